@@ -1,0 +1,79 @@
+# Finds LLVM and MLIR and defines how loopc's own libraries and tools are built:
+#   loopc_add_library(Name SOURCES... LINK_LIBS...)   a static library of the compiler
+#   loopc_add_tool(name SOURCES... LINK_LIBS...)      a program in bin/
+# Both use one precompiled header of MLIR's headers (LoopcPCH).
+
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+message(STATUS "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
+set(LLVM_RUNTIME_OUTPUT_INTDIR ${CMAKE_BINARY_DIR}/bin)
+set(LLVM_LIBRARY_OUTPUT_INTDIR ${CMAKE_BINARY_DIR}/lib)
+set(MLIR_BINARY_DIR ${CMAKE_BINARY_DIR})
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+separate_arguments(LOOPC_LLVM_DEFINITIONS NATIVE_COMMAND ${LLVM_DEFINITIONS})
+
+if(LOOPC_ENABLE_ASAN)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+add_link_options(-fuse-ld=lld -B${LLVM_TOOLS_BINARY_DIR})
+
+# Flags of everything that includes MLIR's headers.
+add_library(LoopcCompileFlags INTERFACE)
+target_include_directories(LoopcCompileFlags INTERFACE
+  ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include)
+target_include_directories(LoopcCompileFlags SYSTEM INTERFACE
+  ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+target_compile_definitions(LoopcCompileFlags INTERFACE
+  ${LOOPC_LLVM_DEFINITIONS} LOOPC_VERSION="${PROJECT_VERSION}")
+target_compile_options(LoopcCompileFlags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -Wall -Wextra -Wno-unused-parameter>)
+
+file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cpp "// The precompiled header of LoopcPCH.\n")
+add_library(LoopcPCH STATIC ${CMAKE_BINARY_DIR}/pch/pch.cpp)
+target_link_libraries(LoopcPCH PUBLIC LoopcCompileFlags)
+target_precompile_headers(LoopcPCH PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
+
+# ccache needs this to look through a precompiled header.
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  target_compile_options(LoopcCompileFlags INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+endif()
+
+function(loopc_add_library name)
+  cmake_parse_arguments(ARG "EXCEPTIONS" "" "LINK_LIBS;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PUBLIC LoopcCompileFlags ${ARG_LINK_LIBS} MLIR LLVM)
+  if(ARG_EXCEPTIONS)
+    target_compile_options(${name} PRIVATE -fexceptions)
+  else()
+    target_precompile_headers(${name} REUSE_FROM LoopcPCH)
+  endif()
+  add_dependencies(${name} LoopcTableGen ${ARG_DEPENDS})
+endfunction()
+
+function(loopc_add_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE LoopcCompileFlags ${ARG_LINK_LIBS} MLIR LLVM)
+  add_dependencies(${name} LoopcTableGen)
+  set_property(GLOBAL APPEND PROPERTY LOOPC_TOOLS ${name}) # what check-loopc builds first
+endfunction()
+
+# loopc_tablegen(file.td  out1 args1  out2 args2 ...): run mlir-tblgen into the
+# binary directory that mirrors the source directory, below target LoopcTableGen.
+add_custom_target(LoopcTableGen)
+function(loopc_tablegen td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  string(MAKE_C_IDENTIFIER "${CMAKE_CURRENT_SOURCE_DIR}/${td}" id)
+  set(args ${ARGN})
+  while(args)
+    list(POP_FRONT args out flags)
+    separate_arguments(flags)
+    mlir_tablegen(${out} ${flags} -I${CMAKE_SOURCE_DIR}/include -I${MLIR_INCLUDE_DIRS})
+  endwhile()
+  add_custom_target(TableGen_${id} DEPENDS ${TABLEGEN_OUTPUT})
+  add_dependencies(LoopcTableGen TableGen_${id})
+endfunction()

@@ -1,0 +1,233 @@
+//===- loopc_rt.h - Running compiled models ---------------------*- C -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The C ABI between a program and the models that loopc compiled. A model
+// `NAME` comes as an object file that defines
+//
+//   const loopc_model *NAME_model(void);
+//   int NAME_run(const loopc_run_options *options,
+//                const loopc_value *inputs, size_t num_inputs,
+//                loopc_value *outputs, size_t num_outputs,
+//                loopc_error *error);
+//
+// and needs libloopc_rt, libc and libm. Every function is thread-safe: a model
+// is constant data, and whatever a run allocates belongs to that run.
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_RT_LOOPC_RT_H
+#define LOOPC_RT_LOOPC_RT_H
+
+#include "loopc-rt/dlpack.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Version of the ABI of this header. A model carries the version that it was
+/// compiled for; loopc_rt refuses to run another one (LOOPC_ERROR_ABI).
+#define LOOPC_ABI_VERSION 1
+
+/// Results of a run. 0 is success; the values are fixed.
+typedef enum {
+  LOOPC_OK = 0,
+  LOOPC_ERROR_INPUT = 1,     ///< wrong number, kind, dtype, rank or dimension
+  LOOPC_ERROR_OUTPUT = 2,    ///< a buffer of the caller is too small
+  LOOPC_ERROR_RUNTIME = 3,   ///< the model's computation failed (a check)
+  LOOPC_ERROR_MEMORY = 4,    ///< out of memory
+  LOOPC_ERROR_CANCELLED = 5, ///< cancelled by the caller
+  LOOPC_ERROR_TIMEOUT = 6,   ///< the deadline passed
+  LOOPC_ERROR_CPU = 7,       ///< compiled for features that this CPU lacks
+  LOOPC_ERROR_ABI = 8        ///< model and runtime do not fit each other
+} loopc_status;
+
+/// The message of a failed run; always terminated, cut where it is too long.
+/// Messages name the node (`main/Loop 'decode'/body/Gather 'g'`) and the
+/// iteration where there is one.
+typedef struct {
+  int32_t status; ///< a loopc_status
+  char message[1020];
+} loopc_error;
+
+/// What a value is.
+typedef enum {
+  LOOPC_TENSOR = 1,
+  LOOPC_STRINGS = 2,
+  LOOPC_SEQUENCE = 3,
+  LOOPC_OPTIONAL = 4
+} loopc_kind;
+
+/// A string: `size` bytes of UTF-8, not terminated.
+typedef struct {
+  const char *data;
+  size_t size;
+} loopc_string;
+
+/// A tensor of strings in C order.
+typedef struct {
+  loopc_string *data;
+  int64_t *shape;
+  int32_t ndim;
+} loopc_strings;
+
+struct loopc_value;
+
+/// Values in order, all of one kind and element type; tensors may differ in
+/// shape and rank.
+typedef struct {
+  struct loopc_value *items;
+  size_t count;
+} loopc_sequence;
+
+/// Nothing (`value` is null), or one tensor or sequence.
+typedef struct {
+  struct loopc_value *value;
+} loopc_optional;
+
+/// A value at the border of a model.
+///
+/// Inputs are only read. An output may come in two ways:
+///  - all zero: the runtime allocates data, shape and whatever else is needed
+///    with the allocator of the run options and sets `release`;
+///  - kind and `tensor.data`, `tensor.shape`, `tensor.ndim` (the capacity as a
+///    shape) and dtype set by the caller: the result is written there, in C
+///    order, and `tensor.shape` becomes the actual shape. If the result has
+///    another rank or more elements than the capacity, the run fails with
+///    LOOPC_ERROR_OUTPUT and a message that holds the needed shape.
+/// After a failed run no output holds anything that must be released.
+typedef struct loopc_value {
+  int32_t kind;  ///< a loopc_kind; 0 for an output that is to be allocated
+  int32_t flags; ///< 0
+  union {
+    DLTensor tensor;
+    loopc_strings strings;
+    loopc_sequence sequence;
+    loopc_optional optional;
+    uint64_t reserved[8];
+  } as;
+  /// Frees what the runtime allocated for this value (nested values too) and
+  /// zeroes it; null where the caller owns the memory.
+  void (*release)(struct loopc_value *self);
+  void *context; ///< for `release`
+} loopc_value;
+
+/// Releases a value that a run returned. Null and caller-owned are no-ops.
+void loopc_value_release(loopc_value *value);
+
+/// Memory for outputs that a run allocates; the default is malloc and free.
+/// `alignment` is a power of two.
+typedef struct {
+  void *(*allocate)(void *context, size_t bytes, size_t alignment);
+  void (*deallocate)(void *context, void *pointer, size_t bytes);
+  void *context;
+} loopc_allocator;
+
+/// A flag with which another thread, or a signal handler, ends runs. Zero to
+/// begin with; loopc_cancel() sets it.
+typedef struct {
+  volatile int32_t requested;
+} loopc_cancel_token;
+
+/// Ends every run that was given `token`, soon. Async-signal-safe.
+void loopc_cancel(loopc_cancel_token *token);
+
+/// How to run. Zero-initialise, set `size` to sizeof(loopc_run_options) and
+/// whatever is needed. A null pointer means all defaults.
+typedef struct {
+  size_t size;
+  const loopc_allocator *allocator; ///< null: malloc
+  loopc_cancel_token *cancel;       ///< null: cannot be cancelled
+  double timeout_seconds;           ///< 0: none
+  int32_t num_threads;              ///< 0: one
+  uint64_t memory_limit;            ///< bytes a run may hold; 0: no limit
+  uint64_t reserved[8];             ///< zero
+} loopc_run_options;
+
+/// Counts of a finished run, for tests and tools.
+typedef struct {
+  uint64_t allocations;  ///< calls of the allocation function by the model
+  uint64_t deallocations;
+  uint64_t peak_bytes;   ///< most memory held at one time by the model
+  uint64_t copied_bytes; ///< bytes moved by buffer copies inside the runtime
+} loopc_run_statistics;
+
+//===----------------------------------------------------------------------===//
+// Description of a model
+//===----------------------------------------------------------------------===//
+
+/// A dimension of a port: a fixed extent, or -1 with an optional name. Equal
+/// names within a model are equal extents (checked on entry).
+typedef struct {
+  int64_t extent;
+  const char *name; ///< null where it has none
+} loopc_dim;
+
+/// Type of an input or output. `element` is used by LOOPC_SEQUENCE and
+/// LOOPC_OPTIONAL, dtype and dims by LOOPC_TENSOR and (dims) LOOPC_STRINGS.
+typedef struct loopc_type {
+  int32_t kind;
+  int32_t rank; ///< -1: not known before the run
+  DLDataType dtype;
+  int32_t onnx_type; ///< TensorProto.DataType; 0 where there is none
+  const loopc_dim *dims;
+  const struct loopc_type *element;
+} loopc_type;
+
+typedef struct {
+  const char *name;
+  const loopc_type *type;
+} loopc_port;
+
+/// A compiled model. Constant; made by the compiler. `entry` is internal: use
+/// loopc_model_run().
+typedef struct loopc_model {
+  uint32_t abi_version; ///< LOOPC_ABI_VERSION of the compiler
+  uint32_t flags;       ///< 0
+  const char *name;
+  const char *producer;     ///< "loopc 0.1.0"
+  const char *cpu_features; ///< "+avx2,+fma": what the code needs; may be ""
+  size_t num_inputs;
+  const loopc_port *inputs;
+  size_t num_outputs;
+  const loopc_port *outputs;
+  /// `inputs[k]` points to the descriptor of input k, `outputs[k]` to room for
+  /// the descriptor of output k (MLIR's memref descriptors; see runtime.h).
+  int32_t (*entry)(void *run, void **inputs, void **outputs);
+  uint64_t reserved[8];
+} loopc_model;
+
+/// Runs `model`. Checks inputs (number, kind, dtype, rank, dimensions; strides
+/// are honoured, nothing is cast) before anything is computed.
+/// \returns a loopc_status; `error` may be null.
+int loopc_model_run(const loopc_model *model, const loopc_run_options *options,
+                    const loopc_value *inputs, size_t num_inputs,
+                    loopc_value *outputs, size_t num_outputs,
+                    loopc_error *error);
+
+/// The same, and fills `statistics`.
+int loopc_model_run_with_statistics(const loopc_model *model,
+                                    const loopc_run_options *options,
+                                    const loopc_value *inputs,
+                                    size_t num_inputs, loopc_value *outputs,
+                                    size_t num_outputs, loopc_error *error,
+                                    loopc_run_statistics *statistics);
+
+/// LOOPC_OK if this CPU and this runtime can run `model`; otherwise the status
+/// and message that a run would give. Programs call it once after loading.
+int loopc_model_check(const loopc_model *model, loopc_error *error);
+
+/// A name for a status: "ok", "input error", ...
+const char *loopc_status_name(int status);
+
+/// Version of the library: "0.1.0".
+const char *loopc_rt_version(void);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif // LOOPC_RT_LOOPC_RT_H

@@ -1,0 +1,14 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_CONVERSION_PASSES_TD
+#define LOOPC_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+#endif // LOOPC_CONVERSION_PASSES_TD

@@ -1,0 +1,615 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+using namespace loopc::loop;
+
+#include "loopc/Dialect/Loop/IR/LoopDialect.cpp.inc"
+
+void LoopDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "loopc/Dialect/Loop/IR/LoopOps.cpp.inc"
+      >();
+}
+
+bool loopc::loop::isScalarLike(Type type, bool boolean) {
+  if (auto shaped = dyn_cast<ShapedType>(type)) {
+    if (!isa<TensorType, BaseMemRefType>(type))
+      return false;
+    // A shape that is not known may turn out to be one element: the lowering
+    // checks it.
+    if (shaped.hasStaticShape() && shaped.getNumElements() != 1)
+      return false;
+    type = shaped.getElementType();
+  }
+  if (boolean)
+    return type.isInteger(1);
+  return type.isIndex() || (type.isIntOrIndex() && !type.isInteger(1));
+}
+
+Type loopc::loop::getCollectedElementType(Type type, int64_t axis) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped)
+    return {};
+  if (!shaped.hasRank())
+    return type;
+  if (axis < 0 || axis >= shaped.getRank())
+    return {};
+  SmallVector<int64_t> shape(shaped.getShape());
+  shape.erase(shape.begin() + axis);
+  if (auto memref = dyn_cast<MemRefType>(type))
+    return MemRefType::get(shape, memref.getElementType());
+  return shaped.clone(shape);
+}
+
+//===----------------------------------------------------------------------===//
+// LoopOp: building, printing, parsing
+//===----------------------------------------------------------------------===//
+
+void LoopOp::build(OpBuilder &builder, OperationState &state,
+                   TypeRange resultTypes, TypeRange argumentTypes,
+                   Value tripCount, Value condition, ValueRange inits,
+                   ValueRange slices, ValueRange lengths,
+                   const LoopPorts &ports) {
+  if (tripCount)
+    state.addOperands(tripCount);
+  if (condition)
+    state.addOperands(condition);
+  state.addOperands(inits);
+  state.addOperands(slices);
+  state.addOperands(lengths);
+  state.addTypes(resultTypes);
+  auto &props = state.getOrAddProperties<Properties>();
+  props.operandSegmentSizes = {tripCount ? 1 : 0, condition ? 1 : 0,
+                               static_cast<int32_t>(inits.size()),
+                               static_cast<int32_t>(slices.size()),
+                               static_cast<int32_t>(lengths.size())};
+  props.slice_axes = builder.getDenseI64ArrayAttr(ports.sliceAxes);
+  props.slice_reverse = builder.getDenseBoolArrayAttr(ports.sliceReverse);
+  props.collect_axes = builder.getDenseI64ArrayAttr(ports.collectAxes);
+  props.collect_reverse = builder.getDenseBoolArrayAttr(ports.collectReverse);
+  props.collect_has_length =
+      builder.getDenseBoolArrayAttr(ports.collectHasLength);
+  if (ports.sinceVersion)
+    props.since_version = builder.getI64IntegerAttr(*ports.sinceVersion);
+  Region *region = state.addRegion();
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Location> locs(argumentTypes.size(), state.location);
+  builder.createBlock(region, {}, argumentTypes, locs);
+}
+
+void LoopOp::build(OpBuilder &builder, OperationState &state, Type counterType,
+                   Type conditionType, Value tripCount, Value condition,
+                   ValueRange inits, TypeRange collectedTypes,
+                   ArrayRef<int64_t> collectAxes,
+                   ArrayRef<bool> collectReverse) {
+  LoopPorts ports;
+  ports.collectAxes.assign(collectAxes.begin(), collectAxes.end());
+  ports.collectAxes.resize(collectedTypes.size(), 0);
+  ports.collectReverse.assign(collectReverse.begin(), collectReverse.end());
+  ports.collectReverse.resize(collectedTypes.size(), false);
+  ports.collectHasLength.resize(collectedTypes.size(), false);
+  SmallVector<Type> results(inits.getTypes());
+  results.append(collectedTypes.begin(), collectedTypes.end());
+  SmallVector<Type> arguments{counterType, conditionType};
+  arguments.append(inits.getTypes().begin(), inits.getTypes().end());
+  build(builder, state, results, arguments, tripCount, condition, inits,
+        ValueRange(), ValueRange(), ports);
+}
+
+LoopPorts LoopOp::getPorts() {
+  LoopPorts ports;
+  ports.sliceAxes.assign(getSliceAxes().begin(), getSliceAxes().end());
+  ports.sliceReverse.assign(getSliceReverse().begin(), getSliceReverse().end());
+  ports.collectAxes.assign(getCollectAxes().begin(), getCollectAxes().end());
+  ports.collectReverse.assign(getCollectReverse().begin(),
+                              getCollectReverse().end());
+  ports.collectHasLength.assign(getCollectHasLength().begin(),
+                                getCollectHasLength().end());
+  ports.sinceVersion = getSinceVersion();
+  return ports;
+}
+
+YieldOp LoopOp::getYield() {
+  return cast<YieldOp>(getLoopBody()->getTerminator());
+}
+YieldOp ScanOp::getYield() {
+  return cast<YieldOp>(getScanBody()->getTerminator());
+}
+
+Value LoopOp::getLengthOf(unsigned k) {
+  ArrayRef<bool> has = getCollectHasLength();
+  if (k >= has.size() || !has[k])
+    return {};
+  return getLengths()[llvm::count(has.take_front(k), true)];
+}
+
+
+/// Prints `(arg = operand : type ...suffix, ...)`.
+static void printBindings(OpAsmPrinter &p, ValueRange args, ValueRange operands,
+                          llvm::function_ref<void(unsigned)> suffix = {}) {
+  p << "(";
+  llvm::interleaveComma(llvm::seq<unsigned>(0, operands.size()), p,
+                        [&](unsigned k) {
+                          p << args[k] << " = " << operands[k] << " : "
+                            << operands[k].getType();
+                          if (suffix)
+                            suffix(k);
+                        });
+  p << ")";
+}
+
+static void printAxis(OpAsmPrinter &p, ArrayRef<int64_t> axes,
+                      ArrayRef<bool> reverse, unsigned k) {
+  p << " axis " << axes[k];
+  if (reverse[k])
+    p << " reverse";
+}
+
+void LoopOp::print(OpAsmPrinter &p) {
+  auto typed = [&](Value v) { p << v << " : " << v.getType(); };
+  p << " (";
+  typed(getCounter());
+  p << ", ";
+  typed(getConditionArg());
+  p << ")";
+  if (getTripCount()) {
+    p << " trips(";
+    typed(getTripCount());
+    p << ")";
+  }
+  if (getCondition()) {
+    p << " while(";
+    typed(getCondition());
+    p << ")";
+  }
+  if (!getInits().empty()) {
+    p << " carried";
+    printBindings(p, getCarriedArgs(), getInits());
+  }
+  if (!getSlices().empty()) {
+    p << " slices";
+    printBindings(p, getSliceArgs(), getSlices(), [&](unsigned k) {
+      printAxis(p, getSliceAxes(), getSliceReverse(), k);
+      p << " -> " << getSliceArgs()[k].getType();
+    });
+  }
+  if (getNumCollected()) {
+    p << " collect(";
+    llvm::interleaveComma(
+        llvm::seq<unsigned>(0, getNumCollected()), p, [&](unsigned k) {
+          p << getCollectedResults()[k].getType();
+          printAxis(p, getCollectAxes(), getCollectReverse(), k);
+          if (Value length = getLengthOf(k)) {
+            p << " length(";
+            typed(length);
+            p << ")";
+          }
+        });
+    p << ")";
+  }
+  if (getSinceVersion())
+    p << " since " << *getSinceVersion();
+  SmallVector<StringRef> elided = {
+      "operandSegmentSizes", "slice_axes",      "slice_reverse",
+      "collect_axes",        "collect_reverse", "collect_has_length",
+      "since_version"};
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), elided);
+  p << " ";
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+namespace {
+using Arg = OpAsmParser::Argument;
+using Operand = OpAsmParser::UnresolvedOperand;
+
+/// What the clauses of loop.loop and loop.scan say, while they are parsed.
+struct LoopParts {
+  OpAsmParser &parser;
+  OperationState &state;
+  SmallVector<Arg> args;
+  SmallVector<Type> resultTypes;
+  LoopPorts ports;
+  SmallVector<int32_t> segments;
+
+  ParseResult typedOperand(Operand &operand, Type &type) {
+    return failure(parser.parseOperand(operand) || parser.parseColonType(type));
+  }
+  /// `( operand : type )`, resolved into the state.
+  ParseResult parenOperand() {
+    Operand operand;
+    Type type;
+    return failure(parser.parseLParen() || typedOperand(operand, type) ||
+                   parser.parseRParen() ||
+                   parser.resolveOperand(operand, type, state.operands));
+  }
+  ParseResult optionalClause(StringRef keyword) {
+    if (failed(parser.parseOptionalKeyword(keyword))) {
+      segments.push_back(0);
+      return success();
+    }
+    segments.push_back(1);
+    return parenOperand();
+  }
+  /// `keyword(%arg = %operand : type, ...)`; `suffix` reads what follows a type
+  /// and may change it into the argument's type.
+  ParseResult
+  bindings(StringRef keyword,
+           llvm::function_ref<ParseResult(Type operandType, Type &argType)>
+               suffix) {
+    segments.push_back(0);
+    if (failed(parser.parseOptionalKeyword(keyword)))
+      return success();
+    return parser.parseCommaSeparatedList(
+        OpAsmParser::Delimiter::Paren, [&]() -> ParseResult {
+          Arg arg;
+          Operand operand;
+          Type type;
+          if (parser.parseArgument(arg) || parser.parseEqual() ||
+              typedOperand(operand, type))
+            return failure();
+          arg.type = type;
+          if (suffix(type, arg.type))
+            return failure();
+          args.push_back(arg);
+          ++segments.back();
+          return parser.resolveOperand(operand, type, state.operands);
+        });
+  }
+  ParseResult axis(SmallVectorImpl<int64_t> &axes, SmallVectorImpl<bool> &rev) {
+    int64_t value;
+    if (parser.parseKeyword("axis") || parser.parseInteger(value))
+      return failure();
+    axes.push_back(value);
+    rev.push_back(succeeded(parser.parseOptionalKeyword("reverse")));
+    return success();
+  }
+  ParseResult region() {
+    Region *body = state.addRegion();
+    return failure(
+        parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
+        parser.parseRegion(*body, args));
+  }
+  ParseResult since(IntegerAttr &attr) {
+    if (failed(parser.parseOptionalKeyword("since")))
+      return success();
+    int64_t version;
+    if (parser.parseInteger(version))
+      return failure();
+    attr = parser.getBuilder().getI64IntegerAttr(version);
+    return success();
+  }
+};
+} // namespace
+
+ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &state) {
+  LoopParts parts{parser, state, {}, {}, {}, {}};
+  Builder &b = parser.getBuilder();
+  auto &props = state.getOrAddProperties<Properties>();
+  for (StringRef _ : {"counter", "condition"}) {
+    Arg arg;
+    if (parts.args.empty() ? parser.parseLParen() : parser.parseComma())
+      return failure();
+    if (parser.parseArgument(arg, /*allowType=*/true))
+      return failure();
+    parts.args.push_back(arg);
+  }
+  if (parser.parseRParen() || parts.optionalClause("trips") ||
+      parts.optionalClause("while") ||
+      parts.bindings("carried", [&](Type type, Type &) {
+        parts.resultTypes.push_back(type);
+        return success();
+      }))
+    return failure();
+  LoopPorts &ports = parts.ports;
+  if (parts.bindings("slices", [&](Type, Type &argType) -> ParseResult {
+        return failure(parts.axis(ports.sliceAxes, ports.sliceReverse) ||
+                       parser.parseArrow() || parser.parseType(argType));
+      }))
+    return failure();
+  parts.segments.push_back(0);
+  auto parseCollected = [&]() -> ParseResult {
+    Type type;
+    if (parser.parseType(type) ||
+        parts.axis(ports.collectAxes, ports.collectReverse))
+      return failure();
+    parts.resultTypes.push_back(type);
+    bool hasLength = succeeded(parser.parseOptionalKeyword("length"));
+    ports.collectHasLength.push_back(hasLength);
+    if (!hasLength)
+      return success();
+    ++parts.segments.back();
+    return parts.parenOperand();
+  };
+  if (succeeded(parser.parseOptionalKeyword("collect")) &&
+      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
+                                     parseCollected))
+    return failure();
+  if (parts.since(props.since_version) || parts.region())
+    return failure();
+  llvm::copy(parts.segments, props.operandSegmentSizes.begin());
+  props.slice_axes = b.getDenseI64ArrayAttr(ports.sliceAxes);
+  props.slice_reverse = b.getDenseBoolArrayAttr(ports.sliceReverse);
+  props.collect_axes = b.getDenseI64ArrayAttr(ports.collectAxes);
+  props.collect_reverse = b.getDenseBoolArrayAttr(ports.collectReverse);
+  props.collect_has_length = b.getDenseBoolArrayAttr(ports.collectHasLength);
+  state.addTypes(parts.resultTypes);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ScanOp: printing and parsing
+//===----------------------------------------------------------------------===//
+
+void ScanOp::print(OpAsmPrinter &p) {
+  Block *body = getScanBody();
+  unsigned states = getNumStates();
+  if (getBatched())
+    p << " batched";
+  if (!getInits().empty()) {
+    p << " states";
+    printBindings(p, body->getArguments().take_front(states), getInits());
+  }
+  if (!getInputs().empty()) {
+    p << " inputs";
+    auto args = body->getArguments().drop_front(states);
+    printBindings(p, args, getInputs(), [&](unsigned k) {
+      printAxis(p, getInputAxes(), getInputReverse(), k);
+      p << " -> " << args[k].getType();
+    });
+  }
+  if (Value lens = getSequenceLens())
+    p << " lengths(" << lens << " : " << lens.getType() << ")";
+  if (getNumOutputs()) {
+    p << " outputs(";
+    llvm::interleaveComma(llvm::seq<unsigned>(0, getNumOutputs()), p,
+                          [&](unsigned k) {
+                            p << getResult(states + k).getType();
+                            printAxis(p, getOutputAxes(), getOutputReverse(),
+                                      k);
+                          });
+    p << ")";
+  }
+  if (getSinceVersion())
+    p << " since " << *getSinceVersion();
+  SmallVector<StringRef> elided = {
+      "operandSegmentSizes", "input_axes", "input_reverse", "output_axes",
+      "output_reverse",      "batched",    "since_version"};
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), elided);
+  p << " ";
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &state) {
+  LoopParts parts{parser, state, {}, {}, {}, {}};
+  Builder &b = parser.getBuilder();
+  auto &props = state.getOrAddProperties<Properties>();
+  LoopPorts &ports = parts.ports;
+  if (succeeded(parser.parseOptionalKeyword("batched")))
+    props.batched = b.getUnitAttr();
+  if (parts.bindings("states",
+                     [&](Type type, Type &) {
+                       parts.resultTypes.push_back(type);
+                       return success();
+                     }) ||
+      parts.bindings("inputs", [&](Type, Type &argType) -> ParseResult {
+        return failure(parts.axis(ports.sliceAxes, ports.sliceReverse) ||
+                       parser.parseArrow() || parser.parseType(argType));
+      }) ||
+      parts.optionalClause("lengths"))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("outputs")) &&
+      parser.parseCommaSeparatedList(
+          OpAsmParser::Delimiter::Paren, [&]() -> ParseResult {
+            Type type;
+            if (parser.parseType(type) ||
+                parts.axis(ports.collectAxes, ports.collectReverse))
+              return failure();
+            parts.resultTypes.push_back(type);
+            return success();
+          }))
+    return failure();
+  if (parts.since(props.since_version))
+    return failure();
+  // States come bare outside of batched scans and with a batch axis inside: the
+  // body's argument types of a batched scan are its operands' without axis 0.
+  if (props.batched)
+    for (unsigned k = 0; k < static_cast<unsigned>(parts.segments[0]); ++k)
+      if (Type type = getCollectedElementType(parts.args[k].type, 0))
+        parts.args[k].type = type;
+  if (parts.region())
+    return failure();
+  llvm::copy(parts.segments, props.operandSegmentSizes.begin());
+  props.input_axes = b.getDenseI64ArrayAttr(ports.sliceAxes);
+  props.input_reverse = b.getDenseBoolArrayAttr(ports.sliceReverse);
+  props.output_axes = b.getDenseI64ArrayAttr(ports.collectAxes);
+  props.output_reverse = b.getDenseBoolArrayAttr(ports.collectReverse);
+  state.addTypes(parts.resultTypes);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Interfaces
+//===----------------------------------------------------------------------===//
+
+Speculation::Speculatability LoopOp::getSpeculatability() {
+  // A loop without a trip count may never end (loop_cancel): it must not run
+  // where it would not have run.
+  return isKnownToEnd() ? Speculation::RecursivelySpeculatable
+                        : Speculation::NotSpeculatable;
+}
+
+SmallVector<Region *> LoopOp::getLoopRegions() { return {&getBody()}; }
+
+Block::BlockArgListType LoopOp::getRegionIterArgs() { return getCarriedArgs(); }
+
+std::optional<MutableArrayRef<OpOperand>> LoopOp::getYieldedValuesMutable() {
+  return getYield().getCarriedMutable();
+}
+
+std::optional<ResultRange> LoopOp::getLoopResults() {
+  return getCarriedResults();
+}
+
+std::optional<SmallVector<Value>> LoopOp::getLoopInductionVars() {
+  return SmallVector<Value>{getCounter()};
+}
+
+std::optional<APInt> LoopOp::getStaticTripCount() {
+  // With a condition the count says only how many there are at most.
+  IntegerAttr trips;
+  if (getCondition() || !getTripCount() ||
+      !matchPattern(getTripCount(), m_Constant(&trips)))
+    return std::nullopt;
+  APInt count = trips.getValue();
+  return count.isNegative() ? APInt::getZero(count.getBitWidth()) : count;
+}
+
+FailureOr<LoopLikeOpInterface> LoopOp::replaceWithAdditionalYields(
+    RewriterBase &rewriter, ValueRange newInits, bool replaceUses,
+    const NewYieldValuesFn &newYieldValues) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(*this);
+  SmallVector<Value> inits(getInits());
+  llvm::append_range(inits, newInits);
+  SmallVector<Type> results(getCarriedResults().getTypes());
+  llvm::append_range(results, newInits.getTypes());
+  llvm::append_range(results, getCollectedResults().getTypes());
+  auto loop = LoopOp::create(rewriter, getLoc(), results, TypeRange(),
+                             getTripCount(), getCondition(), inits, getSlices(),
+                             getLengths(), getPorts());
+  rewriter.eraseBlock(loop.getLoopBody());
+  unsigned carried = getNumCarried();
+  YieldOp yield = getYield();
+  loop.getBody().takeBody(getBody());
+  SmallVector<BlockArgument> added;
+  for (auto [k, init] : llvm::enumerate(newInits))
+    added.push_back(loop.getBody().insertArgument(
+        2 + carried + static_cast<unsigned>(k), init.getType(), init.getLoc()));
+  rewriter.setInsertionPoint(yield);
+  SmallVector<Value> yielded =
+      newYieldValues(rewriter, getLoc(), added);
+  yield.getCarriedMutable().append(yielded);
+  if (replaceUses)
+    for (auto [init, arg] : llvm::zip(newInits, added))
+      rewriter.replaceUsesWithIf(init, arg, [&](OpOperand &use) {
+        return loop->isProperAncestor(use.getOwner()) &&
+               use.getOwner() != yield;
+      });
+  unsigned extra = newInits.size();
+  for (unsigned k = 0, e = getNumResults(); k < e; ++k)
+    rewriter.replaceAllUsesWith(
+        getResult(k), loop.getResult(k < carried ? k : k + extra));
+  rewriter.eraseOp(*this);
+  return cast<LoopLikeOpInterface>(loop.getOperation());
+}
+
+OperandRange LoopOp::getEntrySuccessorOperands(RegionSuccessor successor) {
+  // The condition comes right before the inits, so that one range holds both.
+  unsigned begin = getInits().getBeginOperandIndex();
+  unsigned extra = !successor.isParent() && getCondition() ? 1 : 0;
+  return OperandRange(getOperation()->getOperands().drop_front(begin - extra)
+                          .take_front(getNumCarried() + extra));
+}
+
+void LoopOp::getSuccessorRegions(RegionBranchPoint point,
+                                 SmallVectorImpl<RegionSuccessor> &regions) {
+  auto args = getLoopBody()->getArguments();
+  bool withCondition = !point.isParent() || getCondition();
+  unsigned begin = withCondition ? 1 : 2;
+  regions.push_back(RegionSuccessor(
+      &getBody(), args.slice(begin, getNumCarried() + 2 - begin)));
+  regions.push_back(RegionSuccessor(getOperation(), getCarriedResults()));
+}
+
+void LoopOp::getEntrySuccessorRegions(
+    ArrayRef<Attribute> operands, SmallVectorImpl<RegionSuccessor> &regions) {
+  if (std::optional<APInt> trips = getStaticTripCount()) {
+    if (trips->isZero()) {
+      regions.push_back(RegionSuccessor(getOperation(), getCarriedResults()));
+      return;
+    }
+    auto args = getLoopBody()->getArguments();
+    regions.push_back(
+        RegionSuccessor(&getBody(), args.slice(2, getNumCarried())));
+    return;
+  }
+  getSuccessorRegions(RegionBranchPoint::parent(), regions);
+}
+
+void LoopOp::getRegionInvocationBounds(
+    ArrayRef<Attribute>, SmallVectorImpl<InvocationBounds> &bounds) {
+  if (std::optional<APInt> trips = getStaticTripCount();
+      trips && trips->getActiveBits() < 31) {
+    unsigned n = trips->getZExtValue();
+    bounds.emplace_back(n, n);
+    return;
+  }
+  bounds.push_back(InvocationBounds::getUnknown());
+}
+
+MutableOperandRange YieldOp::getMutableSuccessorOperands(RegionSuccessor point) {
+  auto loop = dyn_cast<LoopOp>((*this)->getParentOp());
+  if (!loop || point.isParent())
+    return getCarriedMutable();
+  return MutableOperandRange(*this, 0, loop.getNumCarried() + 1);
+}
+
+void YieldOp::getSuccessorRegions(ArrayRef<Attribute>,
+                                  SmallVectorImpl<RegionSuccessor> &regions) {
+  if (auto loop = dyn_cast<LoopOp>((*this)->getParentOp()))
+    loop.getSuccessorRegions(
+        RegionBranchPoint(cast<RegionBranchTerminatorOpInterface>(
+            (*this).getOperation())),
+        regions);
+}
+
+//===----------------------------------------------------------------------===//
+// CheckOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult CheckOp::verify() {
+  size_t holes = 0;
+  for (StringRef rest = getMessage(); rest.contains("{}");
+       rest = rest.split("{}").second)
+    ++holes;
+  if (holes != getValues().size())
+    return emitOpError("message has ")
+           << holes << " '{}' but there are " << getValues().size()
+           << " values";
+  return success();
+}
+
+namespace {
+/// check true  ->  nothing
+struct EraseTrueCheck : OpRewritePattern<CheckOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CheckOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!matchPattern(op.getCondition(), m_One()))
+      return failure();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
+void CheckOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                          MLIRContext *context) {
+  patterns.add<EraseTrueCheck>(context);
+}
+
+#define GET_OP_CLASSES
+#include "loopc/Dialect/Loop/IR/LoopOps.cpp.inc"

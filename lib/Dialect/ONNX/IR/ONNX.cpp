@@ -1,0 +1,136 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace loopc::onnx;
+
+#include "loopc/Dialect/ONNX/IR/ONNXDialect.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "loopc/Dialect/ONNX/IR/ONNXTypes.cpp.inc"
+
+void ONNXDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "loopc/Dialect/ONNX/IR/ONNXTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "loopc/Dialect/ONNX/IR/ONNXOps.cpp.inc"
+      >();
+}
+
+Operation *ONNXDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                            Type type, Location loc) {
+  if (isa<NoneType>(type))
+    return NoneOp::create(builder, loc, type);
+  if (auto elements = dyn_cast<ElementsAttr>(value))
+    if (elements.getShapedType() == type)
+      return ConstantOp::create(builder, loc, elements);
+  return nullptr;
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+OpFoldResult NoneOp::fold(FoldAdaptor) { return UnitAttr::get(getContext()); }
+
+//===----------------------------------------------------------------------===//
+// NodeOp
+//===----------------------------------------------------------------------===//
+
+Value NodeOp::getInputOrNull(unsigned i) {
+  if (i >= getInputs().size() || isa<NoneType>(getInputs()[i].getType()))
+    return {};
+  return getInputs()[i];
+}
+
+bool NodeOp::hasOutput(unsigned i) {
+  return i < getNumResults() && !isa<NoneType>(getResult(i).getType());
+}
+
+/// Operators whose result is not a function of their inputs: two of them are
+/// two draws, and they are not moved or merged.
+static bool isRandom(StringRef opType) {
+  return opType.starts_with("Random") || opType == "Bernoulli" ||
+         opType == "Multinomial";
+}
+
+void NodeOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (isRandom(getOpType()))
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
+Speculation::Speculatability NodeOp::getSpeculatability() {
+  // Whether a node can fail at run time is known once it is lowered.
+  return Speculation::NotSpeculatable;
+}
+
+void NodeOp::print(OpAsmPrinter &p) {
+  p << " ";
+  if (!getDomain().empty()) {
+    p.printString(getDomain());
+    p << "::";
+  }
+  p.printString(getOpType());
+  p << "(" << getInputs() << ") since " << getSinceVersion();
+  if (!getNodeAttributes().empty())
+    p << " " << getNodeAttributes();
+  p.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(),
+      {"op_type", "domain", "since_version", "node_attributes"});
+  p << " : ";
+  p.printFunctionalType(getInputs().getTypes(), getResultTypes());
+}
+
+ParseResult NodeOp::parse(OpAsmParser &parser, OperationState &state) {
+  Builder &b = parser.getBuilder();
+  auto &props = state.getOrAddProperties<Properties>();
+  std::string first, second;
+  if (parser.parseString(&first))
+    return failure();
+  bool qualified = succeeded(parser.parseOptionalColon());
+  if (qualified && (parser.parseColon() || parser.parseString(&second)))
+    return failure();
+  props.domain = b.getStringAttr(qualified ? first : "");
+  props.op_type = b.getStringAttr(qualified ? second : first);
+  SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  int64_t since;
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOperandList(operands, OpAsmParser::Delimiter::Paren) ||
+      parser.parseKeyword("since") || parser.parseInteger(since))
+    return failure();
+  props.since_version = b.getI64IntegerAttr(since);
+  NamedAttrList attributes;
+  if (parser.parseOptionalAttrDict(attributes) ||
+      parser.parseOptionalAttrDictWithKeyword(state.attributes))
+    return failure();
+  props.node_attributes = attributes.getDictionary(b.getContext());
+  FunctionType type;
+  if (parser.parseColonType(type) ||
+      parser.resolveOperands(operands, type.getInputs(), loc, state.operands))
+    return failure();
+  state.addTypes(type.getResults());
+  return success();
+}
+
+LogicalResult NodeOp::verify() {
+  if (getOpType().empty())
+    return emitOpError("expects an operator name");
+  return success();
+}
+
+#define GET_OP_CLASSES
+#include "loopc/Dialect/ONNX/IR/ONNXOps.cpp.inc"

@@ -1,0 +1,24 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Pipelines/Registration.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+
+void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  registry.insert<loop::LoopDialect, onnx::ONNXDialect>();
+}
+
+void loopc::registerAllPasses() {
+  mlir::registerAllPasses();
+}

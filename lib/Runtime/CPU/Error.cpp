@@ -1,0 +1,228 @@
+//===- Error.cpp - Messages and ends of a run -----------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+using namespace loopc::rt;
+
+namespace {
+
+/// Writes a text of any length into a buffer of fixed size, cut where it is too
+/// long, always terminated. A null buffer swallows everything.
+class TextBuffer {
+public:
+  TextBuffer(char *data, size_t capacity) : data(data), capacity(capacity) {
+    if (data)
+      data[0] = 0;
+  }
+
+  void append(const char *text, size_t size) {
+    if (!data)
+      return;
+    size_t room = capacity - 1 - length;
+    if (size > room) {
+      size = room;
+      cut = true;
+    }
+    memcpy(data + length, text, size);
+    length += size;
+    data[length] = 0;
+  }
+
+  void append(const char *text) { append(text, strlen(text)); }
+
+  void append(int64_t value) {
+    char digits[24];
+    int size = snprintf(digits, sizeof(digits), "%lld",
+                        static_cast<long long>(value));
+    append(digits, static_cast<size_t>(size));
+  }
+
+  /// Drops a UTF-8 character that was cut in the middle: readers of messages
+  /// may decode strictly.
+  void finish() {
+    if (!data || !cut)
+      return;
+    size_t begin = length;
+    while (begin > 0 && (data[begin - 1] & 0xC0) == 0x80)
+      --begin;
+    if (begin == 0)
+      return;
+    unsigned char lead = static_cast<unsigned char>(data[begin - 1]);
+    size_t need = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+    if (length - (begin - 1) < need)
+      data[begin - 1] = 0;
+  }
+
+private:
+  char *data;
+  size_t capacity;
+  size_t length = 0;
+  bool cut = false;
+};
+
+/// True for the one caller that may write the run's error.
+bool claimError(loopc_run &run) {
+  int32_t expected = 0;
+  return __atomic_compare_exchange_n(&run.errorClaimed, &expected, 1, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/// The text buffer of the run's error; swallows where the caller wants none.
+TextBuffer beginError(loopc_run &run) {
+  if (!run.error)
+    return TextBuffer(nullptr, 0);
+  return TextBuffer(run.error->message, sizeof(run.error->message));
+}
+
+void finishError(loopc_run &run, int32_t status, TextBuffer &text) {
+  text.finish();
+  if (run.error)
+    run.error->status = status;
+  __atomic_store_n(&run.status, status, __ATOMIC_RELEASE);
+}
+
+/// The status of a run in which another thread claimed the error; it may not
+/// have written it yet.
+int32_t getOtherStatus(const loopc_run &run, int32_t status) {
+  int32_t recorded = getStatus(run);
+  return recorded ? recorded : status;
+}
+
+void appendFormatted(TextBuffer &text, const char *format, va_list arguments) {
+  // One byte more than a message holds: a text that is cut here is cut there.
+  char line[sizeof(loopc_error::message) + 1];
+  int size = vsnprintf(line, sizeof(line), format, arguments);
+  if (size < 0)
+    return;
+  size_t length = static_cast<size_t>(size);
+  text.append(line, length < sizeof(line) ? length : sizeof(line) - 1);
+}
+
+} // namespace
+
+int32_t loopc::rt::recordError(loopc_run &run, int32_t status,
+                               const char *format, ...) {
+  if (!claimError(run))
+    return getOtherStatus(run, status);
+  TextBuffer text = beginError(run);
+  va_list arguments;
+  va_start(arguments, format);
+  appendFormatted(text, format, arguments);
+  va_end(arguments);
+  finishError(run, status, text);
+  return status;
+}
+
+int32_t loopc::rt::recordPortError(loopc_run &run, int32_t status,
+                                   const PortName &port, const char *format,
+                                   ...) {
+  if (!claimError(run))
+    return getOtherStatus(run, status);
+  TextBuffer text = beginError(run);
+  text.append(port.direction);
+  text.append(" '");
+  text.append(port.name ? port.name : "");
+  text.append("' (#");
+  text.append(static_cast<int64_t>(port.index));
+  text.append("): ");
+  va_list arguments;
+  va_start(arguments, format);
+  appendFormatted(text, format, arguments);
+  va_end(arguments);
+  finishError(run, status, text);
+  return status;
+}
+
+extern "C" int32_t loopc_rt_fail(loopc_run *run, const char *message,
+                                 int64_t iteration, const int64_t *values,
+                                 int64_t num_values) {
+  if (!claimError(*run))
+    return getOtherStatus(*run, LOOPC_ERROR_RUNTIME);
+  TextBuffer text = beginError(*run);
+  int64_t next = 0;
+  const char *begin = message ? message : "";
+  while (const char *hole = next < num_values ? strstr(begin, "{}") : nullptr) {
+    text.append(begin, static_cast<size_t>(hole - begin));
+    text.append(values[next++]);
+    begin = hole + 2;
+  }
+  text.append(begin);
+  if (iteration >= 0) {
+    text.append(" (iteration ");
+    text.append(iteration);
+    text.append(")");
+  }
+  finishError(*run, LOOPC_ERROR_RUNTIME, text);
+  return LOOPC_ERROR_RUNTIME;
+}
+
+int64_t loopc::rt::readClock() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
+
+/// Like readClock(), but as of the last tick of the kernel: four times cheaper,
+/// up to some milliseconds late, never early.
+static int64_t readCoarseClock() {
+#ifdef CLOCK_MONOTONIC_COARSE
+  timespec now;
+  if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now) == 0)
+    return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+#endif
+  return readClock();
+}
+
+extern "C" int32_t loopc_rt_poll(loopc_run *run) {
+  if (int32_t status = getStatus(*run))
+    return status;
+  if (run->cancel &&
+      __atomic_load_n(&run->cancel->requested, __ATOMIC_RELAXED) != 0)
+    return recordError(*run, LOOPC_ERROR_CANCELLED, "the run was cancelled");
+  if (run->deadline != kNever && readCoarseClock() >= run->deadline)
+    return recordError(*run, LOOPC_ERROR_TIMEOUT,
+                       "the run took longer than its timeout");
+  return LOOPC_OK;
+}
+
+extern "C" void loopc_cancel(loopc_cancel_token *token) {
+  if (token)
+    __atomic_store_n(&token->requested, 1, __ATOMIC_RELAXED);
+}
+
+extern "C" const char *loopc_status_name(int status) {
+  switch (status) {
+  case LOOPC_OK:
+    return "ok";
+  case LOOPC_ERROR_INPUT:
+    return "input error";
+  case LOOPC_ERROR_OUTPUT:
+    return "output error";
+  case LOOPC_ERROR_RUNTIME:
+    return "runtime error";
+  case LOOPC_ERROR_MEMORY:
+    return "out of memory";
+  case LOOPC_ERROR_CANCELLED:
+    return "cancelled";
+  case LOOPC_ERROR_TIMEOUT:
+    return "timeout";
+  case LOOPC_ERROR_CPU:
+    return "CPU error";
+  case LOOPC_ERROR_ABI:
+    return "ABI error";
+  }
+  return "unknown status";
+}
+
+extern "C" const char *loopc_rt_version(void) { return LOOPC_VERSION; }

@@ -1,0 +1,22 @@
+//===- ParallelFor.cpp - Parallel loops, on one thread --------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A file of its own with a weak definition: a library that has threads and is
+// linked in front of this one defines the function instead.
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc-rt/runtime.h"
+
+extern "C" __attribute__((weak)) void
+loopc_rt_parallel_for(loopc_run *, int64_t n, int64_t,
+                      void (*fn)(void *args, int64_t begin, int64_t end),
+                      void *args) {
+  if (n > 0)
+    fn(args, 0, n);
+}

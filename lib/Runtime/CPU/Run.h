@@ -1,0 +1,138 @@
+//===- Run.h - State of one run of a model ----------------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Everything that a run of a model holds. It lives on the stack of
+// loopc_model_run(); compiled code sees it as an opaque pointer.
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_LIB_RUNTIME_CPU_RUN_H
+#define LOOPC_LIB_RUNTIME_CPU_RUN_H
+
+#include "loopc-rt/runtime.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace loopc::rt {
+
+/// Alignment of everything that a run allocates.
+inline constexpr size_t kDataAlignment = 64;
+
+/// Header of a piece of run memory; the data follows kDataAlignment bytes
+/// after its beginning. A live block is in the run's list, a cached one in the
+/// singly linked list of its size class.
+struct Block {
+  Block *prev;
+  Block *next;
+  void *raw;          ///< what malloc returned
+  size_t bytes;       ///< as asked for
+  size_t capacity;    ///< bytes there is room for
+  uint32_t sizeClass; ///< kNumSizeClasses where the block is not cached
+  bool byModel;       ///< counted in the statistics
+
+  void *data() { return reinterpret_cast<char *>(this) + kDataAlignment; }
+  static Block *of(void *data) {
+    return reinterpret_cast<Block *>(static_cast<char *>(data) -
+                                     kDataAlignment);
+  }
+};
+static_assert(sizeof(Block) <= kDataAlignment);
+
+/// 16 classes of 64 bytes each up to 1 KiB, then 4 per power of two up to
+/// 4 GiB. Class 0 is unused.
+inline constexpr uint32_t kNumSizeClasses = 17 + 22 * 4;
+
+/// Memory of a run. Freed blocks are kept for the next allocation of their
+/// class, so that a loop that allocates and frees does not go to malloc (and,
+/// for large blocks, to the kernel) on every iteration.
+struct Heap {
+  Block *live = nullptr;   ///< first of a doubly linked list
+  uint64_t liveBytes = 0;  ///< of live blocks, with headers
+  uint64_t peakBytes = 0;  ///< largest liveBytes so far
+  uint64_t cachedBytes = 0;
+  uint64_t modelBytes = 0; ///< asked for by the model and not yet freed
+  int32_t lock = 0;
+  Block *cache[kNumSizeClasses] = {};
+};
+
+/// No deadline.
+inline constexpr int64_t kNever = INT64_MAX;
+
+} // namespace loopc::rt
+
+struct loopc_run {
+  loopc_error *error = nullptr; ///< the caller's; may be null
+  int32_t errorClaimed = 0;     ///< set by the first error
+  int32_t status = LOOPC_OK;    ///< set once the error is written
+  const loopc_cancel_token *cancel = nullptr;
+  int64_t deadline = loopc::rt::kNever; ///< nanoseconds, CLOCK_MONOTONIC
+  /// True where more than one thread may call into the run at a time.
+  bool concurrent = false;
+  int32_t numThreads = 1;
+  uint64_t memoryLimit = 0;
+  loopc_allocator allocator = {};
+  bool defaultAllocator = true;
+  loopc::rt::Heap heap;
+  loopc_run_statistics statistics = {};
+};
+
+namespace loopc::rt {
+
+/// The status of `run` so far; LOOPC_OK while nothing failed.
+inline int32_t getStatus(const loopc_run &run) {
+  return __atomic_load_n(&run.status, __ATOMIC_ACQUIRE);
+}
+
+/// Records `status` and a printf-formatted message, unless an error is recorded
+/// already. \returns the recorded status (never LOOPC_OK).
+int32_t recordError(loopc_run &run, int32_t status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/// Names an input or output in messages.
+struct PortName {
+  const char *direction; ///< "input" or "output"
+  const char *name;      ///< may be null
+  size_t index;
+};
+
+/// The same for a port: the message begins with "input 'x' (#0): ".
+int32_t recordPortError(loopc_run &run, int32_t status, const PortName &port,
+                        const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/// Memory of the run, 64-byte aligned; null after recording an error.
+/// \p byModel: count it in the statistics.
+void *allocate(loopc_run &run, int64_t bytes, bool byModel);
+
+/// The live block whose data begins at `data`, or null. Reads nothing in front
+/// of `data`, which may be anybody's pointer.
+Block *findBlock(loopc_run &run, const void *data);
+
+/// Takes `block` out of the run, which no longer frees it.
+void detachBlock(loopc_run &run, Block *block);
+
+/// Frees a block that was taken out of its run.
+void freeDetachedBlock(Block *block);
+
+/// Frees whatever the run still holds.
+void releaseHeap(loopc_run &run);
+
+/// Nanoseconds of CLOCK_MONOTONIC.
+int64_t readClock();
+
+/// Counts bytes moved by copies of the runtime.
+inline void countCopy(loopc_run &run, uint64_t bytes) {
+  if (run.concurrent)
+    __atomic_fetch_add(&run.statistics.copied_bytes, bytes, __ATOMIC_RELAXED);
+  else
+    run.statistics.copied_bytes += bytes;
+}
+
+} // namespace loopc::rt
+
+#endif // LOOPC_LIB_RUNTIME_CPU_RUN_H

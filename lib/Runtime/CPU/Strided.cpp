@@ -1,0 +1,243 @@
+//===- Strided.cpp - Copies of strided tensors ----------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Strided.h"
+
+#include "Run.h"
+
+#include <cstring>
+
+using namespace loopc::rt;
+
+namespace {
+
+/// A unit of the copy that transposes: two tiles of the widest elements stay in
+/// the first-level cache.
+constexpr int64_t kTile = 16;
+
+/// Strides of C order, last dimension first. Wraps for tensors without elements
+/// whose other dimensions are absurd.
+int64_t advance(int64_t stride, int64_t extent) {
+  return static_cast<int64_t>(static_cast<uint64_t>(stride) *
+                              static_cast<uint64_t>(extent));
+}
+
+uint64_t getMagnitude(int64_t stride) {
+  return stride < 0 ? 0 - static_cast<uint64_t>(stride)
+                    : static_cast<uint64_t>(stride);
+}
+
+/// Orders the dimensions by falling stride of the destination: the order of the
+/// elements is free in a copy, and writes should be in sequence.
+void sortByDestination(StridedLoop &loop) {
+  for (int i = 1; i < loop.count; ++i) {
+    StridedDim dim = loop.dims[i];
+    int j = i;
+    for (; j > 0 &&
+           getMagnitude(loop.dims[j - 1].dst) < getMagnitude(dim.dst);
+         --j)
+      loop.dims[j] = loop.dims[j - 1];
+    loop.dims[j] = dim;
+  }
+}
+
+/// Makes one dimension of neighbours that are one in both tensors.
+void coalesce(StridedLoop &loop) {
+  int last = 0;
+  for (int i = 1; i < loop.count; ++i) {
+    StridedDim &outer = loop.dims[last];
+    const StridedDim &inner = loop.dims[i];
+    if (outer.src == advance(inner.src, inner.extent) &&
+        outer.dst == advance(inner.dst, inner.extent))
+      outer = {outer.extent * inner.extent, inner.src, inner.dst};
+    else
+      loop.dims[++last] = inner;
+  }
+  if (loop.count > 0)
+    loop.count = last + 1;
+}
+
+/// A row of elements. `Bytes` is the size of one, or 0: `elementBytes`.
+template <size_t Bytes>
+void copyRow(char *dst, const char *src, const StridedDim &row,
+             size_t elementBytes) {
+  size_t size = Bytes ? Bytes : elementBytes;
+  for (int64_t i = 0; i < row.extent; ++i)
+    memcpy(dst + i * row.dst, src + i * row.src, size);
+}
+
+/// Two dimensions in tiles, for a source that runs along `outer`.
+template <size_t Bytes>
+void copyTiles(char *dst, const char *src, const StridedDim &outer,
+               const StridedDim &inner, size_t elementBytes) {
+  for (int64_t i = 0; i < outer.extent; i += kTile) {
+    int64_t rows = outer.extent - i < kTile ? outer.extent - i : kTile;
+    for (int64_t j = 0; j < inner.extent; j += kTile) {
+      int64_t columns = inner.extent - j < kTile ? inner.extent - j : kTile;
+      StridedDim row = {columns, inner.src, inner.dst};
+      char *tileDst = dst + i * outer.dst + j * inner.dst;
+      const char *tileSrc = src + i * outer.src + j * inner.src;
+      for (int64_t k = 0; k < rows; ++k)
+        copyRow<Bytes>(tileDst + k * outer.dst, tileSrc + k * outer.src, row,
+                       elementBytes);
+    }
+  }
+}
+
+/// The copy of everything in `loop`, whose two innermost dimensions are done at
+/// once where `tiled`, else only the innermost one.
+template <size_t Bytes>
+void copyLoop(const StridedLoop &loop, char *dst, const char *src, bool tiled,
+              size_t elementBytes) {
+  const StridedDim &row = loop.dims[loop.count - 1];
+  bool wholeRow = row.src == static_cast<int64_t>(elementBytes) &&
+                  row.dst == static_cast<int64_t>(elementBytes);
+  int outerDims = loop.count - (tiled ? 2 : 1);
+  int64_t index[64] = {};
+  while (true) {
+    if (tiled)
+      copyTiles<Bytes>(dst, src, loop.dims[loop.count - 2], row, elementBytes);
+    else if (wholeRow)
+      memcpy(dst, src, static_cast<size_t>(row.extent) * elementBytes);
+    else
+      copyRow<Bytes>(dst, src, row, elementBytes);
+    int dim = outerDims - 1;
+    for (; dim >= 0; --dim) {
+      const StridedDim &outer = loop.dims[dim];
+      src += outer.src;
+      dst += outer.dst;
+      if (++index[dim] < outer.extent)
+        break;
+      src -= outer.src * outer.extent;
+      dst -= outer.dst * outer.extent;
+      index[dim] = 0;
+    }
+    if (dim < 0)
+      return;
+  }
+}
+
+/// Moves the dimension along which the source runs beside the innermost one,
+/// where that pays. \returns whether to copy in tiles.
+bool prepareTiles(StridedLoop &loop) {
+  if (loop.count < 2)
+    return false;
+  int last = loop.count - 1;
+  int best = last;
+  for (int dim = 0; dim < last; ++dim)
+    if (getMagnitude(loop.dims[dim].src) < getMagnitude(loop.dims[best].src))
+      best = dim;
+  if (best == last || loop.dims[best].extent < 4 || loop.dims[last].extent < 4)
+    return false;
+  StridedDim dim = loop.dims[best];
+  for (int i = best; i < last - 1; ++i)
+    loop.dims[i] = loop.dims[i + 1];
+  loop.dims[last - 1] = dim;
+  return true;
+}
+
+} // namespace
+
+StridedLoop::StridedLoop(int64_t rank, const int64_t *shape,
+                         const int64_t *srcStrides, const int64_t *dstStrides,
+                         int64_t scale) {
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (shape[dim] == 0) {
+      isEmpty = true;
+      return;
+    }
+    count += shape[dim] != 1;
+  }
+  int next = count;
+  int64_t stride = 1;
+  for (int64_t dim = rank - 1; dim >= 0; --dim) {
+    int64_t extent = shape[dim];
+    if (extent == 1)
+      continue;
+    dims[--next] = {extent, (srcStrides ? srcStrides[dim] : stride) * scale,
+                    (dstStrides ? dstStrides[dim] : stride) * scale};
+    stride = advance(stride, extent);
+  }
+}
+
+uint64_t loopc::rt::copyStrided(int64_t elementBytes, int64_t rank,
+                                const int64_t *shape, const void *src,
+                                const int64_t *srcStrides, void *dst,
+                                const int64_t *dstStrides) {
+  StridedLoop loop(rank, shape, srcStrides, dstStrides, elementBytes);
+  if (loop.isEmpty)
+    return 0;
+  size_t size = static_cast<size_t>(elementBytes);
+  if (loop.count == 0) {
+    if (src != dst)
+      memcpy(dst, src, size);
+    return size;
+  }
+  uint64_t elements = 1;
+  bool isSame = src == dst;
+  for (int i = 0; i < loop.count; ++i) {
+    elements *= static_cast<uint64_t>(loop.dims[i].extent);
+    isSame &= loop.dims[i].src == loop.dims[i].dst;
+  }
+  if (isSame)
+    return 0;
+  sortByDestination(loop);
+  coalesce(loop);
+  bool tiled = prepareTiles(loop);
+  char *to = static_cast<char *>(dst);
+  const char *from = static_cast<const char *>(src);
+  switch (elementBytes) {
+  case 1:
+    copyLoop<1>(loop, to, from, tiled, size);
+    break;
+  case 2:
+    copyLoop<2>(loop, to, from, tiled, size);
+    break;
+  case 4:
+    copyLoop<4>(loop, to, from, tiled, size);
+    break;
+  case 8:
+    copyLoop<8>(loop, to, from, tiled, size);
+    break;
+  case 16:
+    copyLoop<16>(loop, to, from, tiled, size);
+    break;
+  default:
+    copyLoop<0>(loop, to, from, tiled, size);
+  }
+  return elements * size;
+}
+
+namespace {
+
+/// MLIR's descriptor of a memref whose rank is dynamic.
+struct UnrankedMemref {
+  int64_t rank;
+  const int64_t *descriptor;
+};
+
+} // namespace
+
+extern "C" void loopc_rt_copy(loopc_run *run, int64_t element_bytes,
+                              const void *src, const void *dst) {
+  const auto *from = static_cast<const UnrankedMemref *>(src);
+  const auto *to = static_cast<const UnrankedMemref *>(dst);
+  int64_t rank = from->rank;
+  // A descriptor is { allocated, aligned, offset, sizes[rank], strides[rank] },
+  // all of 8 bytes.
+  auto getData = [element_bytes](const int64_t *descriptor) {
+    char *aligned;
+    memcpy(&aligned, descriptor + 1, sizeof(aligned));
+    return aligned + descriptor[2] * element_bytes;
+  };
+  const int64_t *shape = from->descriptor + 3;
+  uint64_t bytes = copyStrided(
+      element_bytes, rank, shape, getData(from->descriptor), shape + rank,
+      getData(to->descriptor), to->descriptor + 3 + rank);
+  countCopy(*run, bytes);
+}

@@ -1,0 +1,159 @@
+//===- Types.cpp - Element types and kinds --------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Types.h"
+
+#include <cstdio>
+#include <cstring>
+
+using namespace loopc::rt;
+
+namespace {
+
+struct DtypeRow {
+  uint8_t code;
+  uint8_t bits;
+  const char *name;
+};
+
+constexpr DtypeRow kDtypes[] = {
+    {kDLFloat, 32, "float32"},
+    {kDLInt, 64, "int64"},
+    {kDLBool, 8, "bool"},
+    {kDLInt, 32, "int32"},
+    {kDLFloat, 64, "float64"},
+    {kDLFloat, 16, "float16"},
+    {kDLBfloat, 16, "bfloat16"},
+    {kDLInt, 2, "int2"},
+    {kDLInt, 4, "int4"},
+    {kDLInt, 8, "int8"},
+    {kDLInt, 16, "int16"},
+    {kDLUInt, 2, "uint2"},
+    {kDLUInt, 4, "uint4"},
+    {kDLUInt, 8, "uint8"},
+    {kDLUInt, 16, "uint16"},
+    {kDLUInt, 32, "uint32"},
+    {kDLUInt, 64, "uint64"},
+    {kDLComplex, 64, "complex64"},
+    {kDLComplex, 128, "complex128"},
+    {kDLFloat8_e3m4, 8, "float8_e3m4"},
+    {kDLFloat8_e4m3, 8, "float8_e4m3"},
+    {kDLFloat8_e4m3b11fnuz, 8, "float8_e4m3b11fnuz"},
+    {kDLFloat8_e4m3fn, 8, "float8_e4m3fn"},
+    {kDLFloat8_e4m3fnuz, 8, "float8_e4m3fnuz"},
+    {kDLFloat8_e5m2, 8, "float8_e5m2"},
+    {kDLFloat8_e5m2fnuz, 8, "float8_e5m2fnuz"},
+    {kDLFloat8_e8m0fnu, 8, "float8_e8m0fnu"},
+    {kDLFloat4_e2m1fn, 4, "float4_e2m1fn"},
+};
+
+const DtypeRow *findDtype(DLDataType dtype) {
+  if (dtype.lanes != 1)
+    return nullptr;
+  for (const DtypeRow &row : kDtypes)
+    if (row.code == dtype.code && row.bits == dtype.bits)
+      return &row;
+  return nullptr;
+}
+
+} // namespace
+
+bool loopc::rt::getElementLayout(DLDataType dtype, ElementLayout &layout) {
+  if (!findDtype(dtype))
+    return false;
+  layout.bits = dtype.bits;
+  layout.isBool = dtype.code == kDLBool;
+  layout.isPacked = dtype.bits < 8;
+  layout.isSigned = layout.isPacked && dtype.code == kDLInt;
+  layout.innerBytes = layout.isPacked ? 1 : dtype.bits / 8;
+  // A complex number is two floats, and aligned as they are.
+  layout.alignment =
+      dtype.code == kDLComplex ? layout.innerBytes / 2 : layout.innerBytes;
+  return true;
+}
+
+DtypeText::DtypeText(DLDataType dtype) {
+  if (const DtypeRow *row = findDtype(dtype))
+    snprintf(text, sizeof(text), "%s", row->name);
+  else
+    snprintf(text, sizeof(text), "(code %u, %u bits, %u lanes)",
+             unsigned{dtype.code}, unsigned{dtype.bits},
+             unsigned{dtype.lanes});
+}
+
+ShapeText::ShapeText(int32_t rank, const int64_t *shape) {
+  // Room for one more dimension, the dots and the end.
+  constexpr size_t kReserve = 32;
+  size_t length = 0;
+  text[length++] = '[';
+  for (int32_t dim = 0; dim < rank; ++dim) {
+    if (dim != 0) {
+      text[length++] = ',';
+      text[length++] = ' ';
+    }
+    if (length + kReserve > sizeof(text)) {
+      memcpy(text + length, "...", 3);
+      length += 3;
+      break;
+    }
+    length += static_cast<size_t>(snprintf(text + length,
+                                           sizeof(text) - length, "%lld",
+                                           static_cast<long long>(shape[dim])));
+  }
+  text[length++] = ']';
+  text[length] = 0;
+}
+
+bool loopc::rt::operator==(const DLDataType &a, const DLDataType &b) {
+  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
+
+const char *loopc::rt::getKindName(int32_t kind) {
+  switch (kind) {
+  case LOOPC_TENSOR:
+    return "tensor";
+  case LOOPC_STRINGS:
+    return "strings";
+  case LOOPC_SEQUENCE:
+    return "sequence";
+  case LOOPC_OPTIONAL:
+    return "optional";
+  }
+  return "unknown kind";
+}
+
+bool loopc::rt::getNumElements(int32_t rank, const int64_t *shape,
+                               uint32_t elementBytes, int64_t &count) {
+  int64_t product = elementBytes;
+  bool isEmpty = false;
+  for (int32_t dim = 0; dim < rank; ++dim) {
+    if (shape[dim] == 0)
+      isEmpty = true;
+    else if (__builtin_mul_overflow(product, shape[dim], &product))
+      return false;
+  }
+  count = isEmpty ? 0 : product / elementBytes;
+  return true;
+}
+
+bool loopc::rt::isContiguous(int32_t rank, const int64_t *shape,
+                             const int64_t *strides) {
+  if (!strides)
+    return true;
+  int64_t expected = 1;
+  bool matches = true;
+  for (int32_t dim = rank - 1; dim >= 0; --dim) {
+    if (shape[dim] == 0)
+      return true;
+    if (shape[dim] != 1 && strides[dim] != expected)
+      matches = false;
+    if (__builtin_mul_overflow(expected, shape[dim], &expected))
+      return false;
+  }
+  return matches;
+}

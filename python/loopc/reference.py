@@ -1,0 +1,841 @@
+# ===- reference.py - What loops mean, written for reading ------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""A strict, slow evaluator of ONNX models: the meaning that loopc is held to.
+
+Operators without a subgraph come from ``onnx.reference``. Scopes, ``Loop``,
+``Scan`` (8 and later), ``If``, sequences and optionals are our own, because the
+library's differ from the specification (docs/Spec.md, "Where engines
+disagree"). Each rule carries its label from that page in a comment.
+
+    >>> from loopc import reference
+    >>> reference.run(model, {"x": x})
+    [array(...), ...]
+
+A tensor is a NumPy array (``ml_dtypes`` for the types that NumPy lacks), a
+sequence a list, an empty optional ``None``.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+import onnx
+import onnx.inliner
+import onnx.shape_inference
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto
+from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import OpRun
+from onnx.reference.ops.op_div import Div as _LibraryDiv
+from onnx.reference.ops.op_mod import Mod as _LibraryMod
+
+__all__ = ["ModelError", "ReferenceError_", "Value", "check", "run"]
+
+Value = Union[np.ndarray, "list[Any]", None]
+Dims = Union["list[int | None]", None]  # None: the rank is unknown.
+Scope = Mapping[str, Value]
+
+
+class ReferenceError_(ValueError):
+    """The run ends with an error, as loopc's run must."""
+
+
+class ModelError(ReferenceError_):
+    """The model itself is wrong: loopc must refuse it at compile time."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Options:
+    """What a run hands down to every operator."""
+
+    ort_compat: bool
+    max_trips: int | None
+    model: ModelProto
+    # Filled on the first loop that makes no trip: key of the node ->
+    # (element type, dimensions) of one iteration's collected values.
+    collected: dict[str, list[tuple[int, Dims]]] = dataclasses.field(default_factory=dict)
+
+
+_options: contextvars.ContextVar[_Options] = contextvars.ContextVar("options")
+_KEY = "loopc.reference.key"
+
+
+def run(
+    model: ModelProto | bytes | str | os.PathLike[str],
+    feeds: Mapping[str, Value],
+    output_names: Sequence[str] | None = None,
+    *,
+    ort_compat: bool = False,
+    max_trips: int | None = None,
+) -> list[Value]:
+    """Evaluates a model.
+
+    Args:
+        model: a model, its bytes, or a file.
+        feeds: a value for every input that has no initializer.
+        output_names: the outputs wanted, all of them by default.
+        ort_compat: let a Loop without a condition input stop when its body
+            yields false, as ONNX Runtime does.
+        max_trips: raise when one loop makes more trips than this.
+
+    Raises:
+        ModelError: the model breaks a rule that needs no run to see.
+        ReferenceError_: an error of the run.
+    """
+    proto = _load(model)
+    check(proto)
+    proto = _prepare(proto)
+    names = [o.name for o in proto.graph.output]
+    wanted = names if output_names is None else list(output_names)
+    for name in wanted:
+        if name not in names:
+            raise ReferenceError_(f"unknown output '{name}'")
+    given = dict(feeds)
+    _check_feeds(proto.graph, given)
+    token = _options.set(_Options(ort_compat, max_trips, proto))
+    try:
+        with np.errstate(all="ignore"):
+            return list(_evaluator(proto).run(wanted, given))
+    finally:
+        _options.reset(token)
+
+
+def _load(model: ModelProto | bytes | str | os.PathLike[str]) -> ModelProto:
+    if isinstance(model, ModelProto):
+        return model
+    if isinstance(model, bytes):
+        return onnx.load_model_from_string(model)
+    return onnx.load(model)
+
+
+def _prepare(model: ModelProto) -> ModelProto:
+    """Inlines local functions and gives each loop a key to be found again by."""
+    if model.functions:
+        model = onnx.inliner.inline_local_functions(model)
+    else:
+        copy = ModelProto()
+        copy.CopyFrom(model)
+        model = copy
+    for number, node in enumerate(_loops(model.graph)):
+        node.metadata_props.add(key=_KEY, value=str(number))
+    return model
+
+
+def _check_feeds(graph: GraphProto, feeds: Mapping[str, Value]) -> None:
+    known = {i.name: i.type for i in graph.input}
+    defaults = {i.name for i in graph.initializer}
+    for name in feeds:
+        if name not in known:
+            raise ReferenceError_(f"unknown input '{name}'")
+    for name, declared in known.items():
+        if name in feeds:
+            _check_kind(declared, feeds[name], f"input '{name}'")
+        elif name not in defaults:
+            raise ReferenceError_(f"input '{name}' is missing")
+
+
+def _evaluator(model: ModelProto) -> _Evaluator:
+    try:
+        return _Evaluator(model)
+    except ReferenceError_:
+        raise
+    except Exception as error:
+        raise ModelError(str(error)) from error
+
+
+# ===------------------------------------------------------------------------===#
+# Rules that need no run
+# ===------------------------------------------------------------------------===#
+
+
+def _subgraphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            yield attribute.name, attribute.g
+        for graph in attribute.graphs:
+            yield attribute.name, graph
+
+
+def _loops(graph: GraphProto) -> Iterator[NodeProto]:
+    """Every Loop and Scan of a graph, outer ones first."""
+    for node in graph.node:
+        if node.domain in ("", "ai.onnx") and node.op_type in ("Loop", "Scan"):
+            yield node
+        for _, inner in _subgraphs(node):
+            yield from _loops(inner)
+
+
+def check(model: ModelProto) -> None:
+    """Raises ModelError where names, scopes or the numbers of ports are wrong."""
+    opsets = {o.domain: o.version for o in model.opset_import}
+    functions = {(f.domain, f.name) for f in model.functions}
+    for function in model.functions:
+        versions = {o.domain: o.version for o in function.opset_import}
+        _check_nodes(function.node, set(function.input), versions, functions)
+    _check_graph(model.graph, frozenset(), opsets, functions)
+
+
+def _check_graph(
+    graph: GraphProto,
+    outer: frozenset[str],
+    opsets: Mapping[str, int],
+    functions: set[tuple[str, str]],
+) -> None:
+    # name_shadow: an input or an initializer may hide an outer name ...
+    visible = set(outer) | {i.name for i in graph.input} | {i.name for i in graph.initializer}
+    visible |= {i.values.name for i in graph.sparse_initializer}
+    _check_nodes(graph.node, visible, opsets, functions)
+    for output in graph.output:  # name_direct: any visible value will do.
+        if output.name not in visible:
+            raise ModelError(f"graph '{graph.name}': unknown output name '{output.name}'")
+
+
+def _check_nodes(
+    nodes: Sequence[NodeProto],
+    visible: set[str],
+    opsets: Mapping[str, int],
+    functions: set[tuple[str, str]],
+) -> None:
+    for node in nodes:
+        where = f"{node.op_type} '{node.name}'"
+        if (node.domain, node.op_type) not in functions:
+            version = opsets.get(node.domain, opsets.get("ai.onnx" if not node.domain else ""))
+            if version is None or not onnx.defs.has(node.op_type, version, node.domain):
+                raise ModelError(f"{where}: unknown operator '{node.domain}.{node.op_type}'")
+        for name in node.input:
+            if name and name not in visible:
+                raise ModelError(f"{where}: unknown name '{name}'")
+        for _, inner in _subgraphs(node):
+            _check_graph(inner, frozenset(visible), opsets, functions)
+        _check_ports(node, where)
+        for name in node.output:
+            if name and name in visible:  # ... name_shadow: but a node's output may not.
+                raise ModelError(f"{where}: output '{name}' repeats a visible name")
+            visible.add(name)
+
+
+def _check_ports(node: NodeProto, where: str) -> None:
+    graphs = dict(_subgraphs(node))
+    if node.op_type == "If":
+        counts = {len(g.output) for g in graphs.values()}
+        if len(counts) != 1 or any(g.input for g in graphs.values()):
+            raise ModelError(f"{where}: branches must agree in outputs and take no inputs")
+        results = counts.pop()
+    elif node.op_type == "Loop":
+        carried = max(len(node.input) - 2, 0)
+        if len(graphs["body"].input) != 2 + carried:  # loop_args
+            raise ModelError(f"{where}: body takes {len(graphs['body'].input)} inputs, expected {2 + carried}")
+        results = len(graphs["body"].output) - 1
+        if results < carried:  # loop_yield
+            raise ModelError(f"{where}: body yields {results + 1} values, expected at least {1 + carried}")
+    elif node.op_type == "Scan":
+        results = len(graphs["body"].output)
+    else:
+        return
+    if len(node.output) > results:  # name_outputs: the condition is no result.
+        raise ModelError(f"{where}: {len(node.output)} outputs, but there are only {results}")
+
+
+# ===------------------------------------------------------------------------===#
+# Values
+# ===------------------------------------------------------------------------===#
+
+
+def _kind(value: Value) -> str:
+    if value is None:
+        return "an empty optional"
+    if isinstance(value, list):
+        return f"a sequence of {len(value)}"
+    return f"a tensor of {value.dtype}{list(value.shape)}"
+
+
+def _dtype(elem_type: int) -> np.dtype[Any]:
+    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(elem_type))
+
+
+def _check_kind(declared: TypeProto, value: Value, what: str) -> None:
+    """name_declared: a wrong element type is an error, a wrong shape is not."""
+    if declared.HasField("optional_type"):
+        if value is not None:
+            _check_kind(declared.optional_type.elem_type, value, what)
+    elif declared.HasField("sequence_type"):
+        if not isinstance(value, list):
+            raise ReferenceError_(f"{what}: expected a sequence, found {_kind(value)}")
+        for element in value:
+            _check_kind(declared.sequence_type.elem_type, element, what)
+    elif declared.HasField("tensor_type"):
+        if not isinstance(value, np.ndarray):
+            raise ReferenceError_(f"{what}: expected a tensor, found {_kind(value)}")
+        elem_type = declared.tensor_type.elem_type
+        is_string = value.dtype == object or value.dtype.kind in "US"
+        wrong = is_string != (elem_type == onnx.TensorProto.STRING) or (
+            not is_string and value.dtype != _dtype(elem_type)
+        )
+        if elem_type and wrong:
+            name = onnx.TensorProto.DataType.Name(elem_type)
+            raise ReferenceError_(f"{what}: declared as {name}, found {_kind(value)}")
+
+
+def _check_same_kind(before: Value, after: Value, what: str) -> None:
+    """loop_carried: what changes is a shape, never the kind or element type."""
+    if before is None or after is None:
+        return  # An optional may lose or gain its value.
+    tensors = isinstance(before, np.ndarray) and isinstance(after, np.ndarray)
+    if type(before) is not type(after) or (tensors and before.dtype != after.dtype):
+        raise ReferenceError_(f"{what}: init is {_kind(before)}, body yields {_kind(after)}")
+
+
+def _one(value: Value, what: str) -> Any:
+    """The Python scalar of a tensor that must have exactly one element."""
+    if not isinstance(value, np.ndarray) or value.size != 1:
+        raise ReferenceError_(f"{what}: expected one element, found {_kind(value)}")
+    return value.reshape(()).item()
+
+
+def _as_argument(declared: TypeProto, outer: Value, value: Any, dtype: type) -> np.ndarray:
+    """loop_args: 0-D or [1] as the body declares, else as M or cond, else 0-D."""
+    shape: tuple[int, ...] = ()
+    if declared.tensor_type.HasField("shape"):
+        shape = (1,) * len(declared.tensor_type.shape.dim)
+    elif isinstance(outer, np.ndarray):
+        shape = outer.shape
+    return np.full(shape, value, dtype=dtype)
+
+
+def _stack(values: list[np.ndarray], what: str, axis: int = 0) -> np.ndarray:
+    """loop_collect: one new axis, iteration i's value at index i."""
+    for trip, value in enumerate(values):
+        if not isinstance(value, np.ndarray):
+            raise ReferenceError_(f"{what}: only tensors are collected, found {_kind(value)}")
+        if value.shape != values[0].shape:  # loop_collect_shape
+            raise ReferenceError_(
+                f"{what}: shape {list(value.shape)} in iteration {trip} differs from "
+                f"{list(values[0].shape)} in iteration 0"
+            )
+    return np.stack(values, axis=axis)
+
+
+def _empty(node: NodeProto, index: int, axis: int = 0) -> np.ndarray:
+    """loop_zero: length 0, known dimensions as the types say, 0 for unknown."""
+    options = _options.get()
+    if not options.collected:
+        options.collected.update(_collected_types(options.model))
+    key = next(p.value for p in node.metadata_props if p.key == _KEY)
+    elem_type, dims = options.collected[key][index]
+    shape = [0 if d is None else d for d in dims or []]
+    if dims is None:  # An unknown rank gives [0].
+        return np.empty([0], _dtype(elem_type))
+    shape.insert(axis % (len(shape) + 1), 0)
+    return np.empty(shape, _dtype(elem_type))
+
+
+# ===------------------------------------------------------------------------===#
+# Types of collected values, for loops that make no trip
+# ===------------------------------------------------------------------------===#
+
+
+def _dims(declared: TypeProto) -> Dims:
+    if not declared.tensor_type.HasField("shape"):
+        return None
+    dims = declared.tensor_type.shape.dim
+    return [d.dim_value if d.HasField("dim_value") else None for d in dims]
+
+
+def _meet(left: Dims, right: Dims) -> Dims:
+    """What holds of both: dimensions that differ become unknown."""
+    if left is None or right is None or len(left) != len(right):
+        return None
+    return [a if a == b else None for a, b in zip(left, right, strict=True)]
+
+
+def _set_dims(info: onnx.ValueInfoProto, elem_type: int, dims: Dims) -> None:
+    info.type.tensor_type.elem_type = elem_type
+    info.type.tensor_type.ClearField("shape")
+    if dims is not None:
+        info.type.tensor_type.shape.SetInParent()
+        for dim in dims:
+            added = info.type.tensor_type.shape.dim.add()
+            if dim is not None:
+                added.dim_value = dim
+
+
+def _types_of_loops(model: ModelProto) -> dict[str, tuple[NodeProto, dict[str, TypeProto]]]:
+    """Each loop's node with the types that are visible where it stands."""
+    found: dict[str, tuple[NodeProto, dict[str, TypeProto]]] = {}
+
+    def visit(graph: GraphProto, outer: dict[str, TypeProto]) -> None:
+        types = dict(outer)
+        for tensor in graph.initializer:
+            types[tensor.name] = onnx.helper.make_tensor_type_proto(tensor.data_type, list(tensor.dims))
+        for info in (*graph.value_info, *graph.input, *graph.output):
+            types[info.name] = info.type
+        for node in graph.node:
+            for prop in node.metadata_props:
+                if prop.key == _KEY:
+                    found[prop.value] = (node, types)
+            for _, inner in _subgraphs(node):
+                visit(inner, types)
+
+    visit(model.graph, {})
+    return found
+
+
+def _carried_ports(node: NodeProto) -> list[tuple[int, int, int]]:
+    """(operand, body input, body output) of each value that is carried."""
+    if node.op_type == "Loop":
+        return [(2 + i, 2 + i, 1 + i) for i in range(len(node.input) - 2)]
+    scanned = next(a.i for a in node.attribute if a.name == "num_scan_inputs")
+    return [(i, i, i) for i in range(len(node.input) - scanned)]
+
+
+def _collected_types(model: ModelProto) -> dict[str, list[tuple[int, Dims]]]:
+    """Infers types to a fixpoint: a dimension stays known while init and yield agree.
+
+    Declared shapes of bodies are hints only (name_declared), so they are dropped first.
+    """
+    work = ModelProto()
+    work.CopyFrom(model)
+    loops = list(_loops(work.graph))
+    for node in loops:
+        body = dict(_subgraphs(node))["body"]
+        body.ClearField("value_info")
+        for info in (*body.input, *body.output):
+            info.type.tensor_type.ClearField("shape")
+    carried: dict[tuple[str, int], Dims] = {}
+    changed = True
+    while changed:
+        changed = False
+        inferred = _types_of_loops(onnx.shape_inference.infer_shapes(work, data_prop=True))
+        for node in loops:
+            key = next(p.value for p in node.metadata_props if p.key == _KEY)
+            seen, types = inferred[key]
+            body, result = dict(_subgraphs(node))["body"], dict(_subgraphs(seen))["body"]
+            for operand, argument, yielded in _carried_ports(node):
+                init = types.get(node.input[operand], TypeProto())
+                if not init.HasField("tensor_type"):
+                    continue
+                dims = _dims(init)
+                if (key, operand) in carried:
+                    dims = _meet(carried[key, operand], dims)
+                    dims = _meet(dims, _dims(result.output[yielded].type))
+                if (key, operand) not in carried or carried[key, operand] != dims:
+                    changed = True
+                    carried[key, operand] = dims
+                    _set_dims(body.input[argument], init.tensor_type.elem_type, dims)
+    collected = {}
+    for key, (node, _) in inferred.items():
+        outputs = dict(_subgraphs(node))["body"].output
+        first = len(_carried_ports(node)) + (node.op_type == "Loop")
+        collected[key] = [
+            (o.type.tensor_type.elem_type, _dims(o.type)) for o in list(outputs)[first:]
+        ]
+    return collected
+
+
+# ===------------------------------------------------------------------------===#
+# Graphs
+# ===------------------------------------------------------------------------===#
+
+
+class _Evaluator(ReferenceEvaluator):
+    """The library's evaluator with our scopes and our control flow."""
+
+    def __init__(self, proto: Any, *args: Any, **kwargs: Any) -> None:
+        kwargs["new_ops"] = list(_OPERATORS)
+        super().__init__(proto, *args, **kwargs)
+
+    def run(
+        self,
+        output_names: Sequence[str] | None,
+        feed_inputs: Mapping[str, Value],
+        attributes: dict[str, Any] | None = None,
+        outer: Scope | None = None,
+        **_: Any,
+    ) -> list[Value]:
+        # name_scope: innermost first. The library lets outer values hide a
+        # subgraph's initializers, and an output named "" fill absent inputs.
+        results: dict[str, Value] = dict(outer or {})
+        results.update(self.rt_inits_)
+        results.update(feed_inputs)
+        results[""] = None
+        for node in self.rt_nodes_:
+            for name, value in zip(node.output, self._step(node, results, attributes), strict=False):
+                if name:
+                    results[name] = value
+        names = self.output_names if output_names is None else output_names
+        return [results[name] for name in names]
+
+    @staticmethod
+    def _step(node: OpRun, results: Scope, attributes: dict[str, Any] | None) -> Sequence[Value]:
+        kwargs: dict[str, Any] = {}
+        if node.need_context():
+            kwargs["context"] = results
+        if node.has_linked_attribute and attributes:
+            kwargs["linked_attributes"] = attributes
+        try:
+            return node.run(*(results[i] for i in node.input), **kwargs)
+        except ReferenceError_:
+            raise
+        except Exception as error:
+            cause = error.__cause__ or error
+            raise ReferenceError_(f"{node.op_type} '{node.onnx_node.name}': {cause}") from error
+
+
+class _Op(OpRun):
+    """An operator that may return sequences and empty optionals."""
+
+    def _check_and_fix_outputs(self, res: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(np.asarray(r) if isinstance(r, np.generic) else r for r in res)
+
+    @property
+    def _where(self) -> str:
+        return f"{self.op_type} '{self.onnx_node.name}'"
+
+
+class _ControlOp(_Op):
+    """An operator with subgraphs, which see every value around them (loop_capture)."""
+
+    def need_context(self) -> bool:
+        return True
+
+
+class If(_ControlOp):
+    """Section 4: one branch runs."""
+
+    def _run(self, cond: Value, context: Scope, attributes: Any = None, **_: Any) -> tuple[Value, ...]:
+        taken = _one(cond, f"{self._where}: condition")  # if_cond
+        branch = self.then_branch if taken else self.else_branch  # if_lazy
+        return tuple(branch.run(None, {}, attributes=attributes, outer=context))
+
+
+class Loop(_ControlOp):
+    """Section 1: ``for (i = 0; i < M && cond; ++i) cond, carried, collected = body(i, cond, carried)``."""
+
+    def _run(
+        self,
+        M: Value = None,
+        cond: Value = None,
+        *inits: Value,
+        context: Scope,
+        attributes: Any = None,
+        **_: Any,
+    ) -> tuple[Value, ...]:
+        options = _options.get()
+        declared = self.body.input_types
+        limit = None if M is None else _one(M, f"{self._where}: M")  # loop_m
+        running = True if cond is None else bool(_one(cond, f"{self._where}: cond"))  # loop_cond
+        carried = list(inits)
+        rows: list[list[Value]] = []
+        trip = 0
+        # loop_test: before every iteration, the first included.
+        while (limit is None or trip < limit) and (running or self._ignores(cond, options)):
+            if options.max_trips is not None and trip >= options.max_trips:
+                raise ReferenceError_(f"{self._where}: more than {options.max_trips} trips")  # loop_cancel
+            arguments = [
+                # A new array each time, so that a body that yields its
+                # iteration number is not left with the last one (name_direct).
+                _as_argument(declared[0], M, trip, np.int64),
+                _as_argument(declared[1], cond, running, np.bool_),
+                *carried,
+            ]
+            for value, info in zip(arguments, self.body.onnx_graph_.input, strict=True):
+                _check_kind(info.type, value, f"{self._where}: body input '{info.name}'")
+            feeds = dict(zip(self.body.input_names, arguments, strict=True))  # name_order
+            yielded = self.body.run(None, feeds, attributes=attributes, outer=context)
+            running = bool(_one(yielded[0], f"{self._where}: yielded condition"))
+            for number, (old, new) in enumerate(zip(carried, yielded[1:], strict=False)):
+                _check_same_kind(old, new, f"{self._where}: carried value #{number}")
+            carried = yielded[1 : 1 + len(inits)]  # loop_parallel_assign
+            rows.append(yielded[1 + len(inits) :])
+            trip += 1
+        return (*self._unwrap(carried), *self._collect(rows, len(inits)))  # loop_results
+
+    @staticmethod
+    def _ignores(cond: Value, options: _Options) -> bool:
+        """loop_cond_ignored: without a condition input the body's is not looked at."""
+        return cond is None and not options.ort_compat
+
+    def _unwrap(self, carried: list[Value]) -> list[Value]:
+        """loop_carried_optional: a yield that is no optional makes the result none."""
+        for info, value in zip(self.body.onnx_graph_.output[1:], carried, strict=False):
+            if value is None and info.type.WhichOneof("value") in ("tensor_type", "sequence_type"):
+                raise ReferenceError_(f"{self._where}: result of '{info.name}' is an empty optional")
+        return carried
+
+    def _collect(self, rows: list[list[Value]], carried: int) -> list[Value]:
+        names = self.body.output_names[1 + carried :]
+        if not rows:
+            return [_empty(self.onnx_node, k) for k in range(len(names))]  # loop_zero
+        columns = zip(*rows, strict=True)
+        return [
+            _stack(list(column), f"{self._where}: collected value '{name}'")
+            for name, column in zip(names, columns, strict=True)
+        ]
+
+
+class Scan(_ControlOp):
+    """Section 2. Version 8 runs each item of a batch by itself."""
+
+    def _run(self, *args: Value, context: Scope, attributes: Any = None, **_: Any) -> tuple[Value, ...]:
+        version = onnx.defs.get_schema("Scan", self.run_params["opsets"][""]).since_version
+        if version == 8:
+            return self._run_batch(args[0], list(args[1:]), context, attributes)
+        split = len(args) - self.num_scan_inputs
+        states, inputs = list(args[:split]), list(args[split:])
+        for value in inputs:
+            if not isinstance(value, np.ndarray) or value.ndim == 0:
+                raise ReferenceError_(f"{self._where}: scan input is {_kind(value)}")
+        axes = self._list("scan_input_axes", len(inputs))
+        axes = [self._axis(a, v.ndim, version) for a, v in zip(axes, inputs, strict=True)]
+        moved = [np.moveaxis(v, a, 0) for v, a in zip(inputs, axes, strict=True)]
+        directions = self._list("scan_input_directions", len(inputs))
+        moved = [v[::-1] if d else v for v, d in zip(moved, directions, strict=True)]
+        states, rows = self._scan(states, moved, context, attributes)
+
+        names = self.body.output_names[split:]
+        axes = self._list("scan_output_axes", len(names))
+        directions = self._list("scan_output_directions", len(names))
+        results = []
+        for number, (name, axis, reverse) in enumerate(zip(names, axes, directions, strict=True)):
+            if not rows:  # scan_lengths: initial states, empty collected values
+                results.append(_empty(self.onnx_node, number, axis))
+                continue
+            stacked = _stack([row[number] for row in rows], f"{self._where}: collected value '{name}'")
+            stacked = stacked[::-1] if reverse else stacked
+            # An output axis counts in the rank of the result.
+            results.append(np.moveaxis(stacked, 0, self._axis(axis, stacked.ndim, version)))
+        return (*states, *results)
+
+    def _list(self, attribute: str, count: int) -> list[int]:
+        values = getattr(self, attribute, None)
+        if values and len(values) != count:  # scan_args
+            raise ModelError(f"{self._where}: {attribute} has {len(values)} entries, expected {count}")
+        return list(values or [0] * count)
+
+    def _axis(self, axis: int, rank: int, version: int) -> int:
+        if not (-rank if version >= 11 else 0) <= axis < rank:  # scan_axes
+            raise ReferenceError_(f"{self._where}: axis {axis} is out of range for rank {rank}")
+        return axis % rank
+
+    def _scan(
+        self, states: list[Value], inputs: list[np.ndarray], context: Scope, attributes: Any
+    ) -> tuple[list[Value], list[list[Value]]]:
+        """Runs over axis 0 of every input: the last states, and each trip's collected values."""
+        lengths = {value.shape[0] for value in inputs}
+        if len(lengths) != 1:  # scan_lengths
+            raise ReferenceError_(f"{self._where}: lengths of the scan inputs differ: {sorted(lengths)}")
+        rows = []
+        for trip in range(lengths.pop()):
+            arguments = [*states, *(np.asarray(value[trip]) for value in inputs)]
+            feeds = dict(zip(self.body.input_names, arguments, strict=True))
+            for value, info in zip(arguments, self.body.onnx_graph_.input, strict=True):
+                _check_kind(info.type, value, f"{self._where}: body input '{info.name}'")
+            yielded = self.body.run(None, feeds, attributes=attributes, outer=context)
+            for number, (old, new) in enumerate(zip(states, yielded, strict=False)):
+                what = f"{self._where}: state #{number}"
+                _check_same_kind(old, new, what)
+                if np.shape(old) != np.shape(new):  # scan_state_shape
+                    raise ReferenceError_(
+                        f"{what}: shape changes from {list(np.shape(old))} to {list(np.shape(new))} "
+                        f"in iteration {trip}"
+                    )
+            states, collected = yielded[: len(states)], yielded[len(states) :]
+            rows.append(collected)
+        return states, rows
+
+    def _run_batch(
+        self, lengths: Value, args: list[Any], context: Scope, attributes: Any
+    ) -> tuple[Value, ...]:
+        """scan8_batch: axis 0 is the batch, axis 1 of the scan inputs the sequence."""
+        split = len(args) - self.num_scan_inputs
+        batch = {value.shape[0] for value in args}
+        longest = {value.shape[1] for value in args[split:]}
+        if len(batch) != 1 or len(longest) != 1:
+            raise ReferenceError_(f"{self._where}: batch sizes {batch} or lengths {longest} differ")
+        count, steps = batch.pop(), longest.pop()
+        ends = [steps] * count if lengths is None else np.asarray(lengths).tolist()
+        if len(ends) != count or any(not 0 <= end <= steps for end in ends):  # scan8_lengths
+            raise ReferenceError_(f"{self._where}: sequence_lens {ends} must be within 0 and {steps}")
+        directions = self._list("directions", self.num_scan_inputs)
+        last: list[list[Any]] = []
+        padded: list[list[Any]] = []
+        for item, end in enumerate(ends):
+            inputs = [v[item, :end] for v in args[split:]]
+            # A reversed input starts at its last element, not at the padding.
+            inputs = [v[::-1] if d else v for v, d in zip(inputs, directions, strict=True)]
+            states, rows = self._scan([np.asarray(v[item]) for v in args[:split]], inputs, context, attributes)
+            last.append(states)
+            padded.append(rows)
+        names = self.body.output_names[split:]
+        collected = [self._pad(padded, k, name, steps) for k, name in enumerate(names)]
+        return (*(np.stack([s[i] for s in last]) for i in range(split)), *collected)
+
+    def _pad(self, rows: list[list[Any]], k: int, name: str, steps: int) -> np.ndarray:
+        """scan8_lengths: zeros past an item's length."""
+        what = f"{self._where}: collected value '{name}'"
+        every = [row[k] for item in rows for row in item]
+        if not every:
+            nothing = _empty(self.onnx_node, k)
+            return np.zeros((len(rows), steps, *nothing.shape[1:]), nothing.dtype)
+        element = _stack(every, what)[0]
+        result = np.zeros((len(rows), steps, *element.shape), element.dtype)
+        for item, values in enumerate(rows):
+            for trip, row in enumerate(values):
+                result[item, trip] = row[k]
+        return result
+
+
+# ===------------------------------------------------------------------------===#
+# Section 5: sequences and optionals
+# ===------------------------------------------------------------------------===#
+
+
+def _index(position: Value, size: int, extra: int, what: str) -> int:
+    """seq_index: negative positions count from the end, the rest is an error."""
+    at = _one(position, f"{what}: position")
+    if not -size <= at < size + extra:
+        raise ReferenceError_(f"{what}: position {at} is out of range for a sequence of {size}")
+    return at + size if at < 0 else at
+
+
+class SequenceEmpty(_Op):
+    def _run(self, **_: Any) -> tuple[Value]:
+        return ([],)
+
+
+class SequenceConstruct(_Op):
+    def _run(self, *elements: Value) -> tuple[Value]:
+        if len({e.dtype for e in elements}) > 1:
+            raise ReferenceError_(f"{self._where}: elements differ in type")
+        return (list(elements),)
+
+
+class SequenceLength(_Op):
+    def _run(self, sequence: list[Value]) -> tuple[Value]:
+        return (np.array(len(sequence), np.int64),)
+
+
+class SequenceAt(_Op):
+    def _run(self, sequence: list[Value], position: Value) -> tuple[Value]:
+        return (sequence[_index(position, len(sequence), 0, self._where)],)
+
+
+class SequenceInsert(_Op):
+    def _run(self, sequence: list[Value], element: np.ndarray, position: Value = None) -> tuple[Value]:
+        if sequence and sequence[0].dtype != element.dtype:
+            raise ReferenceError_(f"{self._where}: element is {_kind(element)}, others {_kind(sequence[0])}")
+        at = len(sequence)
+        if position is not None:
+            at = _index(position, len(sequence), 1, self._where)
+        return ([*sequence[:at], element, *sequence[at:]],)  # seq_value: a new list
+
+
+class SequenceErase(_Op):
+    def _run(self, sequence: list[Value], position: Value = None) -> tuple[Value]:
+        last = np.array(-1, np.int64)
+        at = _index(last if position is None else position, len(sequence), 0, self._where)
+        return ([*sequence[:at], *sequence[at + 1 :]],)
+
+
+class SplitToSequence(_Op):
+    def _run(
+        self, data: np.ndarray, split: Value = None, axis: int = 0, keepdims: int = 1
+    ) -> tuple[Value]:
+        if not -data.ndim <= axis < data.ndim:
+            raise ReferenceError_(f"{self._where}: axis {axis} is out of range for rank {data.ndim}")
+        extent = data.shape[axis]
+        if split is None:
+            slices = np.split(data, extent, axis) if extent else []
+            return ([s if keepdims else np.squeeze(s, axis) for s in slices],)
+        sizes = np.asarray(split).tolist()
+        if not isinstance(sizes, list):  # Equal parts; the last may be smaller.
+            if sizes <= 0:
+                raise ReferenceError_(f"{self._where}: split is {sizes}")
+            sizes = [min(sizes, extent - at) for at in range(0, extent, sizes)]
+        if sum(sizes) != extent or any(size < 0 for size in sizes):
+            raise ReferenceError_(f"{self._where}: split {sizes} does not add up to {extent}")
+        return (np.split(data, np.cumsum(sizes)[:-1], axis) if sizes else [],)
+
+
+class ConcatFromSequence(_Op):
+    def _run(self, sequence: list[Value], axis: int, new_axis: int = 0) -> tuple[Value]:
+        if not sequence:
+            raise ReferenceError_(f"{self._where}: the sequence is empty")
+        if new_axis:
+            return (_stack(sequence, self._where, axis),)
+        return (np.concatenate(sequence, axis),)
+
+
+class SequenceMap(_ControlOp):
+    def _run(
+        self, *inputs: Value, context: Scope, attributes: Any = None, **_: Any
+    ) -> tuple[Value, ...]:
+        sequences = [v for v in inputs if isinstance(v, list)]
+        if any(len(s) != len(sequences[0]) for s in sequences):
+            raise ReferenceError_(f"{self._where}: sequences differ in length")
+        rows = []
+        for at in range(len(sequences[0])):
+            elements = [v[at] if isinstance(v, list) else v for v in inputs]
+            feeds = dict(zip(self.body.input_names, elements, strict=True))
+            rows.append(self.body.run(None, feeds, attributes=attributes, outer=context))
+        return tuple([row[k] for row in rows] for k in range(len(self.body.output_names)))
+
+
+class Optional(_Op):
+    def _run(self, value: Value = None, **_: Any) -> tuple[Value]:
+        return (value,)
+
+
+class OptionalHasElement(_Op):
+    def _run(self, value: Value = None) -> tuple[Value]:
+        return (np.array(value is not None),)  # opt_run
+
+
+class OptionalGetElement(_Op):
+    def _run(self, value: Value) -> tuple[Value]:
+        if value is None:
+            raise ReferenceError_(f"{self._where}: the optional is empty")
+        return (value,)
+
+
+class Identity(_Op):
+    def _run(self, value: Value) -> tuple[Value]:
+        return (value,)  # Values are immutable: no copy is needed.
+
+
+# ===------------------------------------------------------------------------===#
+# Errors that the library's operators let pass
+# ===------------------------------------------------------------------------===#
+
+
+def _check_divisor(op: OpRun, divisor: np.ndarray) -> None:
+    if divisor.dtype.kind in "iu" and np.any(divisor == 0):
+        raise ReferenceError_(f"{op.op_type} '{op.onnx_node.name}': integer division by zero")
+
+
+class Div(_LibraryDiv):
+    def _run(self, a: np.ndarray, b: np.ndarray) -> tuple[Value]:
+        _check_divisor(self, b)
+        return super()._run(a, b)
+
+
+class Mod(_LibraryMod):
+    def _run(self, a: np.ndarray, b: np.ndarray, fmod: int | None = None) -> tuple[Value]:
+        _check_divisor(self, b)
+        return super()._run(a, b, fmod=fmod)
+
+
+_OPERATORS = (
+    ConcatFromSequence, Div, Identity, If, Loop, Mod, Optional, OptionalGetElement,
+    OptionalHasElement, Scan, SequenceAt, SequenceConstruct, SequenceEmpty, SequenceErase,
+    SequenceInsert, SequenceLength, SequenceMap, SplitToSequence,
+)  # fmt: skip

@@ -1,0 +1,89 @@
+# ===- lit.cfg.py - Configuration of the lit suite --------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+#
+# Tests call loopc's tools (loopc, loopc-opt, loopc-run, ...) and LLVM's
+# (FileCheck, not, split-file, llvm-nm, ...) by name: both folders come first on
+# PATH. A tool that is missing fails the tests that call it; nothing is skipped
+# because of it. Substitutions beside lit's own:
+#
+#   %python         the Python of .venv
+#   %cc             the C compiler of the build
+#   %loopc_source   the repository;  %loopc_include  its include/
+#   %loopc_lib      the folder with libloopc_rt.a
+#   %cc_aarch64     C cross compiler;  %run_aarch64  runs what it made
+#
+# Features: host-x86_64, host-aarch64; one `<name>-registered` for each of
+# LLVM's targets (x86-registered, aarch64-registered, nvptx-registered, ...);
+# qemu-aarch64 where AArch64 programs can be linked and run; asan.
+
+import os
+import platform
+import shutil
+
+import lit.formats
+
+config.name = "loopc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test", ".td", ".onnxtxt"]
+config.excludes = ["Inputs", "python", "conformance", "CMakeLists.txt"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.loopc_binary_dir, "test")
+
+bin_dir = os.path.join(config.loopc_binary_dir, "bin")
+path = os.pathsep.join([bin_dir, config.llvm_tools_dir, os.environ.get("PATH", "")])
+config.environment["PATH"] = path
+config.environment["LC_ALL"] = "C.UTF-8"
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TMPDIR", "HOME"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+# Without these no test means anything.
+for tool in ("FileCheck", "not", "split-file", "count"):
+    if not os.path.exists(os.path.join(config.llvm_tools_dir, tool)):
+        lit_config.fatal(f"'{tool}' is not in {config.llvm_tools_dir}: run ./dev setup")
+if not os.path.exists(config.python):
+    lit_config.fatal(f"there is no Python at {config.python}: run ./dev setup")
+if not os.path.isdir(bin_dir):
+    lit_config.fatal(f"{bin_dir} is not there: run ./dev build")
+
+machine = platform.machine()
+config.available_features.add(f"host-{machine}")
+for target in config.llvm_targets:
+    config.available_features.add(f"{target.lower()}-registered")
+
+# Objects for AArch64 run here, or under qemu. A machine that can do neither is
+# not set up; `--param aarch64=off` says that this is meant.
+if machine == "aarch64":
+    cc_aarch64, run_aarch64 = config.c_compiler, "env"
+else:
+    cc_aarch64 = shutil.which("aarch64-linux-gnu-gcc", path=path)
+    run_aarch64 = shutil.which("qemu-aarch64", path=path)
+    if run_aarch64:
+        run_aarch64 += " -L /usr/aarch64-linux-gnu"
+if lit_config.params.get("aarch64") != "off":
+    if not (cc_aarch64 and run_aarch64):
+        lit_config.fatal(
+            "qemu-aarch64 or aarch64-linux-gnu-gcc is missing: run ./dev setup, or leave out "
+            "what needs them by --param aarch64=off"
+        )
+    config.available_features.add("qemu-aarch64")
+    config.substitutions.append(("%cc_aarch64", cc_aarch64))
+    config.substitutions.append(("%run_aarch64", run_aarch64))
+
+if config.loopc_asan:
+    config.available_features.add("asan")
+    # Leaks of LLVM's own start-up are not what the tests are about.
+    config.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+
+config.substitutions += [
+    ("%python", config.python),
+    ("%cc", config.c_compiler),
+    ("%loopc_source", config.loopc_source_dir),
+    ("%loopc_include", os.path.join(config.loopc_source_dir, "include")),
+    ("%loopc_lib", os.path.join(config.loopc_binary_dir, "lib")),
+]
