@@ -77,8 +77,6 @@ if lit_config.params.get("aarch64") != "off":
 
 if config.loopc_asan:
     config.available_features.add("asan")
-    # Leaks of LLVM's own start-up are not what the tests are about.
-    config.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
 
 config.substitutions += [
     ("%python", config.python),

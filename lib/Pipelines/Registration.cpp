@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Pipelines/Registration.h"
+#include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "mlir/InitAllDialects.h"
@@ -21,4 +22,5 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void loopc::registerAllPasses() {
   mlir::registerAllPasses();
+  registerLoopcConversionPasses();
 }

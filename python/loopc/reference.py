@@ -238,11 +238,28 @@ def _check_ports(node: NodeProto, where: str) -> None:
         if results < carried:  # loop_yield
             raise ModelError(f"{where}: body yields {results + 1} values, expected at least {1 + carried}")
     elif node.op_type == "Scan":
+        _check_scan(node, graphs["body"], where)
         results = len(graphs["body"].output)
     else:
         return
     if len(node.output) > results:  # name_outputs: the condition is no result.
         raise ModelError(f"{where}: {len(node.output)} outputs, but there are only {results}")
+
+
+def _check_scan(node: NodeProto, body: GraphProto, where: str) -> None:
+    attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+    scanned = attributes.get("num_scan_inputs", 0)
+    operands = len(node.input) - (len(node.input) > len(body.input))  # Scan 8: sequence_lens
+    states = operands - scanned
+    if scanned < 1 or states < 0:
+        raise ModelError(f"{where}: num_scan_inputs is {scanned}, but there are {operands} inputs")
+    if len(body.input) != operands:  # scan_args
+        raise ModelError(f"{where}: body takes {len(body.input)} inputs, expected {operands}")
+    if len(body.output) < states:  # scan_yield
+        raise ModelError(f"{where}: body yields {len(body.output)} values, expected at least {states}")
+    for name in ("scan_input_directions", "scan_output_directions", "directions"):
+        if any(d not in (0, 1) for d in attributes.get(name, [])):  # scan_axes
+            raise ModelError(f"{where}: a direction is 0 or 1, found {name} = {attributes[name]}")
 
 
 # ===------------------------------------------------------------------------===#
@@ -299,6 +316,13 @@ def _one(value: Value, what: str) -> Any:
     if not isinstance(value, np.ndarray) or value.size != 1:
         raise ReferenceError_(f"{what}: expected one element, found {_kind(value)}")
     return value.reshape(()).item()
+
+
+def _flag(value: Value, what: str) -> bool:
+    """loop_cond: the truth of a tensor that must be one boolean."""
+    if isinstance(value, np.ndarray) and value.dtype != np.bool_:
+        raise ReferenceError_(f"{what}: expected a boolean, found {_kind(value)}")
+    return bool(_one(value, what))
 
 
 def _as_argument(declared: TypeProto, outer: Value, value: Any, dtype: type) -> np.ndarray:
@@ -373,11 +397,7 @@ def _types_of_loops(model: ModelProto) -> dict[str, tuple[NodeProto, dict[str, T
     found: dict[str, tuple[NodeProto, dict[str, TypeProto]]] = {}
 
     def visit(graph: GraphProto, outer: dict[str, TypeProto]) -> None:
-        types = dict(outer)
-        for tensor in graph.initializer:
-            types[tensor.name] = onnx.helper.make_tensor_type_proto(tensor.data_type, list(tensor.dims))
-        for info in (*graph.value_info, *graph.input, *graph.output):
-            types[info.name] = info.type
+        types = _types_in(graph, outer)
         for node in graph.node:
             for prop in node.metadata_props:
                 if prop.key == _KEY:
@@ -397,6 +417,24 @@ def _carried_ports(node: NodeProto) -> list[tuple[int, int, int]]:
     return [(i, i, i) for i in range(len(node.input) - scanned)]
 
 
+def _yield_types(node: NodeProto, outer: dict[str, TypeProto]) -> list[TypeProto]:
+    """Inferred types of a body's outputs; what is yielded directly is looked up by name."""
+    body = dict(_subgraphs(node))["body"]
+    types = _types_in(body, outer)
+    return [o.type if _dims(o.type) is not None else types.get(o.name, o.type) for o in body.output]
+
+
+def _types_in(graph: GraphProto, outer: dict[str, TypeProto]) -> dict[str, TypeProto]:
+    types = dict(outer)
+    for tensor in graph.initializer:
+        types[tensor.name] = onnx.helper.make_tensor_type_proto(tensor.data_type, list(tensor.dims))
+    for info in (*graph.value_info, *graph.input):
+        types[info.name] = info.type
+    for info in graph.output:
+        types.setdefault(info.name, info.type)
+    return types
+
+
 def _collected_types(model: ModelProto) -> dict[str, list[tuple[int, Dims]]]:
     """Infers types to a fixpoint: a dimension stays known while init and yield agree.
 
@@ -408,8 +446,11 @@ def _collected_types(model: ModelProto) -> dict[str, list[tuple[int, Dims]]]:
     for node in loops:
         body = dict(_subgraphs(node))["body"]
         body.ClearField("value_info")
-        for info in (*body.input, *body.output):
+        own = 2 if node.op_type == "Loop" else 0  # Number and condition are scalars.
+        for info in (*body.input[own:], *body.output):
             info.type.tensor_type.ClearField("shape")
+        for info, elem_type in zip(body.input[:own], (onnx.TensorProto.INT64, onnx.TensorProto.BOOL), strict=False):
+            _set_dims(info, elem_type, _dims(info.type) or [])
     carried: dict[tuple[str, int], Dims] = {}
     changed = True
     while changed:
@@ -418,7 +459,7 @@ def _collected_types(model: ModelProto) -> dict[str, list[tuple[int, Dims]]]:
         for node in loops:
             key = next(p.value for p in node.metadata_props if p.key == _KEY)
             seen, types = inferred[key]
-            body, result = dict(_subgraphs(node))["body"], dict(_subgraphs(seen))["body"]
+            body, yields = dict(_subgraphs(node))["body"], _yield_types(seen, types)
             for operand, argument, yielded in _carried_ports(node):
                 init = types.get(node.input[operand], TypeProto())
                 if not init.HasField("tensor_type"):
@@ -426,18 +467,16 @@ def _collected_types(model: ModelProto) -> dict[str, list[tuple[int, Dims]]]:
                 dims = _dims(init)
                 if (key, operand) in carried:
                     dims = _meet(carried[key, operand], dims)
-                    dims = _meet(dims, _dims(result.output[yielded].type))
+                    dims = _meet(dims, _dims(yields[yielded]))
                 if (key, operand) not in carried or carried[key, operand] != dims:
                     changed = True
                     carried[key, operand] = dims
                     _set_dims(body.input[argument], init.tensor_type.elem_type, dims)
     collected = {}
-    for key, (node, _) in inferred.items():
-        outputs = dict(_subgraphs(node))["body"].output
+    for key, (node, types) in inferred.items():
         first = len(_carried_ports(node)) + (node.op_type == "Loop")
-        collected[key] = [
-            (o.type.tensor_type.elem_type, _dims(o.type)) for o in list(outputs)[first:]
-        ]
+        yields = _yield_types(node, types)[first:]
+        collected[key] = [(y.tensor_type.elem_type, _dims(y)) for y in yields]
     return collected
 
 
@@ -512,7 +551,7 @@ class If(_ControlOp):
     """Section 4: one branch runs."""
 
     def _run(self, cond: Value, context: Scope, attributes: Any = None, **_: Any) -> tuple[Value, ...]:
-        taken = _one(cond, f"{self._where}: condition")  # if_cond
+        taken = _flag(cond, f"{self._where}: condition")  # if_cond
         branch = self.then_branch if taken else self.else_branch  # if_lazy
         return tuple(branch.run(None, {}, attributes=attributes, outer=context))
 
@@ -532,7 +571,7 @@ class Loop(_ControlOp):
         options = _options.get()
         declared = self.body.input_types
         limit = None if M is None else _one(M, f"{self._where}: M")  # loop_m
-        running = True if cond is None else bool(_one(cond, f"{self._where}: cond"))  # loop_cond
+        running = True if cond is None else _flag(cond, f"{self._where}: cond")  # loop_cond
         carried = list(inits)
         rows: list[list[Value]] = []
         trip = 0
@@ -551,7 +590,7 @@ class Loop(_ControlOp):
                 _check_kind(info.type, value, f"{self._where}: body input '{info.name}'")
             feeds = dict(zip(self.body.input_names, arguments, strict=True))  # name_order
             yielded = self.body.run(None, feeds, attributes=attributes, outer=context)
-            running = bool(_one(yielded[0], f"{self._where}: yielded condition"))
+            running = _flag(yielded[0], f"{self._where}: yielded condition")
             for number, (old, new) in enumerate(zip(carried, yielded[1:], strict=False)):
                 _check_same_kind(old, new, f"{self._where}: carried value #{number}")
             carried = yielded[1 : 1 + len(inits)]  # loop_parallel_assign

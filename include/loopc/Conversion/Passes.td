@@ -11,4 +11,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ConvertONNXToLinalg
+    : Pass<"convert-onnx-to-linalg", "::mlir::func::FuncOp"> {
+  let summary = "lower onnx.node to linalg, tensor, arith and math";
+  let description = [{
+    Each `onnx.node` is lowered by its row of the table of operators
+    (lib/Conversion/ONNXToLinalg). Loops and branches stay. Integer types become
+    signless; `loopc.type` on arguments and results keeps what they were. A node
+    that cannot be lowered is an error that says why; all are reported.
+
+    ```mlir
+    %y = onnx.node "Add"(%x, %x) since 14 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    %e = tensor.empty() : tensor<4xf32>
+    %y = linalg.generic {...} ins(%x, %x : ...) outs(%e : ...) { arith.addf ... }
+    ```
+  }];
+  let dependentDialects = [
+    "::loopc::loop::LoopDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 #endif // LOOPC_CONVERSION_PASSES_TD

@@ -43,8 +43,8 @@ public:
 
   void append(int64_t value) {
     char digits[24];
-    int size = snprintf(digits, sizeof(digits), "%lld",
-                        static_cast<long long>(value));
+    int size =
+        snprintf(digits, sizeof(digits), "%lld", static_cast<long long>(value));
     append(digits, static_cast<size_t>(size));
   }
 

@@ -47,8 +47,7 @@ struct SizeClass {
 
 SizeClass getSizeClass(size_t bytes) {
   if (bytes <= 1024) {
-    uint32_t index =
-        bytes == 0 ? 1 : static_cast<uint32_t>((bytes + 63) / 64);
+    uint32_t index = bytes == 0 ? 1 : static_cast<uint32_t>((bytes + 63) / 64);
     return {index, static_cast<size_t>(index) * 64};
   }
   // 2^log < bytes <= 2^(log + 1), cut into quarters.
@@ -56,8 +55,8 @@ SizeClass getSizeClass(size_t bytes) {
   if (log >= 32)
     return {kNumSizeClasses, bytes};
   uint32_t quarter = static_cast<uint32_t>((bytes - 1) >> (log - 2)) & 3;
-  return {17 + (log - 10) * 4 + quarter,
-          static_cast<size_t>(quarter + 5) << (log - 2)};
+  return {17 + (log - 10) * 4 + quarter, static_cast<size_t>(quarter + 5)
+                                             << (log - 2)};
 }
 
 /// Holds the heap's lock while it lives, if more than one thread may come.
@@ -131,8 +130,8 @@ Block *createBlock(const SizeClass &sizeClass) {
     return nullptr;
   uintptr_t address = reinterpret_cast<uintptr_t>(raw);
   uintptr_t aligned = (address + kDataAlignment - 1) & ~(kDataAlignment - 1);
-  Block *block = reinterpret_cast<Block *>(static_cast<char *>(raw) +
-                                           (aligned - address));
+  Block *block =
+      reinterpret_cast<Block *>(static_cast<char *>(raw) + (aligned - address));
   block->raw = raw;
   block->capacity = sizeClass.capacity;
   block->sizeClass = sizeClass.index;
@@ -148,8 +147,7 @@ uint64_t getHeldLimit(const Heap &heap) {
 /// A block of the class from the cache, or a new one; null where there is no
 /// memory. Called and left with `lock` held, which is open in between. The
 /// block is counted in liveBytes already.
-Block *obtainBlock(loopc_run &run, const SizeClass &sizeClass,
-                   HeapLock &lock) {
+Block *obtainBlock(loopc_run &run, const SizeClass &sizeClass, HeapLock &lock) {
   Heap &heap = run.heap;
   if (sizeClass.index < kNumSizeClasses) {
     if (Block *block = heap.cache[sizeClass.index]) {
@@ -207,6 +205,7 @@ void *loopc::rt::allocate(loopc_run &run, int64_t bytes, bool byModel) {
   }
   block->bytes = size;
   block->byModel = byModel;
+  block->isPromised = false;
   linkBlock(heap, block);
   if (byModel) {
     heap.modelBytes += size;

@@ -34,6 +34,7 @@ struct Block {
   size_t capacity;    ///< bytes there is room for
   uint32_t sizeClass; ///< kNumSizeClasses where the block is not cached
   bool byModel;       ///< counted in the statistics
+  bool isPromised;    ///< becomes the memory of an output
 
   void *data() { return reinterpret_cast<char *>(this) + kDataAlignment; }
   static Block *of(void *data) {
@@ -51,9 +52,9 @@ inline constexpr uint32_t kNumSizeClasses = 17 + 22 * 4;
 /// class, so that a loop that allocates and frees does not go to malloc (and,
 /// for large blocks, to the kernel) on every iteration.
 struct Heap {
-  Block *live = nullptr;   ///< first of a doubly linked list
-  uint64_t liveBytes = 0;  ///< of live blocks, with headers
-  uint64_t peakBytes = 0;  ///< largest liveBytes so far
+  Block *live = nullptr;  ///< first of a doubly linked list
+  uint64_t liveBytes = 0; ///< of live blocks, with headers
+  uint64_t peakBytes = 0; ///< largest liveBytes so far
   uint64_t cachedBytes = 0;
   uint64_t modelBytes = 0; ///< asked for by the model and not yet freed
   int32_t lock = 0;

@@ -38,8 +38,7 @@ void sortByDestination(StridedLoop &loop) {
   for (int i = 1; i < loop.count; ++i) {
     StridedDim dim = loop.dims[i];
     int j = i;
-    for (; j > 0 &&
-           getMagnitude(loop.dims[j - 1].dst) < getMagnitude(dim.dst);
+    for (; j > 0 && getMagnitude(loop.dims[j - 1].dst) < getMagnitude(dim.dst);
          --j)
       loop.dims[j] = loop.dims[j - 1];
     loop.dims[j] = dim;
@@ -124,10 +123,10 @@ void copyLoop(const StridedLoop &loop, char *dst, const char *src, bool tiled,
 
 /// Moves the dimension along which the source runs beside the innermost one,
 /// where that pays. \returns whether to copy in tiles.
-bool prepareTiles(StridedLoop &loop) {
-  if (loop.count < 2)
-    return false;
+bool prepareTiles(StridedLoop &loop, int64_t elementBytes) {
   int last = loop.count - 1;
+  if (last < 1 || loop.dims[last].src == elementBytes)
+    return false;
   int best = last;
   for (int dim = 0; dim < last; ++dim)
     if (getMagnitude(loop.dims[dim].src) < getMagnitude(loop.dims[best].src))
@@ -188,7 +187,7 @@ uint64_t loopc::rt::copyStrided(int64_t elementBytes, int64_t rank,
     return 0;
   sortByDestination(loop);
   coalesce(loop);
-  bool tiled = prepareTiles(loop);
+  bool tiled = prepareTiles(loop, elementBytes);
   char *to = static_cast<char *>(dst);
   const char *from = static_cast<const char *>(src);
   switch (elementBytes) {

@@ -82,8 +82,7 @@ DtypeText::DtypeText(DLDataType dtype) {
     snprintf(text, sizeof(text), "%s", row->name);
   else
     snprintf(text, sizeof(text), "(code %u, %u bits, %u lanes)",
-             unsigned{dtype.code}, unsigned{dtype.bits},
-             unsigned{dtype.lanes});
+             unsigned{dtype.code}, unsigned{dtype.bits}, unsigned{dtype.lanes});
 }
 
 ShapeText::ShapeText(int32_t rank, const int64_t *shape) {
@@ -101,8 +100,8 @@ ShapeText::ShapeText(int32_t rank, const int64_t *shape) {
       length += 3;
       break;
     }
-    length += static_cast<size_t>(snprintf(text + length,
-                                           sizeof(text) - length, "%lld",
+    length += static_cast<size_t>(snprintf(text + length, sizeof(text) - length,
+                                           "%lld",
                                            static_cast<long long>(shape[dim])));
   }
   text[length++] = ']';

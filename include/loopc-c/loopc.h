@@ -1,0 +1,260 @@
+//===- loopc.h - C API of the compiler --------------------------*- C -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiling models from C, or from any language that calls C: into the process
+// (a session that runs at once) or into files (objects, shared libraries, the
+// compiler's intermediate stages). Values, runs and their errors are those of
+// loopc-rt/loopc_rt.h. The library is libloopc.so; it exports these functions
+// and those of loopc_rt.h.
+//
+//   loopc_session *session = NULL;
+//   loopc_diagnostics *diagnostics = NULL;
+//   if (loopc_session_create_from_file("model.onnx", NULL, &session,
+//                                      &diagnostics) != LOOPC_COMPILE_OK) {
+//     for (size_t i = 0; i < loopc_diagnostics_count(diagnostics); ++i)
+//       puts(loopc_diagnostics_text(diagnostics, i));
+//   }
+//   loopc_diagnostics_destroy(diagnostics);
+//   ...
+//   loopc_session_run(session, NULL, inputs, n, outputs, m, &error, NULL);
+//   loopc_session_destroy(session);
+//
+// Rules that hold for every function:
+//  - No C++ exception leaves the library.
+//  - Different objects may be used by different threads at the same time. A
+//    session may be used, run included, by any number of threads at once;
+//    options and diagnostics may be read by several threads while none changes
+//    them.
+//  - Strings are UTF-8 and terminated. Those that a function returns belong to
+//    the object that they were asked from and live as long as it.
+//  - `destroy` functions accept null.
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_C_LOOPC_H
+#define LOOPC_C_LOOPC_H
+
+#include "loopc-rt/loopc_rt.h"
+
+#if defined(__GNUC__)
+#define LOOPC_API __attribute__((visibility("default")))
+#else
+#define LOOPC_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Version of the library: "0.1.0".
+LOOPC_API const char *loopc_version(void);
+
+/// What a compilation ended with. The values are fixed.
+typedef enum {
+  LOOPC_COMPILE_OK = 0,
+  LOOPC_COMPILE_ERROR_ARGUMENT = 1, ///< the call or an option is wrong
+  LOOPC_COMPILE_ERROR_FILE = 2,     ///< a file cannot be read or written
+  LOOPC_COMPILE_ERROR_MODEL = 3,    ///< the model is invalid or not supported
+  LOOPC_COMPILE_ERROR_INTERNAL = 4  ///< a fault of the compiler
+} loopc_compile_status;
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+/// What a compilation had to say: errors, warnings and remarks in order.
+typedef struct loopc_diagnostics loopc_diagnostics;
+
+typedef enum {
+  LOOPC_SEVERITY_ERROR = 1,
+  LOOPC_SEVERITY_WARNING = 2,
+  LOOPC_SEVERITY_REMARK = 3,
+  LOOPC_SEVERITY_NOTE = 4 ///< belongs to the diagnostic before it
+} loopc_severity;
+
+/// One diagnostic.
+typedef struct {
+  int32_t severity;     ///< a loopc_severity
+  const char *code;     ///< stable: "LC0123"; "" where there is none
+  const char *location; ///< file, graph path, node; "" where there is none
+  const char *message;  ///< lower case, without code and location
+} loopc_diagnostic;
+
+/// Number of diagnostics; 0 for null.
+LOOPC_API size_t loopc_diagnostics_count(const loopc_diagnostics *diagnostics);
+
+/// Diagnostic `index`; all empty where there is none.
+LOOPC_API loopc_diagnostic
+loopc_diagnostics_get(const loopc_diagnostics *diagnostics, size_t index);
+
+/// Diagnostic `index` as the tools print it, without colour and line end:
+/// "model.onnx: main/Loop 'l'/body/Foo 'f': error: ... [LC0123]".
+LOOPC_API const char *
+loopc_diagnostics_text(const loopc_diagnostics *diagnostics, size_t index);
+
+LOOPC_API void loopc_diagnostics_destroy(loopc_diagnostics *diagnostics);
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+/// How to compile. Functions that take options accept null for all defaults;
+/// they copy what they need.
+typedef struct loopc_compile_options loopc_compile_options;
+
+/// Options with their defaults; null where memory has run out.
+LOOPC_API loopc_compile_options *loopc_compile_options_create(void);
+
+LOOPC_API void loopc_compile_options_destroy(loopc_compile_options *options);
+
+// Each setter returns a loopc_compile_status; LOOPC_COMPILE_ERROR_ARGUMENT
+// leaves the options as they were.
+
+/// Optimisation from 0 (none) to 3, the default.
+LOOPC_API int
+loopc_compile_options_set_opt_level(loopc_compile_options *options, int level);
+
+/// LLVM's target triple, "aarch64-linux-gnu"; the default, "", is the host.
+/// Sessions accept the host's only.
+LOOPC_API int loopc_compile_options_set_target(loopc_compile_options *options,
+                                               const char *triple);
+
+/// LLVM's name of the CPU, "x86-64-v3"; "native" is this machine's with all its
+/// features. The default, "", is "native" where the target is this machine, and
+/// the target's baseline elsewhere.
+LOOPC_API int loopc_compile_options_set_cpu(loopc_compile_options *options,
+                                            const char *cpu);
+
+/// Features beside the CPU's own, "+avx2,-fma"; the default is "".
+LOOPC_API int
+loopc_compile_options_set_features(loopc_compile_options *options,
+                                   const char *features);
+
+/// The model's name, a C identifier, the prefix of what its object defines.
+/// The default, "", is made from the file's name ("model" for bytes).
+LOOPC_API int loopc_compile_options_set_name(loopc_compile_options *options,
+                                             const char *name);
+
+/// The folder that external data of a model given as bytes lies in. The
+/// default, "", means that such a model may have none.
+LOOPC_API int
+loopc_compile_options_set_base_directory(loopc_compile_options *options,
+                                         const char *directory);
+
+/// Non-zero: where ONNX Runtime differs from the ONNX specification, do what
+/// ONNX Runtime does (the condition of a Loop without `cond` counts).
+LOOPC_API int
+loopc_compile_options_set_ort_compat(loopc_compile_options *options,
+                                     int enabled);
+
+/// Non-zero: verify the IR after every pass. The default is 0 (the IR is
+/// verified where a stage begins).
+LOOPC_API int loopc_compile_options_set_verify(loopc_compile_options *options,
+                                               int enabled);
+
+/// Fixes the symbolic dimension `name` of the model's inputs to `extent` >= 0.
+LOOPC_API int loopc_compile_options_add_dim(loopc_compile_options *options,
+                                            const char *name, int64_t extent);
+
+/// Fixes the shape of the input `name`: `rank` extents, -1 where one stays
+/// open.
+LOOPC_API int loopc_compile_options_add_shape(loopc_compile_options *options,
+                                              const char *name,
+                                              const int64_t *extents,
+                                              size_t rank);
+
+//===----------------------------------------------------------------------===//
+// Sessions: models in this process
+//===----------------------------------------------------------------------===//
+
+/// A model that is ready to run.
+typedef struct loopc_session loopc_session;
+
+/// Compiles the model in file `path` (ONNX, binary or text by its content)
+/// into memory. `session` receives the session, or null; `diagnostics`, which
+/// may be null, receives what there is to say, also after success, or null
+/// where there is nothing. The caller destroys both.
+/// \returns a loopc_compile_status.
+LOOPC_API int
+loopc_session_create_from_file(const char *path,
+                               const loopc_compile_options *options,
+                               loopc_session **session,
+                               loopc_diagnostics **diagnostics);
+
+/// The same for a serialised model in memory. The bytes are not kept.
+LOOPC_API int
+loopc_session_create_from_bytes(const void *data, size_t size,
+                                const loopc_compile_options *options,
+                                loopc_session **session,
+                                loopc_diagnostics **diagnostics);
+
+/// Loads a model from a shared library that loopc (or a linker, from loopc's
+/// object) made. `name` is the model's name; null finds it where the library
+/// holds one model. The library stays loaded until the session is destroyed.
+LOOPC_API int loopc_session_load_shared(const char *path, const char *name,
+                                        loopc_session **session,
+                                        loopc_diagnostics **diagnostics);
+
+/// The model's description; lives as long as the session.
+LOOPC_API const loopc_model *loopc_session_model(const loopc_session *session);
+
+/// Runs the model, as loopc_model_run_with_statistics() does; `statistics` may
+/// be null. A model of a shared library is run by the runtime that was linked
+/// into it.
+/// \returns a loopc_status.
+LOOPC_API int loopc_session_run(const loopc_session *session,
+                                const loopc_run_options *options,
+                                const loopc_value *inputs, size_t num_inputs,
+                                loopc_value *outputs, size_t num_outputs,
+                                loopc_error *error,
+                                loopc_run_statistics *statistics);
+
+/// Frees the session and its code. No run may be under way, and outputs that
+/// runs of a loaded shared library allocated must have been released.
+LOOPC_API void loopc_session_destroy(loopc_session *session);
+
+//===----------------------------------------------------------------------===//
+// Files: ahead of time
+//===----------------------------------------------------------------------===//
+
+/// What to write. The first group are the compiler's stages, as text.
+typedef enum {
+  LOOPC_EMIT_ONNX = 1,    ///< `onnx` and `loop` dialects, as imported
+  LOOPC_EMIT_LOOP = 2,    ///< after inference and loop optimisation
+  LOOPC_EMIT_LINALG = 3,  ///< linalg on tensors in loop bodies
+  LOOPC_EMIT_MEMREF = 4,  ///< loops on buffers, with storage assigned
+  LOOPC_EMIT_SCF = 5,     ///< loops as scf
+  LOOPC_EMIT_LLVM = 6,    ///< MLIR's llvm dialect
+  LOOPC_EMIT_LLVM_IR = 7, ///< LLVM IR
+  LOOPC_EMIT_ASM = 8,     ///< assembly
+
+  LOOPC_EMIT_OBJ = 16,   ///< an object file, and its C header beside it
+  LOOPC_EMIT_SHARED = 17 ///< a shared library, and its C header beside it
+} loopc_emit;
+
+/// The stage that the tools call `text` ("obj", "llvm-ir", ...); 0 where no
+/// stage is called so.
+LOOPC_API int loopc_emit_from_name(const char *text);
+
+/// Compiles the model in file `path` up to `emit` (a loopc_emit) into file
+/// `output`. After an error there is no output file.
+/// \returns a loopc_compile_status.
+LOOPC_API int loopc_compile_file(const char *path, int emit, const char *output,
+                                 const loopc_compile_options *options,
+                                 loopc_diagnostics **diagnostics);
+
+/// The same for a serialised model in memory.
+LOOPC_API int loopc_compile_bytes(const void *data, size_t size, int emit,
+                                  const char *output,
+                                  const loopc_compile_options *options,
+                                  loopc_diagnostics **diagnostics);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif // LOOPC_C_LOOPC_H

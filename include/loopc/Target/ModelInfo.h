@@ -1,0 +1,87 @@
+//===- ModelInfo.h - What a compiled model says of itself -------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Inputs and outputs of a model, from the attributes of its module:
+//
+//   module attributes {
+//     loopc.model = "decoder",
+//     loopc.inputs = [{name = "x", type = tensor<?x3xf32>, dims = ["N", ""]}],
+//     loopc.outputs = [{name = "y", type = !onnx.seq<tensor<*xui8>>}]}
+//
+// Types are ONNX's: signed integers are signless, bool is i1.
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_TARGET_MODELINFO_H
+#define LOOPC_TARGET_MODELINFO_H
+
+#include "loopc-rt/loopc_rt.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace loopc {
+
+/// Names of the attributes above, and of the one that marks a global whose
+/// bytes are a weight (any ElementsAttr).
+inline constexpr llvm::StringLiteral kModelNameAttr = "loopc.model";
+inline constexpr llvm::StringLiteral kInputsAttr = "loopc.inputs";
+inline constexpr llvm::StringLiteral kOutputsAttr = "loopc.outputs";
+inline constexpr llvm::StringLiteral kWeightAttr = "loopc.weight";
+
+/// The function that computes: int32_t (void *run, void **in, void **out).
+inline constexpr llvm::StringLiteral kEntryName = "loopc_entry";
+
+/// An input or output.
+struct PortInfo {
+  std::string name;
+  mlir::Type type;
+  /// A tensor's dimensions by name; empty where one has none. As long as the
+  /// rank, or empty.
+  std::vector<std::string> dims;
+};
+
+/// What the table of a compiled model holds.
+struct ModelInfo {
+  std::string name;   ///< the model's own name, any text
+  std::string symbol; ///< NAME of NAME_model and NAME_run
+  std::vector<PortInfo> inputs;
+  std::vector<PortInfo> outputs;
+};
+
+/// How an element type looks outside.
+struct ElementTypeInfo {
+  DLDataType dtype;
+  int32_t onnxType;     ///< TensorProto.DataType
+  llvm::StringRef name; ///< "float32"
+};
+
+/// Describes the element type of a tensor; nothing for strings and for types
+/// that ONNX does not have.
+std::optional<ElementTypeInfo> getElementTypeInfo(mlir::Type type);
+
+/// Reads the attributes of `module`; `symbol`, where not empty, is NAME.
+/// `fallbackName` is used for a model without a name. Reports what is wrong.
+mlir::FailureOr<ModelInfo> readModelInfo(mlir::ModuleOp module,
+                                         llvm::StringRef symbol,
+                                         llvm::StringRef fallbackName = "");
+
+/// True if `text` can be NAME.
+bool isCIdentifier(llvm::StringRef text);
+
+/// A C identifier that reads like `text`: other characters become '_'.
+std::string makeCIdentifier(llvm::StringRef text);
+
+/// `type` as users know it: "float32[N, 3]", "sequence(int64[...])".
+std::string formatPortType(const PortInfo &port);
+
+} // namespace loopc
+
+#endif // LOOPC_TARGET_MODELINFO_H

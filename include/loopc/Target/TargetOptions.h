@@ -1,0 +1,40 @@
+//===- TargetOptions.h - What code is made for ------------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_TARGET_TARGETOPTIONS_H
+#define LOOPC_TARGET_TARGETOPTIONS_H
+
+#include <string>
+#include <vector>
+
+namespace loopc {
+
+/// The machine that code is made for, and how.
+struct TargetOptions {
+  /// LLVM's triple ("aarch64-linux-gnu"); empty: this machine's.
+  std::string triple;
+  /// LLVM's name of a CPU, or "native" for this one with all its features.
+  /// Empty: native when compiling for this machine, generic otherwise.
+  std::string cpu;
+  /// Features added to or taken from those of the CPU: "+avx2,-avx512f".
+  std::string features;
+  /// 0 to 3, as in -O0 to -O3.
+  unsigned optLevel = 3;
+  /// NAME of the functions NAME_model and NAME_run, a C identifier; empty: made
+  /// from the model's name.
+  std::string name;
+  /// Shared objects: folders to look for libm and libc in, before the usual
+  /// ones of the target.
+  std::vector<std::string> libraryPaths;
+  /// Shared objects: libloopc_rt.a of the target; empty: the one that was
+  /// built with the compiler, which is this machine's.
+  std::string runtimeLibrary;
+};
+
+} // namespace loopc
+
+#endif // LOOPC_TARGET_TARGETOPTIONS_H

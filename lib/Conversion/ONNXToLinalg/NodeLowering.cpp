@@ -1,0 +1,573 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
+#include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using namespace loopc;
+
+Type loopc::toSignless(Type type) {
+  if (auto tensor = dyn_cast<TensorType>(type)) {
+    Type element = toSignless(tensor.getElementType());
+    return element == tensor.getElementType() ? type
+                                              : tensor.clone(element);
+  }
+  if (auto integer = dyn_cast<IntegerType>(type); integer && !integer.isSignless())
+    return IntegerType::get(type.getContext(), integer.getWidth());
+  if (auto seq = dyn_cast<onnx::SeqType>(type))
+    return onnx::SeqType::get(toSignless(seq.getElementType()));
+  if (auto optional = dyn_cast<onnx::OptionalType>(type))
+    return onnx::OptionalType::get(toSignless(optional.getElementType()));
+  return type;
+}
+
+NodeLowering::NodeLowering(onnx::NodeOp node, OpBuilder &builder)
+    : node(node), b(node.getLoc(), builder), results(node.getNumResults()) {}
+
+//===----------------------------------------------------------------------===//
+// Inputs and results
+//===----------------------------------------------------------------------===//
+
+Value NodeLowering::in(unsigned i) {
+  Value value = node.getInputOrNull(i);
+  if (!value)
+    return {};
+  Type type = toSignless(value.getType());
+  if (type == value.getType())
+    return value;
+  if (auto cast = value.getDefiningOp<UnrealizedConversionCastOp>();
+      cast && cast.getNumOperands() == 1 &&
+      cast.getOperand(0).getType() == type)
+    return cast.getOperand(0);
+  return UnrealizedConversionCastOp::create(b, type, value).getResult(0);
+}
+
+SmallVector<Value> NodeLowering::allInputs() {
+  SmallVector<Value> values;
+  for (unsigned i = 0, e = numInputs(); i < e; ++i)
+    if (has(i))
+      values.push_back(in(i));
+  return values;
+}
+
+RankedTensorType NodeLowering::inType(unsigned i) {
+  return cast<RankedTensorType>(
+      toSignless(node.getInputOrNull(i).getType()));
+}
+
+static bool isUnsignedElement(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isUnsignedInteger() || element.isInteger(1);
+}
+
+bool NodeLowering::isUnsigned(unsigned i) {
+  return isUnsignedElement(node.getInputs()[i].getType());
+}
+
+Type NodeLowering::resultElementType(unsigned i) {
+  return toSignless(getElementTypeOrSelf(node.getResult(i).getType()));
+}
+
+bool NodeLowering::isResultUnsigned(unsigned i) {
+  return isUnsignedElement(node.getResult(i).getType());
+}
+
+TensorType NodeLowering::resultType(unsigned i) {
+  return cast<TensorType>(toSignless(node.getResult(i).getType()));
+}
+
+void NodeLowering::setResult(unsigned i, Value value) { results[i] = value; }
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+Attribute NodeLowering::attr(StringRef name) {
+  seen.insert(name);
+  return onnx::getAttrOrDefault(node, name);
+}
+
+bool NodeLowering::hasAttr(StringRef name) {
+  return static_cast<bool>(attr(name));
+}
+
+int64_t NodeLowering::intAttr(StringRef name, int64_t fallback) {
+  auto value = dyn_cast_or_null<IntegerAttr>(attr(name));
+  return value ? value.getInt() : fallback;
+}
+
+double NodeLowering::floatAttr(StringRef name, double fallback) {
+  auto value = dyn_cast_or_null<FloatAttr>(attr(name));
+  return value ? value.getValueAsDouble() : fallback;
+}
+
+std::string NodeLowering::stringAttr(StringRef name, StringRef fallback) {
+  auto value = dyn_cast_or_null<StringAttr>(attr(name));
+  return value ? value.str() : fallback.str();
+}
+
+std::optional<SmallVector<int64_t>> NodeLowering::intsAttr(StringRef name) {
+  auto value = dyn_cast_or_null<DenseI64ArrayAttr>(attr(name));
+  if (!value)
+    return std::nullopt;
+  return SmallVector<int64_t>(value.asArrayRef());
+}
+
+std::optional<SmallVector<double>> NodeLowering::floatsAttr(StringRef name) {
+  auto value = dyn_cast_or_null<DenseF32ArrayAttr>(attr(name));
+  if (!value)
+    return std::nullopt;
+  return SmallVector<double>(value.asArrayRef());
+}
+
+FailureOr<int64_t> NodeLowering::normalizeAxis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank)
+    return refuse("axis " + Twine(axis) + " is out of range for rank " +
+                  Twine(rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+FailureOr<int64_t> NodeLowering::axisAttr(StringRef name, int64_t rank,
+                                          int64_t fallback) {
+  return normalizeAxis(intAttr(name, fallback), rank);
+}
+
+FailureOr<std::optional<SmallVector<int64_t>>>
+NodeLowering::axes(StringRef name, unsigned input, int64_t rank) {
+  std::optional<SmallVector<int64_t>> values = intsAttr(name);
+  if (!values && has(input)) {
+    values = constantInts(input);
+    if (!values)
+      return refuse("'" + name + "' is not a constant");
+  }
+  if (!values)
+    return values;
+  for (int64_t &axis : *values) {
+    FailureOr<int64_t> normal = normalizeAxis(axis, rank);
+    if (failed(normal))
+      return failure();
+    axis = *normal;
+  }
+  return values;
+}
+
+LogicalResult NodeLowering::checkAttributesSeen() {
+  for (NamedAttribute attribute : node.getNodeAttributes())
+    if (!seen.contains(attribute.getName()))
+      return refuse("attribute '" + attribute.getName().getValue() +
+                    "' is not supported");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+LogicalResult NodeLowering::refuse(const Twine &reason) {
+  return emitError(node.getLoc())
+         << "LC0501: " << node.getOpType() << ": " << reason;
+}
+
+std::string NodeLowering::path() {
+  std::string path;
+  node.getLoc()->walk([&](Location loc) {
+    if (auto name = dyn_cast<NameLoc>(loc)) {
+      path = name.getName().str();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return path.empty() ? node.getOpType().str() : path;
+}
+
+void NodeLowering::check(Value condition, const Twine &message,
+                         ValueRange values) {
+  if (matchPattern(condition, m_One()))
+    return;
+  loop::CheckOp::create(b, condition,
+                        b.getStringAttr(path() + ": " + message), values,
+                        /*iteration=*/Value());
+}
+
+//===----------------------------------------------------------------------===//
+// Constants, scalars and dimensions
+//===----------------------------------------------------------------------===//
+
+DenseElementsAttr NodeLowering::constantInput(unsigned i) {
+  if (!has(i))
+    return {};
+  Value value = in(i);
+  while (auto cast = value.getDefiningOp<tensor::CastOp>())
+    value = cast.getSource();
+  ElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)))
+    return {};
+  if (auto dense = dyn_cast<DenseElementsAttr>(elements))
+    return dense;
+  // Resources are large or came from a file: their bytes are as a dense
+  // attribute has them, but for bool, which that one packs.
+  auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
+  if (!resource || !resource.getRawHandle().getBlob() ||
+      resource.getElementType().isInteger(1))
+    return {};
+  return DenseElementsAttr::getFromRawBuffer(
+      resource.getType(), resource.getRawHandle().getBlob()->getData());
+}
+
+std::optional<SmallVector<int64_t>> NodeLowering::constantInts(unsigned i) {
+  if (!has(i))
+    return std::nullopt;
+  SmallVector<int64_t> values;
+  if (DenseElementsAttr dense = constantInput(i)) {
+    if (!dense.getElementType().isInteger())
+      return std::nullopt;
+    bool extendZero = isUnsigned(i);
+    for (const APInt &value : dense.getValues<APInt>())
+      values.push_back(extendZero ? static_cast<int64_t>(value.getZExtValue())
+                                  : value.getSExtValue());
+    return values;
+  }
+  Value value = in(i);
+  while (auto cast = value.getDefiningOp<tensor::CastOp>())
+    value = cast.getSource();
+  auto elements = value.getDefiningOp<tensor::FromElementsOp>();
+  if (!elements)
+    return std::nullopt;
+  for (Value element : elements.getElements()) {
+    std::optional<int64_t> constant = getConstantIntValue(element);
+    if (!constant)
+      return std::nullopt;
+    values.push_back(*constant);
+  }
+  return values;
+}
+
+Value NodeLowering::index(int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+
+Value NodeLowering::constant(Type type, double value) {
+  if (isa<FloatType>(type))
+    return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
+  return constantInt(type, static_cast<int64_t>(value));
+}
+
+Value NodeLowering::constantInt(Type type, int64_t value) {
+  if (isa<FloatType>(type))
+    return constant(type, static_cast<double>(value));
+  return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+}
+
+Value NodeLowering::asIndex(OpFoldResult value) {
+  return getValueOrCreateConstantIndexOp(b, b.getLoc(), value);
+}
+
+Value NodeLowering::toIndex(Value value, bool isUnsigned) {
+  if (isa<TensorType>(value.getType()))
+    value = scalar(value);
+  if (value.getType().isIndex())
+    return value;
+  if (isUnsigned)
+    return b.createOrFold<arith::IndexCastUIOp>(b.getIndexType(), value);
+  return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
+}
+
+Value NodeLowering::indexElement(unsigned i, int64_t k) {
+  if (std::optional<SmallVector<int64_t>> values = constantInts(i))
+    return index((*values)[k]);
+  Value element =
+      b.createOrFold<tensor::ExtractOp>(in(i), ValueRange{index(k)});
+  return toIndex(element, isUnsigned(i));
+}
+
+Value NodeLowering::scalar(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    OpFoldResult extent = dim(tensor, axis);
+    if (isConstantIntValue(extent, 1))
+      continue;
+    Value actual = asIndex(extent);
+    check(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, actual, index(1)),
+          "expected one element, dimension " + Twine(axis) + " is {}", actual);
+  }
+  SmallVector<Value> indices(type.getRank(), index(0));
+  return b.createOrFold<tensor::ExtractOp>(tensor, indices);
+}
+
+/// The dimension as its producer's operands say it; null where they do not.
+static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
+                                  int64_t axis) {
+  Operation *op = value.getOwner();
+  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+    return empty.getMixedSizes()[axis];
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return resolveDim(b, loc,
+                      structured.getDpsInits()[value.getResultNumber()], axis);
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return resolveDim(b, loc, insert.getDest(), axis);
+  if (auto insert = dyn_cast<tensor::InsertOp>(op))
+    return resolveDim(b, loc, insert.getDest(), axis);
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return expand.getMixedOutputShape()[axis];
+  if (auto cast = dyn_cast<tensor::CastOp>(op);
+      cast && isa<RankedTensorType>(cast.getSource().getType()))
+    return resolveDim(b, loc, cast.getSource(), axis);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    int64_t kept = 0;
+    for (auto [k, size] : llvm::enumerate(slice.getMixedSizes()))
+      if (!dropped.test(k) && kept++ == axis)
+        return size;
+  }
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    // A group of one axis; products are left to tensor.dim.
+    auto group = collapse.getReassociationIndices()[axis];
+    if (group.size() == 1)
+      return resolveDim(b, loc, collapse.getSrc(), group[0]);
+  }
+  return {};
+}
+
+OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
+                               int64_t axis) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!type.isDynamicDim(axis))
+    return b.getIndexAttr(type.getDimSize(axis));
+  if (auto result = dyn_cast<OpResult>(value))
+    if (OpFoldResult known = dimOfProducer(b, loc, result, axis)) {
+      if (std::optional<int64_t> constant = getConstantIntValue(known))
+        return b.getIndexAttr(*constant);
+      return known;
+    }
+  // One tensor.dim stands right behind the definition, so that equal
+  // dimensions are equal values.
+  for (Operation *user : value.getUsers())
+    if (auto dim = dyn_cast<tensor::DimOp>(user))
+      if (dim.getConstantIndex() == axis)
+        return dim.getResult();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(value);
+  Value index = arith::ConstantIndexOp::create(b, loc, axis);
+  return tensor::DimOp::create(b, loc, value, index).getResult();
+}
+
+OpFoldResult NodeLowering::dim(Value value, int64_t axis) {
+  return resolveDim(b, b.getLoc(), value, axis);
+}
+
+Dims NodeLowering::dims(Value value) {
+  Dims dims;
+  for (int64_t k : llvm::seq(cast<RankedTensorType>(value.getType()).getRank()))
+    dims.push_back(dim(value, k));
+  return dims;
+}
+
+/// Applies an integer operation on dimensions; constants are folded.
+template <typename OpTy>
+static OpFoldResult combine(NodeLowering &l, OpFoldResult x, OpFoldResult y) {
+  Value value = l.b.createOrFold<OpTy>(l.asIndex(x), l.asIndex(y));
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return l.fold(*constant);
+  return value;
+}
+OpFoldResult NodeLowering::add(OpFoldResult x, OpFoldResult y) {
+  return combine<arith::AddIOp>(*this, x, y);
+}
+OpFoldResult NodeLowering::sub(OpFoldResult x, OpFoldResult y) {
+  return combine<arith::SubIOp>(*this, x, y);
+}
+OpFoldResult NodeLowering::mul(OpFoldResult x, OpFoldResult y) {
+  return combine<arith::MulIOp>(*this, x, y);
+}
+OpFoldResult NodeLowering::product(ArrayRef<OpFoldResult> factors) {
+  OpFoldResult result = fold(1);
+  for (OpFoldResult factor : factors)
+    result = mul(result, factor);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+Value NodeLowering::empty(ArrayRef<OpFoldResult> dims, Type type) {
+  return tensor::EmptyOp::create(b, dims, type);
+}
+
+Value NodeLowering::filled(ArrayRef<OpFoldResult> dims, Value scalar) {
+  Value init = empty(dims, scalar.getType());
+  return linalg::FillOp::create(b, scalar, init).getResult(0);
+}
+
+Value NodeLowering::slice(Value value, ArrayRef<OpFoldResult> offsets,
+                          ArrayRef<OpFoldResult> sizes,
+                          ArrayRef<OpFoldResult> strides) {
+  Dims ones(offsets.size(), fold(1));
+  return tensor::ExtractSliceOp::create(b, value, offsets, sizes,
+                                        strides.empty() ? ones : strides);
+}
+
+/// The one reassociation group of all `rank` axes.
+static SmallVector<ReassociationIndices> oneGroup(int64_t rank) {
+  if (rank == 0)
+    return {};
+  return {llvm::to_vector<2>(llvm::seq<int64_t>(0, rank))};
+}
+
+Value NodeLowering::reshape(Value value, ArrayRef<OpFoldResult> target) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Dims current = dims(value);
+  if (current.size() == target.size() &&
+      llvm::equal(current, target, isEqualConstantIntOrValue))
+    return value;
+  Type element = type.getElementType();
+  SmallVector<int64_t> shape;
+  for (OpFoldResult extent : target)
+    shape.push_back(getConstantIntValue(extent).value_or(ShapedType::kDynamic));
+  auto targetType = RankedTensorType::get(shape, element);
+  bool targetStatic = targetType.hasStaticShape();
+  // Through the flat form: both steps are views.
+  Value flat = value;
+  if (type.getRank() == 0)
+    flat = tensor::ExpandShapeOp::create(
+        b, RankedTensorType::get({1}, element), value,
+        ArrayRef<ReassociationIndices>(), ArrayRef<OpFoldResult>{fold(1)});
+  else if (type.getRank() > 1)
+    flat = tensor::CollapseShapeOp::create(b, value, oneGroup(type.getRank()));
+  auto wanted = RankedTensorType::get(
+      {targetStatic ? targetType.getNumElements() : ShapedType::kDynamic},
+      element);
+  if (flat.getType() != wanted)
+    flat = b.createOrFold<tensor::CastOp>(wanted, flat);
+  if (target.size() == 1)
+    return flat;
+  if (target.empty())
+    return tensor::CollapseShapeOp::create(b, targetType, flat,
+                                           ArrayRef<ReassociationIndices>());
+  return tensor::ExpandShapeOp::create(b, targetType, flat,
+                                       oneGroup(target.size()), target);
+}
+
+Value NodeLowering::transpose(Value value, ArrayRef<int64_t> permutation) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t rank = type.getRank();
+  bool identity = true;
+  Dims target;
+  SmallVector<AffineExpr> exprs(rank);
+  for (auto [to, from] : llvm::enumerate(permutation)) {
+    identity &= static_cast<int64_t>(to) == from;
+    target.push_back(dim(value, from));
+    exprs[from] = b.getAffineDimExpr(to);
+  }
+  if (identity)
+    return value;
+  SmallVector<AffineMap> maps = {
+      AffineMap::get(rank, 0, exprs, b.getContext()),
+      b.getMultiDimIdentityMap(rank)};
+  Value init = empty(target, type.getElementType());
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, init.getType(), value, init, maps, iterators,
+             [](OpBuilder &b, Location loc, ValueRange args) {
+               linalg::YieldOp::create(b, loc, args[0]);
+             })
+      .getResult(0);
+}
+
+Value NodeLowering::generate(
+    ArrayRef<OpFoldResult> dims, Type type,
+    llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+  int64_t rank = dims.size();
+  if (rank == 0) {
+    Value element = body(b, b.getLoc(), {});
+    return tensor::FromElementsOp::create(b, RankedTensorType::get({}, type),
+                                          element);
+  }
+  Value init = empty(dims, type);
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, init.getType(), ValueRange(), init,
+             b.getMultiDimIdentityMap(rank), iterators,
+             [&](OpBuilder &b, Location loc, ValueRange) {
+               SmallVector<Value> indices;
+               for (int64_t k = 0; k < rank; ++k)
+                 indices.push_back(linalg::IndexOp::create(b, loc, k));
+               linalg::YieldOp::create(b, loc, body(b, loc, indices));
+             })
+      .getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+Type NodeLowering::computeType(Type type) {
+  if (auto real = dyn_cast<FloatType>(type); real && real.getWidth() < 32)
+    return Float32Type::get(type.getContext());
+  return type;
+}
+
+Value NodeLowering::castScalar(OpBuilder &b, Location loc, Value value,
+                               bool fromUnsigned, Type to, bool toUnsigned) {
+  Type from = value.getType();
+  if (from == to)
+    return value;
+  if (to.isInteger(1)) {
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(from));
+    if (isa<FloatType>(from))
+      return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, value,
+                                   zero);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
+  }
+  auto fromFloat = dyn_cast<FloatType>(from);
+  auto toFloat = dyn_cast<FloatType>(to);
+  if (fromFloat && toFloat) {
+    if (fromFloat.getWidth() < toFloat.getWidth())
+      return arith::ExtFOp::create(b, loc, to, value);
+    if (fromFloat.getWidth() > toFloat.getWidth())
+      return arith::TruncFOp::create(b, loc, to, value);
+    // f16 and bf16: through f32.
+    Value wide = arith::ExtFOp::create(b, loc, b.getF32Type(), value);
+    return arith::TruncFOp::create(b, loc, to, wide);
+  }
+  if (toFloat) {
+    if (fromUnsigned || from.isInteger(1))
+      return arith::UIToFPOp::create(b, loc, to, value);
+    return arith::SIToFPOp::create(b, loc, to, value);
+  }
+  if (fromFloat) {
+    // Through 64 bits, so that a value that the narrow type cannot hold wraps,
+    // as in NumPy; fptosi alone would be poison there.
+    Type wide = b.getI64Type();
+    Value integer =
+        toUnsigned && to.getIntOrFloatBitWidth() == 64
+            ? Value(arith::FPToUIOp::create(b, loc, wide, value))
+            : Value(arith::FPToSIOp::create(b, loc, wide, value));
+    if (to == wide)
+      return integer;
+    return arith::TruncIOp::create(b, loc, to, integer);
+  }
+  unsigned fromBits = from.getIntOrFloatBitWidth();
+  unsigned toBits = to.getIntOrFloatBitWidth();
+  if (fromBits > toBits)
+    return arith::TruncIOp::create(b, loc, to, value);
+  if (fromUnsigned || fromBits == 1)
+    return arith::ExtUIOp::create(b, loc, to, value);
+  return arith::ExtSIOp::create(b, loc, to, value);
+}
+
+// TEMPORARY until the schema library lands.
+__attribute__((weak)) Attribute
+loopc::onnx::getAttrOrDefault(onnx::NodeOp node, StringRef name) {
+  return node.getNodeAttr(name);
+}

@@ -1,0 +1,92 @@
+//===- Border.h - Values on their way in and out of a model -----*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The caller's loopc_values become memref descriptors and back. A kind that the
+// border does not carry yet is refused by checkPortType().
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_LIB_RUNTIME_CPU_BORDER_H
+#define LOOPC_LIB_RUNTIME_CPU_BORDER_H
+
+#include "Run.h"
+#include "Types.h"
+
+namespace loopc::rt {
+
+/// A ranked memref descriptor: words of 8 bytes.
+struct Descriptor {
+  int64_t *words;
+
+  static constexpr size_t getNumWords(int64_t rank) {
+    return 3 + 2 * static_cast<size_t>(rank);
+  }
+  void *allocated() const { return reinterpret_cast<void *>(words[0]); }
+  char *aligned() const { return reinterpret_cast<char *>(words[1]); }
+  int64_t offset() const { return words[2]; }
+  int64_t *sizes() const { return words + 3; }
+  int64_t *strides(int64_t rank) const { return words + 3 + rank; }
+
+  /// Fills the descriptor of a tensor in C order.
+  void set(const void *data, int64_t rank, const int64_t *shape) const;
+};
+
+/// Words of the descriptors in the slot of a tensor port; two where the rank is
+/// not known before the run.
+inline size_t getSlotWords(const loopc_type &type) {
+  return type.rank < 0 ? 2 * Descriptor::getNumWords(1)
+                       : Descriptor::getNumWords(type.rank);
+}
+
+/// Refuses ports that this runtime cannot carry.
+int32_t checkPortType(loopc_run &run, const PortName &port,
+                      const loopc_type *type);
+
+/// Checks a tensor of the caller against the type of its port, except for the
+/// extents of its dimensions; `code` is the status of an error.
+int32_t checkTensor(loopc_run &run, int32_t code, const PortName &port,
+                    const loopc_type &type, const loopc_value &value);
+
+/// Checks the caller's inputs against the model; reads no elements.
+int32_t checkInputs(loopc_run &run, const loopc_model &model,
+                    const loopc_value *inputs);
+
+/// Fills the slot of a checked input, with a copy in run memory where the
+/// caller's elements do not lie as the model wants them.
+int32_t passInput(loopc_run &run, const loopc_type &type,
+                  const loopc_value &value, int64_t *slot);
+
+/// Checks what the caller gave as outputs; writes nothing.
+int32_t checkOutputs(loopc_run &run, const loopc_model &model,
+                     const loopc_value *outputs);
+
+/// A result of the model on its way to an output.
+struct Result {
+  ElementLayout layout;
+  int32_t rank;
+  const int64_t *shape;
+  int64_t count;  ///< of elements
+  uint64_t bytes; ///< at the border
+  /// Where the elements are: the shape may be flat where the rank was unknown;
+  /// null strides stand for C order.
+  int64_t memoryRank;
+  const int64_t *memoryShape;
+  const int64_t *memoryStrides;
+  const char *data;
+  Block *block;  ///< of the run, or null: the memory is somebody else's
+  bool isNew;    ///< the runtime allocates the output
+  bool handOver; ///< the block becomes the output's memory
+};
+
+/// Moves the results in `slots` to `outputs`: all, or none and an error.
+/// `results` is room for one entry an output.
+int32_t returnOutputs(loopc_run &run, const loopc_model &model, void **slots,
+                      Result *results, loopc_value *outputs);
+
+} // namespace loopc::rt
+
+#endif // LOOPC_LIB_RUNTIME_CPU_BORDER_H

@@ -1,0 +1,33 @@
+//===- CpuFeatures.h - What this CPU can do ---------------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_LIB_RUNTIME_CPU_CPUFEATURES_H
+#define LOOPC_LIB_RUNTIME_CPU_CPUFEATURES_H
+
+#include <cstddef>
+
+namespace loopc::rt {
+
+enum class FeatureState {
+  Present,
+  Missing, ///< the CPU lacks it, or the operating system does not enable it
+  Unknown  ///< not a feature that this runtime can look for
+};
+
+/// Looks for one of LLVM's feature names ("avx2"). Names of tuning options,
+/// which change no instruction set, count as present.
+FeatureState findCpuFeature(const char *name, size_t size);
+
+/// Goes through an LLVM feature string ("+avx2,-sse4a"). \returns Present where
+/// all features with a plus are; else what the first one that is not is, with
+/// its name in `name`, `size`. Entries without a sign are Unknown.
+FeatureState checkCpuFeatures(const char *features, const char *&name,
+                              size_t &size);
+
+} // namespace loopc::rt
+
+#endif // LOOPC_LIB_RUNTIME_CPU_CPUFEATURES_H

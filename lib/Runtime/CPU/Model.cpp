@@ -1,0 +1,261 @@
+//===- Model.cpp - A run from beginning to end ----------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Border.h"
+#include "CpuFeatures.h"
+#include "Run.h"
+#include "Value.h"
+
+#include <cstring>
+
+using namespace loopc::rt;
+
+static const char *getName(const loopc_model &model) {
+  return model.name ? model.name : "";
+}
+
+static int32_t checkFeatures(loopc_run &run, const loopc_model &model) {
+  const char *name;
+  size_t size;
+  switch (checkCpuFeatures(model.cpu_features, name, size)) {
+  case FeatureState::Present:
+    return LOOPC_OK;
+  case FeatureState::Missing:
+    return recordError(run, LOOPC_ERROR_CPU,
+                       "model '%s' needs the CPU feature '%.*s', which this "
+                       "machine lacks",
+                       getName(model), static_cast<int>(size), name);
+  case FeatureState::Unknown:
+    break;
+  }
+  return recordError(run, LOOPC_ERROR_CPU,
+                     "model '%s' needs the CPU feature '%.*s', which this "
+                     "runtime does not know",
+                     getName(model), static_cast<int>(size), name);
+}
+
+static int32_t checkModel(loopc_run &run, const loopc_model *model) {
+  if (!model)
+    return recordError(run, LOOPC_ERROR_ABI, "the model is null");
+  if (model->abi_version != LOOPC_ABI_VERSION)
+    return recordError(
+        run, LOOPC_ERROR_ABI,
+        "the model was compiled for ABI version %u, this runtime has %u",
+        model->abi_version, unsigned{LOOPC_ABI_VERSION});
+  if (model->flags != 0)
+    return recordError(run, LOOPC_ERROR_ABI,
+                       "model '%s' has flags 0x%x, which this runtime does "
+                       "not know",
+                       getName(*model), model->flags);
+  if (!model->entry || (model->num_inputs && !model->inputs) ||
+      (model->num_outputs && !model->outputs))
+    return recordError(run, LOOPC_ERROR_ABI, "model '%s' is incomplete",
+                       getName(*model));
+  if (int32_t status = checkFeatures(run, *model))
+    return status;
+  for (size_t k = 0; k < model->num_inputs; ++k)
+    if (int32_t status = checkPortType(run, {"input", model->inputs[k].name, k},
+                                       model->inputs[k].type))
+      return status;
+  for (size_t k = 0; k < model->num_outputs; ++k)
+    if (int32_t status = checkPortType(
+            run, {"output", model->outputs[k].name, k}, model->outputs[k].type))
+      return status;
+  return LOOPC_OK;
+}
+
+/// No version of the options will be larger.
+static constexpr size_t kMaxOptionsSize = 4096;
+
+/// Reads the caller's options, those of other versions of the header included:
+/// what is missing at the end is zero, what is unknown must be zero.
+static int32_t readOptions(loopc_run &run, const loopc_run_options *given) {
+  loopc_run_options options = {};
+  if (given) {
+    constexpr size_t kFirstSize = offsetof(loopc_run_options, reserved);
+    size_t size = given->size;
+    // A large size is a sign of memory that was never written.
+    if (size < kFirstSize || size > kMaxOptionsSize)
+      return recordError(run, LOOPC_ERROR_ABI,
+                         "the run options have size %zu, expected %zu", size,
+                         sizeof(options));
+    memcpy(&options, given, size < sizeof(options) ? size : sizeof(options));
+    const char *bytes = reinterpret_cast<const char *>(given);
+    for (size_t i = kFirstSize; i < size; ++i)
+      if (bytes[i] != 0)
+        return recordError(
+            run, LOOPC_ERROR_ABI,
+            "the run options ask for what this runtime does not know");
+  }
+  // Written so that NaN is refused.
+  if (!(options.timeout_seconds >= 0))
+    return recordError(run, LOOPC_ERROR_INPUT, "the timeout is %g seconds",
+                       options.timeout_seconds);
+  if (options.num_threads < 0)
+    return recordError(run, LOOPC_ERROR_INPUT, "the number of threads is %d",
+                       options.num_threads);
+  run.allocator = getDefaultAllocator();
+  if (options.allocator) {
+    if (!options.allocator->allocate || !options.allocator->deallocate)
+      return recordError(run, LOOPC_ERROR_INPUT,
+                         "the allocator lacks a function");
+    run.allocator = *options.allocator;
+    run.defaultAllocator = false;
+  }
+  run.cancel = options.cancel;
+  run.memoryLimit = options.memory_limit;
+  run.numThreads = options.num_threads ? options.num_threads : 1;
+  run.concurrent = run.numThreads > 1;
+  // 200 years and more are no deadline.
+  if (options.timeout_seconds > 0 && options.timeout_seconds < 6e9)
+    run.deadline =
+        readClock() + static_cast<int64_t>(options.timeout_seconds * 1e9);
+  return LOOPC_OK;
+}
+
+static int32_t checkCount(loopc_run &run, const loopc_model &model,
+                          const char *what, size_t given, size_t expected,
+                          const void *values) {
+  if (given != expected)
+    return recordError(run, LOOPC_ERROR_INPUT,
+                       "model '%s' has %zu %s, %zu were given", getName(model),
+                       expected, what, given);
+  if (expected != 0 && !values)
+    return recordError(run, LOOPC_ERROR_INPUT, "the %s are null", what);
+  return LOOPC_OK;
+}
+
+namespace {
+
+/// The arguments of a model's entry and what is needed to return its results.
+struct Frame {
+  void **inputs;
+  void **outputs;
+  Result *results;
+};
+
+/// Frames up to this size live on the stack.
+constexpr size_t kInlineFrame = 2048;
+
+/// Lays a frame out in `storage`, or in memory of the run.
+bool createFrame(loopc_run &run, const loopc_model &model, char *storage,
+                 Frame &frame) {
+  size_t words = model.num_inputs + model.num_outputs;
+  for (size_t k = 0; k < model.num_inputs; ++k)
+    words += getSlotWords(*model.inputs[k].type);
+  for (size_t k = 0; k < model.num_outputs; ++k)
+    words += getSlotWords(*model.outputs[k].type);
+  size_t resultBytes = model.num_outputs * sizeof(Result);
+  size_t bytes = resultBytes + words * sizeof(int64_t);
+  if (bytes > kInlineFrame) {
+    storage = static_cast<char *>(
+        allocate(run, static_cast<int64_t>(bytes), /*byModel=*/false));
+    if (!storage)
+      return false;
+  }
+  // A result that the model forgets must not be memory that was here before.
+  memset(storage, 0, bytes);
+  static_assert(alignof(Result) == alignof(int64_t));
+  frame.results = reinterpret_cast<Result *>(storage);
+  frame.inputs = reinterpret_cast<void **>(storage + resultBytes);
+  frame.outputs = frame.inputs + model.num_inputs;
+  auto *slot = reinterpret_cast<int64_t *>(frame.outputs + model.num_outputs);
+  for (size_t k = 0; k < model.num_inputs; ++k) {
+    frame.inputs[k] = slot;
+    slot += getSlotWords(*model.inputs[k].type);
+  }
+  for (size_t k = 0; k < model.num_outputs; ++k) {
+    frame.outputs[k] = slot;
+    slot += getSlotWords(*model.outputs[k].type);
+  }
+  return true;
+}
+
+} // namespace
+
+/// The run itself; whatever it leaves in `run` is released by the caller.
+static int32_t runModel(loopc_run &run, const loopc_model *model,
+                        const loopc_run_options *options,
+                        const loopc_value *inputs, size_t numInputs,
+                        loopc_value *outputs, size_t numOutputs) {
+  int32_t status = checkModel(run, model);
+  if (!status)
+    status = readOptions(run, options);
+  if (!status)
+    status =
+        checkCount(run, *model, "inputs", numInputs, model->num_inputs, inputs);
+  if (!status)
+    status = checkCount(run, *model, "outputs", numOutputs, model->num_outputs,
+                        outputs);
+  if (!status)
+    status = checkInputs(run, *model, inputs);
+  if (!status)
+    status = checkOutputs(run, *model, outputs);
+  if (status)
+    return status;
+  alignas(alignof(Result)) char storage[kInlineFrame];
+  Frame frame;
+  if (!createFrame(run, *model, storage, frame))
+    return getStatus(run);
+  for (size_t k = 0; k < numInputs; ++k) {
+    status = passInput(run, *model->inputs[k].type, inputs[k],
+                       static_cast<int64_t *>(frame.inputs[k]));
+    if (status)
+      return status;
+  }
+  if ((status = loopc_rt_poll(&run)))
+    return status;
+  int32_t returned = model->entry(&run, frame.inputs, frame.outputs);
+  // An error that code in a parallel loop recorded counts whatever the entry
+  // returns.
+  if ((status = getStatus(run)))
+    return status;
+  if (returned != 0)
+    return recordError(run, LOOPC_ERROR_RUNTIME,
+                       "model '%s' failed with status %d and no message",
+                       getName(*model), returned);
+  return returnOutputs(run, *model, frame.outputs, frame.results, outputs);
+}
+
+static void clearError(loopc_error *error) {
+  if (!error)
+    return;
+  error->status = LOOPC_OK;
+  error->message[0] = 0;
+}
+
+extern "C" int loopc_model_run_with_statistics(
+    const loopc_model *model, const loopc_run_options *options,
+    const loopc_value *inputs, size_t num_inputs, loopc_value *outputs,
+    size_t num_outputs, loopc_error *error, loopc_run_statistics *statistics) {
+  clearError(error);
+  loopc_run run;
+  run.error = error;
+  int32_t status =
+      runModel(run, model, options, inputs, num_inputs, outputs, num_outputs);
+  if (statistics)
+    *statistics = run.statistics;
+  releaseHeap(run);
+  return status;
+}
+
+extern "C" int loopc_model_run(const loopc_model *model,
+                               const loopc_run_options *options,
+                               const loopc_value *inputs, size_t num_inputs,
+                               loopc_value *outputs, size_t num_outputs,
+                               loopc_error *error) {
+  return loopc_model_run_with_statistics(model, options, inputs, num_inputs,
+                                         outputs, num_outputs, error, nullptr);
+}
+
+extern "C" int loopc_model_check(const loopc_model *model, loopc_error *error) {
+  clearError(error);
+  loopc_run run;
+  run.error = error;
+  return checkModel(run, model);
+}

@@ -1,0 +1,225 @@
+//===- Machine.cpp - The machine that code is made for --------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Machine.h"
+#include "Report.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+#include <mutex>
+
+using namespace mlir;
+using namespace loopc;
+using llvm::Triple;
+
+static void initializeTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmParsers();
+    llvm::InitializeAllAsmPrinters();
+  });
+}
+
+Triple loopc::getTriple(const TargetOptions &options) {
+  return Triple(options.triple.empty() ? llvm::sys::getDefaultTargetTriple()
+                                       : Triple::normalize(options.triple));
+}
+
+/// Features that every CPU of the architecture has, that the code never uses
+/// unless asked for by name (privileged instructions, cryptography, hints), or
+/// that only tune: a program need not look for them. A name that ends in '-' is
+/// a beginning. What is not here is recorded, so that a feature of a later LLVM
+/// is looked for (and refused by a runtime that does not know it).
+static constexpr StringLiteral kUnrecordedX86[] = {
+    "64bit", "64bit-mode", "x87", "cx8", "cmov", "mmx", "fxsr", "sse", "sse2",
+    "nopl", "cx16", "sahf",
+    // Never without an intrinsic or inline assembly.
+    "adx", "aes", "vaes", "sha", "sha512", "sm3", "sm4", "crc32", "cldemote",
+    "clflushopt", "clwb", "clzero", "enqcmd", "fsgsbase", "hreset", "invpcid",
+    "kl", "widekl", "lwp", "movdir64b", "movdiri", "mwaitx", "pconfig", "pku",
+    "prefetchi", "prfchw", "ptwrite", "rdpid", "rdpru", "rdrnd", "rdseed",
+    "rtm", "serialize", "sgx", "shstk", "tsxldtrk", "uintr", "usermsr",
+    "waitpkg", "wbnoinvd", "xsave", "xsavec", "xsaveopt", "xsaves", "raoint",
+    "avx512vp2intersect", "amx-", "evex512", "movrs",
+    // Strings that a CPU copies faster; the instruction is always there.
+    "ermsb", "fsrm",
+    // Tuning.
+    "fast-", "faster-", "slow-", "prefer-", "false-deps-", "tuning-", "use-",
+    "no-bypass-delay", "no-bypass-delay-", "branchfusion", "macrofusion",
+    "allow-light-256-bit", "branch-hint", "idivl-to-divb", "idivq-to-divl",
+    "lea-sp", "lea-uses-ag", "pad-short-functions", "vzeroupper",
+    "sbb-dep-breaking", "sse-unaligned-mem", "retpoline", "retpoline-",
+    "harden-", "lvi-", "seses", "inline-asm-use-gpr32"};
+
+static constexpr StringLiteral kUnrecordedAArch64[] = {
+    "neon", "fp-armv8", "v8a",
+    // Architecture versions: what they bring is listed by itself.
+    "v8.", "v9a", "v9.",
+    // Never without an intrinsic or inline assembly, or hints.
+    "aes", "sha2", "sha3", "sm4", "crypto", "crc", "sve-aes", "sve2-aes",
+    "sve-sha3", "sve2-sha3", "sve-sm4", "sve2-sm4", "bti", "ccdp", "ccpp",
+    "dit", "gcs", "jsconv", "mte", "pauth", "pauth-lr", "rand", "sb", "ssbs",
+    "wfxt", "predres", "specrestrict", "specres2", "chk", "rme", "the", "d128",
+    "CONTEXTIDREL2", "am", "amvs", "brbe", "ccidx", "ecv", "el2vmsa", "el3",
+    "ete", "fgt", "hcx", "lor", "mpam", "nmi", "nv", "pan", "pan-rwv",
+    "perfmon", "ras", "rasv2", "sel2", "spe", "spe-eef", "tlb-rmi",
+    "tracev8.4", "trbe", "vh", "xs", "uaops", "clrbhb", "prfm-slc-target",
+    "altnzcv", "flagm", "rcpc", "rcpc-immo", "lse", "lse2",
+    // Tuning.
+    "fuse-", "use-", "zcm-", "zcz-", "no-zcz-", "disable-", "slow-",
+    "aggressive-", "arith-", "cmp-bcc-fusion", "alu-lsl-fast",
+    "addr-lsl-slow-14", "alternate-sextload-cvt-f32-pattern",
+    "ascend-store-address", "avoid-ldapur", "balance-fp-ops",
+    "enable-select-opt", "exynos-cheap-as-move", "force-32bit-jump-tables",
+    "ldp-aligned-only", "max-interleave-factor-4", "no-sve-fp-ld1r",
+    "outline-atomics", "predictable-select-expensive", "store-pair-suppress",
+    "stp-aligned-only", "strict-align", "harden-", "fix-", "reserve-",
+    "call-saved-", "execute-only", "tagged-globals"};
+
+static bool isUnrecorded(StringRef name, ArrayRef<StringLiteral> list) {
+  return llvm::any_of(list, [&](StringRef entry) {
+    return name == entry || (entry.ends_with('-') && name.starts_with(entry)) ||
+           (entry.ends_with('.') && name.starts_with(entry));
+  });
+}
+
+/// "+avx2,+fma": see Machine.
+static std::string getRequiredFeatures(const llvm::MCSubtargetInfo &subtarget) {
+  ArrayRef<StringLiteral> unrecorded = subtarget.getTargetTriple().isX86()
+                                           ? ArrayRef(kUnrecordedX86)
+                                           : ArrayRef(kUnrecordedAArch64);
+  SmallVector<StringRef> names;
+  for (const llvm::SubtargetFeatureKV &feature :
+       subtarget.getEnabledProcessorFeatures())
+    if (!isUnrecorded(feature.key(), unrecorded))
+      names.push_back(feature.key());
+  llvm::sort(names);
+  std::string text;
+  for (StringRef name : names)
+    text += (text.empty() ? "+" : ",+") + name.str();
+  return text;
+}
+
+/// Splits "+a,-b" and checks the names, as LLVM only prints a warning.
+static LogicalResult addFeatures(StringRef text,
+                                 const llvm::MCSubtargetInfo &subtarget,
+                                 llvm::SubtargetFeatures &features,
+                                 Location loc) {
+  SmallVector<StringRef> entries;
+  text.split(entries, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef entry : entries) {
+    entry = entry.trim();
+    StringRef name = entry.drop_front();
+    if (entry.size() < 2 || (entry[0] != '+' && entry[0] != '-'))
+      return reportError(loc, TargetError::Features)
+             << "feature '" << entry << "' begins neither with '+' nor '-'";
+    bool isKnown = llvm::any_of(
+        subtarget.getAllProcessorFeatures(),
+        [&](const llvm::SubtargetFeatureKV &f) { return name == f.key(); });
+    if (!isKnown)
+      return reportError(loc, TargetError::Features)
+             << "'" << name << "' is not a feature of target '"
+             << subtarget.getTargetTriple().str() << "'";
+    features.AddFeature(name, entry[0] == '+');
+  }
+  return success();
+}
+
+/// LLVM's target of the triple, if loopc makes code for it.
+static FailureOr<const llvm::Target *> lookUpTarget(const Triple &triple,
+                                                    Location loc) {
+  bool isSupported = (triple.isX86_64() && !triple.isX32()) ||
+                     (triple.getArch() == Triple::aarch64);
+  if (!isSupported || !triple.isOSBinFormatELF())
+    return reportError(loc, TargetError::Triple)
+           << "target '" << triple.str()
+           << "' is not supported: loopc makes ELF objects for x86_64 and "
+              "aarch64";
+  std::string message;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return reportError(loc, TargetError::Triple)
+           << "this LLVM has no code generator for target '" << triple.str()
+           << "': " << message;
+  return target;
+}
+
+/// Finds the name of the CPU, and for "native" what the CPU has.
+static LogicalResult chooseCpu(const TargetOptions &options,
+                               const Triple &triple, std::string &cpu,
+                               llvm::SubtargetFeatures &features,
+                               Location loc) {
+  Triple host(llvm::sys::getProcessTriple());
+  bool isHost = triple.getArch() == host.getArch();
+  cpu = options.cpu;
+  if (cpu.empty())
+    cpu = isHost ? "native" : "generic";
+  if (cpu == "generic" && triple.isX86())
+    cpu = "x86-64";
+  if (cpu != "native")
+    return success();
+  if (!isHost)
+    return reportError(loc, TargetError::Cpu)
+           << "cpu 'native' is this machine's (" << host.getArchName()
+           << "), but the target is '" << triple.str() << "'";
+  cpu = llvm::sys::getHostCPUName();
+  SmallVector<std::pair<StringRef, bool>> sorted;
+  llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
+  for (auto &entry : found)
+    sorted.emplace_back(entry.getKey(), entry.getValue());
+  llvm::sort(sorted);
+  for (auto [name, isThere] : sorted)
+    features.AddFeature(name, isThere);
+  return success();
+}
+
+FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
+                                        Location loc) {
+  initializeTargets();
+  Triple triple = getTriple(options);
+  FailureOr<const llvm::Target *> target = lookUpTarget(triple, loc);
+  if (failed(target))
+    return failure();
+  std::unique_ptr<llvm::MCSubtargetInfo> generic(
+      (*target)->createMCSubtargetInfo(triple, "", ""));
+  std::string cpu;
+  llvm::SubtargetFeatures features;
+  if (failed(chooseCpu(options, triple, cpu, features, loc)))
+    return failure();
+  if (!generic->isCPUStringValid(cpu))
+    return reportError(loc, TargetError::Cpu)
+           << "'" << cpu << "' is not a CPU of target '" << triple.str() << "'";
+  if (failed(addFeatures(options.features, *generic, features, loc)))
+    return failure();
+
+  llvm::TargetOptions llvmOptions;
+  llvmOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  llvmOptions.NoTrappingFPMath = true;
+  static constexpr llvm::CodeGenOptLevel kLevels[] = {
+      llvm::CodeGenOptLevel::None, llvm::CodeGenOptLevel::Less,
+      llvm::CodeGenOptLevel::Default, llvm::CodeGenOptLevel::Aggressive};
+  Machine machine;
+  machine.llvm.reset((*target)->createTargetMachine(
+      triple, cpu, features.getString(), llvmOptions, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, kLevels[std::min(options.optLevel, 3u)]));
+  if (!machine.llvm)
+    return reportError(loc, TargetError::Triple)
+           << "LLVM makes no code for target '" << triple.str() << "'";
+  machine.requiredFeatures =
+      getRequiredFeatures(*machine.llvm->getMCSubtargetInfo());
+  return machine;
+}

@@ -1,0 +1,224 @@
+//===- ModelInfo.cpp - What a compiled model says of itself ---------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Target/ModelInfo.h"
+#include "Report.h"
+#include "loopc/Dialect/ONNX/IR/ONNX.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace loopc;
+
+static std::optional<ElementTypeInfo> getIntegerInfo(IntegerType type) {
+  auto make = [&](uint8_t code, uint8_t bits, int32_t onnxType,
+                  StringRef name) -> std::optional<ElementTypeInfo> {
+    return ElementTypeInfo{{code, bits, 1}, onnxType, name};
+  };
+  bool isUnsigned = type.isUnsigned();
+  switch (type.getWidth()) {
+  case 1:
+    return isUnsigned ? std::nullopt : make(kDLBool, 8, 9, "bool");
+  case 2:
+    return isUnsigned ? make(kDLUInt, 2, 25, "uint2")
+                      : make(kDLInt, 2, 26, "int2");
+  case 4:
+    return isUnsigned ? make(kDLUInt, 4, 21, "uint4")
+                      : make(kDLInt, 4, 22, "int4");
+  case 8:
+    return isUnsigned ? make(kDLUInt, 8, 2, "uint8")
+                      : make(kDLInt, 8, 3, "int8");
+  case 16:
+    return isUnsigned ? make(kDLUInt, 16, 4, "uint16")
+                      : make(kDLInt, 16, 5, "int16");
+  case 32:
+    return isUnsigned ? make(kDLUInt, 32, 12, "uint32")
+                      : make(kDLInt, 32, 6, "int32");
+  case 64:
+    return isUnsigned ? make(kDLUInt, 64, 13, "uint64")
+                      : make(kDLInt, 64, 7, "int64");
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<ElementTypeInfo> loopc::getElementTypeInfo(Type type) {
+  auto make = [](uint8_t code, uint8_t bits, int32_t onnxType,
+                 StringRef name) -> std::optional<ElementTypeInfo> {
+    return ElementTypeInfo{{code, bits, 1}, onnxType, name};
+  };
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    if (complex.getElementType().isF32())
+      return make(kDLComplex, 64, 14, "complex64");
+    if (complex.getElementType().isF64())
+      return make(kDLComplex, 128, 15, "complex128");
+    return std::nullopt;
+  }
+  return TypeSwitch<Type, std::optional<ElementTypeInfo>>(type)
+      .Case([](IntegerType t) { return getIntegerInfo(t); })
+      .Case([&](Float16Type) { return make(kDLFloat, 16, 10, "float16"); })
+      .Case([&](BFloat16Type) { return make(kDLBfloat, 16, 16, "bfloat16"); })
+      .Case([&](Float32Type) { return make(kDLFloat, 32, 1, "float32"); })
+      .Case([&](Float64Type) { return make(kDLFloat, 64, 11, "float64"); })
+      .Case([&](Float8E4M3FNType) {
+        return make(kDLFloat8_e4m3fn, 8, 17, "float8_e4m3fn");
+      })
+      .Case([&](Float8E4M3FNUZType) {
+        return make(kDLFloat8_e4m3fnuz, 8, 18, "float8_e4m3fnuz");
+      })
+      .Case([&](Float8E5M2Type) {
+        return make(kDLFloat8_e5m2, 8, 19, "float8_e5m2");
+      })
+      .Case([&](Float8E5M2FNUZType) {
+        return make(kDLFloat8_e5m2fnuz, 8, 20, "float8_e5m2fnuz");
+      })
+      .Case([&](Float4E2M1FNType) {
+        return make(kDLFloat4_e2m1fn, 4, 23, "float4_e2m1fn");
+      })
+      .Case([&](Float8E8M0FNUType) {
+        return make(kDLFloat8_e8m0fnu, 8, 24, "float8_e8m0fnu");
+      })
+      .Default([](Type) { return std::nullopt; });
+}
+
+bool loopc::isCIdentifier(StringRef text) {
+  return !text.empty() && !isDigit(text.front()) &&
+         llvm::all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
+}
+
+std::string loopc::makeCIdentifier(StringRef text) {
+  std::string result;
+  for (char c : text)
+    result += isAlnum(c) ? c : '_';
+  if (result.empty())
+    return "model";
+  if (isDigit(result.front()))
+    result.insert(0, "model_");
+  return result;
+}
+
+/// True for a type that may stand at the border of a model.
+static bool isPortType(Type type) {
+  if (auto seq = dyn_cast<onnx::SeqType>(type))
+    return isa<TensorType>(seq.getElementType()) &&
+           isPortType(seq.getElementType());
+  if (auto optional = dyn_cast<onnx::OptionalType>(type))
+    return !isa<onnx::OptionalType>(optional.getElementType()) &&
+           isPortType(optional.getElementType());
+  auto tensor = dyn_cast<TensorType>(type);
+  return tensor && (isa<onnx::StringType>(tensor.getElementType()) ||
+                    getElementTypeInfo(tensor.getElementType()));
+}
+
+/// Reads one dictionary of `loopc.inputs` or `loopc.outputs`.
+static FailureOr<PortInfo> readPort(Attribute attr, StringRef where,
+                                    Location loc) {
+  auto dict = dyn_cast<DictionaryAttr>(attr);
+  auto name = dict ? dict.getAs<StringAttr>("name") : nullptr;
+  auto type = dict ? dict.getAs<TypeAttr>("type") : nullptr;
+  if (!name || !type)
+    return reportError(loc, TargetError::ModuleAttributes)
+           << "an entry of '" << where
+           << "' is no dictionary with a string 'name' and a type 'type'";
+  PortInfo port{name.str(), type.getValue(), {}};
+  if (!isPortType(port.type))
+    return reportError(loc, TargetError::ModuleAttributes)
+           << "'" << where << "' has '" << port.name << "' of type " << port.type
+           << ", which no model can take or return";
+  auto dims = dict.getAs<ArrayAttr>("dims");
+  if (!dims)
+    return port;
+  auto tensor = dyn_cast<RankedTensorType>(port.type);
+  bool isValid = tensor && tensor.getRank() == static_cast<int64_t>(dims.size());
+  for (Attribute dim : dims) {
+    auto text = dyn_cast<StringAttr>(dim);
+    isValid &= text != nullptr;
+    if (text)
+      port.dims.push_back(text.str());
+  }
+  // Names of dimensions of an unranked tensor or a collection mean nothing.
+  if (!isValid && !dims.empty())
+    return reportError(loc, TargetError::ModuleAttributes)
+           << "the dims of '" << port.name << "' in '" << where
+           << "' are not one string for each dimension of " << port.type;
+  return port;
+}
+
+static LogicalResult readPorts(ModuleOp module, StringRef attrName,
+                               std::vector<PortInfo> &ports) {
+  auto array = module->getAttrOfType<ArrayAttr>(attrName);
+  if (!array)
+    return reportError(module.getLoc(), TargetError::ModuleAttributes)
+           << "the module has no array '" << attrName << "'";
+  for (Attribute attr : array) {
+    FailureOr<PortInfo> port = readPort(attr, attrName, module.getLoc());
+    if (failed(port))
+      return failure();
+    ports.push_back(std::move(*port));
+  }
+  return success();
+}
+
+FailureOr<ModelInfo> loopc::readModelInfo(ModuleOp module, StringRef symbol,
+                                          StringRef fallbackName) {
+  ModelInfo info;
+  if (auto name = module->getAttrOfType<StringAttr>(kModelNameAttr))
+    info.name = name.str();
+  if (info.name.empty())
+    info.name = fallbackName.str();
+  info.symbol = symbol.empty() ? makeCIdentifier(info.name) : symbol.str();
+  if (!isCIdentifier(info.symbol))
+    return reportError(module.getLoc(), TargetError::Name)
+           << "'" << info.symbol << "' is not a C identifier";
+  if (failed(readPorts(module, kInputsAttr, info.inputs)) ||
+      failed(readPorts(module, kOutputsAttr, info.outputs)))
+    return failure();
+  return info;
+}
+
+static void formatType(Type type, ArrayRef<std::string> dims,
+                       llvm::raw_ostream &os) {
+  if (auto seq = dyn_cast<onnx::SeqType>(type)) {
+    os << "sequence(";
+    formatType(seq.getElementType(), {}, os);
+    os << ')';
+    return;
+  }
+  if (auto optional = dyn_cast<onnx::OptionalType>(type)) {
+    os << "optional(";
+    formatType(optional.getElementType(), {}, os);
+    os << ')';
+    return;
+  }
+  auto tensor = cast<TensorType>(type);
+  std::optional<ElementTypeInfo> element =
+      getElementTypeInfo(tensor.getElementType());
+  os << (element ? element->name : StringRef("string")) << '[';
+  if (!tensor.hasRank()) {
+    os << "...]";
+    return;
+  }
+  llvm::interleaveComma(llvm::seq<int64_t>(tensor.getRank()), os,
+                        [&](int64_t i) {
+                          if (!tensor.isDynamicDim(i))
+                            os << tensor.getDimSize(i);
+                          else if (!dims.empty() && !dims[i].empty())
+                            os << dims[i];
+                          else
+                            os << '?';
+                        });
+  os << ']';
+}
+
+std::string loopc::formatPortType(const PortInfo &port) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  formatType(port.type, port.dims, os);
+  return text;
+}

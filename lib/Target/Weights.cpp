@@ -1,0 +1,179 @@
+//===- Weights.cpp - The bytes of a model's weights -----------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Weights.h"
+#include "Report.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace mlir;
+using namespace loopc;
+
+void WeightSet::Free::operator()(char *pointer) const { std::free(pointer); }
+
+WeightSet::Buffer WeightSet::allocate(uint64_t size) {
+  uint64_t rounded = llvm::alignTo(std::max<uint64_t>(size, 1), kWeightAlignment);
+  void *pointer = std::aligned_alloc(kWeightAlignment, rounded);
+  if (!pointer)
+    llvm::report_bad_alloc_error("no memory for the weights of a model");
+  return Buffer(static_cast<char *>(pointer));
+}
+
+/// Bytes of an element inside a model: bool and sub-byte types take one byte.
+static uint64_t getInnerBytes(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * getInnerBytes(complex.getElementType());
+  return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+/// Writes the elements of a constant, in C order, as they lie inside a model.
+static void expand(DenseElementsAttr attr, uint64_t elementBytes, char *out) {
+  if (attr.getElementType().isInteger(1)) {
+    for (bool value : attr.getValues<bool>())
+      *out++ = value;
+    return;
+  }
+  ArrayRef<char> raw = attr.getRawData();
+  if (!attr.isSplat()) {
+    std::memcpy(out, raw.data(), raw.size());
+    return;
+  }
+  for (int64_t i = 0, e = attr.getNumElements(); i != e; ++i)
+    std::memcpy(out + i * elementBytes, raw.data(), elementBytes);
+}
+
+LogicalResult WeightSet::add(ElementsAttr attr, std::string symbol,
+                             uint64_t size, Location loc) {
+  Type element = attr.getElementType();
+  if (!element.isIntOrIndexOrFloat() && !isa<ComplexType>(element))
+    return reportError(loc, TargetError::Weight)
+           << "a weight has elements of type " << element;
+  uint64_t elementBytes = getInnerBytes(element);
+  uint64_t needed = elementBytes * attr.getNumElements();
+  if (needed != size)
+    return reportError(loc, TargetError::Weight)
+           << "a weight of type " << attr.getShapedType() << " has " << needed
+           << " bytes, but its global has " << size;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob || blob->getData().size() != size)
+      return reportError(loc, TargetError::Weight)
+             << "resource '" << resource.getRawHandle().getKey() << "' of type "
+             << attr.getShapedType() << " has "
+             << (blob ? blob->getData().size() : 0) << " bytes instead of "
+             << size;
+    weights.push_back({std::move(symbol), attr, blob->getData().data(), size});
+    return success();
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(attr);
+  if (!dense)
+    return reportError(loc, TargetError::Weight)
+           << "a weight is neither dense nor a resource";
+  if (!dense.isSplat() && !element.isInteger(1)) {
+    weights.push_back(
+        {std::move(symbol), attr, dense.getRawData().data(), size});
+    return success();
+  }
+  buffers.push_back(allocate(size));
+  expand(dense, elementBytes, buffers.back().get());
+  weights.push_back({std::move(symbol), nullptr, buffers.back().get(), size});
+  return success();
+}
+
+/// The number of bytes of `!llvm.array<N x i8>`.
+static std::optional<uint64_t> getGlobalBytes(LLVM::GlobalOp global) {
+  auto array = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
+  if (!array || !array.getElementType().isInteger(8))
+    return std::nullopt;
+  return array.getNumElements();
+}
+
+FailureOr<WeightSet> WeightSet::extract(ModuleOp module, StringRef prefix) {
+  WeightSet set;
+  // Globals that carry one attribute share its bytes and its symbol.
+  llvm::DenseMap<Attribute, StringAttr> symbols;
+  SymbolTable table(module);
+  for (auto global :
+       llvm::make_early_inc_range(module.getOps<LLVM::GlobalOp>())) {
+    auto attr = global->getAttrOfType<ElementsAttr>(kWeightAttr);
+    if (!attr) {
+      if (global->hasAttr(kWeightAttr))
+        return reportError(global.getLoc(), TargetError::Weight)
+               << "'" << kWeightAttr << "' of global '" << global.getSymName()
+               << "' is no elements attribute";
+      continue;
+    }
+    std::optional<uint64_t> size = getGlobalBytes(global);
+    if (!size || global.getValueOrNull() || !global.getInitializer().empty())
+      return reportError(global.getLoc(), TargetError::Weight)
+             << "global '" << global.getSymName() << "' has '" << kWeightAttr
+             << "', but is not an !llvm.array of i8 without initializer";
+    auto [it, inserted] = symbols.try_emplace(attr);
+    if (!inserted) {
+      if (failed(SymbolTable::replaceAllSymbolUses(global.getSymNameAttr(),
+                                                   it->second, module)))
+        return reportError(global.getLoc(), TargetError::Weight)
+               << "cannot replace the uses of '" << global.getSymName() << "'";
+      table.erase(global);
+      continue;
+    }
+    std::string symbol =
+        (prefix + ".weight" + Twine(set.weights.size())).str();
+    if (failed(set.add(attr, symbol, *size, global.getLoc())))
+      return failure();
+    it->second = StringAttr::get(module.getContext(), symbol);
+    if (failed(table.rename(global, it->second)))
+      return reportError(global.getLoc(), TargetError::Weight)
+             << "the module has a symbol '" << symbol << "' of its own";
+    global->removeAttr(kWeightAttr);
+  }
+  return set;
+}
+
+uint64_t WeightSet::getTotalSize() const {
+  uint64_t total = 0;
+  for (const Weight &weight : weights)
+    total = llvm::alignTo(total, kWeightAlignment) + weight.size;
+  return total;
+}
+
+void WeightSet::write(llvm::raw_ostream &os) const {
+  uint64_t written = 0;
+  for (const Weight &weight : weights) {
+    os.write_zeros(llvm::offsetToAlignment(written, llvm::Align(kWeightAlignment)));
+    written = llvm::alignTo(written, kWeightAlignment) + weight.size;
+    os.write(weight.data, weight.size);
+  }
+}
+
+void WeightSet::takeOver() {
+  for (Weight &weight : weights) {
+    Attribute attr = std::exchange(weight.attr, nullptr);
+    if (!attr)
+      continue;
+    bool isAligned =
+        reinterpret_cast<uintptr_t>(weight.data) % kWeightAlignment == 0;
+    if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
+      blobs.push_back(std::move(*resource.getRawHandle().getBlob()));
+      if (isAligned)
+        continue;
+    }
+    buffers.push_back(allocate(weight.size));
+    std::memcpy(buffers.back().get(), weight.data, weight.size);
+    weight.data = buffers.back().get();
+    if (isa<DenseResourceElementsAttr>(attr))
+      blobs.pop_back();
+  }
+}

@@ -1,0 +1,137 @@
+//===- Outputs.cpp - From loopc_value to Python objects -------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Values.h"
+
+#include <nanobind/ndarray.h>
+
+#include <memory>
+
+using namespace loopc::python;
+
+namespace {
+/// A value of a run and what its memory needs to stay valid. All arrays that
+/// are made of it share it.
+struct Owner {
+  loopc_value value;
+  nb::object keep;
+  ~Owner() { loopc_value_release(&value); }
+};
+} // namespace
+
+/// An array over memory that `owner` keeps.
+static nb::object makeArray(void *data, const int64_t *shape, int32_t rank,
+                            const int64_t *strides, DLDataType dtype,
+                            nb::handle owner) {
+  std::vector<size_t> extents(shape, shape + rank);
+  nb::ndarray<nb::numpy> array(
+      data, rank, extents.data(), owner, strides,
+      nb::dlpack::dtype{dtype.code, dtype.bits, dtype.lanes});
+  return nb::cast(std::move(array));
+}
+
+static nb::object mlDtype(const char *name) {
+  return nb::module_::import_("ml_dtypes").attr(name);
+}
+
+/// Packed elements, one in a byte each, as ml_dtypes has them.
+static nb::object unpack(const DLTensor &tensor, const ElementType &element) {
+  nb::list shape;
+  int64_t count = 1;
+  for (int32_t i = 0; i < tensor.ndim; ++i) {
+    shape.append(tensor.shape[i]);
+    count *= tensor.shape[i];
+  }
+  auto bytes = std::make_unique<uint8_t[]>(count);
+  const auto *from =
+      static_cast<const uint8_t *>(tensor.data) + tensor.byte_offset;
+  unsigned perByte = 8 / element.bits;
+  uint8_t mask = (1u << element.bits) - 1;
+  uint8_t sign =
+      element.code == kDLInt ? 1u << (element.bits - 1) : uint8_t(0);
+  for (int64_t i = 0; i < count; ++i) {
+    uint8_t bits = from[i / perByte] >> (i % perByte * element.bits) & mask;
+    bytes[i] = static_cast<uint8_t>((bits ^ sign) - sign);
+  }
+  nb::capsule owner(bytes.get(), [](void *pointer) noexcept {
+    delete[] static_cast<uint8_t *>(pointer);
+  });
+  uint8_t *data = bytes.release();
+  return makeArray(data, tensor.shape, tensor.ndim, nullptr, {kDLUInt, 8, 1},
+                   owner)
+      .attr("view")(mlDtype(element.numpy));
+}
+
+static nb::object tensorToPython(const DLTensor &tensor, nb::handle owner) {
+  const ElementType *element = findElementType(tensor.dtype);
+  if (!element)
+    throw std::runtime_error("the model returned a tensor of an unknown type");
+  if (element->bits < 8)
+    return unpack(tensor, *element);
+  void *data = static_cast<char *>(tensor.data) + tensor.byte_offset;
+  if (!element->mlDtypes)
+    return makeArray(data, tensor.shape, tensor.ndim, tensor.strides,
+                     tensor.dtype, owner);
+  return makeArray(data, tensor.shape, tensor.ndim, tensor.strides,
+                   {kDLUInt, element->bits, 1}, owner)
+      .attr("view")(mlDtype(element->numpy));
+}
+
+static nb::object stringsToPython(const loopc_strings &strings) {
+  nb::list shape;
+  int64_t count = 1;
+  for (int32_t i = 0; i < strings.ndim; ++i) {
+    shape.append(strings.shape[i]);
+    count *= strings.shape[i];
+  }
+  nb::list texts;
+  for (int64_t i = 0; i < count; ++i) {
+    // Bytes that are not UTF-8 survive the way back into a model.
+    nb::object text = nb::steal(PyUnicode_DecodeUTF8(
+        strings.data[i].data, static_cast<Py_ssize_t>(strings.data[i].size),
+        "surrogateescape"));
+    if (!text.is_valid())
+      throw nb::python_error();
+    texts.append(text);
+  }
+  nb::module_ numpy = nb::module_::import_("numpy");
+  nb::object array = numpy.attr("empty")(count, "object");
+  array[nb::slice(nb::none(), nb::none(), nb::none())] = texts;
+  return array.attr("reshape")(nb::tuple(shape));
+}
+
+static nb::object toPython(const loopc_value &value, nb::handle owner) {
+  switch (value.kind) {
+  case LOOPC_TENSOR:
+    return tensorToPython(value.as.tensor, owner);
+  case LOOPC_STRINGS:
+    return stringsToPython(value.as.strings);
+  case LOOPC_SEQUENCE: {
+    nb::list list;
+    for (size_t i = 0; i < value.as.sequence.count; ++i)
+      list.append(toPython(value.as.sequence.items[i], owner));
+    return list;
+  }
+  case LOOPC_OPTIONAL:
+    if (!value.as.optional.value)
+      return nb::none();
+    return toPython(*value.as.optional.value, owner);
+  default:
+    throw std::runtime_error("the model returned a value of an unknown kind");
+  }
+}
+
+nb::object loopc::python::takeOutput(loopc_value &value, nb::handle keep) {
+  auto holder = std::make_unique<Owner>(Owner{value, nb::borrow(keep)});
+  value = {};
+  nb::capsule owner(holder.get(), [](void *pointer) noexcept {
+    delete static_cast<Owner *>(pointer);
+  });
+  const loopc_value &taken = holder.release()->value;
+  return toPython(taken, owner);
+}

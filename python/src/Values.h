@@ -1,0 +1,93 @@
+//===- Values.h - Python objects at the border of a model -------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_PYTHON_VALUES_H
+#define LOOPC_PYTHON_VALUES_H
+
+#include "loopc-rt/loopc_rt.h"
+
+#include <nanobind/nanobind.h>
+
+#include <deque>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace loopc::python {
+
+namespace nb = nanobind;
+
+/// A wrong argument of the caller: loopc.InvalidArgument in Python.
+struct ArgumentError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// An element type in its three worlds.
+struct ElementType {
+  uint8_t code;
+  uint8_t bits;
+  int32_t onnxType;
+  const char *onnxName; ///< as in "tensor(float)"
+  const char *numpy;    ///< name of the type in numpy or ml_dtypes
+  bool mlDtypes;        ///< ml_dtypes defines it
+};
+
+/// The row of `dtype`; null where there is none.
+const ElementType *findElementType(DLDataType dtype);
+
+/// "tensor(float)", "seq(tensor(int64))", "optional(tensor(string))", ...
+std::string typeName(const loopc_type &type);
+
+/// The inputs of one run. Holds on to every Python object whose memory the
+/// values point into, and to what had to be copied; it is destroyed under the
+/// GIL.
+class Inputs {
+public:
+  Inputs() = default;
+  Inputs(const Inputs &) = delete;
+  Inputs &operator=(const Inputs &) = delete;
+  ~Inputs();
+
+  /// Describes `object` as a value for a port of type `type`. `where` is how
+  /// messages call it: "input 'x'". Throws ArgumentError.
+  void convert(nb::handle object, const loopc_type &type,
+               const std::string &where, loopc_value &value);
+
+private:
+  void convertTensor(nb::handle object, const std::string &where,
+                     loopc_value &value);
+  void convertArray(nb::handle array, const std::string &where,
+                    loopc_value &value);
+  void convertBuffer(nb::handle array, const ElementType &element,
+                     const std::string &where, loopc_value &value);
+  void convertPacked(nb::handle array, const ElementType &element,
+                     const std::string &where, loopc_value &value);
+  void convertStrings(nb::handle array, const std::string &where,
+                      loopc_value &value);
+  void convertDLPack(nb::handle object, const std::string &where,
+                     loopc_value &value);
+  void convertSequence(nb::handle object, const loopc_type &type,
+                       const std::string &where, loopc_value &value);
+  Py_buffer *getBuffer(nb::handle array, const std::string &where);
+  int64_t *integers(size_t count);
+
+  std::vector<nb::object> objects;
+  std::deque<Py_buffer> buffers;
+  std::deque<std::vector<int64_t>> shapes;
+  std::deque<std::vector<uint8_t>> bytes;
+  std::deque<std::vector<loopc_string>> strings;
+  std::deque<std::vector<loopc_value>> items;
+};
+
+/// Makes a Python value of `value`, whose memory it takes over: numpy arrays
+/// that share it, lists, None, arrays of str. `value` is zeroed. `keep` lives as
+/// long as the memory is in use.
+nb::object takeOutput(loopc_value &value, nb::handle keep);
+
+} // namespace loopc::python
+
+#endif // LOOPC_PYTHON_VALUES_H
