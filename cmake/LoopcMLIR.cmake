@@ -29,7 +29,8 @@ target_include_directories(LoopcCompileFlags SYSTEM INTERFACE
 target_compile_definitions(LoopcCompileFlags INTERFACE
   ${LOOPC_LLVM_DEFINITIONS} LOOPC_VERSION="${PROJECT_VERSION}")
 target_compile_options(LoopcCompileFlags INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -Wall -Wextra -Wno-unused-parameter>)
+  # By a property: options of the target itself come before these and lose.
+  $<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:$<TARGET_PROPERTY:LOOPC_EXCEPTIONS>>,-fexceptions,-fno-exceptions> -Wall -Wextra -Wno-unused-parameter>)
 
 file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cpp "// The precompiled header of LoopcPCH.\n")
 add_library(LoopcPCH STATIC ${CMAKE_BINARY_DIR}/pch/pch.cpp)
@@ -47,7 +48,7 @@ function(loopc_add_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC LoopcCompileFlags ${ARG_LINK_LIBS} MLIR LLVM)
   if(ARG_EXCEPTIONS)
-    target_compile_options(${name} PRIVATE -fexceptions)
+    set_target_properties(${name} PROPERTIES LOOPC_EXCEPTIONS ON)
   else()
     target_precompile_headers(${name} REUSE_FROM LoopcPCH)
   endif()

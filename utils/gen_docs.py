@@ -118,22 +118,19 @@ _LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 def parse_diagnostics(text: str) -> list[Diagnostic]:
     """The rows of Diagnostics.def.
 
-    ``///`` lines right before a row explain it; a line ``// Group: <title>``
-    begins a group.
+    ``///`` lines right before a row explain it; a ``//`` line right before
+    those, or before the row, is the heading of a group that begins there.
     """
     rows: list[Diagnostic] = []
     group = ""
     at = 0
     for match in _ENTRY.finditer(text):
+        above = [line.strip() for line in text[at : match.start()].splitlines()]
         explanation: list[str] = []
-        for line in text[at : match.start()].splitlines():
-            stripped = line.strip()
-            if stripped.startswith("// Group:"):
-                group = stripped.removeprefix("// Group:").strip()
-            elif stripped.startswith("///"):
-                explanation.append(stripped.removeprefix("///").strip())
-            else:
-                explanation.clear()
+        while above and above[-1].startswith("///"):
+            explanation.insert(0, above.pop().removeprefix("///").strip())
+        if above and above[-1].startswith("//"):
+            group = above[-1].removeprefix("//").strip().removesuffix(".")
         at = match.end()
         summary = "".join(_LITERAL.findall(match["summary"])).replace('\\"', '"')
         rows.append(

@@ -92,7 +92,7 @@ LOOPC_API loopc_diagnostic
 loopc_diagnostics_get(const loopc_diagnostics *diagnostics, size_t index);
 
 /// Diagnostic `index` as the tools print it, without colour and line end:
-/// "model.onnx: main/Loop 'l'/body/Foo 'f': error: ... [LC0123]".
+/// "model.onnx: main/#3 Gather 'g' (opset 13): error: LC0303: ...".
 LOOPC_API const char *
 loopc_diagnostics_text(const loopc_diagnostics *diagnostics, size_t index);
 

@@ -9,7 +9,9 @@
 #include "loopc/Pipelines/Registration.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -18,9 +20,12 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<loop::LoopDialect, onnx::ONNXDialect>();
+  loop::registerBufferizableOpInterfaceExternalModels(registry);
 }
 
 void loopc::registerAllPasses() {
   mlir::registerAllPasses();
   registerLoopcConversionPasses();
+  registerLoopcLoopPasses();
+  onnx::registerLoopcONNXPasses();
 }

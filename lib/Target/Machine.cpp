@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Machine.h"
-#include "Report.h"
+
+#include "loopc/Support/Diagnostics.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -104,8 +106,8 @@ static std::string getRequiredFeatures(const llvm::MCSubtargetInfo &subtarget) {
   SmallVector<StringRef> names;
   for (const llvm::SubtargetFeatureKV &feature :
        subtarget.getEnabledProcessorFeatures())
-    if (!isUnrecorded(feature.key(), unrecorded))
-      names.push_back(feature.key());
+    if (!isUnrecorded(feature.Key, unrecorded))
+      names.push_back(feature.Key);
   llvm::sort(names);
   std::string text;
   for (StringRef name : names)
@@ -124,13 +126,13 @@ static LogicalResult addFeatures(StringRef text,
     entry = entry.trim();
     StringRef name = entry.drop_front();
     if (entry.size() < 2 || (entry[0] != '+' && entry[0] != '-'))
-      return reportError(loc, TargetError::Features)
+      return emitError(loc, Diag::UnknownFeature)
              << "feature '" << entry << "' begins neither with '+' nor '-'";
     bool isKnown = llvm::any_of(
         subtarget.getAllProcessorFeatures(),
-        [&](const llvm::SubtargetFeatureKV &f) { return name == f.key(); });
+        [&](const llvm::SubtargetFeatureKV &f) { return name == f.Key; });
     if (!isKnown)
-      return reportError(loc, TargetError::Features)
+      return emitError(loc, Diag::UnknownFeature)
              << "'" << name << "' is not a feature of target '"
              << subtarget.getTargetTriple().str() << "'";
     features.AddFeature(name, entry[0] == '+');
@@ -144,7 +146,7 @@ static FailureOr<const llvm::Target *> lookUpTarget(const Triple &triple,
   bool isSupported = (triple.isX86_64() && !triple.isX32()) ||
                      (triple.getArch() == Triple::aarch64);
   if (!isSupported || !triple.isOSBinFormatELF())
-    return reportError(loc, TargetError::Triple)
+    return emitError(loc, Diag::UnknownTarget)
            << "target '" << triple.str()
            << "' is not supported: loopc makes ELF objects for x86_64 and "
               "aarch64";
@@ -152,7 +154,7 @@ static FailureOr<const llvm::Target *> lookUpTarget(const Triple &triple,
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, message);
   if (!target)
-    return reportError(loc, TargetError::Triple)
+    return emitError(loc, Diag::UnknownTarget)
            << "this LLVM has no code generator for target '" << triple.str()
            << "': " << message;
   return target;
@@ -173,12 +175,12 @@ static LogicalResult chooseCpu(const TargetOptions &options,
   if (cpu != "native")
     return success();
   if (!isHost)
-    return reportError(loc, TargetError::Cpu)
+    return emitError(loc, Diag::UnknownCpu)
            << "cpu 'native' is this machine's (" << host.getArchName()
            << "), but the target is '" << triple.str() << "'";
   cpu = llvm::sys::getHostCPUName();
   SmallVector<std::pair<StringRef, bool>> sorted;
-  llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
+  auto found = llvm::sys::getHostCPUFeatures();
   for (auto &entry : found)
     sorted.emplace_back(entry.getKey(), entry.getValue());
   llvm::sort(sorted);
@@ -201,7 +203,7 @@ FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
   if (failed(chooseCpu(options, triple, cpu, features, loc)))
     return failure();
   if (!generic->isCPUStringValid(cpu))
-    return reportError(loc, TargetError::Cpu)
+    return emitError(loc, Diag::UnknownCpu)
            << "'" << cpu << "' is not a CPU of target '" << triple.str() << "'";
   if (failed(addFeatures(options.features, *generic, features, loc)))
     return failure();
@@ -217,8 +219,16 @@ FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
       triple, cpu, features.getString(), llvmOptions, llvm::Reloc::PIC_,
       llvm::CodeModel::Small, kLevels[std::min(options.optLevel, 3u)]));
   if (!machine.llvm)
-    return reportError(loc, TargetError::Triple)
+    return emitError(loc, Diag::UnknownTarget)
            << "LLVM makes no code for target '" << triple.str() << "'";
+  // Without these LLVM stops the process: they are in the calling convention.
+  StringRef needed =
+      triple.isX86() ? "+64bit,+cx8,+cmov,+sse2" : "+neon,+fp-armv8";
+  if (!machine.llvm->getMCSubtargetInfo()->checkFeatures(needed))
+    return emitError(loc, Diag::UnknownFeature)
+           << "target '" << triple.str() << "' cannot do without " << needed
+           << ", which cpu '" << cpu << "' with features '" << options.features
+           << "' lacks";
   machine.requiredFeatures =
       getRequiredFeatures(*machine.llvm->getMCSubtargetInfo());
   return machine;

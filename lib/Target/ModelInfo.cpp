@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Target/ModelInfo.h"
-#include "Report.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "loopc/Support/Diagnostics.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -88,17 +88,17 @@ std::optional<ElementTypeInfo> loopc::getElementTypeInfo(Type type) {
 }
 
 bool loopc::isCIdentifier(StringRef text) {
-  return !text.empty() && !isDigit(text.front()) &&
-         llvm::all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
+  return !text.empty() && !llvm::isDigit(text.front()) &&
+         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
 std::string loopc::makeCIdentifier(StringRef text) {
   std::string result;
   for (char c : text)
-    result += isAlnum(c) ? c : '_';
+    result += llvm::isAlnum(c) ? c : '_';
   if (result.empty())
     return "model";
-  if (isDigit(result.front()))
+  if (llvm::isDigit(result.front()))
     result.insert(0, "model_");
   return result;
 }
@@ -123,12 +123,12 @@ static FailureOr<PortInfo> readPort(Attribute attr, StringRef where,
   auto name = dict ? dict.getAs<StringAttr>("name") : nullptr;
   auto type = dict ? dict.getAs<TypeAttr>("type") : nullptr;
   if (!name || !type)
-    return reportError(loc, TargetError::ModuleAttributes)
+    return emitError(loc, Diag::BadModule)
            << "an entry of '" << where
            << "' is no dictionary with a string 'name' and a type 'type'";
   PortInfo port{name.str(), type.getValue(), {}};
   if (!isPortType(port.type))
-    return reportError(loc, TargetError::ModuleAttributes)
+    return emitError(loc, Diag::BadModule)
            << "'" << where << "' has '" << port.name << "' of type " << port.type
            << ", which no model can take or return";
   auto dims = dict.getAs<ArrayAttr>("dims");
@@ -144,7 +144,7 @@ static FailureOr<PortInfo> readPort(Attribute attr, StringRef where,
   }
   // Names of dimensions of an unranked tensor or a collection mean nothing.
   if (!isValid && !dims.empty())
-    return reportError(loc, TargetError::ModuleAttributes)
+    return emitError(loc, Diag::BadModule)
            << "the dims of '" << port.name << "' in '" << where
            << "' are not one string for each dimension of " << port.type;
   return port;
@@ -154,7 +154,7 @@ static LogicalResult readPorts(ModuleOp module, StringRef attrName,
                                std::vector<PortInfo> &ports) {
   auto array = module->getAttrOfType<ArrayAttr>(attrName);
   if (!array)
-    return reportError(module.getLoc(), TargetError::ModuleAttributes)
+    return emitError(module.getLoc(), Diag::BadModule)
            << "the module has no array '" << attrName << "'";
   for (Attribute attr : array) {
     FailureOr<PortInfo> port = readPort(attr, attrName, module.getLoc());
@@ -174,7 +174,7 @@ FailureOr<ModelInfo> loopc::readModelInfo(ModuleOp module, StringRef symbol,
     info.name = fallbackName.str();
   info.symbol = symbol.empty() ? makeCIdentifier(info.name) : symbol.str();
   if (!isCIdentifier(info.symbol))
-    return reportError(module.getLoc(), TargetError::Name)
+    return emitError(module.getLoc(), Diag::BadModelName)
            << "'" << info.symbol << "' is not a C identifier";
   if (failed(readPorts(module, kInputsAttr, info.inputs)) ||
       failed(readPorts(module, kOutputsAttr, info.outputs)))

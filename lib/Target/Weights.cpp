@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Weights.h"
-#include "Report.h"
+
+#include "loopc/Support/Diagnostics.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -58,18 +59,18 @@ LogicalResult WeightSet::add(ElementsAttr attr, std::string symbol,
                              uint64_t size, Location loc) {
   Type element = attr.getElementType();
   if (!element.isIntOrIndexOrFloat() && !isa<ComplexType>(element))
-    return reportError(loc, TargetError::Weight)
+    return emitError(loc, Diag::BadWeight)
            << "a weight has elements of type " << element;
   uint64_t elementBytes = getInnerBytes(element);
   uint64_t needed = elementBytes * attr.getNumElements();
   if (needed != size)
-    return reportError(loc, TargetError::Weight)
+    return emitError(loc, Diag::BadWeight)
            << "a weight of type " << attr.getShapedType() << " has " << needed
            << " bytes, but its global has " << size;
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
     AsmResourceBlob *blob = resource.getRawHandle().getBlob();
     if (!blob || blob->getData().size() != size)
-      return reportError(loc, TargetError::Weight)
+      return emitError(loc, Diag::BadWeight)
              << "resource '" << resource.getRawHandle().getKey() << "' of type "
              << attr.getShapedType() << " has "
              << (blob ? blob->getData().size() : 0) << " bytes instead of "
@@ -79,7 +80,7 @@ LogicalResult WeightSet::add(ElementsAttr attr, std::string symbol,
   }
   auto dense = dyn_cast<DenseElementsAttr>(attr);
   if (!dense)
-    return reportError(loc, TargetError::Weight)
+    return emitError(loc, Diag::BadWeight)
            << "a weight is neither dense nor a resource";
   if (!dense.isSplat() && !element.isInteger(1)) {
     weights.push_back(
@@ -110,21 +111,21 @@ FailureOr<WeightSet> WeightSet::extract(ModuleOp module, StringRef prefix) {
     auto attr = global->getAttrOfType<ElementsAttr>(kWeightAttr);
     if (!attr) {
       if (global->hasAttr(kWeightAttr))
-        return reportError(global.getLoc(), TargetError::Weight)
+        return emitError(global.getLoc(), Diag::BadWeight)
                << "'" << kWeightAttr << "' of global '" << global.getSymName()
                << "' is no elements attribute";
       continue;
     }
     std::optional<uint64_t> size = getGlobalBytes(global);
     if (!size || global.getValueOrNull() || !global.getInitializer().empty())
-      return reportError(global.getLoc(), TargetError::Weight)
+      return emitError(global.getLoc(), Diag::BadWeight)
              << "global '" << global.getSymName() << "' has '" << kWeightAttr
              << "', but is not an !llvm.array of i8 without initializer";
     auto [it, inserted] = symbols.try_emplace(attr);
     if (!inserted) {
       if (failed(SymbolTable::replaceAllSymbolUses(global.getSymNameAttr(),
                                                    it->second, module)))
-        return reportError(global.getLoc(), TargetError::Weight)
+        return emitError(global.getLoc(), Diag::BadWeight)
                << "cannot replace the uses of '" << global.getSymName() << "'";
       table.erase(global);
       continue;
@@ -135,7 +136,7 @@ FailureOr<WeightSet> WeightSet::extract(ModuleOp module, StringRef prefix) {
       return failure();
     it->second = StringAttr::get(module.getContext(), symbol);
     if (failed(table.rename(global, it->second)))
-      return reportError(global.getLoc(), TargetError::Weight)
+      return emitError(global.getLoc(), Diag::BadWeight)
              << "the module has a symbol '" << symbol << "' of its own";
     global->removeAttr(kWeightAttr);
   }

@@ -25,27 +25,26 @@ from __future__ import annotations
 import contextvars
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Union
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
 import onnx.inliner
-import onnx.shape_inference
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto
+from onnx import GraphProto, ModelProto, NodeProto, TypeProto
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
-from onnx.reference.ops.op_div import Div as _LibraryDiv
-from onnx.reference.ops.op_mod import Mod as _LibraryMod
+
+from loopc._reference_types import Dims, add_keys, collected_types, key_of, subgraphs
 
 __all__ = ["ModelError", "ReferenceError_", "Value", "check", "run"]
 
-Value = Union[np.ndarray, "list[Any]", None]
-Dims = Union["list[int | None]", None]  # None: the rank is unknown.
+#: A tensor (numpy.ndarray), a sequence (list) or an empty optional (None).
+Value: TypeAlias = Any
 Scope = Mapping[str, Value]
 
 
-class ReferenceError_(ValueError):
+class ReferenceError_(ValueError):  # noqa: N801, N818 (ReferenceError is a builtin)
     """The run ends with an error, as loopc's run must."""
 
 
@@ -66,7 +65,6 @@ class _Options:
 
 
 _options: contextvars.ContextVar[_Options] = contextvars.ContextVar("options")
-_KEY = "loopc.reference.key"
 
 
 def run(
@@ -99,14 +97,18 @@ def run(
     for name in wanted:
         if name not in names:
             raise ReferenceError_(f"unknown output '{name}'")
-    given = dict(feeds)
+    given = {n: np.asarray(v) if isinstance(v, np.generic) else v for n, v in feeds.items()}
     _check_feeds(proto.graph, given)
     token = _options.set(_Options(ort_compat, max_trips, proto))
     try:
         with np.errstate(all="ignore"):
-            return list(_evaluator(proto).run(wanted, given))
+            values = _evaluator(proto).run(wanted, given)
     finally:
         _options.reset(token)
+    for info in proto.graph.output:
+        if info.name in wanted:
+            _check_kind(info.type, values[wanted.index(info.name)], f"output '{info.name}'")
+    return list(values)
 
 
 def _load(model: ModelProto | bytes | str | os.PathLike[str]) -> ModelProto:
@@ -125,8 +127,7 @@ def _prepare(model: ModelProto) -> ModelProto:
         copy = ModelProto()
         copy.CopyFrom(model)
         model = copy
-    for number, node in enumerate(_loops(model.graph)):
-        node.metadata_props.add(key=_KEY, value=str(number))
+    add_keys(model)
     return model
 
 
@@ -155,23 +156,6 @@ def _evaluator(model: ModelProto) -> _Evaluator:
 # ===------------------------------------------------------------------------===#
 # Rules that need no run
 # ===------------------------------------------------------------------------===#
-
-
-def _subgraphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            yield attribute.name, attribute.g
-        for graph in attribute.graphs:
-            yield attribute.name, graph
-
-
-def _loops(graph: GraphProto) -> Iterator[NodeProto]:
-    """Every Loop and Scan of a graph, outer ones first."""
-    for node in graph.node:
-        if node.domain in ("", "ai.onnx") and node.op_type in ("Loop", "Scan"):
-            yield node
-        for _, inner in _subgraphs(node):
-            yield from _loops(inner)
 
 
 def check(model: ModelProto) -> None:
@@ -214,7 +198,7 @@ def _check_nodes(
         for name in node.input:
             if name and name not in visible:
                 raise ModelError(f"{where}: unknown name '{name}'")
-        for _, inner in _subgraphs(node):
+        for _, inner in subgraphs(node):
             _check_graph(inner, frozenset(visible), opsets, functions)
         _check_ports(node, where)
         for name in node.output:
@@ -224,19 +208,28 @@ def _check_nodes(
 
 
 def _check_ports(node: NodeProto, where: str) -> None:
-    graphs = dict(_subgraphs(node))
+    graphs = dict(subgraphs(node))
     if node.op_type == "If":
         counts = {len(g.output) for g in graphs.values()}
         if len(counts) != 1 or any(g.input for g in graphs.values()):
             raise ModelError(f"{where}: branches must agree in outputs and take no inputs")
         results = counts.pop()
+        for pair in zip(*(g.output for g in graphs.values()), strict=True):
+            types = {o.type.tensor_type.elem_type for o in pair} - {0}
+            if len(types) > 1:  # if_types
+                names = " and ".join(f"'{o.name}'" for o in pair)
+                raise ModelError(f"{where}: {names} differ in element type")
     elif node.op_type == "Loop":
         carried = max(len(node.input) - 2, 0)
         if len(graphs["body"].input) != 2 + carried:  # loop_args
-            raise ModelError(f"{where}: body takes {len(graphs['body'].input)} inputs, expected {2 + carried}")
+            raise ModelError(
+                f"{where}: body takes {len(graphs['body'].input)} inputs, expected {2 + carried}"
+            )
         results = len(graphs["body"].output) - 1
         if results < carried:  # loop_yield
-            raise ModelError(f"{where}: body yields {results + 1} values, expected at least {1 + carried}")
+            raise ModelError(
+                f"{where}: body yields {results + 1} values, expected at least {1 + carried}"
+            )
     elif node.op_type == "Scan":
         _check_scan(node, graphs["body"], where)
         results = len(graphs["body"].output)
@@ -256,7 +249,9 @@ def _check_scan(node: NodeProto, body: GraphProto, where: str) -> None:
     if len(body.input) != operands:  # scan_args
         raise ModelError(f"{where}: body takes {len(body.input)} inputs, expected {operands}")
     if len(body.output) < states:  # scan_yield
-        raise ModelError(f"{where}: body yields {len(body.output)} values, expected at least {states}")
+        raise ModelError(
+            f"{where}: body yields {len(body.output)} values, expected at least {states}"
+        )
     for name in ("scan_input_directions", "scan_output_directions", "directions"):
         if any(d not in (0, 1) for d in attributes.get(name, [])):  # scan_axes
             raise ModelError(f"{where}: a direction is 0 or 1, found {name} = {attributes[name]}")
@@ -352,9 +347,8 @@ def _empty(node: NodeProto, index: int, axis: int = 0) -> np.ndarray:
     """loop_zero: length 0, known dimensions as the types say, 0 for unknown."""
     options = _options.get()
     if not options.collected:
-        options.collected.update(_collected_types(options.model))
-    key = next(p.value for p in node.metadata_props if p.key == _KEY)
-    elem_type, dims = options.collected[key][index]
+        options.collected.update(collected_types(options.model))
+    elem_type, dims = options.collected[key_of(node)][index]
     shape = [0 if d is None else d for d in dims or []]
     if dims is None:  # An unknown rank gives [0].
         return np.empty([0], _dtype(elem_type))
@@ -363,126 +357,14 @@ def _empty(node: NodeProto, index: int, axis: int = 0) -> np.ndarray:
 
 
 # ===------------------------------------------------------------------------===#
-# Types of collected values, for loops that make no trip
-# ===------------------------------------------------------------------------===#
-
-
-def _dims(declared: TypeProto) -> Dims:
-    if not declared.tensor_type.HasField("shape"):
-        return None
-    dims = declared.tensor_type.shape.dim
-    return [d.dim_value if d.HasField("dim_value") else None for d in dims]
-
-
-def _meet(left: Dims, right: Dims) -> Dims:
-    """What holds of both: dimensions that differ become unknown."""
-    if left is None or right is None or len(left) != len(right):
-        return None
-    return [a if a == b else None for a, b in zip(left, right, strict=True)]
-
-
-def _set_dims(info: onnx.ValueInfoProto, elem_type: int, dims: Dims) -> None:
-    info.type.tensor_type.elem_type = elem_type
-    info.type.tensor_type.ClearField("shape")
-    if dims is not None:
-        info.type.tensor_type.shape.SetInParent()
-        for dim in dims:
-            added = info.type.tensor_type.shape.dim.add()
-            if dim is not None:
-                added.dim_value = dim
-
-
-def _types_of_loops(model: ModelProto) -> dict[str, tuple[NodeProto, dict[str, TypeProto]]]:
-    """Each loop's node with the types that are visible where it stands."""
-    found: dict[str, tuple[NodeProto, dict[str, TypeProto]]] = {}
-
-    def visit(graph: GraphProto, outer: dict[str, TypeProto]) -> None:
-        types = _types_in(graph, outer)
-        for node in graph.node:
-            for prop in node.metadata_props:
-                if prop.key == _KEY:
-                    found[prop.value] = (node, types)
-            for _, inner in _subgraphs(node):
-                visit(inner, types)
-
-    visit(model.graph, {})
-    return found
-
-
-def _carried_ports(node: NodeProto) -> list[tuple[int, int, int]]:
-    """(operand, body input, body output) of each value that is carried."""
-    if node.op_type == "Loop":
-        return [(2 + i, 2 + i, 1 + i) for i in range(len(node.input) - 2)]
-    scanned = next(a.i for a in node.attribute if a.name == "num_scan_inputs")
-    return [(i, i, i) for i in range(len(node.input) - scanned)]
-
-
-def _yield_types(node: NodeProto, outer: dict[str, TypeProto]) -> list[TypeProto]:
-    """Inferred types of a body's outputs; what is yielded directly is looked up by name."""
-    body = dict(_subgraphs(node))["body"]
-    types = _types_in(body, outer)
-    return [o.type if _dims(o.type) is not None else types.get(o.name, o.type) for o in body.output]
-
-
-def _types_in(graph: GraphProto, outer: dict[str, TypeProto]) -> dict[str, TypeProto]:
-    types = dict(outer)
-    for tensor in graph.initializer:
-        types[tensor.name] = onnx.helper.make_tensor_type_proto(tensor.data_type, list(tensor.dims))
-    for info in (*graph.value_info, *graph.input):
-        types[info.name] = info.type
-    for info in graph.output:
-        types.setdefault(info.name, info.type)
-    return types
-
-
-def _collected_types(model: ModelProto) -> dict[str, list[tuple[int, Dims]]]:
-    """Infers types to a fixpoint: a dimension stays known while init and yield agree.
-
-    Declared shapes of bodies are hints only (name_declared), so they are dropped first.
-    """
-    work = ModelProto()
-    work.CopyFrom(model)
-    loops = list(_loops(work.graph))
-    for node in loops:
-        body = dict(_subgraphs(node))["body"]
-        body.ClearField("value_info")
-        own = 2 if node.op_type == "Loop" else 0  # Number and condition are scalars.
-        for info in (*body.input[own:], *body.output):
-            info.type.tensor_type.ClearField("shape")
-        for info, elem_type in zip(body.input[:own], (onnx.TensorProto.INT64, onnx.TensorProto.BOOL), strict=False):
-            _set_dims(info, elem_type, _dims(info.type) or [])
-    carried: dict[tuple[str, int], Dims] = {}
-    changed = True
-    while changed:
-        changed = False
-        inferred = _types_of_loops(onnx.shape_inference.infer_shapes(work, data_prop=True))
-        for node in loops:
-            key = next(p.value for p in node.metadata_props if p.key == _KEY)
-            seen, types = inferred[key]
-            body, yields = dict(_subgraphs(node))["body"], _yield_types(seen, types)
-            for operand, argument, yielded in _carried_ports(node):
-                init = types.get(node.input[operand], TypeProto())
-                if not init.HasField("tensor_type"):
-                    continue
-                dims = _dims(init)
-                if (key, operand) in carried:
-                    dims = _meet(carried[key, operand], dims)
-                    dims = _meet(dims, _dims(yields[yielded]))
-                if (key, operand) not in carried or carried[key, operand] != dims:
-                    changed = True
-                    carried[key, operand] = dims
-                    _set_dims(body.input[argument], init.tensor_type.elem_type, dims)
-    collected = {}
-    for key, (node, types) in inferred.items():
-        first = len(_carried_ports(node)) + (node.op_type == "Loop")
-        yields = _yield_types(node, types)[first:]
-        collected[key] = [(y.tensor_type.elem_type, _dims(y)) for y in yields]
-    return collected
-
-
-# ===------------------------------------------------------------------------===#
 # Graphs
 # ===------------------------------------------------------------------------===#
+
+
+def _check_divisor(divisor: np.ndarray) -> None:
+    """The library lets integer divisions by zero pass."""
+    if divisor.dtype.kind in "iu" and np.any(divisor == 0):
+        raise ZeroDivisionError("integer division by zero")
 
 
 class _Evaluator(ReferenceEvaluator):
@@ -492,7 +374,7 @@ class _Evaluator(ReferenceEvaluator):
         kwargs["new_ops"] = list(_OPERATORS)
         super().__init__(proto, *args, **kwargs)
 
-    def run(
+    def run(  # type: ignore[override]
         self,
         output_names: Sequence[str] | None,
         feed_inputs: Mapping[str, Value],
@@ -507,7 +389,9 @@ class _Evaluator(ReferenceEvaluator):
         results.update(feed_inputs)
         results[""] = None
         for node in self.rt_nodes_:
-            for name, value in zip(node.output, self._step(node, results, attributes), strict=False):
+            for name, value in zip(
+                node.output, self._step(node, results, attributes), strict=False
+            ):
                 if name:
                     results[name] = value
         names = self.output_names if output_names is None else output_names
@@ -521,12 +405,25 @@ class _Evaluator(ReferenceEvaluator):
         if node.has_linked_attribute and attributes:
             kwargs["linked_attributes"] = attributes
         try:
-            return node.run(*(results[i] for i in node.input), **kwargs)
+            operands = [results[name] for name in node.input]
+            if node.op_type in ("Div", "Mod"):
+                _check_divisor(operands[1])
+            run: Any = node.run
+            values: Sequence[Value] = run(*operands, **kwargs)
+            return values
         except ReferenceError_:
             raise
         except Exception as error:
             cause = error.__cause__ or error
             raise ReferenceError_(f"{node.op_type} '{node.onnx_node.name}': {cause}") from error
+
+
+def _check_outputs(graph: _Evaluator, values: Sequence[Value], where: str) -> None:
+    """name_declared: what a subgraph yields has the element types that it declares."""
+    for info, value in zip(graph.onnx_graph_.output, values, strict=True):
+        # An optional may be declared by what it holds (loop_carried_optional).
+        if value is not None:
+            _check_kind(info.type, value, f"{where}: output '{info.name}'")
 
 
 class _Op(OpRun):
@@ -543,6 +440,12 @@ class _Op(OpRun):
 class _ControlOp(_Op):
     """An operator with subgraphs, which see every value around them (loop_capture)."""
 
+    # The attributes that the library sets from the node's.
+    body: _Evaluator
+    then_branch: _Evaluator
+    else_branch: _Evaluator
+    num_scan_inputs: int
+
     def need_context(self) -> bool:
         return True
 
@@ -550,18 +453,22 @@ class _ControlOp(_Op):
 class If(_ControlOp):
     """Section 4: one branch runs."""
 
-    def _run(self, cond: Value, context: Scope, attributes: Any = None, **_: Any) -> tuple[Value, ...]:
+    def _run(
+        self, cond: Value, context: Scope, attributes: Any = None, **_: Any
+    ) -> tuple[Value, ...]:
         taken = _flag(cond, f"{self._where}: condition")  # if_cond
         branch = self.then_branch if taken else self.else_branch  # if_lazy
-        return tuple(branch.run(None, {}, attributes=attributes, outer=context))
+        values = branch.run(None, {}, attributes=attributes, outer=context)
+        _check_outputs(branch, values, self._where)
+        return tuple(values)
 
 
 class Loop(_ControlOp):
-    """Section 1: ``for (i = 0; i < M && cond; ++i) cond, carried, collected = body(i, cond, carried)``."""
+    """Section 1: ``for (i = 0; i < M & cond; i++) cond, carried, row = body(i, cond, carried)``."""
 
     def _run(
         self,
-        M: Value = None,
+        trip_count: Value = None,
         cond: Value = None,
         *inits: Value,
         context: Scope,
@@ -570,7 +477,7 @@ class Loop(_ControlOp):
     ) -> tuple[Value, ...]:
         options = _options.get()
         declared = self.body.input_types
-        limit = None if M is None else _one(M, f"{self._where}: M")  # loop_m
+        limit = None if trip_count is None else _one(trip_count, f"{self._where}: M")  # loop_m
         running = True if cond is None else _flag(cond, f"{self._where}: cond")  # loop_cond
         carried = list(inits)
         rows: list[list[Value]] = []
@@ -578,11 +485,13 @@ class Loop(_ControlOp):
         # loop_test: before every iteration, the first included.
         while (limit is None or trip < limit) and (running or self._ignores(cond, options)):
             if options.max_trips is not None and trip >= options.max_trips:
-                raise ReferenceError_(f"{self._where}: more than {options.max_trips} trips")  # loop_cancel
+                raise ReferenceError_(
+                    f"{self._where}: more than {options.max_trips} trips"
+                )  # loop_cancel
             arguments = [
                 # A new array each time, so that a body that yields its
                 # iteration number is not left with the last one (name_direct).
-                _as_argument(declared[0], M, trip, np.int64),
+                _as_argument(declared[0], trip_count, trip, np.int64),
                 _as_argument(declared[1], cond, running, np.bool_),
                 *carried,
             ]
@@ -590,6 +499,7 @@ class Loop(_ControlOp):
                 _check_kind(info.type, value, f"{self._where}: body input '{info.name}'")
             feeds = dict(zip(self.body.input_names, arguments, strict=True))  # name_order
             yielded = self.body.run(None, feeds, attributes=attributes, outer=context)
+            _check_outputs(self.body, yielded, self._where)
             running = _flag(yielded[0], f"{self._where}: yielded condition")
             for number, (old, new) in enumerate(zip(carried, yielded[1:], strict=False)):
                 _check_same_kind(old, new, f"{self._where}: carried value #{number}")
@@ -607,7 +517,9 @@ class Loop(_ControlOp):
         """loop_carried_optional: a yield that is no optional makes the result none."""
         for info, value in zip(self.body.onnx_graph_.output[1:], carried, strict=False):
             if value is None and info.type.WhichOneof("value") in ("tensor_type", "sequence_type"):
-                raise ReferenceError_(f"{self._where}: result of '{info.name}' is an empty optional")
+                raise ReferenceError_(
+                    f"{self._where}: result of '{info.name}' is an empty optional"
+                )
         return carried
 
     def _collect(self, rows: list[list[Value]], carried: int) -> list[Value]:
@@ -624,7 +536,9 @@ class Loop(_ControlOp):
 class Scan(_ControlOp):
     """Section 2. Version 8 runs each item of a batch by itself."""
 
-    def _run(self, *args: Value, context: Scope, attributes: Any = None, **_: Any) -> tuple[Value, ...]:
+    def _run(
+        self, *args: Value, context: Scope, attributes: Any = None, **_: Any
+    ) -> tuple[Value, ...]:
         version = onnx.defs.get_schema("Scan", self.run_params["opsets"][""]).since_version
         if version == 8:
             return self._run_batch(args[0], list(args[1:]), context, attributes)
@@ -648,7 +562,9 @@ class Scan(_ControlOp):
             if not rows:  # scan_lengths: initial states, empty collected values
                 results.append(_empty(self.onnx_node, number, axis))
                 continue
-            stacked = _stack([row[number] for row in rows], f"{self._where}: collected value '{name}'")
+            stacked = _stack(
+                [row[number] for row in rows], f"{self._where}: collected value '{name}'"
+            )
             stacked = stacked[::-1] if reverse else stacked
             # An output axis counts in the rank of the result.
             results.append(np.moveaxis(stacked, 0, self._axis(axis, stacked.ndim, version)))
@@ -657,7 +573,9 @@ class Scan(_ControlOp):
     def _list(self, attribute: str, count: int) -> list[int]:
         values = getattr(self, attribute, None)
         if values and len(values) != count:  # scan_args
-            raise ModelError(f"{self._where}: {attribute} has {len(values)} entries, expected {count}")
+            raise ModelError(
+                f"{self._where}: {attribute} has {len(values)} entries, expected {count}"
+            )
         return list(values or [0] * count)
 
     def _axis(self, axis: int, rank: int, version: int) -> int:
@@ -671,7 +589,9 @@ class Scan(_ControlOp):
         """Runs over axis 0 of every input: the last states, and each trip's collected values."""
         lengths = {value.shape[0] for value in inputs}
         if len(lengths) != 1:  # scan_lengths
-            raise ReferenceError_(f"{self._where}: lengths of the scan inputs differ: {sorted(lengths)}")
+            raise ReferenceError_(
+                f"{self._where}: lengths of the scan inputs differ: {sorted(lengths)}"
+            )
         rows = []
         for trip in range(lengths.pop()):
             arguments = [*states, *(np.asarray(value[trip]) for value in inputs)]
@@ -679,14 +599,13 @@ class Scan(_ControlOp):
             for value, info in zip(arguments, self.body.onnx_graph_.input, strict=True):
                 _check_kind(info.type, value, f"{self._where}: body input '{info.name}'")
             yielded = self.body.run(None, feeds, attributes=attributes, outer=context)
+            _check_outputs(self.body, yielded, self._where)
             for number, (old, new) in enumerate(zip(states, yielded, strict=False)):
                 what = f"{self._where}: state #{number}"
                 _check_same_kind(old, new, what)
                 if np.shape(old) != np.shape(new):  # scan_state_shape
-                    raise ReferenceError_(
-                        f"{what}: shape changes from {list(np.shape(old))} to {list(np.shape(new))} "
-                        f"in iteration {trip}"
-                    )
+                    shapes = f"from {list(np.shape(old))} to {list(np.shape(new))}"
+                    raise ReferenceError_(f"{what}: shape changes {shapes} in iteration {trip}")
             states, collected = yielded[: len(states)], yielded[len(states) :]
             rows.append(collected)
         return states, rows
@@ -703,7 +622,9 @@ class Scan(_ControlOp):
         count, steps = batch.pop(), longest.pop()
         ends = [steps] * count if lengths is None else np.asarray(lengths).tolist()
         if len(ends) != count or any(not 0 <= end <= steps for end in ends):  # scan8_lengths
-            raise ReferenceError_(f"{self._where}: sequence_lens {ends} must be within 0 and {steps}")
+            raise ReferenceError_(
+                f"{self._where}: sequence_lens {ends} must be within 0 and {steps}"
+            )
         directions = self._list("directions", self.num_scan_inputs)
         last: list[list[Any]] = []
         padded: list[list[Any]] = []
@@ -711,7 +632,9 @@ class Scan(_ControlOp):
             inputs = [v[item, :end] for v in args[split:]]
             # A reversed input starts at its last element, not at the padding.
             inputs = [v[::-1] if d else v for v, d in zip(inputs, directions, strict=True)]
-            states, rows = self._scan([np.asarray(v[item]) for v in args[:split]], inputs, context, attributes)
+            states, rows = self._scan(
+                [np.asarray(v[item]) for v in args[:split]], inputs, context, attributes
+            )
             last.append(states)
             padded.append(rows)
         names = self.body.output_names[split:]
@@ -740,7 +663,7 @@ class Scan(_ControlOp):
 
 def _index(position: Value, size: int, extra: int, what: str) -> int:
     """seq_index: negative positions count from the end, the rest is an error."""
-    at = _one(position, f"{what}: position")
+    at: int = _one(position, f"{what}: position")
     if not -size <= at < size + extra:
         raise ReferenceError_(f"{what}: position {at} is out of range for a sequence of {size}")
     return at + size if at < 0 else at
@@ -769,9 +692,13 @@ class SequenceAt(_Op):
 
 
 class SequenceInsert(_Op):
-    def _run(self, sequence: list[Value], element: np.ndarray, position: Value = None) -> tuple[Value]:
+    def _run(
+        self, sequence: list[Value], element: np.ndarray, position: Value = None
+    ) -> tuple[Value]:
         if sequence and sequence[0].dtype != element.dtype:
-            raise ReferenceError_(f"{self._where}: element is {_kind(element)}, others {_kind(sequence[0])}")
+            raise ReferenceError_(
+                f"{self._where}: element is {_kind(element)}, others {_kind(sequence[0])}"
+            )
         at = len(sequence)
         if position is not None:
             at = _index(position, len(sequence), 1, self._where)
@@ -790,7 +717,9 @@ class SplitToSequence(_Op):
         self, data: np.ndarray, split: Value = None, axis: int = 0, keepdims: int = 1
     ) -> tuple[Value]:
         if not -data.ndim <= axis < data.ndim:
-            raise ReferenceError_(f"{self._where}: axis {axis} is out of range for rank {data.ndim}")
+            raise ReferenceError_(
+                f"{self._where}: axis {axis} is out of range for rank {data.ndim}"
+            )
         extent = data.shape[axis]
         if split is None:
             slices = np.split(data, extent, axis) if extent else []
@@ -851,30 +780,8 @@ class Identity(_Op):
         return (value,)  # Values are immutable: no copy is needed.
 
 
-# ===------------------------------------------------------------------------===#
-# Errors that the library's operators let pass
-# ===------------------------------------------------------------------------===#
-
-
-def _check_divisor(op: OpRun, divisor: np.ndarray) -> None:
-    if divisor.dtype.kind in "iu" and np.any(divisor == 0):
-        raise ReferenceError_(f"{op.op_type} '{op.onnx_node.name}': integer division by zero")
-
-
-class Div(_LibraryDiv):
-    def _run(self, a: np.ndarray, b: np.ndarray) -> tuple[Value]:
-        _check_divisor(self, b)
-        return super()._run(a, b)
-
-
-class Mod(_LibraryMod):
-    def _run(self, a: np.ndarray, b: np.ndarray, fmod: int | None = None) -> tuple[Value]:
-        _check_divisor(self, b)
-        return super()._run(a, b, fmod=fmod)
-
-
 _OPERATORS = (
-    ConcatFromSequence, Div, Identity, If, Loop, Mod, Optional, OptionalGetElement,
+    ConcatFromSequence, Identity, If, Loop, Optional, OptionalGetElement,
     OptionalHasElement, Scan, SequenceAt, SequenceConstruct, SequenceEmpty, SequenceErase,
     SequenceInsert, SequenceLength, SequenceMap, SplitToSequence,
 )  # fmt: skip

@@ -127,7 +127,9 @@ static nb::object toPython(const loopc_value &value, nb::handle owner) {
 }
 
 nb::object loopc::python::takeOutput(loopc_value &value, nb::handle keep) {
-  auto holder = std::make_unique<Owner>(Owner{value, nb::borrow(keep)});
+  auto holder = std::make_unique<Owner>();
+  holder->value = value;
+  holder->keep = nb::borrow(keep);
   value = {};
   nb::capsule owner(holder.get(), [](void *pointer) noexcept {
     delete static_cast<Owner *>(pointer);

@@ -10,8 +10,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import multiprocessing
 import multiprocessing.connection
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -31,7 +33,6 @@ class Outcome:
     values: list[Any] | None = None
     error: str | None = None
     crashed: bool = False
-    session: Any = None
 
 
 def reference_outcome(model: LoopModel, run: Run) -> Outcome:
@@ -44,47 +45,91 @@ def reference_outcome(model: LoopModel, run: Run) -> Outcome:
         return Outcome(error=str(error))
 
 
-def loopc_outcome(model: LoopModel, run: Run, session: Any = None) -> Outcome:
+def loopc_outcome(model: LoopModel, run: Run, *, reuse: bool = False) -> Outcome:
+    """By loopc in another process; `reuse` keeps the model's session for the next run."""
+    key = model.name if reuse else None
+    request = (key, model.model.SerializeToString(), run.feeds, model.timeout, model.compile_error)
+    return _worker(_run_loopc).ask(request)
+
+
+def ort_outcome(model: LoopModel, run: Run) -> Outcome:
+    """By onnxruntime in another process, which some models kill."""
+    return _worker(_run_ort).ask((model.model.SerializeToString(), run.feeds))
+
+
+class _Worker:
+    """A process that answers requests with one function, started again when it dies."""
+
+    TIME_LIMIT = 120.0
+
+    def __init__(self, answer: Callable[..., Outcome]) -> None:
+        self._answer = answer
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, self._answer), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def ask(self, request: tuple[Any, ...]) -> Outcome:
+        try:
+            self._pipe.send(request)
+            if self._pipe.poll(self.TIME_LIMIT):
+                return self._pipe.recv()
+            problem = f"no answer within {self.TIME_LIMIT:.0f} s"
+            self._process.kill()
+            self._process.join()
+        except (EOFError, ConnectionError):
+            self._process.join()
+            problem = f"the process died with {self._process.exitcode}"
+        self._start()
+        return Outcome(error=problem, crashed=True)
+
+
+@functools.cache
+def _worker(answer: Callable[..., Outcome]) -> _Worker:
+    return _Worker(answer)
+
+
+def _serve(pipe: multiprocessing.connection.Connection, answer: Callable[..., Outcome]) -> None:
+    while True:
+        try:
+            request = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(answer(*request))
+
+
+@functools.lru_cache(maxsize=1)
+def _loopc_session(key: str, model: bytes, timeout: float | None) -> Any:
     import loopc
 
+    options = loopc.SessionOptions()
+    if timeout is not None:
+        options.timeout = timeout
+    return loopc.InferenceSession(model, sess_options=options)
+
+
+def _run_loopc(
+    key: str | None, model: bytes, feeds: dict[str, Any], timeout: float | None, refused: str | None
+) -> Outcome:
+    import loopc
+
+    if key is None:
+        _loopc_session.cache_clear()
     try:
-        if session is None:
-            options = loopc.SessionOptions()
-            if model.timeout is not None:
-                options.timeout = model.timeout
-            session = loopc.InferenceSession(model.model, sess_options=options)
+        session = _loopc_session(key or "", model, timeout)
     except loopc.Error as error:
         return Outcome(error=str(error))
-    if model.compile_error is not None:
+    if refused is not None:
         # A compile error must not wait for the run.
         return Outcome(values=[])
     try:
-        return Outcome(values=session.run(None, run.feeds), session=session)
+        return Outcome(values=session.run(None, feeds))
     except loopc.Error as error:
-        return Outcome(error=str(error), session=session)
-
-
-def ort_outcome(model: LoopModel, run: Run, *, isolated: bool = False) -> Outcome:
-    """By onnxruntime; `isolated` in a process of its own, which may die."""
-    if not isolated:
-        return _run_ort(model.model.SerializeToString(), run.feeds)
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_ort_process, args=(sender, model.model.SerializeToString(), run.feeds))
-    process.start()
-    sender.close()
-    try:
-        outcome = receiver.recv() if receiver.poll(60) else Outcome(error="time limit", crashed=True)
-    except EOFError:
-        process.join()
-        outcome = Outcome(error=f"the process died ({process.exitcode})", crashed=True)
-    process.kill()
-    process.join()
-    return outcome
-
-
-def _ort_process(sender: multiprocessing.connection.Connection, model: bytes, feeds: dict[str, Any]) -> None:
-    sender.send(_run_ort(model, feeds))
+        return Outcome(error=str(error))
 
 
 def _run_ort(model: bytes, feeds: dict[str, Any]) -> Outcome:

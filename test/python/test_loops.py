@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
 
 import numpy as np
 import pytest
@@ -40,8 +40,6 @@ def check(model: LoopModel, run: Run, outcome: Outcome, *, message: bool = True)
         assert outcome.error is not None, f"expected an error, found {outcome.values}"
         assert not outcome.crashed, outcome.error
         if message:
-            import re
-
             assert re.search(want.error, outcome.error), f"{outcome.error!r} does not match {want.error!r}"
 
 
@@ -66,7 +64,7 @@ def test_onnxruntime(model: LoopModel, run: Run) -> None:
         return
     if mark.kind == "endless":
         return
-    outcome = ort_outcome(model, run, isolated=True)
+    outcome = ort_outcome(model, run)
     if mark.kind == "crashes":
         assert outcome.crashed, f"no longer so: {mark.reason}"
     elif mark.kind == "refuses":
@@ -90,11 +88,8 @@ def test_loopc_runs_again(model: LoopModel) -> None:
     """One session runs all runs of a model, twice, forwards and backwards."""
     if model.compile_error is not None:
         return
-    session: Any = None
     for run in (*model.runs, *reversed(model.runs)):
-        outcome = loopc_outcome(model, run, session=session)
-        session = outcome.session
-        check(model, run, outcome)
+        check(model, run, loopc_outcome(model, run, reuse=True))
 
 
 def test_comparison_sees_differences() -> None:

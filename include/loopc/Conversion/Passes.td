@@ -33,4 +33,49 @@ def ConvertONNXToLinalg
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ConvertLoopToSCF : Pass<"convert-loop-to-scf", "::mlir::func::FuncOp"> {
+  let summary = "lower loop.loop on memrefs and scalars to scf";
+  let description = [{
+    A loop whose trips are known on entry becomes `scf.for`, others `scf.while`
+    with the test before the iteration (`loop_test`). Checks get the number of
+    the iteration. Loops are polled for cancellation (`loop_cancel`), tight ones
+    in strips.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def MakeEntryPoint : Pass<"loopc-make-entry-point", "::mlir::ModuleOp"> {
+  let summary = "give the model's function the signature that the runtime calls";
+  let description = [{
+    `main` on memrefs becomes `loopc_entry(run, inputs, outputs) -> i32`; its
+    ports are kept in the module's attributes `loopc.inputs`, `loopc.outputs`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ConvertLoopRuntimeToLLVM
+    : Pass<"convert-loop-runtime-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower allocation, checks and polls to calls of loopc_rt";
+  let description = [{
+    After scf-to-cf: buffers come from `loopc_rt_alloc` of the run; a check that
+    fails and a run that shall end return a status from the function.
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+def ExternalizeWeights
+    : Pass<"loopc-externalize-weights", "::mlir::ModuleOp"> {
+  let summary = "keep large constants out of LLVM IR";
+  let description = [{
+    A constant above the threshold becomes an external global whose bytes stand
+    in its attribute `loopc.weight`; the back end puts them into the object as
+    raw bytes.
+  }];
+  let options = [Option<"threshold", "threshold", "unsigned", "1024",
+                        "bytes up to which a constant stays in the IR">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // LOOPC_CONVERSION_PASSES_TD

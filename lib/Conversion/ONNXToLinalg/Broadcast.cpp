@@ -60,8 +60,8 @@ Dims NodeLowering::broadcastDims(ValueRange inputs) {
     OpFoldResult chosen = fixed;
     if (!chosen) {
       Value value = asIndex(candidates.back());
-      for (OpFoldResult candidate : llvm::reverse(
-               ArrayRef<OpFoldResult>(candidates).drop_back())) {
+      for (OpFoldResult candidate :
+           llvm::reverse(ArrayRef<OpFoldResult>(candidates).drop_back())) {
         Value extent = asIndex(candidate);
         Value isOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent,
                                             index(1));
@@ -74,10 +74,10 @@ Dims NodeLowering::broadcastDims(ValueRange inputs) {
       if (isEqualConstantIntOrValue(candidate, chosen))
         continue;
       Value extent = asIndex(candidate);
-      Value same = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent,
-                                         expected);
-      Value isOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent,
-                                          index(1));
+      Value same =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent, expected);
+      Value isOne =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent, index(1));
       check(b.createOrFold<arith::OrIOp>(same, isOne),
             "dimensions {} and {} do not broadcast (axis " + Twine(axis) +
                 " of the result)",
@@ -117,8 +117,8 @@ static Value expandAtRunTime(NodeLowering &l, Value value,
     extents[k] = l.asIndex(wanted[k]);
     Value equal = arith::CmpIOp::create(l.b, arith::CmpIPredicate::eq,
                                         extents[k], l.asIndex(tail[k]));
-    allEqual = allEqual ? l.b.createOrFold<arith::AndIOp>(allEqual, equal)
-                        : equal;
+    allEqual =
+        allEqual ? l.b.createOrFold<arith::AndIOp>(allEqual, equal) : equal;
     wanted[k] = tail[k];
   }
   if (!allEqual || matchPattern(allEqual, m_One()))
@@ -134,21 +134,21 @@ static Value expandAtRunTime(NodeLowering &l, Value value,
   Value asIs = l.b.createOrFold<tensor::CastOp>(resultType, value);
   scf::YieldOp::create(l.b, asIs);
   l.b.setInsertionPointToStart(&branch.getElseRegion().front());
-  Value expanded = l.generate(
-      wanted, type.getElementType(),
-      [&](OpBuilder &b, Location loc, ValueRange indices) -> Value {
-        SmallVector<Value> source(indices);
-        Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-        Value one = arith::ConstantIndexOp::create(b, loc, 1);
-        for (int64_t k = 0; k < rank; ++k)
-          if (extents[k]) {
-            Value isOne = arith::CmpIOp::create(
-                b, loc, arith::CmpIPredicate::eq, extents[k], one);
-            source[k] =
-                arith::SelectOp::create(b, loc, isOne, zero, indices[k]);
-          }
-        return tensor::ExtractOp::create(b, loc, value, source);
-      });
+  Value expanded =
+      l.generate(wanted, type.getElementType(),
+                 [&](OpBuilder &b, Location loc, ValueRange indices) -> Value {
+                   SmallVector<Value> source(indices);
+                   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+                   Value one = arith::ConstantIndexOp::create(b, loc, 1);
+                   for (int64_t k = 0; k < rank; ++k)
+                     if (extents[k]) {
+                       Value isOne = arith::CmpIOp::create(
+                           b, loc, arith::CmpIPredicate::eq, extents[k], one);
+                       source[k] = arith::SelectOp::create(b, loc, isOne, zero,
+                                                           indices[k]);
+                     }
+                   return tensor::ExtractOp::create(b, loc, value, source);
+                 });
   expanded = l.b.createOrFold<tensor::CastOp>(resultType, expanded);
   scf::YieldOp::create(l.b, expanded);
   return branch.getResult(0);
@@ -238,8 +238,7 @@ Value NodeLowering::elementwise(ValueRange inputs, Type resultType,
   return linalg::GenericOp::create(
              b, init.getType(), operands, init, maps, iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
-               linalg::YieldOp::create(b, loc,
-                                       body(b, loc, args.drop_back()));
+               linalg::YieldOp::create(b, loc, body(b, loc, args.drop_back()));
              })
       .getResult(0);
 }

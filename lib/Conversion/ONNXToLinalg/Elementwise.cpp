@@ -53,16 +53,19 @@ static Value divide(ScalarContext c, Value x, Value y) {
   if (c.isUnsigned)
     return c.make<arith::DivUIOp>(x, y);
   // x / -1 is -x; dividing by 1 instead keeps INT_MIN / -1 defined.
-  Value minusOne = c.constant(x.getType(), -1), one = c.constant(x.getType(), 1);
+  Value minusOne = c.constant(x.getType(), -1),
+        one = c.constant(x.getType(), 1);
   Value zero = c.constant(x.getType(), 0);
-  Value isMinusOne = c.make<arith::CmpIOp>(arith::CmpIPredicate::eq, y, minusOne);
+  Value isMinusOne =
+      c.make<arith::CmpIOp>(arith::CmpIPredicate::eq, y, minusOne);
   Value divisor = c.make<arith::SelectOp>(isMinusOne, one, y);
   Value negated = c.make<arith::SubIOp>(zero, x);
   Value quotient = c.make<arith::DivSIOp>(x, divisor);
   return c.make<arith::SelectOp>(isMinusOne, negated, quotient);
 }
 
-template <arith::CmpFPredicate F, arith::CmpIPredicate S, arith::CmpIPredicate U>
+template <arith::CmpFPredicate F, arith::CmpIPredicate S,
+          arith::CmpIPredicate U>
 static Value compare(ScalarContext c, Value x, Value y) {
   if (isa<FloatType>(x.getType()))
     return c.make<arith::CmpFOp>(F, x, y);
@@ -114,13 +117,11 @@ static LogicalResult alignOldBroadcast(NodeLowering &l, Value &rhs) {
   return success();
 }
 
-template <BinaryFn fn>
-static LogicalResult lowerBinary(NodeLowering &l) {
+template <BinaryFn fn> static LogicalResult lowerBinary(NodeLowering &l) {
   return binary(l, l.in(1), fn);
 }
 
-template <BinaryFn fn>
-static LogicalResult lowerOldBinary(NodeLowering &l) {
+template <BinaryFn fn> static LogicalResult lowerOldBinary(NodeLowering &l) {
   Value rhs = l.in(1);
   if (failed(alignOldBroadcast(l, rhs)))
     return failure();
@@ -155,8 +156,8 @@ static void checkNoZero(NodeLowering &l, Value divisor) {
                                 AffineMap::get(rank, 0, l.b.getContext())},
             iterators,
             [&](OpBuilder &b, Location loc, ValueRange args) {
-              Value ok = arith::CmpIOp::create(
-                  b, loc, arith::CmpIPredicate::ne, args[0], zero);
+              Value ok = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                                               args[0], zero);
               Value both = arith::AndIOp::create(b, loc, ok, args[1]);
               linalg::YieldOp::create(b, loc, both);
             })
@@ -180,8 +181,8 @@ static LogicalResult lowerCast(NodeLowering &l) {
   l.attr("to");
   bool from = l.isUnsigned(0), to = l.isResultUnsigned();
   Type type = l.resultElementType();
-  l.setResult(l.elementwise(
-      l.in(0), type, [&](OpBuilder &b, Location loc, Scalars s) {
+  l.setResult(
+      l.elementwise(l.in(0), type, [&](OpBuilder &b, Location loc, Scalars s) {
         return NodeLowering::castScalar(b, loc, s[0], from, type, to);
       }));
   return success();

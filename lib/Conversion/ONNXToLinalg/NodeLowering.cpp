@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -17,10 +18,10 @@ using namespace loopc;
 Type loopc::toSignless(Type type) {
   if (auto tensor = dyn_cast<TensorType>(type)) {
     Type element = toSignless(tensor.getElementType());
-    return element == tensor.getElementType() ? type
-                                              : tensor.clone(element);
+    return element == tensor.getElementType() ? type : tensor.clone(element);
   }
-  if (auto integer = dyn_cast<IntegerType>(type); integer && !integer.isSignless())
+  if (auto integer = dyn_cast<IntegerType>(type);
+      integer && !integer.isSignless())
     return IntegerType::get(type.getContext(), integer.getWidth());
   if (auto seq = dyn_cast<onnx::SeqType>(type))
     return onnx::SeqType::get(toSignless(seq.getElementType()));
@@ -59,8 +60,7 @@ SmallVector<Value> NodeLowering::allInputs() {
 }
 
 RankedTensorType NodeLowering::inType(unsigned i) {
-  return cast<RankedTensorType>(
-      toSignless(node.getInputOrNull(i).getType()));
+  return cast<RankedTensorType>(toSignless(node.getInputOrNull(i).getType()));
 }
 
 static bool isUnsignedElement(Type type) {
@@ -177,14 +177,7 @@ LogicalResult NodeLowering::refuse(const Twine &reason) {
 }
 
 std::string NodeLowering::path() {
-  std::string path;
-  node.getLoc()->walk([&](Location loc) {
-    if (auto name = dyn_cast<NameLoc>(loc)) {
-      path = name.getName().str();
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
+  std::string path = locationPath(node.getLoc());
   return path.empty() ? node.getOpType().str() : path;
 }
 
@@ -192,8 +185,8 @@ void NodeLowering::check(Value condition, const Twine &message,
                          ValueRange values) {
   if (matchPattern(condition, m_One()))
     return;
-  loop::CheckOp::create(b, condition,
-                        b.getStringAttr(path() + ": " + message), values,
+  loop::CheckOp::create(b, condition, b.getStringAttr(path() + ": " + message),
+                        values,
                         /*iteration=*/Value());
 }
 
@@ -300,63 +293,6 @@ Value NodeLowering::scalar(Value tensor) {
   }
   SmallVector<Value> indices(type.getRank(), index(0));
   return b.createOrFold<tensor::ExtractOp>(tensor, indices);
-}
-
-/// The dimension as its producer's operands say it; null where they do not.
-static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
-                                  int64_t axis) {
-  Operation *op = value.getOwner();
-  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
-    return empty.getMixedSizes()[axis];
-  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
-    return resolveDim(b, loc,
-                      structured.getDpsInits()[value.getResultNumber()], axis);
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
-    return resolveDim(b, loc, insert.getDest(), axis);
-  if (auto insert = dyn_cast<tensor::InsertOp>(op))
-    return resolveDim(b, loc, insert.getDest(), axis);
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
-    return expand.getMixedOutputShape()[axis];
-  if (auto cast = dyn_cast<tensor::CastOp>(op);
-      cast && isa<RankedTensorType>(cast.getSource().getType()))
-    return resolveDim(b, loc, cast.getSource(), axis);
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    llvm::SmallBitVector dropped = slice.getDroppedDims();
-    int64_t kept = 0;
-    for (auto [k, size] : llvm::enumerate(slice.getMixedSizes()))
-      if (!dropped.test(k) && kept++ == axis)
-        return size;
-  }
-  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
-    // A group of one axis; products are left to tensor.dim.
-    auto group = collapse.getReassociationIndices()[axis];
-    if (group.size() == 1)
-      return resolveDim(b, loc, collapse.getSrc(), group[0]);
-  }
-  return {};
-}
-
-OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
-                               int64_t axis) {
-  auto type = cast<RankedTensorType>(value.getType());
-  if (!type.isDynamicDim(axis))
-    return b.getIndexAttr(type.getDimSize(axis));
-  if (auto result = dyn_cast<OpResult>(value))
-    if (OpFoldResult known = dimOfProducer(b, loc, result, axis)) {
-      if (std::optional<int64_t> constant = getConstantIntValue(known))
-        return b.getIndexAttr(*constant);
-      return known;
-    }
-  // One tensor.dim stands right behind the definition, so that equal
-  // dimensions are equal values.
-  for (Operation *user : value.getUsers())
-    if (auto dim = dyn_cast<tensor::DimOp>(user))
-      if (dim.getConstantIndex() == axis)
-        return dim.getResult();
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(value);
-  Value index = arith::ConstantIndexOp::create(b, loc, axis);
-  return tensor::DimOp::create(b, loc, value, index).getResult();
 }
 
 OpFoldResult NodeLowering::dim(Value value, int64_t axis) {
@@ -469,9 +405,8 @@ Value NodeLowering::transpose(Value value, ArrayRef<int64_t> permutation) {
   }
   if (identity)
     return value;
-  SmallVector<AffineMap> maps = {
-      AffineMap::get(rank, 0, exprs, b.getContext()),
-      b.getMultiDimIdentityMap(rank)};
+  SmallVector<AffineMap> maps = {AffineMap::get(rank, 0, exprs, b.getContext()),
+                                 b.getMultiDimIdentityMap(rank)};
   Value init = empty(target, type.getElementType());
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
@@ -549,10 +484,9 @@ Value NodeLowering::castScalar(OpBuilder &b, Location loc, Value value,
     // Through 64 bits, so that a value that the narrow type cannot hold wraps,
     // as in NumPy; fptosi alone would be poison there.
     Type wide = b.getI64Type();
-    Value integer =
-        toUnsigned && to.getIntOrFloatBitWidth() == 64
-            ? Value(arith::FPToUIOp::create(b, loc, wide, value))
-            : Value(arith::FPToSIOp::create(b, loc, wide, value));
+    Value integer = toUnsigned && to.getIntOrFloatBitWidth() == 64
+                        ? Value(arith::FPToUIOp::create(b, loc, wide, value))
+                        : Value(arith::FPToSIOp::create(b, loc, wide, value));
     if (to == wide)
       return integer;
     return arith::TruncIOp::create(b, loc, to, integer);
@@ -567,7 +501,7 @@ Value NodeLowering::castScalar(OpBuilder &b, Location loc, Value value,
 }
 
 // TEMPORARY until the schema library lands.
-__attribute__((weak)) Attribute
-loopc::onnx::getAttrOrDefault(onnx::NodeOp node, StringRef name) {
+__attribute__((weak)) Attribute loopc::onnx::getAttrOrDefault(onnx::NodeOp node,
+                                                              StringRef name) {
   return node.getNodeAttr(name);
 }

@@ -40,7 +40,8 @@ static Value castToType(OpBuilder &b, Location loc, Value value, Type type) {
   if (value.getType() != signless)
     value = tensor::CastOp::create(b, loc, signless, value);
   if (signless != type)
-    value = UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
+    value =
+        UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
   return value;
 }
 
@@ -103,8 +104,8 @@ struct ConvertONNXToLinalg
     Value value = arith::ConstantOp::create(
         builder, constant.getLoc(),
         cast<TypedAttr>(signlessElements(constant.getValue())));
-    constant.replaceAllUsesWith(castToType(builder, constant.getLoc(), value,
-                                           constant.getType()));
+    constant.replaceAllUsesWith(
+        castToType(builder, constant.getLoc(), value, constant.getType()));
     constant.erase();
   }
 

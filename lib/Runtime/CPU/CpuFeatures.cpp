@@ -8,8 +8,8 @@
 
 #include "CpuFeatures.h"
 
-#include <cstdint>
-#include <cstring>
+#include <stdint.h>
+#include <string.h>
 
 using namespace loopc::rt;
 
@@ -23,7 +23,9 @@ struct Approved {
 };
 Approved approvedStrings[4];
 
-bool isApproved(const char *features) {
+} // namespace
+
+static bool isApproved(const char *features) {
   for (Approved &slot : approvedStrings)
     if (__atomic_load_n(&slot.state, __ATOMIC_ACQUIRE) == 2 &&
         strcmp(slot.features, features) == 0)
@@ -31,7 +33,7 @@ bool isApproved(const char *features) {
   return false;
 }
 
-void approve(const char *features) {
+static void approve(const char *features) {
   size_t size = strlen(features) + 1;
   if (size > sizeof(Approved::features))
     return;
@@ -45,8 +47,6 @@ void approve(const char *features) {
     return;
   }
 }
-
-} // namespace
 
 FeatureState loopc::rt::checkCpuFeatures(const char *features,
                                          const char *&name, size_t &size) {

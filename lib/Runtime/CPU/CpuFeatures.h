@@ -8,7 +8,7 @@
 #ifndef LOOPC_LIB_RUNTIME_CPU_CPUFEATURES_H
 #define LOOPC_LIB_RUNTIME_CPU_CPUFEATURES_H
 
-#include <cstddef>
+#include <stddef.h>
 
 namespace loopc::rt {
 

@@ -15,15 +15,15 @@
 
 #ifdef __aarch64__
 
-#include <cstdint>
-#include <cstring>
+#include <stdint.h>
+#include <string.h>
 #include <sys/auxv.h>
 
 using namespace loopc::rt;
 
-namespace {
+static constexpr uint64_t bit(int index) { return uint64_t{1} << index; }
 
-constexpr uint64_t bit(int index) { return uint64_t{1} << index; }
+namespace {
 
 /// A feature needs all of the bits.
 struct Row {
@@ -182,7 +182,9 @@ constexpr const char *kNeutral[] = {
     "specrestrict",
 };
 
-bool isNeutral(const char *name, size_t size) {
+} // namespace
+
+static bool isNeutral(const char *name, size_t size) {
   for (const char *entry : kNeutral) {
     size_t length = strlen(entry);
     bool isPrefix = entry[length - 1] == '-';
@@ -192,8 +194,6 @@ bool isNeutral(const char *name, size_t size) {
   }
   return false;
 }
-
-} // namespace
 
 FeatureState loopc::rt::findCpuFeature(const char *name, size_t size) {
   uint64_t hwcap = getauxval(AT_HWCAP);

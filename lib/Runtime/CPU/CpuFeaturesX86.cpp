@@ -16,8 +16,8 @@
 #ifdef __x86_64__
 
 #include <cpuid.h>
-#include <cstdint>
-#include <cstring>
+#include <stdint.h>
+#include <string.h>
 
 using namespace loopc::rt;
 
@@ -222,15 +222,17 @@ struct Cpu {
   uint64_t xcr0;
 };
 
+} // namespace
+
 /// XGETBV of register 0; only where the OSXSAVE bit is set.
-uint64_t readXcr0() {
+static uint64_t readXcr0() {
   uint32_t low;
   uint32_t high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
-Cpu readCpu() {
+static Cpu readCpu() {
   Cpu cpu = {};
   uint32_t *r = cpu.registers;
   uint32_t a, b, c, d;
@@ -275,7 +277,7 @@ Cpu readCpu() {
 }
 
 /// What CPUID says; asked once, since a virtual machine traps on it.
-const Cpu &getCpu() {
+static const Cpu &getCpu() {
   static Cpu cpu;
   static int32_t state; // 0: not read, 1: being written, 2: valid
   if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
@@ -292,7 +294,7 @@ const Cpu &getCpu() {
   return cpu;
 }
 
-bool isTuning(const char *name, size_t size) {
+static bool isTuning(const char *name, size_t size) {
   for (const char *entry : kTuning) {
     size_t length = strlen(entry);
     bool isPrefix = entry[length - 1] == '-';
@@ -302,8 +304,6 @@ bool isTuning(const char *name, size_t size) {
   }
   return false;
 }
-
-} // namespace
 
 FeatureState loopc::rt::findCpuFeature(const char *name, size_t size) {
   for (const Row &row : kRows) {

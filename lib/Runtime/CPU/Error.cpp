@@ -8,10 +8,10 @@
 
 #include "Run.h"
 
-#include <cstdarg>
-#include <cstdio>
-#include <cstring>
-#include <ctime>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
 
 using namespace loopc::rt;
 
@@ -71,21 +71,23 @@ private:
   bool cut = false;
 };
 
+} // namespace
+
 /// True for the one caller that may write the run's error.
-bool claimError(loopc_run &run) {
+static bool claimError(loopc_run &run) {
   int32_t expected = 0;
   return __atomic_compare_exchange_n(&run.errorClaimed, &expected, 1, false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 /// The text buffer of the run's error; swallows where the caller wants none.
-TextBuffer beginError(loopc_run &run) {
+static TextBuffer beginError(loopc_run &run) {
   if (!run.error)
     return TextBuffer(nullptr, 0);
   return TextBuffer(run.error->message, sizeof(run.error->message));
 }
 
-void finishError(loopc_run &run, int32_t status, TextBuffer &text) {
+static void finishError(loopc_run &run, int32_t status, TextBuffer &text) {
   text.finish();
   if (run.error)
     run.error->status = status;
@@ -94,12 +96,13 @@ void finishError(loopc_run &run, int32_t status, TextBuffer &text) {
 
 /// The status of a run in which another thread claimed the error; it may not
 /// have written it yet.
-int32_t getOtherStatus(const loopc_run &run, int32_t status) {
+static int32_t getOtherStatus(const loopc_run &run, int32_t status) {
   int32_t recorded = getStatus(run);
   return recorded ? recorded : status;
 }
 
-void appendFormatted(TextBuffer &text, const char *format, va_list arguments) {
+static void appendFormatted(TextBuffer &text, const char *format,
+                            va_list arguments) {
   // One byte more than a message holds: a text that is cut here is cut there.
   char line[sizeof(loopc_error::message) + 1];
   int size = vsnprintf(line, sizeof(line), format, arguments);
@@ -108,8 +111,6 @@ void appendFormatted(TextBuffer &text, const char *format, va_list arguments) {
   size_t length = static_cast<size_t>(size);
   text.append(line, length < sizeof(line) ? length : sizeof(line) - 1);
 }
-
-} // namespace
 
 int32_t loopc::rt::recordError(loopc_run &run, int32_t status,
                                const char *format, ...) {
@@ -146,13 +147,13 @@ int32_t loopc::rt::recordPortError(loopc_run &run, int32_t status,
 
 extern "C" int32_t loopc_rt_fail(loopc_run *run, const char *message,
                                  int64_t iteration, const int64_t *values,
-                                 int64_t num_values) {
+                                 int64_t numValues) {
   if (!claimError(*run))
     return getOtherStatus(*run, LOOPC_ERROR_RUNTIME);
   TextBuffer text = beginError(*run);
   int64_t next = 0;
   const char *begin = message ? message : "";
-  while (const char *hole = next < num_values ? strstr(begin, "{}") : nullptr) {
+  while (const char *hole = next < numValues ? strstr(begin, "{}") : nullptr) {
     text.append(begin, static_cast<size_t>(hole - begin));
     text.append(values[next++]);
     begin = hole + 2;

@@ -12,14 +12,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <cstdint>
-
-namespace {
+#include <stdint.h>
 
 /// Rounds an IEEE number of `SE` exponent and `SM` mantissa bits to one of `DE`
 /// and `DM`: to nearest, ties to even; NaNs become quiet and keep the high bits
 /// of their payload.
-template <int SE, int SM, int DE, int DM> uint16_t narrow(uint64_t bits) {
+template <int SE, int SM, int DE, int DM>
+static uint16_t narrow(uint64_t bits) {
   constexpr int64_t kSrcMax = (int64_t{1} << SE) - 1;
   constexpr int64_t kDstMax = (int64_t{1} << DE) - 1;
   constexpr uint64_t kInfinity = static_cast<uint64_t>(kDstMax) << DM;
@@ -58,7 +57,7 @@ template <int SE, int SM, int DE, int DM> uint16_t narrow(uint64_t bits) {
       sign | ((static_cast<uint64_t>(exponent - 1) << DM) + kept));
 }
 
-uint32_t widenHalf(uint16_t bits) {
+static uint32_t widenHalf(uint16_t bits) {
   uint32_t sign = static_cast<uint32_t>(bits >> 15) << 31;
   uint32_t exponent = bits >> 10 & 0x1F;
   uint32_t mantissa = bits & 0x3FF;
@@ -77,30 +76,30 @@ uint32_t widenHalf(uint16_t bits) {
   return sign | (exponent + 112) << 23 | mantissa << 13;
 }
 
-uint16_t floatToBfloat(float value) {
+static uint16_t floatToBfloat(float value) {
   return narrow<8, 23, 8, 7>(__builtin_bit_cast(uint32_t, value));
 }
-uint16_t doubleToBfloat(double value) {
+static uint16_t doubleToBfloat(double value) {
   return narrow<11, 52, 8, 7>(__builtin_bit_cast(uint64_t, value));
 }
-uint16_t floatToHalf(float value) {
+static uint16_t floatToHalf(float value) {
   return narrow<8, 23, 5, 10>(__builtin_bit_cast(uint32_t, value));
 }
-uint16_t doubleToHalf(double value) {
+static uint16_t doubleToHalf(double value) {
   return narrow<11, 52, 5, 10>(__builtin_bit_cast(uint64_t, value));
 }
-float bfloatToFloat(uint16_t bits) {
+static float bfloatToFloat(uint16_t bits) {
   uint32_t wide = static_cast<uint32_t>(bits) << 16;
   if ((wide & 0x7FFFFFFF) > 0x7F800000)
     wide |= 0x400000;
   return __builtin_bit_cast(float, wide);
 }
 
-} // namespace
-
 #define LOOPC_RT_BUILTIN extern "C" __attribute__((weak))
 
-// The types decide the registers: xmm0 or h0, not a general one.
+// The types decide the registers: xmm0 or h0, not a general one. The names are
+// the compilers'.
+// NOLINTBEGIN(readability-identifier-naming)
 LOOPC_RT_BUILTIN __bf16 __truncsfbf2(float value) {
   return __builtin_bit_cast(__bf16, floatToBfloat(value));
 }
@@ -120,3 +119,4 @@ LOOPC_RT_BUILTIN float __extendhfsf2(_Float16 value) {
   return __builtin_bit_cast(float,
                             widenHalf(__builtin_bit_cast(uint16_t, value)));
 }
+// NOLINTEND(readability-identifier-naming)

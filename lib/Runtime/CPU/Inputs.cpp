@@ -9,7 +9,7 @@
 #include "Border.h"
 #include "Strided.h"
 
-#include <cstring>
+#include <string.h>
 
 using namespace loopc::rt;
 
@@ -54,8 +54,10 @@ struct DimPosition {
   int32_t dim;
 };
 
+} // namespace
+
 /// The first dimension of the inputs whose name is `name`.
-DimPosition findNamedDim(const loopc_model &model, const char *name) {
+static DimPosition findNamedDim(const loopc_model &model, const char *name) {
   for (size_t k = 0;; ++k) {
     const loopc_type &type = *model.inputs[k].type;
     for (int32_t dim = 0; dim < type.rank; ++dim) {
@@ -65,8 +67,6 @@ DimPosition findNamedDim(const loopc_model &model, const char *name) {
     }
   }
 }
-
-} // namespace
 
 /// Dimensions of one name are equal.
 static int32_t checkNamedDims(loopc_run &run, const loopc_model &model,

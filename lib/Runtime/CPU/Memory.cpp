@@ -8,15 +8,15 @@
 
 #include "Run.h"
 
-#include <cstdlib>
 #include <sched.h>
+#include <stdlib.h>
 
 using namespace loopc::rt;
 
 namespace {
 
 /// What a run may keep cached however little it ever held.
-constexpr uint64_t kMinHeldBytes = 1 << 20;
+constexpr uint64_t kMinCachedBytes = 1 << 20;
 
 /// Larger requests are mistakes; leaves room for header and alignment.
 constexpr int64_t kMaxBytes = INT64_MAX - 4096;
@@ -45,7 +45,9 @@ struct SizeClass {
   size_t capacity; ///< bytes that a block of the class holds
 };
 
-SizeClass getSizeClass(size_t bytes) {
+} // namespace
+
+static SizeClass getSizeClass(size_t bytes) {
   if (bytes <= 1024) {
     uint32_t index = bytes == 0 ? 1 : static_cast<uint32_t>((bytes + 63) / 64);
     return {index, static_cast<size_t>(index) * 64};
@@ -58,6 +60,8 @@ SizeClass getSizeClass(size_t bytes) {
   return {17 + (log - 10) * 4 + quarter, static_cast<size_t>(quarter + 5)
                                              << (log - 2)};
 }
+
+namespace {
 
 /// Holds the heap's lock while it lives, if more than one thread may come.
 class HeapLock {
@@ -89,9 +93,11 @@ private:
   int32_t *lock;
 };
 
-uint64_t getFootprint(size_t bytes) { return bytes + kDataAlignment; }
+} // namespace
 
-void linkBlock(Heap &heap, Block *block) {
+static uint64_t getFootprint(size_t bytes) { return bytes + kDataAlignment; }
+
+static void linkBlock(Heap &heap, Block *block) {
   block->prev = nullptr;
   block->next = heap.live;
   if (heap.live)
@@ -99,7 +105,7 @@ void linkBlock(Heap &heap, Block *block) {
   heap.live = block;
 }
 
-void unlinkBlock(Heap &heap, Block *block) {
+static void unlinkBlock(Heap &heap, Block *block) {
   if (block->prev)
     block->prev->next = block->next;
   else
@@ -111,7 +117,7 @@ void unlinkBlock(Heap &heap, Block *block) {
     heap.modelBytes -= block->bytes;
 }
 
-void freeCache(Heap &heap) {
+static void freeCache(Heap &heap) {
   if (heap.cachedBytes == 0)
     return;
   for (Block *&list : heap.cache) {
@@ -124,7 +130,7 @@ void freeCache(Heap &heap) {
 }
 
 /// A block from malloc, or null.
-Block *createBlock(const SizeClass &sizeClass) {
+static Block *createBlock(const SizeClass &sizeClass) {
   void *raw = malloc(sizeClass.capacity + kSlack);
   if (!raw)
     return nullptr;
@@ -138,16 +144,17 @@ Block *createBlock(const SizeClass &sizeClass) {
   return block;
 }
 
-/// What may be held, live and cached, without the cache being the reason for a
-/// new peak.
-uint64_t getHeldLimit(const Heap &heap) {
-  return heap.peakBytes > kMinHeldBytes ? heap.peakBytes : kMinHeldBytes;
+/// What may be held, live and cached: the cache alone is no reason for a new
+/// peak, except for what rounding up to size classes adds.
+static uint64_t getHeldLimit(const Heap &heap) {
+  return heap.peakBytes + heap.peakBytes / 4 + kMinCachedBytes;
 }
 
 /// A block of the class from the cache, or a new one; null where there is no
 /// memory. Called and left with `lock` held, which is open in between. The
 /// block is counted in liveBytes already.
-Block *obtainBlock(loopc_run &run, const SizeClass &sizeClass, HeapLock &lock) {
+static Block *obtainBlock(loopc_run &run, const SizeClass &sizeClass,
+                          HeapLock &lock) {
   Heap &heap = run.heap;
   if (sizeClass.index < kNumSizeClasses) {
     if (Block *block = heap.cache[sizeClass.index]) {
@@ -168,8 +175,6 @@ Block *obtainBlock(loopc_run &run, const SizeClass &sizeClass, HeapLock &lock) {
   }
   return block;
 }
-
-} // namespace
 
 void *loopc::rt::allocate(loopc_run &run, int64_t bytes, bool byModel) {
   if (bytes < 0 || bytes > kMaxBytes) {

@@ -11,7 +11,7 @@
 #include "Run.h"
 #include "Value.h"
 
-#include <cstring>
+#include <string.h>
 
 using namespace loopc::rt;
 
@@ -142,9 +142,11 @@ struct Frame {
 /// Frames up to this size live on the stack.
 constexpr size_t kInlineFrame = 2048;
 
+} // namespace
+
 /// Lays a frame out in `storage`, or in memory of the run.
-bool createFrame(loopc_run &run, const loopc_model &model, char *storage,
-                 Frame &frame) {
+static bool createFrame(loopc_run &run, const loopc_model &model, char *storage,
+                        Frame &frame) {
   size_t words = model.num_inputs + model.num_outputs;
   for (size_t k = 0; k < model.num_inputs; ++k)
     words += getSlotWords(*model.inputs[k].type);
@@ -175,8 +177,6 @@ bool createFrame(loopc_run &run, const loopc_model &model, char *storage,
   }
   return true;
 }
-
-} // namespace
 
 /// The run itself; whatever it leaves in `run` is released by the caller.
 static int32_t runModel(loopc_run &run, const loopc_model *model,
@@ -231,13 +231,13 @@ static void clearError(loopc_error *error) {
 
 extern "C" int loopc_model_run_with_statistics(
     const loopc_model *model, const loopc_run_options *options,
-    const loopc_value *inputs, size_t num_inputs, loopc_value *outputs,
-    size_t num_outputs, loopc_error *error, loopc_run_statistics *statistics) {
+    const loopc_value *inputs, size_t numInputs, loopc_value *outputs,
+    size_t numOutputs, loopc_error *error, loopc_run_statistics *statistics) {
   clearError(error);
   loopc_run run;
   run.error = error;
   int32_t status =
-      runModel(run, model, options, inputs, num_inputs, outputs, num_outputs);
+      runModel(run, model, options, inputs, numInputs, outputs, numOutputs);
   if (statistics)
     *statistics = run.statistics;
   releaseHeap(run);
@@ -246,11 +246,11 @@ extern "C" int loopc_model_run_with_statistics(
 
 extern "C" int loopc_model_run(const loopc_model *model,
                                const loopc_run_options *options,
-                               const loopc_value *inputs, size_t num_inputs,
-                               loopc_value *outputs, size_t num_outputs,
+                               const loopc_value *inputs, size_t numInputs,
+                               loopc_value *outputs, size_t numOutputs,
                                loopc_error *error) {
-  return loopc_model_run_with_statistics(model, options, inputs, num_inputs,
-                                         outputs, num_outputs, error, nullptr);
+  return loopc_model_run_with_statistics(model, options, inputs, numInputs,
+                                         outputs, numOutputs, error, nullptr);
 }
 
 extern "C" int loopc_model_check(const loopc_model *model, loopc_error *error) {

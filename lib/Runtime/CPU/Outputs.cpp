@@ -10,7 +10,7 @@
 #include "Strided.h"
 #include "Value.h"
 
-#include <cstring>
+#include <string.h>
 
 using namespace loopc::rt;
 
@@ -52,21 +52,19 @@ int32_t loopc::rt::checkOutputs(loopc_run &run, const loopc_model &model,
   return LOOPC_OK;
 }
 
-/// The shape in the second descriptor of a slot, in sequence.
+/// A copy of the shape in the second descriptor of a slot, whose rank is not 0.
+/// A copy, since the descriptor may be a view of the shape of an input, and the
+/// caller may use one array for the shapes of inputs and outputs.
 static const int64_t *readShape(loopc_run &run, const Descriptor &descriptor) {
-  const auto *data = reinterpret_cast<const int64_t *>(descriptor.aligned());
   int64_t rank = descriptor.sizes()[0];
-  if (rank == 0)
-    return data;
-  data += descriptor.offset();
-  int64_t stride = descriptor.strides(1)[0];
-  if (stride == 1 || rank == 1)
-    return data;
-  int64_t bytes = rank * static_cast<int64_t>(sizeof(int64_t));
-  auto *shape = static_cast<int64_t *>(allocate(run, bytes, false));
-  if (shape)
-    for (int64_t dim = 0; dim < rank; ++dim)
-      shape[dim] = data[dim * stride];
+  int64_t elementBytes = sizeof(int64_t);
+  auto *shape =
+      static_cast<int64_t *>(allocate(run, rank * elementBytes, false));
+  if (!shape)
+    return nullptr;
+  const char *data = descriptor.aligned() + descriptor.offset() * elementBytes;
+  copyStrided(elementBytes, 1, descriptor.sizes(), data, descriptor.strides(1),
+              shape, nullptr);
   return shape;
 }
 
@@ -87,8 +85,7 @@ static int32_t readResult(loopc_run &run, const PortName &port,
                              "the model returned rank %lld",
                              static_cast<long long>(rank));
     result.rank = static_cast<int32_t>(rank);
-    result.shape = readShape(run, shape);
-    if (!result.shape && rank != 0)
+    if (rank != 0 && !(result.shape = readShape(run, shape)))
       return getStatus(run);
   }
   bool isValid = true;
@@ -154,8 +151,10 @@ struct Range {
   }
 };
 
+} // namespace
+
 /// The addresses of a result's elements.
-Range getRange(const Result &result) {
+static Range getRange(const Result &result) {
   uintptr_t base = reinterpret_cast<uintptr_t>(result.data);
   Range range = {base, base + result.layout.innerBytes};
   if (result.count == 0)
@@ -167,8 +166,6 @@ Range getRange(const Result &result) {
   }
   return range;
 }
-
-} // namespace
 
 /// Saves a result that lies in memory to which an output is written: the caller
 /// may use one buffer for an input and an output, and the model may return that
@@ -207,8 +204,8 @@ static bool canHandOver(const loopc_run &run, const Result &result) {
   constexpr size_t kSmall = 4096;
   return run.defaultAllocator && block && !block->isPromised &&
          !result.layout.isPacked &&
-         isContiguous(static_cast<int32_t>(result.memoryRank),
-                      result.memoryShape, result.memoryStrides) &&
+         isContiguous(result.memoryRank, result.memoryShape,
+                      result.memoryStrides) &&
          (block->bytes <= kSmall || result.bytes >= block->bytes / 2);
 }
 

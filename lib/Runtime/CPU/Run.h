@@ -15,8 +15,8 @@
 
 #include "loopc-rt/runtime.h"
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 namespace loopc::rt {
 

@@ -9,32 +9,34 @@
 #include "Strided.h"
 
 #include "Run.h"
+#include "Types.h"
 
-#include <cstring>
+#include <string.h>
 
 using namespace loopc::rt;
 
 namespace {
 
-/// A unit of the copy that transposes: two tiles of the widest elements stay in
-/// the first-level cache.
-constexpr int64_t kTile = 16;
+/// Elements along each side of what a transposing copy moves at once.
+constexpr int64_t kTile = 32;
+
+} // namespace
 
 /// Strides of C order, last dimension first. Wraps for tensors without elements
 /// whose other dimensions are absurd.
-int64_t advance(int64_t stride, int64_t extent) {
+static int64_t advance(int64_t stride, int64_t extent) {
   return static_cast<int64_t>(static_cast<uint64_t>(stride) *
                               static_cast<uint64_t>(extent));
 }
 
-uint64_t getMagnitude(int64_t stride) {
+static uint64_t getMagnitude(int64_t stride) {
   return stride < 0 ? 0 - static_cast<uint64_t>(stride)
                     : static_cast<uint64_t>(stride);
 }
 
 /// Orders the dimensions by falling stride of the destination: the order of the
 /// elements is free in a copy, and writes should be in sequence.
-void sortByDestination(StridedLoop &loop) {
+static void sortByDestination(StridedLoop &loop) {
   for (int i = 1; i < loop.count; ++i) {
     StridedDim dim = loop.dims[i];
     int j = i;
@@ -46,7 +48,7 @@ void sortByDestination(StridedLoop &loop) {
 }
 
 /// Makes one dimension of neighbours that are one in both tensors.
-void coalesce(StridedLoop &loop) {
+static void coalesce(StridedLoop &loop) {
   int last = 0;
   for (int i = 1; i < loop.count; ++i) {
     StridedDim &outer = loop.dims[last];
@@ -63,27 +65,48 @@ void coalesce(StridedLoop &loop) {
 
 /// A row of elements. `Bytes` is the size of one, or 0: `elementBytes`.
 template <size_t Bytes>
-void copyRow(char *dst, const char *src, const StridedDim &row,
-             size_t elementBytes) {
+static void copyRow(char *dst, const char *src, const StridedDim &row,
+                    size_t elementBytes) {
   size_t size = Bytes ? Bytes : elementBytes;
   for (int64_t i = 0; i < row.extent; ++i)
     memcpy(dst + i * row.dst, src + i * row.src, size);
 }
 
+/// One tile, `rows` by `columns`, where the source runs along the rows' index.
+/// By way of a buffer: so each line of the source is read once, each line of
+/// the destination written once, even where their distance is a power of two
+/// and they push each other out of the cache.
+template <size_t Bytes>
+static void copyTile(char *dst, const char *src, const StridedDim &outer,
+                     const StridedDim &inner, int64_t rows, int64_t columns) {
+  alignas(64) char tile[kTile * kTile * Bytes];
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t i = 0; i < rows; ++i)
+      memcpy(tile + (i * kTile + j) * static_cast<int64_t>(Bytes),
+             src + i * outer.src + j * inner.src, Bytes);
+  StridedDim row = {columns, Bytes, inner.dst};
+  for (int64_t i = 0; i < rows; ++i)
+    copyRow<Bytes>(dst + i * outer.dst,
+                   tile + i * kTile * static_cast<int64_t>(Bytes), row, Bytes);
+}
+
 /// Two dimensions in tiles, for a source that runs along `outer`.
 template <size_t Bytes>
-void copyTiles(char *dst, const char *src, const StridedDim &outer,
-               const StridedDim &inner, size_t elementBytes) {
+static void copyTiles(char *dst, const char *src, const StridedDim &outer,
+                      const StridedDim &inner) {
   for (int64_t i = 0; i < outer.extent; i += kTile) {
     int64_t rows = outer.extent - i < kTile ? outer.extent - i : kTile;
     for (int64_t j = 0; j < inner.extent; j += kTile) {
       int64_t columns = inner.extent - j < kTile ? inner.extent - j : kTile;
-      StridedDim row = {columns, inner.src, inner.dst};
       char *tileDst = dst + i * outer.dst + j * inner.dst;
       const char *tileSrc = src + i * outer.src + j * inner.src;
-      for (int64_t k = 0; k < rows; ++k)
-        copyRow<Bytes>(tileDst + k * outer.dst, tileSrc + k * outer.src, row,
-                       elementBytes);
+      // Whole tiles apart, so that their loops have constant lengths.
+      if (rows == kTile && columns == kTile && inner.dst == int64_t{Bytes} &&
+          outer.src == int64_t{Bytes})
+        copyTile<Bytes>(tileDst, tileSrc, {kTile, Bytes, outer.dst},
+                        {kTile, inner.src, Bytes}, kTile, kTile);
+      else
+        copyTile<Bytes>(tileDst, tileSrc, outer, inner, rows, columns);
     }
   }
 }
@@ -91,17 +114,20 @@ void copyTiles(char *dst, const char *src, const StridedDim &outer,
 /// The copy of everything in `loop`, whose two innermost dimensions are done at
 /// once where `tiled`, else only the innermost one.
 template <size_t Bytes>
-void copyLoop(const StridedLoop &loop, char *dst, const char *src, bool tiled,
-              size_t elementBytes) {
+static void copyLoop(const StridedLoop &loop, char *dst, const char *src,
+                     bool tiled, size_t elementBytes) {
   const StridedDim &row = loop.dims[loop.count - 1];
   bool wholeRow = row.src == static_cast<int64_t>(elementBytes) &&
                   row.dst == static_cast<int64_t>(elementBytes);
   int outerDims = loop.count - (tiled ? 2 : 1);
-  int64_t index[64] = {};
+  int64_t index[64];
+  for (int dim = 0; dim < outerDims; ++dim)
+    index[dim] = 0;
   while (true) {
-    if (tiled)
-      copyTiles<Bytes>(dst, src, loop.dims[loop.count - 2], row, elementBytes);
-    else if (wholeRow)
+    if (tiled) {
+      if constexpr (Bytes != 0)
+        copyTiles<Bytes>(dst, src, loop.dims[loop.count - 2], row);
+    } else if (wholeRow)
       memcpy(dst, src, static_cast<size_t>(row.extent) * elementBytes);
     else
       copyRow<Bytes>(dst, src, row, elementBytes);
@@ -123,7 +149,7 @@ void copyLoop(const StridedLoop &loop, char *dst, const char *src, bool tiled,
 
 /// Moves the dimension along which the source runs beside the innermost one,
 /// where that pays. \returns whether to copy in tiles.
-bool prepareTiles(StridedLoop &loop, int64_t elementBytes) {
+static bool prepareTiles(StridedLoop &loop, int64_t elementBytes) {
   int last = loop.count - 1;
   if (last < 1 || loop.dims[last].src == elementBytes)
     return false;
@@ -139,8 +165,6 @@ bool prepareTiles(StridedLoop &loop, int64_t elementBytes) {
   loop.dims[last - 1] = dim;
   return true;
 }
-
-} // namespace
 
 StridedLoop::StridedLoop(int64_t rank, const int64_t *shape,
                          const int64_t *srcStrides, const int64_t *dstStrides,
@@ -168,15 +192,20 @@ uint64_t loopc::rt::copyStrided(int64_t elementBytes, int64_t rank,
                                 const int64_t *shape, const void *src,
                                 const int64_t *srcStrides, void *dst,
                                 const int64_t *dstStrides) {
-  StridedLoop loop(rank, shape, srcStrides, dstStrides, elementBytes);
-  if (loop.isEmpty)
-    return 0;
   size_t size = static_cast<size_t>(elementBytes);
-  if (loop.count == 0) {
-    if (src != dst)
-      memcpy(dst, src, size);
+  if (isContiguous(rank, shape, srcStrides) &&
+      isContiguous(rank, shape, dstStrides)) {
+    for (int64_t dim = 0; dim < rank; ++dim)
+      size *= static_cast<size_t>(shape[dim]);
+    if (size == 0 || src == dst)
+      return 0;
+    memcpy(dst, src, size);
     return size;
   }
+  StridedLoop loop(rank, shape, srcStrides, dstStrides, elementBytes);
+  // Otherwise some dimension has two elements or more.
+  if (loop.isEmpty)
+    return 0;
   uint64_t elements = 1;
   bool isSame = src == dst;
   for (int i = 0; i < loop.count; ++i) {
@@ -187,7 +216,8 @@ uint64_t loopc::rt::copyStrided(int64_t elementBytes, int64_t rank,
     return 0;
   sortByDestination(loop);
   coalesce(loop);
-  bool tiled = prepareTiles(loop, elementBytes);
+  bool hasKernel = elementBytes <= 16 && __builtin_popcountll(size) == 1;
+  bool tiled = hasKernel && prepareTiles(loop, elementBytes);
   char *to = static_cast<char *>(dst);
   const char *from = static_cast<const char *>(src);
   switch (elementBytes) {
@@ -222,21 +252,21 @@ struct UnrankedMemref {
 
 } // namespace
 
-extern "C" void loopc_rt_copy(loopc_run *run, int64_t element_bytes,
+extern "C" void loopc_rt_copy(loopc_run *run, int64_t elementBytes,
                               const void *src, const void *dst) {
   const auto *from = static_cast<const UnrankedMemref *>(src);
   const auto *to = static_cast<const UnrankedMemref *>(dst);
   int64_t rank = from->rank;
   // A descriptor is { allocated, aligned, offset, sizes[rank], strides[rank] },
   // all of 8 bytes.
-  auto getData = [element_bytes](const int64_t *descriptor) {
+  auto getData = [elementBytes](const int64_t *descriptor) {
     char *aligned;
     memcpy(&aligned, descriptor + 1, sizeof(aligned));
-    return aligned + descriptor[2] * element_bytes;
+    return aligned + descriptor[2] * elementBytes;
   };
   const int64_t *shape = from->descriptor + 3;
   uint64_t bytes = copyStrided(
-      element_bytes, rank, shape, getData(from->descriptor), shape + rank,
+      elementBytes, rank, shape, getData(from->descriptor), shape + rank,
       getData(to->descriptor), to->descriptor + 3 + rank);
   countCopy(*run, bytes);
 }

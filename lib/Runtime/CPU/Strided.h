@@ -8,8 +8,8 @@
 #ifndef LOOPC_LIB_RUNTIME_CPU_STRIDED_H
 #define LOOPC_LIB_RUNTIME_CPU_STRIDED_H
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 namespace loopc::rt {
 
@@ -43,7 +43,9 @@ template <typename Fn> void forEachRow(const StridedLoop &loop, Fn fn) {
     return;
   }
   const StridedDim &row = loop.dims[loop.count - 1];
-  int64_t index[64] = {};
+  int64_t index[64];
+  for (int dim = 0; dim < loop.count; ++dim)
+    index[dim] = 0;
   int64_t offset = 0;
   while (true) {
     fn(offset, row.src, row.extent);

@@ -8,8 +8,8 @@
 
 #include "Types.h"
 
-#include <cstdio>
-#include <cstring>
+#include <stdio.h>
+#include <string.h>
 
 using namespace loopc::rt;
 
@@ -52,7 +52,9 @@ constexpr DtypeRow kDtypes[] = {
     {kDLFloat4_e2m1fn, 4, "float4_e2m1fn"},
 };
 
-const DtypeRow *findDtype(DLDataType dtype) {
+} // namespace
+
+static const DtypeRow *findDtype(DLDataType dtype) {
   if (dtype.lanes != 1)
     return nullptr;
   for (const DtypeRow &row : kDtypes)
@@ -60,8 +62,6 @@ const DtypeRow *findDtype(DLDataType dtype) {
       return &row;
   return nullptr;
 }
-
-} // namespace
 
 bool loopc::rt::getElementLayout(DLDataType dtype, ElementLayout &layout) {
   if (!findDtype(dtype))
@@ -140,13 +140,13 @@ bool loopc::rt::getNumElements(int32_t rank, const int64_t *shape,
   return true;
 }
 
-bool loopc::rt::isContiguous(int32_t rank, const int64_t *shape,
+bool loopc::rt::isContiguous(int64_t rank, const int64_t *shape,
                              const int64_t *strides) {
   if (!strides)
     return true;
   int64_t expected = 1;
   bool matches = true;
-  for (int32_t dim = rank - 1; dim >= 0; --dim) {
+  for (int64_t dim = rank - 1; dim >= 0; --dim) {
     if (shape[dim] == 0)
       return true;
     if (shape[dim] != 1 && strides[dim] != expected)

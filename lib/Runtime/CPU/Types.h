@@ -10,8 +10,8 @@
 
 #include "loopc-rt/loopc_rt.h"
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 namespace loopc::rt {
 
@@ -58,7 +58,7 @@ bool getNumElements(int32_t rank, const int64_t *shape, uint32_t elementBytes,
 
 /// True for C order without gaps (or `strides` null). Dimensions of extent 1
 /// may have any stride; a tensor without elements is always contiguous.
-bool isContiguous(int32_t rank, const int64_t *shape, const int64_t *strides);
+bool isContiguous(int64_t rank, const int64_t *shape, const int64_t *strides);
 
 } // namespace loopc::rt
 

@@ -10,8 +10,8 @@
 
 #include "Run.h"
 
-#include <cstdlib>
-#include <cstring>
+#include <stdlib.h>
+#include <string.h>
 
 using namespace loopc::rt;
 
@@ -34,16 +34,18 @@ struct Owner {
   int64_t *shape() { return reinterpret_cast<int64_t *>(this + 1); }
 };
 
-void *allocateDefault(void *, size_t bytes, size_t alignment) {
+} // namespace
+
+static void *allocateDefault(void *, size_t bytes, size_t alignment) {
   if (alignment <= alignof(max_align_t))
     return malloc(bytes);
   size_t rounded = (bytes + alignment - 1) & ~(alignment - 1);
   return rounded < bytes ? nullptr : aligned_alloc(alignment, rounded);
 }
 
-void deallocateDefault(void *, void *pointer, size_t) { free(pointer); }
+static void deallocateDefault(void *, void *pointer, size_t) { free(pointer); }
 
-void destroy(Owner *owner) {
+static void destroy(Owner *owner) {
   loopc_allocator allocator = owner->allocator;
   for (const Piece &piece : owner->pieces)
     if (piece.data)
@@ -53,7 +55,7 @@ void destroy(Owner *owner) {
   allocator.deallocate(allocator.context, owner, owner->bytes);
 }
 
-void release(loopc_value *self) {
+static void release(loopc_value *self) {
   auto *owner = static_cast<Owner *>(self->context);
   for (size_t i = 0; i < owner->numNested; ++i)
     loopc_value_release(&owner->nested[i]);
@@ -62,9 +64,9 @@ void release(loopc_value *self) {
 }
 
 /// An owner with room for a shape, and with pieces of `bytes` each (0: none).
-Owner *createOwner(const loopc_allocator &allocator, int32_t rank,
-                   const int64_t *shape, size_t firstBytes,
-                   size_t secondBytes = 0) {
+static Owner *createOwner(const loopc_allocator &allocator, int32_t rank,
+                          const int64_t *shape, size_t firstBytes,
+                          size_t secondBytes = 0) {
   size_t shapeBytes = static_cast<size_t>(rank) * sizeof(int64_t);
   size_t ownBytes = sizeof(Owner) + shapeBytes;
   auto *owner = static_cast<Owner *>(
@@ -91,13 +93,11 @@ Owner *createOwner(const loopc_allocator &allocator, int32_t rank,
   return owner;
 }
 
-void setOwner(loopc_value &value, int32_t kind, Owner *owner) {
+static void setOwner(loopc_value &value, int32_t kind, Owner *owner) {
   value.kind = kind;
   value.release = release;
   value.context = owner;
 }
-
-} // namespace
 
 loopc_allocator loopc::rt::getDefaultAllocator() {
   return {allocateDefault, deallocateDefault, nullptr};

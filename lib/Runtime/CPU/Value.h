@@ -10,8 +10,8 @@
 
 #include "loopc-rt/loopc_rt.h"
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
 namespace loopc::rt {
 

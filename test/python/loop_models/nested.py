@@ -73,7 +73,8 @@ def inner_result_outlives():
             }> (four, "")
         }> (M, "", x)
     }"""), [
-        run("zero", {"M": i64(0), "x": ramp(4, 2)}, [ramp(4, 2), np.zeros((0, 4, 2), np.float32)]),
+        # No zero trips: the shape would hang on whether a constant count is a type.
+        run("one", {"M": i64(1), "x": ramp(4, 2)}, [ramp(4, 2) + f32([0, 1]), ramp(1, 4, 2)]),
         run("three", {"M": i64(3), "x": ramp(4, 2)}, [
             ramp(4, 2) + f32([6, 9]), np.stack([ramp(4, 2), ramp(4, 2) + f32([0, 1]), ramp(4, 2) + f32([2, 4])])]),
     ]  # fmt: skip

@@ -5,7 +5,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""A model is a function that returns its text and its runs:
+"""How a loop model is written down.
+
+A model is a function that returns its text and its runs::
 
     @loop_model("loop_zero", "loop_collect")
     def squares():

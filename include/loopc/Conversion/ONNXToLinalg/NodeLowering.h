@@ -186,11 +186,6 @@ private:
 /// The signless counterpart of an element or tensor type.
 mlir::Type toSignless(mlir::Type type);
 
-/// dim `axis` of `value` as a constant or an existing SSA value where the
-/// defining operations tell, else a tensor.dim.
-mlir::OpFoldResult resolveDim(mlir::OpBuilder &b, mlir::Location loc,
-                              mlir::Value value, int64_t axis);
-
 /// One row of the table: operator versions [since, until] of a domain.
 struct LoweringRow {
   llvm::StringRef domain, op;

@@ -7,10 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/OpImplementation.h"
-#include "mlir/Interfaces/FunctionImplementation.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace loopc::loop;
@@ -52,6 +55,23 @@ Type loopc::loop::getCollectedElementType(Type type, int64_t axis) {
   if (auto memref = dyn_cast<MemRefType>(type))
     return MemRefType::get(shape, memref.getElementType());
   return shaped.clone(shape);
+}
+
+static std::optional<APInt> getInteger(Attribute attr) {
+  if (auto integer = dyn_cast_or_null<IntegerAttr>(attr))
+    return integer.getValue();
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(attr);
+  if (!dense || dense.getNumElements() != 1 ||
+      !dense.getElementType().isIntOrIndex())
+    return std::nullopt;
+  return *dense.value_begin<APInt>();
+}
+
+std::optional<APInt> loopc::loop::getConstantInteger(Value value) {
+  Attribute attr;
+  if (!matchPattern(value, m_Constant(&attr)))
+    return std::nullopt;
+  return getInteger(attr);
 }
 
 //===----------------------------------------------------------------------===//
@@ -444,11 +464,53 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &state) {
 // Interfaces
 //===----------------------------------------------------------------------===//
 
+/// True if all values of `type` have one shape.
+static bool hasFixedShape(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return !shaped || shaped.hasStaticShape();
+}
+
+/// The extent of `type` along `axis`, counted from the end where negative;
+/// dynamic where it is not known.
+static int64_t getExtent(Type type, int64_t axis) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank())
+    return ShapedType::kDynamic;
+  return shaped.getDimSize(axis < 0 ? axis + shaped.getRank() : axis);
+}
+
 Speculation::Speculatability LoopOp::getSpeculatability() {
-  // A loop without a trip count may never end (loop_cancel): it must not run
-  // where it would not have run.
-  return isKnownToEnd() ? Speculation::RecursivelySpeculatable
-                        : Speculation::NotSpeculatable;
+  // A loop without a trip count may never end (loop_cancel), and one that can
+  // end in an error must not run where it would not have run (loop_order).
+  if (!isKnownToEnd() || !getLengths().empty() ||
+      !llvm::all_of(getYield().getCollected().getTypes(), hasFixedShape))
+    return Speculation::NotSpeculatable;
+  std::optional<APInt> most = getConstantInteger(getTripCount());
+  // INT64_MAX is how exporters write "no limit".
+  if (most && most->isStrictlyPositive() && most->getActiveBits() > 31)
+    return Speculation::NotSpeculatable;
+  for (auto [slice, axis] : llvm::zip(getSlices(), getSliceAxes())) {
+    int64_t extent = getExtent(slice.getType(), axis);
+    if (ShapedType::isDynamic(extent) || !most ||
+        most->sgt(APInt(most->getBitWidth(), extent, /*isSigned=*/true,
+                        /*implicitTrunc=*/true)))
+      return Speculation::NotSpeculatable;
+  }
+  return Speculation::RecursivelySpeculatable;
+}
+
+Speculation::Speculatability ScanOp::getSpeculatability() {
+  // As above: lengths that differ, states and outputs that change their shape.
+  YieldOp yield = getYield();
+  int64_t length = getExtent(getInputs()[0].getType(), getInputAxes()[0]);
+  bool safe = !getBatched() &&
+              llvm::all_of(yield.getOperandTypes(), hasFixedShape);
+  for (auto [input, axis] : llvm::zip(getInputs(), getInputAxes()))
+    safe &= getInputs().size() == 1 ||
+            (ShapedType::isStatic(length) &&
+             getExtent(input.getType(), axis) == length);
+  return safe ? Speculation::RecursivelySpeculatable
+              : Speculation::NotSpeculatable;
 }
 
 SmallVector<Region *> LoopOp::getLoopRegions() { return {&getBody()}; }
@@ -463,18 +525,18 @@ std::optional<ResultRange> LoopOp::getLoopResults() {
   return getCarriedResults();
 }
 
-std::optional<SmallVector<Value>> LoopOp::getLoopInductionVars() {
-  return SmallVector<Value>{getCounter()};
-}
-
+/// The iteration number is no induction variable in MLIR's sense: bounds of
+/// every induction variable are asked for, and trip counts may be absent or
+/// tensors; and analyses take it that a loop with one has no other arguments
+/// than that and the carried values.
 std::optional<APInt> LoopOp::getStaticTripCount() {
   // With a condition the count says only how many there are at most.
-  IntegerAttr trips;
-  if (getCondition() || !getTripCount() ||
-      !matchPattern(getTripCount(), m_Constant(&trips)))
+  if (getCondition() || !getTripCount())
     return std::nullopt;
-  APInt count = trips.getValue();
-  return count.isNegative() ? APInt::getZero(count.getBitWidth()) : count;
+  std::optional<APInt> count = getConstantInteger(getTripCount());
+  if (count && count->isNegative())
+    return APInt::getZero(count->getBitWidth());
+  return count;
 }
 
 FailureOr<LoopLikeOpInterface> LoopOp::replaceWithAdditionalYields(
@@ -487,9 +549,17 @@ FailureOr<LoopLikeOpInterface> LoopOp::replaceWithAdditionalYields(
   SmallVector<Type> results(getCarriedResults().getTypes());
   llvm::append_range(results, newInits.getTypes());
   llvm::append_range(results, getCollectedResults().getTypes());
+  LoopPorts ports = getPorts();
+  // What passes carry need not be of ONNX's types (loop_types).
+  if (!llvm::all_of(newInits.getTypes(), [&](Type type) {
+        std::optional<int64_t> since = getLoopTypeSince(type);
+        return since && *since <= ports.sinceVersion;
+      }))
+    ports.sinceVersion.reset();
   auto loop = LoopOp::create(rewriter, getLoc(), results, TypeRange(),
                              getTripCount(), getCondition(), inits, getSlices(),
-                             getLengths(), getPorts());
+                             getLengths(), ports);
+  loop->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   rewriter.eraseBlock(loop.getLoopBody());
   unsigned carried = getNumCarried();
   YieldOp yield = getYield();
@@ -501,12 +571,12 @@ FailureOr<LoopLikeOpInterface> LoopOp::replaceWithAdditionalYields(
   rewriter.setInsertionPoint(yield);
   SmallVector<Value> yielded =
       newYieldValues(rewriter, getLoc(), added);
-  yield.getCarriedMutable().append(yielded);
+  rewriter.modifyOpInPlace(
+      yield, [&]() { yield.getCarriedMutable().append(yielded); });
   if (replaceUses)
     for (auto [init, arg] : llvm::zip(newInits, added))
       rewriter.replaceUsesWithIf(init, arg, [&](OpOperand &use) {
-        return loop->isProperAncestor(use.getOwner()) &&
-               use.getOwner() != yield;
+        return loop->isProperAncestor(use.getOwner());
       });
   unsigned extra = newInits.size();
   for (unsigned k = 0, e = getNumResults(); k < e; ++k)
@@ -516,37 +586,44 @@ FailureOr<LoopLikeOpInterface> LoopOp::replaceWithAdditionalYields(
   return cast<LoopLikeOpInterface>(loop.getOperation());
 }
 
-OperandRange LoopOp::getEntrySuccessorOperands(RegionSuccessor successor) {
-  // The condition comes right before the inits, so that one range holds both.
-  unsigned begin = getInits().getBeginOperandIndex();
-  unsigned extra = !successor.isParent() && getCondition() ? 1 : 0;
-  return OperandRange(getOperation()->getOperands().drop_front(begin - extra)
-                          .take_front(getNumCarried() + extra));
+// The condition is not forwarded: it decides whether there is an iteration, so
+// it is needed where nobody reads its argument. The iteration number and the
+// slices come from the loop itself.
+OperandRange LoopOp::getEntrySuccessorOperands(RegionSuccessor) {
+  return getInits();
 }
 
-void LoopOp::getSuccessorRegions(RegionBranchPoint point,
+static RegionSuccessor getBodySuccessor(LoopOp op) {
+  return RegionSuccessor(&op.getBody(), op.getCarriedArgs());
+}
+static RegionSuccessor getResultSuccessor(LoopOp op) {
+  return RegionSuccessor(op, op.getCarriedResults());
+}
+
+void LoopOp::getSuccessorRegions(RegionBranchPoint,
                                  SmallVectorImpl<RegionSuccessor> &regions) {
-  auto args = getLoopBody()->getArguments();
-  bool withCondition = !point.isParent() || getCondition();
-  unsigned begin = withCondition ? 1 : 2;
-  regions.push_back(RegionSuccessor(
-      &getBody(), args.slice(begin, getNumCarried() + 2 - begin)));
-  regions.push_back(RegionSuccessor(getOperation(), getCarriedResults()));
+  regions.push_back(getBodySuccessor(*this));
+  regions.push_back(getResultSuccessor(*this));
 }
 
 void LoopOp::getEntrySuccessorRegions(
     ArrayRef<Attribute> operands, SmallVectorImpl<RegionSuccessor> &regions) {
-  if (std::optional<APInt> trips = getStaticTripCount()) {
-    if (trips->isZero()) {
-      regions.push_back(RegionSuccessor(getOperation(), getCarriedResults()));
-      return;
-    }
-    auto args = getLoopBody()->getArguments();
-    regions.push_back(
-        RegionSuccessor(&getBody(), args.slice(2, getNumCarried())));
-    return;
-  }
-  getSuccessorRegions(RegionBranchPoint::parent(), regions);
+  auto constant = [&](Value operand, unsigned index) -> std::optional<APInt> {
+    if (!operand || index >= operands.size())
+      return std::nullopt;
+    return getInteger(operands[index]);
+  };
+  std::optional<APInt> trips = constant(getTripCount(), 0);
+  std::optional<APInt> condition =
+      constant(getCondition(), getTripCount() ? 1 : 0);
+  bool never = (trips && !trips->isStrictlyPositive()) ||
+               (condition && condition->isZero());
+  bool once = (!getTripCount() || (trips && trips->isStrictlyPositive())) &&
+              (!getCondition() || (condition && !condition->isZero()));
+  if (!never)
+    regions.push_back(getBodySuccessor(*this));
+  if (!once)
+    regions.push_back(getResultSuccessor(*this));
 }
 
 void LoopOp::getRegionInvocationBounds(
@@ -560,11 +637,8 @@ void LoopOp::getRegionInvocationBounds(
   bounds.push_back(InvocationBounds::getUnknown());
 }
 
-MutableOperandRange YieldOp::getMutableSuccessorOperands(RegionSuccessor point) {
-  auto loop = dyn_cast<LoopOp>((*this)->getParentOp());
-  if (!loop || point.isParent())
-    return getCarriedMutable();
-  return MutableOperandRange(*this, 0, loop.getNumCarried() + 1);
+MutableOperandRange YieldOp::getMutableSuccessorOperands(RegionSuccessor) {
+  return getCarriedMutable();
 }
 
 void YieldOp::getSuccessorRegions(ArrayRef<Attribute>,

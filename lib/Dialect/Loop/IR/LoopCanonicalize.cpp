@@ -6,10 +6,422 @@
 //
 //===----------------------------------------------------------------------===//
 
+// Canonicalisations of loop.loop: its ports and its condition. Those that look
+// at the number of trips are in LoopCanonicalizeTrips.cpp, those that look at
+// types in LoopCanonicalizeTypes.cpp.
+//
+// A port that nobody reads goes, and with it the run-time errors that only it
+// could have given (loop_slice, loop_collect_shape, loop_collect_length).
+
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/IR/LoopRewrite.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace loopc::loop;
 
-void LoopOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Dead ports
+//===----------------------------------------------------------------------===//
+
+/// What of a loop's body and ports is needed: an operation with effects, a
+/// result that is used, the condition that is tested, and from there on
+/// backwards, through the yield to the carried values.
+class LoopLiveness {
+public:
+  explicit LoopLiveness(LoopOp loop)
+      : loop(loop), body(loop.getLoopBody()), yield(loop.getYield()),
+        kept(loop) {
+    kept.carried.reset();
+    kept.slices.reset();
+    kept.collected.reset();
+    // Even where it is ignored the condition is computed; another pattern makes
+    // it a constant then.
+    markValue(yield.getCondition());
+    for (auto [k, result] : llvm::enumerate(loop.getCarriedResults()))
+      if (!result.use_empty())
+        markCarried(k);
+    for (auto [k, result] : llvm::enumerate(loop.getCollectedResults()))
+      if (!result.use_empty()) {
+        kept.collected.set(k);
+        markValue(yield.getCollected()[k]);
+      }
+    for (Operation &op : body->without_terminator())
+      if (!wouldOpBeTriviallyDead(&op))
+        markOp(&op);
+    while (!worklist.empty())
+      visit(worklist.pop_back_val());
+  }
+
+  const KeptPorts &getKept() const { return kept; }
+
+  SmallVector<Operation *> getDeadOps() const {
+    SmallVector<Operation *> dead;
+    for (Operation &op : body->without_terminator())
+      if (!live.contains(&op))
+        dead.push_back(&op);
+    return dead;
+  }
+
+private:
+  void markOp(Operation *op) {
+    if (live.insert(op).second)
+      worklist.push_back(op);
+  }
+  void markCarried(unsigned k) {
+    if (kept.carried.test(k))
+      return;
+    kept.carried.set(k);
+    markValue(yield.getCarried()[k]);
+  }
+  void markValue(Value value) {
+    if (Operation *op = value.getDefiningOp()) {
+      if (Operation *inBody = body->findAncestorOpInBlock(*op))
+        markOp(inBody);
+      return;
+    }
+    auto arg = cast<BlockArgument>(value);
+    if (arg.getOwner() != body)
+      return;
+    unsigned k = arg.getArgNumber(), carried = loop.getNumCarried();
+    if (k >= 2 + carried)
+      kept.slices.set(k - 2 - carried);
+    else if (k >= 2)
+      markCarried(k - 2);
+  }
+  /// All that `op` and the operations in it use.
+  void visit(Operation *op) {
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        markValue(operand);
+    });
+  }
+
+  LoopOp loop;
+  Block *body;
+  YieldOp yield;
+  KeptPorts kept;
+  llvm::SmallPtrSet<Operation *, 32> live;
+  SmallVector<Operation *> worklist;
+};
+
+/// A carried value of which nothing comes, a collected value and a slice that
+/// nobody reads go:
+///
+///   loop.loop ... carried(%x = %x0 : f32) { ... carried(%x1) }   // unused
+///   ->
+///   loop.loop ... { ... }
+struct DropDeadPorts : OpRewritePattern<LoopOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LoopOp op,
+                                PatternRewriter &rewriter) const override {
+    LoopLiveness liveness(op);
+    if (liveness.getKept().all())
+      return failure();
+    rebuildLoop(rewriter, op, liveness.getKept(), liveness.getDeadOps());
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Carried values that are not carried, or carried twice
+//===----------------------------------------------------------------------===//
+
+/// A carried value that is its init in every iteration becomes a capture:
+///
+///   loop.loop ... carried(%x = %x0 : T) { ... loop.yield carried(%x : T) }
+///   ->
+///   loop.loop ... { ... %x0 for %x ... }             // and %x0 for the result
+///
+/// Several may do so together, as two that are swapped and begin alike.
+struct CaptureInvariants : OpRewritePattern<LoopOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LoopOp op,
+                                PatternRewriter &rewriter) const override {
+    unsigned n = op.getNumCarried();
+    YieldOp yield = op.getYield();
+    llvm::BitVector invariant(n, true);
+    // What is yielded, if all that is thought invariant so far is.
+    auto yieldsInit = [&](unsigned k) {
+      Value value = yield.getCarried()[k], init = op.getInits()[k];
+      if (auto arg = dyn_cast<BlockArgument>(value);
+          arg && arg.getOwner() == op.getLoopBody()) {
+        unsigned j = arg.getArgNumber() - 2;
+        return arg.getArgNumber() >= 2 && j < n && invariant[j] &&
+               sameConstant(op.getInits()[j], init);
+      }
+      return sameConstant(value, init);
+    };
+    for (bool changed = true; std::exchange(changed, false);)
+      for (unsigned k = 0; k < n; ++k)
+        if (invariant[k] && !yieldsInit(k)) {
+          invariant.reset(k);
+          changed = true;
+        }
+    if (invariant.none())
+      return failure();
+    KeptPorts kept(op);
+    kept.carried.reset(invariant);
+    for (unsigned k : invariant.set_bits()) {
+      rewriter.replaceAllUsesWith(op.getCarriedArgs()[k], op.getInits()[k]);
+      rewriter.replaceAllUsesWith(op.getResult(k), op.getInits()[k]);
+    }
+    rebuildLoop(rewriter, op, kept);
+    return success();
+  }
+
+  /// One value, or two constants that are the same.
+  static bool sameConstant(Value a, Value b) {
+    if (a == b)
+      return true;
+    Attribute left, right;
+    return a.getType() == b.getType() && matchPattern(a, m_Constant(&left)) &&
+           matchPattern(b, m_Constant(&right)) && left == right;
+  }
+};
+
+/// Carried values that begin alike and go on alike become one. `leader[k]` is
+/// the first value that value k is thought equal to; what is yielded is compared
+/// under that assumption, which holds once nothing contradicts it.
+struct MergeCarried : OpRewritePattern<LoopOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LoopOp op,
+                                PatternRewriter &rewriter) const override {
+    unsigned n = op.getNumCarried();
+    SmallVector<unsigned> leader(n);
+    for (unsigned k = 0; k < n; ++k)
+      leader[k] = std::distance(op.getInits().begin(),
+                                llvm::find(op.getInits(), op.getInits()[k]));
+    auto merges = [&]() {
+      return llvm::any_of(llvm::enumerate(leader), [](auto it) {
+        return it.value() != it.index();
+      });
+    };
+    for (bool changed = true; std::exchange(changed, false) && merges();) {
+      SmallVector<unsigned> refined(n);
+      for (unsigned k = 0; k < n; ++k) {
+        refined[k] = k;
+        for (unsigned j = leader[k]; j < k; ++j)
+          if (refined[j] == j && leader[j] == leader[k] &&
+              yieldAlike(op, j, k, leader)) {
+            refined[k] = j;
+            break;
+          }
+      }
+      changed = refined != leader;
+      leader = refined;
+    }
+    if (!merges())
+      return failure();
+    KeptPorts kept(op);
+    for (unsigned k = 0; k < n; ++k)
+      if (leader[k] != k) {
+        kept.carried.reset(k);
+        rewriter.replaceAllUsesWith(op.getCarriedArgs()[k],
+                                    op.getCarriedArgs()[leader[k]]);
+        rewriter.replaceAllUsesWith(op.getResult(k), op.getResult(leader[k]));
+      }
+    rebuildLoop(rewriter, op, kept);
+    return success();
+  }
+
+  static bool yieldAlike(LoopOp op, unsigned j, unsigned k,
+                         ArrayRef<unsigned> leader) {
+    YieldOp yield = op.getYield();
+    return alike(op, yield.getCarried()[j], yield.getCarried()[k], leader,
+                 /*depth=*/8);
+  }
+
+  /// True if the values are the same where carried values are the same as their
+  /// leaders. Looks through at most `depth` operations.
+  static bool alike(LoopOp op, Value a, Value b, ArrayRef<unsigned> leader,
+                    unsigned depth) {
+    if (a == b)
+      return true;
+    Block *body = op.getLoopBody();
+    if (a.getType() != b.getType() || a.getParentBlock() != body ||
+        b.getParentBlock() != body)
+      return false;
+    auto left = dyn_cast<BlockArgument>(a), right = dyn_cast<BlockArgument>(b);
+    if (left && right) {
+      unsigned i = left.getArgNumber() - 2, j = right.getArgNumber() - 2;
+      return left.getArgNumber() >= 2 && right.getArgNumber() >= 2 &&
+             i < leader.size() && j < leader.size() && leader[i] == leader[j];
+    }
+    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+    if (!x || !y || depth == 0 || x->getNumRegions() != 0 ||
+        cast<OpResult>(a).getResultNumber() !=
+            cast<OpResult>(b).getResultNumber() ||
+        !isMemoryEffectFree(x) || !isMemoryEffectFree(y))
+      return false;
+    return OperationEquivalence::isEquivalentTo(
+        x, y,
+        [&](Value l, Value r) {
+          return success(alike(op, l, r, leader, depth - 1));
+        },
+        /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
+  }
+};
+
+/// Two collected values that are one value, collected the same way.
+struct MergeCollected : OpRewritePattern<LoopOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LoopOp op,
+                                PatternRewriter &rewriter) const override {
+    unsigned n = op.getNumCollected();
+    auto results = op.getCollectedResults();
+    auto yielded = op.getYield().getCollected();
+    auto same = [&](unsigned j, unsigned k) {
+      return yielded[j] == yielded[k] &&
+             results[j].getType() == results[k].getType() &&
+             op.getCollectAxes()[j] == op.getCollectAxes()[k] &&
+             op.getCollectReverse()[j] == op.getCollectReverse()[k] &&
+             op.getLengthOf(j) == op.getLengthOf(k) &&
+             // A memref may be written to afterwards.
+             isa<TensorType>(results[j].getType());
+    };
+    KeptPorts kept(op);
+    for (unsigned k = 0; k < n; ++k)
+      for (unsigned j = 0; j < k; ++j)
+        if (kept.collected[j] && same(j, k)) {
+          kept.collected.reset(k);
+          rewriter.replaceAllUsesWith(results[k], results[j]);
+          break;
+        }
+    if (kept.all())
+      return failure();
+    rebuildLoop(rewriter, op, kept);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// The condition
+//===----------------------------------------------------------------------===//
+
+static bool isTrue(Value value) {
+  std::optional<APInt> constant = getConstantInteger(value);
+  return constant && !constant->isZero();
+}
+
+/// The condition's argument, where it is true in every iteration:
+/// - a condition is given: it held before every iteration (loop_test), and so
+///   did the one given before the first;
+/// - none is given: the argument is true, later the last yielded (loop_cond),
+///   and what is yielded is true, or the argument.
+struct ConditionArgIsTrue : OpRewritePattern<LoopOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LoopOp op,
+                                PatternRewriter &rewriter) const override {
+    BlockArgument arg = op.getConditionArg();
+    Value given = op.getCondition(), yielded = op.getYield().getCondition();
+    auto inBody = [&](OpOperand &use) {
+      return op.getBody().isAncestor(use.getOwner()->getParentRegion());
+    };
+    bool argIsTrue = given || yielded == arg || isTrue(yielded);
+    bool replaceArg = argIsTrue && !arg.use_empty();
+    bool replaceGiven = given && !isTrue(given) &&
+                        llvm::any_of(given.getUses(), inBody);
+    if (!replaceArg && !replaceGiven)
+      return failure();
+    rewriter.setInsertionPointToStart(op.getLoopBody());
+    bool changed = false;
+    if (replaceArg)
+      if (Value yes =
+              createIntegerConstant(rewriter, op.getLoc(), arg.getType(), 1)) {
+        rewriter.replaceAllUsesWith(arg, yes);
+        changed = true;
+      }
+    if (replaceGiven)
+      if (Value yes = createIntegerConstant(rewriter, op.getLoc(),
+                                            given.getType(), 1)) {
+        rewriter.replaceUsesWithIf(given, yes, inBody);
+        changed = true;
+      }
+    return success(changed);
+  }
+};
+
+/// A condition that is computed and ignored (loop_cond_ignored) is not computed:
+///
+///   loop.loop (%i : i64, %c : i1) trips(%m : i64) { ... while(%go : i1) }
+///   ->
+///   loop.loop (%i : i64, %c : i1) trips(%m : i64) { ... while(%true : i1) }
+struct IgnoredCondition : OpRewritePattern<LoopOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LoopOp op,
+                                PatternRewriter &rewriter) const override {
+    YieldOp yield = op.getYield();
+    if (op.getCondition() || !op.getConditionArg().use_empty() ||
+        isTrue(yield.getCondition()))
+      return failure();
+    rewriter.setInsertionPoint(yield);
+    Value yes = createIntegerConstant(rewriter, yield.getLoc(),
+                                      yield.getCondition().getType(), 1);
+    if (!yes)
+      return failure();
+    rewriter.modifyOpInPlace(
+        yield, [&]() { yield.getConditionMutable().assign(yes); });
+    return success();
+  }
+};
+
+/// A condition that can fail before the first iteration only:
+///
+///   loop.loop ... trips(%m : i64) while(%true : i1) { ... while(%true : i1) }
+///   ->
+///   loop.loop ... trips(%m : i64) { ... while(%true : i1) }
+///
+/// and, where it is not known before the loop, into the trip count:
+///
+///   loop.loop ... trips(%m : i64) while(%c : i1) { ... while(%true : i1) }
+///   ->
+///   %n = arith.select %c, %m, %zero : i64
+///   loop.loop ... trips(%n : i64) { ... while(%true : i1) }
+///
+/// Without a trip count the second stays: the loop ends at once or never.
+struct DropTrueCondition : OpRewritePattern<LoopOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LoopOp op,
+                                PatternRewriter &rewriter) const override {
+    Value given = op.getCondition(), trips = op.getTripCount();
+    if (!given || !isTrue(op.getYield().getCondition()))
+      return failure();
+    if (!isTrue(given)) {
+      if (!trips)
+        return failure();
+      auto tensor = dyn_cast<RankedTensorType>(trips.getType());
+      Type conditionType = rewriter.getI1Type();
+      if (tensor)
+        conditionType = tensor.clone(conditionType);
+      if (given.getType() != conditionType)
+        return failure();
+      Value zero =
+          createIntegerConstant(rewriter, op.getLoc(), trips.getType(), 0);
+      if (!zero)
+        return failure();
+      trips = arith::SelectOp::create(rewriter, op.getLoc(), given, trips,
+                                      zero);
+    }
+    rewriter.modifyOpInPlace(op, [&]() {
+      op.getConditionMutable().clear();
+      if (trips)
+        op.getTripCountMutable().assign(trips);
+    });
+    return success();
+  }
+};
+} // namespace
+
+void LoopOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                         MLIRContext *context) {
+  patterns.add<DropDeadPorts, CaptureInvariants, MergeCarried, MergeCollected,
+               ConditionArgIsTrue, IgnoredCondition, DropTrueCondition>(
+      context);
+  populateTripPatterns(patterns);
+  populateTypePatterns(patterns);
+}

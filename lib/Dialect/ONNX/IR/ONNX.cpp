@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace loopc::onnx;
@@ -129,7 +131,70 @@ ParseResult NodeOp::parse(OpAsmParser &parser, OperationState &state) {
 LogicalResult NodeOp::verify() {
   if (getOpType().empty())
     return emitOpError("expects an operator name");
-  return success();
+  return verifyNode(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// CastOp
+//===----------------------------------------------------------------------===//
+
+Type loopc::onnx::joinTypes(Type a, Type b) {
+  if (a == b)
+    return a;
+  if (auto seqA = dyn_cast<SeqType>(a), seqB = dyn_cast<SeqType>(b);
+      seqA && seqB) {
+    Type element = joinTypes(seqA.getElementType(), seqB.getElementType());
+    return element ? SeqType::get(element) : Type();
+  }
+  if (auto optA = dyn_cast<OptionalType>(a), optB = dyn_cast<OptionalType>(b);
+      optA && optB) {
+    Type element = joinTypes(optA.getElementType(), optB.getElementType());
+    return element ? OptionalType::get(element) : Type();
+  }
+  auto tensorA = dyn_cast<TensorType>(a), tensorB = dyn_cast<TensorType>(b);
+  if (!tensorA || !tensorB ||
+      tensorA.getElementType() != tensorB.getElementType())
+    return {};
+  Type element = tensorA.getElementType();
+  if (!tensorA.hasRank() || !tensorB.hasRank() ||
+      tensorA.getRank() != tensorB.getRank())
+    return UnrankedTensorType::get(element);
+  SmallVector<int64_t> shape;
+  for (auto [x, y] : llvm::zip_equal(tensorA.getShape(), tensorB.getShape()))
+    shape.push_back(x == y ? x : ShapedType::kDynamic);
+  return RankedTensorType::get(shape, element);
+}
+
+/// True if a value may have both types, inside a collection.
+static bool mayBeSame(Type a, Type b) {
+  if (auto seqA = dyn_cast<SeqType>(a), seqB = dyn_cast<SeqType>(b);
+      seqA && seqB)
+    return mayBeSame(seqA.getElementType(), seqB.getElementType());
+  if (auto optA = dyn_cast<OptionalType>(a), optB = dyn_cast<OptionalType>(b);
+      optA && optB)
+    return mayBeSame(optA.getElementType(), optB.getElementType());
+  auto tensorA = dyn_cast<TensorType>(a), tensorB = dyn_cast<TensorType>(b);
+  return tensorA && tensorB &&
+         tensorA.getElementType() == tensorB.getElementType() &&
+         succeeded(verifyCompatibleShape(tensorA, tensorB));
+}
+
+bool CastOp::areCastCompatible(TypeRange inputs, TypeRange outputs) {
+  if (inputs.size() != 1 || outputs.size() != 1)
+    return false;
+  // Tensors have tensor.cast.
+  return isa<SeqType, OptionalType>(inputs[0]) &&
+         mayBeSame(inputs[0], outputs[0]);
+}
+
+OpFoldResult CastOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getType())
+    return getSource();
+  // Back to the type that the value came from.
+  if (auto inner = getSource().getDefiningOp<CastOp>())
+    if (inner.getSource().getType() == getType())
+      return inner.getSource();
+  return {};
 }
 
 #define GET_OP_CLASSES

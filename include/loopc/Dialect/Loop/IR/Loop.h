@@ -41,6 +41,24 @@ bool isScalarLike(mlir::Type type, bool boolean);
 /// removed; a scalar's rank-0 tensor stands for the scalar. Null if it has none.
 mlir::Type getCollectedElementType(mlir::Type type, int64_t axis);
 
+/// The integer or boolean that `value` is if it is a constant of one element.
+std::optional<llvm::APInt> getConstantInteger(mlir::Value value);
+
+/// The first version of ONNX Loop whose type list holds `type`, a tensor, a
+/// sequence or an optional; nothing where no version's does (loop_types).
+std::optional<int64_t> getLoopTypeSince(mlir::Type type);
+
+/// Calls the operation's verifyBody() ahead of the interfaces that follow in its
+/// list of traits: see Loop_BodyVerified.
+template <typename ConcreteType>
+class BodyVerified
+    : public mlir::OpTrait::TraitBase<ConcreteType, BodyVerified> {
+public:
+  static llvm::LogicalResult verifyRegionTrait(mlir::Operation *op) {
+    return mlir::cast<ConcreteType>(op).verifyBody();
+  }
+};
+
 } // namespace loopc::loop
 
 #include "loopc/Dialect/Loop/IR/LoopDialect.h.inc"

@@ -28,18 +28,29 @@ def Loop_Dialect : Dialect {
     The rules are those of the specification, docs/Spec.md; their labels
     (`loop_zero`) stand in the descriptions below.
   }];
+  // Folds and canonicalisations make constants, casts and slices.
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+/// Calls verifyBody() once the body's operations are verified and before any
+/// other trait or interface looks at the body: listed first, so that the
+/// interfaces' verifiers, which take the body for granted and whose messages say
+/// less, see only loops whose yield fits.
+def Loop_BodyVerified : NativeOpTrait<"BodyVerified"> {
+  let cppNamespace = "::loopc::loop";
 }
 
 class Loop_Op<string mnemonic, list<Trait> traits = []>
     : Op<Loop_Dialect, mnemonic, traits>;
 
 def Loop_LoopOp : Loop_Op<"loop", [
-    AttrSizedOperandSegments, SingleBlock,
+    AttrSizedOperandSegments, SingleBlock, Loop_BodyVerified,
     RecursiveMemoryEffects,
     DeclareOpInterfaceMethods<ConditionallySpeculatable>,
     DeclareOpInterfaceMethods<LoopLikeOpInterface,
         ["getRegionIterArgs", "getYieldedValuesMutable",
-         "getLoopResults", "getLoopInductionVars",
+         "getLoopResults",
          "replaceWithAdditionalYields", "getStaticTripCount"]>,
     DeclareOpInterfaceMethods<RegionBranchOpInterface,
         ["getEntrySuccessorOperands", "getEntrySuccessorRegions",
@@ -138,7 +149,6 @@ def Loop_LoopOp : Loop_Op<"loop", [
 
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
-  let hasRegionVerifier = 1;
   let hasCanonicalizer = 1;
 
   let extraClassDeclaration = [{
@@ -167,6 +177,8 @@ def Loop_LoopOp : Loop_Op<"loop", [
     ::mlir::Value getLengthOf(unsigned k);
     /// Axes, directions and version of this loop.
     ::loopc::loop::LoopPorts getPorts();
+    /// Holds the yield to the loop's ports; see BodyVerified.
+    ::llvm::LogicalResult verifyBody();
     /// True if the loop is known to end: a trip count is given.
     bool isKnownToEnd() { return static_cast<bool>(getTripCount()); }
     static ::llvm::StringRef getDefaultDialect() { return "loop"; }
@@ -174,8 +186,8 @@ def Loop_LoopOp : Loop_Op<"loop", [
 }
 
 def Loop_ScanOp : Loop_Op<"scan", [
-    AttrSizedOperandSegments, SingleBlock, RecursiveMemoryEffects,
-    RecursivelySpeculatable]> {
+    AttrSizedOperandSegments, SingleBlock, Loop_BodyVerified,
+    RecursiveMemoryEffects, DeclareOpInterfaceMethods<ConditionallySpeculatable>]> {
   let summary = "ONNX Scan: states carried over the slices of inputs";
   let description = [{
     Runs its body once for each element of the scan inputs along their axes. The
@@ -220,12 +232,13 @@ def Loop_ScanOp : Loop_Op<"scan", [
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
-  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Block *getScanBody() { return &getBody().front(); }
     ::loopc::loop::YieldOp getYield();
     unsigned getNumStates() { return getInits().size(); }
     unsigned getNumOutputs() { return getNumResults() - getNumStates(); }
+    /// Holds the yield to the scan's ports; see BodyVerified.
+    ::llvm::LogicalResult verifyBody();
     static ::llvm::StringRef getDefaultDialect() { return "loop"; }
   }];
 }

@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -27,5 +28,12 @@
 
 #define GET_OP_CLASSES
 #include "loopc/Dialect/ONNX/IR/ONNXOps.h.inc"
+
+namespace loopc::onnx {
+/// The least type that values of both types have: dimensions that differ become
+/// dynamic, ranks that differ `tensor<*xT>`; sequences and optionals by their
+/// elements. Null where the element types or kinds differ.
+mlir::Type joinTypes(mlir::Type a, mlir::Type b);
+} // namespace loopc::onnx
 
 #endif // LOOPC_DIALECT_ONNX_IR_ONNX_H

@@ -12,6 +12,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/CastInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -79,6 +80,13 @@ def ONNX_NodeOp : ONNX_Op<"node", [
     simply missing; an output that is left out has type `none`.
     `node_attributes` are the node's own; defaults come from the schema.
 
+    The verifier holds a node to the schema of exactly this version: numbers of
+    inputs and outputs, attributes known, required and of the right kind (INT
+    `i64`, FLOAT `f32`, STRING, INTS `array<i64>`, FLOATS `array<f32>`, STRINGS
+    an array, TENSOR elements, TYPE_PROTO a type), and the types that each input
+    and output takes, equal where the schema says so. Nodes of domains that have
+    no schemas are taken as they are.
+
     ```mlir
     func.func @softmax(%x: tensor<2x?xf32>) -> tensor<2x?xf32> {
       %y = onnx.node "Softmax"(%x) since 13 {axis = 1 : i64}
@@ -145,6 +153,26 @@ def ONNX_NoneOp : ONNX_Op<"none", [Pure, ConstantLike]> {
   let arguments = (ins);
   let results = (outs NoneType:$result);
   let assemblyFormat = "attr-dict";
+  let hasFolder = 1;
+}
+
+def ONNX_CastOp : ONNX_Op<"cast",
+    [Pure, DeclareOpInterfaceMethods<CastOpInterface>]> {
+  let summary = "a collection seen with more or less known of its elements";
+  let description = [{
+    What `tensor.cast` is to tensors, for sequences and optionals: the value is
+    the same, the shapes that its type says are weaker or stronger.
+
+    ```mlir
+    func.func @cast(%s: !onnx.seq<tensor<2xf32>>) -> !onnx.seq<tensor<?xf32>> {
+      %t = onnx.cast %s : !onnx.seq<tensor<2xf32>> to !onnx.seq<tensor<?xf32>>
+      return %t : !onnx.seq<tensor<?xf32>>
+    }
+    ```
+  }];
+  let arguments = (ins AnyType:$source);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
   let hasFolder = 1;
 }
 

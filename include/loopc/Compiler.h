@@ -1,0 +1,140 @@
+//===- Compiler.h - The whole way through the compiler ----------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the tools, the C API and Python call: import, passes, code generation.
+//
+//   loopc::Compiler compiler(options);
+//   loopc::DiagnosticCollector diagnostics(&compiler.getContext());
+//   if (failed(compiler.parseFile("model.onnx")))
+//     return diagnostics.get();
+//   auto model = compiler.compileInProcess();
+//
+// A Compiler compiles one model once and is used by one thread at a time; any
+// number of them may work at the same time.
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_COMPILER_H
+#define LOOPC_COMPILER_H
+
+#include "loopc/Target/CompiledModel.h"
+#include "loopc/Target/ModelInfo.h"
+#include "loopc/Target/TargetOptions.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Support/Timing.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace llvm {
+class raw_pwrite_stream;
+} // namespace llvm
+namespace mlir {
+class PassManager;
+} // namespace mlir
+
+namespace loopc {
+
+/// Where compilation stops. Up to LLVM it is the text of MLIR.
+enum class Output {
+  ONNX,
+  Loop,
+  Linalg,
+  MemRef,
+  SCF,
+  LLVM,
+  LLVMIR,
+  Assembly,
+  Object,
+  Shared
+};
+
+/// What is read.
+enum class InputFormat {
+  Auto, ///< MLIR by its bytecode's magic number or the name's end, else ONNX
+  ONNX, ///< binary or textual
+  MLIR  ///< text or bytecode, of any stage
+};
+
+struct CompilerOptions {
+  /// Machine, CPU, -O level and the name of the functions.
+  TargetOptions target;
+  /// A Loop with trip count and without condition stops where its body yields
+  /// false, as in onnxruntime.
+  bool ortCompat = false;
+  /// Extents of named dimensions.
+  llvm::StringMap<int64_t> dims;
+  /// Shapes of inputs; ShapedType::kDynamic where it is left open.
+  llvm::StringMap<llvm::SmallVector<int64_t>> shapes;
+  /// Folder of external data; empty: that of the model's file.
+  std::string externalDataFolder;
+  InputFormat format = InputFormat::Auto;
+  /// Called with the pass manager before it runs: to print, to time.
+  std::function<mlir::LogicalResult(mlir::PassManager &)> configurePasses;
+};
+
+/// One model on its way. Everything reports to the handlers of getContext().
+class Compiler {
+public:
+  explicit Compiler(CompilerOptions options);
+  ~Compiler();
+  Compiler(const Compiler &) = delete;
+  Compiler &operator=(const Compiler &) = delete;
+
+  mlir::MLIRContext &getContext() { return *context; }
+
+  /// Times what follows below `scope`, which must live as long as this.
+  void setTiming(mlir::TimingScope &scope) { timing = &scope; }
+
+  /// Reads a model: a path, "-" for standard input, or bytes, which must live
+  /// as long as this object. `name` stands for the file in messages; external
+  /// data is looked for beside it. Once in the life of a Compiler.
+  mlir::LogicalResult parseFile(llvm::StringRef path);
+  mlir::LogicalResult parseBytes(llvm::StringRef name, llvm::StringRef bytes);
+
+  /// The module as far as it is. Null before parsing.
+  mlir::ModuleOp getModule();
+
+  /// Compiles as far as `output` (not Shared) and writes that to `os`.
+  /// `weightsFile`: see generateCode(). Once.
+  mlir::LogicalResult emit(Output output, llvm::raw_pwrite_stream &os,
+                           llvm::StringRef weightsFile = "");
+
+  /// Links `object`, which emit() wrote, to the shared object `file`.
+  mlir::LogicalResult link(llvm::StringRef object, llvm::StringRef file,
+                           llvm::StringRef soname);
+
+  /// Compiles for this process. Instead of emit().
+  mlir::FailureOr<std::unique_ptr<CompiledModel>> compileInProcess();
+
+  /// Inputs, outputs and names; after emit() of LLVM or what follows, or
+  /// compileInProcess().
+  const ModelInfo &getModelInfo() const { return info; }
+
+private:
+  mlir::LogicalResult parseMLIR(llvm::StringRef name, llvm::StringRef bytes);
+  mlir::LogicalResult lower(Output output);
+
+  CompilerOptions options;
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// What was read by parseFile(); weights may refer to it.
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  std::string fileStem;
+  ModelInfo info;
+  mlir::TimingScope noTiming;
+  mlir::TimingScope *timing = &noTiming;
+};
+
+} // namespace loopc
+
+#endif // LOOPC_COMPILER_H

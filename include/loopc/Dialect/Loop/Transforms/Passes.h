@@ -1,0 +1,37 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Passes over loops: see Passes.td and docs/Passes.md.
+
+#ifndef LOOPC_DIALECT_LOOP_TRANSFORMS_PASSES_H
+#define LOOPC_DIALECT_LOOP_TRANSFORMS_PASSES_H
+
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace loopc {
+#define GEN_PASS_DECL
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+
+namespace loop {
+
+/// Bufferization of the loop dialect, as an external interface model.
+void registerBufferizableOpInterfaceExternalModels(
+    mlir::DialectRegistry &registry);
+
+} // namespace loop
+} // namespace loopc
+
+#endif // LOOPC_DIALECT_LOOP_TRANSFORMS_PASSES_H

@@ -1,0 +1,48 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Dimensions of tensors as SSA values, and rebuilding of loops.
+
+#ifndef LOOPC_DIALECT_LOOP_TRANSFORMS_UTILS_H
+#define LOOPC_DIALECT_LOOP_TRANSFORMS_UTILS_H
+
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace loopc {
+
+/// Dimension `axis` of the ranked tensor `value`: a constant or an existing SSA
+/// value where the defining operations tell, else a tensor.dim right behind the
+/// definition, so that equal dimensions are equal values.
+mlir::OpFoldResult resolveDim(mlir::OpBuilder &b, mlir::Location loc,
+                              mlir::Value value, int64_t axis);
+
+/// All dimensions of `value`.
+llvm::SmallVector<mlir::OpFoldResult>
+resolveDims(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
+
+/// The path of a node in its model, as the importer wrote it into the location:
+/// "main/Loop 'decode'/body/#3 Gather 'g' (opset 13)"; "" where there is none.
+std::string locationPath(mlir::Location loc);
+
+namespace loop {
+
+/// The one element of `value`, a scalar or a tensor; the run ends with an error
+/// where a tensor of unknown shape holds another number of elements.
+mlir::Value extractScalar(mlir::OpBuilder &b, mlir::Location loc,
+                          mlir::Value value, llvm::StringRef what);
+
+/// Moves the body of `from` into `to` (a loop with an empty body), with the
+/// arguments of `from` replaced by `replacements`.
+void moveBody(mlir::RewriterBase &rewriter, LoopOp from, LoopOp to,
+              mlir::ValueRange replacements);
+
+} // namespace loop
+} // namespace loopc
+
+#endif // LOOPC_DIALECT_LOOP_TRANSFORMS_UTILS_H

@@ -1,0 +1,369 @@
+//===- Api.cpp - The functions of loopc.h ---------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The only file of the library that is compiled with exceptions: what comes out
+// of the C++ library below ends here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Impl.h"
+
+#include <cstring>
+#include <exception>
+#include <new>
+
+using namespace loopc::capi;
+
+extern "C" const char *loopc_version(void) { return LOOPC_VERSION; }
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+void loopc_diagnostics::addError(std::string_view code,
+                                 std::string_view message) {
+  std::string text = "error: ";
+  text.append(code).append(": ").append(message);
+  entries.push_back({LOOPC_SEVERITY_ERROR, std::string(code), "",
+                     std::string(message), std::move(text)});
+}
+
+extern "C" size_t
+loopc_diagnostics_count(const loopc_diagnostics *diagnostics) {
+  return diagnostics ? diagnostics->entries.size() : 0;
+}
+
+extern "C" loopc_diagnostic
+loopc_diagnostics_get(const loopc_diagnostics *diagnostics, size_t index) {
+  if (index >= loopc_diagnostics_count(diagnostics))
+    return {0, "", "", ""};
+  const auto &entry = diagnostics->entries[index];
+  return {entry.severity, entry.code.c_str(), entry.location.c_str(),
+          entry.message.c_str()};
+}
+
+extern "C" const char *
+loopc_diagnostics_text(const loopc_diagnostics *diagnostics, size_t index) {
+  if (index >= loopc_diagnostics_count(diagnostics))
+    return "";
+  return diagnostics->entries[index].text.c_str();
+}
+
+extern "C" void loopc_diagnostics_destroy(loopc_diagnostics *diagnostics) {
+  delete diagnostics;
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+extern "C" loopc_compile_options *loopc_compile_options_create(void) {
+  return new (std::nothrow) loopc_compile_options;
+}
+
+extern "C" void loopc_compile_options_destroy(loopc_compile_options *options) {
+  delete options;
+}
+
+/// Calls `change` on options that are there; what it throws is memory that has
+/// run out.
+template <typename Change>
+static int setOption(loopc_compile_options *options, bool valid,
+                     Change change) noexcept {
+  if (!options || !valid)
+    return LOOPC_COMPILE_ERROR_ARGUMENT;
+  try {
+    change();
+    return LOOPC_COMPILE_OK;
+  } catch (...) {
+    return LOOPC_COMPILE_ERROR_INTERNAL;
+  }
+}
+
+static int setText(loopc_compile_options *options,
+                   std::string loopc_compile_options::*member,
+                   const char *text) {
+  return setOption(options, text != nullptr,
+                   [&] { options->*member = std::string(text); });
+}
+
+extern "C" int
+loopc_compile_options_set_opt_level(loopc_compile_options *options, int level) {
+  return setOption(options, level >= 0 && level <= 3,
+                   [&] { options->optLevel = level; });
+}
+
+extern "C" int loopc_compile_options_set_target(loopc_compile_options *options,
+                                                const char *triple) {
+  return setText(options, &loopc_compile_options::target, triple);
+}
+
+extern "C" int loopc_compile_options_set_cpu(loopc_compile_options *options,
+                                             const char *cpu) {
+  return setText(options, &loopc_compile_options::cpu, cpu);
+}
+
+extern "C" int
+loopc_compile_options_set_features(loopc_compile_options *options,
+                                   const char *features) {
+  return setText(options, &loopc_compile_options::features, features);
+}
+
+/// Letters and digits as C has them, whatever the locale.
+static bool isIdentifier(const char *text) {
+  if (*text >= '0' && *text <= '9')
+    return false;
+  for (; *text; ++text)
+    if (!((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
+          (*text >= '0' && *text <= '9') || *text == '_'))
+      return false;
+  return true;
+}
+
+extern "C" int loopc_compile_options_set_name(loopc_compile_options *options,
+                                              const char *name) {
+  if (name && !isIdentifier(name))
+    return LOOPC_COMPILE_ERROR_ARGUMENT;
+  return setText(options, &loopc_compile_options::name, name);
+}
+
+extern "C" int
+loopc_compile_options_set_base_directory(loopc_compile_options *options,
+                                         const char *directory) {
+  return setText(options, &loopc_compile_options::baseDirectory, directory);
+}
+
+extern "C" int
+loopc_compile_options_set_ort_compat(loopc_compile_options *options,
+                                     int enabled) {
+  return setOption(options, true, [&] { options->ortCompat = enabled != 0; });
+}
+
+extern "C" int loopc_compile_options_set_verify(loopc_compile_options *options,
+                                                int enabled) {
+  return setOption(options, true, [&] { options->verify = enabled != 0; });
+}
+
+/// Adds `value` for `name` to `list`; a name has one value.
+template <typename Value>
+static bool addNamed(std::vector<std::pair<std::string, Value>> &list,
+                     const char *name, const Value &value) {
+  for (const auto &[known, knownValue] : list)
+    if (known == name)
+      return knownValue == value;
+  list.emplace_back(name, value);
+  return true;
+}
+
+extern "C" int loopc_compile_options_add_dim(loopc_compile_options *options,
+                                             const char *name, int64_t extent) {
+  bool added = false;
+  int status = setOption(options, name && *name && extent >= 0, [&] {
+    added = addNamed(options->dims, name, extent);
+  });
+  return status == LOOPC_COMPILE_OK && !added ? LOOPC_COMPILE_ERROR_ARGUMENT
+                                              : status;
+}
+
+extern "C" int loopc_compile_options_add_shape(loopc_compile_options *options,
+                                               const char *name,
+                                               const int64_t *extents,
+                                               size_t rank) {
+  bool valid = name && *name && (extents || rank == 0);
+  for (size_t i = 0; valid && i < rank; ++i)
+    valid = extents[i] >= -1;
+  bool added = false;
+  int status = setOption(options, valid, [&] {
+    added = addNamed(options->shapes, name,
+                     std::vector<int64_t>(extents, extents + rank));
+  });
+  return status == LOOPC_COMPILE_OK && !added ? LOOPC_COMPILE_ERROR_ARGUMENT
+                                              : status;
+}
+
+//===----------------------------------------------------------------------===//
+// Sessions and files
+//===----------------------------------------------------------------------===//
+
+/// Calls `work(diagnostics)`, which returns a status. Hands the diagnostics to
+/// the caller where it wants them and there are any.
+template <typename Work>
+static int report(loopc_diagnostics **result, Work work) noexcept {
+  if (result)
+    *result = nullptr;
+  try {
+    auto diagnostics = std::make_unique<loopc_diagnostics>();
+    int status;
+    try {
+      status = work(*diagnostics);
+    } catch (const std::bad_alloc &) {
+      diagnostics->addError(kInternalCode, "out of memory");
+      status = LOOPC_COMPILE_ERROR_INTERNAL;
+    } catch (const std::exception &error) {
+      diagnostics->addError(kInternalCode, error.what());
+      status = LOOPC_COMPILE_ERROR_INTERNAL;
+    }
+    if (result && !diagnostics->entries.empty())
+      *result = diagnostics.release();
+    return status;
+  } catch (...) {
+    return LOOPC_COMPILE_ERROR_INTERNAL;
+  }
+}
+
+static int badArgument(loopc_diagnostics &diagnostics, const char *text) {
+  diagnostics.addError(kBadOptionCode, text);
+  return LOOPC_COMPILE_ERROR_ARGUMENT;
+}
+
+/// `make(session, diagnostics)` for a session that the caller gets.
+template <typename Make>
+static int makeSession(loopc_session **result, loopc_diagnostics **said,
+                       Make make) {
+  if (result)
+    *result = nullptr;
+  return report(said, [&](loopc_diagnostics &diagnostics) -> int {
+    if (!result)
+      return badArgument(diagnostics, "'session' must not be null");
+    auto session = std::make_unique<loopc_session>();
+    int status = make(*session, diagnostics);
+    if (status == LOOPC_COMPILE_OK)
+      *result = session.release();
+    return status;
+  });
+}
+
+static const loopc_compile_options &
+orDefault(const loopc_compile_options *options) {
+  static const loopc_compile_options defaults;
+  return options ? *options : defaults;
+}
+
+extern "C" int
+loopc_session_create_from_file(const char *path,
+                               const loopc_compile_options *options,
+                               loopc_session **result,
+                               loopc_diagnostics **said) {
+  return makeSession(
+      result, said, [&](loopc_session &session, loopc_diagnostics &diagnostics) {
+        if (!path || !*path)
+          return badArgument(diagnostics, "the path must not be empty");
+        return createSession({path, {}}, orDefault(options), session,
+                             diagnostics);
+      });
+}
+
+extern "C" int
+loopc_session_create_from_bytes(const void *data, size_t size,
+                                const loopc_compile_options *options,
+                                loopc_session **result,
+                                loopc_diagnostics **said) {
+  return makeSession(
+      result, said, [&](loopc_session &session, loopc_diagnostics &diagnostics) {
+        if (!data && size)
+          return badArgument(diagnostics, "'data' must not be null");
+        std::string_view bytes(static_cast<const char *>(data), size);
+        return createSession({"", bytes}, orDefault(options), session,
+                             diagnostics);
+      });
+}
+
+extern "C" int loopc_session_load_shared(const char *path, const char *name,
+                                         loopc_session **result,
+                                         loopc_diagnostics **said) {
+  return makeSession(
+      result, said, [&](loopc_session &session, loopc_diagnostics &diagnostics) {
+        if (!path || !*path)
+          return badArgument(diagnostics, "the path must not be empty");
+        return loadShared(path, name, session, diagnostics);
+      });
+}
+
+extern "C" const loopc_model *
+loopc_session_model(const loopc_session *session) {
+  return session ? session->model : nullptr;
+}
+
+extern "C" int loopc_session_run(const loopc_session *session,
+                                 const loopc_run_options *options,
+                                 const loopc_value *inputs, size_t num_inputs,
+                                 loopc_value *outputs, size_t num_outputs,
+                                 loopc_error *error,
+                                 loopc_run_statistics *statistics) {
+  if (!session) {
+    if (error) {
+      error->status = LOOPC_ERROR_INPUT;
+      std::strcpy(error->message, "there is no session");
+    }
+    return LOOPC_ERROR_INPUT;
+  }
+  if (!session->run)
+    return loopc_model_run_with_statistics(session->model, options, inputs,
+                                           num_inputs, outputs, num_outputs,
+                                           error, statistics);
+  if (statistics)
+    *statistics = {};
+  return session->run(options, inputs, num_inputs, outputs, num_outputs, error);
+}
+
+extern "C" void loopc_session_destroy(loopc_session *session) {
+  delete session;
+}
+
+extern "C" int loopc_emit_from_name(const char *text) {
+  static constexpr std::pair<std::string_view, int> kNames[] = {
+      {"onnx", LOOPC_EMIT_ONNX},       {"loop", LOOPC_EMIT_LOOP},
+      {"linalg", LOOPC_EMIT_LINALG},   {"memref", LOOPC_EMIT_MEMREF},
+      {"scf", LOOPC_EMIT_SCF},         {"llvm", LOOPC_EMIT_LLVM},
+      {"llvm-ir", LOOPC_EMIT_LLVM_IR}, {"asm", LOOPC_EMIT_ASM},
+      {"obj", LOOPC_EMIT_OBJ},         {"shared", LOOPC_EMIT_SHARED}};
+  for (auto [name, emit] : kNames)
+    if (text && name == text)
+      return emit;
+  return 0;
+}
+
+static bool isEmit(int emit) {
+  return (emit >= LOOPC_EMIT_ONNX && emit <= LOOPC_EMIT_ASM) ||
+         emit == LOOPC_EMIT_OBJ || emit == LOOPC_EMIT_SHARED;
+}
+
+/// What both functions below do.
+static int compile(const Source &source, bool hasSource, int emit,
+                   const char *output, const loopc_compile_options *options,
+                   loopc_diagnostics &diagnostics) {
+  if (!hasSource)
+    return badArgument(diagnostics, "there is no model");
+  if (!isEmit(emit))
+    return badArgument(diagnostics, "'emit' is no stage");
+  if (!output || !*output)
+    return badArgument(diagnostics, "the path of the output must not be empty");
+  return compileToFile(source, emit, output, orDefault(options), diagnostics);
+}
+
+extern "C" int loopc_compile_file(const char *path, int emit,
+                                  const char *output,
+                                  const loopc_compile_options *options,
+                                  loopc_diagnostics **said) {
+  return report(said, [&](loopc_diagnostics &diagnostics) {
+    bool hasSource = path && *path;
+    return compile({hasSource ? path : "", {}}, hasSource, emit, output,
+                   options, diagnostics);
+  });
+}
+
+extern "C" int loopc_compile_bytes(const void *data, size_t size, int emit,
+                                   const char *output,
+                                   const loopc_compile_options *options,
+                                   loopc_diagnostics **said) {
+  return report(said, [&](loopc_diagnostics &diagnostics) {
+    std::string_view bytes(static_cast<const char *>(data), data ? size : 0);
+    return compile({"", bytes}, data || !size, emit, output, options,
+                   diagnostics);
+  });
+}

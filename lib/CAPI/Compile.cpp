@@ -1,0 +1,274 @@
+//===- Compile.cpp - The C API's way into the compiler --------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Driver/OutputFile.h"
+#include "Impl.h"
+
+#include "loopc/Compiler.h"
+#include "loopc/Support/Diagnostics.h"
+#include "loopc/Target/CodeGen.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <dlfcn.h>
+#include <optional>
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::capi;
+
+loopc_session::loopc_session() = default;
+
+loopc_session::~loopc_session() {
+  if (library)
+    dlclose(library);
+}
+
+//===----------------------------------------------------------------------===//
+// Options and diagnostics
+//===----------------------------------------------------------------------===//
+
+static CompilerOptions makeOptions(const loopc_compile_options &given) {
+  CompilerOptions options;
+  options.target.triple = given.target;
+  options.target.cpu = given.cpu;
+  options.target.features = given.features;
+  options.target.optLevel = static_cast<unsigned>(given.optLevel);
+  options.target.name = given.name;
+  options.ortCompat = given.ortCompat;
+  options.externalDataFolder = given.baseDirectory;
+  for (const auto &[name, extent] : given.dims)
+    options.dims[name] = extent;
+  for (const auto &[name, extents] : given.shapes) {
+    llvm::SmallVector<int64_t> &shape = options.shapes[name];
+    for (int64_t extent : extents)
+      shape.push_back(extent < 0 ? ShapedType::kDynamic : extent);
+  }
+  options.configurePasses = [verify = given.verify](PassManager &passes) {
+    passes.enableVerifier(verify);
+    return success();
+  };
+  return options;
+}
+
+static int32_t severityOf(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return LOOPC_SEVERITY_ERROR;
+  case DiagnosticSeverity::Warning:
+    return LOOPC_SEVERITY_WARNING;
+  case DiagnosticSeverity::Remark:
+    return LOOPC_SEVERITY_REMARK;
+  case DiagnosticSeverity::Note:
+    return LOOPC_SEVERITY_NOTE;
+  }
+  llvm_unreachable("a severity that MLIR does not have");
+}
+
+static void add(const CollectedDiagnostic &from, loopc_diagnostics &to) {
+  // str() has the notes too; they are entries of their own here.
+  CollectedDiagnostic alone = from;
+  alone.notes.clear();
+  to.entries.push_back({severityOf(from.severity), from.code, from.location,
+                        from.message,
+                        StringRef(alone.str()).rtrim('\n').str()});
+  for (const CollectedDiagnostic &note : from.notes)
+    add(note, to);
+}
+
+int capi::statusOf(const loopc_diagnostics &diagnostics) {
+  for (const loopc_diagnostics::Entry &entry : diagnostics.entries) {
+    if (entry.severity != LOOPC_SEVERITY_ERROR)
+      continue;
+    for (Diag diag : {Diag::CannotRead, Diag::CannotWrite})
+      if (entry.code == getCode(diag))
+        return LOOPC_COMPILE_ERROR_FILE;
+    for (Diag diag :
+         {Diag::BadOption, Diag::UnknownDim, Diag::UnknownInput,
+          Diag::ShapeConflict, Diag::UnknownTarget, Diag::UnknownCpu,
+          Diag::UnknownFeature, Diag::BadModelName})
+      if (entry.code == getCode(diag))
+        return LOOPC_COMPILE_ERROR_ARGUMENT;
+    return entry.code == getCode(Diag::Internal) ? LOOPC_COMPILE_ERROR_INTERNAL
+                                                 : LOOPC_COMPILE_ERROR_MODEL;
+  }
+  return LOOPC_COMPILE_ERROR_INTERNAL;
+}
+
+/// Runs `work(compiler)` on the model that was read, and collects what is said.
+template <typename Work>
+static int withCompiler(const Source &source,
+                        const loopc_compile_options &options,
+                        loopc_diagnostics &diagnostics, Work work) {
+  Compiler compiler(makeOptions(options));
+  LogicalResult result = failure();
+  {
+    DiagnosticCollector collector(&compiler.getContext());
+    result = source.path.empty()
+                 ? compiler.parseBytes(
+                       "<bytes>", StringRef(source.bytes.data(),
+                                            source.bytes.size()))
+                 : compiler.parseFile(source.path == "-" ? "./-" : source.path);
+    if (succeeded(result))
+      result = work(compiler);
+    for (const CollectedDiagnostic &one : collector.get())
+      add(one, diagnostics);
+    if (failed(result) && collector.getNumErrors() == 0)
+      diagnostics.addError(kInternalCode,
+                           "the compiler failed without a message");
+  }
+  return succeeded(result) ? LOOPC_COMPILE_OK : statusOf(diagnostics);
+}
+
+int capi::createSession(const Source &source,
+                        const loopc_compile_options &options,
+                        loopc_session &session,
+                        loopc_diagnostics &diagnostics) {
+  return withCompiler(
+      source, options, diagnostics, [&](Compiler &compiler) -> LogicalResult {
+        FailureOr<std::unique_ptr<CompiledModel>> compiled =
+            compiler.compileInProcess();
+        if (failed(compiled))
+          return failure();
+        session.compiled = std::move(*compiled);
+        session.model = session.compiled->get();
+        return success();
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+static Output outputOf(int emit) {
+  switch (emit) {
+  case LOOPC_EMIT_ONNX:
+    return Output::ONNX;
+  case LOOPC_EMIT_LOOP:
+    return Output::Loop;
+  case LOOPC_EMIT_LINALG:
+    return Output::Linalg;
+  case LOOPC_EMIT_MEMREF:
+    return Output::MemRef;
+  case LOOPC_EMIT_SCF:
+    return Output::SCF;
+  case LOOPC_EMIT_LLVM:
+    return Output::LLVM;
+  case LOOPC_EMIT_LLVM_IR:
+    return Output::LLVMIR;
+  case LOOPC_EMIT_ASM:
+    return Output::Assembly;
+  case LOOPC_EMIT_SHARED:
+    return Output::Shared;
+  default:
+    return Output::Object;
+  }
+}
+
+namespace {
+/// Writes one model to one file, and its header.
+class Writer {
+public:
+  Writer(Compiler &compiler, Output output, std::string path)
+      : compiler(compiler), output(output), path(std::move(path)) {}
+
+  LogicalResult write();
+
+private:
+  LogicalResult writeObjectAndLink(OutputFile &file);
+  std::optional<OutputFile> open(StringRef path);
+  LogicalResult keep(OutputFile &file, StringRef path);
+  LogicalResult cannotWrite(StringRef path, llvm::Error error);
+
+  Compiler &compiler;
+  Output output;
+  std::string path;
+};
+
+LogicalResult Writer::cannotWrite(StringRef path, llvm::Error error) {
+  return loopc::emitError(UnknownLoc::get(&compiler.getContext()),
+                          Diag::CannotWrite)
+         << "cannot write '" << path
+         << "': " << llvm::toString(std::move(error));
+}
+
+std::optional<OutputFile> Writer::open(StringRef path) {
+  llvm::Expected<OutputFile> file = OutputFile::create(path);
+  if (file)
+    return std::move(*file);
+  (void)cannotWrite(path, file.takeError());
+  return std::nullopt;
+}
+
+LogicalResult Writer::keep(OutputFile &file, StringRef path) {
+  if (llvm::Error error = file.keep())
+    return cannotWrite(path, std::move(error));
+  return success();
+}
+
+LogicalResult Writer::writeObjectAndLink(OutputFile &file) {
+  if (file.getTemporaryPath().empty())
+    return cannotWrite(path, llvm::createStringError("is not a plain file"));
+  std::string objectPath = path + ".o";
+  std::optional<OutputFile> object = open(objectPath);
+  if (!object || failed(compiler.emit(Output::Object, object->getStream())))
+    return failure();
+  // The linker reads the object by its temporary name, which goes with it.
+  object->getStream().flush();
+  return compiler.link(object->getTemporaryPath(), file.getTemporaryPath(),
+                       llvm::sys::path::filename(path));
+}
+
+LogicalResult Writer::write() {
+  bool isCode = output == Output::Object || output == Output::Shared;
+  // What cannot be written shall not be found after minutes of work.
+  llvm::SmallString<128> headerPath(path);
+  llvm::sys::path::replace_extension(headerPath, "h");
+  std::optional<OutputFile> file = open(path), header;
+  if (!file)
+    return failure();
+  if (isCode) {
+    if (headerPath == path)
+      return cannotWrite(path, llvm::createStringError(
+                                   "the header would have the same name"));
+    header = open(headerPath);
+    if (!header)
+      return failure();
+  }
+  if (output == Output::Shared) {
+    if (failed(writeObjectAndLink(*file)))
+      return failure();
+  } else {
+    bool isText = output == Output::LLVMIR || output == Output::Assembly;
+    std::string weights = isText ? path + ".weights" : "";
+    if (failed(compiler.emit(output, file->getStream(), weights))) {
+      if (isText)
+        llvm::sys::fs::remove(weights);
+      return failure();
+    }
+  }
+  if (header)
+    writeHeader(compiler.getModelInfo(), header->getStream());
+  if (failed(keep(*file, path)))
+    return failure();
+  return header ? keep(*header, headerPath) : success();
+}
+} // namespace
+
+int capi::compileToFile(const Source &source, int emit,
+                        const std::string &output,
+                        const loopc_compile_options &options,
+                        loopc_diagnostics &diagnostics) {
+  return withCompiler(source, options, diagnostics, [&](Compiler &compiler) {
+    // "-" is a file like any other.
+    std::string path = output == "-" ? "./-" : output;
+    return Writer(compiler, outputOf(emit), std::move(path)).write();
+  });
+}

@@ -1,0 +1,102 @@
+//===- Impl.h - What the handles of the C API are ---------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Without MLIR's headers: Api.cpp, which catches exceptions, includes it too.
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_LIB_CAPI_IMPL_H
+#define LOOPC_LIB_CAPI_IMPL_H
+
+#include "loopc-c/loopc.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace loopc {
+class CompiledModel;
+} // namespace loopc
+
+struct loopc_diagnostics {
+  struct Entry {
+    int32_t severity;
+    std::string code;
+    std::string location;
+    std::string message;
+    std::string text;
+  };
+  std::vector<Entry> entries;
+
+  /// Appends an error that has no location.
+  void addError(std::string_view code, std::string_view message);
+};
+
+struct loopc_compile_options {
+  std::string target;
+  std::string cpu;
+  std::string features;
+  std::string name;
+  std::string baseDirectory;
+  int optLevel = 3;
+  bool ortCompat = false;
+  bool verify = false;
+  std::vector<std::pair<std::string, int64_t>> dims;
+  std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
+};
+
+struct loopc_session {
+  using RunFunction = int (*)(const loopc_run_options *, const loopc_value *,
+                              size_t, loopc_value *, size_t, loopc_error *);
+
+  loopc_session();
+  ~loopc_session();
+
+  const loopc_model *model = nullptr;
+  /// A model of this process.
+  std::unique_ptr<loopc::CompiledModel> compiled;
+  /// Or one of a shared library: the library and its NAME_run.
+  void *library = nullptr;
+  RunFunction run = nullptr;
+};
+
+namespace loopc::capi {
+
+/// Where a model is read from.
+struct Source {
+  /// A file, where not empty.
+  std::string path;
+  /// Otherwise bytes.
+  std::string_view bytes;
+};
+
+/// Codes of errors that begin here; those of Diagnostics.def.
+inline constexpr std::string_view kInternalCode = "LC0100";
+inline constexpr std::string_view kBadOptionCode = "LC0101";
+inline constexpr std::string_view kCannotReadCode = "LC0102";
+
+/// The status that the first error of `diagnostics` stands for.
+int statusOf(const loopc_diagnostics &diagnostics);
+
+/// Compiles into the process. \returns a loopc_compile_status.
+int createSession(const Source &source, const loopc_compile_options &options,
+                  loopc_session &session, loopc_diagnostics &diagnostics);
+
+/// Loads a model of a shared library; `name` may be null.
+int loadShared(const char *path, const char *name, loopc_session &session,
+               loopc_diagnostics &diagnostics);
+
+/// Compiles into the file `output`.
+int compileToFile(const Source &source, int emit, const std::string &output,
+                  const loopc_compile_options &options,
+                  loopc_diagnostics &diagnostics);
+
+} // namespace loopc::capi
+
+#endif // LOOPC_LIB_CAPI_IMPL_H

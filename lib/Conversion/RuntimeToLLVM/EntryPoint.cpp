@@ -1,0 +1,134 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-make-entry-point: from the model's function on memrefs to the function
+// that the runtime calls:
+//
+//   i32 loopc_entry(ptr run, ptr inputs, ptr outputs)
+//
+// where inputs[k] and outputs[k] point to memref descriptors
+// (loopc-rt/runtime.h).
+
+#include "loopc/Conversion/Passes.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_MAKEENTRYPOINT
+#include "loopc/Conversion/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// Description of a port for the back end.
+static Attribute describePort(Builder &b, DictionaryAttr attrs, Type type,
+                              unsigned number, StringRef kind) {
+  NamedAttrList port;
+  Attribute name = attrs ? attrs.get("loopc.name") : Attribute();
+  port.set("name", name ? name : b.getStringAttr(kind + Twine(number)));
+  Attribute original = attrs ? attrs.get("loopc.type") : Attribute();
+  port.set("type", original ? original : TypeAttr::get(type));
+  if (Attribute dims = attrs ? attrs.get("loopc.dims") : Attribute())
+    port.set("dims", dims);
+  return port.getDictionary(b.getContext());
+}
+
+namespace {
+struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto function = module.lookupSymbol<func::FuncOp>("main");
+    if (!function) {
+      auto functions = module.getOps<func::FuncOp>();
+      if (llvm::hasSingleElement(functions))
+        function = *functions.begin();
+    }
+    if (!function || function.isExternal()) {
+      module.emitError("LC0601: no function 'main' to compile");
+      return signalPassFailure();
+    }
+    for (Type type : function.getFunctionType().getInputs())
+      if (!isa<MemRefType>(type))
+        return refuse(function, "argument", type);
+    for (Type type : function.getFunctionType().getResults())
+      if (!isa<MemRefType>(type))
+        return refuse(function, "result", type);
+    describe(module, function);
+    rewriteSignature(function);
+  }
+
+  void refuse(func::FuncOp function, StringRef what, Type type) {
+    function.emitError("LC0602: ")
+        << what << " of type " << type << " at the border of a model";
+    signalPassFailure();
+  }
+
+  void describe(ModuleOp module, func::FuncOp function) {
+    Builder b(&getContext());
+    SmallVector<Attribute> inputs, outputs;
+    FunctionType type = function.getFunctionType();
+    for (auto [k, input] : llvm::enumerate(type.getInputs()))
+      inputs.push_back(
+          describePort(b, function.getArgAttrDict(k), input, k, "input"));
+    for (auto [k, result] : llvm::enumerate(type.getResults()))
+      outputs.push_back(
+          describePort(b, function.getResultAttrDict(k), result, k, "output"));
+    module->setAttr("loopc.inputs", b.getArrayAttr(inputs));
+    module->setAttr("loopc.outputs", b.getArrayAttr(outputs));
+    if (!module->hasAttr("loopc.model"))
+      module->setAttr("loopc.model", function.getSymNameAttr());
+  }
+
+  void rewriteSignature(func::FuncOp function) {
+    MLIRContext *context = &getContext();
+    LLVMTypeConverter converter(context);
+    ImplicitLocOpBuilder b(function.getLoc(), context);
+    auto pointer = LLVM::LLVMPointerType::get(context);
+    Block &entry = function.getBody().front();
+    unsigned count = entry.getNumArguments();
+    SmallVector<Location> locs(3, function.getLoc());
+    auto args = entry.addArguments({pointer, pointer, pointer}, locs);
+    Value inputs = *std::next(args.begin(), 1);
+    Value outputs = *std::next(args.begin(), 2);
+    auto slot = [&](Value table, unsigned k) -> Value {
+      Value address = LLVM::GEPOp::create(b, pointer, pointer, table,
+                                          ArrayRef<LLVM::GEPArg>{int32_t(k)});
+      return LLVM::LoadOp::create(b, pointer, address);
+    };
+    b.setInsertionPointToStart(&entry);
+    for (unsigned k = 0; k < count; ++k) {
+      BlockArgument arg = entry.getArgument(k);
+      Type descriptor = converter.convertType(arg.getType());
+      Value value = LLVM::LoadOp::create(b, descriptor, slot(inputs, k));
+      arg.replaceAllUsesWith(
+          UnrealizedConversionCastOp::create(b, arg.getType(), value)
+              .getResult(0));
+    }
+    entry.eraseArguments(0, count);
+    auto done = cast<func::ReturnOp>(entry.getTerminator());
+    b.setInsertionPoint(done);
+    for (auto [k, value] : llvm::enumerate(done.getOperands())) {
+      Type descriptor = converter.convertType(value.getType());
+      Value cast =
+          UnrealizedConversionCastOp::create(b, descriptor, value).getResult(0);
+      LLVM::StoreOp::create(b, cast, slot(outputs, k));
+    }
+    Value ok = LLVM::ConstantOp::create(b, b.getI32Type(), 0);
+    func::ReturnOp::create(b, ok);
+    done.erase();
+    function.setArgAttrsAttr(nullptr);
+    function.setResAttrsAttr(nullptr);
+    function.setFunctionType(
+        b.getFunctionType({pointer, pointer, pointer}, b.getI32Type()));
+    function.setName("loopc_entry");
+  }
+};
+} // namespace

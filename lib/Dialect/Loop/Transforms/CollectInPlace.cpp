@@ -1,0 +1,250 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-collect-in-place: collected values whose final shape is known when the
+// loop begins are written there.
+
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPCOLLECTINPLACE
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::loop;
+
+/// A constant trip count above this is taken for "no limit": space for all
+/// trips is not set aside.
+static constexpr int64_t kMaxConstantTrips = int64_t(1) << 31;
+
+namespace {
+/// A collected value that gets its place before the loop.
+struct Destination {
+  unsigned port;                  ///< number of the collected value
+  SmallVector<OpFoldResult> dims; ///< of the whole
+  OpFoldResult rows;
+  bool padded;  ///< rows may be left over
+  Value length; ///< where one is given, as index
+};
+
+class CollectInPlace {
+public:
+  CollectInPlace(IRRewriter &rewriter, LoopOp loop)
+      : rewriter(rewriter), b(loop.getLoc(), rewriter), loop(loop) {}
+
+  /// Returns the number of values that are in place now.
+  unsigned run() {
+    b.setInsertionPoint(loop);
+    trips = knownTrips();
+    for (unsigned k = 0; k < loop.getNumCollected(); ++k)
+      plan(k);
+    if (!destinations.empty())
+      rewrite();
+    return destinations.size();
+  }
+
+private:
+  Value toIndex(Value value) {
+    return value.getType().isIndex()
+               ? value
+               : b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
+  }
+  /// The trips that will be run, where that is certain; else null.
+  OpFoldResult knownTrips() {
+    if (!loop.getTripCount() || loop.getCondition() ||
+        isa<TensorType>(loop.getTripCount().getType()))
+      return {};
+    Value zero = arith::ConstantOp::create(
+        b, b.getZeroAttr(loop.getTripCount().getType()));
+    Value count =
+        toIndex(b.createOrFold<arith::MaxSIOp>(loop.getTripCount(), zero));
+    std::optional<int64_t> constant = getConstantIntValue(count);
+    if (!constant)
+      return count;
+    if (*constant > kMaxConstantTrips)
+      return {};
+    return b.getIndexAttr(*constant);
+  }
+
+  void plan(unsigned k) {
+    Value value = loop.getYield().getCollected()[k];
+    int64_t axis = loop.getCollectAxes()[k];
+    Destination dest{k, {}, trips, false, {}};
+    if (Value length = loop.getLengthOf(k)) {
+      // Where a reversed value's last row stands depends on the trips.
+      if (loop.getCollectReverse()[k] && !trips)
+        return;
+      dest.length =
+          toIndex(extractScalar(b, loop.getLoc(), length, "the length"));
+      dest.rows = getAsOpFoldResult(dest.length);
+      dest.padded = !trips || !isEqualConstantIntOrValue(dest.rows, trips);
+    }
+    if (!dest.rows)
+      return;
+    if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
+      if (axis > type.getRank())
+        return;
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(loop.getYield());
+      dest.dims = resolveDims(b, loop.getLoc(), value);
+    } else if (isa<ShapedType>(value.getType())) {
+      return;
+    }
+    for (OpFoldResult extent : dest.dims)
+      if (auto v = dyn_cast<Value>(extent);
+          v && !loop.isDefinedOutsideOfLoop(v))
+        return;
+    dest.dims.insert(dest.dims.begin() + axis, dest.rows);
+    destinations.push_back(dest);
+  }
+
+  Value makeInit(const Destination &dest) {
+    Type element = getElementTypeOrSelf(
+        loop.getYield().getCollected()[dest.port].getType());
+    Value empty = tensor::EmptyOp::create(b, dest.dims, element);
+    if (!dest.padded)
+      return empty;
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
+    return linalg::FillOp::create(b, zero, empty).getResult(0);
+  }
+
+  /// `acc` with this iteration's value in its row.
+  Value insertRow(const Destination &dest, Value value, Value acc,
+                  Value counter) {
+    Value row = toIndex(counter);
+    if (dest.padded) {
+      Value fits =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, dest.length);
+      CheckOp::create(b, fits,
+                      b.getStringAttr(locationPath(loop.getLoc()) +
+                                      ": more iterations than the length {} of "
+                                      "collected value #" +
+                                      Twine(dest.port)),
+                      dest.length, Value());
+    }
+    if (loop.getCollectReverse()[dest.port]) {
+      Value count = getValueOrCreateConstantIndexOp(b, loop.getLoc(), trips);
+      Value one = arith::ConstantIndexOp::create(b, 1);
+      Value last = b.createOrFold<arith::SubIOp>(count, one);
+      row = arith::SubIOp::create(b, last, row);
+    }
+    if (!isa<TensorType>(value.getType()))
+      return tensor::InsertOp::create(b, value, acc, row);
+    int64_t axis = loop.getCollectAxes()[dest.port];
+    SmallVector<OpFoldResult> offsets(dest.dims.size(), b.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(dest.dims.size(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> sizes(dest.dims);
+    offsets[axis] = row;
+    sizes[axis] = b.getIndexAttr(1);
+    return tensor::InsertSliceOp::create(b, value, acc, offsets, sizes,
+                                         strides);
+  }
+
+  bool isDestination(unsigned k) {
+    return llvm::any_of(destinations,
+                        [&](const Destination &d) { return d.port == k; });
+  }
+
+  LoopOp makeLoop(ValueRange inits) {
+    SmallVector<Type> results(inits.getTypes());
+    SmallVector<Value> lengths;
+    LoopPorts ports, old = loop.getPorts();
+    ports.sinceVersion = old.sinceVersion;
+    ports.sliceAxes = old.sliceAxes;
+    ports.sliceReverse = old.sliceReverse;
+    for (unsigned k = 0; k < loop.getNumCollected(); ++k) {
+      if (isDestination(k))
+        continue;
+      results.push_back(loop.getCollectedResults()[k].getType());
+      ports.collectAxes.push_back(old.collectAxes[k]);
+      ports.collectReverse.push_back(old.collectReverse[k]);
+      ports.collectHasLength.push_back(old.collectHasLength[k]);
+      if (Value length = loop.getLengthOf(k))
+        lengths.push_back(length);
+    }
+    SmallVector<Type> arguments{loop.getCounter().getType(),
+                                loop.getConditionArg().getType()};
+    llvm::append_range(arguments, inits.getTypes());
+    for (Value slice : loop.getSliceArgs())
+      arguments.push_back(slice.getType());
+    auto made = LoopOp::create(b, results, arguments, loop.getTripCount(),
+                               loop.getCondition(), inits, loop.getSlices(),
+                               lengths, ports);
+    made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    return made;
+  }
+
+  void rewrite() {
+    unsigned carried = loop.getNumCarried();
+    SmallVector<Value> inits(loop.getInits());
+    for (const Destination &dest : destinations)
+      inits.push_back(makeInit(dest));
+    LoopOp made = makeLoop(inits);
+    SmallVector<Value> args(
+        made.getLoopBody()->getArguments().take_front(2 + carried));
+    llvm::append_range(args, made.getSliceArgs());
+    YieldOp yield = loop.getYield();
+    moveBody(rewriter, loop, made, args);
+    b.setInsertionPoint(yield);
+    Value counter =
+        extractScalar(b, loop.getLoc(), made.getCounter(), "counter");
+    SmallVector<Value> next(yield.getCarried()), collected;
+    for (auto [n, dest] : llvm::enumerate(destinations))
+      next.push_back(insertRow(dest, yield.getCollected()[dest.port],
+                               made.getCarriedArgs()[carried + n], counter));
+    for (unsigned k = 0; k < loop.getNumCollected(); ++k)
+      if (!isDestination(k))
+        collected.push_back(yield.getCollected()[k]);
+    YieldOp::create(b, yield.getCondition(), next, collected);
+    rewriter.eraseOp(yield);
+    replaceResults(made);
+  }
+
+  void replaceResults(LoopOp made) {
+    unsigned carried = loop.getNumCarried();
+    b.setInsertionPointAfter(made);
+    SmallVector<Value> results(made.getResults().take_front(carried));
+    unsigned inPlace = 0, other = made.getNumCarried();
+    for (unsigned k = 0; k < loop.getNumCollected(); ++k) {
+      Value value = isDestination(k) ? made.getResult(carried + inPlace++)
+                                     : made.getResult(other++);
+      results.push_back(b.createOrFold<tensor::CastOp>(
+          loop.getCollectedResults()[k].getType(), value));
+    }
+    rewriter.replaceOp(loop, results);
+  }
+
+  IRRewriter &rewriter;
+  ImplicitLocOpBuilder b;
+  LoopOp loop;
+  OpFoldResult trips;
+  SmallVector<Destination> destinations;
+};
+
+struct LoopCollectInPlace
+    : loopc::impl::LoopCollectInPlaceBase<LoopCollectInPlace> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<LoopOp> loops;
+    getOperation().walk([&](LoopOp loop) {
+      if (loop.getNumCollected())
+        loops.push_back(loop);
+    });
+    for (LoopOp loop : loops)
+      numInPlace += CollectInPlace(rewriter, loop).run();
+  }
+};
+} // namespace

@@ -1,0 +1,355 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-lower-collected: what could not be collected in place grows in a flat
+// buffer with capacity.
+
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPLOWERCOLLECTED
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::loop;
+
+/// Elements that the first buffer of a collected value holds at least.
+static constexpr int64_t kFirstCapacity = 16;
+
+namespace {
+/// One collected value: a flat buffer and its element's dimensions, carried.
+struct Collector {
+  Type element;
+  SmallVector<int64_t> shape; ///< of one iteration's value
+  SmallVector<int64_t> zeroTripShape;
+  unsigned bufferPort = 0; ///< carried value that is the buffer
+  unsigned dimsPort = 0;   ///< first of the carried run-time dimensions
+};
+
+class CollectedLowering {
+public:
+  CollectedLowering(IRRewriter &rewriter, LoopOp loop)
+      : rewriter(rewriter), b(loop.getLoc(), rewriter), loop(loop) {}
+
+  void run() {
+    b.setInsertionPoint(loop);
+    SmallVector<Value> inits(loop.getInits());
+    unsigned countPort = inits.size();
+    inits.push_back(index(0));
+    for (unsigned k = 0; k < loop.getNumCollected(); ++k)
+      addInits(k, inits);
+    LoopPorts ports;
+    ports.sinceVersion = loop.getSinceVersion();
+    SmallVector<Type> arguments{loop.getCounter().getType(),
+                                loop.getConditionArg().getType()};
+    llvm::append_range(arguments, ValueRange(inits).getTypes());
+    auto made = LoopOp::create(b, ValueRange(inits).getTypes(), arguments,
+                               loop.getTripCount(), loop.getCondition(), inits,
+                               ValueRange(), ValueRange(), ports);
+    made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    YieldOp yield = loop.getYield();
+    moveBody(rewriter, loop, made,
+             made.getLoopBody()->getArguments().take_front(
+                 2 + loop.getNumCarried()));
+    b.setInsertionPoint(yield);
+    SmallVector<Value> next(yield.getCarried());
+    Value count = made.getCarriedArgs()[countPort];
+    next.push_back(b.createOrFold<arith::AddIOp>(count, index(1)));
+    for (auto [k, collector] : llvm::enumerate(collectors))
+      append(k, collector, made, count, yield.getCollected()[k], next);
+    YieldOp::create(b, yield.getCondition(), next, ValueRange());
+    rewriter.eraseOp(yield);
+    b.setInsertionPointAfter(made);
+    SmallVector<Value> results(
+        made.getResults().take_front(loop.getNumCarried()));
+    for (auto [k, collector] : llvm::enumerate(collectors))
+      results.push_back(finish(k, collector, made, made.getResult(countPort)));
+    rewriter.replaceOp(loop, results);
+  }
+
+private:
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value asIndex(OpFoldResult value) {
+    return getValueOrCreateConstantIndexOp(b, b.getLoc(), value);
+  }
+  Value product(ArrayRef<OpFoldResult> dims) {
+    Value result = index(1);
+    for (OpFoldResult extent : dims)
+      result = b.createOrFold<arith::MulIOp>(result, asIndex(extent));
+    return result;
+  }
+
+  void addInits(unsigned k, SmallVector<Value> &inits) {
+    Value value = loop.getYield().getCollected()[k];
+    auto result = cast<MemRefType>(loop.getCollectedResults()[k].getType());
+    Collector collector;
+    collector.element = getElementTypeOrSelf(value.getType());
+    if (auto type = dyn_cast<MemRefType>(value.getType())) {
+      collector.shape.assign(type.getShape().begin(), type.getShape().end());
+      collector.zeroTripShape.assign(result.getShape().begin(),
+                                     result.getShape().end());
+      collector.zeroTripShape.erase(collector.zeroTripShape.begin() +
+                                    loop.getCollectAxes()[k]);
+    }
+    collector.bufferPort = inits.size();
+    inits.push_back(memref::AllocOp::create(
+        b, MemRefType::get({ShapedType::kDynamic}, collector.element),
+        ValueRange{index(0)}));
+    collector.dimsPort = inits.size();
+    // After zero trips a dimension that nothing tells is 0 (loop_zero).
+    for (auto [axis, extent] : llvm::enumerate(collector.shape))
+      if (ShapedType::isDynamic(extent)) {
+        int64_t known = collector.zeroTripShape[axis];
+        inits.push_back(index(ShapedType::isDynamic(known) ? 0 : known));
+      }
+    collectors.push_back(collector);
+  }
+
+  /// The dimensions of the collected value's elements: constants, and
+  /// `dynamic` in order.
+  SmallVector<OpFoldResult> elementDims(const Collector &collector,
+                                        ValueRange dynamic) {
+    SmallVector<OpFoldResult> dims;
+    for (int64_t extent : collector.shape) {
+      if (!ShapedType::isDynamic(extent)) {
+        dims.push_back(b.getIndexAttr(extent));
+        continue;
+      }
+      dims.push_back(dynamic.front());
+      dynamic = dynamic.drop_front();
+    }
+    return dims;
+  }
+
+  /// Puts `value` behind the `count` values in the buffer.
+  void append(unsigned k, const Collector &collector, LoopOp made, Value count,
+              Value value, SmallVector<Value> &next) {
+    SmallVector<Value> dims;
+    for (auto [axis, extent] : llvm::enumerate(collector.shape))
+      if (ShapedType::isDynamic(extent))
+        dims.push_back(memref::DimOp::create(b, value, axis));
+    checkShape(k, collector, made, count, dims);
+    Value elements = product(elementDims(collector, dims));
+    Value used = b.createOrFold<arith::MulIOp>(count, elements);
+    Value needed = b.createOrFold<arith::AddIOp>(used, elements);
+    Value buffer =
+        grow(made.getCarriedArgs()[collector.bufferPort], used, needed);
+    if (!isa<MemRefType>(value.getType()))
+      memref::StoreOp::create(b, value, buffer, count);
+    else
+      copyInto(collector, value, buffer, used, dims);
+    next.push_back(buffer);
+    llvm::append_range(next, dims);
+  }
+
+  void checkShape(unsigned k, const Collector &collector, LoopOp made,
+                  Value count, ValueRange dims) {
+    if (dims.empty())
+      return;
+    Value ok =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, count, index(0));
+    Value same;
+    SmallVector<Value> values;
+    std::string now = "[", before = "[";
+    unsigned n = 0;
+    SmallVector<Value> old;
+    for (auto [axis, extent] : llvm::enumerate(collector.shape)) {
+      StringRef comma = axis ? ", " : "";
+      if (!ShapedType::isDynamic(extent)) {
+        now += (comma + Twine(extent)).str();
+        before += (comma + Twine(extent)).str();
+        continue;
+      }
+      now += (comma + Twine("{}")).str();
+      before += (comma + Twine("{}")).str();
+      old.push_back(made.getCarriedArgs()[collector.dimsPort + n]);
+      Value equal = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                          dims[n++], old.back());
+      same = same ? b.createOrFold<arith::AndIOp>(same, equal) : equal;
+    }
+    llvm::append_range(values, dims);
+    llvm::append_range(values, old);
+    CheckOp::create(
+        b, arith::OrIOp::create(b, ok, same),
+        b.getStringAttr(locationPath(loop.getLoc()) + ": collected value #" +
+                        Twine(k) + " has shape " + now +
+                        "], in the iterations before " + before + "]"),
+        values, Value());
+  }
+
+  /// `buffer`, or a larger one with its first `used` elements.
+  Value grow(Value buffer, Value used, Value needed) {
+    Value capacity = memref::DimOp::create(b, buffer, 0);
+    Value full =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, needed, capacity);
+    auto branch = scf::IfOp::create(b, TypeRange{buffer.getType()}, full,
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value doubled = arith::MulIOp::create(b, capacity, index(2));
+    Value larger = arith::MaxSIOp::create(b, doubled, needed);
+    larger = arith::MaxSIOp::create(b, larger, index(kFirstCapacity));
+    Value fresh = memref::AllocOp::create(b, cast<MemRefType>(buffer.getType()),
+                                          ValueRange{larger});
+    OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+    Value from =
+        memref::SubViewOp::create(b, buffer, zero, OpFoldResult(used), one);
+    Value to =
+        memref::SubViewOp::create(b, fresh, zero, OpFoldResult(used), one);
+    memref::CopyOp::create(b, from, to);
+    scf::YieldOp::create(b, fresh);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, buffer);
+    return branch.getResult(0);
+  }
+
+  /// Copies `value` to the elements of `buffer` from `offset` on.
+  void copyInto(const Collector &collector, Value value, Value buffer,
+                Value offset, ValueRange dims) {
+    SmallVector<OpFoldResult> sizes = elementDims(collector, dims);
+    SmallVector<OpFoldResult> strides(sizes.size(), b.getIndexAttr(1));
+    for (int64_t axis = static_cast<int64_t>(sizes.size()) - 2; axis >= 0;
+         --axis) {
+      Value stride = b.createOrFold<arith::MulIOp>(asIndex(strides[axis + 1]),
+                                                   asIndex(sizes[axis + 1]));
+      strides[axis] = getAsOpFoldResult(stride);
+    }
+    auto [staticStrides, dynamicStrides] = decomposeMixedValues(strides);
+    auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic,
+                                         staticStrides);
+    auto type = MemRefType::get(collector.shape, collector.element, layout);
+    Value row = memref::ReinterpretCastOp::create(
+        b, type, buffer, OpFoldResult(offset), sizes, strides);
+    memref::CopyOp::create(b, value, row);
+  }
+
+  /// The first `rows` values of the flat buffer as one buffer [rows, dims...].
+  Value asRows(Value buffer, Value rows, ArrayRef<OpFoldResult> dims) {
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+    Value total = b.createOrFold<arith::MulIOp>(rows, product(dims));
+    Value flat =
+        memref::SubViewOp::create(b, buffer, zero, OpFoldResult(total), one);
+    flat = memref::CastOp::create(
+        b, MemRefType::get({ShapedType::kDynamic}, element), flat);
+    if (dims.empty())
+      return flat;
+    SmallVector<OpFoldResult> sizes{rows};
+    llvm::append_range(sizes, dims);
+    auto [shape, dynamic] = decomposeMixedValues(sizes);
+    SmallVector<ReassociationIndices> group{
+        llvm::to_vector<2>(llvm::seq<int64_t>(0, sizes.size()))};
+    return memref::ExpandShapeOp::create(b, MemRefType::get(shape, element),
+                                         flat, group, sizes);
+  }
+
+  Value finish(unsigned k, const Collector &collector, LoopOp made,
+               Value count) {
+    auto type = cast<MemRefType>(loop.getCollectedResults()[k].getType());
+    int64_t axis = loop.getCollectAxes()[k];
+    unsigned dynamic = llvm::count_if(collector.shape, ShapedType::isDynamic);
+    SmallVector<OpFoldResult> dims = elementDims(
+        collector, made.getResults().slice(collector.dimsPort, dynamic));
+    Value rows = asRows(made.getResult(collector.bufferPort), count, dims);
+    Value length = loop.getLengthOf(k);
+    if (axis == 0 && !loop.getCollectReverse()[k] && !length)
+      return castTo(type, rows);
+    SmallVector<OpFoldResult> sizes(dims);
+    Value extent = count;
+    if (length) {
+      extent = length.getType().isIndex()
+                   ? length
+                   : arith::IndexCastOp::create(b, b.getIndexType(), length);
+      Value fits =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::sle, count, extent);
+      CheckOp::create(b, fits,
+                      b.getStringAttr(locationPath(loop.getLoc()) +
+                                      ": {} iterations, more than the length "
+                                      "{} of collected value #" +
+                                      Twine(k)),
+                      ValueRange{count, extent}, Value());
+    }
+    sizes.insert(sizes.begin() + axis, extent);
+    auto [shape, dynamicSizes] = decomposeMixedValues(sizes);
+    Value whole = memref::AllocOp::create(
+        b, MemRefType::get(shape, collector.element), dynamicSizes);
+    if (length) {
+      Value zero =
+          arith::ConstantOp::create(b, b.getZeroAttr(collector.element));
+      linalg::FillOp::create(b, zero, whole);
+    }
+    copyRows(rows, whole, sizes, axis, count, loop.getCollectReverse()[k]);
+    return castTo(type, whole);
+  }
+
+  /// whole[.., i at axis, ..] = rows[i or count - 1 - i, ..] for i < count.
+  void copyRows(Value rows, Value whole, ArrayRef<OpFoldResult> sizes,
+                int64_t axis, Value count, bool reverse) {
+    int64_t rank = sizes.size();
+    SmallVector<OpFoldResult> zeros(rank, b.getIndexAttr(0)),
+        ones(rank, b.getIndexAttr(1)), part(sizes);
+    part[axis] = count;
+    Value target = memref::SubViewOp::create(b, whole, zeros, part, ones);
+    SmallVector<utils::IteratorType> iterators(rank,
+                                               utils::IteratorType::parallel);
+    linalg::GenericOp::create(
+        b, ValueRange(), target, b.getMultiDimIdentityMap(rank), iterators,
+        [&](OpBuilder &nested, Location loc, ValueRange) {
+          SmallVector<Value> at;
+          Value row = linalg::IndexOp::create(nested, loc, axis);
+          if (reverse) {
+            Value one = arith::ConstantIndexOp::create(nested, loc, 1);
+            Value last = arith::SubIOp::create(nested, loc, count, one);
+            row = arith::SubIOp::create(nested, loc, last, row);
+          }
+          at.push_back(row);
+          for (int64_t k = 0; k < rank; ++k)
+            if (k != axis)
+              at.push_back(linalg::IndexOp::create(nested, loc, k));
+          Value value = memref::LoadOp::create(nested, loc, rows, at);
+          linalg::YieldOp::create(nested, loc, value);
+        });
+  }
+
+  Value castTo(MemRefType type, Value value) {
+    return value.getType() == type
+               ? value
+               : memref::CastOp::create(b, type, value).getResult();
+  }
+
+  IRRewriter &rewriter;
+  ImplicitLocOpBuilder b;
+  LoopOp loop;
+  SmallVector<Collector> collectors;
+};
+
+struct LoopLowerCollected
+    : loopc::impl::LoopLowerCollectedBase<LoopLowerCollected> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<LoopOp> loops;
+    getOperation().walk([&](LoopOp loop) {
+      if (loop.getNumCollected())
+        loops.push_back(loop);
+    });
+    for (LoopOp loop : loops)
+      CollectedLowering(rewriter, loop).run();
+  }
+};
+} // namespace

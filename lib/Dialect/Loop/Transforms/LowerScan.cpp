@@ -1,0 +1,212 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-lower-scan: loop.scan in terms of loop.loop.
+
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPLOWERSCAN
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::loop;
+
+namespace {
+/// Lowers one loop.scan.
+class ScanLowering {
+public:
+  ScanLowering(IRRewriter &rewriter, ScanOp scan)
+      : rewriter(rewriter), b(scan.getLoc(), rewriter), scan(scan) {}
+
+  void lower() {
+    b.setInsertionPoint(scan);
+    if (!scan.getBatched()) {
+      LoopOp loop =
+          lowerSequence(scan.getInits(), scan.getInputs(),
+                        scan.getResultTypes(), /*axisShift=*/0, Value());
+      rewriter.replaceOp(scan, loop.getResults());
+      return;
+    }
+    lowerBatch();
+  }
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+  }
+  Value toI64(OpFoldResult extent) {
+    Value index = getValueOrCreateConstantIndexOp(b, b.getLoc(), extent);
+    return b.createOrFold<arith::IndexCastOp>(b.getI64Type(), index);
+  }
+  void check(Value condition, const Twine &message, ValueRange values) {
+    CheckOp::create(b, condition,
+                    b.getStringAttr(locationPath(b.getLoc()) + ": " + message),
+                    values, Value());
+  }
+  static int64_t normalize(int64_t axis, Value value) {
+    return axis < 0 ? axis + cast<RankedTensorType>(value.getType()).getRank()
+                    : axis;
+  }
+
+  /// The extents of `values` along `axes`, held to be one (scan_lengths).
+  OpFoldResult commonExtent(ValueRange values, ArrayRef<int64_t> axes,
+                            StringRef what) {
+    OpFoldResult common;
+    for (auto [k, value, axis] : llvm::enumerate(values, axes)) {
+      OpFoldResult extent =
+          resolveDim(b, b.getLoc(), value, normalize(axis, value));
+      if (!common) {
+        common = extent;
+        continue;
+      }
+      if (isEqualConstantIntOrValue(common, extent))
+        continue;
+      Value first = toI64(common), other = toI64(extent);
+      Value same =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, first, other);
+      check(same, what + " differ: {} (#0) and {} (#" + Twine(k) + ")",
+            {first, other});
+      if (!getConstantIntValue(common) && getConstantIntValue(extent))
+        common = extent;
+    }
+    return common;
+  }
+
+  /// The loop over the sequence. `axisShift` is 1 where the batch axis has been
+  /// taken off the operands already; `trips` limits the sequence.
+  LoopOp lowerSequence(ValueRange inits, ValueRange inputs, TypeRange results,
+                       int64_t axisShift, Value trips) {
+    unsigned states = scan.getNumStates(), outputs = scan.getNumOutputs();
+    LoopPorts ports;
+    for (auto [input, axis, reverse] :
+         llvm::zip(inputs, scan.getInputAxes(), scan.getInputReverse())) {
+      ports.sliceAxes.push_back(axisShift ? 0 : normalize(axis, input));
+      ports.sliceReverse.push_back(reverse);
+    }
+    OpFoldResult length =
+        commonExtent(inputs, ports.sliceAxes, "lengths of the scan inputs");
+    Value extent = toI64(length);
+    SmallVector<Value> lengths;
+    for (unsigned k = 0; k < outputs; ++k) {
+      auto type = dyn_cast<RankedTensorType>(results[states + k]);
+      int64_t axis = axisShift ? 0 : scan.getOutputAxes()[k];
+      ports.collectAxes.push_back(axis < 0 && type ? axis + type.getRank()
+                                                   : axis);
+      ports.collectReverse.push_back(scan.getOutputReverse()[k]);
+      // Past the length of a batch item outputs are zero (scan8_lengths).
+      ports.collectHasLength.push_back(static_cast<bool>(trips));
+      if (trips)
+        lengths.push_back(extent);
+    }
+    ports.sinceVersion = scan.getSinceVersion();
+    if (trips) {
+      Value zero = constant(0);
+      Value ok = arith::AndIOp::create(
+          b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, trips, zero),
+          arith::CmpIOp::create(b, arith::CmpIPredicate::sle, trips, extent));
+      check(ok, "sequence length {} is not in 0 to {}", {trips, extent});
+    }
+    SmallVector<Type> arguments{b.getI64Type(), b.getI1Type()};
+    llvm::append_range(arguments, scan.getScanBody()->getArgumentTypes());
+    auto loop = LoopOp::create(b, results, arguments, trips ? trips : extent,
+                               Value(), inits, inputs, lengths, ports);
+    rewriter.inlineBlockBefore(
+        scan.getScanBody(), loop.getLoopBody(), loop.getLoopBody()->end(),
+        loop.getLoopBody()->getArguments().drop_front(2));
+    finishYield(loop);
+    return loop;
+  }
+
+  /// Adds the condition and holds the states to their shapes
+  /// (scan_state_shape).
+  void finishYield(LoopOp loop) {
+    YieldOp yield = loop.getYield();
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(yield);
+    for (auto [k, arg, next] :
+         llvm::enumerate(loop.getCarriedArgs(), yield.getCarried())) {
+      auto type = dyn_cast<RankedTensorType>(arg.getType());
+      for (int64_t axis = 0; type && axis < type.getRank(); ++axis) {
+        OpFoldResult before = resolveDim(b, b.getLoc(), arg, axis);
+        OpFoldResult after = resolveDim(b, b.getLoc(), next, axis);
+        if (isEqualConstantIntOrValue(before, after))
+          continue;
+        Value x = toI64(before), y = toI64(after);
+        check(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y),
+              "state #" + Twine(k) + " changes its shape: dimension " +
+                  Twine(axis) + " was {} and becomes {}",
+              {x, y});
+      }
+    }
+    Value proceed = arith::ConstantOp::create(b, b.getBoolAttr(true));
+    YieldOp::create(b, proceed, yield.getCarried(), yield.getCollected());
+    rewriter.eraseOp(yield);
+  }
+
+  /// Scan-8: each batch item runs by itself (scan8_batch).
+  void lowerBatch() {
+    SmallVector<Value> operands(scan.getInits());
+    llvm::append_range(operands, scan.getInputs());
+    SmallVector<int64_t> zeros(operands.size(), 0);
+    Value batch = toI64(commonExtent(operands, zeros, "batch sizes"));
+    LoopPorts ports;
+    ports.sliceAxes = zeros;
+    ports.sliceReverse.resize(operands.size(), false);
+    ports.collectAxes.resize(scan.getNumResults(), 0);
+    ports.collectReverse.resize(scan.getNumResults(), false);
+    ports.collectHasLength.resize(scan.getNumResults(), false);
+    SmallVector<Type> arguments{b.getI64Type(), b.getI1Type()}, inner;
+    for (Value operand : operands)
+      arguments.push_back(getCollectedElementType(operand.getType(), 0));
+    for (Type type : scan.getResultTypes())
+      inner.push_back(getCollectedElementType(type, 0));
+    auto outer =
+        LoopOp::create(b, scan.getResultTypes(), arguments, batch, Value(),
+                       ValueRange(), operands, ValueRange(), ports);
+    b.setInsertionPointToEnd(outer.getLoopBody());
+    auto args = outer.getSliceArgs();
+    ValueRange inits = args.take_front(scan.getNumStates());
+    ValueRange inputs = args.drop_front(scan.getNumStates());
+    Value trips;
+    if (Value lens = scan.getSequenceLens()) {
+      Value at =
+          arith::IndexCastOp::create(b, b.getIndexType(), outer.getCounter());
+      trips = tensor::ExtractOp::create(b, lens, at);
+      if (trips.getType() != b.getI64Type())
+        trips = arith::ExtSIOp::create(b, b.getI64Type(), trips);
+    }
+    LoopOp loop = lowerSequence(inits, inputs, inner, /*axisShift=*/1, trips);
+    Value proceed = arith::ConstantOp::create(b, b.getBoolAttr(true));
+    YieldOp::create(b, proceed, ValueRange(), loop.getResults());
+    rewriter.replaceOp(scan, outer.getResults());
+  }
+
+  IRRewriter &rewriter;
+  ImplicitLocOpBuilder b;
+  ScanOp scan;
+};
+
+struct LoopLowerScan : loopc::impl::LoopLowerScanBase<LoopLowerScan> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<ScanOp> scans;
+    getOperation().walk([&](ScanOp scan) { scans.push_back(scan); });
+    for (ScanOp scan : scans)
+      ScanLowering(rewriter, scan).lower();
+  }
+};
+} // namespace

@@ -1,0 +1,122 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-lower-slices: slices become views of captured values.
+
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPLOWERSLICES
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::loop;
+
+/// The trip count as an index, at least 0; null without one.
+static Value tripCountAsIndex(ImplicitLocOpBuilder &b, LoopOp loop) {
+  if (!loop.getTripCount())
+    return {};
+  Value trips =
+      extractScalar(b, b.getLoc(), loop.getTripCount(), "the trip count");
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(trips.getType()));
+  trips = b.createOrFold<arith::MaxSIOp>(trips, zero);
+  if (trips.getType().isIndex())
+    return trips;
+  return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), trips);
+}
+
+static Value makeSlice(ImplicitLocOpBuilder &b, Value value, int64_t axis,
+                       Value position, RankedTensorType type) {
+  auto source = cast<RankedTensorType>(value.getType());
+  SmallVector<OpFoldResult> offsets(source.getRank(), b.getIndexAttr(0));
+  SmallVector<OpFoldResult> sizes = resolveDims(b, b.getLoc(), value);
+  SmallVector<OpFoldResult> strides(source.getRank(), b.getIndexAttr(1));
+  offsets[axis] = position;
+  sizes[axis] = b.getIndexAttr(1);
+  SmallVector<int64_t> shape;
+  for (auto [k, size] : llvm::enumerate(sizes))
+    if (static_cast<int64_t>(k) != axis)
+      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  auto sliced = RankedTensorType::get(shape, source.getElementType());
+  Value slice =
+      tensor::ExtractSliceOp::create(b, sliced, value, offsets, sizes, strides);
+  return b.createOrFold<tensor::CastOp>(type, slice);
+}
+
+static void lowerSlices(IRRewriter &rewriter, LoopOp loop) {
+  ImplicitLocOpBuilder b(loop.getLoc(), rewriter);
+  b.setInsertionPoint(loop);
+  // A reversed slice counts back from the trip count where one is given, else
+  // from the extent (loop_slice).
+  Value trips = tripCountAsIndex(b, loop);
+  bool allRun = trips && !loop.getCondition();
+  SmallVector<Value> extents;
+  auto checkWithin = [&](Value extent, Value needed, bool inclusive) {
+    Value ok = b.createOrFold<arith::CmpIOp>(
+        inclusive ? arith::CmpIPredicate::sle : arith::CmpIPredicate::slt,
+        needed, extent);
+    if (!matchPattern(ok, m_One()))
+      CheckOp::create(b, ok,
+                      b.getStringAttr(locationPath(loop.getLoc()) +
+                                      ": slice {} of a value with extent {}"),
+                      ValueRange{needed, extent}, Value());
+  };
+  for (auto [value, axis] : llvm::zip(loop.getSlices(), loop.getSliceAxes())) {
+    Value extent = getValueOrCreateConstantIndexOp(
+        b, loop.getLoc(), resolveDim(b, loop.getLoc(), value, axis));
+    extents.push_back(extent);
+    if (allRun && extent != trips)
+      checkWithin(extent, trips, /*inclusive=*/true);
+  }
+  Block *body = loop.getLoopBody();
+  b.setInsertionPointToStart(body);
+  Value counter = extractScalar(b, loop.getLoc(), loop.getCounter(), "counter");
+  Value position =
+      b.createOrFold<arith::IndexCastOp>(b.getIndexType(), counter);
+  for (auto [k, arg] : llvm::enumerate(loop.getSliceArgs())) {
+    Value at = position;
+    if (loop.getSliceReverse()[k]) {
+      Value one = arith::ConstantIndexOp::create(b, 1);
+      Value last = arith::SubIOp::create(b, trips ? trips : extents[k], one);
+      at = arith::SubIOp::create(b, last, position);
+    }
+    if (!allRun)
+      checkWithin(extents[k], position, /*inclusive=*/false);
+    Value slice = makeSlice(b, loop.getSlices()[k], loop.getSliceAxes()[k], at,
+                            cast<RankedTensorType>(arg.getType()));
+    rewriter.replaceAllUsesWith(arg, slice);
+  }
+  body->eraseArguments(2 + loop.getNumCarried(), loop.getSlices().size());
+  rewriter.modifyOpInPlace(loop, [&] {
+    loop.getSlicesMutable().clear();
+    loop.setSliceAxes({});
+    loop.setSliceReverse({});
+  });
+}
+
+namespace {
+struct LoopLowerSlices : loopc::impl::LoopLowerSlicesBase<LoopLowerSlices> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<LoopOp> loops;
+    getOperation().walk([&](LoopOp loop) {
+      if (!loop.getSlices().empty())
+        loops.push_back(loop);
+    });
+    for (LoopOp loop : loops)
+      lowerSlices(rewriter, loop);
+  }
+};
+} // namespace

@@ -1,0 +1,173 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-scalarize: one-element tensors of loops become scalars.
+
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPSCALARIZE
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::loop;
+
+/// The element type of a tensor type that holds one element for sure, and that
+/// can be a scalar; null otherwise.
+static Type scalarOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape() || tensor.getNumElements() != 1 ||
+      !tensor.getElementType().isIntOrIndexOrFloat())
+    return {};
+  return tensor.getElementType();
+}
+
+static Value asTensor(ImplicitLocOpBuilder &b, Value scalar, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  if (tensor.hasStaticShape())
+    return tensor::FromElementsOp::create(b, tensor, scalar);
+  // A one-element tensor whose type does not say so (cond of type
+  // tensor<?xi1>).
+  SmallVector<int64_t> ones(tensor.getRank(), 1);
+  Value value = tensor::FromElementsOp::create(
+      b, RankedTensorType::get(ones, tensor.getElementType()), scalar);
+  return tensor::CastOp::create(b, tensor, value);
+}
+
+/// Widens an integer to i64 as a signed number.
+static Value toI64(ImplicitLocOpBuilder &b, Value value) {
+  if (value.getType().isIndex())
+    return b.createOrFold<arith::IndexCastOp>(b.getI64Type(), value);
+  if (value.getType() == b.getI64Type())
+    return value;
+  return b.createOrFold<arith::ExtSIOp>(b.getI64Type(), value);
+}
+
+namespace {
+/// Rewrites one loop; null where nothing has to be done.
+class Scalarization {
+public:
+  Scalarization(IRRewriter &rewriter, LoopOp loop)
+      : rewriter(rewriter), b(loop.getLoc(), rewriter), loop(loop) {}
+
+  bool isNeeded() {
+    auto needs = [](Type type) { return isa<TensorType>(type); };
+    return (loop.getTripCount() && needs(loop.getTripCount().getType())) ||
+           (loop.getCondition() && needs(loop.getCondition().getType())) ||
+           needs(loop.getCounter().getType()) ||
+           needs(loop.getConditionArg().getType()) ||
+           llvm::any_of(loop.getInits().getTypes(), scalarOf) ||
+           llvm::any_of(loop.getYield().getCollected().getTypes(), scalarAt0);
+  }
+
+  /// Returns the number of carried values that became scalars.
+  unsigned run() {
+    b.setInsertionPoint(loop);
+    Value trips, condition;
+    if (loop.getTripCount())
+      trips = toI64(b, extractScalar(b, b.getLoc(), loop.getTripCount(),
+                                     "the trip count"));
+    if (loop.getCondition())
+      condition =
+          extractScalar(b, b.getLoc(), loop.getCondition(), "the condition");
+    unsigned scalars = 0;
+    SmallVector<Value> inits;
+    for (Value init : loop.getInits()) {
+      if (scalarOf(init.getType())) {
+        init = extractScalar(b, b.getLoc(), init, "");
+        ++scalars;
+      }
+      inits.push_back(init);
+    }
+    SmallVector<Type> results(ValueRange(inits).getTypes());
+    llvm::append_range(results, loop.getCollectedResults().getTypes());
+    SmallVector<Type> arguments{b.getI64Type(), b.getI1Type()};
+    llvm::append_range(arguments, ValueRange(inits).getTypes());
+    for (Value arg : loop.getSliceArgs())
+      arguments.push_back(arg.getType());
+    auto scalar =
+        LoopOp::create(b, results, arguments, trips, condition, inits,
+                       loop.getSlices(), loop.getLengths(), loop.getPorts());
+    scalar->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    moveScalarBody(scalar);
+    b.setInsertionPointAfter(scalar);
+    SmallVector<Value> replacements;
+    for (auto [old, value] : llvm::zip(loop.getResults(), scalar.getResults()))
+      replacements.push_back(old.getType() == value.getType()
+                                 ? Value(value)
+                                 : asTensor(b, value, old.getType()));
+    rewriter.replaceOp(loop, replacements);
+    return scalars;
+  }
+
+private:
+  /// Only rank-0 values: a collected [1] keeps its axis.
+  static Type scalarAt0(Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.getRank() == 0 ? scalarOf(type) : Type();
+  }
+
+  void moveScalarBody(LoopOp scalar) {
+    Block *body = scalar.getLoopBody();
+    b.setInsertionPointToStart(body);
+    SmallVector<Value> replacements;
+    for (auto [old, arg] :
+         llvm::zip(loop.getLoopBody()->getArguments(), body->getArguments())) {
+      Value value = arg;
+      if (old.getType() != arg.getType()) {
+        Type element = getElementTypeOrSelf(old.getType());
+        if (arg == scalar.getCounter() && element != arg.getType())
+          value = element.isIndex()
+                      ? b.createOrFold<arith::IndexCastOp>(element, value)
+                      : b.createOrFold<arith::TruncIOp>(element, value);
+        if (isa<TensorType>(old.getType()))
+          value = asTensor(b, value, old.getType());
+      }
+      replacements.push_back(value);
+    }
+    moveBody(rewriter, loop, scalar, replacements);
+    YieldOp yield = scalar.getYield();
+    b.setInsertionPoint(yield);
+    Value condition =
+        extractScalar(b, yield.getLoc(), yield.getCondition(), "the condition");
+    SmallVector<Value> carried, collected;
+    for (auto [value, arg] :
+         llvm::zip(yield.getCarried(), scalar.getCarriedArgs()))
+      carried.push_back(value.getType() == arg.getType()
+                            ? value
+                            : extractScalar(b, yield.getLoc(), value, ""));
+    for (Value value : yield.getCollected())
+      collected.push_back(scalarAt0(value.getType())
+                              ? extractScalar(b, yield.getLoc(), value, "")
+                              : value);
+    YieldOp::create(b, condition, carried, collected);
+    rewriter.eraseOp(yield);
+  }
+
+  IRRewriter &rewriter;
+  ImplicitLocOpBuilder b;
+  LoopOp loop;
+};
+
+struct LoopScalarize : loopc::impl::LoopScalarizeBase<LoopScalarize> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<LoopOp> loops;
+    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    for (LoopOp loop : loops)
+      if (Scalarization scalarization(rewriter, loop); scalarization.isNeeded())
+        numScalars += scalarization.run();
+  }
+};
+} // namespace

@@ -1,0 +1,124 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// The dimension as its producer's operands say it; null where they do not.
+static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
+                                  int64_t axis) {
+  Operation *op = value.getOwner();
+  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+    return empty.getMixedSizes()[axis];
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return resolveDim(b, loc, structured.getDpsInits()[value.getResultNumber()],
+                      axis);
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return resolveDim(b, loc, insert.getDest(), axis);
+  if (auto insert = dyn_cast<tensor::InsertOp>(op))
+    return resolveDim(b, loc, insert.getDest(), axis);
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return expand.getMixedOutputShape()[axis];
+  if (auto cast = dyn_cast<tensor::CastOp>(op);
+      cast && isa<RankedTensorType>(cast.getSource().getType()))
+    return resolveDim(b, loc, cast.getSource(), axis);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    int64_t kept = 0;
+    for (auto [k, size] : llvm::enumerate(slice.getMixedSizes()))
+      if (!dropped.test(k) && kept++ == axis)
+        return size;
+  }
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    // A group of one axis; products are left to tensor.dim.
+    auto group = collapse.getReassociationIndices()[axis];
+    if (group.size() == 1)
+      return resolveDim(b, loc, collapse.getSrc(), group[0]);
+  }
+  return {};
+}
+
+OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
+                               int64_t axis) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!type.isDynamicDim(axis))
+    return b.getIndexAttr(type.getDimSize(axis));
+  if (auto result = dyn_cast<OpResult>(value))
+    if (OpFoldResult known = dimOfProducer(b, loc, result, axis)) {
+      if (std::optional<int64_t> constant = getConstantIntValue(known))
+        return b.getIndexAttr(*constant);
+      return known;
+    }
+  // One tensor.dim stands right behind the definition, so that equal
+  // dimensions are equal values.
+  for (Operation *user : value.getUsers())
+    if (auto dim = dyn_cast<tensor::DimOp>(user))
+      if (dim.getConstantIndex() == axis)
+        return dim.getResult();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(value);
+  Value index = arith::ConstantIndexOp::create(b, loc, axis);
+  return tensor::DimOp::create(b, loc, value, index).getResult();
+}
+
+SmallVector<OpFoldResult> loopc::resolveDims(OpBuilder &b, Location loc,
+                                             Value value) {
+  SmallVector<OpFoldResult> dims;
+  for (int64_t k : llvm::seq(cast<RankedTensorType>(value.getType()).getRank()))
+    dims.push_back(resolveDim(b, loc, value, k));
+  return dims;
+}
+
+std::string loopc::locationPath(Location loc) {
+  std::string path;
+  loc->walk([&](Location inner) {
+    auto name = dyn_cast<NameLoc>(inner);
+    if (!name)
+      return WalkResult::advance();
+    path = name.getName().str();
+    return WalkResult::interrupt();
+  });
+  return path;
+}
+
+Value loop::extractScalar(OpBuilder &b, Location loc, Value value,
+                          StringRef what) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return value;
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    OpFoldResult extent = resolveDim(b, loc, value, axis);
+    if (isConstantIntValue(extent, 1))
+      continue;
+    Value actual = getValueOrCreateConstantIndexOp(b, loc, extent);
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    Value same =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, actual, one);
+    CheckOp::create(b, loc, same,
+                    b.getStringAttr(locationPath(loc) + ": " + what +
+                                    " must hold one element, dimension " +
+                                    Twine(axis) + " is {}"),
+                    actual, Value());
+  }
+  SmallVector<Value> indices(type.getRank(), zero);
+  return b.createOrFold<tensor::ExtractOp>(loc, value, indices);
+}
+
+void loop::moveBody(RewriterBase &rewriter, LoopOp from, LoopOp to,
+                    ValueRange replacements) {
+  Block *target = to.getLoopBody();
+  rewriter.inlineBlockBefore(from.getLoopBody(), target, target->end(),
+                             replacements);
+}

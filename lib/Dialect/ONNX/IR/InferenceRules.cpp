@@ -1,0 +1,211 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Inference that the onnx library lacks: operator versions without an inference
+// function (mostly of opset 1), and functions that guess where they should not.
+
+#include "SchemaImpl.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace loopc::onnx;
+using ::onnx::AttributeProto;
+using ::onnx::OpSchema;
+using ::onnx::TensorProto;
+using ::onnx::TensorShapeProto;
+using ::onnx::TypeProto;
+
+namespace {
+/// One row: what infers versions `since` to `until` of operator `op`. The
+/// function returns true if nothing is left to be done.
+struct Rule {
+  StringLiteral domain;
+  StringLiteral op;
+  int since;
+  int until;
+  bool (*infer)(NodeContext &context, const OpSchema &schema);
+};
+} // namespace
+
+/// Every output has the shape of input 0. That is what broadcasting was before
+/// opset 7: to the shape of the first operand.
+static bool sameAsFirst(NodeContext &context, const OpSchema &schema) {
+  const TypeProto *input = context.getInputType(0);
+  for (size_t i = 0; i < context.getNumOutputs() && input; ++i) {
+    const auto &types = schema.outputs()[i].GetTypes();
+    TypeProto &output = *context.getOutputType(i);
+    output = *input;
+    if (types.size() == 1)
+      output.mutable_tensor_type()->set_elem_type(
+          ::onnx::Utils::DataTypeUtils::ToTypeProto(*types.begin())
+              .tensor_type()
+              .elem_type());
+  }
+  return true;
+}
+
+/// Cast-1 names its type: to = "FLOAT".
+static bool castByName(NodeContext &context, const OpSchema &schema) {
+  const AttributeProto *to = context.getAttribute("to");
+  ::onnx::TensorProto_DataType type;
+  if (!to || !::onnx::TensorProto_DataType_Parse(to->s(), &type))
+    fail_type_inference("attribute 'to' names no element type");
+  sameAsFirst(context, schema);
+  context.getOutputType(0)->mutable_tensor_type()->set_elem_type(type);
+  return true;
+}
+
+/// Runs the inference of the next version that has one, the defaults of this
+/// version added to the attributes. False where there is none or it refuses.
+static bool asNextVersion(NodeContext &context, const OpSchema &schema) {
+  const OpSchema *newest = findSchema(schema.domain(), schema.Name(),
+                                      std::numeric_limits<int>::max());
+  for (int version = schema.SinceVersion() + 1;
+       newest && version <= newest->SinceVersion(); ++version) {
+    const OpSchema *next = findSchema(schema.domain(), schema.Name(), version);
+    if (!next || next->SinceVersion() != version ||
+        !next->has_type_and_shape_inference_function())
+      continue;
+    NodeContext copy = context;
+    copy.addDefaults(schema);
+    try {
+      next->GetTypeAndShapeInferenceFunction()(copy);
+    } catch (const std::exception &) {
+      // The versions may differ too much; nothing is known then.
+      return false;
+    }
+    context.setOutputs(copy);
+    return true;
+  }
+  return false;
+}
+
+/// Pad-1 calls its `pads` `paddings`.
+static bool padOld(NodeContext &context, const OpSchema &schema) {
+  if (const AttributeProto *paddings = context.getAttribute("paddings")) {
+    AttributeProto pads = *paddings;
+    pads.set_name("pads");
+    context.addAttribute(std::move(pads));
+  }
+  return asNextVersion(context, schema);
+}
+
+/// Reshape-1 has its shape as an attribute, later versions as input 1.
+static bool reshapeOld(NodeContext &context, const OpSchema &schema) {
+  const AttributeProto *shape = context.getAttribute("shape");
+  if (!shape)
+    return false;
+  TensorProto data;
+  data.set_data_type(TensorProto::INT64);
+  data.add_dims(shape->ints_size());
+  *data.mutable_int64_data() = shape->ints();
+  NodeContext copy = context;
+  copy.addInput(std::move(data));
+  if (!asNextVersion(copy, schema))
+    return false;
+  context.setOutputs(copy);
+  return true;
+}
+
+/// Upsample-1: [N, C, floor(H * height_scale), floor(W * width_scale)].
+static bool upsampleOld(NodeContext &context, const OpSchema &schema) {
+  sameAsFirst(context, schema);
+  if (!context.getInputShape(0))
+    return true;
+  TensorShapeProto *shape =
+      context.getOutputType(0)->mutable_tensor_type()->mutable_shape();
+  if (shape->dim_size() != 4)
+    fail_shape_inference("the input has rank ", shape->dim_size(), ", not 4");
+  for (auto [i, name] : {std::pair(2, "height_scale"), {3, "width_scale"}}) {
+    const AttributeProto *scale = context.getAttribute(name);
+    TensorShapeProto::Dimension &dim = *shape->mutable_dim(i);
+    double size = dim.has_dim_value() && scale
+                      ? std::floor(static_cast<double>(dim.dim_value()) *
+                                   static_cast<double>(scale->f()))
+                      : -1;
+    dim.Clear();
+    if (size >= 0 && size < 0x1p62)
+      dim.set_dim_value(static_cast<int64_t>(size));
+  }
+  return true;
+}
+
+/// The library takes an unknown element of Resize's `sizes` for 0. Where they
+/// are not all known only the rank is, and the axes that stay.
+static bool resizeBySizes(NodeContext &context, const OpSchema &) {
+  if (!context.hasInput(3) || context.getInputData(3))
+    return false;
+  const TensorShapeProto *input = context.getInputShape(0);
+  TypeProto::Tensor *type = context.getOutputType(0)->mutable_tensor_type();
+  type->set_elem_type(
+      context.getInputType(0)->tensor_type().elem_type());
+  if (!input)
+    return true;
+  const AttributeProto *axes = context.getAttribute("axes");
+  int rank = input->dim_size();
+  for (int i = 0; i < rank; ++i) {
+    auto &dim = *type->mutable_shape()->add_dim();
+    if (axes && axes->ints_size() && !llvm::is_contained(axes->ints(), i) &&
+        !llvm::is_contained(axes->ints(), i - rank))
+      dim = input->dim(i);
+  }
+  return true;
+}
+
+static constexpr int noEnd = std::numeric_limits<int>::max();
+
+static const Rule rules[] = {
+    {"", "Abs", 1, 1, sameAsFirst},
+    {"", "Add", 1, 1, sameAsFirst},
+    {"", "Cast", 1, 1, castByName},
+    {"", "Ceil", 1, 1, sameAsFirst},
+    {"", "Clip", 1, 1, sameAsFirst},
+    {"", "Div", 1, 1, sameAsFirst},
+    {"", "Dropout", 1, 1, sameAsFirst},
+    {"", "Elu", 1, 1, sameAsFirst},
+    {"", "Exp", 1, 1, sameAsFirst},
+    {"", "Floor", 1, 1, sameAsFirst},
+    {"", "GroupNormalization", 18, 21, sameAsFirst},
+    {"", "HardSigmoid", 1, 1, sameAsFirst},
+    {"", "InstanceNormalization", 1, 1, sameAsFirst},
+    {"", "LeakyRelu", 1, 1, sameAsFirst},
+    {"", "Log", 1, 1, sameAsFirst},
+    {"", "Max", 1, 1, sameAsFirst},
+    {"", "Mean", 1, 1, sameAsFirst},
+    {"", "MeanVarianceNormalization", 9, 13, sameAsFirst},
+    {"", "Min", 1, 1, sameAsFirst},
+    {"", "Mul", 1, 1, sameAsFirst},
+    {"", "Neg", 1, 1, sameAsFirst},
+    {"", "PRelu", 1, 1, sameAsFirst},
+    {"", "Pad", 1, 1, padOld},
+    {"", "Reciprocal", 1, 1, sameAsFirst},
+    {"", "Relu", 1, 1, sameAsFirst},
+    {"", "Reshape", 1, 1, reshapeOld},
+    {"", "Resize", 11, noEnd, resizeBySizes},
+    {"", "Selu", 1, 1, sameAsFirst},
+    {"", "Sigmoid", 1, 1, sameAsFirst},
+    {"", "Sqrt", 1, 1, sameAsFirst},
+    {"", "Sub", 1, 1, sameAsFirst},
+    {"", "Sum", 1, 1, sameAsFirst},
+    {"", "Tanh", 1, 1, sameAsFirst},
+    {"", "Upsample", 1, 1, upsampleOld},
+    {"ai.onnx.ml", "Imputer", 1, 1, sameAsFirst},
+    {"ai.onnx.ml", "Normalizer", 1, 1, sameAsFirst},
+    {"ai.onnx.ml", "Scaler", 1, 1, sameAsFirst},
+};
+
+bool loopc::onnx::inferByRule(NodeContext &context, const OpSchema &schema) {
+  for (const Rule &rule : rules)
+    if (schema.Name() == rule.op.str() && schema.domain() == rule.domain.str() &&
+        schema.SinceVersion() >= rule.since &&
+        schema.SinceVersion() <= rule.until)
+      return rule.infer(context, schema);
+  return !schema.has_type_and_shape_inference_function() &&
+         asNextVersion(context, schema);
+}

@@ -1,0 +1,345 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+#include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using ::onnx::AttributeProto;
+using ::onnx::TensorProto;
+using ::onnx::TensorShapeProto;
+using ::onnx::TypeProto;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+Type loopc::onnx::importElementType(MLIRContext *context, int32_t dataType) {
+  auto integer = [&](unsigned width) {
+    return IntegerType::get(context, width);
+  };
+  auto natural = [&](unsigned width) {
+    return IntegerType::get(context, width, IntegerType::Unsigned);
+  };
+  Builder b(context);
+  switch (dataType) {
+  case TensorProto::FLOAT:
+    return b.getF32Type();
+  case TensorProto::DOUBLE:
+    return b.getF64Type();
+  case TensorProto::FLOAT16:
+    return b.getF16Type();
+  case TensorProto::BFLOAT16:
+    return b.getBF16Type();
+  case TensorProto::BOOL:
+    return integer(1);
+  case TensorProto::INT2:
+    return integer(2);
+  case TensorProto::INT4:
+    return integer(4);
+  case TensorProto::INT8:
+    return integer(8);
+  case TensorProto::INT16:
+    return integer(16);
+  case TensorProto::INT32:
+    return integer(32);
+  case TensorProto::INT64:
+    return integer(64);
+  case TensorProto::UINT2:
+    return natural(2);
+  case TensorProto::UINT4:
+    return natural(4);
+  case TensorProto::UINT8:
+    return natural(8);
+  case TensorProto::UINT16:
+    return natural(16);
+  case TensorProto::UINT32:
+    return natural(32);
+  case TensorProto::UINT64:
+    return natural(64);
+  case TensorProto::STRING:
+    return StringType::get(context);
+  case TensorProto::COMPLEX64:
+    return ComplexType::get(b.getF32Type());
+  case TensorProto::COMPLEX128:
+    return ComplexType::get(b.getF64Type());
+  case TensorProto::FLOAT8E4M3FN:
+    return Float8E4M3FNType::get(context);
+  case TensorProto::FLOAT8E4M3FNUZ:
+    return Float8E4M3FNUZType::get(context);
+  case TensorProto::FLOAT8E5M2:
+    return Float8E5M2Type::get(context);
+  case TensorProto::FLOAT8E5M2FNUZ:
+    return Float8E5M2FNUZType::get(context);
+  case TensorProto::FLOAT8E8M0:
+    return Float8E8M0FNUType::get(context);
+  case TensorProto::FLOAT4E2M1:
+    return Float4E2M1FNType::get(context);
+  case TensorProto::FLOAT6E2M3:
+    return Float6E2M3FNType::get(context);
+  case TensorProto::FLOAT6E3M2:
+    return Float6E3M2FNType::get(context);
+  default:
+    return {};
+  }
+}
+
+static int32_t exportIntegerType(IntegerType type) {
+  bool isUnsigned = type.isUnsigned();
+  if (type.isSigned())
+    return TensorProto::UNDEFINED;
+  switch (type.getWidth()) {
+  case 1:
+    return isUnsigned ? TensorProto::UNDEFINED : TensorProto::BOOL;
+  case 2:
+    return isUnsigned ? TensorProto::UINT2 : TensorProto::INT2;
+  case 4:
+    return isUnsigned ? TensorProto::UINT4 : TensorProto::INT4;
+  case 8:
+    return isUnsigned ? TensorProto::UINT8 : TensorProto::INT8;
+  case 16:
+    return isUnsigned ? TensorProto::UINT16 : TensorProto::INT16;
+  case 32:
+    return isUnsigned ? TensorProto::UINT32 : TensorProto::INT32;
+  case 64:
+    return isUnsigned ? TensorProto::UINT64 : TensorProto::INT64;
+  default:
+    return TensorProto::UNDEFINED;
+  }
+}
+
+int32_t loopc::onnx::exportElementType(Type type) {
+  return llvm::TypeSwitch<Type, int32_t>(type)
+      .Case<IntegerType>([](IntegerType t) { return exportIntegerType(t); })
+      .Case<Float32Type>([](Type) { return TensorProto::FLOAT; })
+      .Case<Float64Type>([](Type) { return TensorProto::DOUBLE; })
+      .Case<Float16Type>([](Type) { return TensorProto::FLOAT16; })
+      .Case<BFloat16Type>([](Type) { return TensorProto::BFLOAT16; })
+      .Case<StringType>([](Type) { return TensorProto::STRING; })
+      .Case<ComplexType>([](ComplexType t) -> int32_t {
+        if (t.getElementType().isF32())
+          return TensorProto::COMPLEX64;
+        return t.getElementType().isF64() ? TensorProto::COMPLEX128
+                                          : TensorProto::UNDEFINED;
+      })
+      .Case<Float8E4M3FNType>([](Type) { return TensorProto::FLOAT8E4M3FN; })
+      .Case<Float8E4M3FNUZType>(
+          [](Type) { return TensorProto::FLOAT8E4M3FNUZ; })
+      .Case<Float8E5M2Type>([](Type) { return TensorProto::FLOAT8E5M2; })
+      .Case<Float8E5M2FNUZType>(
+          [](Type) { return TensorProto::FLOAT8E5M2FNUZ; })
+      .Case<Float8E8M0FNUType>([](Type) { return TensorProto::FLOAT8E8M0; })
+      .Case<Float4E2M1FNType>([](Type) { return TensorProto::FLOAT4E2M1; })
+      .Case<Float6E2M3FNType>([](Type) { return TensorProto::FLOAT6E2M3; })
+      .Case<Float6E3M2FNType>([](Type) { return TensorProto::FLOAT6E3M2; })
+      .Default([](Type) { return TensorProto::UNDEFINED; });
+}
+
+static Type importTensorType(MLIRContext *context,
+                             const TypeProto::Tensor &proto) {
+  Type element = loopc::onnx::importElementType(context, proto.elem_type());
+  if (!element)
+    return {};
+  if (!proto.has_shape())
+    return UnrankedTensorType::get(element);
+  SmallVector<int64_t> shape;
+  for (const TensorShapeProto::Dimension &dim : proto.shape().dim())
+    shape.push_back(dim.has_dim_value() && dim.dim_value() >= 0
+                        ? dim.dim_value()
+                        : ShapedType::kDynamic);
+  return RankedTensorType::get(shape, element);
+}
+
+Type loopc::onnx::importType(MLIRContext *context, const TypeProto &proto) {
+  switch (proto.value_case()) {
+  case TypeProto::kTensorType:
+    return importTensorType(context, proto.tensor_type());
+  case TypeProto::kSequenceType:
+    if (Type element = importType(context, proto.sequence_type().elem_type()))
+      return SeqType::get(element);
+    return {};
+  case TypeProto::kOptionalType:
+    if (Type element = importType(context, proto.optional_type().elem_type()))
+      return OptionalType::get(element);
+    return {};
+  default:
+    return {};
+  }
+}
+
+bool loopc::onnx::exportType(Type type, TypeProto &proto) {
+  if (auto seq = dyn_cast<SeqType>(type))
+    return exportType(seq.getElementType(),
+                      *proto.mutable_sequence_type()->mutable_elem_type());
+  if (auto optional = dyn_cast<OptionalType>(type))
+    return exportType(optional.getElementType(),
+                      *proto.mutable_optional_type()->mutable_elem_type());
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!tensor)
+    return false;
+  int32_t element = exportElementType(tensor.getElementType());
+  if (element == TensorProto::UNDEFINED)
+    return false;
+  proto.mutable_tensor_type()->set_elem_type(element);
+  if (!tensor.hasRank())
+    return true;
+  TensorShapeProto *shape = proto.mutable_tensor_type()->mutable_shape();
+  for (int64_t size : tensor.getShape()) {
+    TensorShapeProto::Dimension *dim = shape->add_dim();
+    if (ShapedType::isStatic(size))
+      dim->set_dim_value(size);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+Attribute loopc::onnx::importAttribute(MLIRContext *context,
+                                       const AttributeProto &proto,
+                                       TensorImporter tensors) {
+  Builder b(context);
+  auto tensor = [&](const TensorProto &value) -> Attribute {
+    return tensors ? tensors(value) : importTensor(context, value);
+  };
+  auto typeAttr = [&](const TypeProto &value) -> Attribute {
+    Type type = importType(context, value);
+    return type ? TypeAttr::get(type) : Attribute();
+  };
+  /// A list, or null where one of it could not be converted.
+  auto list = [&](const auto &values, auto &&convert) -> Attribute {
+    SmallVector<Attribute> attributes;
+    for (const auto &value : values) {
+      attributes.push_back(convert(value));
+      if (!attributes.back())
+        return {};
+    }
+    return b.getArrayAttr(attributes);
+  };
+  switch (proto.type()) {
+  case AttributeProto::INT:
+    return b.getI64IntegerAttr(proto.i());
+  case AttributeProto::FLOAT:
+    return b.getF32FloatAttr(proto.f());
+  case AttributeProto::STRING:
+    return b.getStringAttr(proto.s());
+  case AttributeProto::INTS:
+    return b.getDenseI64ArrayAttr(
+        SmallVector<int64_t>(proto.ints().begin(), proto.ints().end()));
+  case AttributeProto::FLOATS:
+    return b.getDenseF32ArrayAttr(
+        SmallVector<float>(proto.floats().begin(), proto.floats().end()));
+  case AttributeProto::STRINGS:
+    return list(proto.strings(), [&](const std::string &s) -> Attribute {
+      return b.getStringAttr(s);
+    });
+  case AttributeProto::TENSOR:
+    return tensor(proto.t());
+  case AttributeProto::TENSORS:
+    return list(proto.tensors(), tensor);
+  case AttributeProto::TYPE_PROTO:
+    return typeAttr(proto.tp());
+  case AttributeProto::TYPE_PROTOS:
+    return list(proto.type_protos(), typeAttr);
+  default:
+    return {};
+  }
+}
+
+static int32_t getListKind(ArrayAttr list, int32_t expected) {
+  if (list.empty())
+    return llvm::is_contained({AttributeProto::STRINGS, AttributeProto::TENSORS,
+                               AttributeProto::TYPE_PROTOS,
+                               AttributeProto::INTS, AttributeProto::FLOATS},
+                              expected)
+               ? expected
+               : AttributeProto::STRINGS;
+  if (llvm::all_of(list, llvm::IsaPred<StringAttr>))
+    return AttributeProto::STRINGS;
+  if (llvm::all_of(list, llvm::IsaPred<ElementsAttr>))
+    return AttributeProto::TENSORS;
+  if (llvm::all_of(list, llvm::IsaPred<TypeAttr>))
+    return AttributeProto::TYPE_PROTOS;
+  return AttributeProto::UNDEFINED;
+}
+
+int32_t loopc::onnx::getAttributeKind(Attribute attribute, int32_t expected) {
+  // Arrays before ElementsAttr: DenseArrayAttr and friends are no tensors.
+  return llvm::TypeSwitch<Attribute, int32_t>(attribute)
+      .Case<IntegerAttr>([](IntegerAttr a) -> int32_t {
+        return a.getType().isSignlessInteger(64) ? AttributeProto::INT
+                                                 : AttributeProto::UNDEFINED;
+      })
+      .Case<FloatAttr>([](FloatAttr a) -> int32_t {
+        return a.getType().isF32() ? AttributeProto::FLOAT
+                                   : AttributeProto::UNDEFINED;
+      })
+      .Case<StringAttr>([](auto) { return AttributeProto::STRING; })
+      .Case<DenseI64ArrayAttr>([](auto) { return AttributeProto::INTS; })
+      .Case<DenseF32ArrayAttr>([](auto) { return AttributeProto::FLOATS; })
+      .Case<ArrayAttr>([&](ArrayAttr a) { return getListKind(a, expected); })
+      .Case<TypeAttr>([](auto) { return AttributeProto::TYPE_PROTO; })
+      .Case<ElementsAttr>([](ElementsAttr a) -> int32_t {
+        return isa<TensorType>(a.getType()) ? AttributeProto::TENSOR
+                                            : AttributeProto::UNDEFINED;
+      })
+      .Default([](auto) { return AttributeProto::UNDEFINED; });
+}
+
+bool loopc::onnx::exportAttribute(StringRef name, Attribute attribute,
+                                  AttributeProto &proto, int32_t expected) {
+  int32_t kind = getAttributeKind(attribute, expected);
+  proto.set_name(name.str());
+  proto.set_type(static_cast<AttributeProto::AttributeType>(kind));
+  switch (kind) {
+  case AttributeProto::INT:
+    proto.set_i(cast<IntegerAttr>(attribute).getInt());
+    return true;
+  case AttributeProto::FLOAT:
+    proto.set_f(cast<FloatAttr>(attribute).getValue().convertToFloat());
+    return true;
+  case AttributeProto::STRING:
+    proto.set_s(cast<StringAttr>(attribute).getValue().str());
+    return true;
+  case AttributeProto::INTS:
+    if (auto ints = dyn_cast<DenseI64ArrayAttr>(attribute))
+      proto.mutable_ints()->Add(ints.asArrayRef().begin(),
+                                ints.asArrayRef().end());
+    return true;
+  case AttributeProto::FLOATS:
+    if (auto floats = dyn_cast<DenseF32ArrayAttr>(attribute))
+      proto.mutable_floats()->Add(floats.asArrayRef().begin(),
+                                  floats.asArrayRef().end());
+    return true;
+  case AttributeProto::STRINGS:
+    for (Attribute value : cast<ArrayAttr>(attribute))
+      proto.add_strings(cast<StringAttr>(value).getValue().str());
+    return true;
+  case AttributeProto::TENSOR:
+    return exportTensor(cast<ElementsAttr>(attribute), *proto.mutable_t());
+  case AttributeProto::TENSORS:
+    return llvm::all_of(cast<ArrayAttr>(attribute), [&](Attribute value) {
+      return exportTensor(cast<ElementsAttr>(value), *proto.add_tensors());
+    });
+  case AttributeProto::TYPE_PROTO:
+    return exportType(cast<TypeAttr>(attribute).getValue(),
+                      *proto.mutable_tp());
+  case AttributeProto::TYPE_PROTOS:
+    return llvm::all_of(cast<ArrayAttr>(attribute), [&](Attribute value) {
+      return exportType(cast<TypeAttr>(value).getValue(),
+                        *proto.add_type_protos());
+    });
+  default:
+    return false;
+  }
+}

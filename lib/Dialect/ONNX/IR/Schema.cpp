@@ -1,0 +1,366 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "SchemaImpl.h"
+#include "onnx/defs/data_type_utils.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace loopc::onnx;
+using ::onnx::AttributeProto;
+using ::onnx::OpSchema;
+using ::onnx::OpSchemaRegistry;
+using ::onnx::TypeProto;
+using ::onnx::Utils::DataTypeUtils;
+using Formal = OpSchema::FormalParameter;
+
+//===----------------------------------------------------------------------===//
+// Finding schemas
+//===----------------------------------------------------------------------===//
+
+/// "ai.onnx" is the long name of the empty domain.
+static std::string getRegistryDomain(StringRef domain) {
+  return domain == "ai.onnx" ? std::string() : domain.str();
+}
+
+const OpSchema *loopc::onnx::findSchema(StringRef domain, StringRef opType,
+                                        int64_t version) {
+  if (version <= 0)
+    return nullptr;
+  int bounded = static_cast<int>(
+      std::min<int64_t>(version, std::numeric_limits<int>::max()));
+  try {
+    return OpSchemaRegistry::Schema(opType.str(), bounded,
+                                    getRegistryDomain(domain));
+  } catch (const std::exception &) {
+    return nullptr;
+  }
+}
+
+/// True for domains that the onnx library knows operators of.
+static bool hasSchemas(StringRef domain) {
+  try {
+    const auto &domains =
+        OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+    return domains.count(getRegistryDomain(domain)) != 0;
+  } catch (const std::exception &) {
+    return false;
+  }
+}
+
+std::optional<int64_t> loopc::onnx::resolveSinceVersion(StringRef domain,
+                                                        StringRef opType,
+                                                        int64_t opset) {
+  const OpSchema *schema = findSchema(domain, opType, opset);
+  if (!schema)
+    return std::nullopt;
+  return schema->SinceVersion();
+}
+
+Attribute loopc::onnx::getAttrOrDefault(NodeOp node, StringRef name) {
+  if (Attribute own = node.getNodeAttr(name))
+    return own;
+  const OpSchema *schema =
+      findSchema(node.getDomain(), node.getOpType(), node.getSinceVersion());
+  if (!schema)
+    return {};
+  try {
+    auto found = schema->attributes().find(name.str());
+    if (found == schema->attributes().end() ||
+        found->second.default_value.type() == AttributeProto::UNDEFINED)
+      return {};
+    return importAttribute(node.getContext(), found->second.default_value);
+  } catch (const std::exception &) {
+    return {};
+  }
+}
+
+InFlightDiagnostic loopc::onnx::emitNodeError(NodeOp node) {
+  InFlightDiagnostic diag = node.emitOpError();
+  diag << "'";
+  if (!node.getDomain().empty())
+    diag << node.getDomain() << "::";
+  diag << node.getOpType() << "' ";
+  return diag;
+}
+
+//===----------------------------------------------------------------------===//
+// Checking nodes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Holds one node against one schema, exceptions left to the caller.
+class NodeChecker {
+public:
+  NodeChecker(NodeOp node, const OpSchema &schema, EmitError emitError)
+      : node(node), schema(schema), emitError(emitError) {}
+
+  LogicalResult checkArity();
+  LogicalResult checkAttributes();
+  /// Types of inputs or (`outputs`) of outputs.
+  LogicalResult checkTypes(bool outputs);
+
+private:
+  LogicalResult checkCount(StringRef what, size_t count, int min, int max);
+  LogicalResult checkType(Type type, StringRef what, unsigned index,
+                          const Formal &formal);
+
+  NodeOp node;
+  const OpSchema &schema;
+  EmitError emitError;
+  /// What each type parameter ("T") was bound to, and by whom.
+  std::map<std::string, std::pair<std::string, std::string>> bound;
+};
+
+/// An inference context that knows numbers of inputs and outputs alone.
+struct CountContext final : ::onnx::InferenceContext {
+  CountContext(size_t inputs, size_t outputs)
+      : inputs(inputs), outputs(outputs) {}
+  const AttributeProto *getAttribute(const std::string &) const override {
+    return nullptr;
+  }
+  size_t getNumInputs() const override { return inputs; }
+  const TypeProto *getInputType(size_t) const override { return nullptr; }
+  const ::onnx::TensorProto *getInputData(size_t) const override {
+    return nullptr;
+  }
+  size_t getNumOutputs() const override { return outputs.size(); }
+  TypeProto *getOutputType(size_t index) override { return &outputs[index]; }
+  ::onnx::GraphInferencer *
+  getGraphAttributeInferencer(const std::string &) override {
+    return nullptr;
+  }
+  const ::onnx::SparseTensorProto *getInputSparseData(size_t) const override {
+    return nullptr;
+  }
+  const ::onnx::TensorShapeProto *getSymbolicInput(size_t) const override {
+    return nullptr;
+  }
+  size_t inputs;
+  std::vector<TypeProto> outputs;
+};
+} // namespace
+
+/// The formal parameter of actual `index`; the last one may be variadic. Null
+/// past the end.
+static const Formal *getFormal(const std::vector<Formal> &formals,
+                               unsigned index) {
+  if (index < formals.size())
+    return &formals[index];
+  if (!formals.empty() && formals.back().GetOption() == OpSchema::Variadic)
+    return &formals.back();
+  return nullptr;
+}
+
+LogicalResult NodeChecker::checkCount(StringRef what, size_t count, int min,
+                                      int max) {
+  int64_t actual = count;
+  if (actual >= min && actual <= max)
+    return success();
+  InFlightDiagnostic diag = emitError();
+  diag << "has " << actual << " " << what << (actual == 1 ? "" : "s")
+       << ", expected ";
+  if (min == max)
+    diag << min;
+  else if (max == std::numeric_limits<int>::max())
+    diag << "at least " << min;
+  else
+    diag << min << " to " << max;
+  return diag;
+}
+
+LogicalResult NodeChecker::checkArity() {
+  size_t inputs = node.getInputs().size(), outputs = node.getNumResults();
+  if (failed(checkCount("input", inputs, schema.min_input(),
+                        schema.max_input())) ||
+      failed(checkCount("output", outputs, schema.min_output(),
+                        schema.max_output())))
+    return failure();
+  // Old versions list the numbers they allow (BatchNormalization-1: 1 or 5
+  // outputs); only the library's own check knows them.
+  CountContext counts(inputs, outputs);
+  try {
+    schema.CheckInputOutputType(counts);
+  } catch (const std::exception &) {
+    return emitError() << "does not exist with " << inputs << " inputs and "
+                       << outputs << " outputs in version "
+                       << schema.SinceVersion();
+  }
+  for (unsigned i = 0; i < inputs; ++i) {
+    const Formal *formal = getFormal(schema.inputs(), i);
+    if (!node.getInputOrNull(i) && formal &&
+        formal->GetOption() != OpSchema::Optional)
+      return emitError() << "input #" << i << " '" << formal->GetName()
+                         << "' is left out but required";
+  }
+  return success();
+}
+
+static StringRef getKindName(int32_t kind) {
+  switch (kind) {
+  case AttributeProto::FLOAT:
+    return "FLOAT (f32)";
+  case AttributeProto::INT:
+    return "INT (i64)";
+  case AttributeProto::STRING:
+    return "STRING";
+  case AttributeProto::TENSOR:
+    return "TENSOR (elements)";
+  case AttributeProto::GRAPH:
+    return "GRAPH";
+  case AttributeProto::FLOATS:
+    return "FLOATS (array<f32>)";
+  case AttributeProto::INTS:
+    return "INTS (array<i64>)";
+  case AttributeProto::STRINGS:
+    return "STRINGS (an array of strings)";
+  case AttributeProto::TENSORS:
+    return "TENSORS (an array of elements)";
+  case AttributeProto::GRAPHS:
+    return "GRAPHS";
+  case AttributeProto::SPARSE_TENSOR:
+    return "SPARSE_TENSOR";
+  case AttributeProto::SPARSE_TENSORS:
+    return "SPARSE_TENSORS";
+  case AttributeProto::TYPE_PROTO:
+    return "TYPE_PROTO (a type)";
+  case AttributeProto::TYPE_PROTOS:
+    return "TYPE_PROTOS (an array of types)";
+  default:
+    return "UNDEFINED";
+  }
+}
+
+LogicalResult NodeChecker::checkAttributes() {
+  const auto &known = schema.attributes();
+  for (NamedAttribute attr : node.getNodeAttributes()) {
+    StringRef name = attr.getName();
+    auto found = known.find(name.str());
+    if (found == known.end()) {
+      // ONNX reserves such names for tools; they mean nothing to the operator.
+      if (name.starts_with("__"))
+        continue;
+      return emitError() << "has no attribute '" << name << "' in version "
+                         << schema.SinceVersion();
+    }
+    int32_t expected = found->second.type;
+    int32_t kind = getAttributeKind(attr.getValue(), expected);
+    if (kind != expected)
+      return emitError() << "attribute '" << name << "' is " << attr.getValue()
+                         << ", expected " << getKindName(expected);
+  }
+  for (const auto &[name, attribute] : known)
+    if (attribute.required && !node.getNodeAttr(name))
+      return emitError() << "lacks the required attribute '" << name << "'";
+  return success();
+}
+
+/// Names of the types of `formal`, the first few of them.
+static std::string listTypes(const Formal &formal) {
+  std::vector<std::string> names;
+  for (::onnx::DataType type : formal.GetTypes())
+    names.push_back(*type);
+  llvm::sort(names);
+  constexpr size_t shown = 6;
+  size_t count = names.size();
+  if (count > shown)
+    names.resize(shown);
+  std::string list = llvm::join(names, ", ");
+  return count > shown ? list + ", ..." : list;
+}
+
+LogicalResult NodeChecker::checkType(Type type, StringRef what, unsigned index,
+                                     const Formal &formal) {
+  TypeProto proto;
+  if (!exportType(type, proto))
+    return emitError() << what << " #" << index << " '" << formal.GetName()
+                       << "' has type " << type << ", which is no ONNX type";
+  ::onnx::DataType name = DataTypeUtils::ToType(proto);
+  if (!formal.GetTypes().empty() && !formal.GetTypes().count(name))
+    return emitError() << what << " #" << index << " '" << formal.GetName()
+                       << "' has type " << type << ", expected one of "
+                       << listTypes(formal);
+  if (!formal.GetIsHomogeneous())
+    return success();
+  std::string self = (what + " #" + Twine(index)).str();
+  auto [entry, inserted] =
+      bound.try_emplace(formal.GetTypeStr(), *name, self);
+  if (!inserted && entry->second.first != *name)
+    return emitError() << what << " #" << index << " '" << formal.GetName()
+                       << "' has type " << type << ", expected "
+                       << entry->second.first << " as "
+                       << entry->second.second;
+  return success();
+}
+
+LogicalResult NodeChecker::checkTypes(bool outputs) {
+  const std::vector<Formal> &formals =
+      outputs ? schema.outputs() : schema.inputs();
+  TypeRange types =
+      outputs ? TypeRange(node.getResultTypes())
+              : TypeRange(node.getInputs().getTypes());
+  for (auto [i, type] : llvm::enumerate(types)) {
+    const Formal *formal = getFormal(formals, i);
+    if (isa<NoneType>(type) || !formal)
+      continue;
+    if (failed(checkType(type, outputs ? "output" : "input", i, *formal)))
+      return failure();
+  }
+  return success();
+}
+
+/// The schema of exactly the node's version, or an error; null and success
+/// where its domain has none.
+static FailureOr<const OpSchema *> getSchema(NodeOp node, EmitError emitError) {
+  StringRef domain = node.getDomain(), op = node.getOpType();
+  if (!hasSchemas(domain))
+    return static_cast<const OpSchema *>(nullptr);
+  StringRef domainName = domain.empty() ? StringRef("ai.onnx") : domain;
+  int64_t version = node.getSinceVersion();
+  const OpSchema *schema = findSchema(domain, op, version);
+  if (!schema) {
+    if (findSchema(domain, op, std::numeric_limits<int>::max()))
+      return emitError() << "has no version " << version;
+    return emitError() << "is no operator of domain '" << domainName << "'";
+  }
+  if (schema->SinceVersion() != version)
+    return emitError() << "has no version " << version << "; opset " << version
+                       << " has version " << schema->SinceVersion();
+  if (schema->Deprecated())
+    return emitError() << "was withdrawn in version " << version
+                       << " of domain '" << domainName << "'";
+  return schema;
+}
+
+LogicalResult loopc::onnx::checkNode(NodeOp node, bool withResults,
+                                     const OpSchema *&schema,
+                                     EmitError emitError) {
+  schema = nullptr;
+  try {
+    FailureOr<const OpSchema *> found = getSchema(node, emitError);
+    if (failed(found))
+      return failure();
+    schema = *found;
+    if (!schema)
+      return success();
+    NodeChecker checker(node, *schema, emitError);
+    if (failed(checker.checkArity()) || failed(checker.checkAttributes()) ||
+        failed(checker.checkTypes(/*outputs=*/false)))
+      return failure();
+    return withResults ? checker.checkTypes(/*outputs=*/true) : success();
+  } catch (const std::exception &error) {
+    return emitError() << "cannot be checked: " << error.what();
+  }
+}
+
+LogicalResult loopc::onnx::verifyNode(NodeOp node) {
+  const OpSchema *schema;
+  return checkNode(node, /*withResults=*/true, schema,
+                   [&] { return emitNodeError(node); });
+}

@@ -1,0 +1,94 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The side of the schema adaptor that sees the onnx library.
+
+#ifndef LOOPC_LIB_DIALECT_ONNX_IR_SCHEMAIMPL_H
+#define LOOPC_LIB_DIALECT_ONNX_IR_SCHEMAIMPL_H
+
+#include "IntegerValues.h"
+#include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
+#include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "onnx/defs/schema.h"
+#include <map>
+
+namespace loopc::onnx {
+
+using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
+
+/// The newest schema of the operator that is not newer than `version`; null
+/// where there is none.
+const ::onnx::OpSchema *findSchema(llvm::StringRef domain,
+                                   llvm::StringRef opType, int64_t version);
+
+/// Holds `node` against its schema, its results only `withResults`. `schema` is
+/// null afterwards where the node's domain has no schemas.
+mlir::LogicalResult checkNode(NodeOp node, bool withResults,
+                              const ::onnx::OpSchema *&schema,
+                              EmitError emitError);
+
+/// What the library's inference functions see of a node. Attributes are the
+/// node's own, as in the library's own context.
+class NodeContext final : public ::onnx::InferenceContext {
+public:
+  NodeContext(NodeOp node, InferenceCache::Impl &cache);
+
+  const ::onnx::AttributeProto *
+  getAttribute(const std::string &name) const override;
+  size_t getNumInputs() const override { return inputs.size(); }
+  const ::onnx::TypeProto *getInputType(size_t index) const override;
+  bool hasInput(size_t index) const override;
+  const ::onnx::TensorProto *getInputData(size_t index) const override;
+  const ::onnx::TensorShapeProto *getSymbolicInput(size_t index) const override;
+  size_t getNumOutputs() const override { return outputs.size(); }
+  ::onnx::TypeProto *getOutputType(size_t index) override;
+  bool hasOutput(size_t index) override;
+  ::onnx::GraphInferencer *
+  getGraphAttributeInferencer(const std::string &name) override;
+  const ::onnx::SparseTensorProto *getInputSparseData(size_t) const override {
+    return nullptr;
+  }
+  std::string getDisplayName() const override;
+
+  NodeOp getNode() const { return node; }
+  /// Shape of tensor input `index`, or null.
+  const ::onnx::TensorShapeProto *getInputShape(size_t index) const;
+  /// Gives attributes that the node lacks the defaults of `schema`.
+  void addDefaults(const ::onnx::OpSchema &schema);
+  /// Another input at the end, whose value is `data`.
+  void addInput(::onnx::TensorProto data);
+  void addAttribute(::onnx::AttributeProto attribute);
+  /// Forgets what was said of outputs, or of their shapes alone.
+  void clearOutputs();
+  void clearOutputShapes();
+  /// Takes the outputs of `other`, a context of the same node.
+  void setOutputs(const NodeContext &other) { outputs = other.outputs; }
+
+private:
+  struct Input {
+    bool present = false;
+    ::onnx::TypeProto type;
+    mutable std::optional<std::optional<::onnx::TensorProto>> data;
+    mutable std::optional<std::optional<::onnx::TensorShapeProto>> symbolic;
+  };
+
+  /// Mutable as operations have no const accessors.
+  mutable NodeOp node;
+  InferenceCache::Impl &cache;
+  std::map<std::string, ::onnx::AttributeProto> attributes;
+  std::vector<Input> inputs;
+  std::vector<::onnx::TypeProto> outputs;
+};
+
+/// Inference for what the library does not infer, or not soundly. True if it
+/// has done all there is to do for this node. May throw the library's errors.
+bool inferByRule(NodeContext &context, const ::onnx::OpSchema &schema);
+
+} // namespace loopc::onnx
+
+#endif // LOOPC_LIB_DIALECT_ONNX_IR_SCHEMAIMPL_H

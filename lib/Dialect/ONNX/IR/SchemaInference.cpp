@@ -1,0 +1,319 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SchemaImpl.h"
+#include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace loopc::onnx;
+using ::onnx::AttributeProto;
+using ::onnx::OpSchema;
+using ::onnx::TensorProto;
+using ::onnx::TensorShapeProto;
+using ::onnx::TypeProto;
+
+//===----------------------------------------------------------------------===//
+// Quantities and dimensions
+//===----------------------------------------------------------------------===//
+
+static void exportQuantity(const Quantity &quantity,
+                           TensorShapeProto::Dimension &dim) {
+  if (quantity.value)
+    dim.set_dim_value(*quantity.value);
+  else if (quantity.name)
+    dim.set_dim_param("d" + std::to_string(quantity.name));
+}
+
+static Quantity importQuantity(const TensorShapeProto::Dimension &dim) {
+  if (dim.has_dim_value())
+    return dim.dim_value() >= 0 ? Quantity::of(dim.dim_value()) : Quantity();
+  unsigned name;
+  if (dim.has_dim_param() && StringRef(dim.dim_param()).starts_with("d") &&
+      !StringRef(dim.dim_param()).drop_front().getAsInteger(10, name))
+    return Quantity::named(name);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// NodeContext
+//===----------------------------------------------------------------------===//
+
+NodeContext::NodeContext(NodeOp node, InferenceCache::Impl &cache)
+    : node(node), cache(cache), inputs(node.getInputs().size()),
+      outputs(node.getNumResults()) {
+  for (NamedAttribute attr : node.getNodeAttributes()) {
+    AttributeProto proto;
+    if (exportAttribute(attr.getName(), attr.getValue(), proto))
+      attributes.emplace(attr.getName().str(), std::move(proto));
+  }
+  for (auto [input, value] : llvm::zip_equal(inputs, node.getInputs())) {
+    input.present = exportType(value.getType(), input.type);
+    std::optional<Quantities> shape = cache.getShape(value);
+    if (!input.present || !shape)
+      continue;
+    TensorShapeProto *proto = input.type.mutable_tensor_type()->mutable_shape();
+    for (auto [i, quantity] : llvm::enumerate(*shape))
+      exportQuantity(quantity, *proto->mutable_dim(i));
+  }
+}
+
+const AttributeProto *NodeContext::getAttribute(const std::string &name) const {
+  auto found = attributes.find(name);
+  return found == attributes.end() ? nullptr : &found->second;
+}
+
+bool NodeContext::hasInput(size_t index) const {
+  return index < inputs.size() && inputs[index].present;
+}
+
+const TypeProto *NodeContext::getInputType(size_t index) const {
+  return hasInput(index) ? &inputs[index].type : nullptr;
+}
+
+const TensorShapeProto *NodeContext::getInputShape(size_t index) const {
+  const TypeProto *type = getInputType(index);
+  return type && type->has_tensor_type() && type->tensor_type().has_shape()
+             ? &type->tensor_type().shape()
+             : nullptr;
+}
+
+/// `elements`, all of them known, as a tensor of `type`.
+static TensorProto makeTensor(const Quantities &elements,
+                              RankedTensorType type) {
+  TensorProto proto;
+  proto.set_data_type(exportElementType(type.getElementType()));
+  for (int64_t size : type.getShape())
+    proto.add_dims(size);
+  for (const Quantity &element : elements) {
+    if (type.getElementType().isInteger(64))
+      proto.add_int64_data(*element.value);
+    else
+      proto.add_int32_data(static_cast<int32_t>(*element.value));
+  }
+  return proto;
+}
+
+const TensorProto *NodeContext::getInputData(size_t index) const {
+  if (!hasInput(index))
+    return nullptr;
+  std::optional<std::optional<TensorProto>> &data = inputs[index].data;
+  if (!data) {
+    data.emplace();
+    Value value = node.getInputs()[index];
+    TensorProto proto;
+    ElementsAttr constant = getSmallConstant(value);
+    if (constant && exportTensor(constant, proto))
+      *data = std::move(proto);
+    else if (auto elements = cache.getElements(value);
+             elements && llvm::all_of(*elements, [](const Quantity &q) {
+               return q.value.has_value();
+             }))
+      *data = makeTensor(*elements, cast<RankedTensorType>(value.getType()));
+  }
+  return *data ? &**data : nullptr;
+}
+
+const TensorShapeProto *NodeContext::getSymbolicInput(size_t index) const {
+  if (!hasInput(index) || getInputData(index))
+    return nullptr;
+  std::optional<std::optional<TensorShapeProto>> &shape =
+      inputs[index].symbolic;
+  if (!shape) {
+    shape.emplace();
+    Value value = node.getInputs()[index];
+    if (auto elements = cache.getElements(value);
+        elements &&
+        !cast<TensorType>(value.getType()).getElementType().isInteger(1)) {
+      shape->emplace();
+      for (const Quantity &element : *elements)
+        exportQuantity(element, *(*shape)->add_dim());
+    }
+  }
+  return *shape ? &**shape : nullptr;
+}
+
+TypeProto *NodeContext::getOutputType(size_t index) {
+  // The library's own context throws here too.
+  if (index >= outputs.size())
+    throw std::out_of_range("output " + std::to_string(index) +
+                            " is not there");
+  return &outputs[index];
+}
+
+bool NodeContext::hasOutput(size_t index) {
+  return index < node.getNumResults() && node.hasOutput(index);
+}
+
+::onnx::GraphInferencer *
+NodeContext::getGraphAttributeInferencer(const std::string &) {
+  return nullptr;
+}
+
+std::string NodeContext::getDisplayName() const {
+  return "node " + node.getOpType().str();
+}
+
+void NodeContext::addDefaults(const OpSchema &schema) {
+  for (const auto &[name, attribute] : schema.attributes())
+    if (attribute.default_value.type() != AttributeProto::UNDEFINED)
+      attributes.emplace(name, attribute.default_value);
+}
+
+void NodeContext::addInput(TensorProto data) {
+  Input &input = inputs.emplace_back();
+  input.present = true;
+  TypeProto::Tensor *type = input.type.mutable_tensor_type();
+  type->set_elem_type(data.data_type());
+  for (int64_t size : data.dims())
+    type->mutable_shape()->add_dim()->set_dim_value(size);
+  input.data.emplace(std::move(data));
+}
+
+void NodeContext::addAttribute(AttributeProto attribute) {
+  std::string name = attribute.name();
+  attributes.insert_or_assign(std::move(name), std::move(attribute));
+}
+
+void NodeContext::clearOutputs() {
+  for (TypeProto &output : outputs)
+    output.Clear();
+}
+
+static void clearShape(TypeProto &type) {
+  switch (type.value_case()) {
+  case TypeProto::kTensorType:
+    type.mutable_tensor_type()->clear_shape();
+    break;
+  case TypeProto::kSequenceType:
+    clearShape(*type.mutable_sequence_type()->mutable_elem_type());
+    break;
+  case TypeProto::kOptionalType:
+    clearShape(*type.mutable_optional_type()->mutable_elem_type());
+    break;
+  default:
+    break;
+  }
+}
+
+void NodeContext::clearOutputShapes() {
+  for (TypeProto &output : outputs)
+    clearShape(output);
+}
+
+//===----------------------------------------------------------------------===//
+// Inference
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral shapeErrorTag = "[ShapeInferenceError]";
+
+/// The library's message without its tags, and what the operands were.
+static void emitLibraryError(NodeOp node, StringRef message,
+                             EmitError emitError) {
+  message = message.split("\n\n==> Context").first.trim();
+  if (message.starts_with("["))
+    message = message.split("] ").second;
+  message = message.rtrim('.');
+  std::string text = message.str();
+  if (!text.empty())
+    text[0] = llvm::toLower(text[0]);
+  InFlightDiagnostic diag = emitError();
+  diag << "is given operands that do not fit: " << text << " (";
+  llvm::interleaveComma(node.getInputs().getTypes(), diag);
+  diag << ")";
+}
+
+/// The type of a result of which nothing is inferred: what it has now, but its
+/// shape, which is only a hint. Null if it has none.
+static Type dropHints(Type type) {
+  if (auto seq = dyn_cast<SeqType>(type)) {
+    Type element = dropHints(seq.getElementType());
+    return element ? SeqType::get(element) : Type();
+  }
+  if (auto optional = dyn_cast<OptionalType>(type)) {
+    Type element = dropHints(optional.getElementType());
+    return element ? OptionalType::get(element) : Type();
+  }
+  auto tensor = dyn_cast<TensorType>(type);
+  return tensor ? UnrankedTensorType::get(tensor.getElementType()) : Type();
+}
+
+/// The type of result `i`, from what inference left in `proto`.
+static Type getResultType(NodeOp node, unsigned i, const TypeProto &proto,
+                          InferenceCache::Impl &cache) {
+  Type type = importType(node.getContext(), proto);
+  if (!type)
+    return proto.value_case() == TypeProto::VALUE_NOT_SET ||
+                   (proto.has_tensor_type() &&
+                    proto.tensor_type().elem_type() == TensorProto::UNDEFINED)
+               ? dropHints(node.getResult(i).getType())
+               : Type();
+  if (isa<RankedTensorType>(type)) {
+    Quantities shape;
+    for (const auto &dim : proto.tensor_type().shape().dim())
+      shape.push_back(importQuantity(dim));
+    cache.setShape(node.getResult(i), std::move(shape));
+  }
+  return type;
+}
+
+/// Runs the rules and the library's inference function, then its rule that an
+/// output with a type parameter has the type that an input gave to it.
+static LogicalResult runInference(NodeContext &context, const OpSchema &schema,
+                                  bool lenient, EmitError emitError) {
+  try {
+    if (!inferByRule(context, schema) &&
+        schema.has_type_and_shape_inference_function())
+      schema.GetTypeAndShapeInferenceFunction()(context);
+  } catch (const ::onnx::InferenceError &error) {
+    if (!lenient || !StringRef(error.what()).starts_with(shapeErrorTag)) {
+      emitLibraryError(context.getNode(), error.what(), emitError);
+      return failure();
+    }
+    context.clearOutputShapes();
+  }
+  schema.CheckInputOutputType(context);
+  return success();
+}
+
+LogicalResult loopc::onnx::inferNodeTypes(NodeOp node,
+                                          SmallVectorImpl<Type> &types,
+                                          EmitError emitError,
+                                          const InferenceOptions &options) {
+  types.clear();
+  InferenceCache local;
+  InferenceCache &cache = options.cache ? *options.cache : local;
+  for (Value result : node.getResults())
+    cache.forget(result);
+  const OpSchema *schema;
+  if (failed(checkNode(node, /*withResults=*/false, schema, emitError)))
+    return failure();
+  try {
+    std::optional<NodeContext> context;
+    if (schema) {
+      context.emplace(node, cache.getImpl());
+      if (failed(runInference(*context, *schema, options.lenient, emitError)))
+        return failure();
+    }
+    for (auto [i, result] : llvm::enumerate(node.getResults())) {
+      Type type = isa<NoneType>(result.getType()) ? result.getType()
+                  : schema ? getResultType(node, i, *context->getOutputType(i),
+                                           cache.getImpl())
+                           : dropHints(result.getType());
+      if (!type)
+        return emitError() << "output #" << i
+                           << " has no type that can be inferred";
+      types.push_back(type);
+    }
+  } catch (const std::exception &error) {
+    emitLibraryError(node, error.what(), emitError);
+    return failure();
+  }
+  return success();
+}

@@ -1,0 +1,591 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "loopc/Dialect/ONNX/Transforms/Passes.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+
+namespace loopc::onnx {
+#define GEN_PASS_DEF_ONNXINFERTYPES
+#include "loopc/Dialect/ONNX/Transforms/Passes.h.inc"
+} // namespace loopc::onnx
+
+using namespace mlir;
+using namespace loopc::onnx;
+using loopc::loop::LoopOp;
+using loopc::loop::ScanOp;
+using loopc::loop::YieldOp;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// True for types that say more or less of a value's shape.
+static bool isShaped(Type type) {
+  return isa<TensorType, SeqType, OptionalType>(type);
+}
+
+/// `type` without axis `axis`, counted from the end where negative; the type
+/// itself where its rank is unknown, null where it has no such axis.
+static Type dropAxis(Type type, int64_t axis) {
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  if (!ranked)
+    return type;
+  if (axis < 0)
+    axis += ranked.getRank();
+  if (axis < 0 || axis >= ranked.getRank())
+    return {};
+  SmallVector<int64_t> shape(ranked.getShape());
+  shape.erase(shape.begin() + axis);
+  return RankedTensorType::get(shape, ranked.getElementType());
+}
+
+/// `type`, a tensor or a scalar, with a new axis of `size` at `axis` of the
+/// result; null where it has no such place.
+static Type insertAxis(Type type, int64_t axis, int64_t size) {
+  if (isa<UnrankedTensorType>(type))
+    return type;
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  SmallVector<int64_t> shape;
+  if (ranked)
+    llvm::append_range(shape, ranked.getShape());
+  if (axis < 0)
+    axis += shape.size() + 1;
+  if (axis < 0 || axis > static_cast<int64_t>(shape.size()))
+    return {};
+  shape.insert(shape.begin() + axis, size);
+  return RankedTensorType::get(shape, ranked ? ranked.getElementType() : type);
+}
+
+/// Extent of `type` along `axis`; dynamic where it is not known.
+static int64_t getExtent(Type type, int64_t axis) {
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  if (!ranked)
+    return ShapedType::kDynamic;
+  if (axis < 0)
+    axis += ranked.getRank();
+  return axis >= 0 && axis < ranked.getRank() ? ranked.getDimSize(axis)
+                                              : ShapedType::kDynamic;
+}
+
+/// True for tensor.cast and onnx.cast, but those that touch an encoding.
+static bool isShapeCast(Operation *op) {
+  if (isa<CastOp>(op))
+    return true;
+  auto cast = dyn_cast<tensor::CastOp>(op);
+  auto plain = [](Type type) {
+    auto ranked = dyn_cast<RankedTensorType>(type);
+    return !ranked || !ranked.getEncoding();
+  };
+  return cast && plain(cast.getSource().getType()) && plain(cast.getType());
+}
+
+//===----------------------------------------------------------------------===//
+// TypeInference
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Infers the types of one function, in place. In between, operands of loops
+/// and branches do not have the types that these want, and operations of other
+/// dialects not the ones that they had; insertCasts() settles that.
+class TypeInference {
+public:
+  explicit TypeInference(func::FuncOp func) : func(func) {}
+
+  LogicalResult run();
+  unsigned getNumRefined();
+
+private:
+  void dropCasts();
+  void recordTypes();
+  bool followsTypes(Operation *op);
+
+  LogicalResult infer(Region &region);
+  LogicalResult infer(Block &block);
+  LogicalResult infer(Operation *op);
+  LogicalResult inferNode(NodeOp node);
+  LogicalResult inferIf(scf::IfOp op);
+  LogicalResult inferLoop(LoopOp op);
+  LogicalResult inferScan(ScanOp op);
+  LogicalResult inferBody(Operation *op, Block &body, ArrayRef<Type> inits,
+                          Block::BlockArgListType args);
+  LogicalResult setSlice(Operation *op, BlockArgument arg, Type type);
+  LogicalResult setCollected(Operation *op, OpResult result, Type type);
+  void setType(Value value, Type type);
+
+  std::optional<int64_t> getTrips(LoopOp op);
+
+  LogicalResult insertCasts();
+  LogicalResult castOperand(OpOperand &operand, Type type);
+  LogicalResult setResults();
+
+  func::FuncOp func;
+  InferenceCache cache;
+  /// What values had before.
+  SmallVector<std::pair<Value, Type>> originalTypes;
+  /// Operands of operations whose types stay, and what they had.
+  SmallVector<std::pair<OpOperand *, Type>> fixedOperands;
+  /// Loops that were seen before: their arguments are widened from what they
+  /// were then.
+  llvm::DenseSet<Operation *> visited;
+  /// How often a type has changed, and how often it had when a loop or branch
+  /// was found stable: if that is the same it still is.
+  uint64_t changes = 0;
+  llvm::DenseMap<Operation *, uint64_t> stableAt;
+  /// Number of branches around the current operation.
+  unsigned branches = 0;
+};
+} // namespace
+
+LogicalResult TypeInference::run() {
+  if (func.isExternal())
+    return success();
+  dropCasts();
+  recordTypes();
+  if (failed(infer(func.getBody())) || failed(insertCasts()))
+    return failure();
+  return setResults();
+}
+
+unsigned TypeInference::getNumRefined() {
+  return llvm::count_if(originalTypes, [](const std::pair<Value, Type> &entry) {
+    return entry.first.getType() != entry.second;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Before
+//===----------------------------------------------------------------------===//
+
+/// True for operations that take what types their operands have.
+bool TypeInference::followsTypes(Operation *op) {
+  if (isa<NodeOp, LoopOp, ScanOp, YieldOp, func::ReturnOp>(op))
+    return true;
+  return isa<scf::YieldOp>(op) && isa<scf::IfOp>(op->getParentOp());
+}
+
+/// Gives operations whose operands' types are inferred the values that were
+/// cast to match a declared type.
+void TypeInference::dropCasts() {
+  SmallVector<Operation *> casts;
+  func.walk([&](Operation *op) {
+    if (isShapeCast(op))
+      casts.push_back(op);
+  });
+  for (Operation *cast : casts) {
+    Value source = cast->getOperand(0);
+    while (Operation *before = source.getDefiningOp()) {
+      if (!isShapeCast(before))
+        break;
+      source = before->getOperand(0);
+    }
+    cast->getResult(0).replaceUsesWithIf(source, [&](OpOperand &use) {
+      return followsTypes(use.getOwner());
+    });
+  }
+  // From the last one on: a cast of a cast keeps the first one alive.
+  for (Operation *cast : llvm::reverse(casts))
+    if (cast->use_empty())
+      cast->erase();
+}
+
+void TypeInference::recordTypes() {
+  func.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      originalTypes.push_back({result, result.getType()});
+    for (Region &region : op->getRegions())
+      for (BlockArgument arg : region.getArguments())
+        originalTypes.push_back({arg, arg.getType()});
+    if (followsTypes(op))
+      return;
+    for (OpOperand &operand : op->getOpOperands())
+      if (isShaped(operand.get().getType()))
+        fixedOperands.push_back({&operand, operand.get().getType()});
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Inference
+//===----------------------------------------------------------------------===//
+
+void TypeInference::setType(Value value, Type type) {
+  if (value.getType() == type)
+    return;
+  value.setType(type);
+  ++changes;
+}
+
+LogicalResult TypeInference::infer(Region &region) {
+  if (region.empty())
+    return success();
+  if (region.hasOneBlock())
+    return infer(region.front());
+  for (Block *block : getBlocksSortedByDominance(region))
+    if (failed(infer(*block)))
+      return failure();
+  return success();
+}
+
+LogicalResult TypeInference::infer(Block &block) {
+  for (Operation &op : block)
+    if (failed(infer(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult TypeInference::infer(Operation *op) {
+  if (auto node = dyn_cast<NodeOp>(op))
+    return inferNode(node);
+  if (op->getNumRegions() == 0)
+    return success();
+  if (auto known = stableAt.find(op);
+      known != stableAt.end() && known->second == changes)
+    return success();
+  LogicalResult result = success();
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    result = inferIf(branch);
+  else if (auto loop = dyn_cast<LoopOp>(op))
+    result = inferLoop(loop);
+  else if (auto scan = dyn_cast<ScanOp>(op))
+    result = inferScan(scan);
+  else
+    for (Region &region : op->getRegions())
+      if (failed(infer(region)))
+        return failure();
+  stableAt[op] = changes;
+  return result;
+}
+
+LogicalResult TypeInference::inferNode(NodeOp node) {
+  SmallVector<Type> types;
+  InferenceOptions options;
+  options.cache = &cache;
+  options.lenient = branches > 0;
+  if (failed(inferNodeTypes(
+          node, types, [&] { return emitNodeError(node); }, options)))
+    return failure();
+  for (auto [result, type] : llvm::zip_equal(node.getResults(), types))
+    setType(result, type);
+  return success();
+}
+
+/// if_types: the branches' types, joined.
+LogicalResult TypeInference::inferIf(scf::IfOp op) {
+  ++branches;
+  LogicalResult inferred = success(succeeded(infer(op.getThenRegion())) &&
+                                   succeeded(infer(op.getElseRegion())));
+  --branches;
+  if (failed(inferred))
+    return failure();
+  for (auto [k, result] : llvm::enumerate(op.getResults())) {
+    Type thenType = op.thenYield().getOperand(k).getType();
+    Type elseType = op.elseYield().getOperand(k).getType();
+    Type joined = joinTypes(thenType, elseType);
+    if (!joined)
+      return op.emitOpError()
+             << "result #" << k << " is " << thenType
+             << " in one branch but " << elseType << " in the other";
+    if (joined != result.getType())
+      cache.forget(result);
+    setType(result, joined);
+  }
+  return success();
+}
+
+/// Infers `body` until the types of `args`, which start as `inits`, hold what
+/// it yields for them.
+LogicalResult TypeInference::inferBody(Operation *op, Block &body,
+                                       ArrayRef<Type> inits,
+                                       Block::BlockArgListType args) {
+  auto widen = [&](unsigned k, Type with, bool *changed) -> LogicalResult {
+    Type old = args[k].getType();
+    Type joined = joinTypes(old, with);
+    if (!joined)
+      return op->emitOpError() << "carried value #" << k << " is " << old
+                               << " but an iteration yields " << with;
+    if (joined == old)
+      return success();
+    cache.forget(args[k]);
+    setType(args[k], joined);
+    if (changed)
+      *changed = true;
+    return success();
+  };
+  bool first = visited.insert(op).second;
+  for (auto [k, type] : llvm::enumerate(inits)) {
+    if (first) {
+      cache.forget(args[k]);
+      setType(args[k], type);
+    } else if (failed(widen(k, type, nullptr))) {
+      return failure();
+    }
+  }
+  auto yield = cast<YieldOp>(body.getTerminator());
+  for (bool changed = true; changed;) {
+    changed = false;
+    if (failed(infer(body)))
+      return failure();
+    for (unsigned k = 0; k < inits.size(); ++k)
+      if (failed(widen(k, yield.getCarried()[k].getType(), &changed)))
+        return failure();
+  }
+  return success();
+}
+
+LogicalResult TypeInference::setSlice(Operation *op, BlockArgument arg,
+                                      Type type) {
+  if (!type)
+    return op->emitOpError() << "slice argument #" << arg.getArgNumber()
+                             << " has an axis that its value has not";
+  // Scalars stay scalars.
+  if (!isa<TensorType>(arg.getType()) || arg.getType() == type)
+    return success();
+  cache.forget(arg);
+  setType(arg, type);
+  return success();
+}
+
+LogicalResult TypeInference::setCollected(Operation *op, OpResult result,
+                                          Type type) {
+  if (!type)
+    return op->emitOpError() << "result #" << result.getResultNumber()
+                             << " has an axis that its values have no place for";
+  if (result.getType() != type)
+    cache.forget(result);
+  setType(result, type);
+  return success();
+}
+
+/// What an Identity or a cast was given.
+static Value stripIdentities(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    auto node = dyn_cast<NodeOp>(op);
+    bool identity = node && node.getOpType() == "Identity" &&
+                    node.getDomain().empty() && node.getInputs().size() == 1;
+    if (!identity && !isShapeCast(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// The number of iterations, where it is known: the trip count is and no
+/// condition ends the loop earlier.
+std::optional<int64_t> TypeInference::getTrips(LoopOp op) {
+  if (!op.getTripCount())
+    return std::nullopt;
+  std::optional<int64_t> trips = cache.getInteger(op.getTripCount());
+  if (!trips)
+    return std::nullopt;
+  if (*trips <= 0)
+    return 0;
+  // Without a condition the yielded one is ignored (loop_cond_ignored).
+  if (op.getCondition()) {
+    if (cache.getInteger(op.getCondition()).value_or(0) == 0)
+      return std::nullopt;
+    Value yielded = stripIdentities(op.getYield().getCondition());
+    if (yielded != op.getConditionArg() &&
+        cache.getInteger(yielded).value_or(0) == 0)
+      return std::nullopt;
+  }
+  return trips;
+}
+
+LogicalResult TypeInference::inferLoop(LoopOp op) {
+  for (auto [value, axis, arg] :
+       llvm::zip_equal(op.getSlices(), op.getSliceAxes(), op.getSliceArgs()))
+    if (failed(setSlice(op, arg, dropAxis(value.getType(), axis))))
+      return failure();
+  if (failed(inferBody(op, *op.getLoopBody(),
+                       llvm::to_vector(op.getInits().getTypes()),
+                       op.getCarriedArgs())))
+    return failure();
+  for (auto [arg, result] :
+       llvm::zip_equal(op.getCarriedArgs(), op.getCarriedResults())) {
+    if (arg.getType() != result.getType())
+      cache.forget(result);
+    setType(result, arg.getType());
+  }
+  std::optional<int64_t> trips = getTrips(op);
+  for (auto [k, value] : llvm::enumerate(op.getYield().getCollected())) {
+    std::optional<int64_t> length = trips;
+    if (Value given = op.getLengthOf(k))
+      length = cache.getInteger(given);
+    if (length && *length < 0)
+      length.reset();
+    if (failed(setCollected(op, op->getResult(op.getNumCarried() + k),
+                            insertAxis(value.getType(), op.getCollectAxes()[k],
+                                       length.value_or(ShapedType::kDynamic)))))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult TypeInference::inferScan(ScanOp op) {
+  bool batched = op.getBatched();
+  unsigned states = op.getNumStates();
+  int64_t length = ShapedType::kDynamic, batch = ShapedType::kDynamic;
+  // scan_lengths, scan8_batch: all inputs have one length, and one batch.
+  auto learn = [](int64_t &known, int64_t extent) {
+    if (ShapedType::isDynamic(known))
+      known = extent;
+  };
+  for (auto [k, value, axis] :
+       llvm::enumerate(op.getInputs(), op.getInputAxes())) {
+    Type type = value.getType();
+    learn(length, getExtent(type, axis));
+    if (batched)
+      learn(batch, getExtent(type, 0));
+    Type slice = dropAxis(type, axis);
+    if (batched && slice)
+      slice = dropAxis(slice, 0);
+    if (failed(setSlice(op, op.getScanBody()->getArgument(states + k), slice)))
+      return failure();
+  }
+  SmallVector<Type> inits;
+  for (Value init : op.getInits()) {
+    Type type = init.getType();
+    if (batched) {
+      learn(batch, getExtent(type, 0));
+      type = dropAxis(type, 0);
+    }
+    if (!type)
+      return op.emitOpError() << "state #" << inits.size()
+                              << " has no axis for the batch";
+    inits.push_back(type);
+  }
+  if (failed(inferBody(op, *op.getScanBody(), inits,
+                       op.getScanBody()->getArguments().take_front(states))))
+    return failure();
+  for (unsigned k = 0; k < states; ++k) {
+    Type type = op.getScanBody()->getArgument(k).getType();
+    if (batched)
+      type = insertAxis(type, 0, getExtent(op.getInits()[k].getType(), 0));
+    if (failed(setCollected(op, op->getResult(k), type)))
+      return failure();
+  }
+  for (auto [k, value, axis] :
+       llvm::enumerate(op.getYield().getCollected(), op.getOutputAxes())) {
+    Type type = value.getType();
+    // A batched scan's axis counts the batch's axis too.
+    if (batched)
+      type = insertAxis(type, 0, batch);
+    if (failed(setCollected(op, op->getResult(states + k),
+                            insertAxis(type, axis, length))))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// After
+//===----------------------------------------------------------------------===//
+
+/// Casts `operand` to `type` in front of its operation.
+LogicalResult TypeInference::castOperand(OpOperand &operand, Type type) {
+  Type from = operand.get().getType();
+  if (from == type)
+    return success();
+  OpBuilder builder(operand.getOwner());
+  Location loc = operand.get().getLoc();
+  if (tensor::CastOp::areCastCompatible(from, type))
+    operand.set(tensor::CastOp::create(builder, loc, type, operand.get()));
+  else if (CastOp::areCastCompatible(from, type))
+    operand.set(CastOp::create(builder, loc, type, operand.get()));
+  else
+    return operand.getOwner()->emitOpError()
+           << "operand #" << operand.getOperandNumber() << " has type " << type
+           << " but is inferred to be " << from;
+  return success();
+}
+
+LogicalResult TypeInference::insertCasts() {
+  auto castAll = [&](MutableArrayRef<OpOperand> operands, TypeRange types) {
+    for (auto [operand, type] : llvm::zip_equal(operands, types))
+      if (failed(castOperand(operand, type)))
+        return failure();
+    return success();
+  };
+  WalkResult walked = func.walk([&](Operation *op) {
+    LogicalResult result = success();
+    if (auto loop = dyn_cast<LoopOp>(op)) {
+      MutableOperandRange inits = loop.getInitsMutable(),
+                          yielded = loop.getYield().getCarriedMutable();
+      TypeRange types = loop.getCarriedResults().getTypes();
+      result = success(succeeded(castAll(inits, types)) &&
+                       succeeded(castAll(yielded, types)));
+    } else if (auto scan = dyn_cast<ScanOp>(op)) {
+      MutableOperandRange inits = scan.getInitsMutable(),
+                          yielded = scan.getYield().getCarriedMutable();
+      unsigned states = scan.getNumStates();
+      auto outside = TypeRange(scan.getResultTypes()).take_front(states);
+      auto inside =
+          TypeRange(scan.getScanBody()->getArgumentTypes()).take_front(states);
+      result = success(succeeded(castAll(inits, outside)) &&
+                       succeeded(castAll(yielded, inside)));
+    } else if (auto branch = dyn_cast<scf::IfOp>(op);
+               branch && branch.getNumResults()) {
+      TypeRange types = branch.getResultTypes();
+      result = success(
+          succeeded(castAll(branch.thenYield()->getOpOperands(), types)) &&
+          succeeded(castAll(branch.elseYield()->getOpOperands(), types)));
+    }
+    return succeeded(result) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  for (auto [operand, type] : fixedOperands)
+    if (failed(castOperand(*operand, type)))
+      return failure();
+  return success();
+}
+
+/// What the function returns. Callers of a private function see its type; they
+/// cannot be changed from here.
+LogicalResult TypeInference::setResults() {
+  SmallVector<func::ReturnOp> returns;
+  for (Block &block : func.getBody())
+    if (auto op = dyn_cast<func::ReturnOp>(block.getTerminator()))
+      returns.push_back(op);
+  SmallVector<Type> types(func.getResultTypes());
+  if (func.isPublic() && !returns.empty()) {
+    types.assign(returns.front().getOperandTypes().begin(),
+                 returns.front().getOperandTypes().end());
+    for (func::ReturnOp op : returns)
+      for (auto [k, type] : llvm::enumerate(types)) {
+        Type other = op.getOperand(k).getType();
+        Type joined = joinTypes(type, other);
+        if (!joined)
+          return op.emitOpError() << "operand #" << k << " is " << other
+                                  << " but " << type << " elsewhere";
+        type = joined;
+      }
+    func.setFunctionType(
+        FunctionType::get(func.getContext(), func.getArgumentTypes(), types));
+  }
+  for (func::ReturnOp op : returns)
+    for (auto [operand, type] : llvm::zip_equal(op->getOpOperands(), types))
+      if (failed(castOperand(operand, type)))
+        return failure();
+  return success();
+}
+
+namespace {
+struct InferTypesPass
+    : public loopc::onnx::impl::ONNXInferTypesBase<InferTypesPass> {
+  void runOnOperation() override {
+    TypeInference inference(getOperation());
+    if (failed(inference.run()))
+      return signalPassFailure();
+    numRefined += inference.getNumRefined();
+  }
+};
+} // namespace

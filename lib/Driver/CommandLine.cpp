@@ -1,0 +1,269 @@
+//===- CommandLine.cpp - The options of loopc -----------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommandLine.h"
+#include "loopc/Frontend/ONNX/Importer.h"
+#include "loopc/Support/Diagnostics.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace loopc;
+using namespace llvm;
+
+namespace {
+
+/// The options as LLVM's parser wants them. In a struct, so that only the
+/// program loopc has them, not whatever links the library.
+struct Flags {
+  cl::OptionCategory general{"Options"};
+  cl::OptionCategory target{"Target"};
+  cl::OptionCategory model{"Model"};
+  cl::OptionCategory debug{"Looking into the compiler"};
+
+  cl::opt<std::string> input{cl::Positional, cl::desc("<model>"), cl::Required,
+                             cl::cat(general)};
+  cl::opt<std::string> output{
+      "o", cl::value_desc("file"),
+      cl::desc("Write to <file>; - is standard output (default: the model's "
+               "file name with .o or .so; text goes to standard output)"),
+      cl::cat(general)};
+  cl::opt<Output> emit{
+      "emit", cl::init(Output::Object), cl::desc("Stop at:"),
+      cl::values(
+          clEnumValN(Output::ONNX, "onnx", "MLIR: the model's nodes"),
+          clEnumValN(Output::Loop, "loop", "MLIR: types inferred, loops "
+                                           "optimised"),
+          clEnumValN(Output::Linalg, "linalg", "MLIR: tensors"),
+          clEnumValN(Output::MemRef, "memref", "MLIR: buffers, loops as "
+                                               "loop.loop"),
+          clEnumValN(Output::SCF, "scf", "MLIR: buffers, structured loops"),
+          clEnumValN(Output::LLVM, "llvm", "MLIR: LLVM dialect"),
+          clEnumValN(Output::LLVMIR, "llvm-ir",
+                     "LLVM IR; weights in <file>.weights"),
+          clEnumValN(Output::Assembly, "asm",
+                     "assembly; weights in <file>.weights"),
+          clEnumValN(Output::Object, "obj", "object file (default)"),
+          clEnumValN(Output::Shared, "shared",
+                     "shared object, with the runtime in it")),
+      cl::cat(general)};
+  cl::opt<std::string> optLevel{"O", cl::Prefix, cl::init("3"),
+                                cl::value_desc("0..3"),
+                                cl::desc("Optimisation level (default: -O3)"),
+                                cl::cat(general)};
+  cl::opt<std::string> header{
+      "header", cl::value_desc("file"),
+      cl::desc("Write the C header to <file> (default for obj and shared: "
+               "beside the output)"),
+      cl::cat(general)};
+  cl::opt<bool> noHeader{"no-header", cl::desc("Write no C header"),
+                         cl::cat(general)};
+  cl::opt<bool> verbose{"verbose", cl::desc("Say what is written"),
+                        cl::cat(general)};
+  cl::alias shortVerbose{"v", cl::aliasopt(verbose),
+                         cl::desc("Same as --verbose"), cl::cat(general)};
+
+  cl::opt<std::string> triple{
+      "target", cl::value_desc("triple"),
+      cl::desc("Machine to compile for: x86_64 or aarch64, as "
+               "aarch64-linux-gnu (default: this one)"),
+      cl::cat(target)};
+  cl::opt<std::string> cpu{
+      "cpu", cl::value_desc("name"),
+      cl::desc("CPU to compile for, by LLVM's name, x86-64-v3, generic, or "
+               "native: this one (default for this machine). A CPU that lacks "
+               "what the code uses is an error at load"),
+      cl::cat(target)};
+  cl::opt<std::string> features{
+      "features", cl::value_desc("+a,-b"),
+      cl::desc("CPU features to use or not to use"), cl::cat(target)};
+  cl::opt<std::string> runtime{
+      "runtime", cl::value_desc("file"),
+      cl::desc("shared: libloopc_rt.a of the target"), cl::cat(target)};
+  cl::list<std::string> libraryPaths{
+      "library-path", cl::value_desc("folder"),
+      cl::desc("shared: where libc and libm of the target are"),
+      cl::cat(target)};
+  cl::alias shortLibraryPath{"L", cl::Prefix, cl::aliasopt(libraryPaths),
+                             cl::desc("Same as --library-path"),
+                             cl::cat(target)};
+
+  cl::opt<std::string> name{
+      "name", cl::value_desc("NAME"),
+      cl::desc("The functions are NAME_model and NAME_run (default: from the "
+               "model's name)"),
+      cl::cat(model)};
+  cl::list<std::string> dims{"dim", cl::value_desc("N=1"),
+                             cl::desc("Fix a named dimension; repeatable"),
+                             cl::cat(model)};
+  cl::list<std::string> shapes{
+      "shape", cl::value_desc("x=1x3"),
+      cl::desc("Fix the shape of an input, ? is open; repeatable"),
+      cl::cat(model)};
+  cl::opt<bool> ortCompat{
+      "ort-compat",
+      cl::desc("A Loop with trip count and without condition stops where its "
+               "body yields false, as in onnxruntime"),
+      cl::cat(model)};
+  cl::opt<std::string> externalData{
+      "external-data", cl::value_desc("folder"),
+      cl::desc("Where the model's external data is (default: beside it)"),
+      cl::cat(model)};
+  cl::opt<InputFormat> format{
+      "input-format", cl::init(InputFormat::Auto),
+      cl::desc("What <model> is:"),
+      cl::values(clEnumValN(InputFormat::Auto, "auto",
+                            "by name and content (default)"),
+                 clEnumValN(InputFormat::ONNX, "onnx", "binary or textual"),
+                 clEnumValN(InputFormat::MLIR, "mlir", "of any stage")),
+      cl::cat(model)};
+
+  cl::opt<bool> remarks{"remarks", cl::desc("Say what was optimised, or why "
+                                            "not"),
+                        cl::cat(debug)};
+  cl::opt<bool> timing{"timing", cl::desc("Show where the time went"),
+                       cl::cat(debug)};
+  cl::opt<bool> printAfterAll{"print-ir-after-all-passes",
+                              cl::desc("Print the IR after each of loopc's "
+                                       "passes that changed it"),
+                              cl::cat(debug)};
+  cl::extrahelp more{
+      "\nThe model is .onnx, .onnxtxt or .mlir; - is standard input.\n"
+      "Exit status: 0 success, 1 the model cannot be compiled, 2 an option is "
+      "wrong,\n3 a file cannot be read or written.\n"};
+};
+
+} // namespace
+
+static void printVersion(raw_ostream &os) {
+  os << "loopc " LOOPC_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+}
+
+static bool refuse(const Twine &message) {
+  printError(errs(), "loopc", Diag::BadOption, message);
+  return false;
+}
+
+/// Text of LLVM's parser, which begins every line with the program's name.
+static bool refuseParsed(StringRef text) {
+  std::string message;
+  SmallVector<StringRef> lines;
+  text.trim().split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef line : lines) {
+    line.consume_front("loopc: ");
+    message += (message.empty() ? "" : "\n  ") + line.str();
+  }
+  return refuse(message);
+}
+
+/// "model.o" for "dir/model.onnx": what cc does.
+static std::string getDefaultOutput(StringRef input, Output output) {
+  if (output != Output::Object && output != Output::Shared)
+    return "-";
+  StringRef stem = input == "-" ? "model" : sys::path::stem(input);
+  return (stem + (output == Output::Object ? ".o" : ".so")).str();
+}
+
+static bool readPaths(const Flags &flags, DriverOptions &options) {
+  options.input = flags.input;
+  options.output = flags.emit;
+  options.outputPath = flags.output.empty()
+                           ? getDefaultOutput(options.input, options.output)
+                           : flags.output.getValue();
+  bool isCode = options.output == Output::Object ||
+                options.output == Output::Shared;
+  if (flags.noHeader && flags.header.getNumOccurrences())
+    return refuse("--header and --no-header exclude each other");
+  if (flags.header.getNumOccurrences()) {
+    if (options.output < Output::LLVM)
+      return refuse("--header wants --emit=llvm or a later stage");
+    options.headerPath = flags.header;
+  } else if (isCode && !flags.noHeader && options.outputPath != "-") {
+    SmallString<128> path(options.outputPath);
+    sys::path::replace_extension(path, ".h");
+    options.headerPath = path.str().str();
+  }
+  if (options.output == Output::Shared && options.outputPath == "-")
+    return refuse("a shared object cannot go to standard output");
+  if (!options.headerPath.empty() && options.headerPath == options.outputPath)
+    return refuse("output and header are one file, '" + options.outputPath +
+                  "'");
+  if (options.input != "-" && options.outputPath != "-" &&
+      sys::fs::equivalent(options.input, options.outputPath))
+    return refuse("input and output are one file, '" + options.outputPath +
+                  "'");
+  if (isCode && options.outputPath == "-" && outs().is_displayed())
+    return refuse("an object is not written to a terminal");
+  return true;
+}
+
+static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
+  StringRef level = flags.optLevel;
+  if (level.size() != 1 || level[0] < '0' || level[0] > '3')
+    return refuse("-O" + level + ": the levels are -O0 to -O3");
+  options.target.optLevel = level[0] - '0';
+  options.target.triple = flags.triple;
+  options.target.cpu = flags.cpu;
+  options.target.features = flags.features;
+  options.target.runtimeLibrary = flags.runtime;
+  options.target.libraryPaths.assign(flags.libraryPaths.begin(),
+                                     flags.libraryPaths.end());
+  options.target.name = flags.name;
+  if (flags.name.getNumOccurrences() && !isCIdentifier(flags.name))
+    return refuse("--name: '" + flags.name + "' is not a C identifier");
+  options.ortCompat = flags.ortCompat;
+  options.externalDataFolder = flags.externalData;
+  options.format = flags.format;
+  ImportOptions import;
+  for (const std::string &text : flags.dims)
+    if (std::string problem = parseDimOption(text, import); !problem.empty())
+      return refuse("--dim " + text + ": " + problem);
+  for (const std::string &text : flags.shapes)
+    if (std::string problem = parseShapeOption(text, import); !problem.empty())
+      return refuse("--shape " + text + ": " + problem);
+  options.dims = std::move(import.dims);
+  options.shapes = std::move(import.shapes);
+  options.configurePasses = [print = bool(flags.printAfterAll)](
+                                mlir::PassManager &passes) {
+    if (print)
+      passes.enableIRPrinting(
+          [](mlir::Pass *, mlir::Operation *) { return false; },
+          [](mlir::Pass *, mlir::Operation *) { return true; },
+          /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/true,
+          /*printAfterOnlyOnFailure=*/false, errs());
+    return mlir::applyPassManagerCLOptions(passes);
+  };
+  return true;
+}
+
+bool loopc::parseCommandLine(int argc, const char *const *argv,
+                             DriverOptions &options) {
+  Flags flags;
+  mlir::registerPassManagerCLOptions();
+  mlir::registerAsmPrinterCLOptions();
+  cl::HideUnrelatedOptions(
+      {&flags.general, &flags.target, &flags.model, &flags.debug});
+  cl::SetVersionPrinter(printVersion);
+  std::string text;
+  raw_string_ostream problems(text);
+  if (!cl::ParseCommandLineOptions(
+          argc, argv, "Compiles models with control flow to native code.\n",
+          &problems))
+    return refuseParsed(text);
+  options.remarks = flags.remarks;
+  options.timing = flags.timing;
+  options.verbose = flags.verbose;
+  return readPaths(flags, options) &&
+         readCompilerOptions(flags, options.compiler);
+}

@@ -1,0 +1,176 @@
+//===- Compiler.cpp - The whole way through the compiler ------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Compiler.h"
+#include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
+#include "loopc/Frontend/ONNX/Importer.h"
+#include "loopc/Pipelines/Pipelines.h"
+#include "loopc/Pipelines/Registration.h"
+#include "loopc/Support/Diagnostics.h"
+#include "loopc/Target/CodeGen.h"
+
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace loopc;
+
+Compiler::Compiler(CompilerOptions givenOptions)
+    : options(std::move(givenOptions)) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerImporterDialects(registry);
+  registerTargetTranslations(registry);
+  // Models are one function: threads would only cost their start.
+  context = std::make_unique<MLIRContext>(registry,
+                                          MLIRContext::Threading::DISABLED);
+}
+
+Compiler::~Compiler() = default;
+
+ModuleOp Compiler::getModule() { return module.get(); }
+
+static bool looksLikeMLIR(StringRef name, StringRef bytes) {
+  StringRef extension = llvm::sys::path::extension(name);
+  return extension == ".mlir" || extension == ".mlirbc" ||
+         isBytecode(llvm::MemoryBufferRef(bytes, name));
+}
+
+LogicalResult Compiler::parseFile(StringRef path) {
+  TimingScope scope = timing->nest("Read");
+  // Models are mapped, not read: their weights may be most of the memory.
+  auto file = llvm::MemoryBuffer::getFileOrSTDIN(
+      path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return loopc::emitError(UnknownLoc::get(context.get()), Diag::CannotRead)
+           << "cannot read '" << path << "': " << file.getError().message();
+  buffer = std::move(*file);
+  scope.stop();
+  return parseBytes(path, buffer->getBuffer());
+}
+
+LogicalResult Compiler::parseBytes(StringRef name, StringRef bytes) {
+  TimingScope scope = timing->nest("Import");
+  fileStem = name == "-" ? "" : llvm::sys::path::stem(name).str();
+  bool isMLIR = options.format == InputFormat::MLIR ||
+                (options.format == InputFormat::Auto &&
+                 looksLikeMLIR(name, bytes));
+  if (isMLIR)
+    return parseMLIR(name, bytes);
+  ImportOptions import;
+  import.isLowered = [](StringRef domain, StringRef op, int64_t since) {
+    return LoweringTable::get().find(domain, op, since) != nullptr;
+  };
+  import.dims = options.dims;
+  import.shapes = options.shapes;
+  import.ortCompat = options.ortCompat;
+  import.externalDataFolder = options.externalDataFolder;
+  module = importONNX(name, bytes, *context, import);
+  return success(static_cast<bool>(module));
+}
+
+LogicalResult Compiler::parseMLIR(StringRef name, StringRef bytes) {
+  llvm::SourceMgr sources;
+  // The parser of text wants a zero at the end.
+  bool isBinary = isBytecode(llvm::MemoryBufferRef(bytes, name));
+  sources.AddNewSourceBuffer(
+      isBinary ? llvm::MemoryBuffer::getMemBuffer(
+                     bytes, name, /*RequiresNullTerminator=*/false)
+               : llvm::MemoryBuffer::getMemBufferCopy(bytes, name),
+      llvm::SMLoc());
+  ParserConfig config(context.get());
+  module = parseSourceFile<ModuleOp>(sources, config);
+  return success(static_cast<bool>(module));
+}
+
+static Stage getStage(Output output) {
+  switch (output) {
+  case Output::ONNX:
+    return Stage::ONNX;
+  case Output::Loop:
+    return Stage::Loop;
+  case Output::Linalg:
+    return Stage::Linalg;
+  case Output::MemRef:
+    return Stage::MemRef;
+  case Output::SCF:
+    return Stage::SCF;
+  default:
+    return Stage::LLVM;
+  }
+}
+
+LogicalResult Compiler::lower(Output output) {
+  assert(module && "nothing was read");
+  Stage stage = getStage(output);
+  // A module that has been lowered before stays as it is.
+  if (!module->lookupSymbol<LLVM::LLVMFuncOp>(kEntryName)) {
+    TimingScope scope = timing->nest("Passes");
+    PassManager passes(context.get());
+    PipelineOptions pipeline;
+    pipeline.optLevel = static_cast<int>(options.target.optLevel);
+    pipeline.ortCompat = options.ortCompat;
+    buildPipeline(passes, pipeline, stage);
+    if (options.configurePasses && failed(options.configurePasses(passes)))
+      return failure();
+    passes.enableTiming(scope);
+    if (failed(passes.run(*module)))
+      return failure();
+  }
+  if (stage != Stage::LLVM)
+    return success();
+  FailureOr<ModelInfo> read =
+      readModelInfo(*module, options.target.name, fileStem);
+  if (failed(read))
+    return failure();
+  info = std::move(*read);
+  return success();
+}
+
+LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
+                             StringRef weightsFile) {
+  assert(output != Output::Shared && "emit an object and link it");
+  // A wrong target shall not be found after minutes of work.
+  if (output > Output::LLVM &&
+      failed(checkTarget(options.target, UnknownLoc::get(context.get()))))
+    return failure();
+  if (failed(lower(output)))
+    return failure();
+  if (output <= Output::LLVM) {
+    TimingScope scope = timing->nest("Print");
+    module->print(os);
+    os << '\n';
+    return success();
+  }
+  CodeKind kind = output == Output::LLVMIR     ? CodeKind::LLVMIR
+                  : output == Output::Assembly ? CodeKind::Assembly
+                                               : CodeKind::Object;
+  TimingScope scope = timing->nest("Code generation");
+  return generateCode(*module, info, options.target, kind, os, weightsFile);
+}
+
+LogicalResult Compiler::link(StringRef object, StringRef file,
+                             StringRef soname) {
+  TimingScope scope = timing->nest("Link");
+  return linkSharedObject(object, file, soname, options.target,
+                          UnknownLoc::get(context.get()));
+}
+
+FailureOr<std::unique_ptr<CompiledModel>> Compiler::compileInProcess() {
+  if (failed(checkTarget(options.target, UnknownLoc::get(context.get()))) ||
+      failed(lower(Output::LLVM)))
+    return failure();
+  TimingScope scope = timing->nest("Code generation");
+  return CompiledModel::create(*module, info, options.target);
+}

@@ -1,0 +1,186 @@
+//===- Driver.cpp - The program loopc -------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Driver/Driver.h"
+#include "CommandLine.h"
+#include "OutputFile.h"
+#include "loopc/Support/Diagnostics.h"
+#include "loopc/Target/CodeGen.h"
+
+#include "mlir/Support/Timing.h"
+
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
+
+using namespace loopc;
+using namespace llvm;
+
+namespace {
+
+/// Sees the diagnostics before they are printed: chooses the exit code by the
+/// first error, and drops remarks that nobody asked for.
+class DiagnosticWatcher {
+public:
+  DiagnosticWatcher(mlir::MLIRContext &context, bool remarks)
+      : handler(&context, [this, remarks](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
+              code == ExitOk)
+            code = getExitCode(extractCode(diagnostic.str()));
+          bool isDropped =
+              !remarks &&
+              diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark;
+          return success(isDropped);
+        }) {}
+
+  /// What a failure means.
+  ExitCode getCode() const { return code == ExitOk ? ExitCompileError : code; }
+
+private:
+  static ExitCode getExitCode(StringRef diagnosticCode) {
+    auto isOneOf = [&](ArrayRef<Diag> diags) {
+      return any_of(diags,
+                    [&](Diag d) { return diagnosticCode == getCode(d); });
+    };
+    if (isOneOf({Diag::CannotRead, Diag::CannotWrite}))
+      return ExitFile;
+    if (isOneOf({Diag::BadOption, Diag::UnknownDim, Diag::UnknownInput,
+                 Diag::ShapeConflict, Diag::UnknownTarget, Diag::UnknownCpu,
+                 Diag::UnknownFeature, Diag::BadModelName}))
+      return ExitUsage;
+    return ExitCompileError;
+  }
+  static StringRef getCode(Diag diag) { return loopc::getCode(diag); }
+
+  ExitCode code = ExitOk;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+/// One run of the program.
+class Driver {
+public:
+  explicit Driver(DriverOptions given)
+      : options(std::move(given)), compiler(options.compiler),
+        printer(&compiler.getContext()),
+        watcher(compiler.getContext(), options.remarks) {
+    timer.setEnabled(options.timing);
+    scope = timer.getRootScope();
+    compiler.setTiming(scope);
+  }
+
+  ExitCode run();
+
+private:
+  bool compileTo(OutputFile &file);
+  bool compileShared(OutputFile &file);
+  std::optional<OutputFile> open(StringRef path);
+  bool keep(OutputFile &file, StringRef path);
+  bool cannotWrite(StringRef path, Error error);
+
+  DriverOptions options;
+  mlir::DefaultTimingManager timer;
+  mlir::TimingScope scope;
+  Compiler compiler;
+  TextDiagnosticPrinter printer;
+  DiagnosticWatcher watcher;
+};
+
+} // namespace
+
+bool Driver::cannotWrite(StringRef path, Error error) {
+  loopc::emitError(mlir::UnknownLoc::get(&compiler.getContext()),
+                   Diag::CannotWrite)
+      << "cannot write '" << path << "': " << toString(std::move(error));
+  return false;
+}
+
+std::optional<OutputFile> Driver::open(StringRef path) {
+  Expected<OutputFile> file = OutputFile::create(path);
+  if (file)
+    return std::move(*file);
+  cannotWrite(path, file.takeError());
+  return std::nullopt;
+}
+
+bool Driver::keep(OutputFile &file, StringRef path) {
+  if (Error error = file.keep())
+    return cannotWrite(path, std::move(error));
+  if (options.verbose)
+    errs() << "loopc: wrote '" << path << "'\n";
+  return true;
+}
+
+bool Driver::compileShared(OutputFile &file) {
+  if (file.getTemporaryPath().empty())
+    return cannotWrite(options.outputPath,
+                       createStringError("is not a plain file"));
+  SmallString<128> object;
+  int descriptor;
+  if (std::error_code error =
+          sys::fs::createTemporaryFile("loopc", "o", descriptor, object))
+    return cannotWrite("a temporary file", errorCodeToError(error));
+  FileRemover remover(object);
+  sys::RemoveFileOnSignal(object);
+  std::error_code error;
+  {
+    raw_fd_ostream os(descriptor, /*shouldClose=*/true);
+    bool isCompiled = succeeded(compiler.emit(Output::Object, os));
+    os.close();
+    error = os.error();
+    os.clear_error();
+    if (!isCompiled)
+      return false;
+  }
+  if (error)
+    return cannotWrite(object, errorCodeToError(error));
+  return succeeded(
+      compiler.link(object, file.getTemporaryPath(),
+                    sys::path::filename(options.outputPath)));
+}
+
+bool Driver::compileTo(OutputFile &file) {
+  if (options.output == Output::Shared)
+    return compileShared(file);
+  bool hasWeightsFile =
+      options.outputPath != "-" && (options.output == Output::LLVMIR ||
+                                    options.output == Output::Assembly);
+  std::string weights = hasWeightsFile ? options.outputPath + ".weights" : "";
+  if (succeeded(compiler.emit(options.output, file.getStream(), weights)))
+    return true;
+  if (hasWeightsFile)
+    sys::fs::remove(weights);
+  return false;
+}
+
+ExitCode Driver::run() {
+  // What cannot be written shall not be found after minutes of work.
+  std::optional<OutputFile> header;
+  std::optional<OutputFile> file = open(options.outputPath);
+  if (!file)
+    return watcher.getCode();
+  if (!options.headerPath.empty()) {
+    header = open(options.headerPath);
+    if (!header)
+      return watcher.getCode();
+  }
+  if (failed(compiler.parseFile(options.input)) || !compileTo(*file))
+    return watcher.getCode();
+  if (header)
+    writeHeader(compiler.getModelInfo(), header->getStream());
+  if (!keep(*file, options.outputPath) ||
+      (header && !keep(*header, options.headerPath)))
+    return watcher.getCode();
+  return ExitOk;
+}
+
+int loopc::runDriver(int argc, const char *const *argv) {
+  DriverOptions options;
+  if (!parseCommandLine(argc, argv, options))
+    return ExitUsage;
+  return Driver(std::move(options)).run();
+}

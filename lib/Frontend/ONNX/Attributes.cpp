@@ -1,0 +1,125 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Attributes of nodes: references to a function's attributes are followed, all
+// are held against the schema.
+
+#include "ImporterImpl.h"
+#include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::importer;
+
+NodeAttr Importer::resolve(const pb::AttributeProto &attr, Frame &frame,
+                           Scope &scope) {
+  if (attr.ref_attr_name().empty())
+    return {&attr, &frame, &scope};
+  // What the function was called with, or its default, or nothing.
+  return frame.attributes.lookup(attr.ref_attr_name());
+}
+
+NodeAttr Importer::getAttr(NodeContext &nc, StringRef name) {
+  for (const pb::AttributeProto &attr : nc.node.attribute())
+    if (name == attr.name())
+      return resolve(attr, nc.frame, nc.scope);
+  return {};
+}
+
+static std::string kindName(pb::AttributeProto::AttributeType type) {
+  return pb::AttributeProto::AttributeType_Name(type);
+}
+
+LogicalResult Importer::checkAttributes(NodeContext &nc) {
+  llvm::StringSet<> seen;
+  auto fail = [&](StringRef name) {
+    return loopc::emitError(nc.loc, Diag::BadAttribute)
+           << "attribute '" << name << "' ";
+  };
+  for (const pb::AttributeProto &attr : nc.node.attribute()) {
+    StringRef name = attr.name();
+    if (name.empty())
+      return loopc::emitError(nc.loc, Diag::BadAttribute)
+             << "an attribute has no name";
+    NodeAttr value = resolve(attr, nc.frame, nc.scope);
+    if (!value.proto)
+      continue;
+    if (!seen.insert(name).second)
+      return fail(name) << "is there twice";
+    if (!nc.schema)
+      continue;
+    auto known = nc.schema->attributes().find(attr.name());
+    if (known == nc.schema->attributes().end()) {
+      // Names that begin with two underscores are exporters' own.
+      if (name.starts_with("__"))
+        continue;
+      return fail(name) << "does not exist in version " << nc.since << " of '"
+                        << nc.node.op_type() << "'";
+    }
+    if (value.proto->type() != known->second.type)
+      return fail(name) << "is of kind " << kindName(value.proto->type())
+                        << " but must be of kind "
+                        << kindName(known->second.type);
+  }
+  if (!nc.schema)
+    return success();
+  for (const auto &[name, attr] : nc.schema->attributes())
+    if (attr.required && !seen.contains(name))
+      return fail(name) << "is missing";
+  return success();
+}
+
+FailureOr<const pb::GraphProto *>
+Importer::getGraph(NodeContext &nc, StringRef name, NodeAttr &attr) {
+  attr = getAttr(nc, name);
+  if (attr.proto && attr.proto->has_g())
+    return &attr.proto->g();
+  return loopc::emitError(nc.loc, Diag::BadAttribute)
+         << "attribute '" << name << "' has no graph";
+}
+
+FailureOr<SmallVector<int64_t>> Importer::getInts(NodeContext &nc,
+                                                  StringRef name,
+                                                  size_t count) {
+  NodeAttr attr = getAttr(nc, name);
+  if (!attr.proto)
+    return SmallVector<int64_t>(count, 0);
+  SmallVector<int64_t> values(attr.proto->ints().begin(),
+                              attr.proto->ints().end());
+  if (values.size() == count)
+    return values;
+  return loopc::emitError(nc.loc, Diag::ScanAxes)
+         << "attribute '" << name << "' has " << values.size()
+         << " entries, expected " << count;
+}
+
+FailureOr<DictionaryAttr> Importer::convertAttributes(NodeContext &nc) {
+  NamedAttrList attributes;
+  for (const pb::AttributeProto &attr : nc.node.attribute()) {
+    NodeAttr value = resolve(attr, nc.frame, nc.scope);
+    if (!value.proto)
+      continue;
+    bool reported = false;
+    auto importTensor = [&](const pb::TensorProto &tensor) -> ElementsAttr {
+      FailureOr<ElementsAttr> elements = tensors.import(tensor, nc.loc);
+      reported |= failed(elements);
+      return succeeded(elements) ? *elements : ElementsAttr();
+    };
+    Attribute converted =
+        onnx::importAttribute(&context, *value.proto, importTensor);
+    if (!converted) {
+      if (!reported)
+        loopc::emitError(nc.loc, Diag::BadAttribute)
+            << "attribute '" << attr.name() << "' of kind "
+            << kindName(value.proto->type()) << " is not supported";
+      return failure();
+    }
+    attributes.set(attr.name(), converted);
+  }
+  return attributes.getDictionary(&context);
+}

@@ -1,0 +1,378 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What is replaced by other nodes: functions of the model, and operators that
+// loopc has no lowering for but the onnx library a function body. And the walk
+// before the import that finds all operators that loopc does not have.
+
+#include "ImporterImpl.h"
+#include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
+#include "loopc/Dialect/ONNX/IR/Schema.h"
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::importer;
+
+static constexpr unsigned kDeepest = 256;
+
+static const pb::OpSchema *findSchema(StringRef domain, StringRef opType,
+                                      int64_t opset) {
+  return pb::OpSchemaRegistry::Instance()->GetSchema(
+      opType.str(), static_cast<int>(opset), domain.str());
+}
+
+bool loopc::hasSchema(StringRef domain, StringRef opType) {
+  return pb::OpSchemaRegistry::Instance()->GetSchema(
+             opType.str(), std::numeric_limits<int>::max(),
+             normalizeDomain(domain).str()) != nullptr;
+}
+
+bool loopc::hasFunctionBody(StringRef domain, StringRef opType,
+                            int64_t since) {
+  const pb::OpSchema *schema =
+      findSchema(normalizeDomain(domain), opType, since);
+  return schema && schema->since_version() == since &&
+         (schema->HasFunction() || schema->HasContextDependentFunction());
+}
+
+static std::string functionKey(StringRef domain, StringRef name,
+                               StringRef overload) {
+  return (normalizeDomain(domain) + "\n" + name + "\n" + overload).str();
+}
+
+const pb::FunctionProto *
+Importer::findLocalFunction(const pb::NodeProto &node) {
+  return localFunctions.lookup(
+      functionKey(node.domain(), node.op_type(), node.overload()));
+}
+
+//===----------------------------------------------------------------------===//
+// What becomes of a node
+//===----------------------------------------------------------------------===//
+
+FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
+  const pb::NodeProto &node = nc.node;
+  StringRef shown = nc.domain.empty() ? StringRef("ai.onnx") : nc.domain;
+  if (node.op_type().empty())
+    return loopc::emitError(nc.loc, Diag::BadNode)
+           << "the node does not say its operator";
+  auto version = nc.frame.opsets.find(nc.domain);
+  if (version == nc.frame.opsets.end())
+    return loopc::emitError(nc.loc, Diag::MissingOpset)
+           << "domain '" << shown << "' of operator '" << node.op_type()
+           << "' has no opset import";
+  nc.opset = version->second;
+  nc.loc = nodeLoc(nc.graphPath, nc.index, node, nc.opset);
+  if (findLocalFunction(node))
+    return NodeKind::LocalFunction;
+  nc.schema = findSchema(nc.domain, node.op_type(), nc.opset);
+  // Operators without a schema are known by the version of their domain.
+  nc.since = nc.schema ? nc.schema->since_version() : nc.opset;
+  if (nc.schema && nc.schema->deprecated())
+    return NodeKind::Unsupported;
+  if (nc.domain.empty() && nc.schema &&
+      llvm::is_contained({"Constant", "If", "Loop", "Scan", "SequenceMap"},
+                         StringRef(node.op_type())))
+    return NodeKind::Control;
+  bool lowered = options.isLowered
+                     ? options.isLowered(nc.domain, node.op_type(), nc.since)
+                     : nc.schema != nullptr;
+  if (lowered)
+    return NodeKind::Lowered;
+  if (nc.schema && nc.schema->GetFunction(static_cast<int>(nc.opset)))
+    return NodeKind::SchemaFunction;
+  if (nc.schema && nc.schema->HasContextDependentFunction())
+    return NodeKind::ContextFunction;
+  return NodeKind::Unsupported;
+}
+
+void Importer::addUnsupported(const NodeContext &nc) {
+  bool withdrawn = nc.schema && nc.schema->deprecated();
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  os << "operator '";
+  if (!nc.domain.empty())
+    os << nc.domain << "::";
+  os << nc.node.op_type() << "' ";
+  if (withdrawn)
+    os << "was withdrawn in opset " << nc.since << ", the model has opset "
+       << nc.opset;
+  else if (nc.schema)
+    os << "(opset " << nc.opset << ", since " << nc.since
+       << ") is not supported";
+  else if (pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map().count(
+               nc.domain.str()))
+    os << "does not exist in opset " << nc.opset;
+  else
+    os << "is not supported: domain '" << nc.domain << "' is unknown";
+  auto &entry = unsupported[builder.getStringAttr(message)];
+  entry.diag =
+      withdrawn ? Diag::DeprecatedOperator : Diag::UnsupportedOperator;
+  entry.places.try_emplace(nc.loc, true);
+}
+
+LogicalResult Importer::reportUnsupported() {
+  constexpr size_t kMostPlaces = 8;
+  for (auto &[message, entry] : unsupported) {
+    InFlightDiagnostic diag =
+        loopc::emitError(entry.places.front().first, entry.diag)
+        << message.getValue();
+    for (auto [k, place] : llvm::enumerate(llvm::drop_begin(entry.places))) {
+      if (k + 2 > kMostPlaces) {
+        diag.attachNote() << "and " << entry.places.size() - kMostPlaces
+                          << " more";
+        break;
+      }
+      diag.attachNote(place.first) << "and here";
+    }
+  }
+  bool found = !unsupported.empty();
+  unsupported.clear();
+  return failure(found);
+}
+
+//===----------------------------------------------------------------------===//
+// The walk before the import
+//===----------------------------------------------------------------------===//
+
+LogicalResult Importer::scanModel() {
+  const pb::ModelProto &proto = model->proto;
+  Location loc = pathLoc("main");
+  Frame frame;
+  if (failed(readOpsets(proto.opset_import(), loc, frame.opsets)))
+    return failure();
+  if (frame.opsets.empty() && proto.ir_version() < 3)
+    frame.opsets[""] = 1;
+  for (const pb::FunctionProto &fn : proto.functions())
+    if (!localFunctions
+             .try_emplace(functionKey(fn.domain(), fn.name(), fn.overload()),
+                          &fn)
+             .second)
+      return loopc::emitError(loc, Diag::DuplicateName)
+             << "the model has two functions '" << fn.domain()
+             << "::" << fn.name() << "'";
+  if (failed(scanNodes(proto.graph().node(), frame, "main", 0)))
+    return failure();
+  return reportUnsupported();
+}
+
+LogicalResult Importer::scanNodes(const NodeList &nodes, Frame &frame,
+                                  StringRef path, unsigned level) {
+  Scope nowhere(nullptr);
+  for (auto [index, node] : llvm::enumerate(nodes)) {
+    NodeContext nc{node,
+                   frame,
+                   nowhere,
+                   path.str(),
+                   static_cast<unsigned>(index),
+                   normalizeDomain(node.domain()),
+                   0,
+                   0,
+                   nullptr,
+                   nodeLoc(path, index, node, std::nullopt)};
+    if (level > kDeepest)
+      return loopc::emitError(nc.loc, Diag::ModelTooDeep)
+             << "graphs and functions are nested more than " << kDeepest
+             << " deep";
+    FailureOr<NodeKind> kind = classifyNode(nc);
+    if (failed(kind))
+      return failure();
+    LogicalResult result = success();
+    if (*kind == NodeKind::Unsupported)
+      addUnsupported(nc);
+    else if (*kind == NodeKind::LocalFunction)
+      result = scanFunction(nc, *findLocalFunction(node), /*isLocal=*/true,
+                            level);
+    else if (*kind == NodeKind::SchemaFunction)
+      result = scanFunction(
+          nc, *nc.schema->GetFunction(static_cast<int>(nc.opset)),
+          /*isLocal=*/false, level);
+    if (failed(result))
+      return failure();
+    for (const pb::AttributeProto &attr : node.attribute())
+      if (attr.has_g() &&
+          failed(scanNodes(attr.g().node(), frame,
+                           nc.innerPath() + "/" + attr.name(), level + 1)))
+        return failure();
+  }
+  return success();
+}
+
+LogicalResult Importer::scanFunction(NodeContext &nc,
+                                     const pb::FunctionProto &fn, bool isLocal,
+                                     unsigned level) {
+  if (active.contains(&fn)) {
+    std::string cycle;
+    for (const pb::FunctionProto *caller : active)
+      if (!cycle.empty() || caller == &fn)
+        cycle += "'" + caller->name() + "' -> ";
+    return loopc::emitError(nc.loc, Diag::RecursiveFunction)
+           << "function calls itself: " << cycle << "'" << fn.name() << "'";
+  }
+  // What a schema's body may hold depends on the caller's opsets only where it
+  // imports none itself; operators that are missing are found at one call.
+  if (!scanned.insert(&fn).second)
+    return success();
+  Frame frame;
+  if (failed(readFunctionOpsets(nc, fn, isLocal, frame)))
+    return failure();
+  active.insert(&fn);
+  LogicalResult result =
+      scanNodes(fn.node(), frame, nc.innerPath(), level + 1);
+  active.pop_back();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Expansion
+//===----------------------------------------------------------------------===//
+
+LogicalResult Importer::readFunctionOpsets(NodeContext &nc,
+                                           const pb::FunctionProto &fn,
+                                           bool isLocal, Frame &frame) {
+  if (failed(readOpsets(fn.opset_import(), nc.loc, frame.opsets)))
+    return failure();
+  // The bodies of schemas do not import what they are themselves part of.
+  if (!isLocal)
+    for (const auto &import : nc.frame.opsets)
+      frame.opsets.try_emplace(import.getKey(), import.getValue());
+  return success();
+}
+
+LogicalResult Importer::makeFunctionFrame(NodeContext &nc,
+                                          const pb::FunctionProto &fn,
+                                          bool isLocal, Frame &frame) {
+  if (failed(readFunctionOpsets(nc, fn, isLocal, frame)))
+    return failure();
+  for (const pb::AttributeProto &attr : fn.attribute_proto())
+    frame.attributes[attr.name()] = {&attr, &nc.frame, &nc.scope};
+  if (nc.schema)
+    for (const auto &[name, attr] : nc.schema->attributes())
+      if (attr.default_value.type() != pb::AttributeProto::UNDEFINED)
+        frame.attributes[name] = {&attr.default_value, &nc.frame, &nc.scope};
+  llvm::StringSet<> known;
+  for (const std::string &name : fn.attribute())
+    known.insert(name);
+  for (const pb::AttributeProto &attr : nc.node.attribute()) {
+    NodeAttr value = resolve(attr, nc.frame, nc.scope);
+    if (!value.proto)
+      continue;
+    if (isLocal && !known.contains(attr.name()) &&
+        !frame.attributes.contains(attr.name()))
+      return loopc::emitError(nc.loc, Diag::BadAttribute)
+             << "attribute '" << attr.name() << "' does not exist in function '"
+             << fn.name() << "'";
+    frame.attributes[attr.name()] = value;
+  }
+  return success();
+}
+
+LogicalResult Importer::expandFunction(NodeContext &nc,
+                                       const pb::FunctionProto &fn,
+                                       bool isLocal) {
+  if (depth >= kDeepest)
+    return loopc::emitError(nc.loc, Diag::ModelTooDeep)
+           << "functions are nested more than " << kDeepest << " deep";
+  Frame frame;
+  if (!isLocal && failed(checkAttributes(nc)))
+    return failure();
+  if (failed(makeFunctionFrame(nc, fn, isLocal, frame)))
+    return failure();
+  SmallVector<Value> inputs;
+  if (failed(lookupInputs(nc, inputs)))
+    return failure();
+  auto count = [&](size_t given, size_t known, StringRef what) {
+    return loopc::emitError(nc.loc, Diag::BadFunction)
+           << "the node has " << given << " " << what << " but function '"
+           << fn.name() << "' has " << known;
+  };
+  if (inputs.size() > static_cast<size_t>(fn.input_size()))
+    return count(inputs.size(), fn.input_size(), "inputs");
+  if (nc.node.output_size() > fn.output_size())
+    return count(nc.node.output_size(), fn.output_size(), "outputs");
+  inputs.resize(fn.input_size());
+  Scope scope(nullptr);
+  for (auto [name, value] : llvm::zip(fn.input(), inputs))
+    if (!scope.values.try_emplace(name, value).second)
+      return loopc::emitError(nc.loc, Diag::DuplicateName)
+             << "function '" << fn.name() << "' has two inputs '" << name
+             << "'";
+  ++depth;
+  LogicalResult imported = importNodes(fn.node(), frame, scope, nc.innerPath());
+  --depth;
+  if (failed(imported))
+    return failure();
+  for (auto [k, name] : llvm::enumerate(nc.node.output())) {
+    if (name.empty())
+      continue;
+    FailureOr<Value> value =
+        lookup(scope, fn.output(k), nc.loc,
+               "output #" + Twine(k) + " of function '" + fn.name() + "'");
+    if (failed(value))
+      return failure();
+    if (!*value)
+      return loopc::emitError(nc.loc, Diag::BadFunction)
+             << "output #" << k << " of function '" << fn.name()
+             << "' is an input that was left out";
+    if (failed(define(nc, name, *value)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Importer::expandSchemaFunction(NodeContext &nc) {
+  return expandFunction(nc,
+                        *nc.schema->GetFunction(static_cast<int>(nc.opset)),
+                        /*isLocal=*/false);
+}
+
+LogicalResult Importer::expandContextFunction(NodeContext &nc) {
+  if (failed(checkAttributes(nc)))
+    return failure();
+  SmallVector<Value> inputs;
+  if (failed(lookupInputs(nc, inputs)))
+    return failure();
+  // The body is made from the node as it would stand outside of any function.
+  pb::NodeProto node = nc.node;
+  node.clear_attribute();
+  for (const pb::AttributeProto &attr : nc.node.attribute())
+    if (NodeAttr value = resolve(attr, nc.frame, nc.scope); value.proto) {
+      *node.add_attribute() = *value.proto;
+      node.mutable_attribute()->rbegin()->set_name(attr.name());
+    }
+  std::vector<pb::TypeProto> types;
+  for (auto [k, value] : llvm::enumerate(inputs)) {
+    types.emplace_back();
+    if (value)
+      onnx::exportType(value.getType(), types.back());
+    else
+      node.set_input(k, "");
+  }
+  pb::FunctionProto &fn = model->built.emplace_back();
+  bool built = false;
+  std::string reason;
+  try {
+    pb::FunctionBodyBuildContextImpl buildContext(node, types);
+    built = nc.schema->BuildContextDependentFunction(
+        buildContext, fn, static_cast<int>(nc.opset));
+  } catch (const std::bad_alloc &) {
+    throw;
+  } catch (const std::exception &error) {
+    reason = error.what();
+  }
+  if (built)
+    return expandFunction(nc, fn, /*isLocal=*/false);
+  InFlightDiagnostic diag =
+      loopc::emitError(nc.loc, Diag::UnsupportedOperator)
+      << "operator '" << nc.node.op_type()
+      << "' is defined by other operators, but not for these inputs and "
+         "attributes";
+  if (!reason.empty())
+    diag.attachNote() << reason;
+  return diag;
+}

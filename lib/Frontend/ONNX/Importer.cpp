@@ -1,0 +1,652 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The main graph: inputs, outputs, scopes, and nodes that stay nodes.
+
+#include "ImporterImpl.h"
+#include "llvm/Support/Path.h"
+#include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
+#include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::importer;
+
+static constexpr StringLiteral kMainPath = "main";
+
+/// What a value of the main graph is called at the border.
+static constexpr StringLiteral kNameAttr = "loopc.name";
+static constexpr StringLiteral kDimsAttr = "loopc.dims";
+
+Importer::Importer(ModelRef model, MLIRContext &context,
+                   const ImportOptions &options)
+    : model(model), context(context), options(options), builder(&context),
+      tensors(model, &context),
+      fileLoc(FileLineColLoc::get(&context, model->path, 0, 0)) {}
+
+OwningOpRef<ModuleOp> Importer::run() {
+  if (failed(scanModel()))
+    return {};
+  const pb::ModelProto &proto = model->proto;
+  module = ModuleOp::create(fileLoc);
+  std::string name = options.modelName;
+  if (name.empty())
+    name = proto.graph().name();
+  if (name.empty())
+    name = llvm::sys::path::stem(model->path).str();
+  std::string producer = proto.producer_name();
+  if (!proto.producer_version().empty())
+    producer += " " + proto.producer_version();
+  (*module)->setAttr("loopc.model", builder.getStringAttr(name));
+  (*module)->setAttr("loopc.ir_version",
+                     builder.getI64IntegerAttr(proto.ir_version()));
+  (*module)->setAttr("loopc.producer", builder.getStringAttr(producer));
+  builder.setInsertionPointToEnd(module->getBody());
+  // Operators that only types reveal are reported together, too.
+  LogicalResult imported = importMain();
+  if (failed(reportUnsupported()) || failed(imported) ||
+      failed(verify(*module)))
+    return {};
+  return std::move(module);
+}
+
+Location Importer::pathLoc(StringRef path) {
+  return NameLoc::get(builder.getStringAttr(path), fileLoc);
+}
+
+Location Importer::nodeLoc(StringRef path, unsigned index,
+                           const pb::NodeProto &node,
+                           std::optional<int64_t> opset) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << path << "/#" << index << " ";
+  if (!normalizeDomain(node.domain()).empty())
+    os << node.domain() << "::";
+  os << node.op_type();
+  if (!node.name().empty())
+    os << " '" << node.name() << "'";
+  if (opset)
+    os << " (opset " << *opset << ")";
+  return pathLoc(text);
+}
+
+std::string NodeContext::innerPath() const {
+  std::string path = graphPath + "/" + node.op_type();
+  if (node.name().empty())
+    return path + " #" + std::to_string(index);
+  return path + " '" + node.name() + "'";
+}
+
+//===----------------------------------------------------------------------===//
+// The main graph
+//===----------------------------------------------------------------------===//
+
+LogicalResult Importer::checkPins() {
+  llvm::StringSet<> inputs, dims;
+  for (const pb::ValueInfoProto &input : model->proto.graph().input()) {
+    inputs.insert(input.name());
+    for (const auto &dim : input.type().tensor_type().shape().dim())
+      if (dim.has_dim_param())
+        dims.insert(dim.dim_param());
+  }
+  for (const auto &pin : options.dims)
+    if (!dims.contains(pin.getKey()))
+      return loopc::emitError(pathLoc(kMainPath), Diag::UnknownDim)
+             << "no input of the model has a dimension '" << pin.getKey()
+             << "'";
+  for (const auto &pin : options.shapes)
+    if (!inputs.contains(pin.getKey()))
+      return loopc::emitError(pathLoc(kMainPath), Diag::UnknownInput)
+             << "the model has no input '" << pin.getKey() << "'";
+  return success();
+}
+
+FailureOr<Type>
+Importer::inputType(const pb::ValueInfoProto &input,
+                    SmallVectorImpl<Attribute> &dimNames) {
+  Location loc = pathLoc(kMainPath);
+  Type type = onnx::importType(&context, input.type());
+  if (!type)
+    return loopc::emitError(loc, Diag::UnsupportedType)
+           << "input '" << input.name()
+           << "' has no type that loopc supports: tensors, sequences and "
+              "optionals of the element types of ONNX";
+  auto pin = options.shapes.find(input.name());
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!tensor) {
+    if (pin != options.shapes.end())
+      return loopc::emitError(loc, Diag::ShapeConflict)
+             << "a shape is given for input '" << input.name()
+             << "', which is no tensor";
+    return type;
+  }
+  if (!tensor.hasRank() && pin == options.shapes.end())
+    return type;
+  if (!tensor.hasRank())
+    tensor = tensor.clone(
+        SmallVector<int64_t>(pin->second.size(), ShapedType::kDynamic));
+  SmallVector<int64_t> shape(tensor.getShape());
+  if (pin != options.shapes.end() && pin->second.size() != shape.size())
+    return loopc::emitError(loc, Diag::ShapeConflict)
+           << "the shape given for input '" << input.name() << "' has rank "
+           << pin->second.size() << " but the model says " << type;
+  for (auto [k, extent] : llvm::enumerate(shape)) {
+    StringRef name;
+    const pb::TensorShapeProto &declared = input.type().tensor_type().shape();
+    if (static_cast<int>(k) < declared.dim_size() &&
+        declared.dim(k).has_dim_param())
+      name = declared.dim(k).dim_param();
+    if (auto it = options.dims.find(name); it != options.dims.end())
+      extent = it->second;
+    int64_t given =
+        pin == options.shapes.end() ? ShapedType::kDynamic : pin->second[k];
+    if (ShapedType::isStatic(given)) {
+      if (ShapedType::isStatic(extent) && extent != given)
+        return loopc::emitError(loc, Diag::ShapeConflict)
+               << "dimension " << k << " of input '" << input.name() << "' is "
+               << extent << " but the shape given says " << given;
+      extent = given;
+    }
+    dimNames.push_back(builder.getStringAttr(
+        ShapedType::isStatic(extent) ? StringRef() : name));
+  }
+  return Type(tensor.clone(shape));
+}
+
+LogicalResult Importer::importInputs(func::FuncOp func, Scope &scope) {
+  const pb::GraphProto &graph = model->proto.graph();
+  Location loc = pathLoc(kMainPath);
+  llvm::StringSet<> names;
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attrs;
+  SmallVector<StringRef> argumentNames;
+  for (const pb::ValueInfoProto &input : graph.input()) {
+    if (input.name().empty())
+      return loopc::emitError(loc, Diag::BadPort)
+             << "an input of the model has no name";
+    if (!names.insert(input.name()).second)
+      return loopc::emitError(loc, Diag::DuplicateName)
+             << "the model has two inputs '" << input.name() << "'";
+    // An input with an initializer is a constant that a caller might override:
+    // here it is the constant.
+    if (scope.initializers.count(input.name()) ||
+        scope.sparseInitializers.count(input.name()))
+      continue;
+    SmallVector<Attribute> dimNames;
+    FailureOr<Type> type = inputType(input, dimNames);
+    if (failed(type))
+      return failure();
+    NamedAttrList attributes;
+    attributes.set(kNameAttr, builder.getStringAttr(input.name()));
+    auto ranked = dyn_cast<RankedTensorType>(*type);
+    if (ranked)
+      attributes.set(kDimsAttr, builder.getArrayAttr(dimNames));
+    types.push_back(*type);
+    attrs.push_back(attributes.getDictionary(&context));
+    argumentNames.push_back(input.name());
+  }
+  func.setType(builder.getFunctionType(types, {}));
+  Block *entry = func.addEntryBlock();
+  func.setAllArgAttrs(attrs);
+  for (auto [name, argument] :
+       llvm::zip(argumentNames, entry->getArguments())) {
+    argument.setLoc(pathLoc((kMainPath + "/input '" + name + "'").str()));
+    scope.values[name] = argument;
+  }
+  return success();
+}
+
+LogicalResult Importer::importOutputs(func::FuncOp func, Scope &scope) {
+  Location loc = pathLoc(kMainPath);
+  llvm::StringSet<> names;
+  SmallVector<Value> values;
+  SmallVector<DictionaryAttr> attrs;
+  for (const pb::ValueInfoProto &output : model->proto.graph().output()) {
+    if (output.name().empty())
+      return loopc::emitError(loc, Diag::BadPort)
+             << "an output of the model has no name";
+    if (!names.insert(output.name()).second)
+      return loopc::emitError(loc, Diag::DuplicateName)
+             << "the model has two outputs '" << output.name() << "'";
+    // name_direct: an output may be an input or an initializer.
+    FailureOr<Value> value =
+        lookup(scope, output.name(), loc, "output of the model");
+    if (failed(value))
+      return failure();
+    Type declared = declaredType(output);
+    if (declared && !sameButShape(declared, value->getType()))
+      return loopc::emitError(loc, Diag::BadPort)
+             << "output '" << output.name() << "' is declared as " << declared
+             << " but the graph computes " << value->getType();
+    NamedAttrList attributes;
+    attributes.set(kNameAttr, builder.getStringAttr(output.name()));
+    if (auto type = dyn_cast<RankedTensorType>(value->getType())) {
+      SmallVector<Attribute> dimNames(type.getRank(),
+                                      builder.getStringAttr(""));
+      const pb::TensorShapeProto &shape = output.type().tensor_type().shape();
+      if (shape.dim_size() == type.getRank())
+        for (auto [k, dim] : llvm::enumerate(shape.dim()))
+          if (type.isDynamicDim(k))
+            dimNames[k] = builder.getStringAttr(dim.dim_param());
+      attributes.set(kDimsAttr, builder.getArrayAttr(dimNames));
+    }
+    values.push_back(*value);
+    attrs.push_back(attributes.getDictionary(&context));
+  }
+  func::ReturnOp::create(builder, loc, values);
+  func.setType(builder.getFunctionType(func.getArgumentTypes(),
+                                       ValueRange(values).getTypes()));
+  func.setAllResultAttrs(attrs);
+  return success();
+}
+
+LogicalResult Importer::importMain() {
+  const pb::GraphProto &graph = model->proto.graph();
+  Location loc = pathLoc(kMainPath);
+  Frame frame;
+  if (failed(readOpsets(model->proto.opset_import(), loc, frame.opsets)) ||
+      failed(checkPins()))
+    return failure();
+  if (frame.opsets.empty() && model->proto.ir_version() < 3)
+    frame.opsets[""] = 1; // before IR version 3 there was nothing to import
+  auto func = func::FuncOp::create(builder, loc, kMainPath,
+                                   builder.getFunctionType({}, {}));
+  Scope scope(nullptr);
+  if (failed(addInitializers(graph, scope, /*inputsWin=*/false, loc)) ||
+      failed(importInputs(func, scope)))
+    return failure();
+  entryBlock = &func.getBody().front();
+  builder.setInsertionPointToEnd(entryBlock);
+  if (failed(importNodes(graph.node(), frame, scope, kMainPath)) ||
+      failed(importOutputs(func, scope)))
+    return failure();
+  // Constants of bodies that were imported again, and of nodes that vanished.
+  for (Operation &op : llvm::make_early_inc_range(*entryBlock)) {
+    if (isa<onnx::ConstantOp, onnx::NoneOp>(op) && op.use_empty())
+      op.erase();
+    if (&op == lastConstant)
+      break;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Scopes
+//===----------------------------------------------------------------------===//
+
+LogicalResult Importer::addInitializers(const pb::GraphProto &graph,
+                                        Scope &scope, bool inputsWin,
+                                        Location loc) {
+  auto add = [&](StringRef name, auto &map,
+                 const auto *tensor) -> LogicalResult {
+    if (name.empty())
+      return loopc::emitError(loc, Diag::BadTensor)
+             << "an initializer has no name";
+    // A body's input always gets a value: its initializer is a default that is
+    // never needed.
+    if (inputsWin && scope.values.count(name))
+      return success();
+    if (scope.initializers.count(name) || scope.sparseInitializers.count(name))
+      return loopc::emitError(loc, Diag::DuplicateName)
+             << "there are two initializers '" << name << "'";
+    map[name] = tensor;
+    return success();
+  };
+  for (const pb::TensorProto &tensor : graph.initializer())
+    if (failed(add(tensor.name(), scope.initializers, &tensor)))
+      return failure();
+  for (const pb::SparseTensorProto &tensor : graph.sparse_initializer())
+    if (failed(add(tensor.values().name(), scope.sparseInitializers, &tensor)))
+      return failure();
+  return success();
+}
+
+bool Importer::isVisible(Scope &scope, StringRef name) {
+  for (Scope *s = &scope; s; s = s->parent)
+    if (s->values.count(name) || s->initializers.count(name) ||
+        s->sparseInitializers.count(name))
+      return true;
+  return false;
+}
+
+FailureOr<Value> Importer::lookup(Scope &scope, StringRef name, Location loc,
+                                  const Twine &what) {
+  if (name.empty())
+    return Value();
+  // name_scope: the innermost graph that has the name.
+  for (Scope *s = &scope; s; s = s->parent) {
+    if (auto it = s->values.find(name); it != s->values.end())
+      return it->second;
+    FailureOr<Value> value;
+    if (auto it = s->initializers.find(name); it != s->initializers.end())
+      value = constant(*it->second, loc);
+    else if (auto it = s->sparseInitializers.find(name);
+             it != s->sparseInitializers.end())
+      value = constant(*it->second, loc);
+    else
+      continue;
+    if (succeeded(value))
+      s->values[name] = *value;
+    return value;
+  }
+  return loopc::emitError(loc, Diag::UnknownValue)
+         << what << " '" << name << "' is not defined before";
+}
+
+LogicalResult Importer::lookupInputs(NodeContext &nc,
+                                     SmallVectorImpl<Value> &inputs) {
+  for (auto [k, name] : llvm::enumerate(nc.node.input())) {
+    FailureOr<Value> value =
+        lookup(nc.scope, name, nc.loc, "input #" + Twine(k));
+    if (failed(value))
+      return failure();
+    inputs.push_back(*value);
+  }
+  return success();
+}
+
+LogicalResult Importer::define(NodeContext &nc, StringRef name, Value value) {
+  // name_outputs: an output may be left out.
+  if (name.empty())
+    return success();
+  // name_shadow: unlike a body's inputs and initializers, what a node computes
+  // may not take a name that can be seen from here.
+  if (isVisible(nc.scope, name))
+    return loopc::emitError(nc.loc, Diag::ShadowedName)
+           << "output '" << name << "' has a name that is already taken";
+  nc.scope.values[name] = value;
+  return success();
+}
+
+LogicalResult Importer::defineOutputs(NodeContext &nc, ValueRange values) {
+  for (auto [k, name] : llvm::enumerate(nc.node.output())) {
+    if (k >= values.size()) {
+      // name_outputs
+      if (name.empty())
+        continue;
+      return loopc::emitError(nc.loc, Diag::ExtraOutput)
+             << "output #" << k << " '" << name << "' does not exist: there are "
+             << values.size();
+    }
+    if (failed(define(nc, name, values[k])))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+LogicalResult Importer::importNodes(const NodeList &nodes, Frame &frame,
+                                    Scope &scope, StringRef path) {
+  for (auto [index, node] : llvm::enumerate(nodes))
+    if (failed(importNode(node, index, frame, scope, path)))
+      return failure();
+  return success();
+}
+
+LogicalResult Importer::importNode(const pb::NodeProto &node, unsigned index,
+                                   Frame &frame, Scope &scope,
+                                   StringRef path) {
+  // Functions that call functions, and bodies that are imported until their
+  // types settle, must end some day.
+  constexpr uint64_t kMostNodes = 1 << 24;
+  NodeContext nc{node,
+                 frame,
+                 scope,
+                 path.str(),
+                 index,
+                 normalizeDomain(node.domain()),
+                 0,
+                 0,
+                 nullptr,
+                 nodeLoc(path, index, node, std::nullopt)};
+  if (++importedNodes > kMostNodes)
+    return loopc::emitError(nc.loc, Diag::ModelTooDeep)
+           << "the model expands to more than " << kMostNodes << " nodes";
+  FailureOr<NodeKind> kind = classifyNode(nc);
+  if (failed(kind))
+    return failure();
+  switch (*kind) {
+  case NodeKind::LocalFunction:
+    return expandFunction(nc, *findLocalFunction(node), /*isLocal=*/true);
+  case NodeKind::SchemaFunction:
+    return expandSchemaFunction(nc);
+  case NodeKind::ContextFunction:
+    return expandContextFunction(nc);
+  case NodeKind::Lowered:
+    return importGenericNode(nc);
+  case NodeKind::Unsupported:
+    // Found in a body that was made for its node; import goes on to find the
+    // others.
+    addUnsupported(nc);
+    return importGenericNode(nc);
+  case NodeKind::Control:
+    break;
+  }
+  if (failed(checkAttributes(nc)))
+    return failure();
+  using Import = LogicalResult (Importer::*)(NodeContext &);
+  static constexpr std::pair<StringLiteral, Import> imports[] = {
+      {"Constant", &Importer::importConstant},
+      {"If", &Importer::importIf},
+      {"Loop", &Importer::importLoop},
+      {"Scan", &Importer::importScan},
+      {"SequenceMap", &Importer::importSequenceMap}};
+  const auto *import = llvm::find_if(
+      imports, [&](const auto &row) { return row.first == node.op_type(); });
+  return (this->*import->second)(nc);
+}
+
+LogicalResult Importer::inferTypes(onnx::NodeOp op) {
+  SmallVector<Type> types;
+  auto error = [&]() {
+    InFlightDiagnostic diag =
+        loopc::emitError(op.getLoc(), Diag::TypeInference);
+    diag << "'" << op.getOpType() << "' ";
+    return diag;
+  };
+  onnx::InferenceOptions inference;
+  if (!cache)
+    cache.emplace();
+  inference.cache = &*cache;
+  inference.lenient = branchDepth > 0;
+  if (failed(onnx::inferNodeTypes(op, types, error, inference)))
+    return failure();
+  for (auto [result, type] : llvm::zip(op.getResults(), types))
+    result.setType(type);
+  return success();
+}
+
+LogicalResult Importer::importGenericNode(NodeContext &nc) {
+  if (failed(checkAttributes(nc)))
+    return failure();
+  SmallVector<Value> inputs;
+  if (failed(lookupInputs(nc, inputs)))
+    return failure();
+  while (!inputs.empty() && !inputs.back())
+    inputs.pop_back();
+  for (Value &input : inputs)
+    if (!input)
+      input = none();
+  FailureOr<DictionaryAttr> attributes = convertAttributes(nc);
+  if (failed(attributes))
+    return failure();
+  // name_outputs: outputs that are left out at the end are missing, others are
+  // of type none. The types of the rest are found below.
+  size_t numOutputs = nc.node.output_size();
+  while (numOutputs > 1 && nc.node.output(numOutputs - 1).empty())
+    --numOutputs;
+  Type unknown = UnrankedTensorType::get(builder.getF32Type());
+  SmallVector<Type> types;
+  for (size_t k = 0; k < numOutputs; ++k)
+    types.push_back(nc.node.output(k).empty() ? Type(builder.getNoneType())
+                                              : unknown);
+  auto op = onnx::NodeOp::create(
+      builder, nc.loc, types, builder.getStringAttr(nc.node.op_type()),
+      builder.getStringAttr(nc.domain), builder.getI64IntegerAttr(nc.since),
+      inputs, *attributes);
+  if (failed(inferTypes(op)))
+    return failure();
+  return defineOutputs(nc, op.getResults());
+}
+
+FailureOr<Value> Importer::makeNode(NodeContext &nc, StringRef opType,
+                                    ValueRange inputs,
+                                    ArrayRef<NamedAttribute> attrs) {
+  // Nodes say their own version; these have the one that was new with ONNX 1.16,
+  // whatever the model imports.
+  constexpr int64_t kHelperOpset = 21;
+  std::optional<int64_t> since =
+      onnx::resolveSinceVersion("", opType, kHelperOpset);
+  if (!since)
+    return loopc::emitError(nc.loc, Diag::Internal)
+           << "the onnx library has no operator '" << opType << "'";
+  auto op = onnx::NodeOp::create(
+      builder, nc.loc,
+      TypeRange(UnrankedTensorType::get(builder.getF32Type())),
+      builder.getStringAttr(opType), builder.getStringAttr(""),
+      builder.getI64IntegerAttr(*since), inputs,
+      builder.getDictionaryAttr(attrs));
+  if (failed(inferTypes(op)))
+    return failure();
+  return Value(op.getResult(0));
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+Value Importer::constant(ElementsAttr value, Location loc) {
+  OpBuilder::InsertionGuard guard(builder);
+  if (lastConstant)
+    builder.setInsertionPointAfter(lastConstant);
+  else
+    builder.setInsertionPointToStart(entryBlock);
+  auto op = onnx::ConstantOp::create(builder, loc, value);
+  lastConstant = op;
+  return op;
+}
+
+FailureOr<Value> Importer::constant(const pb::TensorProto &tensor,
+                                    Location loc) {
+  auto [it, added] = constantOf.try_emplace(&tensor);
+  if (!added)
+    return it->second;
+  FailureOr<ElementsAttr> value = tensors.import(tensor, loc);
+  if (failed(value)) {
+    constantOf.erase(&tensor);
+    return failure();
+  }
+  Value result = constant(*value, loc);
+  constantOf[&tensor] = result;
+  return result;
+}
+
+FailureOr<Value> Importer::constant(const pb::SparseTensorProto &tensor,
+                                    Location loc) {
+  auto [it, added] = constantOf.try_emplace(&tensor);
+  if (!added)
+    return it->second;
+  FailureOr<ElementsAttr> value = tensors.import(tensor, loc);
+  if (failed(value)) {
+    constantOf.erase(&tensor);
+    return failure();
+  }
+  Value result = constant(*value, loc);
+  constantOf[&tensor] = result;
+  return result;
+}
+
+Value Importer::none() {
+  if (noneValue)
+    return noneValue;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(entryBlock);
+  auto op = onnx::NoneOp::create(builder, pathLoc(kMainPath),
+                                 builder.getNoneType());
+  if (!lastConstant)
+    lastConstant = op;
+  return noneValue = op;
+}
+
+FailureOr<ElementsAttr>
+Importer::constantValue(NodeContext &nc, const pb::AttributeProto &attr) {
+  auto dense = [&](Type element, std::optional<int64_t> count,
+                   auto values) -> ElementsAttr {
+    SmallVector<int64_t> shape;
+    if (count)
+      shape.push_back(*count);
+    return cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
+        RankedTensorType::get(shape, element), values)));
+  };
+  auto strings = [&](std::optional<int64_t> count,
+                     ArrayRef<StringRef> values) -> ElementsAttr {
+    SmallVector<int64_t> shape;
+    if (count)
+      shape.push_back(*count);
+    return cast<ElementsAttr>(Attribute(DenseStringElementsAttr::get(
+        RankedTensorType::get(shape, onnx::StringType::get(&context)),
+        values)));
+  };
+  Type f32 = builder.getF32Type(), i64 = builder.getI64Type();
+  switch (attr.type()) {
+  case pb::AttributeProto::FLOAT:
+    return dense(f32, std::nullopt, ArrayRef<float>(attr.f()));
+  case pb::AttributeProto::INT:
+    return dense(i64, std::nullopt, ArrayRef<int64_t>(attr.i()));
+  case pb::AttributeProto::FLOATS:
+    return dense(f32, attr.floats_size(),
+                 ArrayRef<float>(attr.floats().data(), attr.floats_size()));
+  case pb::AttributeProto::INTS:
+    return dense(i64, attr.ints_size(),
+                 ArrayRef<int64_t>(attr.ints().data(), attr.ints_size()));
+  case pb::AttributeProto::STRING:
+    return strings(std::nullopt, StringRef(attr.s()));
+  case pb::AttributeProto::STRINGS:
+    return strings(attr.strings_size(),
+                   SmallVector<StringRef>(attr.strings().begin(),
+                                          attr.strings().end()));
+  default:
+    return loopc::emitError(nc.loc, Diag::BadConstant)
+           << "attribute '" << attr.name() << "' holds no constant";
+  }
+}
+
+LogicalResult Importer::importConstant(NodeContext &nc) {
+  NodeAttr found;
+  for (const pb::AttributeProto &attr : nc.node.attribute()) {
+    NodeAttr value = resolve(attr, nc.frame, nc.scope);
+    if (!value.proto)
+      continue;
+    if (found.proto)
+      return loopc::emitError(nc.loc, Diag::BadConstant)
+             << "a constant has one value but this one has '"
+             << found.proto->name() << "' and '" << attr.name() << "'";
+    found = value;
+  }
+  if (!found.proto)
+    return loopc::emitError(nc.loc, Diag::BadConstant)
+           << "a constant without a value";
+  FailureOr<Value> value;
+  if (found.proto->type() == pb::AttributeProto::TENSOR) {
+    value = constant(found.proto->t(), nc.loc);
+  } else if (found.proto->type() == pb::AttributeProto::SPARSE_TENSOR) {
+    value = constant(found.proto->sparse_tensor(), nc.loc);
+  } else {
+    FailureOr<ElementsAttr> attr = constantValue(nc, *found.proto);
+    if (failed(attr))
+      return failure();
+    value = constant(*attr, nc.loc);
+  }
+  if (failed(value))
+    return failure();
+  return defineOutputs(nc, *value);
+}

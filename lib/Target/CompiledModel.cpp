@@ -1,0 +1,172 @@
+//===- CompiledModel.cpp - A model compiled in process --------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Target/CompiledModel.h"
+#include "Translate.h"
+#include "loopc-rt/runtime.h"
+#include "loopc/Support/Diagnostics.h"
+
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/EHFrameRegistrationPlugin.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace loopc;
+using namespace llvm::orc;
+
+// Conversions that LLVM calls where the CPU has no instruction; in the object
+// they come from libloopc_rt. Only their addresses are of interest here.
+#define LOOPC_FLOAT_BUILTINS(X)                                                \
+  X(__truncsfbf2)                                                              \
+  X(__truncdfbf2)                                                              \
+  X(__extendbfsf2) X(__truncsfhf2) X(__truncdfhf2) X(__extendhfsf2)
+#define LOOPC_DECLARE(name) extern const char name##_address __asm__(#name);
+extern "C" {
+LOOPC_FLOAT_BUILTINS(LOOPC_DECLARE)
+}
+#undef LOOPC_DECLARE
+
+/// Functions of the runtime that is linked to this program, by name.
+static SymbolMap getRuntimeSymbols(ExecutionSession &session) {
+  SymbolMap symbols;
+  auto add = [&](StringRef name, const void *address) {
+    symbols[session.intern(name)] = ExecutorSymbolDef(
+        ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported |
+                                            llvm::JITSymbolFlags::Callable);
+  };
+  add("loopc_model_run", reinterpret_cast<const void *>(&loopc_model_run));
+// One line for each function of runtime.h, made by CMake.
+#define LOOPC_RUNTIME_SYMBOL(name)                                             \
+  add(#name, reinterpret_cast<const void *>(&name));
+#include "RuntimeSymbols.inc"
+#undef LOOPC_RUNTIME_SYMBOL
+#define LOOPC_ADD(name) add(#name, &name##_address);
+  LOOPC_FLOAT_BUILTINS(LOOPC_ADD)
+#undef LOOPC_ADD
+  return symbols;
+}
+
+struct CompiledModel::Linked {
+  ~Linked() {
+    layer.reset();
+    if (session)
+      // Nothing that could fail is left: the code's memory is given back.
+      llvm::consumeError(session->endSession());
+  }
+
+  llvm::Error link(std::unique_ptr<llvm::MemoryBuffer> object);
+  llvm::Expected<const loopc_model *> getModel(StringRef symbol);
+
+  WeightSet weights;
+  std::unique_ptr<ExecutionSession> session;
+  std::unique_ptr<ObjectLinkingLayer> layer;
+  JITDylib *library = nullptr;
+};
+
+llvm::Error
+CompiledModel::Linked::link(std::unique_ptr<llvm::MemoryBuffer> object) {
+  auto control = SelfExecutorProcessControl::Create();
+  if (!control)
+    return control.takeError();
+  session = std::make_unique<ExecutionSession>(std::move(*control));
+  // Errors come back from lookup(); the session would print them too.
+  session->setErrorReporter(
+      [](llvm::Error error) { llvm::consumeError(std::move(error)); });
+  library = &session->createBareJITDylib("model");
+  layer = std::make_unique<ObjectLinkingLayer>(*session);
+  if (auto frames = EHFrameRegistrationPlugin::Create(*session))
+    layer->addPlugin(std::move(*frames));
+  else
+    return frames.takeError();
+
+  SymbolMap symbols = getRuntimeSymbols(*session);
+  for (const WeightSet::Weight &weight : weights.getWeights())
+    symbols[session->intern(weight.symbol)] = ExecutorSymbolDef(
+        ExecutorAddr::fromPtr(weight.data), llvm::JITSymbolFlags::Exported);
+  if (llvm::Error error = library->define(absoluteSymbols(std::move(symbols))))
+    return error;
+  // libm by name first: a program may have loaded it out of sight.
+  if (auto libm = DynamicLibrarySearchGenerator::Load("libm.so.6", '\0'))
+    library->addGenerator(std::move(*libm));
+  else
+    llvm::consumeError(libm.takeError());
+  auto process = DynamicLibrarySearchGenerator::GetForCurrentProcess('\0');
+  if (!process)
+    return process.takeError();
+  library->addGenerator(std::move(*process));
+  return layer->add(*library, std::move(object));
+}
+
+llvm::Expected<const loopc_model *>
+CompiledModel::Linked::getModel(StringRef symbol) {
+  auto found = session->lookup({library}, (symbol + "_model").str());
+  if (!found)
+    return found.takeError();
+  return found->getAddress().toPtr<const loopc_model *(*)()>()();
+}
+
+CompiledModel::CompiledModel(std::unique_ptr<Linked> linked)
+    : linked(std::move(linked)) {}
+
+CompiledModel::~CompiledModel() = default;
+
+FailureOr<std::unique_ptr<CompiledModel>>
+CompiledModel::create(ModuleOp module, const ModelInfo &info,
+                      const TargetOptions &options) {
+  Location loc = module.getLoc();
+  llvm::Triple host(llvm::sys::getProcessTriple());
+  if (getTriple(options).getArch() != host.getArch())
+    return emitError(loc, Diag::UnknownTarget)
+           << "a model for target '" << getTriple(options).str()
+           << "' cannot run in this process";
+  FailureOr<Machine> machine = createMachine(options, loc);
+  if (failed(machine))
+    return failure();
+  auto linked = std::make_unique<Linked>();
+  FailureOr<WeightSet> weights = WeightSet::extract(module, info.symbol);
+  if (failed(weights))
+    return failure();
+  linked->weights = std::move(*weights);
+  FailureOr<LLVMModule> translated = translateModule(
+      module, info, *machine, linked->weights, WeightPlace::Process);
+  if (failed(translated))
+    return failure();
+  optimizeModule(*translated->module, *machine->llvm, options.optLevel);
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream os(object);
+  if (failed(emitCode(*translated, *machine->llvm,
+                      llvm::CodeGenFileType::ObjectFile, os, loc)))
+    return failure();
+
+  linked->weights.takeOver();
+  auto fail = [&](llvm::Error error) {
+    return emitError(loc, Diag::JitFailed)
+           << "the model cannot be linked into this process: "
+           << llvm::toString(std::move(error));
+  };
+  if (llvm::Error error =
+          linked->link(std::make_unique<llvm::SmallVectorMemoryBuffer>(
+              std::move(object), info.symbol,
+              /*RequiresNullTerminator=*/false)))
+    return fail(std::move(error));
+  llvm::Expected<const loopc_model *> model = linked->getModel(info.symbol);
+  if (!model)
+    return fail(model.takeError());
+  std::unique_ptr<CompiledModel> result(new CompiledModel(std::move(linked)));
+  result->model = *model;
+  // A CPU that lacks what the options ask for would stop the process.
+  loopc_error error;
+  if (loopc_model_check(result->model, &error) != LOOPC_OK)
+    return emitError(loc, Diag::JitFailed) << error.message;
+  return result;
+}

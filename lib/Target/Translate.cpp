@@ -1,0 +1,263 @@
+//===- Translate.cpp - From the LLVM dialect to LLVM IR -------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Translate.h"
+#include "Descriptor.h"
+#include "loopc/Support/Diagnostics.h"
+#include "loopc/Target/CodeGen.h"
+
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Verifier.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// Weights above this many bytes are put where x86-64's 32-bit displacements
+/// need not reach.
+static constexpr uint64_t kLargeWeights = uint64_t{1} << 30;
+
+void loopc::registerTargetTranslations(DialectRegistry &registry) {
+  registerAllToLLVMIRTranslations(registry);
+}
+
+static bool usesLargeModel(const llvm::Module &module,
+                           const WeightSet &weights) {
+  return module.getTargetTriple().isX86_64() &&
+         weights.getTotalSize() > kLargeWeights;
+}
+
+/// Hands LLVM's messages on, where its own handler ends the process.
+static void handleDiagnostics(LLVMModule &module, Location loc) {
+  struct Handler : llvm::DiagnosticHandler {
+    Handler(Location loc, bool *hasError) : loc(loc), hasError(hasError) {}
+    bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+      if (info.getSeverity() != llvm::DS_Error &&
+          info.getSeverity() != llvm::DS_Warning)
+        return true;
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      llvm::DiagnosticPrinterRawOStream printer(os);
+      info.print(printer);
+      if (info.getSeverity() == llvm::DS_Warning) {
+        emitWarning(loc, Diag::CodeGeneration) << text;
+        return true;
+      }
+      *hasError = true;
+      emitError(loc, Diag::CodeGeneration) << text;
+      return true;
+    }
+    Location loc;
+    bool *hasError;
+  };
+  module.hasError = std::make_unique<bool>(false);
+  module.context->setDiagnosticHandler(
+      std::make_unique<Handler>(loc, module.hasError.get()));
+}
+
+/// Declares what the functions of runtime.h do, so that LLVM keeps values in
+/// registers and moves loads across them. They see the run's own memory, which
+/// compiled code does not, and what their arguments point to.
+static void annotateRuntimeFunction(llvm::Function &function) {
+  StringRef name = function.getName();
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  bool isLeaf = llvm::is_contained({"loopc_rt_alloc", "loopc_rt_free",
+                                    "loopc_rt_poll", "loopc_rt_fail"},
+                                   name);
+  if (!isLeaf)
+    return;
+  function.setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
+  function.addFnAttr(llvm::Attribute::WillReturn);
+  function.addFnAttr(llvm::Attribute::NoCallback);
+  if (name == "loopc_rt_alloc" && function.getReturnType()->isPointerTy()) {
+    function.addRetAttr(llvm::Attribute::NoAlias);
+    function.addRetAttr(llvm::Attribute::getWithAlignment(
+        function.getContext(), llvm::Align(kWeightAlignment)));
+  }
+}
+
+/// A function of numbers alone has no effect but errno, which nobody reads.
+static void annotateMathFunction(llvm::Function &function) {
+  llvm::FunctionType *type = function.getFunctionType();
+  if (!type->getReturnType()->isFloatingPointTy() || type->isVarArg() ||
+      type->getNumParams() == 0 ||
+      !llvm::all_of(type->params(),
+                    [](llvm::Type *t) { return t->isFloatingPointTy(); }))
+    return;
+  function.setDoesNotAccessMemory();
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  function.addFnAttr(llvm::Attribute::WillReturn);
+}
+
+/// Checks what the module calls: an object needs loopc_rt, libc and libm only.
+static LogicalResult checkDeclarations(llvm::Module &module, Location loc) {
+  llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
+  for (llvm::Function &function : module) {
+    if (!function.isDeclaration() || function.isIntrinsic())
+      continue;
+    if (function.getName().starts_with("loopc_rt_")) {
+      annotateRuntimeFunction(function);
+      continue;
+    }
+    llvm::LibFunc known;
+    if (!library.getLibFunc(function.getName(), known))
+      return emitError(loc, Diag::BadModule)
+             << "the code calls '" << function.getName()
+             << "', which neither loopc_rt nor libc nor libm has";
+    annotateMathFunction(function);
+  }
+  return success();
+}
+
+static LogicalResult checkEntry(llvm::Function *entry, Location loc) {
+  auto isWanted = [](llvm::Function *f) {
+    return f && !f->isDeclaration() && !f->isVarArg() &&
+           f->getReturnType()->isIntegerTy(32) && f->arg_size() == 3 &&
+           llvm::all_of(f->args(), [](llvm::Argument &argument) {
+             return argument.getType()->isPointerTy();
+           });
+  };
+  if (isWanted(entry))
+    return success();
+  return emitError(loc, Diag::BadModule)
+         << "the module has no function '" << kEntryName
+         << "' that takes three pointers and returns i32";
+}
+
+static void declareWeights(llvm::Module &module, const WeightSet &weights,
+                           WeightPlace place) {
+  for (const WeightSet::Weight &weight : weights.getWeights()) {
+    llvm::GlobalVariable *global = module.getGlobalVariable(weight.symbol);
+    global->setConstant(true);
+    global->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    global->setAlignment(llvm::Align(kWeightAlignment));
+    // Not hidden: the symbol is local, and in the process out of reach of
+    // relative addresses, so that it goes through the offset table.
+    global->setDSOLocal(place == WeightPlace::Object);
+    if (place == WeightPlace::Object && usesLargeModel(module, weights))
+      global->setCodeModel(llvm::CodeModel::Large);
+  }
+}
+
+/// Makes everything local to the module but the two functions.
+static void internalize(llvm::Module &module, const ModelInfo &info) {
+  for (llvm::GlobalValue &value : module.global_values()) {
+    if (value.isDeclaration() || value.hasLocalLinkage() ||
+        value.getName() == info.symbol + "_model" ||
+        value.getName() == info.symbol + "_run")
+      continue;
+    value.setVisibility(llvm::GlobalValue::DefaultVisibility);
+    value.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+}
+
+static void setFunctionAttributes(llvm::Module &module,
+                                  const llvm::TargetMachine &machine) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    if (!machine.getTargetFeatureString().empty())
+      function.addFnAttr("target-features", machine.getTargetFeatureString());
+    function.addFnAttr("no-trapping-math", "true");
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    // Backtraces and profilers go through models too.
+    function.setUWTableKind(llvm::UWTableKind::Default);
+  }
+}
+
+FailureOr<LLVMModule> loopc::translateModule(ModuleOp module,
+                                             const ModelInfo &info,
+                                             const Machine &machine,
+                                             const WeightSet &weights,
+                                             WeightPlace place) {
+  Location loc = module.getLoc();
+  // NAME_model and NAME_run must not be names of loopc_rt.h.
+  if (info.symbol == "loopc" || info.symbol == "loopc_model")
+    return emitError(loc, Diag::BadModelName)
+           << "the name '" << info.symbol
+           << "' makes a name of the runtime's own: choose another";
+  LLVMModule result;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  handleDiagnostics(result, loc);
+  result.module =
+      translateModuleToLLVMIR(module, *result.context, info.symbol);
+  if (!result.module || *result.hasError)
+    return failure();
+  llvm::Module &llvmModule = *result.module;
+  llvmModule.setTargetTriple(machine.llvm->getTargetTriple());
+  llvmModule.setDataLayout(machine.llvm->createDataLayout());
+  llvmModule.setPICLevel(llvm::PICLevel::BigPIC);
+  llvmModule.setUwtable(llvm::UWTableKind::Default);
+
+  llvm::Function *entry = llvmModule.getFunction(kEntryName);
+  if (failed(checkEntry(entry, loc)) ||
+      failed(checkDeclarations(llvmModule, loc)))
+    return failure();
+  for (StringRef suffix : {"_model", "_run"})
+    if (llvm::GlobalValue *value =
+            llvmModule.getNamedValue(info.symbol + suffix.str()))
+      value->setName(value->getName() + ".local");
+  declareWeights(llvmModule, weights, place);
+  addModelTable(llvmModule, info, entry, machine.requiredFeatures);
+  internalize(llvmModule, info);
+  setFunctionAttributes(llvmModule, *machine.llvm);
+  std::string problem;
+  llvm::raw_string_ostream os(problem);
+  if (llvm::verifyModule(llvmModule, &os))
+    return emitError(loc, Diag::CodeGeneration) << problem;
+  return result;
+}
+
+/// A string of the assembler: octal codes for what is not plain.
+static std::string quoteForAssembler(StringRef text) {
+  std::string result = "\"";
+  for (unsigned char c : text) {
+    if (llvm::isPrint(c) && c != '"' && c != '\\') {
+      result += c;
+      continue;
+    }
+    result += '\\';
+    for (int shift : {6, 3, 0})
+      result += static_cast<char>('0' + (c >> shift & 7));
+  }
+  return result + '"';
+}
+
+void loopc::addWeightSection(llvm::Module &module, const ModelInfo &info,
+                             const WeightSet &weights, StringRef file) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  bool isLarge = usesLargeModel(module, weights);
+  os << ".section ." << (isLarge ? "l" : "") << "rodata.loopc." << info.symbol
+     << (isLarge ? ",\"al\"" : ",\"a\"") << ",@progbits\n";
+  std::string quoted = quoteForAssembler(file);
+  uint64_t offset = 0;
+  bool isEmpty = true;
+  for (const WeightSet::Weight &weight : weights.getWeights()) {
+    offset = llvm::alignTo(offset, kWeightAlignment);
+    // Passes drop the declaration of a weight that nobody reads.
+    if (module.getGlobalVariable(weight.symbol)) {
+      isEmpty = false;
+      os << ".balign " << kWeightAlignment << "\n.type \"" << weight.symbol
+         << "\",@object\n.size \"" << weight.symbol << "\"," << weight.size
+         << "\n\"" << weight.symbol << "\":\n";
+      if (weight.size)
+        os << ".incbin " << quoted << ',' << offset << ',' << weight.size
+           << '\n';
+    }
+    offset += weight.size;
+  }
+  os << ".text\n";
+  if (!isEmpty)
+    module.appendModuleInlineAsm(text);
+}

@@ -1,0 +1,65 @@
+# ===- __init__.py - The package loopc --------------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""loopc compiles models with loops to native code.
+
+The surface is onnxruntime's where the thing is the same::
+
+    session = loopc.InferenceSession("model.onnx")
+    outputs = session.run(None, {"x": numpy.ones(3, numpy.float32)})
+
+`compile` writes object files, shared libraries and the compiler's stages;
+`load` runs a shared library.
+"""
+
+from loopc import _loopc
+from loopc._compile import compile
+from loopc._errors import (
+    CompileError,
+    Diagnostic,
+    Error,
+    InvalidArgument,
+    RunCancelledError,
+    RunError,
+    RunTimeoutError,
+    Severity,
+    Status,
+)
+from loopc._options import GraphOptimizationLevel, RunOptions, SessionOptions
+from loopc._session import (
+    InferenceSession,
+    ModelMetadata,
+    NodeArg,
+    RunStatistics,
+    get_available_providers,
+    load,
+)
+
+__version__: str = _loopc.version()
+
+__all__ = [
+    "CompileError",
+    "Diagnostic",
+    "Error",
+    "GraphOptimizationLevel",
+    "InferenceSession",
+    "InvalidArgument",
+    "ModelMetadata",
+    "NodeArg",
+    "RunCancelledError",
+    "RunError",
+    "RunOptions",
+    "RunStatistics",
+    "RunTimeoutError",
+    "SessionOptions",
+    "Severity",
+    "Status",
+    "__version__",
+    "compile",
+    "get_available_providers",
+    "load",
+]

@@ -1,0 +1,86 @@
+# ===- _compile.py - Compiling ahead of time --------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Models into files."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from loopc import _loopc
+from loopc._errors import Diagnostic, InvalidArgument, compile_error, diagnostics_of
+from loopc._options import Model, model_source
+
+
+def compile(
+    model: Model,
+    output: str | os.PathLike[str],
+    *,
+    emit: str = "obj",
+    target: str | None = None,
+    cpu: str | None = None,
+    features: str | None = None,
+    opt_level: int | None = None,
+    name: str | None = None,
+    dims: Mapping[str, int] | None = None,
+    shapes: Mapping[str, Sequence[int | None]] | None = None,
+    ort_compat: bool = False,
+    base_directory: str | os.PathLike[str] | None = None,
+    verify: bool = False,
+) -> list[Diagnostic]:
+    """Compiles a model into a file.
+
+    Args:
+        model: path, bytes or onnx.ModelProto.
+        output: the file to write; objects and shared libraries get a C header
+            beside them.
+        emit: "obj", "shared", or one of the compiler's stages: "onnx", "loop",
+            "linalg", "memref", "scf", "llvm", "llvm-ir", "asm".
+        target: LLVM's triple; None for this machine's.
+        cpu: LLVM's name of the CPU; None for the target's default.
+        features: CPU features beside the CPU's own ("+avx2,-fma").
+        opt_level: 0 to 3; None for the default.
+        name: the model's name, a C identifier; None to derive it.
+        dims: extents for symbolic dimensions, by name.
+        shapes: shapes for inputs, by name; None leaves a dimension open.
+        ort_compat: follow onnxruntime where it differs from the specification.
+        base_directory: the folder of the external data of a model that is given
+            as bytes or ModelProto.
+        verify: verify the compiler's work after every pass.
+
+    Returns:
+        Warnings and remarks.
+
+    Raises:
+        CompileError: the model is invalid or not supported, or a file cannot be
+            read or written.
+        InvalidArgument: an argument is wrong.
+    """
+    stage = _loopc.emit_from_name(emit)
+    if stage == 0:
+        raise InvalidArgument(f"emit: there is no stage '{emit}'")
+    options: dict[str, Any] = {
+        "target": target,
+        "cpu": cpu,
+        "features": features,
+        "opt_level": opt_level,
+        "name": name,
+        "dims": dims and dict(dims),
+        "shapes": shapes and dict(shapes),
+        "ort_compat": ort_compat,
+        "base_directory": None if base_directory is None else os.fspath(base_directory),
+        "verify": verify,
+    }
+    path, data = model_source(model)
+    if path is not None:
+        status, raw = _loopc.compile_file(path, stage, os.fsencode(output), options)
+    else:
+        assert data is not None
+        status, raw = _loopc.compile_bytes(data, stage, os.fsencode(output), options)
+    if status != 0:
+        raise compile_error(raw)
+    return diagnostics_of(raw)

@@ -1,0 +1,131 @@
+# ===- _errors.py - What loopc raises ---------------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Exceptions and diagnostics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """What a run ended with: ``loopc_status`` of loopc_rt.h."""
+
+    OK = 0
+    INPUT = 1
+    OUTPUT = 2
+    RUNTIME = 3
+    MEMORY = 4
+    CANCELLED = 5
+    TIMEOUT = 6
+    CPU = 7
+    ABI = 8
+
+
+class Severity(IntEnum):
+    """How bad a diagnostic is."""
+
+    ERROR = 1
+    WARNING = 2
+    REMARK = 3
+    NOTE = 4
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """Something that the compiler said.
+
+    Attributes:
+        severity: error, warning, remark, or a note on the one before.
+        code: the stable code ("LC0123"), or "".
+        location: file, graph path and node, or "".
+        message: the text without code and location.
+        text: everything in one line, as the tools print it.
+    """
+
+    severity: Severity
+    code: str
+    location: str
+    message: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Error(Exception):
+    """Base class of what loopc raises."""
+
+
+class InvalidArgument(Error, ValueError):  # noqa: N818 (onnxruntime's name)
+    """A wrong argument: a name, a kind, an element type, a rank, a dimension."""
+
+
+class CompileError(Error):
+    """The model could not be compiled or loaded.
+
+    Attributes:
+        diagnostics: all that the compiler said, warnings included.
+        code: the stable code of the first error ("LC0123"), or "".
+        location: its location, or "".
+    """
+
+    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(message)
+        self.diagnostics = list(diagnostics)
+        errors = [d for d in self.diagnostics if d.severity == Severity.ERROR]
+        self.code = errors[0].code if errors else ""
+        self.location = errors[0].location if errors else ""
+
+
+class RunError(Error):
+    """A run failed; the session can be used again.
+
+    Attributes:
+        status: what the run ended with.
+    """
+
+    def __init__(self, message: str, status: Status) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class RunCancelledError(RunError):
+    """A run was ended from outside: `RunOptions.terminate` or a signal."""
+
+
+class RunTimeoutError(RunError):
+    """A run did not end within its time."""
+
+
+def run_error(status: int, message: str) -> Error:
+    """The exception for a run that failed with `status`."""
+    known = Status(status)
+    match known:
+        case Status.INPUT:
+            return InvalidArgument(message)
+        case Status.CANCELLED:
+            return RunCancelledError(message, known)
+        case Status.TIMEOUT:
+            return RunTimeoutError(message, known)
+        case _:
+            return RunError(message, known)
+
+
+RawDiagnostic = tuple[int, str, str, str, str]
+
+
+def diagnostics_of(raw: Sequence[RawDiagnostic]) -> list[Diagnostic]:
+    """What the extension returns, as objects."""
+    return [Diagnostic(Severity(severity), *rest) for severity, *rest in raw]
+
+
+def compile_error(raw: Sequence[RawDiagnostic]) -> CompileError:
+    """The exception for a compilation that failed."""
+    diagnostics = diagnostics_of(raw)
+    shown = [d.text for d in diagnostics if d.severity in (Severity.ERROR, Severity.NOTE)]
+    return CompileError("\n".join(shown) or "the compiler failed without a message", diagnostics)

@@ -1,0 +1,192 @@
+//===- Module.cpp - The extension loopc._loopc ----------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What Python needs of the C API, and no more: the package's own modules make
+// classes and errors of it. `_loopc.pyi` describes this interface.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+#include "Values.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <optional>
+
+using namespace loopc::python;
+using namespace nanobind::literals;
+
+/// (status, session or None, diagnostics) of a call that makes a session.
+template <typename Create> static nb::tuple makeSession(Create create) {
+  loopc_session *session = nullptr;
+  loopc_diagnostics *diagnostics = nullptr;
+  int status;
+  {
+    nb::gil_scoped_release unlocked;
+    status = create(&session, &diagnostics);
+  }
+  nb::object result = nb::none();
+  if (session)
+    result = nb::cast(std::make_unique<Session>(session));
+  return nb::make_tuple(status, result, takeDiagnostics(diagnostics));
+}
+
+/// A path in the encoding of the file system (os.fsencode).
+static std::string pathOf(const nb::bytes &path) {
+  std::string text(path.c_str(), path.size());
+  if (text.empty() || text.find('\0') != std::string::npos)
+    throw ArgumentError("a path must not be empty or hold a null character");
+  return text;
+}
+
+static nb::tuple createFromFile(const nb::bytes &file, const nb::dict &dict) {
+  Options options = makeOptions(dict);
+  std::string path = pathOf(file);
+  return makeSession([&](loopc_session **session, loopc_diagnostics **said) {
+    return loopc_session_create_from_file(path.c_str(), options.get(), session,
+                                          said);
+  });
+}
+
+static nb::tuple createFromBytes(const nb::bytes &data, const nb::dict &dict) {
+  Options options = makeOptions(dict);
+  return makeSession([&](loopc_session **session, loopc_diagnostics **said) {
+    return loopc_session_create_from_bytes(data.c_str(), data.size(),
+                                           options.get(), session, said);
+  });
+}
+
+static nb::tuple loadShared(const nb::bytes &file,
+                            const std::optional<std::string> &name) {
+  std::string path = pathOf(file);
+  return makeSession([&](loopc_session **session, loopc_diagnostics **said) {
+    return loopc_session_load_shared(
+        path.c_str(), name ? name->c_str() : nullptr, session, said);
+  });
+}
+
+/// (status, diagnostics) of a compilation into a file.
+template <typename Compile> static nb::tuple compile(Compile compile) {
+  loopc_diagnostics *diagnostics = nullptr;
+  int status;
+  {
+    nb::gil_scoped_release unlocked;
+    status = compile(&diagnostics);
+  }
+  return nb::make_tuple(status, takeDiagnostics(diagnostics));
+}
+
+static nb::tuple compileFile(const nb::bytes &file, int emit,
+                             const nb::bytes &result, const nb::dict &dict) {
+  Options options = makeOptions(dict);
+  std::string path = pathOf(file), output = pathOf(result);
+  return compile([&](loopc_diagnostics **said) {
+    return loopc_compile_file(path.c_str(), emit, output.c_str(), options.get(),
+                              said);
+  });
+}
+
+static nb::tuple compileBytes(const nb::bytes &data, int emit,
+                              const nb::bytes &result, const nb::dict &dict) {
+  Options options = makeOptions(dict);
+  std::string output = pathOf(result);
+  return compile([&](loopc_diagnostics **said) {
+    return loopc_compile_bytes(data.c_str(), data.size(), emit, output.c_str(),
+                               options.get(), said);
+  });
+}
+
+/// [(name, type, shape or None), ...]; a shape has ints, names and None.
+static nb::list describe(const loopc_port *ports, size_t count) {
+  nb::list list;
+  for (size_t i = 0; i < count; ++i) {
+    const loopc_type &type = *ports[i].type;
+    nb::object shape = nb::none();
+    bool isTensor = type.kind == LOOPC_TENSOR || type.kind == LOOPC_STRINGS;
+    if (isTensor && type.rank >= 0) {
+      nb::list dims;
+      for (int32_t d = 0; d < type.rank; ++d) {
+        const loopc_dim &dim = type.dims[d];
+        if (dim.extent >= 0)
+          dims.append(dim.extent);
+        else if (dim.name && *dim.name)
+          dims.append(nb::str(dim.name));
+        else
+          dims.append(nb::none());
+      }
+      shape = dims;
+    }
+    list.append(nb::make_tuple(ports[i].name, typeName(type), shape));
+  }
+  return list;
+}
+
+NB_MODULE(_loopc, m) {
+  static nb::handle invalidArgument =
+      nb::object(nb::module_::import_("loopc._errors").attr("InvalidArgument"))
+          .release();
+  nb::register_exception_translator([](const std::exception_ptr &error, void *) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const ArgumentError &e) {
+      PyErr_SetString(invalidArgument.ptr(), e.what());
+    }
+  });
+
+  nb::class_<CancelToken>(m, "CancelToken")
+      .def(nb::init<>())
+      .def("cancel", &CancelToken::cancel)
+      .def("reset", &CancelToken::reset)
+      .def_prop_ro("requested", &CancelToken::requested);
+
+  nb::class_<Session>(m, "Session")
+      .def_prop_ro("name",
+                   [](const Session &self) { return self.getModel().name; })
+      .def_prop_ro("producer",
+                   [](const Session &self) { return self.getModel().producer; })
+      .def_prop_ro(
+          "cpu_features",
+          [](const Session &self) { return self.getModel().cpu_features; })
+      .def_prop_ro(
+          "abi_version",
+          [](const Session &self) { return self.getModel().abi_version; })
+      .def("inputs",
+           [](const Session &self) {
+             const loopc_model &model = self.getModel();
+             return describe(model.inputs, model.num_inputs);
+           })
+      .def("outputs",
+           [](const Session &self) {
+             const loopc_model &model = self.getModel();
+             return describe(model.outputs, model.num_outputs);
+           })
+      .def(
+          "run",
+          [](Session &self, nb::object names, const nb::dict &feeds,
+             CancelToken *token, double timeout, int32_t numThreads,
+             uint64_t memoryLimit) {
+            return self.run(names, feeds,
+                            {token, timeout, numThreads, memoryLimit});
+          },
+          "output_names"_a.none(), "input_feed"_a, "token"_a.none(),
+          "timeout"_a, "num_threads"_a, "memory_limit"_a);
+
+  m.def("create_from_file", &createFromFile, "path"_a, "options"_a);
+  m.def("create_from_bytes", &createFromBytes, "data"_a, "options"_a);
+  m.def("load_shared", &loadShared, "path"_a, "name"_a.none());
+  m.def("compile_file", &compileFile, "path"_a, "emit"_a, "output"_a,
+        "options"_a);
+  m.def("compile_bytes", &compileBytes, "data"_a, "emit"_a, "output"_a,
+        "options"_a);
+  m.def("emit_from_name",
+        [](const std::string &name) { return loopc_emit_from_name(name.c_str()); });
+  m.def("status_name", [](int status) { return loopc_status_name(status); });
+  m.def("version", [] { return loopc_version(); });
+}

@@ -1,0 +1,225 @@
+//===- Session.cpp - A model in Python ------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Session.h"
+
+#include "Interrupt.h"
+#include "Values.h"
+
+#include <nanobind/stl/string.h>
+
+using namespace loopc::python;
+
+//===----------------------------------------------------------------------===//
+// Options and diagnostics
+//===----------------------------------------------------------------------===//
+
+static void addDims(loopc_compile_options *options, nb::handle dims) {
+  for (auto [name, extent] : nb::cast<nb::dict>(dims)) {
+    auto text = nb::cast<std::string>(name);
+    if (loopc_compile_options_add_dim(options, text.c_str(),
+                                      nb::cast<int64_t>(extent)))
+      throw ArgumentError("the dimension '" + text +
+                          "' must be 0 or greater, and have one value");
+  }
+}
+
+static void addShapes(loopc_compile_options *options, nb::handle shapes) {
+  for (auto [name, shape] : nb::cast<nb::dict>(shapes)) {
+    auto text = nb::cast<std::string>(name);
+    std::vector<int64_t> extents;
+    for (nb::handle extent : shape)
+      extents.push_back(extent.is_none() ? -1 : nb::cast<int64_t>(extent));
+    if (loopc_compile_options_add_shape(options, text.c_str(), extents.data(),
+                                        extents.size()))
+      throw ArgumentError("the shape of '" + text +
+                          "' must consist of extents or None, once");
+  }
+}
+
+Options loopc::python::makeOptions(const nb::dict &dict) {
+  Options options(loopc_compile_options_create());
+  if (!options)
+    throw std::bad_alloc();
+  using SetText = int (*)(loopc_compile_options *, const char *);
+  using SetInt = int (*)(loopc_compile_options *, int);
+  static const std::unordered_map<std::string_view, SetText> texts = {
+      {"target", loopc_compile_options_set_target},
+      {"cpu", loopc_compile_options_set_cpu},
+      {"features", loopc_compile_options_set_features},
+      {"name", loopc_compile_options_set_name},
+      {"base_directory", loopc_compile_options_set_base_directory}};
+  static const std::unordered_map<std::string_view, SetInt> integers = {
+      {"opt_level", loopc_compile_options_set_opt_level},
+      {"ort_compat", loopc_compile_options_set_ort_compat},
+      {"verify", loopc_compile_options_set_verify}};
+  for (auto [keyObject, value] : dict) {
+    if (value.is_none())
+      continue;
+    auto key = nb::cast<std::string>(keyObject);
+    int status = 0;
+    if (auto text = texts.find(key); text != texts.end())
+      status = text->second(options.get(),
+                            nb::cast<std::string>(value).c_str());
+    else if (auto integer = integers.find(key); integer != integers.end())
+      status = integer->second(options.get(),
+                               static_cast<int>(nb::cast<int64_t>(value)));
+    else if (key == "dims")
+      addDims(options.get(), value);
+    else if (key == "shapes")
+      addShapes(options.get(), value);
+    else
+      throw ArgumentError("there is no compile option '" + key + "'");
+    if (status)
+      throw ArgumentError("the value " + nb::cast<std::string>(nb::repr(value)) +
+                          " of the option '" + key + "' is not valid");
+  }
+  return options;
+}
+
+nb::list loopc::python::takeDiagnostics(loopc_diagnostics *diagnostics) {
+  nb::list list;
+  for (size_t i = 0, n = loopc_diagnostics_count(diagnostics); i < n; ++i) {
+    loopc_diagnostic one = loopc_diagnostics_get(diagnostics, i);
+    list.append(nb::make_tuple(one.severity, one.code, one.location,
+                               one.message,
+                               loopc_diagnostics_text(diagnostics, i)));
+  }
+  loopc_diagnostics_destroy(diagnostics);
+  return list;
+}
+
+//===----------------------------------------------------------------------===//
+// Session
+//===----------------------------------------------------------------------===//
+
+Session::Session(loopc_session *session)
+    : session(session), model(loopc_session_model(session)) {
+  for (size_t i = 0; i < model->num_inputs; ++i)
+    inputNames.emplace(model->inputs[i].name, i);
+  for (size_t i = 0; i < model->num_outputs; ++i)
+    outputNames.emplace(model->outputs[i].name, i);
+}
+
+Session::~Session() { loopc_session_destroy(session); }
+
+static std::string quotedList(const loopc_port *ports, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i)
+    text += std::string(i ? ", '" : "'") + ports[i].name + "'";
+  return text.empty() ? "none" : text;
+}
+
+std::vector<size_t> Session::chooseOutputs(nb::handle names) const {
+  std::vector<size_t> chosen;
+  if (names.is_none()) {
+    for (size_t i = 0; i < model->num_outputs; ++i)
+      chosen.push_back(i);
+    return chosen;
+  }
+  if (PyUnicode_Check(names.ptr()))
+    throw ArgumentError("output_names: expected a list of names, got str");
+  for (nb::handle name : names) {
+    auto text = nb::cast<std::string>(name);
+    auto found = outputNames.find(text);
+    if (found == outputNames.end())
+      throw ArgumentError(
+          "the model has no output '" + text +
+          "'; it has: " + quotedList(model->outputs, model->num_outputs));
+    chosen.push_back(found->second);
+  }
+  return chosen;
+}
+
+namespace {
+/// Outputs that are released unless they were taken.
+struct Outputs {
+  std::vector<loopc_value> values;
+  explicit Outputs(size_t count) : values(count) {}
+  ~Outputs() {
+    for (loopc_value &value : values)
+      loopc_value_release(&value);
+  }
+};
+} // namespace
+
+nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
+                       const RunSettings &settings) {
+  std::vector<size_t> chosen = chooseOutputs(names);
+  std::vector<nb::handle> given(model->num_inputs);
+  for (auto [nameObject, object] : feeds) {
+    Py_ssize_t size = 0;
+    const char *name = PyUnicode_Check(nameObject.ptr())
+                           ? PyUnicode_AsUTF8AndSize(nameObject.ptr(), &size)
+                           : nullptr;
+    if (!name)
+      throw ArgumentError("input_feed: names of inputs must be str");
+    auto found =
+        inputNames.find(std::string_view(name, static_cast<size_t>(size)));
+    if (found == inputNames.end())
+      throw ArgumentError(
+          "the model has no input '" + std::string(name, size) +
+          "'; it has: " + quotedList(model->inputs, model->num_inputs));
+    given[found->second] = object;
+  }
+
+  Inputs arena;
+  std::vector<loopc_value> inputs(model->num_inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const loopc_port &port = model->inputs[i];
+    std::string where = std::string("input '") + port.name + "'";
+    if (!given[i].is_valid())
+      throw ArgumentError(where + " (" + typeName(*port.type) + ") is missing");
+    arena.convert(given[i], *port.type, where, inputs[i]);
+  }
+
+  Outputs outputs(model->num_outputs);
+  loopc_error error = {};
+  loopc_run_statistics statistics = {};
+  CancelToken own;
+  CancelToken &token = settings.token ? *settings.token : own;
+  loopc_run_options options = {};
+  options.size = sizeof(options);
+  options.cancel = token.get();
+  options.timeout_seconds = settings.timeoutSeconds;
+  options.num_threads = settings.numThreads;
+  options.memory_limit = settings.memoryLimit;
+  int status;
+  bool interrupted;
+  {
+    nb::gil_scoped_release unlocked;
+    InterruptGuard guard(token.get());
+    status =
+        loopc_session_run(session, &options, inputs.data(), inputs.size(),
+                          outputs.values.data(), outputs.values.size(), &error,
+                          &statistics);
+    interrupted = guard.interrupted();
+  }
+  if (interrupted) {
+    // Not the caller's request: it may use its token again.
+    token.reset();
+    if (PyErr_CheckSignals())
+      throw nb::python_error();
+  }
+
+  nb::list results;
+  if (status == LOOPC_OK) {
+    nb::object keep = nb::find(this);
+    // An output may be asked for twice, but its memory has one owner.
+    std::vector<nb::object> taken(outputs.values.size());
+    for (size_t index : chosen) {
+      if (!taken[index].is_valid())
+        taken[index] = takeOutput(outputs.values[index], keep);
+      results.append(taken[index]);
+    }
+  }
+  return nb::make_tuple(
+      status, static_cast<const char *>(error.message), results,
+      nb::make_tuple(statistics.allocations, statistics.deallocations,
+                     statistics.peak_bytes, statistics.copied_bytes));
+}

@@ -1,0 +1,86 @@
+//===- Session.h - A model in Python ----------------------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_PYTHON_SESSION_H
+#define LOOPC_PYTHON_SESSION_H
+
+#include "loopc-c/loopc.h"
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace loopc::python {
+
+namespace nb = nanobind;
+
+/// loopc_compile_options from a dict of keyword arguments.
+struct OptionsDeleter {
+  void operator()(loopc_compile_options *options) const {
+    loopc_compile_options_destroy(options);
+  }
+};
+using Options = std::unique_ptr<loopc_compile_options, OptionsDeleter>;
+Options makeOptions(const nb::dict &dict);
+
+/// [(severity, code, location, message, text), ...]; destroys `diagnostics`.
+nb::list takeDiagnostics(loopc_diagnostics *diagnostics);
+
+/// A flag that ends runs.
+class CancelToken {
+public:
+  void cancel() { loopc_cancel(&token); }
+  void reset() { token.requested = 0; }
+  bool requested() const { return token.requested != 0; }
+  loopc_cancel_token *get() { return &token; }
+
+private:
+  loopc_cancel_token token = {};
+};
+
+/// How one call of run() runs.
+struct RunSettings {
+  CancelToken *token = nullptr;
+  double timeoutSeconds = 0;
+  int32_t numThreads = 0;
+  uint64_t memoryLimit = 0;
+};
+
+/// A loopc_session.
+class Session {
+public:
+  explicit Session(loopc_session *session);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  const loopc_model &getModel() const { return *model; }
+
+  /// Runs the model. `names` is None (all outputs) or a sequence of names.
+  /// \returns (status, message, [outputs], (allocations, deallocations,
+  /// peak bytes, copied bytes)); the outputs are empty after a failure.
+  nb::tuple run(nb::handle names, const nb::dict &feeds,
+                const RunSettings &settings);
+
+private:
+  std::vector<size_t> chooseOutputs(nb::handle names) const;
+
+  using Names = std::unordered_map<std::string_view, size_t>;
+
+  loopc_session *session;
+  const loopc_model *model;
+  Names inputNames;
+  Names outputNames;
+};
+
+} // namespace loopc::python
+
+#endif // LOOPC_PYTHON_SESSION_H

@@ -1,0 +1,234 @@
+# ===- run.py - ONNX's own test suite, all of it -===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Runs the backend tests of the installed onnx package and says what passes.
+
+    run.py                                  all 2,033 cases in process
+    run.py --filter '^test_loop' -v         some of them, with reasons
+    run.py --aot                            ahead of time: compiled to shared objects
+    run.py --table docs/Support.md          write what passes today
+    run.py --check docs/Support.md          fail where the page is out of date
+    run.py --expect test/conformance/pass.txt   fail where a listed case fails
+
+Exit status: 0; 1 a listed case failed, the page is out of date, or (without
+--expect, --table and --check) some case did not pass; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import dataclasses
+import json
+import pathlib
+import re
+import sys
+import time
+from collections.abc import Sequence
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import cases
+from onnx.backend.test.case.test_case import TestCase
+from pool import run_all
+from runners import CLASSES, ENGINES, PASS, Result
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--filter", metavar="REGEX", help="only cases whose name matches")
+    parser.add_argument("--subset", choices=("all", "control"), default="all",
+                        help="control: models with control flow or collections")  # fmt: skip
+    parser.add_argument("--aot", action="store_true", help="compile ahead of time (loopc.aot)")
+    parser.add_argument("--engine", choices=("loopc", "onnxruntime", "reference"), default="loopc",
+                        help="another engine, for comparison")  # fmt: skip
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default 2)")
+    parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="per case")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every result")
+    parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="write the page")
+    parser.add_argument("--check", type=pathlib.Path, metavar="FILE", help="compare the page")
+    parser.add_argument("--expect", type=pathlib.Path, metavar="FILE", help="cases that must pass")
+    parser.add_argument("--write-expect", type=pathlib.Path, metavar="FILE",
+                        help="write the names of the cases that passed")  # fmt: skip
+    parser.add_argument("--list", action="store_true", help="list the cases and stop")
+    parser.add_argument("-v", "--verbose", action="store_true", help="a line for every case")
+    options = parser.parse_args(argv)
+    if options.jobs < 1 or options.timeout <= 0:
+        parser.error("--jobs and --timeout must be positive")
+    if options.aot and options.engine != "loopc":
+        parser.error("--aot is loopc's")
+    partial = options.filter or options.subset != "all"
+    if partial and (options.table or options.check):
+        parser.error("--table and --check are about the whole suite")
+    return options
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs what the command line asks for and returns the exit status."""
+    options = _arguments(argv)
+    chosen = _choose(cases.load(), options)
+    if not chosen:
+        print("no case matches", file=sys.stderr)
+        return 2
+    if options.list:
+        print("\n".join(case.name for case in chosen))
+        return 0
+    engine = "loopc-aot" if options.aot else options.engine
+    assert engine in ENGINES
+    results = _run(chosen, engine, options)
+    control = {case.name for case in chosen if cases.is_control(cases.loaded(case))}
+    print(_summary(results, control))
+    if options.json:
+        _write_json(options.json, engine, results, control)
+    if options.write_expect:
+        names = sorted(name for name, result in results.items() if result.status == PASS)
+        options.write_expect.write_text("".join(f"{name}\n" for name in names))
+    return _verdict(options, chosen, results, control)
+
+
+def _choose(everything: list[TestCase], options: argparse.Namespace) -> list[TestCase]:
+    chosen = everything
+    if options.filter:
+        chosen = [case for case in chosen if re.search(options.filter, case.name)]
+    if options.subset == "control":
+        chosen = [case for case in chosen if cases.is_control(cases.loaded(case))]
+    return chosen
+
+
+def _run(chosen: list[TestCase], engine: str, options: argparse.Namespace) -> dict[str, Result]:
+    results: dict[str, Result] = {}
+    began = time.monotonic()
+    terminal = sys.stderr.isatty()
+    for result in run_all(chosen, engine, options.jobs, options.timeout):
+        results[result.name] = result
+        if options.verbose:
+            reason = " ".join(filter(None, (result.code, result.reason)))
+            print(f"{result.status:13} {result.name} {reason}".rstrip(), flush=True)
+        elif terminal or len(results) % 200 == 0:
+            passed = sum(r.status == PASS for r in results.values())
+            line = f"{len(results)}/{len(chosen)} run, {passed} passed"
+            print(line, end="\r" if terminal else "\n", file=sys.stderr, flush=True)
+    print(f"{len(results)} cases in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return dict(sorted(results.items()))
+
+
+def _summary(results: dict[str, Result], control: set[str]) -> str:
+    counts = collections.Counter(r.status for r in results.values())
+    named = ", ".join(f"{counts[c]} {c}" for c in CLASSES if counts[c])
+    inside = [r for r in results.values() if r.name in control]
+    passed = sum(r.status == PASS for r in inside)
+    total = f"{counts[PASS]} of {len(results)} passed ({named})"
+    return f"{total}; control flow and collections: {passed} of {len(inside)}"
+
+
+def _write_json(
+    path: pathlib.Path, engine: str, results: dict[str, Result], control: set[str]
+) -> None:
+    rows = [{**dataclasses.asdict(r), "control": r.name in control} for r in results.values()]
+    path.write_text(json.dumps({"engine": engine, "results": rows}, indent=1) + "\n")
+
+
+def _verdict(
+    options: argparse.Namespace,
+    chosen: list[TestCase],
+    results: dict[str, Result],
+    control: set[str],
+) -> int:
+    failed = False
+    if options.expect:
+        failed |= _regressions(options, results)
+    if options.table or options.check:
+        page = table(chosen, results, control)
+        if options.table:
+            options.table.write_text(page)
+        if options.check and options.check.read_text() != page:
+            print(f"{options.check} is out of date: run with --table", file=sys.stderr)
+            failed = True
+    if not (options.expect or options.table or options.check):
+        failed = any(r.status != PASS for r in results.values())
+    return int(failed)
+
+
+def _regressions(options: argparse.Namespace, results: dict[str, Result]) -> bool:
+    lines = (line.split("#")[0].strip() for line in options.expect.read_text().splitlines())
+    expected = [line for line in lines if line]
+    partial = options.filter or options.subset != "all"
+    bad = []
+    for name in expected:
+        if name not in results:
+            # A name that the suite no longer has would be checked never again.
+            bad += [] if partial else [f"{name}: no such case"]
+        elif results[name].status != PASS:
+            result = results[name]
+            bad.append(f"{name}: {result.status} {result.code} {result.reason}")
+    for line in bad:
+        print(f"must pass: {line}", file=sys.stderr)
+    return bool(bad)
+
+
+# ===- The page --------------------------------------------------------------===#
+
+
+@dataclasses.dataclass
+class _Row:
+    passed: int = 0
+    total: int = 0
+    # Of the failures, that of the model with the fewest operators tells most.
+    failure: tuple[int, str, str] | None = None
+
+
+def table(chosen: list[TestCase], results: dict[str, Result], control: set[str]) -> str:
+    """The page docs/Support.md: what of ONNX's suite passes, by operator."""
+    rows: dict[tuple[str, str], _Row] = collections.defaultdict(_Row)
+    for case in chosen:
+        result = results[case.name]
+        found = cases.operators(cases.loaded(case))
+        for operator in found:
+            row = rows[operator]
+            row.total += 1
+            if result.status == PASS:
+                row.passed += 1
+                continue
+            status = result.status if not result.code else f"{result.status} {result.code}"
+            reason = f"{status}: {result.reason}" if result.reason else status
+            failure = (len(found), case.name, reason)
+            row.failure = min(row.failure or failure, failure)
+    totals = [("All of the suite", list(results.values()))]
+    inside = [r for r in results.values() if r.name in control]
+    totals.append(("Control flow and collections", inside))
+    lines = [
+        "# What passes today",
+        "",
+        "<!-- Written by test/conformance/run.py --table; do not edit. -->",
+        "",
+        "ONNX's own backend tests, from the installed onnx package, run in process. A test counts",
+        "for every operator that its model contains. Control flow and collections are the models",
+        "with Loop, Scan, If, sequences or optionals, directly or in an operator's function body.",
+        "",
+        "| | passed | of | " + " | ".join(c for c in CLASSES if c != PASS) + " |",
+        "|---|--:|--:|" + "--:|" * (len(CLASSES) - 1),
+    ]
+    for title, some in totals:
+        counts = collections.Counter(r.status for r in some)
+        rest = " | ".join(str(counts[c]) for c in CLASSES if c != PASS)
+        lines.append(f"| {title} | {counts[PASS]} | {len(some)} | {rest} |")
+    lines += ["", "| operator | passed | of | first failure |", "|---|--:|--:|---|"]
+    for (domain, op_type), row in sorted(rows.items()):
+        name = f"{domain}.{op_type}" if domain else op_type
+        reason = "" if row.failure is None else f"`{row.failure[1]}`: {_cell(row.failure[2])}"
+        lines.append(f"| {name} | {row.passed} | {row.total} | {reason} |".replace("  |", " |"))
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

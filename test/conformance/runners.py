@@ -1,0 +1,134 @@
+# ===- runners.py - One case by one engine -===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Runs a case and says how it went. Everything here happens in a worker process."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+from typing import Any
+
+import cases
+from onnx import ModelProto
+from onnx.backend.test.case.test_case import TestCase
+
+PASS, COMPILE, RUN, MISMATCH, CRASH, TIMEOUT = (
+    "pass",
+    "compile error",
+    "run error",
+    "mismatch",
+    "crash",
+    "timeout",
+)
+CLASSES = (PASS, COMPILE, RUN, MISMATCH, CRASH, TIMEOUT)
+
+
+@dataclasses.dataclass
+class Result:
+    """How a case ended: its class, an error's code, one line that says why."""
+
+    name: str
+    status: str
+    code: str = ""
+    reason: str = ""
+    seconds: float = 0.0
+
+
+class CompileFailedError(Exception):
+    """The engine did not take the model."""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+Runner = Callable[[dict[str, Any]], list[Any]]
+
+
+def _loopc(model: ModelProto | str) -> Runner:
+    import loopc
+
+    try:
+        session = loopc.InferenceSession(model)
+    except loopc.CompileError as error:
+        raise CompileFailedError(str(error), error.code) from error
+    return lambda feeds: session.run(None, feeds)
+
+
+def _loopc_aot(model: ModelProto | str) -> Runner:
+    import loopc
+    import loopc.aot
+
+    try:
+        session = loopc.aot.session(model)
+    except loopc.CompileError as error:
+        raise CompileFailedError(str(error), error.code) from error
+    return lambda feeds: session.run(None, feeds)
+
+
+def _onnxruntime(model: ModelProto | str) -> Runner:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    source = model if isinstance(model, str) else model.SerializeToString()
+    try:
+        session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's errors have no common base.
+        raise CompileFailedError(str(error)) from error
+    return lambda feeds: session.run(None, feeds)
+
+
+def _reference(model: ModelProto | str) -> Runner:
+    import onnx
+    from loopc import reference
+
+    proto = onnx.load(model) if isinstance(model, str) else model
+    try:
+        reference.check(proto)
+    except reference.ModelError as error:
+        raise CompileFailedError(str(error)) from error
+    return lambda feeds: reference.run(proto, feeds)
+
+
+ENGINES: dict[str, Callable[[ModelProto | str], Runner]] = {
+    "loopc": _loopc,
+    "loopc-aot": _loopc_aot,
+    "onnxruntime": _onnxruntime,
+    "reference": _reference,
+}
+
+
+def run_case(case: TestCase, engine: str) -> Result:
+    """Compiles and runs one case on all its data sets."""
+    try:
+        runner = ENGINES[engine](cases.model_of(case))
+    except CompileFailedError as error:
+        return Result(case.name, COMPILE, error.code, brief(str(error)))
+    except Exception as error:
+        return Result(case.name, COMPILE, "", brief(f"{type(error).__name__}: {error}"))
+    for feeds, want in cases.data_sets(case):
+        try:
+            got = runner(feeds)
+        except Exception as error:
+            return Result(case.name, RUN, "", brief(f"{type(error).__name__}: {error}"))
+        problem = cases.compare(list(got), want, case.rtol, case.atol)
+        if problem:
+            return Result(case.name, MISMATCH, "", problem)
+    return Result(case.name, PASS)
+
+
+def brief(message: str) -> str:
+    """The first line of a message, without what changes from run to run."""
+    line = next((part.strip() for part in message.splitlines() if part.strip()), "")
+    line = re.sub(r"/(?:[\w.@+-]+/)+", "", line)  # folders
+    line = re.sub(r"0x[0-9a-fA-F]+", "0x…", line)
+    line = re.sub(r"^.*?error: ", "", line)  # the location, which the test's name says too
+    return line if len(line) <= 160 else line[:159] + "…"

@@ -1,0 +1,254 @@
+//===- CommandLine.cpp - The options of loopc-run -------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RunTool.h"
+
+#include "loopc/Support/Diagnostics.h"
+
+#include "llvm/Support/CommandLine.h"
+
+#include <cmath>
+
+using namespace llvm;
+using namespace loopc::run;
+
+static cl::OptionCategory kValues("Values");
+static cl::OptionCategory kRunning("Running");
+static cl::OptionCategory kCompiling("Compiling (an ONNX or MLIR model)");
+
+namespace {
+struct Flags {
+  cl::opt<std::string> model{cl::Positional, cl::Required,
+                             cl::desc("<model: .onnx, .mlir or .so>"),
+                             cl::cat(kRunning)};
+  cl::list<std::string> inputs{
+      "input", cl::value_desc("name=value"),
+      cl::desc("Input by name: a .npy or .pb file, or a value such as 3, "
+               "[[1,2],[3,4]], true, \"text\", null; repeatable"),
+      cl::cat(kValues)};
+  cl::opt<std::string> inputsPath{
+      "inputs", cl::value_desc("path"),
+      cl::desc("All inputs: an .npz file, or a folder with NAME.npy, NAME.pb or "
+               "input_0.pb, input_1.pb, ...; without any of both, inputs are "
+               "random"),
+      cl::cat(kValues)};
+  cl::opt<uint64_t> seed{"seed", cl::init(0), cl::value_desc("n"),
+                         cl::desc("Begin random inputs with this number"),
+                         cl::cat(kValues)};
+  cl::opt<std::string> expect{
+      "expect", cl::value_desc("path"),
+      cl::desc("Compare with the outputs in an .npz file or a folder "
+               "(output_0.pb, ...)"),
+      cl::cat(kValues)};
+  cl::opt<double> rtol{"rtol", cl::init(1e-3), cl::value_desc("x"),
+                       cl::desc("Relative tolerance of floats (1e-3)"),
+                       cl::cat(kValues)};
+  cl::opt<double> atol{"atol", cl::init(1e-7), cl::value_desc("x"),
+                       cl::desc("Absolute tolerance of floats (1e-7)"),
+                       cl::cat(kValues)};
+  cl::opt<std::string> output{
+      "output", cl::value_desc("path"),
+      cl::desc("Write the outputs to a folder, or to a file that ends in .npz"),
+      cl::cat(kValues)};
+  cl::alias outputAlias{"o", cl::aliasopt(output),
+                        cl::desc("Same as --output"), cl::cat(kValues)};
+  cl::opt<int64_t> limit{
+      "limit", cl::init(60), cl::value_desc("n"),
+      cl::desc("Abbreviate outputs of more elements; -1: never (60)"),
+      cl::cat(kValues)};
+  cl::opt<bool> quiet{"quiet", cl::desc("Do not print the outputs"),
+                      cl::cat(kValues)};
+  cl::alias quietAlias{"q", cl::aliasopt(quiet), cl::desc("Same as --quiet"),
+                       cl::cat(kValues)};
+
+  cl::opt<std::string> bench{
+      "bench", cl::ValueOptional, cl::value_desc("N or seconds"),
+      cl::desc("Run N times more, or for so long (\"2s\"; the default is 1s), "
+               "and print times of a run"),
+      cl::cat(kRunning)};
+  cl::opt<double> timeout{"timeout", cl::init(0), cl::value_desc("seconds"),
+                          cl::desc("End a run that takes longer"),
+                          cl::cat(kRunning)};
+  cl::opt<int> threads{"threads", cl::init(0), cl::value_desc("n"),
+                       cl::desc("Threads of a run (1)"), cl::cat(kRunning)};
+  cl::opt<uint64_t> memory{"memory-limit", cl::init(0), cl::value_desc("bytes"),
+                           cl::desc("Most memory that a run may hold"),
+                           cl::cat(kRunning)};
+  cl::opt<bool> statistics{
+      "stats", cl::desc("Print allocations and memory of the run"),
+      cl::cat(kRunning)};
+
+  cl::opt<std::string> optLevel{"O", cl::Prefix, cl::init("3"),
+                                cl::value_desc("0-3"),
+                                cl::desc("Optimisation level (-O3)"),
+                                cl::cat(kCompiling)};
+  cl::opt<std::string> cpu{"cpu", cl::value_desc("name"),
+                           cl::desc("CPU to compile for (this machine's)"),
+                           cl::cat(kCompiling)};
+  cl::opt<std::string> features{"features", cl::value_desc("+a,-b"),
+                                cl::desc("CPU features to use or not to use"),
+                                cl::cat(kCompiling)};
+  cl::list<std::string> dims{
+      "dim", cl::value_desc("N=1"),
+      cl::desc("Fix a named dimension; of random inputs for an .so, where those "
+               "that stay open are 1; repeatable"),
+      cl::cat(kCompiling)};
+  cl::list<std::string> shapes{
+      "shape", cl::value_desc("x=1x?x3"),
+      cl::desc("Fix the shape of an input, ? is open; repeatable"),
+      cl::cat(kCompiling)};
+  cl::opt<bool> ortCompat{
+      "ort-compat",
+      cl::desc("Do what ONNX Runtime does where it differs from ONNX"),
+      cl::cat(kCompiling)};
+  cl::opt<bool> verify{"verify",
+                       cl::desc("Verify the compiler's work after every pass"),
+                       cl::cat(kCompiling)};
+  cl::opt<std::string> name{
+      "name", cl::value_desc("identifier"),
+      cl::desc("The model of an .so that holds several"), cl::cat(kCompiling)};
+
+  cl::extrahelp exitCodes{
+      "\nEXIT STATUS:\n\n"
+      "    0  success\n"
+      "    1  an output differs from what --expect says\n"
+      "    2  an option or its value is wrong\n"
+      "    3  a file cannot be read or written\n"
+      "    4  the model cannot be compiled or loaded\n"
+      "    5  the run failed\n"
+      "  124  --timeout ended the run\n"
+      "  130  Ctrl-C ended the run\n"};
+};
+} // namespace
+
+void loopc::run::printError(const Twine &text) {
+  bool color = mayUseColor(errs());
+  errs() << "loopc-run: ";
+  if (color)
+    errs().changeColor(raw_ostream::RED, /*Bold=*/true);
+  errs() << "error: ";
+  if (color)
+    errs().resetColor();
+  errs() << text << "\n";
+}
+
+static bool refuse(const Twine &text) {
+  printError(text);
+  return false;
+}
+
+/// "name=rest"; false where there is no name.
+static bool splitName(StringRef text, std::pair<StringRef, StringRef> &parts) {
+  // Names of values may contain '=', so the first that leaves a name counts.
+  parts = text.split('=');
+  return !parts.first.empty() && parts.first.size() < text.size();
+}
+
+static bool readDims(const Flags &flags, Options &options) {
+  for (const std::string &text : flags.dims) {
+    std::pair<StringRef, StringRef> parts;
+    int64_t extent;
+    if (!splitName(text, parts) || parts.second.getAsInteger(10, extent) ||
+        loopc_compile_options_add_dim(options.compile,
+                                      parts.first.str().c_str(), extent))
+      return refuse("--dim=" + text + ": expected NAME=EXTENT, each name once");
+    options.dims[parts.first] = extent;
+  }
+  for (const std::string &text : flags.shapes) {
+    std::pair<StringRef, StringRef> parts;
+    bool valid = splitName(text, parts);
+    SmallVector<StringRef> pieces;
+    if (!parts.second.empty())
+      parts.second.split(pieces, 'x');
+    std::vector<int64_t> extents;
+    for (StringRef piece : pieces) {
+      int64_t extent = -1;
+      if (piece != "?" && (piece.getAsInteger(10, extent) || extent < 0))
+        valid = false;
+      extents.push_back(extent);
+    }
+    if (!valid || loopc_compile_options_add_shape(
+                      options.compile, parts.first.str().c_str(),
+                      extents.data(), extents.size()))
+      return refuse("--shape=" + text +
+                    ": expected NAME=2x?x3, each name once");
+  }
+  return true;
+}
+
+static bool readBench(const Flags &flags, Options &options) {
+  options.bench = flags.bench.getNumOccurrences() > 0;
+  StringRef text = flags.bench.getValue();
+  if (text.empty())
+    return true;
+  if (text.consume_back("s")) {
+    if (text.getAsDouble(options.benchSeconds) ||
+        !std::isfinite(options.benchSeconds) || options.benchSeconds <= 0)
+      return refuse("--bench=" + flags.bench.getValue() +
+                    ": expected a number of runs or of seconds (\"2s\")");
+    return true;
+  }
+  if (text.getAsInteger(10, options.benchRuns) || options.benchRuns == 0)
+    return refuse("--bench=" + flags.bench.getValue() +
+                  ": expected a number of runs or of seconds (\"2s\")");
+  return true;
+}
+
+static bool readOptions(const Flags &flags, Options &options) {
+  options.model = flags.model;
+  options.modelName = flags.name;
+  options.inputsPath = flags.inputsPath;
+  options.expectPath = flags.expect;
+  options.outputPath = flags.output;
+  options.tolerance = {flags.rtol, flags.atol};
+  options.seed = flags.seed;
+  options.timeoutSeconds = flags.timeout;
+  options.threads = flags.threads;
+  options.memoryLimit = flags.memory;
+  options.statistics = flags.statistics;
+  options.quiet = flags.quiet;
+  options.limit = flags.limit;
+  for (const std::string &text : flags.inputs) {
+    std::pair<StringRef, StringRef> parts;
+    if (!splitName(text, parts))
+      return refuse("--input=" + text + ": expected NAME=VALUE");
+    options.inputs.emplace_back(parts.first.str(), parts.second.str());
+  }
+  if (!(flags.rtol >= 0) || !(flags.atol >= 0))
+    return refuse("--rtol and --atol must not be negative");
+  if (!(flags.timeout >= 0) || !std::isfinite(flags.timeout))
+    return refuse("--timeout must not be negative");
+  if (flags.threads < 0)
+    return refuse("--threads must not be negative");
+  loopc_compile_options *compile = options.compile;
+  int level;
+  if (StringRef(flags.optLevel).getAsInteger(10, level) ||
+      loopc_compile_options_set_opt_level(compile, level))
+    return refuse("-O" + flags.optLevel + ": expected -O0 to -O3");
+  loopc_compile_options_set_cpu(compile, flags.cpu.c_str());
+  loopc_compile_options_set_features(compile, flags.features.c_str());
+  loopc_compile_options_set_ort_compat(compile, flags.ortCompat);
+  loopc_compile_options_set_verify(compile, flags.verify);
+  return readDims(flags, options) && readBench(flags, options);
+}
+
+bool loopc::run::parseCommandLine(int argc, const char *const *argv,
+                                  Options &options) {
+  static Flags flags;
+  cl::HideUnrelatedOptions({&kValues, &kRunning, &kCompiling});
+  cl::SetVersionPrinter([](raw_ostream &os) {
+    os << "loopc-run " << loopc_version() << "\n";
+  });
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
+          "runs a model: compiles an ONNX model into memory, or loads a shared "
+          "library of loopc\n",
+          &errs()))
+    return false;
+  return readOptions(flags, options);
+}

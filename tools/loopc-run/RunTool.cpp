@@ -1,0 +1,282 @@
+//===- RunTool.cpp - The program loopc-run --------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RunTool.h"
+
+#include "loopc/Support/Diagnostics.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/BinaryFormat/Magic.h"
+#include "llvm/Support/Format.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+
+using namespace llvm;
+using namespace loopc::io;
+using namespace loopc::run;
+
+//===----------------------------------------------------------------------===//
+// Ctrl-C
+//===----------------------------------------------------------------------===//
+
+static loopc_cancel_token cancelToken;
+
+/// The first SIGINT ends the run; the second the program.
+static void installInterruptHandler() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { loopc_cancel(&cancelToken); };
+  action.sa_flags = SA_RESETHAND;
+  sigaction(SIGINT, &action, nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+static void printDiagnostics(const loopc_diagnostics *diagnostics) {
+  for (size_t i = 0, n = loopc_diagnostics_count(diagnostics); i < n; ++i)
+    errs() << loopc_diagnostics_text(diagnostics, i) << "\n";
+}
+
+/// Compiles or loads; null after having printed why not.
+static loopc_session *openModel(const Options &options, ExitCode &code) {
+  loopc_session *session = nullptr;
+  loopc_diagnostics *diagnostics = nullptr;
+  file_magic magic;
+  bool isShared = !identify_magic(options.model, magic) &&
+                  magic == file_magic::elf_shared_object;
+  const char *name =
+      options.modelName.empty() ? nullptr : options.modelName.c_str();
+  int status =
+      isShared ? loopc_session_load_shared(options.model.c_str(), name,
+                                           &session, &diagnostics)
+               : loopc_session_create_from_file(options.model.c_str(),
+                                                options.compile, &session,
+                                                &diagnostics);
+  printDiagnostics(diagnostics);
+  loopc_diagnostics_destroy(diagnostics);
+  code = status == LOOPC_COMPILE_ERROR_FILE       ? ExitFile
+         : status == LOOPC_COMPILE_ERROR_ARGUMENT ? ExitUsage
+                                                  : ExitModel;
+  return session;
+}
+
+namespace {
+
+/// One model with its inputs.
+class Runner {
+public:
+  Runner(const loopc_session *session, const Options &options,
+         const std::vector<HostValue> &inputs)
+      : session(session), model(*loopc_session_model(session)),
+        options(options) {
+    for (const HostValue &input : inputs)
+      views.add(input);
+    settings.size = sizeof(settings);
+    settings.cancel = &cancelToken;
+    settings.timeout_seconds = options.timeoutSeconds;
+    settings.num_threads = options.threads;
+    settings.memory_limit = options.memoryLimit;
+  }
+
+  /// Runs once and copies the outputs.
+  ExitCode run(std::vector<HostValue> &outputs);
+
+  /// Runs again and again and prints the times.
+  ExitCode bench();
+
+  const loopc_run_statistics &getStatistics() const { return statistics; }
+
+private:
+  ExitCode runOnce(std::vector<loopc_value> &values);
+
+  const loopc_session *session;
+  const loopc_model &model;
+  const Options &options;
+  ValueViews views;
+  loopc_run_options settings = {};
+  loopc_run_statistics statistics = {};
+};
+
+} // namespace
+
+ExitCode Runner::runOnce(std::vector<loopc_value> &values) {
+  values.assign(model.num_outputs, loopc_value{});
+  loopc_error error = {};
+  int status = loopc_session_run(session, &settings, views.data(), views.size(),
+                                 values.data(), values.size(), &error,
+                                 &statistics);
+  if (status == LOOPC_OK)
+    return ExitOk;
+  printError(Twine(loopc_status_name(status)) + ": " + error.message);
+  switch (status) {
+  case LOOPC_ERROR_CANCELLED:
+    return ExitInterrupted;
+  case LOOPC_ERROR_TIMEOUT:
+    return ExitTimeout;
+  case LOOPC_ERROR_CPU:
+  case LOOPC_ERROR_ABI:
+    return ExitModel;
+  default:
+    return ExitRun;
+  }
+}
+
+ExitCode Runner::run(std::vector<HostValue> &outputs) {
+  std::vector<loopc_value> values;
+  if (ExitCode code = runOnce(values))
+    return code;
+  for (loopc_value &value : values) {
+    outputs.push_back(copyValue(value));
+    loopc_value_release(&value);
+  }
+  return ExitOk;
+}
+
+/// Seconds in the unit that reads best.
+static std::string formatTime(double seconds) {
+  static constexpr std::pair<double, const char *> kUnits[] = {
+      {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
+  std::string text;
+  raw_string_ostream os(text);
+  for (auto [unit, name] : kUnits)
+    if (seconds >= unit) {
+      os << format("%.3g", seconds / unit) << " " << name;
+      return text;
+    }
+  os << format("%.3g", seconds * 1e9) << " ns";
+  return text;
+}
+
+ExitCode Runner::bench() {
+  using Clock = std::chrono::steady_clock;
+  using Seconds = std::chrono::duration<double>;
+  std::vector<double> times;
+  std::vector<loopc_value> values;
+  auto begin = Clock::now();
+  while (options.benchRuns
+             ? times.size() < options.benchRuns
+             : times.empty() || Seconds(Clock::now() - begin).count() <
+                                    options.benchSeconds) {
+    auto start = Clock::now();
+    if (ExitCode code = runOnce(values))
+      return code;
+    for (loopc_value &value : values)
+      loopc_value_release(&value);
+    times.push_back(Seconds(Clock::now() - start).count());
+  }
+  std::sort(times.begin(), times.end());
+  double sum = 0;
+  for (double time : times)
+    sum += time;
+  size_t middle = times.size() / 2;
+  double median = times.size() % 2
+                      ? times[middle]
+                      : (times[middle - 1] + times[middle]) / 2;
+  outs() << "bench: " << times.size() << (times.size() == 1 ? " run" : " runs")
+         << ", min " << formatTime(times.front()) << ", median "
+         << formatTime(median) << ", mean "
+         << formatTime(sum / static_cast<double>(times.size())) << ", max "
+         << formatTime(times.back()) << "\n";
+  return ExitOk;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+static void printOutputs(const loopc_model &model,
+                         const std::vector<HostValue> &outputs, int64_t limit) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outs() << model.outputs[i].name << ": " << describe(outputs[i]) << " = ";
+    printElements(outputs[i], limit, outs());
+    outs() << "\n";
+  }
+}
+
+static ExitCode compareOutputs(const loopc_model &model,
+                               const std::vector<HostValue> &outputs,
+                               const Options &options) {
+  auto expected = readValues(options.expectPath, model.outputs,
+                             model.num_outputs, "output");
+  if (!expected) {
+    printError(toString(expected.takeError()));
+    return ExitFile;
+  }
+  size_t compared = 0, different = 0;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!(*expected)[i])
+      continue;
+    ++compared;
+    if (!compareValues(outputs[i], *(*expected)[i], options.tolerance,
+                       model.outputs[i].name, outs()))
+      ++different;
+  }
+  if (compared == 0) {
+    printError("'" + options.expectPath + "' has a value for none of the " +
+               Twine(outputs.size()) + " outputs");
+    return ExitFile;
+  }
+  outs() << "compare: " << compared << " of " << outputs.size()
+         << " outputs compared, " << different << " differ\n";
+  return different ? ExitDifferent : ExitOk;
+}
+
+static void printStatistics(const loopc_run_statistics &statistics) {
+  outs() << "stats: " << statistics.allocations << " allocations, "
+         << statistics.deallocations << " deallocations, "
+         << statistics.peak_bytes << " peak bytes, " << statistics.copied_bytes
+         << " copied bytes\n";
+}
+
+static ExitCode runModel(const loopc_session *session, const Options &options) {
+  const loopc_model &model = *loopc_session_model(session);
+  ExitCode code = ExitOk;
+  std::optional<std::vector<HostValue>> inputs =
+      makeInputs(model, options, code);
+  if (!inputs)
+    return code;
+  Runner runner(session, options, *inputs);
+  std::vector<HostValue> outputs;
+  installInterruptHandler();
+  if (ExitCode failed = runner.run(outputs))
+    return failed;
+  if (!options.quiet)
+    printOutputs(model, outputs, options.limit);
+  if (options.statistics)
+    printStatistics(runner.getStatistics());
+  if (!options.outputPath.empty())
+    if (Error error = writeValues(options.outputPath, model.outputs, outputs)) {
+      printError(toString(std::move(error)));
+      return ExitFile;
+    }
+  if (!options.expectPath.empty())
+    code = compareOutputs(model, outputs, options);
+  // Wrong results are not worth timing.
+  if (options.bench && code == ExitOk)
+    code = runner.bench();
+  return code;
+}
+
+int loopc::run::runTool(int argc, const char *const *argv) {
+  Options options;
+  options.compile = loopc_compile_options_create();
+  auto freeOptions = make_scope_exit(
+      [&] { loopc_compile_options_destroy(options.compile); });
+  if (!parseCommandLine(argc, argv, options))
+    return ExitUsage;
+  ExitCode code = ExitOk;
+  loopc_session *session = openModel(options, code);
+  if (!session)
+    return code;
+  code = runModel(session, options);
+  loopc_session_destroy(session);
+  return code;
+}

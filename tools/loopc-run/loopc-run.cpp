@@ -1,0 +1,17 @@
+//===- loopc-run.cpp - Runs models ----------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RunTool.h"
+
+#include "llvm/Support/PrettyStackTrace.h"
+
+int main(int argc, char **argv) {
+  llvm::setBugReportMsg("This is a fault of loopc-run. Please report it, with "
+                        "the model, and the text below.\n");
+  return loopc::run::runTool(argc, argv);
+}

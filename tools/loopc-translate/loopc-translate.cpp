@@ -1,0 +1,73 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// mlir-translate with --import-onnx, and all of MLIR's own translations.
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/SourceMgr.h"
+#include "loopc/Frontend/ONNX/Importer.h"
+#include "loopc/Support/Diagnostics.h"
+#include "mlir/InitAllTranslations.h"
+#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "mlir/Tools/mlir-translate/Translation.h"
+
+using namespace mlir;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("ONNX import");
+static cl::list<std::string>
+    dims("dim", cl::desc("Extent of a named dimension"),
+         cl::value_desc("name=extent"), cl::cat(category));
+static cl::list<std::string>
+    shapes("shape", cl::desc("Shape of an input ('?' leaves a dimension open)"),
+           cl::value_desc("input=1x?x3"), cl::cat(category));
+static cl::opt<bool>
+    ortCompat("ort-compat", cl::desc("A Loop with a trip count and without a "
+                                     "condition stops where its body says so"),
+              cl::cat(category));
+static cl::opt<bool>
+    expandFunctions("expand-functions",
+                    cl::desc("Replace every operator that the onnx library "
+                             "defines by others with its definition"),
+                    cl::cat(category));
+
+static OwningOpRef<Operation *> importONNX(llvm::SourceMgr &source,
+                                           MLIRContext *context) {
+  loopc::TextDiagnosticPrinter printer(context);
+  loopc::ImportOptions options;
+  std::string wrong;
+  for (const std::string &dim : dims)
+    wrong = wrong.empty() ? loopc::parseDimOption(dim, options) : wrong;
+  for (const std::string &shape : shapes)
+    wrong = wrong.empty() ? loopc::parseShapeOption(shape, options) : wrong;
+  if (!wrong.empty()) {
+    loopc::printError(llvm::errs(), "loopc-translate", loopc::Diag::BadOption,
+                      wrong);
+    return {};
+  }
+  options.ortCompat = ortCompat;
+  if (expandFunctions)
+    options.isLowered = [](StringRef domain, StringRef opType, int64_t since) {
+      return loopc::hasSchema(domain, opType) &&
+             !loopc::hasFunctionBody(domain, opType, since);
+    };
+  const llvm::MemoryBuffer *buffer =
+      source.getMemoryBuffer(source.getMainFileID());
+  return loopc::importONNX(buffer->getBufferIdentifier(), buffer->getBuffer(),
+                           *context, options);
+}
+
+int main(int argc, char **argv) {
+  TranslateToMLIRRegistration registration(
+      "import-onnx", "import an ONNX model", importONNX,
+      [](DialectRegistry &registry) {
+        loopc::registerImporterDialects(registry);
+      });
+  registerAllTranslations();
+  return failed(mlirTranslateMain(argc, argv, "loopc translation driver\n"));
+}

@@ -1,0 +1,34 @@
+# Fails where an archive needs symbols that neither it nor the C library has.
+#   cmake -DNM=llvm-nm -DARCHIVE=libloopc_rt.a -P CheckSymbols.cmake
+cmake_minimum_required(VERSION 3.25)
+
+set(allowed
+  # libc, as the runtime uses it
+  aligned_alloc bcmp clock_gettime free getauxval malloc memchr memcmp memcpy
+  memmove memset sched_yield snprintf strchr strcmp strlen strncmp strstr
+  vsnprintf
+  # what compilers add for position-independent and hardened code
+  _GLOBAL_OFFSET_TABLE_ __stack_chk_fail)
+
+execute_process(COMMAND ${NM} --undefined-only --format=just-symbols ${ARCHIVE}
+  OUTPUT_VARIABLE undefined COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${NM} --defined-only --format=just-symbols ${ARCHIVE}
+  OUTPUT_VARIABLE defined COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" undefined "${undefined}")
+string(REGEX MATCHALL "[^\n]+" defined "${defined}")
+if(NOT "loopc_model_run" IN_LIST defined)
+  message(FATAL_ERROR "${ARCHIVE} does not define loopc_model_run: is it the runtime?")
+endif()
+
+set(foreign "")
+foreach(symbol IN LISTS undefined)
+  if(NOT symbol IN_LIST defined AND NOT symbol IN_LIST allowed
+     AND NOT symbol MATCHES "\\.o:$")
+    list(APPEND foreign ${symbol})
+  endif()
+endforeach()
+if(foreign)
+  list(REMOVE_DUPLICATES foreign)
+  list(JOIN foreign ", " foreign)
+  message(FATAL_ERROR "${ARCHIVE} needs more than the C library: ${foreign}")
+endif()

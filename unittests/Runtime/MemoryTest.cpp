@@ -1,0 +1,241 @@
+//===- MemoryTest.cpp - Memory of a run -----------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestModel.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+using namespace loopc::test;
+using testing::HasSubstr;
+
+// Sanitizers end the program where malloc would return null, unless told not
+// to.
+extern "C" const char *__asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+extern "C" const char *__tsan_default_options() {
+  return "allocator_may_return_null=1";
+}
+
+namespace {
+
+Outcome runEntry(Entry entry, uint64_t memoryLimit = 0) {
+  loopc_run_options options = makeOptions();
+  options.memory_limit = memoryLimit;
+  TestModel model(entry);
+  std::vector<loopc_value> outputs;
+  return runModel(model, {}, outputs, &options);
+}
+
+loopc_run *asRun(void *run) { return static_cast<loopc_run *>(run); }
+
+TEST(Memory, AlignedAndDistinct) {
+  Outcome outcome = runEntry([](void *raw, void **, void **) {
+    loopc_run *run = asRun(raw);
+    struct Piece {
+      char *data;
+      int64_t size;
+      char fill;
+    };
+    std::vector<Piece> pieces;
+    int64_t sizes[] = {0,    0,    1,    63,   64,    65,      1000,   1024,
+                       1025, 1279, 1280, 1281, 65536, 1000000, 5000000};
+    char fill = 1;
+    // Twice: the second time from what was freed.
+    for (int round = 0; round < 2; ++round) {
+      for (int64_t size : sizes) {
+        char *data = static_cast<char *>(loopc_rt_alloc(run, size));
+        EXPECT_NE(data, nullptr);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 64, 0u);
+        memset(data, fill, static_cast<size_t>(size));
+        pieces.push_back({data, size, fill++});
+      }
+      for (const Piece &piece : pieces)
+        EXPECT_EQ(std::count(piece.data, piece.data + piece.size, piece.fill),
+                  piece.size);
+      std::set<char *> distinct;
+      for (const Piece &piece : pieces)
+        EXPECT_TRUE(distinct.insert(piece.data).second);
+      for (const Piece &piece : pieces)
+        loopc_rt_free(run, piece.data);
+      pieces.clear();
+    }
+    loopc_rt_free(run, nullptr);
+    return int32_t{0};
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK) << outcome.message;
+  EXPECT_EQ(outcome.statistics.allocations, 30u);
+  EXPECT_EQ(outcome.statistics.deallocations, 30u);
+}
+
+TEST(Memory, Statistics) {
+  Outcome outcome = runEntry([](void *raw, void **, void **) {
+    loopc_run *run = asRun(raw);
+    void *a = loopc_rt_alloc(run, 1000);
+    void *b = loopc_rt_alloc(run, 100);
+    loopc_rt_free(run, a);
+    a = loopc_rt_alloc(run, 500);
+    loopc_rt_free(run, b);
+    (void)a;
+    return int32_t{0};
+  });
+  EXPECT_EQ(outcome.statistics.allocations, 3u);
+  EXPECT_EQ(outcome.statistics.deallocations, 2u);
+  EXPECT_EQ(outcome.statistics.peak_bytes, 1100u);
+  EXPECT_EQ(outcome.statistics.copied_bytes, 0u);
+}
+
+TEST(Memory, StatisticsOfARunThatWasRefused) {
+  TestModel model([](void *, void **, void **) { return int32_t{0}; });
+  loopc_run_statistics statistics;
+  memset(&statistics, 0x55, sizeof(statistics));
+  loopc_value input = {};
+  EXPECT_EQ(loopc_model_run_with_statistics(model.get(), nullptr, &input, 1,
+                                            nullptr, 0, nullptr, &statistics),
+            LOOPC_ERROR_INPUT);
+  EXPECT_EQ(statistics.allocations, 0u);
+  EXPECT_EQ(statistics.peak_bytes, 0u);
+}
+
+TEST(Memory, AbsurdSizes) {
+  for (Entry entry :
+       {Entry([](void *run, void **, void **) {
+          return int32_t(loopc_rt_alloc(asRun(run), -1) == nullptr);
+        }),
+        Entry([](void *run, void **, void **) {
+          return int32_t(loopc_rt_alloc(asRun(run), INT64_MIN) == nullptr);
+        }),
+        Entry([](void *run, void **, void **) {
+          return int32_t(loopc_rt_alloc(asRun(run), INT64_MAX) == nullptr);
+        })}) {
+    Outcome outcome = runEntry(entry);
+    EXPECT_EQ(outcome.status, LOOPC_ERROR_MEMORY);
+    EXPECT_THAT(outcome.message, HasSubstr("bytes cannot be allocated"));
+  }
+}
+
+TEST(Memory, TheSystemHasNoMore) {
+  Outcome outcome = runEntry([](void *raw, void **, void **) {
+    loopc_run *run = asRun(raw);
+    EXPECT_NE(loopc_rt_alloc(run, 100), nullptr);
+    // More than any address space has.
+    EXPECT_EQ(loopc_rt_alloc(run, INT64_C(1) << 60), nullptr);
+    // The run goes on to hold what it has.
+    EXPECT_NE(loopc_rt_alloc(run, 100), nullptr);
+    return int32_t{1};
+  });
+  EXPECT_EQ(outcome.status, LOOPC_ERROR_MEMORY);
+  EXPECT_EQ(outcome.message,
+            "out of memory: the system has no 1152921504606846976 bytes");
+  EXPECT_EQ(outcome.statistics.allocations, 2u);
+}
+
+TEST(Memory, Limit) {
+  Entry entry = [](void *raw, void **, void **) {
+    loopc_run *run = asRun(raw);
+    for (int round = 0; round < 100; ++round) {
+      void *memory = loopc_rt_alloc(run, 1000 + round);
+      if (!memory)
+        return int32_t{1};
+      loopc_rt_free(run, memory);
+    }
+    // Three pieces of 1000 bytes and their headers are within 4000.
+    for (int i = 0; i < 3; ++i)
+      if (!loopc_rt_alloc(run, 1000))
+        return int32_t{1};
+    EXPECT_EQ(loopc_rt_alloc(run, 1000), nullptr);
+    return int32_t{1};
+  };
+  Outcome outcome = runEntry(entry, 4000);
+  EXPECT_EQ(outcome.status, LOOPC_ERROR_MEMORY);
+  EXPECT_EQ(outcome.message, "out of memory: 1000 bytes more than the 3192 "
+                             "bytes held exceed the limit of 4000 bytes");
+  EXPECT_EQ(outcome.statistics.peak_bytes, 3000u);
+}
+
+TEST(Memory, LimitBelowASingleRequest) {
+  Outcome outcome = runEntry(
+      [](void *run, void **, void **) {
+        return int32_t(loopc_rt_alloc(asRun(run), 0) == nullptr);
+      },
+      10);
+  EXPECT_EQ(outcome.status, LOOPC_ERROR_MEMORY);
+}
+
+TEST(Memory, LimitHoldsForCopiesOfInputs) {
+  TestModel model([](void *, void **, void **) { return int32_t{0}; });
+  model.input("x", kF32, {open()});
+  TestTensor<float> x(kF32, {100}, std::vector<float>(200), {2});
+  loopc_run_options options = makeOptions();
+  options.memory_limit = 300;
+  std::vector<loopc_value> outputs;
+  EXPECT_EQ(runModel(model, {x.get()}, outputs, &options).status,
+            LOOPC_ERROR_MEMORY);
+}
+
+TEST(Memory, WhatARunHoldsIsReleased) {
+  // Under AddressSanitizer a leak fails the test.
+  Outcome outcome = runEntry([](void *raw, void **, void **) {
+    loopc_run *run = asRun(raw);
+    std::vector<void *> pieces;
+    for (int i = 0; i < 1000; ++i)
+      pieces.push_back(loopc_rt_alloc(run, i * 100));
+    for (int i = 0; i < 1000; i += 2)
+      loopc_rt_free(run, pieces[static_cast<size_t>(i)]);
+    return int32_t{0};
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+}
+
+TEST(Memory, RandomSizesInRandomOrder) {
+  Outcome outcome = runEntry([](void *raw, void **, void **) {
+    loopc_run *run = asRun(raw);
+    struct Piece {
+      uint64_t *data;
+      uint64_t tag;
+      size_t words;
+    };
+    std::vector<Piece> pieces;
+    uint64_t state = 88172645463325252u;
+    auto random = [&state] {
+      state ^= state << 13;
+      state ^= state >> 7;
+      return state ^= state << 17;
+    };
+    for (int step = 0; step < 20000; ++step) {
+      if (pieces.size() < 50 || random() % 2) {
+        size_t words = 1 + random() % (random() % 8 ? 100 : 20000);
+        auto *data = static_cast<uint64_t *>(
+            loopc_rt_alloc(run, static_cast<int64_t>(words * 8)));
+        uint64_t tag = random();
+        data[0] = data[words - 1] = tag;
+        pieces.push_back({data, tag, words});
+      } else {
+        size_t index = random() % pieces.size();
+        Piece piece = pieces[index];
+        EXPECT_EQ(piece.data[0], piece.tag);
+        EXPECT_EQ(piece.data[piece.words - 1], piece.tag);
+        loopc_rt_free(run, piece.data);
+        pieces[index] = pieces.back();
+        pieces.pop_back();
+      }
+      if (pieces.size() > 300) {
+        for (const Piece &piece : pieces)
+          loopc_rt_free(run, piece.data);
+        pieces.clear();
+      }
+    }
+    return int32_t{0};
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+}
+
+} // namespace
