@@ -80,7 +80,9 @@ def empty_loop(trips: int = 1_000_000) -> Benchmark:
         "step": np.array(0.5, np.float32),
     }
     # Halves up to half a million are exact in float32.
-    return Benchmark("empty loop", trips, model, feeds, lambda f: [np.array(1 + trips * 0.5, np.float32)], 0, 0)
+    return Benchmark(
+        "empty loop", trips, model, feeds, lambda f: [np.array(1 + trips * 0.5, np.float32)], 0, 0
+    )
 
 
 def collect(trips: int = 100_000) -> Benchmark:

@@ -12,7 +12,7 @@
 # because of it. Substitutions beside lit's own:
 #
 #   %python         the Python of .venv
-#   %cc             the C compiler of the build
+#   %cc, %cxx       the compilers of the build
 #   %loopc_source   the repository;  %loopc_include  its include/
 #   %loopc_lib      the folder with libloopc_rt.a
 #   %cc_aarch64     C cross compiler;  %run_aarch64  runs what it made
@@ -85,6 +85,7 @@ if config.loopc_asan:
 config.substitutions += [
     ("%python", config.python),
     ("%cc", config.c_compiler),
+    ("%cxx", config.cxx_compiler),
     ("%loopc_source", config.loopc_source_dir),
     ("%loopc_include", os.path.join(config.loopc_source_dir, "include")),
     ("%loopc_lib", os.path.join(config.loopc_binary_dir, "lib")),

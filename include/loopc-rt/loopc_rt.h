@@ -36,7 +36,7 @@ extern "C" {
 typedef enum {
   LOOPC_OK = 0,
   LOOPC_ERROR_INPUT = 1,     ///< wrong number, kind, dtype, rank or dimension
-  LOOPC_ERROR_OUTPUT = 2,    ///< a buffer of the caller is too small
+  LOOPC_ERROR_OUTPUT = 2,    ///< a buffer of the caller is too small or unfit
   LOOPC_ERROR_RUNTIME = 3,   ///< the model's computation failed (a check)
   LOOPC_ERROR_MEMORY = 4,    ///< out of memory
   LOOPC_ERROR_CANCELLED = 5, ///< cancelled by the caller
@@ -98,6 +98,8 @@ typedef struct {
 ///    order, and `tensor.shape` becomes the actual shape. If the result has
 ///    another rank or more elements than the capacity, the run fails with
 ///    LOOPC_ERROR_OUTPUT and a message that holds the needed shape.
+/// One buffer may serve an input and an output: what the model still needs of the
+/// input is saved before the output is written.
 /// After a failed run no output holds anything that must be released.
 typedef struct loopc_value {
   int32_t kind;  ///< a loopc_kind; 0 for an output that is to be allocated
@@ -143,7 +145,8 @@ typedef struct {
   loopc_cancel_token *cancel;       ///< null: cannot be cancelled
   double timeout_seconds;           ///< 0: none
   int32_t num_threads;              ///< 0: one
-  uint64_t memory_limit;            ///< bytes a run may hold; 0: no limit
+  /// Bytes a run may hold, 64 more for each allocation included; 0: no limit.
+  uint64_t memory_limit;
   uint64_t reserved[8];             ///< zero
 } loopc_run_options;
 

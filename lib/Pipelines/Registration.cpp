@@ -12,6 +12,7 @@
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
+#include "loopc/Pipelines/Pipelines.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -28,4 +29,5 @@ void loopc::registerAllPasses() {
   registerLoopcConversionPasses();
   registerLoopcLoopPasses();
   onnx::registerLoopcONNXPasses();
+  registerPipelines();
 }

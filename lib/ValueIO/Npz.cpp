@@ -162,7 +162,7 @@ static Error inflateBytes(StringRef packed, Bytes &to) {
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
     return makeError("there is no memory to inflate it");
-  auto cleanUp = make_scope_exit([&] { inflateEnd(&stream); });
+  scope_exit cleanUp([&] { inflateEnd(&stream); });
   // zlib counts in 32 bits.
   size_t taken = 0, made = 0;
   while (true) {

@@ -26,7 +26,7 @@ import contextvars
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import onnx
@@ -35,21 +35,24 @@ from onnx import GraphProto, ModelProto, NodeProto, TypeProto
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
+from loopc._reference_base import (
+    ControlOp,
+    ModelError,
+    ReferenceError_,
+    Scope,
+    Value,
+    check_kind,
+    check_same_kind,
+    dtype_of,
+    flag,
+    kind,
+    one,
+    stack,
+)
+from loopc._reference_collections import COLLECTION_OPERATORS
 from loopc._reference_types import Dims, add_keys, collected_types, key_of, subgraphs
 
 __all__ = ["ModelError", "ReferenceError_", "Value", "check", "run"]
-
-#: A tensor (numpy.ndarray), a sequence (list) or an empty optional (None).
-Value: TypeAlias = Any
-Scope = Mapping[str, Value]
-
-
-class ReferenceError_(ValueError):  # noqa: N801, N818 (ReferenceError is a builtin)
-    """The run ends with an error, as loopc's run must."""
-
-
-class ModelError(ReferenceError_):
-    """The model itself is wrong: loopc must refuse it at compile time."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,7 +110,7 @@ def run(
         _options.reset(token)
     for info in proto.graph.output:
         if info.name in wanted:
-            _check_kind(info.type, values[wanted.index(info.name)], f"output '{info.name}'")
+            check_kind(info.type, values[wanted.index(info.name)], f"output '{info.name}'")
     return list(values)
 
 
@@ -139,7 +142,7 @@ def _check_feeds(graph: GraphProto, feeds: Mapping[str, Value]) -> None:
             raise ReferenceError_(f"unknown input '{name}'")
     for name, declared in known.items():
         if name in feeds:
-            _check_kind(declared, feeds[name], f"input '{name}'")
+            check_kind(declared, feeds[name], f"input '{name}'")
         elif name not in defaults:
             raise ReferenceError_(f"input '{name}' is missing")
 
@@ -195,6 +198,10 @@ def _check_nodes(
             version = opsets.get(node.domain, opsets.get("ai.onnx" if not node.domain else ""))
             if version is None or not onnx.defs.has(node.op_type, version, node.domain):
                 raise ModelError(f"{where}: unknown operator '{node.domain}.{node.op_type}'")
+            schema = onnx.defs.get_schema(node.op_type, version, node.domain)
+            if len(node.input) < schema.min_input or len(node.output) < schema.min_output:
+                least = f"{schema.min_input} inputs and {schema.min_output} outputs"
+                raise ModelError(f"{where}: expected at least {least}")  # loop_arity
         for name in node.input:
             if name and name not in visible:
                 raise ModelError(f"{where}: unknown name '{name}'")
@@ -258,66 +265,8 @@ def _check_scan(node: NodeProto, body: GraphProto, where: str) -> None:
 
 
 # ===------------------------------------------------------------------------===#
-# Values
+# Values of loops
 # ===------------------------------------------------------------------------===#
-
-
-def _kind(value: Value) -> str:
-    if value is None:
-        return "an empty optional"
-    if isinstance(value, list):
-        return f"a sequence of {len(value)}"
-    return f"a tensor of {value.dtype}{list(value.shape)}"
-
-
-def _dtype(elem_type: int) -> np.dtype[Any]:
-    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(elem_type))
-
-
-def _check_kind(declared: TypeProto, value: Value, what: str) -> None:
-    """name_declared: a wrong element type is an error, a wrong shape is not."""
-    if declared.HasField("optional_type"):
-        if value is not None:
-            _check_kind(declared.optional_type.elem_type, value, what)
-    elif declared.HasField("sequence_type"):
-        if not isinstance(value, list):
-            raise ReferenceError_(f"{what}: expected a sequence, found {_kind(value)}")
-        for element in value:
-            _check_kind(declared.sequence_type.elem_type, element, what)
-    elif declared.HasField("tensor_type"):
-        if not isinstance(value, np.ndarray):
-            raise ReferenceError_(f"{what}: expected a tensor, found {_kind(value)}")
-        elem_type = declared.tensor_type.elem_type
-        is_string = value.dtype == object or value.dtype.kind in "US"
-        wrong = is_string != (elem_type == onnx.TensorProto.STRING) or (
-            not is_string and value.dtype != _dtype(elem_type)
-        )
-        if elem_type and wrong:
-            name = onnx.TensorProto.DataType.Name(elem_type)
-            raise ReferenceError_(f"{what}: declared as {name}, found {_kind(value)}")
-
-
-def _check_same_kind(before: Value, after: Value, what: str) -> None:
-    """loop_carried: what changes is a shape, never the kind or element type."""
-    if before is None or after is None:
-        return  # An optional may lose or gain its value.
-    tensors = isinstance(before, np.ndarray) and isinstance(after, np.ndarray)
-    if type(before) is not type(after) or (tensors and before.dtype != after.dtype):
-        raise ReferenceError_(f"{what}: init is {_kind(before)}, body yields {_kind(after)}")
-
-
-def _one(value: Value, what: str) -> Any:
-    """The Python scalar of a tensor that must have exactly one element."""
-    if not isinstance(value, np.ndarray) or value.size != 1:
-        raise ReferenceError_(f"{what}: expected one element, found {_kind(value)}")
-    return value.reshape(()).item()
-
-
-def _flag(value: Value, what: str) -> bool:
-    """loop_cond: the truth of a tensor that must be one boolean."""
-    if isinstance(value, np.ndarray) and value.dtype != np.bool_:
-        raise ReferenceError_(f"{what}: expected a boolean, found {_kind(value)}")
-    return bool(_one(value, what))
 
 
 def _as_argument(declared: TypeProto, outer: Value, value: Any, dtype: type) -> np.ndarray:
@@ -330,19 +279,6 @@ def _as_argument(declared: TypeProto, outer: Value, value: Any, dtype: type) -> 
     return np.full(shape, value, dtype=dtype)
 
 
-def _stack(values: list[np.ndarray], what: str, axis: int = 0) -> np.ndarray:
-    """loop_collect: one new axis, iteration i's value at index i."""
-    for trip, value in enumerate(values):
-        if not isinstance(value, np.ndarray):
-            raise ReferenceError_(f"{what}: only tensors are collected, found {_kind(value)}")
-        if value.shape != values[0].shape:  # loop_collect_shape
-            raise ReferenceError_(
-                f"{what}: shape {list(value.shape)} in iteration {trip} differs from "
-                f"{list(values[0].shape)} in iteration 0"
-            )
-    return np.stack(values, axis=axis)
-
-
 def _empty(node: NodeProto, index: int, axis: int = 0) -> np.ndarray:
     """loop_zero: length 0, known dimensions as the types say, 0 for unknown."""
     options = _options.get()
@@ -351,9 +287,9 @@ def _empty(node: NodeProto, index: int, axis: int = 0) -> np.ndarray:
     elem_type, dims = options.collected[key_of(node)][index]
     shape = [0 if d is None else d for d in dims or []]
     if dims is None:  # An unknown rank gives [0].
-        return np.empty([0], _dtype(elem_type))
+        return np.empty([0], dtype_of(elem_type))
     shape.insert(axis % (len(shape) + 1), 0)
-    return np.empty(shape, _dtype(elem_type))
+    return np.empty(shape, dtype_of(elem_type))
 
 
 # ===------------------------------------------------------------------------===#
@@ -423,47 +359,23 @@ def _check_outputs(graph: _Evaluator, values: Sequence[Value], where: str) -> No
     for info, value in zip(graph.onnx_graph_.output, values, strict=True):
         # An optional may be declared by what it holds (loop_carried_optional).
         if value is not None:
-            _check_kind(info.type, value, f"{where}: output '{info.name}'")
+            check_kind(info.type, value, f"{where}: output '{info.name}'")
 
 
-class _Op(OpRun):
-    """An operator that may return sequences and empty optionals."""
-
-    def _check_and_fix_outputs(self, res: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(np.asarray(r) if isinstance(r, np.generic) else r for r in res)
-
-    @property
-    def _where(self) -> str:
-        return f"{self.op_type} '{self.onnx_node.name}'"
-
-
-class _ControlOp(_Op):
-    """An operator with subgraphs, which see every value around them (loop_capture)."""
-
-    # The attributes that the library sets from the node's.
-    body: _Evaluator
-    then_branch: _Evaluator
-    else_branch: _Evaluator
-    num_scan_inputs: int
-
-    def need_context(self) -> bool:
-        return True
-
-
-class If(_ControlOp):
+class If(ControlOp):
     """Section 4: one branch runs."""
 
     def _run(
         self, cond: Value, context: Scope, attributes: Any = None, **_: Any
     ) -> tuple[Value, ...]:
-        taken = _flag(cond, f"{self._where}: condition")  # if_cond
+        taken = flag(cond, f"{self._where}: condition")  # if_cond
         branch = self.then_branch if taken else self.else_branch  # if_lazy
         values = branch.run(None, {}, attributes=attributes, outer=context)
         _check_outputs(branch, values, self._where)
         return tuple(values)
 
 
-class Loop(_ControlOp):
+class Loop(ControlOp):
     """Section 1: ``for (i = 0; i < M & cond; i++) cond, carried, row = body(i, cond, carried)``."""
 
     def _run(
@@ -477,10 +389,11 @@ class Loop(_ControlOp):
     ) -> tuple[Value, ...]:
         options = _options.get()
         declared = self.body.input_types
-        limit = None if trip_count is None else _one(trip_count, f"{self._where}: M")  # loop_m
-        running = True if cond is None else _flag(cond, f"{self._where}: cond")  # loop_cond
+        limit = None if trip_count is None else one(trip_count, f"{self._where}: M")  # loop_m
+        running = True if cond is None else flag(cond, f"{self._where}: cond")  # loop_cond
         carried = list(inits)
         rows: list[list[Value]] = []
+        self._check_types(inits)
         trip = 0
         # loop_test: before every iteration, the first included.
         while (limit is None or trip < limit) and (running or self._ignores(cond, options)):
@@ -496,17 +409,29 @@ class Loop(_ControlOp):
                 *carried,
             ]
             for value, info in zip(arguments, self.body.onnx_graph_.input, strict=True):
-                _check_kind(info.type, value, f"{self._where}: body input '{info.name}'")
+                check_kind(info.type, value, f"{self._where}: body input '{info.name}'")
             feeds = dict(zip(self.body.input_names, arguments, strict=True))  # name_order
             yielded = self.body.run(None, feeds, attributes=attributes, outer=context)
             _check_outputs(self.body, yielded, self._where)
-            running = _flag(yielded[0], f"{self._where}: yielded condition")
+            running = flag(yielded[0], f"{self._where}: yielded condition")
             for number, (old, new) in enumerate(zip(carried, yielded[1:], strict=False)):
-                _check_same_kind(old, new, f"{self._where}: carried value #{number}")
+                check_same_kind(old, new, f"{self._where}: carried value #{number}")
             carried = yielded[1 : 1 + len(inits)]  # loop_parallel_assign
             rows.append(yielded[1 + len(inits) :])
             trip += 1
         return (*self._unwrap(carried), *self._collect(rows, len(inits)))  # loop_results
+
+    def _check_types(self, values: Sequence[Value]) -> None:
+        """loop_types: each version has its list of element types."""
+        schema = onnx.defs.get_schema("Loop", self.run_params["opsets"][""])
+        allowed = next(c for c in schema.type_constraints if c.type_param_str == "V")
+        for number, value in enumerate(values):
+            if isinstance(value, np.ndarray) and value.dtype != object:
+                elem_type = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
+                name = onnx.TensorProto.DataType.Name(elem_type).lower()
+                if f"tensor({name})" not in allowed.allowed_type_strs:
+                    what = f"carried value #{number} is {kind(value)}"
+                    raise ModelError(f"{self._where}: {what}, Loop-{schema.since_version} has none")
 
     @staticmethod
     def _ignores(cond: Value, options: _Options) -> bool:
@@ -528,12 +453,12 @@ class Loop(_ControlOp):
             return [_empty(self.onnx_node, k) for k in range(len(names))]  # loop_zero
         columns = zip(*rows, strict=True)
         return [
-            _stack(list(column), f"{self._where}: collected value '{name}'")
+            stack(list(column), f"{self._where}: collected value '{name}'")
             for name, column in zip(names, columns, strict=True)
         ]
 
 
-class Scan(_ControlOp):
+class Scan(ControlOp):
     """Section 2. Version 8 runs each item of a batch by itself."""
 
     def _run(
@@ -546,7 +471,7 @@ class Scan(_ControlOp):
         states, inputs = list(args[:split]), list(args[split:])
         for value in inputs:
             if not isinstance(value, np.ndarray) or value.ndim == 0:
-                raise ReferenceError_(f"{self._where}: scan input is {_kind(value)}")
+                raise ReferenceError_(f"{self._where}: scan input is {kind(value)}")
         axes = self._list("scan_input_axes", len(inputs))
         axes = [self._axis(a, v.ndim, version) for a, v in zip(axes, inputs, strict=True)]
         moved = [np.moveaxis(v, a, 0) for v, a in zip(inputs, axes, strict=True)]
@@ -562,7 +487,7 @@ class Scan(_ControlOp):
             if not rows:  # scan_lengths: initial states, empty collected values
                 results.append(_empty(self.onnx_node, number, axis))
                 continue
-            stacked = _stack(
+            stacked = stack(
                 [row[number] for row in rows], f"{self._where}: collected value '{name}'"
             )
             stacked = stacked[::-1] if reverse else stacked
@@ -597,12 +522,12 @@ class Scan(_ControlOp):
             arguments = [*states, *(np.asarray(value[trip]) for value in inputs)]
             feeds = dict(zip(self.body.input_names, arguments, strict=True))
             for value, info in zip(arguments, self.body.onnx_graph_.input, strict=True):
-                _check_kind(info.type, value, f"{self._where}: body input '{info.name}'")
+                check_kind(info.type, value, f"{self._where}: body input '{info.name}'")
             yielded = self.body.run(None, feeds, attributes=attributes, outer=context)
             _check_outputs(self.body, yielded, self._where)
             for number, (old, new) in enumerate(zip(states, yielded, strict=False)):
                 what = f"{self._where}: state #{number}"
-                _check_same_kind(old, new, what)
+                check_same_kind(old, new, what)
                 if np.shape(old) != np.shape(new):  # scan_state_shape
                     shapes = f"from {list(np.shape(old))} to {list(np.shape(new))}"
                     raise ReferenceError_(f"{what}: shape changes {shapes} in iteration {trip}")
@@ -648,7 +573,7 @@ class Scan(_ControlOp):
         if not every:
             nothing = _empty(self.onnx_node, k)
             return np.zeros((len(rows), steps, *nothing.shape[1:]), nothing.dtype)
-        element = _stack(every, what)[0]
+        element = stack(every, what)[0]
         result = np.zeros((len(rows), steps, *element.shape), element.dtype)
         for item, values in enumerate(rows):
             for trip, row in enumerate(values):
@@ -656,132 +581,4 @@ class Scan(_ControlOp):
         return result
 
 
-# ===------------------------------------------------------------------------===#
-# Section 5: sequences and optionals
-# ===------------------------------------------------------------------------===#
-
-
-def _index(position: Value, size: int, extra: int, what: str) -> int:
-    """seq_index: negative positions count from the end, the rest is an error."""
-    at: int = _one(position, f"{what}: position")
-    if not -size <= at < size + extra:
-        raise ReferenceError_(f"{what}: position {at} is out of range for a sequence of {size}")
-    return at + size if at < 0 else at
-
-
-class SequenceEmpty(_Op):
-    def _run(self, **_: Any) -> tuple[Value]:
-        return ([],)
-
-
-class SequenceConstruct(_Op):
-    def _run(self, *elements: Value) -> tuple[Value]:
-        if len({e.dtype for e in elements}) > 1:
-            raise ReferenceError_(f"{self._where}: elements differ in type")
-        return (list(elements),)
-
-
-class SequenceLength(_Op):
-    def _run(self, sequence: list[Value]) -> tuple[Value]:
-        return (np.array(len(sequence), np.int64),)
-
-
-class SequenceAt(_Op):
-    def _run(self, sequence: list[Value], position: Value) -> tuple[Value]:
-        return (sequence[_index(position, len(sequence), 0, self._where)],)
-
-
-class SequenceInsert(_Op):
-    def _run(
-        self, sequence: list[Value], element: np.ndarray, position: Value = None
-    ) -> tuple[Value]:
-        if sequence and sequence[0].dtype != element.dtype:
-            raise ReferenceError_(
-                f"{self._where}: element is {_kind(element)}, others {_kind(sequence[0])}"
-            )
-        at = len(sequence)
-        if position is not None:
-            at = _index(position, len(sequence), 1, self._where)
-        return ([*sequence[:at], element, *sequence[at:]],)  # seq_value: a new list
-
-
-class SequenceErase(_Op):
-    def _run(self, sequence: list[Value], position: Value = None) -> tuple[Value]:
-        last = np.array(-1, np.int64)
-        at = _index(last if position is None else position, len(sequence), 0, self._where)
-        return ([*sequence[:at], *sequence[at + 1 :]],)
-
-
-class SplitToSequence(_Op):
-    def _run(
-        self, data: np.ndarray, split: Value = None, axis: int = 0, keepdims: int = 1
-    ) -> tuple[Value]:
-        if not -data.ndim <= axis < data.ndim:
-            raise ReferenceError_(
-                f"{self._where}: axis {axis} is out of range for rank {data.ndim}"
-            )
-        extent = data.shape[axis]
-        if split is None:
-            slices = np.split(data, extent, axis) if extent else []
-            return ([s if keepdims else np.squeeze(s, axis) for s in slices],)
-        sizes = np.asarray(split).tolist()
-        if not isinstance(sizes, list):  # Equal parts; the last may be smaller.
-            if sizes <= 0:
-                raise ReferenceError_(f"{self._where}: split is {sizes}")
-            sizes = [min(sizes, extent - at) for at in range(0, extent, sizes)]
-        if sum(sizes) != extent or any(size < 0 for size in sizes):
-            raise ReferenceError_(f"{self._where}: split {sizes} does not add up to {extent}")
-        return (np.split(data, np.cumsum(sizes)[:-1], axis) if sizes else [],)
-
-
-class ConcatFromSequence(_Op):
-    def _run(self, sequence: list[Value], axis: int, new_axis: int = 0) -> tuple[Value]:
-        if not sequence:
-            raise ReferenceError_(f"{self._where}: the sequence is empty")
-        if new_axis:
-            return (_stack(sequence, self._where, axis),)
-        return (np.concatenate(sequence, axis),)
-
-
-class SequenceMap(_ControlOp):
-    def _run(
-        self, *inputs: Value, context: Scope, attributes: Any = None, **_: Any
-    ) -> tuple[Value, ...]:
-        sequences = [v for v in inputs if isinstance(v, list)]
-        if any(len(s) != len(sequences[0]) for s in sequences):
-            raise ReferenceError_(f"{self._where}: sequences differ in length")
-        rows = []
-        for at in range(len(sequences[0])):
-            elements = [v[at] if isinstance(v, list) else v for v in inputs]
-            feeds = dict(zip(self.body.input_names, elements, strict=True))
-            rows.append(self.body.run(None, feeds, attributes=attributes, outer=context))
-        return tuple([row[k] for row in rows] for k in range(len(self.body.output_names)))
-
-
-class Optional(_Op):
-    def _run(self, value: Value = None, **_: Any) -> tuple[Value]:
-        return (value,)
-
-
-class OptionalHasElement(_Op):
-    def _run(self, value: Value = None) -> tuple[Value]:
-        return (np.array(value is not None),)  # opt_run
-
-
-class OptionalGetElement(_Op):
-    def _run(self, value: Value) -> tuple[Value]:
-        if value is None:
-            raise ReferenceError_(f"{self._where}: the optional is empty")
-        return (value,)
-
-
-class Identity(_Op):
-    def _run(self, value: Value) -> tuple[Value]:
-        return (value,)  # Values are immutable: no copy is needed.
-
-
-_OPERATORS = (
-    ConcatFromSequence, Identity, If, Loop, Optional, OptionalGetElement,
-    OptionalHasElement, Scan, SequenceAt, SequenceConstruct, SequenceEmpty, SequenceErase,
-    SequenceInsert, SequenceLength, SequenceMap, SplitToSequence,
-)  # fmt: skip
+_OPERATORS = (If, Loop, Scan, *COLLECTION_OPERATORS)

@@ -138,7 +138,7 @@ def _collect(nodes: Any, found: set[Operator]) -> None:
 def _expands_to_control(domain: str, op_type: str) -> bool:
     """Whether a function body of the operator's schema contains control flow."""
     for schema in onnx.defs.get_all_schemas_with_history():
-        if schema.name == op_type and schema.domain == domain and schema.has_function:
+        if schema.name == op_type and schema.domain == domain and schema.has_function:  # type: ignore[attr-defined]
             found: set[Operator] = set()
             _collect(schema.function_body.node, found)
             if any(_is_control(*operator) for operator in found):

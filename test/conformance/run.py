@@ -12,7 +12,8 @@
     run.py --aot                            ahead of time: compiled to shared objects
     run.py --table docs/Support.md          write what passes today
     run.py --check docs/Support.md          fail where the page is out of date
-    run.py --expect test/conformance/pass.txt   fail where a listed case fails
+    run.py --required                       only the cases of required.txt: all must pass
+    run.py --expect FILE                    fail where a listed case fails
 
 Exit status: 0; 1 a listed case failed, the page is out of date, or (without
 --expect, --table and --check) some case did not pass; 2 wrong usage.
@@ -37,6 +38,8 @@ from onnx.backend.test.case.test_case import TestCase
 from pool import run_all
 from runners import CLASSES, ENGINES, PASS, Result
 
+REQUIRED = pathlib.Path(__file__).with_name("required.txt")
+
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
@@ -54,6 +57,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="write the page")
     parser.add_argument("--check", type=pathlib.Path, metavar="FILE", help="compare the page")
     parser.add_argument("--expect", type=pathlib.Path, metavar="FILE", help="cases that must pass")
+    parser.add_argument("--required", action="store_true",
+                        help="run the cases listed in required.txt; all must pass")  # fmt: skip
     parser.add_argument("--write-expect", type=pathlib.Path, metavar="FILE",
                         help="write the names of the cases that passed")  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
@@ -63,10 +68,26 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--jobs and --timeout must be positive")
     if options.aot and options.engine != "loopc":
         parser.error("--aot is loopc's")
-    partial = options.filter or options.subset != "all"
-    if partial and (options.table or options.check):
+    if options.required and (options.expect or options.write_expect):
+        parser.error("--required has its own list")
+    if options.required:
+        options.expect = REQUIRED
+    if options.expect and not options.expect.is_file():
+        parser.error(f"{options.expect} is not a file")
+    if _is_partial(options) and (options.table or options.check):
         parser.error("--table and --check are about the whole suite")
     return options
+
+
+def _is_partial(options: argparse.Namespace) -> bool:
+    """Whether some cases of the suite are left out on purpose."""
+    return bool(options.filter or options.subset != "all" or options.required)
+
+
+def _listed(path: pathlib.Path) -> list[str]:
+    """The names in a list of cases: one a line, # begins a comment."""
+    lines = (line.split("#")[0].strip() for line in path.read_text().splitlines())
+    return [line for line in lines if line]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -94,6 +115,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _choose(everything: list[TestCase], options: argparse.Namespace) -> list[TestCase]:
     chosen = everything
+    if options.required:
+        required = set(_listed(REQUIRED))
+        unknown = required - {case.name for case in everything}
+        if unknown:
+            raise SystemExit(f"{REQUIRED}: no such case: {', '.join(sorted(unknown))}")
+        chosen = [case for case in chosen if case.name in required]
     if options.filter:
         chosen = [case for case in chosen if re.search(options.filter, case.name)]
     if options.subset == "control":
@@ -156,9 +183,8 @@ def _verdict(
 
 
 def _regressions(options: argparse.Namespace, results: dict[str, Result]) -> bool:
-    lines = (line.split("#")[0].strip() for line in options.expect.read_text().splitlines())
-    expected = [line for line in lines if line]
-    partial = options.filter or options.subset != "all"
+    expected = _listed(options.expect)
+    partial = _is_partial(options)
     bad = []
     for name in expected:
         if name not in results:

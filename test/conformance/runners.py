@@ -87,8 +87,8 @@ def _onnxruntime(model: ModelProto | str) -> Runner:
 
 
 def _reference(model: ModelProto | str) -> Runner:
+    import loopc.reference as reference
     import onnx
-    from loopc import reference
 
     proto = onnx.load(model) if isinstance(model, str) else model
     try:

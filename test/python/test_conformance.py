@@ -142,15 +142,21 @@ def test_control_subset() -> None:
     plain = case("plain").model
     assert plain is not None
     assert not cases.is_control(plain)
-    branch = case("if", text="""p = Constant<value = bool {1}>()
+    branch = case(
+        "if",
+        text="""p = Constant<value = bool {1}>()
         y = If <then_branch = t () => (float[2] a) { a = Neg(x) },
-                else_branch = e () => (float[2] b) { b = Abs(x) }> (p)""").model
+                else_branch = e () => (float[2] b) { b = Abs(x) }> (p)""",
+    ).model
     assert branch is not None
     assert cases.is_control(branch)
     assert cases.operators(branch) == {("", n) for n in ("If", "Constant", "Neg", "Abs")}
-    ranged = case("range", text="""z = Constant<value = float {0.0}>()
+    ranged = case(
+        "range",
+        text="""z = Constant<value = float {0.0}>()
         o = Constant<value = float {1.0}>()
         t = Constant<value = float {2.0}>()
-        y = Range(z, t, o)""").model
+        y = Range(z, t, o)""",
+    ).model
     assert ranged is not None
     assert cases.is_control(ranged)

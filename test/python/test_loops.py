@@ -40,7 +40,9 @@ def check(model: LoopModel, run: Run, outcome: Outcome, *, message: bool = True)
         assert outcome.error is not None, f"expected an error, found {outcome.values}"
         assert not outcome.crashed, outcome.error
         if message:
-            assert re.search(want.error, outcome.error), f"{outcome.error!r} does not match {want.error!r}"
+            assert re.search(want.error, outcome.error), (
+                f"{outcome.error!r} does not match {want.error!r}"
+            )
 
 
 def test_models_cover() -> None:
@@ -90,6 +92,30 @@ def test_loopc_runs_again(model: LoopModel) -> None:
         return
     for run in (*model.runs, *reversed(model.runs)):
         check(model, run, loopc_outcome(model, run, reuse=True))
+
+
+def test_loopc_ort_compat() -> None:
+    """loop_cond_ignored: with ort_compat the body's condition counts, as in onnxruntime."""
+    import loopc
+
+    model = next(m for m in MODELS if m.name == "condition_ignored")
+    session = loopc.InferenceSession(
+        model.model, sess_options=loopc.SessionOptions(ort_compat=True)
+    )
+    want = [np.array([0]), np.array([True])]
+    assert_same(session.run(None, {"M": np.array(3)}), want, ["is", "cs"], 0, 0)
+
+
+def test_loopc_dims() -> None:
+    """loop_zero: a dimension that is pinned is no longer unknown."""
+    import loopc
+
+    model = next(m for m in MODELS if m.name == "zero_trips_unknown_dimensions")
+    session = loopc.InferenceSession(model.model, sess_options=loopc.SessionOptions(dims={"R": 3}))
+    feeds = {"M": np.array(0), "x": np.ones((3, 4), np.float32)}
+    assert_same(session.run(None, feeds), [np.zeros((0, 3, 4), np.float32)], ["ys"], 0, 0)
+    with pytest.raises(loopc.Error, match="x"):
+        session.run(None, {**feeds, "x": np.ones((2, 4), np.float32)})
 
 
 def test_comparison_sees_differences() -> None:

@@ -95,7 +95,10 @@ def test_loop_zero_fixpoint() -> None:
             w = Neg(v)
         }> (M, "", x)
     }""")
-    same(reference.run(model, {"M": i64(0), "x": ramp(2, 3)}), [ramp(2, 3), np.zeros((0, 0, 3), np.float32)])
+    same(
+        reference.run(model, {"M": i64(0), "x": ramp(2, 3)}),
+        [ramp(2, 3), np.zeros((0, 0, 3), np.float32)],
+    )
 
 
 def test_loop_collect_stacks() -> None:
@@ -106,10 +109,15 @@ def test_loop_collect_stacks() -> None:
             s = Cast<to = 1>(i)
         }> (M, "")
     }""")
-    same(reference.run(model, {"M": i64(2), "x": ramp(2, 3)}), [np.stack([-ramp(2, 3)] * 2), f32([0, 1])])
+    same(
+        reference.run(model, {"M": i64(2), "x": ramp(2, 3)}),
+        [np.stack([-ramp(2, 3)] * 2), f32([0, 1])],
+    )
 
 
-@pytest.mark.parametrize(("declared", "shape"), [("int64[1] i", (2, 1)), ("int64 i", (2,)), ("i", (2, 1))])
+@pytest.mark.parametrize(
+    ("declared", "shape"), [("int64[1] i", (2, 1)), ("int64 i", (2,)), ("i", (2, 1))]
+)
 def test_loop_args_one_element(declared: str, shape: tuple[int, ...]) -> None:
     """M of shape [1]: the number is as the body declares, else as M."""
     model = graph(f"""(int64[1] M) => (int64[] is) {{
@@ -118,7 +126,9 @@ def test_loop_args_one_element(declared: str, shape: tuple[int, ...]) -> None:
     same(reference.run(model, {"M": i64([2])}), [i64([0, 1]).reshape(shape)])
 
 
-@pytest.mark.parametrize(("declared", "shape"), [("bool[1] c", (1, 1)), ("bool c", (1,)), ("c", (1, 1))])
+@pytest.mark.parametrize(
+    ("declared", "shape"), [("bool[1] c", (1, 1)), ("bool c", (1,)), ("c", (1, 1))]
+)
 def test_loop_cond_one_element(declared: str, shape: tuple[int, ...]) -> None:
     """The same for cond of shape [1]."""
     model = graph(f"""(bool[1] p) => (bool[] seen) {{
@@ -213,7 +223,9 @@ def test_state_shape() -> None:
             v1 = Concat<axis = 0>(v, x)
         }> (x, ts)
     }""")
-    with pytest.raises(reference.ReferenceError_, match="shape changes from \\[1\\] to \\[2\\] in iteration 0"):
+    with pytest.raises(
+        reference.ReferenceError_, match="shape changes from \\[1\\] to \\[2\\] in iteration 0"
+    ):
         reference.run(scan, {"x": f32([1]), "ts": f32([1, 2])})
 
 
@@ -257,7 +269,9 @@ def test_loop_collect_shape() -> None:
             w = Neg(v)
         }> (M, "", x)
     }""")
-    with pytest.raises(reference.ReferenceError_, match=r"'w': shape \[2\] in iteration 1 .* \[1\] in iteration 0"):
+    with pytest.raises(
+        reference.ReferenceError_, match=r"'w': shape \[2\] in iteration 1 .* \[1\] in iteration 0"
+    ):
         reference.run(model, {"M": i64(2), "x": f32([1])})
 
 
@@ -323,14 +337,25 @@ def test_seq_append_in_loop() -> None:
         last = SequenceAt(s, minus)
     }""")
     x = f32([5])
-    same(reference.run(model, {"M": i64(2), "x": x}), [[f32([5]), f32([5, 5])], i64(2), f32([5, 5])])
-    with pytest.raises(reference.ReferenceError_, match="position -1 is out of range for a sequence of 0"):
+    same(
+        reference.run(model, {"M": i64(2), "x": x}), [[f32([5]), f32([5, 5])], i64(2), f32([5, 5])]
+    )
+    with pytest.raises(
+        reference.ReferenceError_, match="position -1 is out of range for a sequence of 0"
+    ):
         reference.run(model, {"M": i64(0), "x": x})
 
 
 @pytest.mark.parametrize(
     ("position", "want"),
-    [(0, [9, 0, 1, 2]), (3, [0, 1, 2, 9]), (-1, [0, 1, 9, 2]), (-3, [9, 0, 1, 2]), (4, None), (-4, None)],
+    [
+        (0, [9, 0, 1, 2]),
+        (3, [0, 1, 2, 9]),
+        (-1, [0, 1, 9, 2]),
+        (-3, [9, 0, 1, 2]),
+        (4, None),
+        (-4, None),
+    ],
 )
 def test_seq_insert(position: int, want: list[int] | None) -> None:
     """seq_index: the library's takes the length for 0."""
@@ -347,7 +372,9 @@ def test_seq_insert(position: int, want: list[int] | None) -> None:
         same(reference.run(model, feeds), [[f32(v) for v in want], [f32(0), f32(1), f32(2)]])
 
 
-@pytest.mark.parametrize(("position", "want"), [(0, [1, 2]), (-1, [0, 1]), (2, [0, 1]), (3, None), (-4, None)])
+@pytest.mark.parametrize(
+    ("position", "want"), [(0, [1, 2]), (-1, [0, 1]), (2, [0, 1]), (3, None), (-4, None)]
+)
 def test_seq_erase_and_at(position: int, want: list[int] | None) -> None:
     model = graph("""(seq(float) s, int64 p) => (seq(float) r, float e) {
         r = SequenceErase(s, p)
@@ -392,7 +419,10 @@ def test_split_and_concat() -> None:
 
 def test_split_must_add_up() -> None:
     model = graph("(float[5] x, int64[N] k) => (seq(float[?]) s) { s = SplitToSequence(x, k) }")
-    same(reference.run(model, {"x": ramp(5), "k": i64([0, 2, 3])}), [[f32([]), f32([0, 1]), f32([2, 3, 4])]])
+    same(
+        reference.run(model, {"x": ramp(5), "k": i64([0, 2, 3])}),
+        [[f32([]), f32([0, 1]), f32([2, 3, 4])]],
+    )
     with pytest.raises(reference.ReferenceError_, match="add up"):
         reference.run(model, {"x": ramp(5), "k": i64([2, 2])})
 
@@ -456,7 +486,15 @@ def test_loop_carried_optional(node_cases: Any) -> None:
         reference.run(case.model, feeds)
 
 
-CONTROL = ("test_loop", "test_scan", "test_if", "test_sequence", "test_optional", "test_split_to_sequence", "test_identity_")
+CONTROL = (
+    "test_loop",
+    "test_scan",
+    "test_if",
+    "test_sequence",
+    "test_optional",
+    "test_split_to_sequence",
+    "test_identity_",
+)
 
 
 def test_onnx_control_flow_cases(node_cases: Any) -> None:
@@ -467,7 +505,9 @@ def test_onnx_control_flow_cases(node_cases: Any) -> None:
             continue
         for inputs, outputs in case.data_sets:
             names = [i.name for i in case.model.graph.input]
-            values = [numpy_helper.to_array(v) if isinstance(v, onnx.TensorProto) else v for v in inputs]
+            values = [
+                numpy_helper.to_array(v) if isinstance(v, onnx.TensorProto) else v for v in inputs
+            ]
             got = reference.run(case.model, dict(zip(names, values, strict=True)))
             for one, other in zip(got, outputs, strict=True):
                 _assert_case(one, other, case.name)
@@ -490,4 +530,6 @@ def _assert_case(got: Any, want: Any, name: str) -> None:
         if want.dtype == object or want.dtype.kind in "USiub":
             np.testing.assert_array_equal(got, want, name)
         else:
-            np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), 1e-3, 1e-7, err_msg=name)
+            np.testing.assert_allclose(
+                got.astype(np.float64), want.astype(np.float64), 1e-3, 1e-7, err_msg=name
+            )

@@ -268,7 +268,7 @@ static ExitCode runModel(const loopc_session *session, const Options &options) {
 int loopc::run::runTool(int argc, const char *const *argv) {
   Options options;
   options.compile = loopc_compile_options_create();
-  auto freeOptions = make_scope_exit(
+  scope_exit freeOptions(
       [&] { loopc_compile_options_destroy(options.compile); });
   if (!parseCommandLine(argc, argv, options))
     return ExitUsage;

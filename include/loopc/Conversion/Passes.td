@@ -78,4 +78,43 @@ def ExternalizeWeights
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def ExpandViews : Pass<"loopc-expand-views"> {
+  let summary = "lower memref.expand_shape with several run-time extents";
+  let description = [{
+    Each becomes a `memref.reinterpret_cast` with the sizes of its output shape.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
+  let summary = "polynomials for tanh, exp and erf, libm for the delicate rest";
+  let description = [{
+    The numeric contract (docs/Spec.md) allows 5 ulp: polynomial tanh, exp and
+    erf of f32 keep it and vectorise; others become calls of libm.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def LowerBufferCopies : Pass<"loopc-lower-buffer-copies"> {
+  let summary = "make strided copies of buffers loops";
+  let description = [{
+    `memref.copy` between buffers without gaps stays (a memcpy); others become
+    `linalg.generic`.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def MarkInputsReadOnly
+    : Pass<"loopc-mark-inputs-read-only", "::mlir::ModuleOp"> {
+  let summary = "mark the arguments of functions as not writable";
+  let description = [{
+    A run never writes into its inputs: bufferization copies what it would have
+    to change.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 #endif // LOOPC_CONVERSION_PASSES_TD

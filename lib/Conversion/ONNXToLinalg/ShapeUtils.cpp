@@ -108,20 +108,23 @@ bool loopc::isKnownNonNegative(OpFoldResult value) {
   return ::isKnownNonNegative(cast<Value>(value), 6);
 }
 
-void loopc::requireNonNegative(NodeLowering &l, OpFoldResult value,
-                               const Twine &what) {
+OpFoldResult loopc::requireNonNegative(NodeLowering &l, OpFoldResult value,
+                                       const Twine &what) {
   if (isKnownNonNegative(value))
-    return;
+    return value;
   l.check(compare(l, arith::CmpIPredicate::sge, value, l.fold(0)),
           what + " is {}, less than 0", l.asIndex(value));
+  return getConstantIntValue(value) ? l.fold(0) : value;
 }
 
-void loopc::requireEqual(NodeLowering &l, OpFoldResult x, OpFoldResult y,
+bool loopc::requireEqual(NodeLowering &l, OpFoldResult x, OpFoldResult y,
                          const Twine &what) {
   if (sameExtent(x, y))
-    return;
+    return true;
   l.check(compare(l, arith::CmpIPredicate::eq, x, y),
-          what + ": {} and {} differ", ValueRange{l.asIndex(x), l.asIndex(y)});
+          what + ": {} and {} differ",
+          ValueRange{l.asIndex(x), l.asIndex(y)});
+  return !getConstantIntValue(x) || !getConstantIntValue(y);
 }
 
 //===----------------------------------------------------------------------===//
@@ -263,6 +266,18 @@ Value loopc::fromElements(NodeLowering &l, ArrayRef<OpFoldResult> dims,
 //===----------------------------------------------------------------------===//
 // Loops and slices
 //===----------------------------------------------------------------------===//
+
+void loopc::settleEmptySlice(NodeLowering &l, OpFoldResult &offset,
+                             OpFoldResult &size, OpFoldResult extent) {
+  std::optional<int64_t> from = getConstantIntValue(offset);
+  std::optional<int64_t> end = getConstantIntValue(extent);
+  if ((from && end && *from >= *end) || isConstantIntValue(size, 0))
+    offset = size = l.fold(0);
+}
+
+Value loopc::zeroOf(NodeLowering &l, Type type) {
+  return isa<FloatType, IntegerType>(type) ? l.constant(type, 0) : Value();
+}
 
 Value loopc::sliceDropping(NodeLowering &l, Value value,
                            ArrayRef<OpFoldResult> offsets,

@@ -41,12 +41,15 @@ inline bool sameExtent(mlir::OpFoldResult x, mlir::OpFoldResult y) {
 /// True if `value` is computed from dimensions and non-negative constants in a
 /// way that cannot become negative.
 bool isKnownNonNegative(mlir::OpFoldResult value);
-/// The run ends with "<what> is {}, less than 0" where `value` is negative.
-void requireNonNegative(NodeLowering &l, mlir::OpFoldResult value,
-                        const llvm::Twine &what);
+/// The run ends with "<what> is {}, less than 0" where `value` is negative. The
+/// result is `value`, or 0 for a negative constant: what is built behind the
+/// check must be valid IR even where it cannot be reached.
+mlir::OpFoldResult requireNonNegative(NodeLowering &l, mlir::OpFoldResult value,
+                                      const llvm::Twine &what);
 /// The run ends with an error where the two dimensions differ; false where
-/// they are constants that do.
-void requireEqual(NodeLowering &l, mlir::OpFoldResult x, mlir::OpFoldResult y,
+/// they are constants that do (the caller then builds anything of the right
+/// type: a node that is wrong may stand where it never runs).
+bool requireEqual(NodeLowering &l, mlir::OpFoldResult x, mlir::OpFoldResult y,
                   const llvm::Twine &what);
 
 //===----------------------------------------------------------------------===//
@@ -97,6 +100,12 @@ fromElements(NodeLowering &l, llvm::ArrayRef<mlir::OpFoldResult> dims,
 /// its own. Axes that stay are not merged with others; no copy.
 mlir::Value reshapeByGroups(NodeLowering &l, mlir::Value value,
                             llvm::ArrayRef<mlir::OpFoldResult> target);
+/// A slice whose offset is at the end of an axis is empty: `size` and `offset`
+/// are set to 0 where that is known, because MLIR refuses such offsets.
+void settleEmptySlice(NodeLowering &l, mlir::OpFoldResult &offset,
+                      mlir::OpFoldResult &size, mlir::OpFoldResult extent);
+/// The zero of an integer or float type; null for other types.
+mlir::Value zeroOf(NodeLowering &l, mlir::Type type);
 /// A slice of `value` without the axes in `dropped`, whose size is 1.
 mlir::Value sliceDropping(NodeLowering &l, mlir::Value value,
                           llvm::ArrayRef<mlir::OpFoldResult> offsets,

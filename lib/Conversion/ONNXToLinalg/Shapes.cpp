@@ -144,7 +144,8 @@ void ReshapeShape::resolveInferred(int64_t position) {
           ValueRange{l.asIndex(l.product(source)),
                      l.asIndex(l.product(theirs))});
   dims[position] = quotient(l, count, divisor);
-  isProven = getConstantIntValue(known).has_value();
+  // A check that failed at compile time proves nothing.
+  isProven = getConstantIntValue(known) && !matchPattern(fits, m_Zero());
 }
 
 /// Some run-time extents may turn out to be -1.
@@ -156,7 +157,8 @@ void ReshapeShape::resolveRunTime(const llvm::SmallBitVector &maybeInferred) {
     isInferred[k] = compare(l, IP::eq, dims[k], l.fold(-1));
     inferred = l.add(inferred, select(l, isInferred[k], l.fold(1), l.fold(0)));
     known[k] = select(l, isInferred[k], l.fold(1), dims[k]);
-    requireNonNegative(l, known[k], "element " + Twine(k) + " of the shape");
+    known[k] = requireNonNegative(l, known[k],
+                                  "element " + Twine(k) + " of the shape");
   }
   l.check(compare(l, IP::ule, inferred, l.fold(1)),
           "the shape holds -1 more than once");
@@ -334,18 +336,18 @@ static LogicalResult lowerSqueeze(NodeLowering &l) {
   if (!*axes) {
     // All axes of extent 1: which they are must be known.
     Dims ones;
-    for (auto [k, extent] : llvm::enumerate(dims))
+    bool isKnown = true;
+    for (auto [k, extent] : llvm::enumerate(dims)) {
+      isKnown &= getConstantIntValue(extent).has_value();
       if (isConstantIntValue(extent, 1))
         ones.push_back(l.fold(k));
-      else if (!getConstantIntValue(extent) &&
-               !(inferred && inferred.getRank() + static_cast<int64_t>(
-                                                      ones.size()) <=
-                                 rank))
-        return l.refuse("without axes every dimension must be known");
-    if (inferred && static_cast<int64_t>(ones.size()) != expected)
+    }
+    if (!isKnown && expected != static_cast<int64_t>(ones.size()))
       return l.refuse("without axes every dimension must be known");
     *axes = ones;
   }
+  if (static_cast<int64_t>((**axes).size()) > rank)
+    return l.refuse("an axis is repeated");
   SmallVector<Value> member = membership(l, **axes, rank), keep;
   for (auto [k, dropped] : llvm::enumerate(member)) {
     Value isOne = compare(l, IP::eq, dims[k], l.fold(1));
@@ -445,15 +447,28 @@ static LogicalResult lowerExpand(NodeLowering &l) {
   if (failed(shape))
     return failure();
   for (auto [k, extent] : llvm::enumerate(*shape))
-    requireNonNegative(l, extent, "element " + Twine(k) + " of the shape");
+    extent =
+        requireNonNegative(l, extent, "element " + Twine(k) + " of the shape");
   int64_t count = shape->size();
   if (count < rank)
     shape->insert(shape->begin(), rank - count, l.fold(1));
   else
     dims.insert(dims.begin(), count - rank, l.fold(1));
   Dims target;
-  for (auto [own, wanted] : llvm::zip_equal(dims, *shape))
+  bool isImpossible = false;
+  for (auto [own, wanted] : llvm::zip_equal(dims, *shape)) {
     target.push_back(broadcastExtent(l, own, wanted));
+    isImpossible |= getConstantIntValue(own) && getConstantIntValue(wanted) &&
+                    !sameExtent(target.back(), own) &&
+                    !isConstantIntValue(own, 1);
+    isImpossible |= getConstantIntValue(own) && getConstantIntValue(wanted) &&
+                    !sameExtent(target.back(), wanted) &&
+                    !isConstantIntValue(wanted, 1);
+  }
+  if (isImpossible) {
+    l.setResult(unreachable(l, target));
+    return success();
+  }
   if (isSmallIntegers(target, l.elementType(0)) && rank <= 1) {
     bool isOne = rank == 0 || isConstantIntValue(dims[0], 1);
     if (isOne || sameExtent(dims[0], target[0])) {
@@ -517,7 +532,8 @@ static LogicalResult lowerTile(NodeLowering &l) {
   if (failed(repeats))
     return failure();
   for (auto [k, repeat] : llvm::enumerate(*repeats))
-    requireNonNegative(l, repeat, "element " + Twine(k) + " of the repeats");
+    repeat = requireNonNegative(l, repeat,
+                                "element " + Twine(k) + " of the repeats");
   l.setResult(rank == 0 ? l.in(0) : tile(l, l.in(0), *repeats));
   return success();
 }
@@ -535,7 +551,7 @@ static LogicalResult lowerTileAxis(NodeLowering &l) {
     return value;
   };
   OpFoldResult tiles = read(1);
-  requireNonNegative(l, tiles, "number of tiles");
+  tiles = requireNonNegative(l, tiles, "number of tiles");
   FailureOr<Dims> axis = normalizedAxes(l, {read(2)}, rank);
   if (failed(axis))
     return failure();
@@ -551,7 +567,9 @@ static LogicalResult lowerTileAxis(NodeLowering &l) {
 
 static LogicalResult lowerConstantOfShape(NodeLowering &l) {
   Type element = l.resultElementType();
-  Value fill = l.constant(element, 0);
+  Value fill = zeroOf(l, element);
+  if (!fill)
+    return l.refuse("element type of the result is not supported");
   if (Attribute attribute = l.attr("value")) {
     auto given = dyn_cast<DenseElementsAttr>(attribute);
     if (!given || given.getNumElements() != 1)
@@ -559,11 +577,9 @@ static LogicalResult lowerConstantOfShape(NodeLowering &l) {
     if (isa<FloatType>(element))
       fill = arith::ConstantOp::create(
           l.b, l.b.getFloatAttr(element, *given.value_begin<APFloat>()));
-    else if (isa<IntegerType>(element))
+    else
       fill = arith::ConstantOp::create(
           l.b, l.b.getIntegerAttr(element, *given.value_begin<APInt>()));
-    else
-      return l.refuse("element type of 'value' is not supported");
   }
   std::optional<int64_t> rank;
   if (auto inferred = dyn_cast<RankedTensorType>(l.resultType()))
@@ -572,7 +588,8 @@ static LogicalResult lowerConstantOfShape(NodeLowering &l) {
   if (failed(dims))
     return failure();
   for (auto [k, extent] : llvm::enumerate(*dims))
-    requireNonNegative(l, extent, "element " + Twine(k) + " of the shape");
+    extent =
+        requireNonNegative(l, extent, "element " + Twine(k) + " of the shape");
   if (dims->empty() || isSmallIntegers(*dims, element))
     l.setResult(fromElements(l, *dims, element, [&](int64_t) { return fill; }));
   else

@@ -41,6 +41,10 @@ const LoweringTable &LoweringTable::get() {
   static const LoweringTable table = [] {
     LoweringTable t;
     addElementwiseRows(t);
+    addShapeRows(t);
+    addMovementRows(t);
+    addIndexingRows(t);
+    addSelectionRows(t);
     return t;
   }();
   return table;

@@ -57,15 +57,12 @@ Importer::findLocalFunction(const pb::NodeProto &node) {
 
 FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
   const pb::NodeProto &node = nc.node;
-  StringRef shown = nc.domain.empty() ? StringRef("ai.onnx") : nc.domain;
   if (node.op_type().empty())
     return loopc::emitError(nc.loc, Diag::BadNode)
            << "the node does not say its operator";
   auto version = nc.frame.opsets.find(nc.domain);
   if (version == nc.frame.opsets.end())
-    return loopc::emitError(nc.loc, Diag::MissingOpset)
-           << "domain '" << shown << "' of operator '" << node.op_type()
-           << "' has no opset import";
+    return NodeKind::Unsupported;
   nc.opset = version->second;
   nc.loc = nodeLoc(nc.graphPath, nc.index, node, nc.opset);
   if (findLocalFunction(node))
@@ -82,7 +79,8 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
   bool lowered = options.isLowered
                      ? options.isLowered(nc.domain, node.op_type(), nc.since)
                      : nc.schema != nullptr;
-  if (lowered)
+  // A node cannot hold graphs: what they do becomes part of its function body.
+  if (lowered && !nc.hasGraphs())
     return NodeKind::Lowered;
   if (nc.schema && nc.schema->GetFunction(static_cast<int>(nc.opset)))
     return NodeKind::SchemaFunction;
@@ -91,28 +89,41 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
   return NodeKind::Unsupported;
 }
 
-void Importer::addUnsupported(const NodeContext &nc) {
-  bool withdrawn = nc.schema && nc.schema->deprecated();
-  std::string message;
-  llvm::raw_string_ostream os(message);
+/// Why the node cannot be imported, without its place: equal faults have equal
+/// texts.
+static std::pair<Diag, std::string> explain(const NodeContext &nc) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (!nc.opset) {
+    os << "domain '" << (nc.domain.empty() ? "ai.onnx" : nc.domain)
+       << "' has no opset import";
+    return {Diag::MissingOpset, text};
+  }
   os << "operator '";
   if (!nc.domain.empty())
     os << nc.domain << "::";
   os << nc.node.op_type() << "' ";
-  if (withdrawn)
+  if (nc.schema && nc.schema->deprecated()) {
     os << "was withdrawn in opset " << nc.since << ", the model has opset "
        << nc.opset;
-  else if (nc.schema)
+    return {Diag::DeprecatedOperator, text};
+  }
+  const auto &known =
+      pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  if (nc.schema)
     os << "(opset " << nc.opset << ", since " << nc.since
        << ") is not supported";
-  else if (pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map().count(
-               nc.domain.str()))
+  else if (known.count(nc.domain.str()))
     os << "does not exist in opset " << nc.opset;
   else
     os << "is not supported: domain '" << nc.domain << "' is unknown";
-  auto &entry = unsupported[builder.getStringAttr(message)];
-  entry.diag =
-      withdrawn ? Diag::DeprecatedOperator : Diag::UnsupportedOperator;
+  return {Diag::UnsupportedOperator, text};
+}
+
+void Importer::addUnsupported(const NodeContext &nc) {
+  auto [diag, text] = explain(nc);
+  Unsupported &entry = unsupported[builder.getStringAttr(text)];
+  entry.diag = diag;
   entry.places.try_emplace(nc.loc, true);
 }
 
@@ -296,7 +307,9 @@ LogicalResult Importer::expandFunction(NodeContext &nc,
   if (nc.node.output_size() > fn.output_size())
     return count(nc.node.output_size(), fn.output_size(), "outputs");
   inputs.resize(fn.input_size());
-  Scope scope(nullptr);
+  bool seesCaller = !isLocal && nc.hasGraphs();
+  Scope scope(seesCaller ? &nc.scope : nullptr);
+  scope.mayRepeat = seesCaller;
   for (auto [name, value] : llvm::zip(fn.input(), inputs))
     if (!scope.values.try_emplace(name, value).second)
       return loopc::emitError(nc.loc, Diag::DuplicateName)

@@ -76,6 +76,12 @@ Location Importer::nodeLoc(StringRef path, unsigned index,
   return pathLoc(text);
 }
 
+bool NodeContext::hasGraphs() const {
+  return llvm::any_of(node.attribute(), [](const pb::AttributeProto &attr) {
+    return attr.has_g() || attr.graphs_size();
+  });
+}
+
 std::string NodeContext::innerPath() const {
   std::string path = graphPath + "/" + node.op_type();
   if (node.name().empty())
@@ -308,7 +314,7 @@ LogicalResult Importer::addInitializers(const pb::GraphProto &graph,
 }
 
 bool Importer::isVisible(Scope &scope, StringRef name) {
-  for (Scope *s = &scope; s; s = s->parent)
+  for (Scope *s = &scope; s; s = s->mayRepeat ? nullptr : s->parent)
     if (s->values.count(name) || s->initializers.count(name) ||
         s->sparseInitializers.count(name))
       return true;

@@ -136,6 +136,9 @@ struct Frame {
 struct Scope {
   explicit Scope(Scope *parent) : parent(parent) {}
   Scope *parent; ///< null for the main graph and functions
+  /// True for a body that a schema made from a node with graphs: it sees the
+  /// names around the node, as those graphs do, but may take them itself.
+  bool mayRepeat = false;
   /// A null value is an optional input of a function that was left out.
   llvm::StringMap<Value> values;
   llvm::StringMap<const pb::TensorProto *> initializers;
@@ -150,10 +153,12 @@ struct NodeContext {
   std::string graphPath; ///< "main/Loop 'decode'/body"
   unsigned index;
   llvm::StringRef domain; ///< "" for ai.onnx
-  int64_t opset = 0;
+  int64_t opset = 0; ///< 0 where the domain has no opset import
   int64_t since = 0;
   const pb::OpSchema *schema = nullptr;
   Location loc;
+
+  bool hasGraphs() const;
 
   /// "main/Loop 'decode'/body/Scan 'x'": what is inside of this node.
   std::string innerPath() const;
@@ -326,7 +331,7 @@ private:
                           llvm::StringRef path, unsigned level);
   LogicalResult scanFunction(NodeContext &nc, const pb::FunctionProto &fn,
                              bool isLocal, unsigned level);
-  /// Resolves domain, opset, version and schema of the node.
+  /// Resolves opset, version and schema of the node.
   FailureOr<NodeKind> classifyNode(NodeContext &nc);
   const pb::FunctionProto *findLocalFunction(const pb::NodeProto &node);
   LogicalResult readFunctionOpsets(NodeContext &nc, const pb::FunctionProto &fn,

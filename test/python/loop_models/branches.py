@@ -33,8 +33,16 @@ def if_condition_one_element():
     }"""), [
         run("then", {"p": b8([True]), "x": f32([1, -2])}, [f32([-1, 2])]),
         run("else", {"p": b8([False]), "x": f32([1, -2])}, [f32([1, 2])]),
-        run("two", {"p": b8([True, True]), "x": f32([1, -2])}, error=r"(?i)one element|single element|condition"),
-        run("none", {"p": b8([]), "x": f32([1, -2])}, error=r"(?i)one element|single element|condition"),
+        run(
+            "two",
+            {"p": b8([True, True]), "x": f32([1, -2])},
+            error=r"(?i)one element|single element|condition",
+        ),
+        run(
+            "none",
+            {"p": b8([]), "x": f32([1, -2])},
+            error=r"(?i)one element|single element|condition",
+        ),
     ]
 
 
@@ -69,11 +77,14 @@ def if_ranks_differ():
 @loop_model("if_types")
 def squeeze_twelve_times():
     """Twelve Ifs in a row that drop a leading 1 where there is one: the rank is open throughout."""
-    steps = "\n".join(f"""
+    steps = "\n".join(
+        f"""
         s{k} = Shape<start = 0, end = 1>(v{k})
         p{k} = Equal(s{k}, one)
         v{k + 1} = If <then_branch = t{k} () => (float[] a{k}) {{ a{k} = Squeeze(v{k}, axes) }},
-                       else_branch = e{k} () => (float[] b{k}) {{ b{k} = Identity(v{k}) }}> (p{k})""" for k in range(12))
+                       else_branch = e{k} () => (float[] b{k}) {{ b{k} = Identity(v{k}) }}> (p{k})"""
+        for k in range(12)
+    )
     return graph(f"""(float[A,B,C] v0) => (float[] y) {{
         one = Constant<value = int64[1] {{1}}>()
         axes = Constant<value = int64[1] {{0}}>()
@@ -114,7 +125,11 @@ def if_in_loop_avoids_index_error():
     }"""), [
         run("never_taken", {"M": i64(2), "k": i64(99), "x": f32([5, 6])}, [f32([5, 6])]),
         run("taken", {"M": i64(4), "k": i64(0), "x": f32([5, 6])}, [f32([5, 6, 5, 5])]),
-        run("taken_wrong", {"M": i64(4), "k": i64(99), "x": f32([5, 6])}, error=r"(?i)ind(ex|ices)|range|bound"),
+        run(
+            "taken_wrong",
+            {"M": i64(4), "k": i64(99), "x": f32([5, 6])},
+            error=r"(?i)ind(ex|ices)|range|bound",
+        ),
         run("zero", {"M": i64(0), "k": i64(99), "x": f32([])}, [f32([])]),
     ]
 
@@ -148,9 +163,19 @@ def loop_in_if():
             ds = Unsqueeze(x, axes)
         }> (p)
     }"""), [
-        run("else", {"p": b8(False), "M": i64(3), "x": f32([1, -2])}, [f32([1, 2]), f32([[1, -2]])]),
-        run("zero", {"p": b8(True), "M": i64(0), "x": f32([1, -2])}, [f32([1, -2]), np.zeros((0, 2), np.float32)]),
-        run("two", {"p": b8(True), "M": i64(2), "x": f32([1, -2])}, [f32([3, -6]), f32([[-1, 2], [-2, 4]])]),
+        run(
+            "else", {"p": b8(False), "M": i64(3), "x": f32([1, -2])}, [f32([1, 2]), f32([[1, -2]])]
+        ),
+        run(
+            "zero",
+            {"p": b8(True), "M": i64(0), "x": f32([1, -2])},
+            [f32([1, -2]), np.zeros((0, 2), np.float32)],
+        ),
+        run(
+            "two",
+            {"p": b8(True), "M": i64(2), "x": f32([1, -2])},
+            [f32([3, -6]), f32([[-1, 2], [-2, 4]])],
+        ),
     ]
 
 

@@ -49,9 +49,17 @@ def ranks_differ():
         y = Sub(x, w)
         z = Sub(w, x)
     }"""), [
-        run("equal", {"x": ramp(2, 2, 3), "w": ramp(3)}, [ramp(2, 2, 3) - ramp(3), ramp(3) - ramp(2, 2, 3)]),
+        run(
+            "equal",
+            {"x": ramp(2, 2, 3), "w": ramp(3)},
+            [ramp(2, 2, 3) - ramp(3), ramp(3) - ramp(2, 2, 3)],
+        ),
         run("one", {"x": ramp(2, 2, 3), "w": f32([7])}, [ramp(2, 2, 3) - 7, 7 - ramp(2, 2, 3)]),
-        run("expands", {"x": ramp(2, 2, 1), "w": ramp(4)}, [ramp(2, 2, 1) - ramp(4), ramp(4) - ramp(2, 2, 1)]),
+        run(
+            "expands",
+            {"x": ramp(2, 2, 1), "w": ramp(4)},
+            [ramp(2, 2, 1) - ramp(4), ramp(4) - ramp(2, 2, 1)],
+        ),
         run("mismatch", {"x": ramp(2, 2, 3), "w": ramp(2)}, error=MISMATCH),
     ]
 
@@ -110,9 +118,17 @@ def carried_with_growing_partner():
         }> (M, "", x, s)
     }"""), [
         run("zero", {"M": i64(0), "x": ramp(2), "s": f32([2])}, [ramp(2), f32([2])]),
-        run("three", {"M": i64(3), "x": ramp(2), "s": f32([2])}, [np.tile(ramp(2), 4), 2 * np.tile(ramp(2), 3)]),
+        run(
+            "three",
+            {"M": i64(3), "x": ramp(2), "s": f32([2])},
+            [np.tile(ramp(2), 4), 2 * np.tile(ramp(2), 3)],
+        ),
         run("mismatch_later", {"M": i64(2), "x": ramp(2), "s": ramp(2)}, error=MISMATCH),
-        run("match_first", {"M": i64(1), "x": ramp(2), "s": ramp(2)}, [np.tile(ramp(2), 2), ramp(2) ** 2]),
+        run(
+            "match_first",
+            {"M": i64(1), "x": ramp(2), "s": ramp(2)},
+            [np.tile(ramp(2), 2), ramp(2) ** 2],
+        ),
     ]
 
 

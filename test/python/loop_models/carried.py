@@ -67,9 +67,21 @@ def old_state_collected():
             w = Identity(v1)
         }> (M, "", x)
     }"""), [
-        run("zero", {"M": i64(0), "x": f32([1, 2, 3])}, [f32([1, 2, 3]), np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32)]),
-        run("one", {"M": i64(1), "x": f32([1, 2, 3])}, [f32([2, 4, 6]), f32([[1, 2, 3]]), f32([[2, 4, 6]])]),
-        run("two", {"M": i64(2), "x": f32([1, 2, 3])}, [f32([4, 8, 12]), f32([[1, 2, 3], [2, 4, 6]]), f32([[2, 4, 6], [4, 8, 12]])]),
+        run(
+            "zero",
+            {"M": i64(0), "x": f32([1, 2, 3])},
+            [f32([1, 2, 3]), np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32)],
+        ),
+        run(
+            "one",
+            {"M": i64(1), "x": f32([1, 2, 3])},
+            [f32([2, 4, 6]), f32([[1, 2, 3]]), f32([[2, 4, 6]])],
+        ),
+        run(
+            "two",
+            {"M": i64(2), "x": f32([1, 2, 3])},
+            [f32([4, 8, 12]), f32([[1, 2, 3], [2, 4, 6]]), f32([[2, 4, 6], [4, 8, 12]])],
+        ),
     ]
 
 
@@ -81,14 +93,19 @@ def rotate_three():
                   => (bool k, float[2] q, float[2] r, float[2] s) {
             s = Add(p, q)
         }> (M, "", a, b, c)
-    }"""), [run(f"m{m}", {"M": i64(m), "a": f32([1, 0]), "b": f32([0, 1]), "c": f32([1, 1])}) for m in (0, 1, 2, 3, 10)]
+    }"""), [
+        run(f"m{m}", {"M": i64(m), "a": f32([1, 0]), "b": f32([0, 1]), "c": f32([1, 1])})
+        for m in (0, 1, 2, 3, 10)
+    ]
 
 
 @loop_model("loop_parallel_assign")
 def sixteen_rotate():
     """Sixteen carried values move on by one place each trip."""
     names = [f"v{k}" for k in range(16)]
-    inits = "\n".join(f"k{k} = Constant<value = float {{{k}.0}}>()\n x{k} = Add(x, k{k})" for k in range(16))
+    inits = "\n".join(
+        f"k{k} = Constant<value = float {{{k}.0}}>()\n x{k} = Add(x, k{k})" for k in range(16)
+    )
     arguments = ", ".join(f"float[2] {n}" for n in names)
     yields = ", ".join(f"float[2] {n}" for n in names[1:] + names[:1])
     outputs = ", ".join(f"float[2] y{k}" for k in range(16))
@@ -112,7 +129,11 @@ def invariant_carried():
             v1 = Add(v, u)
         }> (M, "", x, w)
     }"""), [
-        run(f"m{m}", {"M": i64(m), "x": f32([0, 1]), "w": f32([1, 2])}, [f32([0, 1]) + m * f32([1, 2]), f32([1, 2])])
+        run(
+            f"m{m}",
+            {"M": i64(m), "x": f32([0, 1]), "w": f32([1, 2])},
+            [f32([0, 1]) + m * f32([1, 2]), f32([1, 2])],
+        )
         for m in (0, 1, 6)
     ]
 
@@ -127,7 +148,8 @@ def one_init_twice():
             w1 = Sub(w, one)
         }> (M, "", x, x)
     }"""), [
-        run(f"m{m}", {"M": i64(m), "x": f32([5, 6])}, [f32([5, 6]) + m, f32([5, 6]) - m]) for m in (0, 1, 3)
+        run(f"m{m}", {"M": i64(m), "x": f32([5, 6])}, [f32([5, 6]) + m, f32([5, 6]) - m])
+        for m in (0, 1, 3)
     ]
 
 
@@ -154,7 +176,11 @@ def input_is_not_overwritten():
         }> (M, "", x)
         z = Sub(y, x)
     }"""), [
-        run(f"m{m}", {"M": i64(m), "x": f32([1, 2, 3])}, [f32([1, 2, 3]) * (m + 1), f32([1, 2, 3]) * m])
+        run(
+            f"m{m}",
+            {"M": i64(m), "x": f32([1, 2, 3])},
+            [f32([1, 2, 3]) * (m + 1), f32([1, 2, 3]) * m],
+        )
         for m in (0, 1, 4)
     ]
 
@@ -231,7 +257,8 @@ def grows_by_itself():
             v1 = Concat<axis = 0>(v, v)
         }> (M, "", x)
     }"""), [
-        run(f"m{m}", {"M": i64(m), "x": ramp(1, 2)}, [np.tile(ramp(1, 2), (2**m, 1))]) for m in (0, 1, 5)
+        run(f"m{m}", {"M": i64(m), "x": ramp(1, 2)}, [np.tile(ramp(1, 2), (2**m, 1))])
+        for m in (0, 1, 5)
     ]
 
 
@@ -251,9 +278,22 @@ def kv_cache():
             y = MatMul(p, vs1)
         }> (M, "", q, k0, v0)
     }"""), [
-        run(f"m{m}", {"M": i64(m), "k0": noise(2, 3, 4), "v0": noise(2, 3, 4, seed=1), "q": noise(2, 1, 4, seed=2)})
+        run(
+            f"m{m}",
+            {
+                "M": i64(m),
+                "k0": noise(2, 3, 4),
+                "v0": noise(2, 3, 4, seed=1),
+                "q": noise(2, 1, 4, seed=2),
+            },
+        )
         for m in (0, 1, 9)
-    ] + [run("from_empty", {"M": i64(4), "k0": noise(2, 0, 4), "v0": noise(2, 0, 4), "q": noise(2, 1, 4)})]
+    ] + [
+        run(
+            "from_empty",
+            {"M": i64(4), "k0": noise(2, 0, 4), "v0": noise(2, 0, 4), "q": noise(2, 1, 4)},
+        )
+    ]
 
 
 @loop_model("loop_carried", "loop_test")
@@ -346,7 +386,11 @@ def all_dimensions_dynamic():
             w = Neg(v)
         }> (M, "", x)
     }"""), [
-        run("one", {"M": i64(1), "x": ramp(2, 3, 4)}, [np.zeros((2, 3, 4), np.float32), -ramp(1, 2, 3, 4)]),
+        run(
+            "one",
+            {"M": i64(1), "x": ramp(2, 3, 4)},
+            [np.zeros((2, 3, 4), np.float32), -ramp(1, 2, 3, 4)],
+        ),
         run("three", {"M": i64(3), "x": ramp(2, 1, 4)}),
         run("no_elements", {"M": i64(3), "x": ramp(2, 0, 4)}, [ramp(2, 0, 4), ramp(3, 2, 0, 4)]),
     ]
@@ -397,7 +441,9 @@ def _dtype(kind: str):
         # Integers wrap: 100 + 4 * 50 is 44 in 8 bits.
         states = [x]
         for _ in range(4):
-            states.append(states[-1] ^ step if kind == "bool" else (states[-1] + step).astype(dtype))
+            states.append(
+                states[-1] ^ step if kind == "bool" else (states[-1] + step).astype(dtype)
+            )
         return model, [
             run(f"m{m}", {"M": i64(m), "x": x, "step": step},
                 [states[m], np.stack(states[1 : m + 1]) if m else np.zeros((0, 3), dtype),
@@ -411,7 +457,9 @@ def _dtype(kind: str):
 
 for _kind in DTYPES:
     _mark = OrtDiffers("refuses", "ORT has no bfloat16 Add") if _kind == "bfloat16" else ()
-    loop_model("loop_carried", "loop_types", "loop_collect", name=f"dtype_{_kind}", ort=_mark)(_dtype(_kind))
+    loop_model("loop_carried", "loop_types", "loop_collect", name=f"dtype_{_kind}", ort=_mark)(
+        _dtype(_kind)
+    )
 
 
 @loop_model("loop_carried")

@@ -54,7 +54,9 @@ def collect_dynamic():
         }> (M, "")
     }"""), [
         run("one", {"M": i64(1), "x": ramp(3, 2)}, [ramp(1, 3, 2)]),
-        run("three", {"M": i64(3), "x": ramp(3, 2)}, [np.stack([ramp(3, 2) + k for k in range(3)])]),
+        run(
+            "three", {"M": i64(3), "x": ramp(3, 2)}, [np.stack([ramp(3, 2) + k for k in range(3)])]
+        ),
         run("empty_rows", {"M": i64(3), "x": ramp(0, 2)}, [np.zeros((3, 0, 2), np.float32)]),
     ]
 
@@ -85,8 +87,16 @@ def zero_trips_changing_dimension():
             row = Gather(v, zero)
         }> (M, "", x)
     }"""), [
-        run("zero", {"M": i64(0), "x": ramp(2, 3)}, [ramp(2, 3), f32([]), np.zeros((0, 3), np.float32)]),
-        run("two", {"M": i64(2), "x": ramp(2, 3)}, [np.tile(ramp(2, 3), (3, 1)), f32([0, 0]), ramp(1, 3).repeat(2, 0)]),
+        run(
+            "zero",
+            {"M": i64(0), "x": ramp(2, 3)},
+            [ramp(2, 3), f32([]), np.zeros((0, 3), np.float32)],
+        ),
+        run(
+            "two",
+            {"M": i64(2), "x": ramp(2, 3)},
+            [np.tile(ramp(2, 3), (3, 1)), f32([0, 0]), ramp(1, 3).repeat(2, 0)],
+        ),
     ]
 
 
@@ -198,8 +208,16 @@ def collect_one_value_twice():
             w = Add(v, x)
         }> (M, "", x)
     }"""), [
-        run("zero", {"M": i64(0), "x": f32([1, 2])}, [f32([1, 2]), np.zeros((0, 2), np.float32), np.zeros((0, 2), np.float32)]),
-        run("two", {"M": i64(2), "x": f32([1, 2])}, [f32([3, 6]), f32([[2, 4], [3, 6]]), f32([[2, 4], [3, 6]])]),
+        run(
+            "zero",
+            {"M": i64(0), "x": f32([1, 2])},
+            [f32([1, 2]), np.zeros((0, 2), np.float32), np.zeros((0, 2), np.float32)],
+        ),
+        run(
+            "two",
+            {"M": i64(2), "x": f32([1, 2])},
+            [f32([3, 6]), f32([[2, 4], [3, 6]]), f32([[2, 4], [3, 6]])],
+        ),
     ]
 
 
@@ -246,7 +264,11 @@ def collect_views():
         }> (M, "")
     }"""), [
         run("zero", {"M": i64(0), "x": ramp(4, 6)}),
-        run("three", {"M": i64(3), "x": ramp(4, 6)}, [ramp(3, 6), np.stack([ramp(4, 6).T] * 3), np.stack([ramp(3, 8)] * 3)]),
+        run(
+            "three",
+            {"M": i64(3), "x": ramp(4, 6)},
+            [ramp(3, 6), np.stack([ramp(4, 6).T] * 3), np.stack([ramp(3, 8)] * 3)],
+        ),
     ]
 
 

@@ -7,6 +7,9 @@
 # ===------------------------------------------------------------------------===#
 """Models that must be refused at compile time, and runs that must end with an error."""
 
+import ml_dtypes
+import numpy as np
+
 from loop_models.registry import OrtDiffers, f32, graph, i64, loop_model, ramp, run
 
 ANY = r"(?i)."
@@ -135,6 +138,34 @@ def inner_name_read_outside():
     }"""), [run("one", {"M": i64(1), "x": f32([1, 2])}, error=ANY)]
 
 
+@loop_model("loop_arity", compile_error=r"(?i)input")
+def version_1_without_carried_values():
+    """Loop-1 takes at least one carried value."""
+    return graph(
+        """(int64 M) => (int64[?] is) {
+        is = Loop <body = b (int64 i, bool c) => (bool c1, int64 j) {
+            c1 = Identity(c)
+            j = Add(i, i)
+        }> (M, "")
+    }""",
+        opset=10,
+    ), [run("one", {"M": i64(1)}, error=ANY)]
+
+
+@loop_model("loop_types", compile_error=r"(?i)type|bfloat16|bf16")
+def bfloat16_before_version_16():
+    """Loop-13 does not list bfloat16."""
+    return graph(
+        """(int64 M, bfloat16[2] x) => (bfloat16[2] y) {
+        y = Loop <body = b (int64 i, bool c, bfloat16[2] v) => (bool c1, bfloat16[2] v1) {
+            c1 = Identity(c)
+            v1 = Add(v, v)
+        }> (M, "", x)
+    }""",
+        opset=15,
+    ), [run("one", {"M": i64(1), "x": np.ones(2, ml_dtypes.bfloat16)}, error=ANY)]
+
+
 @loop_model("if_types", compile_error=r"(?i)type")
 def branches_differ_in_element_type():
     """One branch yields a float, the other an int64."""
@@ -207,7 +238,9 @@ def trip_count_of_two_elements():
         }> (M, "", x)
     }"""), [
         run("one", {"M": i64([2]), "x": f32([1, 2])}, [f32([4, 8])]),
-        run("two", {"M": i64([2, 2]), "x": f32([1, 2])}, error=r"(?i)element|scalar|size|shape|trip"),
+        run(
+            "two", {"M": i64([2, 2]), "x": f32([1, 2])}, error=r"(?i)element|scalar|size|shape|trip"
+        ),
     ]
 
 
@@ -238,5 +271,9 @@ def invariant_that_fails_is_not_hoisted():
     }"""), [
         run("never", {"M": i64(0), "k": i64(7), "x": f32([1, 2])}, [f32([1, 2])]),
         run("inside", {"M": i64(2), "k": i64(1), "x": f32([1, 2])}, [f32([5, 6])]),
-        run("outside", {"M": i64(1), "k": i64(7), "x": f32([1, 2])}, error=r"(?i)ind(ex|ices)|range|bound"),
+        run(
+            "outside",
+            {"M": i64(1), "k": i64(7), "x": f32([1, 2])},
+            error=r"(?i)ind(ex|ices)|range|bound",
+        ),
     ]

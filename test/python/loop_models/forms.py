@@ -293,7 +293,13 @@ def trip_count_constant():
         y, ys = Loop <body = b (int64 i, bool c, float[3] v) => (bool c, float[3] v1, float[3] v) {
             v1 = Mul(v, x)
         }> (M, true, x)
-    }"""), [run("x", {"x": f32([1, 2, 3])}, [f32([1, 32, 243]), f32([[1, 2, 3], [1, 4, 9], [1, 8, 27], [1, 16, 81]])])]
+    }"""), [
+        run(
+            "x",
+            {"x": f32([1, 2, 3])},
+            [f32([1, 32, 243]), f32([[1, 2, 3], [1, 4, 9], [1, 8, 27], [1, 16, 81]])],
+        )
+    ]
 
 
 @loop_model("loop_m", "loop_cond")

@@ -41,14 +41,18 @@ def _rows(name: str, doc: str, row: str, x: np.ndarray, nodes: list[str], output
     loop_model("loop_collect", name=name, rtol=rtol)(build)
 
 
-def _unary(name: str, doc: str, ops: list[str], x: np.ndarray, kind: str = "float", result: str = "") -> None:
+def _unary(
+    name: str, doc: str, ops: list[str], x: np.ndarray, kind: str = "float", result: str = ""
+) -> None:
     """One collected value per operator, each applied to row i."""
     nodes = [f"y{k} = {op}(r)" if "(" not in op else f"y{k} = {op}" for k, op in enumerate(ops)]
     outputs = [f"{result or kind}[?] y{k}" for k in range(len(ops))]
     _rows(name, doc, f"{kind}[A]", x, nodes, outputs)
 
 
-_WIDE = f32([[-3, -1.5, -0.5, 0, 0.25], [0.5, 0.9, 1, 2.5, 30], [-30, np.inf, -np.inf, np.nan, 1e-8]])
+_WIDE = f32(
+    [[-3, -1.5, -0.5, 0, 0.25], [0.5, 0.9, 1, 2.5, 30], [-30, np.inf, -np.inf, np.nan, 1e-8]]
+)
 _UNIT = f32([[-0.99, -0.5, 0, 0.5, 0.99], [1, -1, 0.1, -0.1, 1e-6]])
 _POSITIVE = f32([[1, 1.5, 2, 10, 1e4], [1.0001, 3, 7, 1e-3, 1e8]])
 
@@ -61,10 +65,33 @@ _unary("unary_activation", "Activations with their default attributes.",
        f32([[-3, -1.5, -0.5, 0, 0.25], [0.5, 0.9, 1, 2.5, 10]]))  # fmt: skip
 _unary("unary_trigonometry", "Sines and their inverses.",
        ["Sin", "Cos", "Tan", "Sinh", "Cosh", "Asin", "Acos"], _UNIT)  # fmt: skip
-_unary("unary_positive", "Functions of positive numbers.", ["Sqrt", "Log", "Reciprocal", "Acosh"], _POSITIVE)
-_unary("unary_classify", "NaN and infinity.", ["IsNaN", "IsInf", "IsInf<detect_negative = 0>(r)"], _WIDE, result="bool")
-_unary("unary_integer", "Signed integers.", ["Abs", "Neg", "Sign"], i32([[-5, 0, 7], [2, -1, 1]]), "int32")
-_unary("unary_bitwise", "Bits of unsigned bytes.", ["BitwiseNot"], np.array([[0, 1, 255], [128, 7, 9]], np.uint8), "uint8")
+_unary(
+    "unary_positive",
+    "Functions of positive numbers.",
+    ["Sqrt", "Log", "Reciprocal", "Acosh"],
+    _POSITIVE,
+)
+_unary(
+    "unary_classify",
+    "NaN and infinity.",
+    ["IsNaN", "IsInf", "IsInf<detect_negative = 0>(r)"],
+    _WIDE,
+    result="bool",
+)
+_unary(
+    "unary_integer",
+    "Signed integers.",
+    ["Abs", "Neg", "Sign"],
+    i32([[-5, 0, 7], [2, -1, 1]]),
+    "int32",
+)
+_unary(
+    "unary_bitwise",
+    "Bits of unsigned bytes.",
+    ["BitwiseNot"],
+    np.array([[0, 1, 255], [128, 7, 9]], np.uint8),
+    "uint8",
+)
 
 _rows("binary_float", "Arithmetic with a captured vector and the iteration number.", "float[4]", noise(3, 4),
       ["f = Cast<to = 1>(i)", "a = Add(r, w)", "s = Sub(a, f)", "m = Mul(s, w)", "d = Div(m, w)",

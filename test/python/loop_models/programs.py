@@ -81,7 +81,10 @@ def power_iteration():
             e = ReduceSumSquare<keepdims = 0>(d)
             c1 = Greater(e, eps)
         }> (M, true, x)
-    }"""), [run(f"m{m}", {"M": i64(m), "A": np.diag(f32([4, 3, 2, 1])) + 0.5, "x": f32([0.5] * 4)}) for m in (0, 1, 50)]
+    }"""), [
+        run(f"m{m}", {"M": i64(m), "A": np.diag(f32([4, 3, 2, 1])) + 0.5, "x": f32([0.5] * 4)})
+        for m in (0, 1, 50)
+    ]
 
 
 @loop_model("loop_carried")
@@ -110,7 +113,11 @@ def selection_by_where():
             n1 = Add(n, k)
         }> (M, "", z0, z0, n0)
     }"""), [
-        run(f"m{m}", {"M": i64(m), "cr": f32([[-2, -0.5, 1]] * 3), "ci": f32([[-1] * 3, [0] * 3, [1] * 3])}) for m in (0, 1, 20)
+        run(
+            f"m{m}",
+            {"M": i64(m), "cr": f32([[-2, -0.5, 1]] * 3), "ci": f32([[-1] * 3, [0] * 3, [1] * 3])},
+        )
+        for m in (0, 1, 20)
     ]
 
 

@@ -24,7 +24,9 @@ def scan_prefix_sum():
         }> (s0, xs)
     }"""), [
         run("one", {"s0": f32([10, 20]), "xs": ramp(1, 2)}, [f32([10, 21]), f32([[10, 21]])]),
-        run("four", {"s0": f32([0, 0]), "xs": ramp(4, 2)}, [f32([12, 16]), np.cumsum(ramp(4, 2), 0)]),
+        run(
+            "four", {"s0": f32([0, 0]), "xs": ramp(4, 2)}, [f32([12, 16]), np.cumsum(ramp(4, 2), 0)]
+        ),
     ]
 
 
@@ -71,7 +73,8 @@ def scan_without_states():
             s = ReduceSum<keepdims = 0>(y)
         }> (xs, ks)
     }"""), [
-        run(f"t{t}", {"xs": ramp(t, 2, 2), "ks": ramp(t, start=1), "w": f32([[0, 1], [1, 0]])}) for t in (1, 3)
+        run(f"t{t}", {"xs": ramp(t, 2, 2), "ks": ramp(t, start=1), "w": f32([[0, 1], [1, 0]])})
+        for t in (1, 3)
     ]
 
 
@@ -92,7 +95,13 @@ def scan_many_states():
     ]
 
 
-def _axes(name: str, axes: list[int], inputs_reversed: list[int], outputs_axes: list[int], outputs_reversed: list[int]):
+def _axes(
+    name: str,
+    axes: list[int],
+    inputs_reversed: list[int],
+    outputs_axes: list[int],
+    outputs_reversed: list[int],
+):
     def build():
         model = graph(f"""(float[2] s0, float[A,B,C] xs, float[D,E] ws) => (float[2] s, float[?,?,?] ys, float[?,?] zs) {{
             flat = Constant<value = int64[1] {{-1}}>()
@@ -111,7 +120,9 @@ def _axes(name: str, axes: list[int], inputs_reversed: list[int], outputs_axes: 
         xs_shape, ws_shape = [2, 3, 5], [6, 7]
         xs_shape[axes[0]] = 4
         ws_shape[axes[1]] = 4
-        return model, [run("four", {"s0": f32([1, 2]), "xs": noise(*xs_shape), "ws": noise(*ws_shape, seed=1)})]
+        return model, [
+            run("four", {"s0": f32([1, 2]), "xs": noise(*xs_shape), "ws": noise(*ws_shape, seed=1)})
+        ]
 
     build.__doc__ = "Scan with input axes, output axes and directions."
     loop_model("scan_axes", "loop_slice", name=f"scan_{name}", rtol=1e-4, atol=1e-5)(build)
@@ -238,7 +249,8 @@ def scan_in_scan():
             }> (s, rows)
         }> (zero, xs)
     }"""), [
-        run(f"a{a}_b{b}", {"xs": ramp(a, b, 2), "w": f32([1, -1])}) for a, b in ((1, 1), (2, 3), (3, 2))
+        run(f"a{a}_b{b}", {"xs": ramp(a, b, 2), "w": f32([1, -1])})
+        for a, b in ((1, 1), (2, 3), (3, 2))
     ]
 
 

@@ -40,7 +40,8 @@ def input_shadows_outer():
             x1 = Add(x, x)
         }> (M, "", z)
     }"""), [
-        run(f"m{m}", {"M": i64(m), "x": f32([9, 9]), "z": f32([1, 2])}, [f32([1, 2]) * 2**m]) for m in (0, 1, 3)
+        run(f"m{m}", {"M": i64(m), "x": f32([9, 9]), "z": f32([1, 2])}, [f32([1, 2]) * 2**m])
+        for m in (0, 1, 3)
     ]
 
 
@@ -55,7 +56,10 @@ def initializer_shadows_outer():
             v1 = Add(v, w)
         }> (M, "", x)
     }"""), [
-        run(f"m{m}", {"M": i64(m), "x": f32([1, 2])}, [f32([1 + 10 * m, 2 + 20 * m]), f32([-1, -2])]) for m in (0, 1, 2)
+        run(
+            f"m{m}", {"M": i64(m), "x": f32([1, 2])}, [f32([1 + 10 * m, 2 + 20 * m]), f32([-1, -2])]
+        )
+        for m in (0, 1, 2)
     ]
 
 
@@ -95,8 +99,16 @@ def siblings_share_names():
         w = If <then_branch = t () => (float[2] r) { r = Neg(y) },
                 else_branch = t () => (float[2] r) { r = Abs(z) }> (p)
     }"""), [
-        run("then", {"M": i64(2), "p": b8(True), "x": f32([1, -1])}, [f32([4, -4]), f32([6, -6]), f32([-4, 4])]),
-        run("else", {"M": i64(1), "p": b8(False), "x": f32([1, -1])}, [f32([2, -2]), f32([3, -3]), f32([3, 3])]),
+        run(
+            "then",
+            {"M": i64(2), "p": b8(True), "x": f32([1, -1])},
+            [f32([4, -4]), f32([6, -6]), f32([-4, 4])],
+        ),
+        run(
+            "else",
+            {"M": i64(1), "p": b8(False), "x": f32([1, -1])},
+            [f32([2, -2]), f32([3, -3]), f32([3, 3])],
+        ),
     ]
 
 
@@ -108,8 +120,16 @@ def yields_outer_values():
         y, ys = Loop <body = b (int64 i, bool c, float[2] v) => (bool c, float[2] z, float[2] x) {
         }> (M, "", x)
     }"""), [
-        run("zero", {"M": i64(0), "x": f32([1, 2]), "z": f32([3, 4])}, [f32([1, 2]), np.zeros((0, 2), np.float32)]),
-        run("two", {"M": i64(2), "x": f32([1, 2]), "z": f32([3, 4])}, [f32([3, 4]), f32([[1, 2], [1, 2]])]),
+        run(
+            "zero",
+            {"M": i64(0), "x": f32([1, 2]), "z": f32([3, 4])},
+            [f32([1, 2]), np.zeros((0, 2), np.float32)],
+        ),
+        run(
+            "two",
+            {"M": i64(2), "x": f32([1, 2]), "z": f32([3, 4])},
+            [f32([3, 4]), f32([[1, 2], [1, 2]])],
+        ),
     ]
 
 
@@ -159,7 +179,8 @@ def body_without_nodes():
                   => (bool c, float[2] q, float[2] r, float[2] p, float[2] q) {
         }> (M, "", a, b, d)
     }"""), [
-        run(f"m{m}", {"M": i64(m), "a": f32([1, 1]), "b": f32([2, 2]), "d": f32([3, 3])}) for m in (0, 1, 2, 3, 4)
+        run(f"m{m}", {"M": i64(m), "a": f32([1, 1]), "b": f32([2, 2]), "d": f32([3, 3])})
+        for m in (0, 1, 2, 3, 4)
     ]
 
 
@@ -189,9 +210,7 @@ def trailing_outputs_left_out():
             w = Neg(v1)
             j = Identity(i)
         }> (M, "", x)
-    }"""), [
-        run(f"m{m}", {"M": i64(m), "x": f32([1, 2])}, [f32([1, 2]) * (m + 1)]) for m in (0, 2)
-    ]
+    }"""), [run(f"m{m}", {"M": i64(m), "x": f32([1, 2])}, [f32([1, 2]) * (m + 1)]) for m in (0, 2)]
 
 
 @loop_model("name_order")
@@ -203,7 +222,11 @@ def ports_match_by_order():
             x_out = Neg(x_in)
         }> (M, "", a, b)
     }"""), [
-        run(f"m{m}", {"M": i64(m), "a": f32([2, 3]), "b": f32([5, 6])}, [f32([2, 3]) ** 2**m, f32([5, 6]) * (-1) ** m])
+        run(
+            f"m{m}",
+            {"M": i64(m), "a": f32([2, 3]), "b": f32([5, 6])},
+            [f32([2, 3]) ** 2**m, f32([5, 6]) * (-1) ** m],
+        )
         for m in (0, 1, 2)
     ]
 
@@ -220,7 +243,11 @@ def shapes_missing():
         }> (M, "", x)
     }"""), [
         run("zero", {"M": i64(0), "x": ramp(2, 3)}, [ramp(2, 3), np.zeros((0, 2, 3), np.float32)]),
-        run("two", {"M": i64(2), "x": ramp(2, 3)}, [3 * ramp(2, 3), np.stack([-2 * ramp(2, 3), -3 * ramp(2, 3)])]),
+        run(
+            "two",
+            {"M": i64(2), "x": ramp(2, 3)},
+            [3 * ramp(2, 3), np.stack([-2 * ramp(2, 3), -3 * ramp(2, 3)])],
+        ),
     ]
 
 
@@ -253,32 +280,38 @@ def shape_too_narrow():
 @loop_model("name_scope")
 def function_in_body():
     """A model-local function, with an attribute, is called in a body."""
-    return graph("""(int64 M, float[2] x) => (float[2] y) {
+    return graph(
+        """(int64 M, float[2] x) => (float[2] y) {
         y = Loop <body = b (int64 i, bool c, float[2] v) => (bool c1, float[2] v1) {
             c1 = Identity(c)
             v1 = local.scale <by = 3.0> (v)
         }> (M, "", x)
-    }""", functions=function("""scale <by> (v) => (r) {
+    }""",
+        functions=function("""scale <by> (v) => (r) {
         k = Constant <value_float: float = @by> ()
         r = Mul(v, k)
-    }""")), [run(f"m{m}", {"M": i64(m), "x": f32([1, 2])}, [f32([1, 2]) * 3**m]) for m in (0, 1, 3)]
+    }"""),
+    ), [run(f"m{m}", {"M": i64(m), "x": f32([1, 2])}, [f32([1, 2]) * 3**m]) for m in (0, 1, 3)]
 
 
 @loop_model("name_scope")
 def function_with_loop():
     """A function that contains a loop is called twice, once in a loop."""
-    return graph("""(int64 M, float[2] x) => (float[2] y, float[2] z) {
+    return graph(
+        """(int64 M, float[2] x) => (float[2] y, float[2] z) {
         y = local.power (M, x)
         z = Loop <body = b (int64 i, bool c, float[2] v) => (bool c1, float[2] v1) {
             c1 = Identity(c)
             v1 = local.power (i, v)
         }> (M, "", x)
-    }""", functions=function("""power (n, v) => (r) {
+    }""",
+        functions=function("""power (n, v) => (r) {
         r = Loop <body = b (int64 i, bool c, float[2] u) => (bool c1, float[2] u1) {
             c1 = Identity(c)
             u1 = Add(u, v)
         }> (n, "", v)
-    }""")), [
+    }"""),
+    ), [
         run("zero", {"M": i64(0), "x": f32([1, 2])}, [f32([1, 2]), f32([1, 2])]),
         run("three", {"M": i64(3), "x": f32([1, 2])}, [f32([4, 8]), f32([6, 12])]),
     ]
@@ -287,15 +320,16 @@ def function_with_loop():
 @loop_model("name_scope")
 def function_calls_function():
     """A function calls another one, whose local names are the caller's."""
-    return graph("""(int64 M, float[2] x) => (float[2] y) {
+    return graph(
+        """(int64 M, float[2] x) => (float[2] y) {
         y = Loop <body = b (int64 i, bool c, float[2] t) => (bool c1, float[2] r) {
             c1 = Identity(c)
             r = local.outer (t)
         }> (M, "", x)
-    }""", functions=function("inner (t) => (r) { r = Neg(t) }")
-    + function("outer (t) => (r) { s = local.inner(t)\n r = Sub(s, t) }")), [
-        run(f"m{m}", {"M": i64(m), "x": f32([1, 2])}, [f32([1, 2]) * (-2) ** m]) for m in (0, 1, 3)
-    ]
+    }""",
+        functions=function("inner (t) => (r) { r = Neg(t) }")
+        + function("outer (t) => (r) { s = local.inner(t)\n r = Sub(s, t) }"),
+    ), [run(f"m{m}", {"M": i64(m), "x": f32([1, 2])}, [f32([1, 2]) * (-2) ** m]) for m in (0, 1, 3)]
 
 
 @loop_model("loop_capture")

@@ -214,6 +214,10 @@ private:
 
 // The families (lib/Conversion/ONNXToLinalg/<Family>.cpp).
 void addElementwiseRows(LoweringTable &);
+void addShapeRows(LoweringTable &);
+void addMovementRows(LoweringTable &);
+void addIndexingRows(LoweringTable &);
+void addSelectionRows(LoweringTable &);
 
 } // namespace loopc
 

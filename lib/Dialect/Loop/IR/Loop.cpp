@@ -616,13 +616,12 @@ void LoopOp::getEntrySuccessorRegions(
   std::optional<APInt> trips = constant(getTripCount(), 0);
   std::optional<APInt> condition =
       constant(getCondition(), getTripCount() ? 1 : 0);
-  bool never = (trips && !trips->isStrictlyPositive()) ||
-               (condition && condition->isZero());
-  bool once = (!getTripCount() || (trips && trips->isStrictlyPositive())) &&
+  // A loop that runs never still names its body: upstream's remove-dead-values
+  // takes apart regions that nothing enters and leaves them half done.
+  regions.push_back(getBodySuccessor(*this));
+  bool runs = (!getTripCount() || (trips && trips->isStrictlyPositive())) &&
               (!getCondition() || (condition && !condition->isZero()));
-  if (!never)
-    regions.push_back(getBodySuccessor(*this));
-  if (!once)
+  if (!runs)
     regions.push_back(getResultSuccessor(*this));
 }
 

@@ -1,0 +1,49 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The way of a model through the passes.
+
+#ifndef LOOPC_PIPELINES_PIPELINES_H
+#define LOOPC_PIPELINES_PIPELINES_H
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace loopc {
+
+/// Where a pipeline ends. Each stage is what the one before it becomes.
+enum class Stage {
+  ONNX,   ///< onnx.node, loop.loop, loop.scan, scf.if on tensors, types inferred
+  Loop,   ///< the same, loops canonicalised
+  Linalg, ///< linalg, tensor, arith, math in loop.loop; optimised
+  MemRef, ///< buffers: bufferized, ownership and storage of loops settled
+  SCF,    ///< scf and memref only
+  LLVM,   ///< the LLVM dialect: what the back end takes
+};
+
+struct PipelineOptions {
+  /// 0: no fusion and no loop optimisation; 1 to 3: all of them.
+  int optLevel = 2;
+  /// The body's condition counts where a Loop has a trip count and no
+  /// condition, as in ONNX Runtime. The importer carries it out.
+  bool ortCompat = false;
+};
+
+/// Appends the passes that lead from an imported (or hand-written) module to
+/// `until`.
+void buildPipeline(mlir::OpPassManager &manager, const PipelineOptions &options,
+                   Stage until);
+
+/// Registers `loopc-to-linalg`, `loopc-to-memref`, `loopc-to-scf` and
+/// `loopc-to-llvm`, each from the import on.
+void registerPipelines();
+
+} // namespace loopc
+
+#endif // LOOPC_PIPELINES_PIPELINES_H

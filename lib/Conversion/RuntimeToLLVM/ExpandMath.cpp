@@ -1,0 +1,57 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-expand-math: which functions are polynomials and which are libm's.
+//
+// tanh, exp and erf of f32 are polynomials within 5 ulp that vectorise; sin,
+// cos, cbrt and atan as polynomials are not good enough, and expm1 and log1p
+// expanded naively are wrong near zero: those are calls of libm. What MLIR
+// lowers to LLVM intrinsics well (sqrt, fma, floor, ...) is left alone.
+
+#include "loopc/Conversion/Passes.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_EXPANDMATH
+#include "loopc/Conversion/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+namespace {
+struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet polynomials(context);
+    populateMathPolynomialApproximationPatterns(
+        polynomials, [](StringRef name) {
+          return name == "math.tanh" || name == "math.exp" ||
+                 name == "math.erf";
+        });
+    if (failed(applyPatternsGreedily(getOperation(), std::move(polynomials))))
+      return signalPassFailure();
+    ConversionTarget target(*context);
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.addIllegalOp<
+        math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp,
+        math::Atan2Op, math::AtanhOp, math::CbrtOp, math::CosOp, math::CoshOp,
+        math::ErfOp, math::ErfcOp, math::ExpM1Op, math::Log1pOp, math::SinOp,
+        math::SinhOp, math::TanOp, math::TanhOp>();
+    RewritePatternSet calls(context);
+    populateMathToLibmConversionPatterns(calls);
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(calls))))
+      signalPassFailure();
+  }
+};
+} // namespace

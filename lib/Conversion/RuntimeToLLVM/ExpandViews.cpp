@@ -1,0 +1,67 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-expand-views: memref.expand_shape with any number of run-time extents
+// in a group, which upstream's expand-strided-metadata does not take.
+
+#include "loopc/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_EXPANDVIEWS
+#include "loopc/Conversion/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// memref.expand_shape  ->  memref.reinterpret_cast with the sizes of the
+/// output shape; within a group strides grow from the source's stride.
+static void expand(memref::ExpandShapeOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  MemRefType type = op.getResultType();
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, op.getSrc());
+  auto [staticStrides, staticOffset] = type.getStridesAndOffset();
+  SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
+  SmallVector<OpFoldResult> strides(type.getRank());
+  for (auto [group, axes] : llvm::enumerate(op.getReassociationIndices())) {
+    Value stride = metadata.getStrides()[group];
+    for (int64_t axis : llvm::reverse(axes)) {
+      strides[axis] = ShapedType::isDynamic(staticStrides[axis])
+                          ? OpFoldResult(stride)
+                          : b.getIndexAttr(staticStrides[axis]);
+      Value size = getValueOrCreateConstantIndexOp(b, op.getLoc(), sizes[axis]);
+      stride = b.createOrFold<arith::MulIOp>(stride, size);
+    }
+  }
+  // A source of rank 0 has no stride; all extents are one.
+  for (auto [axis, stride] : llvm::enumerate(strides))
+    if (!stride)
+      stride = b.getIndexAttr(
+          ShapedType::isDynamic(staticStrides[axis]) ? 1 : staticStrides[axis]);
+  OpFoldResult offset = ShapedType::isDynamic(staticOffset)
+                            ? OpFoldResult(metadata.getOffset())
+                            : b.getIndexAttr(staticOffset);
+  Value view = memref::ReinterpretCastOp::create(
+      b, type, metadata.getBaseBuffer(), offset, sizes, strides);
+  op.replaceAllUsesWith(view);
+  op.erase();
+}
+
+namespace {
+struct ExpandViews : loopc::impl::ExpandViewsBase<ExpandViews> {
+  void runOnOperation() override {
+    SmallVector<memref::ExpandShapeOp> ops;
+    getOperation()->walk([&](memref::ExpandShapeOp op) { ops.push_back(op); });
+    llvm::for_each(ops, expand);
+  }
+};
+} // namespace
