@@ -37,6 +37,12 @@ add_library(LoopcPCH STATIC ${CMAKE_BINARY_DIR}/pch/pch.cpp)
 target_link_libraries(LoopcPCH PUBLIC LoopcCompileFlags)
 target_precompile_headers(LoopcPCH PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
 
+# The same for files that catch exceptions.
+add_library(LoopcPCHExceptions STATIC ${CMAKE_BINARY_DIR}/pch/pch.cpp)
+set_target_properties(LoopcPCHExceptions PROPERTIES LOOPC_EXCEPTIONS ON)
+target_link_libraries(LoopcPCHExceptions PUBLIC LoopcCompileFlags)
+target_precompile_headers(LoopcPCHExceptions PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
+
 # ccache needs this to look through a precompiled header.
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(LoopcCompileFlags INTERFACE
@@ -49,6 +55,7 @@ function(loopc_add_library name)
   target_link_libraries(${name} PUBLIC LoopcCompileFlags ${ARG_LINK_LIBS} MLIR LLVM)
   if(ARG_EXCEPTIONS)
     set_target_properties(${name} PROPERTIES LOOPC_EXCEPTIONS ON)
+    target_precompile_headers(${name} REUSE_FROM LoopcPCHExceptions)
   else()
     target_precompile_headers(${name} REUSE_FROM LoopcPCH)
   endif()

@@ -98,8 +98,8 @@ typedef struct {
 ///    order, and `tensor.shape` becomes the actual shape. If the result has
 ///    another rank or more elements than the capacity, the run fails with
 ///    LOOPC_ERROR_OUTPUT and a message that holds the needed shape.
-/// One buffer may serve an input and an output: what the model still needs of the
-/// input is saved before the output is written.
+/// One buffer may serve an input and an output: what another output needs of
+/// the input is saved before it is overwritten.
 /// After a failed run no output holds anything that must be released.
 typedef struct loopc_value {
   int32_t kind;  ///< a loopc_kind; 0 for an output that is to be allocated
@@ -147,12 +147,12 @@ typedef struct {
   int32_t num_threads;              ///< 0: one
   /// Bytes a run may hold, 64 more for each allocation included; 0: no limit.
   uint64_t memory_limit;
-  uint64_t reserved[8];             ///< zero
+  uint64_t reserved[8]; ///< zero
 } loopc_run_options;
 
 /// Counts of a finished run, for tests and tools.
 typedef struct {
-  uint64_t allocations;  ///< calls of the allocation function by the model
+  uint64_t allocations; ///< calls of the allocation function by the model
   uint64_t deallocations;
   uint64_t peak_bytes;   ///< most memory held at one time by the model
   uint64_t copied_bytes; ///< bytes moved by buffer copies inside the runtime

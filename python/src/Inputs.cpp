@@ -8,6 +8,7 @@
 
 #include "Values.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <unordered_map>

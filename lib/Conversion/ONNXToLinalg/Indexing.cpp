@@ -50,7 +50,7 @@ static Value gatherRow(NodeLowering &l, Value data, int64_t axis, Value at,
     return scalarTensor(l, elementAt(l, data, at));
   if (dropsAxis)
     return sliceDropping(l, data, offsets, sizes, axis);
-  return reshapeByGroups(l, l.slice(data, offsets, sizes), target);
+  return reshapeByGroups(l, sliceOf(l, data, offsets, sizes), target);
 }
 
 static LogicalResult lowerGather(NodeLowering &l) {
@@ -189,10 +189,7 @@ static LogicalResult lowerGatherND(NodeLowering &l) {
       from.push_back(checked.position(b, loc, raw, k));
     }
   };
-  bool hasEmptyAxis = llvm::any_of(dataDims, [](OpFoldResult extent) {
-    return isConstantIntValue(extent, 0);
-  });
-  if (outer == 0 && *tuple < rank && !hasEmptyAxis) {
+  if (outer == 0 && *tuple < rank && !isKnownEmpty(dataDims)) {
     // One tuple names a view.
     SmallVector<Value> from;
     tupleAt(l.b, l.b.getLoc(), {}, from);
@@ -326,7 +323,7 @@ static LogicalResult lowerScatterElements(NodeLowering &l) {
   OpFoldResult extent = l.dim(data, *axis);
   CheckedIndices checked(l, 1, extent);
   guardWrites(l, checked, extent, loops);
-  if (!isPossible) {
+  if (!isPossible || isKnownEmpty(l.dims(data))) {
     l.setResult(data);
     return success();
   }
@@ -451,7 +448,7 @@ static LogicalResult lowerScatterND(NodeLowering &l) {
   ArrayRef<OpFoldResult> axes(scatter.dataDims);
   CheckedIndices checked(l, 1, axes.take_front(*tuple));
   guardWrites(l, checked, axes.take_front(*tuple), loops);
-  if (!isPossible) {
+  if (!isPossible || isKnownEmpty(scatter.dataDims)) {
     l.setResult(scatter.data);
     return success();
   }
@@ -522,6 +519,10 @@ static LogicalResult lowerTensorScatter(NodeLowering &l) {
     loops.push_back(l.fold(1));
   }
   loops[0] = select(l, ok, loops[0], l.fold(0));
+  if (isKnownEmpty(cacheDims) || isKnownEmpty(dims)) {
+    l.setResult(cache);
+    return success();
+  }
   l.setResult(loopNest(
       l, loops, cache, [&](ValueRange position, ValueRange carried) {
         Dims from(rank, l.fold(0)), to(rank, l.fold(0));
@@ -541,7 +542,7 @@ static LogicalResult lowerTensorScatter(NodeLowering &l) {
             to[*axis] = checked->position(l.b, l.b.getLoc(), raw);
           }
         }
-        Value part = l.slice(update, from, sizes);
+        Value part = sliceOf(l, update, from, sizes);
         return SmallVector<Value>{tensor::InsertSliceOp::create(
             l.b, part, carried[0], to, sizes, ones)};
       })[0]);

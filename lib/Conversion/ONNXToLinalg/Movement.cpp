@@ -108,7 +108,7 @@ static LogicalResult lowerConcat(NodeLowering &l) {
     }
   }
   target[*axis] = total;
-  if (!isPossible) {
+  if (!isPossible || (isKnownEmpty(target) && rank > 1)) {
     l.setResult(l.empty(target, l.elementType(0)));
     return success();
   }
@@ -144,7 +144,6 @@ static Value part(NodeLowering &l, Value value, int64_t axis,
   Dims offsets(l.dims(value).size(), l.fold(0)), sizes = l.dims(value);
   if (sameExtent(sizes[axis], size) && isConstantIntValue(offset, 0))
     return value;
-  settleEmptySlice(l, offset, size, sizes[axis]);
   offsets[axis] = offset;
   sizes[axis] = size;
   auto element = cast<RankedTensorType>(value.getType()).getElementType();
@@ -152,7 +151,7 @@ static Value part(NodeLowering &l, Value value, int64_t axis,
     return fromElements(l, {size}, element, [&](int64_t k) {
       return elementAt(l, value, l.asIndex(l.add(offset, l.fold(k))));
     });
-  return l.slice(value, offsets, sizes);
+  return sliceOf(l, value, offsets, sizes);
 }
 
 /// Sizes of `count` parts of `extent`. From version 18 on, the last are smaller
@@ -316,10 +315,8 @@ static Value sliced(NodeLowering &l, Value value, ArrayRef<AxisSlice> slices) {
   Dims offsets, sizes, steps;
   bool isView = true, isWhole = true;
   for (auto [slice, extent] : llvm::zip_equal(slices, l.dims(value))) {
-    OpFoldResult start = slice.start, size = slice.size;
-    settleEmptySlice(l, start, size, extent);
-    offsets.push_back(start);
-    sizes.push_back(size);
+    offsets.push_back(slice.start);
+    sizes.push_back(slice.size);
     steps.push_back(slice.step);
     std::optional<int64_t> step = getConstantIntValue(slice.step);
     isView &= step && *step > 0;
@@ -336,7 +333,7 @@ static Value sliced(NodeLowering &l, Value value, ArrayRef<AxisSlice> slices) {
           l, value, l.asIndex(l.add(offsets[0], l.mul(steps[0], l.fold(k)))));
     });
   if (isView)
-    return l.slice(value, offsets, sizes, steps);
+    return sliceOf(l, value, offsets, sizes, steps);
   SmallVector<Value> starts, strides;
   for (auto [offset, step] : llvm::zip_equal(offsets, steps)) {
     starts.push_back(l.asIndex(offset));
@@ -509,12 +506,10 @@ static Value padConstant(NodeLowering &l, Value value, ArrayRef<AxisPad> pads,
     isCropped |= !sameExtent(pad.inner, extent);
     isPadded |= !sameExtent(pad.inner, pad.extent);
   }
-  bool isEmpty = llvm::any_of(
-      inner, [](OpFoldResult size) { return isConstantIntValue(size, 0); });
-  if (isEmpty)
+  if (isKnownEmpty(inner) || isKnownEmpty(extents))
     return l.filled(extents, fill);
   if (isCropped)
-    value = l.slice(value, crops, inner);
+    value = sliceOf(l, value, crops, inner);
   if (!isPadded)
     return value;
   Dims ones(pads.size(), l.fold(1));

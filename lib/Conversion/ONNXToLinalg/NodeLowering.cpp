@@ -268,6 +268,10 @@ Value NodeLowering::toIndex(Value value, bool isUnsigned) {
     value = scalar(value);
   if (value.getType().isIndex())
     return value;
+  // What went from index to i64 comes back as it was.
+  if (auto cast = value.getDefiningOp<arith::IndexCastOp>();
+      cast && value.getType().isInteger(64) && cast.getIn().getType().isIndex())
+    return cast.getIn();
   if (isUnsigned)
     return b.createOrFold<arith::IndexCastUIOp>(b.getIndexType(), value);
   return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);

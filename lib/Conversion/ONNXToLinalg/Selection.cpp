@@ -126,7 +126,7 @@ static LogicalResult lowerCompress(NodeLowering &l) {
   Value result = l.empty(target, l.elementType(0));
   Dims sizes = dims, ones(rank, l.fold(1));
   sizes[axis] = l.fold(1);
-  if (isConstantIntValue(dims[axis], 0)) {
+  if (isKnownEmpty(dims)) {
     l.setResult(result);
     return success();
   }
@@ -224,7 +224,7 @@ static Value countBefore(NodeLowering &l, Items &items, Value order, Value from,
                          Value count, Value key, Value orSame, Value steps) {
   Value last = l.asIndex(l.sub(items.count, l.fold(1)));
   SmallVector<Value> bounds = loopNest(
-      l, steps, {l.index(0), count}, [&](ValueRange, ValueRange carried) {
+      l, OpFoldResult(steps), {l.index(0), count}, [&](ValueRange, ValueRange carried) {
         Value low = carried[0], high = carried[1];
         Value isOpen = arith::CmpIOp::create(l.b, IP::slt, low, high);
         Value middle =
@@ -265,7 +265,7 @@ static Value sortedOrder(NodeLowering &l, Items &items) {
   Value hasMany = compare(l, IP::ugt, items.count, l.fold(1));
   passes = arith::SelectOp::create(l.b, hasMany, passes, l.index(0));
   return loopNest(
-      l, passes, init, [&](ValueRange pass, ValueRange carried) {
+      l, OpFoldResult(passes), init, [&](ValueRange pass, ValueRange carried) {
         Value order = carried[0];
         Value width = arith::ShLIOp::create(l.b, l.index(1), pass[0]);
         Value pair = plus(l, width, width);

@@ -267,12 +267,27 @@ Value loopc::fromElements(NodeLowering &l, ArrayRef<OpFoldResult> dims,
 // Loops and slices
 //===----------------------------------------------------------------------===//
 
-void loopc::settleEmptySlice(NodeLowering &l, OpFoldResult &offset,
-                             OpFoldResult &size, OpFoldResult extent) {
-  std::optional<int64_t> from = getConstantIntValue(offset);
-  std::optional<int64_t> end = getConstantIntValue(extent);
-  if ((from && end && *from >= *end) || isConstantIntValue(size, 0))
-    offset = size = l.fold(0);
+bool loopc::isKnownEmpty(ArrayRef<OpFoldResult> dims) {
+  return llvm::any_of(dims, [](OpFoldResult extent) {
+    return isConstantIntValue(extent, 0);
+  });
+}
+
+Value loopc::sliceOf(NodeLowering &l, Value value,
+                     ArrayRef<OpFoldResult> offsets,
+                     ArrayRef<OpFoldResult> sizes,
+                     ArrayRef<OpFoldResult> strides) {
+  Dims dims = l.dims(value);
+  bool isEmpty = isKnownEmpty(dims) || isKnownEmpty(sizes);
+  for (auto [offset, extent] : llvm::zip_equal(offsets, dims)) {
+    std::optional<int64_t> from = getConstantIntValue(offset);
+    std::optional<int64_t> end = getConstantIntValue(extent);
+    isEmpty |= from && end && *from >= *end;
+  }
+  if (isEmpty)
+    return l.empty(sizes,
+                   cast<RankedTensorType>(value.getType()).getElementType());
+  return l.slice(value, offsets, sizes, strides);
 }
 
 Value loopc::zeroOf(NodeLowering &l, Type type) {
@@ -285,9 +300,14 @@ Value loopc::sliceDropping(NodeLowering &l, Value value,
                            ArrayRef<int64_t> dropped) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> shape;
+  Dims kept;
   for (auto [k, size] : llvm::enumerate(sizes))
-    if (!llvm::is_contained(dropped, static_cast<int64_t>(k)))
+    if (!llvm::is_contained(dropped, static_cast<int64_t>(k))) {
+      kept.push_back(size);
       shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+    }
+  if (isKnownEmpty(l.dims(value)))
+    return l.empty(kept, type.getElementType());
   Dims ones(sizes.size(), l.fold(1));
   return tensor::ExtractSliceOp::create(
       l.b, RankedTensorType::get(shape, type.getElementType()), value, offsets,
@@ -298,7 +318,7 @@ static void nest(NodeLowering &l, ArrayRef<OpFoldResult> dims,
                  SmallVectorImpl<Value> &position,
                  SmallVectorImpl<Value> &carried, NestBody body) {
   if (position.size() == dims.size()) {
-    carried = body(position, SmallVector<Value>(carried));
+    carried = body(position, SmallVector<Value>(carried.begin(), carried.end()));
     return;
   }
   OpFoldResult extent = dims[position.size()];
@@ -459,7 +479,7 @@ Value loopc::reshapeByGroups(NodeLowering &l, Value value,
   SmallVector<ReassociationIndices> collapse, expand;
   SmallVector<int64_t> collapsed, wanted;
   auto indices = [](int64_t from, int64_t end) {
-    return ReassociationIndices(llvm::seq(from, end));
+    return llvm::to_vector<2>(llvm::seq(from, end));
   };
   for (AxisGroup g : groupAxes(source, target)) {
     auto from = ArrayRef(source).slice(g.from, g.fromEnd - g.from);

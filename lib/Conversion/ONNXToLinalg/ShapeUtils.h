@@ -100,10 +100,14 @@ fromElements(NodeLowering &l, llvm::ArrayRef<mlir::OpFoldResult> dims,
 /// its own. Axes that stay are not merged with others; no copy.
 mlir::Value reshapeByGroups(NodeLowering &l, mlir::Value value,
                             llvm::ArrayRef<mlir::OpFoldResult> target);
-/// A slice whose offset is at the end of an axis is empty: `size` and `offset`
-/// are set to 0 where that is known, because MLIR refuses such offsets.
-void settleEmptySlice(NodeLowering &l, mlir::OpFoldResult &offset,
-                      mlir::OpFoldResult &size, mlir::OpFoldResult extent);
+/// True if one of `dims` is known to be 0.
+bool isKnownEmpty(llvm::ArrayRef<mlir::OpFoldResult> dims);
+/// The slice of `value`, a view; where it is known to be empty, an empty tensor
+/// (MLIR refuses offsets at the end of an axis).
+mlir::Value sliceOf(NodeLowering &l, mlir::Value value,
+                    llvm::ArrayRef<mlir::OpFoldResult> offsets,
+                    llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                    llvm::ArrayRef<mlir::OpFoldResult> strides = {});
 /// The zero of an integer or float type; null for other types.
 mlir::Value zeroOf(NodeLowering &l, mlir::Type type);
 /// A slice of `value` without the axes in `dropped`, whose size is 1.

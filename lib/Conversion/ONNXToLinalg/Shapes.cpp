@@ -10,6 +10,7 @@
 
 #include "ShapeUtils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace loopc;
@@ -90,6 +91,17 @@ private:
 };
 } // namespace
 
+/// Removes the constants of `dims`; their product.
+static int64_t takeConstants(Dims &dims) {
+  int64_t product = 1;
+  llvm::erase_if(dims, [&](OpFoldResult extent) {
+    std::optional<int64_t> constant = getConstantIntValue(extent);
+    product *= constant.value_or(1);
+    return constant.has_value();
+  });
+  return product;
+}
+
 FailureOr<OpFoldResult> ReshapeShape::given(OpFoldResult value, int64_t k) {
   if (allowZero)
     return value;
@@ -122,6 +134,13 @@ void ReshapeShape::cancel(Dims &ours, Dims &theirs) {
     ours.erase(match);
     it = theirs.erase(it);
   }
+  int64_t left = takeConstants(ours), right = takeConstants(theirs);
+  if (int64_t common = std::gcd(left, right)) {
+    left /= common;
+    right /= common;
+  }
+  ours.push_back(l.fold(left));
+  theirs.push_back(l.fold(right));
 }
 
 void ReshapeShape::resolveInferred(int64_t position) {
@@ -130,7 +149,8 @@ void ReshapeShape::resolveInferred(int64_t position) {
   cancel(ours, theirs);
   OpFoldResult count = l.product(ours), known = l.product(theirs);
   dims[position] = count;
-  isProven = true;
+  // Of an empty tensor the products say nothing of the groups of axes.
+  isProven = !isConstantIntValue(count, 0);
   if (isConstantIntValue(known, 1))
     return;
   // Division by zero is kept out of the way; the check below has refused it.
@@ -145,7 +165,7 @@ void ReshapeShape::resolveInferred(int64_t position) {
                      l.asIndex(l.product(theirs))});
   dims[position] = quotient(l, count, divisor);
   // A check that failed at compile time proves nothing.
-  isProven = getConstantIntValue(known) && !matchPattern(fits, m_Zero());
+  isProven &= getConstantIntValue(known) && !matchPattern(fits, m_Zero());
 }
 
 /// Some run-time extents may turn out to be -1.
@@ -175,7 +195,7 @@ void ReshapeShape::compareCounts() {
   cancel(ours, theirs);
   OpFoldResult left = l.product(ours), right = l.product(theirs);
   if (sameExtent(left, right)) {
-    isProven = true;
+    isProven = !isConstantIntValue(left, 0);
     return;
   }
   OpFoldResult from = l.product(source), to = l.product(dims);

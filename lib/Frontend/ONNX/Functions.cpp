@@ -26,6 +26,13 @@ static const pb::OpSchema *findSchema(StringRef domain, StringRef opType,
       opType.str(), static_cast<int>(opset), domain.str());
 }
 
+/// True if the schema can make a body for a node under opset `opset`.
+static bool hasFunctionBuilder(const pb::OpSchema &schema, int64_t opset) {
+  return llvm::any_of(
+      schema.context_dependent_function_opset_versions(),
+      [&](int64_t version) { return version <= opset; });
+}
+
 bool loopc::hasSchema(StringRef domain, StringRef opType) {
   return pb::OpSchemaRegistry::Instance()->GetSchema(
              opType.str(), std::numeric_limits<int>::max(),
@@ -37,7 +44,8 @@ bool loopc::hasFunctionBody(StringRef domain, StringRef opType,
   const pb::OpSchema *schema =
       findSchema(normalizeDomain(domain), opType, since);
   return schema && schema->since_version() == since &&
-         (schema->HasFunction() || schema->HasContextDependentFunction());
+         (schema->GetFunction(static_cast<int>(since)) ||
+          hasFunctionBuilder(*schema, since));
 }
 
 static std::string functionKey(StringRef domain, StringRef name,
@@ -84,7 +92,7 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
     return NodeKind::Lowered;
   if (nc.schema && nc.schema->GetFunction(static_cast<int>(nc.opset)))
     return NodeKind::SchemaFunction;
-  if (nc.schema && nc.schema->HasContextDependentFunction())
+  if (nc.schema && hasFunctionBuilder(*nc.schema, nc.opset))
     return NodeKind::ContextFunction;
   return NodeKind::Unsupported;
 }

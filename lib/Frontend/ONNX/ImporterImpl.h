@@ -51,6 +51,10 @@ struct LoadedModel {
   std::string path;   ///< as locations name it
   std::string folder; ///< where external data may lie; empty: nowhere
   pb::ModelProto proto;
+  /// The mapped file, where the model was read from a large one, and the raw
+  /// data that was left in it.
+  std::unique_ptr<llvm::MemoryBuffer> file;
+  llvm::DenseMap<const pb::TensorProto *, llvm::ArrayRef<char>> mappedData;
   /// Mapped files of external data, by location.
   llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> files;
   /// Function bodies that schemas made for one node each.

@@ -10,18 +10,15 @@
 // library end.
 
 #include "ImporterImpl.h"
-#include "google/protobuf/io/zero_copy_stream_impl.h"
 #include "google/protobuf/stubs/logging.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/LEB128.h"
 #include "llvm/Support/Path.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "onnx/defs/parser.h"
-#include <fcntl.h>
-#include <unistd.h>
 
 using namespace mlir;
 using namespace loopc;
@@ -142,17 +139,22 @@ static LogicalResult checkVersion(const pb::ModelProto &proto, Location loc) {
   return success();
 }
 
-FailureOr<ModelRef> importer::loadBytes(StringRef name, StringRef bytes,
-                                        MLIRContext &context,
-                                        const ImportOptions &options) {
+static ModelRef makeModel(StringRef path, const ImportOptions &options) {
   auto model = std::make_shared<LoadedModel>();
-  model->path = name.str();
+  model->path = path.str();
   model->folder = options.externalDataFolder;
-  if (model->folder.empty() && llvm::sys::fs::exists(name)) {
-    model->folder = llvm::sys::path::parent_path(name).str();
+  if (model->folder.empty() && llvm::sys::fs::exists(path)) {
+    model->folder = llvm::sys::path::parent_path(path).str();
     if (model->folder.empty())
       model->folder = ".";
   }
+  return model;
+}
+
+FailureOr<ModelRef> importer::loadBytes(StringRef name, StringRef bytes,
+                                        MLIRContext &context,
+                                        const ImportOptions &options) {
+  ModelRef model = makeModel(name, options);
   Location loc = fileLocation(name, context);
   if (failed(refuseLarge(bytes.size(), loc)))
     return failure();
@@ -171,57 +173,140 @@ FailureOr<ModelRef> importer::loadBytes(StringRef name, StringRef bytes,
   return model;
 }
 
+namespace {
+/// The fields of a protobuf message, one after the other.
+struct WireReader {
+  StringRef rest;
+  bool damaged = false;
+
+  unsigned number = 0;
+  bool isBytes = false; ///< a message or string: `payload` is there
+  StringRef field, payload;
+
+  bool next() {
+    if (rest.empty() || damaged)
+      return false;
+    StringRef start = rest;
+    uint64_t tag = varint();
+    number = static_cast<unsigned>(tag >> 3);
+    isBytes = (tag & 7) == 2;
+    switch (tag & 7) {
+    case 0:
+      varint();
+      break;
+    case 1:
+      skip(8);
+      break;
+    case 2:
+      payload = skip(varint());
+      break;
+    case 5:
+      skip(4);
+      break;
+    default:
+      damaged = true; // groups: ONNX has none
+    }
+    field = start.drop_back(rest.size());
+    return !damaged;
+  }
+
+private:
+  uint64_t varint() {
+    unsigned length = 0;
+    const char *error = nullptr;
+    uint64_t value = llvm::decodeULEB128(rest.bytes_begin(), &length,
+                                         rest.bytes_end(), &error);
+    damaged |= error != nullptr;
+    rest = rest.drop_front(length);
+    return value;
+  }
+  StringRef skip(uint64_t size) {
+    damaged |= size > rest.size();
+    StringRef skipped = rest.take_front(size);
+    rest = rest.drop_front(skipped.size());
+    return skipped;
+  }
+};
+} // namespace
+
+/// Parses a tensor; large raw data is not copied but referred to.
+static bool parseTensor(StringRef bytes, LoadedModel &model,
+                        pb::TensorProto &tensor) {
+  constexpr size_t kLarge = 4096;
+  std::string small;
+  WireReader reader{bytes};
+  StringRef raw;
+  while (reader.next()) {
+    bool isRaw = reader.isBytes &&
+                 reader.number == pb::TensorProto::kRawDataFieldNumber &&
+                 reader.payload.size() >= kLarge;
+    if (isRaw)
+      raw = reader.payload;
+    else
+      small += reader.field;
+  }
+  if (reader.damaged || !tensor.ParseFromString(small))
+    return false;
+  if (!raw.empty())
+    model.mappedData[&tensor] = ArrayRef<char>(raw.data(), raw.size());
+  return true;
+}
+
+/// Parses a model whose bytes stay where they are: the initializers of the main
+/// graph, which are nearly all of a large file, are not copied.
+static bool parseInPlace(StringRef bytes, LoadedModel &model) {
+  std::string outer, inner;
+  WireReader reader{bytes};
+  SmallVector<StringRef> tensors;
+  bool hasGraph = false;
+  while (reader.next()) {
+    if (!reader.isBytes ||
+        reader.number != pb::ModelProto::kGraphFieldNumber) {
+      outer += reader.field;
+      continue;
+    }
+    hasGraph = true;
+    WireReader graph{reader.payload};
+    while (graph.next()) {
+      if (graph.isBytes &&
+          graph.number == pb::GraphProto::kInitializerFieldNumber)
+        tensors.push_back(graph.payload);
+      else
+        inner += graph.field;
+    }
+    if (graph.damaged)
+      return false;
+  }
+  if (reader.damaged || !model.proto.ParseFromString(outer))
+    return false;
+  if (!hasGraph)
+    return true;
+  pb::GraphProto *graph = model.proto.mutable_graph();
+  return graph->ParseFromString(inner) &&
+         llvm::all_of(tensors, [&](StringRef tensor) {
+           return parseTensor(tensor, model, *graph->add_initializer());
+         });
+}
+
 FailureOr<ModelRef> importer::loadFile(StringRef path, MLIRContext &context,
                                        const ImportOptions &options) {
   Location loc = fileLocation(path, context);
-  auto cannot = [&](std::error_code error) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false);
+  if (!buffer)
     return loopc::emitError(loc, Diag::CannotRead)
-           << "cannot read the file: " << error.message();
-  };
-  llvm::sys::fs::file_status status;
-  if (std::error_code error = llvm::sys::fs::status(path, status))
-    return cannot(error);
-  if (llvm::sys::fs::is_directory(status))
-    return cannot(std::make_error_code(std::errc::is_a_directory));
-  uint64_t size = status.getSize();
-  llvm::Expected<llvm::sys::fs::file_t> file =
-      llvm::sys::fs::openNativeFileForRead(path);
-  if (!file)
-    return cannot(llvm::errorToErrorCode(file.takeError()));
-  // Weights within a large model are to be in memory once: the file is read in
-  // pieces, not mapped. (Others are read as a whole.)
-  constexpr uint64_t kSmall = 16 << 20;
-  if (size <= kSmall || !llvm::sys::fs::is_regular_file(status)) {
-    auto buffer = llvm::MemoryBuffer::getOpenFile(
-        *file, path, llvm::sys::fs::is_regular_file(status) ? size : -1,
-        /*RequiresNullTerminator=*/false);
-    llvm::sys::fs::closeFile(*file);
-    if (!buffer)
-      return cannot(buffer.getError());
-    return loadBytes(path, (*buffer)->getBuffer(), context, options);
-  }
-  llvm::scope_exit close([&]() { llvm::sys::fs::closeFile(*file); });
-  if (failed(refuseLarge(size, loc)))
+           << "cannot read the file: " << buffer.getError().message();
+  StringRef bytes = (*buffer)->getBuffer();
+  constexpr size_t kLarge = 1 << 20;
+  if (bytes.size() < kLarge || looksTextual(bytes))
+    return loadBytes(path, bytes, context, options);
+  // Weights in a large model are to be in memory once, as the mapped file.
+  if (failed(refuseLarge(bytes.size(), loc)))
     return failure();
-  char first = 0;
-  if (::pread(*file, &first, 1, 0) == 1 && looksTextual({&first, 1})) {
-    auto buffer = llvm::MemoryBuffer::getOpenFile(*file, path, size, false);
-    if (!buffer)
-      return cannot(buffer.getError());
-    return loadBytes(path, (*buffer)->getBuffer(), context, options);
-  }
-  auto model = std::make_shared<LoadedModel>();
-  model->path = path.str();
-  model->folder = options.externalDataFolder;
-  if (model->folder.empty())
-    model->folder = llvm::sys::path::parent_path(path).str();
-  if (model->folder.empty())
-    model->folder = ".";
+  ModelRef model = makeModel(path, options);
+  model->file = std::move(*buffer);
   SilentProtobuf silent;
-  google::protobuf::io::FileInputStream stream(*file);
-  bool parsed = model->proto.ParseFromZeroCopyStream(&stream);
-  if (stream.GetErrno())
-    return cannot(std::error_code(stream.GetErrno(), std::generic_category()));
+  bool parsed = parseInPlace(bytes, *model);
   if (failed(checkParsed(model->proto, loc, parsed)) ||
       failed(checkVersion(model->proto, loc)))
     return failure();

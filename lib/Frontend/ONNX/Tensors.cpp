@@ -288,10 +288,14 @@ LogicalResult TensorImporter::findBytes(const pb::TensorProto &tensor,
   uint64_t needed = llvm::divideCeil(bits, 8);
   if (tensor.data_location() == pb::TensorProto::EXTERNAL)
     return findExternal(tensor, needed, loc, bytes.data);
-  if (!tensor.has_raw_data())
+  auto mapped = model->mappedData.find(&tensor);
+  if (mapped != model->mappedData.end())
+    bytes.data = mapped->second;
+  else if (tensor.has_raw_data())
+    bytes.data =
+        ArrayRef<char>(tensor.raw_data().data(), tensor.raw_data().size());
+  else
     return findTyped(tensor, type, loc, bytes);
-  bytes.data = ArrayRef<char>(tensor.raw_data().data(),
-                              tensor.raw_data().size());
   if (bytes.data.size() == needed)
     return success();
   return loopc::emitError(loc, Diag::BadTensor)

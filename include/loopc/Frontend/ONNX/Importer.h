@@ -82,7 +82,8 @@ std::string parseShapeOption(llvm::StringRef text, ImportOptions &options);
 /// True if the onnx library knows any version of that operator.
 bool hasSchema(llvm::StringRef domain, llvm::StringRef opType);
 
-/// True if the onnx library defines that operator version by a function body.
+/// True if the onnx library defines that operator version by a function body,
+/// under every opset that has it.
 bool hasFunctionBody(llvm::StringRef domain, llvm::StringRef opType,
                      int64_t since);
 

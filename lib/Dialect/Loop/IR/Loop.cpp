@@ -156,18 +156,16 @@ Value LoopOp::getLengthOf(unsigned k) {
   return getLengths()[llvm::count(has.take_front(k), true)];
 }
 
-
 /// Prints `(arg = operand : type ...suffix, ...)`.
 static void printBindings(OpAsmPrinter &p, ValueRange args, ValueRange operands,
                           llvm::function_ref<void(unsigned)> suffix = {}) {
   p << "(";
-  llvm::interleaveComma(llvm::seq<unsigned>(0, operands.size()), p,
-                        [&](unsigned k) {
-                          p << args[k] << " = " << operands[k] << " : "
-                            << operands[k].getType();
-                          if (suffix)
-                            suffix(k);
-                        });
+  llvm::interleaveComma(
+      llvm::seq<unsigned>(0, operands.size()), p, [&](unsigned k) {
+        p << args[k] << " = " << operands[k] << " : " << operands[k].getType();
+        if (suffix)
+          suffix(k);
+      });
   p << ")";
 }
 
@@ -222,10 +220,10 @@ void LoopOp::print(OpAsmPrinter &p) {
   }
   if (getSinceVersion())
     p << " since " << *getSinceVersion();
-  SmallVector<StringRef> elided = {
-      "operandSegmentSizes", "slice_axes",      "slice_reverse",
-      "collect_axes",        "collect_reverse", "collect_has_length",
-      "since_version"};
+  SmallVector<StringRef> elided = {"operandSegmentSizes", "slice_axes",
+                                   "slice_reverse",       "collect_axes",
+                                   "collect_reverse",     "collect_has_length",
+                                   "since_version"};
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs(), elided);
   p << " ";
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false);
@@ -265,10 +263,9 @@ struct LoopParts {
   }
   /// `keyword(%arg = %operand : type, ...)`; `suffix` reads what follows a type
   /// and may change it into the argument's type.
-  ParseResult
-  bindings(StringRef keyword,
-           llvm::function_ref<ParseResult(Type operandType, Type &argType)>
-               suffix) {
+  ParseResult bindings(
+      StringRef keyword,
+      llvm::function_ref<ParseResult(Type operandType, Type &argType)> suffix) {
     segments.push_back(0);
     if (failed(parser.parseOptionalKeyword(keyword)))
       return success();
@@ -298,9 +295,8 @@ struct LoopParts {
   }
   ParseResult region() {
     Region *body = state.addRegion();
-    return failure(
-        parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
-        parser.parseRegion(*body, args));
+    return failure(parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
+                   parser.parseRegion(*body, args));
   }
   ParseResult since(IntegerAttr &attr) {
     if (failed(parser.parseOptionalKeyword("since")))
@@ -394,12 +390,11 @@ void ScanOp::print(OpAsmPrinter &p) {
     p << " lengths(" << lens << " : " << lens.getType() << ")";
   if (getNumOutputs()) {
     p << " outputs(";
-    llvm::interleaveComma(llvm::seq<unsigned>(0, getNumOutputs()), p,
-                          [&](unsigned k) {
-                            p << getResult(states + k).getType();
-                            printAxis(p, getOutputAxes(), getOutputReverse(),
-                                      k);
-                          });
+    llvm::interleaveComma(
+        llvm::seq<unsigned>(0, getNumOutputs()), p, [&](unsigned k) {
+          p << getResult(states + k).getType();
+          printAxis(p, getOutputAxes(), getOutputReverse(), k);
+        });
     p << ")";
   }
   if (getSinceVersion())
@@ -424,10 +419,12 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &state) {
                        parts.resultTypes.push_back(type);
                        return success();
                      }) ||
-      parts.bindings("inputs", [&](Type, Type &argType) -> ParseResult {
-        return failure(parts.axis(ports.sliceAxes, ports.sliceReverse) ||
-                       parser.parseArrow() || parser.parseType(argType));
-      }) ||
+      parts.bindings("inputs",
+                     [&](Type, Type &argType) -> ParseResult {
+                       return failure(
+                           parts.axis(ports.sliceAxes, ports.sliceReverse) ||
+                           parser.parseArrow() || parser.parseType(argType));
+                     }) ||
       parts.optionalClause("lengths"))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("outputs")) &&
@@ -503,14 +500,22 @@ Speculation::Speculatability ScanOp::getSpeculatability() {
   // As above: lengths that differ, states and outputs that change their shape.
   YieldOp yield = getYield();
   int64_t length = getExtent(getInputs()[0].getType(), getInputAxes()[0]);
-  bool safe = !getBatched() &&
-              llvm::all_of(yield.getOperandTypes(), hasFixedShape);
+  bool safe =
+      !getBatched() && llvm::all_of(yield.getOperandTypes(), hasFixedShape);
   for (auto [input, axis] : llvm::zip(getInputs(), getInputAxes()))
-    safe &= getInputs().size() == 1 ||
-            (ShapedType::isStatic(length) &&
-             getExtent(input.getType(), axis) == length);
+    safe &=
+        getInputs().size() == 1 || (ShapedType::isStatic(length) &&
+                                    getExtent(input.getType(), axis) == length);
   return safe ? Speculation::RecursivelySpeculatable
               : Speculation::NotSpeculatable;
+}
+
+void LoopOp::getAsmBlockArgumentNames(Region &region,
+                                      OpAsmSetValueNameFn setName) {
+  if (region.empty() || region.getNumArguments() < 2)
+    return;
+  setName(region.getArgument(0), "i");
+  setName(region.getArgument(1), "cond");
 }
 
 SmallVector<Region *> LoopOp::getLoopRegions() { return {&getBody()}; }
@@ -525,10 +530,11 @@ std::optional<ResultRange> LoopOp::getLoopResults() {
   return getCarriedResults();
 }
 
-/// The iteration number is no induction variable in MLIR's sense: bounds of
-/// every induction variable are asked for, and trip counts may be absent or
-/// tensors; and analyses take it that a loop with one has no other arguments
-/// than that and the carried values.
+// getLoopInductionVars() keeps its default, that there are none: analyses ask
+// for the bounds of every induction variable, but here the trip count may be
+// absent or a tensor, and they take it that a loop with one has no arguments
+// but that and the carried values.
+
 std::optional<APInt> LoopOp::getStaticTripCount() {
   // With a condition the count says only how many there are at most.
   if (getCondition() || !getTripCount())
@@ -539,9 +545,10 @@ std::optional<APInt> LoopOp::getStaticTripCount() {
   return count;
 }
 
-FailureOr<LoopLikeOpInterface> LoopOp::replaceWithAdditionalYields(
-    RewriterBase &rewriter, ValueRange newInits, bool replaceUses,
-    const NewYieldValuesFn &newYieldValues) {
+FailureOr<LoopLikeOpInterface>
+LoopOp::replaceWithAdditionalYields(RewriterBase &rewriter, ValueRange newInits,
+                                    bool replaceUses,
+                                    const NewYieldValuesFn &newYieldValues) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(*this);
   SmallVector<Value> inits(getInits());
@@ -556,9 +563,9 @@ FailureOr<LoopLikeOpInterface> LoopOp::replaceWithAdditionalYields(
         return since && *since <= ports.sinceVersion;
       }))
     ports.sinceVersion.reset();
-  auto loop = LoopOp::create(rewriter, getLoc(), results, TypeRange(),
-                             getTripCount(), getCondition(), inits, getSlices(),
-                             getLengths(), ports);
+  auto loop =
+      LoopOp::create(rewriter, getLoc(), results, TypeRange(), getTripCount(),
+                     getCondition(), inits, getSlices(), getLengths(), ports);
   loop->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   rewriter.eraseBlock(loop.getLoopBody());
   unsigned carried = getNumCarried();
@@ -569,8 +576,7 @@ FailureOr<LoopLikeOpInterface> LoopOp::replaceWithAdditionalYields(
     added.push_back(loop.getBody().insertArgument(
         2 + carried + static_cast<unsigned>(k), init.getType(), init.getLoc()));
   rewriter.setInsertionPoint(yield);
-  SmallVector<Value> yielded =
-      newYieldValues(rewriter, getLoc(), added);
+  SmallVector<Value> yielded = newYieldValues(rewriter, getLoc(), added);
   rewriter.modifyOpInPlace(
       yield, [&]() { yield.getCarriedMutable().append(yielded); });
   if (replaceUses)
@@ -580,8 +586,8 @@ FailureOr<LoopLikeOpInterface> LoopOp::replaceWithAdditionalYields(
       });
   unsigned extra = newInits.size();
   for (unsigned k = 0, e = getNumResults(); k < e; ++k)
-    rewriter.replaceAllUsesWith(
-        getResult(k), loop.getResult(k < carried ? k : k + extra));
+    rewriter.replaceAllUsesWith(getResult(k),
+                                loop.getResult(k < carried ? k : k + extra));
   rewriter.eraseOp(*this);
   return cast<LoopLikeOpInterface>(loop.getOperation());
 }
@@ -644,8 +650,8 @@ void YieldOp::getSuccessorRegions(ArrayRef<Attribute>,
                                   SmallVectorImpl<RegionSuccessor> &regions) {
   if (auto loop = dyn_cast<LoopOp>((*this)->getParentOp()))
     loop.getSuccessorRegions(
-        RegionBranchPoint(cast<RegionBranchTerminatorOpInterface>(
-            (*this).getOperation())),
+        RegionBranchPoint(
+            cast<RegionBranchTerminatorOpInterface>((*this).getOperation())),
         regions);
 }
 
@@ -659,9 +665,8 @@ LogicalResult CheckOp::verify() {
        rest = rest.split("{}").second)
     ++holes;
   if (holes != getValues().size())
-    return emitOpError("message has ")
-           << holes << " '{}' but there are " << getValues().size()
-           << " values";
+    return emitOpError("message has ") << holes << " '{}' but there are "
+                                       << getValues().size() << " values";
   return success();
 }
 

@@ -185,8 +185,8 @@ struct CaptureInvariants : OpRewritePattern<LoopOp> {
 };
 
 /// Carried values that begin alike and go on alike become one. `leader[k]` is
-/// the first value that value k is thought equal to; what is yielded is compared
-/// under that assumption, which holds once nothing contradicts it.
+/// the first value that value k is thought equal to; what is yielded is
+/// compared under that assumption, which holds once nothing contradicts it.
 struct MergeCarried : OpRewritePattern<LoopOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(LoopOp op,
@@ -197,9 +197,8 @@ struct MergeCarried : OpRewritePattern<LoopOp> {
       leader[k] = std::distance(op.getInits().begin(),
                                 llvm::find(op.getInits(), op.getInits()[k]));
     auto merges = [&]() {
-      return llvm::any_of(llvm::enumerate(leader), [](auto it) {
-        return it.value() != it.index();
-      });
+      return llvm::any_of(llvm::enumerate(leader),
+                          [](auto it) { return it.value() != it.index(); });
     };
     for (bool changed = true; std::exchange(changed, false) && merges();) {
       SmallVector<unsigned> refined(n);
@@ -324,8 +323,8 @@ struct ConditionArgIsTrue : OpRewritePattern<LoopOp> {
     };
     bool argIsTrue = given || yielded == arg || isTrue(yielded);
     bool replaceArg = argIsTrue && !arg.use_empty();
-    bool replaceGiven = given && !isTrue(given) &&
-                        llvm::any_of(given.getUses(), inBody);
+    bool replaceGiven =
+        given && !isTrue(given) && llvm::any_of(given.getUses(), inBody);
     if (!replaceArg && !replaceGiven)
       return failure();
     rewriter.setInsertionPointToStart(op.getLoopBody());
@@ -346,7 +345,8 @@ struct ConditionArgIsTrue : OpRewritePattern<LoopOp> {
   }
 };
 
-/// A condition that is computed and ignored (loop_cond_ignored) is not computed:
+/// A condition that is computed and ignored (loop_cond_ignored) is not
+/// computed:
 ///
 ///   loop.loop (%i : i64, %c : i1) trips(%m : i64) { ... while(%go : i1) }
 ///   ->
@@ -404,8 +404,8 @@ struct DropTrueCondition : OpRewritePattern<LoopOp> {
           createIntegerConstant(rewriter, op.getLoc(), trips.getType(), 0);
       if (!zero)
         return failure();
-      trips = arith::SelectOp::create(rewriter, op.getLoc(), given, trips,
-                                      zero);
+      trips =
+          arith::SelectOp::create(rewriter, op.getLoc(), given, trips, zero);
     }
     rewriter.modifyOpInPlace(op, [&]() {
       op.getConditionMutable().clear();

@@ -56,8 +56,7 @@ struct NoTrip : OpRewritePattern<LoopOp> {
     if (!runsNever(op))
       return failure();
     bool changed = false;
-    for (auto [result, init] :
-         llvm::zip(op.getCarriedResults(), op.getInits()))
+    for (auto [result, init] : llvm::zip(op.getCarriedResults(), op.getInits()))
       if (!result.use_empty()) {
         rewriter.replaceAllUsesWith(result, init);
         changed = true;
@@ -89,7 +88,8 @@ struct NoTrip : OpRewritePattern<LoopOp> {
   /// Collected result `k` without rows; null where that is not a tensor whose
   /// other dimensions are known, or where a length asks for rows.
   static Value createEmpty(LoopOp op, unsigned k, OpBuilder &builder) {
-    auto type = dyn_cast<RankedTensorType>(op.getCollectedResults()[k].getType());
+    auto type =
+        dyn_cast<RankedTensorType>(op.getCollectedResults()[k].getType());
     if (!type || op.getLengthOf(k))
       return {};
     SmallVector<int64_t> shape(type.getShape());
@@ -99,9 +99,8 @@ struct NoTrip : OpRewritePattern<LoopOp> {
     shape[axis] = 0;
     if (ShapedType::isDynamicShape(shape))
       return {};
-    Value empty = tensor::EmptyOp::create(builder, op.getLoc(), shape,
-                                          type.getElementType(),
-                                          type.getEncoding());
+    Value empty = tensor::EmptyOp::create(
+        builder, op.getLoc(), shape, type.getElementType(), type.getEncoding());
     return castTo(builder, op.getLoc(), empty, type);
   }
 };
@@ -164,7 +163,8 @@ struct OneTrip : OpRewritePattern<LoopOp> {
     if (trips && trips->isOne())
       return true;
     // The element that a reversed slice begins with depends on the count.
-    return op.getCondition() && !llvm::is_contained(op.getSliceReverse(), true) &&
+    return op.getCondition() &&
+           !llvm::is_contained(op.getSliceReverse(), true) &&
            getConstantCondition(op.getYield().getCondition()) == false;
   }
 
@@ -175,8 +175,8 @@ struct OneTrip : OpRewritePattern<LoopOp> {
   }
 
   static bool canCut(LoopOp op) {
-    for (auto [slice, axis, arg] : llvm::zip(
-             op.getSlices(), op.getSliceAxes(), op.getSliceArgs())) {
+    for (auto [slice, axis, arg] :
+         llvm::zip(op.getSlices(), op.getSliceAxes(), op.getSliceArgs())) {
       auto type = dyn_cast<RankedTensorType>(slice.getType());
       if (!type || type.isDynamicDim(axis) || type.getDimSize(axis) < 1 ||
           !canCastCut(type, axis, arg.getType()))

@@ -21,7 +21,8 @@ using namespace loopc::loop;
 /// What holds of all values of type `a` and of all of type `b`; both are of one
 /// element type.
 static TensorType join(TensorType a, TensorType b) {
-  auto left = dyn_cast<RankedTensorType>(a), right = dyn_cast<RankedTensorType>(b);
+  auto left = dyn_cast<RankedTensorType>(a),
+       right = dyn_cast<RankedTensorType>(b);
   if (!left || !right || left.getRank() != right.getRank())
     return UnrankedTensorType::get(a.getElementType());
   SmallVector<int64_t> shape(left.getShape());
@@ -34,7 +35,8 @@ static TensorType join(TensorType a, TensorType b) {
 /// What holds of a value that is of type `a` and of type `b`; null where no
 /// value is.
 static TensorType meet(TensorType a, TensorType b) {
-  auto left = dyn_cast<RankedTensorType>(a), right = dyn_cast<RankedTensorType>(b);
+  auto left = dyn_cast<RankedTensorType>(a),
+       right = dyn_cast<RankedTensorType>(b);
   if (!left)
     return b;
   if (!right)
@@ -156,13 +158,12 @@ struct RefineCarried : OpRewritePattern<LoopOp> {
     rewriter.setInsertionPoint(op);
     Value init =
         castTo(rewriter, op.getLoc(), stripCast(op.getInits()[k]), type);
-    rewriter.modifyOpInPlace(op,
-                             [&]() { op.getInitsMutable()[k].set(init); });
+    rewriter.modifyOpInPlace(op, [&]() { op.getInitsMutable()[k].set(init); });
     rewriter.setInsertionPoint(yield);
     Value next = castTo(rewriter, yield.getLoc(),
                         stripCast(yield.getCarried()[k]), type);
-    rewriter.modifyOpInPlace(
-        yield, [&]() { yield.getCarriedMutable()[k].set(next); });
+    rewriter.modifyOpInPlace(yield,
+                             [&]() { yield.getCarriedMutable()[k].set(next); });
   }
 };
 
@@ -213,9 +214,8 @@ struct RefineSlices : OpRewritePattern<LoopOp> {
     if (axis >= type.getRank())
       return false;
     auto tensor = dyn_cast<TensorType>(arg.getType());
-    return tensor ? meet(tensor, cast<TensorType>(
-                                     getCollectedElementType(type, axis))) !=
-                        nullptr
+    return tensor ? meet(tensor, cast<TensorType>(getCollectedElementType(
+                                     type, axis))) != nullptr
                   : type.getRank() == 1;
   }
 };

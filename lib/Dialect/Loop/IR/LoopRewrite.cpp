@@ -43,15 +43,15 @@ LoopOp loopc::loop::rebuildLoop(RewriterBase &rewriter, LoopOp loop,
   ports.collectAxes = select(ports.collectAxes, kept.collected);
   ports.collectReverse = select(ports.collectReverse, kept.collected);
   ports.collectHasLength = select(ports.collectHasLength, kept.collected);
-  SmallVector<Type> types = select(loop.getCarriedResults().getTypes(),
-                                   kept.carried);
-  llvm::append_range(types, select(loop.getCollectedResults().getTypes(),
-                                   kept.collected));
-  auto rebuilt = LoopOp::create(
-      rewriter, loop.getLoc(), types, TypeRange(), loop.getTripCount(),
-      loop.getCondition(), select(loop.getInits(), kept.carried),
-      select(loop.getSlices(), kept.slices),
-      selectLengths(loop, kept.collected), ports);
+  SmallVector<Type> types =
+      select(loop.getCarriedResults().getTypes(), kept.carried);
+  llvm::append_range(
+      types, select(loop.getCollectedResults().getTypes(), kept.collected));
+  auto rebuilt = LoopOp::create(rewriter, loop.getLoc(), types, TypeRange(),
+                                loop.getTripCount(), loop.getCondition(),
+                                select(loop.getInits(), kept.carried),
+                                select(loop.getSlices(), kept.slices),
+                                selectLengths(loop, kept.collected), ports);
   rebuilt->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
 
   YieldOp yield = loop.getYield();

@@ -139,9 +139,9 @@ static LogicalResult verifyLength(Operation *op, StringRef name, Array array,
 static LogicalResult verifyBodyShape(Operation *op, Block &body,
                                      unsigned expected, const Twine &parts) {
   if (body.getNumArguments() != expected)
-    return op->emitOpError() << "body has " << body.getNumArguments()
-                             << " arguments, expected " << expected << ": "
-                             << parts;
+    return op->emitOpError()
+           << "body has " << body.getNumArguments() << " arguments, expected "
+           << expected << ": " << parts;
   if (isa<YieldOp>(body.back()))
     return success();
   InFlightDiagnostic diag = op->emitOpError()
@@ -161,14 +161,13 @@ static LogicalResult verifyPiece(Operation *op, const Twine &what, Type whole,
   if (!isa<TensorType, BaseMemRefType>(whole))
     return op->emitOpError() << what << ": has type " << whole
                              << " but must be a tensor or a memref";
-  int64_t rank = shaped.hasRank() ? shaped.getRank()
-                                  : std::numeric_limits<int64_t>::max();
+  int64_t rank =
+      shaped.hasRank() ? shaped.getRank() : std::numeric_limits<int64_t>::max();
   SmallVector<bool> removed(shaped.hasRank() ? rank : 0, false);
   for (int64_t axis : axes) {
     if (axis >= rank || axis < (fromEnd ? -rank : 0))
-      return op->emitOpError()
-             << what << ": axis " << axis << " is out of range for type "
-             << whole;
+      return op->emitOpError() << what << ": axis " << axis
+                               << " is out of range for type " << whole;
     if (shaped.hasRank())
       removed[axis < 0 ? axis + rank : axis] = true;
   }
@@ -229,11 +228,11 @@ static LogicalResult verifyYielded(Operation *op, const Twine &what, Value init,
   Type expected = init.getType();
   if (yielded.get().getType() == expected)
     return success();
-  InFlightDiagnostic diag =
-      op->emitOpError() << what << ": body argument has type " << expected
-                        << " but 'loop.yield' operand #"
-                        << yielded.getOperandNumber() << " has type "
-                        << yielded.get().getType();
+  InFlightDiagnostic diag = op->emitOpError()
+                            << what << ": body argument has type " << expected
+                            << " but 'loop.yield' operand #"
+                            << yielded.getOperandNumber() << " has type "
+                            << yielded.get().getType();
   diag.attachNote(yield.getLoc()) << "yielded here";
   return diag;
 }
@@ -264,9 +263,9 @@ static LogicalResult verifyPorts(LoopOp op) {
       return failure();
   // loop_results
   if (op.getNumResults() < op.getNumCarried())
-    return op.emitOpError() << "has " << op.getNumResults()
-                            << " results but carries " << op.getNumCarried()
-                            << " values";
+    return op.emitOpError()
+           << "has " << op.getNumResults() << " results but carries "
+           << op.getNumCarried() << " values";
   size_t slices = op.getSlices().size(), collected = op.getNumCollected();
   if (failed(verifyLength(op, "slice_axes", op.getSliceAxes(), slices,
                           "slices")) ||
@@ -286,8 +285,8 @@ static LogicalResult verifyPorts(LoopOp op) {
            << "has " << op.getLengths().size() << " lengths but "
            << "'collect_has_length' names " << lengths;
   for (auto [k, length] : llvm::enumerate(op.getLengths()))
-    if (failed(verifyScalar(op, "length #" + Twine(k), length.getType(),
-                            false)))
+    if (failed(
+            verifyScalar(op, "length #" + Twine(k), length.getType(), false)))
       return failure();
   return success();
 }
@@ -297,10 +296,10 @@ LogicalResult LoopOp::verify() {
     return failure();
   // loop_args
   unsigned carried = getNumCarried(), slices = getSlices().size();
-  if (failed(verifyBodyShape(
-          *this, *getLoopBody(), 2 + carried + slices,
-          "the iteration number, the condition, " + Twine(carried) +
-              " carried values and " + Twine(slices) + " slices")) ||
+  if (failed(verifyBodyShape(*this, *getLoopBody(), 2 + carried + slices,
+                             "the iteration number, the condition, " +
+                                 Twine(carried) + " carried values and " +
+                                 Twine(slices) + " slices")) ||
       failed(verifyScalar(*this, "body argument #0, the iteration number,",
                           getCounter().getType(), false)) ||
       failed(verifyScalar(*this, "body argument #1, the condition,",
@@ -395,9 +394,8 @@ static LogicalResult verifyBatched(ScanOp op) {
     if (!type || !type.getElementType().isIntOrIndex() ||
         type.getElementType().isInteger(1) ||
         (type.hasRank() && type.getRank() != 1))
-      return op.emitOpError()
-             << "sequence lengths have type " << lens.getType()
-             << " but must be a tensor of integers of rank 1";
+      return op.emitOpError() << "sequence lengths have type " << lens.getType()
+                              << " but must be a tensor of integers of rank 1";
   }
   auto axisOne = [&](StringRef what, ArrayRef<int64_t> axes) -> LogicalResult {
     for (auto [k, axis] : llvm::enumerate(axes))
@@ -411,8 +409,8 @@ static LogicalResult verifyBatched(ScanOp op) {
     return failure();
   for (auto [k, reverse] : llvm::enumerate(op.getOutputReverse()))
     if (reverse)
-      return op.emitOpError() << "output #" << k
-                              << ": a batched scan has no reversed outputs";
+      return op.emitOpError()
+             << "output #" << k << ": a batched scan has no reversed outputs";
   return success();
 }
 
@@ -431,9 +429,9 @@ static LogicalResult verifyStates(ScanOp op) {
       return op.emitOpError() << what << ": has type " << init.getType()
                               << " but must be a tensor";
     if (init.getType() != op.getResult(k).getType())
-      return op.emitOpError() << what << ": init has type " << init.getType()
-                              << " but result #" << k << " has type "
-                              << op.getResult(k).getType();
+      return op.emitOpError()
+             << what << ": init has type " << init.getType() << " but result #"
+             << k << " has type " << op.getResult(k).getType();
     Type inside = op.getBatched() ? getCollectedElementType(init.getType(), 0)
                                   : init.getType();
     if (!inside)
@@ -482,8 +480,8 @@ LogicalResult ScanOp::verify() {
     if (failed(verifyPiece(*this, "input #" + Twine(k), input.getType(),
                            getCutAxes(*this, getInputAxes()[k]),
                            /*fromEnd=*/true,
-                           "body argument #" + Twine(states + k),
-                           arg.getType(), std::nullopt)) ||
+                           "body argument #" + Twine(states + k), arg.getType(),
+                           std::nullopt)) ||
         failed(verifyTypeSince(*this, "input #" + Twine(k), input.getType(),
                                getSinceVersion())))
       return failure();

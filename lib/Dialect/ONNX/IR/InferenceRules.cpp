@@ -61,8 +61,7 @@ static bool castByName(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
-/// Runs the inference of the next version that has one, the defaults of this
-/// version added to the attributes. False where there is none or it refuses.
+/// Runs the inference of the next version that has one. False where there is none or it refuses.
 static bool asNextVersion(NodeContext &context, const OpSchema &schema) {
   const OpSchema *newest = findSchema(schema.domain(), schema.Name(),
                                       std::numeric_limits<int>::max());
@@ -73,7 +72,6 @@ static bool asNextVersion(NodeContext &context, const OpSchema &schema) {
         !next->has_type_and_shape_inference_function())
       continue;
     NodeContext copy = context;
-    copy.addDefaults(schema);
     try {
       next->GetTypeAndShapeInferenceFunction()(copy);
     } catch (const std::exception &) {
@@ -158,11 +156,32 @@ static bool resizeBySizes(NodeContext &context, const OpSchema &) {
   return true;
 }
 
+/// The library gives Attention's `qk_matmul_output` [B, H, L, total length], of
+/// which it leaves out what it does not know. The length is that of the past and
+/// the present together.
+static bool attention(NodeContext &context, const OpSchema &schema) {
+  schema.GetTypeAndShapeInferenceFunction()(context);
+  if (!context.hasOutput(3))
+    return true;
+  TypeProto::Tensor *type = context.getOutputType(3)->mutable_tensor_type();
+  if (!type->has_shape())
+    return true;
+  if (type->shape().dim_size() != 4)
+    type->clear_shape();
+  // It knows the total where it knows the shape of the present key.
+  else if (context.hasInput(4) &&
+           !(context.hasOutput(1) &&
+             context.getOutputType(1)->tensor_type().has_shape()))
+    type->mutable_shape()->mutable_dim(3)->Clear();
+  return true;
+}
+
 static constexpr int noEnd = std::numeric_limits<int>::max();
 
 static const Rule rules[] = {
     {"", "Abs", 1, 1, sameAsFirst},
     {"", "Add", 1, 1, sameAsFirst},
+    {"", "Attention", 23, noEnd, attention},
     {"", "Cast", 1, 1, castByName},
     {"", "Ceil", 1, 1, sameAsFirst},
     {"", "Clip", 1, 1, sameAsFirst},

@@ -32,11 +32,15 @@ mlir::LogicalResult checkNode(NodeOp node, bool withResults,
                               const ::onnx::OpSchema *&schema,
                               EmitError emitError);
 
-/// What the library's inference functions see of a node. Attributes are the
-/// node's own, as in the library's own context.
+/// What the library's inference functions see of a node. Attributes that the
+/// node lacks have the schema's defaults: some functions know other ones.
 class NodeContext final : public ::onnx::InferenceContext {
 public:
-  NodeContext(NodeOp node, InferenceCache::Impl &cache);
+  /// With `probe` every dimension and every element of a shape that is not
+  /// known is this number.
+  NodeContext(NodeOp node, const ::onnx::OpSchema &schema,
+              InferenceCache::Impl &cache,
+              std::optional<int64_t> probe = std::nullopt);
 
   const ::onnx::AttributeProto *
   getAttribute(const std::string &name) const override;
@@ -58,8 +62,10 @@ public:
   NodeOp getNode() const { return node; }
   /// Shape of tensor input `index`, or null.
   const ::onnx::TensorShapeProto *getInputShape(size_t index) const;
-  /// Gives attributes that the node lacks the defaults of `schema`.
-  void addDefaults(const ::onnx::OpSchema &schema);
+  /// True if a dimension of an input, or an element of a shape, is not known.
+  bool hasUnknowns() const;
+  /// True if the rank of an input is not known.
+  bool hasUnknownRanks() const { return unknownRanks; }
   /// Another input at the end, whose value is `data`.
   void addInput(::onnx::TensorProto data);
   void addAttribute(::onnx::AttributeProto attribute);
@@ -77,9 +83,16 @@ private:
     mutable std::optional<std::optional<::onnx::TensorShapeProto>> symbolic;
   };
 
+  void exportQuantity(const Quantity &quantity,
+                      ::onnx::TensorShapeProto::Dimension &dim) const;
+  void noteUnknowns(::onnx::TypeProto &type);
+
   /// Mutable as operations have no const accessors.
   mutable NodeOp node;
   InferenceCache::Impl &cache;
+  std::optional<int64_t> probe;
+  bool unknownDims = false;
+  bool unknownRanks = false;
   std::map<std::string, ::onnx::AttributeProto> attributes;
   std::vector<Input> inputs;
   std::vector<::onnx::TypeProto> outputs;

@@ -23,14 +23,6 @@ using ::onnx::TypeProto;
 // Quantities and dimensions
 //===----------------------------------------------------------------------===//
 
-static void exportQuantity(const Quantity &quantity,
-                           TensorShapeProto::Dimension &dim) {
-  if (quantity.value)
-    dim.set_dim_value(*quantity.value);
-  else if (quantity.name)
-    dim.set_dim_param("d" + std::to_string(quantity.name));
-}
-
 static Quantity importQuantity(const TensorShapeProto::Dimension &dim) {
   if (dim.has_dim_value())
     return dim.dim_value() >= 0 ? Quantity::of(dim.dim_value()) : Quantity();
@@ -45,23 +37,82 @@ static Quantity importQuantity(const TensorShapeProto::Dimension &dim) {
 // NodeContext
 //===----------------------------------------------------------------------===//
 
-NodeContext::NodeContext(NodeOp node, InferenceCache::Impl &cache)
-    : node(node), cache(cache), inputs(node.getInputs().size()),
+NodeContext::NodeContext(NodeOp node, const OpSchema &schema,
+                         InferenceCache::Impl &cache,
+                         std::optional<int64_t> probe)
+    : node(node), cache(cache), probe(probe), inputs(node.getInputs().size()),
       outputs(node.getNumResults()) {
   for (NamedAttribute attr : node.getNodeAttributes()) {
     AttributeProto proto;
     if (exportAttribute(attr.getName(), attr.getValue(), proto))
       attributes.emplace(attr.getName().str(), std::move(proto));
   }
+  for (const auto &[name, attribute] : schema.attributes())
+    if (attribute.default_value.type() != AttributeProto::UNDEFINED)
+      attributes.emplace(name, attribute.default_value);
   for (auto [input, value] : llvm::zip_equal(inputs, node.getInputs())) {
     input.present = exportType(value.getType(), input.type);
-    std::optional<Quantities> shape = cache.getShape(value);
-    if (!input.present || !shape)
+    if (!input.present)
       continue;
-    TensorShapeProto *proto = input.type.mutable_tensor_type()->mutable_shape();
-    for (auto [i, quantity] : llvm::enumerate(*shape))
-      exportQuantity(quantity, *proto->mutable_dim(i));
+    noteUnknowns(input.type);
+    if (std::optional<Quantities> shape = cache.getShape(value))
+      for (auto [i, quantity] : llvm::enumerate(*shape))
+        exportQuantity(quantity, *input.type.mutable_tensor_type()
+                                      ->mutable_shape()
+                                      ->mutable_dim(i));
   }
+}
+
+void NodeContext::exportQuantity(const Quantity &quantity,
+                                 TensorShapeProto::Dimension &dim) const {
+  if (quantity.value)
+    dim.set_dim_value(*quantity.value);
+  else if (probe)
+    dim.set_dim_value(*probe);
+  else if (quantity.name)
+    dim.set_dim_param("d" + std::to_string(quantity.name));
+}
+
+/// Notes what is not known of `type`, and fills it in for a probe.
+void NodeContext::noteUnknowns(TypeProto &type) {
+  switch (type.value_case()) {
+  case TypeProto::kTensorType:
+    break;
+  case TypeProto::kSequenceType:
+    return noteUnknowns(*type.mutable_sequence_type()->mutable_elem_type());
+  case TypeProto::kOptionalType:
+    return noteUnknowns(*type.mutable_optional_type()->mutable_elem_type());
+  default:
+    return;
+  }
+  if (!type.tensor_type().has_shape()) {
+    unknownRanks = true;
+    return;
+  }
+  for (auto &dim : *type.mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+    if (dim.has_dim_value())
+      continue;
+    unknownDims = true;
+    if (probe)
+      dim.set_dim_value(*probe);
+  }
+}
+
+/// True for types of which shapes are made.
+static bool isShapeLike(Type type) {
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  return ranked && ranked.getRank() == 1 && ranked.hasStaticShape() &&
+         ranked.getNumElements() <= maxElements &&
+         (ranked.getElementType().isSignlessInteger(64) ||
+          ranked.getElementType().isSignlessInteger(32));
+}
+
+bool NodeContext::hasUnknowns() const {
+  if (unknownDims)
+    return true;
+  return llvm::any_of(llvm::enumerate(node.getInputs()), [&](auto input) {
+    return isShapeLike(input.value().getType()) && !getInputData(input.index());
+  });
 }
 
 const AttributeProto *NodeContext::getAttribute(const std::string &name) const {
@@ -128,8 +179,10 @@ const TensorShapeProto *NodeContext::getSymbolicInput(size_t index) const {
   if (!shape) {
     shape.emplace();
     Value value = node.getInputs()[index];
-    if (auto elements = cache.getElements(value);
-        elements &&
+    std::optional<Quantities> elements = cache.getElements(value);
+    if (!elements && probe && isShapeLike(value.getType()))
+      elements.emplace(cast<RankedTensorType>(value.getType()).getDimSize(0));
+    if (elements &&
         !cast<TensorType>(value.getType()).getElementType().isInteger(1)) {
       shape->emplace();
       for (const Quantity &element : *elements)
@@ -158,12 +211,6 @@ NodeContext::getGraphAttributeInferencer(const std::string &) {
 
 std::string NodeContext::getDisplayName() const {
   return "node " + node.getOpType().str();
-}
-
-void NodeContext::addDefaults(const OpSchema &schema) {
-  for (const auto &[name, attribute] : schema.attributes())
-    if (attribute.default_value.type() != AttributeProto::UNDEFINED)
-      attributes.emplace(name, attribute.default_value);
 }
 
 void NodeContext::addInput(TensorProto data) {
@@ -263,21 +310,84 @@ static Type getResultType(NodeOp node, unsigned i, const TypeProto &proto,
   return type;
 }
 
-/// Runs the rules and the library's inference function, then its rule that an
+/// Runs the rules and the library's inference function. Throws.
+static void runFunctions(NodeContext &context, const OpSchema &schema) {
+  if (!inferByRule(context, schema) &&
+      schema.has_type_and_shape_inference_function())
+    schema.GetTypeAndShapeInferenceFunction()(context);
+}
+
+/// Takes from `type` what `probed` says otherwise.
+static void dropContradicted(TypeProto &type, const TypeProto &probed) {
+  if (type.value_case() != probed.value_case())
+    return;
+  if (type.has_sequence_type())
+    return dropContradicted(*type.mutable_sequence_type()->mutable_elem_type(),
+                            probed.sequence_type().elem_type());
+  if (type.has_optional_type())
+    return dropContradicted(*type.mutable_optional_type()->mutable_elem_type(),
+                            probed.optional_type().elem_type());
+  if (!type.has_tensor_type() || !type.tensor_type().has_shape() ||
+      !probed.tensor_type().has_shape())
+    return;
+  const TensorShapeProto &other = probed.tensor_type().shape();
+  TensorShapeProto &shape = *type.mutable_tensor_type()->mutable_shape();
+  if (shape.dim_size() != other.dim_size())
+    return type.mutable_tensor_type()->clear_shape();
+  for (int i = 0; i < shape.dim_size(); ++i)
+    if (shape.dim(i).has_dim_value() && other.dim(i).has_dim_value() &&
+        shape.dim(i).dim_value() != other.dim(i).dim_value())
+      shape.mutable_dim(i)->Clear();
+}
+
+/// Numbers that dimensions that are not known may well be: one that broadcasts,
+/// one that much divides.
+static constexpr int64_t probes[] = {1, 840};
+
+/// Some of the library's functions take a dimension that is not known for 0
+/// (Attention, Resize, FlexAttention). What they say of a result for certain
+/// must be true whatever that dimension is: it is tried. Returns false if
+/// `context`'s own inference threw, and no try did better.
+static bool probe(NodeContext &context, const OpSchema &schema,
+                  InferenceCache::Impl &cache, bool threw) {
+  bool possible = !threw;
+  for (int64_t number : probes) {
+    NodeContext probed(context.getNode(), schema, cache, number);
+    try {
+      runFunctions(probed, schema);
+    } catch (const std::exception &) {
+      continue; // This cannot be the number.
+    }
+    possible = true;
+    for (size_t i = 0; i < context.getNumOutputs() && !threw; ++i)
+      dropContradicted(*context.getOutputType(i), *probed.getOutputType(i));
+  }
+  return possible;
+}
+
+/// Infers `context`'s outputs: by rule or function, then by the rule that an
 /// output with a type parameter has the type that an input gave to it.
 static LogicalResult runInference(NodeContext &context, const OpSchema &schema,
-                                  bool lenient, EmitError emitError) {
+                                  InferenceCache::Impl &cache, bool lenient,
+                                  EmitError emitError) {
+  bool threw = false;
   try {
-    if (!inferByRule(context, schema) &&
-        schema.has_type_and_shape_inference_function())
-      schema.GetTypeAndShapeInferenceFunction()(context);
+    runFunctions(context, schema);
   } catch (const ::onnx::InferenceError &error) {
-    if (!lenient || !StringRef(error.what()).starts_with(shapeErrorTag)) {
+    // Is it certain that the operands do not fit?
+    threw = true;
+    bool shapeError = StringRef(error.what()).starts_with(shapeErrorTag);
+    bool certain = !lenient && !context.hasUnknownRanks() &&
+                   !(context.hasUnknowns() &&
+                     probe(context, schema, cache, /*threw=*/true));
+    if (!shapeError || certain) {
       emitLibraryError(context.getNode(), error.what(), emitError);
       return failure();
     }
     context.clearOutputShapes();
   }
+  if (!threw && context.hasUnknowns())
+    probe(context, schema, cache, /*threw=*/false);
   schema.CheckInputOutputType(context);
   return success();
 }
@@ -297,8 +407,9 @@ LogicalResult loopc::onnx::inferNodeTypes(NodeOp node,
   try {
     std::optional<NodeContext> context;
     if (schema) {
-      context.emplace(node, cache.getImpl());
-      if (failed(runInference(*context, *schema, options.lenient, emitError)))
+      context.emplace(node, *schema, cache.getImpl());
+      if (failed(runInference(*context, *schema, cache.getImpl(),
+                              options.lenient, emitError)))
         return failure();
     }
     for (auto [i, result] : llvm::enumerate(node.getResults())) {

@@ -38,7 +38,8 @@ struct LoopPorts {
 bool isScalarLike(mlir::Type type, bool boolean);
 
 /// The type of one iteration's value for a collected result: `type` with `axis`
-/// removed; a scalar's rank-0 tensor stands for the scalar. Null if it has none.
+/// removed; a scalar's rank-0 tensor stands for the scalar. Null if it has
+/// none.
 mlir::Type getCollectedElementType(mlir::Type type, int64_t axis);
 
 /// The integer or boolean that `value` is if it is a constant of one element.
@@ -48,8 +49,8 @@ std::optional<llvm::APInt> getConstantInteger(mlir::Value value);
 /// sequence or an optional; nothing where no version's does (loop_types).
 std::optional<int64_t> getLoopTypeSince(mlir::Type type);
 
-/// Calls the operation's verifyBody() ahead of the interfaces that follow in its
-/// list of traits: see Loop_BodyVerified.
+/// Calls the operation's verifyBody() ahead of the interfaces that follow in
+/// its list of traits: see Loop_BodyVerified.
 template <typename ConcreteType>
 class BodyVerified
     : public mlir::OpTrait::TraitBase<ConcreteType, BodyVerified> {

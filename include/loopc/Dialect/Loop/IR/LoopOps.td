@@ -9,6 +9,7 @@
 #ifndef LOOPC_DIALECT_LOOP_IR_LOOPOPS_TD
 #define LOOPC_DIALECT_LOOP_IR_LOOPOPS_TD
 
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/LoopLikeInterface.td"
@@ -47,6 +48,7 @@ class Loop_Op<string mnemonic, list<Trait> traits = []>
 def Loop_LoopOp : Loop_Op<"loop", [
     AttrSizedOperandSegments, SingleBlock, Loop_BodyVerified,
     RecursiveMemoryEffects,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>,
     DeclareOpInterfaceMethods<ConditionallySpeculatable>,
     DeclareOpInterfaceMethods<LoopLikeOpInterface,
         ["getRegionIterArgs", "getYieldedValuesMutable",
@@ -69,8 +71,10 @@ def Loop_LoopOp : Loop_Op<"loop", [
     0; the condition; N carried values; S slices. Carried values have one type
     as init, argument, yielded value and result (`loop_carried`). A slice is
     element `i` of its value along `axis`, that axis removed, or element
-    `count - 1 - i` where it is reversed (`loop_slice`). The body may use any
-    value defined outside and mutates none (`loop_capture`).
+    `count - 1 - i` where it is reversed (`loop_slice`): `count` is the trip
+    count where one is given, else the extent. Reading past the extent ends the
+    run with an error. Axes count from 0. The body may use any value defined
+    outside and mutates none (`loop_capture`).
 
     The body ends in `loop.yield` with the condition, N carried and K collected
     values (`loop_yield`). The results are the last carried values, then the
@@ -89,11 +93,19 @@ def Loop_LoopOp : Loop_Op<"loop", [
     replaced (`loop_parallel_assign`), and iterations are as if run in order
     (`loop_order`).
 
-    The trip count, the condition and their arguments are scalars, or tensors
-    of one element.
+    The trip count, the condition, the lengths, the body's first two arguments
+    and the yielded condition are scalars, or tensors or memrefs of one element;
+    one may be of rank 0 where another has one dimension. A slice and a collected
+    value may be a scalar where their tensor would be of rank 0.
 
-    An operation imported from ONNX has `since_version`, which holds carried
-    and collected values to the types of that version (`loop_types`).
+    An operation imported from ONNX has `since_version`, one of Loop's versions,
+    which holds the tensors, sequences and optionals that are carried or
+    collected to the types of that version (`loop_types`). A pass that carries
+    tensors of other types drops the attribute.
+
+    A port that nobody reads may be removed, and with it the run-time errors
+    that only it could have given; so may a whole loop that nobody reads and
+    that has no effects, whether it would have ended or not.
 
     Example: `x` is halved until it is below one; all values are kept.
 
@@ -181,7 +193,6 @@ def Loop_LoopOp : Loop_Op<"loop", [
     ::llvm::LogicalResult verifyBody();
     /// True if the loop is known to end: a trip count is given.
     bool isKnownToEnd() { return static_cast<bool>(getTripCount()); }
-    static ::llvm::StringRef getDefaultDialect() { return "loop"; }
   }];
 }
 
@@ -202,9 +213,14 @@ def Loop_ScanOp : Loop_Op<"scan", [
     Zero trips (length 0): the initial states, and collected values of length 0.
 
     With `batched` it is Scan-8 (`scan8_batch`): axis 0 of every operand and
-    result is a batch, axis 1 of scan inputs and outputs the sequence; the body
-    sees neither. `sequence_lens` gives the length of each batch item
+    result is a batch, axis 1 of scan inputs and outputs the sequence (the only
+    axis that there is to name); the body sees neither. Outputs are not
+    reversed. `sequence_lens` gives the length of each batch item
     (`scan8_lengths`).
+
+    States have one type as init, result and, but for the batch, inside. All
+    values are tensors; `since_version` is one of Scan's versions and holds them
+    to its types (`loop_types`).
 
     ```mlir
     func.func @sums(%s0: tensor<2xf32>, %x: tensor<3x2xf32>)
@@ -239,7 +255,6 @@ def Loop_ScanOp : Loop_Op<"scan", [
     unsigned getNumOutputs() { return getNumResults() - getNumStates(); }
     /// Holds the yield to the scan's ports; see BodyVerified.
     ::llvm::LogicalResult verifyBody();
-    static ::llvm::StringRef getDefaultDialect() { return "loop"; }
   }];
 }
 

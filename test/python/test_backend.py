@@ -1,0 +1,67 @@
+# ===- test_backend.py - loopc behind onnx.backend --------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""The interface that onnx.backend.test and others call."""
+
+import loopc
+import loopc.backend
+import numpy as np
+import onnx
+import onnx.helper
+import onnx.parser
+import pytest
+from onnx.backend.base import Backend
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+def model():
+    return onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 21]>'
+        "g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Add(x, b) }"
+    )
+
+
+def test_is_a_backend():
+    assert issubclass(loopc.backend.LoopcBackend, Backend)
+    assert loopc.backend.supports_device("CPU")
+    assert not loopc.backend.supports_device("CUDA")
+
+
+def test_prepare():
+    rep = loopc.backend.prepare(model())
+    for inputs in ([X, X], (X, X), {"b": X, "x": X}):
+        (y,) = rep.run(inputs)
+        np.testing.assert_array_equal(y, X + X)
+    with pytest.raises(loopc.InvalidArgument, match="expected 2 inputs, got 1"):
+        rep.run([X])
+    with pytest.raises(loopc.InvalidArgument, match="device"):
+        loopc.backend.prepare(model(), "CUDA")
+    with pytest.raises(loopc.InvalidArgument, match="unknown arguments: speed"):
+        loopc.backend.prepare(model(), speed=3)
+
+
+def test_run_model():
+    (y,) = loopc.backend.run_model(model(), [X, X])
+    np.testing.assert_array_equal(y, X + X)
+
+
+@pytest.mark.parametrize("outputs_info", [None, [(np.dtype(np.float32), (2, 3))]])
+def test_run_node(outputs_info):
+    node = onnx.helper.make_node("Mul", ["x", "x"], ["y"])
+    (y,) = loopc.backend.run_node(node, [X], outputs_info=outputs_info)
+    np.testing.assert_array_equal(y, X * X)
+    with pytest.raises(loopc.InvalidArgument, match="has 1 inputs, got 2"):
+        loopc.backend.run_node(node, [X, X])
+
+
+def test_is_compatible():
+    assert loopc.backend.is_compatible(model())
+    assert not loopc.backend.is_compatible(model(), "CUDA")
+    bad = model()
+    bad.graph.node[0].op_type = "Foo"
+    assert not loopc.backend.is_compatible(bad)
