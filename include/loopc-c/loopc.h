@@ -130,9 +130,8 @@ LOOPC_API int loopc_compile_options_set_cpu(loopc_compile_options *options,
                                             const char *cpu);
 
 /// Features beside the CPU's own, "+avx2,-fma"; the default is "".
-LOOPC_API int
-loopc_compile_options_set_features(loopc_compile_options *options,
-                                   const char *features);
+LOOPC_API int loopc_compile_options_set_features(loopc_compile_options *options,
+                                                 const char *features);
 
 /// The model's name, a C identifier, the prefix of what its object defines.
 /// The default, "", is made from the file's name ("model" for bytes).
@@ -179,18 +178,14 @@ typedef struct loopc_session loopc_session;
 /// may be null, receives what there is to say, also after success, or null
 /// where there is nothing. The caller destroys both.
 /// \returns a loopc_compile_status.
-LOOPC_API int
-loopc_session_create_from_file(const char *path,
-                               const loopc_compile_options *options,
-                               loopc_session **session,
-                               loopc_diagnostics **diagnostics);
+LOOPC_API int loopc_session_create_from_file(
+    const char *path, const loopc_compile_options *options,
+    loopc_session **session, loopc_diagnostics **diagnostics);
 
 /// The same for a serialised model in memory. The bytes are not kept.
-LOOPC_API int
-loopc_session_create_from_bytes(const void *data, size_t size,
-                                const loopc_compile_options *options,
-                                loopc_session **session,
-                                loopc_diagnostics **diagnostics);
+LOOPC_API int loopc_session_create_from_bytes(
+    const void *data, size_t size, const loopc_compile_options *options,
+    loopc_session **session, loopc_diagnostics **diagnostics);
 
 /// Loads a model from a shared library that loopc (or a linker, from loopc's
 /// object) made. `name` is the model's name; null finds it where the library

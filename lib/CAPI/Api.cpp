@@ -244,13 +244,12 @@ orDefault(const loopc_compile_options *options) {
   return options ? *options : defaults;
 }
 
-extern "C" int
-loopc_session_create_from_file(const char *path,
-                               const loopc_compile_options *options,
-                               loopc_session **result,
-                               loopc_diagnostics **said) {
+extern "C" int loopc_session_create_from_file(
+    const char *path, const loopc_compile_options *options,
+    loopc_session **result, loopc_diagnostics **said) {
   return makeSession(
-      result, said, [&](loopc_session &session, loopc_diagnostics &diagnostics) {
+      result, said,
+      [&](loopc_session &session, loopc_diagnostics &diagnostics) {
         if (!path || !*path)
           return badArgument(diagnostics, "the path must not be empty");
         return createSession({path, {}}, orDefault(options), session,
@@ -258,13 +257,12 @@ loopc_session_create_from_file(const char *path,
       });
 }
 
-extern "C" int
-loopc_session_create_from_bytes(const void *data, size_t size,
-                                const loopc_compile_options *options,
-                                loopc_session **result,
-                                loopc_diagnostics **said) {
+extern "C" int loopc_session_create_from_bytes(
+    const void *data, size_t size, const loopc_compile_options *options,
+    loopc_session **result, loopc_diagnostics **said) {
   return makeSession(
-      result, said, [&](loopc_session &session, loopc_diagnostics &diagnostics) {
+      result, said,
+      [&](loopc_session &session, loopc_diagnostics &diagnostics) {
         if (!data && size)
           return badArgument(diagnostics, "'data' must not be null");
         std::string_view bytes(static_cast<const char *>(data), size);
@@ -277,7 +275,8 @@ extern "C" int loopc_session_load_shared(const char *path, const char *name,
                                          loopc_session **result,
                                          loopc_diagnostics **said) {
   return makeSession(
-      result, said, [&](loopc_session &session, loopc_diagnostics &diagnostics) {
+      result, said,
+      [&](loopc_session &session, loopc_diagnostics &diagnostics) {
         if (!path || !*path)
           return badArgument(diagnostics, "the path must not be empty");
         return loadShared(path, name, session, diagnostics);

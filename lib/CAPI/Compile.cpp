@@ -111,11 +111,11 @@ static int withCompiler(const Source &source,
   LogicalResult result = failure();
   {
     DiagnosticCollector collector(&compiler.getContext());
-    result = source.path.empty()
-                 ? compiler.parseBytes(
-                       "<bytes>", StringRef(source.bytes.data(),
-                                            source.bytes.size()))
-                 : compiler.parseFile(source.path == "-" ? "./-" : source.path);
+    result =
+        source.path.empty()
+            ? compiler.parseBytes("<bytes>", StringRef(source.bytes.data(),
+                                                       source.bytes.size()))
+            : compiler.parseFile(source.path == "-" ? "./-" : source.path);
     if (succeeded(result))
       result = work(compiler);
     for (const CollectedDiagnostic &one : collector.get())
@@ -131,16 +131,16 @@ int capi::createSession(const Source &source,
                         const loopc_compile_options &options,
                         loopc_session &session,
                         loopc_diagnostics &diagnostics) {
-  return withCompiler(
-      source, options, diagnostics, [&](Compiler &compiler) -> LogicalResult {
-        FailureOr<std::unique_ptr<CompiledModel>> compiled =
-            compiler.compileInProcess();
-        if (failed(compiled))
-          return failure();
-        session.compiled = std::move(*compiled);
-        session.model = session.compiled->get();
-        return success();
-      });
+  return withCompiler(source, options, diagnostics,
+                      [&](Compiler &compiler) -> LogicalResult {
+                        FailureOr<std::unique_ptr<CompiledModel>> compiled =
+                            compiler.compileInProcess();
+                        if (failed(compiled))
+                          return failure();
+                        session.compiled = std::move(*compiled);
+                        session.model = session.compiled->get();
+                        return success();
+                      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -236,8 +236,8 @@ LogicalResult Writer::write() {
     return failure();
   if (isCode) {
     if (headerPath == path)
-      return cannotWrite(path, llvm::createStringError(
-                                   "the header would have the same name"));
+      return cannotWrite(
+          path, llvm::createStringError("the header would have the same name"));
     header = open(headerPath);
     if (!header)
       return failure();

@@ -89,8 +89,15 @@ int loopc::capi::loadShared(const char *givenPath, const char *givenName,
       dlsym(session.library, (name + "_run").c_str()));
   if (!getModel || !session.run || !(session.model = getModel()))
     return cannotRead("it defines no model");
+  if (session.model->abi_version != LOOPC_ABI_VERSION)
+    return cannotRead("it has version " + Twine(session.model->abi_version) +
+                      " of the ABI, expected " + Twine(LOOPC_ABI_VERSION));
+  // Whether the kinds of its values are supported is for the runtime that the
+  // library brings; what is asked here is whether this CPU can run it.
+  loopc_model withoutPorts = *session.model;
+  withoutPorts.num_inputs = withoutPorts.num_outputs = 0;
   loopc_error error = {};
-  if (loopc_model_check(session.model, &error) != LOOPC_OK)
+  if (loopc_model_check(&withoutPorts, &error) != LOOPC_OK)
     return cannotRead(error.message);
   return LOOPC_COMPILE_OK;
 }

@@ -14,6 +14,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -39,24 +40,11 @@ struct Flags {
       cl::desc("Write to <file>; - is standard output (default: the model's "
                "file name with .o or .so; text goes to standard output)"),
       cl::cat(general)};
-  cl::opt<Output> emit{
-      "emit", cl::init(Output::Object), cl::desc("Stop at:"),
-      cl::values(
-          clEnumValN(Output::ONNX, "onnx", "MLIR: the model's nodes"),
-          clEnumValN(Output::Loop, "loop", "MLIR: types inferred, loops "
-                                           "optimised"),
-          clEnumValN(Output::Linalg, "linalg", "MLIR: tensors"),
-          clEnumValN(Output::MemRef, "memref", "MLIR: buffers, loops as "
-                                               "loop.loop"),
-          clEnumValN(Output::SCF, "scf", "MLIR: buffers, structured loops"),
-          clEnumValN(Output::LLVM, "llvm", "MLIR: LLVM dialect"),
-          clEnumValN(Output::LLVMIR, "llvm-ir",
-                     "LLVM IR; weights in <file>.weights"),
-          clEnumValN(Output::Assembly, "asm",
-                     "assembly; weights in <file>.weights"),
-          clEnumValN(Output::Object, "obj", "object file (default)"),
-          clEnumValN(Output::Shared, "shared",
-                     "shared object, with the runtime in it")),
+  cl::opt<std::string> emit{
+      "emit", cl::init("obj"), cl::value_desc("stage"),
+      cl::desc("Stop at onnx, loop, linalg, memref, scf or llvm (MLIR), "
+               "llvm-ir or asm (weights go to <file>.weights), obj (default), "
+               "shared (with the runtime in it)"),
       cl::cat(general)};
   cl::opt<std::string> optLevel{"O", cl::Prefix, cl::init("3"),
                                 cl::value_desc("0..3"),
@@ -120,13 +108,9 @@ struct Flags {
       "external-data", cl::value_desc("folder"),
       cl::desc("Where the model's external data is (default: beside it)"),
       cl::cat(model)};
-  cl::opt<InputFormat> format{
-      "input-format", cl::init(InputFormat::Auto),
-      cl::desc("What <model> is:"),
-      cl::values(clEnumValN(InputFormat::Auto, "auto",
-                            "by name and content (default)"),
-                 clEnumValN(InputFormat::ONNX, "onnx", "binary or textual"),
-                 clEnumValN(InputFormat::MLIR, "mlir", "of any stage")),
+  cl::opt<std::string> format{
+      "input-format", cl::init("auto"), cl::value_desc("format"),
+      cl::desc("onnx or mlir (default: by name and content)"),
       cl::cat(model)};
 
   cl::opt<bool> remarks{"remarks", cl::desc("Say what was optimised, or why "
@@ -155,8 +139,11 @@ static bool refuse(const Twine &message) {
   return false;
 }
 
-/// Text of LLVM's parser, which begins every line with the program's name.
+/// Text of LLVM's parser, which begins every line with the program's name. Some
+/// of its messages it prints by itself.
 static bool refuseParsed(StringRef text) {
+  if (text.trim().empty())
+    return refuse("see loopc --help");
   std::string message;
   SmallVector<StringRef> lines;
   text.trim().split(lines, '\n', -1, /*KeepEmpty=*/false);
@@ -175,9 +162,27 @@ static std::string getDefaultOutput(StringRef input, Output output) {
   return (stem + (output == Output::Object ? ".o" : ".so")).str();
 }
 
+static std::optional<Output> parseOutput(StringRef text) {
+  return StringSwitch<std::optional<Output>>(text)
+      .Case("onnx", Output::ONNX)
+      .Case("loop", Output::Loop)
+      .Case("linalg", Output::Linalg)
+      .Case("memref", Output::MemRef)
+      .Case("scf", Output::SCF)
+      .Case("llvm", Output::LLVM)
+      .Case("llvm-ir", Output::LLVMIR)
+      .Case("asm", Output::Assembly)
+      .Case("obj", Output::Object)
+      .Case("shared", Output::Shared)
+      .Default(std::nullopt);
+}
+
 static bool readPaths(const Flags &flags, DriverOptions &options) {
   options.input = flags.input;
-  options.output = flags.emit;
+  std::optional<Output> output = parseOutput(flags.emit);
+  if (!output)
+    return refuse("--emit: there is no stage '" + flags.emit + "'");
+  options.output = *output;
   options.outputPath = flags.output.empty()
                            ? getDefaultOutput(options.input, options.output)
                            : flags.output.getValue();
@@ -224,7 +229,14 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
     return refuse("--name: '" + flags.name + "' is not a C identifier");
   options.ortCompat = flags.ortCompat;
   options.externalDataFolder = flags.externalData;
-  options.format = flags.format;
+  auto format = StringSwitch<std::optional<InputFormat>>(flags.format)
+                    .Case("auto", InputFormat::Auto)
+                    .Case("onnx", InputFormat::ONNX)
+                    .Case("mlir", InputFormat::MLIR)
+                    .Default(std::nullopt);
+  if (!format)
+    return refuse("--input-format: there is no format '" + flags.format + "'");
+  options.format = *format;
   ImportOptions import;
   for (const std::string &text : flags.dims)
     if (std::string problem = parseDimOption(text, import); !problem.empty())
@@ -249,7 +261,8 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
 
 bool loopc::parseCommandLine(int argc, const char *const *argv,
                              DriverOptions &options) {
-  Flags flags;
+  // LLVM keeps pointers to options for good: the linker looks at all of them.
+  static Flags flags;
   mlir::registerPassManagerCLOptions();
   mlir::registerAsmPrinterCLOptions();
   cl::HideUnrelatedOptions(

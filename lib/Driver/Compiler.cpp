@@ -81,10 +81,11 @@ LogicalResult Compiler::parseBytes(StringRef name, StringRef bytes) {
 }
 
 LogicalResult Compiler::parseMLIR(StringRef name, StringRef bytes) {
-  llvm::SourceMgr sources;
+  // Shared, so that weights in bytecode are not copied.
+  auto sources = std::make_shared<llvm::SourceMgr>();
   // The parser of text wants a zero at the end.
   bool isBinary = isBytecode(llvm::MemoryBufferRef(bytes, name));
-  sources.AddNewSourceBuffer(
+  sources->AddNewSourceBuffer(
       isBinary ? llvm::MemoryBuffer::getMemBuffer(
                      bytes, name, /*RequiresNullTerminator=*/false)
                : llvm::MemoryBuffer::getMemBufferCopy(bytes, name),

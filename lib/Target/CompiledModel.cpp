@@ -142,6 +142,7 @@ CompiledModel::create(ModuleOp module, const ModelInfo &info,
   if (failed(translated))
     return failure();
   optimizeModule(*translated->module, *machine->llvm, options.optLevel);
+  dropUnusedWeights(*translated->module, linked->weights);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream os(object);
   if (failed(emitCode(*translated, *machine->llvm,

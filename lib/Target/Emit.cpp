@@ -14,8 +14,6 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/Signals.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -78,36 +76,6 @@ static LogicalResult writeWeights(const WeightSet &weights, StringRef path,
   return success();
 }
 
-namespace {
-
-/// A file that is there as long as the object, whatever happens.
-class TemporaryFile {
-public:
-  ~TemporaryFile() {
-    if (path.empty())
-      return;
-    llvm::sys::fs::remove(path);
-    llvm::sys::DontRemoveFileOnSignal(path);
-  }
-  LogicalResult create(Location loc) {
-    llvm::SmallString<128> name;
-    std::error_code error =
-        llvm::sys::fs::createTemporaryFile("loopc", "weights", name);
-    if (error)
-      return emitError(loc, Diag::CannotWrite)
-             << "cannot make a temporary file: " << error.message();
-    path = name.str().str();
-    llvm::sys::RemoveFileOnSignal(path);
-    return success();
-  }
-  StringRef getPath() const { return path; }
-
-private:
-  std::string path;
-};
-
-} // namespace
-
 LogicalResult loopc::checkTarget(const TargetOptions &options, Location loc) {
   return createMachine(options, loc);
 }
@@ -117,7 +85,8 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
                                   llvm::raw_pwrite_stream &os,
                                   StringRef weightsFile) {
   Location loc = module.getLoc();
-  FailureOr<Machine> machine = createMachine(options, loc);
+  FailureOr<Machine> machine = createMachine(
+      options, loc, /*keepsInlineAssembly=*/kind == CodeKind::Assembly);
   if (failed(machine))
     return failure();
   FailureOr<WeightSet> weights = WeightSet::extract(module, info.symbol);
@@ -129,28 +98,27 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
     return failure();
   optimizeModule(*translated->module, *machine->llvm, options.optLevel);
 
-  TemporaryFile temporary;
-  if (!weights->getWeights().empty()) {
-    std::string path = weightsFile.str();
-    if (kind == CodeKind::Object && path.empty()) {
-      if (failed(temporary.create(loc)))
-        return failure();
-      path = temporary.getPath();
-    }
-    if (!path.empty() && failed(writeWeights(*weights, path, loc)))
+  dropUnusedWeights(*translated->module, *weights);
+  if (kind == CodeKind::Object) {
+    addEmptyWeightSection(*translated->module, info, *weights);
+    llvm::SmallVector<char, 0> object;
+    llvm::raw_svector_ostream objectStream(object);
+    if (failed(emitCode(*translated, *machine->llvm,
+                        llvm::CodeGenFileType::ObjectFile, objectStream, loc)))
       return failure();
-    addWeightSection(*translated->module, info, *weights,
-                     path.empty() ? info.symbol + ".weights" : path);
+    return writeObject(object, info, *weights, os, loc);
   }
-  if (*translated->hasError)
+
+  if (!weightsFile.empty() && !weights->getWeights().empty() &&
+      failed(writeWeights(*weights, weightsFile, loc)))
     return failure();
+  addWeightSection(*translated->module, info, *weights,
+                   weightsFile.empty() ? info.symbol + ".weights"
+                                       : weightsFile.str());
   if (kind == CodeKind::LLVMIR) {
     translated->module->print(os, nullptr);
     return success();
   }
   return emitCode(*translated, *machine->llvm,
-                  kind == CodeKind::Assembly
-                      ? llvm::CodeGenFileType::AssemblyFile
-                      : llvm::CodeGenFileType::ObjectFile,
-                  os, loc);
+                  llvm::CodeGenFileType::AssemblyFile, os, loc);
 }

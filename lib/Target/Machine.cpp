@@ -15,6 +15,7 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 
@@ -40,11 +41,11 @@ Triple loopc::getTriple(const TargetOptions &options) {
                                        : Triple::normalize(options.triple));
 }
 
-/// Features that every CPU of the architecture has, that the code never uses
-/// unless asked for by name (privileged instructions, cryptography, hints), or
-/// that only tune: a program need not look for them. A name that ends in '-' is
-/// a beginning. What is not here is recorded, so that a feature of a later LLVM
-/// is looked for (and refused by a runtime that does not know it).
+/// Features that every x86-64 CPU has, that the code never uses unless asked
+/// for by name (privileged instructions, cryptography, hints), or that only
+/// tune: a program need not look for them. A name that ends in '-' is a
+/// beginning. What is not here is recorded, so that a feature of a later LLVM is
+/// looked for (and refused by a runtime that does not know it).
 static constexpr StringLiteral kUnrecordedX86[] = {
     "64bit", "64bit-mode", "x87", "cx8", "cmov", "mmx", "fxsr", "sse", "sse2",
     "nopl", "cx16", "sahf",
@@ -66,47 +67,40 @@ static constexpr StringLiteral kUnrecordedX86[] = {
     "sbb-dep-breaking", "sse-unaligned-mem", "retpoline", "retpoline-",
     "harden-", "lvi-", "seses", "inline-asm-use-gpr32"};
 
+/// The same for AArch64, of the features that are extensions of the
+/// architecture; the others name CPUs and tuning.
 static constexpr StringLiteral kUnrecordedAArch64[] = {
-    "neon", "fp-armv8", "v8a",
-    // Architecture versions: what they bring is listed by itself.
-    "v8.", "v9a", "v9.",
+    "neon", "fp-armv8",
     // Never without an intrinsic or inline assembly, or hints.
     "aes", "sha2", "sha3", "sm4", "crypto", "crc", "sve-aes", "sve2-aes",
     "sve-sha3", "sve2-sha3", "sve-sm4", "sve2-sm4", "bti", "ccdp", "ccpp",
     "dit", "gcs", "jsconv", "mte", "pauth", "pauth-lr", "rand", "sb", "ssbs",
-    "wfxt", "predres", "specrestrict", "specres2", "chk", "rme", "the", "d128",
-    "CONTEXTIDREL2", "am", "amvs", "brbe", "ccidx", "ecv", "el2vmsa", "el3",
-    "ete", "fgt", "hcx", "lor", "mpam", "nmi", "nv", "pan", "pan-rwv",
-    "perfmon", "ras", "rasv2", "sel2", "spe", "spe-eef", "tlb-rmi",
-    "tracev8.4", "trbe", "vh", "xs", "uaops", "clrbhb", "prfm-slc-target",
-    "altnzcv", "flagm", "rcpc", "rcpc-immo", "lse", "lse2",
-    // Tuning.
-    "fuse-", "use-", "zcm-", "zcz-", "no-zcz-", "disable-", "slow-",
-    "aggressive-", "arith-", "cmp-bcc-fusion", "alu-lsl-fast",
-    "addr-lsl-slow-14", "alternate-sextload-cvt-f32-pattern",
-    "ascend-store-address", "avoid-ldapur", "balance-fp-ops",
-    "enable-select-opt", "exynos-cheap-as-move", "force-32bit-jump-tables",
-    "ldp-aligned-only", "max-interleave-factor-4", "no-sve-fp-ld1r",
-    "outline-atomics", "predictable-select-expensive", "store-pair-suppress",
-    "stp-aligned-only", "strict-align", "harden-", "fix-", "reserve-",
-    "call-saved-", "execute-only", "tagged-globals"};
+    "wfxt", "predres", "specres2", "rme", "the", "d128", "pan", "pan-rwv",
+    "perfmon", "ras", "rasv2", "profile", "spe", "spe-eef", "altnzcv", "flagm",
+    "am", "amvs", "brbe", "ccidx", "clrbhb", "ecv", "el2vmsa", "el3", "ete",
+    "fgt", "fpac", "hcx", "lor", "ls64", "mpam", "nmi", "nv", "sel2",
+    "specrestrict", "tlb-rmi", "tracev8.4", "trbe", "uaops", "vh", "xs", "chk",
+    "fp8", "fp8dot2", "fp8dot4", "fp8fma", "sme", "sme-", "sme2", "sme2p1",
+    "rcpc", "rcpc-immo", "lse", "lse2"};
 
-static bool isUnrecorded(StringRef name, ArrayRef<StringLiteral> list) {
-  return llvm::any_of(list, [&](StringRef entry) {
-    return name == entry || (entry.ends_with('-') && name.starts_with(entry)) ||
-           (entry.ends_with('.') && name.starts_with(entry));
-  });
+static bool isRecorded(StringRef name, const Triple &triple) {
+  auto isIn = [&](ArrayRef<StringLiteral> list) {
+    return llvm::any_of(list, [&](StringRef entry) {
+      return name == entry || (entry.ends_with('-') && name.starts_with(entry));
+    });
+  };
+  if (triple.isX86())
+    return !isIn(kUnrecordedX86);
+  return llvm::AArch64::targetFeatureToExtension(("+" + name).str()) &&
+         !isIn(kUnrecordedAArch64);
 }
 
 /// "+avx2,+fma": see Machine.
 static std::string getRequiredFeatures(const llvm::MCSubtargetInfo &subtarget) {
-  ArrayRef<StringLiteral> unrecorded = subtarget.getTargetTriple().isX86()
-                                           ? ArrayRef(kUnrecordedX86)
-                                           : ArrayRef(kUnrecordedAArch64);
   SmallVector<StringRef> names;
   for (const llvm::SubtargetFeatureKV &feature :
        subtarget.getEnabledProcessorFeatures())
-    if (!isUnrecorded(feature.Key, unrecorded))
+    if (isRecorded(feature.Key, subtarget.getTargetTriple()))
       names.push_back(feature.Key);
   llvm::sort(names);
   std::string text;
@@ -190,7 +184,8 @@ static LogicalResult chooseCpu(const TargetOptions &options,
 }
 
 FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
-                                        Location loc) {
+                                        Location loc,
+                                        bool keepsInlineAssembly) {
   initializeTargets();
   Triple triple = getTriple(options);
   FailureOr<const llvm::Target *> target = lookUpTarget(triple, loc);
@@ -211,6 +206,7 @@ FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
   llvm::TargetOptions llvmOptions;
   llvmOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   llvmOptions.NoTrappingFPMath = true;
+  llvmOptions.DisableIntegratedAS = keepsInlineAssembly;
   static constexpr llvm::CodeGenOptLevel kLevels[] = {
       llvm::CodeGenOptLevel::None, llvm::CodeGenOptLevel::Less,
       llvm::CodeGenOptLevel::Default, llvm::CodeGenOptLevel::Aggressive};

@@ -28,8 +28,11 @@ struct Machine {
 };
 
 /// Makes the machine of `options`, or reports which option is wrong.
+/// `keepsInlineAssembly`: assembly is printed as it stands in the module, not
+/// parsed and printed (which would spell out the files that it includes).
 mlir::FailureOr<Machine> createMachine(const TargetOptions &options,
-                                       mlir::Location loc);
+                                       mlir::Location loc,
+                                       bool keepsInlineAssembly = false);
 
 /// The triple of `options`, normalised; this machine's where there is none.
 llvm::Triple getTriple(const TargetOptions &options);

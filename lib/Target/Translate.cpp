@@ -22,18 +22,8 @@
 using namespace mlir;
 using namespace loopc;
 
-/// Weights above this many bytes are put where x86-64's 32-bit displacements
-/// need not reach.
-static constexpr uint64_t kLargeWeights = uint64_t{1} << 30;
-
 void loopc::registerTargetTranslations(DialectRegistry &registry) {
   registerAllToLLVMIRTranslations(registry);
-}
-
-static bool usesLargeModel(const llvm::Module &module,
-                           const WeightSet &weights) {
-  return module.getTargetTriple().isX86_64() &&
-         weights.getTotalSize() > kLargeWeights;
 }
 
 /// Hands LLVM's messages on, where its own handler ends the process.
@@ -65,17 +55,17 @@ static void handleDiagnostics(LLVMModule &module, Location loc) {
 }
 
 /// Declares what the functions of runtime.h do, so that LLVM keeps values in
-/// registers and moves loads across them. They see the run's own memory, which
-/// compiled code does not, and what their arguments point to.
+/// registers and moves loads across them. The run itself is out of the code's
+/// reach: it never looks behind that pointer.
 static void annotateRuntimeFunction(llvm::Function &function) {
   StringRef name = function.getName();
   function.addFnAttr(llvm::Attribute::NoUnwind);
-  bool isLeaf = llvm::is_contained({"loopc_rt_alloc", "loopc_rt_free",
-                                    "loopc_rt_poll", "loopc_rt_fail"},
-                                   name);
-  if (!isLeaf)
+  bool readsArguments = name == "loopc_rt_free" || name == "loopc_rt_fail";
+  if (!readsArguments && name != "loopc_rt_alloc" && name != "loopc_rt_poll")
     return;
-  function.setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
+  function.setMemoryEffects(
+      readsArguments ? llvm::MemoryEffects::inaccessibleOrArgMemOnly()
+                     : llvm::MemoryEffects::inaccessibleMemOnly());
   function.addFnAttr(llvm::Attribute::WillReturn);
   function.addFnAttr(llvm::Attribute::NoCallback);
   if (name == "loopc_rt_alloc" && function.getReturnType()->isPointerTy()) {
@@ -143,7 +133,7 @@ static void declareWeights(llvm::Module &module, const WeightSet &weights,
     // Not hidden: the symbol is local, and in the process out of reach of
     // relative addresses, so that it goes through the offset table.
     global->setDSOLocal(place == WeightPlace::Object);
-    if (place == WeightPlace::Object && usesLargeModel(module, weights))
+    if (place == WeightPlace::Object && weights.isLarge(module.getTargetTriple()))
       global->setCodeModel(llvm::CodeModel::Large);
   }
 }
@@ -216,48 +206,4 @@ FailureOr<LLVMModule> loopc::translateModule(ModuleOp module,
   if (llvm::verifyModule(llvmModule, &os))
     return emitError(loc, Diag::CodeGeneration) << problem;
   return result;
-}
-
-/// A string of the assembler: octal codes for what is not plain.
-static std::string quoteForAssembler(StringRef text) {
-  std::string result = "\"";
-  for (unsigned char c : text) {
-    if (llvm::isPrint(c) && c != '"' && c != '\\') {
-      result += c;
-      continue;
-    }
-    result += '\\';
-    for (int shift : {6, 3, 0})
-      result += static_cast<char>('0' + (c >> shift & 7));
-  }
-  return result + '"';
-}
-
-void loopc::addWeightSection(llvm::Module &module, const ModelInfo &info,
-                             const WeightSet &weights, StringRef file) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  bool isLarge = usesLargeModel(module, weights);
-  os << ".section ." << (isLarge ? "l" : "") << "rodata.loopc." << info.symbol
-     << (isLarge ? ",\"al\"" : ",\"a\"") << ",@progbits\n";
-  std::string quoted = quoteForAssembler(file);
-  uint64_t offset = 0;
-  bool isEmpty = true;
-  for (const WeightSet::Weight &weight : weights.getWeights()) {
-    offset = llvm::alignTo(offset, kWeightAlignment);
-    // Passes drop the declaration of a weight that nobody reads.
-    if (module.getGlobalVariable(weight.symbol)) {
-      isEmpty = false;
-      os << ".balign " << kWeightAlignment << "\n.type \"" << weight.symbol
-         << "\",@object\n.size \"" << weight.symbol << "\"," << weight.size
-         << "\n\"" << weight.symbol << "\":\n";
-      if (weight.size)
-        os << ".incbin " << quoted << ',' << offset << ',' << weight.size
-           << '\n';
-    }
-    offset += weight.size;
-  }
-  os << ".text\n";
-  if (!isEmpty)
-    module.appendModuleInlineAsm(text);
 }

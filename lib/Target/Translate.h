@@ -51,10 +51,26 @@ mlir::LogicalResult emitCode(LLVMModule &module, llvm::TargetMachine &machine,
                              llvm::CodeGenFileType kind,
                              llvm::raw_pwrite_stream &os, mlir::Location loc);
 
-/// Adds the weights that `module` uses as a section of its own, whose bytes
-/// the assembler takes from `file`, as WeightSet::write() writes it.
+/// Takes the weights out of `weights` that no code of `module` reads any more.
+void dropUnusedWeights(const llvm::Module &module, WeightSet &weights);
+
+/// Adds the weights as a section of its own, whose bytes the assembler takes
+/// from `file`, as WeightSet::write() writes it.
 void addWeightSection(llvm::Module &module, const ModelInfo &info,
                       const WeightSet &weights, llvm::StringRef file);
+
+/// Adds an empty section, with the symbols of the weights where they will be
+/// once writeObject() has filled it.
+void addEmptyWeightSection(llvm::Module &module, const ModelInfo &info,
+                           const WeightSet &weights);
+
+/// Writes the ELF object `object`, made after addEmptyWeightSection(), and the
+/// bytes of the weights behind it: they are copied once, from where they are to
+/// the file.
+mlir::LogicalResult writeObject(llvm::MutableArrayRef<char> object,
+                                const ModelInfo &info,
+                                const WeightSet &weights,
+                                llvm::raw_ostream &os, mlir::Location loc);
 
 } // namespace loopc
 

@@ -39,11 +39,20 @@ static uint64_t getInnerBytes(Type type) {
   return type.isIndex() ? 8 : llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
+/// True for integers that MLIR's constants keep in another way than models do:
+/// bool one bit an element, signed ones without the copies of the sign.
+static bool isSubByte(Type type) {
+  return type.isInteger() && type.getIntOrFloatBitWidth() < 8;
+}
+
 /// Writes the elements of a constant, in C order, as they lie inside a model.
 static void expand(DenseElementsAttr attr, uint64_t elementBytes, char *out) {
-  if (attr.getElementType().isInteger(1)) {
-    for (bool value : attr.getValues<bool>())
-      *out++ = value;
+  if (isSubByte(attr.getElementType())) {
+    auto type = cast<IntegerType>(attr.getElementType());
+    bool isSigned = !type.isUnsigned() && type.getWidth() > 1;
+    for (const llvm::APInt &value : attr.getValues<llvm::APInt>())
+      *out++ = static_cast<char>(isSigned ? value.getSExtValue()
+                                          : value.getZExtValue());
     return;
   }
   ArrayRef<char> raw = attr.getRawData();
@@ -82,7 +91,7 @@ LogicalResult WeightSet::add(ElementsAttr attr, std::string symbol,
   if (!dense)
     return emitError(loc, Diag::BadWeight)
            << "a weight is neither dense nor a resource";
-  if (!dense.isSplat() && !element.isInteger(1)) {
+  if (!dense.isSplat() && !isSubByte(element)) {
     weights.push_back(
         {std::move(symbol), attr, dense.getRawData().data(), size});
     return success();
@@ -141,6 +150,11 @@ FailureOr<WeightSet> WeightSet::extract(ModuleOp module, StringRef prefix) {
     global->removeAttr(kWeightAttr);
   }
   return set;
+}
+
+void WeightSet::keepOnly(llvm::function_ref<bool(StringRef)> isUsed) {
+  llvm::erase_if(weights,
+                 [&](const Weight &weight) { return !isUsed(weight.symbol); });
 }
 
 uint64_t WeightSet::getTotalSize() const {

@@ -14,6 +14,8 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include "llvm/TargetParser/Triple.h"
+
 #include <memory>
 #include <vector>
 
@@ -41,8 +43,17 @@ public:
 
   llvm::ArrayRef<Weight> getWeights() const { return weights; }
 
+  /// Drops the weights whose symbol `isUsed` does not know.
+  void keepOnly(llvm::function_ref<bool(llvm::StringRef symbol)> isUsed);
+
   /// Bytes of all weights, with the gaps between them.
   uint64_t getTotalSize() const;
+
+  /// True where x86-64's 32-bit displacements may not reach everything: the
+  /// weights are addressed by 64 bits and lie in a section for large data.
+  bool isLarge(const llvm::Triple &triple) const {
+    return triple.isX86_64() && getTotalSize() > uint64_t{1} << 30;
+  }
 
   /// Writes the bytes one weight behind the other, each at a multiple of
   /// kWeightAlignment.

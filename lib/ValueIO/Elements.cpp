@@ -84,8 +84,7 @@ static void store(HostValue &tensor, int64_t index, T value) {
 
 double loopc::io::getFloat(const HostValue &tensor, int64_t index) {
   if (const fltSemantics *semantics = semanticsOf(tensor.dtype)) {
-    APFloat value(*semantics,
-                  APInt(tensor.dtype.bits, getBits(tensor, index)));
+    APFloat value(*semantics, APInt(tensor.dtype.bits, getBits(tensor, index)));
     bool losesInfo;
     value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
                   &losesInfo);
@@ -119,7 +118,8 @@ bool loopc::io::setFloat(HostValue &tensor, int64_t index, double number) {
   bool losesInfo;
   APFloat::opStatus status =
       value.convert(*semantics, APFloat::rmNearestTiesToEven, &losesInfo);
-  if (std::isfinite(number) && (!value.isFinite() || status & APFloat::opOverflow))
+  if (std::isfinite(number) &&
+      (!value.isFinite() || status & APFloat::opOverflow))
     return false;
   setBits(tensor, index, value.bitcastToAPInt().getZExtValue());
   return true;

@@ -106,7 +106,8 @@ void loopc::io::resolveRaw(HostValue &value, const loopc_type &type) {
     return;
   }
   if (value.kind != LOOPC_TENSOR || value.dtype.code != kRawCode ||
-      type.kind != LOOPC_TENSOR || (type.dtype.bits + 7) / 8 * 8 != value.dtype.bits)
+      type.kind != LOOPC_TENSOR ||
+      (type.dtype.bits + 7) / 8 * 8 != value.dtype.bits)
     return;
   value.dtype = type.dtype;
   if (type.dtype.bits >= 8)

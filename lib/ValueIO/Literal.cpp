@@ -55,9 +55,9 @@ Expected<Node> Parser::parseNode(size_t depth) {
   StringRef word = rest.take_while(
       [](char c) { return isAlnum(c) || StringRef("+-._").contains(c); });
   if (word.empty())
-    return makeError(rest.empty() ? "a value is missing at the end"
-                                  : "expected a value at '" +
-                                        rest.take_front(20) + "'");
+    return makeError(rest.empty()
+                         ? "a value is missing at the end"
+                         : "expected a value at '" + rest.take_front(20) + "'");
   rest = rest.drop_front(word.size());
   return Node{Node::Word, word.str(), {}};
 }
@@ -220,7 +220,8 @@ static Expected<HostValue> makeValue(const Node &node, const loopc_type &type) {
   }
   if (Error error = findShape(node, 0, shape))
     return std::move(error);
-  DLDataType dtype = type.kind == LOOPC_STRINGS ? DLDataType{0, 0, 1} : type.dtype;
+  DLDataType dtype =
+      type.kind == LOOPC_STRINGS ? DLDataType{0, 0, 1} : type.dtype;
   Expected<HostValue> value = makeTensor(dtype, shape);
   if (!value)
     return value;

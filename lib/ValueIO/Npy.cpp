@@ -47,10 +47,13 @@ struct FileType {
 
 static Expected<Header> parseHeader(StringRef text) {
   Header header;
-  auto malformed = [] { return makeError("the header of the .npy is damaged"); };
+  auto malformed = [] {
+    return makeError("the header of the .npy is damaged");
+  };
   // Values contain no quotes or braces of their own but those looked for.
   auto valueOf = [&](StringRef key) -> StringRef {
-    for (std::string quoted : {"'" + key.str() + "'", "\"" + key.str() + "\""}) {
+    for (std::string quoted :
+         {"'" + key.str() + "'", "\"" + key.str() + "\""}) {
       size_t at = text.find(quoted);
       if (at == StringRef::npos)
         continue;
@@ -136,7 +139,8 @@ static Expected<FileType> parseType(StringRef descr) {
     if (!isPower)
       return unsupported();
     // ml_dtypes calls one of its 8-bit floats 'f1'.
-    type.dtype = {static_cast<uint8_t>(size == 1 ? kRawCode : kDLFloat), bits, 1};
+    type.dtype = {static_cast<uint8_t>(size == 1 ? kRawCode : kDLFloat), bits,
+                  1};
     return type;
   case 'c':
     if (size != 8 && size != 16)
@@ -284,7 +288,8 @@ static std::string descrOf(DLDataType dtype) {
 }
 
 /// Strings as UTF-32, all as long as the longest.
-static std::pair<std::string, std::string> encodeStrings(const HostValue &value) {
+static std::pair<std::string, std::string>
+encodeStrings(const HostValue &value) {
   std::vector<std::vector<UTF32>> texts;
   size_t longest = 1;
   for (const std::string &text : value.strings) {

@@ -169,8 +169,8 @@ static Error inflateBytes(StringRef packed, Bytes &to) {
     constexpr size_t kChunk = size_t(1) << 30;
     uInt in = std::min(packed.size() - taken, kChunk);
     uInt out = std::min(to.size() - made, kChunk);
-    stream.next_in = reinterpret_cast<Bytef *>(
-        const_cast<char *>(packed.data() + taken));
+    stream.next_in =
+        reinterpret_cast<Bytef *>(const_cast<char *>(packed.data() + taken));
     stream.avail_in = in;
     // zlib wants a pointer even where there is no room.
     Bytef nothing;

@@ -169,8 +169,9 @@ static Expected<HostValue> fromOptional(const onnx::OptionalProto &proto) {
 }
 
 template <typename Proto>
-static Expected<HostValue> parse(StringRef bytes, const char *what,
-                                 Expected<HostValue> (*convert)(const Proto &)) {
+static Expected<HostValue>
+parse(StringRef bytes, const char *what,
+      Expected<HostValue> (*convert)(const Proto &)) {
   Proto proto;
   if (bytes.size() > INT32_MAX ||
       !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))

@@ -53,7 +53,7 @@ static void fill(HostValue &value, Random &random) {
       continue;
     }
     int64_t largest = dtype.code == kDLBool ? 1
-                      : dtype.bits >= 8    ? 9
+                      : dtype.bits >= 8     ? 9
                       : dtype.code == kDLInt
                           ? (1 << (dtype.bits - 1)) - 1
                           : std::min((1 << dtype.bits) - 1, 9);
@@ -80,7 +80,8 @@ loopc::io::makeRandom(const loopc_type &type, Random &random,
   for (int32_t i = 0; i < type.rank; ++i)
     shape.push_back(type.dims[i].extent >= 0 ? type.dims[i].extent
                                              : extent(type.dims[i]));
-  DLDataType dtype = type.kind == LOOPC_STRINGS ? DLDataType{0, 0, 1} : type.dtype;
+  DLDataType dtype =
+      type.kind == LOOPC_STRINGS ? DLDataType{0, 0, 1} : type.dtype;
   Expected<HostValue> value = makeTensor(dtype, shape);
   if (!value)
     return value;

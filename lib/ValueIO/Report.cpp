@@ -29,7 +29,8 @@ static void printFloat(double number, DLDataType dtype, raw_ostream &os) {
   char buffer[64];
   std::to_chars_result result;
   if (dtype.bits <= 32)
-    result = std::to_chars(buffer, std::end(buffer), static_cast<float>(number));
+    result =
+        std::to_chars(buffer, std::end(buffer), static_cast<float>(number));
   else
     result = std::to_chars(buffer, std::end(buffer), number);
   os << StringRef(buffer, result.ptr - buffer);
@@ -107,7 +108,8 @@ void loopc::io::printElements(const HostValue &value, int64_t limit,
 // Comparison
 //===----------------------------------------------------------------------===//
 
-static bool isClose(double actual, double expected, const Tolerance &tolerance) {
+static bool isClose(double actual, double expected,
+                    const Tolerance &tolerance) {
   if (std::isnan(actual) || std::isnan(expected))
     return std::isnan(actual) && std::isnan(expected);
   if (std::isinf(actual) || std::isinf(expected))
@@ -137,7 +139,8 @@ static std::string indexText(ArrayRef<int64_t> shape, int64_t index) {
     parts[axis] = index % shape[axis];
     index /= shape[axis];
   }
-  return "[" + join(map_range(parts, [](int64_t i) { return itostr(i); }), ", ") +
+  return "[" +
+         join(map_range(parts, [](int64_t i) { return itostr(i); }), ", ") +
          "]";
 }
 

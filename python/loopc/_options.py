@@ -95,13 +95,13 @@ class SessionOptions:
         base = self.base_directory
         return {
             "opt_level": level,
-            "ort_compat": self.ort_compat,
+            "ort_compat": int(self.ort_compat),
             "dims": self.dims,
             "shapes": self.shapes,
             "cpu": self.cpu,
             "features": self.features,
             "base_directory": None if base is None else os.fspath(base),
-            "verify": self.verify,
+            "verify": int(self.verify),
         }
 
 

@@ -83,7 +83,8 @@ def compile_shared(
         path = os.fsencode(source)
     assert path is not None
     library = folder / "model.so"
-    command = [find_compiler(), os.fsdecode(path), "--emit=shared", "-o", library, *flags]
+    command: list[str | Path] = [find_compiler(), Path(os.fsdecode(path))]
+    command += ["--emit=shared", "-o", library, *flags]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         said = done.stderr.strip() or f"the command ended with status {done.returncode}"

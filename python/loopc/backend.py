@@ -18,13 +18,13 @@ import onnx
 import onnx.helper
 from onnx.backend.base import Backend, BackendRep
 
-from loopc._errors import InvalidArgument
+from loopc._errors import CompileError, InvalidArgument
 from loopc._options import RunOptions, SessionOptions
 from loopc._session import InferenceSession
 from loopc.aot import feeds_of
 
 
-class LoopcBackendRep(BackendRep):  # type: ignore[misc]
+class LoopcBackendRep(BackendRep):
     """A model that is ready to run."""
 
     def __init__(self, session: InferenceSession) -> None:
@@ -41,7 +41,7 @@ class LoopcBackendRep(BackendRep):  # type: ignore[misc]
         return tuple(self.session.run(None, feeds_of(self.session, inputs), run_options))
 
 
-class LoopcBackend(Backend):  # type: ignore[misc]
+class LoopcBackend(Backend):
     """onnx.backend.base.Backend over `loopc.InferenceSession`."""
 
     @classmethod
@@ -52,8 +52,6 @@ class LoopcBackend(Backend):  # type: ignore[misc]
     @classmethod
     def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
         """True where `model` can be compiled for `device`."""
-        from loopc._errors import CompileError
-
         if not cls.supports_device(device):
             return False
         try:

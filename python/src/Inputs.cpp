@@ -140,7 +140,8 @@ static std::string typeOf(nb::handle object) {
 }
 
 /// The pending Python error as ArgumentError.
-[[noreturn]] static void rethrow(const std::string &where, nb::python_error &e) {
+[[noreturn]] static void rethrow(const std::string &where,
+                                 nb::python_error &e) {
   if (e.matches(PyExc_MemoryError) || e.matches(PyExc_KeyboardInterrupt))
     throw;
   std::string text = nb::cast<std::string>(nb::str(e.value()));
@@ -324,8 +325,8 @@ void Inputs::convertPacked(nb::handle array, const ElementType &element,
                            const std::string &where, loopc_value &value) {
   nb::object dense = Numpy::get().ascontiguousarray(array);
   // ascontiguousarray makes a 0-D array 1-D.
-  nb::object view = dense.attr("view")("uint8").attr("reshape")(
-      array.attr("shape"));
+  nb::object view =
+      dense.attr("view")("uint8").attr("reshape")(array.attr("shape"));
   Py_buffer *buffer = getBuffer(view, where);
   size_t perByte = 8 / element.bits;
   uint8_t mask = (1u << element.bits) - 1;

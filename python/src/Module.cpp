@@ -15,7 +15,6 @@
 #include "Values.h"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
 #include <optional>
@@ -132,13 +131,14 @@ NB_MODULE(_loopc, m) {
   static nb::handle invalidArgument =
       nb::object(nb::module_::import_("loopc._errors").attr("InvalidArgument"))
           .release();
-  nb::register_exception_translator([](const std::exception_ptr &error, void *) {
-    try {
-      std::rethrow_exception(error);
-    } catch (const ArgumentError &e) {
-      PyErr_SetString(invalidArgument.ptr(), e.what());
-    }
-  });
+  nb::register_exception_translator(
+      [](const std::exception_ptr &error, void *) {
+        try {
+          std::rethrow_exception(error);
+        } catch (const ArgumentError &e) {
+          PyErr_SetString(invalidArgument.ptr(), e.what());
+        }
+      });
 
   nb::class_<CancelToken>(m, "CancelToken")
       .def(nb::init<>())
@@ -185,8 +185,9 @@ NB_MODULE(_loopc, m) {
         "options"_a);
   m.def("compile_bytes", &compileBytes, "data"_a, "emit"_a, "output"_a,
         "options"_a);
-  m.def("emit_from_name",
-        [](const std::string &name) { return loopc_emit_from_name(name.c_str()); });
+  m.def("emit_from_name", [](const std::string &name) {
+    return loopc_emit_from_name(name.c_str());
+  });
   m.def("status_name", [](int status) { return loopc_status_name(status); });
   m.def("version", [] { return loopc_version(); });
 }

@@ -52,8 +52,7 @@ static nb::object unpack(const DLTensor &tensor, const ElementType &element) {
       static_cast<const uint8_t *>(tensor.data) + tensor.byte_offset;
   unsigned perByte = 8 / element.bits;
   uint8_t mask = (1u << element.bits) - 1;
-  uint8_t sign =
-      element.code == kDLInt ? 1u << (element.bits - 1) : uint8_t(0);
+  uint8_t sign = element.code == kDLInt ? 1u << (element.bits - 1) : uint8_t(0);
   for (int64_t i = 0; i < count; ++i) {
     uint8_t bits = from[i / perByte] >> (i % perByte * element.bits) & mask;
     bytes[i] = static_cast<uint8_t>((bits ^ sign) - sign);

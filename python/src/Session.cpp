@@ -11,8 +11,6 @@
 #include "Interrupt.h"
 #include "Values.h"
 
-#include <nanobind/stl/string.h>
-
 using namespace loopc::python;
 
 //===----------------------------------------------------------------------===//
@@ -64,8 +62,8 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
     auto key = nb::cast<std::string>(keyObject);
     int status = 0;
     if (auto text = texts.find(key); text != texts.end())
-      status = text->second(options.get(),
-                            nb::cast<std::string>(value).c_str());
+      status =
+          text->second(options.get(), nb::cast<std::string>(value).c_str());
     else if (auto integer = integers.find(key); integer != integers.end())
       status = integer->second(options.get(),
                                static_cast<int>(nb::cast<int64_t>(value)));
@@ -76,7 +74,8 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
     else
       throw ArgumentError("there is no compile option '" + key + "'");
     if (status)
-      throw ArgumentError("the value " + nb::cast<std::string>(nb::repr(value)) +
+      throw ArgumentError("the value " +
+                          nb::cast<std::string>(nb::repr(value)) +
                           " of the option '" + key + "' is not valid");
   }
   return options;
@@ -128,9 +127,8 @@ std::vector<size_t> Session::chooseOutputs(nb::handle names) const {
     auto text = nb::cast<std::string>(name);
     auto found = outputNames.find(text);
     if (found == outputNames.end())
-      throw ArgumentError(
-          "the model has no output '" + text +
-          "'; it has: " + quotedList(model->outputs, model->num_outputs));
+      throw ArgumentError("the model has no output '" + text + "'; it has: " +
+                          quotedList(model->outputs, model->num_outputs));
     chosen.push_back(found->second);
   }
   return chosen;
@@ -194,10 +192,9 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
   {
     nb::gil_scoped_release unlocked;
     InterruptGuard guard(token.get());
-    status =
-        loopc_session_run(session, &options, inputs.data(), inputs.size(),
-                          outputs.values.data(), outputs.values.size(), &error,
-                          &statistics);
+    status = loopc_session_run(session, &options, inputs.data(), inputs.size(),
+                               outputs.values.data(), outputs.values.size(),
+                               &error, &statistics);
     interrupted = guard.interrupted();
   }
   if (interrupted) {

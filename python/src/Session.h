@@ -11,6 +11,7 @@
 #include "loopc-c/loopc.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <memory>
 #include <string>

@@ -11,6 +11,7 @@
 #include "loopc-rt/loopc_rt.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <deque>
 #include <stdexcept>
@@ -84,8 +85,8 @@ private:
 };
 
 /// Makes a Python value of `value`, whose memory it takes over: numpy arrays
-/// that share it, lists, None, arrays of str. `value` is zeroed. `keep` lives as
-/// long as the memory is in use.
+/// that share it, lists, None, arrays of str. `value` is zeroed. `keep` lives
+/// as long as the memory is in use.
 nb::object takeOutput(loopc_value &value, nb::handle keep);
 
 } // namespace loopc::python

@@ -8,23 +8,24 @@
 // RUN: od -An -v -tx1 -w16 %t/w.s.weights | FileCheck %s --check-prefix=BYTES
 
 // CHECK: .section .rodata.loopc.w,"a",@progbits
-// CHECK: w.weight0:
+// CHECK: "w.weight0":
 // CHECK-NEXT: .incbin "{{.*}}w.s.weights",0,3
-// CHECK: w.weight1:
+// CHECK: "w.weight1":
 // CHECK-NEXT: .incbin "{{.*}}w.s.weights",64,4
-// CHECK: w.weight2:
+// CHECK: "w.weight2":
 // CHECK-NEXT: .incbin "{{.*}}w.s.weights",128,3
-// CHECK: w.weight3:
+// CHECK: "w.weight3":
 // CHECK-NEXT: .incbin "{{.*}}w.s.weights",192,8
-// CHECK: .size w.weight4, 0
-// CHECK-NEXT: w.weight4:
+// CHECK: .size "w.weight4",0
+// CHECK-NEXT: .balign 64
+// CHECK-NEXT: "w.weight4":
 // CHECK-NOT: .incbin
 
 // BYTES: 01 00 01 00
 // BYTES-COUNT-3: 00 00 00 00 00 00
 // BYTES: 01 01 01 01 00
 // BYTES-COUNT-3: 00 00 00 00 00 00
-// BYTES: 07 08 ff 00
+// BYTES: 07 f8 ff 00
 // BYTES-COUNT-3: 00 00 00 00 00 00
 // BYTES: 00 00 80 3f 00 00 00 c0 00
 
@@ -38,8 +39,8 @@
 // RUN: cd %t && loopc %s --emit=llvm-ir | FileCheck %s --check-prefix=IR
 // IR: module asm ".incbin \22w.weights\22,0,3"
 // IR: @w.weight0 = external dso_local constant [3 x i8], align 64
-// IR: define internal i32 @loopc_entry(
-// IR: define ptr @w_model()
+// IR: define internal {{.*}}i32 @loopc_entry(
+// IR: define {{.*}}ptr @w_model()
 // IR: define i32 @w_run(
 
 module attributes {loopc.model = "w", loopc.inputs = [], loopc.outputs = []} {

@@ -33,9 +33,10 @@ struct Flags {
       cl::cat(kValues)};
   cl::opt<std::string> inputsPath{
       "inputs", cl::value_desc("path"),
-      cl::desc("All inputs: an .npz file, or a folder with NAME.npy, NAME.pb or "
-               "input_0.pb, input_1.pb, ...; without any of both, inputs are "
-               "random"),
+      cl::desc(
+          "All inputs: an .npz file, or a folder with NAME.npy, NAME.pb or "
+          "input_0.pb, input_1.pb, ...; without any of both, inputs are "
+          "random"),
       cl::cat(kValues)};
   cl::opt<uint64_t> seed{"seed", cl::init(0), cl::value_desc("n"),
                          cl::desc("Begin random inputs with this number"),
@@ -55,8 +56,8 @@ struct Flags {
       "output", cl::value_desc("path"),
       cl::desc("Write the outputs to a folder, or to a file that ends in .npz"),
       cl::cat(kValues)};
-  cl::alias outputAlias{"o", cl::aliasopt(output),
-                        cl::desc("Same as --output"), cl::cat(kValues)};
+  cl::alias outputAlias{"o", cl::aliasopt(output), cl::desc("Same as --output"),
+                        cl::cat(kValues)};
   cl::opt<int64_t> limit{
       "limit", cl::init(60), cl::value_desc("n"),
       cl::desc("Abbreviate outputs of more elements; -1: never (60)"),
@@ -79,11 +80,13 @@ struct Flags {
   cl::opt<uint64_t> memory{"memory-limit", cl::init(0), cl::value_desc("bytes"),
                            cl::desc("Most memory that a run may hold"),
                            cl::cat(kRunning)};
-  cl::opt<bool> statistics{
-      "stats", cl::desc("Print allocations and memory of the run"),
-      cl::cat(kRunning)};
+  cl::opt<bool> statistics{"stats",
+                           cl::desc("Print allocations and memory of the run"),
+                           cl::cat(kRunning)};
 
-  cl::opt<std::string> optLevel{"O", cl::Prefix, cl::init("3"),
+  cl::opt<std::string> optLevel{"O",
+                                cl::Prefix,
+                                cl::init("3"),
                                 cl::value_desc("0-3"),
                                 cl::desc("Optimisation level (-O3)"),
                                 cl::cat(kCompiling)};
@@ -95,8 +98,9 @@ struct Flags {
                                 cl::cat(kCompiling)};
   cl::list<std::string> dims{
       "dim", cl::value_desc("N=1"),
-      cl::desc("Fix a named dimension; of random inputs for an .so, where those "
-               "that stay open are 1; repeatable"),
+      cl::desc(
+          "Fix a named dimension; of random inputs for an .so, where those "
+          "that stay open are 1; repeatable"),
       cl::cat(kCompiling)};
   cl::list<std::string> shapes{
       "shape", cl::value_desc("x=1x?x3"),
@@ -109,20 +113,19 @@ struct Flags {
   cl::opt<bool> verify{"verify",
                        cl::desc("Verify the compiler's work after every pass"),
                        cl::cat(kCompiling)};
-  cl::opt<std::string> name{
-      "name", cl::value_desc("identifier"),
-      cl::desc("The model of an .so that holds several"), cl::cat(kCompiling)};
+  cl::opt<std::string> name{"name", cl::value_desc("identifier"),
+                            cl::desc("The model of an .so that holds several"),
+                            cl::cat(kCompiling)};
 
-  cl::extrahelp exitCodes{
-      "\nEXIT STATUS:\n\n"
-      "    0  success\n"
-      "    1  an output differs from what --expect says\n"
-      "    2  an option or its value is wrong\n"
-      "    3  a file cannot be read or written\n"
-      "    4  the model cannot be compiled or loaded\n"
-      "    5  the run failed\n"
-      "  124  --timeout ended the run\n"
-      "  130  Ctrl-C ended the run\n"};
+  cl::extrahelp exitCodes{"\nEXIT STATUS:\n\n"
+                          "    0  success\n"
+                          "    1  an output differs from what --expect says\n"
+                          "    2  an option or its value is wrong\n"
+                          "    3  a file cannot be read or written\n"
+                          "    4  the model cannot be compiled or loaded\n"
+                          "    5  the run failed\n"
+                          "  124  --timeout ended the run\n"
+                          "  130  Ctrl-C ended the run\n"};
 };
 } // namespace
 
@@ -237,13 +240,26 @@ static bool readOptions(const Flags &flags, Options &options) {
   return readDims(flags, options) && readBench(flags, options);
 }
 
+/// Takes LLVM's own options out of the parser: hundreds of global variables,
+/// any of which may have a name that is used here.
+static void removeForeignOptions() {
+  SmallVector<cl::Option *> foreign;
+  for (auto &entry : cl::getRegisteredOptions())
+    if (!is_contained({"help", "h", "help-hidden", "help-list",
+                       "help-list-hidden", "version"},
+                      entry.first))
+      foreign.push_back(entry.second);
+  for (cl::Option *option : foreign)
+    option->removeArgument();
+}
+
 bool loopc::run::parseCommandLine(int argc, const char *const *argv,
                                   Options &options) {
+  removeForeignOptions();
   static Flags flags;
   cl::HideUnrelatedOptions({&kValues, &kRunning, &kCompiling});
-  cl::SetVersionPrinter([](raw_ostream &os) {
-    os << "loopc-run " << loopc_version() << "\n";
-  });
+  cl::SetVersionPrinter(
+      [](raw_ostream &os) { os << "loopc-run " << loopc_version() << "\n"; });
   if (!cl::ParseCommandLineOptions(
           argc, argv,
           "runs a model: compiles an ONNX model into memory, or loads a shared "

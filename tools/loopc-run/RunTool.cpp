@@ -54,12 +54,12 @@ static loopc_session *openModel(const Options &options, ExitCode &code) {
                   magic == file_magic::elf_shared_object;
   const char *name =
       options.modelName.empty() ? nullptr : options.modelName.c_str();
-  int status =
-      isShared ? loopc_session_load_shared(options.model.c_str(), name,
-                                           &session, &diagnostics)
-               : loopc_session_create_from_file(options.model.c_str(),
-                                                options.compile, &session,
-                                                &diagnostics);
+  int status = isShared
+                   ? loopc_session_load_shared(options.model.c_str(), name,
+                                               &session, &diagnostics)
+                   : loopc_session_create_from_file(options.model.c_str(),
+                                                    options.compile, &session,
+                                                    &diagnostics);
   printDiagnostics(diagnostics);
   loopc_diagnostics_destroy(diagnostics);
   code = status == LOOPC_COMPILE_ERROR_FILE       ? ExitFile
@@ -110,12 +110,12 @@ private:
 ExitCode Runner::runOnce(std::vector<loopc_value> &values) {
   values.assign(model.num_outputs, loopc_value{});
   loopc_error error = {};
-  int status = loopc_session_run(session, &settings, views.data(), views.size(),
-                                 values.data(), values.size(), &error,
-                                 &statistics);
+  int status =
+      loopc_session_run(session, &settings, views.data(), views.size(),
+                        values.data(), values.size(), &error, &statistics);
   if (status == LOOPC_OK)
     return ExitOk;
-  printError(Twine(loopc_status_name(status)) + ": " + error.message);
+  printError(*error.message ? error.message : loopc_status_name(status));
   switch (status) {
   case LOOPC_ERROR_CANCELLED:
     return ExitInterrupted;
@@ -177,9 +177,8 @@ ExitCode Runner::bench() {
   for (double time : times)
     sum += time;
   size_t middle = times.size() / 2;
-  double median = times.size() % 2
-                      ? times[middle]
-                      : (times[middle - 1] + times[middle]) / 2;
+  double median = times.size() % 2 ? times[middle]
+                                   : (times[middle - 1] + times[middle]) / 2;
   outs() << "bench: " << times.size() << (times.size() == 1 ? " run" : " runs")
          << ", min " << formatTime(times.front()) << ", median "
          << formatTime(median) << ", mean "

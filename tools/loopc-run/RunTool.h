@@ -44,7 +44,7 @@ struct Options {
   llvm::StringMap<int64_t> dims;
   uint64_t seed = 0;
   bool bench = false;
-  uint64_t benchRuns = 0;   ///< 0: as many as benchSeconds holds
+  uint64_t benchRuns = 0; ///< 0: as many as benchSeconds holds
   double benchSeconds = 1;
   double timeoutSeconds = 0;
   int threads = 0;
@@ -60,9 +60,8 @@ bool parseCommandLine(int argc, const char *const *argv, Options &options);
 
 /// A value for each input of `model`; prints what is wrong and returns nothing
 /// after an error.
-std::optional<std::vector<io::HostValue>> makeInputs(const loopc_model &model,
-                                                     const Options &options,
-                                                     ExitCode &code);
+std::optional<std::vector<io::HostValue>>
+makeInputs(const loopc_model &model, const Options &options, ExitCode &code);
 
 /// Reads the values of `ports` from a folder (NAME.npy, NAME.pb, PREFIX_0.pb,
 /// ...) or an .npz file. Where one is missing there is nothing.

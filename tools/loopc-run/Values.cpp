@@ -95,7 +95,8 @@ loopc::run::readValues(StringRef path, const loopc_port *ports, size_t count,
     std::string name = fileName(ports[i].name);
     std::string positional = (prefix + "_" + Twine(i)).str();
     for (const std::string &candidate :
-         {name + ".npy", name + ".pb", positional + ".npy", positional + ".pb"}) {
+         {name + ".npy", name + ".pb", positional + ".npy",
+          positional + ".pb"}) {
       SmallString<128> file(path);
       sys::path::append(file, candidate);
       if (!sys::fs::exists(file))
@@ -206,8 +207,8 @@ loopc::run::makeInputs(const loopc_model &model, const Options &options,
   };
   std::vector<std::optional<HostValue>> given(model.num_inputs);
   if (!options.inputsPath.empty()) {
-    auto read = readValues(options.inputsPath, model.inputs, model.num_inputs,
-                           "input");
+    auto read =
+        readValues(options.inputsPath, model.inputs, model.num_inputs, "input");
     if (!read)
       return fail(ExitFile, toString(read.takeError()));
     given = std::move(*read);
@@ -221,8 +222,8 @@ loopc::run::makeInputs(const loopc_model &model, const Options &options,
     Expected<HostValue> value =
         makeInput(text, *model.inputs[*port].type, status);
     if (!value)
-      return fail(status, "input '" + name +
-                              "': " + toString(value.takeError()));
+      return fail(status,
+                  "input '" + name + "': " + toString(value.takeError()));
     given[*port] = std::move(*value);
   }
 

@@ -9,6 +9,7 @@
 // mlir-translate with --import-onnx, and all of MLIR's own translations.
 
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Support/Diagnostics.h"
@@ -58,8 +59,11 @@ static OwningOpRef<Operation *> importONNX(llvm::SourceMgr &source,
     };
   const llvm::MemoryBuffer *buffer =
       source.getMemoryBuffer(source.getMainFileID());
-  return loopc::importONNX(buffer->getBufferIdentifier(), buffer->getBuffer(),
-                           *context, options);
+  // Neither standard input nor a part of a split file can be read again.
+  StringRef name = buffer->getBufferIdentifier();
+  if (llvm::sys::fs::exists(name))
+    return loopc::importONNXFile(name, *context, options);
+  return loopc::importONNX(name, buffer->getBuffer(), *context, options);
 }
 
 int main(int argc, char **argv) {

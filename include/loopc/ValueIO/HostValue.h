@@ -34,7 +34,9 @@ template <typename T> struct AlignedAllocator {
   T *allocate(size_t n) {
     return static_cast<T *>(::operator new(n * sizeof(T), kAlignment));
   }
-  void deallocate(T *pointer, size_t) { ::operator delete(pointer, kAlignment); }
+  void deallocate(T *pointer, size_t) {
+    ::operator delete(pointer, kAlignment);
+  }
   bool operator==(const AlignedAllocator &) const { return true; }
 };
 using Bytes = std::vector<uint8_t, AlignedAllocator<uint8_t>>;

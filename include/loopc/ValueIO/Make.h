@@ -14,8 +14,8 @@
 
 namespace loopc::io {
 
-/// A value for a port of type `type` from text: a number, true, false, nan, inf,
-/// "text", or lists of them in brackets; `null` is an empty optional. The
+/// A value for a port of type `type` from text: a number, true, false, nan,
+/// inf, "text", or lists of them in brackets; `null` is an empty optional. The
 /// outermost list of a sequence holds its items. The shape is that of the
 /// lists; what does not fit the element type is an error, floats are rounded.
 llvm::Expected<HostValue> parseLiteral(llvm::StringRef text,

@@ -24,66 +24,67 @@ static int64_t rankOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getRank();
 }
 
+OpFoldResult NodeLowering::broadcastExtent(ArrayRef<OpFoldResult> extents,
+                                           const Twine &where) {
+  // What is known: a static extent other than 1 decides; an extent of 1 has
+  // no say; of several run-time extents that are not the same value, the
+  // first that is not 1 decides, and the others must agree or be 1.
+  SmallVector<OpFoldResult> candidates;
+  OpFoldResult fixed;
+  for (OpFoldResult extent : extents) {
+    if (isConstantIntValue(extent, 1))
+      continue;
+    if (getConstantIntValue(extent))
+      fixed = fixed ? fixed : extent;
+    if (!llvm::any_of(candidates, [&](OpFoldResult other) {
+          return isEqualConstantIntOrValue(other, extent);
+        }))
+      candidates.push_back(extent);
+  }
+  if (candidates.empty())
+    return fold(1);
+  if (candidates.size() == 1)
+    return candidates.front();
+  OpFoldResult chosen = fixed;
+  if (!chosen) {
+    Value value = asIndex(candidates.back());
+    for (OpFoldResult candidate :
+         llvm::reverse(ArrayRef<OpFoldResult>(candidates).drop_back())) {
+      Value extent = asIndex(candidate);
+      Value isOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent,
+                                          index(1));
+      value = arith::SelectOp::create(b, isOne, value, extent);
+    }
+    chosen = value;
+  }
+  Value expected = asIndex(chosen);
+  for (OpFoldResult candidate : candidates) {
+    if (isEqualConstantIntOrValue(candidate, chosen))
+      continue;
+    Value extent = asIndex(candidate);
+    Value same =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent, expected);
+    Value isOne =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent, index(1));
+    check(b.createOrFold<arith::OrIOp>(same, isOne),
+          "dimensions {} and {} do not broadcast (" + where + ")",
+          ValueRange{extent, expected});
+  }
+  return chosen;
+}
+
 Dims NodeLowering::broadcastDims(ValueRange inputs) {
   int64_t rank = 0;
   for (Value input : inputs)
     rank = std::max(rank, rankOf(input));
   Dims result;
   for (int64_t axis = 0; axis < rank; ++axis) {
-    // What is known: a static extent other than 1 decides; an extent of 1 has
-    // no say; of several run-time extents that are not the same value, the
-    // first that is not 1 decides, and the others must agree or be 1.
-    SmallVector<OpFoldResult> candidates;
-    OpFoldResult fixed;
-    for (Value input : inputs) {
-      int64_t k = axis - (rank - rankOf(input));
-      if (k < 0)
-        continue;
-      OpFoldResult extent = dim(input, k);
-      if (isConstantIntValue(extent, 1))
-        continue;
-      if (getConstantIntValue(extent))
-        fixed = fixed ? fixed : extent;
-      if (!llvm::any_of(candidates, [&](OpFoldResult other) {
-            return isEqualConstantIntOrValue(other, extent);
-          }))
-        candidates.push_back(extent);
-    }
-    if (candidates.empty()) {
-      result.push_back(fold(1));
-      continue;
-    }
-    if (candidates.size() == 1) {
-      result.push_back(candidates.front());
-      continue;
-    }
-    OpFoldResult chosen = fixed;
-    if (!chosen) {
-      Value value = asIndex(candidates.back());
-      for (OpFoldResult candidate :
-           llvm::reverse(ArrayRef<OpFoldResult>(candidates).drop_back())) {
-        Value extent = asIndex(candidate);
-        Value isOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent,
-                                            index(1));
-        value = arith::SelectOp::create(b, isOne, value, extent);
-      }
-      chosen = value;
-    }
-    Value expected = asIndex(chosen);
-    for (OpFoldResult candidate : candidates) {
-      if (isEqualConstantIntOrValue(candidate, chosen))
-        continue;
-      Value extent = asIndex(candidate);
-      Value same =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent, expected);
-      Value isOne =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent, index(1));
-      check(b.createOrFold<arith::OrIOp>(same, isOne),
-            "dimensions {} and {} do not broadcast (axis " + Twine(axis) +
-                " of the result)",
-            ValueRange{extent, expected});
-    }
-    result.push_back(chosen);
+    Dims extents;
+    for (Value input : inputs)
+      if (int64_t k = axis - (rank - rankOf(input)); k >= 0)
+        extents.push_back(dim(input, k));
+    result.push_back(broadcastExtent(
+        extents, "axis " + Twine(axis) + " of the result"));
   }
   return result;
 }

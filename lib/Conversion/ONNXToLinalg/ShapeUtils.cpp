@@ -471,6 +471,9 @@ Value loopc::reshapeByGroups(NodeLowering &l, Value value,
       return elementAt(l, value,
                        type.getRank() ? ValueRange{l.index(k)} : ValueRange());
     });
+  // Products of extents say nothing of an empty tensor.
+  if (isKnownEmpty(target))
+    return l.empty(target, type.getElementType());
   if (type.getRank() == 0 || rank == 0) {
     if (type.getRank() == rank)
       return value;

@@ -182,9 +182,11 @@ void ReshapeShape::resolveRunTime(const llvm::SmallBitVector &maybeInferred) {
   }
   l.check(compare(l, IP::ule, inferred, l.fold(1)),
           "the shape holds -1 more than once");
-  OpFoldResult count = l.product(source);
-  OpFoldResult rest =
-      quotient(l, count, maxSigned(l, l.product(known), l.fold(1)));
+  OpFoldResult count = l.product(source), others = l.product(known);
+  l.check(either(l, compare(l, IP::eq, inferred, l.fold(0)),
+                 compare(l, IP::ne, others, l.fold(0))),
+          "the shape holds both -1 and 0 elements");
+  OpFoldResult rest = quotient(l, count, maxSigned(l, others, l.fold(1)));
   for (unsigned k : maybeInferred.set_bits())
     known[k] = select(l, isInferred[k], rest, known[k]);
   dims = known;

@@ -41,10 +41,21 @@ const LoweringTable &LoweringTable::get() {
   static const LoweringTable table = [] {
     LoweringTable t;
     addElementwiseRows(t);
+    addCumulativeRows(t);
+    addNormalizationRows(t);
+    addSoftmaxRows(t);
+    addReductionRows(t);
+    addUnaryRows(t);
+    addCastRows(t);
     addShapeRows(t);
     addMovementRows(t);
     addIndexingRows(t);
     addSelectionRows(t);
+    addContractionRows(t);
+    addConvolutionRows(t);
+    addOrderingRows(t);
+    addPoolingRows(t);
+    addRecurrentRows(t);
     return t;
   }();
   return table;

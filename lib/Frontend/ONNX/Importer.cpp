@@ -50,8 +50,14 @@ OwningOpRef<ModuleOp> Importer::run() {
   builder.setInsertionPointToEnd(module->getBody());
   // Operators that only types reveal are reported together, too.
   LogicalResult imported = importMain();
-  if (failed(reportUnsupported()) || failed(imported) ||
-      failed(verify(*module)))
+  if (failed(reportUnsupported()) || failed(imported))
+    return {};
+  // The text of an operation with all its weights would help nobody.
+  bool printsOps = context.shouldPrintOpOnDiagnostic();
+  context.printOpOnDiagnostic(false);
+  LogicalResult verified = verify(*module);
+  context.printOpOnDiagnostic(printsOps);
+  if (failed(verified))
     return {};
   return std::move(module);
 }

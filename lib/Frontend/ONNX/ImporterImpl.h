@@ -51,7 +51,7 @@ struct LoadedModel {
   std::string path;   ///< as locations name it
   std::string folder; ///< where external data may lie; empty: nowhere
   pb::ModelProto proto;
-  /// The mapped file, where the model was read from a large one, and the raw
+  /// The file, mapped, where the model was read from a large one, and the raw
   /// data that was left in it.
   std::unique_ptr<llvm::MemoryBuffer> file;
   llvm::DenseMap<const pb::TensorProto *, llvm::ArrayRef<char>> mappedData;
@@ -101,7 +101,7 @@ private:
   LogicalResult findBytes(const pb::TensorProto &, mlir::RankedTensorType,
                           Location, Bytes &);
   LogicalResult findExternal(const pb::TensorProto &, uint64_t needed, Location,
-                             llvm::ArrayRef<char> &data);
+                             Bytes &bytes);
   FailureOr<llvm::MemoryBuffer *> openExternal(llvm::StringRef location,
                                                llvm::StringRef tensorName,
                                                Location loc);

@@ -229,9 +229,12 @@ public:
           return success();
         }) {}
 
-  /// Hands all of them on.
+  /// Lets those that come now pass.
+  void stop() { handler.reset(); }
+
+  /// Hands on what was kept.
   void release() {
-    handler.reset();
+    stop();
     for (Diagnostic &diag : held)
       context.getDiagEngine().emit(std::move(diag));
     held.clear();
@@ -452,6 +455,7 @@ LogicalResult Importer::settleLoopTypes(NodeContext &nc, LoopParts &parts) {
   }
   parts.wrapped.assign(parts.numCarried(), false);
   constexpr unsigned kPatience = 6;
+  std::unique_ptr<HeldDiagnostics> firstErrors;
   for (unsigned round = 0;; ++round) {
     SmallVector<Type> arguments{parts.counterType, parts.conditionType};
     llvm::append_range(arguments, parts.carried);
@@ -459,21 +463,26 @@ LogicalResult Importer::settleLoopTypes(NodeContext &nc, LoopParts &parts) {
     cache.emplace();
     parts.region = std::make_unique<Region>();
     SmallVector<Type> next;
-    HeldDiagnostics held(context);
+    auto held = std::make_unique<HeldDiagnostics>(context);
     LogicalResult imported =
         importBody(nc, *parts.graph, parts.attr, "body", arguments,
                    *parts.region, [&](SmallVectorImpl<Value> &outputs) {
                      return finishLoopBody(nc, parts, outputs, next);
                    });
+    held->stop();
     if (succeeded(imported) && ArrayRef(next) == ArrayRef(parts.carried)) {
-      held.release();
+      held->release();
       return success();
     }
-    if (failed(imported))
+    if (failed(imported)) {
       next = llvm::map_to_vector(parts.carried, forgetShape);
-    if (failed(imported) && ArrayRef(next) == ArrayRef(parts.carried)) {
-      held.release();
-      return failure();
+      // What is said of the tightest types is said best.
+      if (!firstErrors)
+        firstErrors = std::move(held);
+      if (ArrayRef(next) == ArrayRef(parts.carried)) {
+        firstErrors->release();
+        return failure();
+      }
     }
     // Where one dimension after the other turns out to change, all do.
     if (round >= kPatience)

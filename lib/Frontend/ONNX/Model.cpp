@@ -176,6 +176,8 @@ FailureOr<ModelRef> importer::loadBytes(StringRef name, StringRef bytes,
 namespace {
 /// The fields of a protobuf message, one after the other.
 struct WireReader {
+  explicit WireReader(StringRef message) : rest(message) {}
+
   StringRef rest;
   bool damaged = false;
 
@@ -234,7 +236,7 @@ static bool parseTensor(StringRef bytes, LoadedModel &model,
                         pb::TensorProto &tensor) {
   constexpr size_t kLarge = 4096;
   std::string small;
-  WireReader reader{bytes};
+  WireReader reader(bytes);
   StringRef raw;
   while (reader.next()) {
     bool isRaw = reader.isBytes &&
@@ -256,7 +258,7 @@ static bool parseTensor(StringRef bytes, LoadedModel &model,
 /// graph, which are nearly all of a large file, are not copied.
 static bool parseInPlace(StringRef bytes, LoadedModel &model) {
   std::string outer, inner;
-  WireReader reader{bytes};
+  WireReader reader(bytes);
   SmallVector<StringRef> tensors;
   bool hasGraph = false;
   while (reader.next()) {
@@ -266,7 +268,7 @@ static bool parseInPlace(StringRef bytes, LoadedModel &model) {
       continue;
     }
     hasGraph = true;
-    WireReader graph{reader.payload};
+    WireReader graph(reader.payload);
     while (graph.next()) {
       if (graph.isBytes &&
           graph.number == pb::GraphProto::kInitializerFieldNumber)

@@ -14,9 +14,11 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include <sys/mman.h>
 
 using namespace mlir;
 using namespace loopc;
@@ -33,6 +35,7 @@ static constexpr uint64_t kLargestDense = std::numeric_limits<int32_t>::max();
 struct TensorImporter::Bytes {
   ArrayRef<char> data;
   std::shared_ptr<SmallVector<char, 0>> owned;
+  bool mapped = false; ///< data is a part of a mapped file
 
   /// Room for `size` bytes of its own.
   char *make(size_t size) {
@@ -134,7 +137,7 @@ TensorImporter::openExternal(StringRef location, StringRef tensorName,
 
 LogicalResult TensorImporter::findExternal(const pb::TensorProto &tensor,
                                            uint64_t needed, Location loc,
-                                           ArrayRef<char> &data) {
+                                           Bytes &bytes) {
   std::optional<StringRef> location;
   uint64_t offset = 0;
   std::optional<uint64_t> length;
@@ -171,7 +174,9 @@ LogicalResult TensorImporter::findExternal(const pb::TensorProto &tensor,
            << "external data of " << named(tensor) << " is bytes " << offset
            << " to " << offset + needed << " of file '" << *location
            << "', which has " << size;
-  data = ArrayRef<char>((*file)->getBufferStart() + offset, needed);
+  bytes.data = ArrayRef<char>((*file)->getBufferStart() + offset, needed);
+  bytes.mapped =
+      (*file)->getBufferKind() == llvm::MemoryBuffer::MemoryBuffer_MMap;
   return success();
 }
 
@@ -287,15 +292,18 @@ LogicalResult TensorImporter::findBytes(const pb::TensorProto &tensor,
            << shapeText(type.getShape());
   uint64_t needed = llvm::divideCeil(bits, 8);
   if (tensor.data_location() == pb::TensorProto::EXTERNAL)
-    return findExternal(tensor, needed, loc, bytes.data);
+    return findExternal(tensor, needed, loc, bytes);
   auto mapped = model->mappedData.find(&tensor);
-  if (mapped != model->mappedData.end())
+  if (mapped != model->mappedData.end()) {
     bytes.data = mapped->second;
-  else if (tensor.has_raw_data())
+    bytes.mapped =
+        model->file->getBufferKind() == llvm::MemoryBuffer::MemoryBuffer_MMap;
+  } else if (tensor.has_raw_data()) {
     bytes.data =
         ArrayRef<char>(tensor.raw_data().data(), tensor.raw_data().size());
-  else
+  } else {
     return findTyped(tensor, type, loc, bytes);
+  }
   if (bytes.data.size() == needed)
     return success();
   return loopc::emitError(loc, Diag::BadTensor)
@@ -333,6 +341,22 @@ static void widen(Type element, int64_t count, ArrayRef<char> data,
   }
 }
 
+/// Copies `data`; the pages of a mapped file are let go behind, so that a large
+/// weight is not in memory twice.
+static void copyOut(ArrayRef<char> data, bool mapped, char *to) {
+  constexpr size_t kStep = 16 << 20;
+  const size_t page = llvm::sys::Process::getPageSizeEstimate();
+  for (size_t done = 0; done < data.size(); done += kStep) {
+    ArrayRef<char> part = data.drop_front(done).take_front(kStep);
+    std::memcpy(to + done, part.data(), part.size());
+    auto begin = llvm::alignTo(reinterpret_cast<uintptr_t>(part.data()), page);
+    auto end = llvm::alignDown(reinterpret_cast<uintptr_t>(part.end()), page);
+    // Only a hint: what is read again comes from the file.
+    if (mapped && begin < end)
+      ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+  }
+}
+
 /// True if all elements have the same bytes.
 static bool isSplat(ArrayRef<char> data, size_t width) {
   return data.size() > width &&
@@ -367,8 +391,7 @@ FailureOr<ElementsAttr> TensorImporter::makeAttr(RankedTensorType type,
   auto address = reinterpret_cast<uintptr_t>(bytes.data.data());
   if (address % natural) {
     Bytes copy;
-    std::memcpy(copy.make(bytes.data.size()), bytes.data.data(),
-                bytes.data.size());
+    copyOut(bytes.data, bytes.mapped, copy.make(bytes.data.size()));
     bytes = std::move(copy);
     address = reinterpret_cast<uintptr_t>(bytes.data.data());
   }

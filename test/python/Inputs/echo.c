@@ -132,17 +132,19 @@ static void copy_value(const loopc_value *from, loopc_value *to) {
 }
 
 static const loopc_dim dims[] = {{-1, "N"}, {3, NULL}, {-1, NULL}};
-static const loopc_type any = {LOOPC_TENSOR, -1, {kDLFloat, 32, 1}, 1, NULL, NULL};
-static const loopc_type floats = {
-    LOOPC_TENSOR, 3, {kDLFloat, 32, 1}, 1, dims, NULL};
-static const loopc_type ints = {LOOPC_TENSOR, -1, {kDLInt, 64, 1}, 7, NULL, NULL};
+static const loopc_type any = {LOOPC_TENSOR, -1,  {kDLFloat, 32, 1}, 1,
+                               NULL,         NULL};
+static const loopc_type floats = {LOOPC_TENSOR, 3,   {kDLFloat, 32, 1}, 1,
+                                  dims,         NULL};
+static const loopc_type ints = {LOOPC_TENSOR, -1,  {kDLInt, 64, 1}, 7,
+                                NULL,         NULL};
 static const loopc_type strings = {LOOPC_STRINGS, 1, {0, 0, 0}, 8, dims, NULL};
-static const loopc_type sequence = {
-    LOOPC_SEQUENCE, -1, {0, 0, 0}, 0, NULL, &floats};
-static const loopc_type optional = {
-    LOOPC_OPTIONAL, -1, {0, 0, 0}, 0, NULL, &ints};
-static const loopc_type nested = {
-    LOOPC_OPTIONAL, -1, {0, 0, 0}, 0, NULL, &sequence};
+static const loopc_type sequence = {LOOPC_SEQUENCE, -1,     {0, 0, 0}, 0,
+                                    NULL,           &floats};
+static const loopc_type optional = {LOOPC_OPTIONAL, -1,   {0, 0, 0}, 0,
+                                    NULL,           &ints};
+static const loopc_type nested = {LOOPC_OPTIONAL, -1,       {0, 0, 0}, 0,
+                                  NULL,           &sequence};
 
 static const loopc_port ports[] = {
     {"any", &any},           {"floats", &floats},     {"strings", &strings},
@@ -155,17 +157,9 @@ static int32_t entry(void *run, void **inputs, void **outputs) {
 }
 
 const loopc_model *echo_model(void) {
-  static const loopc_model model = {LOOPC_ABI_VERSION,
-                                    0,
-                                    "echo",
-                                    "by hand",
-                                    "",
-                                    num_ports,
-                                    ports,
-                                    num_ports,
-                                    ports,
-                                    entry,
-                                    {0}};
+  static const loopc_model model = {
+      LOOPC_ABI_VERSION, 0,     "echo", "by hand", "", num_ports, ports,
+      num_ports,         ports, entry,  {0}};
   return &model;
 }
 

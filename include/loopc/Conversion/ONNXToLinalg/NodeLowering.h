@@ -158,6 +158,11 @@ public:
                           llvm::ArrayRef<mlir::OpFoldResult> dims);
   /// The dimensions that `inputs` broadcast to; emits the run-time checks.
   Dims broadcastDims(mlir::ValueRange inputs);
+  /// The extent that `extents` broadcast to; emits the run-time checks, whose
+  /// messages say `where`.
+  mlir::OpFoldResult
+  broadcastExtent(llvm::ArrayRef<mlir::OpFoldResult> extents,
+                  const llvm::Twine &where);
 
   /// A slice [offset, size, stride] of `value`; no copy.
   mlir::Value slice(mlir::Value value, llvm::ArrayRef<mlir::OpFoldResult> offsets,
@@ -214,10 +219,21 @@ private:
 
 // The families (lib/Conversion/ONNXToLinalg/<Family>.cpp).
 void addElementwiseRows(LoweringTable &);
+void addCumulativeRows(LoweringTable &);
+void addNormalizationRows(LoweringTable &);
+void addSoftmaxRows(LoweringTable &);
+void addReductionRows(LoweringTable &);
+void addUnaryRows(LoweringTable &);
+void addCastRows(LoweringTable &);
 void addShapeRows(LoweringTable &);
 void addMovementRows(LoweringTable &);
 void addIndexingRows(LoweringTable &);
 void addSelectionRows(LoweringTable &);
+void addContractionRows(LoweringTable &);
+void addConvolutionRows(LoweringTable &);
+void addOrderingRows(LoweringTable &);
+void addPoolingRows(LoweringTable &);
+void addRecurrentRows(LoweringTable &);
 
 } // namespace loopc
 

@@ -45,7 +45,8 @@ static FailureOr<Value> castBuffer(RewriterBase &rewriter, Value buffer,
 
 /// Number of the carried value that `operand` is the init of; none otherwise.
 static std::optional<unsigned> initNumber(LoopOp loop, OpOperand &operand) {
-  unsigned begin = loop.getInits().getBeginOperandIndex();
+  unsigned begin =
+      (loop.getTripCount() ? 1 : 0) + (loop.getCondition() ? 1 : 0);
   unsigned n = operand.getOperandNumber();
   if (n < begin || n >= begin + loop.getNumCarried())
     return std::nullopt;

@@ -11,8 +11,10 @@
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPHOISTDIMS
@@ -23,13 +25,16 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
 
+/// Nests deeper than this are settled from the outside in only: trying inner
+/// loops again for each assumption about outer ones costs a factor per level.
+static constexpr unsigned kMaxRetriedDepth = 4;
+
 namespace {
 /// A dimension of a carried value.
 struct CarriedDim {
   unsigned port;
   int64_t axis;
-  OpFoldResult ofInit, ofYield;
-  bool invariant = true;
+  OpFoldResult ofInit;
 };
 } // namespace
 
@@ -48,77 +53,129 @@ static void replaceDims(IRRewriter &rewriter, Value value, int64_t axis,
   }
 }
 
-/// Takes away, until nothing changes, the dimensions whose yielded extent is
-/// neither the init's nor that of a dimension that starts out equal.
-static void findInvariant(LoopOp loop, MutableArrayRef<CarriedDim> dims) {
-  auto equalsInit = [&](const CarriedDim &dim) {
-    if (isEqualConstantIntOrValue(dim.ofYield, dim.ofInit))
-      return true;
-    auto value = dyn_cast<Value>(dim.ofYield);
-    auto op = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
-    return op && llvm::any_of(dims, [&](const CarriedDim &other) {
-             return other.invariant &&
-                    op.getSource() == loop.getCarriedArgs()[other.port] &&
-                    op.getConstantIndex() == other.axis &&
-                    isEqualConstantIntOrValue(other.ofInit, dim.ofInit);
-           });
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (CarriedDim &dim : dims)
-      if (dim.invariant && !equalsInit(dim)) {
-        dim.invariant = false;
-        changed = true;
-      }
-  }
-}
-
-static void hoistDims(IRRewriter &rewriter, LoopOp loop) {
-  SmallVector<CarriedDim> dims;
-  YieldOp yield = loop.getYield();
-  for (unsigned k = 0; k < loop.getNumCarried(); ++k) {
-    auto type = dyn_cast<RankedTensorType>(loop.getInits()[k].getType());
-    for (int64_t axis = 0; type && axis < type.getRank(); ++axis) {
-      if (!type.isDynamicDim(axis))
-        continue;
-      rewriter.setInsertionPoint(loop);
-      OpFoldResult init =
-          resolveDim(rewriter, loop.getLoc(), loop.getInits()[k], axis);
-      rewriter.setInsertionPoint(yield);
-      OpFoldResult next =
-          resolveDim(rewriter, loop.getLoc(), yield.getCarried()[k], axis);
-      dims.push_back({k, axis, init, next});
-    }
-  }
-  findInvariant(loop, dims);
-  for (const CarriedDim &dim : dims) {
-    if (!dim.invariant)
-      continue;
-    replaceDims(rewriter, loop.getCarriedArgs()[dim.port], dim.axis,
-                dim.ofInit);
-    // A dim of the result stands behind the loop, where the init's dimension
-    // is still visible.
-    replaceDims(rewriter, loop.getResult(dim.port), dim.axis, dim.ofInit);
-  }
-}
-
 namespace {
-struct LoopHoistDims : loopc::impl::LoopHoistDimsBase<LoopHoistDims> {
-  void runOnOperation() override {
-    IRRewriter rewriter(&getContext());
-    // Inner loops first: what they settle, outer ones build on. Dimensions of
-    // an inner loop's results are asked for before they are replaced, so that
-    // there is something to replace.
-    getOperation().walk([&](LoopOp loop) {
-      loop.walk([&](YieldOp yield) {
-        for (Value value : yield.getCarried())
-          if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
-            rewriter.setInsertionPoint(yield);
-            resolveDims(rewriter, yield.getLoc(), value);
-          }
+/// Finds, for each loop, the largest set of dimensions of carried values that
+/// stay what they are in the inits. The search is optimistic, as broadcasting
+/// needs: that `x + y` keeps the shape of a carried `x` can only be shown by
+/// assuming that `x` kept it so far. A copy of the loop in which the assumption
+/// holds is simplified; dimensions whose yielded extent then is another one
+/// are taken out, until the rest holds.
+class DimHoisting {
+public:
+  DimHoisting(MLIRContext *context) : rewriter(context) {
+    RewritePatternSet set(context);
+    for (RegisteredOperationName name : context->getRegisteredOperations())
+      if (name.getDialectNamespace() == "arith" ||
+          name.getDialectNamespace() == "scf" ||
+          name.getDialectNamespace() == "tensor" ||
+          name.getDialectNamespace() == "loop")
+        name.getCanonicalizationPatterns(set, context);
+    patterns = std::move(set);
+  }
+
+  /// Settles `loop` and the loops in it.
+  void run(LoopOp loop, unsigned depth = 0) {
+    SmallVector<CarriedDim> dims = candidates(loop);
+    while (!dims.empty()) {
+      LoopOp trial = tryAssuming(loop, dims, depth);
+      size_t before = dims.size();
+      removeViolated(trial, dims);
+      if (dims.size() < before) {
+        rewriter.eraseOp(trial);
+        continue;
+      }
+      rewriter.replaceOp(loop, trial.getResults());
+      // A dim of the result stands behind the loop, where the init's dimension
+      // is still visible.
+      for (const CarriedDim &dim : dims)
+        replaceDims(rewriter, trial.getResult(dim.port), dim.axis, dim.ofInit);
+      loop = trial;
+      break;
+    }
+    if (dims.empty() || depth >= kMaxRetriedDepth)
+      runInner(loop, depth + 1);
+  }
+
+private:
+  void runInner(LoopOp loop, unsigned depth) {
+    SmallVector<LoopOp> inner;
+    loop.getBody().walk<WalkOrder::PreOrder>([&](LoopOp nested) {
+      inner.push_back(nested);
+      return WalkResult::skip();
+    });
+    for (LoopOp nested : inner)
+      run(nested, depth);
+  }
+
+  SmallVector<CarriedDim> candidates(LoopOp loop) {
+    SmallVector<CarriedDim> dims;
+    for (unsigned k = 0; k < loop.getNumCarried(); ++k) {
+      auto type = dyn_cast<RankedTensorType>(loop.getInits()[k].getType());
+      for (int64_t axis = 0; type && axis < type.getRank(); ++axis) {
+        if (!type.isDynamicDim(axis))
+          continue;
+        rewriter.setInsertionPoint(loop);
+        dims.push_back(
+            {k, axis,
+             resolveDim(rewriter, loop.getLoc(), loop.getInits()[k], axis)});
+      }
+    }
+    return dims;
+  }
+
+  /// A simplified copy of `loop`, before it, in which `dims` are the inits'.
+  LoopOp tryAssuming(LoopOp loop, ArrayRef<CarriedDim> dims, unsigned depth) {
+    rewriter.setInsertionPoint(loop);
+    auto trial = cast<LoopOp>(rewriter.clone(*loop));
+    for (const CarriedDim &dim : dims)
+      replaceDims(rewriter, trial.getCarriedArgs()[dim.port], dim.axis,
+                  dim.ofInit);
+    SmallVector<Operation *> ops;
+    trial.getBody().walk([&](Operation *op) { ops.push_back(op); });
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+    config.setScope(&trial.getBody());
+    (void)applyOpPatternsGreedily(ops, patterns, config);
+    if (depth < kMaxRetriedDepth)
+      runInner(trial, depth + 1);
+    return trial;
+  }
+
+  /// Takes out the dimensions whose yielded extent is not the assumed one.
+  void removeViolated(LoopOp trial, SmallVector<CarriedDim> &dims) {
+    YieldOp yield = trial.getYield();
+    rewriter.setInsertionPoint(yield);
+    SmallVector<CarriedDim> all = dims;
+    llvm::erase_if(dims, [&](const CarriedDim &dim) {
+      OpFoldResult next = resolveDim(rewriter, trial.getLoc(),
+                                     yield.getCarried()[dim.port], dim.axis);
+      if (isEqualConstantIntOrValue(next, dim.ofInit))
+        return false;
+      // A dimension of an argument that is assumed to be an equal one.
+      auto value = dyn_cast<Value>(next);
+      auto op = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+      return !op || llvm::none_of(all, [&](const CarriedDim &other) {
+        return op.getSource() == trial.getCarriedArgs()[other.port] &&
+               op.getConstantIndex() == other.axis &&
+               isEqualConstantIntOrValue(other.ofInit, dim.ofInit);
       });
     });
-    getOperation().walk([&](LoopOp loop) { hoistDims(rewriter, loop); });
+  }
+
+  IRRewriter rewriter;
+  FrozenRewritePatternSet patterns;
+};
+
+struct LoopHoistDims : loopc::impl::LoopHoistDimsBase<LoopHoistDims> {
+  void runOnOperation() override {
+    DimHoisting hoisting(&getContext());
+    SmallVector<LoopOp> outermost;
+    getOperation().walk<WalkOrder::PreOrder>([&](LoopOp loop) {
+      outermost.push_back(loop);
+      return WalkResult::skip();
+    });
+    for (LoopOp loop : outermost)
+      hoisting.run(loop);
   }
 };
 } // namespace

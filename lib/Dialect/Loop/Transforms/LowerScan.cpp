@@ -112,7 +112,6 @@ private:
       if (trips)
         lengths.push_back(extent);
     }
-    ports.sinceVersion = scan.getSinceVersion();
     if (trips) {
       Value zero = constant(0);
       Value ok = arith::AndIOp::create(

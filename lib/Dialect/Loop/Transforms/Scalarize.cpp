@@ -11,7 +11,10 @@
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
@@ -52,6 +55,53 @@ static Value toI64(ImplicitLocOpBuilder &b, Value value) {
   if (value.getType() == b.getI64Type())
     return value;
   return b.createOrFold<arith::ExtSIOp>(b.getI64Type(), value);
+}
+
+/// linalg.generic over no iterations (rank-0 tensors) -> its body on scalars
+static void scalarizeGeneric(IRRewriter &rewriter, linalg::GenericOp generic) {
+  ImplicitLocOpBuilder b(generic.getLoc(), generic);
+  IRMapping mapping;
+  for (auto [operand, arg] :
+       llvm::zip(generic->getOperands(), generic.getBody()->getArguments()))
+    mapping.map(arg, isa<TensorType>(operand.getType())
+                         ? extractScalar(b, generic.getLoc(), operand, "")
+                         : operand);
+  for (Operation &op : generic.getBody()->without_terminator())
+    b.clone(op, mapping);
+  SmallVector<Value> results;
+  for (auto [value, type] :
+       llvm::zip(generic.getBody()->getTerminator()->getOperands(),
+                 generic->getResultTypes()))
+    results.push_back(asTensor(b, mapping.lookupOrDefault(value), type));
+  rewriter.replaceOp(generic, results);
+}
+
+/// Results of a branch that are one-element tensors become scalars.
+static void scalarizeBranch(IRRewriter &rewriter, scf::IfOp branch) {
+  if (llvm::none_of(branch.getResultTypes(), scalarOf))
+    return;
+  ImplicitLocOpBuilder b(branch.getLoc(), branch);
+  SmallVector<Type> types;
+  for (Type type : branch.getResultTypes())
+    types.push_back(scalarOf(type) ? scalarOf(type) : type);
+  for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()}) {
+    b.setInsertionPoint(yield);
+    for (OpOperand &operand : yield->getOpOperands())
+      if (scalarOf(operand.get().getType()))
+        operand.set(extractScalar(b, branch.getLoc(), operand.get(), ""));
+  }
+  b.setInsertionPoint(branch);
+  auto made = scf::IfOp::create(b, types, branch.getCondition(),
+                                /*addThenBlock=*/false,
+                                /*addElseBlock=*/false);
+  made.getThenRegion().takeBody(branch.getThenRegion());
+  made.getElseRegion().takeBody(branch.getElseRegion());
+  SmallVector<Value> results;
+  for (auto [old, value] : llvm::zip(branch.getResults(), made.getResults()))
+    results.push_back(old.getType() == value.getType()
+                          ? Value(value)
+                          : asTensor(b, value, old.getType()));
+  rewriter.replaceOp(branch, results);
 }
 
 namespace {
@@ -164,7 +214,21 @@ struct LoopScalarize : loopc::impl::LoopScalarizeBase<LoopScalarize> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    SmallVector<Operation *> others;
+    getOperation().walk([&](Operation *op) {
+      if (auto loop = dyn_cast<LoopOp>(op))
+        loops.push_back(loop);
+      else if (isa<scf::IfOp, linalg::GenericOp>(op))
+        others.push_back(op);
+    });
+    for (Operation *op : others) {
+      if (auto branch = dyn_cast<scf::IfOp>(op))
+        scalarizeBranch(rewriter, branch);
+      else if (auto generic = dyn_cast<linalg::GenericOp>(op);
+               generic && generic.getNumLoops() == 0 &&
+               generic.hasPureTensorSemantics())
+        scalarizeGeneric(rewriter, generic);
+    }
     for (LoopOp loop : loops)
       if (Scalarization scalarization(rewriter, loop); scalarization.isNeeded())
         numScalars += scalarization.run();

@@ -8,7 +8,9 @@
 
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -24,6 +26,19 @@ static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     return resolveDim(b, loc, structured.getDpsInits()[value.getResultNumber()],
                       axis);
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    // What both branches yield, where it is defined before them.
+    unsigned k = value.getResultNumber();
+    OpFoldResult first =
+        resolveDim(b, loc, branch.thenYield().getOperand(k), axis);
+    OpFoldResult second =
+        resolveDim(b, loc, branch.elseYield().getOperand(k), axis);
+    auto v = dyn_cast<Value>(first);
+    if (isEqualConstantIntOrValue(first, second) &&
+        (!v || !branch->isAncestor(v.getParentRegion()->getParentOp())))
+      return first;
+    return {};
+  }
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return resolveDim(b, loc, insert.getDest(), axis);
   if (auto insert = dyn_cast<tensor::InsertOp>(op))
@@ -49,6 +64,51 @@ static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
   return {};
 }
 
+/// Name of dimension `axis` of argument `k` of `function`; "" without one.
+static StringRef nameOfDim(func::FuncOp function, unsigned k, int64_t axis) {
+  auto names = function.getArgAttrOfType<ArrayAttr>(k, "loopc.dims");
+  if (!names || axis >= static_cast<int64_t>(names.size()))
+    return "";
+  auto name = dyn_cast<StringAttr>(names[axis]);
+  return name ? name.getValue() : "";
+}
+
+/// The dimension of a block argument where it is another value's for sure: a
+/// slice's is its source's; inputs of the model share dimensions of one name
+/// (the border checks them).
+static OpFoldResult dimOfArgument(OpBuilder &b, Location loc, Value value,
+                                  int64_t axis) {
+  auto arg = dyn_cast<BlockArgument>(value);
+  if (!arg)
+    return {};
+  Operation *parent = arg.getOwner()->getParentOp();
+  if (auto loop = dyn_cast<loop::LoopOp>(parent)) {
+    unsigned first = 2 + loop.getNumCarried();
+    if (arg.getArgNumber() < first)
+      return {};
+    unsigned k = arg.getArgNumber() - first;
+    int64_t sliceAxis = loop.getSliceAxes()[k];
+    return resolveDim(b, loc, loop.getSlices()[k],
+                      axis < sliceAxis ? axis : axis + 1);
+  }
+  auto function = dyn_cast<func::FuncOp>(parent);
+  if (!function || !arg.getOwner()->isEntryBlock())
+    return {};
+  StringRef name = nameOfDim(function, arg.getArgNumber(), axis);
+  if (name.empty())
+    return {};
+  for (unsigned k = 0; k <= arg.getArgNumber(); ++k) {
+    auto type = dyn_cast<RankedTensorType>(function.getArgument(k).getType());
+    for (int64_t other = 0; type && other < type.getRank(); ++other) {
+      if (k == arg.getArgNumber() && other >= axis)
+        return {};
+      if (nameOfDim(function, k, other) == name)
+        return resolveDim(b, loc, function.getArgument(k), other);
+    }
+  }
+  return {};
+}
+
 OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
                                int64_t axis) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -60,6 +120,8 @@ OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
         return b.getIndexAttr(*constant);
       return known;
     }
+  if (OpFoldResult known = dimOfArgument(b, loc, value, axis))
+    return known;
   // One tensor.dim stands right behind the definition, so that equal
   // dimensions are equal values.
   for (Operation *user : value.getUsers())

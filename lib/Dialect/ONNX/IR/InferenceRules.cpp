@@ -84,6 +84,16 @@ static bool asNextVersion(NodeContext &context, const OpSchema &schema) {
   return false;
 }
 
+/// Pooling with ceil_mode: the newest version drops a last window that would
+/// start in the padding, as engines do in all versions (onnxruntime 1.31.1); the
+/// library's older inference functions count it.
+static bool asNewestVersion(NodeContext &context, const OpSchema &schema) {
+  const OpSchema *newest = findSchema(schema.domain(), schema.Name(),
+                                      std::numeric_limits<int>::max());
+  newest->GetTypeAndShapeInferenceFunction()(context);
+  return true;
+}
+
 /// Pad-1 calls its `pads` `paddings`.
 static bool padOld(NodeContext &context, const OpSchema &schema) {
   if (const AttributeProto *paddings = context.getAttribute("paddings")) {
@@ -182,6 +192,7 @@ static const Rule rules[] = {
     {"", "Abs", 1, 1, sameAsFirst},
     {"", "Add", 1, 1, sameAsFirst},
     {"", "Attention", 23, noEnd, attention},
+    {"", "AveragePool", 10, 19, asNewestVersion},
     {"", "Cast", 1, 1, castByName},
     {"", "Ceil", 1, 1, sameAsFirst},
     {"", "Clip", 1, 1, sameAsFirst},
@@ -196,6 +207,7 @@ static const Rule rules[] = {
     {"", "LeakyRelu", 1, 1, sameAsFirst},
     {"", "Log", 1, 1, sameAsFirst},
     {"", "Max", 1, 1, sameAsFirst},
+    {"", "MaxPool", 10, 12, asNewestVersion},
     {"", "Mean", 1, 1, sameAsFirst},
     {"", "MeanVarianceNormalization", 9, 13, sameAsFirst},
     {"", "Min", 1, 1, sameAsFirst},
@@ -220,6 +232,8 @@ static const Rule rules[] = {
 };
 
 bool loopc::onnx::inferByRule(NodeContext &context, const OpSchema &schema) {
+  if (inferShapeByRule(context, schema))
+    return true;
   for (const Rule &rule : rules)
     if (schema.Name() == rule.op.str() && schema.domain() == rule.domain.str() &&
         schema.SinceVersion() >= rule.since &&

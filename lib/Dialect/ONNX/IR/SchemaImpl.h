@@ -101,6 +101,8 @@ private:
 /// Inference for what the library does not infer, or not soundly. True if it
 /// has done all there is to do for this node. May throw the library's errors.
 bool inferByRule(NodeContext &context, const ::onnx::OpSchema &schema);
+/// The same for operators that change shapes.
+bool inferShapeByRule(NodeContext &context, const ::onnx::OpSchema &schema);
 
 } // namespace loopc::onnx
 

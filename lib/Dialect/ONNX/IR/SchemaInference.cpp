@@ -258,10 +258,11 @@ void NodeContext::clearOutputShapes() {
 // Inference
 //===----------------------------------------------------------------------===//
 
+static constexpr StringLiteral misfit = "is given operands that do not fit";
 static constexpr StringLiteral shapeErrorTag = "[ShapeInferenceError]";
 
-/// The library's message without its tags, and what the operands were.
-static void emitLibraryError(NodeOp node, StringRef message,
+/// `what`, the library's message without its tags, and what the operands were.
+static void emitLibraryError(NodeOp node, StringRef what, StringRef message,
                              EmitError emitError) {
   message = message.split("\n\n==> Context").first.trim();
   if (message.starts_with("["))
@@ -271,7 +272,7 @@ static void emitLibraryError(NodeOp node, StringRef message,
   if (!text.empty())
     text[0] = llvm::toLower(text[0]);
   InFlightDiagnostic diag = emitError();
-  diag << "is given operands that do not fit: " << text << " (";
+  diag << what << ": " << text << " (";
   llvm::interleaveComma(node.getInputs().getTypes(), diag);
   diag << ")";
 }
@@ -310,8 +311,23 @@ static Type getResultType(NodeOp node, unsigned i, const TypeProto &proto,
   return type;
 }
 
+/// Refuses numbers of axes with which some of the library's functions read
+/// memory that is not theirs (LayerNormalization, GatherND).
+static void checkAxes(const NodeContext &context) {
+  const TensorShapeProto *shape = context.getInputShape(0);
+  // OneHot's and Flatten's axis may be the rank itself.
+  int64_t most = shape ? shape->dim_size() : ::onnx::kMaxMaterializedRank;
+  if (const AttributeProto *axis = context.getAttribute("axis");
+      axis && axis->has_i() && (axis->i() < -most - 1 || axis->i() > most))
+    fail_shape_inference("axis ", axis->i(), " is out of range");
+  if (const AttributeProto *dims = context.getAttribute("batch_dims");
+      dims && dims->has_i() && (dims->i() < 0 || dims->i() > most))
+    fail_shape_inference("batch_dims ", dims->i(), " is out of range");
+}
+
 /// Runs the rules and the library's inference function. Throws.
 static void runFunctions(NodeContext &context, const OpSchema &schema) {
+  checkAxes(context);
   if (!inferByRule(context, schema) &&
       schema.has_type_and_shape_inference_function())
     schema.GetTypeAndShapeInferenceFunction()(context);
@@ -381,14 +397,20 @@ static LogicalResult runInference(NodeContext &context, const OpSchema &schema,
                    !(context.hasUnknowns() &&
                      probe(context, schema, cache, /*threw=*/true));
     if (!shapeError || certain) {
-      emitLibraryError(context.getNode(), error.what(), emitError);
+      emitLibraryError(context.getNode(), misfit, error.what(), emitError);
       return failure();
     }
     context.clearOutputShapes();
   }
   if (!threw && context.hasUnknowns())
     probe(context, schema, cache, /*threw=*/false);
-  schema.CheckInputOutputType(context);
+  try {
+    schema.CheckInputOutputType(context);
+  } catch (const std::exception &error) {
+    emitLibraryError(context.getNode(), "cannot have the types it asks for",
+                     error.what(), emitError);
+    return failure();
+  }
   return success();
 }
 
@@ -423,7 +445,7 @@ LogicalResult loopc::onnx::inferNodeTypes(NodeOp node,
       types.push_back(type);
     }
   } catch (const std::exception &error) {
-    emitLibraryError(node, error.what(), emitError);
+    emitLibraryError(node, misfit, error.what(), emitError);
     return failure();
   }
   return success();

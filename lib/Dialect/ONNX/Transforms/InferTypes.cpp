@@ -494,6 +494,13 @@ LogicalResult TypeInference::castOperand(OpOperand &operand, Type type) {
   Type from = operand.get().getType();
   if (from == type)
     return success();
+  for (Operation *before = operand.getOwner()->getPrevNode();
+       before && isShapeCast(before); before = before->getPrevNode())
+    if (before->getOperand(0) == operand.get() &&
+        before->getResult(0).getType() == type) {
+      operand.set(before->getResult(0));
+      return success();
+    }
   OpBuilder builder(operand.getOwner());
   Location loc = operand.get().getLoc();
   if (tensor::CastOp::areCastCompatible(from, type))

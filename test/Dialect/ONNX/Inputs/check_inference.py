@@ -66,7 +66,7 @@ Dim = int | None
 Shape = list[Dim] | None
 
 
-class NotCovered(Exception):
+class NotCoveredError(Exception):
     """The test holds something that is not written as onnx.node."""
 
 
@@ -84,7 +84,7 @@ def type_text(proto: TypeProto, change: Callable[[Shape], Shape]) -> str:
     if kind == "optional_type":
         return f"!onnx.optional<{type_text(proto.optional_type.elem_type, change)}>"
     if kind != "tensor_type":
-        raise NotCovered(kind)
+        raise NotCoveredError(kind)
     tensor = proto.tensor_type
     shape = None
     if tensor.HasField("shape"):
@@ -95,8 +95,11 @@ def type_text(proto: TypeProto, change: Callable[[Shape], Shape]) -> str:
 def quote(text: str | bytes) -> str:
     """`text` as a string of MLIR's assembly."""
     data = text.encode() if isinstance(text, str) else text
-    return '"' + "".join(
-        chr(c) if 32 <= c < 127 and c not in (34, 92) else f"\\{c:02X}" for c in data) + '"'
+    return (
+        '"'
+        + "".join(chr(c) if 32 <= c < 127 and c not in (34, 92) else f"\\{c:02X}" for c in data)
+        + '"'
+    )
 
 
 def hex_float(value: float) -> str:
@@ -112,7 +115,7 @@ def elements_text(tensor: TensorProto) -> str:
     if tensor.data_type == TensorProto.STRING:
         if not tensor.dims:
             return f"dense<{quote(tensor.string_data[0])}> : {type_}"
-        raise NotCovered("constant strings")
+        raise NotCoveredError("constant strings")
     array = numpy_helper.to_array(tensor)
     if array.dtype == np.bool_:
         text = np.vectorize(lambda b: "true" if b else "false", otypes=[object])(array).tolist()
@@ -121,7 +124,7 @@ def elements_text(tensor: TensorProto) -> str:
     elif array.dtype in (np.int32, np.int64, np.int8, np.uint8):
         text = array.tolist()
     else:
-        raise NotCovered(f"constants of {array.dtype}")
+        raise NotCoveredError(f"constants of {array.dtype}")
     return f"dense<{str(text).replace(chr(39), '')}> : {type_}"
 
 
@@ -135,7 +138,9 @@ def attribute_text(attribute: AttributeProto) -> str:
     if kind == AttributeProto.STRING:
         return quote(attribute.s)
     if kind == AttributeProto.INTS:
-        return f"array<i64: {', '.join(map(str, attribute.ints))}>" if attribute.ints else "array<i64>"
+        return (
+            f"array<i64: {', '.join(map(str, attribute.ints))}>" if attribute.ints else "array<i64>"
+        )
     if kind == AttributeProto.FLOATS:
         return f"array<f32: {', '.join(map(hex_float, attribute.floats))}>"
     if kind == AttributeProto.STRINGS:
@@ -144,7 +149,7 @@ def attribute_text(attribute: AttributeProto) -> str:
         return elements_text(attribute.t)
     if kind == AttributeProto.TYPE_PROTO:
         return type_text(attribute.tp, lambda shape: shape)
-    raise NotCovered(f"attribute {attribute.name}")
+    raise NotCoveredError(f"attribute {attribute.name}")
 
 
 class Writer:
@@ -153,7 +158,9 @@ class Writer:
     def __init__(self, model: onnx.ModelProto, name: str) -> None:
         self.graph = model.graph
         self.name = name
-        self.opsets = {o.domain if o.domain != "ai.onnx" else "": o.version for o in model.opset_import}
+        self.opsets = {
+            o.domain if o.domain != "ai.onnx" else "": o.version for o in model.opset_import
+        }
         self.lines: list[str] = []
         self.values: dict[str, tuple[str, str]] = {}
         self.count = 0
@@ -193,7 +200,8 @@ class Writer:
         self.lines.append(
             f"  {', '.join(v for v, _ in results)} = onnx.node {op}({', '.join(v for v, _ in operands)})"
             f" since {schema.since_version}{' {' + attributes + '}' if attributes else ''}"
-            f" : ({', '.join(t for _, t in operands)}) -> ({', '.join(t for _, t in results)})")
+            f" : ({', '.join(t for _, t in operands)}) -> ({', '.join(t for _, t in results)})"
+        )
 
     def write(self, change: Callable[[Shape], Shape], constants: dict[str, TensorProto]) -> str:
         """The function; inputs in `constants` are constants."""
@@ -212,9 +220,11 @@ class Writer:
         for node in self.graph.node:
             self.node(node)
         outputs = [self.values[o.name] for o in self.graph.output]
-        return (f"func.func @{self.name}({', '.join(arguments)}) -> ({', '.join(t for _, t in outputs)}) {{\n"
-                + "\n".join(self.lines)
-                + f"\n  return {', '.join(v for v, _ in outputs)} : {', '.join(t for _, t in outputs)}\n}}\n")
+        return (
+            f"func.func @{self.name}({', '.join(arguments)}) -> ({', '.join(t for _, t in outputs)}) {{\n"
+            + "\n".join(self.lines)
+            + f"\n  return {', '.join(v for v, _ in outputs)} : {', '.join(t for _, t in outputs)}\n}}\n"
+        )
 
 
 def actual_type(declared: TypeProto, value: object) -> str:
@@ -242,20 +252,24 @@ def fits(actual: str, inferred: str) -> bool:
     if b[1] == "*x":
         return True
     dims, known = a[1].split("x")[:-1], b[1].split("x")[:-1]
-    return len(dims) == len(known) and all(k in ("?", d) for d, k in zip(dims, known))
+    return len(dims) == len(known) and all(k in ("?", d) for d, k in zip(dims, known, strict=True))
 
 
 def small_inputs(case: TestCase) -> dict[str, TensorProto]:
     """Inputs that a model would have as constants: few numbers of common types."""
     inputs = {}
-    for declared, value in zip(case.model.graph.input, case.data_sets[0][0]):
-        if (declared.type.WhichOneof("value") == "tensor_type" and isinstance(value, np.ndarray)
-                and value.size <= 64 and value.dtype in CONSTANT_TYPES):
+    for declared, value in zip(case.model.graph.input, case.data_sets[0][0], strict=False):
+        if (
+            declared.type.WhichOneof("value") == "tensor_type"
+            and isinstance(value, np.ndarray)
+            and value.size <= 64
+            and value.dtype in CONSTANT_TYPES
+        ):
             inputs[declared.name] = numpy_helper.from_array(value)
     return inputs
 
 
-def variants(seed: int) -> Iterator[tuple[str, Callable[[Shape], Shape], bool]]:
+def variants(seed: int, every: bool) -> Iterator[tuple[str, Callable[[Shape], Shape], bool]]:
     """Name, what is left of shapes, and whether small inputs are constants."""
     rng = random.Random(seed)
 
@@ -265,18 +279,23 @@ def variants(seed: int) -> Iterator[tuple[str, Callable[[Shape], Shape], bool]]:
     def rank(shape: Shape) -> Shape:
         return shape if rng.random() < 0.5 else None
 
+    yield "some", some, False
+    yield "some_const", some, True
+    yield "rank_const", rank, True
+    yield "dynamic", lambda shape: None if shape is None else [None] * len(shape), False
+    if not every:
+        return
+    yield "dynamic_const", lambda shape: None if shape is None else [None] * len(shape), True
     for constants in (False, True):
         suffix = "_const" if constants else ""
         yield "static" + suffix, lambda shape: shape, constants
+        yield "unranked" + suffix, lambda shape: None, constants
         for i in range(3):
             yield f"some{i}{suffix}", some, constants
-        yield "dynamic" + suffix, lambda shape: None if shape is None else [None] * len(shape), constants
-        yield "unranked" + suffix, lambda shape: None, constants
-        for i in range(2):
             yield f"rank{i}{suffix}", rank, constants
 
 
-def write_all() -> tuple[list[str], dict[str, list[str]], int]:
+def write_all(every: bool) -> tuple[list[str], dict[str, list[str]], int]:
     """All functions, the types expected of each, and the tests not covered."""
     texts: list[str] = []
     expected: dict[str, list[str]] = {}
@@ -286,14 +305,18 @@ def write_all() -> tuple[list[str], dict[str, list[str]], int]:
         cases = collect_testcases(None)
     for case in sorted(cases, key=lambda c: c.name):
         covered = False
-        for suffix, change, constant in variants(len(texts)):
+        for suffix, change, constant in variants(len(texts), every):
             name = f"{case.name}__{suffix}"
             try:
-                texts.append(Writer(case.model, name).write(change, small_inputs(case) if constant else {}))
-            except (NotCovered, KeyError):
+                texts.append(
+                    Writer(case.model, name).write(change, small_inputs(case) if constant else {})
+                )
+            except (NotCoveredError, KeyError):
                 continue
             expected[name] = [
-                actual_type(o.type, v) for o, v in zip(case.model.graph.output, case.data_sets[0][1])]
+                actual_type(o.type, v)
+                for o, v in zip(case.model.graph.output, case.data_sets[0][1], strict=True)
+            ]
             covered = True
         left_out += not covered
     return texts, expected, left_out
@@ -303,17 +326,27 @@ def main() -> int:
     """Writes, runs, compares."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--opt", default="loopc-opt")
+    parser.add_argument("--all", action="store_true", help="more variants of each test")
     arguments = parser.parse_args()
-    texts, expected, left_out = write_all()
+    texts, expected, left_out = write_all(arguments.all)
     inferred: dict[str, list[str]] = {}
     errors = []
     # By portions: the time of -split-input-file grows with the square of the text.
     for start in range(0, len(texts), 300):
-        source = "// -----\n".join(texts[start:start + 300])
+        source = "// -----\n".join(texts[start : start + 300])
         done = subprocess.run(
-            [arguments.opt, "-split-input-file", "-onnx-infer-types", "-mlir-print-op-on-diagnostic=false",
-             "-mlir-very-unsafe-disable-verifier-on-parsing"],
-            input=source, capture_output=True, text=True, check=False)
+            [
+                arguments.opt,
+                "-split-input-file",
+                "-onnx-infer-types",
+                "-mlir-print-op-on-diagnostic=false",
+                "-mlir-very-unsafe-disable-verifier-on-parsing",
+            ],
+            input=source,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         errors.append(done.stderr)
         for line in done.stdout.splitlines():
             match = re.match(r"\s*func\.func @(\w+)\(.*\) -> (.*) \{$", line)

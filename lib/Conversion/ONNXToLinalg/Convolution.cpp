@@ -1,0 +1,462 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Conv, ConvTranspose and their integer forms for any number of spatial axes.
+
+#include "Contraction.h"
+#include "ShapeUtils.h"
+#include "Window.h"
+
+using namespace mlir;
+using namespace loopc;
+
+static AffineMap mapOf(NodeLowering &l, unsigned count,
+                       ArrayRef<AffineExpr> exprs) {
+  return AffineMap::get(count, 0, exprs, l.b.getContext());
+}
+
+/// Axis `axis` of `value` as two, of which the first has `parts` elements; no
+/// copy.
+static Value splitAxis(NodeLowering &l, Value value, int64_t axis,
+                       int64_t parts) {
+  if (parts == 1)
+    return value;
+  Dims dims = l.dims(value);
+  dims[axis] = quotient(l, dims[axis], l.fold(parts));
+  dims.insert(dims.begin() + axis, l.fold(parts));
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t k = 0, e = dims.size(); k < e; ++k)
+    if (k == axis + 1)
+      groups.back().push_back(k);
+    else
+      groups.push_back({k});
+  Type element = getElementTypeOrSelf(value.getType());
+  auto type = cast<RankedTensorType>(l.empty(dims, element).getType());
+  return tensor::ExpandShapeOp::create(l.b, type, value, groups, dims);
+}
+
+/// Undoes splitAxis on a value whose axis had the extent `extent`.
+static Value mergeAxis(NodeLowering &l, Value value, int64_t axis,
+                       int64_t parts, OpFoldResult extent) {
+  if (parts == 1)
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t k = 0; k < type.getRank(); ++k)
+    if (k == axis + 1)
+      groups.back().push_back(k);
+    else
+      groups.push_back({k});
+  Value merged = tensor::CollapseShapeOp::create(l.b, value, groups);
+  auto shape = llvm::to_vector(cast<RankedTensorType>(merged.getType()).getShape());
+  shape[axis] = getConstantIntValue(extent).value_or(ShapedType::kDynamic);
+  return l.b.createOrFold<tensor::CastOp>(
+      cast<RankedTensorType>(merged.getType()).clone(shape), merged);
+}
+
+/// [N, M, out...] tensor of the bias (which may be missing) of each channel.
+static Value biasOrZero(NodeLowering &l, Value bias,
+                        ArrayRef<OpFoldResult> dims, Type type) {
+  if (!bias)
+    return l.filled(dims, l.constant(type, 0));
+  Dims shape(dims.size() - 1, l.fold(1));
+  shape[0] = dims[1];
+  bias = castElements(l, bias, type);
+  return l.broadcastTo(l.reshape(bias, shape), dims);
+}
+
+/// Input `i`, a bias or other value for each of `channels` channels; fails
+/// after an error where it cannot be.
+static LogicalResult checkPerChannel(NodeLowering &l, unsigned i,
+                                     OpFoldResult channels, StringRef name) {
+  if (l.rank(i) != 1)
+    return l.refuse("'" + name + "' has rank " + Twine(l.rank(i)) +
+                    ", expected 1");
+  if (!requireEqual(l, l.dim(l.in(i), 0), channels,
+                    "length of '" + name + "' and number of channels"))
+    return l.refuse("'" + name + "' and the weights differ in their channels");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A convolution of [N, C, in...] with [M, C / group, kernel...].
+struct Convolution {
+  NodeLowering &l;
+  Factor x, w;
+  int64_t group = 1;
+  Window window;
+
+  /// Reads the node's attributes; `xInput` and `wInput` are its operands.
+  LogicalResult read(unsigned xInput, unsigned wInput);
+  Dims resultDims() {
+    Dims dims{l.dim(x.value, 0), l.dim(w.value, 0)};
+    dims.append(outExtents(window));
+    return dims;
+  }
+  /// Adds to `init`, [N, M, out...].
+  Value accumulate(Value init);
+};
+} // namespace
+
+LogicalResult Convolution::read(unsigned xInput, unsigned wInput) {
+  int64_t rank = l.rank(xInput);
+  if (rank < 3 || l.rank(wInput) != rank)
+    return l.refuse("the input has rank " + Twine(rank) +
+                    ", the weights have rank " + Twine(l.rank(wInput)));
+  group = l.intAttr("group", 1);
+  if (group < 1)
+    return l.refuse("'group' is " + Twine(group));
+  Dims in = l.dims(x.value), weights = l.dims(w.value);
+  OpFoldResult needed = l.mul(weights[1], l.fold(group));
+  if (!requireEqual(l, in[1], needed, "channels of input and weights"))
+    return l.refuse("the input has " + Twine(*getConstantIntValue(in[1])) +
+                    " channels, the weights take " +
+                    Twine(*getConstantIntValue(needed)));
+  OpFoldResult rest = remainder(l, weights[0], l.fold(group));
+  if (!requireEqual(l, rest, l.fold(0), "channels beyond whole groups"))
+    return l.refuse("'group' does not divide the number of channels");
+  FailureOr<Dims> kernel =
+      kernelShape(l, rank - 2, ArrayRef(weights).drop_front(2));
+  if (failed(kernel))
+    return failure();
+  FailureOr<Window> read =
+      readWindow(l, ArrayRef(in).drop_front(2), *kernel);
+  if (failed(read))
+    return failure();
+  window = *read;
+  return success();
+}
+
+Value Convolution::accumulate(Value init) {
+  Type type = getElementTypeOrSelf(x.value.getType());
+  Value padded = padSpatial(l, x.value, window, l.constant(type, 0));
+  OpFoldResult channels = l.dim(w.value, 0);
+  padded = splitAxis(l, padded, 1, group);
+  Value weights = splitAxis(l, w.value, 0, group);
+  Value out = splitAxis(l, init, 1, group);
+  // Loops: image, group, channel of the result, its positions but for the last
+  // axis; channel of the input, the kernel; along the last axis of the result,
+  // whose row stays in the cache and grows by rows of the input.
+  unsigned spatial = window.size(), next = 0;
+  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
+  SmallVector<AffineExpr> xs, ws, os, positions, offsets;
+  AffineExpr n = dim();
+  xs = {n};
+  os = {n};
+  if (group > 1) {
+    AffineExpr g = dim();
+    xs.push_back(g);
+    ws.push_back(g);
+    os.push_back(g);
+  }
+  AffineExpr m = dim();
+  ws.push_back(m);
+  os.push_back(m);
+  for (unsigned k = 0; k + 1 < spatial; ++k)
+    positions.push_back(dim());
+  AffineExpr c = dim();
+  xs.push_back(c);
+  ws.push_back(c);
+  for (unsigned k = 0; k < spatial; ++k)
+    offsets.push_back(dim());
+  positions.push_back(dim());
+  for (auto [axis, o, k] : llvm::zip_equal(window, positions, offsets)) {
+    xs.push_back(axis.position(o, k));
+    ws.push_back(k);
+    os.push_back(o);
+  }
+  Value sum = multiplyAdd(
+      l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, out,
+      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+  return mergeAxis(l, sum, 1, group, channels);
+}
+
+static LogicalResult lowerConv(NodeLowering &l) {
+  Type element = l.elementType(0);
+  Type compute = NodeLowering::computeType(element);
+  Convolution conv{l, {l.in(0)}, {l.in(1)}, 1, {}};
+  if (failed(conv.read(0, 1)))
+    return failure();
+  Dims dims = conv.resultDims();
+  Value bias;
+  if (l.numInputs() > 2 && l.has(2)) {
+    if (failed(checkPerChannel(l, 2, dims[1], "B")))
+      return failure();
+    bias = l.in(2);
+  }
+  Value sum = conv.accumulate(biasOrZero(l, bias, dims, compute));
+  l.setResult(castElements(l, sum, element));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Integers with zero points and scales
+//===----------------------------------------------------------------------===//
+
+/// Input `i`, one value or one for each channel (axis `axis` of `rank`), so
+/// that it broadcasts; null where it is left out.
+static Value perChannel(NodeLowering &l, unsigned i, int64_t axis,
+                        int64_t rank) {
+  if (i >= l.numInputs() || !l.has(i))
+    return {};
+  Value value = l.in(i);
+  if (l.rank(i) != 1)
+    return value;
+  Dims shape(rank - axis, l.fold(1));
+  shape[0] = l.dim(value, 0);
+  return l.reshape(value, shape);
+}
+
+static LogicalResult lowerConvInteger(NodeLowering &l) {
+  int64_t rank = l.rank(1);
+  // Padding is the zero point: 0 once that is subtracted.
+  Value x = subtractZeroPoint(l, {l.in(0), l.isUnsigned(0)},
+                              {perChannel(l, 2, 1, rank), l.isUnsigned(0)});
+  Value w = subtractZeroPoint(l, {l.in(1), l.isUnsigned(1)},
+                              {perChannel(l, 3, 0, rank), l.isUnsigned(1)});
+  Convolution conv{l, {x}, {w}, 1, {}};
+  if (failed(conv.read(0, 1)))
+    return failure();
+  l.setResult(conv.accumulate(
+      biasOrZero(l, Value(), conv.resultDims(), l.b.getI32Type())));
+  return success();
+}
+
+static LogicalResult lowerQLinearConv(NodeLowering &l) {
+  int64_t rank = l.rank(3);
+  Value x = subtractZeroPoint(l, {l.in(0), l.isUnsigned(0)},
+                              {l.in(2), l.isUnsigned(0)});
+  Value w = subtractZeroPoint(l, {l.in(3), l.isUnsigned(3)},
+                              {perChannel(l, 5, 0, rank), l.isUnsigned(3)});
+  Convolution conv{l, {x}, {w}, 1, {}};
+  if (failed(conv.read(0, 3)))
+    return failure();
+  Dims dims = conv.resultDims();
+  Value bias;
+  if (l.numInputs() > 8 && l.has(8)) {
+    if (failed(checkPerChannel(l, 8, dims[1], "B")))
+      return failure();
+    bias = l.in(8);
+  }
+  Value sum = conv.accumulate(biasOrZero(l, bias, dims, l.b.getI32Type()));
+  l.setResult(requantize(l, sum, l.in(1), perChannel(l, 4, 1, rank), l.in(6),
+                         {l.in(7), l.isUnsigned(7)}));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Transposed convolution
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// [N, C, in...] with [C, M / group, kernel...]: each element of the input adds
+/// its kernel to the result.
+struct Transposed {
+  explicit Transposed(NodeLowering &l)
+      : l(l), element(l.elementType(0)),
+        compute(NodeLowering::computeType(element)) {}
+
+  LogicalResult lower();
+
+private:
+  LogicalResult read();
+  LogicalResult settlePadding();
+  /// What is added at kernel position `at`, to the positions of `sum`, [N, (G,)
+  /// M / G, padded...], that it touches.
+  Value addAt(Value sum, ValueRange at, Value x, Value w);
+
+  NodeLowering &l;
+  Type element, compute;
+  int64_t group = 1;
+  SmallVector<int64_t> outputPadding;
+  Window window;
+  OpFoldResult channels;
+};
+} // namespace
+
+LogicalResult Transposed::read() {
+  int64_t rank = l.rank(0), spatial = rank - 2;
+  if (rank < 3 || l.rank(1) != rank)
+    return l.refuse("the input has rank " + Twine(rank) +
+                    ", the weights have rank " + Twine(l.rank(1)));
+  group = l.intAttr("group", 1);
+  if (group < 1)
+    return l.refuse("'group' is " + Twine(group));
+  Dims in = l.dims(l.in(0)), weights = l.dims(l.in(1));
+  if (!requireEqual(l, in[1], weights[0], "channels of input and weights"))
+    return l.refuse("input and weights differ in their channels");
+  OpFoldResult rest = remainder(l, in[1], l.fold(group));
+  if (!requireEqual(l, rest, l.fold(0), "channels beyond whole groups"))
+    return l.refuse("'group' does not divide the number of channels");
+  channels = l.mul(weights[1], l.fold(group));
+  FailureOr<Dims> kernel =
+      kernelShape(l, spatial, ArrayRef(weights).drop_front(2));
+  FailureOr<SmallVector<int64_t>> strides = perAxis(l, "strides", spatial, 1);
+  FailureOr<SmallVector<int64_t>> dilations =
+      perAxis(l, "dilations", spatial, 1);
+  FailureOr<SmallVector<int64_t>> extra =
+      perAxis(l, "output_padding", spatial, 0);
+  if (failed(kernel) || failed(strides) || failed(dilations) || failed(extra))
+    return failure();
+  outputPadding = *extra;
+  for (int64_t k : llvm::seq(spatial)) {
+    WindowAxis axis{in[k + 2], (*kernel)[k], (*strides)[k], (*dilations)[k]};
+    if (axis.stride < 1 || axis.dilation < 1)
+      return l.refuse("strides and dilations must be positive");
+    window.push_back(axis);
+  }
+  return settlePadding();
+}
+
+LogicalResult Transposed::settlePadding() {
+  int64_t spatial = window.size();
+  FailureOr<SmallVector<int64_t>> pads = perAxis(l, "pads", 2 * spatial, 0);
+  FailureOr<SmallVector<int64_t>> shape =
+      perAxis(l, "output_shape", spatial, -1);
+  if (failed(pads) || failed(shape))
+    return failure();
+  std::string mode = l.stringAttr("auto_pad", "NOTSET");
+  bool isSame = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  if (!isSame && mode != "NOTSET" && mode != "VALID")
+    return l.refuse("unknown 'auto_pad' value '" + mode + "'");
+  for (auto [k, axis] : llvm::enumerate(window)) {
+    OpFoldResult full = l.add(
+        l.add(l.mul(l.sub(axis.in, l.fold(1)), l.fold(axis.stride)),
+              effectiveKernel(l, axis)),
+        l.fold(outputPadding[k]));
+    bool isGiven = (*shape)[k] >= 0;
+    if (!isGiven && !isSame) {
+      bool isValid = mode == "VALID";
+      int64_t before = isValid ? 0 : (*pads)[k];
+      int64_t after = isValid ? 0 : (*pads)[k + spatial];
+      if (before < 0 || after < 0)
+        return l.refuse("negative pads are not supported");
+      axis.before = l.fold(before);
+      axis.after = l.fold(after);
+      axis.out = l.sub(full, l.add(axis.before, axis.after));
+    } else {
+      axis.out = isGiven ? l.fold((*shape)[k])
+                         : l.mul(axis.in, l.fold(axis.stride));
+      // Where the full result is too short, zeros follow.
+      OpFoldResult total = maxSigned(l, l.sub(full, axis.out), l.fold(0));
+      OpFoldResult half = quotient(l, total, l.fold(2));
+      OpFoldResult rest = l.sub(total, half);
+      axis.before = mode == "SAME_UPPER" ? half : rest;
+      axis.after = l.sub(total, axis.before);
+    }
+    axis.out = requireNonNegative(l, axis.out, "extent of the result");
+  }
+  return success();
+}
+
+Value Transposed::addAt(Value sum, ValueRange at, Value x, Value w) {
+  unsigned spatial = window.size(), lead = group > 1 ? 3 : 2;
+  Dims xDims = l.dims(x), sizes, offsets(lead, l.fold(0)),
+       strides(lead, l.fold(1));
+  Dims all = l.dims(sum);
+  sizes.append(all.begin(), all.begin() + lead);
+  for (auto [axis, k] : llvm::zip_equal(window, at)) {
+    offsets.push_back(l.mul(k, l.fold(axis.dilation)));
+    sizes.push_back(axis.in);
+    strides.push_back(l.fold(axis.stride));
+  }
+  Value touched = l.slice(sum, offsets, sizes, strides);
+  // The weights at this position: [(G,) C / G, M / G].
+  Dims wSizes = l.dims(w), wOffsets(wSizes.size(), l.fold(0));
+  SmallVector<int64_t> dropped;
+  for (unsigned k = 0; k < spatial; ++k) {
+    wOffsets[lead + k] = at[k];
+    wSizes[lead + k] = l.fold(1);
+    dropped.push_back(lead + k);
+  }
+  Value weights = sliceDropping(l, w, wOffsets, wSizes, dropped);
+  unsigned next = 0;
+  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
+  SmallVector<AffineExpr> xs, ws, os, positions;
+  AffineExpr n = dim();
+  xs = {n};
+  os = {n};
+  if (group > 1) {
+    AffineExpr g = dim();
+    xs.push_back(g);
+    ws.push_back(g);
+    os.push_back(g);
+  }
+  AffineExpr m = dim();
+  for (unsigned k = 0; k + 1 < spatial; ++k)
+    positions.push_back(dim());
+  AffineExpr c = dim();
+  positions.push_back(dim());
+  xs.push_back(c);
+  ws.append({c, m});
+  os.push_back(m);
+  xs.append(positions);
+  os.append(positions);
+  Value added = multiplyAdd(
+      l, {x}, {weights}, touched,
+      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+  return tensor::InsertSliceOp::create(l.b, added, sum, offsets, sizes,
+                                       strides);
+}
+
+LogicalResult Transposed::lower() {
+  if (failed(read()))
+    return failure();
+  OpFoldResult batch = l.dim(l.in(0), 0);
+  Dims dims{batch, channels}, full = dims, kernel;
+  dims.append(outExtents(window));
+  Value bias;
+  if (l.numInputs() > 2 && l.has(2)) {
+    if (failed(checkPerChannel(l, 2, channels, "B")))
+      return failure();
+    bias = l.in(2);
+  }
+  // The result before padding is cut off; as long as what is kept reaches.
+  Dims offsets(2, l.fold(0));
+  for (const WindowAxis &axis : window) {
+    OpFoldResult last =
+        l.mul(maxSigned(l, l.sub(axis.in, l.fold(1)), l.fold(0)),
+              l.fold(axis.stride));
+    OpFoldResult touched = l.add(last, effectiveKernel(l, axis));
+    full.push_back(maxSigned(l, touched, l.add(axis.before, axis.out)));
+    offsets.push_back(axis.before);
+    kernel.push_back(axis.kernel);
+  }
+  Value sum = splitAxis(l, biasOrZero(l, bias, full, compute), 1, group);
+  Value x = splitAxis(l, l.in(0), 1, group);
+  Value w = splitAxis(l, l.in(1), 0, group);
+  if (!isKnownEmpty(l.dims(x)))
+    sum = loopNest(l, kernel, sum, [&](ValueRange at, ValueRange carried) {
+      return SmallVector<Value>{addAt(carried[0], at, x, w)};
+    })[0];
+  sum = mergeAxis(l, sum, 1, group, channels);
+  sum = sliceOf(l, sum, offsets, dims);
+  l.setResult(castElements(l, sum, element));
+  return success();
+}
+
+static LogicalResult lowerConvTranspose(NodeLowering &l) {
+  return Transposed(l).lower();
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+void loopc::addConvolutionRows(LoweringTable &table) {
+  table.add({
+      {"", "Conv", 1, kLatest, lowerConv},
+      {"", "ConvInteger", 10, kLatest, lowerConvInteger},
+      {"", "QLinearConv", 10, kLatest, lowerQLinearConv},
+      {"", "ConvTranspose", 1, kLatest, lowerConvTranspose},
+  });
+}

@@ -1,0 +1,167 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Window.h"
+#include "ShapeUtils.h"
+
+using namespace mlir;
+using namespace loopc;
+
+OpFoldResult loopc::effectiveKernel(NodeLowering &l, const WindowAxis &axis) {
+  OpFoldResult holes =
+      l.mul(l.sub(axis.kernel, l.fold(1)), l.fold(axis.dilation));
+  return l.add(holes, l.fold(1));
+}
+
+FailureOr<SmallVector<int64_t>> loopc::perAxis(NodeLowering &l, StringRef name,
+                                               int64_t rank,
+                                               int64_t fallback) {
+  std::optional<SmallVector<int64_t>> given = l.intsAttr(name);
+  if (!given || given->empty())
+    return SmallVector<int64_t>(rank, fallback);
+  if (static_cast<int64_t>(given->size()) != rank)
+    return l.refuse("'" + name + "' has " + Twine(given->size()) +
+                    " values, expected " + Twine(rank));
+  return *given;
+}
+
+FailureOr<Dims> loopc::kernelShape(NodeLowering &l, int64_t rank,
+                                   ArrayRef<OpFoldResult> dims) {
+  std::optional<SmallVector<int64_t>> given = l.intsAttr("kernel_shape");
+  if (!given || given->empty()) {
+    if (dims.empty())
+      return l.refuse("'kernel_shape' is missing");
+    return Dims(dims);
+  }
+  if (static_cast<int64_t>(given->size()) != rank)
+    return l.refuse("'kernel_shape' has " + Twine(given->size()) +
+                    " values, expected " + Twine(rank));
+  Dims kernel;
+  for (auto [k, extent] : llvm::enumerate(*given)) {
+    if (extent < 1)
+      return l.refuse("'kernel_shape' has the value " + Twine(extent));
+    kernel.push_back(l.fold(extent));
+    if (!dims.empty() &&
+        !requireEqual(l, dims[k], kernel[k],
+                      "axis " + Twine(k) + " of the weights and kernel_shape"))
+      return l.refuse("'kernel_shape' and the weights differ");
+  }
+  return kernel;
+}
+
+/// ceil(x / y) for x >= 0.
+static OpFoldResult dividedUp(NodeLowering &l, OpFoldResult x, int64_t y) {
+  return quotient(l, l.add(x, l.fold(y - 1)), l.fold(y));
+}
+
+/// Padding such that there are ceil(in / stride) windows.
+static void padToSame(NodeLowering &l, WindowAxis &axis, bool isUpper) {
+  axis.out = dividedUp(l, axis.in, axis.stride);
+  OpFoldResult last =
+      l.mul(l.sub(axis.out, l.fold(1)), l.fold(axis.stride));
+  OpFoldResult reach = l.add(last, effectiveKernel(l, axis));
+  OpFoldResult total = maxSigned(l, l.sub(reach, axis.in), l.fold(0));
+  OpFoldResult half = quotient(l, total, l.fold(2));
+  OpFoldResult rest = l.sub(total, half);
+  axis.before = isUpper ? half : rest;
+  axis.after = isUpper ? rest : half;
+}
+
+static void settleOutput(NodeLowering &l, WindowAxis &axis, bool ceil) {
+  OpFoldResult padded = l.add(l.add(axis.in, axis.before), axis.after);
+  OpFoldResult kernel = effectiveKernel(l, axis);
+  OpFoldResult span = l.sub(padded, kernel);
+  if (!isKnownNonNegative(span))
+    l.check(compare(l, arith::CmpIPredicate::sge, span, l.fold(0)),
+            "a window of extent {} does not fit into a padded axis of {}",
+            ValueRange{l.asIndex(kernel), l.asIndex(padded)});
+  // What is built behind the check must be valid.
+  span = maxSigned(l, span, l.fold(0));
+  if (!ceil) {
+    axis.out = l.add(quotient(l, span, l.fold(axis.stride)), l.fold(1));
+    return;
+  }
+  axis.out = l.add(dividedUp(l, span, axis.stride), l.fold(1));
+  // A window that would start in the padding behind is left out.
+  OpFoldResult start =
+      l.mul(l.sub(axis.out, l.fold(1)), l.fold(axis.stride));
+  Value isOutside = compare(l, arith::CmpIPredicate::sge, start,
+                            l.add(axis.in, axis.before));
+  axis.out = l.sub(axis.out, select(l, isOutside, l.fold(1), l.fold(0)));
+}
+
+FailureOr<Window> loopc::readWindow(NodeLowering &l, ArrayRef<OpFoldResult> in,
+                                    ArrayRef<OpFoldResult> kernel) {
+  int64_t rank = in.size();
+  FailureOr<SmallVector<int64_t>> strides = perAxis(l, "strides", rank, 1);
+  FailureOr<SmallVector<int64_t>> dilations = perAxis(l, "dilations", rank, 1);
+  FailureOr<SmallVector<int64_t>> pads = perAxis(l, "pads", 2 * rank, 0);
+  if (failed(strides) || failed(dilations) || failed(pads))
+    return failure();
+  std::string mode = l.stringAttr("auto_pad", "NOTSET");
+  bool isSame = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+  if (!isSame && mode != "NOTSET" && mode != "VALID")
+    return l.refuse("unknown 'auto_pad' value '" + mode + "'");
+  bool ceil = l.intAttr("ceil_mode");
+  Window window;
+  for (int64_t k : llvm::seq(rank)) {
+    WindowAxis axis{in[k], kernel[k], (*strides)[k], (*dilations)[k]};
+    if (axis.stride < 1 || axis.dilation < 1)
+      return l.refuse("strides and dilations must be positive");
+    if (isSame) {
+      padToSame(l, axis, mode == "SAME_UPPER");
+      window.push_back(axis);
+      continue;
+    }
+    bool isValid = mode == "VALID";
+    int64_t before = isValid ? 0 : (*pads)[k];
+    int64_t after = isValid ? 0 : (*pads)[k + rank];
+    if (before < 0 || after < 0)
+      return l.refuse("negative pads are not supported");
+    axis.before = l.fold(before);
+    axis.after = l.fold(after);
+    settleOutput(l, axis, ceil);
+    window.push_back(axis);
+  }
+  return window;
+}
+
+Value loopc::padSpatial(NodeLowering &l, Value value, const Window &window,
+                        Value filler) {
+  Dims dims = l.dims(value), target = dims;
+  Dims offsets(dims.size(), l.fold(0)), ones(dims.size(), l.fold(1));
+  int64_t first = dims.size() - window.size();
+  bool pads = false;
+  for (auto [k, axis] : llvm::enumerate(window)) {
+    OpFoldResult held = l.add(axis.before, axis.in);
+    OpFoldResult reach =
+        l.add(l.mul(l.sub(axis.out, l.fold(1)), l.fold(axis.stride)),
+              effectiveKernel(l, axis));
+    // With no padding windows reach the end at most, but for rounding up.
+    OpFoldResult extent = maxSigned(l, held, reach);
+    bool isPlain = isConstantIntValue(axis.before, 0) &&
+                   isConstantIntValue(axis.after, 0) &&
+                   !l.intAttr("ceil_mode");
+    if (isPlain || sameExtent(extent, axis.in))
+      continue;
+    pads = true;
+    target[first + k] = extent;
+    offsets[first + k] = axis.before;
+  }
+  if (!pads)
+    return value;
+  Value padded = l.filled(target, filler);
+  if (isKnownEmpty(dims))
+    return padded;
+  return tensor::InsertSliceOp::create(l.b, value, padded, offsets, dims, ones);
+}
+
+Dims loopc::outExtents(const Window &window) {
+  return llvm::to_vector(
+      llvm::map_range(window, [](const WindowAxis &axis) { return axis.out; }));
+}

@@ -1,0 +1,195 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Ranks that the onnx library does not infer though they are known: those of
+// operators that change shapes by axes or sizes computed at run time.
+
+#include "SchemaImpl.h"
+
+using namespace mlir;
+using namespace loopc::onnx;
+using ::onnx::AttributeProto;
+using ::onnx::OpSchema;
+using ::onnx::TensorShapeProto;
+using ::onnx::TypeProto;
+
+/// Number of elements of rank-1 input `index`.
+static std::optional<int64_t> lengthOf(NodeContext &context, size_t index) {
+  const TensorShapeProto *shape = context.getInputShape(index);
+  if (!shape || shape->dim_size() != 1 || !shape->dim(0).has_dim_value())
+    return std::nullopt;
+  return shape->dim(0).dim_value();
+}
+
+static TypeProto::Tensor &output(NodeContext &context, size_t index) {
+  return *context.getOutputType(index)->mutable_tensor_type();
+}
+
+/// Runs the library's function; true if it left output 0 without a shape.
+static bool leavesUnknown(NodeContext &context, const OpSchema &schema) {
+  if (schema.has_type_and_shape_inference_function())
+    schema.GetTypeAndShapeInferenceFunction()(context);
+  TypeProto::Tensor &type = output(context, 0);
+  if (type.elem_type() == 0 && context.getInputType(0))
+    type.set_elem_type(context.getInputType(0)->tensor_type().elem_type());
+  return !type.has_shape();
+}
+
+/// Output 0 has rank `rank`.
+static void setRank(NodeContext &context, int64_t rank) {
+  TensorShapeProto *shape = output(context, 0).mutable_shape();
+  for (int64_t k = 0; k < rank; ++k)
+    shape->add_dim();
+}
+
+/// Squeeze and Unsqueeze: as many axes as the input "axes" has elements go or
+/// come.
+template <int direction>
+static bool byNumberOfAxes(NodeContext &context, const OpSchema &schema) {
+  if (!leavesUnknown(context, schema))
+    return true;
+  const TensorShapeProto *input = context.getInputShape(0);
+  std::optional<int64_t> count = lengthOf(context, 1);
+  if (input && count && input->dim_size() + direction * *count >= 0)
+    setRank(context, input->dim_size() + direction * *count);
+  return true;
+}
+
+/// The rank of the input stays.
+static bool sameRank(NodeContext &context, const OpSchema &schema) {
+  if (leavesUnknown(context, schema))
+    if (const TensorShapeProto *input = context.getInputShape(0))
+      setRank(context, input->dim_size());
+  return true;
+}
+
+/// A GatherND whose tuples name single elements: the library forgets to say
+/// that the result of one tuple is a scalar.
+static bool gatherND(NodeContext &context, const OpSchema &schema) {
+  const TensorShapeProto *data = context.getInputShape(0);
+  if (leavesUnknown(context, schema) && data &&
+      lengthOf(context, 1) == data->dim_size())
+    setRank(context, 0);
+  return true;
+}
+
+/// The parts of a Split differ from the input along one axis alone. What the
+/// library says of that axis stands only where sizes are given as constants;
+/// it ignores the sizes that version 1 has as input, and is wrong where more
+/// than one of `num_outputs` parts is short.
+static bool split(NodeContext &context, const OpSchema &schema) {
+  const TensorShapeProto *input = context.getInputShape(0);
+  bool bySizes = context.hasInput(1) &&
+                 (schema.SinceVersion() == 1 || !context.getInputData(1));
+  const AttributeProto *count = context.getAttribute("num_outputs");
+  if (!input || (!bySizes && (!count || context.hasInput(1)))) {
+    return false;
+  }
+  const AttributeProto *attribute = context.getAttribute("axis");
+  int64_t axis = attribute ? attribute->i() : 0;
+  axis = axis < 0 ? axis + input->dim_size() : axis;
+  if (axis < 0 || axis >= input->dim_size())
+    fail_shape_inference("axis ", axis, " is out of range");
+  const auto &extent = input->dim(static_cast<int>(axis));
+  bool isKnown = !bySizes && extent.has_dim_value();
+  auto parts = static_cast<int64_t>(context.getNumOutputs());
+  int64_t rest = isKnown ? extent.dim_value() : 0;
+  int64_t chunk = (rest + parts - 1) / parts;
+  for (int64_t k = 0; k < parts; ++k) {
+    TypeProto &type = *context.getOutputType(k);
+    type = *context.getInputType(0);
+    auto &dim = *type.mutable_tensor_type()->mutable_shape()->mutable_dim(
+        static_cast<int>(axis));
+    dim.Clear();
+    if (isKnown)
+      dim.set_dim_value(std::min(chunk, rest));
+    rest -= std::min(chunk, rest);
+  }
+  return true;
+}
+
+/// Up to version 3 the axis of a Concat is 1 where it is left out.
+static bool concatOld(NodeContext &context, const OpSchema &) {
+  if (!context.getAttribute("axis")) {
+    AttributeProto axis;
+    axis.set_name("axis");
+    axis.set_type(AttributeProto::INT);
+    axis.set_i(1);
+    context.addAttribute(std::move(axis));
+  }
+  return false;
+}
+
+static int64_t flag(NodeContext &context, StringRef name, int64_t fallback) {
+  const AttributeProto *attribute = context.getAttribute(name.str());
+  return attribute ? attribute->i() : fallback;
+}
+
+/// Reductions over axes that are an input. The rank stays with `keepdims`; else
+/// as many axes go as there are elements. None of them stand for all axes, or
+/// with `noop_with_empty_axes` for none.
+static bool reduction(NodeContext &context, const OpSchema &schema) {
+  const TensorShapeProto *input = context.getInputShape(0);
+  if (!input || !context.hasInput(1) || context.getInputData(1))
+    return false;
+  std::optional<int64_t> count = lengthOf(context, 1);
+  bool keepsAxes = flag(context, "keepdims", 1);
+  TypeProto::Tensor &type = output(context, 0);
+  type.set_elem_type(context.getInputType(0)->tensor_type().elem_type());
+  if (count == 0 && flag(context, "noop_with_empty_axes", 0)) {
+    *type.mutable_shape() = *input;
+  } else if (keepsAxes) {
+    setRank(context, input->dim_size());
+    for (auto &dim : *type.mutable_shape()->mutable_dim())
+      if (count == 0)
+        dim.set_dim_value(1);
+  } else if (count && *count <= input->dim_size()) {
+    setRank(context, *count ? input->dim_size() - *count : 0);
+  }
+  return true;
+}
+
+namespace {
+struct ShapeRule {
+  StringLiteral op;
+  int since, until;
+  bool (*infer)(NodeContext &context, const OpSchema &schema);
+};
+} // namespace
+
+bool loopc::onnx::inferShapeByRule(NodeContext &context,
+                                   const OpSchema &schema) {
+  static constexpr int noEnd = std::numeric_limits<int>::max();
+  static const ShapeRule rules[] = {
+      {"Concat", 1, 3, concatOld},
+      {"GatherND", 11, noEnd, gatherND},
+      {"Pad", 18, noEnd, sameRank},
+      {"ReduceL1", 18, noEnd, reduction},
+      {"ReduceL2", 18, noEnd, reduction},
+      {"ReduceLogSum", 18, noEnd, reduction},
+      {"ReduceLogSumExp", 18, noEnd, reduction},
+      {"ReduceMax", 18, noEnd, reduction},
+      {"ReduceMean", 18, noEnd, reduction},
+      {"ReduceMin", 18, noEnd, reduction},
+      {"ReduceProd", 18, noEnd, reduction},
+      {"ReduceSum", 13, noEnd, reduction},
+      {"ReduceSumSquare", 18, noEnd, reduction},
+      {"Split", 1, noEnd, split},
+      {"Squeeze", 13, noEnd, byNumberOfAxes<-1>},
+      {"Tile", 1, 5, sameRank},
+      {"Unsqueeze", 13, noEnd, byNumberOfAxes<1>},
+  };
+  if (!schema.domain().empty())
+    return false;
+  for (const ShapeRule &rule : rules)
+    if (schema.Name() == rule.op.str() &&
+        schema.SinceVersion() >= rule.since &&
+        schema.SinceVersion() <= rule.until)
+      return rule.infer(context, schema);
+  return false;
+}

@@ -1,0 +1,46 @@
+// RUN: loopc-opt %s --convert-onnx-to-linalg --canonicalize --cse --split-input-file | FileCheck %s
+
+// Concatenation fills one tensor, so that a growing value is copied once.
+
+// CHECK-LABEL: func @append
+// CHECK-SAME:    %[[CACHE:.*]]: tensor<4x?x8xf32> {{.*}}, %[[NEW:.*]]: tensor<4x1x8xf32>
+// CHECK:         %[[OLD:.*]] = tensor.dim %[[CACHE]]
+// CHECK:         %[[LENGTH:.*]] = arith.addi %[[OLD]]
+// CHECK:         %[[INIT:.*]] = tensor.empty(%[[LENGTH]])
+// CHECK:         %[[KEPT:.*]] = tensor.insert_slice %[[CACHE]] into %[[INIT]][0, 0, 0]
+// CHECK:         tensor.insert_slice %[[NEW]] into %[[KEPT]][0, %[[OLD]], 0]
+func.func @append(%cache: tensor<4x?x8xf32>, %new: tensor<4x1x8xf32>) -> tensor<4x?x8xf32> {
+  %y = onnx.node "Concat"(%cache, %new) since 13 {axis = 1 : i64} : (tensor<4x?x8xf32>, tensor<4x1x8xf32>) -> tensor<4x?x8xf32>
+  return %y : tensor<4x?x8xf32>
+}
+
+// -----
+
+// Forward slices are views, backward ones are gathered.
+
+// CHECK-LABEL: func @slices
+// CHECK:         tensor.extract_slice %{{.*}}[1] [3] [2]
+// CHECK:         linalg.generic
+func.func @slices(%x: tensor<7xf32>) -> (tensor<3xf32>, tensor<7xf32>) {
+  %one = onnx.constant dense<1> : tensor<1xi64>
+  %two = onnx.constant dense<2> : tensor<1xi64>
+  %zero = onnx.constant dense<0> : tensor<1xi64>
+  %last = onnx.constant dense<-1> : tensor<1xi64>
+  %low = onnx.constant dense<-100> : tensor<1xi64>
+  %high = onnx.constant dense<100> : tensor<1xi64>
+  %a = onnx.node "Slice"(%x, %one, %high, %zero, %two) since 13 {} : (tensor<7xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3xf32>
+  %b = onnx.node "Slice"(%x, %last, %low, %zero, %last) since 13 {} : (tensor<7xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<7xf32>
+  return %a, %b : tensor<3xf32>, tensor<7xf32>
+}
+
+// -----
+
+// Moving an axis of extent 1 moves no element.
+
+// CHECK-LABEL: func @transpose_unit
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @transpose_unit(%x: tensor<1x5x1x?xf32>) -> tensor<5x?x1x1xf32> {
+  %y = onnx.node "Transpose"(%x) since 13 {perm = array<i64: 1, 3, 0, 2>} : (tensor<1x5x1x?xf32>) -> tensor<5x?x1x1xf32>
+  return %y : tensor<5x?x1x1xf32>
+}

@@ -1,0 +1,47 @@
+// RUN: loopc-opt %s --convert-onnx-to-linalg --canonicalize --cse --split-input-file | FileCheck %s
+
+// A shape computed from dimensions folds: the result's extents are the input's,
+// no check is left, and only the last axis is split.
+
+// CHECK-LABEL: func @split_heads
+// CHECK-SAME:    %[[X:.*]]: tensor<?x?x64xf32>
+// CHECK-NOT:     loop.check
+// CHECK:         %[[Y:.*]] = tensor.expand_shape %[[X]] {{\[\[0\], \[1\], \[2, 3\]\]}}
+// CHECK:         return %[[Y]]
+func.func @split_heads(%x: tensor<?x?x64xf32>) -> tensor<?x?x4x16xf32> {
+  %shape = onnx.node "Shape"(%x) since 15 {} : (tensor<?x?x64xf32>) -> tensor<3xi64>
+  %zero = onnx.constant dense<0> : tensor<i64>
+  %batch = onnx.node "Gather"(%shape, %zero) since 13 {axis = 0 : i64} : (tensor<3xi64>, tensor<i64>) -> tensor<i64>
+  %axes = onnx.constant dense<0> : tensor<1xi64>
+  %first = onnx.node "Unsqueeze"(%batch, %axes) since 13 {} : (tensor<i64>, tensor<1xi64>) -> tensor<1xi64>
+  %rest = onnx.constant dense<[-1, 4, 16]> : tensor<3xi64>
+  %target = onnx.node "Concat"(%first, %rest) since 13 {axis = 0 : i64} : (tensor<1xi64>, tensor<3xi64>) -> tensor<4xi64>
+  %y = onnx.node "Reshape"(%x, %target) since 14 {} : (tensor<?x?x64xf32>, tensor<4xi64>) -> tensor<?x?x4x16xf32>
+  return %y : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// A shape known at run time only: its numbers are checked.
+
+// CHECK-LABEL: func @run_time_shape
+// CHECK:         loop.check {{.*}}, "Reshape: the shape holds -1 more than once"
+// CHECK:         loop.check {{.*}}, "Reshape: cannot reshape {} elements to a shape of {} elements"
+func.func @run_time_shape(%x: tensor<6xf32>, %shape: tensor<2xi64>) -> tensor<?x?xf32> {
+  %y = onnx.node "Reshape"(%x, %shape) since 14 {} : (tensor<6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
+// Tiling is a broadcast, then a view.
+
+// CHECK-LABEL: func @tile
+// CHECK:         linalg.generic
+// CHECK-SAME:      outs({{.*}} : tensor<2x3x5xf32>)
+// CHECK:         tensor.collapse_shape {{.*}} {{\[\[0, 1\], \[2\]\]}}
+func.func @tile(%x: tensor<3x5xf32>) -> tensor<6x5xf32> {
+  %repeats = onnx.constant dense<[2, 1]> : tensor<2xi64>
+  %y = onnx.node "Tile"(%x, %repeats) since 13 {} : (tensor<3x5xf32>, tensor<2xi64>) -> tensor<6x5xf32>
+  return %y : tensor<6x5xf32>
+}

@@ -1,0 +1,344 @@
+//===- CAPITest.cpp - The C API over the compiler -------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc-c/loopc.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+namespace {
+
+constexpr std::string_view kAdd = R"(<ir_version: 10, opset_import: ["" : 21]>
+add (float[N,3] x, float[3] b) => (float[N,3] y) { y = Add(x, b) })";
+
+constexpr std::string_view kUnknown =
+    R"(<ir_version: 10, opset_import: ["" : 21]>
+bad (float x) => (float y, float z) { y = NoSuchOperator(x)
+ z = NorThisOne(x) })";
+
+/// A session or what was said instead.
+struct Made {
+  loopc_session *session = nullptr;
+  loopc_diagnostics *diagnostics = nullptr;
+  int status;
+
+  explicit Made(std::string_view text,
+                const loopc_compile_options *options = nullptr)
+      : status(loopc_session_create_from_bytes(
+            text.data(), text.size(), options, &session, &diagnostics)) {}
+  Made(const Made &) = delete;
+  ~Made() {
+    loopc_session_destroy(session);
+    loopc_diagnostics_destroy(diagnostics);
+  }
+  std::string code() const {
+    return loopc_diagnostics_get(diagnostics, 0).code;
+  }
+};
+
+loopc_value tensor(float *data, std::vector<int64_t> &shape) {
+  loopc_value value = {};
+  value.kind = LOOPC_TENSOR;
+  value.as.tensor = {data,
+                     {kDLCPU, 0},
+                     static_cast<int32_t>(shape.size()),
+                     {kDLFloat, 32, 1},
+                     shape.data(),
+                     nullptr,
+                     0};
+  return value;
+}
+
+/// Runs kAdd on ones and returns the first element, or the status negated.
+float runAdd(const loopc_session *session, int64_t rows) {
+  std::vector<float> x(rows * 3, 1.0f), b = {1, 2, 3};
+  std::vector<int64_t> xShape = {rows, 3}, bShape = {3};
+  loopc_value inputs[] = {tensor(x.data(), xShape), tensor(b.data(), bShape)};
+  loopc_value output = {};
+  loopc_error error;
+  int status = loopc_session_run(session, nullptr, inputs, 2, &output, 1,
+                                 &error, nullptr);
+  if (status != LOOPC_OK)
+    return static_cast<float>(-status);
+  float first = static_cast<float *>(output.as.tensor.data)[0];
+  loopc_value_release(&output);
+  return first;
+}
+
+/// A folder of one test.
+class Files : public testing::Test {
+protected:
+  void SetUp() override {
+    auto name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder = std::filesystem::path(testing::TempDir()) /
+             ("loopc-capi-" + std::string(name) + std::to_string(getpid()));
+    std::filesystem::create_directories(folder);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+  std::string path(const char *name) const { return folder / name; }
+  size_t count() const {
+    return std::distance(std::filesystem::directory_iterator(folder), {});
+  }
+  std::filesystem::path folder;
+};
+
+TEST(CAPI, Version) { EXPECT_STREQ(loopc_version(), loopc_rt_version()); }
+
+TEST(CAPI, SessionFromBytes) {
+  Made made(kAdd);
+  ASSERT_EQ(made.status, LOOPC_COMPILE_OK);
+  EXPECT_EQ(made.diagnostics, nullptr);
+  const loopc_model *model = loopc_session_model(made.session);
+  ASSERT_NE(model, nullptr);
+  EXPECT_STREQ(model->name, "add");
+  ASSERT_EQ(model->num_inputs, 2u);
+  EXPECT_STREQ(model->inputs[0].name, "x");
+  EXPECT_STREQ(model->inputs[0].type->dims[0].name, "N");
+  EXPECT_EQ(runAdd(made.session, 2), 2.0f);
+  EXPECT_EQ(runAdd(made.session, 0), runAdd(made.session, 0));
+}
+
+TEST(CAPI, DiagnosticsOfAModel) {
+  Made made(kUnknown);
+  EXPECT_EQ(made.status, LOOPC_COMPILE_ERROR_MODEL);
+  EXPECT_EQ(made.session, nullptr);
+  // All unsupported operators are reported at once.
+  std::string text;
+  for (size_t i = 0, n = loopc_diagnostics_count(made.diagnostics); i < n;
+       ++i) {
+    text += loopc_diagnostics_text(made.diagnostics, i);
+    text += '\n';
+  }
+  EXPECT_THAT(text, HasSubstr("NoSuchOperator"));
+  EXPECT_THAT(text, HasSubstr("NorThisOne"));
+  loopc_diagnostic first = loopc_diagnostics_get(made.diagnostics, 0);
+  EXPECT_EQ(first.severity, LOOPC_SEVERITY_ERROR);
+  EXPECT_THAT(first.code, StartsWith("LC0"));
+  EXPECT_THAT(first.location, HasSubstr("NoSuchOperator"));
+  EXPECT_THAT(
+      loopc_diagnostics_text(made.diagnostics, 0),
+      HasSubstr(std::string("error: ") + first.code + ": " + first.message));
+  // Out of range is empty, not a fault.
+  EXPECT_STREQ(loopc_diagnostics_get(made.diagnostics, 1000).message, "");
+  EXPECT_STREQ(loopc_diagnostics_text(made.diagnostics, 1000), "");
+  EXPECT_EQ(loopc_diagnostics_count(nullptr), 0u);
+}
+
+TEST(CAPI, NotAModel) {
+  for (std::string_view text : {"", "garbage", "\x08\x0a\xff\xff\xff"}) {
+    Made made(text);
+    EXPECT_EQ(made.status, LOOPC_COMPILE_ERROR_MODEL) << text;
+    EXPECT_EQ(made.session, nullptr);
+    EXPECT_GE(loopc_diagnostics_count(made.diagnostics), 1u);
+  }
+}
+
+TEST(CAPI, NullArguments) {
+  loopc_session *session = nullptr;
+  loopc_diagnostics *said = nullptr;
+  EXPECT_EQ(loopc_session_create_from_file(nullptr, nullptr, &session, &said),
+            LOOPC_COMPILE_ERROR_ARGUMENT);
+  EXPECT_EQ(loopc_diagnostics_count(said), 1u);
+  loopc_diagnostics_destroy(said);
+  EXPECT_EQ(loopc_session_create_from_bytes(kAdd.data(), kAdd.size(), nullptr,
+                                            nullptr, nullptr),
+            LOOPC_COMPILE_ERROR_ARGUMENT);
+  EXPECT_EQ(
+      loopc_session_create_from_bytes(nullptr, 4, nullptr, &session, nullptr),
+      LOOPC_COMPILE_ERROR_ARGUMENT);
+  EXPECT_EQ(loopc_session_load_shared(nullptr, nullptr, &session, nullptr),
+            LOOPC_COMPILE_ERROR_ARGUMENT);
+  EXPECT_EQ(session, nullptr);
+  EXPECT_EQ(loopc_session_model(nullptr), nullptr);
+  loopc_error error;
+  EXPECT_EQ(loopc_session_run(nullptr, nullptr, nullptr, 0, nullptr, 0, &error,
+                              nullptr),
+            LOOPC_ERROR_INPUT);
+  loopc_session_destroy(nullptr);
+  loopc_diagnostics_destroy(nullptr);
+  loopc_compile_options_destroy(nullptr);
+}
+
+TEST(CAPI, OptionsRefuseWrongValues) {
+  loopc_compile_options *options = loopc_compile_options_create();
+  EXPECT_EQ(loopc_compile_options_set_opt_level(options, 3), 0);
+  EXPECT_NE(loopc_compile_options_set_opt_level(options, 4), 0);
+  EXPECT_NE(loopc_compile_options_set_opt_level(options, -1), 0);
+  EXPECT_NE(loopc_compile_options_set_opt_level(nullptr, 1), 0);
+  EXPECT_NE(loopc_compile_options_set_cpu(options, nullptr), 0);
+  EXPECT_EQ(loopc_compile_options_set_name(options, "a_1"), 0);
+  EXPECT_NE(loopc_compile_options_set_name(options, "1a"), 0);
+  EXPECT_NE(loopc_compile_options_set_name(options, "a-b"), 0);
+  EXPECT_EQ(loopc_compile_options_add_dim(options, "N", 0), 0);
+  EXPECT_EQ(loopc_compile_options_add_dim(options, "N", 0), 0);
+  EXPECT_NE(loopc_compile_options_add_dim(options, "N", 1), 0);
+  EXPECT_NE(loopc_compile_options_add_dim(options, "M", -1), 0);
+  EXPECT_NE(loopc_compile_options_add_dim(options, "", 1), 0);
+  int64_t shape[] = {-1, 3}, bad[] = {-2};
+  EXPECT_EQ(loopc_compile_options_add_shape(options, "x", shape, 2), 0);
+  EXPECT_NE(loopc_compile_options_add_shape(options, "x", shape, 1), 0);
+  EXPECT_NE(loopc_compile_options_add_shape(options, "y", bad, 1), 0);
+  EXPECT_NE(loopc_compile_options_add_shape(options, "y", nullptr, 1), 0);
+  EXPECT_EQ(loopc_compile_options_add_shape(options, "y", nullptr, 0), 0);
+  loopc_compile_options_destroy(options);
+}
+
+TEST(CAPI, OptionsChangeTheModel) {
+  loopc_compile_options *options = loopc_compile_options_create();
+  loopc_compile_options_add_dim(options, "N", 2);
+  loopc_compile_options_set_opt_level(options, 0);
+  loopc_compile_options_set_verify(options, 1);
+  Made made(kAdd, options);
+  ASSERT_EQ(made.status, LOOPC_COMPILE_OK);
+  // The session does not need the options any more.
+  loopc_compile_options_destroy(options);
+  EXPECT_EQ(loopc_session_model(made.session)->inputs[0].type->dims[0].extent,
+            2);
+  EXPECT_EQ(runAdd(made.session, 2), 2.0f);
+  EXPECT_EQ(runAdd(made.session, 3), -LOOPC_ERROR_INPUT);
+}
+
+TEST(CAPI, OptionsThatDoNotFit) {
+  loopc_compile_options *options = loopc_compile_options_create();
+  loopc_compile_options_add_dim(options, "Q", 2);
+  Made made(kAdd, options);
+  EXPECT_EQ(made.status, LOOPC_COMPILE_ERROR_ARGUMENT);
+  EXPECT_EQ(made.code(), "LC0104");
+  loopc_compile_options_destroy(options);
+  options = loopc_compile_options_create();
+  loopc_compile_options_set_cpu(options, "z80");
+  Made other(kAdd, options);
+  EXPECT_EQ(other.status, LOOPC_COMPILE_ERROR_ARGUMENT);
+  EXPECT_EQ(other.code(), "LC0602");
+  loopc_compile_options_destroy(options);
+}
+
+TEST(CAPI, ThreadsCompileAndRun) {
+  Made shared(kAdd);
+  ASSERT_EQ(shared.status, LOOPC_COMPILE_OK);
+  std::vector<std::thread> threads;
+  std::vector<float> results(8);
+  for (size_t i = 0; i < results.size(); ++i)
+    threads.emplace_back([&, i] {
+      Made own(kAdd);
+      results[i] = runAdd(own.session, 3);
+      for (int k = 0; k < 100; ++k)
+        results[i] += runAdd(shared.session, k + 1);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (float result : results)
+    EXPECT_EQ(result, 202.0f);
+}
+
+TEST_F(Files, MissingFile) {
+  loopc_session *session = nullptr;
+  loopc_diagnostics *said = nullptr;
+  EXPECT_EQ(loopc_session_create_from_file(path("none.onnx").c_str(), nullptr,
+                                           &session, &said),
+            LOOPC_COMPILE_ERROR_FILE);
+  EXPECT_STREQ(loopc_diagnostics_get(said, 0).code, "LC0102");
+  loopc_diagnostics_destroy(said);
+  EXPECT_EQ(loopc_session_load_shared(path("none.so").c_str(), nullptr,
+                                      &session, nullptr),
+            LOOPC_COMPILE_ERROR_FILE);
+}
+
+TEST_F(Files, EmitNames) {
+  EXPECT_EQ(loopc_emit_from_name("obj"), LOOPC_EMIT_OBJ);
+  EXPECT_EQ(loopc_emit_from_name("llvm-ir"), LOOPC_EMIT_LLVM_IR);
+  EXPECT_EQ(loopc_emit_from_name("exe"), 0);
+  EXPECT_EQ(loopc_emit_from_name(nullptr), 0);
+}
+
+TEST_F(Files, EveryStage) {
+  for (const char *name : {"onnx", "loop", "linalg", "memref", "scf", "llvm",
+                           "llvm-ir", "asm", "obj", "shared"}) {
+    std::string file = path(name);
+    loopc_diagnostics *said = nullptr;
+    EXPECT_EQ(loopc_compile_bytes(kAdd.data(), kAdd.size(),
+                                  loopc_emit_from_name(name), file.c_str(),
+                                  nullptr, &said),
+              LOOPC_COMPILE_OK)
+        << name << ": " << loopc_diagnostics_text(said, 0);
+    loopc_diagnostics_destroy(said);
+    EXPECT_GT(std::filesystem::file_size(file), 100u) << name;
+  }
+  // Headers beside the object and the library; nothing temporary is left.
+  EXPECT_EQ(count(), 12u);
+}
+
+TEST_F(Files, SharedLibraryAndBack) {
+  std::ofstream(path("add.onnxtxt")) << kAdd;
+  std::string library = path("add.so");
+  loopc_compile_options *options = loopc_compile_options_create();
+  loopc_compile_options_set_name(options, "my_add");
+  ASSERT_EQ(loopc_compile_file(path("add.onnxtxt").c_str(), LOOPC_EMIT_SHARED,
+                               library.c_str(), options, nullptr),
+            LOOPC_COMPILE_OK);
+  loopc_compile_options_destroy(options);
+  for (const char *name : {static_cast<const char *>(nullptr), "my_add"}) {
+    loopc_session *session = nullptr;
+    ASSERT_EQ(
+        loopc_session_load_shared(library.c_str(), name, &session, nullptr),
+        LOOPC_COMPILE_OK);
+    EXPECT_STREQ(loopc_session_model(session)->name, "add");
+    EXPECT_EQ(runAdd(session, 4), 2.0f);
+    loopc_session_destroy(session);
+  }
+  loopc_session *session = nullptr;
+  EXPECT_EQ(
+      loopc_session_load_shared(library.c_str(), "add", &session, nullptr),
+      LOOPC_COMPILE_ERROR_ARGUMENT);
+}
+
+TEST_F(Files, NothingIsLeftAfterAnError) {
+  loopc_diagnostics *said = nullptr;
+  for (int emit : {LOOPC_EMIT_OBJ, LOOPC_EMIT_SHARED, LOOPC_EMIT_LLVM_IR}) {
+    EXPECT_EQ(loopc_compile_bytes(kUnknown.data(), kUnknown.size(), emit,
+                                  path("out").c_str(), nullptr, nullptr),
+              LOOPC_COMPILE_ERROR_MODEL);
+  }
+  EXPECT_EQ(loopc_compile_bytes(kAdd.data(), kAdd.size(), LOOPC_EMIT_OBJ,
+                                path("none/out.o").c_str(), nullptr, &said),
+            LOOPC_COMPILE_ERROR_FILE);
+  EXPECT_STREQ(loopc_diagnostics_get(said, 0).code, "LC0103");
+  loopc_diagnostics_destroy(said);
+  EXPECT_EQ(loopc_compile_bytes(kAdd.data(), kAdd.size(), 99,
+                                path("out").c_str(), nullptr, nullptr),
+            LOOPC_COMPILE_ERROR_ARGUMENT);
+  EXPECT_EQ(loopc_compile_bytes(kAdd.data(), kAdd.size(), LOOPC_EMIT_OBJ, "",
+                                nullptr, nullptr),
+            LOOPC_COMPILE_ERROR_ARGUMENT);
+  EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(Files, OutputThatExistsStaysWholeAfterAnError) {
+  std::ofstream(path("out.o")) << "precious";
+  EXPECT_EQ(loopc_compile_bytes(kUnknown.data(), kUnknown.size(),
+                                LOOPC_EMIT_OBJ, path("out.o").c_str(), nullptr,
+                                nullptr),
+            LOOPC_COMPILE_ERROR_MODEL);
+  std::string text;
+  std::ifstream(path("out.o")) >> text;
+  EXPECT_EQ(text, "precious");
+}
+
+} // namespace

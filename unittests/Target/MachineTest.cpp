@@ -1,0 +1,96 @@
+//===- MachineTest.cpp - Targets, CPUs and features -----------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Runtime/CPU/CpuFeatures.h"
+#include "Target/Machine.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include "llvm/MC/MCSubtargetInfo.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace loopc;
+
+namespace {
+
+class MachineTest : public testing::Test {
+protected:
+  mlir::FailureOr<Machine> create(const TargetOptions &options) {
+    return createMachine(options, mlir::UnknownLoc::get(&context));
+  }
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+};
+
+/// The names of "+a,+b".
+std::vector<std::string> split(llvm::StringRef features) {
+  llvm::SmallVector<llvm::StringRef> entries;
+  features.split(entries, ',', -1, /*KeepEmpty=*/false);
+  std::vector<std::string> names;
+  for (llvm::StringRef entry : entries)
+    names.push_back(entry.drop_front().str());
+  return names;
+}
+
+} // namespace
+
+// Whatever CPU an object is made for, the runtime can tell whether it has one.
+TEST_F(MachineTest, TheRuntimeKnowsWhatObjectsNeed) {
+  auto generic = create({});
+  ASSERT_TRUE(succeeded(generic));
+  size_t numChecked = 0;
+  for (const llvm::SubtargetSubTypeKV &cpu :
+       generic->llvm->getMCSubtargetInfo()->getAllProcessorDescriptions()) {
+    TargetOptions options;
+    options.cpu = cpu.Key;
+    // 32-bit CPUs are refused.
+    mlir::ScopedDiagnosticHandler quiet(
+        &context, [](mlir::Diagnostic &) { return mlir::success(); });
+    auto machine = create(options);
+    if (failed(machine))
+      continue;
+    for (const std::string &name : split(machine->requiredFeatures)) {
+      ++numChecked;
+      EXPECT_NE(rt::findCpuFeature(name.data(), name.size()),
+                rt::FeatureState::Unknown)
+          << name << " of " << cpu.Key;
+    }
+  }
+  EXPECT_GT(numChecked, 100u);
+}
+
+// What is compiled for this machine runs on it.
+TEST_F(MachineTest, NativeRunsHere) {
+  auto machine = create({});
+  ASSERT_TRUE(succeeded(machine));
+  const char *name = nullptr;
+  size_t size = 0;
+  EXPECT_EQ(rt::checkCpuFeatures(machine->requiredFeatures.c_str(), name, size),
+            rt::FeatureState::Present)
+      << std::string(name ? name : "", size);
+}
+
+TEST_F(MachineTest, NativeIsThisMachineOnly) {
+  TargetOptions options;
+  options.cpu = "native";
+#ifdef __x86_64__
+  options.triple = "aarch64-linux-gnu";
+#else
+  options.triple = "x86_64-linux-gnu";
+#endif
+  std::string message;
+  mlir::ScopedDiagnosticHandler handler(&context,
+                                        [&](mlir::Diagnostic &diagnostic) {
+                                          message = diagnostic.str();
+                                          return mlir::success();
+                                        });
+  EXPECT_TRUE(failed(create(options)));
+  EXPECT_THAT(message, testing::HasSubstr("LC0602: cpu 'native'"));
+}
