@@ -199,7 +199,7 @@ LOOPC_API const loopc_model *loopc_session_model(const loopc_session *session);
 
 /// Runs the model, as loopc_model_run_with_statistics() does; `statistics` may
 /// be null. A model of a shared library is run by the runtime that was linked
-/// into it.
+/// into it, which tells no statistics: they are zero.
 /// \returns a loopc_status.
 LOOPC_API int loopc_session_run(const loopc_session *session,
                                 const loopc_run_options *options,
@@ -207,6 +207,9 @@ LOOPC_API int loopc_session_run(const loopc_session *session,
                                 loopc_value *outputs, size_t num_outputs,
                                 loopc_error *error,
                                 loopc_run_statistics *statistics);
+
+/// Non-zero where loopc_session_run() fills its statistics.
+LOOPC_API int loopc_session_has_statistics(const loopc_session *session);
 
 /// Frees the session and its code. No run may be under way, and outputs that
 /// runs of a loaded shared library allocated must have been released.

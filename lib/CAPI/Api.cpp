@@ -310,6 +310,10 @@ extern "C" int loopc_session_run(const loopc_session *session,
   return session->run(options, inputs, num_inputs, outputs, num_outputs, error);
 }
 
+extern "C" int loopc_session_has_statistics(const loopc_session *session) {
+  return session && !session->run;
+}
+
 extern "C" void loopc_session_destroy(loopc_session *session) {
   delete session;
 }

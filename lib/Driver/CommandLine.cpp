@@ -46,7 +46,9 @@ struct Flags {
                "llvm-ir or asm (weights go to <file>.weights), obj (default), "
                "shared (with the runtime in it)"),
       cl::cat(general)};
-  cl::opt<std::string> optLevel{"O", cl::Prefix, cl::init("3"),
+  cl::opt<std::string> optLevel{"O",
+                                cl::Prefix,
+                                cl::init("3"),
                                 cl::value_desc("0..3"),
                                 cl::desc("Optimisation level (default: -O3)"),
                                 cl::cat(general)};
@@ -73,12 +75,12 @@ struct Flags {
                "native: this one (default for this machine). A CPU that lacks "
                "what the code uses is an error at load"),
       cl::cat(target)};
-  cl::opt<std::string> features{
-      "features", cl::value_desc("+a,-b"),
-      cl::desc("CPU features to use or not to use"), cl::cat(target)};
-  cl::opt<std::string> runtime{
-      "runtime", cl::value_desc("file"),
-      cl::desc("shared: libloopc_rt.a of the target"), cl::cat(target)};
+  cl::opt<std::string> features{"features", cl::value_desc("+a,-b"),
+                                cl::desc("CPU features to use or not to use"),
+                                cl::cat(target)};
+  cl::opt<std::string> runtime{"runtime", cl::value_desc("file"),
+                               cl::desc("shared: libloopc_rt.a of the target"),
+                               cl::cat(target)};
   cl::list<std::string> libraryPaths{
       "library-path", cl::value_desc("folder"),
       cl::desc("shared: where libc and libm of the target are"),
@@ -110,11 +112,11 @@ struct Flags {
       cl::cat(model)};
   cl::opt<std::string> format{
       "input-format", cl::init("auto"), cl::value_desc("format"),
-      cl::desc("onnx or mlir (default: by name and content)"),
-      cl::cat(model)};
+      cl::desc("onnx or mlir (default: by name and content)"), cl::cat(model)};
 
-  cl::opt<bool> remarks{"remarks", cl::desc("Say what was optimised, or why "
-                                            "not"),
+  cl::opt<bool> remarks{"remarks",
+                        cl::desc("Say what was optimised, or why "
+                                 "not"),
                         cl::cat(debug)};
   cl::opt<bool> timing{"timing", cl::desc("Show where the time went"),
                        cl::cat(debug)};
@@ -186,8 +188,8 @@ static bool readPaths(const Flags &flags, DriverOptions &options) {
   options.outputPath = flags.output.empty()
                            ? getDefaultOutput(options.input, options.output)
                            : flags.output.getValue();
-  bool isCode = options.output == Output::Object ||
-                options.output == Output::Shared;
+  bool isCode =
+      options.output == Output::Object || options.output == Output::Shared;
   if (flags.noHeader && flags.header.getNumOccurrences())
     return refuse("--header and --no-header exclude each other");
   if (flags.header.getNumOccurrences()) {
@@ -246,16 +248,16 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
       return refuse("--shape " + text + ": " + problem);
   options.dims = std::move(import.dims);
   options.shapes = std::move(import.shapes);
-  options.configurePasses = [print = bool(flags.printAfterAll)](
-                                mlir::PassManager &passes) {
-    if (print)
-      passes.enableIRPrinting(
-          [](mlir::Pass *, mlir::Operation *) { return false; },
-          [](mlir::Pass *, mlir::Operation *) { return true; },
-          /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/true,
-          /*printAfterOnlyOnFailure=*/false, errs());
-    return mlir::applyPassManagerCLOptions(passes);
-  };
+  options.configurePasses =
+      [print = bool(flags.printAfterAll)](mlir::PassManager &passes) {
+        if (print)
+          passes.enableIRPrinting(
+              [](mlir::Pass *, mlir::Operation *) { return false; },
+              [](mlir::Pass *, mlir::Operation *) { return true; },
+              /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/true,
+              /*printAfterOnlyOnFailure=*/false, errs());
+        return mlir::applyPassManagerCLOptions(passes);
+      };
   return true;
 }
 

@@ -33,8 +33,10 @@ Compiler::Compiler(CompilerOptions givenOptions)
   registerImporterDialects(registry);
   registerTargetTranslations(registry);
   // Models are one function: threads would only cost their start.
-  context = std::make_unique<MLIRContext>(registry,
-                                          MLIRContext::Threading::DISABLED);
+  context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  // The message names the node; the operation itself says nothing to a user.
+  context->printOpOnDiagnostic(false);
 }
 
 Compiler::~Compiler() = default;
@@ -63,9 +65,9 @@ LogicalResult Compiler::parseFile(StringRef path) {
 LogicalResult Compiler::parseBytes(StringRef name, StringRef bytes) {
   TimingScope scope = timing->nest("Import");
   fileStem = name == "-" ? "" : llvm::sys::path::stem(name).str();
-  bool isMLIR = options.format == InputFormat::MLIR ||
-                (options.format == InputFormat::Auto &&
-                 looksLikeMLIR(name, bytes));
+  bool isMLIR =
+      options.format == InputFormat::MLIR ||
+      (options.format == InputFormat::Auto && looksLikeMLIR(name, bytes));
   if (isMLIR)
     return parseMLIR(name, bytes);
   ImportOptions import;

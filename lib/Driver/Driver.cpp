@@ -32,9 +32,8 @@ public:
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
               code == ExitOk)
             code = getExitCode(extractCode(diagnostic.str()));
-          bool isDropped =
-              !remarks &&
-              diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark;
+          bool isDropped = !remarks && diagnostic.getSeverity() ==
+                                           mlir::DiagnosticSeverity::Remark;
           return success(isDropped);
         }) {}
 
@@ -138,17 +137,16 @@ bool Driver::compileShared(OutputFile &file) {
   }
   if (error)
     return cannotWrite(object, errorCodeToError(error));
-  return succeeded(
-      compiler.link(object, file.getTemporaryPath(),
-                    sys::path::filename(options.outputPath)));
+  return succeeded(compiler.link(object, file.getTemporaryPath(),
+                                 sys::path::filename(options.outputPath)));
 }
 
 bool Driver::compileTo(OutputFile &file) {
   if (options.output == Output::Shared)
     return compileShared(file);
   bool hasWeightsFile =
-      options.outputPath != "-" && (options.output == Output::LLVMIR ||
-                                    options.output == Output::Assembly);
+      options.outputPath != "-" &&
+      (options.output == Output::LLVMIR || options.output == Output::Assembly);
   std::string weights = hasWeightsFile ? options.outputPath + ".weights" : "";
   if (succeeded(compiler.emit(options.output, file.getStream(), weights)))
     return true;

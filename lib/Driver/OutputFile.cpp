@@ -12,8 +12,8 @@ using namespace loopc;
 namespace fs = llvm::sys::fs;
 
 OutputFile::~OutputFile() {
-  if (auto *file = static_cast<llvm::raw_fd_ostream *>(
-          temporary ? stream.get() : nullptr))
+  if (auto *file = static_cast<llvm::raw_fd_ostream *>(temporary ? stream.get()
+                                                                 : nullptr))
     file->clear_error(); // its destructor would end the program
   stream.reset();
   if (temporary)

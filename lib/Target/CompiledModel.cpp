@@ -41,8 +41,8 @@ static SymbolMap getRuntimeSymbols(ExecutionSession &session) {
   SymbolMap symbols;
   auto add = [&](StringRef name, const void *address) {
     symbols[session.intern(name)] = ExecutorSymbolDef(
-        ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported |
-                                            llvm::JITSymbolFlags::Callable);
+        ExecutorAddr::fromPtr(address),
+        llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable);
   };
   add("loopc_model_run", reinterpret_cast<const void *>(&loopc_model_run));
 // One line for each function of runtime.h, made by CMake.

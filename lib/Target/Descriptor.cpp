@@ -57,9 +57,9 @@ private:
 
 llvm::GlobalVariable *TableBuilder::addGlobal(llvm::Constant *value,
                                               llvm::Twine name) {
-  auto *global = new llvm::GlobalVariable(
-      module, value->getType(), /*isConstant=*/true,
-      llvm::GlobalValue::PrivateLinkage, value, name);
+  auto *global =
+      new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true,
+                               llvm::GlobalValue::PrivateLinkage, value, name);
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   return global;
 }
@@ -81,9 +81,9 @@ llvm::Constant *TableBuilder::getArray(llvm::ArrayRef<llvm::Constant *> values,
 }
 
 llvm::Constant *TableBuilder::getDtype(DLDataType dtype) {
-  return llvm::ConstantStruct::getAnon({getInt(8, static_cast<int8_t>(dtype.code)),
-                                        getInt(8, static_cast<int8_t>(dtype.bits)),
-                                        getInt(16, dtype.lanes)});
+  return llvm::ConstantStruct::getAnon(
+      {getInt(8, static_cast<int8_t>(dtype.code)),
+       getInt(8, static_cast<int8_t>(dtype.bits)), getInt(16, dtype.lanes)});
 }
 
 llvm::Constant *TableBuilder::getType(mlir::Type type,
@@ -115,11 +115,11 @@ llvm::Constant *TableBuilder::getType(mlir::Type type,
            dims.empty() || dims[i].empty() ? getNull() : getString(dims[i])}));
     dimArray = getArray(values, info.symbol + ".dims");
   }
-  return addGlobal(llvm::ConstantStruct::getAnon(
-                       {getInt(32, kind), getInt(32, rank),
-                        getDtype(element.dtype), getInt(32, element.onnxType),
-                        dimArray, inner}),
-                   info.symbol + ".type");
+  return addGlobal(
+      llvm::ConstantStruct::getAnon(
+          {getInt(32, kind), getInt(32, rank), getDtype(element.dtype),
+           getInt(32, element.onnxType), dimArray, inner}),
+      info.symbol + ".type");
 }
 
 llvm::Constant *TableBuilder::getPorts(llvm::ArrayRef<PortInfo> ports,

@@ -107,7 +107,8 @@ void loopc::writeHeader(const ModelInfo &info, llvm::raw_ostream &os) {
      << "    const loopc_value *inputs, size_t num_inputs,\n"
      << "    loopc_value *outputs, size_t num_outputs, loopc_error *error);\n\n"
      << "// Inputs and outputs as data. A SHAPE has -1 for what the caller "
-        "chooses, and one\n// unused 0 where the rank is 0; a RANK of -1 is any "
+        "chooses, and one\n// unused 0 where the rank is 0; a RANK of -1 is "
+        "any "
         "rank. DTYPE is a DLDataType:\n//   int64_t shape[] = "
      << name << "_INPUT_0_SHAPE;\n\n"
      << "#define " << name << "_NUM_INPUTS " << info.inputs.size() << '\n'

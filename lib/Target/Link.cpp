@@ -55,8 +55,8 @@ static std::string findLibrary(ArrayRef<StringRef> names,
 /// where there is none.
 static std::string findRuntime() {
   static const int anchor = 0;
-  std::vector<std::string> files = {llvm::sys::fs::getMainExecutable(
-      nullptr, const_cast<int *>(&anchor))};
+  std::vector<std::string> files = {
+      llvm::sys::fs::getMainExecutable(nullptr, const_cast<int *>(&anchor))};
   Dl_info info;
   if (dladdr(&anchor, &info) && info.dli_fname)
     files.insert(files.begin(), info.dli_fname);
@@ -96,8 +96,8 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
                                       Location loc) {
   llvm::Triple triple = getTriple(options);
   std::string runtime = options.runtimeLibrary;
-  bool isHost = triple.getArch() ==
-                llvm::Triple(llvm::sys::getProcessTriple()).getArch();
+  bool isHost =
+      triple.getArch() == llvm::Triple(llvm::sys::getProcessTriple()).getArch();
   if (runtime.empty() && isHost)
     runtime = findRuntime();
   if (runtime.empty())
@@ -106,10 +106,8 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
            << "': name it by --runtime";
   // glibc's names, then musl's, where libm is a part of libc.
   std::string muslName = ("libc.musl-" + triple.getArchName() + ".so.1").str();
-  std::string libc =
-      findLibrary({"libc.so.6", muslName}, options, triple);
-  std::string libm =
-      findLibrary({"libm.so.6", muslName}, options, triple);
+  std::string libc = findLibrary({"libc.so.6", muslName}, options, triple);
+  std::string libm = findLibrary({"libm.so.6", muslName}, options, triple);
   if (libc.empty() || libm.empty())
     return emitError(loc, Diag::LinkFailed)
            << "there is no " << (libc.empty() ? "libc.so.6" : "libm.so.6")
@@ -123,8 +121,8 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
       "ld.lld", "-shared", "--eh-frame-hdr", "--hash-style=gnu",
       "--build-id=none", "-znow", "-zrelro", "-zdefs", "--gc-sections",
       // Only the model's two functions are seen outside.
-      "--exclude-libs=ALL", "--allow-shlib-undefined", "-o",
-      outputText.c_str(), sonameText.c_str(), objectText.c_str(),
-      runtime.c_str(), "--as-needed", libm.c_str(), libc.c_str()};
+      "--exclude-libs=ALL", "--allow-shlib-undefined", "-o", outputText.c_str(),
+      sonameText.c_str(), objectText.c_str(), runtime.c_str(), "--as-needed",
+      libm.c_str(), libc.c_str()};
   return runLinker(arguments, loc);
 }

@@ -44,8 +44,8 @@ Triple loopc::getTriple(const TargetOptions &options) {
 /// Features that every x86-64 CPU has, that the code never uses unless asked
 /// for by name (privileged instructions, cryptography, hints), or that only
 /// tune: a program need not look for them. A name that ends in '-' is a
-/// beginning. What is not here is recorded, so that a feature of a later LLVM is
-/// looked for (and refused by a runtime that does not know it).
+/// beginning. What is not here is recorded, so that a feature of a later LLVM
+/// is looked for (and refused by a runtime that does not know it).
 static constexpr StringLiteral kUnrecordedX86[] = {
     "64bit", "64bit-mode", "x87", "cx8", "cmov", "mmx", "fxsr", "sse", "sse2",
     "nopl", "cx16", "sahf",

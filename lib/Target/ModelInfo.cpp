@@ -89,7 +89,8 @@ std::optional<ElementTypeInfo> loopc::getElementTypeInfo(Type type) {
 
 bool loopc::isCIdentifier(StringRef text) {
   return !text.empty() && !llvm::isDigit(text.front()) &&
-         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+         llvm::all_of(text,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
 std::string loopc::makeCIdentifier(StringRef text) {
@@ -129,13 +130,14 @@ static FailureOr<PortInfo> readPort(Attribute attr, StringRef where,
   PortInfo port{name.str(), type.getValue(), {}};
   if (!isPortType(port.type))
     return emitError(loc, Diag::BadModule)
-           << "'" << where << "' has '" << port.name << "' of type " << port.type
-           << ", which no model can take or return";
+           << "'" << where << "' has '" << port.name << "' of type "
+           << port.type << ", which no model can take or return";
   auto dims = dict.getAs<ArrayAttr>("dims");
   if (!dims)
     return port;
   auto tensor = dyn_cast<RankedTensorType>(port.type);
-  bool isValid = tensor && tensor.getRank() == static_cast<int64_t>(dims.size());
+  bool isValid =
+      tensor && tensor.getRank() == static_cast<int64_t>(dims.size());
   for (Attribute dim : dims) {
     auto text = dyn_cast<StringAttr>(dim);
     isValid &= text != nullptr;

@@ -133,7 +133,8 @@ static void declareWeights(llvm::Module &module, const WeightSet &weights,
     // Not hidden: the symbol is local, and in the process out of reach of
     // relative addresses, so that it goes through the offset table.
     global->setDSOLocal(place == WeightPlace::Object);
-    if (place == WeightPlace::Object && weights.isLarge(module.getTargetTriple()))
+    if (place == WeightPlace::Object &&
+        weights.isLarge(module.getTargetTriple()))
       global->setCodeModel(llvm::CodeModel::Large);
   }
 }
@@ -179,8 +180,7 @@ FailureOr<LLVMModule> loopc::translateModule(ModuleOp module,
   LLVMModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
   handleDiagnostics(result, loc);
-  result.module =
-      translateModuleToLLVMIR(module, *result.context, info.symbol);
+  result.module = translateModuleToLLVMIR(module, *result.context, info.symbol);
   if (!result.module || *result.hasError)
     return failure();
   llvm::Module &llvmModule = *result.module;

@@ -68,8 +68,7 @@ void addEmptyWeightSection(llvm::Module &module, const ModelInfo &info,
 /// bytes of the weights behind it: they are copied once, from where they are to
 /// the file.
 mlir::LogicalResult writeObject(llvm::MutableArrayRef<char> object,
-                                const ModelInfo &info,
-                                const WeightSet &weights,
+                                const ModelInfo &info, const WeightSet &weights,
                                 llvm::raw_ostream &os, mlir::Location loc);
 
 } // namespace loopc

@@ -31,7 +31,8 @@ static std::string getSectionName(const llvm::Triple &triple,
 
 void loopc::dropUnusedWeights(const llvm::Module &module, WeightSet &weights) {
   weights.keepOnly([&](StringRef symbol) {
-    return module.getGlobalVariable(symbol) != nullptr;
+    const llvm::GlobalVariable *global = module.getGlobalVariable(symbol);
+    return global && !global->use_empty();
   });
 }
 
@@ -68,8 +69,8 @@ addSection(llvm::Module &module, const ModelInfo &info,
   uint64_t offset = 0;
   for (const WeightSet::Weight &weight : weights.getWeights()) {
     offset = llvm::alignTo(offset, kWeightAlignment);
-    os << ".type \"" << weight.symbol << "\",@object\n.size \""
-       << weight.symbol << "\"," << weight.size << '\n';
+    os << ".type \"" << weight.symbol << "\",@object\n.size \"" << weight.symbol
+       << "\"," << weight.size << '\n';
     define(weight, offset, os);
     offset += weight.size;
   }

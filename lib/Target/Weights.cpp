@@ -25,7 +25,8 @@ using namespace loopc;
 void WeightSet::Free::operator()(char *pointer) const { std::free(pointer); }
 
 WeightSet::Buffer WeightSet::allocate(uint64_t size) {
-  uint64_t rounded = llvm::alignTo(std::max<uint64_t>(size, 1), kWeightAlignment);
+  uint64_t rounded =
+      llvm::alignTo(std::max<uint64_t>(size, 1), kWeightAlignment);
   void *pointer = std::aligned_alloc(kWeightAlignment, rounded);
   if (!pointer)
     llvm::report_bad_alloc_error("no memory for the weights of a model");
@@ -139,8 +140,7 @@ FailureOr<WeightSet> WeightSet::extract(ModuleOp module, StringRef prefix) {
       table.erase(global);
       continue;
     }
-    std::string symbol =
-        (prefix + ".weight" + Twine(set.weights.size())).str();
+    std::string symbol = (prefix + ".weight" + Twine(set.weights.size())).str();
     if (failed(set.add(attr, symbol, *size, global.getLoc())))
       return failure();
     it->second = StringAttr::get(module.getContext(), symbol);
@@ -167,7 +167,8 @@ uint64_t WeightSet::getTotalSize() const {
 void WeightSet::write(llvm::raw_ostream &os) const {
   uint64_t written = 0;
   for (const Weight &weight : weights) {
-    os.write_zeros(llvm::offsetToAlignment(written, llvm::Align(kWeightAlignment)));
+    os.write_zeros(
+        llvm::offsetToAlignment(written, llvm::Align(kWeightAlignment)));
     written = llvm::alignTo(written, kWeightAlignment) + weight.size;
     os.write(weight.data, weight.size);
   }

@@ -204,7 +204,8 @@ class InferenceSession:
             ),
             count("memory_limit", options.memory_limit if memory_limit is None else memory_limit),
         )
-        self._statistics = RunStatistics(*statistics)
+        if self._session.has_statistics:
+            self._statistics = RunStatistics(*statistics)
         if status != 0:
             raise run_error(status, message)
         return results
@@ -247,7 +248,11 @@ class InferenceSession:
 
     @property
     def last_run_statistics(self) -> RunStatistics | None:
-        """Counts of the run that ended last, failed ones included."""
+        """Counts of the run that ended last, failed ones included.
+
+        None before the first run, and for models that `load` returned: the
+        runtime in a shared library tells no counts.
+        """
         return self._statistics
 
 

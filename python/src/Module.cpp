@@ -157,6 +157,7 @@ NB_MODULE(_loopc, m) {
       .def_prop_ro(
           "abi_version",
           [](const Session &self) { return self.getModel().abi_version; })
+      .def_prop_ro("has_statistics", &Session::hasStatistics)
       .def("inputs",
            [](const Session &self) {
              const loopc_model &model = self.getModel();

@@ -64,6 +64,7 @@ public:
   Session &operator=(const Session &) = delete;
 
   const loopc_model &getModel() const { return *model; }
+  bool hasStatistics() const { return loopc_session_has_statistics(session); }
 
   /// Runs the model. `names` is None (all outputs) or a sequence of names.
   /// \returns (status, message, [outputs], (allocations, deallocations,

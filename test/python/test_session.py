@@ -543,6 +543,7 @@ def test_compile_and_load(tmp_path):
     total, collected = session.run(None, {"n": np.array(3), "x": x})
     np.testing.assert_array_equal(total, x * 4)
     assert collected.shape == (3, 4)
+    assert session.last_run_statistics is None
     with pytest.raises(loopc.InvalidArgument):
         session.run(None, {"n": np.array(3.0), "x": x})
 

@@ -249,8 +249,10 @@ static ExitCode runModel(const loopc_session *session, const Options &options) {
     return failed;
   if (!options.quiet)
     printOutputs(model, outputs, options.limit);
-  if (options.statistics)
+  if (options.statistics && loopc_session_has_statistics(session))
     printStatistics(runner.getStatistics());
+  else if (options.statistics)
+    outs() << "stats: not counted in a shared library\n";
   if (!options.outputPath.empty())
     if (Error error = writeValues(options.outputPath, model.outputs, outputs)) {
       printError(toString(std::move(error)));

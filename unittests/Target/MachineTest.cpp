@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Runtime/CPU/CpuFeatures.h"
 #include "Target/Machine.h"
+#include "Runtime/CPU/CpuFeatures.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"

@@ -466,9 +466,77 @@ static LogicalResult lowerScatterND(NodeLowering &l) {
 // TensorScatter
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// The operands of a TensorScatter.
+struct CacheUpdate {
+  Value cache, update;
+  int64_t rank, axis;
+  bool isCircular, hasStarts;
+  Dims cacheDims, dims;
+
+  OpFoldResult length() const { return dims[axis]; }
+  OpFoldResult capacity() const { return cacheDims[axis]; }
+  /// Holds the shapes against each other; false where they cannot fit.
+  bool checkShapes(NodeLowering &l) const;
+  /// One write for all, for a batch item, or (circular) for an element of its
+  /// sequence: the loops over them, and what one of them writes.
+  Dims loops(NodeLowering &l) const;
+  Dims sizes(NodeLowering &l) const;
+  /// Where the write `position` begins in the cache, on its sequence axis.
+  OpFoldResult start(NodeLowering &l, ValueRange position,
+                     const std::optional<CheckedIndices> &checked) const;
+};
+} // namespace
+
+bool CacheUpdate::checkShapes(NodeLowering &l) const {
+  bool isPossible = true;
+  for (int64_t k : llvm::seq(rank))
+    if (k != axis)
+      isPossible &=
+          requireEqual(l, dims[k], cacheDims[k],
+                       "axis " + Twine(k) + " of the update and of the cache");
+  if (hasStarts)
+    isPossible &= requireEqual(l, l.dim(l.in(2), 0), dims[0],
+                               "number of write indices and extent of the "
+                               "batch");
+  l.check(compare(l, IP::ule, length(), capacity()),
+          "the update has {} elements on its sequence axis, the cache {}",
+          ValueRange{l.asIndex(length()), l.asIndex(capacity())});
+  return isPossible && !isKnownEmpty(dims) && !isKnownEmpty(cacheDims);
+}
+
+Dims CacheUpdate::loops(NodeLowering &l) const {
+  Dims loops = {hasStarts ? dims[0] : l.fold(1)};
+  if (hasStarts && isCircular)
+    loops.push_back(length());
+  return loops;
+}
+
+Dims CacheUpdate::sizes(NodeLowering &l) const {
+  Dims sizes = dims;
+  if (hasStarts)
+    sizes[0] = l.fold(1);
+  if (hasStarts && isCircular)
+    sizes[axis] = l.fold(1);
+  return sizes;
+}
+
+OpFoldResult
+CacheUpdate::start(NodeLowering &l, ValueRange position,
+                   const std::optional<CheckedIndices> &checked) const {
+  Value raw = elementAt(l, l.in(2), position[0]);
+  if (!isCircular)
+    return checked->position(l.b, l.b.getLoc(), raw);
+  // An empty cache must not be divided by.
+  Value extent = l.asIndex(maxSigned(l, capacity(), l.fold(1)));
+  Value sum = l.asIndex(l.add(l.toIndex(raw), position[1]));
+  Value rest = arith::RemSIOp::create(l.b, sum, extent);
+  return select(l, compare(l, IP::slt, rest, l.fold(0)), l.add(rest, extent),
+                rest);
+}
+
 /// Writes each batch item's update behind what its cache holds.
 static LogicalResult lowerTensorScatter(NodeLowering &l) {
-  Value cache = l.in(0), update = l.in(1);
   int64_t rank = l.rank(0);
   FailureOr<int64_t> axis = l.axisAttr("axis", rank, -2);
   if (failed(axis))
@@ -476,73 +544,37 @@ static LogicalResult lowerTensorScatter(NodeLowering &l) {
   std::string mode = l.stringAttr("mode", "linear");
   if (mode != "linear" && mode != "circular")
     return l.refuse("mode '" + mode + "' is not known");
-  bool isCircular = mode == "circular";
-  if (*axis == 0 || l.rank(1) != rank)
-    return l.refuse("axis 0 is the batch, and cache and update have one rank");
-  Dims cacheDims = l.dims(cache), dims = l.dims(update);
-  for (int64_t k : llvm::seq(rank))
-    if (k != *axis && !requireEqual(l, dims[k], cacheDims[k],
-                                    "axis " + Twine(k) +
-                                        " of the update and of the cache")) {
-      l.setResult(cache);
-      return success();
-    }
-  OpFoldResult length = dims[*axis], most = cacheDims[*axis];
-  l.check(compare(l, IP::ule, length, most),
-          "the update has {} elements on its sequence axis, the cache {}",
-          ValueRange{l.asIndex(length), l.asIndex(most)});
-  Dims sizes = dims, ones(rank, l.fold(1)), loops;
-  bool hasStarts = l.has(2);
-  // Without starts, or in linear mode, an item is one slice.
-  OpFoldResult room = isCircular ? most : l.add(l.sub(most, length), l.fold(1));
-  Value ok = compare(l, IP::ule, length, most);
-  std::optional<CheckedIndices> checked;
-  if (hasStarts) {
-    if (l.rank(2) != 1)
-      return l.refuse("'write_indices' must have rank 1");
-    if (!requireEqual(l, l.dim(l.in(2), 0), dims[0],
-                      "number of write indices and extent of the batch")) {
-      l.setResult(cache);
-      return success();
-    }
-    if (!isCircular) {
-      checked.emplace(l, 2, room, /*wraps=*/false);
-      ok = both(l, ok, checked->ok());
-    }
-    loops.push_back(dims[0]);
-    sizes[0] = l.fold(1);
-    if (isCircular) {
-      loops.push_back(length);
-      sizes[*axis] = l.fold(1);
-    }
-  } else {
-    loops.push_back(l.fold(1));
-  }
-  loops[0] = select(l, ok, loops[0], l.fold(0));
-  if (isKnownEmpty(cacheDims) || isKnownEmpty(dims)) {
-    l.setResult(cache);
+  if (*axis == 0 || l.rank(1) != rank || (l.has(2) && l.rank(2) != 1))
+    return l.refuse("axis 0 is the batch, cache and update have one rank, and "
+                    "the write indices have rank 1");
+  CacheUpdate write{l.in(0),   l.in(1),          rank,
+                    *axis,     mode == "circular", l.has(2),
+                    l.dims(l.in(0)), l.dims(l.in(1))};
+  if (!write.checkShapes(l)) {
+    l.setResult(write.cache);
     return success();
   }
+  Value ok = compare(l, IP::ule, write.length(), write.capacity());
+  std::optional<CheckedIndices> checked;
+  if (write.hasStarts && !write.isCircular) {
+    // The last place that an update fits behind.
+    OpFoldResult room =
+        l.add(l.sub(write.capacity(), write.length()), l.fold(1));
+    checked.emplace(l, 2, room, /*wraps=*/false);
+    ok = both(l, ok, checked->ok());
+  }
+  Dims loops = write.loops(l), sizes = write.sizes(l);
+  loops[0] = select(l, ok, loops[0], l.fold(0));
   l.setResult(loopNest(
-      l, loops, cache, [&](ValueRange position, ValueRange carried) {
-        Dims from(rank, l.fold(0)), to(rank, l.fold(0));
-        if (hasStarts) {
+      l, loops, write.cache, [&](ValueRange position, ValueRange carried) {
+        Dims from(rank, l.fold(0)), to(rank, l.fold(0)), ones(rank, l.fold(1));
+        if (write.hasStarts) {
           from[0] = to[0] = position[0];
-          Value raw = elementAt(l, l.in(2), position[0]);
-          Value start = l.toIndex(raw);
-          if (isCircular) {
+          to[*axis] = write.start(l, position, checked);
+          if (write.isCircular)
             from[*axis] = position[1];
-            Value extent = l.asIndex(maxSigned(l, most, l.fold(1)));
-            Value sum = l.asIndex(l.add(start, position[1]));
-            Value rest = arith::RemSIOp::create(l.b, sum, extent);
-            to[*axis] =
-                select(l, compare(l, IP::slt, rest, l.fold(0)),
-                       l.add(rest, extent), rest);
-          } else {
-            to[*axis] = checked->position(l.b, l.b.getLoc(), raw);
-          }
         }
-        Value part = sliceOf(l, update, from, sizes);
+        Value part = sliceOf(l, write.update, from, sizes);
         return SmallVector<Value>{tensor::InsertSliceOp::create(
             l.b, part, carried[0], to, sizes, ones)};
       })[0]);

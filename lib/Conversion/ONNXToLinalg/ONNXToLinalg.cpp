@@ -84,6 +84,13 @@ struct ConvertONNXToLinalg
         if (isa<UnrankedTensorType>(input.getType()))
           return lowering.refuse("an input whose rank is not known at compile "
                                  "time is not supported");
+    // Buffers of strings do not exist yet.
+    auto isString = [](Type type) {
+      return isa<onnx::StringType>(getElementTypeOrSelf(type));
+    };
+    if (llvm::any_of(node->getOperandTypes(), isString) ||
+        llvm::any_of(node->getResultTypes(), isString))
+      return lowering.refuse("tensors of strings are not supported");
     if (failed(row->lower(lowering)) || failed(lowering.checkAttributesSeen()))
       return failure();
     for (auto [k, result] : llvm::enumerate(node.getResults())) {

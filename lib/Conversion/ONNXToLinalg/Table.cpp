@@ -49,6 +49,7 @@ const LoweringTable &LoweringTable::get() {
     addCastRows(t);
     addShapeRows(t);
     addMovementRows(t);
+    addPaddingRows(t);
     addIndexingRows(t);
     addSelectionRows(t);
     addContractionRows(t);

@@ -227,6 +227,7 @@ void addUnaryRows(LoweringTable &);
 void addCastRows(LoweringTable &);
 void addShapeRows(LoweringTable &);
 void addMovementRows(LoweringTable &);
+void addPaddingRows(LoweringTable &);
 void addIndexingRows(LoweringTable &);
 void addSelectionRows(LoweringTable &);
 void addContractionRows(LoweringTable &);

@@ -100,6 +100,13 @@ struct LoopInterface
     auto loop = cast<LoopOp>(op);
     if (!loop.getSlices().empty())
       return loop.emitOpError("slices must be lowered before bufferization");
+    auto isTensor = [](Value value) {
+      return value && isa<TensorType>(value.getType());
+    };
+    if (isTensor(loop.getTripCount()) || isTensor(loop.getCondition()) ||
+        llvm::any_of(loop.getLengths(), isTensor))
+      return loop.emitOpError("trip count, condition and lengths must be made "
+                              "scalars before bufferization (loop-scalarize)");
     SmallVector<Value> inits;
     for (Value init : loop.getInits()) {
       if (!isa<TensorType>(init.getType())) {

@@ -117,6 +117,7 @@ public:
            (loop.getCondition() && needs(loop.getCondition().getType())) ||
            needs(loop.getCounter().getType()) ||
            needs(loop.getConditionArg().getType()) ||
+           llvm::any_of(loop.getLengths().getTypes(), needs) ||
            llvm::any_of(loop.getInits().getTypes(), scalarOf) ||
            llvm::any_of(loop.getYield().getCollected().getTypes(), scalarAt0);
   }
@@ -131,6 +132,10 @@ public:
     if (loop.getCondition())
       condition =
           extractScalar(b, b.getLoc(), loop.getCondition(), "the condition");
+    SmallVector<Value> lengths;
+    for (Value length : loop.getLengths())
+      lengths.push_back(
+          toI64(b, extractScalar(b, b.getLoc(), length, "the length")));
     unsigned scalars = 0;
     SmallVector<Value> inits;
     for (Value init : loop.getInits()) {
@@ -148,7 +153,7 @@ public:
       arguments.push_back(arg.getType());
     auto scalar =
         LoopOp::create(b, results, arguments, trips, condition, inits,
-                       loop.getSlices(), loop.getLengths(), loop.getPorts());
+                       loop.getSlices(), lengths, loop.getPorts());
     scalar->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
     moveScalarBody(scalar);
     b.setInsertionPointAfter(scalar);

@@ -11,11 +11,35 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace loopc;
+
+/// True if `value` is `base` with elements written over.
+static bool keepsShape(Value value, Value base) {
+  while (value != base) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!result)
+      return false;
+    Operation *op = result.getOwner();
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+      value = insert.getDest();
+    } else if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
+      value = insert.getDest();
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      unsigned k = result.getResultNumber();
+      if (!keepsShape(loop.getYieldedValues()[k], loop.getRegionIterArg(k)))
+        return false;
+      value = loop.getInitArgs()[k];
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
 
 /// The dimension as its producer's operands say it; null where they do not.
 static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
@@ -54,6 +78,12 @@ static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
     for (auto [k, size] : llvm::enumerate(slice.getMixedSizes()))
       if (!dropped.test(k) && kept++ == axis)
         return size;
+  }
+  // A loop that writes into the tensor that it carries.
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    unsigned k = value.getResultNumber();
+    if (keepsShape(loop.getYieldedValues()[k], loop.getRegionIterArg(k)))
+      return resolveDim(b, loc, loop.getInitArgs()[k], axis);
   }
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     // A group of one axis; products are left to tensor.dim.

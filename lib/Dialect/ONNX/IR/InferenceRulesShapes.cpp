@@ -10,6 +10,7 @@
 // operators that change shapes by axes or sizes computed at run time.
 
 #include "SchemaImpl.h"
+#include "onnx/defs/tensor_proto_util.h"
 
 using namespace mlir;
 using namespace loopc::onnx;
@@ -113,6 +114,39 @@ static bool split(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
+/// The element of one-element constant input `index` that holds 64-bit integers.
+static std::optional<int64_t> integerOf(NodeContext &context, size_t index) {
+  const ::onnx::TensorProto *data = context.getInputData(index);
+  if (!data || data->data_type() != ::onnx::TensorProto::INT64)
+    return std::nullopt;
+  std::vector<int64_t> values = ::onnx::ParseData<int64_t>(data);
+  if (values.size() != 1)
+    return std::nullopt;
+  return values[0];
+}
+
+/// The library counts the elements of a Range of 64-bit integers in doubles,
+/// and overflows where its ends are far apart.
+static bool range(NodeContext &context, const OpSchema &) {
+  std::optional<int64_t> start = integerOf(context, 0);
+  std::optional<int64_t> limit = integerOf(context, 1);
+  std::optional<int64_t> delta = integerOf(context, 2);
+  if (!start || !limit || !delta || *delta == 0)
+    return false;
+  bool isDown = *delta < 0;
+  auto low = static_cast<uint64_t>(isDown ? *limit : *start);
+  auto high = static_cast<uint64_t>(isDown ? *start : *limit);
+  uint64_t step = isDown ? 0 - static_cast<uint64_t>(*delta) : *delta;
+  bool isEmpty = isDown ? *start <= *limit : *limit <= *start;
+  uint64_t count = isEmpty ? 0 : (high - low - 1) / step + 1;
+  TypeProto::Tensor &type = output(context, 0);
+  type.set_elem_type(::onnx::TensorProto::INT64);
+  auto &dim = *type.mutable_shape()->add_dim();
+  if (count <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    dim.set_dim_value(static_cast<int64_t>(count));
+  return true;
+}
+
 /// Up to version 3 the axis of a Concat is 1 where it is left out.
 static bool concatOld(NodeContext &context, const OpSchema &) {
   if (!context.getAttribute("axis")) {
@@ -169,6 +203,7 @@ bool loopc::onnx::inferShapeByRule(NodeContext &context,
       {"Concat", 1, 3, concatOld},
       {"GatherND", 11, noEnd, gatherND},
       {"Pad", 18, noEnd, sameRank},
+      {"Range", 11, noEnd, range},
       {"ReduceL1", 18, noEnd, reduction},
       {"ReduceL2", 18, noEnd, reduction},
       {"ReduceLogSum", 18, noEnd, reduction},
