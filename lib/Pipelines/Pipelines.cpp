@@ -60,13 +60,14 @@ static void addToLinalg(OpPassManager &manager, const PipelineOptions &options) 
   functions.addPass(createLoopCollectInPlace());
   addCleanup(functions);
   if (options.optLevel > 0) {
-    manager.addPass(createLinalgElementwiseOpFusionPass());
+    manager.addNestedPass<func::FuncOp>(createLoopFuseElementwise());
     addCleanup(manager);
   }
 }
 
 static void addToMemRef(OpPassManager &manager) {
   manager.addPass(createMarkInputsReadOnly());
+  manager.addNestedPass<func::FuncOp>(createLoopPrivatizeEmpty());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;

@@ -10,6 +10,7 @@
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Target/CodeGen.h"
 
+#include "llvm/Analysis/LoopAccessAnalysis.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -18,11 +19,16 @@
 using namespace mlir;
 using namespace loopc;
 
+/// Fused elementwise loops read and write many buffers; whether two overlap is
+/// checked before the vectorised loop, however many comparisons that takes.
+static constexpr unsigned kRuntimeChecks = 128;
+
 void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                            unsigned level) {
   static const llvm::OptimizationLevel kLevels[] = {
       llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
       llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  llvm::VectorizerParams::RuntimeMemoryCheckThreshold = kRuntimeChecks;
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = level >= 2;
   tuning.SLPVectorization = level >= 2;

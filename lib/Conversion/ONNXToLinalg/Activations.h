@@ -27,21 +27,35 @@ struct Scalars {
   mlir::Value number(mlir::Value like, double value) {
     return make<mlir::arith::ConstantOp>(b.getFloatAttr(like.getType(), value));
   }
-  mlir::Value add(mlir::Value x, mlir::Value y) { return make<mlir::arith::AddFOp>(x, y); }
-  mlir::Value sub(mlir::Value x, mlir::Value y) { return make<mlir::arith::SubFOp>(x, y); }
-  mlir::Value mul(mlir::Value x, mlir::Value y) { return make<mlir::arith::MulFOp>(x, y); }
-  mlir::Value div(mlir::Value x, mlir::Value y) { return make<mlir::arith::DivFOp>(x, y); }
-  mlir::Value max(mlir::Value x, mlir::Value y) { return make<mlir::arith::MaximumFOp>(x, y); }
-  mlir::Value min(mlir::Value x, mlir::Value y) { return make<mlir::arith::MinimumFOp>(x, y); }
+  mlir::Value add(mlir::Value x, mlir::Value y) {
+    return make<mlir::arith::AddFOp>(x, y);
+  }
+  mlir::Value sub(mlir::Value x, mlir::Value y) {
+    return make<mlir::arith::SubFOp>(x, y);
+  }
+  mlir::Value mul(mlir::Value x, mlir::Value y) {
+    return make<mlir::arith::MulFOp>(x, y);
+  }
+  mlir::Value div(mlir::Value x, mlir::Value y) {
+    return make<mlir::arith::DivFOp>(x, y);
+  }
+  mlir::Value max(mlir::Value x, mlir::Value y) {
+    return make<mlir::arith::MaximumFOp>(x, y);
+  }
+  mlir::Value min(mlir::Value x, mlir::Value y) {
+    return make<mlir::arith::MinimumFOp>(x, y);
+  }
   mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) {
     return make<mlir::arith::SelectOp>(c, x, y);
   }
-  mlir::Value compare(mlir::arith::CmpFPredicate p, mlir::Value x, mlir::Value y) {
+  mlir::Value compare(mlir::arith::CmpFPredicate p, mlir::Value x,
+                      mlir::Value y) {
     return make<mlir::arith::CmpFOp>(p, x, y);
   }
 };
 
-using ActivationFn = mlir::Value (*)(Scalars s, mlir::Value x, double alpha, double beta);
+using ActivationFn = mlir::Value (*)(Scalars s, mlir::Value x, double alpha,
+                                     double beta);
 
 /// An activation as its name in ONNX, how many parameters it takes, and what
 /// these are where they are not given.

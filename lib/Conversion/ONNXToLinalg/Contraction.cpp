@@ -76,9 +76,9 @@ Value loopc::broadcastChecked(NodeLowering &l, Value value,
        llvm::zip_equal(own, dims.take_back(own.size()))) {
     if (isConstantIntValue(extent, 1) || sameExtent(extent, target))
       continue;
-    Value fits = either(
-        l, compare(l, arith::CmpIPredicate::eq, extent, target),
-        compare(l, arith::CmpIPredicate::eq, extent, l.fold(1)));
+    Value fits =
+        either(l, compare(l, arith::CmpIPredicate::eq, extent, target),
+               compare(l, arith::CmpIPredicate::eq, extent, l.fold(1)));
     l.check(fits, "a dimension of {} does not broadcast to {}",
             ValueRange{l.asIndex(extent), l.asIndex(target)});
   }
@@ -198,8 +198,7 @@ Value loopc::matMul(NodeLowering &l, Factor lhs, Factor rhs, Type accumulator) {
 static LogicalResult lowerMatMul(NodeLowering &l) {
   Type type = NodeLowering::computeType(l.elementType(0));
   bool isUnsigned = l.isUnsigned(0);
-  Value result =
-      matMul(l, {l.in(0), isUnsigned}, {l.in(1), isUnsigned}, type);
+  Value result = matMul(l, {l.in(0), isUnsigned}, {l.in(1), isUnsigned}, type);
   if (!result)
     return failure();
   l.setResult(castElements(l, result, l.elementType(0), isUnsigned));
@@ -226,12 +225,12 @@ struct Gemm {
   Value scaled(OpBuilder &b, Location loc, Value x, double factor);
   /// C times beta in the type that is summed in.
   Value addend() {
-    return l.elementwise(
-        l.in(2), compute, [&](OpBuilder &b, Location loc, ValueRange s) {
-          Value x = NodeLowering::castScalar(b, loc, s[0], isUnsigned, compute,
-                                             isUnsigned);
-          return scaled(b, loc, x, beta);
-        });
+    return l.elementwise(l.in(2), compute,
+                         [&](OpBuilder &b, Location loc, ValueRange s) {
+                           Value x = NodeLowering::castScalar(
+                               b, loc, s[0], isUnsigned, compute, isUnsigned);
+                           return scaled(b, loc, x, beta);
+                         });
   }
 
   NodeLowering &l;
@@ -248,8 +247,7 @@ Value Gemm::scaled(OpBuilder &b, Location loc, Value x, double factor) {
     return x;
   Type type = isa<FloatType>(compute) ? compute : b.getF64Type();
   x = NodeLowering::castScalar(b, loc, x, isUnsigned, type, isUnsigned);
-  Value scale =
-      arith::ConstantOp::create(b, loc, b.getFloatAttr(type, factor));
+  Value scale = arith::ConstantOp::create(b, loc, b.getFloatAttr(type, factor));
   x = arith::MulFOp::create(b, loc, x, scale);
   return NodeLowering::castScalar(b, loc, x, isUnsigned, compute, isUnsigned);
 }
@@ -299,16 +297,16 @@ LogicalResult Gemm::lower() {
   SmallVector<Value> parts{sum};
   if (adds)
     parts.push_back(broadcastChecked(l, addend(), target));
-  l.setResult(l.elementwise(
-      parts, element, [&](OpBuilder &b, Location loc, ValueRange s) {
-        Value x = scaled(b, loc, s[0], alpha);
-        if (adds && isa<FloatType>(compute))
-          x = arith::AddFOp::create(b, loc, x, s[1]);
-        else if (adds)
-          x = arith::AddIOp::create(b, loc, x, s[1]);
-        return NodeLowering::castScalar(b, loc, x, isUnsigned, element,
-                                        isUnsigned);
-      }));
+  l.setResult(l.elementwise(parts, element,
+                            [&](OpBuilder &b, Location loc, ValueRange s) {
+                              Value x = scaled(b, loc, s[0], alpha);
+                              if (adds && isa<FloatType>(compute))
+                                x = arith::AddFOp::create(b, loc, x, s[1]);
+                              else if (adds)
+                                x = arith::AddIOp::create(b, loc, x, s[1]);
+                              return NodeLowering::castScalar(
+                                  b, loc, x, isUnsigned, element, isUnsigned);
+                            }));
   return success();
 }
 
@@ -330,8 +328,8 @@ Value loopc::subtractZeroPoint(NodeLowering &l, Factor value,
                                            false);
         if (s.size() == 1)
           return x;
-        Value zero = NodeLowering::castScalar(
-            b, loc, s[1], zeroPoint.isUnsigned, i32, false);
+        Value zero = NodeLowering::castScalar(b, loc, s[1],
+                                              zeroPoint.isUnsigned, i32, false);
         return Value(arith::SubIOp::create(b, loc, x, zero));
       });
 }
@@ -361,8 +359,7 @@ Value loopc::requantize(NodeLowering &l, Value value, Value x, Value w, Value y,
         // The bounds win over NaN, of which there is no integer.
         sum = arith::MaxNumFOp::create(b, loc, sum, number(least));
         sum = arith::MinNumFOp::create(b, loc, sum, number(most));
-        Value integer =
-            arith::FPToSIOp::create(b, loc, b.getI32Type(), sum);
+        Value integer = arith::FPToSIOp::create(b, loc, b.getI32Type(), sum);
         return arith::TruncIOp::create(b, loc, type, integer);
       });
 }

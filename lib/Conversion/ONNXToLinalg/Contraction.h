@@ -27,8 +27,7 @@ struct Factor {
 /// over. The innermost loop is what gets vectorised: where it is a sum, the
 /// additions may be reassociated.
 mlir::Value multiplyAdd(NodeLowering &l, Factor lhs, Factor rhs,
-                        mlir::Value init,
-                        llvm::ArrayRef<mlir::AffineMap> maps);
+                        mlir::Value init, llvm::ArrayRef<mlir::AffineMap> maps);
 
 /// NumPy's matmul, computed and returned in `accumulator`; null after an error
 /// where a rank is 0.
@@ -49,8 +48,7 @@ bool mayBroadcast(llvm::ArrayRef<mlir::OpFoldResult> extents);
 
 /// The integers of `value` minus `zeroPoint` (which broadcasts against it), as
 /// i32; a missing zero point is 0.
-mlir::Value subtractZeroPoint(NodeLowering &l, Factor value,
-                              Factor zeroPoint);
+mlir::Value subtractZeroPoint(NodeLowering &l, Factor value, Factor zeroPoint);
 
 /// Rounds the i32 sums `value * x * w / y + zeroPoint` half to even into the
 /// type of the zero point, saturating. All of the scales and the zero point

@@ -53,7 +53,8 @@ static Value mergeAxis(NodeLowering &l, Value value, int64_t axis,
     else
       groups.push_back({k});
   Value merged = tensor::CollapseShapeOp::create(l.b, value, groups);
-  auto shape = llvm::to_vector(cast<RankedTensorType>(merged.getType()).getShape());
+  auto shape =
+      llvm::to_vector(cast<RankedTensorType>(merged.getType()).getShape());
   shape[axis] = getConstantIntValue(extent).value_or(ShapedType::kDynamic);
   return l.b.createOrFold<tensor::CastOp>(
       cast<RankedTensorType>(merged.getType()).clone(shape), merged);
@@ -128,8 +129,7 @@ LogicalResult Convolution::read(unsigned xInput, unsigned wInput) {
       kernelShape(l, rank - 2, ArrayRef(weights).drop_front(2));
   if (failed(kernel))
     return failure();
-  FailureOr<Window> read =
-      readWindow(l, ArrayRef(in).drop_front(2), *kernel);
+  FailureOr<Window> read = readWindow(l, ArrayRef(in).drop_front(2), *kernel);
   if (failed(read))
     return failure();
   window = *read;
@@ -174,9 +174,9 @@ Value Convolution::accumulate(Value init) {
     ws.push_back(k);
     os.push_back(o);
   }
-  Value sum = multiplyAdd(
-      l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, out,
-      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+  Value sum =
+      multiplyAdd(l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, out,
+                  {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
   return mergeAxis(l, sum, 1, group, channels);
 }
 
@@ -329,10 +329,10 @@ LogicalResult Transposed::settlePadding() {
   if (!isSame && mode != "NOTSET" && mode != "VALID")
     return l.refuse("unknown 'auto_pad' value '" + mode + "'");
   for (auto [k, axis] : llvm::enumerate(window)) {
-    OpFoldResult full = l.add(
-        l.add(l.mul(l.sub(axis.in, l.fold(1)), l.fold(axis.stride)),
-              effectiveKernel(l, axis)),
-        l.fold(outputPadding[k]));
+    OpFoldResult full =
+        l.add(l.add(l.mul(l.sub(axis.in, l.fold(1)), l.fold(axis.stride)),
+                    effectiveKernel(l, axis)),
+              l.fold(outputPadding[k]));
     bool isGiven = (*shape)[k] >= 0;
     if (!isGiven && !isSame) {
       bool isValid = mode == "VALID";
@@ -344,8 +344,8 @@ LogicalResult Transposed::settlePadding() {
       axis.after = l.fold(after);
       axis.out = l.sub(full, l.add(axis.before, axis.after));
     } else {
-      axis.out = isGiven ? l.fold((*shape)[k])
-                         : l.mul(axis.in, l.fold(axis.stride));
+      axis.out =
+          isGiven ? l.fold((*shape)[k]) : l.mul(axis.in, l.fold(axis.stride));
       // Where the full result is too short, zeros follow.
       OpFoldResult total = maxSigned(l, l.sub(full, axis.out), l.fold(0));
       OpFoldResult half = quotient(l, total, l.fold(2));
@@ -401,9 +401,9 @@ Value Transposed::addAt(Value sum, ValueRange at, Value x, Value w) {
   os.push_back(m);
   xs.append(positions);
   os.append(positions);
-  Value added = multiplyAdd(
-      l, {x}, {weights}, touched,
-      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+  Value added =
+      multiplyAdd(l, {x}, {weights}, touched,
+                  {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
   return tensor::InsertSliceOp::create(l.b, added, sum, offsets, sizes,
                                        strides);
 }

@@ -149,8 +149,8 @@ LogicalResult Einsum::parse() {
   SmallVector<StringRef> texts;
   left.split(texts, ',');
   if (texts.size() != l.numInputs())
-    return l.refuse("the equation has " + Twine(texts.size()) +
-                    " terms for " + Twine(l.numInputs()) + " operands");
+    return l.refuse("the equation has " + Twine(texts.size()) + " terms for " +
+                    Twine(l.numInputs()) + " operands");
   for (auto [k, text] : llvm::enumerate(texts))
     if (failed(parseTerm(text, k)))
       return failure();
@@ -209,8 +209,7 @@ void Einsum::align(Term &term) {
 // Contraction
 //===----------------------------------------------------------------------===//
 
-SmallVector<int> Einsum::loopOrder(ArrayRef<Term> factors,
-                                   ArrayRef<int> kept) {
+SmallVector<int> Einsum::loopOrder(ArrayRef<Term> factors, ArrayRef<int> kept) {
   SmallVector<int> sums;
   for (const Term &factor : factors)
     for (int label : factor.labels)
@@ -269,10 +268,10 @@ Term Einsum::combine(ArrayRef<Term> factors, ArrayRef<int> kept) {
   auto map = [&](ArrayRef<int> labels) {
     SmallVector<AffineExpr> exprs;
     for (int label : labels)
-      exprs.push_back(label == kStretched
-                          ? l.b.getAffineConstantExpr(0)
-                          : l.b.getAffineDimExpr(llvm::find(order, label) -
-                                                 order.begin()));
+      exprs.push_back(
+          label == kStretched
+              ? l.b.getAffineConstantExpr(0)
+              : l.b.getAffineDimExpr(llvm::find(order, label) - order.begin()));
     return AffineMap::get(order.size(), 0, exprs, l.b.getContext());
   };
   SmallVector<AffineMap> maps;
@@ -283,8 +282,8 @@ Term Einsum::combine(ArrayRef<Term> factors, ArrayRef<int> kept) {
   for (int label : kept)
     dims.push_back(extents[label]);
   bool sums = order.size() > kept.size() || factors.size() > 1;
-  Value init = sums ? l.filled(dims, l.constant(compute, 0))
-                    : l.empty(dims, compute);
+  Value init =
+      sums ? l.filled(dims, l.constant(compute, 0)) : l.empty(dims, compute);
   Value value = factors.size() == 1
                     ? sumOf(l, factors[0].value, isUnsigned, init, maps)
                     : multiplyAdd(l, {factors[0].value, isUnsigned},

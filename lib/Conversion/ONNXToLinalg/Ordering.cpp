@@ -44,9 +44,7 @@ private:
     indices[axis] = place;
     return indices;
   }
-  Entry input(Value place) {
-    return {elementAt(l, l.in(0), at(place)), place};
-  }
+  Entry input(Value place) { return {elementAt(l, l.in(0), at(place)), place}; }
   Entry load(ValueRange heap, Value place);
   Tensors store(ValueRange heap, Value place, const Entry &entry);
   Value isWorse(const Entry &x, const Entry &y);
@@ -92,14 +90,12 @@ TopK::Tensors TopK::onlyIf(Value condition, ValueRange current,
 Entry TopK::load(ValueRange heap, Value place) {
   SmallVector<Value> indices = at(place);
   Value number = tensor::ExtractOp::create(l.b, heap[1], indices);
-  return {tensor::ExtractOp::create(l.b, heap[0], indices),
-          l.toIndex(number)};
+  return {tensor::ExtractOp::create(l.b, heap[0], indices), l.toIndex(number)};
 }
 
 TopK::Tensors TopK::store(ValueRange heap, Value place, const Entry &entry) {
   SmallVector<Value> indices = at(place);
-  Value number =
-      arith::IndexCastOp::create(l.b, l.b.getI64Type(), entry.index);
+  Value number = arith::IndexCastOp::create(l.b, l.b.getI64Type(), entry.index);
   return {tensor::InsertOp::create(l.b, entry.value, heap[0], indices),
           tensor::InsertOp::create(l.b, number, heap[1], indices)};
 }
@@ -115,8 +111,7 @@ Value TopK::isWorse(const Entry &x, const Entry &y) {
     auto less = [&](Value p, Value q) {
       Value ordered =
           arith::CmpFOp::create(l.b, arith::CmpFPredicate::ORD, p, p);
-      Value below =
-          arith::CmpFOp::create(l.b, arith::CmpFPredicate::ULT, p, q);
+      Value below = arith::CmpFOp::create(l.b, arith::CmpFPredicate::ULT, p, q);
       return both(l, ordered, below);
     };
     isLess = less(a, b);
@@ -152,8 +147,7 @@ TopK::Tensors TopK::sink(ValueRange heap, Value root, Value size,
           Entry x = load(c.take_front(2), left);
           Entry y = load(c.take_front(2), other);
           Value rightIsWorse = isWorse(y, x);
-          Value child =
-              arith::SelectOp::create(l.b, rightIsWorse, other, left);
+          Value child = arith::SelectOp::create(l.b, rightIsWorse, other, left);
           Entry worst{
               arith::SelectOp::create(l.b, rightIsWorse, y.value, x.value),
               arith::SelectOp::create(l.b, rightIsWorse, y.index, x.index)};
@@ -246,8 +240,8 @@ LogicalResult TopK::read() {
   // Levels below the root: log2(k), rounded down.
   Value number = arith::IndexCastOp::create(l.b, l.b.getI64Type(), k);
   Value zeros = math::CountLeadingZerosOp::create(l.b, number);
-  levels = l.toIndex(arith::SubIOp::create(
-      l.b, l.constantInt(l.b.getI64Type(), 63), zeros));
+  levels = l.toIndex(
+      arith::SubIOp::create(l.b, l.constantInt(l.b.getI64Type(), 63), zeros));
   return success();
 }
 
@@ -259,8 +253,7 @@ LogicalResult TopK::lower() {
   Dims target = l.dims(l.in(0)), lines = target;
   target[axis] = count;
   lines[axis] = l.fold(1);
-  Tensors results{l.empty(target, element),
-                  l.empty(target, l.b.getI64Type())};
+  Tensors results{l.empty(target, element), l.empty(target, l.b.getI64Type())};
   bool isPossible = true;
   if (std::optional<int64_t> length = getConstantIntValue(l.dim(l.in(0), axis)))
     if (std::optional<int64_t> wanted = getConstantIntValue(count))

@@ -8,9 +8,9 @@
 
 // MaxPool, AveragePool and LpPool.
 
+#include "Contraction.h"
 #include "ShapeUtils.h"
 #include "Window.h"
-#include "Contraction.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -48,7 +48,8 @@ struct Pooling {
 LogicalResult Pooling::read() {
   int64_t rank = l.rank(0);
   if (rank < 3)
-    return l.refuse("the input has rank " + Twine(rank) + ", expected 3 or more");
+    return l.refuse("the input has rank " + Twine(rank) +
+                    ", expected 3 or more");
   in = l.dims(x);
   FailureOr<Dims> kernel = kernelShape(l, rank - 2, {});
   if (failed(kernel))
@@ -99,8 +100,7 @@ Value Pooling::reduceWindows(Value filler, Value start, Type type,
              [&](OpBuilder &b, Location loc, ValueRange args) {
                Value value = NodeLowering::castScalar(
                    b, loc, args[0], isUnsigned, type, isUnsigned);
-               linalg::YieldOp::create(b, loc,
-                                       reduce(b, loc, value, args[2]));
+               linalg::YieldOp::create(b, loc, reduce(b, loc, value, args[2]));
              })
       .getResult(0);
 }
@@ -114,8 +114,8 @@ static Value leastOf(NodeLowering &l, Type type, bool isUnsigned) {
   if (isa<FloatType>(type))
     return l.constant(type, -std::numeric_limits<double>::infinity());
   unsigned bits = type.getIntOrFloatBitWidth();
-  APInt least = isUnsigned ? APInt::getMinValue(bits)
-                           : APInt::getSignedMinValue(bits);
+  APInt least =
+      isUnsigned ? APInt::getMinValue(bits) : APInt::getSignedMinValue(bits);
   return arith::ConstantOp::create(l.b, l.b.getIntegerAttr(type, least));
 }
 
@@ -187,17 +187,16 @@ Value MaxIndices::build() {
               SmallVector<Value> position{at[0], at[1]};
               Value inside = l.constantInt(l.b.getI1Type(), 1);
               for (auto [n, axis] : llvm::enumerate(pooling.window)) {
-                OpFoldResult place = l.sub(
-                    l.add(l.mul(at[n + 2], l.fold(axis.stride)),
-                          l.mul(k[n], l.fold(axis.dilation))),
-                    axis.before);
-                inside = both(l, inside,
-                              compare(l, arith::CmpIPredicate::ult, place,
-                                      axis.in));
+                OpFoldResult place =
+                    l.sub(l.add(l.mul(at[n + 2], l.fold(axis.stride)),
+                                l.mul(k[n], l.fold(axis.dilation))),
+                          axis.before);
+                inside =
+                    both(l, inside,
+                         compare(l, arith::CmpIPredicate::ult, place, axis.in));
                 // What is outside is not used; it must not be read.
                 position.push_back(l.asIndex(select(
-                    l,
-                    compare(l, arith::CmpIPredicate::ult, place, axis.in),
+                    l, compare(l, arith::CmpIPredicate::ult, place, axis.in),
                     place, l.fold(0))));
               }
               Value x = NodeLowering::castScalar(
@@ -255,8 +254,7 @@ static OpFoldResult elementsInside(NodeLowering &l, const WindowAxis &axis,
     return quotient(l, l.add(distance, l.sub(step, l.fold(1))), step);
   };
   OpFoldResult first = stepsUpTo(l.sub(zero, start));
-  OpFoldResult end =
-      minSigned(l, axis.kernel, stepsUpTo(l.sub(extent, start)));
+  OpFoldResult end = minSigned(l, axis.kernel, stepsUpTo(l.sub(extent, start)));
   return maxSigned(l, l.sub(end, first), zero);
 }
 
@@ -274,17 +272,15 @@ static LogicalResult lowerAveragePool(NodeLowering &l) {
       });
   Dims dims = pooling.resultDims();
   l.setResult(l.generate(
-      dims, pooling.element,
-      [&](OpBuilder &b, Location loc, ValueRange at) {
+      dims, pooling.element, [&](OpBuilder &b, Location loc, ValueRange at) {
         OpBuilder::InsertionGuard guard(l.b);
         l.b.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
         OpFoldResult count = l.fold(1);
         for (auto [k, axis] : llvm::enumerate(pooling.window)) {
-          OpFoldResult padded =
-              l.add(l.add(axis.before, axis.in), axis.after);
-          bool isWhole = !ceil && (countsPadding ||
-                                   (isConstantIntValue(axis.before, 0) &&
-                                    isConstantIntValue(axis.after, 0)));
+          OpFoldResult padded = l.add(l.add(axis.before, axis.in), axis.after);
+          bool isWhole =
+              !ceil && (countsPadding || (isConstantIntValue(axis.before, 0) &&
+                                          isConstantIntValue(axis.after, 0)));
           OpFoldResult inside =
               isWhole ? axis.kernel
               : countsPadding
@@ -294,13 +290,13 @@ static LogicalResult lowerAveragePool(NodeLowering &l) {
         }
         // A window of nothing but padding is 0.
         count = maxSigned(l, count, l.fold(1));
-        Value number = arith::IndexCastOp::create(l.b, l.b.getI64Type(),
-                                                  l.asIndex(count));
+        Value number =
+            arith::IndexCastOp::create(l.b, l.b.getI64Type(), l.asIndex(count));
         Value divisor = arith::SIToFPOp::create(l.b, type, number);
         Value total = tensor::ExtractOp::create(l.b, sum, at);
         Value mean = arith::DivFOp::create(l.b, total, divisor);
-        return NodeLowering::castScalar(l.b, loc, mean, false,
-                                        pooling.element, false);
+        return NodeLowering::castScalar(l.b, loc, mean, false, pooling.element,
+                                        false);
       }));
   return success();
 }
@@ -316,8 +312,8 @@ static Value powerOf(OpBuilder &b, Location loc, Value x, double p) {
   Value magnitude = math::AbsFOp::create(b, loc, x);
   if (p == 1)
     return magnitude;
-  Value exponent = arith::ConstantOp::create(
-      b, loc, b.getFloatAttr(x.getType(), p));
+  Value exponent =
+      arith::ConstantOp::create(b, loc, b.getFloatAttr(x.getType(), p));
   return math::PowFOp::create(b, loc, magnitude, exponent);
 }
 
@@ -328,10 +324,9 @@ static Value rootOf(NodeLowering &l, Value sum, double p, Type to) {
     if (p == 2)
       x = math::SqrtOp::create(b, loc, x);
     else if (p != 1)
-      x = math::PowFOp::create(
-          b, loc, x,
-          arith::ConstantOp::create(b, loc,
-                                    b.getFloatAttr(x.getType(), 1 / p)));
+      x = math::PowFOp::create(b, loc, x,
+                               arith::ConstantOp::create(
+                                   b, loc, b.getFloatAttr(x.getType(), 1 / p)));
     return NodeLowering::castScalar(b, loc, x, false, to, false);
   });
 }

@@ -48,8 +48,8 @@ public:
   Recurrence(NodeLowering &l, int64_t gates, int64_t states,
              ArrayRef<StringLiteral> defaults)
       : l(l), gates(gates), numStates(states), defaults(defaults),
-        element(l.elementType(0)),
-        compute(NodeLowering::computeType(element)) {}
+        element(l.elementType(0)), compute(NodeLowering::computeType(element)) {
+  }
   virtual ~Recurrence() = default;
   LogicalResult lower();
 
@@ -94,8 +94,20 @@ protected:
   using CellBody = llvm::function_ref<SmallVector<Value>(Scalars, ValueRange)>;
   /// [B, H] tensors computed element by element from operands [B, H] or [H].
   SmallVector<Value> cell(ValueRange operands, unsigned results, CellBody body);
-  /// Activation `k` of what `clip` leaves of `x`.
-  Value activate(Scalars s, const Direction &direction, unsigned k, Value x);
+  /// Activation `k` of `x`.
+  Value activate(Scalars s, const Direction &direction, unsigned k, Value x) {
+    const Activation &activation = direction.activations[k];
+    return activation.kind->build(s, x, activation.alpha, activation.beta);
+  }
+  /// Activation `k` of what `clip` leaves of a gate's sum.
+  Value activateGate(Scalars s, const Direction &direction, unsigned k,
+                     Value x) {
+    if (clips) {
+      x = s.max(x, s.number(x, -clip));
+      x = s.min(x, s.number(x, clip));
+    }
+    return activate(s, direction, k, x);
+  }
 
   NodeLowering &l;
   int64_t gates, numStates;
@@ -153,10 +165,10 @@ Value Recurrence::transposed(Value value) {
              l.b, init.getType(), value, init,
              ArrayRef<AffineMap>{map({1, 0}, 2), map({0, 1}, 2)}, iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
-               linalg::YieldOp::create(
-                   b, loc,
-                   NodeLowering::castScalar(b, loc, args[0], false, compute,
-                                            false));
+               linalg::YieldOp::create(b, loc,
+                                       NodeLowering::castScalar(b, loc, args[0],
+                                                                false, compute,
+                                                                false));
              })
       .getResult(0);
 }
@@ -175,20 +187,10 @@ SmallVector<Value> Recurrence::cell(ValueRange operands, unsigned results,
              l.b, ValueRange(inits).getTypes(), operands, inits, maps,
              iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
-               linalg::YieldOp::create(
-                   b, loc, body({b, loc}, args.drop_back(results)));
+               linalg::YieldOp::create(b, loc,
+                                       body({b, loc}, args.drop_back(results)));
              })
       .getResults();
-}
-
-Value Recurrence::activate(Scalars s, const Direction &direction, unsigned k,
-                           Value x) {
-  if (clips) {
-    x = s.max(x, s.number(x, -clip));
-    x = s.min(x, s.number(x, clip));
-  }
-  const Activation &activation = direction.activations[k];
-  return activation.kind->build(s, x, activation.alpha, activation.beta);
 }
 
 //===----------------------------------------------------------------------===//
@@ -295,13 +297,11 @@ LogicalResult Recurrence::checkShapes() {
   return success(
       succeeded(checkShape(1, "W", {directions, rows, input})) &&
       succeeded(checkShape(2, "R", {directions, rows, hidden})) &&
-      succeeded(
-          checkShape(3, "B", {directions, l.mul(rows, l.fold(2))})) &&
+      succeeded(checkShape(3, "B", {directions, l.mul(rows, l.fold(2))})) &&
       succeeded(checkShape(4, "sequence_lens", batch)) &&
       succeeded(checkShape(5, "initial_h", state)) &&
       succeeded(checkShape(6, "initial_c", state)) &&
-      succeeded(checkShape(
-          7, "P", {directions, l.mul(hidden, l.fold(3))})));
+      succeeded(checkShape(7, "P", {directions, l.mul(hidden, l.fold(3))})));
 }
 
 void Recurrence::checkLengths() {
@@ -309,15 +309,15 @@ void Recurrence::checkLengths() {
     return;
   Value longest = l.asIndex(time);
   Value lengths = l.in(4);
-  Value fits = loopNest(
-      l, batch, l.constantInt(l.b.getI1Type(), 1),
-      [&](ValueRange position, ValueRange carried) {
-        Value length = l.toIndex(elementAt(l, lengths, position));
-        Value inside = arith::CmpIOp::create(l.b, arith::CmpIPredicate::ule,
-                                             length, longest);
-        return SmallVector<Value>{
-            arith::AndIOp::create(l.b, carried[0], inside)};
-      })[0];
+  Value fits = loopNest(l, batch, l.constantInt(l.b.getI1Type(), 1),
+                        [&](ValueRange position, ValueRange carried) {
+                          Value length =
+                              l.toIndex(elementAt(l, lengths, position));
+                          Value inside = arith::CmpIOp::create(
+                              l.b, arith::CmpIPredicate::ule, length, longest);
+                          return SmallVector<Value>{
+                              arith::AndIOp::create(l.b, carried[0], inside)};
+                        })[0];
   l.check(fits, "a sequence length is not in 0 to {}", longest);
 }
 
@@ -345,8 +345,8 @@ Value Recurrence::mergedBias(Value bias) {
                Value sum = s.add(wide(args[0]), wide(args[1]));
                if (!all) {
                  Value at = s.make<linalg::IndexOp>(0);
-                 Value inside = s.make<arith::CmpIOp>(
-                     arith::CmpIPredicate::ult, at, end);
+                 Value inside =
+                     s.make<arith::CmpIOp>(arith::CmpIPredicate::ult, at, end);
                  sum = s.select(inside, sum, wide(args[0]));
                }
                linalg::YieldOp::create(b, loc, sum);
@@ -411,8 +411,8 @@ SmallVector<Value> Recurrence::mask(ValueRange before, ValueRange after,
              iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
                Scalars s{b, loc};
-               Value length = s.make<arith::ExtSIOp>(b.getI64Type(),
-                                                     args[2 * numStates]);
+               Value length =
+                   s.make<arith::ExtSIOp>(b.getI64Type(), args[2 * numStates]);
                Value lives = s.make<arith::CmpIOp>(arith::CmpIPredicate::slt,
                                                    time, length);
                SmallVector<Value> results;
@@ -446,9 +446,9 @@ DirectionResult Recurrence::runLoop(const Direction &direction, unsigned d) {
   llvm::append_range(arguments, ValueRange(states).getTypes());
   arguments.push_back(
       loop::getCollectedElementType(direction.fromInputs.getType(), 0));
-  auto loop = loop::LoopOp::create(l.b, results, arguments, trips, Value(),
-                                   states, direction.fromInputs, ValueRange(),
-                                   ports);
+  auto loop =
+      loop::LoopOp::create(l.b, results, arguments, trips, Value(), states,
+                           direction.fromInputs, ValueRange(), ports);
   OpBuilder::InsertionGuard guard(l.b);
   l.b.setInsertionPointToEnd(loop.getLoopBody());
   SmallVector<Value> before(loop.getCarriedArgs());
@@ -540,7 +540,7 @@ public:
                           ValueRange states) override {
     Value sum = contractState(states[0], direction.recurrent, fromInputs);
     return cell(sum, 1, [&](Scalars s, ValueRange v) -> SmallVector<Value> {
-      return {activate(s, direction, 0, v[0])};
+      return {activateGate(s, direction, 0, v[0])};
     });
   }
 };
@@ -576,8 +576,7 @@ private:
 
 void GRU::prepareRecurrent(Direction &direction, Value weights, Value bias) {
   auto rows = [&](int64_t first, int64_t count) {
-    return sliceOf(l, weights,
-                   {l.mul(hidden, l.fold(first)), l.fold(0)},
+    return sliceOf(l, weights, {l.mul(hidden, l.fold(first)), l.fold(0)},
                    {l.mul(hidden, l.fold(count)), hidden});
   };
   direction.recurrent = transposed(rows(0, 2));
@@ -590,11 +589,10 @@ void GRU::prepareRecurrent(Direction &direction, Value weights, Value bias) {
 Value GRU::hiddenGate(const Direction &direction, Value fromInputs, Value reset,
                       Value state) {
   if (!linearBeforeReset) {
-    Value kept =
-        cell({reset, state}, 1, [&](Scalars s, ValueRange v) {
-          return SmallVector<Value>{
-              s.mul(activate(s, direction, 0, v[0]), v[1])};
-        })[0];
+    Value kept = cell({reset, state}, 1, [&](Scalars s, ValueRange v) {
+      return SmallVector<Value>{
+          s.mul(activateGate(s, direction, 0, v[0]), v[1])};
+    })[0];
     return contractState(kept, direction.recurrentHidden, fromInputs);
   }
   Value init = l.filled({batch, hidden}, l.constant(compute, 0));
@@ -604,22 +602,22 @@ Value GRU::hiddenGate(const Direction &direction, Value fromInputs, Value reset,
     operands.push_back(direction.hiddenBias);
   return cell(operands, 1, [&](Scalars s, ValueRange v) {
     Value sum = v.size() > 3 ? s.add(v[2], v[3]) : v[2];
-    Value gate = activate(s, direction, 0, v[1]);
+    Value gate = activateGate(s, direction, 0, v[1]);
     return SmallVector<Value>{s.add(v[0], s.mul(gate, sum))};
   })[0];
 }
 
 SmallVector<Value> GRU::step(const Direction &direction, Value fromInputs,
                              ValueRange states) {
-  Value gatesSum = contractState(states[0], direction.recurrent,
-                                 part(fromInputs, 0, 2));
+  Value gatesSum =
+      contractState(states[0], direction.recurrent, part(fromInputs, 0, 2));
   Value update = part(gatesSum, 0, 1), reset = part(gatesSum, 1, 1);
-  Value proposal = hiddenGate(direction, part(fromInputs, 2, 1), reset,
-                              states[0]);
+  Value proposal =
+      hiddenGate(direction, part(fromInputs, 2, 1), reset, states[0]);
   return cell({update, proposal, states[0]}, 1,
               [&](Scalars s, ValueRange v) -> SmallVector<Value> {
-                Value z = activate(s, direction, 0, v[0]);
-                Value h = activate(s, direction, 1, v[1]);
+                Value z = activateGate(s, direction, 0, v[0]);
+                Value h = activateGate(s, direction, 1, v[1]);
                 Value rest = s.sub(s.number(z, 1), z);
                 return {s.add(s.mul(rest, h), s.mul(z, v[2]))};
               });
@@ -637,13 +635,13 @@ namespace {
 ///   Ct = ft . Ct-1 + it . ct
 ///   ot = f(Xt * Wo^T + Ht-1 * Ro^T + Po . Ct + Wbo + Rbo)
 ///   Ht = ot . h(Ct)
+/// `clip` bounds the sums of the gates; the state is not one of them, as in
+/// other engines.
 class LSTM : public Recurrence {
 public:
   explicit LSTM(NodeLowering &l) : Recurrence(l, 4, 2, kLSTMActivations) {}
 
-  void readOwnAttributes() override {
-    inputForget = l.intAttr("input_forget");
-  }
+  void readOwnAttributes() override { inputForget = l.intAttr("input_forget"); }
   void prepareOwnInputs(Direction &direction, unsigned d) override {
     if (hasInput(7))
       direction.peepholes = castElements(l, ofDirection(7, d), compute);
@@ -671,12 +669,11 @@ SmallVector<Value> LSTM::step(const Direction &direction, Value fromInputs,
   return cell(operands, 2, [&](Scalars s, ValueRange v) -> SmallVector<Value> {
     auto gate = [&](unsigned k, unsigned weight, Value state) {
       Value x = peeps ? s.add(v[k], s.mul(v[weight], state)) : v[k];
-      return activate(s, direction, 0, x);
+      return activateGate(s, direction, 0, x);
     };
     Value i = gate(I, PI, v[State]);
-    Value f = inputForget ? s.sub(s.number(i, 1), i)
-                          : gate(F, PF, v[State]);
-    Value proposal = activate(s, direction, 1, v[C]);
+    Value f = inputForget ? s.sub(s.number(i, 1), i) : gate(F, PF, v[State]);
+    Value proposal = activateGate(s, direction, 1, v[C]);
     Value state = s.add(s.mul(f, v[State]), s.mul(i, proposal));
     Value o = gate(O, PO, state);
     return {s.mul(o, activate(s, direction, 2, state)), state};

@@ -19,8 +19,7 @@ OpFoldResult loopc::effectiveKernel(NodeLowering &l, const WindowAxis &axis) {
 }
 
 FailureOr<SmallVector<int64_t>> loopc::perAxis(NodeLowering &l, StringRef name,
-                                               int64_t rank,
-                                               int64_t fallback) {
+                                               int64_t rank, int64_t fallback) {
   std::optional<SmallVector<int64_t>> given = l.intsAttr(name);
   if (!given || given->empty())
     return SmallVector<int64_t>(rank, fallback);
@@ -62,8 +61,7 @@ static OpFoldResult dividedUp(NodeLowering &l, OpFoldResult x, int64_t y) {
 /// Padding such that there are ceil(in / stride) windows.
 static void padToSame(NodeLowering &l, WindowAxis &axis, bool isUpper) {
   axis.out = dividedUp(l, axis.in, axis.stride);
-  OpFoldResult last =
-      l.mul(l.sub(axis.out, l.fold(1)), l.fold(axis.stride));
+  OpFoldResult last = l.mul(l.sub(axis.out, l.fold(1)), l.fold(axis.stride));
   OpFoldResult reach = l.add(last, effectiveKernel(l, axis));
   OpFoldResult total = maxSigned(l, l.sub(reach, axis.in), l.fold(0));
   OpFoldResult half = quotient(l, total, l.fold(2));
@@ -88,10 +86,9 @@ static void settleOutput(NodeLowering &l, WindowAxis &axis, bool ceil) {
   }
   axis.out = l.add(dividedUp(l, span, axis.stride), l.fold(1));
   // A window that would start in the padding behind is left out.
-  OpFoldResult start =
-      l.mul(l.sub(axis.out, l.fold(1)), l.fold(axis.stride));
-  Value isOutside = compare(l, arith::CmpIPredicate::sge, start,
-                            l.add(axis.in, axis.before));
+  OpFoldResult start = l.mul(l.sub(axis.out, l.fold(1)), l.fold(axis.stride));
+  Value isOutside =
+      compare(l, arith::CmpIPredicate::sge, start, l.add(axis.in, axis.before));
   axis.out = l.sub(axis.out, select(l, isOutside, l.fold(1), l.fold(0)));
 }
 
@@ -145,8 +142,7 @@ Value loopc::padSpatial(NodeLowering &l, Value value, const Window &window,
     // With no padding windows reach the end at most, but for rounding up.
     OpFoldResult extent = maxSigned(l, held, reach);
     bool isPlain = isConstantIntValue(axis.before, 0) &&
-                   isConstantIntValue(axis.after, 0) &&
-                   !l.intAttr("ceil_mode");
+                   isConstantIntValue(axis.after, 0) && !l.intAttr("ceil_mode");
     if (isPlain || sameExtent(extent, axis.in))
       continue;
     pads = true;

@@ -46,8 +46,8 @@ mlir::FailureOr<Dims> kernelShape(NodeLowering &l, int64_t rank,
                                   llvm::ArrayRef<mlir::OpFoldResult> dims);
 /// `value`, [N, C, spatial...], with the padding of `window` holding `filler`,
 /// and as much more behind as its windows reach.
-mlir::Value padSpatial(NodeLowering &l, mlir::Value value,
-                       const Window &window, mlir::Value filler);
+mlir::Value padSpatial(NodeLowering &l, mlir::Value value, const Window &window,
+                       mlir::Value filler);
 /// The extents of the result along the window's axes.
 Dims outExtents(const Window &window);
 

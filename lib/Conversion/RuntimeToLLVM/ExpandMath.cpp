@@ -12,9 +12,13 @@
 // cos, cbrt and atan as polynomials are not good enough, and expm1 and log1p
 // expanded naively are wrong near zero: those are calls of libm. What MLIR
 // lowers to LLVM intrinsics well (sqrt, fma, floor, ...) is left alone.
+//
+// f32 becomes bf16 by integer arithmetic: AVX512-BF16's instruction takes
+// subnormal numbers for zero, and the result must not depend on the CPU.
 
 #include "loopc/Conversion/Passes.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -38,6 +42,7 @@ struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
           return name == "math.tanh" || name == "math.exp" ||
                  name == "math.erf";
         });
+    arith::populateExpandBFloat16Patterns(polynomials);
     if (failed(applyPatternsGreedily(getOperation(), std::move(polynomials))))
       return signalPassFailure();
     ConversionTarget target(*context);

@@ -1,4 +1,11 @@
-/* Two models in one program: runs both and prints what they return. */
+/*===- two_models.c - Two models in one program ------------------*- C -*-===*\
+|* Part of the loopc project, under the Apache License v2.0 with LLVM          *|
+|* Exceptions. See LICENSE for license information.                            *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     *|
+\*===----------------------------------------------------------------------===*/
+
+/* Runs both models and prints what they return. C99 and pedantic, as users'
+   programs may be. */
 #include "affine.h"
 #include "count.h"
 

@@ -11,6 +11,7 @@
 
 #include "SchemaImpl.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -61,7 +62,8 @@ static bool castByName(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
-/// Runs the inference of the next version that has one. False where there is none or it refuses.
+/// Runs the inference of the next version that has one. False where there is
+/// none or it refuses.
 static bool asNextVersion(NodeContext &context, const OpSchema &schema) {
   const OpSchema *newest = findSchema(schema.domain(), schema.Name(),
                                       std::numeric_limits<int>::max());
@@ -85,8 +87,8 @@ static bool asNextVersion(NodeContext &context, const OpSchema &schema) {
 }
 
 /// Pooling with ceil_mode: the newest version drops a last window that would
-/// start in the padding, as engines do in all versions (onnxruntime 1.31.1); the
-/// library's older inference functions count it.
+/// start in the padding, as engines do in all versions (onnxruntime 1.31.1);
+/// the library's older inference functions count it.
 static bool asNewestVersion(NodeContext &context, const OpSchema &schema) {
   const OpSchema *newest = findSchema(schema.domain(), schema.Name(),
                                       std::numeric_limits<int>::max());
@@ -151,8 +153,7 @@ static bool resizeBySizes(NodeContext &context, const OpSchema &) {
     return false;
   const TensorShapeProto *input = context.getInputShape(0);
   TypeProto::Tensor *type = context.getOutputType(0)->mutable_tensor_type();
-  type->set_elem_type(
-      context.getInputType(0)->tensor_type().elem_type());
+  type->set_elem_type(context.getInputType(0)->tensor_type().elem_type());
   if (!input)
     return true;
   const AttributeProto *axes = context.getAttribute("axes");
@@ -167,8 +168,8 @@ static bool resizeBySizes(NodeContext &context, const OpSchema &) {
 }
 
 /// The library gives Attention's `qk_matmul_output` [B, H, L, total length], of
-/// which it leaves out what it does not know. The length is that of the past and
-/// the present together.
+/// which it leaves out what it does not know. The length is that of the past
+/// and the present together.
 static bool attention(NodeContext &context, const OpSchema &schema) {
   schema.GetTypeAndShapeInferenceFunction()(context);
   if (!context.hasOutput(3))
@@ -186,6 +187,31 @@ static bool attention(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
+/// The library never ends on an equation with a blank, and reads beyond its
+/// shapes on other characters: it gets equations of labels and ellipses alone.
+static bool einsum(NodeContext &context, const OpSchema &schema) {
+  const AttributeProto *attribute = context.getAttribute("equation");
+  if (!attribute)
+    return false;
+  std::string equation = attribute->s();
+  llvm::erase(equation, ' ');
+  auto [left, right] = StringRef(equation).split("->");
+  SmallVector<StringRef> terms;
+  left.split(terms, ',');
+  terms.push_back(right);
+  for (StringRef term : terms) {
+    auto [before, after] = term.split("...");
+    if (!llvm::all_of(before, llvm::isAlpha) ||
+        !llvm::all_of(after, llvm::isAlpha))
+      fail_shape_inference("'", term.str(), "' in equation '", attribute->s(),
+                           "' is not labels and at most one ellipsis");
+  }
+  AttributeProto clean = *attribute;
+  clean.set_s(equation);
+  context.addAttribute(std::move(clean));
+  return false;
+}
+
 static constexpr int noEnd = std::numeric_limits<int>::max();
 
 static const Rule rules[] = {
@@ -198,6 +224,7 @@ static const Rule rules[] = {
     {"", "Clip", 1, 1, sameAsFirst},
     {"", "Div", 1, 1, sameAsFirst},
     {"", "Dropout", 1, 1, sameAsFirst},
+    {"", "Einsum", 12, noEnd, einsum},
     {"", "Elu", 1, 1, sameAsFirst},
     {"", "Exp", 1, 1, sameAsFirst},
     {"", "Floor", 1, 1, sameAsFirst},
@@ -235,7 +262,8 @@ bool loopc::onnx::inferByRule(NodeContext &context, const OpSchema &schema) {
   if (inferShapeByRule(context, schema))
     return true;
   for (const Rule &rule : rules)
-    if (schema.Name() == rule.op.str() && schema.domain() == rule.domain.str() &&
+    if (schema.Name() == rule.op.str() &&
+        schema.domain() == rule.domain.str() &&
         schema.SinceVersion() >= rule.since &&
         schema.SinceVersion() <= rule.until)
       return rule.infer(context, schema);

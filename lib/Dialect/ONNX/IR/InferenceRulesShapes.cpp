@@ -188,6 +188,17 @@ static bool reduction(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
+/// Convolutions keep their rank and the images; the library says nothing where
+/// it does not know the kernel.
+static bool convolution(NodeContext &context, const OpSchema &schema) {
+  const TensorShapeProto *input = context.getInputShape(0);
+  if (!leavesUnknown(context, schema) || !input || input->dim_size() < 3)
+    return true;
+  setRank(context, input->dim_size());
+  *output(context, 0).mutable_shape()->mutable_dim(0) = input->dim(0);
+  return true;
+}
+
 namespace {
 struct ShapeRule {
   StringLiteral op;
@@ -201,8 +212,12 @@ bool loopc::onnx::inferShapeByRule(NodeContext &context,
   static constexpr int noEnd = std::numeric_limits<int>::max();
   static const ShapeRule rules[] = {
       {"Concat", 1, 3, concatOld},
+      {"Conv", 1, noEnd, convolution},
+      {"ConvInteger", 10, noEnd, convolution},
+      {"ConvTranspose", 1, noEnd, convolution},
       {"GatherND", 11, noEnd, gatherND},
       {"Pad", 18, noEnd, sameRank},
+      {"QLinearConv", 10, noEnd, convolution},
       {"Range", 11, noEnd, range},
       {"ReduceL1", 18, noEnd, reduction},
       {"ReduceL2", 18, noEnd, reduction},

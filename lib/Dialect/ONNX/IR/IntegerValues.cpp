@@ -12,11 +12,11 @@
 // unknown bounds is taken as one from 0, and values of rank 2 are flattened.
 
 #include "IntegerValues.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/MathExtras.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace loopc::onnx;
@@ -54,7 +54,8 @@ static std::optional<Quantities> readConstant(ElementsAttr attr) {
     return result;
   }
   auto resource = dyn_cast<DenseResourceElementsAttr>(attr);
-  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  AsmResourceBlob *blob =
+      resource ? resource.getRawHandle().getBlob() : nullptr;
   if (!blob)
     return std::nullopt;
   unsigned bits = attr.getElementType().getIntOrFloatBitWidth();
@@ -65,7 +66,7 @@ static std::optional<Quantities> readConstant(ElementsAttr attr) {
   for (; !data.empty(); data = data.drop_front(width)) {
     int64_t value = 0;
     std::memcpy(&value, data.data(), width);
-    result.push_back(Quantity::of(bits == 32 ? static_cast<int32_t>(value)
+    result.push_back(Quantity::of(bits == 32  ? static_cast<int32_t>(value)
                                   : bits == 1 ? value != 0
                                               : value));
   }
@@ -97,8 +98,8 @@ private:
   /// Input `i` if every element has a value.
   std::optional<SmallVector<int64_t>> values(unsigned i) {
     Maybe elements = in(i);
-    if (!elements || llvm::any_of(*elements,
-                                  [](const Quantity &q) { return !q.value; }))
+    if (!elements ||
+        llvm::any_of(*elements, [](const Quantity &q) { return !q.value; }))
       return std::nullopt;
     return llvm::map_to_vector(*elements,
                                [](const Quantity &q) { return *q.value; });
@@ -145,10 +146,10 @@ private:
 } // namespace
 
 static bool isArithmetic(StringRef op) {
-  return llvm::is_contained(
-      {"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Equal", "Less",
-       "Greater", "LessOrEqual", "GreaterOrEqual", "And", "Or"},
-      op);
+  return llvm::is_contained({"Add", "Sub", "Mul", "Div", "Mod", "Min", "Max",
+                             "Equal", "Less", "Greater", "LessOrEqual",
+                             "GreaterOrEqual", "And", "Or"},
+                            op);
 }
 
 static bool isReduction(StringRef op) {
@@ -280,14 +281,11 @@ static std::optional<int64_t> fold(StringRef op, int64_t a, int64_t b,
                                    bool truncate) {
   int64_t value;
   if (op == "Add")
-    return llvm::AddOverflow(a, b, value) ? std::nullopt
-                                          : std::optional(value);
+    return llvm::AddOverflow(a, b, value) ? std::nullopt : std::optional(value);
   if (op == "Sub")
-    return llvm::SubOverflow(a, b, value) ? std::nullopt
-                                          : std::optional(value);
+    return llvm::SubOverflow(a, b, value) ? std::nullopt : std::optional(value);
   if (op == "Mul")
-    return llvm::MulOverflow(a, b, value) ? std::nullopt
-                                          : std::optional(value);
+    return llvm::MulOverflow(a, b, value) ? std::nullopt : std::optional(value);
   if (op == "Min" || op == "Max")
     return op == "Min" ? std::min(a, b) : std::max(a, b);
   if (op == "And" || op == "Or")
@@ -438,7 +436,8 @@ Evaluator::Maybe Evaluator::split() {
   if (!data || rankOf(0) != 1)
     return std::nullopt;
   int64_t offset = 0;
-  for (OpResult before : node->getResults().take_front(result.getResultNumber())) {
+  for (OpResult before :
+       node->getResults().take_front(result.getResultNumber())) {
     RankedTensorType part = getFollowedType(before);
     if (!part)
       return std::nullopt;

@@ -8,11 +8,11 @@
 
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace loopc::onnx;

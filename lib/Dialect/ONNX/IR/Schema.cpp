@@ -289,22 +289,19 @@ LogicalResult NodeChecker::checkType(Type type, StringRef what, unsigned index,
   if (!formal.GetIsHomogeneous())
     return success();
   std::string self = (what + " #" + Twine(index)).str();
-  auto [entry, inserted] =
-      bound.try_emplace(formal.GetTypeStr(), *name, self);
+  auto [entry, inserted] = bound.try_emplace(formal.GetTypeStr(), *name, self);
   if (!inserted && entry->second.first != *name)
     return emitError() << what << " #" << index << " '" << formal.GetName()
                        << "' has type " << type << ", expected "
-                       << entry->second.first << " as "
-                       << entry->second.second;
+                       << entry->second.first << " as " << entry->second.second;
   return success();
 }
 
 LogicalResult NodeChecker::checkTypes(bool outputs) {
   const std::vector<Formal> &formals =
       outputs ? schema.outputs() : schema.inputs();
-  TypeRange types =
-      outputs ? TypeRange(node.getResultTypes())
-              : TypeRange(node.getInputs().getTypes());
+  TypeRange types = outputs ? TypeRange(node.getResultTypes())
+                            : TypeRange(node.getInputs().getTypes());
   for (auto [i, type] : llvm::enumerate(types)) {
     const Formal *formal = getFormal(formals, i);
     if (isa<NoneType>(type) || !formal)

@@ -57,9 +57,9 @@ NodeContext::NodeContext(NodeOp node, const OpSchema &schema,
     noteUnknowns(input.type);
     if (std::optional<Quantities> shape = cache.getShape(value))
       for (auto [i, quantity] : llvm::enumerate(*shape))
-        exportQuantity(quantity, *input.type.mutable_tensor_type()
-                                      ->mutable_shape()
-                                      ->mutable_dim(i));
+        exportQuantity(
+            quantity,
+            *input.type.mutable_tensor_type()->mutable_shape()->mutable_dim(i));
   }
 }
 
@@ -89,7 +89,8 @@ void NodeContext::noteUnknowns(TypeProto &type) {
     unknownRanks = true;
     return;
   }
-  for (auto &dim : *type.mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+  for (auto &dim :
+       *type.mutable_tensor_type()->mutable_shape()->mutable_dim()) {
     if (dim.has_dim_value())
       continue;
     unknownDims = true;

@@ -8,10 +8,10 @@
 
 // TensorProto <-> ElementsAttr, for tensors small enough to be copied.
 
-#include "llvm/Support/MathExtras.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace loopc::onnx;
@@ -143,9 +143,8 @@ ElementsAttr loopc::onnx::importTensor(MLIRContext *context,
     return {};
   if (element.isInteger(1)) {
     SmallVector<bool> bools;
-    llvm::append_range(bools, llvm::map_range(bytes, [](char c) -> bool {
-                         return c != 0;
-                       }));
+    llvm::append_range(
+        bools, llvm::map_range(bytes, [](char c) -> bool { return c != 0; }));
     return DenseElementsAttr::get(type, ArrayRef<bool>(bools));
   }
   if (bits < 8)
@@ -173,7 +172,8 @@ static std::optional<SmallVector<char>> getBytes(ElementsAttr elements,
     return bytes;
   }
   auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
-  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  AsmResourceBlob *blob =
+      resource ? resource.getRawHandle().getBlob() : nullptr;
   if (!blob)
     return std::nullopt;
   ArrayRef<char> data = blob->getData();

@@ -187,9 +187,8 @@ void TypeInference::dropCasts() {
         break;
       source = before->getOperand(0);
     }
-    cast->getResult(0).replaceUsesWithIf(source, [&](OpOperand &use) {
-      return followsTypes(use.getOwner());
-    });
+    cast->getResult(0).replaceUsesWithIf(
+        source, [&](OpOperand &use) { return followsTypes(use.getOwner()); });
   }
   // From the last one on: a cast of a cast keeps the first one alive.
   for (Operation *cast : llvm::reverse(casts))
@@ -291,8 +290,8 @@ LogicalResult TypeInference::inferIf(scf::IfOp op) {
     Type joined = joinTypes(thenType, elseType);
     if (!joined)
       return op.emitOpError()
-             << "result #" << k << " is " << thenType
-             << " in one branch but " << elseType << " in the other";
+             << "result #" << k << " is " << thenType << " in one branch but "
+             << elseType << " in the other";
     if (joined != result.getType())
       cache.forget(result);
     setType(result, joined);
@@ -356,8 +355,9 @@ LogicalResult TypeInference::setSlice(Operation *op, BlockArgument arg,
 LogicalResult TypeInference::setCollected(Operation *op, OpResult result,
                                           Type type) {
   if (!type)
-    return op->emitOpError() << "result #" << result.getResultNumber()
-                             << " has an axis that its values have no place for";
+    return op->emitOpError()
+           << "result #" << result.getResultNumber()
+           << " has an axis that its values have no place for";
   if (result.getType() != type)
     cache.forget(result);
   setType(result, type);
@@ -458,8 +458,8 @@ LogicalResult TypeInference::inferScan(ScanOp op) {
       type = dropAxis(type, 0);
     }
     if (!type)
-      return op.emitOpError() << "state #" << inits.size()
-                              << " has no axis for the batch";
+      return op.emitOpError()
+             << "state #" << inits.size() << " has no axis for the batch";
     inits.push_back(type);
   }
   if (failed(inferBody(op, *op.getScanBody(), inits,

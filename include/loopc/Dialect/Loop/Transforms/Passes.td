@@ -126,4 +126,28 @@ def LoopAssignStorage : Pass<"loop-assign-storage", "::mlir::func::FuncOp"> {
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def LoopFuseElementwise
+    : Pass<"loop-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "make elementwise operations one loop over registers";
+  let description = [{
+    Elementwise producers are fused into their consumers where nobody else needs
+    them or where they are cheap to compute again; neighbours over the same
+    elements become one `linalg.generic` with several results.
+  }];
+  let statistics = [Statistic<"numMerged", "merged",
+                              "neighbours merged into one operation">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LoopPrivatizeEmpty
+    : Pass<"loop-privatize-empty", "::mlir::func::FuncOp"> {
+  let summary = "give every user of a tensor.empty its own";
+  let description = [{
+    CSE and hoisting share what is only a place for a result; shared, it would
+    have to be copied when it is bufferized.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 #endif // LOOPC_LOOP_TRANSFORMS_PASSES_TD

@@ -28,9 +28,9 @@ std::optional<int64_t> resolveSinceVersion(llvm::StringRef domain,
 
 /// What inference learns of values beside their types: the elements of integer
 /// tensors that shapes are computed with, and names for dimensions that are not
-/// static, so that equal ones are known to be equal. Filled on demand; one cache
-/// serves the inference of many nodes as long as its owner tells it of values
-/// whose types change (`forget`).
+/// static, so that equal ones are known to be equal. Filled on demand; one
+/// cache serves the inference of many nodes as long as its owner tells it of
+/// values whose types change (`forget`).
 class InferenceCache {
 public:
   InferenceCache();

@@ -1,0 +1,246 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-fuse-elementwise: elementwise operations on tensors become one loop over
+// registers: producers go into their consumers where recomputing them is cheap,
+// and neighbours over the same elements become one operation with several
+// results.
+
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPFUSEELEMENTWISE
+#define GEN_PASS_DEF_LOOPPRIVATIZEEMPTY
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// A producer with at most this many cheap operations is computed again for
+/// each of its consumers rather than stored.
+static constexpr unsigned kMaxRecomputedOps = 4;
+/// Operands of one fused operation: more streams than this cost more than they
+/// save.
+static constexpr unsigned kMaxOperands = 24;
+
+/// True for operations that cost about as much as the load that they save.
+static bool isCheap(Operation &op) {
+  if (isa<linalg::YieldOp, linalg::IndexOp>(op))
+    return true;
+  if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
+          arith::RemSIOp, arith::RemUIOp>(op) ||
+      op.getNumRegions())
+    return false;
+  return isa_and_nonnull<arith::ArithDialect>(op.getDialect()) ||
+         isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
+             math::CopySignOp, math::FmaOp>(op);
+}
+
+static bool isElementwise(linalg::GenericOp op) {
+  return op.hasPureTensorSemantics() &&
+         op.getNumParallelLoops() == op.getNumLoops() && op.getNumLoops() > 0 &&
+         llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+           return op.getMatchingIndexingMap(&init).isIdentity() &&
+                  !op.payloadUsesValueFromOperand(&init);
+         });
+}
+
+/// Producers are fused where nobody else needs them, or where they are cheap.
+static bool shouldFuse(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!producer || !consumer)
+    return false;
+  // Not into what runs more often for each element that is produced.
+  bool reread = consumer.getNumReductionLoops() > 0 ||
+                !consumer.getMatchingIndexingMap(operand).isPermutation();
+  unsigned uses = 0;
+  for ([[maybe_unused]] OpOperand &use : producer->getUses())
+    ++uses;
+  if (uses == 1 && !reread)
+    return true;
+  if (consumer->getNumOperands() + producer->getNumOperands() > kMaxOperands)
+    return false;
+  Block *body = producer.getBody();
+  return llvm::all_of(*body, isCheap) &&
+         llvm::range_size(body->without_terminator()) <= kMaxRecomputedOps &&
+         producer.getNumDpsInputs() <= (reread ? 1 : 3);
+}
+
+//===----------------------------------------------------------------------===//
+// Neighbours
+//===----------------------------------------------------------------------===//
+
+/// The extents of the iteration space of an elementwise operation.
+static SmallVector<OpFoldResult> space(OpBuilder &b, linalg::GenericOp op) {
+  return resolveDims(b, op.getLoc(), op.getDpsInits().front());
+}
+
+/// True if `first` can be computed where `second` stands: nothing between them
+/// needs its results or could be disturbed.
+static bool canMoveDown(linalg::GenericOp first, linalg::GenericOp second) {
+  Block *block = second->getBlock();
+  for (Operation *user : first->getUsers()) {
+    Operation *here = block->findAncestorOpInBlock(*user);
+    if (!here || here->isBeforeInBlock(second))
+      return false;
+  }
+  return true;
+}
+
+/// Reads of `first`'s results by `second` must be of the element that the same
+/// iteration produces.
+static bool readsAligned(linalg::GenericOp first, linalg::GenericOp second) {
+  for (OpOperand &operand : second->getOpOperands())
+    if (operand.get().getDefiningOp() == first &&
+        (!second.isDpsInput(&operand) ||
+         !second.getMatchingIndexingMap(&operand).isIdentity()))
+      return false;
+  // Nor may its body look into them elsewhere (tensor.extract).
+  for (Operation *user : first->getUsers())
+    if (user != second && second->isProperAncestor(user))
+      return false;
+  return true;
+}
+
+/// One operation with the results of both, at the place of `second`.
+static linalg::GenericOp merge(IRRewriter &rewriter, linalg::GenericOp first,
+                               linalg::GenericOp second) {
+  rewriter.setInsertionPoint(second);
+  SmallVector<Value> inputs, inits;
+  SmallVector<AffineMap> inputMaps, initMaps;
+  auto add = [&](linalg::GenericOp op) {
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      if (op == second && input->get().getDefiningOp() == first)
+        continue;
+      inputs.push_back(input->get());
+      inputMaps.push_back(op.getMatchingIndexingMap(input));
+    }
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      inits.push_back(init.get());
+      initMaps.push_back(op.getMatchingIndexingMap(&init));
+    }
+  };
+  add(first);
+  add(second);
+  SmallVector<Type> types(first->getResultTypes());
+  llvm::append_range(types, second->getResultTypes());
+  SmallVector<AffineMap> maps(inputMaps);
+  llvm::append_range(maps, initMaps);
+  auto merged = linalg::GenericOp::create(
+      rewriter, second.getLoc(), types, inputs, inits, maps,
+      second.getIteratorTypesArray(),
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        ValueRange in = args.take_front(inputs.size());
+        SmallVector<Value> yielded;
+        auto inlineBody = [&](linalg::GenericOp op) {
+          IRMapping mapping;
+          for (OpOperand *input : op.getDpsInputOperands()) {
+            BlockArgument arg = op.getMatchingBlockArgument(input);
+            if (op == second && input->get().getDefiningOp() == first) {
+              auto result = cast<OpResult>(input->get());
+              mapping.map(arg, yielded[result.getResultNumber()]);
+              continue;
+            }
+            mapping.map(arg, in.front());
+            in = in.drop_front();
+          }
+          for (Operation &nested : op.getBody()->without_terminator())
+            b.clone(nested, mapping);
+          for (Value value : op.getBody()->getTerminator()->getOperands())
+            yielded.push_back(mapping.lookupOrDefault(value));
+        };
+        inlineBody(first);
+        inlineBody(second);
+        linalg::YieldOp::create(b, loc, yielded);
+      });
+  unsigned split = first->getNumResults();
+  rewriter.replaceAllUsesWith(first->getResults(),
+                              merged.getResults().take_front(split));
+  rewriter.replaceOp(second, merged.getResults().drop_front(split));
+  rewriter.eraseOp(first);
+  return merged;
+}
+
+/// Merges what it can in `block`, in order.
+static unsigned mergeNeighbours(IRRewriter &rewriter, Block &block) {
+  unsigned merges = 0;
+  SmallVector<linalg::GenericOp> open;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto second = dyn_cast<linalg::GenericOp>(op);
+    if (!second || !isElementwise(second))
+      continue;
+    rewriter.setInsertionPoint(second);
+    auto extents = space(rewriter, second);
+    for (linalg::GenericOp &first : llvm::reverse(open)) {
+      if (!canMoveDown(first, second) || !readsAligned(first, second) ||
+          first->getNumOperands() + second->getNumOperands() > kMaxOperands ||
+          !llvm::equal(space(rewriter, first), extents,
+                       isEqualConstantIntOrValue))
+        continue;
+      linalg::GenericOp taken = first;
+      llvm::erase(open, taken);
+      second = merge(rewriter, taken, second);
+      ++merges;
+      break;
+    }
+    open.push_back(second);
+  }
+  return merges;
+}
+
+namespace {
+struct LoopFuseElementwise
+    : loopc::impl::LoopFuseElementwiseBase<LoopFuseElementwise> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    if (failed(applyPatternsGreedily(getOperation(), frozen)))
+      return signalPassFailure();
+    IRRewriter rewriter(context);
+    SmallVector<Block *> blocks;
+    getOperation().walk([&](Block *block) { blocks.push_back(block); });
+    for (Block *block : blocks)
+      if (!isa_and_nonnull<linalg::LinalgOp>(block->getParentOp()))
+        numMerged += mergeNeighbours(rewriter, *block);
+    RewritePatternSet cleanup(context);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup))))
+      signalPassFailure();
+  }
+};
+
+struct LoopPrivatizeEmpty
+    : loopc::impl::LoopPrivatizeEmptyBase<LoopPrivatizeEmpty> {
+  void runOnOperation() override {
+    SmallVector<tensor::EmptyOp> empties;
+    getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
+    for (tensor::EmptyOp empty : empties) {
+      for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
+        OpBuilder b(use.getOwner());
+        use.set(b.clone(*empty)->getResult(0));
+      }
+      empty.erase();
+    }
+  }
+};
+} // namespace
