@@ -45,7 +45,9 @@ static void addInference(OpPassManager &manager) {
 /// Operators to linalg; loops on scalars where they can be.
 static void addToLinalg(OpPassManager &manager, const PipelineOptions &options) {
   auto &functions = manager.nest<func::FuncOp>();
+  functions.addPass(createONNXSwitchOnRank());
   functions.addPass(createConvertONNXToLinalg());
+  functions.addPass(createLoopLowerUnranked());
   functions.addPass(createConvertElementwiseToLinalgPass());
   functions.addPass(createLoopLowerScan());
   functions.addPass(createLoopScalarize());
@@ -100,6 +102,9 @@ static void addToLLVM(OpPassManager &manager) {
   manager.addPass(createExpandViews());
   manager.addPass(memref::createExpandStridedMetadataPass());
   addCleanup(manager);
+  // Copies of what turned out to be strided views.
+  manager.addNestedPass<func::FuncOp>(createLowerBufferCopies());
+  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addPass(createExpandMath());
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(createConvertLoopRuntimeToLLVM());

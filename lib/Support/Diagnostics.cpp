@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Support/Diagnostics.h"
+#include "mlir/IR/Location.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/WithColor.h"
-#include "mlir/IR/Location.h"
 #include <cstdlib>
 
 using namespace mlir;

@@ -20,6 +20,11 @@ BFLOAT16 = ml_dtypes.bfloat16
 INF = float("inf")
 
 
+def _log_sum(x, **kw):
+    with np.errstate(invalid="ignore"):
+        return np.log(np.sum(x, **kw))
+
+
 def _log_sum_exp(x, **kw):
     m = np.max(x, axis=kw["axis"], keepdims=True)
     m = np.where(np.isinf(m), 0, m)
@@ -36,7 +41,7 @@ REDUCTIONS = {
     "ReduceL1": lambda x, **kw: np.sum(np.abs(x), **kw),
     "ReduceL2": lambda x, **kw: np.sqrt(np.sum(x * x, **kw)),
     "ReduceSumSquare": lambda x, **kw: np.sum(x * x, **kw),
-    "ReduceLogSum": lambda x, **kw: np.log(np.sum(x, **kw)),
+    "ReduceLogSum": _log_sum,
     "ReduceLogSumExp": _log_sum_exp,
 }
 X = np.random.default_rng(2).normal(size=(3, 4, 5)) + 2

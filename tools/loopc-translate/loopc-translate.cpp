@@ -8,28 +8,30 @@
 
 // mlir-translate with --import-onnx, and all of MLIR's own translations.
 
-#include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/SourceMgr.h"
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 namespace cl = llvm::cl;
 
 static cl::OptionCategory category("ONNX import");
-static cl::list<std::string>
-    dims("dim", cl::desc("Extent of a named dimension"),
-         cl::value_desc("name=extent"), cl::cat(category));
+static cl::list<std::string> dims("dim",
+                                  cl::desc("Extent of a named dimension"),
+                                  cl::value_desc("name=extent"),
+                                  cl::cat(category));
 static cl::list<std::string>
     shapes("shape", cl::desc("Shape of an input ('?' leaves a dimension open)"),
            cl::value_desc("input=1x?x3"), cl::cat(category));
 static cl::opt<bool>
-    ortCompat("ort-compat", cl::desc("A Loop with a trip count and without a "
-                                     "condition stops where its body says so"),
+    ortCompat("ort-compat",
+              cl::desc("A Loop with a trip count and without a "
+                       "condition stops where its body says so"),
               cl::cat(category));
 static cl::opt<bool>
     expandFunctions("expand-functions",

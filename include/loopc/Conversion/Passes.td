@@ -117,4 +117,30 @@ def MarkInputsReadOnly
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def ONNXSwitchOnRank : Pass<"onnx-switch-on-rank", "::mlir::func::FuncOp"> {
+  let summary = "compile nodes on values of unknown rank for each possible rank";
+  let description = [{
+    A node with an operand `tensor<*xT>` becomes the smallest `scf.index_switch`
+    over the ranks that the operand can have (what casts, branches and loops
+    lead to it tells; 0 to 8 where nothing does). A rank that the operator does
+    not take ends the run with an error.
+  }];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def LoopLowerUnranked
+    : Pass<"loop-lower-unranked", "::mlir::func::FuncOp"> {
+  let summary = "make tensors of unknown rank pairs of elements and shape";
+  let description = [{
+    Behind convert-onnx-to-linalg only casts, branches, loops and the function's
+    border have values `tensor<*xT>`: each becomes `tensor<?xT>`, its elements in
+    C order, and `tensor<?xi64>`, its shape.
+  }];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 #endif // LOOPC_CONVERSION_PASSES_TD

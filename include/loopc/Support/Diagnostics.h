@@ -13,9 +13,9 @@
 #ifndef LOOPC_SUPPORT_DIAGNOSTICS_H
 #define LOOPC_SUPPORT_DIAGNOSTICS_H
 
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
-#include "mlir/IR/Diagnostics.h"
 #include <string>
 #include <vector>
 
@@ -57,9 +57,7 @@ struct CollectedDiagnostic {
   std::string message;
   std::vector<CollectedDiagnostic> notes;
 
-  bool isError() const {
-    return severity == mlir::DiagnosticSeverity::Error;
-  }
+  bool isError() const { return severity == mlir::DiagnosticSeverity::Error; }
   /// As TextDiagnosticPrinter prints it, without colour; ends in a newline.
   std::string str() const;
 };

@@ -8,7 +8,7 @@
 
 // convert-loop-to-scf: loop.loop on memrefs and scalars to scf.for where the
 // trips are known on entry, scf.while otherwise; checks get the iteration, and
-// loops that could run long are polled for cancellation.
+// loops that could run long are polled for cancellation (loop_cancel).
 
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -101,6 +101,7 @@ private:
   void convertToFor() {
     Type type = loop.getTripCount().getType();
     Value zero = constant(type, 0), one = constant(type, 1);
+    // loop_m: no iterations where it is negative.
     Value trips = b.createOrFold<arith::MaxSIOp>(loop.getTripCount(), zero);
     Value always = constant(b.getI1Type(), 1);
     auto made = scf::ForOp::create(b, zero, trips, one,
@@ -126,6 +127,7 @@ private:
     rewriter.replaceOp(loop, made.getResults().drop_front(conditionCarried));
   }
 
+  /// loop_test: trip count and condition are tested before every iteration.
   void convertToWhile() {
     Type type = loop.getCounter().getType();
     Value zero = constant(type, 0), always = constant(b.getI1Type(), 1);

@@ -64,9 +64,8 @@ static Value integerToFloat(ScalarBuilder &s, Value value, bool fromUnsigned,
   Type wide = to;
   if (to.getWidth() < 32)
     wide = bits <= 16 ? s.b.getF32Type() : s.b.getF64Type();
-  Value real = fromUnsigned || bits == 1
-                   ? s.make<arith::UIToFPOp>(wide, value)
-                   : s.make<arith::SIToFPOp>(wide, value);
+  Value real = fromUnsigned || bits == 1 ? s.make<arith::UIToFPOp>(wide, value)
+                                         : s.make<arith::SIToFPOp>(wide, value);
   return wide == to ? real : floatToFloat(s, real, to);
 }
 
@@ -127,9 +126,9 @@ Value NodeLowering::castScalar(OpBuilder &b, Location loc, Value value,
     return s.notEqual(value, s.number(from, 0));
   auto toFloat = dyn_cast<FloatType>(to);
   if (isa<FloatType>(from))
-    return toFloat ? floatToFloat(s, value, toFloat)
-                   : floatToInteger(s, value, cast<IntegerType>(to),
-                                    toUnsigned);
+    return toFloat
+               ? floatToFloat(s, value, toFloat)
+               : floatToInteger(s, value, cast<IntegerType>(to), toUnsigned);
   return toFloat ? integerToFloat(s, value, fromUnsigned, toFloat)
                  : integerToInteger(s, value, fromUnsigned, to);
 }

@@ -370,15 +370,15 @@ Value Transposed::addAt(Value sum, ValueRange at, Value x, Value w) {
     strides.push_back(l.fold(axis.stride));
   }
   Value touched = l.slice(sum, offsets, sizes, strides);
-  // The weights at this position: [(G,) C / G, M / G].
+  // The weights at this position: [(G,) C / G, M / G, 1...]. The axes of the
+  // kernel stay: slices that drop some unit axes and keep others are
+  // canonicalised wrongly (MLIR 22).
   Dims wSizes = l.dims(w), wOffsets(wSizes.size(), l.fold(0));
-  SmallVector<int64_t> dropped;
   for (unsigned k = 0; k < spatial; ++k) {
     wOffsets[lead + k] = at[k];
     wSizes[lead + k] = l.fold(1);
-    dropped.push_back(lead + k);
   }
-  Value weights = sliceDropping(l, w, wOffsets, wSizes, dropped);
+  Value weights = sliceOf(l, w, wOffsets, wSizes);
   unsigned next = 0;
   auto dim = [&] { return l.b.getAffineDimExpr(next++); };
   SmallVector<AffineExpr> xs, ws, os, positions;
@@ -398,6 +398,7 @@ Value Transposed::addAt(Value sum, ValueRange at, Value x, Value w) {
   positions.push_back(dim());
   xs.push_back(c);
   ws.append({c, m});
+  ws.append(spatial, l.b.getAffineConstantExpr(0));
   os.push_back(m);
   xs.append(positions);
   os.append(positions);

@@ -76,12 +76,12 @@ static Value accumulatePlanes(NodeLowering &l, const Accumulation &a,
           Value at = fromStart(l, a, k[0], dims[1]);
           Dims offsets = {plane[0], at, zero};
           Value x = sliceDropping(l, value, offsets, sizes, {0, 1});
-          Value next = mapRow({x, inner[1]}, a.compute,
-                              [&](ScalarBuilder &s, ArrayRef<Value> e) {
-                                return combineScalars(
-                                    s, a.combiner, s.cast(e[0], a.compute),
-                                    e[1]);
-                              });
+          Value next =
+              mapRow({x, inner[1]}, a.compute,
+                     [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                       return combineScalars(s, a.combiner,
+                                             s.cast(e[0], a.compute), e[1]);
+                     });
           Value stored = mapRow(a.exclusive ? inner[1] : next, a.element,
                                 [&](ScalarBuilder &s, ArrayRef<Value> e) {
                                   return s.cast(e[0], a.element);
@@ -105,8 +105,8 @@ static Value accumulateAtRunTime(NodeLowering &l, const Accumulation &a,
   for (int64_t k = 0; k < rank; ++k)
     isAxis.push_back(compare(l, IP::eq, axis, l.fold(k)));
   Value init = l.empty(dims, a.compute);
-  Value sums = loopNest(
-      l, dims, init, [&](ValueRange order, ValueRange carried) {
+  Value sums =
+      loopNest(l, dims, init, [&](ValueRange order, ValueRange carried) {
         SmallVector<Value> at, before;
         Value isFirst = s.integer(l.b.getI1Type(), 0);
         for (int64_t k = 0; k < rank; ++k) {
@@ -156,8 +156,8 @@ static LogicalResult lowerCumulative(NodeLowering &l) {
     return failure();
   std::optional<int64_t> axis = getConstantIntValue(axes->front());
   if (!axis) {
-    l.setResult(accumulateAtRunTime(l, a, value, l.asIndex(axes->front()),
-                                    identity));
+    l.setResult(
+        accumulateAtRunTime(l, a, value, l.asIndex(axes->front()), identity));
     return success();
   }
   Dims dims = l.dims(value);

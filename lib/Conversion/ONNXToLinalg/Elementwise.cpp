@@ -233,8 +233,8 @@ static Value integerPower(ScalarBuilder &s, Value x, Value n) {
         Value low = t.make<arith::TruncIOp>(b.getI1Type(), args[2]);
         Value power = t.select(low, t.mul(args[0], args[1]), args[0]);
         Value square = t.mul(args[1], args[1]);
-        Value rest = t.make<arith::ShRUIOp>(
-            args[2], t.integer(args[2].getType(), 1));
+        Value rest =
+            t.make<arith::ShRUIOp>(args[2], t.integer(args[2].getType(), 1));
         scf::YieldOp::create(b, loc, ValueRange{power, square, rest});
       });
   return loop.getResult(0);
@@ -248,15 +248,14 @@ static Value powIntegers(ScalarBuilder &s, Value x, Value y, bool yUnsigned) {
   if (yUnsigned)
     return integerPower(s, x, n);
   Value isNegative = s.less(n, s.integer(i64, 0));
-  Value power =
-      integerPower(s, x, s.select(isNegative, s.integer(i64, 0), n));
+  Value power = integerPower(s, x, s.select(isNegative, s.integer(i64, 0), n));
   Value isOdd = s.make<arith::TruncIOp>(s.b.getI1Type(), n);
   Value zero = s.integer(type, 0), one = s.integer(type, 1);
   Value minusOne = s.integer(type, -1);
   Value inverse = s.select(s.equal(x, zero), s.lowest(type), zero);
   inverse = s.select(s.equal(x, one), one, inverse);
-  inverse = s.select(s.equal(x, minusOne), s.select(isOdd, minusOne, one),
-                     inverse);
+  inverse =
+      s.select(s.equal(x, minusOne), s.select(isOdd, minusOne, one), inverse);
   return s.select(isNegative, inverse, power);
 }
 

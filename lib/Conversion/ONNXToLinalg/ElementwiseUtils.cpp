@@ -317,9 +317,9 @@ Value loopc::combineScalars(ScalarBuilder &s, Combiner combiner, Value x,
 }
 
 Value loopc::reduceSpace(NodeLowering &l, ArrayRef<SpaceOperand> operands,
-                         ArrayRef<OpFoldResult> dims,
-                         ArrayRef<int64_t> reduced, Combiner combiner,
-                         Type type, bool isUnsigned, ScalarsBody body) {
+                         ArrayRef<OpFoldResult> dims, ArrayRef<int64_t> reduced,
+                         Combiner combiner, Type type, bool isUnsigned,
+                         ScalarsBody body) {
   if (reduced.empty())
     return mapSpace(l, operands, dims, type, body);
   SmallVector<int64_t> kept = otherAxes(dims.size(), reduced);
@@ -328,13 +328,13 @@ Value loopc::reduceSpace(NodeLowering &l, ArrayRef<SpaceOperand> operands,
     keptDims.push_back(dims[axis]);
   ScalarBuilder outer(l.b, l.b.getLoc(), isUnsigned);
   Value init = l.filled(keptDims, identityOf(outer, combiner, type));
-  return buildGeneric(
-      l, operands, dims, init, kept,
-      [&](ScalarBuilder &s, ArrayRef<Value> elements) {
-        s.isUnsigned = isUnsigned;
-        Value element = body(s, elements.drop_back());
-        return combineScalars(s, combiner, element, elements.back());
-      });
+  return buildGeneric(l, operands, dims, init, kept,
+                      [&](ScalarBuilder &s, ArrayRef<Value> elements) {
+                        s.isUnsigned = isUnsigned;
+                        Value element = body(s, elements.drop_back());
+                        return combineScalars(s, combiner, element,
+                                              elements.back());
+                      });
 }
 
 Value loopc::countAlong(NodeLowering &l, ArrayRef<OpFoldResult> dims,

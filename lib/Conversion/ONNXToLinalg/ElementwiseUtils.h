@@ -22,8 +22,7 @@ namespace loopc {
 /// the operands are constant: shapes are computed with the same lowerings.
 class ScalarBuilder {
 public:
-  ScalarBuilder(mlir::OpBuilder &b, mlir::Location loc,
-                bool isUnsigned = false)
+  ScalarBuilder(mlir::OpBuilder &b, mlir::Location loc, bool isUnsigned = false)
       : b(b), loc(loc), isUnsigned(isUnsigned) {}
 
   mlir::OpBuilder &b;

@@ -73,9 +73,9 @@ static LogicalResult lowerGather(NodeLowering &l) {
     }));
     return success();
   }
-  if (llvm::all_of(indexDims, isOne) && !isConstantIntValue(dataDims[*axis], 0)) {
-    Value at =
-        checked.position(l.b, l.b.getLoc(), onlyElement(l, indices));
+  if (llvm::all_of(indexDims, isOne) &&
+      !isConstantIntValue(dataDims[*axis], 0)) {
+    Value at = checked.position(l.b, l.b.getLoc(), onlyElement(l, indices));
     l.setResult(gatherRow(l, data, *axis, at, indexRank == 0, target));
     return success();
   }
@@ -91,10 +91,9 @@ static LogicalResult lowerGather(NodeLowering &l) {
             SmallVector<Value> from;
             for (int64_t k : llvm::seq(rank))
               from.push_back(
-                  k == *axis
-                      ? checked.position(b, loc, args[0])
-                      : Value(linalg::IndexOp::create(
-                            b, loc, k < *axis ? k : k + indexRank - 1)));
+                  k == *axis ? checked.position(b, loc, args[0])
+                             : Value(linalg::IndexOp::create(
+                                   b, loc, k < *axis ? k : k + indexRank - 1)));
             Value value = tensor::ExtractOp::create(b, loc, data, from);
             linalg::YieldOp::create(b, loc, value);
           })
@@ -127,20 +126,20 @@ static LogicalResult lowerGatherElements(NodeLowering &l) {
   CheckedIndices checked(l, 1, l.dim(data, *axis));
   AffineMap map = l.b.getMultiDimIdentityMap(rank);
   Value init = l.empty(l.dims(indices), l.elementType(0));
-  l.setResult(
-      linalg::GenericOp::create(
-          l.b, init.getType(), indices, init, ArrayRef<AffineMap>{map, map},
-          parallel(rank),
-          [&](OpBuilder &b, Location loc, ValueRange args) {
-            SmallVector<Value> from;
-            for (int64_t k : llvm::seq(rank))
-              from.push_back(k == *axis ? checked.position(b, loc, args[0])
-                                        : Value(linalg::IndexOp::create(
-                                              b, loc, k)));
-            Value value = tensor::ExtractOp::create(b, loc, data, from);
-            linalg::YieldOp::create(b, loc, value);
-          })
-          .getResult(0));
+  l.setResult(linalg::GenericOp::create(
+                  l.b, init.getType(), indices, init,
+                  ArrayRef<AffineMap>{map, map}, parallel(rank),
+                  [&](OpBuilder &b, Location loc, ValueRange args) {
+                    SmallVector<Value> from;
+                    for (int64_t k : llvm::seq(rank))
+                      from.push_back(
+                          k == *axis
+                              ? checked.position(b, loc, args[0])
+                              : Value(linalg::IndexOp::create(b, loc, k)));
+                    Value value = tensor::ExtractOp::create(b, loc, data, from);
+                    linalg::YieldOp::create(b, loc, value);
+                  })
+                  .getResult(0));
   return success();
 }
 
@@ -174,8 +173,7 @@ static LogicalResult lowerGatherND(NodeLowering &l) {
   Dims dataDims = l.dims(data), indexDims = l.dims(indices);
   for (int64_t k : llvm::seq(batch))
     requireEqual(l, dataDims[k], indexDims[k], "batch axis " + Twine(k));
-  CheckedIndices checked(l, 1,
-                         ArrayRef(dataDims).slice(batch, *tuple));
+  CheckedIndices checked(l, 1, ArrayRef(dataDims).slice(batch, *tuple));
   int64_t outer = indexRank - 1;
   Dims target(ArrayRef(indexDims).take_front(outer));
   llvm::append_range(target, ArrayRef(dataDims).drop_front(batch + *tuple));
@@ -203,14 +201,14 @@ static LogicalResult lowerGatherND(NodeLowering &l) {
     l.setResult(sliceDropping(l, data, offsets, sizes, dropped));
     return success();
   }
-  l.setResult(l.generate(
-      target, l.elementType(0),
-      [&](OpBuilder &b, Location loc, ValueRange position) -> Value {
-        SmallVector<Value> from(position.take_front(batch));
-        tupleAt(b, loc, position.take_front(outer), from);
-        llvm::append_range(from, position.drop_front(outer));
-        return tensor::ExtractOp::create(b, loc, data, from);
-      }));
+  l.setResult(
+      l.generate(target, l.elementType(0),
+                 [&](OpBuilder &b, Location loc, ValueRange position) -> Value {
+                   SmallVector<Value> from(position.take_front(batch));
+                   tupleAt(b, loc, position.take_front(outer), from);
+                   llvm::append_range(from, position.drop_front(outer));
+                   return tensor::ExtractOp::create(b, loc, data, from);
+                 }));
   return success();
 }
 
@@ -327,8 +325,8 @@ static LogicalResult lowerScatterElements(NodeLowering &l) {
     l.setResult(data);
     return success();
   }
-  l.setResult(loopNest(
-      l, loops, data, [&](ValueRange position, ValueRange carried) {
+  l.setResult(
+      loopNest(l, loops, data, [&](ValueRange position, ValueRange carried) {
         SmallVector<Value> to(position);
         to[*axis] = checked.position(l.b, l.b.getLoc(),
                                      elementAt(l, indices, position), 0);
@@ -387,8 +385,8 @@ Value ScatterND::apply(NodeLowering &l, const CheckedIndices &checked,
   at.push_back({});
   for (int64_t k : llvm::seq(tuple)) {
     at.back() = l.index(k);
-    to.push_back(checked.position(l.b, l.b.getLoc(),
-                                  elementAt(l, indices, at), k));
+    to.push_back(
+        checked.position(l.b, l.b.getLoc(), elementAt(l, indices, at), k));
   }
   if (tuple == rank) {
     Value update = elementAt(l, updates, position);
@@ -431,8 +429,8 @@ static LogicalResult lowerScatterND(NodeLowering &l) {
   FailureOr<int64_t> tuple = tupleSize(l, indices, l.rank(0));
   if (failed(tuple))
     return failure();
-  ScatterND scatter{l.in(0),      indices, l.in(2), l.rank(0), l.rank(1) - 1,
-                    *tuple,       l.dims(l.in(0)), *reduction};
+  ScatterND scatter{l.in(0),       indices, l.in(2),         l.rank(0),
+                    l.rank(1) - 1, *tuple,  l.dims(l.in(0)), *reduction};
   int64_t updateRank = scatter.outer + scatter.rank - *tuple;
   if (l.rank(2) != updateRank)
     return l.refuse("updates of rank " + Twine(l.rank(2)) + ", expected " +
@@ -452,13 +450,12 @@ static LogicalResult lowerScatterND(NodeLowering &l) {
     l.setResult(scatter.data);
     return success();
   }
-  l.setResult(loopNest(l, loops, scatter.data,
-                       [&](ValueRange position, ValueRange carried) {
-                         // A loop that only guards has no axis.
-                         return SmallVector<Value>{scatter.apply(
-                             l, checked, position.take_front(scatter.outer),
-                             carried[0])};
-                       })[0]);
+  l.setResult(loopNest(
+      l, loops, scatter.data, [&](ValueRange position, ValueRange carried) {
+        // A loop that only guards has no axis.
+        return SmallVector<Value>{scatter.apply(
+            l, checked, position.take_front(scatter.outer), carried[0])};
+      })[0]);
   return success();
 }
 
@@ -547,9 +544,9 @@ static LogicalResult lowerTensorScatter(NodeLowering &l) {
   if (*axis == 0 || l.rank(1) != rank || (l.has(2) && l.rank(2) != 1))
     return l.refuse("axis 0 is the batch, cache and update have one rank, and "
                     "the write indices have rank 1");
-  CacheUpdate write{l.in(0),   l.in(1),          rank,
-                    *axis,     mode == "circular", l.has(2),
-                    l.dims(l.in(0)), l.dims(l.in(1))};
+  CacheUpdate write{
+      l.in(0),  l.in(1),         rank,           *axis, mode == "circular",
+      l.has(2), l.dims(l.in(0)), l.dims(l.in(1))};
   if (!write.checkShapes(l)) {
     l.setResult(write.cache);
     return success();

@@ -101,10 +101,9 @@ static LogicalResult lowerConcat(NodeLowering &l) {
     total = l.add(total, dims[*axis]);
     for (int64_t k : llvm::seq(rank)) {
       if (k != *axis)
-        isPossible &= requireEqual(
-            l, dims[k], target[k],
-            "axis " + Twine(k) + " of input " + Twine(number) +
-                " and of the result");
+        isPossible &= requireEqual(l, dims[k], target[k],
+                                   "axis " + Twine(k) + " of input " +
+                                       Twine(number) + " and of the result");
     }
   }
   target[*axis] = total;
@@ -130,8 +129,8 @@ static LogicalResult lowerConcat(NodeLowering &l) {
     auto type = RankedTensorType::get(shape, l.elementType(0));
     if (input.getType() != type)
       input = l.b.createOrFold<tensor::CastOp>(type, input);
-    result = tensor::InsertSliceOp::create(l.b, input, result, offsets, sizes,
-                                           ones);
+    result =
+        tensor::InsertSliceOp::create(l.b, input, result, offsets, sizes, ones);
     offsets[*axis] = l.add(offsets[*axis], sizes[*axis]);
   }
   l.setResult(result);
@@ -179,8 +178,8 @@ static FailureOr<Dims> givenParts(NodeLowering &l, int64_t count) {
   Dims sizes;
   if (std::optional<SmallVector<int64_t>> given = l.intsAttr("split")) {
     if (static_cast<int64_t>(given->size()) != count)
-      return l.refuse("'split' has " + Twine(given->size()) +
-                      " elements for " + Twine(count) + " results");
+      return l.refuse("'split' has " + Twine(given->size()) + " elements for " +
+                      Twine(count) + " results");
     for (int64_t size : *given)
       sizes.push_back(l.fold(size));
     return sizes;
@@ -256,8 +255,8 @@ static OpFoldResult stepsBetween(NodeLowering &l, OpFoldResult low,
   if (isConstantIntValue(step, 1))
     return maxSigned(l, l.sub(high, low), l.fold(0));
   OpFoldResult distance = maxSigned(l, l.sub(high, low), l.fold(0));
-  OpFoldResult whole = l.add(
-      quotient(l, l.sub(distance, l.fold(1)), step), l.fold(1));
+  OpFoldResult whole =
+      l.add(quotient(l, l.sub(distance, l.fold(1)), step), l.fold(1));
   return select(l, compare(l, IP::eq, distance, l.fold(0)), l.fold(0), whole);
 }
 
@@ -344,8 +343,7 @@ static Value sliced(NodeLowering &l, Value value, ArrayRef<AxisSlice> slices) {
       [&](OpBuilder &b, Location loc, ValueRange indices) -> Value {
         SmallVector<Value> source;
         for (auto [k, index] : llvm::enumerate(indices)) {
-          Value moved =
-              b.createOrFold<arith::MulIOp>(loc, index, strides[k]);
+          Value moved = b.createOrFold<arith::MulIOp>(loc, index, strides[k]);
           source.push_back(
               b.createOrFold<arith::AddIOp>(loc, moved, starts[k]));
         }
@@ -391,8 +389,7 @@ static LogicalResult lowerSliceAttributes(NodeLowering &l) {
     return failure();
   if (ends.size() != starts.size() || axes.size() != starts.size())
     return l.refuse("starts, ends and axes differ in length");
-  return sliceAlong(l, *normal, starts, ends,
-                    Dims(starts.size(), l.fold(1)));
+  return sliceAlong(l, *normal, starts, ends, Dims(starts.size(), l.fold(1)));
 }
 
 /// How many axes the inputs of a Slice name; nothing where that is only known
@@ -521,9 +518,8 @@ static LogicalResult lowerSpaceToDepth(NodeLowering &l) {
   OpFoldResult width = dividedBy(l, d[3], options->size, "width");
   Value blocks =
       reshapeByGroups(l, value, {d[0], d[1], height, block, width, block});
-  blocks = options->isColumnFirst
-               ? l.transpose(blocks, {0, 1, 3, 5, 2, 4})
-               : l.transpose(blocks, {0, 3, 5, 1, 2, 4});
+  blocks = options->isColumnFirst ? l.transpose(blocks, {0, 1, 3, 5, 2, 4})
+                                  : l.transpose(blocks, {0, 3, 5, 1, 2, 4});
   OpFoldResult depth = l.mul(d[1], l.fold(options->size * options->size));
   l.setResult(reshapeByGroups(l, blocks, {d[0], depth, height, width}));
   return success();
@@ -556,12 +552,11 @@ static LogicalResult lowerReverseSequence(NodeLowering &l) {
         Value length = checked.position(b, loc, raw);
         Value one = arith::ConstantIndexOp::create(b, loc, 1);
         Value last = arith::SubIOp::create(b, loc, length, one);
-        Value mirrored =
-            arith::SubIOp::create(b, loc, last, indices[*time]);
-        Value isInside = arith::CmpIOp::create(b, loc, IP::ult,
-                                               indices[*time], length);
-        from[*time] = arith::SelectOp::create(b, loc, isInside, mirrored,
-                                              indices[*time]);
+        Value mirrored = arith::SubIOp::create(b, loc, last, indices[*time]);
+        Value isInside =
+            arith::CmpIOp::create(b, loc, IP::ult, indices[*time], length);
+        from[*time] =
+            arith::SelectOp::create(b, loc, isInside, mirrored, indices[*time]);
         return tensor::ExtractOp::create(b, loc, value, from);
       }));
   return success();
@@ -583,21 +578,20 @@ static LogicalResult lowerTrilu(NodeLowering &l) {
   Value init = l.empty(l.dims(value), element);
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
-  l.setResult(
-      linalg::GenericOp::create(
-          l.b, init.getType(), value, init, ArrayRef<AffineMap>{map, map},
-          iterators,
-          [&](OpBuilder &b, Location loc, ValueRange args) {
-            Value row = linalg::IndexOp::create(b, loc, rank - 2);
-            Value column = linalg::IndexOp::create(b, loc, rank - 1);
-            Value offset = arith::SubIOp::create(b, loc, column, row);
-            Value kept =
-                arith::CmpIOp::create(b, loc, keeps, offset, diagonal);
-            Value result =
-                arith::SelectOp::create(b, loc, kept, args[0], zero);
-            linalg::YieldOp::create(b, loc, result);
-          })
-          .getResult(0));
+  l.setResult(linalg::GenericOp::create(
+                  l.b, init.getType(), value, init,
+                  ArrayRef<AffineMap>{map, map}, iterators,
+                  [&](OpBuilder &b, Location loc, ValueRange args) {
+                    Value row = linalg::IndexOp::create(b, loc, rank - 2);
+                    Value column = linalg::IndexOp::create(b, loc, rank - 1);
+                    Value offset = arith::SubIOp::create(b, loc, column, row);
+                    Value kept =
+                        arith::CmpIOp::create(b, loc, keeps, offset, diagonal);
+                    Value result =
+                        arith::SelectOp::create(b, loc, kept, args[0], zero);
+                    linalg::YieldOp::create(b, loc, result);
+                  })
+                  .getResult(0));
   return success();
 }
 

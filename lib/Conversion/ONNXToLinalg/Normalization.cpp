@@ -34,12 +34,8 @@ static Normalized normalizedAlong(NodeLowering &l, Value value,
   Dims dims = l.dims(value);
   int64_t rank = dims.size();
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
-  return {{value, allAxes(rank)},
-          dims,
-          SmallVector<int64_t>(axes),
-          otherAxes(rank, axes),
-          element,
-          NodeLowering::computeType(element)};
+  return {{value, allAxes(rank)}, dims,    SmallVector<int64_t>(axes),
+          otherAxes(rank, axes),  element, NodeLowering::computeType(element)};
 }
 
 /// The mean over the axes of `body` of each element and of the operands `more`.
@@ -75,8 +71,7 @@ static Value varianceOf(NodeLowering &l, const Normalized &n, Value mean) {
 }
 
 /// 1 / sqrt(variance + epsilon).
-static Value inverseDeviation(NodeLowering &l, Value variance,
-                              double epsilon) {
+static Value inverseDeviation(NodeLowering &l, Value variance, double epsilon) {
   Type type = cast<RankedTensorType>(variance.getType()).getElementType();
   return l.elementwise(
       variance, type, [&](OpBuilder &b, Location loc, ValueRange e) {
@@ -150,8 +145,8 @@ static FailureOr<Normalized> readTrailing(NodeLowering &l) {
   FailureOr<int64_t> axis = l.axisAttr("axis", l.rank(0), -1);
   if (failed(axis))
     return failure();
-  Normalized n = normalizedAlong(
-      l, l.in(0), llvm::to_vector(llvm::seq(*axis, l.rank(0))));
+  Normalized n =
+      normalizedAlong(l, l.in(0), llvm::to_vector(llvm::seq(*axis, l.rank(0))));
   applyStashType(l, n);
   return n;
 }
@@ -171,9 +166,8 @@ static LogicalResult lowerLayerNormalization(NodeLowering &l) {
   l.setResult(0, *result);
   for (auto [k, value] : {std::pair(1u, mean), std::pair(2u, inverse)})
     if (k < l.numResults() && l.hasResult(k))
-      l.setResult(k, restoreAxes(
-                         l, converted(l, value, l.resultElementType(k)),
-                         n->axes));
+      l.setResult(k, restoreAxes(l, converted(l, value, l.resultElementType(k)),
+                                 n->axes));
   return success();
 }
 
@@ -184,15 +178,14 @@ static LogicalResult lowerRMSNormalization(NodeLowering &l) {
   Value square = meanOf(l, *n, {}, [](ScalarBuilder &s, ArrayRef<Value> e) {
     return s.mul(e[0], e[0]);
   });
-  Value inverse =
-      inverseDeviation(l, square, l.floatAttr("epsilon", 1e-5));
+  Value inverse = inverseDeviation(l, square, l.floatAttr("epsilon", 1e-5));
   Value normalized =
       mapSpace(l, {n->value, {inverse, n->kept}}, n->dims, n->compute,
                [&](ScalarBuilder &s, ArrayRef<Value> e) {
                  return s.mul(s.cast(e[0], n->compute), e[1]);
                });
-  FailureOr<Value> result = scaleAndShift(l, normalized, l.in(1), Value(),
-                                          l.resultElementType());
+  FailureOr<Value> result =
+      scaleAndShift(l, normalized, l.in(1), Value(), l.resultElementType());
   if (failed(result))
     return failure();
   l.setResult(*result);
@@ -209,8 +202,8 @@ static LogicalResult requireVector(NodeLowering &l, unsigned i,
   if (l.rank(i) == 1 &&
       requireEqual(l, l.dim(l.in(i), 0), extent, "the number of " + what))
     return success();
-  return l.refuse("input " + Twine(i) + " has not one element for each of the " +
-                  what);
+  return l.refuse("input " + Twine(i) +
+                  " has not one element for each of the " + what);
 }
 
 /// (x - mean) * inverse * scale + bias, where scale and bias have `axes`.
@@ -218,18 +211,15 @@ static Value normalizeChannels(NodeLowering &l, const Normalized &n, Value mean,
                                Value inverse, Value scale, Value bias,
                                ArrayRef<int64_t> axes) {
   SmallVector<int64_t> own(axes);
-  return mapSpace(l,
-                  {n.value,
-                   {mean, n.kept},
-                   {inverse, n.kept},
-                   {scale, own},
-                   {bias, own}},
-                  n.dims, n.element, [&](ScalarBuilder &s, ArrayRef<Value> e) {
-                    Value x = s.sub(s.cast(e[0], n.compute), e[1]);
-                    Value factor = s.mul(e[2], s.cast(e[3], n.compute));
-                    Value shift = s.cast(e[4], n.compute);
-                    return s.cast(s.add(s.mul(x, factor), shift), n.element);
-                  });
+  return mapSpace(
+      l,
+      {n.value, {mean, n.kept}, {inverse, n.kept}, {scale, own}, {bias, own}},
+      n.dims, n.element, [&](ScalarBuilder &s, ArrayRef<Value> e) {
+        Value x = s.sub(s.cast(e[0], n.compute), e[1]);
+        Value factor = s.mul(e[2], s.cast(e[3], n.compute));
+        Value shift = s.cast(e[4], n.compute);
+        return s.cast(s.add(s.mul(x, factor), shift), n.element);
+      });
 }
 
 static LogicalResult lowerInstanceNormalization(NodeLowering &l) {
@@ -245,8 +235,8 @@ static LogicalResult lowerInstanceNormalization(NodeLowering &l) {
     if (failed(requireVector(l, i, n.dims[1], "channels")))
       return failure();
   Value mean = meanOf(l, n);
-  Value inverse = inverseDeviation(l, varianceOf(l, n, mean),
-                                   l.floatAttr("epsilon", 1e-5));
+  Value inverse =
+      inverseDeviation(l, varianceOf(l, n, mean), l.floatAttr("epsilon", 1e-5));
   l.setResult(normalizeChannels(l, n, mean, inverse, l.in(1), l.in(2), 1));
   return success();
 }
@@ -273,13 +263,13 @@ static LogicalResult lowerGroupNormalization(NodeLowering &l) {
       return failure();
   Dims split = {dims[0], count, size};
   split.append(dims.begin() + 2, dims.end());
-  Normalized n = normalizedAlong(
-      l, reshapeByGroups(l, l.in(0), split),
-      llvm::to_vector(llvm::seq<int64_t>(2, split.size())));
+  Normalized n =
+      normalizedAlong(l, reshapeByGroups(l, l.in(0), split),
+                      llvm::to_vector(llvm::seq<int64_t>(2, split.size())));
   applyStashType(l, n);
   Value mean = meanOf(l, n);
-  Value inverse = inverseDeviation(l, varianceOf(l, n, mean),
-                                   l.floatAttr("epsilon", 1e-5));
+  Value inverse =
+      inverseDeviation(l, varianceOf(l, n, mean), l.floatAttr("epsilon", 1e-5));
   Value scale = l.in(1), bias = l.in(2);
   SmallVector<int64_t> axes = {1};
   if (!byGroup) {
@@ -310,15 +300,16 @@ static bool isTraining(NodeLowering &l) {
 }
 
 /// momentum * old + (1 - momentum) * current.
-static Value updated(NodeLowering &l, Value old, Value current,
-                     double momentum, Type type) {
+static Value updated(NodeLowering &l, Value old, Value current, double momentum,
+                     Type type) {
   Type compute = cast<RankedTensorType>(current.getType()).getElementType();
   return l.elementwise(
       {old, current}, type, [&](OpBuilder &b, Location loc, ValueRange e) {
         ScalarBuilder s(b, loc);
-        Value kept = s.mul(s.cast(e[0], compute), s.constant(compute, momentum));
-        Value added = s.mul(e[1], s.sub(s.constant(compute, 1),
-                                        s.constant(compute, momentum)));
+        Value kept =
+            s.mul(s.cast(e[0], compute), s.constant(compute, momentum));
+        Value added = s.mul(
+            e[1], s.sub(s.constant(compute, 1), s.constant(compute, momentum)));
         return s.cast(s.add(kept, added), type);
       });
 }
@@ -375,9 +366,8 @@ static LogicalResult lowerBatchNormalization(NodeLowering &l) {
       if (k < l.numResults() && l.hasResult(k))
         l.setResult(k, value(l.resultElementType(k)));
     };
-    set(1, [&](Type type) {
-      return updated(l, mean, batchMean, momentum, type);
-    });
+    set(1,
+        [&](Type type) { return updated(l, mean, batchMean, momentum, type); });
     set(2, [&](Type type) {
       return updated(l, variance, batchVariance, momentum, type);
     });
@@ -388,12 +378,13 @@ static LogicalResult lowerBatchNormalization(NodeLowering &l) {
   }
   Dims channels = l.dims(scale);
   SmallVector<int64_t> all = allAxes(channels.size());
-  Value factor = mapSpace(
-      l, {{scale, all}, {variance, all}}, channels, n.compute,
-      [&](ScalarBuilder &s, ArrayRef<Value> e) {
-        Value v = s.add(s.cast(e[1], n.compute), s.constant(n.compute, epsilon));
-        return s.div(s.cast(e[0], n.compute), s.make<math::SqrtOp>(v));
-      });
+  Value factor =
+      mapSpace(l, {{scale, all}, {variance, all}}, channels, n.compute,
+               [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                 Value v = s.add(s.cast(e[1], n.compute),
+                                 s.constant(n.compute, epsilon));
+                 return s.div(s.cast(e[0], n.compute), s.make<math::SqrtOp>(v));
+               });
   l.setResult(mapSpace(
       l, {n.value, {mean, axes}, {factor, axes}, {bias, axes}}, n.dims,
       n.element, [&](ScalarBuilder &s, ArrayRef<Value> e) {
@@ -424,14 +415,13 @@ static LogicalResult lowerMeanVarianceNormalization(NodeLowering &l) {
   Normalized n = normalizedAlong(l, l.in(0), axes);
   Value mean = meanOf(l, n);
   Value variance = varianceOf(l, n, mean);
-  l.setResult(mapSpace(
-      l, {n.value, {mean, n.kept}, {variance, n.kept}}, n.dims, n.element,
-      [&](ScalarBuilder &s, ArrayRef<Value> e) {
-        Value x = s.sub(s.cast(e[0], n.compute), e[1]);
-        Value deviation = s.add(s.make<math::SqrtOp>(e[2]),
-                                s.constant(n.compute, 1e-9));
-        return s.cast(s.div(x, deviation), n.element);
-      }));
+  l.setResult(mapSpace(l, {n.value, {mean, n.kept}, {variance, n.kept}}, n.dims,
+                       n.element, [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                         Value x = s.sub(s.cast(e[0], n.compute), e[1]);
+                         Value deviation = s.add(s.make<math::SqrtOp>(e[2]),
+                                                 s.constant(n.compute, 1e-9));
+                         return s.cast(s.div(x, deviation), n.element);
+                       }));
   return success();
 }
 
@@ -452,15 +442,16 @@ static LogicalResult lowerLpNormalization(NodeLowering &l) {
                             Value x = s.cast(e[0], n.compute);
                             return p == 1 ? s.abs(x) : s.mul(x, x);
                           });
-  l.setResult(mapSpace(
-      l, {n.value, {sum, n.kept}}, n.dims, n.element,
-      [&](ScalarBuilder &s, ArrayRef<Value> e) {
-        Value norm = p == 1 ? e[1] : s.make<math::SqrtOp>(e[1]);
-        Value zero = s.constant(n.compute, 0);
-        Value quotient = s.div(s.cast(e[0], n.compute), norm);
-        Value result = s.select(s.equal(norm, zero), zero, quotient);
-        return s.cast(result, n.element);
-      }));
+  l.setResult(mapSpace(l, {n.value, {sum, n.kept}}, n.dims, n.element,
+                       [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                         Value norm =
+                             p == 1 ? e[1] : s.make<math::SqrtOp>(e[1]);
+                         Value zero = s.constant(n.compute, 0);
+                         Value quotient = s.div(s.cast(e[0], n.compute), norm);
+                         Value result =
+                             s.select(s.equal(norm, zero), zero, quotient);
+                         return s.cast(result, n.element);
+                       }));
   return success();
 }
 

@@ -42,9 +42,8 @@ static AxisPad resolvePad(NodeLowering &l, OpFoldResult before,
   pad.inner = maxSigned(
       l, l.sub(extent, l.add(negative(before), negative(after))), l.fold(0));
   // Where more is cut away than there is, nothing is put anywhere.
-  pad.before =
-      minSigned(l, maxSigned(l, before, l.fold(0)),
-                maxSigned(l, l.sub(pad.extent, pad.inner), l.fold(0)));
+  pad.before = minSigned(l, maxSigned(l, before, l.fold(0)),
+                         maxSigned(l, l.sub(pad.extent, pad.inner), l.fold(0)));
   pad.after = l.sub(l.sub(pad.extent, pad.inner), pad.before);
   return pad;
 }
@@ -125,8 +124,8 @@ static Value padByIndex(NodeLowering &l, Value value, ArrayRef<AxisPad> pads,
     extents.push_back(pad.extent);
     Value isFilled = either(l, compare(l, IP::sgt, pad.inner, l.fold(0)),
                             compare(l, IP::eq, pad.extent, l.fold(0)));
-    l.check(isFilled, "axis " + Twine(k) +
-                          " is empty: there is nothing to pad it with");
+    l.check(isFilled,
+            "axis " + Twine(k) + " is empty: there is nothing to pad it with");
     OpFoldResult inner = maxSigned(l, pad.inner, l.fold(1));
     OpFoldResult last = l.sub(inner, l.fold(1));
     auto isAtMostLast = [&](OpFoldResult count) {
@@ -134,11 +133,10 @@ static Value padByIndex(NodeLowering &l, Value value, ArrayRef<AxisPad> pads,
       std::optional<int64_t> most = getConstantIntValue(last);
       return c && most && *c <= *most;
     };
-    sources.push_back(
-        {mode, l.asIndex(pad.crop), l.asIndex(pad.before), l.asIndex(inner),
-         l.asIndex(last), zero,
-         l.asIndex(maxSigned(l, l.add(last, last), l.fold(1))),
-         isAtMostLast(pad.before) && isAtMostLast(pad.after)});
+    sources.push_back({mode, l.asIndex(pad.crop), l.asIndex(pad.before),
+                       l.asIndex(inner), l.asIndex(last), zero,
+                       l.asIndex(maxSigned(l, l.add(last, last), l.fold(1))),
+                       isAtMostLast(pad.before) && isAtMostLast(pad.after)});
   }
   return l.generate(
       extents, cast<RankedTensorType>(value.getType()).getElementType(),

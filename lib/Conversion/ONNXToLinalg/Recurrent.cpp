@@ -146,7 +146,12 @@ Value Recurrence::ofDirection(unsigned i, unsigned d) {
   int64_t axis = layout && (i == 5 || i == 6) ? 1 : 0;
   offsets[axis] = l.fold(d);
   sizes[axis] = l.fold(1);
-  return sliceDropping(l, value, offsets, sizes, axis);
+  // A view without the axis, by two operations: slices that drop one unit axis
+  // and keep another are canonicalised wrongly (MLIR 22).
+  if (reversed.size() > 1)
+    value = sliceOf(l, value, offsets, sizes);
+  sizes.erase(sizes.begin() + axis);
+  return reshapeByGroups(l, value, sizes);
 }
 
 Value Recurrence::part(Value value, int64_t first, int64_t count) {

@@ -231,20 +231,19 @@ Value Reducer::reduceAtRunTime(Combiner combiner, Type type, ScalarsBody body,
   for (auto [flag, extent] : llvm::zip_equal(axes.flags, dims))
     target.push_back(select(l, flag, l.fold(1), extent));
   Value init = l.filled(target, identityOf(s, combiner, type));
-  return loopNest(
-      l, dims, init, [&](ValueRange position, ValueRange carried) {
-        SmallVector<Value> place;
-        for (auto [flag, index] : llvm::zip_equal(axes.flags, position))
-          place.push_back(s.select(flag, l.index(0), index));
-        SmallVector<Value> elements = {elementAt(l, value, position)};
-        if (reduced)
-          elements.push_back(elementAt(l, reduced, place));
-        Value element = body(s, elements);
-        Value old = tensor::ExtractOp::create(l.b, carried[0], place);
-        Value combined = combineScalars(s, combiner, element, old);
-        return SmallVector<Value>{
-            tensor::InsertOp::create(l.b, combined, carried[0], place)};
-      })[0];
+  return loopNest(l, dims, init, [&](ValueRange position, ValueRange carried) {
+    SmallVector<Value> place;
+    for (auto [flag, index] : llvm::zip_equal(axes.flags, position))
+      place.push_back(s.select(flag, l.index(0), index));
+    SmallVector<Value> elements = {elementAt(l, value, position)};
+    if (reduced)
+      elements.push_back(elementAt(l, reduced, place));
+    Value element = body(s, elements);
+    Value old = tensor::ExtractOp::create(l.b, carried[0], place);
+    Value combined = combineScalars(s, combiner, element, old);
+    return SmallVector<Value>{
+        tensor::InsertOp::create(l.b, combined, carried[0], place)};
+  })[0];
 }
 
 Value Reducer::count(Type type) {
@@ -399,12 +398,17 @@ Value loopc::argExtremum(NodeLowering &l, Value value, int64_t axis,
   l.check(hasSome, "axis " + Twine(axis) + " has no elements");
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
   Type compute = NodeLowering::computeType(element), i64 = l.b.getI64Type();
-  Value extremum = reduceSpace(l, {{value, allAxes(rank)}}, dims, axis,
-                               combiner, compute, isUnsigned,
-                               [&](ScalarBuilder &s, ArrayRef<Value> e) {
-                                 return s.cast(e[0], compute);
-                               });
-  // NaN is the extremum where there is one, and only equal to itself here.
+  Value extremum =
+      reduceSpace(l, {{value, allAxes(rank)}}, dims, axis, combiner, compute,
+                  isUnsigned, [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                    return s.cast(e[0], compute);
+                  });
+  // NaN is the extremum where there is one, and only equal to itself here. What
+  // stands for the others is not the neutral element of the reduction: LLVM
+  // would fold that into a form that it does not vectorise.
+  Value filler = l.constantInt(i64, -1);
+  if (!wantsLast)
+    filler = l.b.createOrFold<arith::IndexCastOp>(i64, l.asIndex(dims[axis]));
   return reduceSpace(
       l, {{value, allAxes(rank)}, {extremum, otherAxes(rank, axis)}}, dims,
       axis, wantsLast ? Combiner::Max : Combiner::Min, i64,
@@ -415,22 +419,18 @@ Value loopc::argExtremum(NodeLowering &l, Value value, int64_t axis,
         if (isa<FloatType>(compute))
           isIt = s.either(isIt, s.isNaN(x));
         Value index = linalg::IndexOp::create(s.b, s.loc, axis);
-        Value number = s.make<arith::IndexCastOp>(i64, index);
-        return s.select(isIt, number, wantsLast ? s.lowest(i64)
-                                                : s.highest(i64));
+        return s.select(isIt, s.make<arith::IndexCastOp>(i64, index), filler);
       });
 }
 
-template <Combiner combiner>
-static LogicalResult lowerArg(NodeLowering &l) {
+template <Combiner combiner> static LogicalResult lowerArg(NodeLowering &l) {
   if (failed(requireArithmetic(l)))
     return failure();
   FailureOr<int64_t> axis = l.axisAttr("axis", l.rank(0));
   if (failed(axis))
     return failure();
-  Value index =
-      argExtremum(l, l.in(0), *axis, combiner, l.isUnsigned(0),
-                  /*wantsLast=*/l.intAttr("select_last_index", 0));
+  Value index = argExtremum(l, l.in(0), *axis, combiner, l.isUnsigned(0),
+                            /*wantsLast=*/l.intAttr("select_last_index", 0));
   l.setResult(l.intAttr("keepdims", 1) ? restoreAxes(l, index, *axis) : index);
   return success();
 }

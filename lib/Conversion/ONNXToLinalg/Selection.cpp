@@ -56,13 +56,11 @@ static LogicalResult lowerNonZero(NodeLowering &l) {
     return l.refuse("the element type is not supported");
   Dims dims = l.dims(value);
   int64_t rank = dims.size();
-  Value count = loopNest(l, dims, l.index(0),
-                         [&](ValueRange position, ValueRange carried) {
-                           Value found = isNonZero(
-                               l, elementAt(l, value, position));
-                           return SmallVector<Value>{
-                               plus(l, carried[0], asCount(l, found))};
-                         })[0];
+  Value count = loopNest(
+      l, dims, l.index(0), [&](ValueRange position, ValueRange carried) {
+        Value found = isNonZero(l, elementAt(l, value, position));
+        return SmallVector<Value>{plus(l, carried[0], asCount(l, found))};
+      })[0];
   Type i64 = l.b.getI64Type();
   Value result = l.empty({l.fold(rank), count}, i64);
   // Rank 0: a row for each axis, so none.
@@ -79,11 +77,10 @@ static LogicalResult lowerNonZero(NodeLowering &l) {
           for (int64_t k : llvm::seq(rank)) {
             Value number =
                 l.b.createOrFold<arith::IndexCastOp>(i64, position[k]);
-            filled = tensor::InsertOp::create(l.b, number, filled,
-                                              ValueRange{l.index(k), carried[1]});
+            filled = tensor::InsertOp::create(
+                l.b, number, filled, ValueRange{l.index(k), carried[1]});
           }
-          return SmallVector<Value>{filled,
-                                    plus(l, carried[1], l.index(1))};
+          return SmallVector<Value>{filled, plus(l, carried[1], l.index(1))};
         });
       })[0]);
   return success();
@@ -115,12 +112,11 @@ static LogicalResult lowerCompress(NodeLowering &l) {
           ValueRange{l.asIndex(length), l.asIndex(dims[axis])});
   // What the check has refused must not be read.
   length = minSigned(l, length, dims[axis]);
-  Value count = loopNest(l, length, l.index(0),
-                         [&](ValueRange position, ValueRange carried) {
-                           Value chosen = elementAt(l, condition, position);
-                           return SmallVector<Value>{
-                               plus(l, carried[0], asCount(l, chosen))};
-                         })[0];
+  Value count = loopNest(
+      l, length, l.index(0), [&](ValueRange position, ValueRange carried) {
+        Value chosen = elementAt(l, condition, position);
+        return SmallVector<Value>{plus(l, carried[0], asCount(l, chosen))};
+      })[0];
   Dims target = dims;
   target[axis] = count;
   Value result = l.empty(target, l.elementType(0));
@@ -147,8 +143,7 @@ static LogicalResult lowerCompress(NodeLowering &l) {
             filled = tensor::InsertSliceOp::create(l.b, row, carried[0], to,
                                                    sizes, ones);
           }
-          return SmallVector<Value>{filled,
-                                    plus(l, carried[1], l.index(1))};
+          return SmallVector<Value>{filled, plus(l, carried[1], l.index(1))};
         });
       })[0]);
   return success();
@@ -207,11 +202,12 @@ Value Items::compareItems(Value x, Value y) {
                                           compute, isUnsigned);
         };
         Value a = read(first), b = read(second);
-        Value order = arith::SelectOp::create(l.b, less(b, a), l.index(1),
-                                              l.index(0));
+        Value order =
+            arith::SelectOp::create(l.b, less(b, a), l.index(1), l.index(0));
         order = arith::SelectOp::create(l.b, less(a, b), l.index(-1), order);
         // The first difference decides.
-        Value isOpen = arith::CmpIOp::create(l.b, IP::eq, carried[0], l.index(0));
+        Value isOpen =
+            arith::CmpIOp::create(l.b, IP::eq, carried[0], l.index(0));
         return SmallVector<Value>{
             arith::SelectOp::create(l.b, isOpen, order, carried[0])};
       })[0];
@@ -224,7 +220,8 @@ static Value countBefore(NodeLowering &l, Items &items, Value order, Value from,
                          Value count, Value key, Value orSame, Value steps) {
   Value last = l.asIndex(l.sub(items.count, l.fold(1)));
   SmallVector<Value> bounds = loopNest(
-      l, OpFoldResult(steps), {l.index(0), count}, [&](ValueRange, ValueRange carried) {
+      l, OpFoldResult(steps), {l.index(0), count},
+      [&](ValueRange, ValueRange carried) {
         Value low = carried[0], high = carried[1];
         Value isOpen = arith::CmpIOp::create(l.b, IP::slt, low, high);
         Value middle =
@@ -234,12 +231,11 @@ static Value countBefore(NodeLowering &l, Items &items, Value order, Value from,
         Value relation = items.compareItems(item, key);
         Value isBefore =
             arith::CmpIOp::create(l.b, IP::slt, relation, l.index(0));
-        Value isSame =
-            arith::CmpIOp::create(l.b, IP::eq, relation, l.index(0));
+        Value isSame = arith::CmpIOp::create(l.b, IP::eq, relation, l.index(0));
         Value counts = either(l, isBefore, both(l, isSame, orSame));
         Value up = both(l, isOpen, counts);
-        Value nextLow = arith::SelectOp::create(
-            l.b, up, plus(l, middle, l.index(1)), low);
+        Value nextLow =
+            arith::SelectOp::create(l.b, up, plus(l, middle, l.index(1)), low);
         Value down = arith::SelectOp::create(l.b, counts, high, middle);
         Value nextHigh = arith::SelectOp::create(l.b, isOpen, down, high);
         return SmallVector<Value>{nextLow, nextHigh};
@@ -260,8 +256,8 @@ static Value sortedOrder(NodeLowering &l, Items &items) {
   Value i64Count = arith::IndexCastOp::create(
       l.b, l.b.getI64Type(), l.asIndex(l.sub(items.count, l.fold(1))));
   Value zeros = math::CountLeadingZerosOp::create(l.b, i64Count);
-  Value passes = l.toIndex(arith::SubIOp::create(
-      l.b, l.constantInt(l.b.getI64Type(), 64), zeros));
+  Value passes = l.toIndex(
+      arith::SubIOp::create(l.b, l.constantInt(l.b.getI64Type(), 64), zeros));
   Value hasMany = compare(l, IP::ugt, items.count, l.fold(1));
   passes = arith::SelectOp::create(l.b, hasMany, passes, l.index(0));
   return loopNest(
@@ -280,10 +276,8 @@ static Value sortedOrder(NodeLowering &l, Items &items) {
                   arith::MinSIOp::create(l.b, plus(l, start, width), count);
               Value end =
                   arith::MinSIOp::create(l.b, plus(l, start, pair), count);
-              Value isLeft =
-                  arith::CmpIOp::create(l.b, IP::ult, inPair, width);
-              Value from =
-                  arith::SelectOp::create(l.b, isLeft, middle, start);
+              Value isLeft = arith::CmpIOp::create(l.b, IP::ult, inPair, width);
+              Value from = arith::SelectOp::create(l.b, isLeft, middle, start);
               Value other = arith::SelectOp::create(
                   l.b, isLeft, arith::SubIOp::create(l.b, end, middle),
                   arith::SubIOp::create(l.b, middle, start));
@@ -330,8 +324,8 @@ static Classes sortedClasses(NodeLowering &l, Items &items, Value order) {
         // Equal items stand in order: the first of them is the first of all.
         Value oldFirst = tensor::ExtractOp::create(l.b, c[1], slot);
         Value first = arith::SelectOp::create(l.b, isNew, item, oldFirst);
-        Value number = plus(l, tensor::ExtractOp::create(l.b, c[2], slot),
-                            l.index(1));
+        Value number =
+            plus(l, tensor::ExtractOp::create(l.b, c[2], slot), l.index(1));
         return SmallVector<Value>{
             classes, tensor::InsertOp::create(l.b, first, c[1], slot),
             tensor::InsertOp::create(l.b, number, c[2], slot),
@@ -384,25 +378,25 @@ static LogicalResult lowerUnique(NodeLowering &l) {
     result = byFirstOccurrence(l, items, result);
   Dims target = l.dims(value);
   target[axis] = result.classes;
-  l.setResult(0, l.generate(
-                     target, l.elementType(0),
-                     [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-                       SmallVector<Value> from(at);
-                       from[axis] = tensor::ExtractOp::create(
-                           b, loc, result.firsts, at[axis]);
-                       return tensor::ExtractOp::create(b, loc, value, from);
-                     }));
+  l.setResult(
+      0, l.generate(target, l.elementType(0),
+                    [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+                      SmallVector<Value> from(at);
+                      from[axis] = tensor::ExtractOp::create(
+                          b, loc, result.firsts, at[axis]);
+                      return tensor::ExtractOp::create(b, loc, value, from);
+                    }));
   auto numbers = [&](unsigned i, Value from, OpFoldResult count) {
     if (i >= l.numResults() || !l.hasResult(i))
       return;
-    l.setResult(i, l.generate(
-                       count, l.b.getI64Type(),
-                       [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-                         Value number =
-                             tensor::ExtractOp::create(b, loc, from, at[0]);
-                         return arith::IndexCastOp::create(
-                             b, loc, b.getI64Type(), number);
-                       }));
+    l.setResult(
+        i, l.generate(count, l.b.getI64Type(),
+                      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+                        Value number =
+                            tensor::ExtractOp::create(b, loc, from, at[0]);
+                        return arith::IndexCastOp::create(
+                            b, loc, b.getI64Type(), number);
+                      }));
   };
   numbers(1, result.firsts, result.classes);
   numbers(2, result.inverse, items.count);

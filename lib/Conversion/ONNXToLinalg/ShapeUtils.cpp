@@ -122,8 +122,7 @@ bool loopc::requireEqual(NodeLowering &l, OpFoldResult x, OpFoldResult y,
   if (sameExtent(x, y))
     return true;
   l.check(compare(l, arith::CmpIPredicate::eq, x, y),
-          what + ": {} and {} differ",
-          ValueRange{l.asIndex(x), l.asIndex(y)});
+          what + ": {} and {} differ", ValueRange{l.asIndex(x), l.asIndex(y)});
   return !getConstantIntValue(x) || !getConstantIntValue(y);
 }
 
@@ -268,9 +267,8 @@ Value loopc::fromElements(NodeLowering &l, ArrayRef<OpFoldResult> dims,
 //===----------------------------------------------------------------------===//
 
 bool loopc::isKnownEmpty(ArrayRef<OpFoldResult> dims) {
-  return llvm::any_of(dims, [](OpFoldResult extent) {
-    return isConstantIntValue(extent, 0);
-  });
+  return llvm::any_of(
+      dims, [](OpFoldResult extent) { return isConstantIntValue(extent, 0); });
 }
 
 Value loopc::sliceOf(NodeLowering &l, Value value,
@@ -318,7 +316,8 @@ static void nest(NodeLowering &l, ArrayRef<OpFoldResult> dims,
                  SmallVectorImpl<Value> &position,
                  SmallVectorImpl<Value> &carried, NestBody body) {
   if (position.size() == dims.size()) {
-    carried = body(position, SmallVector<Value>(carried.begin(), carried.end()));
+    carried =
+        body(position, SmallVector<Value>(carried.begin(), carried.end()));
     return;
   }
   OpFoldResult extent = dims[position.size()];

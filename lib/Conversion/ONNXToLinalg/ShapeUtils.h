@@ -88,9 +88,10 @@ void spread(NodeLowering &l, llvm::ArrayRef<mlir::OpFoldResult> axes,
 bool isSmallIntegers(llvm::ArrayRef<mlir::OpFoldResult> dims,
                      mlir::Type element);
 /// tensor.from_elements with `element(k)` at k.
-mlir::Value
-fromElements(NodeLowering &l, llvm::ArrayRef<mlir::OpFoldResult> dims,
-             mlir::Type type, llvm::function_ref<mlir::Value(int64_t)> element);
+mlir::Value fromElements(NodeLowering &l,
+                         llvm::ArrayRef<mlir::OpFoldResult> dims,
+                         mlir::Type type,
+                         llvm::function_ref<mlir::Value(int64_t)> element);
 
 //===----------------------------------------------------------------------===//
 // Views, loops and indices
@@ -132,8 +133,7 @@ public:
   /// more than one extent, value `k` of the last axis is held to extent k.
   /// With `wraps` false negative values are errors too.
   CheckedIndices(NodeLowering &l, unsigned input,
-                 llvm::ArrayRef<mlir::OpFoldResult> extents,
-                 bool wraps = true);
+                 llvm::ArrayRef<mlir::OpFoldResult> extents, bool wraps = true);
   /// `raw`, a value read from the input, made a safe position on axis `k`:
   /// negative ones count from the end; what the check has refused is moved into
   /// the range, because pure operations may be hoisted over checks.

@@ -155,14 +155,14 @@ void ReshapeShape::resolveInferred(int64_t position) {
     return;
   // Division by zero is kept out of the way; the check below has refused it.
   OpFoldResult divisor = maxSigned(l, known, l.fold(1));
-  Value fits = both(
-      l, compare(l, IP::ne, known, l.fold(0)),
-      compare(l, IP::eq, remainder(l, count, divisor), l.fold(0)));
-  l.check(fits,
-          "cannot reshape: {} elements are not divided evenly by the {} "
-          "elements of the given dimensions",
-          ValueRange{l.asIndex(l.product(source)),
-                     l.asIndex(l.product(theirs))});
+  Value fits =
+      both(l, compare(l, IP::ne, known, l.fold(0)),
+           compare(l, IP::eq, remainder(l, count, divisor), l.fold(0)));
+  l.check(
+      fits,
+      "cannot reshape: {} elements are not divided evenly by the {} "
+      "elements of the given dimensions",
+      ValueRange{l.asIndex(l.product(source)), l.asIndex(l.product(theirs))});
   dims[position] = quotient(l, count, divisor);
   // A check that failed at compile time proves nothing.
   isProven &= getConstantIntValue(known) && !matchPattern(fits, m_Zero());
@@ -285,9 +285,9 @@ static LogicalResult lowerFlatten(NodeLowering &l) {
                     Twine(rank));
   axis = axis < 0 ? axis + rank : axis;
   ArrayRef<OpFoldResult> all(dims);
-  l.setResult(reshapeByGroups(l, value,
-                              {l.product(all.take_front(axis)),
-                               l.product(all.drop_front(axis))}));
+  l.setResult(reshapeByGroups(
+      l, value,
+      {l.product(all.take_front(axis)), l.product(all.drop_front(axis))}));
   return success();
 }
 
@@ -297,8 +297,8 @@ static LogicalResult lowerFlatten(NodeLowering &l) {
 
 /// The axes of attribute or input "axes" of a value of rank `rank`; nothing
 /// where they are left out.
-static FailureOr<std::optional<Dims>>
-axesOf(NodeLowering &l, int64_t rank, std::optional<int64_t> expected) {
+static FailureOr<std::optional<Dims>> axesOf(NodeLowering &l, int64_t rank,
+                                             std::optional<int64_t> expected) {
   Dims axes;
   if (std::optional<SmallVector<int64_t>> given = l.intsAttr("axes")) {
     for (int64_t axis : *given)
@@ -318,13 +318,12 @@ axesOf(NodeLowering &l, int64_t rank, std::optional<int64_t> expected) {
 }
 
 /// For each of `rank` axes, whether it is one of `axes`.
-static SmallVector<Value> membership(NodeLowering &l, ArrayRef<OpFoldResult> axes,
-                                     int64_t rank) {
+static SmallVector<Value>
+membership(NodeLowering &l, ArrayRef<OpFoldResult> axes, int64_t rank) {
   SmallVector<Value> member(rank, l.constantInt(l.b.getI1Type(), 0));
   for (OpFoldResult axis : axes)
     for (int64_t k : llvm::seq(rank))
-      member[k] =
-          either(l, member[k], compare(l, IP::eq, axis, l.fold(k)));
+      member[k] = either(l, member[k], compare(l, IP::eq, axis, l.fold(k)));
   return member;
 }
 
@@ -335,9 +334,9 @@ static Dims compacted(NodeLowering &l, ArrayRef<OpFoldResult> values,
   OpFoldResult position = l.fold(0);
   for (auto [value, kept] : llvm::zip_equal(values, keep)) {
     for (int64_t k : llvm::seq(count))
-      result[k] = select(
-          l, both(l, kept, compare(l, IP::eq, position, l.fold(k))), value,
-          result[k]);
+      result[k] =
+          select(l, both(l, kept, compare(l, IP::eq, position, l.fold(k))),
+                 value, result[k]);
     position = l.add(position, select(l, kept, l.fold(1), l.fold(0)));
   }
   l.check(compare(l, IP::eq, position, l.fold(count)), "an axis is repeated");
@@ -420,8 +419,8 @@ static LogicalResult lowerUnsqueeze(NodeLowering &l) {
   for (Value inserted : isNew) {
     OpFoldResult extent = l.fold(1);
     for (int64_t k : llvm::seq(rank))
-      extent = select(l, compare(l, IP::eq, position, l.fold(k)), dims[k],
-                      extent);
+      extent =
+          select(l, compare(l, IP::eq, position, l.fold(k)), dims[k], extent);
     target.push_back(select(l, inserted, l.fold(1), extent));
     position = l.add(position, select(l, inserted, l.fold(0), l.fold(1)));
   }
@@ -507,7 +506,8 @@ static LogicalResult lowerExpand(NodeLowering &l) {
 
 /// Repeats along each axis: [d0, d1] is broadcast to [r0, d0, r1, d1], whose
 /// axes are then merged (a view).
-static Value tile(NodeLowering &l, Value value, ArrayRef<OpFoldResult> repeats) {
+static Value tile(NodeLowering &l, Value value,
+                  ArrayRef<OpFoldResult> repeats) {
   auto type = cast<RankedTensorType>(value.getType());
   Dims dims = l.dims(value), loops, target;
   for (auto [extent, repeat] : llvm::zip_equal(dims, repeats))
@@ -537,9 +537,8 @@ static Value tile(NodeLowering &l, Value value, ArrayRef<OpFoldResult> repeats) 
   Value wide =
       linalg::GenericOp::create(
           l.b, init.getType(), value, init,
-          ArrayRef<AffineMap>{
-              AffineMap::get(rank, 0, exprs, l.b.getContext()),
-              l.b.getMultiDimIdentityMap(rank)},
+          ArrayRef<AffineMap>{AffineMap::get(rank, 0, exprs, l.b.getContext()),
+                              l.b.getMultiDimIdentityMap(rank)},
           iterators,
           [](OpBuilder &b, Location loc, ValueRange args) {
             linalg::YieldOp::create(b, loc, args[0]);
@@ -564,9 +563,9 @@ static LogicalResult lowerTile(NodeLowering &l) {
 static LogicalResult lowerTileAxis(NodeLowering &l) {
   int64_t rank = l.rank(0);
   auto read = [&](unsigned i) -> OpFoldResult {
-    Value number = NodeLowering::castScalar(l.b, l.b.getLoc(),
-                                            l.scalar(l.in(i)), l.isUnsigned(i),
-                                            l.b.getI64Type(), false);
+    Value number =
+        NodeLowering::castScalar(l.b, l.b.getLoc(), l.scalar(l.in(i)),
+                                 l.isUnsigned(i), l.b.getI64Type(), false);
     Value value = l.toIndex(number);
     if (std::optional<int64_t> constant = getConstantIntValue(value))
       return l.fold(*constant);
@@ -646,8 +645,8 @@ static Value integerRangeCount(NodeLowering &l, Value start, Value limit,
   l.check(cmp(IP::ne, delta, zero), "delta is 0");
   // Zero would trap; the check has ended the run then.
   step = pick(cmp(IP::eq, step, zero), one, step);
-  Value whole = l.b.createOrFold<arith::DivUIOp>(
-      minus(minus(high, low), one), step);
+  Value whole =
+      l.b.createOrFold<arith::DivUIOp>(minus(minus(high, low), one), step);
   Value count = l.b.createOrFold<arith::AddIOp>(whole, one);
   return pick(cmp(less, low, high), count, zero);
 }
@@ -677,19 +676,19 @@ static Value floatRangeCount(NodeLowering &l, Value start, Value limit,
 
 static LogicalResult lowerRange(NodeLowering &l) {
   if (l.node.getSinceVersion() >= 27)
-    l.ignoreAttr("stash_type"); // Elements are computed in f32 and rounded once.
+    l.ignoreAttr(
+        "stash_type"); // Elements are computed in f32 and rounded once.
   Type element = l.resultElementType();
   Type compute = NodeLowering::computeType(element);
   bool isUnsigned = l.isUnsigned(0), isFloat = isa<FloatType>(element);
   SmallVector<Value> bounds;
   for (unsigned i : {0, 1, 2})
-    bounds.push_back(NodeLowering::castScalar(l.b, l.b.getLoc(),
-                                              l.scalar(l.in(i)), isUnsigned,
-                                              compute, isUnsigned));
+    bounds.push_back(NodeLowering::castScalar(
+        l.b, l.b.getLoc(), l.scalar(l.in(i)), isUnsigned, compute, isUnsigned));
   Value start = bounds[0], delta = bounds[2];
-  Value count =
-      isFloat ? floatRangeCount(l, start, bounds[1], delta)
-              : integerRangeCount(l, start, bounds[1], delta, isUnsigned);
+  Value count = isFloat
+                    ? floatRangeCount(l, start, bounds[1], delta)
+                    : integerRangeCount(l, start, bounds[1], delta, isUnsigned);
   Value extent = l.toIndex(count);
   OpFoldResult dim = extent;
   if (std::optional<int64_t> constant = getConstantIntValue(extent))
@@ -697,8 +696,8 @@ static LogicalResult lowerRange(NodeLowering &l) {
   auto at = [&](OpBuilder &b, Location loc, Value position) -> Value {
     Value number =
         b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), position);
-    number = NodeLowering::castScalar(b, loc, number, false, compute,
-                                      isUnsigned);
+    number =
+        NodeLowering::castScalar(b, loc, number, false, compute, isUnsigned);
     Value value;
     if (isFloat) {
       Value offset = arith::MulFOp::create(b, loc, number, delta);
@@ -734,8 +733,7 @@ static LogicalResult lowerEyeLike(NodeLowering &l) {
   l.setResult(l.generate(
       l.dims(l.in(0)), element,
       [&](OpBuilder &b, Location loc, ValueRange indices) -> Value {
-        Value diagonal =
-            arith::SubIOp::create(b, loc, indices[1], indices[0]);
+        Value diagonal = arith::SubIOp::create(b, loc, indices[1], indices[0]);
         Value isOn = arith::CmpIOp::create(b, loc, IP::eq, diagonal, k);
         return arith::SelectOp::create(b, loc, isOn, one, zero);
       }));

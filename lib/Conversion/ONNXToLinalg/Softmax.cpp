@@ -59,12 +59,11 @@ static FailureOr<Rows> readRows(NodeLowering &l) {
   rows.element = l.elementType(0);
   rows.compute = NodeLowering::computeType(rows.element);
   rows.value = {l.in(0), allAxes(rank)};
-  Value maximum =
-      reduceSpace(l, rows.value, rows.dims, rows.axes, Combiner::Max,
-                  rows.compute, /*isUnsigned=*/false,
-                  [&](ScalarBuilder &s, ArrayRef<Value> e) {
-                    return s.cast(e[0], rows.compute);
-                  });
+  Value maximum = reduceSpace(l, rows.value, rows.dims, rows.axes,
+                              Combiner::Max, rows.compute, /*isUnsigned=*/false,
+                              [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                                return s.cast(e[0], rows.compute);
+                              });
   rows.maximum = {maximum, rows.kept};
   return rows;
 }
@@ -95,12 +94,12 @@ static LogicalResult lowerLogSoftmax(NodeLowering &l) {
   FailureOr<Rows> rows = readRows(l);
   if (failed(rows))
     return failure();
-  Value sum = reduceSpace(
-      l, {rows->value, rows->maximum}, rows->dims, rows->axes, Combiner::Sum,
-      rows->compute, /*isUnsigned=*/false,
-      [&](ScalarBuilder &s, ArrayRef<Value> e) {
-        return s.exp(s.sub(s.cast(e[0], rows->compute), e[1]));
-      });
+  Value sum =
+      reduceSpace(l, {rows->value, rows->maximum}, rows->dims, rows->axes,
+                  Combiner::Sum, rows->compute, /*isUnsigned=*/false,
+                  [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                    return s.exp(s.sub(s.cast(e[0], rows->compute), e[1]));
+                  });
   Value logarithm = l.elementwise(
       sum, rows->compute, [](OpBuilder &b, Location loc, ValueRange e) {
         return ScalarBuilder(b, loc).make<math::LogOp>(e[0]);
@@ -129,9 +128,9 @@ static LogicalResult lowerHardmax(NodeLowering &l) {
   if (isMatrix) {
     size_t rows = dims.size() - axes->size();
     ArrayRef<OpFoldResult> all = dims;
-    value = reshapeByGroups(l, value,
-                            {l.product(all.take_front(rows)),
-                             l.product(all.drop_front(rows))});
+    value = reshapeByGroups(
+        l, value,
+        {l.product(all.take_front(rows)), l.product(all.drop_front(rows))});
     axis = 1;
   }
   Dims space = l.dims(value);

@@ -54,10 +54,22 @@ static Value reluFn(ScalarBuilder &s, Value x) {
   return s.isUnsigned ? x : s.select(s.less(x, zero), zero, x);
 }
 
+/// log(1 + x) for 0 <= x <= 1: with u = 1 + x rounded, log(u) x / (u - 1),
+/// which makes up for what u lost (Kahan). Faster than libm's log1p, whose
+/// digits f64 needs.
+static Value logOnePlus(ScalarBuilder &s, Value x) {
+  Type type = x.getType();
+  if (type.isF64())
+    return s.make<math::Log1pOp>(x);
+  Value one = s.constant(type, 1), u = s.add(one, x);
+  Value ratio = s.div(x, s.sub(u, one));
+  Value value = s.mul(s.make<math::LogOp>(u), ratio);
+  return s.select(s.equal(u, one), x, value);
+}
+
 /// log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)), which does not overflow.
 static Value softplusFn(ScalarBuilder &s, Value x) {
-  Value tail = s.make<math::Log1pOp>(s.exp(s.neg(s.abs(x))));
-  return s.add(reluFn(s, x), tail);
+  return s.add(reluFn(s, x), logOnePlus(s, s.exp(s.neg(s.abs(x)))));
 }
 
 static Value softsignFn(ScalarBuilder &s, Value x) {
@@ -93,8 +105,8 @@ static Value unitClip(ScalarBuilder &s, Value x) {
 
 static Value hardSwishFn(ScalarBuilder &s, Value x) {
   Type type = x.getType();
-  Value line = s.add(s.mul(x, s.constant(type, 1.0 / 6.0)),
-                     s.constant(type, 0.5));
+  Value line =
+      s.add(s.mul(x, s.constant(type, 1.0 / 6.0)), s.constant(type, 0.5));
   return s.mul(x, unitClip(s, line));
 }
 
@@ -177,9 +189,8 @@ static LogicalResult lowerCelu(NodeLowering &l) {
   return lowerElementwise(l, [&](ScalarBuilder &s, Value x) -> Value {
     Type type = x.getType();
     Value scale = s.constant(type, alpha), scaled = s.div(x, scale);
-    Value grown = alpha > 0
-                      ? expMinusOne(s, scaled)
-                      : s.sub(s.exp(scaled), s.constant(type, 1));
+    Value grown = alpha > 0 ? expMinusOne(s, scaled)
+                            : s.sub(s.exp(scaled), s.constant(type, 1));
     return s.select(s.less(x, s.constant(type, 0)), s.mul(scale, grown), x);
   });
 }
@@ -188,8 +199,7 @@ static LogicalResult lowerThresholdedRelu(NodeLowering &l) {
   double alpha = parameter(l, "alpha");
   return lowerElementwise(l, [&](ScalarBuilder &s, Value x) {
     Type type = x.getType();
-    return s.select(s.less(s.constant(type, alpha), x), x,
-                    s.constant(type, 0));
+    return s.select(s.less(s.constant(type, alpha), x), x, s.constant(type, 0));
   });
 }
 
@@ -197,8 +207,8 @@ static LogicalResult lowerHardSigmoid(NodeLowering &l) {
   double alpha = parameter(l, "alpha"), beta = parameter(l, "beta");
   return lowerElementwise(l, [&](ScalarBuilder &s, Value x) {
     Type type = x.getType();
-    return unitClip(s, s.add(s.mul(s.constant(type, alpha), x),
-                             s.constant(type, beta)));
+    return unitClip(
+        s, s.add(s.mul(s.constant(type, alpha), x), s.constant(type, beta)));
   });
 }
 
@@ -220,8 +230,8 @@ static LogicalResult lowerGelu(NodeLowering &l) {
     if (isTanh) {
       // tanh(sqrt(2 / pi) (x + 0.044715 x^3))
       Value cubic = s.mul(s.constant(type, 0.044715), s.mul(x, s.mul(x, x)));
-      Value scaled = s.mul(s.constant(type, std::sqrt(2.0 / M_PI)),
-                           s.add(x, cubic));
+      Value scaled =
+          s.mul(s.constant(type, std::sqrt(2.0 / M_PI)), s.add(x, cubic));
       gate = s.make<math::TanhOp>(scaled);
     } else {
       gate = s.make<math::ErfOp>(s.mul(x, s.constant(type, M_SQRT1_2)));
@@ -239,8 +249,8 @@ static LogicalResult lowerShrink(NodeLowering &l) {
     Type type = x.getType();
     Value shift = s.cast(s.constant(s.b.getF32Type(), bias), type);
     Value limit = s.cast(s.constant(s.b.getF32Type(), lambd), type);
-    Value above = s.select(s.less(limit, x), s.sub(x, shift),
-                           s.number(type, 0));
+    Value above =
+        s.select(s.less(limit, x), s.sub(x, shift), s.number(type, 0));
     if (s.isUnsigned)
       return above;
     return s.select(s.less(x, s.neg(limit)), s.add(x, shift), above);

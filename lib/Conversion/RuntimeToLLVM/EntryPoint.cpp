@@ -41,6 +41,12 @@ static Attribute describePort(Builder &b, DictionaryAttr attrs, Type type,
   return port.getDictionary(b.getContext());
 }
 
+/// True for the shape of the port before it, whose rank is not known: both
+/// stand in one slot, one behind the other.
+static bool isShape(DictionaryAttr attrs) {
+  return attrs && attrs.contains("loopc.shape_of");
+}
+
 namespace {
 struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
   void runOnOperation() override {
@@ -98,16 +104,25 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
     auto args = entry.addArguments({pointer, pointer, pointer}, locs);
     Value inputs = *std::next(args.begin(), 1);
     Value outputs = *std::next(args.begin(), 2);
-    auto slot = [&](Value table, unsigned k) -> Value {
+    int32_t port = -1;
+    auto slot = [&](Value table, bool shape) -> Value {
+      port += shape ? 0 : 1;
       Value address = LLVM::GEPOp::create(b, pointer, pointer, table,
-                                          ArrayRef<LLVM::GEPArg>{int32_t(k)});
-      return LLVM::LoadOp::create(b, pointer, address);
+                                          ArrayRef<LLVM::GEPArg>{port});
+      Value first = LLVM::LoadOp::create(b, pointer, address);
+      if (!shape)
+        return first;
+      Type elements = converter.convertType(
+          MemRefType::get({ShapedType::kDynamic}, b.getI64Type()));
+      return LLVM::GEPOp::create(b, pointer, elements, first,
+                                 ArrayRef<LLVM::GEPArg>{1});
     };
     b.setInsertionPointToStart(&entry);
     for (unsigned k = 0; k < count; ++k) {
       BlockArgument arg = entry.getArgument(k);
       Type descriptor = converter.convertType(arg.getType());
-      Value value = LLVM::LoadOp::create(b, descriptor, slot(inputs, k));
+      Value value = LLVM::LoadOp::create(
+          b, descriptor, slot(inputs, isShape(function.getArgAttrDict(k))));
       arg.replaceAllUsesWith(
           UnrealizedConversionCastOp::create(b, arg.getType(), value)
               .getResult(0));
@@ -115,11 +130,13 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
     entry.eraseArguments(0, count);
     auto done = cast<func::ReturnOp>(entry.getTerminator());
     b.setInsertionPoint(done);
+    port = -1;
     for (auto [k, value] : llvm::enumerate(done.getOperands())) {
       Type descriptor = converter.convertType(value.getType());
       Value cast =
           UnrealizedConversionCastOp::create(b, descriptor, value).getResult(0);
-      LLVM::StoreOp::create(b, cast, slot(outputs, k));
+      LLVM::StoreOp::create(
+          b, cast, slot(outputs, isShape(function.getResultAttrDict(k))));
     }
     Value ok = LLVM::ConstantOp::create(b, b.getI32Type(), 0);
     func::ReturnOp::create(b, ok);

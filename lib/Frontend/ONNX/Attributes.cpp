@@ -83,9 +83,8 @@ Importer::getGraph(NodeContext &nc, StringRef name, NodeAttr &attr) {
          << "attribute '" << name << "' has no graph";
 }
 
-FailureOr<SmallVector<int64_t>> Importer::getInts(NodeContext &nc,
-                                                  StringRef name,
-                                                  size_t count) {
+FailureOr<SmallVector<int64_t>>
+Importer::getInts(NodeContext &nc, StringRef name, size_t count) {
   NodeAttr attr = getAttr(nc, name);
   if (!attr.proto)
     return SmallVector<int64_t>(count, 0);

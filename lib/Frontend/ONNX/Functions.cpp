@@ -28,9 +28,8 @@ static const pb::OpSchema *findSchema(StringRef domain, StringRef opType,
 
 /// True if the schema can make a body for a node under opset `opset`.
 static bool hasFunctionBuilder(const pb::OpSchema &schema, int64_t opset) {
-  return llvm::any_of(
-      schema.context_dependent_function_opset_versions(),
-      [&](int64_t version) { return version <= opset; });
+  return llvm::any_of(schema.context_dependent_function_opset_versions(),
+                      [&](int64_t version) { return version <= opset; });
 }
 
 bool loopc::hasSchema(StringRef domain, StringRef opType) {
@@ -39,8 +38,7 @@ bool loopc::hasSchema(StringRef domain, StringRef opType) {
              normalizeDomain(domain).str()) != nullptr;
 }
 
-bool loopc::hasFunctionBody(StringRef domain, StringRef opType,
-                            int64_t since) {
+bool loopc::hasFunctionBody(StringRef domain, StringRef opType, int64_t since) {
   const pb::OpSchema *schema =
       findSchema(normalizeDomain(domain), opType, since);
   return schema && schema->since_version() == since &&
@@ -205,12 +203,12 @@ LogicalResult Importer::scanNodes(const NodeList &nodes, Frame &frame,
     if (*kind == NodeKind::Unsupported)
       addUnsupported(nc);
     else if (*kind == NodeKind::LocalFunction)
-      result = scanFunction(nc, *findLocalFunction(node), /*isLocal=*/true,
-                            level);
+      result =
+          scanFunction(nc, *findLocalFunction(node), /*isLocal=*/true, level);
     else if (*kind == NodeKind::SchemaFunction)
-      result = scanFunction(
-          nc, *nc.schema->GetFunction(static_cast<int>(nc.opset)),
-          /*isLocal=*/false, level);
+      result =
+          scanFunction(nc, *nc.schema->GetFunction(static_cast<int>(nc.opset)),
+                       /*isLocal=*/false, level);
     if (failed(result))
       return failure();
     for (const pb::AttributeProto &attr : node.attribute())
@@ -241,8 +239,7 @@ LogicalResult Importer::scanFunction(NodeContext &nc,
   if (failed(readFunctionOpsets(nc, fn, isLocal, frame)))
     return failure();
   active.insert(&fn);
-  LogicalResult result =
-      scanNodes(fn.node(), frame, nc.innerPath(), level + 1);
+  LogicalResult result = scanNodes(fn.node(), frame, nc.innerPath(), level + 1);
   active.pop_back();
   return result;
 }
@@ -347,8 +344,7 @@ LogicalResult Importer::expandFunction(NodeContext &nc,
 }
 
 LogicalResult Importer::expandSchemaFunction(NodeContext &nc) {
-  return expandFunction(nc,
-                        *nc.schema->GetFunction(static_cast<int>(nc.opset)),
+  return expandFunction(nc, *nc.schema->GetFunction(static_cast<int>(nc.opset)),
                         /*isLocal=*/false);
 }
 

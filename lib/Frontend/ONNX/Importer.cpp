@@ -9,10 +9,10 @@
 // The main graph: inputs, outputs, scopes, and nodes that stay nodes.
 
 #include "ImporterImpl.h"
-#include "llvm/Support/Path.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -119,9 +119,8 @@ LogicalResult Importer::checkPins() {
   return success();
 }
 
-FailureOr<Type>
-Importer::inputType(const pb::ValueInfoProto &input,
-                    SmallVectorImpl<Attribute> &dimNames) {
+FailureOr<Type> Importer::inputType(const pb::ValueInfoProto &input,
+                                    SmallVectorImpl<Attribute> &dimNames) {
   Location loc = pathLoc(kMainPath);
   Type type = onnx::importType(&context, input.type());
   if (!type)
@@ -269,7 +268,7 @@ LogicalResult Importer::importMain() {
     frame.opsets[""] = 1; // before IR version 3 there was nothing to import
   auto func = func::FuncOp::create(builder, loc, kMainPath,
                                    builder.getFunctionType({}, {}));
-  Scope scope(nullptr);
+  Scope scope(nullptr, &graph);
   if (failed(addInitializers(graph, scope, /*inputsWin=*/false, loc)) ||
       failed(importInputs(func, scope)))
     return failure();
@@ -383,8 +382,8 @@ LogicalResult Importer::defineOutputs(NodeContext &nc, ValueRange values) {
       if (name.empty())
         continue;
       return loopc::emitError(nc.loc, Diag::ExtraOutput)
-             << "output #" << k << " '" << name << "' does not exist: there are "
-             << values.size();
+             << "output #" << k << " '" << name
+             << "' does not exist: there are " << values.size();
     }
     if (failed(define(nc, name, values[k])))
       return failure();
@@ -405,21 +404,15 @@ LogicalResult Importer::importNodes(const NodeList &nodes, Frame &frame,
 }
 
 LogicalResult Importer::importNode(const pb::NodeProto &node, unsigned index,
-                                   Frame &frame, Scope &scope,
-                                   StringRef path) {
+                                   Frame &frame, Scope &scope, StringRef path) {
   // Functions that call functions, and bodies that are imported until their
   // types settle, must end some day.
   constexpr uint64_t kMostNodes = 1 << 24;
-  NodeContext nc{node,
-                 frame,
-                 scope,
-                 path.str(),
-                 index,
-                 normalizeDomain(node.domain()),
-                 0,
-                 0,
-                 nullptr,
-                 nodeLoc(path, index, node, std::nullopt)};
+  NodeContext nc{node,    frame,
+                 scope,   path.str(),
+                 index,   normalizeDomain(node.domain()),
+                 0,       0,
+                 nullptr, nodeLoc(path, index, node, std::nullopt)};
   if (++importedNodes > kMostNodes)
     return loopc::emitError(nc.loc, Diag::ModelTooDeep)
            << "the model expands to more than " << kMostNodes << " nodes";
@@ -496,11 +489,22 @@ LogicalResult Importer::importGenericNode(NodeContext &nc) {
   size_t numOutputs = nc.node.output_size();
   while (numOutputs > 1 && nc.node.output(numOutputs - 1).empty())
     --numOutputs;
-  Type unknown = UnrankedTensorType::get(builder.getF32Type());
   SmallVector<Type> types;
-  for (size_t k = 0; k < numOutputs; ++k)
-    types.push_back(nc.node.output(k).empty() ? Type(builder.getNoneType())
-                                              : unknown);
+  for (size_t k = 0; k < numOutputs; ++k) {
+    StringRef name = nc.node.output(k);
+    // What has a schema gets its types from there.
+    Type type = UnrankedTensorType::get(builder.getF32Type());
+    if (name.empty())
+      type = builder.getNoneType();
+    else if (!nc.schema)
+      type = declaredType(nc.scope, name);
+    if (!type)
+      return loopc::emitError(nc.loc, Diag::TypeInference)
+             << "output #" << k << " '" << name
+             << "' has no type: the operator has no schema, and the graph "
+                "declares none";
+    types.push_back(type);
+  }
   auto op = onnx::NodeOp::create(
       builder, nc.loc, types, builder.getStringAttr(nc.node.op_type()),
       builder.getStringAttr(nc.domain), builder.getI64IntegerAttr(nc.since),
@@ -510,11 +514,21 @@ LogicalResult Importer::importGenericNode(NodeContext &nc) {
   return defineOutputs(nc, op.getResults());
 }
 
+Type Importer::declaredType(const Scope &scope, StringRef name) {
+  if (!scope.graph)
+    return {};
+  for (const auto *infos : {&scope.graph->value_info(), &scope.graph->output()})
+    for (const pb::ValueInfoProto &info : *infos)
+      if (name == info.name())
+        return declaredType(info);
+  return {};
+}
+
 FailureOr<Value> Importer::makeNode(NodeContext &nc, StringRef opType,
                                     ValueRange inputs,
                                     ArrayRef<NamedAttribute> attrs) {
-  // Nodes say their own version; these have the one that was new with ONNX 1.16,
-  // whatever the model imports.
+  // Nodes say their own version; these have the one that was new with
+  // ONNX 1.16, whatever the model imports.
   constexpr int64_t kHelperOpset = 21;
   std::optional<int64_t> since =
       onnx::resolveSinceVersion("", opType, kHelperOpset);
@@ -522,8 +536,7 @@ FailureOr<Value> Importer::makeNode(NodeContext &nc, StringRef opType,
     return loopc::emitError(nc.loc, Diag::Internal)
            << "the onnx library has no operator '" << opType << "'";
   auto op = onnx::NodeOp::create(
-      builder, nc.loc,
-      TypeRange(UnrankedTensorType::get(builder.getF32Type())),
+      builder, nc.loc, TypeRange(UnrankedTensorType::get(builder.getF32Type())),
       builder.getStringAttr(opType), builder.getStringAttr(""),
       builder.getI64IntegerAttr(*since), inputs,
       builder.getDictionaryAttr(attrs));
@@ -582,8 +595,8 @@ Value Importer::none() {
     return noneValue;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(entryBlock);
-  auto op = onnx::NoneOp::create(builder, pathLoc(kMainPath),
-                                 builder.getNoneType());
+  auto op =
+      onnx::NoneOp::create(builder, pathLoc(kMainPath), builder.getNoneType());
   if (!lastConstant)
     lastConstant = op;
   return noneValue = op;
@@ -596,8 +609,8 @@ Importer::constantValue(NodeContext &nc, const pb::AttributeProto &attr) {
     SmallVector<int64_t> shape;
     if (count)
       shape.push_back(*count);
-    return cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
-        RankedTensorType::get(shape, element), values)));
+    return cast<ElementsAttr>(Attribute(
+        DenseElementsAttr::get(RankedTensorType::get(shape, element), values)));
   };
   auto strings = [&](std::optional<int64_t> count,
                      ArrayRef<StringRef> values) -> ElementsAttr {
@@ -623,9 +636,9 @@ Importer::constantValue(NodeContext &nc, const pb::AttributeProto &attr) {
   case pb::AttributeProto::STRING:
     return strings(std::nullopt, StringRef(attr.s()));
   case pb::AttributeProto::STRINGS:
-    return strings(attr.strings_size(),
-                   SmallVector<StringRef>(attr.strings().begin(),
-                                          attr.strings().end()));
+    return strings(
+        attr.strings_size(),
+        SmallVector<StringRef>(attr.strings().begin(), attr.strings().end()));
   default:
     return loopc::emitError(nc.loc, Diag::BadConstant)
            << "attribute '" << attr.name() << "' holds no constant";

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Inside of the ONNX importer: a model with its files, the scopes that names are
-// found in, and the walk over graphs, bodies and functions.
+// Inside of the ONNX importer: a model with its files, the scopes that names
+// are found in, and the walk over graphs, bodies and functions.
 
 #ifndef LOOPC_LIB_FRONTEND_ONNX_IMPORTERIMPL_H
 #define LOOPC_LIB_FRONTEND_ONNX_IMPORTERIMPL_H
@@ -17,13 +17,13 @@
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Support/Diagnostics.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Builders.h"
 #include <deque>
 #include <memory>
 
@@ -107,6 +107,8 @@ private:
                                                Location loc);
   LogicalResult findTyped(const pb::TensorProto &, mlir::RankedTensorType,
                           Location, Bytes &);
+  LogicalResult findNarrow(const pb::TensorProto &, mlir::RankedTensorType,
+                           Location, Bytes &);
   FailureOr<mlir::ElementsAttr> makeAttr(mlir::RankedTensorType type,
                                          Bytes bytes, llvm::StringRef name,
                                          Location loc);
@@ -138,8 +140,10 @@ struct Frame {
 
 /// The names of one graph. Innermost first (name_scope).
 struct Scope {
-  explicit Scope(Scope *parent) : parent(parent) {}
-  Scope *parent; ///< null for the main graph and functions
+  explicit Scope(Scope *parent, const pb::GraphProto *graph = nullptr)
+      : parent(parent), graph(graph) {}
+  Scope *parent;               ///< null for the main graph and functions
+  const pb::GraphProto *graph; ///< null in a function
   /// True for a body that a schema made from a node with graphs: it sees the
   /// names around the node, as those graphs do, but may take them itself.
   bool mayRepeat = false;
@@ -157,7 +161,7 @@ struct NodeContext {
   std::string graphPath; ///< "main/Loop 'decode'/body"
   unsigned index;
   llvm::StringRef domain; ///< "" for ai.onnx
-  int64_t opset = 0; ///< 0 where the domain has no opset import
+  int64_t opset = 0;      ///< 0 where the domain has no opset import
   int64_t since = 0;
   const pb::OpSchema *schema = nullptr;
   Location loc;
@@ -244,12 +248,10 @@ private:
   /// Refuses attributes that the schema does not have, ones that are there
   /// twice, and ones of the wrong kind.
   LogicalResult checkAttributes(NodeContext &nc);
-  FailureOr<const pb::GraphProto *> getGraph(NodeContext &nc,
-                                             llvm::StringRef name,
-                                             NodeAttr &attr);
-  FailureOr<llvm::SmallVector<int64_t>> getInts(NodeContext &nc,
-                                                llvm::StringRef name,
-                                                size_t count);
+  FailureOr<const pb::GraphProto *>
+  getGraph(NodeContext &nc, llvm::StringRef name, NodeAttr &attr);
+  FailureOr<llvm::SmallVector<int64_t>>
+  getInts(NodeContext &nc, llvm::StringRef name, size_t count);
   FailureOr<mlir::DictionaryAttr> convertAttributes(NodeContext &nc);
 
   /// A constant at the top of the function, where every body may use it.
@@ -257,6 +259,8 @@ private:
   FailureOr<Value> constant(const pb::TensorProto &tensor, Location loc);
   FailureOr<Value> constant(const pb::SparseTensorProto &tensor, Location loc);
   Value none();
+  /// What the graph declares for a value, where operators do not tell.
+  Type declaredType(const Scope &scope, llvm::StringRef name);
   /// Creates an onnx.node of one output that the importer itself needs, and
   /// infers its type.
   FailureOr<Value> makeNode(NodeContext &nc, llvm::StringRef opType,
@@ -270,8 +274,18 @@ private:
   LogicalResult importLoop(NodeContext &nc);
   LogicalResult importScan(NodeContext &nc);
   LogicalResult importSequenceMap(NodeContext &nc);
+  /// The length of all sequences among `inputs`; checked to be one at run time.
+  FailureOr<Value> commonLength(NodeContext &nc, llvm::ArrayRef<Value> inputs);
+  /// The body of the loop for a SequenceMap, and the types that it carries.
+  LogicalResult importMapBody(NodeContext &nc, const pb::GraphProto &graph,
+                              const NodeAttr &attr,
+                              llvm::ArrayRef<Value> inputs,
+                              mlir::Region &region,
+                              llvm::SmallVectorImpl<Type> &types);
   struct LoopParts;
   LogicalResult readLoop(NodeContext &nc, LoopParts &parts);
+  /// Trip count, condition, and the types of what the body sees of them.
+  LogicalResult readLoopBounds(NodeContext &nc, LoopParts &parts);
   LogicalResult settleLoopTypes(NodeContext &nc, LoopParts &parts);
   /// Joins the types of the carried values with what the body yields into
   /// `next`; where they are the same, writes the yield.
@@ -282,6 +296,7 @@ private:
   struct ScanParts;
   LogicalResult readScan(NodeContext &nc, ScanParts &parts);
   LogicalResult findScanArguments(NodeContext &nc, ScanParts &parts);
+  LogicalResult checkSequenceLengths(NodeContext &nc, ScanParts &parts);
   LogicalResult finishScanBody(NodeContext &nc, ScanParts &parts,
                                llvm::ArrayRef<Value> outputs);
 
@@ -376,6 +391,8 @@ private:
   unsigned branchDepth = 0;
   uint64_t importedNodes = 0;
   std::optional<onnx::InferenceCache> cache;
+  /// Types of the carried values that a loop ended with.
+  llvm::DenseMap<mlir::Attribute, llvm::SmallVector<Type>> settledTypes;
 
   /// An operator that loopc does not have, and the nodes that use it.
   struct Unsupported {

@@ -123,11 +123,10 @@ FailureOr<Value> Importer::oneElement(NodeContext &nc, Value value,
     Value count = tensor::ExtractOp::create(builder, nc.loc, *size);
     Value one = arith::ConstantIntOp::create(builder, nc.loc, 1, 64);
     check(nc, isOne(count, one), message, count);
-    Value shape = constant(
-        cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
-            RankedTensorType::get({0}, builder.getI64Type()),
-            ArrayRef<int64_t>()))),
-        nc.loc);
+    Value shape = constant(cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
+                               RankedTensorType::get({0}, builder.getI64Type()),
+                               ArrayRef<int64_t>()))),
+                           nc.loc);
     FailureOr<Value> scalar = makeNode(nc, "Reshape", {value, shape});
     if (failed(scalar))
       return failure();
@@ -173,7 +172,7 @@ LogicalResult Importer::importGraph(NodeContext &nc,
                                     ValueRange inputs,
                                     SmallVectorImpl<Value> &outputs) {
   std::string path = nc.innerPath() + "/" + name.str();
-  Scope scope(attr.scope);
+  Scope scope(attr.scope, &graph);
   // name_order: inputs are matched by order; they may shadow (name_shadow).
   for (auto [info, value] : llvm::zip_equal(graph.input(), inputs))
     if (!info.name().empty() &&
@@ -268,8 +267,8 @@ struct Importer::LoopParts {
   unsigned numCarried() const { return inits.size(); }
 };
 
-/// The type of the iteration number or the condition: as the body declares, else
-/// as `outer` is, else of rank 0 (loop_args).
+/// The type of the iteration number or the condition: as the body declares,
+/// else as `outer` is, else of rank 0 (loop_args).
 static RankedTensorType scalarType(Type declared, Value outer, Type element) {
   for (Type type : {declared, outer ? outer.getType() : Type()}) {
     auto ranked = dyn_cast_or_null<RankedTensorType>(type);
@@ -331,6 +330,10 @@ LogicalResult Importer::readLoop(NodeContext &nc, LoopParts &parts) {
            << numOutputs - 1 - carried << " collected values"; // name_outputs
   parts.trips = inputs[0];
   parts.condition = inputs[1];
+  return readLoopBounds(nc, parts);
+}
+
+LogicalResult Importer::readLoopBounds(NodeContext &nc, LoopParts &parts) {
   Type i64 = builder.getI64Type(), i1 = builder.getI1Type();
   Type declaredCounter = declaredType(parts.graph->input(0));
   Type declaredCondition = declaredType(parts.graph->input(1));
@@ -348,8 +351,7 @@ LogicalResult Importer::readLoop(NodeContext &nc, LoopParts &parts) {
                 ranked.hasStaticShape() && ranked.getNumElements() == 1;
     FailureOr<Value> trips =
         asIs ? FailureOr<Value>(parts.trips)
-             : oneElementTensor(nc, parts.trips,
-                                RankedTensorType::get({}, i64),
+             : oneElementTensor(nc, parts.trips, RankedTensorType::get({}, i64),
                                 Diag::TripCount, "trip count");
     if (failed(trips))
       return failure();
@@ -415,8 +417,8 @@ LogicalResult Importer::finishLoopBody(NodeContext &nc, LoopParts &parts,
   if (ArrayRef(next) != ArrayRef(parts.carried))
     return success();
   FailureOr<Value> condition =
-      oneElementTensor(nc, outputs[0], parts.conditionType,
-                       Diag::LoopCondition, "condition that the body yields");
+      oneElementTensor(nc, outputs[0], parts.conditionType, Diag::LoopCondition,
+                       "condition that the body yields");
   if (failed(condition))
     return failure();
   SmallVector<Value> yields;
@@ -437,10 +439,10 @@ LogicalResult Importer::finishLoopBody(NodeContext &nc, LoopParts &parts,
   return success();
 }
 
-/// Imports the body with the inits' types, and again with looser ones, until the
-/// types of what it yields are those of its arguments (loop_carried). Where it
-/// fails with tight types it may still be right: what is wrong with the shapes
-/// of the first iteration may stand in a branch that is not taken.
+/// Imports the body with the inits' types, and again with looser ones, until
+/// the types of what it yields are those of its arguments (loop_carried). Where
+/// it fails with tight types it may still be right: what is wrong with the
+/// shapes of the first iteration may stand in a branch that is not taken.
 LogicalResult Importer::settleLoopTypes(NodeContext &nc, LoopParts &parts) {
   for (auto [k, init] : llvm::enumerate(parts.inits)) {
     const pb::ValueInfoProto &info = parts.graph->input(2 + k);
@@ -453,6 +455,13 @@ LogicalResult Importer::settleLoopTypes(NodeContext &nc, LoopParts &parts) {
       return failure();
     parts.carried.push_back(type);
   }
+  // A loop in a loop is imported again with the outer one: it begins where it
+  // ended, so that nesting does not multiply the rounds.
+  SmallVector<Type> settled = settledTypes.lookup(nc.loc);
+  if (settled.size() == parts.carried.size())
+    for (auto [type, known] : llvm::zip(parts.carried, settled))
+      if (Type joined = joinTypes(type, known))
+        type = joined;
   parts.wrapped.assign(parts.numCarried(), false);
   constexpr unsigned kPatience = 6;
   std::unique_ptr<HeldDiagnostics> firstErrors;
@@ -472,6 +481,7 @@ LogicalResult Importer::settleLoopTypes(NodeContext &nc, LoopParts &parts) {
     held->stop();
     if (succeeded(imported) && ArrayRef(next) == ArrayRef(parts.carried)) {
       held->release();
+      settledTypes[nc.loc] = parts.carried;
       return success();
     }
     if (failed(imported)) {
@@ -481,6 +491,7 @@ LogicalResult Importer::settleLoopTypes(NodeContext &nc, LoopParts &parts) {
         firstErrors = std::move(held);
       if (ArrayRef(next) == ArrayRef(parts.carried)) {
         firstErrors->release();
+        settledTypes[nc.loc] = parts.carried;
         return failure();
       }
     }
@@ -559,9 +570,8 @@ LogicalResult Importer::importIf(NodeContext &nc) {
     return loopc::emitError(nc.loc, Diag::BadNode)
            << "'If' has one input, its condition";
   // if_cond
-  FailureOr<Value> condition =
-      oneElement(nc, inputs[0], builder.getI1Type(), Diag::LoopCondition,
-                 "condition");
+  FailureOr<Value> condition = oneElement(nc, inputs[0], builder.getI1Type(),
+                                          Diag::LoopCondition, "condition");
   if (failed(condition))
     return failure();
   StringRef names[] = {"then_branch", "else_branch"};
@@ -640,78 +650,87 @@ LogicalResult Importer::importSequenceMap(NodeContext &nc) {
     return loopc::emitError(nc.loc, Diag::BodyArguments)
            << "body has " << (*graph)->input_size() << " inputs, expected "
            << inputs.size();
-  Value trips;
-  for (auto [k, input] : llvm::enumerate(inputs)) {
-    if (!isa<SeqType>(input.getType()))
-      continue;
-    FailureOr<Value> length = makeNode(nc, "SequenceLength", input);
-    if (failed(length))
-      return failure();
-    if (k == 0) {
-      trips = *length;
-      continue;
-    }
-    Value first = tensor::ExtractOp::create(builder, nc.loc, trips);
-    Value other = tensor::ExtractOp::create(builder, nc.loc, *length);
-    Value same = arith::CmpIOp::create(
-        builder, nc.loc, arith::CmpIPredicate::eq, first, other);
-    check(nc, same, "the sequences have {} and {} elements", {first, other});
-  }
   Region region;
   SmallVector<Type> types;
-  Type counterType = RankedTensorType::get({}, builder.getI64Type());
-  Type conditionType = RankedTensorType::get({}, builder.getI1Type());
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    Block *block = builder.createBlock(&region, {}, {counterType, conditionType},
-                                       {nc.loc, nc.loc});
-    SmallVector<Value> elements, outputs, yields;
-    for (Value input : inputs) {
-      FailureOr<Value> element = input;
-      if (isa<SeqType>(input.getType()))
-        element = makeNode(nc, "SequenceAt", {input, block->getArgument(0)});
-      if (failed(element))
-        return failure();
-      elements.push_back(*element);
-    }
-    for (auto [k, element] : llvm::enumerate(elements))
-      if (failed(checkDeclared(nc, "body", (*graph)->input(k), k,
-                               element.getType())))
-        return failure();
-    if (failed(importGraph(nc, **graph, attr, "body", elements, outputs)))
-      return failure();
-    for (auto [k, value] : llvm::enumerate(outputs)) {
-      if (!isa<TensorType>(value.getType()))
-        return loopc::emitError(nc.loc, Diag::CollectedType)
-               << "output #" << k << " of body has type " << value.getType()
-               << " but must be a tensor";
-      types.push_back(SeqType::get(value.getType()));
-      Value carried = block->addArgument(types.back(), nc.loc);
-      FailureOr<Value> longer =
-          makeNode(nc, "SequenceInsert", {carried, value});
-      if (failed(longer))
-        return failure();
-      yields.push_back(castTo(nc.loc, *longer, types.back()));
-    }
-    loop::YieldOp::create(builder, nc.loc, block->getArgument(1), yields,
-                          ValueRange());
-  }
+  FailureOr<Value> trips = commonLength(nc, inputs);
+  if (failed(trips) ||
+      failed(importMapBody(nc, **graph, attr, inputs, region, types)))
+    return failure();
   SmallVector<Value> inits;
   for (Type type : types) {
     auto element = cast<TensorType>(cast<SeqType>(type).getElementType());
-    NamedAttribute dtype(
-        builder.getStringAttr("dtype"),
-        builder.getI64IntegerAttr(
-            onnx::exportElementType(element.getElementType())));
+    NamedAttribute dtype(builder.getStringAttr("dtype"),
+                         builder.getI64IntegerAttr(onnx::exportElementType(
+                             element.getElementType())));
     FailureOr<Value> empty = makeNode(nc, "SequenceEmpty", {}, dtype);
     if (failed(empty))
       return failure();
     inits.push_back(castTo(nc.loc, *empty, type));
   }
-  auto op = loop::LoopOp::create(builder, nc.loc, types,
-                                 region.getArgumentTypes(), trips, Value(),
-                                 inits, ValueRange(), ValueRange(),
-                                 loop::LoopPorts());
+  auto op = loop::LoopOp::create(
+      builder, nc.loc, types, region.getArgumentTypes(), *trips, Value(), inits,
+      ValueRange(), ValueRange(), loop::LoopPorts());
   op.getBody().takeBody(region);
   return defineOutputs(nc, op.getResults());
+}
+
+FailureOr<Value> Importer::commonLength(NodeContext &nc,
+                                        ArrayRef<Value> inputs) {
+  Value common;
+  for (Value input : inputs) {
+    if (!isa<SeqType>(input.getType()))
+      continue;
+    FailureOr<Value> length = makeNode(nc, "SequenceLength", input);
+    if (failed(length))
+      return failure();
+    if (!common) {
+      common = *length;
+      continue;
+    }
+    Value first = tensor::ExtractOp::create(builder, nc.loc, common);
+    Value other = tensor::ExtractOp::create(builder, nc.loc, *length);
+    Value same = arith::CmpIOp::create(builder, nc.loc,
+                                       arith::CmpIPredicate::eq, first, other);
+    check(nc, same, "the sequences have {} and {} elements", {first, other});
+  }
+  return common;
+}
+
+LogicalResult Importer::importMapBody(NodeContext &nc,
+                                      const pb::GraphProto &graph,
+                                      const NodeAttr &attr,
+                                      ArrayRef<Value> inputs, Region &region,
+                                      SmallVectorImpl<Type> &types) {
+  OpBuilder::InsertionGuard guard(builder);
+  Type counterType = RankedTensorType::get({}, builder.getI64Type());
+  Type conditionType = RankedTensorType::get({}, builder.getI1Type());
+  Block *block = builder.createBlock(&region, {}, {counterType, conditionType},
+                                     {nc.loc, nc.loc});
+  SmallVector<Value> elements, outputs, yields;
+  for (auto [k, input] : llvm::enumerate(inputs)) {
+    FailureOr<Value> element = input;
+    if (isa<SeqType>(input.getType()))
+      element = makeNode(nc, "SequenceAt", {input, block->getArgument(0)});
+    if (failed(element) || failed(checkDeclared(nc, "body", graph.input(k), k,
+                                                element->getType())))
+      return failure();
+    elements.push_back(*element);
+  }
+  if (failed(importGraph(nc, graph, attr, "body", elements, outputs)))
+    return failure();
+  for (auto [k, value] : llvm::enumerate(outputs)) {
+    if (!isa<TensorType>(value.getType()))
+      return loopc::emitError(nc.loc, Diag::CollectedType)
+             << "output #" << k << " of body has type " << value.getType()
+             << " but must be a tensor";
+    types.push_back(SeqType::get(value.getType()));
+    Value carried = block->addArgument(types.back(), nc.loc);
+    FailureOr<Value> longer = makeNode(nc, "SequenceInsert", {carried, value});
+    if (failed(longer))
+      return failure();
+    yields.push_back(castTo(nc.loc, *longer, types.back()));
+  }
+  loop::YieldOp::create(builder, nc.loc, block->getArgument(1), yields,
+                        ValueRange());
+  return success();
 }

@@ -11,14 +11,14 @@
 
 #include "ImporterImpl.h"
 #include "google/protobuf/stubs/logging.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/LEB128.h"
-#include "llvm/Support/Path.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "onnx/defs/parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/LEB128.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -46,7 +46,8 @@ static bool looksTextual(StringRef bytes) {
   return rest.starts_with("<") || rest.starts_with("#");
 }
 
-/// Deepest nesting of brackets outside of strings: the library's parser recurses.
+/// Deepest nesting of brackets outside of strings: the library's parser
+/// recurses.
 static unsigned getNesting(StringRef text) {
   unsigned depth = 0, deepest = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -262,8 +263,7 @@ static bool parseInPlace(StringRef bytes, LoadedModel &model) {
   SmallVector<StringRef> tensors;
   bool hasGraph = false;
   while (reader.next()) {
-    if (!reader.isBytes ||
-        reader.number != pb::ModelProto::kGraphFieldNumber) {
+    if (!reader.isBytes || reader.number != pb::ModelProto::kGraphFieldNumber) {
       outer += reader.field;
       continue;
     }

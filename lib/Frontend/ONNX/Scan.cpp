@@ -31,9 +31,8 @@ struct Importer::ScanParts {
   Region region;
 };
 
-static FailureOr<SmallVector<bool>> readDirections(ArrayRef<int64_t> values,
-                                                   StringRef name,
-                                                   Location loc) {
+static FailureOr<SmallVector<bool>>
+readDirections(ArrayRef<int64_t> values, StringRef name, Location loc) {
   SmallVector<bool> reverse;
   for (int64_t value : values) {
     if (value != 0 && value != 1)
@@ -208,8 +207,11 @@ LogicalResult Importer::findScanArguments(NodeContext &nc, ScanParts &parts) {
   for (auto [k, type] : llvm::enumerate(parts.arguments))
     if (failed(checkDeclared(nc, "body", parts.graph->input(k), k, type)))
       return failure();
-  if (!parts.lengths)
-    return success();
+  return parts.lengths ? checkSequenceLengths(nc, parts) : success();
+}
+
+LogicalResult Importer::checkSequenceLengths(NodeContext &nc,
+                                             ScanParts &parts) {
   // scan8_lengths
   auto type = dyn_cast<TensorType>(parts.lengths.getType());
   if (!type || !type.getElementType().isSignlessInteger(64) ||
@@ -248,8 +250,7 @@ FailureOr<Value> Importer::castChecked(NodeContext &nc, Value value, Type type,
     from = to.clone(unknown);
     value = castTo(nc.loc, value, from);
   }
-  if (from.getRank() != to.getRank() ||
-      failed(verifyCompatibleShape(from, to)))
+  if (from.getRank() != to.getRank() || failed(verifyCompatibleShape(from, to)))
     return loopc::emitError(nc.loc, Diag::ScanShape)
            << what << " changes its shape: init has type " << type
            << " but the body yields " << value.getType();
@@ -317,8 +318,8 @@ LogicalResult Importer::importScan(NodeContext &nc) {
                         })))
     return failure();
   auto op = loop::ScanOp::create(
-      builder, nc.loc, parts.results, parts.states, parts.inputs,
-      parts.lengths, builder.getDenseI64ArrayAttr(parts.inputAxes),
+      builder, nc.loc, parts.results, parts.states, parts.inputs, parts.lengths,
+      builder.getDenseI64ArrayAttr(parts.inputAxes),
       builder.getDenseBoolArrayAttr(parts.inputReverse),
       builder.getDenseI64ArrayAttr(parts.outputAxes),
       builder.getDenseBoolArrayAttr(parts.outputReverse),

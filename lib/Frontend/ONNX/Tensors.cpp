@@ -6,23 +6,26 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Weights: where their bytes are, and attributes that refer to them. A weight of
-// more than kInlineBytes becomes a resource whose data is the mapped file or the
-// parsed message itself; it is copied only where its layout is another one.
+// Weights: where their bytes are, and attributes that refer to them. A weight
+// of more than kInlineBytes becomes a resource whose data is the mapped file or
+// the parsed message itself; it is copied only where its layout is another one.
 
 #include "ImporterImpl.h"
+#include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
-#include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
-#include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include <sys/mman.h>
 
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::importer;
+
+static_assert(llvm::endianness::native == llvm::endianness::little,
+              "raw_data is little endian, and so is what MLIR holds here");
 
 /// Up to this size data is held by the attribute itself.
 static constexpr size_t kInlineBytes = 1024;
@@ -30,8 +33,8 @@ static constexpr size_t kInlineBytes = 1024;
 /// What a sparse tensor may take once it is dense: as much as a whole model.
 static constexpr uint64_t kLargestDense = std::numeric_limits<int32_t>::max();
 
-/// Bytes as they stand in raw_data or an external file. `owned` holds them where
-/// they had to be made.
+/// Bytes as they stand in raw_data or an external file. `owned` holds them
+/// where they had to be made.
 struct TensorImporter::Bytes {
   ArrayRef<char> data;
   std::shared_ptr<SmallVector<char, 0>> owned;
@@ -53,7 +56,8 @@ static uint64_t getBits(Type element) {
 }
 
 static std::string named(const pb::TensorProto &tensor) {
-  return tensor.name().empty() ? "the tensor" : "tensor '" + tensor.name() + "'";
+  return tensor.name().empty() ? "the tensor"
+                               : "tensor '" + tensor.name() + "'";
 }
 
 static std::string shapeText(ArrayRef<int64_t> shape) {
@@ -144,8 +148,7 @@ LogicalResult TensorImporter::findExternal(const pb::TensorProto &tensor,
   for (const pb::StringStringEntryProto &entry : tensor.external_data()) {
     StringRef key = entry.key(), value = entry.value();
     uint64_t number = 0;
-    if ((key == "offset" || key == "length") &&
-        value.getAsInteger(10, number))
+    if ((key == "offset" || key == "length") && value.getAsInteger(10, number))
       return loopc::emitError(loc, Diag::ExternalData)
              << "external data of " << named(tensor) << ": " << key << " '"
              << value << "' is no number of bytes";
@@ -185,8 +188,7 @@ LogicalResult TensorImporter::findExternal(const pb::TensorProto &tensor,
 //===----------------------------------------------------------------------===//
 
 /// Refers to a list whose elements lie as they would in raw_data.
-template <typename List>
-static ArrayRef<char> viewOf(const List &list) {
+template <typename List> static ArrayRef<char> viewOf(const List &list) {
   return ArrayRef<char>(reinterpret_cast<const char *>(list.data()),
                         list.size() * sizeof(*list.data()));
 }
@@ -200,74 +202,81 @@ static void narrow(const List &list, unsigned width, char *to) {
   }
 }
 
+/// Holds the number of entries that a typed field has against what it needs.
+static LogicalResult checkEntries(const pb::TensorProto &tensor,
+                                  RankedTensorType type, Location loc,
+                                  StringRef field, uint64_t needed,
+                                  uint64_t has) {
+  if (needed == has)
+    return success();
+  return loopc::emitError(loc, Diag::BadTensor)
+         << named(tensor) << " of shape " << shapeText(type.getShape())
+         << " needs " << needed << " entries in " << field << " but has "
+         << has;
+}
+
 LogicalResult TensorImporter::findTyped(const pb::TensorProto &tensor,
                                         RankedTensorType type, Location loc,
                                         Bytes &bytes) {
-  Type element = type.getElementType();
   uint64_t count = type.getNumElements();
-  uint64_t bits = getBits(element);
-  uint64_t entries = count;
-  int found = 0;
-  auto takes = [&](int size, const char *field) -> LogicalResult {
-    found = size;
-    if (static_cast<uint64_t>(size) == entries)
-      return success();
-    return loopc::emitError(loc, Diag::BadTensor)
-           << named(tensor) << " of shape " << shapeText(type.getShape())
-           << " needs " << entries << " entries in " << field << " but has "
-           << size;
+  auto takes = [&](StringRef field, uint64_t has, uint64_t each = 1) {
+    return checkEntries(tensor, type, loc, field, count * each, has);
   };
   switch (tensor.data_type()) {
-  case pb::TensorProto::COMPLEX64:
-    entries *= 2;
-    [[fallthrough]];
   case pb::TensorProto::FLOAT:
+  case pb::TensorProto::COMPLEX64:
     bytes.data = viewOf(tensor.float_data());
-    return takes(tensor.float_data_size(), "float_data");
-  case pb::TensorProto::COMPLEX128:
-    entries *= 2;
-    [[fallthrough]];
+    return takes("float_data", tensor.float_data_size(),
+                 tensor.data_type() == pb::TensorProto::FLOAT ? 1 : 2);
   case pb::TensorProto::DOUBLE:
+  case pb::TensorProto::COMPLEX128:
     bytes.data = viewOf(tensor.double_data());
-    return takes(tensor.double_data_size(), "double_data");
+    return takes("double_data", tensor.double_data_size(),
+                 tensor.data_type() == pb::TensorProto::DOUBLE ? 1 : 2);
   case pb::TensorProto::INT64:
     bytes.data = viewOf(tensor.int64_data());
-    return takes(tensor.int64_data_size(), "int64_data");
+    return takes("int64_data", tensor.int64_data_size());
   case pb::TensorProto::INT32:
     bytes.data = viewOf(tensor.int32_data());
-    return takes(tensor.int32_data_size(), "int32_data");
+    return takes("int32_data", tensor.int32_data_size());
   case pb::TensorProto::UINT64:
     bytes.data = viewOf(tensor.uint64_data());
-    return takes(tensor.uint64_data_size(), "uint64_data");
+    return takes("uint64_data", tensor.uint64_data_size());
   case pb::TensorProto::UINT32:
-    if (failed(takes(tensor.uint64_data_size(), "uint64_data")))
+    if (failed(takes("uint64_data", tensor.uint64_data_size())))
       return failure();
-    narrow(tensor.uint64_data(), 4, bytes.make(found * 4));
+    narrow(tensor.uint64_data(), 4, bytes.make(count * 4));
     return success();
   default:
-    break;
+    return findNarrow(tensor, type, loc, bytes);
   }
-  // Everything else is in int32_data, an element an entry; integers and floats
-  // of four bits and less are packed there as in raw_data, four bytes an entry
-  // or one (writers differ).
-  if (bits == 4 || bits == 2) {
-    uint64_t packed = llvm::divideCeil(count * bits, 8);
-    uint64_t words = llvm::divideCeil(packed, 4);
-    bool whole = static_cast<uint64_t>(tensor.int32_data_size()) == words &&
-                 words != packed;
-    entries = whole ? words : packed;
-    if (failed(takes(tensor.int32_data_size(), "int32_data")))
-      return failure();
-    unsigned width = whole ? 4 : 1;
-    narrow(tensor.int32_data(), width, bytes.make(found * width));
+}
+
+/// Types of two bytes and less are in int32_data, an element an entry; integers
+/// and floats of four bits and less are packed there as in raw_data, four bytes
+/// an entry or one (writers differ).
+LogicalResult TensorImporter::findNarrow(const pb::TensorProto &tensor,
+                                         RankedTensorType type, Location loc,
+                                         Bytes &bytes) {
+  uint64_t bits = getBits(type.getElementType());
+  uint64_t count = type.getNumElements();
+  uint64_t has = tensor.int32_data_size();
+  uint64_t packed = llvm::divideCeil(count * bits, 8);
+  uint64_t words = llvm::divideCeil(packed, 4);
+  bool isPacked = bits == 4 || bits == 2;
+  bool inWords = isPacked && has == words && words != packed;
+  uint64_t needed = inWords ? words : isPacked ? packed : count;
+  if (failed(checkEntries(tensor, type, loc, "int32_data", needed, has)))
+    return failure();
+  if (isPacked) {
+    unsigned width = inWords ? 4 : 1;
+    narrow(tensor.int32_data(), width, bytes.make(has * width));
     bytes.data = bytes.data.take_front(packed);
     return success();
   }
-  if (failed(takes(tensor.int32_data_size(), "int32_data")))
-    return failure();
   if (bits == 6) {
     // An element an entry here, but packed in raw_data.
-    char *to = bytes.make(llvm::divideCeil(count * bits, 8));
+    char *to = bytes.make(packed);
     for (auto [i, value] : llvm::enumerate(tensor.int32_data())) {
       uint64_t bit = i * bits;
       unsigned word = (value & 0x3f) << (bit % 8);
@@ -277,7 +286,7 @@ LogicalResult TensorImporter::findTyped(const pb::TensorProto &tensor,
     }
     return success();
   }
-  narrow(tensor.int32_data(), bits / 8, bytes.make(found * (bits / 8)));
+  narrow(tensor.int32_data(), bits / 8, bytes.make(has * (bits / 8)));
   return success();
 }
 
@@ -359,9 +368,8 @@ static void copyOut(ArrayRef<char> data, bool mapped, char *to) {
 
 /// True if all elements have the same bytes.
 static bool isSplat(ArrayRef<char> data, size_t width) {
-  return data.size() > width &&
-         std::memcmp(data.data(), data.data() + width, data.size() - width) ==
-             0;
+  return data.size() > width && std::memcmp(data.data(), data.data() + width,
+                                            data.size() - width) == 0;
 }
 
 FailureOr<ElementsAttr> TensorImporter::makeAttr(RankedTensorType type,
@@ -444,8 +452,9 @@ TensorImporter::import(const pb::SparseTensorProto &sparse, Location loc) {
   Type element = valuesType->getElementType();
   SmallVector<int64_t> shape(sparse.dims().begin(), sparse.dims().end());
   std::optional<int64_t> count = onnx::countElements(shape);
-  uint64_t width =
-      isa<onnx::StringType>(element) ? 0 : llvm::divideCeil(getBits(element), 8);
+  uint64_t width = isa<onnx::StringType>(element)
+                       ? 0
+                       : llvm::divideCeil(getBits(element), 8);
   if (!count || !width || getBits(element) < 8 ||
       static_cast<uint64_t>(*count) > kLargestDense / width)
     return fail() << "the type or the shape " << shapeText(shape)
@@ -464,9 +473,8 @@ TensorImporter::import(const pb::SparseTensorProto &sparse, Location loc) {
       return failure();
     bool linear = type->getRank() == 1;
     columns = linear ? 1 : rank;
-    SmallVector<int64_t> expected =
-        linear ? SmallVector<int64_t>{stored}
-               : SmallVector<int64_t>{stored, rank};
+    SmallVector<int64_t> expected = linear ? SmallVector<int64_t>{stored}
+                                           : SmallVector<int64_t>{stored, rank};
     if (!type->getElementType().isSignlessInteger(64) ||
         type->getShape() != ArrayRef<int64_t>(expected))
       return fail() << "the indices must be int64 of shape " << "[" << stored

@@ -185,6 +185,7 @@ static int64_t readCoarseClock() {
   return readClock();
 }
 
+// loop_cancel
 extern "C" int32_t loopc_rt_poll(loopc_run *run) {
   if (int32_t status = getStatus(*run))
     return status;

@@ -26,7 +26,7 @@ def carried_changes_element_type():
     }"""), [run("one", {"M": i64(1), "x": f32([1, 2])}, error=ANY)]
 
 
-@loop_model("name_declared", compile_error=r"(?i)type")
+@loop_model("name_declared", compile_error=r"(?i)type|LC0404")
 def body_declares_wrong_element_type():
     """The body declares int32 for what is a float."""
     return graph("""(int64 M, float[2] x) => (float[2] y) {
@@ -166,7 +166,7 @@ def bfloat16_before_version_16():
     ), [run("one", {"M": i64(1), "x": np.ones(2, ml_dtypes.bfloat16)}, error=ANY)]
 
 
-@loop_model("if_types", compile_error=r"(?i)type")
+@loop_model("if_types", compile_error=r"(?i)type|LC0409")
 def branches_differ_in_element_type():
     """One branch yields a float, the other an int64."""
     return graph("""(bool p, float[2] x) => (float[2] y) {

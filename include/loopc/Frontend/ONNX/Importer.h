@@ -20,17 +20,17 @@
 //    around the model's file;
 //  - weights of more than 1 KiB are resources (dense_resource), stored once
 //    however many nodes and bodies use them; they refer to the mapped file of
-//    external data or to the parsed model, without a copy. Elements are laid out
-//    as MLIR does (C order, little endian): one byte for bool and for element
-//    types of less than a byte, signed ones sign-extended.
+//    external data or to the parsed model, without a copy. Elements are laid
+//    out as MLIR does (C order, little endian): one byte for bool and for
+//    element types of less than a byte, signed ones sign-extended.
 
 #ifndef LOOPC_FRONTEND_ONNX_IMPORTER_H
 #define LOOPC_FRONTEND_ONNX_IMPORTER_H
 
-#include "llvm/ADT/StringMap.h"
-#include "llvm/Support/MemoryBufferRef.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBufferRef.h"
 #include <functional>
 #include <string>
 
@@ -38,8 +38,8 @@ namespace loopc {
 
 /// How a model is imported.
 struct ImportOptions {
-  /// Says whether an operator (domain "" is ai.onnx) of that since_version has a
-  /// lowering of its own. One that has none is replaced by its function body;
+  /// Says whether an operator (domain "" is ai.onnx) of that since_version has
+  /// a lowering of its own. One that has none is replaced by its function body;
   /// one that has no such body either is an error. Null: every operator of a
   /// known schema stays as it is.
   std::function<bool(llvm::StringRef domain, llvm::StringRef opType,

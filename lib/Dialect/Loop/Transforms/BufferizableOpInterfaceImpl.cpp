@@ -13,6 +13,10 @@
 // copied when the loop begins, a yielded buffer that belongs to somebody else
 // when it is yielded. So an init counts as written by the loop, arguments are
 // writable and distinct, and a result aliases nothing but its init.
+//
+// loop_parallel_assign: an argument keeps this iteration's value until the
+// iteration ends; what is yielded in its place is another buffer, or one whose
+// reads the analysis has found to come before the write.
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"

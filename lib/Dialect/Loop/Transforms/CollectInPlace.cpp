@@ -213,14 +213,56 @@ private:
     replaceResults(made);
   }
 
+  /// The collected value as it is where there were trips; after none, extents
+  /// that its type does not tell are 0 (loop_zero). A view either way.
+  Value withZeroTripShape(const Destination &dest, Value value, Type type) {
+    auto declared = cast<RankedTensorType>(type);
+    std::optional<int64_t> rows = getConstantIntValue(dest.rows);
+    SmallVector<OpFoldResult> dims(dest.dims);
+    int64_t axis = loop.getCollectAxes()[dest.port];
+    bool changed = false;
+    Value none;
+    for (auto [k, extent] : llvm::enumerate(dims)) {
+      if (static_cast<int64_t>(k) == axis || !declared.isDynamicDim(k) ||
+          (rows && *rows != 0))
+        continue;
+      Value zero = arith::ConstantIndexOp::create(b, 0);
+      if (!none)
+        none = arith::CmpIOp::create(
+            b, arith::CmpIPredicate::eq,
+            getValueOrCreateConstantIndexOp(b, loop.getLoc(), dest.rows), zero);
+      Value known = getValueOrCreateConstantIndexOp(b, loop.getLoc(), extent);
+      extent = b.createOrFold<arith::SelectOp>(none, zero, known);
+      changed = true;
+    }
+    if (!changed)
+      return value;
+    auto [shape, dynamic] = decomposeMixedValues(dims);
+    Type element = declared.getElementType();
+    SmallVector<ReassociationIndices> group{
+        llvm::to_vector<2>(llvm::seq<int64_t>(0, dims.size()))};
+    Value flat = tensor::CollapseShapeOp::create(b, value, group);
+    flat = b.createOrFold<tensor::CastOp>(
+        RankedTensorType::get({ShapedType::kDynamic}, element), flat);
+    return tensor::ExpandShapeOp::create(
+        b, RankedTensorType::get(shape, element), flat, group, dims);
+  }
+
   void replaceResults(LoopOp made) {
     unsigned carried = loop.getNumCarried();
     b.setInsertionPointAfter(made);
     SmallVector<Value> results(made.getResults().take_front(carried));
     unsigned inPlace = 0, other = made.getNumCarried();
     for (unsigned k = 0; k < loop.getNumCollected(); ++k) {
-      Value value = isDestination(k) ? made.getResult(carried + inPlace++)
-                                     : made.getResult(other++);
+      Value value;
+      if (isDestination(k)) {
+        value = withZeroTripShape(destinations[inPlace],
+                                  made.getResult(carried + inPlace),
+                                  loop.getCollectedResults()[k].getType());
+        ++inPlace;
+      } else {
+        value = made.getResult(other++);
+      }
       results.push_back(b.createOrFold<tensor::CastOp>(
           loop.getCollectedResults()[k].getType(), value));
     }

@@ -158,6 +158,7 @@ private:
     llvm::append_range(next, dims);
   }
 
+  /// loop_collect_shape: the first iteration's shape is that of all others.
   void checkShape(unsigned k, const Collector &collector, LoopOp made,
                   Value count, ValueRange dims) {
     if (dims.empty())
@@ -272,6 +273,7 @@ private:
       return castTo(type, rows);
     SmallVector<OpFoldResult> sizes(dims);
     Value extent = count;
+    // loop_collect_length: more trips are an error, fewer are padded with zero.
     if (length) {
       extent = length.getType().isIndex()
                    ? length

@@ -277,8 +277,6 @@ private:
       } else {
         rewriter.setInsertionPointAfter(last);
       }
-      if (how.flag && how.flag.getDefiningOp() && !last)
-        rewriter.setInsertionPointAfter(how.flag.getDefiningOp());
       freeAt(value, how);
     }
   }
@@ -386,9 +384,19 @@ private:
       Value owner = ownerOf(operand.get());
       if (owner && owned.contains(owner) && usesIn(owner, yield) == 1) {
         entry.flag = owned[owner].flag;
-        entry.isOwned = !entry.flag;
-        if (entry.flag)
+        if (entry.flag) {
           entry.lenders = lendersOf(owner);
+          // What it may be borrowed from ends here too.
+          if (llvm::any_of(entry.lenders, [&](Value lender) {
+                return owned.contains(lender) ||
+                       lender.getParentBlock() == &block;
+              })) {
+            operand.set(copyUnless(entry.flag, operand.get(), yield));
+            entry.flag = {};
+            entry.lenders.clear();
+          }
+        }
+        entry.isOwned = !entry.flag;
         owned.erase(owner);
       } else if (ownedHere || definedHere) {
         operand.set(copyOf(operand.get(), yield));
@@ -464,8 +472,9 @@ private:
           made->getResult(types.size() - flagged.size() + n));
   }
 
-  /// `from` is going to be replaced by `to`.
+  /// `from` is going to be replaced by `to`, and its memory to be used again.
   void renameValue(Value from, Value to, Owned &owned) {
+    everOwned.erase(from);
     if (auto it = owned.find(from); it != owned.end()) {
       Ownership how = it->second;
       owned.erase(from);

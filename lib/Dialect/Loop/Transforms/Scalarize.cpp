@@ -127,6 +127,8 @@ public:
     b.setInsertionPoint(loop);
     Value trips, condition;
     if (loop.getTripCount())
+      // loop_m, loop_cond: one element, checked in the run where types do not
+      // tell.
       trips = toI64(b, extractScalar(b, b.getLoc(), loop.getTripCount(),
                                      "the trip count"));
     if (loop.getCondition())

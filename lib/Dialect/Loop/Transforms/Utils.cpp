@@ -152,11 +152,17 @@ OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
     }
   if (OpFoldResult known = dimOfArgument(b, loc, value, axis))
     return known;
-  // One tensor.dim stands right behind the definition, so that equal
-  // dimensions are equal values.
+  // One tensor.dim stands behind the definition, so that equal dimensions are
+  // equal values. Others may stand where they do not dominate this place.
+  Operation *here =
+      b.getInsertionPoint() == b.getInsertionBlock()->end()
+          ? nullptr
+          : value.getParentBlock()->findAncestorOpInBlock(*b.getInsertionPoint());
   for (Operation *user : value.getUsers())
     if (auto dim = dyn_cast<tensor::DimOp>(user))
-      if (dim.getConstantIndex() == axis)
+      if (dim.getConstantIndex() == axis &&
+          dim->getBlock() == value.getParentBlock() && here &&
+          dim->isBeforeInBlock(here))
         return dim.getResult();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfterValue(value);

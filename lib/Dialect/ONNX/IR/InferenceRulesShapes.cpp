@@ -114,7 +114,8 @@ static bool split(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
-/// The element of one-element constant input `index` that holds 64-bit integers.
+/// The element of one-element constant input `index` that holds 64-bit
+/// integers.
 static std::optional<int64_t> integerOf(NodeContext &context, size_t index) {
   const ::onnx::TensorProto *data = context.getInputData(index);
   if (!data || data->data_type() != ::onnx::TensorProto::INT64)
@@ -188,12 +189,16 @@ static bool reduction(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
-/// Convolutions keep their rank and the images; the library says nothing where
-/// it does not know the kernel.
+/// Convolutions keep their rank and the images; the library says nothing, or
+/// stops half way, where it does not know the kernel.
 static bool convolution(NodeContext &context, const OpSchema &schema) {
   const TensorShapeProto *input = context.getInputShape(0);
-  if (!leavesUnknown(context, schema) || !input || input->dim_size() < 3)
+  bool isUnknown = leavesUnknown(context, schema);
+  if (!input || input->dim_size() < 3 ||
+      (!isUnknown &&
+       output(context, 0).shape().dim_size() == input->dim_size()))
     return true;
+  output(context, 0).clear_shape();
   setRank(context, input->dim_size());
   *output(context, 0).mutable_shape()->mutable_dim(0) = input->dim(0);
   return true;
@@ -237,8 +242,7 @@ bool loopc::onnx::inferShapeByRule(NodeContext &context,
   if (!schema.domain().empty())
     return false;
   for (const ShapeRule &rule : rules)
-    if (schema.Name() == rule.op.str() &&
-        schema.SinceVersion() >= rule.since &&
+    if (schema.Name() == rule.op.str() && schema.SinceVersion() >= rule.since &&
         schema.SinceVersion() <= rule.until)
       return rule.infer(context, schema);
   return false;

@@ -267,6 +267,7 @@ LogicalResult TypeInference::inferNode(NodeOp node) {
   SmallVector<Type> types;
   InferenceOptions options;
   options.cache = &cache;
+  // if_lazy: what is wrong in a branch is an error of the runs that take it.
   options.lenient = branches > 0;
   if (failed(inferNodeTypes(
           node, types, [&] { return emitNodeError(node); }, options)))

@@ -1,0 +1,154 @@
+# ===- test_numerics.py - Errors of the elementary functions ----------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""The bounds of docs/Numerics.md, against NumPy with more precision.
+
+An error is counted in units in the last place (ulp): the distance between two
+neighbours at the true result. The reference is computed with the precision of
+long double (erf: of double), so its own error does not count.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import loopc
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+Array = np.ndarray[Any, Any]
+
+# What docs/Numerics.md states: within 5 ulp for all of these.
+BOUND = 5.0
+COUNT = 50_000
+
+
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + exp(-x))."""
+    return 1 / (1 + np.exp(-x))
+
+
+def softplus(x: Array) -> Array:
+    """log(1 + exp(x)), without overflow."""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def erf(x: Array) -> Array:
+    """The error function, in double precision."""
+    return np.array([math.erf(value) for value in x.astype(np.float64)], np.longdouble)
+
+
+# Function, and the range that it is sampled in: evenly, and by magnitude down
+# to 1e-30. A single number is where a positive range begins.
+FUNCTIONS: dict[str, tuple[Callable[[Array], Array], tuple[float, float]]] = {
+    "Acos": (np.arccos, (-1, 1)),
+    "Acosh": (np.arccosh, (1, 1e4)),
+    "Asin": (np.arcsin, (-1, 1)),
+    "Asinh": (np.arcsinh, (-1e4, 1e4)),
+    "Atan": (np.arctan, (-100, 100)),
+    "Atanh": (np.arctanh, (-1, 1)),
+    "Cos": (np.cos, (-100, 100)),
+    "Cosh": (np.cosh, (-80, 80)),
+    "Erf": (erf, (-6, 6)),
+    "Exp": (np.exp, (-87, 88)),
+    "Log": (np.log, (1e-37, 10)),
+    "Sigmoid": (sigmoid, (-80, 80)),
+    "Sin": (np.sin, (-100, 100)),
+    "Sinh": (np.sinh, (-80, 80)),
+    "Softplus": (softplus, (-80, 80)),
+    "Sqrt": (np.sqrt, (0, 1e10)),
+    "Tan": (np.tan, (-100, 100)),
+    "Tanh": (np.tanh, (-20, 20)),
+}
+TYPES = {
+    "float32": TensorProto.FLOAT,
+    "float64": TensorProto.DOUBLE,
+    "float16": TensorProto.FLOAT16,
+}
+
+
+def session_of(op: str, onnx_type: int) -> loopc.InferenceSession:
+    """A session over one node y = op(x)."""
+    graph = helper.make_graph(
+        [helper.make_node(op, ["x"], ["y"])],
+        op,
+        [helper.make_tensor_value_info("x", onnx_type, ["N"])],
+        [helper.make_tensor_value_info("y", onnx_type, ["N"])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    return loopc.InferenceSession(model.SerializeToString())
+
+
+def samples(low: float, high: float, dtype: np.dtype[Any]) -> Array:
+    """Numbers in a range, the same ones each time, and the special ones."""
+    random = np.random.default_rng(7)
+    high = min(high, float(np.finfo(dtype).max))
+    even = random.uniform(low, high, COUNT)
+    small = 10.0 ** random.uniform(-30, 0, COUNT)
+    if low < 0:
+        small *= random.choice([-1, 1], COUNT)
+    special = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, low, high]
+    with np.errstate(all="ignore"):
+        return np.concatenate([even, np.maximum(small, low), special]).astype(dtype)
+
+
+def ulps(actual: Array, exact: Array) -> Array:
+    """The error of each finite result; infinite where a special one is wrong."""
+    rounded = exact.astype(actual.dtype)
+    unit = np.spacing(np.abs(rounded)).astype(np.longdouble)
+    error = np.abs(actual.astype(np.longdouble) - exact) / unit
+    same = (actual == rounded) | (np.isnan(actual) & np.isnan(rounded))
+    return np.where(np.isfinite(rounded) & np.isfinite(actual), error, np.where(same, 0, np.inf))
+
+
+@pytest.mark.parametrize("type_name", TYPES)
+@pytest.mark.parametrize("op", FUNCTIONS)
+def test_error_bound(op: str, type_name: str) -> None:
+    function, (low, high) = FUNCTIONS[op]
+    x = samples(low, high, np.dtype(type_name))
+    actual = session_of(op, TYPES[type_name]).run(None, {"x": x})[0]
+    with np.errstate(all="ignore"):
+        exact = function(x.astype(np.longdouble))
+        errors = ulps(actual, exact)
+    # What is computed in float32 is rounded once.
+    bound = 0.505 if type_name == "float16" else BOUND
+    worst = int(np.argmax(errors))
+    assert errors[worst] <= bound, f"{op}({x[worst]!r}) = {actual[worst]!r}, not {exact[worst]!r}"
+
+
+@pytest.mark.parametrize("op", ["Add", "Mul", "Div", "Sub"])
+def test_arithmetic_is_rounded_once(op: str) -> None:
+    """Not contracted, not reassociated: bit for bit IEEE 754."""
+    random = np.random.default_rng(11)
+    a = random.standard_normal(1000).astype(np.float32)
+    b = random.standard_normal(1000).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node(op, ["a", "b"], ["c"]), helper.make_node("Add", ["c", "a"], ["y"])],
+        op,
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N"]) for name in ("a", "b")],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N"])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    session = loopc.InferenceSession(model.SerializeToString())
+    function = {"Add": np.add, "Mul": np.multiply, "Div": np.divide, "Sub": np.subtract}[op]
+    np.testing.assert_array_equal(session.run(None, {"a": a, "b": b})[0], function(a, b) + a)
+
+
+def test_sums_are_the_same_every_time() -> None:
+    """Sums may be reassociated, the same way in every run."""
+    graph = helper.make_graph(
+        [helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0)],
+        "sum",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N"])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    session = loopc.InferenceSession(model.SerializeToString())
+    x = np.random.default_rng(3).standard_normal(100_003).astype(np.float32)
+    results = {session.run(None, {"x": x})[0].tobytes() for _ in range(20)}
+    assert len(results) == 1
