@@ -4,14 +4,15 @@
 # from Python, and its time beside onnxruntime's.
 #
 # `./dev run` builds what is missing and calls it. By itself it wants a build:
-#   LOOPC_BUILD (default: build) is the build tree, CC (default: cc) the C
-#   compiler, PYTHON (default: .venv/bin/python) the interpreter. Arguments go to
-#   examples/newton/compare.py.
+#   LOOPC_BUILD (default: build) is the build tree, CC (default: cc, or else
+#   clang-22) the C compiler, PYTHON (default: .venv/bin/python) the interpreter.
+#   Arguments go to examples/newton/compare.py.
 set -euo pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 build="${LOOPC_BUILD:-build}"
 python="${PYTHON:-.venv/bin/python}"
+cc="${CC:-$(command -v cc > /dev/null && echo cc || echo clang-22)}"
 out="$build/examples/newton"
 mkdir -p -- "$out"
 
@@ -24,7 +25,7 @@ show() {
 }
 
 show "$build/bin/loopc" examples/newton/newton.onnxtxt --verbose -o "$out/newton.o"
-show "${CC:-cc}" -std=c99 -O2 -Wall -Wextra -Iinclude "-I$out" examples/newton/main.c \
+show "$cc" -std=c99 -O2 -Wall -Wextra -Iinclude "-I$out" examples/newton/main.c \
   "$out/newton.o" "$build/lib/libloopc_rt.a" -lm -o "$out/newton"
 show "$out/newton"
 

@@ -43,7 +43,8 @@ static void addInference(OpPassManager &manager) {
 }
 
 /// Operators to linalg; loops on scalars where they can be.
-static void addToLinalg(OpPassManager &manager, const PipelineOptions &options) {
+static void addToLinalg(OpPassManager &manager,
+                        const PipelineOptions &options) {
   auto &functions = manager.nest<func::FuncOp>();
   functions.addPass(createONNXSwitchOnRank());
   functions.addPass(createConvertONNXToLinalg());
@@ -156,9 +157,8 @@ void loopc::registerPipelines() {
   };
   for (const Entry &entry : entries) {
     Stage stage = entry.stage;
-    PassPipelineRegistration<>(entry.name, entry.summary,
-                               [stage](OpPassManager &manager) {
-                                 buildPipeline(manager, {}, stage);
-                               });
+    PassPipelineRegistration<>(
+        entry.name, entry.summary,
+        [stage](OpPassManager &manager) { buildPipeline(manager, {}, stage); });
   }
 }

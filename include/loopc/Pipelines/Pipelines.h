@@ -19,8 +19,8 @@ namespace loopc {
 
 /// Where a pipeline ends. Each stage is what the one before it becomes.
 enum class Stage {
-  ONNX,   ///< onnx.node, loop.loop, loop.scan, scf.if on tensors, types inferred
-  Loop,   ///< the same, loops canonicalised
+  ONNX, ///< onnx.node, loop.loop, loop.scan, scf.if on tensors, types inferred
+  Loop, ///< the same, loops canonicalised
   Linalg, ///< linalg, tensor, arith, math in loop.loop; optimised
   MemRef, ///< buffers: bufferized, ownership and storage of loops settled
   SCF,    ///< scf and memref only

@@ -51,8 +51,8 @@ OpFoldResult NodeLowering::broadcastExtent(ArrayRef<OpFoldResult> extents,
     for (OpFoldResult candidate :
          llvm::reverse(ArrayRef<OpFoldResult>(candidates).drop_back())) {
       Value extent = asIndex(candidate);
-      Value isOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent,
-                                          index(1));
+      Value isOne =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, extent, index(1));
       value = arith::SelectOp::create(b, isOne, value, extent);
     }
     chosen = value;
@@ -83,8 +83,8 @@ Dims NodeLowering::broadcastDims(ValueRange inputs) {
     for (Value input : inputs)
       if (int64_t k = axis - (rank - rankOf(input)); k >= 0)
         extents.push_back(dim(input, k));
-    result.push_back(broadcastExtent(
-        extents, "axis " + Twine(axis) + " of the result"));
+    result.push_back(
+        broadcastExtent(extents, "axis " + Twine(axis) + " of the result"));
   }
   return result;
 }

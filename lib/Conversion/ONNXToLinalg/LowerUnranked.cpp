@@ -12,6 +12,7 @@
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -232,8 +233,8 @@ private:
     auto any = [](TypeRange types) { return llvm::any_of(types, isUnranked); };
     if (any(loop.getYield().getCollected().getTypes()) ||
         any(loop.getSlices().getTypes()))
-      return emitError(loop.getLoc())
-             << "LC0501: Loop: collecting or slicing values whose rank is not "
+      return loopc::emitError(loop.getLoc(), Diag::UnsupportedNode)
+             << "Loop: collecting or slicing values whose rank is not "
                 "known at compile time is not supported";
     if (!any(loop.getInits().getTypes()))
       return success();
@@ -323,8 +324,8 @@ private:
       if (llvm::none_of(op->getOperandTypes(), isUnranked) &&
           llvm::none_of(op->getResultTypes(), isUnranked))
         return WalkResult::advance();
-      emitError(op->getLoc())
-          << "LC0501: '" << op->getName()
+      loopc::emitError(op->getLoc(), Diag::UnsupportedNode)
+          << "'" << op->getName()
           << "' on a value whose rank is not known at compile time is not "
              "supported";
       return WalkResult::interrupt();

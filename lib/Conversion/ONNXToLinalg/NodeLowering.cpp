@@ -9,6 +9,7 @@
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -172,8 +173,8 @@ LogicalResult NodeLowering::checkAttributesSeen() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult NodeLowering::refuse(const Twine &reason) {
-  return emitError(node.getLoc())
-         << "LC0501: " << node.getOpType() << ": " << reason;
+  return loopc::emitError(node.getLoc(), Diag::UnsupportedNode)
+         << node.getOpType() << ": " << reason;
 }
 
 std::string NodeLowering::path() {

@@ -11,6 +11,7 @@
 
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Conversion/Passes.h"
+#include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -68,14 +69,38 @@ struct ConvertONNXToLinalg
         none->erase();
     });
     makeSignless(function);
+    function.walk(branchAgain);
+  }
+
+  /// %r = arith.select %c, %x, %y : tensor<?xf32>
+  ///   ->  %r = scf.if %c { yield %x } else { yield %y }
+  ///
+  /// A branch whose tensors are there already is folded to a select. They may
+  /// differ in shape, and what lowers elementwise operations on tensors takes
+  /// the shapes of its operands for equal.
+  static void branchAgain(arith::SelectOp select) {
+    auto type = dyn_cast<TensorType>(select.getType());
+    if (!type || (type.hasRank() && type.hasStaticShape()) ||
+        !select.getCondition().getType().isInteger(1))
+      return;
+    OpBuilder builder(select);
+    auto branch = scf::IfOp::create(builder, select.getLoc(), TypeRange{type},
+                                    select.getCondition(),
+                                    /*withElseRegion=*/true);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(builder, select.getLoc(), select.getTrueValue());
+    builder.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(builder, select.getLoc(), select.getFalseValue());
+    select.replaceAllUsesWith(branch.getResult(0));
+    select.erase();
   }
 
   LogicalResult lower(onnx::NodeOp node) {
     const LoweringRow *row = LoweringTable::get().find(
         node.getDomain(), node.getOpType(), node.getSinceVersion());
     if (!row)
-      return emitError(node.getLoc())
-             << "LC0502: operator " << node.getOpType() << " of version "
+      return loopc::emitError(node.getLoc(), Diag::NoLowering)
+             << "operator " << node.getOpType() << " of version "
              << node.getSinceVersion() << " has no lowering";
     OpBuilder builder(node);
     NodeLowering lowering(node, builder);

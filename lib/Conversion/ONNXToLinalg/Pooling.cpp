@@ -121,8 +121,15 @@ static Value leastOf(NodeLowering &l, Type type, bool isUnsigned) {
 
 static Value maximum(OpBuilder &b, Location loc, Value x, Value y,
                      bool isUnsigned) {
-  if (isa<FloatType>(x.getType()))
-    return arith::MaximumFOp::create(b, loc, x, y);
+  if (isa<FloatType>(x.getType())) {
+    // NaN wins, which x > y alone would tell of y only. (arith.maximumf orders
+    // the zeros too, for which it takes twice as long.)
+    using arith::CmpFPredicate;
+    Value isMore = arith::CmpFOp::create(b, loc, CmpFPredicate::OGT, x, y);
+    Value isNaN = arith::CmpFOp::create(b, loc, CmpFPredicate::UNO, x, x);
+    Value takes = arith::OrIOp::create(b, loc, isMore, isNaN);
+    return arith::SelectOp::create(b, loc, takes, x, y);
+  }
   if (isUnsigned)
     return arith::MaxUIOp::create(b, loc, x, y);
   return arith::MaxSIOp::create(b, loc, x, y);

@@ -162,20 +162,14 @@ Value Recurrence::part(Value value, int64_t first, int64_t count) {
 }
 
 Value Recurrence::transposed(Value value) {
+  value = castElements(l, value, compute);
   Dims dims = l.dims(value);
   std::swap(dims[0], dims[1]);
-  Value init = l.empty(dims, compute);
-  SmallVector<IteratorType> iterators(2, IteratorType::parallel);
-  return linalg::GenericOp::create(
-             l.b, init.getType(), value, init,
-             ArrayRef<AffineMap>{map({1, 0}, 2), map({0, 1}, 2)}, iterators,
-             [&](OpBuilder &b, Location loc, ValueRange args) {
-               linalg::YieldOp::create(b, loc,
-                                       NodeLowering::castScalar(b, loc, args[0],
-                                                                false, compute,
-                                                                false));
-             })
-      .getResult(0);
+  // The named operation is not fused into what reads it: columns would be read
+  // again in every step.
+  return linalg::TransposeOp::create(l.b, value, l.empty(dims, compute),
+                                     ArrayRef<int64_t>{1, 0})
+      ->getResult(0);
 }
 
 SmallVector<Value> Recurrence::cell(ValueRange operands, unsigned results,

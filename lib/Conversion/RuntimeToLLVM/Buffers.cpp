@@ -42,9 +42,9 @@ static bool isContiguous(MemRefType type) {
 static void lowerCopy(memref::CopyOp copy) {
   auto from = dyn_cast<MemRefType>(copy.getSource().getType());
   auto to = dyn_cast<MemRefType>(copy.getTarget().getType());
-  if (!from || !to || (isContiguous(from) && isContiguous(to) &&
-                       from.getLayout().isIdentity() &&
-                       to.getLayout().isIdentity()))
+  if (!from || !to ||
+      (isContiguous(from) && isContiguous(to) &&
+       from.getLayout().isIdentity() && to.getLayout().isIdentity()))
     return;
   ImplicitLocOpBuilder b(copy.getLoc(), copy);
   int64_t rank = to.getRank();

@@ -15,6 +15,7 @@
 // (loopc-rt/runtime.h).
 
 #include "loopc/Conversion/Passes.h"
+#include "loopc/Support/Diagnostics.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -58,7 +59,8 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
         function = *functions.begin();
     }
     if (!function || function.isExternal()) {
-      module.emitError("LC0601: no function 'main' to compile");
+      loopc::emitError(module.getLoc(), Diag::BadModule)
+          << "no function 'main' to compile";
       return signalPassFailure();
     }
     for (Type type : function.getFunctionType().getInputs())
@@ -72,7 +74,7 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
   }
 
   void refuse(func::FuncOp function, StringRef what, Type type) {
-    function.emitError("LC0602: ")
+    loopc::emitError(function.getLoc(), Diag::UnsupportedBorder)
         << what << " of type " << type << " at the border of a model";
     signalPassFailure();
   }
@@ -82,11 +84,13 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
     SmallVector<Attribute> inputs, outputs;
     FunctionType type = function.getFunctionType();
     for (auto [k, input] : llvm::enumerate(type.getInputs()))
-      inputs.push_back(
-          describePort(b, function.getArgAttrDict(k), input, k, "input"));
+      if (!isShape(function.getArgAttrDict(k)))
+        inputs.push_back(describePort(b, function.getArgAttrDict(k), input,
+                                      inputs.size(), "input"));
     for (auto [k, result] : llvm::enumerate(type.getResults()))
-      outputs.push_back(
-          describePort(b, function.getResultAttrDict(k), result, k, "output"));
+      if (!isShape(function.getResultAttrDict(k)))
+        outputs.push_back(describePort(b, function.getResultAttrDict(k), result,
+                                       outputs.size(), "output"));
     module->setAttr("loopc.inputs", b.getArrayAttr(inputs));
     module->setAttr("loopc.outputs", b.getArrayAttr(outputs));
     if (!module->hasAttr("loopc.model"))

@@ -47,15 +47,15 @@ struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
       return signalPassFailure();
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    target.addIllegalOp<
-        math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp,
-        math::Atan2Op, math::AtanhOp, math::CbrtOp, math::CosOp, math::CoshOp,
-        math::ErfOp, math::ErfcOp, math::ExpM1Op, math::Log1pOp, math::SinOp,
-        math::SinhOp, math::TanOp, math::TanhOp>();
+    target.addIllegalOp<math::AcosOp, math::AcoshOp, math::AsinOp,
+                        math::AsinhOp, math::AtanOp, math::Atan2Op,
+                        math::AtanhOp, math::CbrtOp, math::CosOp, math::CoshOp,
+                        math::ErfOp, math::ErfcOp, math::ExpM1Op, math::Log1pOp,
+                        math::SinOp, math::SinhOp, math::TanOp, math::TanhOp>();
     RewritePatternSet calls(context);
     populateMathToLibmConversionPatterns(calls);
-    if (failed(applyPartialConversion(getOperation(), target,
-                                      std::move(calls))))
+    if (failed(
+            applyPartialConversion(getOperation(), target, std::move(calls))))
       signalPassFailure();
   }
 };

@@ -12,6 +12,7 @@
 
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/Diagnostics.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -40,8 +41,8 @@ public:
     Block &entry = function.getBody().front();
     if (entry.getNumArguments() == 0 ||
         entry.getArgument(0).getType() != pointer)
-      return function.emitError("LC0603: function '")
-             << function.getName() << "' does not take the run";
+      return loopc::emitError(function.getLoc(), Diag::BadModule)
+             << "function '" << function.getName() << "' does not take the run";
     run_ = entry.getArgument(0);
     failure_ = nullptr;
     SmallVector<Operation *> ops;

@@ -1,8 +1,10 @@
-/*===- two_models.c - Two models in one program ------------------*- C -*-===*\
-|* Part of the loopc project, under the Apache License v2.0 with LLVM          *|
-|* Exceptions. See LICENSE for license information.                            *|
-|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                     *|
-\*===----------------------------------------------------------------------===*/
+//===- two_models.c - Two compiled models in one program ------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 /* Runs both models and prints what they return. C99 and pedantic, as users'
    programs may be. */

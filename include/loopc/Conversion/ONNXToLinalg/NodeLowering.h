@@ -14,11 +14,11 @@
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
-#include "llvm/ADT/StringSet.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace loopc {
 
@@ -160,12 +160,12 @@ public:
   Dims broadcastDims(mlir::ValueRange inputs);
   /// The extent that `extents` broadcast to; emits the run-time checks, whose
   /// messages say `where`.
-  mlir::OpFoldResult
-  broadcastExtent(llvm::ArrayRef<mlir::OpFoldResult> extents,
-                  const llvm::Twine &where);
+  mlir::OpFoldResult broadcastExtent(llvm::ArrayRef<mlir::OpFoldResult> extents,
+                                     const llvm::Twine &where);
 
   /// A slice [offset, size, stride] of `value`; no copy.
-  mlir::Value slice(mlir::Value value, llvm::ArrayRef<mlir::OpFoldResult> offsets,
+  mlir::Value slice(mlir::Value value,
+                    llvm::ArrayRef<mlir::OpFoldResult> offsets,
                     llvm::ArrayRef<mlir::OpFoldResult> sizes,
                     llvm::ArrayRef<mlir::OpFoldResult> strides = {});
 

@@ -22,7 +22,7 @@
 //    however many nodes and bodies use them; they refer to the mapped file of
 //    external data or to the parsed model, without a copy. Elements are laid
 //    out as MLIR does (C order, little endian): one byte for bool and for
-//    element types of less than a byte, signed ones sign-extended.
+//    element types of less than a byte, whose upper bits are zero.
 
 #ifndef LOOPC_FRONTEND_ONNX_IMPORTER_H
 #define LOOPC_FRONTEND_ONNX_IMPORTER_H

@@ -92,8 +92,11 @@ static void lowerSlices(IRRewriter &rewriter, LoopOp loop) {
       Value last = arith::SubIOp::create(b, trips ? trips : extents[k], one);
       at = arith::SubIOp::create(b, last, position);
     }
+    // Counted back from the trips, the place may lie behind the extent; counted
+    // back from the extent, before its begin.
+    bool fromTrips = loop.getSliceReverse()[k] && trips;
     if (!allRun)
-      checkWithin(extents[k], position, /*inclusive=*/false);
+      checkWithin(extents[k], fromTrips ? at : position, /*inclusive=*/false);
     Value slice = makeSlice(b, loop.getSlices()[k], loop.getSliceAxes()[k], at,
                             cast<RankedTensorType>(arg.getType()));
     rewriter.replaceAllUsesWith(arg, slice);

@@ -62,11 +62,31 @@ public:
   OwnershipPlacement(func::FuncOp function, MLIRContext *context)
       : function(function), rewriter(context) {}
 
-  void run() { processBlock(function.getBody().front(), {}); }
+  void run() {
+    function.walk([&](arith::SelectOp select) { branch(select); });
+    processBlock(function.getBody().front(), {});
+  }
   unsigned copies = 0;
 
 private:
   using Owned = llvm::MapVector<Value, Ownership>;
+
+  /// A select between buffers becomes a branch: what dies at a branch is moved
+  /// or freed in it.
+  void branch(arith::SelectOp select) {
+    if (!isBuffer(select.getResult()))
+      return;
+    Location loc = select.getLoc();
+    rewriter.setInsertionPoint(select);
+    auto made = scf::IfOp::create(rewriter, loc, TypeRange{select.getType()},
+                                  select.getCondition(),
+                                  /*withElseRegion=*/true);
+    rewriter.setInsertionPointToStart(made.thenBlock());
+    scf::YieldOp::create(rewriter, loc, select.getTrueValue());
+    rewriter.setInsertionPointToStart(made.elseBlock());
+    scf::YieldOp::create(rewriter, loc, select.getFalseValue());
+    rewriter.replaceOp(select, made);
+  }
 
   //===--------------------------------------------------------------------===//
   // Who a value belongs to
@@ -88,14 +108,12 @@ private:
         llvm::append_range(work, it->second);
       if (Value source = viewSource(v))
         work.push_back(source);
-      else if (auto select = v.getDefiningOp<arith::SelectOp>())
-        work.append({select.getTrueValue(), select.getFalseValue()});
     }
     return roots;
   }
 
   /// The owner that `value` is a plain view of; null where it is somebody's
-  /// memory for other reasons (a borrowed branch result, a select).
+  /// memory for other reasons (a borrowed branch result).
   Value ownerOf(Value value) {
     while (value && !everOwned.contains(value))
       value = viewSource(value);
@@ -114,8 +132,7 @@ private:
       for (Operation *user : v.getUsers()) {
         visit(user);
         for (Value result : user->getResults())
-          if (isBuffer(result) &&
-              (viewSource(result) == v || isa<arith::SelectOp>(user)))
+          if (isBuffer(result) && viewSource(result) == v)
             work.push_back(result);
       }
       if (auto it = lenders.find(v); it != lenders.end())
@@ -221,8 +238,7 @@ private:
         if (op->isAncestor(user))
           ++uses;
         for (Value result : user->getResults())
-          if (isBuffer(result) &&
-              (viewSource(result) == v || isa<arith::SelectOp>(user)))
+          if (isBuffer(result) && viewSource(result) == v)
             work.push_back(result);
       }
       if (auto it = lenders.find(v); it != lenders.end())

@@ -153,9 +153,8 @@ public:
     llvm::append_range(arguments, ValueRange(inits).getTypes());
     for (Value arg : loop.getSliceArgs())
       arguments.push_back(arg.getType());
-    auto scalar =
-        LoopOp::create(b, results, arguments, trips, condition, inits,
-                       loop.getSlices(), lengths, loop.getPorts());
+    auto scalar = LoopOp::create(b, results, arguments, trips, condition, inits,
+                                 loop.getSlices(), lengths, loop.getPorts());
     scalar->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
     moveScalarBody(scalar);
     b.setInsertionPointAfter(scalar);

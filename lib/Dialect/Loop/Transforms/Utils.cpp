@@ -139,6 +139,23 @@ static OpFoldResult dimOfArgument(OpBuilder &b, Location loc, Value value,
   return {};
 }
 
+/// A `tensor.dim value, axis` that is there already, in the block of `value`
+/// and before the insertion point; null without one.
+static Value dominatingDim(OpBuilder &b, Value value, int64_t axis) {
+  Block *block = value.getParentBlock();
+  Operation *here = nullptr;
+  if (b.getInsertionPoint() != b.getInsertionBlock()->end())
+    here = block->findAncestorOpInBlock(*b.getInsertionPoint());
+  else if (b.getInsertionBlock() != block)
+    here = block->findAncestorOpInBlock(*b.getInsertionBlock()->getParentOp());
+  for (Operation *user : value.getUsers())
+    if (auto dim = dyn_cast<tensor::DimOp>(user))
+      if (dim.getConstantIndex() == axis && dim->getBlock() == block &&
+          (!here || dim->isBeforeInBlock(here)))
+        return dim.getResult();
+  return {};
+}
+
 OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
                                int64_t axis) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -153,17 +170,9 @@ OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
   if (OpFoldResult known = dimOfArgument(b, loc, value, axis))
     return known;
   // One tensor.dim stands behind the definition, so that equal dimensions are
-  // equal values. Others may stand where they do not dominate this place.
-  Operation *here =
-      b.getInsertionPoint() == b.getInsertionBlock()->end()
-          ? nullptr
-          : value.getParentBlock()->findAncestorOpInBlock(*b.getInsertionPoint());
-  for (Operation *user : value.getUsers())
-    if (auto dim = dyn_cast<tensor::DimOp>(user))
-      if (dim.getConstantIndex() == axis &&
-          dim->getBlock() == value.getParentBlock() && here &&
-          dim->isBeforeInBlock(here))
-        return dim.getResult();
+  // equal values.
+  if (Value known = dominatingDim(b, value, axis))
+    return known;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfterValue(value);
   Value index = arith::ConstantIndexOp::create(b, loc, axis);

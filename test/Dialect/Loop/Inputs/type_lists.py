@@ -1,3 +1,10 @@
+# ===- type_lists.py - The type lists of ONNX's schemas ----------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
 """Writes loop.loop and loop.scan for every version and type of ONNX's schemas.
 
 What the onnx library's type lists hold must verify; everything else must be

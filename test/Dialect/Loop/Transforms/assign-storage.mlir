@@ -1,0 +1,130 @@
+// RUN: loopc-opt %s --loop-assign-storage | FileCheck %s
+
+// CHECK-LABEL: func @temporary(
+func.func @temporary(%n: i64, %x: memref<4xf32>) {
+  // CHECK: %[[T:.*]] = memref.alloc
+  // CHECK: loop.loop
+  // CHECK-NOT: memref.alloc
+  // CHECK-NOT: memref.dealloc
+  // CHECK: loop.yield
+  // CHECK: memref.dealloc %[[T]]
+  loop.loop (%i : i64, %c : i1) trips(%n : i64) {
+    %t = memref.alloc() : memref<4xf32>
+    memref.copy %x, %t : memref<4xf32> to memref<4xf32>
+    memref.dealloc %t : memref<4xf32>
+    loop.yield while(%c : i1)
+  }
+  return
+}
+
+// Out of every loop around it.
+// CHECK-LABEL: func @temporary_of_nest(
+func.func @temporary_of_nest(%n: i64, %x: memref<4xf32>) {
+  // CHECK: memref.alloc
+  // CHECK-NEXT: loop.loop
+  // CHECK: loop.loop
+  // CHECK-NOT: memref.alloc
+  // CHECK: return
+  loop.loop (%i : i64, %c : i1) trips(%n : i64) {
+    loop.loop (%j : i64, %d : i1) trips(%n : i64) {
+      %t = memref.alloc() : memref<4xf32>
+      memref.copy %x, %t : memref<4xf32> to memref<4xf32>
+      memref.dealloc %t : memref<4xf32>
+      loop.yield while(%d : i1)
+    }
+    loop.yield while(%c : i1)
+  }
+  return
+}
+
+// The new value is written where the last but one was.
+// CHECK-LABEL: func @turns(
+func.func @turns(%n: i64) -> memref<4xf32> {
+  // CHECK: %[[INIT:.*]] = memref.alloc
+  // CHECK: %[[SPARE:.*]] = memref.alloc
+  // CHECK: %[[R:.*]]:2 = loop.loop {{.*}} carried(%[[X:[^ ]+]] = %[[INIT]] : memref<4xf32>, %[[S:[^ ]+]] = %[[SPARE]] : memref<4xf32>)
+  // CHECK-NEXT: memref.copy %[[X]], %[[S]]
+  // CHECK-NEXT: loop.yield {{.*}} carried(%[[S]], %[[X]] :
+  // CHECK: memref.dealloc %[[R]]#1
+  // CHECK: return %[[R]]#0
+  %a = memref.alloc() : memref<4xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<4xf32>) {
+    %t = memref.alloc() : memref<4xf32>
+    memref.copy %x, %t : memref<4xf32> to memref<4xf32>
+    memref.dealloc %x : memref<4xf32>
+    loop.yield while(%c : i1) carried(%t : memref<4xf32>)
+  }
+  return %r : memref<4xf32>
+}
+
+// Both sides of a branch write one buffer, which takes turns.
+// CHECK-LABEL: func @branches(
+func.func @branches(%n: i64, %p: i1) -> memref<4xf32> {
+  // CHECK: loop.loop {{.*}} carried(%[[X:[^ ]+]] = {{.*}}, %[[S:[^ ]+]] =
+  // CHECK-NOT: memref.alloc
+  // CHECK: loop.yield {{.*}} carried(%[[S]], %[[X]] :
+  %a = memref.alloc() : memref<4xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<4xf32>) {
+    %t = scf.if %p -> memref<4xf32> {
+      %u = memref.alloc() : memref<4xf32>
+      memref.copy %x, %u : memref<4xf32> to memref<4xf32>
+      scf.yield %u : memref<4xf32>
+    } else {
+      %u = memref.alloc() : memref<4xf32>
+      scf.yield %u : memref<4xf32>
+    }
+    memref.dealloc %x : memref<4xf32>
+    loop.yield while(%c : i1) carried(%t : memref<4xf32>)
+  }
+  return %r : memref<4xf32>
+}
+
+// One size, known when the loop begins only.
+// CHECK-LABEL: func @turns_of_run_time_size(
+// CHECK-SAME: %{{[^:]+}}: i64, %[[SIZE:[^:]+]]: index)
+func.func @turns_of_run_time_size(%n: i64, %k: index) -> memref<?xf32> {
+  // CHECK: memref.alloc(%[[SIZE]])
+  // CHECK: memref.alloc(%[[SIZE]])
+  // CHECK: loop.loop
+  // CHECK-NOT: memref.alloc
+  // CHECK: return
+  %a = memref.alloc(%k) : memref<?xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<?xf32>) {
+    %t = memref.alloc(%k) : memref<?xf32>
+    memref.copy %x, %t : memref<?xf32> to memref<?xf32>
+    memref.dealloc %x : memref<?xf32>
+    loop.yield while(%c : i1) carried(%t : memref<?xf32>)
+  }
+  return %r : memref<?xf32>
+}
+
+// The init has another size: its buffer cannot be the next value's.
+// CHECK-LABEL: func @other_size(
+func.func @other_size(%n: i64, %k: index, %l: index) -> memref<?xf32> {
+  // CHECK: loop.loop
+  // CHECK: memref.alloc
+  // CHECK: memref.dealloc
+  // CHECK: loop.yield
+  %a = memref.alloc(%l) : memref<?xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<?xf32>) {
+    %t = memref.alloc(%k) : memref<?xf32>
+    memref.dealloc %x : memref<?xf32>
+    loop.yield while(%c : i1) carried(%t : memref<?xf32>)
+  }
+  return %r : memref<?xf32>
+}
+
+// CHECK-LABEL: func @size_of_iteration(
+func.func @size_of_iteration(%n: i64) {
+  // CHECK: loop.loop
+  // CHECK: memref.alloc
+  // CHECK: memref.dealloc
+  // CHECK: loop.yield
+  loop.loop (%i : i64, %c : i1) trips(%n : i64) {
+    %k = arith.index_cast %i : i64 to index
+    %t = memref.alloc(%k) : memref<?xf32>
+    memref.dealloc %t : memref<?xf32>
+    loop.yield while(%c : i1)
+  }
+  return
+}

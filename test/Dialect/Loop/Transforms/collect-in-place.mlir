@@ -1,0 +1,94 @@
+// RUN: loopc-opt %s --loop-collect-in-place | FileCheck %s
+
+// The trips are known on entry, zero for fewer (loop_zero).
+// CHECK-LABEL: func @known(
+// CHECK-SAME: %[[N:[^:]+]]: i64, %[[ROW:[^:]+]]: tensor<4xf32>)
+func.func @known(%n: i64, %x: tensor<4xf32>) -> tensor<?x4xf32> {
+  // CHECK: %[[TRIPS:.*]] = arith.maxsi %[[N]], %{{.*}}
+  // CHECK: %[[ROWS:.*]] = arith.index_cast %[[TRIPS]]
+  // CHECK: %[[PLACE:.*]] = tensor.empty(%[[ROWS]]) : tensor<?x4xf32>
+  // CHECK: loop.loop (%[[I:[^ ]+]] : i64, {{.*}} carried(%[[ACC:[^ ]+]] = %[[PLACE]]
+  // CHECK-NOT: collect
+  // CHECK: %[[AT:.*]] = arith.index_cast %[[I]]
+  // CHECK: %[[NEXT:.*]] = tensor.insert_slice %[[ROW]] into %[[ACC]][%[[AT]], 0] [1, 4] [1, 1]
+  // CHECK: loop.yield {{.*}} carried(%[[NEXT]]
+  %all = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<?x4xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%x : tensor<4xf32>)
+  }
+  return %all : tensor<?x4xf32>
+}
+
+// Reversed along another axis: iteration i at trips - 1 - i.
+// CHECK-LABEL: func @reverse_axis(
+func.func @reverse_axis(%n: i64, %x: tensor<4xf32>) -> tensor<4x?xf32> {
+  // CHECK: %[[ROWS:.*]] = arith.index_cast
+  // CHECK: loop.loop (%[[I:[^ ]+]] : i64
+  // CHECK: %[[NUMBER:.*]] = arith.index_cast %[[I]]
+  // CHECK: %[[LAST:.*]] = arith.subi %[[ROWS]], %{{.*}}
+  // CHECK: %[[AT:.*]] = arith.subi %[[LAST]], %[[NUMBER]]
+  // CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, %[[AT]]] [4, 1] [1, 1]
+  %all = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<4x?xf32> axis 1 reverse) {
+    loop.yield while(%c : i1) collect(%x : tensor<4xf32>)
+  }
+  return %all : tensor<4x?xf32>
+}
+
+// CHECK-LABEL: func @scalar(
+func.func @scalar(%n: i64, %x: f32) -> tensor<?xf32> {
+  // CHECK: tensor.insert %{{.*}} into %{{.*}}[%{{.*}}] : tensor<?xf32>
+  %all = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<?xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%x : f32)
+  }
+  return %all : tensor<?xf32>
+}
+
+// A condition may end the loop earlier: how many rows there are is not known.
+// CHECK-LABEL: func @condition(
+func.func @condition(%n: i64, %go: i1, %x: tensor<4xf32>) -> tensor<?x4xf32> {
+  // CHECK-NOT: tensor.empty
+  // CHECK: loop.loop {{.*}} collect(tensor<?x4xf32> axis 0)
+  %all = loop.loop (%i : i64, %c : i1) trips(%n : i64) while(%go : i1) collect(tensor<?x4xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%x : tensor<4xf32>)
+  }
+  return %all : tensor<?x4xf32>
+}
+
+// No limit is meant: space for all trips is not set aside.
+// CHECK-LABEL: func @int64_max(
+func.func @int64_max(%x: tensor<4xf32>) -> tensor<?x4xf32> {
+  // CHECK-NOT: tensor.empty
+  // CHECK: loop.loop {{.*}} collect(tensor<?x4xf32> axis 0)
+  %n = arith.constant 9223372036854775807 : i64
+  %all = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<?x4xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%x : tensor<4xf32>)
+  }
+  return %all : tensor<?x4xf32>
+}
+
+// A shape that an iteration makes is not known on entry.
+// CHECK-LABEL: func @shape_of_iteration(
+func.func @shape_of_iteration(%n: i64) -> tensor<?x?xf32> {
+  // CHECK: loop.loop {{.*}} collect(tensor<?x?xf32> axis 0)
+  %all = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<?x?xf32> axis 0) {
+    %d = arith.index_cast %i : i64 to index
+    %e = tensor.empty(%d) : tensor<?xf32>
+    loop.yield while(%c : i1) collect(%e : tensor<?xf32>)
+  }
+  return %all : tensor<?x?xf32>
+}
+
+// loop_collect_length: as many rows as are asked for, the rest zero.
+// CHECK-LABEL: func @length(
+// CHECK-SAME: %{{[^:]+}}: i1, %[[LENGTH:[^:]+]]: i64
+func.func @length(%go: i1, %len: i64, %x: tensor<4xf32>) -> tensor<?x4xf32> {
+  // CHECK: %[[ROWS:.*]] = arith.index_cast %[[LENGTH]]
+  // CHECK: %[[E:.*]] = tensor.empty(%[[ROWS]])
+  // CHECK: %[[ZEROS:.*]] = linalg.fill {{.*}} outs(%[[E]]
+  // CHECK: loop.loop {{.*}} carried(%{{.*}} = %[[ZEROS]]
+  // CHECK: loop.check %{{.*}}, "{{.*}}more iterations than the length {} of collected value #0"(%[[ROWS]] : index)
+  // CHECK: tensor.insert_slice
+  %all = loop.loop (%i : i64, %c : i1) while(%go : i1) collect(tensor<?x4xf32> axis 0 length(%len : i64)) {
+    loop.yield while(%c : i1) collect(%x : tensor<4xf32>)
+  }
+  return %all : tensor<?x4xf32>
+}

@@ -1,0 +1,90 @@
+// RUN: loopc-opt %s --loop-lower-collected | FileCheck %s
+
+// A buffer that is empty at first, doubled when it is full; the result is a view
+// of the rows that were appended.
+// CHECK-LABEL: func @grows(
+func.func @grows(%go: i1, %x: memref<4xf32>) -> memref<?x4xf32> {
+  // CHECK: %[[EMPTY:.*]] = arith.constant 0 : index
+  // CHECK: %[[FIRST:.*]] = memref.alloc(%[[EMPTY]]) : memref<?xf32>
+  // CHECK: %[[R:.*]]:2 = loop.loop {{.*}} carried(%[[COUNT:[^ ]+]] = %{{.*}} : index, %[[BUFFER:[^ ]+]] = %[[FIRST]] : memref<?xf32>)
+  // CHECK: %[[USED:.*]] = arith.muli %[[COUNT]]
+  // CHECK: %[[NEEDED:.*]] = arith.addi %[[USED]]
+  // CHECK: %[[CAPACITY:.*]] = memref.dim %[[BUFFER]]
+  // CHECK: %[[FULL:.*]] = arith.cmpi sgt, %[[NEEDED]], %[[CAPACITY]]
+  // CHECK: %[[NEXT:.*]] = scf.if %[[FULL]]
+  // CHECK: arith.muli %[[CAPACITY]], %{{.*}}
+  // CHECK: memref.alloc
+  // CHECK: memref.copy
+  // CHECK: else
+  // CHECK-NEXT: scf.yield %[[BUFFER]]
+  // CHECK: %[[ROW:.*]] = memref.reinterpret_cast %[[NEXT]] to offset: [%[[USED]]], sizes: [4]
+  // CHECK: memref.copy %{{.*}}, %[[ROW]]
+  // CHECK: loop.yield {{.*}} carried(%{{.*}}, %[[NEXT]] : index, memref<?xf32>)
+  // CHECK: memref.subview %[[R]]#1[0]
+  // CHECK: memref.expand_shape %{{.*}} {{\[\[}}0, 1]] output_shape [%[[R]]#0, 4]
+  %all = loop.loop (%i : i64, %c : i1) while(%go : i1) collect(memref<?x4xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%x : memref<4xf32>)
+  }
+  return %all : memref<?x4xf32>
+}
+
+// loop_collect_shape: all iterations yield one shape; the first one's counts.
+// loop_zero: without an iteration it is 0.
+// CHECK-LABEL: func @shape(
+func.func @shape(%go: i1, %x: memref<?xf32>) -> memref<?x?xf32> {
+  // CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+  // CHECK: loop.loop {{.*}} carried(%[[COUNT:[^ ]+]] = {{.*}}, %{{.*}} = {{.*}}, %[[BEFORE:[^ ]+]] = %{{.*}} : index)
+  // CHECK: %[[NOW:.*]] = memref.dim
+  // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[COUNT]]
+  // CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[NOW]], %[[BEFORE]]
+  // CHECK: %[[OK:.*]] = arith.ori %[[FIRST]], %[[SAME]]
+  // CHECK: loop.check %[[OK]], "{{.*}}collected value #0 has shape [{}], in the iterations before [{}]"(%[[NOW]], %[[BEFORE]] : index, index)
+  // CHECK: loop.yield {{.*}} carried(%{{.*}}, %{{.*}}, %[[NOW]] :
+  %all = loop.loop (%i : i64, %c : i1) while(%go : i1) collect(memref<?x?xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%x : memref<?xf32>)
+  }
+  return %all : memref<?x?xf32>
+}
+
+// Another axis, reversed: one copy behind the loop puts each row in its place.
+// CHECK-LABEL: func @axis_reverse(
+func.func @axis_reverse(%go: i1, %x: memref<4xf32>) -> memref<4x?xf32> {
+  // CHECK: loop.yield
+  // CHECK: %[[ROWS:.*]] = memref.expand_shape
+  // CHECK: %[[WHOLE:.*]] = memref.alloc(%[[COUNT:.*]]) : memref<4x?xf32>
+  // CHECK: linalg.generic
+  // CHECK: %[[I:.*]] = linalg.index 1
+  // CHECK: %[[LAST:.*]] = arith.subi %[[COUNT]]
+  // CHECK: %[[FROM:.*]] = arith.subi %[[LAST]], %[[I]]
+  // CHECK: %[[K:.*]] = linalg.index 0
+  // CHECK: memref.load %[[ROWS]][%[[FROM]], %[[K]]]
+  // CHECK: return %[[WHOLE]]
+  %all = loop.loop (%i : i64, %c : i1) while(%go : i1) collect(memref<4x?xf32> axis 1 reverse) {
+    loop.yield while(%c : i1) collect(%x : memref<4xf32>)
+  }
+  return %all : memref<4x?xf32>
+}
+
+// CHECK-LABEL: func @scalar(
+func.func @scalar(%go: i1, %x: f32) -> memref<?xf32> {
+  // CHECK: loop.loop {{.*}} carried(%[[COUNT:[^ ]+]] =
+  // CHECK: memref.store %{{.*}}, %{{.*}}[%[[COUNT]]]
+  %all = loop.loop (%i : i64, %c : i1) while(%go : i1) collect(memref<?xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%x : f32)
+  }
+  return %all : memref<?xf32>
+}
+
+// loop_collect_length: checked, and zeros behind the rows.
+// CHECK-LABEL: func @length(
+func.func @length(%go: i1, %n: i64, %x: f32) -> memref<?xf32> {
+  // CHECK: loop.yield
+  // CHECK: loop.check %{{.*}}, "{{.*}}{} iterations, more than the length {} of collected value #0"
+  // CHECK: %[[WHOLE:.*]] = memref.alloc
+  // CHECK: linalg.fill {{.*}} outs(%[[WHOLE]]
+  // CHECK: return %[[WHOLE]]
+  %all = loop.loop (%i : i64, %c : i1) while(%go : i1) collect(memref<?xf32> axis 0 length(%n : i64)) {
+    loop.yield while(%c : i1) collect(%x : f32)
+  }
+  return %all : memref<?xf32>
+}

@@ -1,0 +1,77 @@
+// RUN: loopc-opt %s --loop-lower-slices | FileCheck %s
+
+// loop_slice: all trips will be run, so that one check before the loop does.
+// CHECK-LABEL: func @checked_once(
+// CHECK-SAME: %[[TRIPS:[^:]+]]: i64, %[[VALUE:[^:]+]]: tensor<?x4xf32>
+func.func @checked_once(%n: i64, %x: tensor<?x4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: %[[EXTENT:.*]] = tensor.dim %[[VALUE]]
+  // CHECK: %[[RUN:.*]] = arith.maxsi %[[TRIPS]]
+  // CHECK: %[[NEEDED:.*]] = arith.index_cast %[[RUN]]
+  // CHECK: %[[OK:.*]] = arith.cmpi sle, %[[NEEDED]], %[[EXTENT]]
+  // CHECK: loop.check %[[OK]], "{{.*}}slice {} of a value with extent {}"(%[[NEEDED]], %[[EXTENT]] : index, index)
+  // CHECK: loop.loop (%[[I:[^ ]+]] : i64
+  // CHECK-NOT: slices
+  // CHECK-NOT: loop.check
+  // CHECK: %[[AT:.*]] = arith.index_cast %[[I]]
+  // CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[VALUE]][%[[AT]], 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
+  // CHECK: loop.yield {{.*}} carried(%[[SLICE]]
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64)
+      carried(%a = %s : tensor<4xf32>)
+      slices(%p = %x : tensor<?x4xf32> axis 0 -> tensor<4xf32>) {
+    loop.yield while(%c : i1) carried(%p : tensor<4xf32>)
+  }
+  return %r : tensor<4xf32>
+}
+
+// A condition may end the loop before it reads too far: checked in the body.
+// Counted back from the trips, the place itself is what must be inside.
+// CHECK-LABEL: func @reverse_of_trips(
+// CHECK-SAME: %[[TRIPS:[^:]+]]: i64, %{{[^:]+}}: i1, %[[VALUE:[^:]+]]: tensor<4x?xf32>
+func.func @reverse_of_trips(%n: i64, %go: i1, %x: tensor<4x?xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: %[[EXTENT:.*]] = tensor.dim %[[VALUE]]
+  // CHECK: loop.loop
+  // CHECK: %[[AT:.*]] = arith.subi
+  // CHECK: %[[PLACE:.*]] = arith.subi %[[AT]]
+  // CHECK: %[[OK:.*]] = arith.cmpi slt, %[[PLACE]], %[[EXTENT]]
+  // CHECK: loop.check %[[OK]]
+  // CHECK: tensor.extract_slice %[[VALUE]][0, %[[PLACE]]] [4, 1] [1, 1] : tensor<4x?xf32> to tensor<4xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) while(%go : i1)
+      carried(%a = %s : tensor<4xf32>)
+      slices(%p = %x : tensor<4x?xf32> axis 1 reverse -> tensor<4xf32>) {
+    loop.yield while(%c : i1) carried(%p : tensor<4xf32>)
+  }
+  return %r : tensor<4xf32>
+}
+
+// Counted back from the extent, the number of the iteration must be below it.
+// CHECK-LABEL: func @reverse_of_extent(
+// CHECK-SAME: %{{[^:]+}}: i1, %[[VALUE:[^:]+]]: tensor<?x4xf32>
+func.func @reverse_of_extent(%go: i1, %x: tensor<?x4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: %[[EXTENT:.*]] = tensor.dim %[[VALUE]]
+  // CHECK: loop.loop (%[[I:[^ ]+]] : i64
+  // CHECK: %[[NUMBER:.*]] = arith.index_cast %[[I]]
+  // CHECK: %[[LAST:.*]] = arith.subi %[[EXTENT]], %{{.*}}
+  // CHECK: %[[PLACE:.*]] = arith.subi %[[LAST]], %[[NUMBER]]
+  // CHECK: %[[OK:.*]] = arith.cmpi slt, %[[NUMBER]], %[[EXTENT]]
+  // CHECK: loop.check %[[OK]]
+  // CHECK: tensor.extract_slice %[[VALUE]][%[[PLACE]], 0]
+  %r = loop.loop (%i : i64, %c : i1) while(%go : i1)
+      carried(%a = %s : tensor<4xf32>)
+      slices(%p = %x : tensor<?x4xf32> axis 0 reverse -> tensor<4xf32>) {
+    loop.yield while(%c : i1) carried(%p : tensor<4xf32>)
+  }
+  return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func @fits(
+func.func @fits(%x: tensor<3x4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NOT: loop.check
+  // CHECK: return
+  %n = arith.constant 3 : i64
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64)
+      carried(%a = %s : tensor<4xf32>)
+      slices(%p = %x : tensor<3x4xf32> axis 0 -> tensor<4xf32>) {
+    loop.yield while(%c : i1) carried(%p : tensor<4xf32>)
+  }
+  return %r : tensor<4xf32>
+}
