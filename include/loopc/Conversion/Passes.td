@@ -122,7 +122,7 @@ def ONNXSwitchOnRank : Pass<"onnx-switch-on-rank", "::mlir::func::FuncOp"> {
   let description = [{
     A node with an operand `tensor<*xT>` becomes the smallest `scf.index_switch`
     over the ranks that the operand can have (what casts, branches and loops
-    lead to it tells; 0 to 8 where nothing does). A rank that the operator does
+    lead to it tells; 0 to 5 where nothing does). A rank that the operator does
     not take ends the run with an error.
   }];
   let dependentDialects = ["::loopc::loop::LoopDialect",

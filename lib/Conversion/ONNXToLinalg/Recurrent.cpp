@@ -133,7 +133,9 @@ private:
   /// Keeps the old states past the end of a sequence; the last value is what Y
   /// gets there.
   SmallVector<Value> mask(ValueRange before, ValueRange after, Value time);
-  Value stack(ArrayRef<Value> values, int64_t axis);
+  /// `values`, of the extents `sizes`, along a new axis `axis`, in the element
+  /// type of the results.
+  Value stack(ArrayRef<Value> values, Dims sizes, int64_t axis);
 
   SmallVector<bool> reversed;
   SmallVector<Activation> activations;
@@ -474,9 +476,10 @@ DirectionResult Recurrence::runLoop(const Direction &direction, unsigned d) {
   return result;
 }
 
-/// `values` along a new axis `axis`, in the element type of the results.
-Value Recurrence::stack(ArrayRef<Value> values, int64_t axis) {
-  Dims sizes = l.dims(values[0]), target = sizes;
+Value Recurrence::stack(ArrayRef<Value> values, Dims sizes, int64_t axis) {
+  // Not the extents of `values`: what a loop of no trips has collected does not
+  // tell those that are known at run time only.
+  Dims target = sizes;
   target.insert(target.begin() + axis, l.fold(values.size()));
   sizes.insert(sizes.begin() + axis, l.fold(1));
   if (values.size() == 1) {
@@ -513,11 +516,15 @@ LogicalResult Recurrence::lower() {
       list.push_back(value);
   }
   // Y: [T, D, B, H] or [B, T, D, H]; states: [D, B, H] or [B, D, H].
-  if (l.hasResult(0))
-    l.setResult(0, stack(all, layout ? 2 : 1));
+  if (l.hasResult(0)) {
+    Dims sizes{time, batch, hidden};
+    if (layout)
+      std::swap(sizes[0], sizes[1]);
+    l.setResult(0, stack(all, sizes, layout ? 2 : 1));
+  }
   for (auto [k, values] : llvm::enumerate(last))
     if (k + 1 < l.numResults() && l.hasResult(k + 1))
-      l.setResult(k + 1, stack(values, layout));
+      l.setResult(k + 1, stack(values, {batch, hidden}, layout));
   return success();
 }
 

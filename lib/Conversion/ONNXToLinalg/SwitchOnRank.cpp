@@ -25,7 +25,7 @@ using namespace mlir;
 using namespace loopc;
 
 /// Ranks from 0 to this one are compiled where nothing tells which there are.
-static constexpr int64_t kMaxRank = 8;
+static constexpr int64_t kMaxRank = 5;
 
 namespace {
 using Ranks = std::set<int64_t>;

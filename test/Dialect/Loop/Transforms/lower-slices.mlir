@@ -5,8 +5,8 @@
 // CHECK-SAME: %[[TRIPS:[^:]+]]: i64, %[[VALUE:[^:]+]]: tensor<?x4xf32>
 func.func @checked_once(%n: i64, %x: tensor<?x4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: %[[EXTENT:.*]] = tensor.dim %[[VALUE]]
-  // CHECK: %[[RUN:.*]] = arith.maxsi %[[TRIPS]]
-  // CHECK: %[[NEEDED:.*]] = arith.index_cast %[[RUN]]
+  // CHECK: %[[ATLEAST0:.*]] = arith.maxsi %[[TRIPS]]
+  // CHECK: %[[NEEDED:.*]] = arith.index_cast %[[ATLEAST0]]
   // CHECK: %[[OK:.*]] = arith.cmpi sle, %[[NEEDED]], %[[EXTENT]]
   // CHECK: loop.check %[[OK]], "{{.*}}slice {} of a value with extent {}"(%[[NEEDED]], %[[EXTENT]] : index, index)
   // CHECK: loop.loop (%[[I:[^ ]+]] : i64

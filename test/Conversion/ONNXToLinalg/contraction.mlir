@@ -1,0 +1,107 @@
+// RUN: loopc-opt %s -split-input-file -convert-onnx-to-linalg -canonicalize -cse | FileCheck %s
+
+// Rows of the result grow by rows of B: the innermost loop is parallel, and
+// nothing is reassociated.
+// CHECK-DAG: #[[A:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-DAG: #[[B:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[C:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-LABEL: @matmul
+// CHECK: %[[INIT:.*]] = linalg.fill
+// CHECK: linalg.generic {indexing_maps = [#[[A]], #[[B]], #[[C]]], iterator_types = ["parallel", "reduction", "parallel"]}
+// CHECK-SAME: outs(%[[INIT]]
+// CHECK: arith.mulf {{.*}} fastmath<contract>
+// CHECK: arith.addf {{.*}} fastmath<contract>
+func.func @matmul(%a: tensor<4x5xf32>, %b: tensor<5x6xf32>) -> tensor<4x6xf32> {
+  %r = onnx.node "MatMul"(%a, %b) since 13 : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+// -----
+
+// A vector is summed along, in any order.
+// CHECK-LABEL: @matrix_vector
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]
+// CHECK: arith.addf {{.*}} fastmath<reassoc,contract>
+func.func @matrix_vector(%a: tensor<4x5xf32>, %b: tensor<5xf32>) -> tensor<4xf32> {
+  %r = onnx.node "MatMul"(%a, %b) since 13 : (tensor<4x5xf32>, tensor<5xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// A static 1 is read again, not copied; inner dimensions that only the run
+// knows are compared there.
+// CHECK-DAG: #[[A:.*]] = affine_map<(d0, d1, d2, d3) -> (0, d1, d2)>
+// CHECK-DAG: #[[B:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
+// CHECK-LABEL: @batch
+// CHECK: %[[SAME:.*]] = arith.cmpi eq
+// CHECK: loop.check %[[SAME]], "MatMul: inner dimensions: {} and {} differ"
+// CHECK-NOT: scf.if
+// CHECK: linalg.generic {indexing_maps = [#[[A]], #[[B]], #{{.*}}]
+func.func @batch(%a: tensor<1x4x?xf32>, %b: tensor<3x?x6xf32>) -> tensor<3x4x6xf32> {
+  %r = onnx.node "MatMul"(%a, %b) since 13 : (tensor<1x4x?xf32>, tensor<3x?x6xf32>) -> tensor<3x4x6xf32>
+  return %r : tensor<3x4x6xf32>
+}
+
+// -----
+
+// What the types do not tell is decided at run time.
+// CHECK-LABEL: @batch_at_run_time
+// CHECK: loop.check {{.*}} "MatMul: dimensions {} and {} do not broadcast (axis 0 of the result)"
+// CHECK: scf.if
+func.func @batch_at_run_time(%a: tensor<?x4x5xf32>, %b: tensor<?x5x6xf32>) -> tensor<?x4x6xf32> {
+  %r = onnx.node "MatMul"(%a, %b) since 13 : (tensor<?x4x5xf32>, tensor<?x5x6xf32>) -> tensor<?x4x6xf32>
+  return %r : tensor<?x4x6xf32>
+}
+
+// -----
+
+// Half floats are summed in f32 and rounded once.
+// CHECK-LABEL: @half
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x5xf16>, tensor<5x6xf16>) outs(%{{.*}} : tensor<4x6xf32>)
+// CHECK-COUNT-2: arith.extf
+// CHECK: linalg.generic
+// CHECK: arith.truncf {{.*}} : f32 to f16
+func.func @half(%a: tensor<4x5xf16>, %b: tensor<5x6xf16>) -> tensor<4x6xf16> {
+  %r = onnx.node "MatMul"(%a, %b) since 13 : (tensor<4x5xf16>, tensor<5x6xf16>) -> tensor<4x6xf16>
+  return %r : tensor<4x6xf16>
+}
+
+// -----
+
+// With B transposed the innermost loop is the sum; C is what it begins with.
+// CHECK-DAG: #[[A:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[B:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[C:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-LABEL: @gemm
+// CHECK-SAME: %{{.*}}, %{{.*}}, %[[BIAS:.*]]: tensor<6xf32>
+// CHECK: %[[INIT:.*]] = linalg.generic {{.*}} ins(%[[BIAS]] : tensor<6xf32>)
+// CHECK: linalg.generic {indexing_maps = [#[[A]], #[[B]], #[[C]]], iterator_types = ["parallel", "parallel", "reduction"]}
+// CHECK-SAME: outs(%[[INIT]]
+// CHECK: arith.addf {{.*}} fastmath<reassoc,contract>
+func.func @gemm(%a: tensor<4x5xf32>, %b: tensor<6x5xf32>, %c: tensor<6xf32>) -> tensor<4x6xf32> {
+  %r = onnx.node "Gemm"(%a, %b, %c) since 13 {transB = 1 : i64} : (tensor<4x5xf32>, tensor<6x5xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+// -----
+
+// Three operands: two contractions; `j` is summed over in the first.
+// CHECK-LABEL: @einsum
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x4xf32>)
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<5x2xf32>)
+func.func @einsum(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %c: tensor<4x5xf32>) -> tensor<5x2xf32> {
+  %r = onnx.node "Einsum"(%a, %b, %c) since 12 {equation = "ij, jk, kl -> li"} : (tensor<2x3xf32>, tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<5x2xf32>
+  return %r : tensor<5x2xf32>
+}
+
+// -----
+
+// The diagonal is read in place.
+// CHECK-DAG: #[[DIAGONAL:.*]] = affine_map<(d0) -> (d0, d0)>
+// CHECK-LABEL: @trace
+// CHECK: linalg.generic {indexing_maps = [#[[DIAGONAL]], #{{.*}}], iterator_types = ["reduction"]}
+func.func @trace(%a: tensor<3x3xf32>) -> tensor<f32> {
+  %r = onnx.node "Einsum"(%a) since 12 {equation = "ii"} : (tensor<3x3xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}

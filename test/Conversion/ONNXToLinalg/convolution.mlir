@@ -1,0 +1,37 @@
+// RUN: loopc-opt %s -split-input-file -convert-onnx-to-linalg -canonicalize -cse | FileCheck %s
+
+// Along rows of the result innermost; padding is inserted into zeros.
+// CHECK-DAG: #[[X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d3, d2 * 2 + d4, d5 + d6)>
+// CHECK-DAG: #[[W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d3, d4, d5)>
+// CHECK-DAG: #[[Y:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d6)>
+// CHECK-LABEL: @conv
+// CHECK: tensor.insert_slice {{.*}}[0, 0, 1, 0] [1, 2, 5, 5]
+// CHECK: linalg.generic {indexing_maps = [#[[X]], #[[W]], #[[Y]]]
+// CHECK-SAME: iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "parallel"]
+func.func @conv(%x: tensor<1x2x5x5xf32>, %w: tensor<4x2x3x3xf32>) -> tensor<1x4x3x3xf32> {
+  %r = onnx.node "Conv"(%x, %w) since 11 {strides = array<i64: 2, 1>, pads = array<i64: 1, 0, 1, 0>} : (tensor<1x2x5x5xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x3x3xf32>
+  return %r : tensor<1x4x3x3xf32>
+}
+
+// -----
+
+// A transposed convolution adds to the positions that one element of the kernel
+// touches: no multiplication by inserted zeros.
+// CHECK-LABEL: @transposed
+// CHECK: scf.for
+// CHECK: %[[SLICE:.*]] = tensor.extract_slice {{.*}} [1, 2, 4] [1, 1, 2]
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} outs(%[[SLICE]]
+// CHECK: tensor.insert_slice %[[SUM]]
+func.func @transposed(%x: tensor<1x2x4xf32>, %w: tensor<2x2x3xf32>) -> tensor<1x2x9xf32> {
+  %r = onnx.node "ConvTranspose"(%x, %w) since 11 {strides = array<i64: 2>} : (tensor<1x2x4xf32>, tensor<2x2x3xf32>) -> tensor<1x2x9xf32>
+  return %r : tensor<1x2x9xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @window_at_run_time
+// CHECK: loop.check {{.*}} "MaxPool: a window of extent {} does not fit into a padded axis of {}"
+func.func @window_at_run_time(%x: tensor<1x2x?xf32>) -> tensor<1x2x?xf32> {
+  %r = onnx.node "MaxPool"(%x) since 12 {kernel_shape = array<i64: 3>} : (tensor<1x2x?xf32>) -> tensor<1x2x?xf32>
+  return %r : tensor<1x2x?xf32>
+}

@@ -1,0 +1,54 @@
+// RUN: loopc-opt %s --loopc-expand-math | FileCheck %s
+
+// CHECK-LABEL: func @polynomials(
+func.func @polynomials(%x: f32) -> (f32, f32, f32) {
+  // CHECK-NOT: math.tanh
+  // CHECK-NOT: math.exp
+  // CHECK-NOT: math.erf
+  // CHECK-NOT: call
+  // CHECK: return
+  %a = math.tanh %x : f32
+  %b = math.exp %x : f32
+  %c = math.erf %x : f32
+  return %a, %b, %c : f32, f32, f32
+}
+
+// A polynomial would lose what these are for.
+// CHECK-LABEL: func @libm(
+// CHECK-SAME: %[[X:[^:]+]]: f32
+func.func @libm(%x: f32) -> (f32, f32, f32) {
+  // CHECK: call @expm1f(%[[X]])
+  // CHECK: call @log1pf(%[[X]])
+  // CHECK: call @sinf(%[[X]])
+  %a = math.expm1 %x : f32
+  %b = math.log1p %x : f32
+  %c = math.sin %x : f32
+  return %a, %b, %c : f32, f32, f32
+}
+
+// f64 has no polynomial here.
+// CHECK-LABEL: func @double(
+func.func @double(%x: f64) -> f64 {
+  // CHECK: call @tanh(
+  %a = math.tanh %x : f64
+  return %a : f64
+}
+
+// What the hardware or LLVM has stays.
+// CHECK-LABEL: func @kept(
+func.func @kept(%x: f32) -> (f32, f32) {
+  // CHECK: math.sqrt
+  // CHECK: math.floor
+  %a = math.sqrt %x : f32
+  %b = math.floor %x : f32
+  return %a, %b : f32, f32
+}
+
+// By integers, the same on every CPU.
+// CHECK-LABEL: func @bf16(
+func.func @bf16(%x: f32) -> bf16 {
+  // CHECK-NOT: arith.truncf
+  // CHECK: arith.shrui
+  %a = arith.truncf %x : f32 to bf16
+  return %a : bf16
+}

@@ -1,0 +1,56 @@
+// RUN: loopc-opt %s --convert-loop-runtime-to-llvm | FileCheck %s
+
+// The bytes of [n, 4] floats; a null pointer ends the run.
+// CHECK-LABEL: func @alloc(
+// CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr, %[[N:[^:]+]]: index
+func.func @alloc(%run: !llvm.ptr, %n: index) -> i32 {
+  // CHECK: %[[ROWS:.*]] = builtin.unrealized_conversion_cast %[[N]] : index to i64
+  // CHECK: %[[FOUR:.*]] = llvm.mlir.constant(4 : i64)
+  // CHECK: %[[ELEMENTS:.*]] = llvm.mul %[[FOUR]], %[[ROWS]]
+  // CHECK: %[[BYTES:.*]] = llvm.mul %[[ELEMENTS]], %{{.*}}
+  // CHECK: %[[MEMORY:.*]] = llvm.call @loopc_rt_alloc(%[[HANDLE]], %[[BYTES]])
+  // CHECK: %[[OK:.*]] = llvm.icmp "ne" %[[MEMORY]], %{{.*}} : !llvm.ptr
+  // CHECK: cf.cond_br %[[OK]] weights({{.*}}), ^[[GO:.*]], ^[[FAIL:.*]]
+  // CHECK: ^[[GO]]:
+  // CHECK: ^[[FAIL]]:
+  // CHECK: %[[STATUS:.*]] = llvm.mlir.constant(1 : i32)
+  // CHECK: return %[[STATUS]]
+  %a = memref.alloc(%n) : memref<?x4xf32>
+  %z = llvm.mlir.constant(0 : i32) : i32
+  return %z : i32
+}
+
+// CHECK-LABEL: func @dealloc(
+// CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr
+func.func @dealloc(%run: !llvm.ptr, %a: memref<4xf32>) -> i32 {
+  // CHECK: %[[MEMORY:.*]] = llvm.extractvalue %{{.*}}[0]
+  // CHECK: llvm.call @loopc_rt_free(%[[HANDLE]], %[[MEMORY]])
+  memref.dealloc %a : memref<4xf32>
+  %z = llvm.mlir.constant(0 : i32) : i32
+  return %z : i32
+}
+
+// CHECK-LABEL: func @check(
+// CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr, %[[OK:[^:]+]]: i1, %[[N:[^:]+]]: i64, %[[I:[^:]+]]: i64)
+func.func @check(%run: !llvm.ptr, %ok: i1, %n: i64, %i: i64) -> i32 {
+  // CHECK: cf.cond_br %[[OK]] weights({{.*}}), ^{{.*}}, ^[[FAIL:.*]]
+  // CHECK: ^[[FAIL]]:
+  // CHECK: %[[TEXT:.*]] = llvm.mlir.addressof @loopc_message_0
+  // CHECK: llvm.store %[[N]]
+  // CHECK: %[[STATUS:.*]] = llvm.call @loopc_rt_fail(%[[HANDLE]], %[[TEXT]], %[[I]], %{{.*}}, %{{.*}})
+  // CHECK: return %[[STATUS]]
+  loop.check %ok, "{} is wrong"(%n : i64) iteration %i : i64
+  %z = llvm.mlir.constant(0 : i32) : i32
+  return %z : i32
+}
+
+// CHECK-LABEL: func @poll(
+// CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr
+func.func @poll(%run: !llvm.ptr) -> i32 {
+  // CHECK: %[[STATUS:.*]] = llvm.call @loopc_rt_poll(%[[HANDLE]])
+  // CHECK: %[[OK:.*]] = llvm.icmp "eq" %[[STATUS]]
+  // CHECK: cf.cond_br %[[OK]]
+  loop.poll
+  %z = llvm.mlir.constant(0 : i32) : i32
+  return %z : i32
+}

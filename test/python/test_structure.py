@@ -1,0 +1,124 @@
+# ===- test_structure.py - What runs cost in memory -------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Allocations, copies and peaks of loops, counted by the runtime."""
+
+import loopc
+import numpy as np
+import onnx.parser
+import pytest
+
+
+def session(text, opset=21):
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : {opset}]>\n{text}')
+    return loopc.InferenceSession(model.SerializeToString())
+
+
+def run(compiled, **feeds):
+    """Outputs and counts of one run; nothing that it allocated is left behind but its outputs."""
+    outputs = compiled.run(None, feeds)
+    counts = compiled.last_run_statistics
+    assert counts.allocations - counts.deallocations <= len(outputs)
+    return outputs, counts
+
+
+def i64(value):
+    return np.array(value, np.int64)
+
+
+FIXED_SHAPE = """
+fixed (int64 n, float[{size}] x, float[{size}] y) => (float[{size}] z) {{
+  z = Loop <body = step (int64 i, bool go, float[{size}] before)
+    => (bool go, float[{size}] after) {{
+      sum = Add (before, y)
+      half = Tanh (sum)
+      after = Mul (half, sum)
+    }}> (n, "", x)
+}}"""
+
+
+@pytest.mark.parametrize("size", ["64", "N"])
+def test_fixed_shape_allocates_nothing_per_iteration(size):
+    compiled = session(FIXED_SHAPE.format(size=size))
+    x, y = np.linspace(-1, 1, 64, dtype=np.float32), np.full(64, 0.5, np.float32)
+    counts = {}
+    for n in (0, 1, 2, 1000):
+        (z,), counts[n] = run(compiled, n=i64(n), x=x, y=y)
+        expected = x
+        for _ in range(n):
+            expected = np.tanh(expected + y) * (expected + y)
+        np.testing.assert_allclose(z, expected, rtol=1e-4, atol=1e-6)
+    assert counts[0].allocations == counts[1000].allocations
+    assert counts[0].peak_bytes == counts[1000].peak_bytes
+
+
+def test_permuted_values_are_not_copied():
+    compiled = session("""
+    permuted (int64 n, float[A] x, float[B] y, float[C] z) => (float[P] u, float[Q] v, float[R] w) {
+      u, v, w = Loop <body = turn (int64 i, bool go, float[?] a, float[?] b, float[?] c)
+        => (bool go, float[?] b, float[?] c, float[?] a) {
+        }> (n, "", x, y, z)
+    }""")
+    values = [np.arange(size, dtype=np.float32) for size in (1000, 2000, 3000)]
+    counts = {}
+    for n in (0, 1, 2, 3000):
+        outputs, counts[n] = run(compiled, n=i64(n), x=values[0], y=values[1], z=values[2])
+        for k, output in enumerate(outputs):
+            np.testing.assert_array_equal(output, values[(k + n) % 3])
+    for n in (1, 2, 3000):
+        assert counts[n].allocations == counts[0].allocations
+        assert counts[n].copied_bytes == counts[0].copied_bytes
+
+
+def test_memory_of_collected_values_follows_the_trips_run():
+    """M = INT64_MAX: never a row for each of M trips."""
+    compiled = session("""
+    until (float end, float[64] x) => (float[T,64] all) {
+      m = Constant <value = int64 {9223372036854775807}> ()
+      zero = Constant <value = float {0.0}> ()
+      one = Constant <value = float {1.0}> ()
+      start = Less (zero, end)
+      last, all = Loop (m, start, zero) <body = step (int64 i, bool go, float before)
+        => (bool more, float after, float[64] row) {
+          after = Add (before, one)
+          row = Mul (x, before)
+          more = Less (after, end)
+        }>
+    }""")
+    x = np.arange(64, dtype=np.float32)
+    peaks = {}
+    for trips in (0, 1, 2, 100, 1000):
+        (everything,), counts = run(compiled, end=np.array(trips, np.float32), x=x)
+        np.testing.assert_array_equal(everything, np.outer(np.arange(trips, dtype=np.float32), x))
+        peaks[trips] = counts.peak_bytes
+        # While the buffer is doubled there are the old one and the new one.
+        assert counts.peak_bytes <= 3 * trips * x.nbytes + 4096
+        assert counts.allocations <= 8 + 2 * max(trips, 1).bit_length()
+    assert peaks[1000] > peaks[100] > peaks[1]
+
+
+def test_if_on_scalars_allocates_nothing_per_iteration():
+    compiled = session("""
+    collatz (int64 n, int64 x) => (int64 y) {
+      two = Constant <value = int64 {2}> ()
+      one = Constant <value = int64 {1}> ()
+      three = Constant <value = int64 {3}> ()
+      zero = Constant <value = int64 {0}> ()
+      y = Loop <body = step (int64 i, bool go, int64 a) => (bool go, int64 b) {
+          rest = Mod (a, two)
+          even = Equal (rest, zero)
+          b = If (even) <
+            then_branch = halve () => (int64 h) { h = Div (a, two) },
+            else_branch = triple () => (int64 t) { m = Mul (a, three) t = Add (m, one) }>
+        }> (n, "", x)
+    }""")
+    allocations = set()
+    for n, expected in ((0, 7), (1, 22), (2, 11), (16, 1)):
+        (y,), counts = run(compiled, n=i64(n), x=i64(7))
+        assert y == expected
+        allocations.add(counts.allocations)
+    assert len(allocations) == 1
