@@ -20,57 +20,6 @@ static AffineMap mapOf(NodeLowering &l, unsigned count,
   return AffineMap::get(count, 0, exprs, l.b.getContext());
 }
 
-/// Axis `axis` of `value` as two, of which the first has `parts` elements; no
-/// copy.
-static Value splitAxis(NodeLowering &l, Value value, int64_t axis,
-                       int64_t parts) {
-  if (parts == 1)
-    return value;
-  Dims dims = l.dims(value);
-  dims[axis] = quotient(l, dims[axis], l.fold(parts));
-  dims.insert(dims.begin() + axis, l.fold(parts));
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t k = 0, e = dims.size(); k < e; ++k)
-    if (k == axis + 1)
-      groups.back().push_back(k);
-    else
-      groups.push_back({k});
-  Type element = getElementTypeOrSelf(value.getType());
-  auto type = cast<RankedTensorType>(l.empty(dims, element).getType());
-  return tensor::ExpandShapeOp::create(l.b, type, value, groups, dims);
-}
-
-/// Undoes splitAxis on a value whose axis had the extent `extent`.
-static Value mergeAxis(NodeLowering &l, Value value, int64_t axis,
-                       int64_t parts, OpFoldResult extent) {
-  if (parts == 1)
-    return value;
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t k = 0; k < type.getRank(); ++k)
-    if (k == axis + 1)
-      groups.back().push_back(k);
-    else
-      groups.push_back({k});
-  Value merged = tensor::CollapseShapeOp::create(l.b, value, groups);
-  auto shape =
-      llvm::to_vector(cast<RankedTensorType>(merged.getType()).getShape());
-  shape[axis] = getConstantIntValue(extent).value_or(ShapedType::kDynamic);
-  return l.b.createOrFold<tensor::CastOp>(
-      cast<RankedTensorType>(merged.getType()).clone(shape), merged);
-}
-
-/// [N, M, out...] tensor of the bias (which may be missing) of each channel.
-static Value biasOrZero(NodeLowering &l, Value bias,
-                        ArrayRef<OpFoldResult> dims, Type type) {
-  if (!bias)
-    return l.filled(dims, l.constant(type, 0));
-  Dims shape(dims.size() - 1, l.fold(1));
-  shape[0] = dims[1];
-  bias = castElements(l, bias, type);
-  return l.broadcastTo(l.reshape(bias, shape), dims);
-}
-
 /// Input `i`, a bias or other value for each of `channels` channels; fails
 /// after an error where it cannot be.
 static LogicalResult checkPerChannel(NodeLowering &l, unsigned i,
@@ -459,5 +408,6 @@ void loopc::addConvolutionRows(LoweringTable &table) {
       {"", "ConvInteger", 10, kLatest, lowerConvInteger},
       {"", "QLinearConv", 10, kLatest, lowerQLinearConv},
       {"", "ConvTranspose", 1, kLatest, lowerConvTranspose},
+      {"", "DeformConv", 19, kLatest, lowerDeformConv},
   });
 }

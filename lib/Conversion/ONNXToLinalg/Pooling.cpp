@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// MaxPool, AveragePool and LpPool.
+// MaxPool, AveragePool, LpPool and MaxUnpool.
 
 #include "Contraction.h"
 #include "ShapeUtils.h"
@@ -363,6 +363,72 @@ static LogicalResult lowerLpPool(NodeLowering &l) {
 }
 
 //===----------------------------------------------------------------------===//
+// MaxUnpool
+//===----------------------------------------------------------------------===//
+
+/// The extents that pooling with these attributes was applied to.
+static FailureOr<Dims> unpooledDims(NodeLowering &l) {
+  int64_t spatial = l.rank(0) - 2;
+  FailureOr<Dims> kernel = kernelShape(l, spatial, {});
+  FailureOr<SmallVector<int64_t>> strides = perAxis(l, "strides", spatial, 1);
+  FailureOr<SmallVector<int64_t>> pads = perAxis(l, "pads", 2 * spatial, 0);
+  if (failed(kernel) || failed(strides) || failed(pads))
+    return failure();
+  Dims dims = l.dims(l.in(0));
+  for (int64_t k : llvm::seq(spatial)) {
+    OpFoldResult span =
+        l.mul(l.sub(dims[k + 2], l.fold(1)), l.fold((*strides)[k]));
+    OpFoldResult padding = l.fold((*pads)[k] + (*pads)[k + spatial]);
+    dims[k + 2] = requireNonNegative(
+        l, l.sub(l.add(span, (*kernel)[k]), padding), "extent of the result");
+  }
+  return dims;
+}
+
+/// Values go to the places that the indices name, elsewhere is 0.
+static LogicalResult lowerMaxUnpool(NodeLowering &l) {
+  int64_t rank = l.rank(0);
+  if (rank < 3 || l.rank(1) != rank)
+    return l.refuse("the input has rank " + Twine(rank) +
+                    ", the indices have rank " + Twine(l.rank(1)));
+  FailureOr<Dims> dims = unpooledDims(l);
+  if (failed(dims))
+    return failure();
+  Dims in = l.dims(l.in(0));
+  for (int64_t k : llvm::seq(rank))
+    if (!requireEqual(l, in[k], l.dim(l.in(1), k), "input and indices"))
+      return l.refuse("input and indices differ in their shapes");
+  Type element = l.elementType(0);
+  OpFoldResult total = l.product(*dims);
+  Value result = l.filled(total, l.constant(element, 0));
+  CheckedIndices places(l, 1, total, /*wraps=*/false);
+  result = loopNest(l, in, result, [&](ValueRange at, ValueRange carried) {
+    Value place = places.position(l.b, l.b.getLoc(), elementAt(l, l.in(1), at));
+    return SmallVector<Value>{tensor::InsertOp::create(
+        l.b, elementAt(l, l.in(0), at), carried[0], place)};
+  })[0];
+  result = reshapeByGroups(l, result, *dims);
+  if (l.numInputs() > 2 && l.has(2)) {
+    // More zeros at the ends of the axes.
+    FailureOr<Dims> target = integers(l, 2, rank, "output_shape");
+    if (failed(target))
+      return failure();
+    for (auto [wanted, extent] : llvm::zip_equal(*target, *dims)) {
+      l.check(compare(l, arith::CmpIPredicate::sge, wanted, extent),
+              "output_shape has {} where at least {} are needed",
+              ValueRange{l.asIndex(wanted), l.asIndex(extent)});
+      wanted = maxSigned(l, wanted, extent);
+    }
+    Dims offsets(rank, l.fold(0)), ones(rank, l.fold(1));
+    result = tensor::InsertSliceOp::create(
+        l.b, result, l.filled(*target, l.constant(element, 0)), offsets, *dims,
+        ones);
+  }
+  l.setResult(result);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
 
@@ -371,5 +437,6 @@ void loopc::addPoolingRows(LoweringTable &table) {
       {"", "MaxPool", 1, kLatest, lowerMaxPool},
       {"", "AveragePool", 1, kLatest, lowerAveragePool},
       {"", "LpPool", 1, kLatest, lowerLpPool},
+      {"", "MaxUnpool", 9, kLatest, lowerMaxUnpool},
   });
 }

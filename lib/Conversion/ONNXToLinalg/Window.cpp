@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Window.h"
+#include "Contraction.h"
 #include "ShapeUtils.h"
 
 using namespace mlir;
@@ -160,4 +161,51 @@ Value loopc::padSpatial(NodeLowering &l, Value value, const Window &window,
 Dims loopc::outExtents(const Window &window) {
   return llvm::to_vector(
       llvm::map_range(window, [](const WindowAxis &axis) { return axis.out; }));
+}
+
+Value loopc::splitAxis(NodeLowering &l, Value value, int64_t axis,
+                       int64_t parts) {
+  if (parts == 1)
+    return value;
+  Dims dims = l.dims(value);
+  dims[axis] = quotient(l, dims[axis], l.fold(parts));
+  dims.insert(dims.begin() + axis, l.fold(parts));
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t k = 0, e = dims.size(); k < e; ++k)
+    if (k == axis + 1)
+      groups.back().push_back(k);
+    else
+      groups.push_back({k});
+  Type element = getElementTypeOrSelf(value.getType());
+  auto type = cast<RankedTensorType>(l.empty(dims, element).getType());
+  return tensor::ExpandShapeOp::create(l.b, type, value, groups, dims);
+}
+
+Value loopc::mergeAxis(NodeLowering &l, Value value, int64_t axis,
+                       int64_t parts, OpFoldResult extent) {
+  if (parts == 1)
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t k = 0; k < type.getRank(); ++k)
+    if (k == axis + 1)
+      groups.back().push_back(k);
+    else
+      groups.push_back({k});
+  Value merged = tensor::CollapseShapeOp::create(l.b, value, groups);
+  auto shape =
+      llvm::to_vector(cast<RankedTensorType>(merged.getType()).getShape());
+  shape[axis] = getConstantIntValue(extent).value_or(ShapedType::kDynamic);
+  return l.b.createOrFold<tensor::CastOp>(
+      cast<RankedTensorType>(merged.getType()).clone(shape), merged);
+}
+
+Value loopc::biasOrZero(NodeLowering &l, Value bias,
+                        ArrayRef<OpFoldResult> dims, Type type) {
+  if (!bias)
+    return l.filled(dims, l.constant(type, 0));
+  Dims shape(dims.size() - 1, l.fold(1));
+  shape[0] = dims[1];
+  bias = castElements(l, bias, type);
+  return l.broadcastTo(l.reshape(bias, shape), dims);
 }

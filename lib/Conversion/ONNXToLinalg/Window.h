@@ -51,6 +51,20 @@ mlir::Value padSpatial(NodeLowering &l, mlir::Value value, const Window &window,
 /// The extents of the result along the window's axes.
 Dims outExtents(const Window &window);
 
+/// Axis `axis` of `value` as two, of which the first has `parts` elements; no
+/// copy. With one part `value` stays as it is.
+mlir::Value splitAxis(NodeLowering &l, mlir::Value value, int64_t axis,
+                      int64_t parts);
+/// Undoes splitAxis on a value whose axis had the extent `extent`.
+mlir::Value mergeAxis(NodeLowering &l, mlir::Value value, int64_t axis,
+                      int64_t parts, mlir::OpFoldResult extent);
+/// What a convolution adds to: `bias` of each channel (axis 1 of `dims`), or 0.
+mlir::Value biasOrZero(NodeLowering &l, mlir::Value bias,
+                       llvm::ArrayRef<mlir::OpFoldResult> dims,
+                       mlir::Type type);
+/// DeformConv.cpp.
+llvm::LogicalResult lowerDeformConv(NodeLowering &l);
+
 } // namespace loopc
 
 #endif // LOOPC_LIB_CONVERSION_ONNXTOLINALG_WINDOW_H

@@ -118,8 +118,16 @@ struct LoopLowerSlices : loopc::impl::LoopLowerSlicesBase<LoopLowerSlices> {
       if (!loop.getSlices().empty())
         loops.push_back(loop);
     });
-    for (LoopOp loop : loops)
+    for (LoopOp loop : loops) {
+      for (auto [k, value] : llvm::enumerate(loop.getSlices()))
+        if (!isa<RankedTensorType>(value.getType())) {
+          loop.emitOpError("slice #")
+              << k << " of " << value.getType()
+              << ": loop-lower-slices needs a known rank";
+          return signalPassFailure();
+        }
       lowerSlices(rewriter, loop);
+    }
   }
 };
 } // namespace
