@@ -115,20 +115,6 @@ def zero_trips_growing_rows():
     ]
 
 
-@loop_model("loop_zero")
-def zero_trips_unknown_rank():
-    """No trip and not even the rank is known: [0]."""
-    return graph("""(int64 M, float[] x) => (float[] ys) {
-        ys = Loop <body = g (int64 i, bool c) => (bool c, float[] y) {
-            y = Neg(x)
-        }> (M, "")
-    }"""), [
-        run("zero", {"M": i64(0), "x": ramp(2, 3)}, [f32([])]),
-        run("two", {"M": i64(2), "x": ramp(2, 3)}, [np.stack([-ramp(2, 3)] * 2)]),
-        run("scalar", {"M": i64(2), "x": f32(3)}, [f32([-3, -3])]),
-    ]
-
-
 @loop_model("loop_collect_shape")
 def collected_value_grows():
     """What is collected grows: the run ends with an error at the second trip."""
