@@ -122,7 +122,7 @@ def _check(results: dict[str, list[Any]], benchmark: Benchmark) -> list[str]:
 def measure(
     benchmark: Benchmark, engines: Sequence[str], min_time: float
 ) -> tuple[dict[str, Times], list[str]]:
-    """Checks, then times the engines in turns for `min_time` seconds each."""
+    """Checks, then times the engines in turns for about `min_time` seconds each."""
     runs: dict[str, Run] = {}
     times: dict[str, Times] = {}
     results: dict[str, list[Any]] = {}
@@ -138,14 +138,18 @@ def measure(
             continue
         runs[name], times[name] = run, Times(taken)
     problems += _check(results, benchmark)
-    spent = dict.fromkeys(runs, 0.0)
-    while runs and any(spent[n] < min_time or len(times[n].runs) < 5 for n in runs):
+    # In every round each engine gets a like share of time: a fast one more runs.
+    rounds = 5
+    while runs and rounds:
+        rounds -= 1
         for name, run in runs.items():
-            began = time.perf_counter()
-            run()
-            taken = time.perf_counter() - began
-            times[name].runs.append(taken)
-            spent[name] += taken
+            end = time.perf_counter() + min_time / 5
+            while True:
+                began = time.perf_counter()
+                run()
+                times[name].runs.append(time.perf_counter() - began)
+                if time.perf_counter() >= end:
+                    break
     return times, problems
 
 
