@@ -1,20 +1,24 @@
-# ===- bench.py - Times beside onnxruntime's -===#
+# ===- bench.py - Times of loops, beside those of peers ---------------------===#
 #
 # Part of the loopc project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Times loopc and onnxruntime on the models of models.py, in one process.
+"""Times loopc, its peers and hand-written C++ on the models of suite.py.
 
-    bench.py                         the table
-    bench.py --filter 'loop|mamba'   some of it
-    bench.py --json times.json       for plots
+    bench.py                          the table
+    bench.py --filter 'loop|mamba'    some of it
+    bench.py --quick                  in a fraction of the time, less exact
+    bench.py --json times.json        every time, for plots and comparisons
+    bench.py --compare times.json     beside another run's
+    bench.py --docs                   writes docs/Benchmarks.md and its chart
 
-Each engine uses one thread. The engines take turns, run by run, so that what
-else the machine does falls on all of them; the table shows medians. Every
-engine's outputs are checked against NumPy's, and against each other, before
-anything is timed: exit status 1 where they differ or an engine fails.
+The engines take turns, so that what else the machine does falls on all of them;
+the table shows medians. In the same run each engine's outputs are checked
+against NumPy's. A row that an engine has no time in says why below the table.
+Exit status 1 where outputs of loopc or of the hand-written code are wrong, or
+loopc fails; what a peer cannot do is no error.
 """
 
 from __future__ import annotations
@@ -27,71 +31,55 @@ import platform
 import re
 import statistics
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import numpy as np
-from models import BENCHMARKS, Benchmark
+import report
+import suite
+from models import Benchmark
+from peers import ENGINES, version_of
+from worker import Worker
 
-Run = Callable[[], list[Any]]
-
-
-def _open_loopc(benchmark: Benchmark) -> Run:
-    import loopc
-
-    options = loopc.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = loopc.InferenceSession(benchmark.model.SerializeToString(), sess_options=options)
-    return lambda: session.run(None, benchmark.feeds)
-
-
-def _open_onnxruntime(benchmark: Benchmark) -> Run:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(
-        benchmark.model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    return lambda: session.run(None, benchmark.feeds)
-
-
-ENGINES: dict[str, Callable[[Benchmark], Run]] = {
-    "loopc": _open_loopc,
-    "onnxruntime": _open_onnxruntime,
-}
+#: Most runs of one engine in one round.
+MOST_RUNS = 5_000
 
 
 @dataclasses.dataclass
-class Times:
-    """What one engine took for one benchmark; seconds."""
+class Row:
+    """One benchmark with one number of threads."""
 
-    compile: float
-    runs: list[float] = dataclasses.field(default_factory=list)
+    key: str
+    title: str
+    iterations: int
+    threads: int
+    compile: dict[str, float] = dataclasses.field(default_factory=dict)
+    runs: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    missing: dict[str, str] = dataclasses.field(default_factory=dict)
 
-    @property
-    def median(self) -> float:
-        """The median of the runs."""
-        return statistics.median(self.runs)
+    def document(self) -> dict[str, Any]:
+        """For JSON: seconds."""
+        return {
+            "key": self.key,
+            "title": self.title,
+            "iterations": self.iterations,
+            "threads": self.threads,
+            "engines": {
+                engine: {
+                    "compile": self.compile[engine],
+                    "median": statistics.median(times),
+                    "least": min(times),
+                    "runs": len(times),
+                }
+                for engine, times in self.runs.items()
+            },
+            "missing": self.missing,
+        }
 
 
-def _available() -> tuple[list[str], dict[str, str]]:
-    """The engines that can be imported, and the versions of all of them."""
-    found, versions = [], {}
-    for name in ENGINES:
-        try:
-            versions[name] = __import__(name).__version__
-            found.append(name)
-        except ImportError as error:
-            versions[name] = f"not there ({error})"
-    return found, versions
-
-
-def _wrong(got: Sequence[Any], want: Sequence[Any], benchmark: Benchmark) -> str | None:
+def difference(got: Sequence[Any], want: Sequence[Any], benchmark: Benchmark) -> str | None:
     """What differs between two engines' outputs, or None."""
     if len(got) != len(want):
         return f"{len(got)} outputs, expected {len(want)}"
@@ -106,98 +94,73 @@ def _wrong(got: Sequence[Any], want: Sequence[Any], benchmark: Benchmark) -> str
     return None
 
 
-def _check(results: dict[str, list[Any]], benchmark: Benchmark) -> list[str]:
-    """Every engine against NumPy, then the engines against each other."""
-    problems = []
-    everyone = {"numpy": benchmark.expect(benchmark.feeds), **results}
-    names = list(everyone)
-    for at, one in enumerate(names):
-        for other in names[at + 1 :]:
-            problem = _wrong(everyone[other], everyone[one], benchmark)
-            if problem:
-                problems.append(f"{benchmark.name}: {other} against {one}: {problem}")
-    return problems
+class Bench:
+    """Everything of one run of this program."""
+
+    def __init__(self, engines: Sequence[str], seconds: float, rounds: int) -> None:
+        self.engines = engines
+        self.seconds = seconds
+        self.rounds = rounds
+        self.problems: list[str] = []
+        self._workers: dict[tuple[str, int], Worker] = {}
+
+    def close(self) -> None:
+        """Ends all processes."""
+        for worker in self._workers.values():
+            worker.close()
+
+    def measure(self, key: str, threads: int) -> Row:
+        """Opens, checks and times one benchmark."""
+        benchmark = suite.make(key)
+        row = Row(key, benchmark.name, benchmark.iterations, threads)
+        ready = self._open(row, benchmark)
+        for _ in range(self.rounds):
+            for engine, worker in list(ready.items()):
+                kind, answer = worker.ask("time", self.seconds / self.rounds, MOST_RUNS)
+                if kind == "ok":
+                    row.runs.setdefault(engine, []).extend(answer)
+                else:
+                    self._miss(row, engine, answer)
+                    row.runs.pop(engine, None)
+                    del ready[engine]
+        return row
+
+    def _open(self, row: Row, benchmark: Benchmark) -> dict[str, Worker]:
+        """The engines whose outputs are right."""
+        ready: dict[str, Worker] = {}
+        results: dict[str, list[Any]] = {}
+        for engine in self.engines:
+            at = (engine, row.threads)
+            worker = self._workers.setdefault(at, Worker(engine, row.threads))
+            kind, answer = worker.ask("open", row.key)
+            if kind == "ok":
+                row.compile[engine], results[engine] = answer
+                ready[engine] = worker
+            elif kind == "unable":
+                row.missing[engine] = answer
+            else:
+                self._miss(row, engine, answer)
+        want = self._expected(benchmark, results)
+        for engine, got in results.items():
+            problem = difference(got, want, benchmark) if want is not None else "nothing to compare"
+            if problem and engine != benchmark.reference:
+                self._miss(row, engine, f"wrong: {problem}")
+                del ready[engine]
+        return ready
+
+    def _expected(self, benchmark: Benchmark, results: dict[str, list[Any]]) -> list[Any] | None:
+        if not benchmark.reference:
+            return list(benchmark.expect(benchmark.feeds))
+        return results.get(benchmark.reference)
+
+    def _miss(self, row: Row, engine: str, reason: str) -> None:
+        row.missing[engine] = reason
+        if engine in ("loopc", "limit"):
+            self.problems.append(f"{row.title}, {row.threads} threads: {engine}: {reason}")
 
 
-def measure(
-    benchmark: Benchmark, engines: Sequence[str], min_time: float
-) -> tuple[dict[str, Times], list[str]]:
-    """Checks, then times the engines in turns for about `min_time` seconds each."""
-    runs: dict[str, Run] = {}
-    times: dict[str, Times] = {}
-    results: dict[str, list[Any]] = {}
-    problems: list[str] = []
-    for name in engines:
-        began = time.perf_counter()
-        try:
-            run = ENGINES[name](benchmark)
-            taken = time.perf_counter() - began
-            results[name] = run()  # Also the warm-up.
-        except Exception as error:  # The engines' errors have no common base.
-            problems.append(f"{benchmark.name}: {name}: {str(error).splitlines()[0]}")
-            continue
-        runs[name], times[name] = run, Times(taken)
-    problems += _check(results, benchmark)
-    # In every round each engine gets a like share of time: a fast one more runs.
-    rounds = 5
-    while runs and rounds:
-        rounds -= 1
-        for name, run in runs.items():
-            end = time.perf_counter() + min_time / 5
-            while True:
-                began = time.perf_counter()
-                run()
-                times[name].runs.append(time.perf_counter() - began)
-                if time.perf_counter() >= end:
-                    break
-    return times, problems
-
-
-def _duration(seconds: float) -> str:
-    for scale, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
-
-
-def _row(benchmark: Benchmark, times: dict[str, Times]) -> list[str]:
-    cells = [benchmark.name]
-    for name in ENGINES:
-        if name in times:
-            median = times[name].median
-            cells += [_duration(median), _duration(median / benchmark.iterations)]
-        else:
-            cells += ["-", "-"]
-    both = [times[name].median for name in ENGINES if name in times]
-    cells.append(f"{both[1] / both[0]:.3g}x" if len(both) == 2 else "-")
-    cells.append(_duration(times["loopc"].compile) if "loopc" in times else "-")
-    return cells
-
-
-def _entry(name: str, benchmark: Benchmark, times: dict[str, Times]) -> dict[str, Any]:
-    engines = {
-        engine: {"compile": taken.compile, "median": taken.median, "runs": taken.runs}
-        for engine, taken in times.items()
-    }
-    return {
-        "name": name,
-        "title": benchmark.name,
-        "iterations": benchmark.iterations,
-        "engines": engines,
-    }
-
-
-HEADER = ["benchmark", "loopc", "/iter", "onnxruntime", "/iter", "speed-up", "compile"]
-WIDTHS = [34, 10, 10, 12, 10, 9, 9]
-
-
-def _print(cells: Sequence[str]) -> None:
-    first, *rest = cells
-    padded = [c.rjust(w) for c, w in zip(rest, WIDTHS[1:], strict=True)]
-    print(first.ljust(WIDTHS[0]) + " ".join(padded), flush=True)
-
-
-def _cpu() -> str:
+def processor() -> str:
+    """The model of this machine's processor."""
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
@@ -205,43 +168,92 @@ def _cpu() -> str:
         return platform.processor() or platform.machine()
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Prints the table and returns the exit status."""
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--filter", default="", metavar="REGEX", help="only benchmarks that match")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every time")
-    parser.add_argument("--min-time", type=float, default=1.0, metavar="SECONDS",
-                        help="for each engine and benchmark (default 1)")  # fmt: skip
-    parser.add_argument("--peers", default=",".join(ENGINES), metavar="NAMES",
-                        help="engines, with commas (default: all that are installed)")  # fmt: skip
+    add = parser.add_argument
+    add("--filter", default="", metavar="REGEX", help="only benchmarks whose name matches")
+    add("--engines", default=",".join(ENGINES), metavar="NAMES",
+        help="with commas (default: all that are installed)")  # fmt: skip
+    add("--threads", metavar="N,...", help="numbers of threads (default 1,2; quick: 1)")
+    add("--seconds", type=float, default=1.0, metavar="S",
+        help="for each engine, benchmark and number of threads (default 1)")  # fmt: skip
+    add("--quick", action="store_true", help="one thread, and a tenth of the time")
+    add("--json", type=pathlib.Path, metavar="FILE", help="write the times")
+    add("--svg", type=pathlib.Path, metavar="FILE", help="write the chart")
+    add("--docs", action="store_true", help="write docs/Benchmarks.md and docs/benchmarks.svg")
+    add("--compare", type=pathlib.Path, metavar="BASE", help="a file of --json")
+    add("--list", action="store_true", help="print the names of the benchmarks")
     options = parser.parse_args(argv)
-    asked = options.peers.split(",")
-    unknown = set(asked) - set(ENGINES)
-    if unknown:
-        parser.error(f"unknown engine: {', '.join(sorted(unknown))}")
-    chosen = [name for name in BENCHMARKS if re.search(options.filter, name)]
-    if not chosen:
-        parser.error(f"no benchmark matches; there are {', '.join(BENCHMARKS)}")
+    try:
+        options.pattern = re.compile(options.filter)
+        threads = options.threads or ("1" if options.quick else "1,2")
+        options.threads = [int(number) for number in threads.split(",")]
+    except (re.error, ValueError) as error:
+        parser.error(f"--filter or --threads: {error}")
+    if options.quick:
+        options.seconds /= 10
+    if min(options.threads) < 1 or not options.seconds > 0:
+        parser.error("--threads and --seconds must be positive")
+    options.engines = options.engines.split(",")
+    if unknown := set(options.engines) - set(ENGINES):
+        names = ", ".join(sorted(unknown))
+        parser.error(f"unknown engine: {names}; there are {', '.join(ENGINES)}")
+    options.keys = [key for key in suite.BENCHMARKS if options.pattern.search(key)]
+    if not options.keys:
+        parser.error(f"no benchmark matches; there are {', '.join(suite.BENCHMARKS)}")
+    options.base = None
+    if options.compare:
+        try:
+            options.base = json.loads(options.compare.read_text())
+        except (OSError, ValueError) as error:
+            parser.error(f"--compare: {error}")
+    return options
 
-    found, versions = _available()
-    print(f"{_cpu()}, 1 thread; " + ", ".join(f"{n} {v}" for n, v in versions.items()))
-    _print(HEADER)
-    rows, problems = [], []
-    for name in chosen:
-        benchmark = BENCHMARKS[name]()
-        engines = [engine for engine in found if engine in asked]
-        times, wrong = measure(benchmark, engines, options.min_time)
-        problems += wrong
-        _print(_row(benchmark, times))
-        rows.append(_entry(name, benchmark, times))
-    if options.json:
-        document = {"cpu": _cpu(), "versions": versions, "benchmarks": rows}
-        options.json.write_text(json.dumps(document, indent=1) + "\n")
-    for problem in problems:
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints the table and returns the exit status."""
+    options = parse(argv)
+    if options.list:
+        print("\n".join(options.keys))
+        return 0
+    versions = {engine: version_of(engine) for engine in ENGINES}
+    engines = [engine for engine in options.engines if versions[engine] is not None]
+    document: dict[str, Any] = {
+        "processor": processor(),
+        "versions": {name: version for name, version in versions.items() if version},
+        "absent": [engine for engine in options.engines if versions[engine] is None],
+        "seconds": options.seconds,
+        "rows": [],
+    }
+    bench = Bench(engines, options.seconds, rounds=2 if options.quick else 5)
+    table = report.Table(document, engines)
+    print(table.heading(), flush=True)
+    total = len(options.threads) * len(options.keys)
+    try:
+        for number, (threads, key) in enumerate(
+            ((threads, key) for threads in options.threads for key in options.keys), 1
+        ):
+            if sys.stderr.isatty():
+                said = f"\r[{number}/{total}] {key} ...\x1b[K\r"
+                print(said, end="", file=sys.stderr, flush=True)
+            try:
+                row = bench.measure(key, threads)
+            except ImportError as error:
+                row = Row(key, key, 1, threads, missing={name: str(error) for name in engines})
+            document["rows"].append(row.document())
+            print(table.line(document["rows"][-1]), flush=True)
+    finally:
+        bench.close()
+    print(report.footnotes(document))
+    if options.base:
+        print(report.comparison(document, options.base))
+    report.write(document, options.json, options.svg, options.docs)
+    for problem in bench.problems:
         print(f"error: {problem}", file=sys.stderr)
-    return int(bool(problems))
+    return int(bool(bench.problems))
 
 
 if __name__ == "__main__":

@@ -42,6 +42,11 @@ class Benchmark:
         atol: absolute tolerance of every comparison.
         stray: the share of elements that may differ, where a rounding decides
             on which side of a threshold an element falls.
+        drive: makes all of a program's runs of the model, where there is more
+            than one: called with a function from feeds to outputs, and the
+            feeds; returns what is compared.
+        reference: the engine that the others are compared with where there is
+            no computation with NumPy: `expect` is not called.
     """
 
     name: str
@@ -52,9 +57,12 @@ class Benchmark:
     rtol: float = 1e-4
     atol: float = 1e-5
     stray: float = 0.0
+    drive: Callable[[Callable[[Feeds], Outputs], Feeds], Outputs] | None = None
+    reference: str = ""
 
 
-def _model(text: str) -> onnx.ModelProto:
+def make_model(text: str) -> onnx.ModelProto:
+    """A model of opset 21 from ONNX's text form, checked."""
     model = onnx.parser.parse_model(
         f'<ir_version: 10, opset_import: ["": 21]> benchmark {text.strip()}'
     )
@@ -62,14 +70,15 @@ def _model(text: str) -> onnx.ModelProto:
     return model
 
 
-def _random(*shape: int, seed: int, scale: float = 1.0) -> np.ndarray:
+def random_array(*shape: int, seed: int, scale: float = 1.0) -> np.ndarray:
+    """Normally distributed float32 numbers, the same ones each time."""
     values = np.random.default_rng(seed).standard_normal(shape) * scale
     return values.astype(np.float32)
 
 
 def empty_loop(trips: int = 1_000_000) -> Benchmark:
     """One float addition an iteration: what a loop itself costs."""
-    model = _model("""(int64 M, float x, float step) => (float y) {
+    model = make_model("""(int64 M, float x, float step) => (float y) {
         y = Loop <body = body (int64 i, bool c, float v) => (bool c, float v1) {
             v1 = Add(v, step)
         }> (M, "", x)
@@ -87,7 +96,7 @@ def empty_loop(trips: int = 1_000_000) -> Benchmark:
 
 def collect(trips: int = 100_000) -> Benchmark:
     """Collects eight floats an iteration."""
-    model = _model("""(int64 M, float[8] x, float[8] a, float[8] b) => (float[8] y, float[K,8] ys) {
+    model = make_model("""(int64 M, float[8] x, float[8] a, float[8] b) => (float[8] y, float[K,8] ys) {
         y, ys = Loop <body = body (int64 i, bool c, float[8] v) => (bool c, float[8] v1, float[8] w) {
             p = Mul(v, a)
             v1 = Add(p, b)
@@ -95,7 +104,12 @@ def collect(trips: int = 100_000) -> Benchmark:
         }> (M, "", x)
     }""")
     a = np.linspace(-0.9, 0.9, 8, dtype=np.float32)
-    feeds = {"M": np.array(trips), "x": _random(8, seed=0), "a": a, "b": _random(8, seed=1)}
+    feeds = {
+        "M": np.array(trips),
+        "x": random_array(8, seed=0),
+        "a": a,
+        "b": random_array(8, seed=1),
+    }
 
     def expect(f: Feeds) -> Outputs:
         rows = np.empty((trips, 8), np.float32)
@@ -110,7 +124,7 @@ def collect(trips: int = 100_000) -> Benchmark:
 
 def converge(trips: int = 5_000) -> Benchmark:
     """Relaxes 16 floats to a target until the largest error is small; collects state and error."""
-    model = _model("""(float[16] x, float[16] target, float rate, float limit) => (float[16] y, float[K,16] ys, float[K] errors) {
+    model = make_model("""(float[16] x, float[16] target, float rate, float limit) => (float[16] y, float[K,16] ys, float[K] errors) {
         true = Constant<value = bool {1}>()
         y, ys, errors = Loop <body = body (int64 i, bool c, float[16] v) => (bool c1, float[16] v1, float[16] w, float error) {
             d = Sub(target, v)
@@ -148,7 +162,7 @@ def converge(trips: int = 5_000) -> Benchmark:
 
 def mandelbrot(size: int = 256, trips: int = 200) -> Benchmark:
     """Counts how long each point of a plane stays inside."""
-    model = _model("""(int64 M, float[R,C] cr, float[R,C] ci) => (int32[R,C] counts) {
+    model = make_model("""(int64 M, float[R,C] cr, float[R,C] ci) => (int32[R,C] counts) {
         zero = Constant<value = float {0.0}>()
         two = Constant<value = float {2.0}>()
         four = Constant<value = float {4.0}>()
@@ -193,7 +207,7 @@ def mandelbrot(size: int = 256, trips: int = 200) -> Benchmark:
 
 def nested(size: int = 300) -> Benchmark:
     """Two loops; the inner body reads values of both bodies and of the graph."""
-    model = _model("""(int64 M, float[N] x, float[N] w, float scale) => (float total, float[K] sums) {
+    model = make_model("""(int64 M, float[N] x, float[N] w, float scale) => (float total, float[K] sums) {
         zero = Constant<value = float {0.0}>()
         total, sums = Loop <body = outer (int64 i, bool c, float v) => (bool c, float v1, float sum) {
             xi = Gather(x, i)
@@ -209,8 +223,8 @@ def nested(size: int = 300) -> Benchmark:
     }""")
     feeds = {
         "M": np.array(size),
-        "x": np.abs(_random(size, seed=0)),
-        "w": np.abs(_random(size, seed=1)),
+        "x": np.abs(random_array(size, seed=0)),
+        "w": np.abs(random_array(size, seed=1)),
         "scale": np.array(0.75, np.float32),
     }
 
@@ -229,7 +243,7 @@ def nested(size: int = 300) -> Benchmark:
 
 def if_in_loop(trips: int = 100_000) -> Benchmark:
     """A branch in every iteration."""
-    model = _model("""(int64 M, float x, float step, float limit) => (float y, int64 wraps) {
+    model = make_model("""(int64 M, float x, float step, float limit) => (float y, int64 wraps) {
         zero = Constant<value = int64 {0}>()
         one = Constant<value = int64 {1}>()
         y, wraps = Loop <body = body (int64 i, bool c, float v, int64 n) => (bool c, float v1, int64 n1) {
@@ -261,7 +275,7 @@ def if_in_loop(trips: int = 100_000) -> Benchmark:
 
 def rnn_cell(batch: int, steps: int = 256, hidden: int = 256) -> Benchmark:
     """h = tanh(x W + h R + b) in a Scan."""
-    model = _model("""(float[B,H] h0, float[T,B,H] xs, float[H,H] W, float[H,H] R, float[H] bias) => (float[B,H] h, float[T,B,H] ys) {
+    model = make_model("""(float[B,H] h0, float[T,B,H] xs, float[H,H] W, float[H,H] R, float[H] bias) => (float[B,H] h, float[T,B,H] ys) {
         h, ys = Scan <num_scan_inputs = 1, body = cell (float[B,H] hp, float[B,H] x) => (float[B,H] hn, float[B,H] y) {
             a = MatMul(x, W)
             r = MatMul(hp, R)
@@ -273,11 +287,11 @@ def rnn_cell(batch: int, steps: int = 256, hidden: int = 256) -> Benchmark:
     }""")
     scale = hidden**-0.5
     feeds = {
-        "h0": _random(batch, hidden, seed=0),
-        "xs": _random(steps, batch, hidden, seed=1),
-        "W": _random(hidden, hidden, seed=2, scale=scale),
-        "R": _random(hidden, hidden, seed=3, scale=0.5 * scale),
-        "bias": _random(hidden, seed=4),
+        "h0": random_array(batch, hidden, seed=0),
+        "xs": random_array(steps, batch, hidden, seed=1),
+        "W": random_array(hidden, hidden, seed=2, scale=scale),
+        "R": random_array(hidden, hidden, seed=3, scale=0.5 * scale),
+        "bias": random_array(hidden, seed=4),
     }
 
     def expect(f: Feeds) -> Outputs:
@@ -288,12 +302,12 @@ def rnn_cell(batch: int, steps: int = 256, hidden: int = 256) -> Benchmark:
             rows.append(state)
         return [state.astype(np.float32), np.stack(rows).astype(np.float32)]
 
-    return Benchmark(f"RNN cell B={batch}", steps, model, feeds, expect, 1e-3, 1e-4)
+    return Benchmark(f"RNN cell T={steps} B={batch}", steps, model, feeds, expect, 1e-3, 1e-4)
 
 
 def lstm_cell(batch: int, steps: int = 256, hidden: int = 256) -> Benchmark:
     """Four gates from one product, in a Scan."""
-    model = _model("""(float[B,H] h0, float[B,H] c0, float[T,B,H] xs, float[H,G] W, float[H,G] R, float[G] bias) => (float[B,H] h, float[B,H] c, float[T,B,H] ys) {
+    model = make_model("""(float[B,H] h0, float[B,H] c0, float[T,B,H] xs, float[H,G] W, float[H,G] R, float[G] bias) => (float[B,H] h, float[B,H] c, float[T,B,H] ys) {
         h, c, ys = Scan <num_scan_inputs = 1, body = cell (float[B,H] hp, float[B,H] cp, float[B,H] x) => (float[B,H] hn, float[B,H] cn, float[B,H] y) {
             a = MatMul(x, W)
             r = MatMul(hp, R)
@@ -314,12 +328,12 @@ def lstm_cell(batch: int, steps: int = 256, hidden: int = 256) -> Benchmark:
     }""")
     scale = hidden**-0.5
     feeds = {
-        "h0": _random(batch, hidden, seed=0),
-        "c0": _random(batch, hidden, seed=1),
-        "xs": _random(steps, batch, hidden, seed=2),
-        "W": _random(hidden, 4 * hidden, seed=3, scale=scale),
-        "R": _random(hidden, 4 * hidden, seed=4, scale=scale),
-        "bias": _random(4 * hidden, seed=5),
+        "h0": random_array(batch, hidden, seed=0),
+        "c0": random_array(batch, hidden, seed=1),
+        "xs": random_array(steps, batch, hidden, seed=2),
+        "W": random_array(hidden, 4 * hidden, seed=3, scale=scale),
+        "R": random_array(hidden, 4 * hidden, seed=4, scale=scale),
+        "bias": random_array(4 * hidden, seed=5),
     }
 
     def expect(f: Feeds) -> Outputs:
@@ -333,12 +347,12 @@ def lstm_cell(batch: int, steps: int = 256, hidden: int = 256) -> Benchmark:
             rows.append(state)
         return [v.astype(np.float32) for v in (state, cell, np.stack(rows))]
 
-    return Benchmark(f"LSTM cell B={batch}", steps, model, feeds, expect, 1e-3, 1e-4)
+    return Benchmark(f"LSTM cell T={steps} B={batch}", steps, model, feeds, expect, 1e-3, 1e-4)
 
 
 def mamba_scan(length: int = 1024, channels: int = 256, states: int = 16) -> Benchmark:
     """A selective scan: h = exp(dt A) h + dt x B, y = h C, a Loop over time."""
-    model = _model("""(float[L,1,D] x, float[L,1,D] dt, float[D,N] A, float[L,1,N] B, float[L,1,N] C, float[1,D,N] h0)
+    model = make_model("""(float[L,1,D] x, float[L,1,D] dt, float[D,N] A, float[L,1,N] B, float[L,1,N] C, float[1,D,N] h0)
             => (float[K,1,D] ys, float[1,D,N] h) {
         last = Constant<value = int64[1] {-1}>()
         middle = Constant<value = int64[1] {1}>()
@@ -365,11 +379,11 @@ def mamba_scan(length: int = 1024, channels: int = 256, states: int = 16) -> Ben
         }> (M, "", h0)
     }""")
     feeds = {
-        "x": _random(length, 1, channels, seed=0),
-        "dt": np.abs(_random(length, 1, channels, seed=1, scale=0.1)),
-        "A": -np.abs(_random(channels, states, seed=2)) - np.float32(0.5),
-        "B": _random(length, 1, states, seed=3),
-        "C": _random(length, 1, states, seed=4),
+        "x": random_array(length, 1, channels, seed=0),
+        "dt": np.abs(random_array(length, 1, channels, seed=1, scale=0.1)),
+        "A": -np.abs(random_array(channels, states, seed=2)) - np.float32(0.5),
+        "B": random_array(length, 1, states, seed=3),
+        "C": random_array(length, 1, states, seed=4),
         "h0": np.zeros((1, channels, states), np.float32),
     }
 
@@ -396,6 +410,8 @@ BENCHMARKS: dict[str, Callable[..., Any]] = {
     "if_in_loop": if_in_loop,
     "rnn_cell_b1": lambda: rnn_cell(1),
     "rnn_cell_b16": lambda: rnn_cell(16),
+    "lstm_scan_b1": lambda: lstm_cell(1, 128),
+    "lstm_scan_b8": lambda: lstm_cell(8, 128),
     "lstm_cell_b1": lambda: lstm_cell(1),
     "lstm_cell_b16": lambda: lstm_cell(16),
     "mamba_scan": mamba_scan,

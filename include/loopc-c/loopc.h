@@ -21,7 +21,7 @@
 //   }
 //   loopc_diagnostics_destroy(diagnostics);
 //   ...
-//   loopc_session_run(session, NULL, inputs, n, outputs, m, &error, NULL);
+//   loopc_session_run(session, NULL, inputs, n, outputs, m, &error);
 //   loopc_session_destroy(session);
 //
 // Rules that hold for every function:
@@ -197,19 +197,14 @@ LOOPC_API int loopc_session_load_shared(const char *path, const char *name,
 /// The model's description; lives as long as the session.
 LOOPC_API const loopc_model *loopc_session_model(const loopc_session *session);
 
-/// Runs the model, as loopc_model_run_with_statistics() does; `statistics` may
-/// be null. A model of a shared library is run by the runtime that was linked
-/// into it, which tells no statistics: they are zero.
+/// Runs the model, as loopc_model_run() does. A model of a shared library is
+/// run by the runtime that was linked into it.
 /// \returns a loopc_status.
 LOOPC_API int loopc_session_run(const loopc_session *session,
                                 const loopc_run_options *options,
                                 const loopc_value *inputs, size_t num_inputs,
                                 loopc_value *outputs, size_t num_outputs,
-                                loopc_error *error,
-                                loopc_run_statistics *statistics);
-
-/// Non-zero where loopc_session_run() fills its statistics.
-LOOPC_API int loopc_session_has_statistics(const loopc_session *session);
+                                loopc_error *error);
 
 /// Frees the session and its code. No run may be under way, and outputs that
 /// runs of a loaded shared library allocated must have been released.

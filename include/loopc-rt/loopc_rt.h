@@ -90,19 +90,22 @@ typedef struct {
 
 /// A value at the border of a model.
 ///
-/// Inputs are only read. An output may come in two ways:
+/// Inputs are only read. One that the model has a default for may be absent:
+/// kind 0. An output may come in two ways:
 ///  - all zero: the runtime allocates data, shape and whatever else is needed
 ///    with the allocator of the run options and sets `release`;
-///  - kind and `tensor.data`, `tensor.shape`, `tensor.ndim` (the capacity as a
-///    shape) and dtype set by the caller: the result is written there, in C
-///    order, and `tensor.shape` becomes the actual shape. If the result has
-///    another rank or more elements than the capacity, the run fails with
-///    LOOPC_ERROR_OUTPUT and a message that holds the needed shape.
+///  - tensors only: kind and `tensor.data`, `tensor.shape`, `tensor.ndim` (the
+///    capacity as a shape) and dtype set by the caller: the result is written
+///    there, in C order, and `tensor.shape` becomes the actual shape. If the
+///    result has another rank or more elements than the capacity, the run fails
+///    with LOOPC_ERROR_OUTPUT and a message that holds the needed shape.
 /// One buffer may serve an input and an output: what another output needs of
 /// the input is saved before it is overwritten.
 /// After a failed run no output holds anything that must be released.
 typedef struct loopc_value {
-  int32_t kind;  ///< a loopc_kind; 0 for an output that is to be allocated
+  /// A loopc_kind; 0 for an output that is to be allocated and for an input
+  /// that is absent.
+  int32_t kind;
   int32_t flags; ///< 0
   union {
     DLTensor tensor;
@@ -137,6 +140,14 @@ typedef struct {
 /// Ends every run that was given `token`, soon. Async-signal-safe.
 void loopc_cancel(loopc_cancel_token *token);
 
+/// Counts of a run, for tests and tools.
+typedef struct {
+  uint64_t allocations; ///< calls of the allocation function by the model
+  uint64_t deallocations;
+  uint64_t peak_bytes;   ///< most memory held at one time by the model
+  uint64_t copied_bytes; ///< bytes moved by buffer copies inside the runtime
+} loopc_run_statistics;
+
 /// How to run. Zero-initialise, set `size` to sizeof(loopc_run_options) and
 /// whatever is needed. A null pointer means all defaults.
 typedef struct {
@@ -147,16 +158,10 @@ typedef struct {
   int32_t num_threads;              ///< 0: one
   /// Bytes a run may hold, 64 more for each allocation included; 0: no limit.
   uint64_t memory_limit;
-  uint64_t reserved[8]; ///< zero
+  /// Filled when the run ends, by an error, too; null: not wanted.
+  loopc_run_statistics *statistics;
+  uint64_t reserved[7]; ///< zero
 } loopc_run_options;
-
-/// Counts of a finished run, for tests and tools.
-typedef struct {
-  uint64_t allocations; ///< calls of the allocation function by the model
-  uint64_t deallocations;
-  uint64_t peak_bytes;   ///< most memory held at one time by the model
-  uint64_t copied_bytes; ///< bytes moved by buffer copies inside the runtime
-} loopc_run_statistics;
 
 //===----------------------------------------------------------------------===//
 // Description of a model
@@ -185,6 +190,15 @@ typedef struct {
   const loopc_type *type;
 } loopc_port;
 
+/// What an input is where the caller leaves it out: a tensor in C order. Bool
+/// and elements of less than a byte have a byte each; strings are
+/// loopc_strings.
+typedef struct {
+  const void *data;
+  const int64_t *shape;
+  int32_t ndim; ///< -1: the input has no default, it must be given
+} loopc_default;
+
 /// A compiled model. Constant; made by the compiler. `entry` is internal: use
 /// loopc_model_run().
 typedef struct loopc_model {
@@ -200,24 +214,19 @@ typedef struct loopc_model {
   /// `inputs[k]` points to the descriptor of input k, `outputs[k]` to room for
   /// the descriptor of output k (MLIR's memref descriptors; see runtime.h).
   int32_t (*entry)(void *run, void **inputs, void **outputs);
-  uint64_t reserved[8];
+  /// One for each input; null where no input has a default.
+  const loopc_default *defaults;
+  uint64_t reserved[7];
 } loopc_model;
 
 /// Runs `model`. Checks inputs (number, kind, dtype, rank, dimensions; strides
-/// are honoured, nothing is cast) before anything is computed.
+/// are honoured, nothing is cast) before anything is computed. Inputs that are
+/// absent (kind 0) take their default.
 /// \returns a loopc_status; `error` may be null.
 int loopc_model_run(const loopc_model *model, const loopc_run_options *options,
                     const loopc_value *inputs, size_t num_inputs,
                     loopc_value *outputs, size_t num_outputs,
                     loopc_error *error);
-
-/// The same, and fills `statistics`.
-int loopc_model_run_with_statistics(const loopc_model *model,
-                                    const loopc_run_options *options,
-                                    const loopc_value *inputs,
-                                    size_t num_inputs, loopc_value *outputs,
-                                    size_t num_outputs, loopc_error *error,
-                                    loopc_run_statistics *statistics);
 
 /// LOOPC_OK if this CPU and this runtime can run `model`; otherwise the status
 /// and message that a run would give. Programs call it once after loading.

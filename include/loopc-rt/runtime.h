@@ -16,7 +16,10 @@
 // its elements in C order (rank 1), then its shape (rank 1, int64). One border
 // slot holds them one behind the other.
 // Inside a model a bool is one byte that holds 0 or 1, a 4-bit or 2-bit
-// element one byte: the border packs, unpacks and normalises.
+// element one byte: the border packs, unpacks and normalises. A string is a
+// loopc_string, whose text is the caller's, the model's or of the run's arena.
+// The slot of a sequence or an optional holds one loopc_rt_list *: that of an
+// input is borrowed by the model, that of an output is a count handed over.
 //
 //===----------------------------------------------------------------------===//
 #ifndef LOOPC_RT_RUNTIME_H
@@ -36,7 +39,12 @@ typedef struct loopc_run loopc_run;
 /// status. A negative or absurd size is the same error.
 void *loopc_rt_alloc(loopc_run *run, int64_t bytes);
 
-/// Gives memory of loopc_rt_alloc back; null is a no-op.
+/// Adds an owner to memory of loopc_rt_alloc, which comes with one; null is a
+/// no-op.
+void loopc_rt_retain(loopc_run *run, void *pointer);
+
+/// Gives up one owner of memory of loopc_rt_alloc, and the memory with the last
+/// one; null is a no-op.
 void loopc_rt_free(loopc_run *run, void *pointer);
 
 /// Copies between strided memrefs of one shape and element size: what MLIR's
@@ -50,7 +58,8 @@ void loopc_rt_copy(loopc_run *run, int64_t element_bytes, const void *src,
 int32_t loopc_rt_poll(loopc_run *run);
 
 /// Records LOOPC_ERROR_RUNTIME: `message` is a format in which "{}" stands for
-/// the next of `values` (int64) and is written once as decimal number; the
+/// the next of `values` (int64) and is written once as decimal number, "{*}"
+/// for the next 9 of them, a rank and up to 8 extents, written as a shape; the
 /// iteration of the innermost loop, where `iteration` >= 0, is appended.
 /// Only the first error of a run is kept. Returns a non-zero status.
 int32_t loopc_rt_fail(loopc_run *run, const char *message, int64_t iteration,
@@ -61,6 +70,181 @@ int32_t loopc_rt_fail(loopc_run *run, const char *message, int64_t iteration,
 void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                            void (*fn)(void *args, int64_t begin, int64_t end),
                            void *args);
+
+/// Memory for the text of strings, not aligned, valid until the run ends; bytes
+/// may be 0. Null and an error as for loopc_rt_alloc.
+char *loopc_rt_string_alloc(loopc_run *run, int64_t bytes);
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+//
+// A sequence is a list of tensors (or of lists), an optional a list of no or
+// one element. Lists are values: null is the empty list; each handle is a count
+// of its list. A function that changes a list consumes the handle that it gets
+// and returns another: it works in place where that was the only count, and
+// else on a copy that shares the elements. Elements are in C order without
+// gaps, as they lie inside a model, and are never written.
+// Whatever a failed function consumes is gone. Lists end with their run.
+
+typedef struct loopc_rt_list loopc_rt_list;
+
+/// An element of a list, as two memrefs of rank 1: its elements are
+/// {owner, data, 0, [bytes / element size], [1]}, its shape
+/// {shape_owner, shape, 0, [rank], [1]}. The owners are counts that the caller
+/// gives back by loopc_rt_free(); a null one stands for memory that outlives
+/// the run.
+typedef struct {
+  void *owner;
+  void *data;
+  int64_t bytes;
+  int64_t rank;
+  void *shape_owner;
+  const int64_t *shape;
+} loopc_rt_element_view;
+
+/// Number of elements; 0 for null.
+int64_t loopc_rt_list_length(const loopc_rt_list *list);
+
+/// Inserts a tensor of `bytes` bytes in front of element `position`, 0 to the
+/// length (checked by the caller). Consumes `list` and, unless it is null,
+/// `owner`: a count of the memory of loopc_rt_alloc in which `data` lies. Where
+/// it is null `data` is copied. `shape` is copied. Appending costs amortised
+/// constant time. Returns null where there is no memory, after recording it.
+loopc_rt_list *loopc_rt_list_insert(loopc_run *run, loopc_rt_list *list,
+                                    int64_t position, void *owner,
+                                    const void *data, int64_t bytes,
+                                    const int64_t *shape, int64_t rank);
+
+/// The same for a nested list, which is consumed.
+loopc_rt_list *loopc_rt_list_insert_list(loopc_run *run, loopc_rt_list *list,
+                                         int64_t position,
+                                         loopc_rt_list *inner);
+
+/// Removes element `position` (in range: checked by the caller). Consumes
+/// `list`. Sets `*status` to LOOPC_OK, or to LOOPC_ERROR_MEMORY after recording
+/// it; null is the empty list.
+loopc_rt_list *loopc_rt_list_erase(loopc_run *run, loopc_rt_list *list,
+                                   int64_t position, int32_t *status);
+
+/// Element `position` (in range) of a list of tensors; its owners are counts
+/// for the caller.
+void loopc_rt_list_at(loopc_run *run, const loopc_rt_list *list,
+                      int64_t position, loopc_rt_element_view *view);
+
+/// Element `position` (in range) of a list of lists, a count for the caller.
+loopc_rt_list *loopc_rt_list_at_list(loopc_run *run, const loopc_rt_list *list,
+                                     int64_t position);
+
+/// One more count of `list`, which is returned; null is a no-op.
+loopc_rt_list *loopc_rt_list_retain(loopc_run *run, loopc_rt_list *list);
+
+/// Gives up one count of `list`; null is a no-op.
+void loopc_rt_list_release(loopc_run *run, loopc_rt_list *list);
+
+//===----------------------------------------------------------------------===//
+// Strings
+//===----------------------------------------------------------------------===//
+//
+// A string that comes as an argument is an address and a number of bytes; it
+// may be null where it has no bytes. Strings that are returned are pieces of
+// arguments, or in the run's arena. `where` begins the message of an error,
+// after which the function returns something harmless.
+
+/// Negative, 0 or positive as `a` comes before, is or comes after `b`, byte by
+/// byte (for UTF-8 that is the order of code points).
+int64_t loopc_rt_string_compare(loopc_run *run, const char *a, int64_t a_bytes,
+                                const char *b, int64_t b_bytes);
+
+loopc_string loopc_rt_string_concat(loopc_run *run, const char *a,
+                                    int64_t a_bytes, const char *b,
+                                    int64_t b_bytes);
+
+/// Number of pieces that `text` is split into at `delimiter` (empty: at runs of
+/// white space) with at most `splits` splits; negative: no limit.
+int64_t loopc_rt_string_split_count(loopc_run *run, const char *text,
+                                    int64_t bytes, const char *delimiter,
+                                    int64_t delimiter_bytes, int64_t splits);
+
+/// The first piece of `text`, which has one; with `splits` 0 all of it.
+loopc_string loopc_rt_string_split_first(loopc_run *run, const char *text,
+                                         int64_t bytes, const char *delimiter,
+                                         int64_t delimiter_bytes,
+                                         int64_t splits);
+
+/// What follows the first piece and its delimiter; empty at the end.
+loopc_string loopc_rt_string_split_rest(loopc_run *run, const char *text,
+                                        int64_t bytes, const char *delimiter,
+                                        int64_t delimiter_bytes);
+
+/// The text in lower or upper case, by Unicode's rules for all languages.
+loopc_string loopc_rt_string_lower(loopc_run *run, const char *text,
+                                   int64_t bytes);
+loopc_string loopc_rt_string_upper(loopc_run *run, const char *text,
+                                   int64_t bytes);
+
+/// The position in a table of `count` strings, ascending and different, that
+/// begin at offsets[k] of `texts` and end at offsets[k + 1]; -1 where `text` is
+/// not there.
+int64_t loopc_rt_string_find(loopc_run *run, const char *text, int64_t bytes,
+                             int64_t texts, int64_t offsets, int64_t count);
+
+/// The number that `text` says: "1e-5", "INF", "nan"; white space around it is
+/// skipped. Fails for anything else.
+double loopc_rt_string_to_float(loopc_run *run, const char *text, int64_t bytes,
+                                const char *where);
+
+/// The integer that `text` says; a fraction is cut off. Out of the range of 64
+/// bits is a failure. The second is for unsigned ones, as their bits.
+int64_t loopc_rt_string_to_int(loopc_run *run, const char *text, int64_t bytes,
+                               const char *where);
+int64_t loopc_rt_string_to_uint(loopc_run *run, const char *text, int64_t bytes,
+                                const char *where);
+
+/// The shortest text that reads as `value` again among floats of `precision`
+/// significant bits (53: float64) whose smallest one above zero is
+/// 2^`min_exponent`; with an exponent from 10^`digits` on.
+loopc_string loopc_rt_string_from_float(loopc_run *run, double value,
+                                        int32_t precision, int32_t min_exponent,
+                                        int32_t digits);
+
+loopc_string loopc_rt_string_from_int(loopc_run *run, int64_t value);
+loopc_string loopc_rt_string_from_uint(loopc_run *run, int64_t value);
+
+/// 1 where all of `text` matches the regular expression at address `program`,
+/// else 0. A program is 32-bit words: their number, the number of instructions,
+/// the first instruction; then the instructions, four words each, and the
+/// ranges of characters (first and last) that they name:
+///   {LOOPC_REGEX_MATCH}               the end
+///   {LOOPC_REGEX_SPLIT, next, next}   go on at both
+///   {LOOPC_REGEX_ASSERT, next, what}  go on where a LOOPC_REGEX_AT_ holds
+///   {LOOPC_REGEX_RANGES, next, word, count}  read a character of the `count`
+///                                     ascending ranges that begin at `word`
+enum {
+  LOOPC_REGEX_MATCH = 0,
+  LOOPC_REGEX_SPLIT = 1,
+  LOOPC_REGEX_ASSERT = 2,
+  LOOPC_REGEX_RANGES = 3
+};
+enum {
+  LOOPC_REGEX_AT_BEGIN = 0,
+  LOOPC_REGEX_AT_END = 1,
+  LOOPC_REGEX_AT_LINE_BEGIN = 2,
+  LOOPC_REGEX_AT_LINE_END = 3,
+  LOOPC_REGEX_AT_WORD = 4,
+  LOOPC_REGEX_AT_NO_WORD = 5
+};
+int32_t loopc_rt_regex_full_match(loopc_run *run, const char *text,
+                                  int64_t bytes, int64_t program);
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+/// A number for a stream of random numbers: another one on each call; those of
+/// calls with a seed depend on nothing but the seed and how many calls of the
+/// run came before.
+int64_t loopc_rt_random_stream(loopc_run *run, int32_t has_seed, int64_t seed);
 
 #ifdef __cplusplus
 } // extern "C"

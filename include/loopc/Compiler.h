@@ -43,6 +43,9 @@ class PassManager;
 } // namespace mlir
 
 namespace loopc {
+namespace network {
+class INetworkDefinition;
+} // namespace network
 
 /// Where compilation stops. Up to LLVM it is the text of MLIR.
 enum class Output {
@@ -60,9 +63,10 @@ enum class Output {
 
 /// What is read.
 enum class InputFormat {
-  Auto, ///< MLIR by its bytecode's magic number or the name's end, else ONNX
-  ONNX, ///< binary or textual
-  MLIR  ///< text or bytecode, of any stage
+  Auto,     ///< by magic number, the name's end or the content, else ONNX
+  ONNX,     ///< binary or textual
+  MLIR,     ///< text or bytecode, of any stage
+  OpenVINO, ///< OpenVINO IR, the weights in a file beside it
 };
 
 struct CompilerOptions {
@@ -100,6 +104,8 @@ public:
   /// data is looked for beside it. Once in the life of a Compiler.
   mlir::LogicalResult parseFile(llvm::StringRef path);
   mlir::LogicalResult parseBytes(llvm::StringRef name, llvm::StringRef bytes);
+  /// Instead: takes a network that was built by hand.
+  mlir::LogicalResult importNetwork(const network::INetworkDefinition &network);
 
   /// The module as far as it is. Null before parsing.
   mlir::ModuleOp getModule();

@@ -271,6 +271,19 @@ extern "C" int loopc_session_create_from_bytes(
       });
 }
 
+extern "C" int loopc_session_create_from_network(
+    const loopc_network *network, const loopc_compile_options *options,
+    loopc_session **result, loopc_diagnostics **said) {
+  return makeSession(
+      result, said,
+      [&](loopc_session &session, loopc_diagnostics &diagnostics) {
+        if (!network)
+          return badArgument(diagnostics, "'network' must not be null");
+        return createSession({"", {}, &network->network}, orDefault(options),
+                             session, diagnostics);
+      });
+}
+
 extern "C" int loopc_session_load_shared(const char *path, const char *name,
                                          loopc_session **result,
                                          loopc_diagnostics **said) {
@@ -292,8 +305,7 @@ extern "C" int loopc_session_run(const loopc_session *session,
                                  const loopc_run_options *options,
                                  const loopc_value *inputs, size_t num_inputs,
                                  loopc_value *outputs, size_t num_outputs,
-                                 loopc_error *error,
-                                 loopc_run_statistics *statistics) {
+                                 loopc_error *error) {
   if (!session) {
     if (error) {
       error->status = LOOPC_ERROR_INPUT;
@@ -302,16 +314,9 @@ extern "C" int loopc_session_run(const loopc_session *session,
     return LOOPC_ERROR_INPUT;
   }
   if (!session->run)
-    return loopc_model_run_with_statistics(session->model, options, inputs,
-                                           num_inputs, outputs, num_outputs,
-                                           error, statistics);
-  if (statistics)
-    *statistics = {};
+    return loopc_model_run(session->model, options, inputs, num_inputs, outputs,
+                           num_outputs, error);
   return session->run(options, inputs, num_inputs, outputs, num_outputs, error);
-}
-
-extern "C" int loopc_session_has_statistics(const loopc_session *session) {
-  return session && !session->run;
 }
 
 extern "C" void loopc_session_destroy(loopc_session *session) {
@@ -368,5 +373,15 @@ extern "C" int loopc_compile_bytes(const void *data, size_t size, int emit,
     std::string_view bytes(static_cast<const char *>(data), data ? size : 0);
     return compile({"", bytes}, data || !size, emit, output, options,
                    diagnostics);
+  });
+}
+
+extern "C" int loopc_compile_network(const loopc_network *network, int emit,
+                                     const char *output,
+                                     const loopc_compile_options *options,
+                                     loopc_diagnostics **said) {
+  return report(said, [&](loopc_diagnostics &diagnostics) {
+    return compile({"", {}, network ? &network->network : nullptr}, network,
+                   emit, output, options, diagnostics);
   });
 }

@@ -112,7 +112,9 @@ static int withCompiler(const Source &source,
   {
     DiagnosticCollector collector(&compiler.getContext());
     result =
-        source.path.empty()
+        source.network
+            ? compiler.importNetwork(*source.network)
+        : source.path.empty()
             ? compiler.parseBytes("<bytes>", StringRef(source.bytes.data(),
                                                        source.bytes.size()))
             : compiler.parseFile(source.path == "-" ? "./-" : source.path);

@@ -12,7 +12,8 @@
 #ifndef LOOPC_LIB_CAPI_IMPL_H
 #define LOOPC_LIB_CAPI_IMPL_H
 
-#include "loopc-c/loopc.h"
+#include "loopc-c/network.h"
+#include "loopc/Frontend/Network/Network.h"
 
 #include <memory>
 #include <string>
@@ -66,6 +67,12 @@ struct loopc_session {
   RunFunction run = nullptr;
 };
 
+struct loopc_network {
+  loopc::network::INetworkDefinition network;
+  std::string text;
+  std::string error;
+};
+
 namespace loopc::capi {
 
 /// Where a model is read from.
@@ -74,6 +81,8 @@ struct Source {
   std::string path;
   /// Otherwise bytes.
   std::string_view bytes;
+  /// Instead of both a network.
+  const network::INetworkDefinition *network = nullptr;
 };
 
 /// Codes of errors that begin here; those of Diagnostics.def.

@@ -112,7 +112,7 @@ struct Flags {
       cl::cat(model)};
   cl::opt<std::string> format{
       "input-format", cl::init("auto"), cl::value_desc("format"),
-      cl::desc("onnx or mlir (default: by name and content)"), cl::cat(model)};
+      cl::desc("onnx, openvino or mlir (default: by name and content)"), cl::cat(model)};
 
   cl::opt<bool> remarks{"remarks",
                         cl::desc("Say what was optimised, or why "
@@ -125,7 +125,7 @@ struct Flags {
                                        "passes that changed it"),
                               cl::cat(debug)};
   cl::extrahelp more{
-      "\nThe model is .onnx, .onnxtxt or .mlir; - is standard input.\n"
+      "\nThe model is .onnx, .onnxtxt, .xml or .mlir; - is standard input.\n"
       "Exit status: 0 success, 1 the model cannot be compiled, 2 an option is "
       "wrong,\n3 a file cannot be read or written.\n"};
 };
@@ -235,6 +235,7 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
                     .Case("auto", InputFormat::Auto)
                     .Case("onnx", InputFormat::ONNX)
                     .Case("mlir", InputFormat::MLIR)
+                    .Case("openvino", InputFormat::OpenVINO)
                     .Default(std::nullopt);
   if (!format)
     return refuse("--input-format: there is no format '" + flags.format + "'");

@@ -8,7 +8,10 @@
 
 #include "loopc/Compiler.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
+#include "loopc/Frontend/Network/Emit.h"
+#include "loopc/Frontend/Network/Network.h"
 #include "loopc/Frontend/ONNX/Importer.h"
+#include "loopc/Frontend/OpenVINO/Importer.h"
 #include "loopc/Pipelines/Pipelines.h"
 #include "loopc/Pipelines/Registration.h"
 #include "loopc/Support/Diagnostics.h"
@@ -78,7 +81,22 @@ LogicalResult Compiler::parseBytes(StringRef name, StringRef bytes) {
   import.shapes = options.shapes;
   import.ortCompat = options.ortCompat;
   import.externalDataFolder = options.externalDataFolder;
-  module = importONNX(name, bytes, *context, import);
+  bool isOpenVINO =
+      options.format == InputFormat::OpenVINO ||
+      (options.format == InputFormat::Auto && looksLikeOpenVINO(name, bytes));
+  module = isOpenVINO ? importOpenVINO(name, bytes, *context, import)
+                      : importONNX(name, bytes, *context, import);
+  return success(static_cast<bool>(module));
+}
+
+LogicalResult
+Compiler::importNetwork(const network::INetworkDefinition &network) {
+  TimingScope scope = timing->nest("Import");
+  fileStem = network.getName();
+  network::EmitOptions emit;
+  emit.dims = options.dims;
+  emit.shapes = options.shapes;
+  module = network::emitNetwork(network, *context, emit);
   return success(static_cast<bool>(module));
 }
 
@@ -124,6 +142,7 @@ LogicalResult Compiler::lower(Output output) {
     PipelineOptions pipeline;
     pipeline.optLevel = static_cast<int>(options.target.optLevel);
     pipeline.ortCompat = options.ortCompat;
+    pipeline.vectors = getVectorUnit(options.target);
     buildPipeline(passes, pipeline, stage);
     if (options.configurePasses && failed(options.configurePasses(passes)))
       return failure();

@@ -10,6 +10,7 @@
 #include "CommandLine.h"
 #include "OutputFile.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Remarks.h"
 #include "loopc/Target/CodeGen.h"
 
 #include "mlir/Support/Timing.h"
@@ -67,6 +68,8 @@ public:
       : options(std::move(given)), compiler(options.compiler),
         printer(&compiler.getContext()),
         watcher(compiler.getContext(), options.remarks) {
+    if (options.remarks)
+      enableRemarks(compiler.getContext());
     timer.setEnabled(options.timing);
     scope = timer.getRootScope();
     compiler.setTiming(scope);

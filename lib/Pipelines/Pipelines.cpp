@@ -22,6 +22,7 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -48,9 +49,9 @@ static void addToLinalg(OpPassManager &manager,
   auto &functions = manager.nest<func::FuncOp>();
   functions.addPass(createONNXSwitchOnRank());
   functions.addPass(createConvertONNXToLinalg());
+  functions.addPass(createLoopLowerScan());
   functions.addPass(createLoopLowerUnranked());
   functions.addPass(createConvertElementwiseToLinalgPass());
-  functions.addPass(createLoopLowerScan());
   functions.addPass(createLoopScalarize());
   addCleanup(functions);
   functions.addPass(createLoopLowerSlices());
@@ -59,11 +60,32 @@ static void addToLinalg(OpPassManager &manager,
   if (options.optLevel > 0) {
     functions.addPass(createLoopInvariantCodeMotionPass());
     functions.addPass(createLoopHoistDims());
+    functions.addPass(createLoopCollectAppended());
   }
   functions.addPass(createLoopCollectInPlace());
   addCleanup(functions);
   if (options.optLevel > 0) {
+    manager.addNestedPass<func::FuncOp>(createLoopBatchSlices());
     manager.addNestedPass<func::FuncOp>(createLoopFuseElementwise());
+    manager.addNestedPass<func::FuncOp>(createLoopWidenFactors());
+    addCleanup(manager);
+    manager.addNestedPass<func::FuncOp>(createLoopGrowInPlace());
+    LoopInterchangeElementsOptions interchange;
+    interchange.vectorBits = options.vectors.bits;
+    interchange.registers = options.vectors.registers;
+    manager.addNestedPass<func::FuncOp>(
+        createLoopInterchangeElements(interchange));
+    addCleanup(manager);
+    LoopPackContractionsOptions pack;
+    pack.vectorBits = options.vectors.bits;
+    pack.registers = options.vectors.registers;
+    manager.addPass(createLoopPackContractions(pack));
+    LoopKeepInRegistersOptions keep;
+    keep.vectorBits = options.vectors.bits;
+    manager.addNestedPass<func::FuncOp>(createLoopKeepInRegisters(keep));
+    addCleanup(manager);
+    manager.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
+    // Transposes that were packed through, constants that nobody reads now.
     addCleanup(manager);
   }
 }
@@ -88,9 +110,16 @@ static void addToMemRef(OpPassManager &manager) {
   addCleanup(functions);
 }
 
-static void addToSCF(OpPassManager &manager) {
+static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
   auto &functions = manager.nest<func::FuncOp>();
   functions.addPass(createLowerBufferCopies());
+  if (options.optLevel > 0) {
+    LoopVectorizeContractionsOptions vectorize;
+    vectorize.vectorBits = options.vectors.bits;
+    vectorize.registers = options.vectors.registers;
+    vectorize.maskBits = options.vectors.maskBits;
+    functions.addPass(createLoopVectorizeContractions(vectorize));
+  }
   functions.addPass(createConvertLinalgToLoopsPass());
   functions.addPass(createConvertLoopToSCF());
   addCleanup(functions);
@@ -110,6 +139,7 @@ static void addToLLVM(OpPassManager &manager) {
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(createConvertLoopRuntimeToLLVM());
   manager.addPass(createLowerAffinePass());
+  manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createConvertMathToLibmPass());
   manager.addPass(createFinalizeMemRefToLLVMConversionPass());
@@ -137,7 +167,7 @@ void loopc::buildPipeline(OpPassManager &manager,
   addToMemRef(manager);
   if (until == Stage::MemRef)
     return;
-  addToSCF(manager);
+  addToSCF(manager, options);
   if (until == Stage::SCF)
     return;
   addToLLVM(manager);
@@ -149,6 +179,7 @@ void loopc::registerPipelines() {
     Stage stage;
   };
   static constexpr Entry entries[] = {
+      {"loopc-to-onnx", "infer types of the import", Stage::ONNX},
       {"loopc-to-loop", "infer types and canonicalise loops", Stage::Loop},
       {"loopc-to-linalg", "from the import to linalg in loops", Stage::Linalg},
       {"loopc-to-memref", "from the import to buffers", Stage::MemRef},

@@ -133,7 +133,7 @@ CompiledModel::create(ModuleOp module, const ModelInfo &info,
   if (failed(machine))
     return failure();
   auto linked = std::make_unique<Linked>();
-  FailureOr<WeightSet> weights = WeightSet::extract(module, info.symbol);
+  FailureOr<WeightSet> weights = WeightSet::extract(module, info);
   if (failed(weights))
     return failure();
   linked->weights = std::move(*weights);

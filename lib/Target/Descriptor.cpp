@@ -22,9 +22,10 @@ namespace {
 /// struct out as C does.
 class TableBuilder {
 public:
-  TableBuilder(llvm::Module &module, const ModelInfo &info)
+  TableBuilder(llvm::Module &module, const ModelInfo &info,
+               const WeightSet &weights)
       : module(module), context(module.getContext()), info(info),
-        pointerType(llvm::PointerType::getUnqual(context)),
+        weights(weights), pointerType(llvm::PointerType::getUnqual(context)),
         sizeType(module.getDataLayout().getIntPtrType(context)) {}
 
   llvm::GlobalVariable *build(llvm::Function *entry,
@@ -45,10 +46,14 @@ private:
   llvm::Constant *getDtype(DLDataType dtype);
   llvm::Constant *getType(mlir::Type type, llvm::ArrayRef<std::string> dims);
   llvm::Constant *getPorts(llvm::ArrayRef<PortInfo> ports, llvm::Twine name);
+  llvm::Constant *getTexts(mlir::DenseStringElementsAttr texts);
+  llvm::Constant *getDefault(size_t number);
+  llvm::Constant *getDefaults();
 
   llvm::Module &module;
   llvm::LLVMContext &context;
   const ModelInfo &info;
+  const WeightSet &weights;
   llvm::PointerType *pointerType;
   llvm::IntegerType *sizeType;
 };
@@ -131,26 +136,65 @@ llvm::Constant *TableBuilder::getPorts(llvm::ArrayRef<PortInfo> ports,
   return getArray(values, name);
 }
 
+/// loopc_strings, one behind the other.
+llvm::Constant *TableBuilder::getTexts(mlir::DenseStringElementsAttr texts) {
+  llvm::SmallVector<llvm::Constant *> values;
+  for (llvm::StringRef text : texts.getValues<llvm::StringRef>())
+    values.push_back(llvm::ConstantStruct::getAnon(
+        {getString(text), llvm::ConstantInt::get(sizeType, text.size())}));
+  return getArray(values, info.symbol + ".texts");
+}
+
+/// The loopc_default of an input.
+llvm::Constant *TableBuilder::getDefault(size_t number) {
+  mlir::ElementsAttr value = info.inputs[number].absent;
+  if (!value)
+    return llvm::ConstantStruct::getAnon(
+        {getNull(), getNull(), getInt(32, -1)});
+  llvm::SmallVector<llvm::Constant *> shape;
+  for (int64_t extent : value.getShapedType().getShape())
+    shape.push_back(getInt(64, extent));
+  auto texts = dyn_cast<mlir::DenseStringElementsAttr>(value);
+  llvm::Constant *data =
+      texts ? getTexts(texts)
+            : module.getGlobalVariable(weights.getDefault(number));
+  return llvm::ConstantStruct::getAnon(
+      {data, getArray(shape, info.symbol + ".shape"),
+       getInt(32, value.getShapedType().getRank())});
+}
+
+llvm::Constant *TableBuilder::getDefaults() {
+  if (llvm::none_of(info.inputs,
+                    [](const PortInfo &port) { return bool(port.absent); }))
+    return getNull();
+  llvm::SmallVector<llvm::Constant *> values;
+  for (size_t number : llvm::seq(info.inputs.size()))
+    values.push_back(getDefault(number));
+  return getArray(values, info.symbol + ".defaults");
+}
+
 llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
                                           llvm::StringRef cpuFeatures) {
   auto *reserved = llvm::ConstantAggregateZero::get(
-      llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 8));
+      llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 7));
   llvm::Constant *table = llvm::ConstantStruct::getAnon(
       {getInt(32, LOOPC_ABI_VERSION), getInt(32, 0), getString(info.name),
        getString("loopc " LOOPC_VERSION), getString(cpuFeatures),
        llvm::ConstantInt::get(sizeType, info.inputs.size()),
        getPorts(info.inputs, info.symbol + ".inputs"),
        llvm::ConstantInt::get(sizeType, info.outputs.size()),
-       getPorts(info.outputs, info.symbol + ".outputs"), entry, reserved});
+       getPorts(info.outputs, info.symbol + ".outputs"), entry, getDefaults(),
+       reserved});
   llvm::GlobalVariable *global = addGlobal(table, info.symbol + ".table");
   global->setLinkage(llvm::GlobalValue::InternalLinkage);
   return global;
 }
 
 void loopc::addModelTable(llvm::Module &module, const ModelInfo &info,
-                          llvm::Function *entry, llvm::StringRef cpuFeatures) {
+                          const WeightSet &weights, llvm::Function *entry,
+                          llvm::StringRef cpuFeatures) {
   llvm::GlobalVariable *table =
-      TableBuilder(module, info).build(entry, cpuFeatures);
+      TableBuilder(module, info, weights).build(entry, cpuFeatures);
   llvm::LLVMContext &context = module.getContext();
   auto *pointer = llvm::PointerType::getUnqual(context);
   auto *size = module.getDataLayout().getIntPtrType(context);

@@ -8,6 +8,7 @@
 #ifndef LOOPC_LIB_TARGET_DESCRIPTOR_H
 #define LOOPC_LIB_TARGET_DESCRIPTOR_H
 
+#include "Weights.h"
 #include "loopc/Target/ModelInfo.h"
 
 #include "llvm/IR/Module.h"
@@ -17,7 +18,8 @@ namespace loopc {
 /// Adds to `module` the constant loopc_model of loopc_rt.h and the functions
 /// NAME_model and NAME_run. `entry` is loopc_entry.
 void addModelTable(llvm::Module &module, const ModelInfo &info,
-                   llvm::Function *entry, llvm::StringRef cpuFeatures);
+                   const WeightSet &weights, llvm::Function *entry,
+                   llvm::StringRef cpuFeatures);
 
 } // namespace loopc
 

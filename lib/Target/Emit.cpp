@@ -95,7 +95,7 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
       options, loc, /*keepsInlineAssembly=*/kind == CodeKind::Assembly);
   if (failed(machine))
     return failure();
-  FailureOr<WeightSet> weights = WeightSet::extract(module, info.symbol);
+  FailureOr<WeightSet> weights = WeightSet::extract(module, info);
   if (failed(weights))
     return failure();
   FailureOr<LLVMModule> translated =

@@ -53,6 +53,8 @@ static void writePort(const PortInfo &port, StringRef prefix,
                       llvm::raw_ostream &os) {
   os << "#define " << prefix << "_NAME " << getLiteral(port.name) << '\n'
      << "#define " << prefix << "_KIND " << getKindMacro(port.type) << '\n';
+  if (port.absent)
+    os << "#define " << prefix << "_HAS_DEFAULT 1\n";
   auto tensor = dyn_cast<TensorType>(port.type);
   if (!tensor)
     return;
@@ -78,7 +80,8 @@ static void writePortComments(ArrayRef<PortInfo> ports, StringRef what,
                               llvm::raw_ostream &os) {
   for (const auto &[i, port] : llvm::enumerate(ports))
     os << "///   " << what << '[' << i << "]  '" << getCommentText(port.name)
-       << "'  " << getCommentText(formatPortType(port)) << '\n';
+       << "'  " << getCommentText(formatPortType(port))
+       << (port.absent ? "  (may be absent: kind 0)" : "") << '\n';
 }
 
 void loopc::writeHeader(const ModelInfo &info, llvm::raw_ostream &os) {

@@ -10,6 +10,9 @@
 
 #include "loopc/Support/Diagnostics.h"
 
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -228,4 +231,29 @@ FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
   machine.requiredFeatures =
       getRequiredFeatures(*machine.llvm->getMCSubtargetInfo());
   return machine;
+}
+
+VectorUnit loopc::getVectorUnit(const TargetOptions &options) {
+  VectorUnit unit;
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  // What is wrong is told where code is made.
+  ScopedDiagnosticHandler quiet(&context,
+                                [](Diagnostic &) { return success(); });
+  FailureOr<Machine> machine =
+      createMachine(options, UnknownLoc::get(&context));
+  if (failed(machine))
+    return unit;
+  const llvm::MCSubtargetInfo &subtarget = *machine->llvm->getMCSubtargetInfo();
+  auto has = [&](StringRef features) {
+    return subtarget.checkFeatures(features.str());
+  };
+  if (!machine->llvm->getTargetTriple().isX86()) {
+    unit.registers = 32;
+    return unit;
+  }
+  if (has("+avx512f,+avx512vl"))
+    return {512, 32, has("+avx512bw") ? 8u : 32u};
+  if (has("+avx2"))
+    return {256, 16, 32};
+  return unit;
 }

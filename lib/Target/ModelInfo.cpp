@@ -132,6 +132,16 @@ static FailureOr<PortInfo> readPort(Attribute attr, StringRef where,
     return emitError(loc, Diag::BadModule)
            << "'" << where << "' has '" << port.name << "' of type "
            << port.type << ", which no model can take or return";
+  if (Attribute absent = dict.get("default")) {
+    port.absent = dyn_cast<ElementsAttr>(absent);
+    auto tensor = dyn_cast<TensorType>(port.type);
+    if (!port.absent || !tensor ||
+        port.absent.getElementType() != tensor.getElementType() ||
+        failed(verifyCompatibleShape(port.absent.getShapedType(), tensor)))
+      return emitError(loc, Diag::BadModule)
+             << "the default of '" << port.name << "' in '" << where
+             << "' is no elements attribute of type " << port.type;
+  }
   auto dims = dict.getAs<ArrayAttr>("dims");
   if (!dims)
     return port;

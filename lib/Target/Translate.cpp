@@ -11,6 +11,7 @@
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Target/CodeGen.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
@@ -127,6 +128,14 @@ static void declareWeights(llvm::Module &module, const WeightSet &weights,
                            WeightPlace place) {
   for (const WeightSet::Weight &weight : weights.getWeights()) {
     llvm::GlobalVariable *global = module.getGlobalVariable(weight.symbol);
+    // No code reads the default of an input: it comes from the border.
+    if (!global)
+      global = new llvm::GlobalVariable(
+          module,
+          llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()),
+                               weight.size),
+          /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage,
+          /*Initializer=*/nullptr, weight.symbol);
     global->setConstant(true);
     global->setLinkage(llvm::GlobalValue::ExternalLinkage);
     global->setAlignment(llvm::Align(kWeightAlignment));
@@ -166,6 +175,16 @@ static void setFunctionAttributes(llvm::Module &module,
   }
 }
 
+/// What a loop's annotation became: the branch that closes it carries it as a
+/// discardable attribute, where the translation does not look.
+static void moveLoopAnnotations(ModuleOp module) {
+  module.walk([](LLVM::BrOp branch) {
+    if (auto annotation = dyn_cast_or_null<LLVM::LoopAnnotationAttr>(
+            branch->removeDiscardableAttr("llvm.loop_annotation")))
+      branch.setLoopAnnotationAttr(annotation);
+  });
+}
+
 FailureOr<LLVMModule> loopc::translateModule(ModuleOp module,
                                              const ModelInfo &info,
                                              const Machine &machine,
@@ -180,6 +199,7 @@ FailureOr<LLVMModule> loopc::translateModule(ModuleOp module,
   LLVMModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
   handleDiagnostics(result, loc);
+  moveLoopAnnotations(module);
   result.module = translateModuleToLLVMIR(module, *result.context, info.symbol);
   if (!result.module || *result.hasError)
     return failure();
@@ -198,7 +218,7 @@ FailureOr<LLVMModule> loopc::translateModule(ModuleOp module,
             llvmModule.getNamedValue(info.symbol + suffix.str()))
       value->setName(value->getName() + ".local");
   declareWeights(llvmModule, weights, place);
-  addModelTable(llvmModule, info, entry, machine.requiredFeatures);
+  addModelTable(llvmModule, info, weights, entry, machine.requiredFeatures);
   internalize(llvmModule, info);
   setFunctionAttributes(llvmModule, *machine.llvm);
   std::string problem;

@@ -111,7 +111,12 @@ static std::optional<uint64_t> getGlobalBytes(LLVM::GlobalOp global) {
   return array.getNumElements();
 }
 
-FailureOr<WeightSet> WeightSet::extract(ModuleOp module, StringRef prefix) {
+static std::string makeSymbol(const ModelInfo &info, size_t number) {
+  return info.symbol + ".weight" + std::to_string(number);
+}
+
+FailureOr<WeightSet> WeightSet::extract(ModuleOp module,
+                                        const ModelInfo &info) {
   WeightSet set;
   // Globals that carry one attribute share its bytes and its symbol.
   llvm::DenseMap<Attribute, StringAttr> symbols;
@@ -140,7 +145,7 @@ FailureOr<WeightSet> WeightSet::extract(ModuleOp module, StringRef prefix) {
       table.erase(global);
       continue;
     }
-    std::string symbol = (prefix + ".weight" + Twine(set.weights.size())).str();
+    std::string symbol = makeSymbol(info, set.weights.size());
     if (failed(set.add(attr, symbol, *size, global.getLoc())))
       return failure();
     it->second = StringAttr::get(module.getContext(), symbol);
@@ -148,6 +153,22 @@ FailureOr<WeightSet> WeightSet::extract(ModuleOp module, StringRef prefix) {
       return emitError(global.getLoc(), Diag::BadWeight)
              << "the module has a symbol '" << symbol << "' of its own";
     global->removeAttr(kWeightAttr);
+  }
+  for (const PortInfo &port : info.inputs) {
+    std::string &symbol = set.defaults.emplace_back();
+    // The table itself holds texts.
+    if (!port.absent || isa<DenseStringElementsAttr>(port.absent))
+      continue;
+    auto [it, inserted] = symbols.try_emplace(port.absent);
+    if (inserted) {
+      uint64_t size = getInnerBytes(port.absent.getElementType()) *
+                      port.absent.getNumElements();
+      symbol = makeSymbol(info, set.weights.size());
+      if (failed(set.add(port.absent, symbol, size, module.getLoc())))
+        return failure();
+      it->second = StringAttr::get(module.getContext(), symbol);
+    }
+    symbol = it->second.str();
   }
   return set;
 }

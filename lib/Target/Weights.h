@@ -37,11 +37,16 @@ public:
   };
 
   /// Finds the globals of `module` that carry weights, names them
-  /// `prefix.weight0`, ... and takes the attributes from them.
+  /// `SYMBOL.weight0`, ... and takes the attributes from them; then the
+  /// defaults of the model's inputs.
   static mlir::FailureOr<WeightSet> extract(mlir::ModuleOp module,
-                                            llvm::StringRef prefix);
+                                            const ModelInfo &info);
 
   llvm::ArrayRef<Weight> getWeights() const { return weights; }
+
+  /// The symbol of the default of input `number`; "" where it has none among
+  /// the weights.
+  llvm::StringRef getDefault(size_t number) const { return defaults[number]; }
 
   /// Drops the weights whose symbol `isUsed` does not know.
   void keepOnly(llvm::function_ref<bool(llvm::StringRef symbol)> isUsed);
@@ -74,6 +79,7 @@ private:
                           uint64_t size, mlir::Location loc);
 
   std::vector<Weight> weights;
+  std::vector<std::string> defaults; ///< symbols, one for each input
   std::vector<Buffer> buffers;
   std::vector<mlir::AsmResourceBlob> blobs;
 };

@@ -61,13 +61,15 @@ static void printElement(const HostValue &value, int64_t index,
   }
 }
 
+/// What is shown at either end of something abbreviated.
+static constexpr int64_t kEdge = 3;
+
 static void printAxis(const HostValue &value, size_t axis, int64_t &index,
                       bool abbreviate, raw_ostream &os) {
   if (axis == value.shape.size()) {
     printElement(value, index++, os);
     return;
   }
-  constexpr int64_t kEdge = 3;
   int64_t extent = value.shape[axis], inner = 1;
   for (size_t i = axis + 1; i < value.shape.size(); ++i)
     inner *= value.shape[i];
@@ -88,10 +90,18 @@ static void printAxis(const HostValue &value, size_t axis, int64_t &index,
 void loopc::io::printElements(const HostValue &value, int64_t limit,
                               raw_ostream &os) {
   if (value.kind == LOOPC_SEQUENCE) {
+    auto count = static_cast<int64_t>(value.items.size());
+    bool abbreviate = limit >= 0 && count > limit && count > 2 * kEdge;
     os << "[";
-    interleaveComma(value.items, os, [&](const HostValue &item) {
-      printElements(item, limit, os);
-    });
+    for (int64_t i = 0; i < count; ++i) {
+      if (i > 0)
+        os << ", ";
+      if (abbreviate && i == kEdge) {
+        os << "..., ";
+        i = count - kEdge;
+      }
+      printElements(value.items[i], limit, os);
+    }
     os << "]";
   } else if (value.kind == LOOPC_OPTIONAL) {
     if (value.items.empty())

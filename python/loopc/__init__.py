@@ -17,6 +17,7 @@ The surface is onnxruntime's where the thing is the same::
 """
 
 from loopc import _loopc
+from loopc._binding import IOBinding
 from loopc._compile import compile
 from loopc._errors import (
     CompileError,
@@ -46,6 +47,7 @@ __all__ = [
     "Diagnostic",
     "Error",
     "GraphOptimizationLevel",
+    "IOBinding",
     "InferenceSession",
     "InvalidArgument",
     "ModelMetadata",

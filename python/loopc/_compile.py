@@ -13,7 +13,7 @@ from typing import Any
 
 from loopc import _loopc
 from loopc._errors import Diagnostic, InvalidArgument, compile_error, diagnostics_of
-from loopc._options import Model, model_source
+from loopc._options import Model, model_source, network_of
 
 
 def compile(
@@ -35,7 +35,7 @@ def compile(
     """Compiles a model into a file.
 
     Args:
-        model: path, bytes or onnx.ModelProto.
+        model: path, bytes, onnx.ModelProto or loopc.network.INetworkDefinition.
         output: the file to write; objects and shared libraries get a C header
             beside them.
         emit: "obj", "shared", or one of the compiler's stages: "onnx", "loop",
@@ -75,6 +75,12 @@ def compile(
         "base_directory": None if base_directory is None else os.fspath(base_directory),
         "verify": verify,
     }
+    network = network_of(model)
+    if network is not None:
+        status, raw = _loopc.compile_network(network, stage, os.fsencode(output), options)
+        if status != 0:
+            raise compile_error(raw)
+        return diagnostics_of(raw)
     path, data = model_source(model)
     if path is not None:
         status, raw = _loopc.compile_file(path, stage, os.fsencode(output), options)

@@ -21,8 +21,15 @@ class _Serializable(Protocol):
     def SerializeToString(self) -> bytes: ...  # noqa: N802
 
 
-Model: TypeAlias = str | os.PathLike[str] | bytes | _Serializable
-"""A model: the path of a file, its bytes, or an ``onnx.ModelProto``."""
+class _Network(Protocol):
+    _raw: _loopc.Network
+
+
+Model: TypeAlias = str | os.PathLike[str] | bytes | _Serializable | _Network
+"""A model: the path of a file, its bytes, an ``onnx.ModelProto``, or a network.
+
+A network is a `loopc.network.INetworkDefinition`.
+"""
 
 
 class GraphOptimizationLevel(IntEnum):
@@ -40,6 +47,8 @@ class SessionOptions:
 
     Attributes:
         intra_op_num_threads: threads of a run; 0 (the default) means one.
+        inter_op_num_threads: as onnxruntime has it; a run has no threads between
+            operators, so it makes no difference.
         graph_optimization_level: used where `opt_level` is None.
         opt_level: 0 to 3, as ``loopc -O``; None for the default.
         ort_compat: where onnxruntime differs from the ONNX specification, do
@@ -59,6 +68,7 @@ class SessionOptions:
         self,
         *,
         intra_op_num_threads: int = 0,
+        inter_op_num_threads: int = 0,
         graph_optimization_level: GraphOptimizationLevel = GraphOptimizationLevel.ORT_ENABLE_ALL,
         opt_level: int | None = None,
         ort_compat: bool = False,
@@ -72,6 +82,7 @@ class SessionOptions:
         verify: bool = False,
     ) -> None:
         self.intra_op_num_threads = intra_op_num_threads
+        self.inter_op_num_threads = inter_op_num_threads
         self.graph_optimization_level = graph_optimization_level
         self.opt_level = opt_level
         self.ort_compat = ort_compat
@@ -158,6 +169,12 @@ def count(name: str, value: int | None) -> int:
     if value < 0:
         raise InvalidArgument(f"{name}: expected 0 or more, got {value}")
     return value
+
+
+def network_of(model: Model) -> _loopc.Network | None:
+    """What the extension knows a network as; None for other models."""
+    raw = getattr(model, "_raw", None)
+    return raw if isinstance(raw, _loopc.Network) else None
 
 
 def model_source(model: Model) -> tuple[bytes | None, bytes | None]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from loopc import _loopc
+from loopc._binding import IOBinding
 from loopc._errors import (
     Diagnostic,
     InvalidArgument,
@@ -22,7 +23,15 @@ from loopc._errors import (
     diagnostics_of,
     run_error,
 )
-from loopc._options import Model, RunOptions, SessionOptions, count, model_source, seconds
+from loopc._options import (
+    Model,
+    RunOptions,
+    SessionOptions,
+    count,
+    model_source,
+    network_of,
+    seconds,
+)
 
 PROVIDERS = ["CPUExecutionProvider"]
 
@@ -96,6 +105,10 @@ def _check_providers(providers: Sequence[Any] | None) -> None:
     warnings.warn(message, stacklevel=4)
 
 
+def _name_of(value: object) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
 class InferenceSession:
     """A model, compiled into this process and ready to run.
 
@@ -113,7 +126,7 @@ class InferenceSession:
         """Compiles a model.
 
         Args:
-            path_or_bytes: path, bytes or onnx.ModelProto.
+            path_or_bytes: path, bytes, onnx.ModelProto or loopc.network.INetworkDefinition.
             sess_options: how to compile it.
             providers: names (or pairs of name and options) of where to run; the
                 default is the CPU. Names that are not available are warned
@@ -127,7 +140,16 @@ class InferenceSession:
         _check_providers(providers)
         if any(provider_options or ()):
             raise InvalidArgument("provider_options: the CPU has no options")
-        options = sess_options or SessionOptions()
+        options = SessionOptions() if sess_options is None else sess_options
+        if not isinstance(options, SessionOptions):
+            raise InvalidArgument(
+                f"sess_options: expected loopc.SessionOptions, got {_name_of(options)}"
+            )
+        network = network_of(path_or_bytes)
+        if network is not None:
+            made = _loopc.create_from_network(network, options._compile_options())
+            self._set_up(options, *made)
+            return
         path, data = model_source(path_or_bytes)
         if path is not None:
             made = _loopc.create_from_file(path, options._compile_options())
@@ -154,7 +176,10 @@ class InferenceSession:
         self._session = session
         self._options = options
         self._diagnostics = diagnostics_of(raw)
-        self._inputs = [NodeArg(*port) for port in session.inputs()]
+        inputs = [NodeArg(*port) for port in session.inputs()]
+        defaults = session.defaults()
+        self._inputs = [one for one, own in zip(inputs, defaults, strict=True) if not own]
+        self._overridable = [one for one, own in zip(inputs, defaults, strict=True) if own]
         self._outputs = [NodeArg(*port) for port in session.outputs()]
         self._statistics: RunStatistics | None = None
 
@@ -173,7 +198,8 @@ class InferenceSession:
 
         Args:
             output_names: the outputs to return; None for all of them.
-            input_feed: a value for each input, by name.
+            input_feed: a value for each input, by name; inputs that have an
+                initializer may be left out.
             run_options: how to run.
 
         Returns:
@@ -189,10 +215,16 @@ class InferenceSession:
         options = self._options
         token = timeout = memory_limit = num_threads = None
         if run_options is not None:
+            if not isinstance(run_options, RunOptions):
+                raise InvalidArgument(
+                    f"run_options: expected loopc.RunOptions, got {_name_of(run_options)}"
+                )
             token = run_options._token
             timeout = run_options.timeout
             memory_limit = run_options.memory_limit
             num_threads = run_options.num_threads
+        if not isinstance(input_feed, Mapping):
+            raise InvalidArgument(f"input_feed: expected a dict, got {_name_of(input_feed)}")
         feeds = input_feed if isinstance(input_feed, dict) else dict(input_feed)
         status, message, results, statistics = self._session.run(
             output_names,
@@ -204,14 +236,34 @@ class InferenceSession:
             ),
             count("memory_limit", options.memory_limit if memory_limit is None else memory_limit),
         )
-        if self._session.has_statistics:
-            self._statistics = RunStatistics(*statistics)
+        self._statistics = RunStatistics(*statistics)
         if status != 0:
             raise run_error(status, message)
         return results
 
+    def io_binding(self) -> IOBinding:
+        """A new, empty binding for `run_with_iobinding`."""
+        inputs = [port.name for port in (*self._inputs, *self._overridable)]
+        return IOBinding(inputs, [port.name for port in self._outputs])
+
+    def run_with_iobinding(
+        self, iobinding: IOBinding, run_options: RunOptions | None = None
+    ) -> None:
+        """Runs the model with bound inputs; the binding gets the outputs.
+
+        Args:
+            iobinding: what `io_binding` returned; where it has no outputs bound,
+                it gets all of them.
+            run_options: how to run.
+
+        Raises:
+            InvalidArgument, RunError, KeyboardInterrupt: as `run`.
+        """
+        wanted = iobinding._wanted or None
+        iobinding._results = self.run(wanted, iobinding._feeds, run_options)
+
     def get_inputs(self) -> list[NodeArg]:
-        """The model's inputs in order."""
+        """The inputs that must be given, in order."""
         return list(self._inputs)
 
     def get_outputs(self) -> list[NodeArg]:
@@ -219,8 +271,8 @@ class InferenceSession:
         return list(self._outputs)
 
     def get_overridable_initializers(self) -> list[NodeArg]:
-        """None: initializers are constants of the compiled model."""
-        return []
+        """The inputs that may be left out: the model has an initializer for them."""
+        return list(self._overridable)
 
     def get_modelmeta(self) -> ModelMetadata:
         """What the compiled model says about itself."""
@@ -250,8 +302,7 @@ class InferenceSession:
     def last_run_statistics(self) -> RunStatistics | None:
         """Counts of the run that ended last, failed ones included.
 
-        None before the first run, and for models that `load` returned: the
-        runtime in a shared library tells no counts.
+        None before the first run.
         """
         return self._statistics
 

@@ -125,13 +125,20 @@ def _value_info(name: str, value: Any) -> onnx.ValueInfoProto:
     return onnx.helper.make_value_info(name, _type_of(value))
 
 
-def _type_of(value: Any) -> onnx.TypeProto:
+def _type_of(value: Any, with_shape: bool = True) -> onnx.TypeProto:
     if isinstance(value, list | tuple):
         if not value:
             raise InvalidArgument("an empty list does not tell the type of a sequence")
-        return onnx.helper.make_sequence_type_proto(_type_of(value[0]))
-    element = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
-    return onnx.helper.make_tensor_type_proto(element, value.shape)
+        # Elements may differ in shape and rank.
+        return onnx.helper.make_sequence_type_proto(_type_of(value[0], with_shape=False))
+    shape = value.shape if with_shape else None
+    return onnx.helper.make_tensor_type_proto(_element_type(value), shape)
+
+
+def _element_type(value: Any) -> int:
+    if value.dtype.kind in "OSTU":
+        return onnx.TensorProto.STRING
+    return onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
 
 
 def _outputs(

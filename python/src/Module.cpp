@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Network.h"
 #include "Session.h"
 #include "Values.h"
 
@@ -102,6 +103,25 @@ static nb::tuple compileBytes(const nb::bytes &data, int emit,
   });
 }
 
+static nb::tuple createFromNetwork(const Network &network,
+                                   const nb::dict &dict) {
+  Options options = makeOptions(dict);
+  return makeSession([&](loopc_session **session, loopc_diagnostics **said) {
+    return loopc_session_create_from_network(network.get(), options.get(),
+                                             session, said);
+  });
+}
+
+static nb::tuple compileNetwork(const Network &network, int emit,
+                                const nb::bytes &result, const nb::dict &dict) {
+  Options options = makeOptions(dict);
+  std::string output = pathOf(result);
+  return compile([&](loopc_diagnostics **said) {
+    return loopc_compile_network(network.get(), emit, output.c_str(),
+                                 options.get(), said);
+  });
+}
+
 /// [(name, type, shape or None), ...]; a shape has ints, names and None.
 static nb::list describe(const loopc_port *ports, size_t count) {
   nb::list list;
@@ -157,11 +177,18 @@ NB_MODULE(_loopc, m) {
       .def_prop_ro(
           "abi_version",
           [](const Session &self) { return self.getModel().abi_version; })
-      .def_prop_ro("has_statistics", &Session::hasStatistics)
       .def("inputs",
            [](const Session &self) {
              const loopc_model &model = self.getModel();
              return describe(model.inputs, model.num_inputs);
+           })
+      .def("defaults",
+           [](const Session &self) {
+             const loopc_model &model = self.getModel();
+             nb::list list;
+             for (size_t i = 0; i < model.num_inputs; ++i)
+               list.append(hasDefault(model, i));
+             return list;
            })
       .def("outputs",
            [](const Session &self) {
@@ -185,6 +212,10 @@ NB_MODULE(_loopc, m) {
   m.def("compile_file", &compileFile, "path"_a, "emit"_a, "output"_a,
         "options"_a);
   m.def("compile_bytes", &compileBytes, "data"_a, "emit"_a, "output"_a,
+        "options"_a);
+  defineNetwork(m);
+  m.def("create_from_network", &createFromNetwork, "network"_a, "options"_a);
+  m.def("compile_network", &compileNetwork, "network"_a, "emit"_a, "output"_a,
         "options"_a);
   m.def("emit_from_name", [](const std::string &name) {
     return loopc_emit_from_name(name.c_str());

@@ -171,6 +171,8 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
   for (size_t i = 0; i < inputs.size(); ++i) {
     const loopc_port &port = model->inputs[i];
     std::string where = std::string("input '") + port.name + "'";
+    if (!given[i].is_valid() && hasDefault(*model, i))
+      continue;
     if (!given[i].is_valid())
       throw ArgumentError(where + " (" + typeName(*port.type) + ") is missing");
     arena.convert(given[i], *port.type, where, inputs[i]);
@@ -187,14 +189,15 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
   options.timeout_seconds = settings.timeoutSeconds;
   options.num_threads = settings.numThreads;
   options.memory_limit = settings.memoryLimit;
+  options.statistics = &statistics;
   int status;
   bool interrupted;
   {
     nb::gil_scoped_release unlocked;
     InterruptGuard guard(token.get());
-    status = loopc_session_run(session, &options, inputs.data(), inputs.size(),
-                               outputs.values.data(), outputs.values.size(),
-                               &error, &statistics);
+    status =
+        loopc_session_run(session, &options, inputs.data(), inputs.size(),
+                          outputs.values.data(), outputs.values.size(), &error);
     interrupted = guard.interrupted();
   }
   if (interrupted) {

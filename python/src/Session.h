@@ -55,6 +55,11 @@ struct RunSettings {
   uint64_t memoryLimit = 0;
 };
 
+/// Whether a caller may leave input `number` out.
+inline bool hasDefault(const loopc_model &model, size_t number) {
+  return model.defaults && model.defaults[number].ndim >= 0;
+}
+
 /// A loopc_session.
 class Session {
 public:
@@ -64,7 +69,6 @@ public:
   Session &operator=(const Session &) = delete;
 
   const loopc_model &getModel() const { return *model; }
-  bool hasStatistics() const { return loopc_session_has_statistics(session); }
 
   /// Runs the model. `names` is None (all outputs) or a sequence of names.
   /// \returns (status, message, [outputs], (allocations, deallocations,

@@ -107,3 +107,27 @@ func.func @nested(%n: i64, %x0: f32) -> f32 {
   }
   return %r : f32
 }
+
+// An iteration that holds a short loop is short: polled by strips.
+// CHECK-LABEL: func @short_inside(
+func.func @short_inside(%n: i64, %x: memref<8xf32>) {
+  // CHECK: scf.for
+  // CHECK: %[[MASK:.*]] = arith.constant {{[0-9]+}} : i64
+  // CHECK: arith.andi %{{.*}}, %[[MASK]]
+  // CHECK: scf.if
+  // CHECK-NEXT: loop.poll
+  // CHECK: scf.for
+  %true = arith.constant true
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  loop.loop (%i : i64, %c : i1) trips(%n : i64) {
+    scf.for %k = %c0 to %c8 step %c1 {
+      %v = memref.load %x[%k] : memref<8xf32>
+      %w = arith.addf %v, %v : f32
+      memref.store %w, %x[%k] : memref<8xf32>
+    }
+    loop.yield while(%true : i1)
+  }
+  return
+}

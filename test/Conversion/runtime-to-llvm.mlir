@@ -1,13 +1,17 @@
 // RUN: loopc-opt %s --convert-loop-runtime-to-llvm | FileCheck %s
 
-// The bytes of [n, 4] floats; a null pointer ends the run.
+// The bytes of [n, 4] floats, -1 where they wrap; a null pointer ends the run.
 // CHECK-LABEL: func @alloc(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr, %[[N:[^:]+]]: index
 func.func @alloc(%run: !llvm.ptr, %n: index) -> i32 {
   // CHECK: %[[ROWS:.*]] = builtin.unrealized_conversion_cast %[[N]] : index to i64
-  // CHECK: %[[FOUR:.*]] = llvm.mlir.constant(4 : i64)
-  // CHECK: %[[ELEMENTS:.*]] = llvm.mul %[[FOUR]], %[[ROWS]]
-  // CHECK: %[[BYTES:.*]] = llvm.mul %[[ELEMENTS]], %{{.*}}
+  // CHECK: %[[ROW:.*]] = llvm.mlir.constant(16 : i64)
+  // CHECK: %[[BOTH:.*]] = "llvm.intr.umul.with.overflow"(%[[ROW]], %[[ROWS]])
+  // CHECK: %[[PRODUCT:.*]] = llvm.extractvalue %[[BOTH]][0]
+  // CHECK: %[[WRAPS:.*]] = llvm.extractvalue %[[BOTH]][1]
+  // CHECK: %[[EMPTY:.*]] = llvm.icmp "eq" %[[ROWS]], %{{.*}}
+  // CHECK: %[[CHECKED:.*]] = llvm.select %[[WRAPS]], %{{.*}}, %[[PRODUCT]]
+  // CHECK: %[[BYTES:.*]] = llvm.select %[[EMPTY]], %{{.*}}, %[[CHECKED]]
   // CHECK: %[[MEMORY:.*]] = llvm.call @loopc_rt_alloc(%[[HANDLE]], %[[BYTES]])
   // CHECK: %[[OK:.*]] = llvm.icmp "ne" %[[MEMORY]], %{{.*}} : !llvm.ptr
   // CHECK: cf.cond_br %[[OK]] weights({{.*}}), ^[[GO:.*]], ^[[FAIL:.*]]

@@ -2,10 +2,10 @@
 
 // RUN: loopc-opt %s --loopc-to-memref --split-input-file | FileCheck %s
 
-// A fixed-shape loop: two buffers take turns; its elementwise operations are
-// one.
+// A fixed-shape loop of elements that vectors do not hold: two buffers take
+// turns; its elementwise operations are one.
 // CHECK-LABEL: func @fixed_shape(
-func.func @fixed_shape(%n: tensor<i64>, %x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
+func.func @fixed_shape(%n: tensor<i64>, %x: tensor<64xf16>, %y: tensor<64xf16>) -> tensor<64xf16> {
   // CHECK: loop.loop {{.*}} carried(%[[OLD:[^ ]+]] = {{.*}}, %[[NEW:[^ ]+]] =
   // CHECK-NOT: memref.alloc
   // CHECK: linalg.generic {{.*}} ins(%[[OLD]], {{.*}} outs(%[[NEW]]
@@ -14,11 +14,33 @@ func.func @fixed_shape(%n: tensor<i64>, %x: tensor<64xf32>, %y: tensor<64xf32>) 
   // CHECK-NOT: memref.copy
   // CHECK: loop.yield {{.*}} carried(%[[NEW]], %[[OLD]] :
   %r = loop.loop (%i : tensor<i64>, %c : tensor<i1>) trips(%n : tensor<i64>)
+      carried(%a = %x : tensor<64xf16>) {
+    %s = onnx.node "Add"(%a, %y) since 14 : (tensor<64xf16>, tensor<64xf16>) -> tensor<64xf16>
+    %t = onnx.node "Tanh"(%s) since 13 : (tensor<64xf16>) -> tensor<64xf16>
+    %u = onnx.node "Mul"(%t, %s) since 14 : (tensor<64xf16>, tensor<64xf16>) -> tensor<64xf16>
+    loop.yield while(%c : tensor<i1>) carried(%u : tensor<64xf16>)
+  }
+  return %r : tensor<64xf16>
+}
+
+// -----
+
+// Of others a tile stays in registers for all iterations: the loop carries no
+// buffer.
+// CHECK-LABEL: func @in_registers(
+func.func @in_registers(%n: tensor<i64>, %x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
+  // CHECK: memref.alloc
+  // CHECK-NOT: memref.alloc
+  // CHECK: loop.loop {{.*}} carried(%{{[^ ]+}} = %{{[^ ]+}} : vector<8xf32>)
+  // CHECK-NOT: memref
+  // CHECK: loop.yield
+  // CHECK-NOT: memref.alloc
+  // CHECK: return
+  %r = loop.loop (%i : tensor<i64>, %c : tensor<i1>) trips(%n : tensor<i64>)
       carried(%a = %x : tensor<64xf32>) {
     %s = onnx.node "Add"(%a, %y) since 14 : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
     %t = onnx.node "Tanh"(%s) since 13 : (tensor<64xf32>) -> tensor<64xf32>
-    %u = onnx.node "Mul"(%t, %s) since 14 : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
-    loop.yield while(%c : tensor<i1>) carried(%u : tensor<64xf32>)
+    loop.yield while(%c : tensor<i1>) carried(%t : tensor<64xf32>)
   }
   return %r : tensor<64xf32>
 }
@@ -59,20 +81,51 @@ func.func @permuted(%n: tensor<i64>, %x: tensor<64xf32>, %y: tensor<?xf32>, %z: 
 
 // -----
 
-// A value that grows is replaced: one buffer more, the old one freed.
+// A value that grows lives in one buffer; trips that are known give its size.
 // CHECK-LABEL: func @growing(
+// CHECK-SAME: %[[ROW:[^ ]+]]: memref<1x8xf32>
 func.func @growing(%n: tensor<i64>, %x: tensor<?x8xf32>, %row: tensor<1x8xf32>) -> tensor<?x8xf32> {
-  // CHECK: loop.loop {{.*}} carried(%[[OLD:[^ ]+]] =
-  // CHECK: %[[NEW:.*]] = memref.alloc
+  // CHECK: %[[BUFFER:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x8xf32>
+  // CHECK: loop.loop {{.*}} carried(%[[USED:[^ ]+]] = %{{[^ ]+}} : index)
   // CHECK-NOT: memref.alloc
-  // CHECK: memref.dealloc %[[OLD]]
-  // CHECK-NOT: memref.alloc
-  // CHECK: loop.yield {{.*}} carried(%[[NEW]]
+  // CHECK: %[[PLACE:.*]] = memref.subview %[[BUFFER]][%[[USED]], 0] [1, 8] [1, 1]
+  // CHECK-NEXT: memref.copy %[[ROW]], %[[PLACE]]
+  // CHECK-NOT: memref.copy
+  // CHECK: return %[[BUFFER]]
   %r = loop.loop (%i : tensor<i64>, %c : tensor<i1>) trips(%n : tensor<i64>)
       carried(%a = %x : tensor<?x8xf32>) {
     %s = onnx.node "Concat"(%a, %row) since 13 {axis = 0 : i64}
         : (tensor<?x8xf32>, tensor<1x8xf32>) -> tensor<?x8xf32>
     loop.yield while(%c : tensor<i1>) carried(%s : tensor<?x8xf32>)
+  }
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+// Where nobody knows the trips the buffer is replaced when it is full, the old
+// one freed there.
+// CHECK-LABEL: func @growing_while(
+func.func @growing_while(%go: tensor<i1>, %x: tensor<?x8xf32>, %row: tensor<1x8xf32>) -> tensor<?x8xf32> {
+  // CHECK: loop.loop {{.*}} carried(%[[OLD:[^ ]+]] = {{.*}}, %[[USED:[^ ]+]] =
+  // CHECK: %[[ROOM:.*]] = scf.if
+  // CHECK: %[[NEW:.*]] = memref.alloc(%{{.*}})
+  // CHECK: memref.copy
+  // CHECK-NEXT: memref.dealloc %[[OLD]]
+  // CHECK-NEXT: scf.yield %[[NEW]]
+  // CHECK: scf.yield %[[OLD]]
+  // CHECK-NOT: memref.alloc
+  // CHECK: memref.subview %[[ROOM]][%[[USED]], 0] [1, 8] [1, 1]
+  // CHECK-NOT: memref.alloc
+  // CHECK: loop.yield {{.*}} carried(%[[ROOM]],
+  %r = loop.loop (%i : tensor<i64>, %c : tensor<i1>) while(%go : tensor<i1>)
+      carried(%a = %x : tensor<?x8xf32>) {
+    %s = onnx.node "Concat"(%a, %row) since 13 {axis = 0 : i64}
+        : (tensor<?x8xf32>, tensor<1x8xf32>) -> tensor<?x8xf32>
+    %sum = onnx.node "ReduceSum"(%s) since 1 {keepdims = 0 : i64} : (tensor<?x8xf32>) -> tensor<f32>
+    %limit = onnx.node "ReduceMax"(%row) since 1 {keepdims = 0 : i64} : (tensor<1x8xf32>) -> tensor<f32>
+    %less = onnx.node "Less"(%sum, %limit) since 13 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    loop.yield while(%less : tensor<i1>) carried(%s : tensor<?x8xf32>)
   }
   return %r : tensor<?x8xf32>
 }

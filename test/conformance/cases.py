@@ -9,10 +9,8 @@
 
 from __future__ import annotations
 
-import functools
 import glob
 import os
-import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -20,14 +18,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import onnx
-from onnx import GraphProto, ModelProto, TypeProto, numpy_helper
+from onnx import ModelProto, TypeProto, numpy_helper
 from onnx.backend.test.case.test_case import TestCase
 from onnx.backend.test.loader import load_model_tests
 
 #: The kinds that make the suite of 2,033; 'real' are the light models of the wheel.
 KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator", "real")
-
-CONTROL = re.compile(r"Loop|Scan|If|Sequence\w+|Optional\w*|SplitToSequence|ConcatFromSequence")
 
 Operator = tuple[str, str]  # domain and type
 
@@ -132,43 +128,6 @@ def _collect(nodes: Any, found: set[Operator]) -> None:
         for attribute in node.attribute:
             for graph in (attribute.g, *attribute.graphs):
                 _collect(graph.node, found)
-
-
-@functools.cache
-def _expands_to_control(domain: str, op_type: str) -> bool:
-    """Whether a function body of the operator's schema contains control flow."""
-    for schema in onnx.defs.get_all_schemas_with_history():
-        if schema.name == op_type and schema.domain == domain and schema.has_function:  # type: ignore[attr-defined]
-            found: set[Operator] = set()
-            _collect(schema.function_body.node, found)
-            if any(_is_control(*operator) for operator in found):
-                return True
-    return False
-
-
-def _is_control(domain: str, op_type: str) -> bool:
-    if domain == "" and CONTROL.fullmatch(op_type):
-        return True
-    return _expands_to_control(domain, op_type)
-
-
-def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
-    yield graph
-    for node in graph.node:
-        for attribute in node.attribute:
-            for inner in (attribute.g, *attribute.graphs):
-                yield from _graphs(inner)
-
-
-def is_control(model: ModelProto) -> bool:
-    """Control flow or collections, directly, by a type, or by an operator's function body."""
-    if any(_is_control(*operator) for operator in operators(model)):
-        return True
-    return any(
-        info.type.WhichOneof("value") in ("sequence_type", "optional_type")
-        for graph in _graphs(model.graph)
-        for info in (*graph.input, *graph.output, *graph.value_info)
-    )
 
 
 # ===- Comparing -------------------------------------------------------------===#

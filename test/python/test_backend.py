@@ -59,6 +59,20 @@ def test_run_node(outputs_info):
         loopc.backend.run_node(node, [X, X])
 
 
+def test_run_node_with_collections():
+    items = [X, np.ones(4, np.float32)]
+    node = onnx.helper.make_node("SequenceInsert", ["s", "x"], ["y"])
+    (y,) = loopc.backend.run_node(node, [items, X[0]])
+    assert len(y) == 3
+    for got, want in zip(y, [*items, X[0]], strict=True):
+        np.testing.assert_array_equal(got, want)
+    node = onnx.helper.make_node("Identity", ["x"], ["y"])
+    (y,) = loopc.backend.run_node(node, [np.array(["a", "bc"])])
+    assert y.tolist() == ["a", "bc"]
+    with pytest.raises(loopc.InvalidArgument, match="an empty list does not tell"):
+        loopc.backend.run_node(node, [[]])
+
+
 def test_is_compatible():
     assert loopc.backend.is_compatible(model())
     assert not loopc.backend.is_compatible(model(), "CUDA")

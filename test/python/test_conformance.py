@@ -28,6 +28,7 @@ import cases
 import pool
 import run
 import runners
+from control import Control, control_of
 
 X = np.array([1, 2], np.float32)
 
@@ -141,7 +142,7 @@ def test_control_subset() -> None:
     """Loops count directly, in a branch, and in an operator's function body."""
     plain = case("plain").model
     assert plain is not None
-    assert not cases.is_control(plain)
+    assert control_of(plain) == Control.NONE
     branch = case(
         "if",
         text="""p = Constant<value = bool {1}>()
@@ -149,7 +150,7 @@ def test_control_subset() -> None:
                 else_branch = e () => (float[2] b) { b = Abs(x) }> (p)""",
     ).model
     assert branch is not None
-    assert cases.is_control(branch)
+    assert control_of(branch) == Control.WRITTEN
     assert cases.operators(branch) == {("", n) for n in ("If", "Constant", "Neg", "Abs")}
     ranged = case(
         "range",
@@ -159,4 +160,4 @@ def test_control_subset() -> None:
         y = Range(z, t, o)""",
     ).model
     assert ranged is not None
-    assert cases.is_control(ranged)
+    assert control_of(ranged) == Control.EXPANDED

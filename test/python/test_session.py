@@ -543,9 +543,94 @@ def test_compile_and_load(tmp_path):
     total, collected = session.run(None, {"n": np.array(3), "x": x})
     np.testing.assert_array_equal(total, x * 4)
     assert collected.shape == (3, 4)
-    assert session.last_run_statistics is None
+    assert session.last_run_statistics.allocations > 0
+    assert session.last_run_statistics.peak_bytes >= collected.nbytes
     with pytest.raises(loopc.InvalidArgument):
         session.run(None, {"n": np.array(3.0), "x": x})
+
+
+DEFAULTS = """<ir_version: 10, opset_import: ["": 21]>
+defaults (float[N] x, float[N] scale, bool twice, int64[2] shape)
+    => (float[N] y, bool again, int64[2] same)
+<float[2] scale = {3, 4}, bool twice = {1}, int64[2] shape = {5, 6}> {
+  y = Mul(x, scale)
+  again = Identity(twice)
+  same = Identity(shape)
+}"""
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_defaults(tmp_path, ahead):
+    data = onnx.parser.parse_model(DEFAULTS).SerializeToString()
+    if ahead:
+        loopc.compile(data, tmp_path / "defaults.so", emit="shared")
+        assert "_INPUT_1_HAS_DEFAULT 1" in (tmp_path / "defaults.h").read_text()
+        session = loopc.load(tmp_path / "defaults.so")
+    else:
+        session = loopc.InferenceSession(data)
+    assert [port.name for port in session.get_inputs()] == ["x"]
+    names = [port.name for port in session.get_overridable_initializers()]
+    assert names == ["scale", "twice", "shape"]
+    x = np.array([1, 2], np.float32)
+    y, again, same = session.run(None, {"x": x})
+    np.testing.assert_array_equal(y, [3, 8])
+    assert again.item() is True
+    np.testing.assert_array_equal(same, [5, 6])
+    three = np.array([1, 2, 3], np.float32)
+    y, again, same = session.run(
+        None, {"x": three, "scale": three, "twice": np.array(False), "shape": np.array([7, 8])}
+    )
+    np.testing.assert_array_equal(y, [1, 4, 9])
+    assert again.item() is False
+    np.testing.assert_array_equal(same, [7, 8])
+    # The default of `scale` fixes N.
+    with pytest.raises(loopc.InvalidArgument, match="'N'"):
+        session.run(None, {"x": three})
+    with pytest.raises(loopc.InvalidArgument, match=r"'x'.* is missing"):
+        session.run(None, {"scale": x})
+
+
+def test_initializers_of_old_models_are_constants():
+    model = onnx.parser.parse_model(DEFAULTS.replace("ir_version: 10", "ir_version: 3"))
+    session = loopc.InferenceSession(model)
+    assert session.get_overridable_initializers() == []
+    with pytest.raises(loopc.InvalidArgument, match="no input 'scale'"):
+        session.run(None, {"x": np.ones(2, np.float32), "scale": np.ones(2, np.float32)})
+
+
+def test_default_of_another_type_is_refused():
+    model = onnx.parser.parse_model(DEFAULTS.replace("float[N] scale", "float[3] scale"))
+    with pytest.raises(loopc.CompileError, match=r"'scale'.*initializer") as caught:
+        loopc.InferenceSession(model)
+    assert caught.value.code == "LC0213"
+
+
+def test_more_than_memory_can_count():
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["": 21]>
+    huge (int64[3] shape) => (float[A,B,C] y) { y = ConstantOfShape(shape) }""")
+    session = loopc.InferenceSession(model)
+    # 2^66 bytes; wrapped, they would be none.
+    with pytest.raises(loopc.RunError, match="out of memory") as caught:
+        session.run(None, {"shape": np.array([2**32, 2**32, 1])})
+    assert caught.value.status == loopc.Status.MEMORY
+    for shape in ([2**20, 2**20, 0], [0, 2**20, 2**20]):
+        assert session.run(None, {"shape": np.array(shape)})[0].size == 0
+
+
+def test_collecting_without_end_is_an_error():
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["": 21]>
+    main (int64 M, float[3] x) => (float[K,3] ys) {
+      y, ys = Loop <body = body (int64 i, bool c, float[3] v) => (bool c, float[3] w, float[3] u) {
+        w = Add(v, v)
+        u = Identity(w)
+      }> (M, "", x)
+    }""")
+    session = loopc.InferenceSession(model)
+    for trips in (2**63 - 1, 2**62, 2**61, 2**58):
+        with pytest.raises(loopc.RunError, match="out of memory") as caught:
+            session.run(None, {"M": np.array(trips), "x": np.ones(3, np.float32)})
+        assert caught.value.status == loopc.Status.MEMORY
+        assert "-" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -589,3 +674,35 @@ def test_ahead_of_time_by_the_command():
     assert caught.value.code.startswith("LC")
     with pytest.raises(loopc.InvalidArgument, match="expected 2 inputs, got 1"):
         loopc.aot.run_model(ADD, [X])
+
+
+def test_io_binding():
+    session = loopc.InferenceSession(SUM)
+    binding = session.io_binding()
+    binding.bind_cpu_input("n", np.array(3))
+    binding.bind_cpu_input("x", np.ones(4, np.float32))
+    session.run_with_iobinding(binding)
+    total, collected = binding.copy_outputs_to_cpu()
+    np.testing.assert_array_equal(total, np.full(4, 4, np.float32))
+    binding.bind_output("all")
+    session.run_with_iobinding(binding)
+    np.testing.assert_array_equal(binding.copy_outputs_to_cpu()[0], collected)
+    with pytest.raises(loopc.InvalidArgument, match="'nope'"):
+        binding.bind_output("nope")
+    with pytest.raises(loopc.InvalidArgument, match="cuda"):
+        binding.bind_output("all", "cuda")
+    binding.clear_binding_inputs()
+    with pytest.raises(loopc.InvalidArgument, match="missing"):
+        session.run_with_iobinding(binding)
+    binding.clear_binding_outputs()
+    assert binding.copy_outputs_to_cpu() == []
+
+
+def test_options_of_another_package():
+    with pytest.raises(loopc.InvalidArgument, match=r"loopc\.SessionOptions"):
+        loopc.InferenceSession(ADD, object())
+    session = loopc.InferenceSession(ADD, loopc.SessionOptions(inter_op_num_threads=4))
+    with pytest.raises(loopc.InvalidArgument, match=r"loopc\.RunOptions"):
+        session.run(None, {}, object())
+    with pytest.raises(loopc.InvalidArgument, match="a dict"):
+        session.run(None, [X, B])

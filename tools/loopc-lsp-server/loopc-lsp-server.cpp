@@ -11,8 +11,12 @@
 #include "loopc/Pipelines/Registration.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
 
 int main(int argc, char **argv) {
+  llvm::cl::AddExtraVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "loopc " LOOPC_VERSION "\n"; });
   mlir::DialectRegistry registry;
   loopc::registerAllDialects(registry);
   return failed(mlir::MlirLspServerMain(argc, argv, registry));

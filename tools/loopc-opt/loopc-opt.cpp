@@ -10,8 +10,12 @@
 
 #include "loopc/Pipelines/Registration.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
 
 int main(int argc, char **argv) {
+  llvm::cl::AddExtraVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "loopc " LOOPC_VERSION "\n"; });
   mlir::DialectRegistry registry;
   loopc::registerAllDialects(registry);
   loopc::registerAllPasses();

@@ -12,8 +12,12 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
 
 int main(int argc, char **argv) {
+  llvm::cl::AddExtraVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "loopc " LOOPC_VERSION "\n"; });
   mlir::DialectRegistry registry;
   loopc::registerAllDialects(registry);
   loopc::registerAllPasses();

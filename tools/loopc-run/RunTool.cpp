@@ -84,6 +84,7 @@ public:
     settings.timeout_seconds = options.timeoutSeconds;
     settings.num_threads = options.threads;
     settings.memory_limit = options.memoryLimit;
+    settings.statistics = &statistics;
   }
 
   /// Runs once and copies the outputs.
@@ -110,9 +111,8 @@ private:
 ExitCode Runner::runOnce(std::vector<loopc_value> &values) {
   values.assign(model.num_outputs, loopc_value{});
   loopc_error error = {};
-  int status =
-      loopc_session_run(session, &settings, views.data(), views.size(),
-                        values.data(), values.size(), &error, &statistics);
+  int status = loopc_session_run(session, &settings, views.data(), views.size(),
+                                 values.data(), values.size(), &error);
   if (status == LOOPC_OK)
     return ExitOk;
   printError(*error.message ? error.message : loopc_status_name(status));
@@ -249,10 +249,8 @@ static ExitCode runModel(const loopc_session *session, const Options &options) {
     return failed;
   if (!options.quiet)
     printOutputs(model, outputs, options.limit);
-  if (options.statistics && loopc_session_has_statistics(session))
+  if (options.statistics)
     printStatistics(runner.getStatistics());
-  else if (options.statistics)
-    outs() << "stats: not counted in a shared library\n";
   if (!options.outputPath.empty())
     if (Error error = writeValues(options.outputPath, model.outputs, outputs)) {
       printError(toString(std::move(error)));

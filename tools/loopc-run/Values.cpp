@@ -236,6 +236,10 @@ loopc::run::makeInputs(const loopc_model &model, const Options &options,
   std::vector<HostValue> values;
   for (size_t i = 0; i < model.num_inputs; ++i) {
     const loopc_port &port = model.inputs[i];
+    if (!given[i] && model.defaults && model.defaults[i].ndim >= 0) {
+      values.emplace_back().kind = 0; // absent
+      continue;
+    }
     if (!given[i] && !options.inputsPath.empty())
       return fail(ExitFile, "'" + options.inputsPath +
                                 "' has no value for input '" + port.name + "'");

@@ -69,6 +69,8 @@ static OwningOpRef<Operation *> importONNX(llvm::SourceMgr &source,
 }
 
 int main(int argc, char **argv) {
+  llvm::cl::AddExtraVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "loopc " LOOPC_VERSION "\n"; });
   TranslateToMLIRRegistration registration(
       "import-onnx", "import an ONNX model", importONNX,
       [](DialectRegistry &registry) {

@@ -73,8 +73,8 @@ float runAdd(const loopc_session *session, int64_t rows) {
   loopc_value inputs[] = {tensor(x.data(), xShape), tensor(b.data(), bShape)};
   loopc_value output = {};
   loopc_error error;
-  int status = loopc_session_run(session, nullptr, inputs, 2, &output, 1,
-                                 &error, nullptr);
+  int status =
+      loopc_session_run(session, nullptr, inputs, 2, &output, 1, &error);
   if (status != LOOPC_OK)
     return static_cast<float>(-status);
   float first = static_cast<float *>(output.as.tensor.data)[0];
@@ -168,8 +168,7 @@ TEST(CAPI, NullArguments) {
   EXPECT_EQ(session, nullptr);
   EXPECT_EQ(loopc_session_model(nullptr), nullptr);
   loopc_error error;
-  EXPECT_EQ(loopc_session_run(nullptr, nullptr, nullptr, 0, nullptr, 0, &error,
-                              nullptr),
+  EXPECT_EQ(loopc_session_run(nullptr, nullptr, nullptr, 0, nullptr, 0, &error),
             LOOPC_ERROR_INPUT);
   loopc_session_destroy(nullptr);
   loopc_diagnostics_destroy(nullptr);

@@ -20,7 +20,7 @@ static int check(const loopc_session *session) {
   inputs[1].as.tensor =
       (DLTensor){x, {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, shape, NULL, 0};
   loopc_error error;
-  if (loopc_session_run(session, NULL, inputs, 2, outputs, 2, &error, NULL)) {
+  if (loopc_session_run(session, NULL, inputs, 2, outputs, 2, &error)) {
     printf("%s: %s\n", loopc_status_name(error.status), error.message);
     return 1;
   }

@@ -4,9 +4,11 @@ cmake_minimum_required(VERSION 3.25)
 
 set(allowed
   # libc, as the runtime uses it
-  aligned_alloc bcmp clock_gettime free getauxval malloc memchr memcmp memcpy
-  memmove memset sched_yield snprintf strchr strcmp strlen strncmp strstr
-  vsnprintf
+  aligned_alloc bcmp clock_gettime free freelocale getauxval malloc memchr
+  memcmp memcpy memmove memset newlocale sched_yield snprintf strchr strcmp
+  strlen strncmp strstr strtod strtol uselocale vsnprintf
+  # libm, for numbers as texts
+  frexp ldexp nearbyint pow
   # what compilers add for position-independent and hardened code
   _GLOBAL_OFFSET_TABLE_ __stack_chk_fail)
 

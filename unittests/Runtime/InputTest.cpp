@@ -459,4 +459,49 @@ TEST(Input, LongNamesAndShapesAreCut) {
   EXPECT_THAT(message, HasSubstr(", ...] has too many elements"));
 }
 
+TEST(Input, AbsentTakesItsDefault) {
+  const float values[] = {1, 2, 3};
+  TestModel model(lookAtFloats<1>);
+  model.input("x", kF32, {open()}).defaultsTo(values, {3});
+  std::vector<loopc_value> outputs;
+  EXPECT_EQ(runModel(model, {loopc_value{}}, outputs).status, LOOPC_OK);
+  EXPECT_EQ(seen.data, values);
+  EXPECT_THAT(seen.floats, ElementsAre(1, 2, 3));
+  // What is given wins.
+  TestTensor<float> x(kF32, {2}, {8, 9});
+  EXPECT_EQ(runModel(model, {x.get()}, outputs).status, LOOPC_OK);
+  EXPECT_THAT(seen.floats, ElementsAre(8, 9));
+}
+
+TEST(Input, AbsentWithoutDefault) {
+  const float values[] = {1, 2, 3};
+  TestModel model(doNothing);
+  model.input("x", kF32, {open()}).defaultsTo(values, {3});
+  model.input("y", kF32, {open()});
+  EXPECT_EQ(getInputError(model, {loopc_value{}, loopc_value{}}),
+            "input 'y' (#1): kind none, expected tensor");
+}
+
+TEST(Input, NamedDimensionsOfDefaults) {
+  const float values[] = {1, 2, 3};
+  TestModel model(doNothing);
+  model.input("x", kF32, {named("N")}).defaultsTo(values, {3});
+  model.input("y", kF32, {named("N")});
+  TestTensor<float> y(kF32, {2}, {8, 9});
+  EXPECT_THAT(getInputError(model, {loopc_value{}, y.get()}),
+              HasSubstr("is 2 but input 'x' has 3"));
+}
+
+TEST(Input, DefaultOfUnknownRank) {
+  const float values[] = {1, 2, 3, 4};
+  TestModel model([](void *, void **inputs, void **) {
+    auto *slot = static_cast<UnrankedSlot *>(inputs[0]);
+    return int32_t(slot->elements.sizes[0] != 4 || slot->shape.sizes[0] != 2 ||
+                   slot->shape.data<int64_t>()[1] != 2);
+  });
+  model.unrankedInput("x", kF32).defaultsTo(values, {2, 2});
+  std::vector<loopc_value> outputs;
+  EXPECT_EQ(runModel(model, {loopc_value{}}, outputs).status, LOOPC_OK);
+}
+
 } // namespace

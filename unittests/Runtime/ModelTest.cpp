@@ -91,11 +91,10 @@ TEST(Model, PortTypes) {
     const char *message;
   };
   for (Row row :
-       {Row{LOOPC_STRINGS, "strings are"}, Row{LOOPC_SEQUENCE, "sequences are"},
-        Row{LOOPC_OPTIONAL, "optionals are"},
-        Row{42, "values of kind 42 are"}}) {
-    std::string expected =
-        std::string(row.message) + " not supported by this runtime";
+       {Row{LOOPC_SEQUENCE, "the model gives no element type"},
+        Row{LOOPC_OPTIONAL, "the model gives no element type"},
+        Row{42, "values of kind 42 are not supported by this runtime"}}) {
+    std::string expected = row.message;
     TestModel input(succeed);
     input.input("x", kF32, {}).lastType().kind = row.kind;
     EXPECT_EQ(check(input, LOOPC_ERROR_ABI).message,
@@ -118,6 +117,19 @@ TEST(Model, PortTypes) {
   dims.input("x", kF32, {open()}).lastType().dims = nullptr;
   EXPECT_STREQ(check(dims, LOOPC_ERROR_ABI).message,
                "input 'x' (#0): the model gives no valid shape");
+  TestModel element(succeed);
+  element.input("x", {kDLFloat6_e2m3fn, 6, 1}, {}).inSequence().inOptional();
+  EXPECT_STREQ(check(element, LOOPC_ERROR_ABI).message,
+               "input 'x' (#0): dtype (code 15, 6 bits, 1 lanes) is not "
+               "supported by this runtime");
+  TestModel cycle(succeed);
+  loopc_type &endless = cycle.input("x", kF32, {}).inSequence().lastType();
+  endless.element = &endless;
+  EXPECT_STREQ(check(cycle, LOOPC_ERROR_ABI).message,
+               "input 'x' (#0): the type is nested too deeply");
+  TestModel strings(succeed);
+  strings.input("x", kF32, {open()}).ofStrings();
+  EXPECT_EQ(loopc_model_check(strings.get(), nullptr), LOOPC_OK);
   TestModel type(succeed);
   loopc_port port = {nullptr, nullptr};
   loopc_model *raw = type.get();
@@ -312,6 +324,16 @@ TEST(Fail, Formatting) {
   EXPECT_EQ(format({"none", -1, {1}}), "none");
   EXPECT_EQ(format({"100 % {x} { } %s", -1, {1}}), "100 % {x} { } %s");
   EXPECT_EQ(format({"", 3}), " (iteration 3)");
+}
+
+TEST(Fail, Shapes) {
+  EXPECT_EQ(format({"{*} at {}", -1, {2, 3, 4, 0, 0, 0, 0, 0, 0, 7}}),
+            "[3, 4] at 7");
+  EXPECT_EQ(format({"{*}", -1, {0, 1, 2, 3, 4, 5, 6, 7, 8}}), "[]");
+  EXPECT_EQ(format({"{*}", -1, {9, 1, 2, 3, 4, 5, 6, 7, 8}}),
+            "[1, 2, 3, 4, 5, 6, 7, 8, ...]");
+  // Too few values: the hole stays.
+  EXPECT_EQ(format({"of {*}", -1, {1, 2}}), "of {*}");
 }
 
 TEST(Fail, LongMessagesAreCut) {

@@ -71,6 +71,23 @@ public:
     types.back().rank = -1;
     return *this;
   }
+  /// Makes the port that was added last one of strings of the same shape, or of
+  /// sequences or optionals of what it was.
+  TestModel &ofStrings() {
+    types.back().kind = LOOPC_STRINGS;
+    types.back().dtype = {};
+    return *this;
+  }
+  TestModel &inSequence() { return nest(LOOPC_SEQUENCE); }
+  TestModel &inOptional() { return nest(LOOPC_OPTIONAL); }
+  /// Gives the input that was added last a default.
+  TestModel &defaultsTo(const void *data, std::vector<int64_t> shape) {
+    defaultShapes.push_back(std::move(shape));
+    defaults.resize(inputs.size(), {nullptr, nullptr, -1});
+    defaults.back() = {data, defaultShapes.back().data(),
+                       static_cast<int32_t>(defaultShapes.back().size())};
+    return *this;
+  }
   /// The type of the port that was added last.
   loopc_type &lastType() { return types.back(); }
 
@@ -79,12 +96,24 @@ public:
     model.inputs = inputs.data();
     model.num_outputs = outputs.size();
     model.outputs = outputs.data();
+    if (!defaults.empty()) {
+      defaults.resize(inputs.size(), {nullptr, nullptr, -1});
+      model.defaults = defaults.data();
+    }
     return &model;
   }
 
   loopc_model model = {};
 
 private:
+  TestModel &nest(int32_t kind) {
+    elements.push_back(types.back());
+    types.back() = {};
+    types.back().kind = kind;
+    types.back().element = &elements.back();
+    return *this;
+  }
+
   const loopc_type *makeType(DLDataType dtype, std::vector<loopc_dim> dims) {
     dimLists.push_back(std::move(dims));
     loopc_type type = {};
@@ -98,7 +127,10 @@ private:
 
   std::vector<loopc_port> inputs;
   std::vector<loopc_port> outputs;
+  std::vector<loopc_default> defaults;
+  std::deque<std::vector<int64_t>> defaultShapes;
   std::deque<loopc_type> types;
+  std::deque<loopc_type> elements;
   std::deque<std::vector<loopc_dim>> dimLists;
 };
 
@@ -195,9 +227,16 @@ inline Outcome runModel(TestModel &model, std::vector<loopc_value> inputs,
   Outcome outcome;
   loopc_error error;
   memset(&error, 0x55, sizeof(error));
-  outcome.status = loopc_model_run_with_statistics(
-      model.get(), options, inputs.data(), inputs.size(), outputs.data(),
-      outputs.size(), &error, &outcome.statistics);
+  loopc_run_options counted = {};
+  counted.size = sizeof(counted);
+  if (options && options->size == sizeof(counted))
+    counted = *options;
+  counted.statistics = &outcome.statistics;
+  // Options of another size are about that size.
+  bool isKnown = !options || options->size == sizeof(counted);
+  outcome.status =
+      loopc_model_run(model.get(), isKnown ? &counted : options, inputs.data(),
+                      inputs.size(), outputs.data(), outputs.size(), &error);
   outcome.message = error.message;
   if (error.status != outcome.status)
     outcome.message += " (and the error has another status)";

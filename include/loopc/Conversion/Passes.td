@@ -29,7 +29,8 @@ def ConvertONNXToLinalg
   }];
   let dependentDialects = [
     "::loopc::loop::LoopDialect", "::mlir::arith::ArithDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
@@ -118,15 +119,32 @@ def MarkInputsReadOnly
 }
 
 def ONNXSwitchOnRank : Pass<"onnx-switch-on-rank", "::mlir::func::FuncOp"> {
-  let summary = "compile nodes on values of unknown rank for each possible rank";
+  let summary = "compile nodes on values whose rank is known at run time only";
   let description = [{
-    A node with an operand `tensor<*xT>` becomes the smallest `scf.index_switch`
-    over the ranks that the operand can have (what casts, branches and loops
-    lead to it tells; 0 to 5 where nothing does). A rank that the operator does
-    not take ends the run with an error.
+    A node with an operand `tensor<*xT>`, or with a result whose rank follows
+    from values (Squeeze without axes, Reshape to a shape of unknown length),
+    becomes nodes on views of known rank where its operator has such a form:
+    elementwise operators work on the elements in C order, those along an axis
+    on [before, axis, behind], and shapes are computed as tensors of rank 1.
+
+    ```mlir
+    %y = onnx.node "Neg"(%x) since 13 : (tensor<*xf32>) -> tensor<*xf32>
+    // becomes
+    %e, %s = builtin.unrealized_conversion_cast %x
+        : tensor<*xf32> to tensor<?xf32>, tensor<?xi64>
+    %n = onnx.node "Neg"(%e) since 13 : (tensor<?xf32>) -> tensor<?xf32>
+    %y = builtin.unrealized_conversion_cast %n, %s
+        : tensor<?xf32>, tensor<?xi64> to tensor<*xf32>
+    ```
+
+    Other nodes become the smallest `scf.index_switch` over the ranks that the
+    operand can have (what casts, branches and loops lead to it tells; 0 to 8
+    where nothing does). A rank that the operator does not take ends the run
+    with an error.
   }];
   let dependentDialects = ["::loopc::loop::LoopDialect",
-    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
 }
 
@@ -136,10 +154,13 @@ def LoopLowerUnranked
   let description = [{
     Behind convert-onnx-to-linalg only casts, branches, loops and the function's
     border have values `tensor<*xT>`: each becomes `tensor<?xT>`, its elements in
-    C order, and `tensor<?xi64>`, its shape.
+    C order, and `tensor<?xi64>`, its shape. A loop slices views of known rank;
+    of a collected value it collects the elements and carries the shape, which
+    every iteration is held to (`loop_collect_shape`).
   }];
   let dependentDialects = ["::loopc::loop::LoopDialect",
-    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
 }
 

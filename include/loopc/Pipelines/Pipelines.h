@@ -11,6 +11,8 @@
 #ifndef LOOPC_PIPELINES_PIPELINES_H
 #define LOOPC_PIPELINES_PIPELINES_H
 
+#include "loopc/Target/TargetOptions.h"
+
 namespace mlir {
 class OpPassManager;
 } // namespace mlir
@@ -33,6 +35,8 @@ struct PipelineOptions {
   /// The body's condition counts where a Loop has a trip count and no
   /// condition, as in ONNX Runtime. The importer carries it out.
   bool ortCompat = false;
+  /// What matrix products are laid out for.
+  VectorUnit vectors;
 };
 
 /// Appends the passes that lead from an imported (or hand-written) module to

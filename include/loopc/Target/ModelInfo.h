@@ -10,7 +10,9 @@
 //
 //   module attributes {
 //     loopc.model = "decoder",
-//     loopc.inputs = [{name = "x", type = tensor<?x3xf32>, dims = ["N", ""]}],
+//     loopc.inputs = [{name = "x", type = tensor<?x3xf32>, dims = ["N", ""]},
+//                     {name = "n", type = tensor<i64>,
+//                      default = dense<3> : tensor<i64>}],
 //     loopc.outputs = [{name = "y", type = !onnx.seq<tensor<*xui8>>}]}
 //
 // Types are ONNX's: signed integers are signless, bool is i1.
@@ -46,6 +48,9 @@ struct PortInfo {
   /// A tensor's dimensions by name; empty where one has none. As long as the
   /// rank, or empty.
   std::vector<std::string> dims;
+  /// What an input is where the caller leaves it out; null where it must be
+  /// given.
+  mlir::ElementsAttr absent = {};
 };
 
 /// What the table of a compiled model holds.

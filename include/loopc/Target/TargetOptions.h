@@ -35,6 +35,17 @@ struct TargetOptions {
   std::string runtimeLibrary;
 };
 
+/// The vector registers of a target.
+struct VectorUnit {
+  unsigned bits = 128;
+  unsigned registers = 16;
+  /// Of the narrowest element that masked loads and stores take; 0: none.
+  unsigned maskBits = 0;
+};
+
+/// What the target of `options` has; the least of all where they are wrong.
+VectorUnit getVectorUnit(const TargetOptions &options);
+
 } // namespace loopc
 
 #endif // LOOPC_TARGET_TARGETOPTIONS_H

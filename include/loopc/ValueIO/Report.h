@@ -28,8 +28,9 @@ bool compareValues(const HostValue &actual, const HostValue &expected,
                    const Tolerance &tolerance, llvm::StringRef name,
                    llvm::raw_ostream &os);
 
-/// Prints the elements of `value` in brackets. More than `limit` elements are
-/// abbreviated: three at either end of each axis; negative: never.
+/// Prints the elements of `value` in brackets. More than `limit` elements (of a
+/// tensor, or tensors of a sequence) are abbreviated: three at either end of
+/// each axis; negative: never.
 void printElements(const HostValue &value, int64_t limit,
                    llvm::raw_ostream &os);
 

@@ -12,10 +12,13 @@
 
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/VectorInterfaces.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_CONVERTLOOPTOSCF
@@ -26,12 +29,55 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
 
-/// A loop whose body holds no loop or call is polled every so many iterations,
-/// others every time.
-static constexpr int64_t kPollStrip = 1024;
-/// A loop with fewer constant trips than this, whose body is cheap, is not
-/// polled: it ends soon.
-static constexpr int64_t kUnpolledTrips = 4096;
+/// A loop is polled about every so many operations, but not less often than
+/// every `kMaxPollStrip` iterations.
+static constexpr int64_t kPolledCost = 1 << 16;
+static constexpr int64_t kMaxPollStrip = 1024;
+/// A loop that ends within so many operations is not polled.
+static constexpr int64_t kUnpolledCost = 1 << 18;
+/// The cost of what takes as long as its operands want.
+static constexpr int64_t kUnboundedCost = kUnpolledCost + 1;
+/// The cost of a runtime function: an allocation, a list.
+static constexpr int64_t kRuntimeCost = 32;
+
+static int64_t costOf(Region &region);
+
+/// About how many machine operations `op` takes; kUnboundedCost where that is
+/// not known here.
+static int64_t costOf(Operation &op) {
+  // A growing buffer is copied so rarely that no iteration pays for it.
+  if (op.hasAttr(kRareAttrName))
+    return 1;
+  if (auto inner = dyn_cast<scf::ForOp>(op)) {
+    std::optional<llvm::APInt> trips = inner.getStaticTripCount();
+    if (!trips || trips->ugt(kUnpolledCost))
+      return kUnboundedCost;
+    int64_t count = static_cast<int64_t>(trips->getZExtValue());
+    return 1 + count * std::min(costOf(inner.getRegion()), kUnboundedCost);
+  }
+  if (isa<LoopLikeOpInterface, CallOpInterface>(op))
+    return kUnboundedCost;
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    auto type = cast<BaseMemRefType>(copy.getTarget().getType());
+    return type.hasStaticShape() ? kRuntimeCost + type.getNumElements() / 8
+                                 : kUnboundedCost;
+  }
+  int64_t cost = 1;
+  for (Region &region : op.getRegions())
+    cost = std::min(cost + costOf(region), kUnboundedCost);
+  if (op.getNumRegions() == 0 && !isMemoryEffectFree(&op) &&
+      !isa<memref::LoadOp, memref::StoreOp, CheckOp>(op) &&
+      !isa<VectorTransferOpInterface>(op))
+    cost = kRuntimeCost;
+  return cost;
+}
+
+static int64_t costOf(Region &region) {
+  int64_t cost = 0;
+  for (Operation &op : region.getOps())
+    cost = std::min(cost + costOf(op), kUnboundedCost);
+  return cost;
+}
 
 namespace {
 class LoopConversion {
@@ -48,13 +94,9 @@ public:
         return loop.emitOpError("tensors must be bufferized before "
                                 "convert-loop-to-scf");
     b.setInsertionPoint(loop);
-    heavy = loop.getBody()
-                .walk([&](Operation *op) {
-                  return isa<LoopLikeOpInterface, CallOpInterface>(op)
-                             ? WalkResult::interrupt()
-                             : WalkResult::advance();
-                })
-                .wasInterrupted();
+    cost = std::max<int64_t>(costOf(loop.getBody()), 1);
+    strip = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(
+        std::clamp<int64_t>(kPolledCost / cost, 1, kMaxPollStrip))));
     loop.walk([&](CheckOp check) {
       if (!check.getIteration() && check->getParentOfType<LoopOp>() == loop)
         check.getIterationMutable().assign(loop.getCounter());
@@ -63,7 +105,11 @@ public:
     // body reads it.
     conditionCarried =
         loop.getCondition() || !loop.getConditionArg().use_empty();
-    if (loop.getTripCount() && !loop.getCondition())
+    bool counted = loop.getTripCount() && !loop.getCondition();
+    remarkFact(loop.getLoc(), "Trips",
+               counted ? "the number of iterations is known when it begins"
+                       : "a condition is tested before each iteration");
+    if (counted)
       convertToFor();
     else
       convertToWhile();
@@ -76,11 +122,11 @@ private:
   }
 
   void poll(Value counter) {
-    if (heavy) {
+    if (strip == 1) {
       PollOp::create(b);
       return;
     }
-    Value mask = constant(counter.getType(), kPollStrip - 1);
+    Value mask = constant(counter.getType(), strip - 1);
     Value low = arith::AndIOp::create(b, counter, mask);
     Value now = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, low, mask);
     auto branch = scf::IfOp::create(b, now, /*withElseRegion=*/false);
@@ -111,7 +157,7 @@ private:
       rewriter.eraseOp(body->getTerminator());
     b.setInsertionPointToStart(body);
     std::optional<int64_t> count = getConstantIntValue(trips);
-    if (heavy || !count || *count > kUnpolledTrips)
+    if (!count || *count > kUnpolledCost / cost)
       poll(made.getInductionVar());
     SmallVector<Value> args{made.getInductionVar()};
     args.push_back(conditionCarried ? Value(made.getRegionIterArgs().front())
@@ -170,14 +216,16 @@ private:
   IRRewriter &rewriter;
   ImplicitLocOpBuilder b;
   LoopOp loop;
-  bool heavy = false, conditionCarried = false;
+  int64_t cost = 1;  ///< of an iteration
+  int64_t strip = 1; ///< iterations between polls
+  bool conditionCarried = false;
 };
 
 struct ConvertLoopToSCF : loopc::impl::ConvertLoopToSCFBase<ConvertLoopToSCF> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     // Outer loops first: a check belongs to the innermost loop around it, and
-    // whether a body is heavy is asked while its loops are still there.
+    // what a body costs is asked while its loops are still there.
     SmallVector<LoopOp> loops;
     getOperation().walk<WalkOrder::PreOrder>(
         [&](LoopOp loop) { loops.push_back(loop); });

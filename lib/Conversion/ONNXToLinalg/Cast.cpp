@@ -12,7 +12,9 @@
 // for uint32 and the 64-bit types), where NaN and what is out of range become
 // the smallest integer, and the high bits are dropped.
 
-#include "ElementwiseUtils.h"
+#include "ElementTypes.h"
+#include "StringUtils.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -28,10 +30,7 @@ Type NodeLowering::computeType(Type type) {
 // Scalars
 //===----------------------------------------------------------------------===//
 
-/// f64 to a type of less than 32 bits, rounded once. The step to f32 rounds to
-/// odd: it keeps in the last bit that something was cut off, so that the second
-/// step cannot mistake the value for a tie.
-static Value narrowFloat64(ScalarBuilder &s, Value value, Type to) {
+Value loopc::narrowToOdd(ScalarBuilder &s, Value value) {
   Type f32 = s.b.getF32Type(), i32 = s.b.getI32Type();
   Value nearest = s.make<arith::TruncFOp>(f32, value);
   Value back = s.make<arith::ExtFOp>(s.b.getF64Type(), nearest);
@@ -41,7 +40,7 @@ static Value narrowFloat64(ScalarBuilder &s, Value value, Type to) {
   Value cut = s.sub(bits, s.make<arith::ExtUIOp>(i32, away));
   Value odd = s.either(cut, s.integer(i32, 1));
   Value chosen = s.select(inexact, odd, bits);
-  return s.make<arith::TruncFOp>(to, s.make<arith::BitcastOp>(f32, chosen));
+  return s.make<arith::BitcastOp>(f32, chosen);
 }
 
 static Value floatToFloat(ScalarBuilder &s, Value value, FloatType to) {
@@ -49,7 +48,7 @@ static Value floatToFloat(ScalarBuilder &s, Value value, FloatType to) {
   if (from.getWidth() < to.getWidth())
     return s.make<arith::ExtFOp>(to, value);
   if (from.isF64() && to.getWidth() < 32)
-    return narrowFloat64(s, value, to);
+    return s.make<arith::TruncFOp>(to, narrowToOdd(s, value));
   if (from.getWidth() > to.getWidth())
     return s.make<arith::TruncFOp>(to, value);
   // f16 and bf16: through f32.
@@ -116,12 +115,11 @@ static Value integerToInteger(ScalarBuilder &s, Value value, bool fromUnsigned,
   return s.make<arith::ExtSIOp>(to, value);
 }
 
-Value NodeLowering::castScalar(OpBuilder &b, Location loc, Value value,
-                               bool fromUnsigned, Type to, bool toUnsigned) {
+Value loopc::convertNumber(ScalarBuilder &s, Value value, bool fromUnsigned,
+                           Type to, bool toUnsigned) {
   Type from = value.getType();
   if (from == to)
     return value;
-  ScalarBuilder s(b, loc);
   if (to.isInteger(1))
     return s.notEqual(value, s.number(from, 0));
   auto toFloat = dyn_cast<FloatType>(to);
@@ -133,50 +131,174 @@ Value NodeLowering::castScalar(OpBuilder &b, Location loc, Value value,
                  : integerToInteger(s, value, fromUnsigned, to);
 }
 
+Value NodeLowering::castScalar(OpBuilder &b, Location loc, Value value,
+                               bool fromUnsigned, Type to, bool toUnsigned) {
+  ScalarBuilder s(b, loc);
+  Value converted = convertNumber(s, value, fromUnsigned, to, toUnsigned);
+  // The rounding of a result, not one that the model asked for.
+  if (auto rounded = converted.getDefiningOp<arith::TruncFOp>();
+      rounded && converted != value)
+    rounded.setFastmath(arith::FastMathFlags::contract);
+  return converted;
+}
+
 //===----------------------------------------------------------------------===//
 // Cast and CastLike
 //===----------------------------------------------------------------------===//
 
-/// Element types whose conversion to themselves costs nothing and whose
-/// conversion to others is not lowered: strings, small floats.
-static LogicalResult castElements(NodeLowering &l) {
-  Type from = l.elementType(0), to = l.resultElementType();
-  if (from == to) {
+static std::string typeName(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+/// Sets result 0 to `fn` of every element of input 0.
+static void
+mapElements(NodeLowering &l,
+            llvm::function_ref<Value(ScalarBuilder &s, Value x)> fn) {
+  l.setResult(
+      l.elementwise(l.in(0), l.resultElementType(),
+                    [&](OpBuilder &b, Location loc, ValueRange elements) {
+                      ScalarBuilder s(b, loc);
+                      return fn(s, elements[0]);
+                    }));
+}
+
+/// True if every element keeps its bits: integers that differ in the sign, and
+/// a type that stays. A float of 8 bits is then saturated all the same, and the
+/// conversion to float8e8m0 rounds its own smallest number.
+static bool keepsElements(Type from, Type to, CastOptions options) {
+  if (isSmallFloat(to))
+    return from == to && !isa<Float8E8M0FNUType>(to) &&
+           (!options.saturate || cast<FloatType>(to).getWidth() < 8);
+  return from == to ||
+         (!isSmallFloat(from) && !isSmallInteger(from) && !isSmallInteger(to) &&
+          toSignless(from) == toSignless(to));
+}
+
+static LogicalResult castElements(NodeLowering &l, CastOptions options) {
+  Type from = l.declaredType(0), to = l.declaredResultType();
+  if (isa<onnx::StringType>(from) || isa<onnx::StringType>(to))
+    return castStrings(l, options);
+  if (keepsElements(from, to, options)) {
     l.setResult(l.in(0));
     return success();
   }
   for (Type type : {from, to})
-    if (!isArithmeticType(type)) {
-      std::string name;
-      llvm::raw_string_ostream(name) << type;
-      return l.refuse("conversion from or to " + name + " is not supported");
-    }
-  bool fromUnsigned = l.isUnsigned(0), toUnsigned = l.isResultUnsigned();
-  l.setResult(l.elementwise(
-      l.in(0), to, [&](OpBuilder &b, Location loc, ValueRange elements) {
-        return NodeLowering::castScalar(b, loc, elements[0], fromUnsigned, to,
-                                        toUnsigned);
-      }));
+    if (!isArithmeticType(type) && !isSmallFloat(type))
+      return l.refuse("conversion from or to " + typeName(type) +
+                      " is not supported");
+  mapElements(l, [&](ScalarBuilder &s, Value x) {
+    return convertElement(s, x, from, to, options);
+  });
   return success();
 }
 
-/// The result's type says what `to` said. The other attributes are about
-/// floats of 8 bits.
+/// The attributes that are about floats of 8 bits.
+static FailureOr<CastOptions> castOptions(NodeLowering &l) {
+  CastOptions options;
+  options.saturate = l.intAttr("saturate", 1) != 0;
+  std::string mode = l.stringAttr("round_mode", "up");
+  if (mode == "down")
+    options.roundMode = CastOptions::RoundMode::Down;
+  else if (mode == "nearest")
+    options.roundMode = CastOptions::RoundMode::Nearest;
+  else if (mode != "up")
+    return l.refuse("'round_mode' is '" + mode +
+                    "', expected 'up', 'down' or 'nearest'");
+  return options;
+}
+
+/// The result's type says what `to` said.
 static LogicalResult lowerCast(NodeLowering &l) {
-  for (StringRef name : {"to", "saturate", "round_mode"})
-    l.ignoreAttr(name);
-  return castElements(l);
+  l.ignoreAttr("to");
+  FailureOr<CastOptions> options = castOptions(l);
+  return failed(options) ? failure() : castElements(l, *options);
 }
 
 static LogicalResult lowerCastLike(NodeLowering &l) {
-  for (StringRef name : {"saturate", "round_mode"})
-    l.ignoreAttr(name);
-  return castElements(l);
+  FailureOr<CastOptions> options = castOptions(l);
+  return failed(options) ? failure() : castElements(l, *options);
+}
+
+//===----------------------------------------------------------------------===//
+// BitCast
+//===----------------------------------------------------------------------===//
+
+/// Bits of an element at the border of a model.
+static unsigned widthOf(Type type) {
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return 2 * widthOf(complex.getElementType());
+  return type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
+}
+
+/// The bits of an element of the declared type `type`, in an integer of as many
+/// bits, those of less than a byte in i8 with zeros above.
+static Value bitsOf(ScalarBuilder &s, Value value, Type type) {
+  auto integer = [&](unsigned width) {
+    return IntegerType::get(s.b.getContext(), width);
+  };
+  if (type.isInteger(1))
+    return s.make<arith::ExtUIOp>(integer(8), value);
+  if (widthOf(type) < 8)
+    return s.both(value, s.integer(integer(8), (1 << widthOf(type)) - 1));
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    Type part = complex.getElementType();
+    unsigned width = widthOf(part);
+    auto widened = [&](Value x) {
+      return s.make<arith::ExtUIOp>(integer(2 * width), bitsOf(s, x, part));
+    };
+    Value low = widened(s.make<complex::ReOp>(value));
+    Value high = widened(s.make<complex::ImOp>(value));
+    Value count = s.integer(integer(2 * width), width);
+    return s.either(low, s.make<arith::ShLIOp>(high, count));
+  }
+  if (isa<FloatType>(value.getType()))
+    return s.make<arith::BitcastOp>(integer(widthOf(type)), value);
+  return value;
+}
+
+/// The element of the declared type `type` that has the bits `bits`.
+static Value elementOf(ScalarBuilder &s, Value bits, Type type) {
+  if (type.isInteger(1))
+    return s.notEqual(bits, s.integer(bits.getType(), 0));
+  if (isSmallInteger(type))
+    return wrapSmallInteger(s, bits, type);
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    Type part = complex.getElementType();
+    unsigned width = widthOf(part);
+    auto half = IntegerType::get(s.b.getContext(), width);
+    Value count = s.integer(bits.getType(), width);
+    Value high = s.make<arith::ShRUIOp>(bits, count);
+    Value re = elementOf(s, s.make<arith::TruncIOp>(half, bits), part);
+    Value im = elementOf(s, s.make<arith::TruncIOp>(half, high), part);
+    return s.make<complex::CreateOp>(type, re, im);
+  }
+  if (isa<FloatType>(toSignless(type)))
+    return s.make<arith::BitcastOp>(type, bits);
+  return bits;
+}
+
+static LogicalResult lowerBitCast(NodeLowering &l) {
+  l.ignoreAttr("to");
+  Type from = l.declaredType(0), to = l.declaredResultType();
+  if (widthOf(from) != widthOf(to))
+    return l.refuse("an element of " + Twine(widthOf(from)) +
+                    " bits cannot be one of " + Twine(widthOf(to)));
+  if (from == to) {
+    l.setResult(l.in(0));
+    return success();
+  }
+  mapElements(l, [&](ScalarBuilder &s, Value x) {
+    return elementOf(s, bitsOf(s, x, from), to);
+  });
+  return success();
 }
 
 void loopc::addCastRows(LoweringTable &table) {
   table.add({
       {"", "Cast", 1, kLatest, lowerCast},
       {"", "CastLike", 15, kLatest, lowerCastLike},
+      {"", "BitCast", 26, kLatest, lowerBitCast},
   });
 }

@@ -11,6 +11,7 @@
 // vectorises as they are, so that a schedule is an improvement and no need.
 
 #include "Contraction.h"
+#include "ElementTypes.h"
 #include "ShapeUtils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -392,10 +393,42 @@ static LogicalResult lowerMatMulInteger(NodeLowering &l) {
   return success();
 }
 
+/// QLinearMatMul where an operand or the result is a float of 8 bits: the sums
+/// are f32.
+static LogicalResult lowerQLinearMatMulFloat(NodeLowering &l) {
+  int64_t rank = l.rank(0);
+  Type f32 = l.b.getF32Type();
+  auto difference = [&](unsigned i, Value zeroPoint) {
+    return l.elementwise({l.in(i), zeroPoint}, f32,
+                         [&](OpBuilder &b, Location loc, ValueRange elements) {
+                           ScalarBuilder s(b, loc);
+                           Type type = l.declaredType(i);
+                           return s.sub(
+                               convertElement(s, elements[0], type, f32),
+                               convertElement(s, elements[1], type, f32));
+                         });
+  };
+  Value x = difference(0, perRow(l, 2, rank)), w = difference(3, l.in(5));
+  Value sum = matMul(l, {x, false}, {w, false}, f32);
+  if (!sum)
+    return failure();
+  Type to = l.declaredResultType();
+  l.setResult(l.elementwise(
+      {sum, perRow(l, 1, rank), l.in(4), perRow(l, 6, rank),
+       perRow(l, 7, rank)},
+      toSignless(to), [&](OpBuilder &b, Location loc, ValueRange elements) {
+        ScalarBuilder s(b, loc);
+        auto real = [&](unsigned k) { return s.cast(elements[k], f32); };
+        Value scale = s.div(s.mul(real(1), real(2)), real(3));
+        return quantizeElement(s, s.mul(elements[0], scale), elements[4], to);
+      }));
+  return success();
+}
+
 static LogicalResult lowerQLinearMatMul(NodeLowering &l) {
   for (unsigned i : {0u, 3u, 7u})
-    if (!l.elementType(i).isInteger())
-      return l.refuse("8-bit floats are not supported");
+    if (isSmallFloat(l.declaredType(i)))
+      return lowerQLinearMatMulFloat(l);
   int64_t rank = l.rank(0);
   Factor lhs{l.in(0), l.isUnsigned(0)}, rhs{l.in(3), l.isUnsigned(3)};
   Value x = subtractZeroPoint(l, lhs, {perRow(l, 2, rank), lhs.isUnsigned});

@@ -11,6 +11,7 @@
 
 #include "ElementwiseUtils.h"
 #include "ShapeUtils.h"
+#include "StringUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -109,6 +110,17 @@ template <BinaryFn fn> static LogicalResult lowerOldBinary(NodeLowering &l) {
   if (failed(alignOldBroadcast(l, rhs)))
     return failure();
   return binary(l, rhs, fn);
+}
+
+/// Equal takes strings too.
+static LogicalResult lowerEqual(NodeLowering &l) {
+  if (!l.isString(0))
+    return lowerBinary<equalFn>(l);
+  l.setResult(l.elementwise({l.in(0), l.in(1)}, l.b.getI1Type(),
+                            [](OpBuilder &b, Location loc, ValueRange e) {
+                              return equalStrings(b, loc, e[0], e[1]);
+                            }));
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -380,8 +392,6 @@ static LogicalResult lowerVariadic(NodeLowering &l) {
 
 static LogicalResult lowerWhere(NodeLowering &l) {
   Type element = l.elementType(1);
-  if (!isa<IntegerType, FloatType, ComplexType>(element))
-    return l.refuse("strings are not supported");
   l.setResult(l.elementwise({l.in(0), l.in(1), l.in(2)}, element,
                             [](OpBuilder &b, Location loc, ValueRange e) {
                               ScalarBuilder s(b, loc);
@@ -501,7 +511,7 @@ static void addLogicRows(LoweringTable &table) {
       {"", "LessOrEqual", 12, kLatest, lowerBinary<lessOrEqualFn>},
       {"", "GreaterOrEqual", 12, kLatest, lowerBinary<greaterOrEqualFn>},
       {"", "Equal", 1, 6, lowerOldBinary<equalFn>},
-      {"", "Equal", 7, kLatest, lowerBinary<equalFn>},
+      {"", "Equal", 7, kLatest, lowerEqual},
       {"", "And", 1, 6, lowerOldBinary<andFn>},
       {"", "And", 7, kLatest, lowerBinary<andFn>},
       {"", "Or", 1, 6, lowerOldBinary<orFn>},

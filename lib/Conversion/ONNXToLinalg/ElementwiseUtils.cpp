@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ElementwiseUtils.h"
+#include "ElementTypes.h"
 #include "ShapeUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -170,10 +170,10 @@ bool loopc::isArithmeticType(Type type) {
 }
 
 LogicalResult loopc::requireArithmetic(NodeLowering &l, unsigned i) {
-  if (isArithmeticType(l.elementType(i)))
+  if (isArithmeticType(l.elementType(i)) && !isSmallFloat(l.declaredType(i)))
     return success();
   std::string type;
-  llvm::raw_string_ostream(type) << l.elementType(i);
+  llvm::raw_string_ostream(type) << l.declaredType(i);
   return l.refuse("element type " + type + " is not supported");
 }
 
@@ -210,15 +210,21 @@ LogicalResult loopc::requireBroadcastsTo(NodeLowering &l, Value value,
 }
 
 LogicalResult loopc::lowerElementwise(NodeLowering &l, UnaryScalar fn) {
-  if (failed(requireArithmetic(l, 0)))
-    return failure();
-  Type compute = NodeLowering::computeType(l.elementType(0));
+  Type declared = l.declaredType(0), compute = l.b.getF32Type();
+  if (!isSmallFloat(declared)) {
+    if (failed(requireArithmetic(l, 0)))
+      return failure();
+    compute = NodeLowering::computeType(l.elementType(0));
+  }
   Type result = l.resultElementType();
   bool isUnsigned = l.isUnsigned(0);
   l.setResult(l.elementwise(
       l.in(0), result, [&](OpBuilder &b, Location loc, ValueRange elements) {
         ScalarBuilder s(b, loc, isUnsigned);
-        return s.cast(fn(s, s.cast(elements[0], compute)), result);
+        Value x = isSmallFloat(declared)
+                      ? convertElement(s, elements[0], declared, compute)
+                      : s.cast(elements[0], compute);
+        return s.cast(fn(s, x), result);
       }));
   return success();
 }

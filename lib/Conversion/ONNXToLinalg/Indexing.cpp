@@ -10,6 +10,7 @@
 // index out of range ends the run; it is found before anything is read.
 
 #include "ShapeUtils.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -229,6 +230,12 @@ private:
 };
 } // namespace
 
+/// True for complex numbers; strings are pairs of integers.
+static bool isComplex(Type type) {
+  auto complex = dyn_cast<ComplexType>(type);
+  return complex && isa<FloatType>(complex.getElementType());
+}
+
 template <typename FloatOp, typename SignedOp, typename UnsignedOp = SignedOp>
 static Value arithmetic(OpBuilder &b, Location loc, Value x, Value y,
                         bool isUnsigned) {
@@ -247,8 +254,12 @@ Value Reduction::combine(OpBuilder &b, Location loc, Value x, Value y) const {
     // Booleans: or, as NumPy has it.
     if (x.getType().isInteger(1))
       return arith::OrIOp::create(b, loc, x, y);
+    if (isComplex(x.getType()))
+      return complex::AddOp::create(b, loc, x, y);
     return arithmetic<arith::AddFOp, arith::AddIOp>(b, loc, x, y, isUnsigned);
   case Mul:
+    if (isComplex(x.getType()))
+      return complex::MulOp::create(b, loc, x, y);
     return arithmetic<arith::MulFOp, arith::MulIOp>(b, loc, x, y, isUnsigned);
   case Min:
     return arithmetic<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(
@@ -283,9 +294,12 @@ static FailureOr<Reduction> reductionOf(NodeLowering &l) {
                   .Default(std::nullopt);
   if (!kind)
     return l.refuse("reduction '" + name + "' is not known");
-  if (*kind != Reduction::None &&
-      !isa<FloatType, IntegerType>(l.elementType(0)))
+  Type type = l.elementType(0);
+  if (*kind != Reduction::None && !isa<FloatType, IntegerType>(type) &&
+      !isComplex(type))
     return l.refuse("reductions need numbers");
+  if (isComplex(type) && (*kind == Reduction::Min || *kind == Reduction::Max))
+    return l.refuse("complex numbers have no order");
   return Reduction{*kind, l.isUnsigned(0)};
 }
 

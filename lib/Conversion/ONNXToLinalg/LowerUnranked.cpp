@@ -9,11 +9,13 @@
 // loop-lower-unranked: a tensor of unknown rank becomes its elements in C order
 // and its shape, two tensors of rank 1.
 
+#include "FlatView.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -33,10 +35,7 @@ static bool isUnranked(Type type) { return isa<UnrankedTensorType>(type); }
 static SmallVector<Type> pairTypes(Type type) {
   if (!isUnranked(type))
     return {type};
-  Type element = cast<UnrankedTensorType>(type).getElementType();
-  Type i64 = IntegerType::get(type.getContext(), 64);
-  return {RankedTensorType::get({ShapedType::kDynamic}, element),
-          RankedTensorType::get({ShapedType::kDynamic}, i64)};
+  return flatTypes(cast<UnrankedTensorType>(type).getElementType());
 }
 
 static SmallVector<Type> pairTypes(TypeRange types) {
@@ -46,7 +45,265 @@ static SmallVector<Type> pairTypes(TypeRange types) {
   return result;
 }
 
+/// The two values of an unranked one; a ranked one alone.
+static SmallVector<Value> parts(OpBuilder &b, Location loc, ValueRange values) {
+  SmallVector<Value> result;
+  for (Value value : values) {
+    if (!isUnranked(value.getType())) {
+      result.push_back(value);
+      continue;
+    }
+    FlatTensor flat = FlatBuilder(b, loc).flatten(value);
+    result.append({flat.elements, flat.shape});
+  }
+  return result;
+}
+
+/// The value of type `type` that `parts` begin with; drops them.
+static Value whole(OpBuilder &b, Location loc, Type type, ValueRange &parts) {
+  unsigned count = isUnranked(type) ? 2 : 1;
+  ValueRange own = parts.take_front(count);
+  parts = parts.drop_front(count);
+  if (count == 1)
+    return own.front();
+  return UnrealizedConversionCastOp::create(b, loc, type, own).getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
 namespace {
+/// Rebuilds a loop with ports of unknown rank. Carried values become pairs. A
+/// slice is taken from a view of known rank. Of a collected value the elements
+/// are collected; the shape is carried, and held to be the same in all
+/// iterations (loop_collect_shape).
+class LoopUnranker {
+public:
+  LoopUnranker(ImplicitLocOpBuilder &builder, loop::LoopOp loop)
+      : f(builder, loop.getLoc()), b(f.b), loop(loop) {}
+
+  void run() {
+    b.setInsertionPoint(loop);
+    loop::LoopPorts ports = loop.getPorts();
+    SmallVector<Value> inits = partsOf(loop.getInits());
+    SmallVector<Type> arguments{loop.getCounter().getType(),
+                                loop.getConditionArg().getType()};
+    llvm::append_range(arguments, ValueRange(inits).getTypes());
+    SmallVector<Type> results(ValueRange(inits).getTypes());
+    firstShape = inits.size();
+    planCollected(ports, inits, arguments, results);
+    SmallVector<Value> slices = planSlices(ports, arguments);
+    auto made = loop::LoopOp::create(b, results, arguments, loop.getTripCount(),
+                                     loop.getCondition(), inits, slices,
+                                     loop.getLengths(), ports);
+    made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    rewriteYield(made);
+    moveBody(made);
+    replaceResults(made);
+  }
+
+private:
+  struct Collected {
+    bool isUnranked;
+    int64_t axis;
+  };
+  struct Slice {
+    Value shape; ///< of an iteration's value; null where the rank is known
+    bool isView; ///< has the axes before and behind the slice's
+  };
+
+  SmallVector<Value> partsOf(ValueRange values) {
+    return parts(b, b.getLoc(), values);
+  }
+
+  void planCollected(loop::LoopPorts &ports, SmallVector<Value> &inits,
+                     SmallVector<Type> &arguments, SmallVector<Type> &results) {
+    SmallVector<Type> types;
+    for (auto [k, value, result] : llvm::enumerate(
+             loop.getYield().getCollected(), loop.getCollectedResults())) {
+      bool open = isUnranked(value.getType());
+      collected.push_back({open, ports.collectAxes[k]});
+      if (!open && isUnranked(result.getType())) {
+        int64_t &axis = ports.collectAxes[k];
+        auto type = dyn_cast<RankedTensorType>(value.getType());
+        if (axis < 0)
+          axis += (type ? type.getRank() : 0) + 1;
+        types.push_back(stackedType(value.getType()));
+        continue;
+      }
+      if (!open) {
+        types.push_back(result.getType());
+        continue;
+      }
+      ports.collectAxes[k] = 0;
+      Type element = getElementTypeOrSelf(value.getType());
+      types.push_back(RankedTensorType::get(
+          {ShapedType::kDynamic, ShapedType::kDynamic}, element));
+      // loop_zero: without an iteration there is no shape, [0] comes out;
+      // padding (loop_collect_length) is rows of nothing.
+      Value none = loop.getLengthOf(k) ? f.shapeOf(f.index(0)) : f.shapeOf({});
+      inits.push_back(none);
+      arguments.push_back(none.getType());
+      results.push_back(none.getType());
+    }
+    llvm::append_range(results, types);
+  }
+
+  /// A tensor of one more axis, none of which is known.
+  static Type stackedType(Type type) {
+    auto ranked = dyn_cast<RankedTensorType>(type);
+    SmallVector<int64_t> shape((ranked ? ranked.getRank() : 0) + 1,
+                               ShapedType::kDynamic);
+    return RankedTensorType::get(shape, getElementTypeOrSelf(type));
+  }
+
+  SmallVector<Value> planSlices(loop::LoopPorts &ports,
+                                SmallVector<Type> &arguments) {
+    SmallVector<Value> values;
+    for (auto [k, value, arg] :
+         llvm::enumerate(loop.getSlices(), loop.getSliceArgs())) {
+      Type type = arg.getType();
+      bool open = isUnranked(value.getType());
+      slices.push_back({});
+      if (open && !isUnranked(type)) {
+        // What the body wants tells the rank.
+        auto stacked = cast<TensorType>(stackedType(type));
+        value = f.unflatten(f.flatten(value), stacked);
+        if (ports.sliceAxes[k] < 0)
+          ports.sliceAxes[k] += stacked.getRank();
+        open = false;
+      }
+      if (!open && !isUnranked(type)) {
+        arguments.push_back(type);
+        values.push_back(value);
+        continue;
+      }
+      FlatTensor flat = f.flatten(value);
+      Value axis = f.normalizeAxis(f.index(ports.sliceAxes[k]), f.rank(flat));
+      AxisView view = f.viewAt(flat.shape, axis);
+      slices.back() = {f.withoutAxis(flat.shape, axis),
+                       ports.sliceAxes[k] != 0};
+      SmallVector<Value> extents{view.mid, view.inner};
+      if (slices.back().isView)
+        extents.insert(extents.begin(), view.outer);
+      values.push_back(f.expand(flat.elements, extents));
+      ports.sliceAxes[k] = slices.back().isView;
+      SmallVector<int64_t> shape(extents.size() - 1, ShapedType::kDynamic);
+      arguments.push_back(
+          RankedTensorType::get(shape, getElementTypeOrSelf(value.getType())));
+    }
+    return values;
+  }
+
+  void rewriteYield(loop::LoopOp made) {
+    loop::YieldOp yield = loop.getYield();
+    b.setInsertionPoint(yield);
+    SmallVector<Value> carried = partsOf(yield.getCarried());
+    SmallVector<Value> rows;
+    Value isFirst;
+    unsigned port = firstShape;
+    for (auto [k, value] : llvm::enumerate(yield.getCollected())) {
+      if (!collected[k].isUnranked) {
+        rows.push_back(value);
+        continue;
+      }
+      if (!isFirst) {
+        Value counter = loop::extractScalar(b, b.getLoc(), made.getCounter(),
+                                            "the iteration");
+        isFirst = f.equal(f.toIndex(counter), f.index(0));
+      }
+      FlatTensor flat = f.flatten(value);
+      Value before = made.getCarriedArgs()[port++];
+      SmallVector<Value> shown = f.shownShape(flat.shape);
+      llvm::append_range(shown, f.shownShape(before));
+      f.check(f.either(isFirst, f.sameShape(flat.shape, before)),
+              "collected value #" + Twine(k) +
+                  " has shape {*}, in the iterations before {*}",
+              shown);
+      rows.push_back(flat.elements);
+      carried.push_back(flat.shape);
+    }
+    loop::YieldOp::create(b, yield.getCondition(), carried, rows);
+    yield.erase();
+  }
+
+  void moveBody(loop::LoopOp made) {
+    Block *body = loop.getLoopBody(), *target = made.getLoopBody();
+    b.setInsertionPointToStart(target);
+    unsigned before = 2 + loop.getNumCarried();
+    ValueRange range(target->getArguments());
+    for (BlockArgument arg : body->getArguments().take_front(before))
+      arg.replaceAllUsesWith(whole(b, b.getLoc(), arg.getType(), range));
+    auto args = made.getSliceArgs();
+    for (auto [k, arg] : llvm::enumerate(loop.getSliceArgs())) {
+      Value value = args[k];
+      if (slices[k].shape)
+        value = f.unflatten({f.collapse(value), slices[k].shape},
+                            cast<TensorType>(arg.getType()));
+      arg.replaceAllUsesWith(value);
+    }
+    target->getOperations().splice(target->end(), body->getOperations());
+  }
+
+  /// The collected value of shape [trips] + `shape`, with its first axis moved
+  /// to `axis`.
+  FlatTensor finishCollected(Value rows, Value shape, int64_t where) {
+    Value trips = f.length(rows), zero = f.index(0), one = f.index(1);
+    Value elements = f.flatten(rows).elements, rank = f.length(shape);
+    if (where == 0)
+      return {elements, f.withNewAxis(shape, zero, trips)};
+    Value axis = f.index(where);
+    if (where < 0)
+      axis = f.add(axis, f.add(rank, one));
+    f.check(f.either(f.equal(trips, zero),
+                     f.compare(arith::CmpIPredicate::ule, axis, rank)),
+            "axis {} is out of range for collected values of rank {}",
+            {axis, rank});
+    axis = f.minimum(f.maximum(axis, zero), rank);
+    Value row = f.product(shape);
+    Value strides = f.withNewAxis(f.stridesOf(shape), axis, row);
+    Value moved = f.withNewAxis(shape, axis, trips);
+    return {f.stridedCopy(elements, zero, strides, moved, f.product(moved)),
+            moved};
+  }
+
+  void replaceResults(loop::LoopOp made) {
+    b.setInsertionPointAfter(made);
+    SmallVector<Value> values;
+    ValueRange range(made.getCarriedResults());
+    for (Value result : loop.getCarriedResults())
+      values.push_back(whole(b, b.getLoc(), result.getType(), range));
+    for (auto [k, result] : llvm::enumerate(loop.getCollectedResults())) {
+      Value rows = made.getCollectedResults()[k];
+      auto type = cast<TensorType>(result.getType());
+      if (collected[k].isUnranked) {
+        FlatTensor flat =
+            finishCollected(rows, range.front(), collected[k].axis);
+        range = range.drop_front();
+        values.push_back(f.unflatten(flat, type));
+      } else if (isUnranked(type)) {
+        values.push_back(f.unflatten(f.flatten(rows), type));
+      } else {
+        values.push_back(rows);
+      }
+    }
+    loop->replaceAllUsesWith(values);
+    loop->erase();
+  }
+
+  FlatBuilder f;
+  ImplicitLocOpBuilder &b;
+  loop::LoopOp loop;
+  SmallVector<Collected> collected;
+  SmallVector<Slice> slices;
+  unsigned firstShape = 0; ///< the first carried value that is a shape
+};
+
+//===----------------------------------------------------------------------===//
+// Everything else
+//===----------------------------------------------------------------------===//
+
 class UnrankedLowering {
 public:
   explicit UnrankedLowering(func::FuncOp function)
@@ -58,39 +315,19 @@ public:
     for (Operation *op : ops) {
       b.setLoc(op->getLoc());
       b.setInsertionPoint(op);
-      if (failed(lower(op)))
-        return failure();
+      lower(op);
     }
     lowerSignature();
     return foldCasts();
   }
 
 private:
-  /// The two values of an unranked one; a ranked one alone.
   SmallVector<Value> parts(ValueRange values) {
-    SmallVector<Value> result;
-    for (Value value : values) {
-      if (!isUnranked(value.getType())) {
-        result.push_back(value);
-        continue;
-      }
-      auto cast = UnrealizedConversionCastOp::create(
-          b, pairTypes(value.getType()), value);
-      llvm::append_range(result, cast.getResults());
-    }
-    return result;
+    return ::parts(b, b.getLoc(), values);
   }
-
-  /// The value of type `type` that `parts` begin with; drops them.
   Value whole(Type type, ValueRange &parts) {
-    unsigned count = isUnranked(type) ? 2 : 1;
-    ValueRange own = parts.take_front(count);
-    parts = parts.drop_front(count);
-    if (count == 1)
-      return own.front();
-    return UnrealizedConversionCastOp::create(b, type, own).getResult(0);
+    return ::whole(b, b.getLoc(), type, parts);
   }
-
   void replaceResults(Operation *op, ValueRange parts) {
     b.setInsertionPointAfterValue(parts.front());
     SmallVector<Value> values;
@@ -100,7 +337,7 @@ private:
     op->erase();
   }
 
-  LogicalResult lower(Operation *op) {
+  void lower(Operation *op) {
     auto any = [](TypeRange types) { return llvm::any_of(types, isUnranked); };
     if (auto cast = dyn_cast<tensor::CastOp>(op))
       lowerCast(cast);
@@ -111,6 +348,12 @@ private:
       rank.replaceAllUsesWith(
           tensor::DimOp::create(b, shape, zero).getResult());
       rank.erase();
+    } else if (auto dim = dyn_cast<tensor::DimOp>(op);
+               dim && isUnranked(dim.getSource().getType())) {
+      Value shape = parts(dim.getSource())[1];
+      dim.replaceAllUsesWith(
+          FlatBuilder(b, dim.getLoc()).at(shape, dim.getIndex()));
+      dim.erase();
     } else if (auto select = dyn_cast<arith::SelectOp>(op);
                select && isUnranked(select.getType())) {
       SmallVector<Value> yes = parts(select.getTrueValue());
@@ -126,9 +369,8 @@ private:
                any(op->getResultTypes())) {
       lowerBranch(op);
     } else if (auto loop = dyn_cast<loop::LoopOp>(op)) {
-      return lowerLoop(loop);
+      lowerLoop(loop);
     }
-    return success();
   }
 
   void lowerCast(tensor::CastOp cast) {
@@ -137,86 +379,13 @@ private:
     if (from && to) {
       cast.replaceAllUsesWith(source);
       cast.erase();
-    } else if (to) {
-      SmallVector<Value> flat = flatten(source);
-      ValueRange range(flat);
-      cast.replaceAllUsesWith(whole(cast.getType(), range));
-      cast.erase();
-    } else if (from) {
-      cast.replaceAllUsesWith(unflatten(
-          parts(source), mlir::cast<RankedTensorType>(cast.getType())));
+    } else if (from || to) {
+      FlatBuilder f(b, cast.getLoc());
+      Value value = f.unflatten(f.flatten(source),
+                                mlir::cast<TensorType>(cast.getType()));
+      cast.replaceAllUsesWith(value);
       cast.erase();
     }
-  }
-
-  /// Elements and shape of a ranked value.
-  SmallVector<Value> flatten(Value value) {
-    auto type = mlir::cast<RankedTensorType>(value.getType());
-    Type element = type.getElementType(), i64 = b.getI64Type();
-    SmallVector<Value> extents;
-    for (OpFoldResult extent : resolveDims(b, b.getLoc(), value))
-      extents.push_back(arith::IndexCastOp::create(
-          b, i64, getValueOrCreateConstantIndexOp(b, b.getLoc(), extent)));
-    Value shape = tensor::FromElementsOp::create(
-        b, RankedTensorType::get({type.getRank()}, i64), extents);
-    Value flat = value;
-    if (type.getRank() == 0)
-      flat = tensor::ExpandShapeOp::create(
-          b, RankedTensorType::get({1}, element), value,
-          ArrayRef<ReassociationIndices>(),
-          ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
-    else if (type.getRank() > 1)
-      flat = tensor::CollapseShapeOp::create(
-          b, value,
-          SmallVector<ReassociationIndices>{
-              llvm::to_vector<2>(llvm::seq<int64_t>(0, type.getRank()))});
-    SmallVector<Type> types = pairTypes(UnrankedTensorType::get(element));
-    return {tensor::CastOp::create(b, types[0], flat),
-            tensor::CastOp::create(b, types[1], shape)};
-  }
-
-  /// The value of type `type` with these elements and this shape; the run ends
-  /// with an error where the rank, or a static extent, is another one.
-  Value unflatten(ArrayRef<Value> pair, RankedTensorType type) {
-    Value zero = arith::ConstantIndexOp::create(b, 0);
-    Value rank = tensor::DimOp::create(b, pair[1], zero);
-    check(rank, type.getRank(), "rank {}, expected {}");
-    SmallVector<OpFoldResult> dims;
-    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-      Value at = arith::ConstantIndexOp::create(b, axis);
-      Value extent = tensor::ExtractOp::create(b, pair[1], at);
-      extent = arith::IndexCastOp::create(b, b.getIndexType(), extent);
-      if (type.isDynamicDim(axis)) {
-        dims.push_back(extent);
-        continue;
-      }
-      check(extent, type.getDimSize(axis), "dimension {}, expected {}");
-      dims.push_back(b.getIndexAttr(type.getDimSize(axis)));
-    }
-    bool isStatic = type.hasStaticShape();
-    auto flatType = RankedTensorType::get(
-        {isStatic ? type.getNumElements() : ShapedType::kDynamic},
-        type.getElementType());
-    Value flat = b.createOrFold<tensor::CastOp>(flatType, pair[0]);
-    if (type.getRank() == 1)
-      return flat;
-    if (type.getRank() == 0)
-      return tensor::CollapseShapeOp::create(b, type, flat,
-                                             ArrayRef<ReassociationIndices>());
-    return tensor::ExpandShapeOp::create(
-        b, type, flat,
-        SmallVector<ReassociationIndices>{
-            llvm::to_vector<2>(llvm::seq<int64_t>(0, type.getRank()))},
-        dims);
-  }
-
-  void check(Value actual, int64_t expected, StringRef what) {
-    Value wanted = arith::ConstantIndexOp::create(b, expected);
-    Value same =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, actual, wanted);
-    loop::CheckOp::create(
-        b, same, b.getStringAttr(locationPath(b.getLoc()) + ": " + what),
-        ValueRange{actual, wanted}, Value());
   }
 
   void lowerBranch(Operation *op) {
@@ -229,36 +398,14 @@ private:
     replaceResults(op, b.create(state)->getResults());
   }
 
-  LogicalResult lowerLoop(loop::LoopOp loop) {
+  void lowerLoop(loop::LoopOp loop) {
     auto any = [](TypeRange types) { return llvm::any_of(types, isUnranked); };
     if (any(loop.getYield().getCollected().getTypes()) ||
-        any(loop.getSlices().getTypes()))
-      return loopc::emitError(loop.getLoc(), Diag::UnsupportedNode)
-             << "Loop: collecting or slicing values whose rank is not "
-                "known at compile time is not supported";
-    if (!any(loop.getInits().getTypes()))
-      return success();
-    SmallVector<Type> results = pairTypes(loop.getResultTypes());
-    Block *body = loop.getLoopBody();
-    SmallVector<Type> arguments = pairTypes(body->getArgumentTypes());
-    SmallVector<Value> inits = parts(loop.getInits());
-    auto made = loop::LoopOp::create(
-        b, results, arguments, loop.getTripCount(), loop.getCondition(), inits,
-        loop.getSlices(), loop.getLengths(), loop.getPorts());
-    loop::YieldOp yield = loop.getYield();
-    b.setInsertionPoint(yield);
-    SmallVector<Value> carried = parts(yield.getCarried());
-    loop::YieldOp::create(b, yield.getCondition(), carried,
-                          yield.getCollected());
-    yield.erase();
-    Block *target = made.getLoopBody();
-    b.setInsertionPointToStart(target);
-    ValueRange range(target->getArguments());
-    for (BlockArgument arg : body->getArguments())
-      arg.replaceAllUsesWith(whole(arg.getType(), range));
-    target->getOperations().splice(target->end(), body->getOperations());
-    replaceResults(loop, made.getResults());
-    return success();
+        any(loop.getCollectedResults().getTypes()) ||
+        any(loop.getSlices().getTypes()) ||
+        any(ValueRange(loop.getSliceArgs()).getTypes()) ||
+        any(loop.getInits().getTypes()))
+      LoopUnranker(b, loop).run();
   }
 
   /// Arguments and results of the function: a pair each, the second one marked.
@@ -321,6 +468,9 @@ private:
         op->erase();
         return WalkResult::advance();
       }
+      // Where a cast is left somebody else is at fault.
+      if (isa<UnrealizedConversionCastOp>(op))
+        return WalkResult::advance();
       if (llvm::none_of(op->getOperandTypes(), isUnranked) &&
           llvm::none_of(op->getResultTypes(), isUnranked))
         return WalkResult::advance();

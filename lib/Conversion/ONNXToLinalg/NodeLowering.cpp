@@ -10,25 +10,87 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "loopc/Support/Diagnostics.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 using namespace loopc;
 
+/// What a list says of its elements: lists of one element type are of one type.
+static Type withoutShape(Type type) {
+  if (auto tensor = dyn_cast<TensorType>(type))
+    return UnrankedTensorType::get(tensor.getElementType());
+  return type;
+}
+
 Type loopc::toSignless(Type type) {
   if (auto tensor = dyn_cast<TensorType>(type)) {
     Type element = toSignless(tensor.getElementType());
     return element == tensor.getElementType() ? type : tensor.clone(element);
   }
-  if (auto integer = dyn_cast<IntegerType>(type);
-      integer && !integer.isSignless())
-    return IntegerType::get(type.getContext(), integer.getWidth());
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    unsigned width = integer.getWidth();
+    return IntegerType::get(type.getContext(),
+                            width == 1 ? 1 : std::max(width, 8u));
+  }
+  if (auto real = dyn_cast<FloatType>(type); real && real.getWidth() <= 8)
+    return IntegerType::get(type.getContext(), 8);
+  if (isa<onnx::StringType>(type))
+    return getStringType(type.getContext());
   if (auto seq = dyn_cast<onnx::SeqType>(type))
-    return onnx::SeqType::get(toSignless(seq.getElementType()));
+    return onnx::SeqType::get(withoutShape(toSignless(seq.getElementType())));
   if (auto optional = dyn_cast<onnx::OptionalType>(type))
-    return onnx::OptionalType::get(toSignless(optional.getElementType()));
+    return onnx::OptionalType::get(
+        withoutShape(toSignless(optional.getElementType())));
   return type;
+}
+
+Type loopc::getStringType(MLIRContext *context) {
+  return ComplexType::get(IntegerType::get(context, 64));
+}
+
+/// Elements of less than a byte, which `data` holds in a byte each or (in a
+/// resource from a file of MLIR) packed: a byte each, with copies of the sign.
+static SmallVector<char> widenElements(ArrayRef<char> data, Type element,
+                                       int64_t count) {
+  unsigned bits = element.getIntOrFloatBitWidth();
+  bool isPacked = static_cast<int64_t>(data.size()) < count;
+  unsigned stride = isPacked ? bits : 8;
+  unsigned sign = element.isSignlessInteger() ? 1u << (bits - 1) : 0;
+  SmallVector<char> bytes;
+  bytes.reserve(count);
+  for (int64_t i = 0; i < count; ++i) {
+    auto byte = static_cast<uint8_t>(data[i * stride / 8]);
+    unsigned value = byte >> (i * stride % 8) & ((1u << bits) - 1);
+    bytes.push_back(static_cast<char>((value ^ sign) - sign));
+  }
+  return bytes;
+}
+
+ElementsAttr loopc::toSignless(ElementsAttr elements) {
+  auto type = cast<ShapedType>(toSignless(elements.getShapedType()));
+  if (type == elements.getShapedType())
+    return elements;
+  Type element = elements.getElementType();
+  bool isWidened = element.getIntOrFloatBitWidth() < 8;
+  auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
+  if (resource && isWidened) {
+    SmallVector<char> bytes =
+        widenElements(resource.getRawHandle().getBlob()->getData(), element,
+                      type.getNumElements());
+    return DenseResourceElementsAttr::get(
+        type, resource.getRawHandle().getKey(),
+        HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64));
+  }
+  if (resource)
+    return DenseResourceElementsAttr::get(type, resource.getRawHandle());
+  auto dense = cast<DenseElementsAttr>(elements);
+  if (isWidened)
+    return DenseElementsAttr::getFromRawBuffer(
+        type, widenElements(dense.getRawData(), element,
+                            dense.isSplat() ? 1 : type.getNumElements()));
+  return dense.bitcast(type.getElementType());
 }
 
 NodeLowering::NodeLowering(onnx::NodeOp node, OpBuilder &builder)
@@ -73,6 +135,14 @@ bool NodeLowering::isUnsigned(unsigned i) {
   return isUnsignedElement(node.getInputs()[i].getType());
 }
 
+Type NodeLowering::declaredType(unsigned i) {
+  return getElementTypeOrSelf(node.getInputs()[i].getType());
+}
+
+Type NodeLowering::declaredResultType(unsigned i) {
+  return getElementTypeOrSelf(node.getResult(i).getType());
+}
+
 Type NodeLowering::resultElementType(unsigned i) {
   return toSignless(getElementTypeOrSelf(node.getResult(i).getType()));
 }
@@ -83,6 +153,16 @@ bool NodeLowering::isResultUnsigned(unsigned i) {
 
 TensorType NodeLowering::resultType(unsigned i) {
   return cast<TensorType>(toSignless(node.getResult(i).getType()));
+}
+
+bool NodeLowering::isString(unsigned i) {
+  return has(i) && isa<onnx::StringType>(
+                       getElementTypeOrSelf(node.getInputs()[i].getType()));
+}
+
+bool NodeLowering::isResultString(unsigned i) {
+  return isa<onnx::StringType>(
+      getElementTypeOrSelf(node.getResult(i).getType()));
 }
 
 void NodeLowering::setResult(unsigned i, Value value) { results[i] = value; }
@@ -216,6 +296,20 @@ DenseElementsAttr NodeLowering::constantInput(unsigned i) {
       resource.getType(), resource.getRawHandle().getBlob()->getData());
 }
 
+std::optional<SmallVector<StringRef>>
+NodeLowering::constantStrings(unsigned i) {
+  if (!isString(i))
+    return std::nullopt;
+  // Constants of strings are lowered after all nodes.
+  Value value = node.getInputs()[i];
+  while (auto cast = value.getDefiningOp<tensor::CastOp>())
+    value = cast.getSource();
+  DenseStringElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)))
+    return std::nullopt;
+  return llvm::to_vector(elements.getValues<StringRef>());
+}
+
 std::optional<SmallVector<int64_t>> NodeLowering::constantInts(unsigned i) {
   if (!has(i))
     return std::nullopt;
@@ -249,13 +343,23 @@ Value NodeLowering::index(int64_t value) {
 }
 
 Value NodeLowering::constant(Type type, double value) {
+  if (type == getStringType(b.getContext())) {
+    Value zero = constantInt(b.getI64Type(), 0);
+    return loop::StringOp::create(b, type, zero, zero);
+  }
   if (isa<FloatType>(type))
     return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    Type part = complex.getElementType();
+    return complex::ConstantOp::create(
+        b, type,
+        b.getArrayAttr({b.getFloatAttr(part, value), b.getFloatAttr(part, 0)}));
+  }
   return constantInt(type, static_cast<int64_t>(value));
 }
 
 Value NodeLowering::constantInt(Type type, int64_t value) {
-  if (isa<FloatType>(type))
+  if (isa<FloatType, ComplexType>(type))
     return constant(type, static_cast<double>(value));
   return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
 }

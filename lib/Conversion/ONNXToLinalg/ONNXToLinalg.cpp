@@ -7,11 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 // convert-onnx-to-linalg: walks a function in order, lowers each onnx.node by
-// the table's row, then makes the integer types of everything signless.
+// the table's row, then gives everything the element types of toSignless().
 
+#include "RunTimeFailure.h"
+#include "StringUtils.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Support/Diagnostics.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -23,16 +26,6 @@ namespace loopc {
 
 using namespace mlir;
 using namespace loopc;
-
-/// A dense attribute with a signless element type and the same bytes.
-static ElementsAttr signlessElements(ElementsAttr elements) {
-  auto type = cast<ShapedType>(toSignless(elements.getShapedType()));
-  if (type == elements.getShapedType())
-    return elements;
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements))
-    return DenseResourceElementsAttr::get(type, resource.getRawHandle());
-  return cast<DenseElementsAttr>(elements).bitcast(type.getElementType());
-}
 
 /// Gives `value` the type `type` as its users know it: static shape
 /// information is cast away or in, signs by an unrealized cast.
@@ -58,12 +51,25 @@ struct ConvertONNXToLinalg
     // dimensions) has been lowered; all refusals are reported.
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (auto node = dyn_cast<onnx::NodeOp>(op))
-        failed |= mlir::failed(lower(node));
-      else if (auto constant = dyn_cast<onnx::ConstantOp>(op))
+        failed |=
+            mlir::failed(isRankCase(node) ? lowerRankCase(node) : lower(node));
+      else if (auto constant = dyn_cast<onnx::ConstantOp>(op);
+               constant && !isStrings(constant))
         lower(constant);
     });
+    for (auto &[op, cases] : rankCases)
+      if (!cases.anyLowered) {
+        emitError(op->getLoc()) << cases.refusal;
+        failed = true;
+      }
+    rankCases.clear();
     if (failed)
       return signalPassFailure();
+    // Lowerings look for these by their attributes.
+    function.walk([](onnx::ConstantOp constant) {
+      if (isStrings(constant))
+        lowerStringConstant(constant);
+    });
     function.walk([](onnx::NoneOp none) {
       if (none->use_empty())
         none->erase();
@@ -95,6 +101,67 @@ struct ConvertONNXToLinalg
     select.erase();
   }
 
+  static bool isStrings(onnx::ConstantOp constant) {
+    return isa<DenseStringElementsAttr>(constant.getValue());
+  }
+
+  /// The switch over a rank that `op` is directly in; null if it is in none.
+  static scf::IndexSwitchOp getRankSwitch(Operation *op) {
+    auto parent = dyn_cast<scf::IndexSwitchOp>(op->getParentOp());
+    if (parent && parent.getArg().getDefiningOp<tensor::RankOp>())
+      return parent;
+    return {};
+  }
+
+  /// Whether `node` is one of the cases that onnx-switch-on-rank made.
+  static bool isRankCase(onnx::NodeOp node) {
+    return getRankSwitch(node) &&
+           llvm::all_of(node.getResultTypes(),
+                        llvm::IsaPred<TensorType, NoneType, onnx::SeqType,
+                                      onnx::OptionalType>);
+  }
+
+  /// A node that refuses one of several ranks that a value could have ends the
+  /// run where the value has that rank. A node that refuses all of them is
+  /// refused.
+  LogicalResult lowerRankCase(onnx::NodeOp node) {
+    Location loc = node.getLoc();
+    scf::IndexSwitchOp parent = getRankSwitch(node), outermost = parent;
+    while (scf::IndexSwitchOp next = getRankSwitch(outermost))
+      outermost = next;
+    RankCases &cases = rankCases[outermost];
+    std::string reason;
+    {
+      ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &d) {
+        if (reason.empty())
+          reason = d.str();
+        return success();
+      });
+      if (succeeded(lower(node))) {
+        cases.anyLowered = true;
+        return success();
+      }
+    }
+    if (cases.refusal.empty())
+      cases.refusal = reason;
+    OpBuilder b(node);
+    SmallVector<Value> used, dummies;
+    SmallVector<Type> types;
+    for (Value result : node.getResults())
+      if (!isa<NoneType>(result.getType())) {
+        used.push_back(result);
+        types.push_back(toSignless(result.getType()));
+      }
+    Value rank = parent.getArg();
+    dummies = createRunTimeFailure(
+        b, loc, node.getOpType() + " cannot take a value of rank {}", rank,
+        types);
+    for (auto [result, dummy] : llvm::zip(used, dummies))
+      result.replaceAllUsesWith(castToType(b, loc, dummy, result.getType()));
+    node.erase();
+    return success();
+  }
+
   LogicalResult lower(onnx::NodeOp node) {
     const LoweringRow *row = LoweringTable::get().find(
         node.getDomain(), node.getOpType(), node.getSinceVersion());
@@ -109,13 +176,6 @@ struct ConvertONNXToLinalg
         if (isa<UnrankedTensorType>(input.getType()))
           return lowering.refuse("an input whose rank is not known at compile "
                                  "time is not supported");
-    // Buffers of strings do not exist yet.
-    auto isString = [](Type type) {
-      return isa<onnx::StringType>(getElementTypeOrSelf(type));
-    };
-    if (llvm::any_of(node->getOperandTypes(), isString) ||
-        llvm::any_of(node->getResultTypes(), isString))
-      return lowering.refuse("tensors of strings are not supported");
     if (failed(row->lower(lowering)) || failed(lowering.checkAttributesSeen()))
       return failure();
     for (auto [k, result] : llvm::enumerate(node.getResults())) {
@@ -135,7 +195,7 @@ struct ConvertONNXToLinalg
     OpBuilder builder(constant);
     Value value = arith::ConstantOp::create(
         builder, constant.getLoc(),
-        cast<TypedAttr>(signlessElements(constant.getValue())));
+        cast<TypedAttr>(toSignless(constant.getValue())));
     constant.replaceAllUsesWith(
         castToType(builder, constant.getLoc(), value, constant.getType()));
     constant.erase();
@@ -152,7 +212,7 @@ struct ConvertONNXToLinalg
       for (Region &region : op->getRegions())
         for (Block &block : region)
           llvm::for_each(block.getArguments(), retype);
-      if (isa<UnrealizedConversionCastOp>(op))
+      if (isa<UnrealizedConversionCastOp, onnx::CastOp>(op))
         casts.push_back(op);
     });
     for (Operation *op : casts)
@@ -160,16 +220,28 @@ struct ConvertONNXToLinalg
         op->getResult(0).replaceAllUsesWith(op->getOperand(0));
         op->erase();
       }
-    // What the ports were, for the border.
+    // What the ports were, for the border. A function that went through here
+    // before knows already.
+    constexpr StringLiteral attr = "loopc.type";
     Builder b(&getContext());
     FunctionType type = function.getFunctionType();
     for (auto [k, input] : llvm::enumerate(type.getInputs()))
-      function.setArgAttr(k, "loopc.type", TypeAttr::get(input));
+      if (!function.getArgAttr(k, attr))
+        function.setArgAttr(k, attr, TypeAttr::get(input));
     for (auto [k, result] : llvm::enumerate(type.getResults()))
-      function.setResultAttr(k, "loopc.type", TypeAttr::get(result));
-    SmallVector<Type> inputs(llvm::map_range(type.getInputs(), toSignless));
-    SmallVector<Type> results(llvm::map_range(type.getResults(), toSignless));
+      if (!function.getResultAttr(k, attr))
+        function.setResultAttr(k, attr, TypeAttr::get(result));
+    auto signless = [](Type type) { return toSignless(type); };
+    SmallVector<Type> inputs(llvm::map_range(type.getInputs(), signless));
+    SmallVector<Type> results(llvm::map_range(type.getResults(), signless));
     function.setFunctionType(b.getFunctionType(inputs, results));
   }
+
+  struct RankCases {
+    bool anyLowered = false;
+    std::string refusal; ///< the first one
+  };
+  /// By the outermost of nested switches over ranks.
+  llvm::MapVector<Operation *, RankCases> rankCases;
 };
 } // namespace

@@ -10,6 +10,8 @@
 // first, or fill as many places as there may be and cut the rest off.
 
 #include "ShapeUtils.h"
+#include "StringUtils.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -45,14 +47,29 @@ onlyIf(NodeLowering &l, Value condition, ValueRange current,
 // NonZero
 //===----------------------------------------------------------------------===//
 
+/// Real and imaginary part.
+static std::pair<Value, Value> partsOf(NodeLowering &l, Value element) {
+  return {complex::ReOp::create(l.b, element),
+          complex::ImOp::create(l.b, element)};
+}
+
 static Value isNonZero(NodeLowering &l, Value element) {
+  if (l.isString(0))
+    return arith::CmpIOp::create(l.b, IP::ne,
+                                 stringBytes(l.b, l.b.getLoc(), element),
+                                 l.constantInt(l.b.getI64Type(), 0));
+  if (isa<ComplexType>(element.getType())) {
+    auto [re, im] = partsOf(l, element);
+    return either(l, isNonZero(l, re), isNonZero(l, im));
+  }
   return NodeLowering::castScalar(l.b, l.b.getLoc(), element, true,
                                   l.b.getI1Type(), true);
 }
 
 static LogicalResult lowerNonZero(NodeLowering &l) {
   Value value = l.in(0);
-  if (!isa<FloatType, IntegerType>(l.elementType(0)))
+  if (!l.isString(0) &&
+      !isa<FloatType, IntegerType, ComplexType>(l.elementType(0)))
     return l.refuse("the element type is not supported");
   Dims dims = l.dims(value);
   int64_t rank = dims.size();
@@ -155,7 +172,8 @@ static LogicalResult lowerCompress(NodeLowering &l) {
 
 namespace {
 /// The items that Unique compares: elements, or slices along an axis in
-/// lexicographic order. NaN comes last and equals NaN, as NumPy has it.
+/// lexicographic order. NaN comes last and equals NaN, as NumPy has it, which
+/// compares complex numbers by the real part first.
 class Items {
 public:
   Items(NodeLowering &l, Value value, int64_t axis)
@@ -171,6 +189,7 @@ public:
 
 private:
   Value less(Value x, Value y);
+  Value lessComplex(Value x, Value y);
 
   NodeLowering &l;
   Value value;
@@ -180,7 +199,31 @@ private:
 };
 } // namespace
 
+/// A number with a NaN in one part is NaN.
+Value Items::lessComplex(Value x, Value y) {
+  auto [xRe, xIm] = partsOf(l, x);
+  auto [yRe, yIm] = partsOf(l, y);
+  auto is = [&](arith::CmpFPredicate predicate, Value a, Value b) -> Value {
+    return arith::CmpFOp::create(l.b, predicate, a, b);
+  };
+  using FP = arith::CmpFPredicate;
+  Value isLess = either(l, is(FP::OLT, xRe, yRe),
+                        both(l, is(FP::OEQ, xRe, yRe), is(FP::OLT, xIm, yIm)));
+  // The parts of one number are ordered where neither is NaN.
+  Value xIsNumber = is(FP::ORD, xRe, xIm), yIsNaN = is(FP::UNO, yRe, yIm);
+  Value yIsNumber = is(FP::ORD, yRe, yIm);
+  return both(l, xIsNumber, either(l, yIsNaN, both(l, yIsNumber, isLess)));
+}
+
 Value Items::less(Value x, Value y) {
+  if (l.isString(0)) {
+    Value order = callRuntime(l.b, l.b.getLoc(), "loopc_rt_string_compare",
+                              {x, y}, l.b.getI64Type());
+    Value zero = l.constantInt(l.b.getI64Type(), 0);
+    return arith::CmpIOp::create(l.b, IP::slt, order, zero);
+  }
+  if (isa<ComplexType>(x.getType()))
+    return lessComplex(x, y);
   if (!isa<FloatType>(x.getType()))
     return arith::CmpIOp::create(l.b, isUnsigned ? IP::ult : IP::slt, x, y);
   Value isLess = arith::CmpFOp::create(l.b, arith::CmpFPredicate::OLT, x, y);
@@ -361,7 +404,8 @@ static Classes byFirstOccurrence(NodeLowering &l, Items &items,
 
 static LogicalResult lowerUnique(NodeLowering &l) {
   Value value = l.in(0);
-  if (!isa<FloatType, IntegerType>(l.elementType(0)))
+  if (!l.isString(0) &&
+      !isa<FloatType, IntegerType, ComplexType>(l.elementType(0)))
     return l.refuse("the element type is not supported");
   int64_t axis = 0;
   if (l.hasAttr("axis")) {

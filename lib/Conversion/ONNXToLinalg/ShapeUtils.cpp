@@ -289,7 +289,13 @@ Value loopc::sliceOf(NodeLowering &l, Value value,
 }
 
 Value loopc::zeroOf(NodeLowering &l, Type type) {
-  return isa<FloatType, IntegerType>(type) ? l.constant(type, 0) : Value();
+  if (type == getStringType(l.b.getContext()))
+    return l.constant(type, 0);
+  Type part = type;
+  if (auto complex = dyn_cast<ComplexType>(type);
+      complex && isa<FloatType>(complex.getElementType()))
+    part = complex.getElementType();
+  return isa<FloatType, IntegerType>(part) ? l.constant(type, 0) : Value();
 }
 
 Value loopc::sliceDropping(NodeLowering &l, Value value,

@@ -109,7 +109,7 @@ mlir::Value sliceOf(NodeLowering &l, mlir::Value value,
                     llvm::ArrayRef<mlir::OpFoldResult> offsets,
                     llvm::ArrayRef<mlir::OpFoldResult> sizes,
                     llvm::ArrayRef<mlir::OpFoldResult> strides = {});
-/// The zero of an integer or float type; null for other types.
+/// The zero of an integer, float or complex type; null for other types.
 mlir::Value zeroOf(NodeLowering &l, mlir::Type type);
 /// A slice of `value` without the axes in `dropped`, whose size is 1.
 mlir::Value sliceDropping(NodeLowering &l, mlir::Value value,

@@ -595,6 +595,7 @@ static LogicalResult lowerConstantOfShape(NodeLowering &l) {
     auto given = dyn_cast<DenseElementsAttr>(attribute);
     if (!given || given.getNumElements() != 1)
       return l.refuse("'value' must hold one element");
+    given = cast<DenseElementsAttr>(toSignless(given));
     if (isa<FloatType>(element))
       fill = arith::ConstantOp::create(
           l.b, l.b.getFloatAttr(element, *given.value_begin<APFloat>()));

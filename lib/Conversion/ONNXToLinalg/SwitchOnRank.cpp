@@ -6,13 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-// onnx-switch-on-rank: a node on a value of unknown rank becomes the smallest
-// switch over the ranks that the value can have, each case a node of its own.
+// onnx-switch-on-rank: a node on a value of unknown rank becomes nodes on views
+// of known rank where its operator has such a form, else the smallest switch
+// over the ranks that the value can have, each case a node of its own.
 
+#include "FlatForms.h"
+#include "RunTimeFailure.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <set>
 
@@ -25,101 +29,332 @@ using namespace mlir;
 using namespace loopc;
 
 /// Ranks from 0 to this one are compiled where nothing tells which there are.
-static constexpr int64_t kMaxRank = 5;
+static constexpr int64_t kMaxRank = 8;
+
+//===----------------------------------------------------------------------===//
+// Which ranks
+//===----------------------------------------------------------------------===//
 
 namespace {
 using Ranks = std::set<int64_t>;
 
-/// The ranks that values can have.
+/// Stands for all ranks above kMaxRank.
+constexpr int64_t kMore = -1;
+
+/// The ranks that values can have, up to kMaxRank and beyond.
 class RankAnalysis {
 public:
   Ranks of(Value value) {
     Ranks ranks;
-    llvm::SmallPtrSet<Value, 8> seen;
+    Seen seen;
     collect(value, 0, ranks, seen);
     return ranks;
   }
 
+  /// Says what is known of a value that was computed anew.
+  void set(Value value, const Ranks &ranks) { known[value] = ranks; }
+
 private:
+  /// Values and offsets: around a cycle the rank may grow or shrink.
+  using Seen = std::set<std::pair<void *, int64_t>>;
+  struct Source {
+    Value value;
+    int64_t offset = 0;
+  };
+
   /// Adds the ranks of `value`, each changed by `offset`.
-  void collect(Value value, int64_t offset, Ranks &ranks,
-               llvm::SmallPtrSet<Value, 8> &seen) {
-    if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
-      ranks.insert(type.getRank() + offset);
+  void collect(Value value, int64_t offset, Ranks &ranks, Seen &seen) {
+    auto add = [&](int64_t rank) {
+      if (rank == kMore || rank + offset > kMaxRank)
+        ranks.insert(kMore);
+      else if (rank + offset >= 0)
+        ranks.insert(rank + offset);
+    };
+    if (auto type = dyn_cast<RankedTensorType>(innermost(value.getType()))) {
+      if (offset != 0)
+        return add(type.getRank());
+      ranks.insert(type.getRank());
       return;
     }
-    if (!seen.insert(value).second)
+    if (std::abs(offset) > kMaxRank)
+      return add(kMore);
+    if (isEmptyList(value))
       return;
-    SmallVector<Value> sources;
+    if (!seen.insert({value.getAsOpaquePointer(), offset}).second)
+      return;
+    if (auto found = known.find(value); found != known.end()) {
+      llvm::for_each(found->second, add);
+      return;
+    }
+    SmallVector<Source> sources;
     if (auto result = dyn_cast<OpResult>(value))
-      sourcesOf(result, sources, offset);
+      sourcesOf(result, sources, ranks);
     else
-      sourcesOf(cast<BlockArgument>(value), sources, offset);
-    for (Value source : sources)
-      collect(source, offset, ranks, seen);
+      sourcesOf(cast<BlockArgument>(value), sources);
+    for (Source source : sources)
+      collect(source.value, offset + source.offset, ranks, seen);
     if (sources.empty())
-      for (int64_t rank = 0; rank <= kMaxRank; ++rank)
+      for (int64_t rank = kMore; rank <= kMaxRank; ++rank)
         ranks.insert(rank);
   }
 
-  void sourcesOf(OpResult result, SmallVector<Value> &sources,
-                 int64_t &offset) {
+  static Type innermost(Type type) {
+    if (auto seq = dyn_cast<onnx::SeqType>(type))
+      return innermost(seq.getElementType());
+    if (auto optional = dyn_cast<onnx::OptionalType>(type))
+      return innermost(optional.getElementType());
+    return type;
+  }
+
+  static bool isEmptyList(Value value) {
+    auto node = value.getDefiningOp<onnx::NodeOp>();
+    return node &&
+           (node.getOpType() == "SequenceEmpty" ||
+            (node.getOpType() == "Optional" && !node.getInputOrNull(0)));
+  }
+
+  void sourcesOf(OpResult result, SmallVector<Source> &sources, Ranks &ranks) {
     Operation *op = result.getOwner();
     unsigned k = result.getResultNumber();
     if (auto cast = dyn_cast<tensor::CastOp>(op)) {
-      sources.push_back(cast.getSource());
+      sources.push_back({cast.getSource()});
+    } else if (auto cast = dyn_cast<onnx::CastOp>(op)) {
+      sources.push_back({cast.getSource()});
     } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
-      sources.append({select.getTrueValue(), select.getFalseValue()});
+      sources.append({{select.getTrueValue()}, {select.getFalseValue()}});
     } else if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
       for (Region &region : op->getRegions())
-        sources.push_back(region.front().getTerminator()->getOperand(k));
+        sources.push_back({region.front().getTerminator()->getOperand(k)});
     } else if (auto loop = dyn_cast<loop::LoopOp>(op)) {
       if (k < loop.getNumCarried()) {
-        sources.append({loop.getInits()[k], loop.getYield().getCarried()[k]});
+        sources.append(
+            {{loop.getInits()[k]}, {loop.getYield().getCarried()[k]}});
       } else {
         sources.push_back(
-            loop.getYield().getCollected()[k - loop.getNumCarried()]);
-        ++offset;
+            {loop.getYield().getCollected()[k - loop.getNumCarried()], 1});
+        ranks.insert(1); // after zero trips (loop_zero)
       }
-    } else if (auto node = dyn_cast<onnx::NodeOp>(op);
-               node && node.getOpType() == "Identity") {
-      sources.push_back(node.getInputs().front());
+    } else if (auto node = dyn_cast<onnx::NodeOp>(op)) {
+      sourcesOfNode(node, sources);
     }
   }
 
-  void sourcesOf(BlockArgument arg, SmallVector<Value> &sources, int64_t &) {
+  /// Of operators whose results have a rank of one of their operands, or know
+  /// by how much they change it.
+  static void sourcesOfNode(onnx::NodeOp node, SmallVector<Source> &sources) {
+    StringRef op = node.getOpType();
+    if (op == "Identity" || op == "Cast" || op == "Neg" || op == "Abs" ||
+        op == "Relu" || op == "Softmax" || op == "Optional" ||
+        op == "OptionalGetElement" || op == "SequenceAt" ||
+        op == "SequenceErase") {
+      sources.push_back({node.getInputs().front()});
+    } else if (op == "Add" || op == "Sub" || op == "Mul" || op == "Div" ||
+               op == "Concat" || op == "Where" || op == "SequenceConstruct") {
+      for (Value input : node.getInputs())
+        sources.push_back({input});
+    } else if (op == "SequenceInsert") {
+      sources.append({{node.getInputs()[0]}, {node.getInputs()[1]}});
+    } else if (op == "SplitToSequence") {
+      auto keepdims =
+          dyn_cast_or_null<IntegerAttr>(node.getNodeAttr("keepdims"));
+      bool drops =
+          keepdims && keepdims.getInt() == 0 && !node.getInputOrNull(1);
+      sources.push_back({node.getInputs().front(), drops ? -1 : 0});
+    } else if (op == "Squeeze" || op == "Unsqueeze") {
+      std::optional<int64_t> count;
+      if (auto axes =
+              dyn_cast_or_null<DenseI64ArrayAttr>(node.getNodeAttr("axes")))
+        count = axes.size();
+      else if (Value axes = node.getInputOrNull(1))
+        if (auto type = dyn_cast<RankedTensorType>(axes.getType());
+            type && type.hasStaticShape())
+          count = type.getNumElements();
+      if (count)
+        sources.push_back(
+            {node.getInputs().front(), op == "Squeeze" ? -*count : *count});
+    }
+  }
+
+  void sourcesOf(BlockArgument arg, SmallVector<Source> &sources) {
     auto loop = dyn_cast<loop::LoopOp>(arg.getOwner()->getParentOp());
-    if (!loop || arg.getArgNumber() < 2 ||
-        arg.getArgNumber() >= 2 + loop.getNumCarried())
+    if (!loop || arg.getArgNumber() < 2)
       return;
     unsigned k = arg.getArgNumber() - 2;
-    sources.append({loop.getInits()[k], loop.getYield().getCarried()[k]});
+    if (k >= loop.getNumCarried())
+      sources.push_back({loop.getSlices()[k - loop.getNumCarried()], -1});
+    else
+      sources.append({{loop.getInits()[k]}, {loop.getYield().getCarried()[k]}});
   }
-};
 
+  llvm::DenseMap<Value, Ranks> known;
+};
+} // namespace
+
+/// The length of input `i` of `node`, a list, where its type tells.
+static std::optional<int64_t> lengthOfInput(onnx::NodeOp node, unsigned i) {
+  Value value = node.getInputOrNull(i);
+  auto type =
+      value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+  if (!type || type.getRank() != 1 || type.isDynamicDim(0))
+    return std::nullopt;
+  return type.getDimSize(0);
+}
+
+/// The rank that another operand of `node` has, where it is known.
+static std::optional<int64_t> rankOfInput(onnx::NodeOp node, unsigned i) {
+  Value value = node.getInputOrNull(i);
+  auto type =
+      value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+  if (!type)
+    return std::nullopt;
+  return type.getRank();
+}
+
+/// The number of subscripts of term `i` of an equation of Einsum.
+static std::optional<int64_t> rankOfTerm(onnx::NodeOp node, unsigned i) {
+  auto equation = dyn_cast_or_null<StringAttr>(node.getNodeAttr("equation"));
+  if (!equation || equation.getValue().contains('.'))
+    return std::nullopt;
+  SmallVector<StringRef> terms;
+  equation.getValue().split("->").first.split(terms, ',');
+  if (i >= terms.size())
+    return std::nullopt;
+  return llvm::count_if(terms[i], [](char c) { return c != ' '; });
+}
+
+/// The only rank that `node` takes for its operand `i`, where one is known.
+static std::optional<int64_t> requiredRank(onnx::NodeOp node, unsigned i) {
+  StringRef op = node.getOpType();
+  auto listAttr = [&](StringRef name) -> std::optional<int64_t> {
+    auto list = dyn_cast_or_null<DenseI64ArrayAttr>(node.getNodeAttr(name));
+    return list ? std::optional<int64_t>(list.size()) : std::nullopt;
+  };
+  auto plus = [](std::optional<int64_t> rank, int64_t more) {
+    return rank ? std::optional<int64_t>(*rank + more) : std::nullopt;
+  };
+  if (op == "Transpose")
+    return listAttr("perm");
+  if (op == "Einsum")
+    return rankOfTerm(node, i);
+  if (op == "Gemm" && i < 2)
+    return 2;
+  if (op == "DepthToSpace" || op == "SpaceToDepth")
+    return 4;
+  if (op == "EyeLike")
+    return 2;
+  if (op == "LSTM" || op == "GRU" || op == "RNN")
+    return i == 4 ? 1 : i == 3 || i == 7 ? 2 : 3;
+  if ((op == "AveragePool" || op == "MaxPool" || op == "LpPool") && i == 0)
+    return plus(listAttr("kernel_shape"), 2);
+  if (op.starts_with("Conv") && i < 2) {
+    std::optional<int64_t> other = rankOfInput(node, 1 - i);
+    return other ? other : plus(listAttr("kernel_shape"), 2);
+  }
+  if (op == "Pad" && i == 0 && node.getInputs().size() < 4)
+    if (std::optional<int64_t> length = lengthOfInput(node, 1))
+      return *length / 2;
+  if (op == "GatherElements" || op == "ScatterElements" || op == "Scatter")
+    for (unsigned k = 0; k < node.getInputs().size(); ++k)
+      if (std::optional<int64_t> rank = rankOfInput(node, k))
+        return rank;
+  return std::nullopt;
+}
+
+/// Whether `node` takes its operand `i` as a list or as one element: the rank
+/// says nothing then.
+static bool isListOperand(onnx::NodeOp node, unsigned i) {
+  static constexpr StringLiteral lists[] = {
+      "CenterCropPad", "Clip",          "Col2Im",     "CumProd", "CumSum",
+      "Dropout",       "Expand",        "OneHot",     "Pad",     "Reshape",
+      "Resize",        "SequenceErase", "SequenceAt", "Slice",   "Split",
+      "Squeeze",       "Tile",          "TopK",       "Trilu",   "Unsqueeze",
+      "Upsample"};
+  StringRef op = node.getOpType();
+  if (op == "Range" || op == "ConstantOfShape")
+    return true;
+  if (op == "SequenceInsert")
+    return i == 2;
+  return i >= 1 && (op.starts_with("Reduce") || llvm::is_contained(lists, op));
+}
+
+//===----------------------------------------------------------------------===//
+// The rewriting
+//===----------------------------------------------------------------------===//
+
+static bool isUnranked(Value value) {
+  return isa<UnrankedTensorType>(value.getType());
+}
+
+namespace {
 class RankSwitching {
 public:
   explicit RankSwitching(MLIRContext *context) : b(context) {}
 
-  /// Replaces `node` where an operand's rank is unknown.
+  /// Replaces `node` where the rank of an operand is unknown, or that of a
+  /// result follows from values.
   void run(onnx::NodeOp node) {
+    const LoweringRow *row = LoweringTable::get().find(
+        node.getDomain(), node.getOpType(), node.getSinceVersion());
+    if (!row || row->anyRank)
+      return;
+    b.setInsertionPoint(node);
+    fixRanks(node);
+    const FlatRow *form = findFlatForm(node);
+    bool fromOperands = llvm::any_of(node.getInputs(), isUnranked);
+    bool fromValues =
+        form && form->fromRanked && llvm::any_of(node.getResults(), isUnranked);
+    if (form && (fromOperands || fromValues) && makeFlat(node, *form))
+      return;
+    for (OpOperand &operand : node->getOpOperands())
+      if (auto type = dyn_cast<UnrankedTensorType>(operand.get().getType()))
+        return switchOn(node, operand, type, analysis.of(operand.get()));
+  }
+
+private:
+  /// Casts operands to the one rank that they can have.
+  void fixRanks(onnx::NodeOp node) {
+    bool changed = false;
     for (OpOperand &operand : node->getOpOperands()) {
       auto type = dyn_cast<UnrankedTensorType>(operand.get().getType());
       if (!type)
         continue;
-      Ranks ranks = analysis.of(operand.get());
-      b.setInsertionPoint(node);
-      if (ranks.size() == 1) {
-        operand.set(castTo(operand.get(), *ranks.begin(), type));
-        refine(node);
+      unsigned k = operand.getOperandNumber();
+      if (isListOperand(node, k)) {
+        operand.set(
+            FlatBuilder(b, node.getLoc()).flatten(operand.get()).elements);
+        changed = true;
         continue;
       }
-      switchOn(node, operand, type, ranks);
-      return;
+      std::optional<int64_t> rank = requiredRank(node, k);
+      if (!rank) {
+        Ranks ranks = analysis.of(operand.get());
+        if (ranks.size() != 1)
+          continue;
+        rank = *ranks.begin();
+      }
+      operand.set(castTo(operand.get(), *rank, type));
+      changed = true;
     }
+    if (changed)
+      refine(node);
   }
 
-private:
+  /// Replaces `node` by its form on views; false where it has none.
+  bool makeFlat(onnx::NodeOp node, const FlatRow &form) {
+    SmallVector<Ranks> ranks;
+    for (Value result : node.getResults())
+      ranks.push_back(isUnranked(result) ? analysis.of(result) : Ranks());
+    FlatNode flat(node, b);
+    if (!form.rewrite(flat))
+      return false;
+    for (auto [k, value] : llvm::enumerate(flat.results))
+      if (value && isUnranked(value) &&
+          !isa<onnx::NodeOp>(value.getDefiningOp()))
+        analysis.set(value, ranks[k]);
+    node.erase();
+    return true;
+  }
+
   Value castTo(Value value, int64_t rank, UnrankedTensorType type) {
     SmallVector<int64_t> shape(rank, ShapedType::kDynamic);
     return tensor::CastOp::create(
@@ -155,9 +390,11 @@ private:
   }
 
   void switchOn(onnx::NodeOp node, OpOperand &operand, UnrankedTensorType type,
-                const Ranks &ranks) {
+                Ranks ranks) {
     Location loc = node.getLoc();
+    b.setInsertionPoint(node);
     Value rank = tensor::RankOp::create(b, loc, operand.get());
+    ranks.erase(kMore);
     SmallVector<int64_t> cases(ranks.begin(), ranks.end());
     SmallVector<Type> types;
     for (Value result : node.getResults())
@@ -198,27 +435,11 @@ private:
 
   /// Ends the run, and yields something of the right types.
   void fail(Location loc, onnx::NodeOp node, Value rank, TypeRange types) {
-    Value never = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
-    loop::CheckOp::create(b, loc, never,
-                          b.getStringAttr(locationPath(loc) + ": " +
-                                          node.getOpType() +
-                                          " cannot take a value of rank {}"),
-                          ValueRange{rank}, Value());
-    SmallVector<Value> dummies;
-    for (Type type : types) {
-      auto tensor = cast<TensorType>(type);
-      SmallVector<int64_t> shape{0};
-      if (auto ranked = dyn_cast<RankedTensorType>(type)) {
-        shape.assign(ranked.getShape().begin(), ranked.getShape().end());
-        llvm::replace(shape, ShapedType::kDynamic, int64_t(0));
-      }
-      Value empty =
-          tensor::EmptyOp::create(b, loc, shape, tensor.getElementType());
-      if (empty.getType() != type)
-        empty = tensor::CastOp::create(b, loc, type, empty);
-      dummies.push_back(empty);
-    }
-    scf::YieldOp::create(b, loc, dummies);
+    scf::YieldOp::create(
+        b, loc,
+        createRunTimeFailure(
+            b, loc, node.getOpType() + " cannot take a value of rank {}", rank,
+            types));
   }
 
   OpBuilder b;
@@ -229,12 +450,8 @@ struct ONNXSwitchOnRank : loopc::impl::ONNXSwitchOnRankBase<ONNXSwitchOnRank> {
   void runOnOperation() override {
     // Inner bodies and producers first: a walk in order.
     SmallVector<onnx::NodeOp> nodes;
-    getOperation().walk<WalkOrder::PreOrder>([&](onnx::NodeOp node) {
-      const LoweringRow *row = LoweringTable::get().find(
-          node.getDomain(), node.getOpType(), node.getSinceVersion());
-      if (row && !row->anyRank)
-        nodes.push_back(node);
-    });
+    getOperation().walk<WalkOrder::PreOrder>(
+        [&](onnx::NodeOp node) { nodes.push_back(node); });
     RankSwitching switching(&getContext());
     for (onnx::NodeOp node : nodes)
       switching.run(node);

@@ -9,7 +9,8 @@
 // Functions of one operand, activations, Dropout. Small floats are computed in
 // f32 and rounded once.
 
-#include "ElementwiseUtils.h"
+#include "ElementTypes.h"
+#include "Random.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -43,9 +44,13 @@ static Value reciprocalFn(ScalarBuilder &s, Value x) {
   return s.div(s.constant(x.getType(), 1), x);
 }
 
+/// 1 / (1 + exp(-x)), and exp(x) / (1 + exp(x)) below 0: small results keep
+/// their digits, where exp(-x) would be infinity.
 static Value sigmoidFn(ScalarBuilder &s, Value x) {
-  Value one = s.constant(x.getType(), 1);
-  return s.div(one, s.add(one, s.exp(s.neg(x))));
+  Value one = s.constant(x.getType(), 1), zero = s.constant(x.getType(), 0);
+  Value small = s.exp(s.neg(s.abs(x)));
+  Value above = s.select(s.less(x, zero), small, one);
+  return s.div(above, s.add(one, small));
 }
 
 /// A comparison rather than a maximum: NaN stays.
@@ -284,22 +289,53 @@ static LogicalResult lowerInferenceDropout(NodeLowering &l) {
   return keepAll(l);
 }
 
+/// Training: elements are dropped with probability `ratio`, the others grow by
+/// what is lost.
 static LogicalResult lowerDropout(NodeLowering &l) {
-  l.ignoreAttr("seed");
+  auto seed = dyn_cast_or_null<IntegerAttr>(l.attr("seed"));
   if (!l.has(2))
     return keepAll(l);
-  constexpr StringRef reason = "training mode with a ratio other than 0 is not "
-                               "supported";
+  Value training = l.scalar(l.in(2));
+  if (matchPattern(training, m_Zero()))
+    return keepAll(l);
   ScalarBuilder s(l.b, l.b.getLoc());
-  Value keeps = s.invert(l.scalar(l.in(2)));
-  if (l.has(1)) {
-    Value ratio = l.scalar(l.in(1));
-    keeps = s.either(keeps, s.equal(ratio, s.constant(ratio.getType(), 0)));
-  }
-  if (matchPattern(keeps, m_Zero()))
-    return l.refuse(reason);
-  l.check(keeps, reason);
-  return keepAll(l);
+  Type type = l.declaredType(0);
+  Type compute = isSmallFloat(type) ? Type(l.b.getF32Type())
+                                    : NodeLowering::computeType(type);
+  Value ratio = l.has(1) ? convertElement(s, l.scalar(l.in(1)),
+                                          l.declaredType(1), compute)
+                         : s.constant(compute, 0.5);
+  Value zero = s.constant(compute, 0), one = s.constant(compute, 1);
+  l.check(s.both(s.lessOrEqual(zero, ratio), s.less(ratio, one)),
+          "the ratio is not in [0, 1)");
+  ratio = s.select(training, ratio, zero);
+  Value scale = s.div(one, s.sub(one, ratio));
+  RandomStream stream(l, seed ? std::optional<int64_t>(seed.getInt())
+                              : std::nullopt);
+  // Infinity stays infinity.
+  CastOptions options;
+  options.saturate = false;
+  Dims dims = l.dims(l.in(0));
+  SmallVector<Value> extents;
+  for (OpFoldResult extent : dims)
+    extents.push_back(l.asIndex(extent));
+  Value mask = l.generate(
+      dims, l.b.getI1Type(), [&](OpBuilder &b, Location loc, ValueRange at) {
+        ScalarBuilder s(b, loc);
+        Value draw = stream.uniform(s, linearPosition(s, at, extents), compute);
+        return s.lessOrEqual(ratio, draw);
+      });
+  l.setResult(
+      0, l.elementwise({l.in(0), mask}, l.elementType(0),
+                       [&](OpBuilder &b, Location loc, ValueRange e) {
+                         ScalarBuilder s(b, loc);
+                         Value x = convertElement(s, e[0], type, compute);
+                         x = s.select(e[1], s.mul(x, scale), zero);
+                         return convertElement(s, x, compute, type, options);
+                       }));
+  if (l.numResults() > 1 && l.hasResult(1))
+    l.setResult(1, mask);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,10 +11,11 @@
 //
 //   i32 loopc_entry(ptr run, ptr inputs, ptr outputs)
 //
-// where inputs[k] and outputs[k] point to memref descriptors
-// (loopc-rt/runtime.h).
+// where inputs[k] and outputs[k] point to memref descriptors, or to the handle
+// of a list (loopc-rt/runtime.h).
 
 #include "loopc/Conversion/Passes.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -39,6 +40,8 @@ static Attribute describePort(Builder &b, DictionaryAttr attrs, Type type,
   port.set("type", original ? original : TypeAttr::get(type));
   if (Attribute dims = attrs ? attrs.get("loopc.dims") : Attribute())
     port.set("dims", dims);
+  if (Attribute absent = attrs ? attrs.get("loopc.default") : Attribute())
+    port.set("default", absent);
   return port.getDictionary(b.getContext());
 }
 
@@ -64,10 +67,10 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
       return signalPassFailure();
     }
     for (Type type : function.getFunctionType().getInputs())
-      if (!isa<MemRefType>(type))
+      if (!isa<MemRefType>(type) && !loop::isList(type))
         return refuse(function, "argument", type);
     for (Type type : function.getFunctionType().getResults())
-      if (!isa<MemRefType>(type))
+      if (!isa<MemRefType>(type) && !loop::isList(type))
         return refuse(function, "result", type);
     describe(module, function);
     rewriteSignature(function);
@@ -121,10 +124,13 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
       return LLVM::GEPOp::create(b, pointer, elements, first,
                                  ArrayRef<LLVM::GEPArg>{1});
     };
+    auto slotType = [&](Type type) -> Type {
+      return loop::isList(type) ? pointer : converter.convertType(type);
+    };
     b.setInsertionPointToStart(&entry);
     for (unsigned k = 0; k < count; ++k) {
       BlockArgument arg = entry.getArgument(k);
-      Type descriptor = converter.convertType(arg.getType());
+      Type descriptor = slotType(arg.getType());
       Value value = LLVM::LoadOp::create(
           b, descriptor, slot(inputs, isShape(function.getArgAttrDict(k))));
       arg.replaceAllUsesWith(
@@ -136,7 +142,7 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
     b.setInsertionPoint(done);
     port = -1;
     for (auto [k, value] : llvm::enumerate(done.getOperands())) {
-      Type descriptor = converter.convertType(value.getType());
+      Type descriptor = slotType(value.getType());
       Value cast =
           UnrealizedConversionCastOp::create(b, descriptor, value).getResult(0);
       LLVM::StoreOp::create(

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 // convert-loop-runtime-to-llvm: what the runtime does for a model. Allocation
-// and release of buffers, checks, polls and large constants, in functions whose
-// first argument is the run and whose result is a status.
+// and release of buffers, lists, checks, polls and large constants, in
+// functions whose first argument is the run and whose result is a status.
 
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -20,6 +20,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_CONVERTLOOPRUNTIMETOLLVM
@@ -45,10 +46,15 @@ public:
              << "function '" << function.getName() << "' does not take the run";
     run_ = entry.getArgument(0);
     failure_ = nullptr;
+    status_ = view_ = nullptr;
+    makeHandles(function);
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
-      if (isa<memref::AllocOp, memref::DeallocOp, loop::CheckOp, loop::PollOp>(
-              op))
+      if (isa<memref::AllocOp, memref::DeallocOp, loop::CheckOp, loop::PollOp,
+              loop::SeqEmptyOp, loop::SeqInsertOp, loop::SeqEraseOp,
+              loop::SeqLengthOp, loop::SeqAtOp, loop::SeqRetainOp,
+              loop::SeqReleaseOp, loop::StringOp, loop::StringPartsOp,
+              loop::CallOp, loop::RandomStreamOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -59,6 +65,28 @@ public:
         lower(dealloc);
       else if (auto check = dyn_cast<loop::CheckOp>(op))
         lower(check, function);
+      else if (auto call = dyn_cast<loop::CallOp>(op))
+        lower(call);
+      else if (auto empty = dyn_cast<loop::SeqEmptyOp>(op))
+        lower(empty);
+      else if (auto insert = dyn_cast<loop::SeqInsertOp>(op))
+        lower(insert, function);
+      else if (auto erase = dyn_cast<loop::SeqEraseOp>(op))
+        lower(erase, function);
+      else if (auto length = dyn_cast<loop::SeqLengthOp>(op))
+        lower(length);
+      else if (auto at = dyn_cast<loop::SeqAtOp>(op))
+        lower(at, function);
+      else if (auto retain = dyn_cast<loop::SeqRetainOp>(op))
+        lower(retain);
+      else if (auto release = dyn_cast<loop::SeqReleaseOp>(op))
+        lower(release);
+      else if (auto string = dyn_cast<loop::StringOp>(op))
+        lower(string);
+      else if (auto parts = dyn_cast<loop::StringPartsOp>(op))
+        lower(parts);
+      else if (auto stream = dyn_cast<loop::RandomStreamOp>(op))
+        lower(stream);
       else
         lowerPoll(op, function);
     }
@@ -115,11 +143,49 @@ private:
     return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   }
 
+  /// Bytes of a buffer; -1, which the runtime refuses, where there are more
+  /// than 64 bits can count: wrapped, they would be fewer than are written.
+  Value countBytes(ImplicitLocOpBuilder &b, MemRefType type,
+                   ArrayRef<Value> sizes) {
+    uint64_t known = elementBytes(type);
+    bool fits = true;
+    SmallVector<Value> open;
+    for (auto [extent, size] : llvm::zip_equal(type.getShape(), sizes)) {
+      bool overflows = false;
+      if (ShapedType::isDynamic(extent))
+        open.push_back(size);
+      else
+        known = llvm::SaturatingMultiply<uint64_t>(known, extent, &overflows);
+      fits &= !overflows;
+    }
+    if (type.getNumDynamicDims() == 0 || known == 0)
+      return LLVM::ConstantOp::create(b, i64,
+                                      fits ? static_cast<int64_t>(known) : -1);
+    Value bytes = LLVM::ConstantOp::create(
+        b, i64, fits ? static_cast<int64_t>(known) : -1);
+    Value zero = LLVM::ConstantOp::create(b, i64, 0);
+    Value wraps, empty;
+    auto either = [&](Value &all, Value one) {
+      all = all ? Value(LLVM::OrOp::create(b, all, one)) : one;
+    };
+    auto pair =
+        LLVM::LLVMStructType::getLiteral(b.getContext(), {i64, b.getI1Type()});
+    for (Value size : open) {
+      Value both = LLVM::UMulWithOverflowOp::create(b, pair, bytes, size);
+      bytes = LLVM::ExtractValueOp::create(b, both, 0);
+      either(wraps, LLVM::ExtractValueOp::create(b, both, 1));
+      either(empty,
+             LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, size, zero));
+    }
+    Value tooMany = LLVM::ConstantOp::create(b, i64, -1);
+    bytes = LLVM::SelectOp::create(b, wraps, tooMany, bytes);
+    return LLVM::SelectOp::create(b, empty, zero, bytes);
+  }
+
   void lower(memref::AllocOp alloc, func::FuncOp function) {
     ImplicitLocOpBuilder b(alloc.getLoc(), rewriter);
     MemRefType type = alloc.getType();
-    // Sizes and, from the last axis on, strides; then the bytes. A product that
-    // overflows becomes negative or absurd, which the runtime refuses.
+    // Sizes and, from the last axis on, strides; then the bytes.
     SmallVector<Value> sizes, strides(type.getRank());
     unsigned dynamic = 0;
     for (int64_t extent : type.getShape())
@@ -127,15 +193,14 @@ private:
           ShapedType::isDynamic(extent)
               ? toI64(alloc.getLoc(), alloc.getDynamicSizes()[dynamic++])
               : Value(LLVM::ConstantOp::create(b, i64, extent)));
-    Value elements = LLVM::ConstantOp::create(b, i64, 1);
+    Value stride = LLVM::ConstantOp::create(b, i64, 1);
     for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
-      strides[axis] = elements;
-      elements = axis == type.getRank() - 1
-                     ? sizes[axis]
-                     : Value(LLVM::MulOp::create(b, elements, sizes[axis]));
+      strides[axis] = stride;
+      stride = axis == type.getRank() - 1
+                   ? sizes[axis]
+                   : Value(LLVM::MulOp::create(b, stride, sizes[axis]));
     }
-    Value bytes = LLVM::MulOp::create(
-        b, elements, LLVM::ConstantOp::create(b, i64, elementBytes(type)));
+    Value bytes = countBytes(b, type, sizes);
     LLVM::LLVMFuncOp fn = declare("loopc_rt_alloc", {pointer, i64}, pointer);
     Value memory =
         LLVM::CallOp::create(b, fn, ValueRange{run_, bytes}).getResult();
@@ -187,6 +252,8 @@ private:
     return LLVM::AddressOfOp::create(b, it->second);
   }
 
+  /// Ends the run where a condition does not hold: a lowering's, or one that a
+  /// front end left to the run (if_cond, loop_m, loop_cond).
   void lower(loop::CheckOp check, func::FuncOp function) {
     Location loc = check.getLoc();
     OpBuilder::InsertionGuard guard(rewriter);
@@ -219,6 +286,252 @@ private:
     rewriter.eraseOp(check);
   }
 
+  /// `value` as the LLVM type of the same meaning.
+  Value toLLVM(ImplicitLocOpBuilder &b, Value value) {
+    Type type = converter.convertType(value.getType());
+    if (type == value.getType())
+      return value;
+    return UnrealizedConversionCastOp::create(b, type, value).getResult(0);
+  }
+
+  void replace(ImplicitLocOpBuilder &b, Value old, Value value) {
+    if (value.getType() != old.getType())
+      value = UnrealizedConversionCastOp::create(b, old.getType(), value)
+                  .getResult(0);
+    old.replaceAllUsesWith(value);
+  }
+
+  void lower(loop::StringOp string) {
+    ImplicitLocOpBuilder b(string.getLoc(), rewriter);
+    Value pair =
+        LLVM::PoisonOp::create(b, converter.convertType(string.getType()));
+    pair = LLVM::InsertValueOp::create(b, pair, string.getAddress(),
+                                       ArrayRef<int64_t>{0});
+    pair = LLVM::InsertValueOp::create(b, pair, string.getBytes(),
+                                       ArrayRef<int64_t>{1});
+    replace(b, string, pair);
+    rewriter.eraseOp(string);
+  }
+
+  void lower(loop::StringPartsOp parts) {
+    ImplicitLocOpBuilder b(parts.getLoc(), rewriter);
+    Value pair = toLLVM(b, parts.getString());
+    for (auto [k, part] : llvm::enumerate(parts.getResults()))
+      part.replaceAllUsesWith(LLVM::ExtractValueOp::create(
+          b, pair, ArrayRef<int64_t>{static_cast<int64_t>(k)}));
+    rewriter.eraseOp(parts);
+  }
+
+  /// A string goes as two arguments and comes back as the pair of registers
+  /// that C returns a struct of two words in.
+  void lower(loop::CallOp call) {
+    ImplicitLocOpBuilder b(call.getLoc(), rewriter);
+    SmallVector<Value> arguments = {run_};
+    for (Value operand : call.getArguments()) {
+      Value value = toLLVM(b, operand);
+      if (!isa<ComplexType>(operand.getType())) {
+        arguments.push_back(value);
+        continue;
+      }
+      Value address =
+          LLVM::ExtractValueOp::create(b, value, ArrayRef<int64_t>{0});
+      arguments.push_back(LLVM::IntToPtrOp::create(b, pointer, address));
+      arguments.push_back(
+          LLVM::ExtractValueOp::create(b, value, ArrayRef<int64_t>{1}));
+    }
+    if (std::optional<StringRef> where = call.getWhere())
+      arguments.push_back(stringAddress(b, *where));
+    SmallVector<Type> types(llvm::map_range(
+        arguments, [](Value value) { return value.getType(); }));
+    Type result = converter.convertType(call.getType());
+    LLVM::LLVMFuncOp fn = declare(call.getCallee(), types, result);
+    Value value = LLVM::CallOp::create(b, fn, arguments).getResult();
+    replace(b, call, value);
+    rewriter.eraseOp(call);
+  }
+
+  void lower(loop::RandomStreamOp stream) {
+    ImplicitLocOpBuilder b(stream.getLoc(), rewriter);
+    std::optional<int64_t> seed = stream.getSeed();
+    Value hasSeed = LLVM::ConstantOp::create(b, i32, int32_t(seed ? 1 : 0));
+    Value value = LLVM::ConstantOp::create(b, i64, seed.value_or(0));
+    LLVM::LLVMFuncOp fn =
+        declare("loopc_rt_random_stream", {pointer, i32, i64}, i64);
+    Value number = LLVM::CallOp::create(b, fn, ValueRange{run_, hasSeed, value})
+                       .getResult();
+    stream.replaceAllUsesWith(number);
+    rewriter.eraseOp(stream);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Lists
+  //===--------------------------------------------------------------------===//
+
+  /// A list is a pointer.
+  void makeHandles(func::FuncOp function) {
+    auto retype = [&](Value value) {
+      if (loop::isList(value.getType()))
+        value.setType(pointer);
+    };
+    SmallVector<UnrealizedConversionCastOp> casts;
+    function.walk([&](Operation *op) {
+      llvm::for_each(op->getResults(), retype);
+      if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
+        casts.push_back(cast);
+    });
+    for (Block &block : function.getBody())
+      llvm::for_each(block.getArguments(), retype);
+    for (UnrealizedConversionCastOp cast : casts)
+      if (cast.getNumOperands() == 1 && cast.getNumResults() == 1 &&
+          cast.getOperand(0).getType() == cast.getResult(0).getType()) {
+        cast.getResult(0).replaceAllUsesWith(cast.getOperand(0));
+        cast.erase();
+      }
+  }
+
+  /// Calls `name` with these arguments; null where it returns nothing.
+  Value call(ImplicitLocOpBuilder &b, StringRef name, ValueRange arguments,
+             Type result) {
+    LLVM::LLVMFuncOp fn =
+        declare(name, llvm::to_vector(arguments.getTypes()), result);
+    auto made = LLVM::CallOp::create(b, fn, arguments);
+    return made.getNumResults() ? made.getResult() : Value();
+  }
+
+  /// Memory for what a call returns beside its result, made once in a function:
+  /// its first block runs once.
+  Value slotFor(Value &slot, Type type, func::FuncOp function) {
+    if (slot)
+      return slot;
+    auto b = ImplicitLocOpBuilder::atBlockBegin(function.getLoc(),
+                                                &function.getBody().front());
+    Value one = LLVM::ConstantOp::create(b, i64, 1);
+    return slot = LLVM::AllocaOp::create(b, pointer, type, one);
+  }
+
+  /// Address of the first element of a memref.
+  Value address(ImplicitLocOpBuilder &b, Value memref) {
+    MemRefDescriptor descriptor(toLLVM(b, memref));
+    return descriptor.bufferPtr(b, b.getLoc(), converter,
+                                cast<MemRefType>(memref.getType()));
+  }
+
+  void lower(loop::SeqEmptyOp empty) {
+    rewriter.replaceOpWithNewOp<LLVM::ZeroOp>(empty, pointer);
+  }
+
+  void lower(loop::SeqInsertOp insert, func::FuncOp function) {
+    ImplicitLocOpBuilder b(insert.getLoc(), rewriter);
+    Value position = toI64(b.getLoc(), insert.getPosition());
+    Value element = insert.getElement().front();
+    Value made;
+    if (element.getType() == pointer) {
+      made = call(b, "loopc_rt_list_insert_list",
+                  {run_, insert.getList(), position, element}, pointer);
+    } else {
+      Value shape = insert.getElement().back();
+      auto type = cast<MemRefType>(element.getType());
+      MemRefDescriptor descriptor(toLLVM(b, element));
+      Value owner = LLVM::ZeroOp::create(b, pointer);
+      StringRef how = insert.getElementOwner().value_or("copy");
+      if (how != "copy")
+        owner = descriptor.allocatedPtr(b, b.getLoc());
+      if (how == "share")
+        call(b, "loopc_rt_retain", {run_, owner},
+             LLVM::LLVMVoidType::get(b.getContext()));
+      Value bytes = LLVM::MulOp::create(
+          b, descriptor.size(b, b.getLoc(), 0),
+          LLVM::ConstantOp::create(b, i64, elementBytes(type)));
+      Value rank = MemRefDescriptor(toLLVM(b, shape)).size(b, b.getLoc(), 0);
+      made = call(b, "loopc_rt_list_insert",
+                  {run_, insert.getList(), position, owner, address(b, element),
+                   bytes, address(b, shape), rank},
+                  pointer);
+    }
+    Value null = LLVM::ZeroOp::create(b, pointer);
+    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, made, null);
+    branchUnless(ok, insert, failureBlock(function));
+    rewriter.replaceOp(insert, made);
+  }
+
+  void lower(loop::SeqEraseOp erase, func::FuncOp function) {
+    ImplicitLocOpBuilder b(erase.getLoc(), rewriter);
+    Value slot = slotFor(status_, i32, function);
+    Value position = toI64(b.getLoc(), erase.getPosition());
+    Value made = call(b, "loopc_rt_list_erase",
+                      {run_, erase.getList(), position, slot}, pointer);
+    Value status = LLVM::LoadOp::create(b, i32, slot);
+    Value zero = LLVM::ConstantOp::create(b, i32, 0);
+    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
+    branchUnless(ok, erase, failureBlock(function));
+    rewriter.replaceOp(erase, made);
+  }
+
+  void lower(loop::SeqLengthOp length) {
+    ImplicitLocOpBuilder b(length.getLoc(), rewriter);
+    replace(b, length, call(b, "loopc_rt_list_length", length.getList(), i64));
+    rewriter.eraseOp(length);
+  }
+
+  /// The fields of a loopc_rt_element_view.
+  enum ViewField { Owner, Data, Bytes, Rank, ShapeOwner, Shape };
+
+  void lower(loop::SeqAtOp at, func::FuncOp function) {
+    ImplicitLocOpBuilder b(at.getLoc(), rewriter);
+    Value position = toI64(b.getLoc(), at.getPosition());
+    if (at.getNumResults() == 1) {
+      Value inner = call(b, "loopc_rt_list_at_list",
+                         {run_, at.getList(), position}, pointer);
+      rewriter.replaceOp(at, inner);
+      return;
+    }
+    auto viewType = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), {pointer, pointer, i64, i64, pointer, pointer});
+    Value view = slotFor(view_, viewType, function);
+    call(b, "loopc_rt_list_at", {run_, at.getList(), position, view},
+         LLVM::LLVMVoidType::get(b.getContext()));
+    auto field = [&](ViewField k) -> Value {
+      Value place = LLVM::GEPOp::create(b, pointer, viewType, view,
+                                        ArrayRef<LLVM::GEPArg>{0, int32_t(k)});
+      return LLVM::LoadOp::create(b, viewType.getBody()[k], place);
+    };
+    auto type = cast<MemRefType>(at.getResult(0).getType());
+    Value size = LLVM::ConstantOp::create(b, i64, elementBytes(type));
+    Value count = LLVM::UDivOp::create(b, field(Bytes), size);
+    replace(b, at.getResult(0),
+            flatMemRef(b, type, field(Owner), field(Data), count));
+    replace(b, at.getResult(1),
+            flatMemRef(b, cast<MemRefType>(at.getResult(1).getType()),
+                       field(ShapeOwner), field(Shape), field(Rank)));
+    rewriter.eraseOp(at);
+  }
+
+  Value flatMemRef(ImplicitLocOpBuilder &b, MemRefType type, Value owner,
+                   Value data, Value size) {
+    Location loc = b.getLoc();
+    auto descriptor =
+        MemRefDescriptor::poison(b, loc, converter.convertType(type));
+    descriptor.setAllocatedPtr(b, loc, owner);
+    descriptor.setAlignedPtr(b, loc, data);
+    descriptor.setConstantOffset(b, loc, 0);
+    descriptor.setSize(b, loc, 0, size);
+    descriptor.setConstantStride(b, loc, 0, 1);
+    return descriptor;
+  }
+
+  void lower(loop::SeqRetainOp retain) {
+    ImplicitLocOpBuilder b(retain.getLoc(), rewriter);
+    rewriter.replaceOp(retain, call(b, "loopc_rt_list_retain",
+                                    {run_, retain.getList()}, pointer));
+  }
+
+  void lower(loop::SeqReleaseOp release) {
+    ImplicitLocOpBuilder b(release.getLoc(), rewriter);
+    call(b, "loopc_rt_list_release", {run_, release.getList()},
+         LLVM::LLVMVoidType::get(b.getContext()));
+    rewriter.eraseOp(release);
+  }
+
   void lowerPoll(Operation *poll, func::FuncOp function) {
     ImplicitLocOpBuilder b(poll->getLoc(), rewriter);
     LLVM::LLVMFuncOp fn = declare("loopc_rt_poll", {pointer}, i32);
@@ -236,6 +549,7 @@ private:
   Type i64, i32;
   Value run_;
   Block *failure_ = nullptr;
+  Value status_, view_;
   llvm::StringMap<LLVM::GlobalOp> strings;
 };
 

@@ -12,6 +12,7 @@
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -23,6 +24,7 @@ static constexpr StringLiteral kMainPath = "main";
 /// What a value of the main graph is called at the border.
 static constexpr StringLiteral kNameAttr = "loopc.name";
 static constexpr StringLiteral kDimsAttr = "loopc.dims";
+static constexpr StringLiteral kDefaultAttr = "loopc.default";
 
 Importer::Importer(ModelRef model, MLIRContext &context,
                    const ImportOptions &options)
@@ -170,6 +172,42 @@ FailureOr<Type> Importer::inputType(const pb::ValueInfoProto &input,
   return Type(tensor.clone(shape));
 }
 
+FailureOr<ElementsAttr> Importer::defaultOf(Scope &scope, StringRef name) {
+  Location loc = pathLoc(kMainPath);
+  if (auto it = scope.initializers.find(name); it != scope.initializers.end())
+    return tensors.import(*it->second, loc);
+  if (auto it = scope.sparseInitializers.find(name);
+      it != scope.sparseInitializers.end())
+    return tensors.import(*it->second, loc);
+  return ElementsAttr();
+}
+
+LogicalResult Importer::checkDefault(StringRef name, Type type,
+                                     ElementsAttr value) {
+  if (!value)
+    return success();
+  Type own = value.getType();
+  if (sameButShape(type, own) && onnx::joinTypes(type, own) == type)
+    return success();
+  return loopc::emitError(pathLoc(kMainPath), Diag::BadPort)
+         << "input '" << name << "' is " << type << " but its initializer is "
+         << own;
+}
+
+/// Programs give and get the names of a model's ports as C strings.
+LogicalResult Importer::checkPortName(StringRef name, StringRef kind) {
+  if (name.empty())
+    return loopc::emitError(pathLoc(kMainPath), Diag::BadPort)
+           << "an " << kind << " of the model has no name";
+  if (llvm::json::isUTF8(name) && !name.contains('\0'))
+    return success();
+  return loopc::emitError(pathLoc(kMainPath), Diag::BadPort)
+         << "the name '" << llvm::json::fixUTF8(name.take_until([](char c) {
+              return c == '\0';
+            }))
+         << "' of an " << kind << " is not UTF-8 without null characters";
+}
+
 LogicalResult Importer::importInputs(func::FuncOp func, Scope &scope) {
   const pb::GraphProto &graph = model->proto.graph();
   Location loc = pathLoc(kMainPath);
@@ -178,22 +216,25 @@ LogicalResult Importer::importInputs(func::FuncOp func, Scope &scope) {
   SmallVector<DictionaryAttr> attrs;
   SmallVector<StringRef> argumentNames;
   for (const pb::ValueInfoProto &input : graph.input()) {
-    if (input.name().empty())
-      return loopc::emitError(loc, Diag::BadPort)
-             << "an input of the model has no name";
+    if (failed(checkPortName(input.name(), "input")))
+      return failure();
     if (!names.insert(input.name()).second)
       return loopc::emitError(loc, Diag::DuplicateName)
              << "the model has two inputs '" << input.name() << "'";
-    // An input with an initializer is a constant that a caller might override:
-    // here it is the constant.
-    if (scope.initializers.count(input.name()) ||
-        scope.sparseInitializers.count(input.name()))
+    // Before IR version 4 every initializer is an input, too, and a constant;
+    // later it is what the input is where the caller leaves it out.
+    FailureOr<ElementsAttr> absent = defaultOf(scope, input.name());
+    if (failed(absent))
+      return failure();
+    if (*absent && model->proto.ir_version() < 4)
       continue;
     SmallVector<Attribute> dimNames;
     FailureOr<Type> type = inputType(input, dimNames);
-    if (failed(type))
+    if (failed(type) || failed(checkDefault(input.name(), *type, *absent)))
       return failure();
     NamedAttrList attributes;
+    if (*absent)
+      attributes.set(kDefaultAttr, *absent);
     attributes.set(kNameAttr, builder.getStringAttr(input.name()));
     auto ranked = dyn_cast<RankedTensorType>(*type);
     if (ranked)
@@ -219,9 +260,8 @@ LogicalResult Importer::importOutputs(func::FuncOp func, Scope &scope) {
   SmallVector<Value> values;
   SmallVector<DictionaryAttr> attrs;
   for (const pb::ValueInfoProto &output : model->proto.graph().output()) {
-    if (output.name().empty())
-      return loopc::emitError(loc, Diag::BadPort)
-             << "an output of the model has no name";
+    if (failed(checkPortName(output.name(), "output")))
+      return failure();
     if (!names.insert(output.name()).second)
       return loopc::emitError(loc, Diag::DuplicateName)
              << "the model has two outputs '" << output.name() << "'";
@@ -407,7 +447,7 @@ LogicalResult Importer::importNode(const pb::NodeProto &node, unsigned index,
                                    Frame &frame, Scope &scope, StringRef path) {
   // Functions that call functions, and bodies that are imported until their
   // types settle, must end some day.
-  constexpr uint64_t kMostNodes = 1 << 24;
+  constexpr uint64_t kMostNodes = 1 << 19;
   NodeContext nc{node,    frame,
                  scope,   path.str(),
                  index,   normalizeDomain(node.domain()),

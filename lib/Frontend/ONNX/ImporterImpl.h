@@ -206,6 +206,11 @@ private:
 
   LogicalResult importMain();
   LogicalResult importInputs(mlir::func::FuncOp func, Scope &scope);
+  LogicalResult checkPortName(llvm::StringRef name, llvm::StringRef kind);
+  /// The initializer of an input of the model; null where it has none.
+  FailureOr<mlir::ElementsAttr> defaultOf(Scope &scope, llvm::StringRef name);
+  LogicalResult checkDefault(llvm::StringRef name, Type type,
+                             mlir::ElementsAttr value);
   FailureOr<Type> inputType(const pb::ValueInfoProto &input,
                             llvm::SmallVectorImpl<mlir::Attribute> &dimNames);
   LogicalResult importOutputs(mlir::func::FuncOp func, Scope &scope);

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The caller's loopc_values become memref descriptors and back. A kind that the
-// border does not carry yet is refused by checkPortType().
+// The caller's loopc_values become memref descriptors and lists, and back.
 //
 //===----------------------------------------------------------------------===//
 #ifndef LOOPC_LIB_RUNTIME_CPU_BORDER_H
 #define LOOPC_LIB_RUNTIME_CPU_BORDER_H
 
+#include "List.h"
 #include "Run.h"
 #include "Types.h"
 
@@ -35,9 +35,11 @@ struct Descriptor {
   void set(const void *data, int64_t rank, const int64_t *shape) const;
 };
 
-/// Words of the descriptors in the slot of a tensor port; two where the rank is
-/// not known before the run.
+/// Words of the slot of a port: a list, or the descriptor of a tensor (of
+/// strings), two where the rank is not known before the run.
 inline size_t getSlotWords(const loopc_type &type) {
+  if (type.kind == LOOPC_SEQUENCE || type.kind == LOOPC_OPTIONAL)
+    return 1;
   return type.rank < 0 ? 2 * Descriptor::getNumWords(1)
                        : Descriptor::getNumWords(type.rank);
 }
@@ -51,18 +53,61 @@ int32_t checkPortType(loopc_run &run, const PortName &port,
 int32_t checkTensor(loopc_run &run, int32_t code, const PortName &port,
                     const loopc_type &type, const loopc_value &value);
 
+/// Checks a value of the caller, nested ones too, and the extents that the
+/// type gives.
+int32_t checkInputValue(loopc_run &run, const PortName &port,
+                        const loopc_type &type, const loopc_value &value);
+
 /// Checks the caller's inputs against the model; reads no elements.
 int32_t checkInputs(loopc_run &run, const loopc_model &model,
                     const loopc_value *inputs);
 
-/// Fills the slot of a checked input, with a copy in run memory where the
-/// caller's elements do not lie as the model wants them.
-int32_t passInput(loopc_run &run, const loopc_type &type,
+/// Elements of a tensor as they lie inside a model, in C order.
+struct InnerElements {
+  const void *data; ///< never null
+  int64_t count;    ///< of elements
+  int64_t bytes;
+  void *copy; ///< memory of the run, or null: `data` is the caller's
+};
+
+/// Makes the elements of a checked tensor what a model reads: the caller's
+/// where they lie so, else a copy.
+int32_t makeInnerElements(loopc_run &run, const DLTensor &tensor,
+                          InnerElements &inner);
+
+/// Makes the list of a checked sequence or optional. What is in C order and as
+/// a model has it is not copied.
+int32_t makeInputList(loopc_run &run, const loopc_type &type,
+                      const loopc_value &value, loopc_rt_list *&list);
+
+/// Fills the slot of the checked input `number`, with a copy in run memory
+/// where the caller's elements do not lie as the model wants them.
+int32_t passInput(loopc_run &run, const loopc_model &model, size_t number,
                   const loopc_value &value, int64_t *slot);
 
 /// Checks what the caller gave as outputs; writes nothing.
 int32_t checkOutputs(loopc_run &run, const loopc_model &model,
                      const loopc_value *outputs);
+
+/// Makes `value`, all zero so far, what `list` holds. \returns the status of an
+/// error; then `value` is as it was.
+int32_t makeListOutput(loopc_run &run, const PortName &port,
+                       const loopc_type &type, const loopc_rt_list *list,
+                       loopc_value &value);
+
+/// Makes `value`, all zero so far, a tensor of strings. \p texts: loopc_strings
+/// with strides in elements (null: C order).
+int32_t makeStringsOutput(loopc_run &run, const PortName &port, int32_t rank,
+                          const int64_t *shape, int64_t count,
+                          const void *texts, int64_t memoryRank,
+                          const int64_t *memoryShape,
+                          const int64_t *memoryStrides, loopc_value &value);
+
+/// True where a block can be the memory of an output that has `bytes` bytes,
+/// without a copy. A view of a much larger buffer is copied rather than keeping
+/// all of it alive.
+bool canHandOver(const loopc_run &run, const ElementLayout &layout,
+                 const Block *block, uint64_t bytes);
 
 /// A result of the model on its way to an output.
 struct Result {
@@ -79,6 +124,7 @@ struct Result {
   const char *data;
   Block *block;  ///< of the run, or null: the memory is somebody else's
   bool isNew;    ///< the runtime allocates the output
+  bool isDone;   ///< the output has it already
   bool handOver; ///< the block becomes the output's memory
 };
 

@@ -125,6 +125,16 @@ int32_t loopc::rt::recordError(loopc_run &run, int32_t status,
   return status;
 }
 
+/// "element 2: element 0: ", the outermost first.
+static void appendElement(TextBuffer &text, const ElementPath *element) {
+  if (!element)
+    return;
+  appendElement(text, element->outer);
+  text.append("element ");
+  text.append(static_cast<int64_t>(element->index));
+  text.append(": ");
+}
+
 int32_t loopc::rt::recordPortError(loopc_run &run, int32_t status,
                                    const PortName &port, const char *format,
                                    ...) {
@@ -137,12 +147,36 @@ int32_t loopc::rt::recordPortError(loopc_run &run, int32_t status,
   text.append("' (#");
   text.append(static_cast<int64_t>(port.index));
   text.append("): ");
+  appendElement(text, port.element);
   va_list arguments;
   va_start(arguments, format);
   appendFormatted(text, format, arguments);
   va_end(arguments);
   finishError(run, status, text);
   return status;
+}
+
+/// Extents that stand for a shape in the values of a message.
+static constexpr int64_t kMaxShownRank = 8;
+
+/// The first "{}" or "{*}"; null without one.
+static const char *findHole(const char *text) {
+  for (; (text = strchr(text, '{')); ++text)
+    if (text[1] == '}' || (text[1] == '*' && text[2] == '}'))
+      return text;
+  return nullptr;
+}
+
+/// "[2, 3]", with dots for what is beyond the extents that are shown.
+static void appendShape(TextBuffer &text, int64_t rank,
+                        const int64_t *extents) {
+  text.append("[");
+  for (int64_t k = 0; k < rank && k < kMaxShownRank; ++k) {
+    if (k > 0)
+      text.append(", ");
+    text.append(extents[k]);
+  }
+  text.append(rank > kMaxShownRank ? ", ...]" : "]");
 }
 
 extern "C" int32_t loopc_rt_fail(loopc_run *run, const char *message,
@@ -153,10 +187,20 @@ extern "C" int32_t loopc_rt_fail(loopc_run *run, const char *message,
   TextBuffer text = beginError(*run);
   int64_t next = 0;
   const char *begin = message ? message : "";
-  while (const char *hole = next < numValues ? strstr(begin, "{}") : nullptr) {
+  while (const char *hole = next < numValues ? findHole(begin) : nullptr) {
     text.append(begin, static_cast<size_t>(hole - begin));
-    text.append(values[next++]);
-    begin = hole + 2;
+    if (hole[1] == '}') {
+      text.append(values[next++]);
+      begin = hole + 2;
+      continue;
+    }
+    if (numValues - next < 1 + kMaxShownRank) {
+      begin = hole;
+      break;
+    }
+    appendShape(text, values[next], values + next + 1);
+    next += 1 + kMaxShownRank;
+    begin = hole + 3;
   }
   text.append(begin);
   if (iteration >= 0) {

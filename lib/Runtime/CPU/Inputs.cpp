@@ -31,19 +31,21 @@ void Descriptor::set(const void *data, int64_t rank,
   }
 }
 
-static int32_t checkInput(loopc_run &run, const PortName &port,
-                          const loopc_type &type, const loopc_value &value) {
-  if (int32_t status = checkTensor(run, LOOPC_ERROR_INPUT, port, type, value))
-    return status;
-  const DLTensor &tensor = value.as.tensor;
-  for (int32_t dim = 0; dim < type.rank; ++dim) {
-    long long expected = type.dims[dim].extent;
-    if (expected >= 0 && tensor.shape[dim] != expected)
-      return recordPortError(
-          run, LOOPC_ERROR_INPUT, port, "dimension %d is %lld, expected %lld",
-          dim, static_cast<long long>(tensor.shape[dim]), expected);
-  }
-  return LOOPC_OK;
+/// What input `number` is where it is absent; null where it must be given.
+static const loopc_default *getDefault(const loopc_model &model,
+                                       size_t number) {
+  const loopc_default *all = model.defaults;
+  return all && all[number].ndim >= 0 ? &all[number] : nullptr;
+}
+
+/// Extents of an input that is a tensor (of strings), given or not.
+static const int64_t *getInputShape(const loopc_model &model, size_t number,
+                                    const loopc_value &value) {
+  if (value.kind == 0)
+    if (const loopc_default *absent = getDefault(model, number))
+      return absent->shape;
+  return value.kind == LOOPC_STRINGS ? value.as.strings.shape
+                                     : value.as.tensor.shape;
 }
 
 namespace {
@@ -78,8 +80,9 @@ static int32_t checkNamedDims(loopc_run &run, const loopc_model &model,
       if (!name)
         continue;
       DimPosition first = findNamedDim(model, name);
-      long long extent = inputs[k].as.tensor.shape[dim];
-      long long expected = inputs[first.input].as.tensor.shape[first.dim];
+      long long extent = getInputShape(model, k, inputs[k])[dim];
+      long long expected =
+          getInputShape(model, first.input, inputs[first.input])[first.dim];
       if (extent == expected)
         continue;
       PortName port = {"input", model.inputs[k].name, k};
@@ -102,8 +105,10 @@ int32_t loopc::rt::checkInputs(loopc_run &run, const loopc_model &model,
                                const loopc_value *inputs) {
   for (size_t k = 0; k < model.num_inputs; ++k) {
     const loopc_port &port = model.inputs[k];
-    if (int32_t status =
-            checkInput(run, {"input", port.name, k}, *port.type, inputs[k]))
+    if (inputs[k].kind == 0 && getDefault(model, k))
+      continue;
+    if (int32_t status = checkInputValue(run, {"input", port.name, k},
+                                         *port.type, inputs[k]))
       return status;
   }
   return checkNamedDims(run, model, inputs);
@@ -138,47 +143,82 @@ static void unpack(const StridedLoop &loop, const ElementLayout &layout,
   });
 }
 
-int32_t loopc::rt::passInput(loopc_run &run, const loopc_type &type,
-                             const loopc_value &value, int64_t *slot) {
-  const DLTensor &tensor = value.as.tensor;
+int32_t loopc::rt::makeInnerElements(loopc_run &run, const DLTensor &tensor,
+                                     InnerElements &inner) {
   ElementLayout layout;
-  getElementLayout(type.dtype, layout);
-  int64_t count;
-  getNumElements(tensor.ndim, tensor.shape, layout.innerBytes, count);
-  const char *data = static_cast<const char *>(tensor.data);
-  if (data)
-    data += tensor.byte_offset;
-  uintptr_t address = reinterpret_cast<uintptr_t>(data);
+  getElementLayout(tensor.dtype, layout);
+  getNumElements(tensor.ndim, tensor.shape, layout.innerBytes, inner.count);
+  inner.bytes = inner.count * layout.innerBytes;
+  inner.copy = nullptr;
+  inner.data = kNoElements;
+  if (inner.count == 0)
+    return LOOPC_OK;
+  const char *data =
+      static_cast<const char *>(tensor.data) + tensor.byte_offset;
   bool asIs = !layout.isBool && !layout.isPacked &&
-              address % layout.alignment == 0 &&
+              reinterpret_cast<uintptr_t>(data) % layout.alignment == 0 &&
               isContiguous(tensor.ndim, tensor.shape, tensor.strides);
-  if (count == 0)
-    data = nullptr;
-  else if (!asIs) {
-    int64_t bytes = count * layout.innerBytes;
-    char *copy = static_cast<char *>(allocate(run, bytes, /*byModel=*/false));
-    if (!copy)
-      return getStatus(run);
-    if (layout.isBool || layout.isPacked) {
-      StridedLoop loop(tensor.ndim, tensor.shape, tensor.strides, nullptr, 1);
-      if (layout.isBool)
-        normalizeBools(loop, data, copy);
-      else
-        unpack(loop, layout, reinterpret_cast<const unsigned char *>(data),
-               copy);
-    } else {
-      copyStrided(layout.innerBytes, tensor.ndim, tensor.shape, data,
-                  tensor.strides, copy, nullptr);
-    }
-    countCopy(run, static_cast<uint64_t>(bytes));
-    data = copy;
+  inner.data = data;
+  if (asIs)
+    return LOOPC_OK;
+  char *copy =
+      static_cast<char *>(allocate(run, inner.bytes, /*byModel=*/false));
+  if (!copy)
+    return getStatus(run);
+  if (layout.isBool || layout.isPacked) {
+    StridedLoop loop(tensor.ndim, tensor.shape, tensor.strides, nullptr, 1);
+    if (layout.isBool)
+      normalizeBools(loop, data, copy);
+    else
+      unpack(loop, layout, reinterpret_cast<const unsigned char *>(data), copy);
+  } else {
+    copyStrided(layout.innerBytes, tensor.ndim, tensor.shape, data,
+                tensor.strides, copy, nullptr);
   }
-  if (type.rank >= 0) {
-    Descriptor{slot}.set(data, tensor.ndim, tensor.shape);
+  countCopy(run, static_cast<uint64_t>(inner.bytes));
+  inner.data = inner.copy = copy;
+  return LOOPC_OK;
+}
+
+/// Fills the slot of a tensor in C order.
+static void passElements(const loopc_type &type, const void *data, int64_t rank,
+                         const int64_t *shape, int64_t count, int64_t *slot) {
+  if (type.rank >= 0)
+    return Descriptor{slot}.set(data, rank, shape);
+  Descriptor{slot}.set(data, 1, &count);
+  Descriptor{slot + Descriptor::getNumWords(1)}.set(shape, 1, &rank);
+}
+
+int32_t loopc::rt::passInput(loopc_run &run, const loopc_model &model,
+                             size_t number, const loopc_value &value,
+                             int64_t *slot) {
+  const loopc_type &type = *model.inputs[number].type;
+  const loopc_default *absent = getDefault(model, number);
+  if (value.kind == 0 && absent) {
+    int64_t count = 1;
+    for (int32_t dim = 0; dim < absent->ndim; ++dim)
+      count *= absent->shape[dim];
+    passElements(type, absent->data, absent->ndim, absent->shape, count, slot);
     return LOOPC_OK;
   }
-  int64_t rank = tensor.ndim;
-  Descriptor{slot}.set(data, 1, &count);
-  Descriptor{slot + Descriptor::getNumWords(1)}.set(tensor.shape, 1, &rank);
+  if (type.kind == LOOPC_SEQUENCE || type.kind == LOOPC_OPTIONAL) {
+    loopc_rt_list *list = nullptr;
+    int32_t status = makeInputList(run, type, value, list);
+    slot[0] = static_cast<int64_t>(reinterpret_cast<intptr_t>(list));
+    return status;
+  }
+  if (type.kind == LOOPC_STRINGS) {
+    // The texts and where they lie are the caller's, as strings are inside.
+    const loopc_strings &strings = value.as.strings;
+    int64_t count;
+    getNumElements(strings.ndim, strings.shape, sizeof(loopc_string), count);
+    passElements(type, strings.data, strings.ndim, strings.shape, count, slot);
+    return LOOPC_OK;
+  }
+  InnerElements inner;
+  if (int32_t status = makeInnerElements(run, value.as.tensor, inner))
+    return status;
+  const DLTensor &tensor = value.as.tensor;
+  passElements(type, inner.data, tensor.ndim, tensor.shape, inner.count, slot);
   return LOOPC_OK;
 }

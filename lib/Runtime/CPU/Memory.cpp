@@ -177,7 +177,12 @@ static Block *obtainBlock(loopc_run &run, const SizeClass &sizeClass,
 }
 
 void *loopc::rt::allocate(loopc_run &run, int64_t bytes, bool byModel) {
-  if (bytes < 0 || bytes > kMaxBytes) {
+  if (bytes < 0) {
+    recordError(run, LOOPC_ERROR_MEMORY,
+                "out of memory: a value has more bytes than can be counted");
+    return nullptr;
+  }
+  if (bytes > kMaxBytes) {
     recordError(run, LOOPC_ERROR_MEMORY,
                 "out of memory: %lld bytes cannot be allocated",
                 static_cast<long long>(bytes));
@@ -211,6 +216,7 @@ void *loopc::rt::allocate(loopc_run &run, int64_t bytes, bool byModel) {
   block->bytes = size;
   block->byModel = byModel;
   block->isPromised = false;
+  block->owners = 1;
   linkBlock(heap, block);
   if (byModel) {
     heap.modelBytes += size;
@@ -250,6 +256,13 @@ extern "C" void *loopc_rt_alloc(loopc_run *run, int64_t bytes) {
   return allocate(*run, bytes, /*byModel=*/true);
 }
 
+extern "C" void loopc_rt_retain(loopc_run *run, void *pointer) {
+  if (!pointer)
+    return;
+  HeapLock lock(*run);
+  ++Block::of(pointer)->owners;
+}
+
 extern "C" void loopc_rt_free(loopc_run *run, void *pointer) {
   if (!pointer)
     return;
@@ -257,6 +270,8 @@ extern "C" void loopc_rt_free(loopc_run *run, void *pointer) {
   Heap &heap = run->heap;
   {
     HeapLock lock(*run);
+    if (--block->owners != 0)
+      return;
     unlinkBlock(heap, block);
     if (block->byModel)
       ++run->statistics.deallocations;
@@ -270,4 +285,41 @@ extern "C" void loopc_rt_free(loopc_run *run, void *pointer) {
     }
   }
   free(block->raw);
+}
+
+/// Pieces of the arena of strings double from the first size to the second.
+static constexpr size_t kFirstPiece = 4096;
+static constexpr size_t kLargestPiece = 1 << 20;
+
+extern "C" char *loopc_rt_string_alloc(loopc_run *run, int64_t bytes) {
+  StringArena &arena = run->strings;
+  {
+    HeapLock lock(*run);
+    if (bytes >= 0 && static_cast<uint64_t>(bytes) <= arena.room) {
+      char *text = arena.next;
+      // What is empty has an address too.
+      static char empty;
+      if (!text)
+        return &empty;
+      arena.next += bytes;
+      arena.room -= static_cast<size_t>(bytes);
+      return text;
+    }
+  }
+  size_t piece = arena.lastPiece ? arena.lastPiece * 2 : kFirstPiece;
+  if (piece > kLargestPiece)
+    piece = kLargestPiece;
+  // A text that would take a good part of a piece has memory of its own; one
+  // that is negative is refused.
+  bool isOwn = bytes < 0 || static_cast<size_t>(bytes) > piece / 4;
+  auto *data = static_cast<char *>(
+      allocate(*run, isOwn ? bytes : static_cast<int64_t>(piece),
+               /*byModel=*/false));
+  if (!data || isOwn)
+    return data;
+  HeapLock lock(*run);
+  arena.next = data + bytes;
+  arena.room = piece - static_cast<size_t>(bytes);
+  arena.lastPiece = piece;
+  return data;
 }

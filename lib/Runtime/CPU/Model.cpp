@@ -74,10 +74,12 @@ static constexpr size_t kMaxOptionsSize = 4096;
 
 /// Reads the caller's options, those of other versions of the header included:
 /// what is missing at the end is zero, what is unknown must be zero.
-static int32_t readOptions(loopc_run &run, const loopc_run_options *given) {
+static int32_t readOptions(loopc_run &run, const loopc_run_options *given,
+                           loopc_run_statistics *&statistics) {
   loopc_run_options options = {};
   if (given) {
-    constexpr size_t kFirstSize = offsetof(loopc_run_options, reserved);
+    // What the first version of the options had.
+    constexpr size_t kFirstSize = offsetof(loopc_run_options, statistics);
     size_t size = given->size;
     // A large size is a sign of memory that was never written.
     if (size < kFirstSize || size > kMaxOptionsSize)
@@ -86,12 +88,13 @@ static int32_t readOptions(loopc_run &run, const loopc_run_options *given) {
                          sizeof(options));
     memcpy(&options, given, size < sizeof(options) ? size : sizeof(options));
     const char *bytes = reinterpret_cast<const char *>(given);
-    for (size_t i = kFirstSize; i < size; ++i)
+    for (size_t i = offsetof(loopc_run_options, reserved); i < size; ++i)
       if (bytes[i] != 0)
         return recordError(
             run, LOOPC_ERROR_ABI,
             "the run options ask for what this runtime does not know");
   }
+  statistics = options.statistics;
   // Written so that NaN is refused.
   if (!(options.timeout_seconds >= 0))
     return recordError(run, LOOPC_ERROR_INPUT, "the timeout is %g seconds",
@@ -181,11 +184,12 @@ static bool createFrame(loopc_run &run, const loopc_model &model, char *storage,
 /// The run itself; whatever it leaves in `run` is released by the caller.
 static int32_t runModel(loopc_run &run, const loopc_model *model,
                         const loopc_run_options *options,
+                        loopc_run_statistics *&statistics,
                         const loopc_value *inputs, size_t numInputs,
                         loopc_value *outputs, size_t numOutputs) {
-  int32_t status = checkModel(run, model);
+  int32_t status = readOptions(run, options, statistics);
   if (!status)
-    status = readOptions(run, options);
+    status = checkModel(run, model);
   if (!status)
     status =
         checkCount(run, *model, "inputs", numInputs, model->num_inputs, inputs);
@@ -203,7 +207,7 @@ static int32_t runModel(loopc_run &run, const loopc_model *model,
   if (!createFrame(run, *model, storage, frame))
     return getStatus(run);
   for (size_t k = 0; k < numInputs; ++k) {
-    status = passInput(run, *model->inputs[k].type, inputs[k],
+    status = passInput(run, *model, k, inputs[k],
                        static_cast<int64_t *>(frame.inputs[k]));
     if (status)
       return status;
@@ -229,28 +233,21 @@ static void clearError(loopc_error *error) {
   error->message[0] = 0;
 }
 
-extern "C" int loopc_model_run_with_statistics(
-    const loopc_model *model, const loopc_run_options *options,
-    const loopc_value *inputs, size_t numInputs, loopc_value *outputs,
-    size_t numOutputs, loopc_error *error, loopc_run_statistics *statistics) {
-  clearError(error);
-  loopc_run run;
-  run.error = error;
-  int32_t status =
-      runModel(run, model, options, inputs, numInputs, outputs, numOutputs);
-  if (statistics)
-    *statistics = run.statistics;
-  releaseHeap(run);
-  return status;
-}
-
 extern "C" int loopc_model_run(const loopc_model *model,
                                const loopc_run_options *options,
                                const loopc_value *inputs, size_t numInputs,
                                loopc_value *outputs, size_t numOutputs,
                                loopc_error *error) {
-  return loopc_model_run_with_statistics(model, options, inputs, numInputs,
-                                         outputs, numOutputs, error, nullptr);
+  clearError(error);
+  loopc_run run;
+  run.error = error;
+  loopc_run_statistics *statistics = nullptr;
+  int32_t status = runModel(run, model, options, statistics, inputs, numInputs,
+                            outputs, numOutputs);
+  if (statistics)
+    *statistics = run.statistics;
+  releaseHeap(run);
+  return status;
 }
 
 extern "C" int loopc_model_check(const loopc_model *model, loopc_error *error) {

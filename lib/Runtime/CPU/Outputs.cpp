@@ -32,6 +32,12 @@ static int32_t checkOutput(loopc_run &run, const PortName &port,
     return recordPortError(run, LOOPC_ERROR_OUTPUT, port,
                            "an output without a kind must be all zero");
   }
+  // Nobody could say how much room a sequence or a text needs.
+  if (type.kind != LOOPC_TENSOR)
+    return recordPortError(run, LOOPC_ERROR_OUTPUT, port,
+                           "an output of kind %s is allocated by the run: it "
+                           "must be given all zero",
+                           getKindName(type.kind));
   if (int32_t status = checkTensor(run, LOOPC_ERROR_OUTPUT, port, type, value))
     return status;
   const DLTensor &tensor = value.as.tensor;
@@ -74,7 +80,10 @@ static int32_t readResult(loopc_run &run, const PortName &port,
                           const loopc_type &type, int64_t *slot,
                           Result &result) {
   Descriptor elements = {slot};
-  getElementLayout(type.dtype, result.layout);
+  if (type.kind == LOOPC_STRINGS)
+    result.layout = getStringLayout();
+  else
+    getElementLayout(type.dtype, result.layout);
   result.rank = type.rank;
   result.shape = elements.sizes();
   if (type.rank < 0) {
@@ -197,23 +206,27 @@ static int32_t saveFromOverwriting(loopc_run &run, const loopc_model &model,
   return LOOPC_OK;
 }
 
-/// Whether the run's buffer can serve as it is. A view of a much larger buffer
-/// is copied rather than keeping all of it alive.
-static bool canHandOver(const loopc_run &run, const Result &result) {
-  const Block *block = result.block;
+bool loopc::rt::canHandOver(const loopc_run &run, const ElementLayout &layout,
+                            const Block *block, uint64_t bytes) {
   constexpr size_t kSmall = 4096;
   return run.defaultAllocator && block && !block->isPromised &&
-         !result.layout.isPacked &&
-         isContiguous(result.memoryRank, result.memoryShape,
-                      result.memoryStrides) &&
-         (block->bytes <= kSmall || result.bytes >= block->bytes / 2);
+         !layout.isPacked &&
+         (block->bytes <= kSmall || bytes >= block->bytes / 2);
 }
 
 static int32_t allocateOutput(loopc_run &run, const PortName &port,
                               const loopc_type &type, Result &result,
                               loopc_value &value) {
+  if (type.kind == LOOPC_STRINGS) {
+    result.isDone = true;
+    return makeStringsOutput(run, port, result.rank, result.shape, result.count,
+                             result.data, result.memoryRank, result.memoryShape,
+                             result.memoryStrides, value);
+  }
   void *data = nullptr;
-  if (canHandOver(run, result)) {
+  if (canHandOver(run, result.layout, result.block, result.bytes) &&
+      isContiguous(result.memoryRank, result.memoryShape,
+                   result.memoryStrides)) {
     result.handOver = result.block->isPromised = true;
     data = const_cast<char *>(result.data);
   }
@@ -276,6 +289,10 @@ static void writeShape(const Result &result, DLTensor &tensor) {
   }
 }
 
+static bool isList(const loopc_type &type) {
+  return type.kind == LOOPC_SEQUENCE || type.kind == LOOPC_OPTIONAL;
+}
+
 /// Everything that can fail before the first output is written.
 static int32_t prepareOutputs(loopc_run &run, const loopc_model &model,
                               void **slots, Result *results,
@@ -286,7 +303,10 @@ static int32_t prepareOutputs(loopc_run &run, const loopc_model &model,
   bool hasBuffers = false;
   for (size_t k = 0; k < model.num_outputs; ++k) {
     results[k].isNew = isToBeAllocated(outputs[k]);
-    int32_t status = readResult(run, getPort(k), *model.outputs[k].type,
+    const loopc_type &type = *model.outputs[k].type;
+    if (isList(type))
+      continue;
+    int32_t status = readResult(run, getPort(k), type,
                                 static_cast<int64_t *>(slots[k]), results[k]);
     if (!status && !results[k].isNew) {
       hasBuffers = true;
@@ -303,8 +323,18 @@ static int32_t prepareOutputs(loopc_run &run, const loopc_model &model,
     size_t k = numAllocated;
     if (!results[k].isNew)
       continue;
-    if (int32_t status = allocateOutput(run, getPort(k), *model.outputs[k].type,
-                                        results[k], outputs[k]))
+    const loopc_type &type = *model.outputs[k].type;
+    int32_t status;
+    if (isList(type)) {
+      results[k].isDone = true;
+      const void *list = *static_cast<void *const *>(slots[k]);
+      status =
+          makeListOutput(run, getPort(k), type,
+                         static_cast<const loopc_rt_list *>(list), outputs[k]);
+    } else {
+      status = allocateOutput(run, getPort(k), type, results[k], outputs[k]);
+    }
+    if (status)
       return status;
   }
   return LOOPC_OK;
@@ -324,6 +354,8 @@ int32_t loopc::rt::returnOutputs(loopc_run &run, const loopc_model &model,
   }
   for (size_t k = 0; k < model.num_outputs; ++k) {
     Result &result = results[k];
+    if (result.isDone)
+      continue;
     if (!result.handOver)
       copyResult(run, result, getBuffer(outputs[k]));
     if (!result.isNew)

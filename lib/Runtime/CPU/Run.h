@@ -33,6 +33,7 @@ struct Block {
   size_t bytes;       ///< as asked for
   size_t capacity;    ///< bytes there is room for
   uint32_t sizeClass; ///< kNumSizeClasses where the block is not cached
+  uint32_t owners;    ///< freed when the last one gives it up
   bool byModel;       ///< counted in the statistics
   bool isPromised;    ///< becomes the memory of an output
 
@@ -61,6 +62,14 @@ struct Heap {
   Block *cache[kNumSizeClasses] = {};
 };
 
+/// Where the texts of strings are put, one behind the other. The pieces of
+/// memory are blocks of the run and end with it.
+struct StringArena {
+  char *next = nullptr;
+  size_t room = 0;      ///< bytes behind `next`
+  size_t lastPiece = 0; ///< bytes of the piece in use
+};
+
 /// No deadline.
 inline constexpr int64_t kNever = INT64_MAX;
 
@@ -79,7 +88,9 @@ struct loopc_run {
   loopc_allocator allocator = {};
   bool defaultAllocator = true;
   loopc::rt::Heap heap;
+  loopc::rt::StringArena strings;
   loopc_run_statistics statistics = {};
+  uint64_t numRandomStreams = 0; ///< begun so far
 };
 
 namespace loopc::rt {
@@ -94,14 +105,22 @@ inline int32_t getStatus(const loopc_run &run) {
 int32_t recordError(loopc_run &run, int32_t status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/// Names an input or output in messages.
+/// An element of a sequence; what an optional holds has no step of its own.
+struct ElementPath {
+  const ElementPath *outer; ///< null for an element of the port itself
+  size_t index;
+};
+
+/// Names an input or output, or an element of one, in messages.
 struct PortName {
   const char *direction; ///< "input" or "output"
   const char *name;      ///< may be null
   size_t index;
+  const ElementPath *element = nullptr;
 };
 
-/// The same for a port: the message begins with "input 'x' (#0): ".
+/// The same for a port: the message begins with "input 'x' (#0): ", and goes on
+/// with "element 2: " where it is about one.
 int32_t recordPortError(loopc_run &run, int32_t status, const PortName &port,
                         const char *format, ...)
     __attribute__((format(printf, 4, 5)));

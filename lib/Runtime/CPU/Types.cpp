@@ -77,6 +77,14 @@ bool loopc::rt::getElementLayout(DLDataType dtype, ElementLayout &layout) {
   return true;
 }
 
+ElementLayout loopc::rt::getStringLayout() {
+  ElementLayout layout = {};
+  layout.innerBytes = sizeof(loopc_string);
+  layout.bits = 8 * layout.innerBytes;
+  layout.alignment = alignof(loopc_string);
+  return layout;
+}
+
 DtypeText::DtypeText(DLDataType dtype) {
   if (const DtypeRow *row = findDtype(dtype))
     snprintf(text, sizeof(text), "%s", row->name);
@@ -114,6 +122,8 @@ bool loopc::rt::operator==(const DLDataType &a, const DLDataType &b) {
 
 const char *loopc::rt::getKindName(int32_t kind) {
   switch (kind) {
+  case 0:
+    return "none";
   case LOOPC_TENSOR:
     return "tensor";
   case LOOPC_STRINGS:

@@ -33,6 +33,9 @@ struct ElementLayout {
 /// Fills `layout` for an element type that the runtime knows.
 bool getElementLayout(DLDataType dtype, ElementLayout &layout);
 
+/// Layout of a loopc_string, inside a model and at the border.
+ElementLayout getStringLayout();
+
 /// Text of an element type: "float32", "bool"; of an unknown one its numbers.
 struct DtypeText {
   explicit DtypeText(DLDataType dtype);
@@ -47,7 +50,7 @@ struct ShapeText {
 
 bool operator==(const DLDataType &a, const DLDataType &b);
 
-/// "tensor", "strings", "sequence", "optional", or "unknown kind".
+/// "none", "tensor", "strings", "sequence", "optional", or "unknown kind".
 const char *getKindName(int32_t kind);
 
 /// The number of elements of a shape, and false where the dimensions that are

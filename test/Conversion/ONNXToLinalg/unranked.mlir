@@ -1,15 +1,79 @@
-// RUN: loopc-opt %s --pass-pipeline='builtin.module(func.func(onnx-switch-on-rank,convert-onnx-to-linalg,loop-lower-unranked,canonicalize))' | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(onnx-switch-on-rank,convert-onnx-to-linalg,loop-lower-unranked,canonicalize))' | FileCheck %s
 
-// Branches of different rank: one switch over the two ranks that there are, and
-// the result is elements and shape.
-// CHECK-LABEL: func.func @branches(
+// An elementwise operator works on the elements; the shape goes along.
+// CHECK-LABEL: func.func @elements(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?xf32>{{.*}}, %[[S:[a-z0-9]+]]: tensor<?xi64> {loopc.shape_of}
+// CHECK-NOT: scf.index_switch
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<?xf32>)
+// CHECK: return %[[Y]], %[[S]]
+func.func @elements(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %y = onnx.node "Exp"(%x) since 13 : (tensor<*xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// Operands that have one shape for sure are not broadcast.
+// CHECK-LABEL: func.func @one_shape(
+// CHECK-SAME: %{{[a-z0-9]+}}: tensor<?xf32>{{.*}}, %[[S:[a-z0-9]+]]: tensor<?xi64>
+// CHECK-NOT: scf.for
+// CHECK-NOT: loop.check
+// CHECK: linalg.generic
+// CHECK: return %{{.*}}, %[[S]]
+func.func @one_shape(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %y = onnx.node "Exp"(%x) since 13 : (tensor<*xf32>) -> tensor<*xf32>
+  %two = onnx.constant dense<2.0> : tensor<f32>
+  %z = onnx.node "Mul"(%y, %two) since 14 : (tensor<*xf32>, tensor<f32>) -> tensor<*xf32>
+  %w = onnx.node "Add"(%x, %z) since 14 : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %w : tensor<*xf32>
+}
+
+// -----
+
+// Others are, by strides, where they have fewer elements than the result.
+// CHECK-LABEL: func.func @broadcast(
+// CHECK: loop.check {{.*}} "{{.*}}dimensions {} and {} do not broadcast (axis {} of the result)"
+// CHECK: scf.if
+// CHECK: linalg.generic
+// CHECK-NOT: scf.index_switch
+func.func @broadcast(%x: tensor<*xf32>, %y: tensor<*xf32>) -> tensor<*xf32> {
+  %z = onnx.node "Add"(%x, %y) since 14 : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  return %z : tensor<*xf32>
+}
+
+// -----
+
+// Along an axis: a view [before, axis, behind].
+// CHECK-LABEL: func.func @along_axis(
+// CHECK: loop.check {{.*}} "{{.*}}axis {} is out of range for rank {}"
+// CHECK: tensor.expand_shape {{.*}} into tensor<?x?x?xf32>
+func.func @along_axis(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %y = onnx.node "Softmax"(%x) since 13 {axis = -1 : i64} : (tensor<*xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// The rank of the result follows from the dimensions.
+// CHECK-LABEL: func.func @squeeze(
 // CHECK-SAME: -> (tensor<?xf32>{{.*}}, tensor<?xi64> {loopc.shape_of})
+// CHECK: tensor.collapse_shape
+// CHECK: scf.for
+func.func @squeeze(%x: tensor<?x?xf32>) -> tensor<*xf32> {
+  %y = onnx.node "Squeeze"(%x) since 13 : (tensor<?x?xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// Operators without such a form: a switch over the two ranks that there are.
+// CHECK-LABEL: func.func @branches(
 // CHECK: %[[PAIR:.*]]:2 = scf.if
 // CHECK: scf.index_switch
 // CHECK: case 1
 // CHECK: case 2
 // CHECK-NOT: case 3
-func.func @branches(%p: i1, %x: tensor<1x?xf32>) -> tensor<*xf32> {
+func.func @branches(%p: i1, %x: tensor<1x?xf32>, %i: tensor<?x1xi64>) -> tensor<*xf32> {
   %r = scf.if %p -> (tensor<*xf32>) {
     %s = tensor.collapse_shape %x [[0, 1]] : tensor<1x?xf32> into tensor<?xf32>
     %u = tensor.cast %s : tensor<?xf32> to tensor<*xf32>
@@ -18,16 +82,50 @@ func.func @branches(%p: i1, %x: tensor<1x?xf32>) -> tensor<*xf32> {
     %u = tensor.cast %x : tensor<1x?xf32> to tensor<*xf32>
     scf.yield %u : tensor<*xf32>
   }
-  %y = onnx.node "Neg"(%r) since 13 : (tensor<*xf32>) -> tensor<*xf32>
+  %y = onnx.node "GatherND"(%r, %i) since 13 : (tensor<*xf32>, tensor<?x1xi64>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
 
-// A rank that is known after all needs no switch.
+// -----
+
+// A rank that is known after all needs neither.
 // CHECK-LABEL: func.func @one_rank(
 // CHECK-NOT: scf.index_switch
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x3xf32>)
 // CHECK: return
 func.func @one_rank(%x: tensor<2x3xf32>) -> tensor<*xf32> {
   %u = tensor.cast %x : tensor<2x3xf32> to tensor<*xf32>
   %y = onnx.node "Neg"(%u) since 13 : (tensor<*xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// loop_collect_shape: the elements are collected, the shape is carried.
+// CHECK-LABEL: func.func @collects(
+// CHECK: loop.loop {{.*}}carried({{.*}} : tensor<?xi64>)
+// CHECK-SAME: collect(tensor<?x?xf32> axis 0)
+// CHECK: loop.check {{.*}}"{{.*}}collected value #0 has shape {*}, in the iterations before {*}"
+// CHECK: loop.yield
+func.func @collects(%m: i64, %x: tensor<*xf32>) -> tensor<*xf32> {
+  %ys = loop.loop (%i : i64, %c : i1) trips(%m : i64)
+      collect(tensor<*xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%x : tensor<*xf32>)
+  }
+  return %ys : tensor<*xf32>
+}
+
+// -----
+
+// A slice along axis 0 is one of a view of rank 2.
+// CHECK-LABEL: func.func @slices(
+// CHECK: %[[V:.*]] = tensor.expand_shape {{.*}} into tensor<?x?xf32>
+// CHECK: loop.loop {{.*}}slices(%{{.*}} = %[[V]] : tensor<?x?xf32> axis 0 -> tensor<?xf32>)
+func.func @slices(%m: i64, %x: tensor<*xf32>, %a: tensor<*xf32>) -> tensor<*xf32> {
+  %y = loop.loop (%i : i64, %c : i1) trips(%m : i64)
+      carried(%v = %a : tensor<*xf32>)
+      slices(%s = %x : tensor<*xf32> axis 0 -> tensor<*xf32>) {
+    loop.yield while(%c : i1) carried(%s : tensor<*xf32>)
+  }
   return %y : tensor<*xf32>
 }

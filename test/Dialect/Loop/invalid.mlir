@@ -753,3 +753,28 @@ func.func @check_holes(%same: i1, %a: index) {
   loop.check %same, "{} and {}" (%a : index)
   return
 }
+
+// -----
+
+func.func @check_shape(%same: i1, %a: index) {
+  // expected-error@+1 {{'loop.check' op message has 0 '{}' and 1 '{*}' but there are 1 values}}
+  loop.check %same, "shape {*}" (%a : index)
+  return
+}
+
+// -----
+
+// loop.reserve
+func.func @reserve_axis(%b: tensor<8x?xf32>, %n: index) {
+  // expected-error@+1 {{'loop.reserve' op axis 2 is not one of the 2 dimensions of 'tensor<8x?xf32>'}}
+  %r, %at = loop.reserve %b at %n used %n front %n back %n axis 2 : tensor<8x?xf32>
+  return
+}
+
+// -----
+
+func.func @reserve_fixed(%b: tensor<8x?xf32>, %n: index) {
+  // expected-error@+1 {{'loop.reserve' op dimension 0 of 'tensor<8x?xf32>' has a fixed size}}
+  %r, %at = loop.reserve %b at %n used %n front %n back %n axis 0 : tensor<8x?xf32>
+  return
+}

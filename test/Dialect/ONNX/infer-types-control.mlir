@@ -252,3 +252,29 @@ func.func @blocks(%c: i1, %x: tensor<3xf32>) -> tensor<*xf32> {
   %0 = onnx.node "Neg"(%x) since 13 : (tensor<3xf32>) -> tensor<*xf32>
   cf.br ^second
 }
+
+// -----
+
+// A question about a dimension that is known: the branch that is taken remains,
+// and what it yields has a rank (if_cond).
+// CHECK-LABEL: func.func @decided
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?x1x3xf32>) -> tensor<?x3xf32>
+// CHECK-NOT: scf.if
+// CHECK: %[[S:.*]] = onnx.node "Squeeze"(%[[X]]
+// CHECK: return %[[S]] : tensor<?x3xf32>
+func.func @decided(%x: tensor<?x1x3xf32>) -> tensor<*xf32> {
+  %one = onnx.constant dense<1> : tensor<1xi64>
+  %c0 = arith.constant 0 : index
+  %s = onnx.node "Shape"(%x) since 15 : (tensor<?x1x3xf32>) -> tensor<3xi64>
+  %d = onnx.node "Gather"(%s, %one) since 13 {axis = 0 : i64} : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %p = onnx.node "Equal"(%d, %one) since 13 : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
+  %c = tensor.extract %p[%c0] : tensor<1xi1>
+  %r = scf.if %c -> (tensor<*xf32>) {
+    %a = onnx.node "Squeeze"(%x, %one) since 13 : (tensor<?x1x3xf32>, tensor<1xi64>) -> tensor<*xf32>
+    scf.yield %a : tensor<*xf32>
+  } else {
+    %b = tensor.cast %x : tensor<?x1x3xf32> to tensor<*xf32>
+    scf.yield %b : tensor<*xf32>
+  }
+  return %r : tensor<*xf32>
+}

@@ -159,7 +159,7 @@ static int32_t entry(void *run, void **inputs, void **outputs) {
 const loopc_model *echo_model(void) {
   static const loopc_model model = {
       LOOPC_ABI_VERSION, 0,     "echo", "by hand", "", num_ports, ports,
-      num_ports,         ports, entry,  {0}};
+      num_ports,         ports, entry,  NULL, {0}};
   return &model;
 }
 

@@ -348,7 +348,7 @@ def captured_constant_is_folded():
 
 @loop_model("name_scope")
 def input_with_default():
-    """A graph input that has an initializer is that constant (a default cannot be overridden)."""
+    """A graph input that has an initializer is that unless the caller says otherwise."""
     nodes = [
         helper.make_node(
             "Loop", ["M", "", "x"], ["y"],
@@ -369,4 +369,5 @@ def input_with_default():
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     return model, [
         run("default", {"x": f32([1, 2])}, [f32([3, 6])]),
+        run("given", {"M": i64(4), "x": f32([1, 2])}, [f32([5, 10])]),
     ]

@@ -24,8 +24,9 @@ namespace loopc {
 
 using Dims = llvm::SmallVector<mlir::OpFoldResult>;
 
-/// Lowers one onnx.node. Inputs are seen with signless element types (MLIR's
-/// arithmetic knows no others): isUnsigned() tells what they were. A lowering
+/// Lowers one onnx.node. Inputs are seen with the element types of toSignless()
+/// (MLIR's arithmetic knows no others): isUnsigned() and declaredType() tell
+/// what they were. A lowering
 /// builds at `b`, hands over every result by setResult() and returns success,
 /// or returns the failure of refuse(). Every attribute of the node must be
 /// read: one that nobody asked for is an error.
@@ -49,14 +50,20 @@ public:
   mlir::RankedTensorType inType(unsigned i);
   int64_t rank(unsigned i) { return inType(i).getRank(); }
   mlir::Type elementType(unsigned i) { return inType(i).getElementType(); }
+  /// Element type of input `i` (result `i`) as the model has it.
+  mlir::Type declaredType(unsigned i);
+  mlir::Type declaredResultType(unsigned i = 0);
   /// True if input `i` has an unsigned integer (or bool) element type.
   bool isUnsigned(unsigned i);
+  /// True if input `i` is there and holds strings (see getStringType).
+  bool isString(unsigned i);
 
   unsigned numResults() { return node.getNumResults(); }
   bool hasResult(unsigned i) { return node.hasOutput(i); }
   /// Signless element type that result `i` must have.
   mlir::Type resultElementType(unsigned i = 0);
   bool isResultUnsigned(unsigned i = 0);
+  bool isResultString(unsigned i = 0);
   /// Type of result `i` as inferred, signless; unranked where unknown.
   mlir::TensorType resultType(unsigned i = 0);
   void setResult(unsigned i, mlir::Value value);
@@ -107,7 +114,10 @@ public:
   mlir::DenseElementsAttr constantInput(unsigned i);
   /// Integers of input `i` where it is a constant (any integer type).
   std::optional<llvm::SmallVector<int64_t>> constantInts(unsigned i);
+  /// Strings of input `i` where it is a constant.
+  std::optional<llvm::SmallVector<llvm::StringRef>> constantStrings(unsigned i);
   mlir::Value index(int64_t value);
+  /// Of a string: the empty one.
   mlir::Value constant(mlir::Type scalarType, double value);
   mlir::Value constantInt(mlir::Type scalarType, int64_t value);
   mlir::Value asIndex(mlir::OpFoldResult value);
@@ -188,8 +198,16 @@ private:
   llvm::SmallVector<mlir::Value> results;
 };
 
-/// The signless counterpart of an element or tensor type.
+/// The signless counterpart of an element or tensor type; that of
+/// `!onnx.string` is getStringType(); sequences and optionals say no shapes.
 mlir::Type toSignless(mlir::Type type);
+/// The same elements in the type of toSignless().
+mlir::ElementsAttr toSignless(mlir::ElementsAttr elements);
+
+/// What a string is once its node is lowered: (address, bytes), two integers
+/// that upstream's conversions know how to store and pass. loop.string makes
+/// it.
+mlir::Type getStringType(mlir::MLIRContext *context);
 
 /// One row of the table: operator versions [since, until] of a domain.
 struct LoweringRow {
@@ -230,11 +248,22 @@ void addMovementRows(LoweringTable &);
 void addPaddingRows(LoweringTable &);
 void addIndexingRows(LoweringTable &);
 void addSelectionRows(LoweringTable &);
+void addCollectionRows(LoweringTable &);
 void addContractionRows(LoweringTable &);
 void addConvolutionRows(LoweringTable &);
 void addOrderingRows(LoweringTable &);
 void addPoolingRows(LoweringTable &);
+void addQuantizationRows(LoweringTable &);
 void addRecurrentRows(LoweringTable &);
+void addStringRows(LoweringTable &);
+void addTextRows(LoweringTable &);
+void addRandomRows(LoweringTable &);
+void addSignalRows(LoweringTable &);
+void addResizeRows(LoweringTable &);
+void addVisionRows(LoweringTable &);
+void addTrainingRows(LoweringTable &);
+void addClassicalRows(LoweringTable &);
+void addTreeRows(LoweringTable &);
 
 } // namespace loopc
 

@@ -14,8 +14,9 @@
 //  - arguments and results of @main have `loopc.name` and, where the rank is
 //    known, `loopc.dims`: the name of every dimension, "" where it has none or
 //    is fixed;
-//  - a graph input that also is an initializer is no argument: it is the
-//    constant that its initializer says;
+//  - a graph input that also is an initializer has `loopc.default`, its value
+//    where the caller leaves it out; before IR version 4 it is no argument but
+//    the constant that its initializer says;
 //  - locations are NameLoc("main/Loop 'decode'/body/#3 Gather 'g' (opset 13)")
 //    around the model's file;
 //  - weights of more than 1 KiB are resources (dense_resource), stored once

@@ -656,18 +656,34 @@ void YieldOp::getSuccessorRegions(ArrayRef<Attribute>,
 }
 
 //===----------------------------------------------------------------------===//
+// ReserveOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReserveOp::verify() {
+  auto type = cast<ShapedType>(getBuffer().getType());
+  int64_t axis = getAxis();
+  if (axis >= type.getRank())
+    return emitOpError("axis ")
+           << axis << " is not one of the " << type.getRank()
+           << " dimensions of " << type;
+  if (!type.isDynamicDim(axis))
+    return emitOpError("dimension ")
+           << axis << " of " << type << " has a fixed size";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // CheckOp
 //===----------------------------------------------------------------------===//
 
 LogicalResult CheckOp::verify() {
-  size_t holes = 0;
-  for (StringRef rest = getMessage(); rest.contains("{}");
-       rest = rest.split("{}").second)
-    ++holes;
-  if (holes != getValues().size())
-    return emitOpError("message has ") << holes << " '{}' but there are "
-                                       << getValues().size() << " values";
-  return success();
+  size_t holes = getMessage().count("{}"), shapes = getMessage().count("{*}");
+  if (holes + shapes * (1 + kMaxShownRank) == getValues().size())
+    return success();
+  InFlightDiagnostic error = emitOpError("message has ") << holes << " '{}' ";
+  if (shapes)
+    error << "and " << shapes << " '{*}' ";
+  return error << "but there are " << getValues().size() << " values";
 }
 
 namespace {

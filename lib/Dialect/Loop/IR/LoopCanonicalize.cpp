@@ -131,7 +131,8 @@ struct DropDeadPorts : OpRewritePattern<LoopOp> {
 // Carried values that are not carried, or carried twice
 //===----------------------------------------------------------------------===//
 
-/// A carried value that is its init in every iteration becomes a capture:
+/// A carried value that is its init in every iteration becomes a capture
+/// (loop_capture):
 ///
 ///   loop.loop ... carried(%x = %x0 : T) { ... loop.yield carried(%x : T) }
 ///   ->

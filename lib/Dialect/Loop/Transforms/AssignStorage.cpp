@@ -10,6 +10,7 @@
 // allocated once.
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
@@ -55,11 +56,13 @@ public:
 
   unsigned hoisted = 0, spares = 0;
 
-  void run(LoopOp loop) {
+  /// Returns the loop that took the place of `loop`.
+  LoopOp run(LoopOp loop) {
     loop.walk([&](scf::IfOp branch) { mergeBranchAllocs(branch); });
     hoistPairs(loop);
     while (LoopOp made = addSpare(loop))
       loop = made;
+    return loop;
   }
 
 private:
@@ -170,8 +173,16 @@ struct LoopAssignStorage
     StorageAssignment assignment(&getContext());
     SmallVector<LoopOp> loops;
     getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
-    for (LoopOp loop : loops)
-      assignment.run(loop);
+    for (LoopOp loop : loops) {
+      Location loc = loop.getLoc();
+      LoopOp made = assignment.run(loop);
+      unsigned left = 0;
+      made.walk([&](memref::AllocOp) { ++left; });
+      if (left)
+        remarkMissed(loc, "AssignStorage",
+                     Twine(left) + " buffers are allocated in each iteration: "
+                                   "their size changes");
+    }
     numHoisted += assignment.hoisted;
     numSpares += assignment.spares;
   }

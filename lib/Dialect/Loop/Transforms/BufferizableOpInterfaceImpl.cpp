@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// One-shot bufferization of loop.loop and loop.yield.
+// One-shot bufferization of loop.loop, loop.yield and the operations on lists.
 //
 // The rule that makes it sound: behind loop-place-deallocations every carried
 // buffer is owned by the loop alone. An init that somebody still needs is
@@ -22,6 +22,8 @@
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -37,13 +39,31 @@ static BufferLikeType contiguousType(Type type) {
 
 /// `value` as a buffer of exactly the type `type`; a view with another layout
 /// is copied.
+/// (A cast to dynamic strides that the type calls gapless would be a lie.)
 static FailureOr<Value> castBuffer(RewriterBase &rewriter, Value buffer,
                                    Type type,
                                    const BufferizationOptions &options) {
   if (buffer.getType() == type)
     return buffer;
-  if (auto memref = dyn_cast<MemRefType>(type))
-    return castOrReallocMemRefValue(rewriter, buffer, memref, options);
+  auto from = dyn_cast<MemRefType>(buffer.getType());
+  auto to = dyn_cast<MemRefType>(type);
+  if (from && to &&
+      (from.getLayout().isIdentity() ||
+       memref::isStaticShapeAndContiguousRowMajor(from)))
+    return castOrReallocMemRefValue(rewriter, buffer, to, options);
+  if (from && to) {
+    SmallVector<Value> sizes;
+    for (int64_t axis = 0; axis < to.getRank(); ++axis)
+      if (to.isDynamicDim(axis))
+        sizes.push_back(
+            memref::DimOp::create(rewriter, buffer.getLoc(), buffer, axis));
+    FailureOr<Value> copy =
+        options.createAlloc(rewriter, buffer.getLoc(), to, sizes);
+    if (failed(copy) ||
+        failed(options.createMemCpy(rewriter, buffer.getLoc(), buffer, *copy)))
+      return failure();
+    return copy;
+  }
   return Value(memref::CastOp::create(rewriter, buffer.getLoc(), type, buffer));
 }
 
@@ -206,6 +226,164 @@ struct YieldInterface
     return success();
   }
 };
+
+/// %a = loop.address_of %t : tensor<..>  ->  memref.extract_aligned_pointer
+struct AddressOfInterface
+    : BufferizableOpInterface::ExternalModel<AddressOfInterface, AddressOfOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto address = cast<AddressOfOp>(op);
+    FailureOr<Value> buffer =
+        getBuffer(rewriter, address.getConstant(), options, state);
+    if (failed(buffer))
+      return failure();
+    Value pointer = memref::ExtractAlignedPointerAsIndexOp::create(
+        rewriter, op->getLoc(), *buffer);
+    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, rewriter.getI64Type(),
+                                                    pointer);
+    return success();
+  }
+};
+
+/// What is added to the result may stand in the operand's memory, and the
+/// operand's memory may be freed: it counts as written.
+struct ReserveInterface
+    : BufferizableOpInterface::ExternalModel<ReserveInterface, ReserveOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return true;
+  }
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &,
+                                      const AnalysisState &) const {
+    return {{op->getResult(0), BufferRelation::Unknown, /*isDefinite=*/false}};
+  }
+  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
+                                          const BufferizationOptions &,
+                                          const BufferizationState &,
+                                          SmallVector<Value> &) const {
+    return contiguousType(value.getType());
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto reserve = cast<ReserveOp>(op);
+    FailureOr<Value> buffer =
+        getBuffer(rewriter, reserve.getBuffer(), options, state);
+    if (succeeded(buffer))
+      buffer =
+          castBuffer(rewriter, *buffer,
+                     contiguousType(reserve.getBuffer().getType()), options);
+    if (failed(buffer))
+      return failure();
+    replaceOpWithNewBufferizedOp<ReserveOp>(
+        rewriter, op, buffer->getType(), rewriter.getIndexType(), *buffer,
+        reserve.getOffset(), reserve.getUsed(), reserve.getFront(),
+        reserve.getBack(), reserve.getAxisAttr());
+    return success();
+  }
+};
+
+/// The list reads the element; which buffer it has in the end is settled by
+/// loop-place-deallocations.
+struct SeqInsertInterface
+    : BufferizableOpInterface::ExternalModel<SeqInsertInterface, SeqInsertOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto insert = cast<SeqInsertOp>(op);
+    SmallVector<Value> element;
+    for (Value part : insert.getElement()) {
+      if (!isa<TensorType>(part.getType())) {
+        element.push_back(part);
+        continue;
+      }
+      FailureOr<Value> buffer = getBuffer(rewriter, part, options, state);
+      // Without gaps, wherever in its allocation it begins.
+      if (succeeded(buffer) && cast<MemRefType>(buffer->getType())
+                                       .getStridesAndOffset()
+                                       .first.front() != 1)
+        buffer = castBuffer(rewriter, *buffer, contiguousType(part.getType()),
+                            options);
+      if (failed(buffer))
+        return failure();
+      element.push_back(*buffer);
+    }
+    replaceOpWithNewBufferizedOp<SeqInsertOp>(
+        rewriter, op, insert.getType(), insert.getList(), insert.getPosition(),
+        element, insert.getElementOwnerAttr());
+    return success();
+  }
+};
+
+/// What comes out of a list belongs to it, too: it is never written.
+struct SeqAtInterface
+    : BufferizableOpInterface::ExternalModel<SeqAtInterface, SeqAtOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+  bool isWritable(Operation *, Value, const AnalysisState &) const {
+    return false;
+  }
+  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
+                                          const BufferizationOptions &,
+                                          const BufferizationState &,
+                                          SmallVector<Value> &) const {
+    return contiguousType(value.getType());
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &,
+                          BufferizationState &) const {
+    auto at = cast<SeqAtOp>(op);
+    SmallVector<Type> types;
+    for (Type type : at->getResultTypes())
+      types.push_back(isa<TensorType>(type) ? Type(contiguousType(type))
+                                            : type);
+    replaceOpWithNewBufferizedOp<SeqAtOp>(rewriter, op, types, at.getList(),
+                                          at.getPosition());
+    return success();
+  }
+};
 } // namespace
 
 void loopc::loop::registerBufferizableOpInterfaceExternalModels(
@@ -213,5 +391,9 @@ void loopc::loop::registerBufferizableOpInterfaceExternalModels(
   registry.addExtension(+[](MLIRContext *context, LoopDialect *) {
     LoopOp::attachInterface<LoopInterface>(*context);
     YieldOp::attachInterface<YieldInterface>(*context);
+    SeqInsertOp::attachInterface<SeqInsertInterface>(*context);
+    SeqAtOp::attachInterface<SeqAtInterface>(*context);
+    ReserveOp::attachInterface<ReserveInterface>(*context);
+    AddressOfOp::attachInterface<AddressOfInterface>(*context);
   });
 }

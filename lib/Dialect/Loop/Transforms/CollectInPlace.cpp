@@ -11,6 +11,7 @@
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -25,10 +26,6 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
-
-/// A constant trip count above this is taken for "no limit": space for all
-/// trips is not set aside.
-static constexpr int64_t kMaxConstantTrips = int64_t(1) << 31;
 
 namespace {
 /// A collected value that gets its place before the loop.
@@ -48,11 +45,22 @@ public:
   /// Returns the number of values that are in place now.
   unsigned run() {
     b.setInsertionPoint(loop);
-    trips = knownTrips();
+    trips = knownTrips(b, loop);
     for (unsigned k = 0; k < loop.getNumCollected(); ++k)
       plan(k);
-    if (!destinations.empty())
+    unsigned all = loop.getNumCollected();
+    Location loc = loop.getLoc();
+    if (!destinations.empty()) {
       rewrite();
+      remarkDone(loc, "CollectInPlace",
+                 Twine(destinations.size()) + " of " + Twine(all) +
+                     " collected values are written into their final place");
+    }
+    if (destinations.size() < all)
+      remarkMissed(loc, "CollectInPlace",
+                   Twine(all - destinations.size()) + " of " + Twine(all) +
+                       " collected values grow in buffers: their size is not "
+                       "known when the loop begins");
     return destinations.size();
   }
 
@@ -62,23 +70,6 @@ private:
                ? value
                : b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
   }
-  /// The trips that will be run, where that is certain; else null.
-  OpFoldResult knownTrips() {
-    if (!loop.getTripCount() || loop.getCondition() ||
-        isa<TensorType>(loop.getTripCount().getType()))
-      return {};
-    Value zero = arith::ConstantOp::create(
-        b, b.getZeroAttr(loop.getTripCount().getType()));
-    Value count =
-        toIndex(b.createOrFold<arith::MaxSIOp>(loop.getTripCount(), zero));
-    std::optional<int64_t> constant = getConstantIntValue(count);
-    if (!constant)
-      return count;
-    if (*constant > kMaxConstantTrips)
-      return {};
-    return b.getIndexAttr(*constant);
-  }
-
   void plan(unsigned k) {
     Value value = loop.getYield().getCollected()[k];
     int64_t axis = loop.getCollectAxes()[k];

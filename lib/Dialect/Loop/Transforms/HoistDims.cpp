@@ -54,6 +54,30 @@ static void replaceDims(IRRewriter &rewriter, Value value, int64_t axis,
 }
 
 namespace {
+/// dim of what an operation computes  ->  what its operands say: behind it,
+/// dimensions that are one are one value. Folders do not look into slices that
+/// drop axes, nor into slices and carried values of loops.
+struct ResolveDim : OpRewritePattern<tensor::DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::DimOp op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<int64_t> axis = op.getConstantIndex();
+    auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
+    if (!axis || !type || *axis >= type.getRank())
+      return failure();
+    // Asking a branch leaves dimensions in its regions, to be erased and asked
+    // for again.
+    if (op.getSource().getDefiningOp<scf::IfOp>())
+      return failure();
+    OpFoldResult known = knownDim(rewriter, op.getLoc(), op.getSource(), *axis);
+    if (!known || known == OpFoldResult(op.getResult()))
+      return failure();
+    rewriter.replaceOp(
+        op, getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), known));
+    return success();
+  }
+};
+
 /// Finds, for each loop, the largest set of dimensions of carried values that
 /// stay what they are in the inits. The search is optimistic, as broadcasting
 /// needs: that `x + y` keeps the shape of a carried `x` can only be shown by
@@ -70,6 +94,7 @@ public:
           name.getDialectNamespace() == "tensor" ||
           name.getDialectNamespace() == "loop")
         name.getCanonicalizationPatterns(set, context);
+    set.add<ResolveDim>(context);
     patterns = std::move(set);
   }
 
@@ -168,6 +193,9 @@ private:
 
 struct LoopHoistDims : loopc::impl::LoopHoistDimsBase<LoopHoistDims> {
   void runOnOperation() override {
+    RewritePatternSet dims(&getContext());
+    dims.add<ResolveDim>(&getContext());
+    (void)applyPatternsGreedily(getOperation(), std::move(dims));
     DimHoisting hoisting(&getContext());
     SmallVector<LoopOp> outermost;
     getOperation().walk<WalkOrder::PreOrder>([&](LoopOp loop) {

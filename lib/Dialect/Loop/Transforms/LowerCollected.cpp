@@ -29,6 +29,8 @@ using namespace loopc::loop;
 
 /// Elements that the first buffer of a collected value holds at least.
 static constexpr int64_t kFirstCapacity = 16;
+/// Extent along its axis that a buffer which grew has at least.
+static constexpr int64_t kFirstRoom = 4;
 
 namespace {
 /// One collected value: a flat buffer and its element's dimensions, carried.
@@ -201,6 +203,7 @@ private:
         arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, needed, capacity);
     auto branch = scf::IfOp::create(b, TypeRange{buffer.getType()}, full,
                                     /*withElseRegion=*/true);
+    branch->setDiscardableAttr(kRareAttrName, b.getUnitAttr());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Value doubled = arith::MulIOp::create(b, capacity, index(2));
@@ -341,6 +344,90 @@ private:
   SmallVector<Collector> collectors;
 };
 
+/// loop.reserve as a test of the room and an allocation.
+class ReserveLowering {
+public:
+  ReserveLowering(IRRewriter &rewriter, ReserveOp op)
+      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op) {}
+
+  void run() {
+    b.setInsertionPoint(op);
+    Value buffer = op.getBuffer(), offset = op.getOffset();
+    capacity = memref::DimOp::create(b, buffer, op.getAxis());
+    bool growsInFront = !isConstantIntValue(op.getFront(), 0);
+    Value end = b.createOrFold<arith::AddIOp>(offset, op.getUsed());
+    end = b.createOrFold<arith::AddIOp>(end, op.getBack());
+    Value full =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, end, capacity);
+    if (growsInFront) {
+      Value lacksFront = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt,
+                                               op.getFront(), offset);
+      full = arith::OrIOp::create(b, full, lacksFront);
+    }
+    auto branch = scf::IfOp::create(
+        b, TypeRange{buffer.getType(), b.getIndexType()}, full,
+        /*withElseRegion=*/true);
+    branch->setDiscardableAttr(kRareAttrName, b.getUnitAttr());
+    b.setInsertionPointToStart(branch.thenBlock());
+    auto [larger, place] = makeLarger();
+    scf::YieldOp::create(b, ValueRange{larger, place});
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, ValueRange{buffer, offset});
+    rewriter.replaceOp(op, branch.getResults());
+  }
+
+private:
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+
+  /// A buffer of twice the size and where the elements are in it.
+  std::pair<Value, Value> makeLarger() {
+    auto type = cast<MemRefType>(op.getBuffer().getType());
+    int64_t axis = op.getAxis();
+    Value needed = b.createOrFold<arith::AddIOp>(op.getUsed(), op.getFront());
+    needed = b.createOrFold<arith::AddIOp>(needed, op.getBack());
+    Value doubled = arith::MulIOp::create(b, capacity, index(2));
+    Value larger = arith::MaxSIOp::create(b, doubled, needed);
+    larger = arith::MaxSIOp::create(b, larger, index(kFirstRoom));
+    Value place = index(0);
+    if (!isConstantIntValue(op.getFront(), 0)) {
+      place = arith::SubIOp::create(b, larger, needed);
+      if (!isConstantIntValue(op.getBack(), 0))
+        place = arith::ShRUIOp::create(b, place, index(1));
+      place = arith::AddIOp::create(b, place, op.getFront());
+    }
+    SmallVector<Value> sizes;
+    SmallVector<OpFoldResult> part;
+    for (int64_t k = 0; k < type.getRank(); ++k) {
+      if (k == axis) {
+        sizes.push_back(larger);
+        part.push_back(op.getUsed());
+      } else if (type.isDynamicDim(k)) {
+        sizes.push_back(memref::DimOp::create(b, op.getBuffer(), k));
+        part.push_back(sizes.back());
+      } else {
+        part.push_back(b.getIndexAttr(type.getDimSize(k)));
+      }
+    }
+    Value fresh = memref::AllocOp::create(b, type, sizes);
+    SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+        ones(type.getRank(), b.getIndexAttr(1));
+    offsets[axis] = getAsOpFoldResult(op.getOffset());
+    Value from =
+        memref::SubViewOp::create(b, op.getBuffer(), offsets, part, ones);
+    offsets[axis] = getAsOpFoldResult(place);
+    Value to = memref::SubViewOp::create(b, fresh, offsets, part, ones);
+    memref::CopyOp::create(b, from, to);
+    return {fresh, place};
+  }
+
+  IRRewriter &rewriter;
+  ImplicitLocOpBuilder b;
+  ReserveOp op;
+  Value capacity;
+};
+
 struct LoopLowerCollected
     : loopc::impl::LoopLowerCollectedBase<LoopLowerCollected> {
   void runOnOperation() override {
@@ -352,6 +439,13 @@ struct LoopLowerCollected
     });
     for (LoopOp loop : loops)
       CollectedLowering(rewriter, loop).run();
+    SmallVector<ReserveOp> reserves;
+    getOperation().walk([&](ReserveOp op) {
+      if (isa<MemRefType>(op.getBuffer().getType()))
+        reserves.push_back(op);
+    });
+    for (ReserveOp op : reserves)
+      ReserveLowering(rewriter, op).run();
   }
 };
 } // namespace

@@ -12,6 +12,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -57,9 +58,18 @@ private:
                     b.getStringAttr(locationPath(b.getLoc()) + ": " + message),
                     values, Value());
   }
+  /// Counted from the begin, but for a value whose rank is unknown.
   static int64_t normalize(int64_t axis, Value value) {
-    return axis < 0 ? axis + cast<RankedTensorType>(value.getType()).getRank()
-                    : axis;
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return axis < 0 && type ? axis + type.getRank() : axis;
+  }
+  OpFoldResult extentOf(Value value, int64_t axis) {
+    if (isa<RankedTensorType>(value.getType()))
+      return resolveDim(b, b.getLoc(), value, axis);
+    Value at = arith::ConstantIndexOp::create(b, axis);
+    if (axis < 0)
+      at = arith::AddIOp::create(b, at, tensor::RankOp::create(b, value));
+    return tensor::DimOp::create(b, value, at).getResult();
   }
 
   /// The extents of `values` along `axes`, held to be one (scan_lengths).
@@ -67,8 +77,7 @@ private:
                             StringRef what) {
     OpFoldResult common;
     for (auto [k, value, axis] : llvm::enumerate(values, axes)) {
-      OpFoldResult extent =
-          resolveDim(b, b.getLoc(), value, normalize(axis, value));
+      OpFoldResult extent = extentOf(value, normalize(axis, value));
       if (!common) {
         common = extent;
         continue;
@@ -130,6 +139,32 @@ private:
     return loop;
   }
 
+  /// What checks state `k` where its rank is unknown.
+  void checkSameShape(Value arg, Value next, unsigned k) {
+    std::string state = "state #" + std::to_string(k) + " changes its ";
+    auto rank = [&](Value value) -> Value {
+      if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+        return arith::ConstantIndexOp::create(b, type.getRank());
+      return tensor::RankOp::create(b, value);
+    };
+    Value before = rank(arg), after = rank(next);
+    auto same = [&](Value x, Value y) {
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y);
+    };
+    check(same(before, after), state + "rank: it was {} and becomes {}",
+          {before, after});
+    Value zero = arith::ConstantIndexOp::create(b, 0);
+    Value one = arith::ConstantIndexOp::create(b, 1);
+    auto axes = scf::ForOp::create(b, zero, before, one);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(axes.getBody());
+    Value axis = axes.getInductionVar();
+    Value x = tensor::DimOp::create(b, arg, axis);
+    Value y = tensor::DimOp::create(b, next, axis);
+    check(same(x, y), state + "shape: dimension {} was {} and becomes {}",
+          {axis, x, y});
+  }
+
   /// Adds the condition and holds the states to their shapes
   /// (scan_state_shape).
   void finishYield(LoopOp loop) {
@@ -138,6 +173,10 @@ private:
     b.setInsertionPoint(yield);
     for (auto [k, arg, next] :
          llvm::enumerate(loop.getCarriedArgs(), yield.getCarried())) {
+      if (isa<UnrankedTensorType>(arg.getType())) {
+        checkSameShape(arg, next, k);
+        continue;
+      }
       auto type = dyn_cast<RankedTensorType>(arg.getType());
       for (int64_t axis = 0; type && axis < type.getRank(); ++axis) {
         OpFoldResult before = resolveDim(b, b.getLoc(), arg, axis);

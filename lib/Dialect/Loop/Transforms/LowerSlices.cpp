@@ -30,11 +30,7 @@ static Value tripCountAsIndex(ImplicitLocOpBuilder &b, LoopOp loop) {
     return {};
   Value trips =
       extractScalar(b, b.getLoc(), loop.getTripCount(), "the trip count");
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(trips.getType()));
-  trips = b.createOrFold<arith::MaxSIOp>(trips, zero);
-  if (trips.getType().isIndex())
-    return trips;
-  return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), trips);
+  return tripsAsIndex(b, b.getLoc(), trips);
 }
 
 static Value makeSlice(ImplicitLocOpBuilder &b, Value value, int64_t axis,

@@ -6,13 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-place-deallocations: static ownership of buffers.
+// loop-place-deallocations: static ownership of buffers and lists.
 //
 // A value is owned by the block that it is defined in: allocations, arguments
 // that stand for carried buffers, results of loops, calls and branches that
 // hand over buffers. Within its block an owned value ends in one of three ways:
 // it is moved into an operand that wants an owner, it is handed to the branches
 // of the operation that is its last use, or it is freed behind its last use.
+// Where an owner is wanted of what cannot be moved a buffer is copied, a list
+// held once more.
+//
+// A buffer that comes out of a list belongs to that list as well ("shared"): it
+// is given up like any other, but whoever may write gets a copy.
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,6 +39,11 @@ static bool isBuffer(Value value) {
   return isa<BaseMemRefType>(value.getType());
 }
 
+/// True for what somebody must own.
+static bool isOwnable(Value value) {
+  return isBuffer(value) || isList(value.getType());
+}
+
 /// The buffer that `value` is a view of by its defining operation; null if it
 /// is none.
 static Value viewSource(Value value) {
@@ -50,9 +60,11 @@ static Value viewSource(Value value) {
 }
 
 namespace {
-/// How a value is owned: by its block for sure, or where `flag` (i1) is true.
+/// How a value is owned: by its block for sure, or where `flag` (i1) is true;
+/// with a list where `shared`.
 struct Ownership {
   Value flag;
+  bool shared = false;
 };
 
 using Roots = llvm::SmallSetVector<Value, 2>;
@@ -74,7 +86,7 @@ private:
   /// A select between buffers becomes a branch: what dies at a branch is moved
   /// or freed in it.
   void branch(arith::SelectOp select) {
-    if (!isBuffer(select.getResult()))
+    if (!isOwnable(select.getResult()))
       return;
     Location loc = select.getLoc();
     rewriter.setInsertionPoint(select);
@@ -156,10 +168,16 @@ private:
   // Copies
   //===--------------------------------------------------------------------===//
 
-  /// A buffer of its own with the contents of `value`, made before `before`.
+  /// A buffer of its own with the contents of `value`, or one more handle of a
+  /// list, made before `before`.
   Value copyOf(Value value, Operation *before) {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(before);
+    if (value.getDefiningOp<SeqEmptyOp>())
+      return value;
+    if (isList(value.getType()))
+      return SeqRetainOp::create(rewriter, before->getLoc(), value.getType(),
+                                 value);
     ImplicitLocOpBuilder b(before->getLoc(), rewriter);
     auto type = cast<MemRefType>(value.getType());
     SmallVector<Value> sizes;
@@ -192,36 +210,66 @@ private:
   }
 
   void freeAt(Value value, const Ownership &how) {
+    OpBuilder::InsertionGuard guard(rewriter);
     if (how.flag) {
       auto branch = scf::IfOp::create(rewriter, value.getLoc(), how.flag,
                                       /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(branch.thenBlock());
-      memref::DeallocOp::create(rewriter, value.getLoc(), value);
-      return;
     }
-    memref::DeallocOp::create(rewriter, value.getLoc(), value);
+    if (isList(value.getType()))
+      SeqReleaseOp::create(rewriter, value.getLoc(), value);
+    else
+      memref::DeallocOp::create(rewriter, value.getLoc(), value);
   }
 
   //===--------------------------------------------------------------------===//
   // Moving
   //===--------------------------------------------------------------------===//
 
-  /// Makes `operand` own its buffer: moves the one root where it ends at
-  /// `at` and nobody else has taken it, else copies.
+  /// The one owner of `value` where it ends at `at` and nobody else has taken
+  /// it; null where it cannot be moved there.
+  Value movableRoot(Value value, Operation *at, Owned &owned) {
+    Value root = ownerOf(value);
+    if (root && owned.contains(root) && lastUse(root, *at->getBlock()) == at &&
+        usesIn(root, at) == 1)
+      return root;
+    return {};
+  }
+
+  /// Makes `operand` own its buffer or list alone: moves it where it can be,
+  /// else copies.
   void takeOwnership(OpOperand &operand, Operation *at, Owned &owned) {
     Value value = operand.get();
-    if (Value root = ownerOf(value)) {
-      auto it = owned.find(root);
-      if (it != owned.end() && lastUse(root, *at->getBlock()) == at &&
-          usesIn(root, at) == 1) {
-        Value flag = it->second.flag;
+    Value root = movableRoot(value, at, owned);
+    if (!root || owned[root].shared) {
+      operand.set(copyOf(value, at));
+      return;
+    }
+    Value flag = owned[root].flag;
+    owned.erase(root);
+    operand.set(copyUnless(flag, value, at));
+  }
+
+  /// Gives the list the buffer of the element where it ends here, else a copy,
+  /// or a share where it is a list's anyway: `element_owner` says which.
+  void giveElement(SeqInsertOp insert, Owned &owned) {
+    Value elements = insert.getElement().front();
+    auto type = dyn_cast<MemRefType>(elements.getType());
+    StringRef how = "copy";
+    if (!type) {
+      takeOwnership(insert.getElementMutable()[0], insert, owned);
+      how = "move";
+    } else if (type.getLayout().isIdentity()) {
+      Value root = movableRoot(elements, insert, owned);
+      if (root && !owned[root].flag) {
         owned.erase(root);
-        operand.set(copyUnless(flag, value, at));
-        return;
+        how = "move";
+      } else if (Value owner = ownerOf(elements);
+                 owner && owner.getDefiningOp<SeqAtOp>()) {
+        how = "share";
       }
     }
-    operand.set(copyOf(value, at));
+    insert.setElementOwner(how);
   }
 
   /// How often memory of `root` is used by `op` itself or within it.
@@ -251,9 +299,15 @@ private:
   // Blocks
   //===--------------------------------------------------------------------===//
 
-  void own(Value value, Owned &owned, Value flag = {}) {
-    owned[value] = {flag};
+  void own(Value value, Owned &owned, Ownership how = {}) {
+    owned[value] = how;
     everOwned.insert(value);
+  }
+
+  void ownResults(Operation &op, Owned &owned, bool shared = false) {
+    for (Value result : op.getResults())
+      if (isOwnable(result))
+        own(result, owned, {{}, shared && isBuffer(result)});
   }
 
   /// Places the ends of everything that `block` owns: `owned` on entry and what
@@ -264,15 +318,15 @@ private:
     Operation *terminator = block.getTerminator();
     if (isa<func::ReturnOp>(terminator)) {
       for (OpOperand &operand : terminator->getOpOperands())
-        if (isBuffer(operand.get()))
+        if (isOwnable(operand.get()))
           takeOwnership(operand, terminator, owned);
     } else if (auto yield = dyn_cast<YieldOp>(terminator)) {
       for (OpOperand &operand : yield.getCarriedMutable())
-        if (isBuffer(operand.get()))
+        if (isOwnable(operand.get()))
           takeOwnership(operand, terminator, owned);
     } else if (isa<scf::ForOp>(terminator->getParentOp())) {
       for (OpOperand &operand : terminator->getOpOperands())
-        if (isBuffer(operand.get()))
+        if (isOwnable(operand.get()))
           takeOwnership(operand, terminator, owned);
     }
     freeAll(block, owned);
@@ -308,11 +362,18 @@ private:
                          loop.getRegionIterArgs(), owned);
     if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
       return processBranches(op, owned);
-    if (isa<func::CallOp>(op)) {
-      for (Value result : op.getResults())
-        if (isBuffer(result))
-          own(result, owned);
-      return;
+    if (isa<func::CallOp>(op))
+      return ownResults(op, owned);
+    if (isa<SeqAtOp>(op))
+      return ownResults(op, owned, /*shared=*/true);
+    if (auto insert = dyn_cast<SeqInsertOp>(op)) {
+      giveElement(insert, owned);
+      takeOwnership(insert.getListMutable(), &op, owned);
+      return ownResults(op, owned);
+    }
+    if (auto erase = dyn_cast<SeqEraseOp>(op)) {
+      takeOwnership(erase.getListMutable(), &op, owned);
+      return ownResults(op, owned);
     }
     for (Region &region : op.getRegions())
       for (Block &block : region)
@@ -325,15 +386,15 @@ private:
   void processLoop(Operation &op, MutableArrayRef<OpOperand> inits, Block &body,
                    ValueRange args, Owned &owned) {
     for (OpOperand &init : inits)
-      if (isBuffer(init.get()))
+      if (isOwnable(init.get()))
         takeOwnership(init, &op, owned);
     Owned inside;
     for (Value arg : args)
-      if (isBuffer(arg))
+      if (isOwnable(arg))
         own(arg, inside);
     processBlock(body, inside);
     for (auto [k, init] : llvm::enumerate(inits))
-      if (isBuffer(init.get()))
+      if (isOwnable(init.get()))
         own(op.getResult(k), owned);
   }
 
@@ -346,6 +407,7 @@ private:
     scf::YieldOp yield;
     Value flag;           ///< owned where this holds; null: see below
     bool isOwned = false; ///< owned for sure
+    bool shared = false;  ///< with a list
     Roots lenders;        ///< whom it borrows from where it is not owned
   };
 
@@ -389,17 +451,20 @@ private:
       processOp(op, owned);
     auto yield = cast<scf::YieldOp>(block.getTerminator());
     for (OpOperand &operand : yield->getOpOperands()) {
-      if (!isBuffer(operand.get()))
+      if (!isOwnable(operand.get()))
         continue;
-      Yielded entry{yield, {}, false, {}};
+      Yielded entry{yield, {}, false, false, {}};
       Roots roots = rootsOf(operand.get());
       bool ownedHere =
           llvm::any_of(roots, [&](Value root) { return owned.contains(root); });
       bool definedHere = llvm::any_of(
           roots, [&](Value root) { return root.getParentBlock() == &block; });
       Value owner = ownerOf(operand.get());
-      if (owner && owned.contains(owner) && usesIn(owner, yield) == 1) {
+      if (operand.get().getDefiningOp<SeqEmptyOp>()) {
+        entry.isOwned = true;
+      } else if (owner && owned.contains(owner) && usesIn(owner, yield) == 1) {
         entry.flag = owned[owner].flag;
+        entry.shared = owned[owner].shared;
         if (entry.flag) {
           entry.lenders = lendersOf(owner);
           // What it may be borrowed from ends here too.
@@ -434,15 +499,17 @@ private:
     return roots;
   }
 
-  /// Decides for each buffer result of a branching operation who owns it.
+  /// Decides for each result of a branching operation that is a buffer or a
+  /// list who owns it.
   void settleResults(Operation &op, SmallVector<SmallVector<Yielded>> &table,
                      Owned &owned) {
     SmallVector<unsigned> flagged;
     for (auto [k, entries] : llvm::enumerate(table)) {
       if (entries.empty())
         continue;
+      bool shared = llvm::any_of(entries, [](Yielded &y) { return y.shared; });
       if (llvm::all_of(entries, [](Yielded &y) { return y.isOwned; })) {
-        own(op.getResult(k), owned);
+        own(op.getResult(k), owned, {{}, shared});
         continue;
       }
       for (Yielded &entry : entries)
@@ -483,9 +550,11 @@ private:
     for (unsigned k = 0; k < op.getNumResults(); ++k)
       renameValue(op.getResult(k), made->getResult(k), owned);
     rewriter.replaceOp(&op, made->getResults().take_front(op.getNumResults()));
-    for (auto [n, k] : llvm::enumerate(flagged))
-      own(made->getResult(k), owned,
-          made->getResult(types.size() - flagged.size() + n));
+    for (auto [n, k] : llvm::enumerate(flagged)) {
+      Value flag = made->getResult(types.size() - flagged.size() + n);
+      bool shared = llvm::any_of(table[k], [](Yielded &y) { return y.shared; });
+      own(made->getResult(k), owned, {flag, shared});
+    }
   }
 
   /// `from` is going to be replaced by `to`, and its memory to be used again.
@@ -494,7 +563,7 @@ private:
     if (auto it = owned.find(from); it != owned.end()) {
       Ownership how = it->second;
       owned.erase(from);
-      own(to, owned, how.flag);
+      own(to, owned, how);
     }
     if (auto it = borrowsFrom.find(from); it != borrowsFrom.end()) {
       SmallVector<Value> from_ = it->second;

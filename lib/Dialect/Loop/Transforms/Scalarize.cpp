@@ -10,6 +10,7 @@
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -236,8 +237,15 @@ struct LoopScalarize : loopc::impl::LoopScalarizeBase<LoopScalarize> {
         scalarizeGeneric(rewriter, generic);
     }
     for (LoopOp loop : loops)
-      if (Scalarization scalarization(rewriter, loop); scalarization.isNeeded())
-        numScalars += scalarization.run();
+      if (Scalarization scalarization(rewriter, loop);
+          scalarization.isNeeded()) {
+        Location loc = loop.getLoc();
+        unsigned made = scalarization.run();
+        numScalars += made;
+        if (made)
+          remarkDone(loc, "Scalarize",
+                     Twine(made) + " of the carried values live in registers");
+      }
   }
 };
 } // namespace

@@ -64,6 +64,10 @@ static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
   }
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return resolveDim(b, loc, insert.getDest(), axis);
+  if (auto reserve = dyn_cast<loop::ReserveOp>(op))
+    return axis == static_cast<int64_t>(reserve.getAxis())
+               ? OpFoldResult()
+               : resolveDim(b, loc, reserve.getBuffer(), axis);
   if (auto insert = dyn_cast<tensor::InsertOp>(op))
     return resolveDim(b, loc, insert.getDest(), axis);
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
@@ -142,11 +146,17 @@ static OpFoldResult dimOfArgument(OpBuilder &b, Location loc, Value value,
 /// and before the insertion point; null without one.
 static Value dominatingDim(OpBuilder &b, Value value, int64_t axis) {
   Block *block = value.getParentBlock();
+  Block *insertion = b.getInsertionBlock();
   Operation *here = nullptr;
-  if (b.getInsertionPoint() != b.getInsertionBlock()->end())
-    here = block->findAncestorOpInBlock(*b.getInsertionPoint());
-  else if (b.getInsertionBlock() != block)
-    here = block->findAncestorOpInBlock(*b.getInsertionBlock()->getParentOp());
+  if (insertion != block) {
+    // A region that is still being made has no parent yet.
+    Operation *parent = insertion->getParentOp();
+    here = parent ? block->findAncestorOpInBlock(*parent) : nullptr;
+    if (!here)
+      return {};
+  } else if (b.getInsertionPoint() != block->end()) {
+    here = &*b.getInsertionPoint();
+  }
   for (Operation *user : value.getUsers())
     if (auto dim = dyn_cast<tensor::DimOp>(user))
       if (dim.getConstantIndex() == axis && dim->getBlock() == block &&
@@ -155,18 +165,23 @@ static Value dominatingDim(OpBuilder &b, Value value, int64_t axis) {
   return {};
 }
 
-OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
-                               int64_t axis) {
-  auto type = cast<RankedTensorType>(value.getType());
-  if (!type.isDynamicDim(axis))
-    return b.getIndexAttr(type.getDimSize(axis));
+OpFoldResult loopc::knownDim(OpBuilder &b, Location loc, Value value,
+                             int64_t axis) {
   if (auto result = dyn_cast<OpResult>(value))
     if (OpFoldResult known = dimOfProducer(b, loc, result, axis)) {
       if (std::optional<int64_t> constant = getConstantIntValue(known))
         return b.getIndexAttr(*constant);
       return known;
     }
-  if (OpFoldResult known = dimOfArgument(b, loc, value, axis))
+  return dimOfArgument(b, loc, value, axis);
+}
+
+OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
+                               int64_t axis) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!type.isDynamicDim(axis))
+    return b.getIndexAttr(type.getDimSize(axis));
+  if (OpFoldResult known = knownDim(b, loc, value, axis))
     return known;
   // One tensor.dim stands behind the definition, so that equal dimensions are
   // equal values.
@@ -220,6 +235,37 @@ Value loop::extractScalar(OpBuilder &b, Location loc, Value value,
   }
   SmallVector<Value> indices(type.getRank(), zero);
   return b.createOrFold<tensor::ExtractOp>(loc, value, indices);
+}
+
+/// A constant trip count above this is taken for "no limit": space for all
+/// trips is not set aside.
+static constexpr int64_t kMaxConstantTrips = int64_t(1) << 31;
+
+Value loop::tripsAsIndex(OpBuilder &b, Location loc, Value count) {
+  // A dimension is not negative: it stays the value that other dimensions are
+  // compared with.
+  if (auto cast = count.getDefiningOp<arith::IndexCastOp>())
+    if (cast.getIn().getDefiningOp<tensor::DimOp>())
+      return cast.getIn();
+  Value zero =
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(count.getType()));
+  count = b.createOrFold<arith::MaxSIOp>(loc, count, zero);
+  if (count.getType().isIndex())
+    return count;
+  return b.createOrFold<arith::IndexCastOp>(loc, b.getIndexType(), count);
+}
+
+OpFoldResult loop::knownTrips(OpBuilder &b, LoopOp loop) {
+  Value given = loop.getTripCount();
+  if (!given || loop.getCondition() || isa<TensorType>(given.getType()))
+    return {};
+  Value count = tripsAsIndex(b, loop.getLoc(), given);
+  std::optional<int64_t> constant = getConstantIntValue(count);
+  if (!constant)
+    return count;
+  if (*constant > kMaxConstantTrips)
+    return {};
+  return b.getIndexAttr(*constant);
 }
 
 void loop::moveBody(RewriterBase &rewriter, LoopOp from, LoopOp to,

@@ -596,6 +596,18 @@ std::optional<int64_t> InferenceCache::getInteger(Value value) {
       matchPattern(value, m_ConstantInt(&constant)) &&
       constant.getSignificantBits() <= 64)
     return constant.getSExtValue();
+  // An element of a tensor: the only one, or one of a list.
+  if (auto extract = value.getDefiningOp<tensor::ExtractOp>()) {
+    if (!getFollowedType(extract.getTensor()))
+      return std::nullopt;
+    std::optional<Quantities> list = impl->getElements(extract.getTensor());
+    std::optional<int64_t> at = 0;
+    if (!extract.getIndices().empty())
+      at = getInteger(extract.getIndices().front());
+    if (!list || !at || *at < 0 || *at >= static_cast<int64_t>(list->size()))
+      return std::nullopt;
+    return (*list)[*at].value;
+  }
   if (auto tensor = dyn_cast<RankedTensorType>(value.getType());
       !tensor || tensor.getRank() > 1)
     return std::nullopt;

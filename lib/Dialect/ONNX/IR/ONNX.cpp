@@ -63,15 +63,18 @@ bool NodeOp::hasOutput(unsigned i) {
 
 /// Operators whose result is not a function of their inputs: two of them are
 /// two draws, and they are not moved or merged.
-static bool isRandom(StringRef opType) {
+static bool isRandom(NodeOp node) {
+  StringRef opType = node.getOpType();
+  // Dropout draws where its third input may say that this is training.
   return opType.starts_with("Random") || opType == "Bernoulli" ||
-         opType == "Multinomial";
+         opType == "Multinomial" ||
+         (opType == "Dropout" && node.getInputOrNull(2));
 }
 
 void NodeOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
-  if (isRandom(getOpType()))
+  if (isRandom(*this))
     effects.emplace_back(MemoryEffects::Write::get());
 }
 

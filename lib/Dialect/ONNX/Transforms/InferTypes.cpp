@@ -12,6 +12,7 @@
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace loopc::onnx {
 #define GEN_PASS_DEF_ONNXINFERTYPES
@@ -102,6 +103,11 @@ public:
 
   LogicalResult run();
   unsigned getNumRefined();
+  /// Leaves of every branch whose condition is known what is taken, to be done
+  /// last; false where there is none. Then more can be inferred.
+  bool inlineBranches();
+  /// How many operations were inferred, each time counted.
+  uint64_t getWork() const { return work; }
 
 private:
   void dropCasts();
@@ -112,14 +118,21 @@ private:
   LogicalResult infer(Block &block);
   LogicalResult infer(Operation *op);
   LogicalResult inferNode(NodeOp node);
+  void inferCollection(NodeOp node, SmallVectorImpl<Type> &types);
   LogicalResult inferIf(scf::IfOp op);
   LogicalResult inferLoop(LoopOp op);
   LogicalResult inferScan(ScanOp op);
   LogicalResult inferBody(Operation *op, Block &body, ArrayRef<Type> inits,
+                          ArrayRef<bool> emptyInits,
                           Block::BlockArgListType args);
   LogicalResult setSlice(Operation *op, BlockArgument arg, Type type);
   LogicalResult setCollected(Operation *op, OpResult result, Type type);
   void setType(Value value, Type type);
+  bool isEmpty(Value value) { return empty.contains(value); }
+  void setEmpty(Value value, bool isEmpty);
+  Type joinValues(Value a, Value b);
+  void inferAgain(Operation *op);
+  void inferUsersAgain(Value value);
 
   std::optional<int64_t> getTrips(LoopOp op);
 
@@ -136,10 +149,17 @@ private:
   /// Loops that were seen before: their arguments are widened from what they
   /// were then.
   llvm::DenseSet<Operation *> visited;
-  /// How often a type has changed, and how often it had when a loop or branch
-  /// was found stable: if that is the same it still is.
-  uint64_t changes = 0;
-  llvm::DenseMap<Operation *, uint64_t> stableAt;
+  /// Sequences and optionals that have no element, as far as is known by now:
+  /// the element type says nothing of what is put in later.
+  llvm::DenseSet<Value> empty;
+  /// Operations for which nothing has changed since they were inferred, in
+  /// their regions neither: what surrounds one that is not in here is not in
+  /// here either. So a round of an outer loop does not go through inner loops
+  /// again that it has no news for, and the work is linear in the depth.
+  llvm::DenseSet<Operation *> settled;
+  uint64_t work = 0;
+  /// Branches whose condition is known, and what it is.
+  llvm::DenseMap<Operation *, bool> decided;
   /// Number of branches around the current operation.
   unsigned branches = 0;
 };
@@ -150,7 +170,9 @@ LogicalResult TypeInference::run() {
     return success();
   dropCasts();
   recordTypes();
-  if (failed(infer(func.getBody())) || failed(insertCasts()))
+  if (failed(infer(func.getBody())))
+    return failure();
+  if (failed(insertCasts()))
     return failure();
   return setResults();
 }
@@ -219,7 +241,31 @@ void TypeInference::setType(Value value, Type type) {
   if (value.getType() == type)
     return;
   value.setType(type);
-  ++changes;
+  inferUsersAgain(value);
+}
+
+void TypeInference::inferAgain(Operation *op) {
+  while (op && settled.erase(op))
+    op = op->getParentOp();
+}
+
+void TypeInference::inferUsersAgain(Value value) {
+  for (Operation *user : value.getUsers())
+    inferAgain(user);
+}
+
+void TypeInference::setEmpty(Value value, bool isEmpty) {
+  if (isEmpty ? empty.insert(value).second : empty.erase(value))
+    inferUsersAgain(value);
+}
+
+/// The type that holds both; one without elements says nothing. Null where
+/// there is none.
+Type TypeInference::joinValues(Value a, Value b) {
+  Type joined = joinTypes(a.getType(), b.getType());
+  if (joined && isEmpty(a) != isEmpty(b))
+    return isEmpty(a) ? b.getType() : a.getType();
+  return joined;
 }
 
 LogicalResult TypeInference::infer(Region &region) {
@@ -241,15 +287,13 @@ LogicalResult TypeInference::infer(Block &block) {
 }
 
 LogicalResult TypeInference::infer(Operation *op) {
-  if (auto node = dyn_cast<NodeOp>(op))
-    return inferNode(node);
-  if (op->getNumRegions() == 0)
+  if (settled.contains(op))
     return success();
-  if (auto known = stableAt.find(op);
-      known != stableAt.end() && known->second == changes)
-    return success();
+  ++work;
   LogicalResult result = success();
-  if (auto branch = dyn_cast<scf::IfOp>(op))
+  if (auto node = dyn_cast<NodeOp>(op))
+    result = inferNode(node);
+  else if (auto branch = dyn_cast<scf::IfOp>(op))
     result = inferIf(branch);
   else if (auto loop = dyn_cast<LoopOp>(op))
     result = inferLoop(loop);
@@ -259,7 +303,15 @@ LogicalResult TypeInference::infer(Operation *op) {
     for (Region &region : op->getRegions())
       if (failed(infer(region)))
         return failure();
-  stableAt[op] = changes;
+  // What is known of a result besides its type is derived anew, too: the values
+  // of integers, and which dimensions are the same.
+  if (!isa<scf::IfOp, LoopOp, ScanOp>(op))
+    for (Value value : op->getResults()) {
+      if (!isa<NodeOp>(op)) // inferNodeTypes() does it itself
+        cache.forget(value);
+      inferUsersAgain(value);
+    }
+  settled.insert(op);
   return result;
 }
 
@@ -272,9 +324,23 @@ LogicalResult TypeInference::inferNode(NodeOp node) {
   if (failed(inferNodeTypes(
           node, types, [&] { return emitNodeError(node); }, options)))
     return failure();
+  if (node.getDomain().empty())
+    inferCollection(node, types);
   for (auto [result, type] : llvm::zip_equal(node.getResults(), types))
     setType(result, type);
   return success();
+}
+
+/// What the library cannot know: that a list is empty, and what the type of one
+/// is that gets its first element.
+void TypeInference::inferCollection(NodeOp node, SmallVectorImpl<Type> &types) {
+  StringRef op = node.getOpType();
+  if (op == "SequenceEmpty" || (op == "Optional" && !node.getInputOrNull(0)))
+    setEmpty(node.getResult(0), true);
+  else if (op == "Identity")
+    setEmpty(node.getResult(0), isEmpty(node.getInputs()[0]));
+  else if (op == "SequenceInsert" && isEmpty(node.getInputs()[0]))
+    types[0] = SeqType::get(node.getInputs()[1].getType());
 }
 
 /// if_types: the branches' types, joined.
@@ -285,17 +351,30 @@ LogicalResult TypeInference::inferIf(scf::IfOp op) {
   --branches;
   if (failed(inferred))
     return failure();
+  // Where the condition can be told only one branch counts (in a loop: as far
+  // as it is known by now; types only grow).
+  std::optional<int64_t> taken = cache.getInteger(op.getCondition());
+  if (taken)
+    decided[op] = *taken != 0;
+  else
+    decided.erase(op);
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
-    Type thenType = op.thenYield().getOperand(k).getType();
-    Type elseType = op.elseYield().getOperand(k).getType();
-    Type joined = joinTypes(thenType, elseType);
+    Value ofThen = op.thenYield().getOperand(k);
+    Value ofElse = op.elseYield().getOperand(k);
+    Type joined = joinValues(ofThen, ofElse);
+    bool isEmptyResult = isEmpty(ofThen) && isEmpty(ofElse);
+    if (joined && taken) {
+      joined = (*taken ? ofThen : ofElse).getType();
+      isEmptyResult = isEmpty(*taken ? ofThen : ofElse);
+    }
     if (!joined)
       return op.emitOpError()
-             << "result #" << k << " is " << thenType << " in one branch but "
-             << elseType << " in the other";
+             << "result #" << k << " is " << ofThen.getType()
+             << " in one branch but " << ofElse.getType() << " in the other";
     if (joined != result.getType())
       cache.forget(result);
     setType(result, joined);
+    setEmpty(result, isEmptyResult);
   }
   return success();
 }
@@ -304,17 +383,23 @@ LogicalResult TypeInference::inferIf(scf::IfOp op) {
 /// it yields for them.
 LogicalResult TypeInference::inferBody(Operation *op, Block &body,
                                        ArrayRef<Type> inits,
+                                       ArrayRef<bool> emptyInits,
                                        Block::BlockArgListType args) {
-  auto widen = [&](unsigned k, Type with, bool *changed) -> LogicalResult {
+  auto widen = [&](unsigned k, Type with, bool withEmpty,
+                   bool *changed) -> LogicalResult {
     Type old = args[k].getType();
+    bool wasEmpty = isEmpty(args[k]);
     Type joined = joinTypes(old, with);
     if (!joined)
       return op->emitOpError() << "carried value #" << k << " is " << old
                                << " but an iteration yields " << with;
-    if (joined == old)
+    if (wasEmpty != withEmpty)
+      joined = wasEmpty ? with : old;
+    if (joined == old && (withEmpty || !wasEmpty))
       return success();
     cache.forget(args[k]);
     setType(args[k], joined);
+    setEmpty(args[k], wasEmpty && withEmpty);
     if (changed)
       *changed = true;
     return success();
@@ -324,7 +409,8 @@ LogicalResult TypeInference::inferBody(Operation *op, Block &body,
     if (first) {
       cache.forget(args[k]);
       setType(args[k], type);
-    } else if (failed(widen(k, type, nullptr))) {
+      setEmpty(args[k], emptyInits[k]);
+    } else if (failed(widen(k, type, emptyInits[k], nullptr))) {
       return failure();
     }
   }
@@ -333,9 +419,11 @@ LogicalResult TypeInference::inferBody(Operation *op, Block &body,
     changed = false;
     if (failed(infer(body)))
       return failure();
-    for (unsigned k = 0; k < inits.size(); ++k)
-      if (failed(widen(k, yield.getCarried()[k].getType(), &changed)))
+    for (unsigned k = 0; k < inits.size(); ++k) {
+      Value yielded = yield.getCarried()[k];
+      if (failed(widen(k, yielded.getType(), isEmpty(yielded), &changed)))
         return failure();
+    }
   }
   return success();
 }
@@ -405,8 +493,11 @@ LogicalResult TypeInference::inferLoop(LoopOp op) {
        llvm::zip_equal(op.getSlices(), op.getSliceAxes(), op.getSliceArgs()))
     if (failed(setSlice(op, arg, dropAxis(value.getType(), axis))))
       return failure();
+  SmallVector<bool> emptyInits;
+  for (Value init : op.getInits())
+    emptyInits.push_back(isEmpty(init));
   if (failed(inferBody(op, *op.getLoopBody(),
-                       llvm::to_vector(op.getInits().getTypes()),
+                       llvm::to_vector(op.getInits().getTypes()), emptyInits,
                        op.getCarriedArgs())))
     return failure();
   for (auto [arg, result] :
@@ -414,6 +505,7 @@ LogicalResult TypeInference::inferLoop(LoopOp op) {
     if (arg.getType() != result.getType())
       cache.forget(result);
     setType(result, arg.getType());
+    setEmpty(result, isEmpty(arg));
   }
   std::optional<int64_t> trips = getTrips(op);
   for (auto [k, value] : llvm::enumerate(op.getYield().getCollected())) {
@@ -463,7 +555,8 @@ LogicalResult TypeInference::inferScan(ScanOp op) {
              << "state #" << inits.size() << " has no axis for the batch";
     inits.push_back(type);
   }
-  if (failed(inferBody(op, *op.getScanBody(), inits,
+  SmallVector<bool> emptyInits(states, false); // tensors only
+  if (failed(inferBody(op, *op.getScanBody(), inits, emptyInits,
                        op.getScanBody()->getArguments().take_front(states))))
     return failure();
   for (unsigned k = 0; k < states; ++k) {
@@ -489,6 +582,33 @@ LogicalResult TypeInference::inferScan(ScanOp op) {
 //===----------------------------------------------------------------------===//
 // After
 //===----------------------------------------------------------------------===//
+
+/// scf.if %true { A } else { B }  ->  A
+///
+/// where inference has found the condition to be true, whatever computes it.
+bool TypeInference::inlineBranches() {
+  SmallVector<scf::IfOp> branches;
+  func.walk([&](scf::IfOp op) {
+    if (decided.contains(op))
+      branches.push_back(op);
+  });
+  IRRewriter rewriter(func.getContext());
+  for (scf::IfOp op : branches) {
+    Region &taken =
+        decided.lookup(op) ? op.getThenRegion() : op.getElseRegion();
+    if (taken.empty()) {
+      rewriter.eraseOp(op);
+      continue;
+    }
+    Block &block = taken.front();
+    Operation *yield = block.getTerminator();
+    SmallVector<Value> results(yield->getOperands());
+    rewriter.eraseOp(yield);
+    rewriter.inlineBlockBefore(&block, op);
+    rewriter.replaceOp(op, results);
+  }
+  return !branches.empty();
+}
 
 /// Casts `operand` to `type` in front of its operation.
 LogicalResult TypeInference::castOperand(OpOperand &operand, Type type) {
@@ -540,7 +660,7 @@ LogicalResult TypeInference::insertCasts() {
       result = success(succeeded(castAll(inits, outside)) &&
                        succeeded(castAll(yielded, inside)));
     } else if (auto branch = dyn_cast<scf::IfOp>(op);
-               branch && branch.getNumResults()) {
+               branch && branch.getNumResults() && !decided.contains(op)) {
       TypeRange types = branch.getResultTypes();
       result = success(
           succeeded(castAll(branch.thenYield()->getOpOperands(), types)) &&
@@ -589,11 +709,19 @@ LogicalResult TypeInference::setResults() {
 namespace {
 struct InferTypesPass
     : public loopc::onnx::impl::ONNXInferTypesBase<InferTypesPass> {
+  using ONNXInferTypesBase::ONNXInferTypesBase;
   void runOnOperation() override {
-    TypeInference inference(getOperation());
-    if (failed(inference.run()))
-      return signalPassFailure();
-    numRefined += inference.getNumRefined();
+    uint64_t work = 0;
+    for (bool again = true; again;) {
+      TypeInference inference(getOperation());
+      if (failed(inference.run()))
+        return signalPassFailure();
+      numRefined += inference.getNumRefined();
+      work += inference.getWork();
+      again = inference.inlineBranches();
+    }
+    if (reportWork)
+      getOperation().emitRemark() << work << " operations inferred";
   }
 };
 } // namespace

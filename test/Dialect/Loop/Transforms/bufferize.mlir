@@ -65,3 +65,24 @@ func.func @swap(%n: i64, %x0: tensor<4xf32>, %y0: tensor<4xf32>) -> (tensor<4xf3
   }
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// The list reads its element; what comes out of one is nothing to write into.
+// CHECK-LABEL: func @lists(
+func.func @lists(%s: !onnx.seq<tensor<*xf32>>, %x: tensor<?x2xf32>, %shape: tensor<?xi64>,
+                 %p: index, %v: f32) -> (!onnx.seq<tensor<*xf32>>, tensor<?xf32>) {
+  // A slice with gaps is copied, so that it has none.
+  // CHECK: memref.subview
+  // CHECK: %[[DENSE:.*]] = memref.alloc
+  // CHECK: loop.seq_insert %[[DENSE]], %{{.*}} into %{{.*}} : memref<?xf32>, memref<?xi64{{.*}}> into
+  %n = tensor.dim %x, %p : tensor<?x2xf32>
+  %column = tensor.extract_slice %x[0, 0] [%n, 1] [1, 1] : tensor<?x2xf32> to tensor<?xf32>
+  %t = loop.seq_insert %column, %shape into %s[%p]
+      : tensor<?xf32>, tensor<?xi64> into !onnx.seq<tensor<*xf32>>
+  // CHECK: %[[E:.*]]:2 = loop.seq_at {{.*}} -> memref<?xf32>, memref<?xi64>
+  // CHECK: %[[COPY:.*]] = memref.alloc
+  // CHECK: memref.copy %[[E]]#0, %[[COPY]]
+  // CHECK: memref.store %{{.*}}, %[[COPY]]
+  %e:2 = loop.seq_at %t[%p] : !onnx.seq<tensor<*xf32>> -> tensor<?xf32>, tensor<?xi64>
+  %w = tensor.insert %v into %e#0[%p] : tensor<?xf32>
+  return %t, %w : !onnx.seq<tensor<*xf32>>, tensor<?xf32>
+}

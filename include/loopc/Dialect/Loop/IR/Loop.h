@@ -16,11 +16,19 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace loopc::loop {
 class YieldOp;
+
+/// Marks a branch that so few iterations take that none pays for it: where a
+/// buffer grows.
+constexpr llvm::StringLiteral kRareAttrName = "loopc.rare";
+
+/// Number of extents that stand for a shape, "{*}", in a check's message.
+constexpr int64_t kMaxShownRank = 8;
 
 /// Axes and directions of a loop's slices and collected values, and the ONNX
 /// version that it came from: what a rewritten loop takes over.
@@ -48,6 +56,9 @@ std::optional<llvm::APInt> getConstantInteger(mlir::Value value);
 /// The first version of ONNX Loop whose type list holds `type`, a tensor, a
 /// sequence or an optional; nothing where no version's does (loop_types).
 std::optional<int64_t> getLoopTypeSince(mlir::Type type);
+
+/// True for a sequence or an optional: what is a list at run time.
+bool isList(mlir::Type type);
 
 /// Calls the operation's verifyBody() ahead of the interfaces that follow in
 /// its list of traits: see Loop_BodyVerified.

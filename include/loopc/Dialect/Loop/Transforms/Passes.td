@@ -21,7 +21,7 @@ def LoopLowerScan : Pass<"loop-lower-scan", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::loopc::loop::LoopDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::tensor::TensorDialect"];
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def LoopLowerSlices : Pass<"loop-lower-slices", "::mlir::func::FuncOp"> {
@@ -80,10 +80,167 @@ def LoopCollectInPlace : Pass<"loop-collect-in-place", "::mlir::func::FuncOp"> {
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def LoopBatchSlices : Pass<"loop-batch-slices", "::mlir::func::FuncOp"> {
+  let summary = "compute contractions of slices for all iterations at once";
+  let description = [{
+    A contraction in a loop's body of slices with values from outside, and what
+    leads from the slices to it, is computed before the loop for all iterations:
+    the product of a cell's inputs with its weights becomes one large one, which
+    reads the weights once. Only where the number of iterations is known when
+    the loop begins, for what cannot fail, and where the result is not many
+    times as large as the slices.
+
+    ```mlir
+    loop.loop (%i ...) trips(%n : i64) ... {
+      %x = tensor.extract_slice %xs[%i, 0, 0] [1, 2, 256] [1, 1, 1]
+      %a = linalg.generic ... ins(%x, %w) outs(%zero)   // x * w
+    // becomes
+    %all = linalg.generic ... ins(%xs, %w) outs(%zeros)
+    loop.loop (%i ...) trips(%n : i64) ... {
+      %a = tensor.extract_slice %all[%i, 0, 0] [1, 2, 1024] [1, 1, 1]
+    ```
+  }];
+  let statistics = [
+    Statistic<"numBatched", "batched", "contractions moved out of loops">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def LoopGrowInPlace : Pass<"loop-grow-in-place", "::mlir::func::FuncOp"> {
+  let summary = "let values that grow by concatenation live in larger buffers";
+  let description = [{
+    A carried value that each iteration concatenates with something along one
+    axis, before it or behind it, becomes a view into a carried buffer with
+    room: what an iteration adds is written into its place, and nothing else is
+    copied. Where the trips and what each adds are known when the loop begins,
+    the buffer has the final size; otherwise it is doubled when it is full
+    (`loop.reserve`).
+
+    ```mlir
+    %r = loop.loop ... carried(%x = %x0 : tensor<8x?xf32>) {
+      %n = tensor.dim %x, %c1 : tensor<8x?xf32>
+      %e = tensor.empty(n + 1) : tensor<8x?xf32>
+      %a = tensor.insert_slice %x into %e[0, 0] [8, %n] [1, 1]
+      %y = tensor.insert_slice %new into %a[0, %n] [8, 1] [1, 1]
+      loop.yield carried(%y : tensor<8x?xf32>)
+    }
+    // becomes
+    %b, %l = loop.loop ... carried(%x = %x0 : tensor<8x?xf32>, %n = %n0 : index) {
+      %room, %at = loop.reserve %x at %c0 used %n front %c0 back %c1 axis 1
+      %y = tensor.insert_slice %new into %room[0, %n] [8, 1] [1, 1]
+      loop.yield carried(%y, n + 1 : tensor<8x?xf32>, index)
+    }
+    %r = tensor.extract_slice %b[0, 0] [8, %l] [1, 1]
+    ```
+  }];
+  let statistics = [
+    Statistic<"numGrowing", "growing", "values that grow in a buffer">,
+    Statistic<"numExact", "exact", "of these, in one of the final size">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LoopInterchangeElements
+    : Pass<"loop-interchange-elements", "::mlir::func::FuncOp"> {
+  let summary = "run all iterations of a tile of elements in registers";
+  let description = [{
+    A loop whose body computes each element of what it carries from the same
+    element of the iteration before becomes loops over tiles of elements, and
+    the iterations the loop inside: the tile, a few vectors, stays in registers.
+    The loop must have a trip count and no condition, and what it computes must
+    not be able to fail. A rest that is no whole tile is read and written under
+    a mask.
+
+    ```mlir
+    %r = loop.loop ... trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+      %y = linalg.generic ... ins(%x, %c : tensor<?xf32>, tensor<?xf32>)
+    // becomes
+    %r = scf.for %at = %c0 to %size step %c64 iter_args(%o = %empty) {
+      %v0 = vector.transfer_read %x0[%at] : tensor<?xf32>, vector<64xf32>
+      %w = vector.transfer_read %c[%at] : tensor<?xf32>, vector<64xf32>
+      %v1 = loop.loop ... trips(%n : i64) carried(%v = %v0 : vector<64xf32>) {
+      ...
+      vector.transfer_write %v1, %o[%at] : vector<64xf32>, tensor<?xf32>
+    ```
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "128",
+           "bits of a vector register">,
+    Option<"registers", "registers", "unsigned", "16",
+           "number of vector registers">];
+  let statistics = [
+    Statistic<"numInterchanged", "interchanged", "loops that were interchanged">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+}
+
+def LoopKeepInRegisters
+    : Pass<"loop-keep-in-registers", "::mlir::func::FuncOp"> {
+  let summary = "small tensors of loop bodies live in vector registers";
+  let description = [{
+    Elementwise operations and reductions of a loop's body whose tensors have
+    few elements, all known here, become operations on vectors; broadcasts and
+    transposes are shuffles. A carried value that only they read and write is
+    carried as a vector, and a slice that is inserted is one store.
+
+    ```mlir
+    loop.loop ... carried(%x = %x0 : tensor<8xf32>, %acc = %e : tensor<?x8xf32>) {
+      %y = linalg.generic ... ins(%x, %a : tensor<8xf32>, tensor<8xf32>)
+      %z = tensor.insert_slice %y into %acc[%i, 0] [1, 8] [1, 1]
+    // becomes
+    loop.loop ... carried(%x = %v0 : vector<8xf32>, %acc = %e : tensor<?x8xf32>) {
+      %y = arith.mulf %x, %v : vector<8xf32>
+      %z = vector.transfer_write %y, %acc[%i, %c0]
+    ```
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "128",
+           "bits of a vector register">];
+  let statistics = [
+    Statistic<"numVectorized", "vectorized", "operations in registers">,
+    Statistic<"numCarried", "carried", "carried values in registers">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def LoopCollectAppended
+    : Pass<"loop-collect-appended", "::mlir::func::FuncOp"> {
+  let summary = "collect what is only appended to a sequence";
+  let description = [{
+    A carried sequence that begins empty and to which every iteration appends
+    one tensor, whose shape no iteration changes, becomes a collected value:
+    what is read of it behind the loop (`loop.seq_at`, `loop.seq_length`) are
+    slices of the collected tensor and the number of iterations. A loop that
+    joins them all in order (ConcatFromSequence) becomes a view.
+
+    ```mlir
+    %s = loop.loop ... carried(%l = %none : !onnx.seq<tensor<*xf32>>) {
+      %n = loop.seq_length %l
+      %m = loop.seq_insert %x, %shape into %l[%n]
+      loop.yield carried(%m)
+    }
+    %e, %f = loop.seq_at %s[%k]
+    // becomes
+    %s = loop.loop ... collect(tensor<?x64xf32> axis 0) {
+      loop.yield collect(%x)
+    }
+    %e = tensor.extract_slice %s[%k, 0] [1, 64] [1, 1]
+    ```
+  }];
+  let statistics = [Statistic<"numCollected", "collected",
+                              "sequences that became collected values">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def LoopLowerCollected : Pass<"loop-lower-collected", "::mlir::func::FuncOp"> {
   let summary = "collect values of unknown number in buffers that grow";
   let description = [{
-    After bufferization: a collected value becomes a carried flat buffer with
+    After bufferization: `loop.reserve` becomes a test and an allocation. A collected value becomes a carried flat buffer with
     capacity, doubled when it is full, so that memory follows the trips that
     were run and never the trip count. That all iterations yield one shape is
     checked (`loop_collect_shape`). An axis other than 0 or a reversed direction
@@ -140,6 +297,24 @@ def LoopFuseElementwise
     "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def LoopWidenFactors
+    : Pass<"loop-widen-factors", "::mlir::func::FuncOp"> {
+  let summary = "do not round factors of a sum of products to 16 bits";
+  let description = [{
+    A tensor of f16 or bf16 whose elements were computed in f32, and whose one
+    reader multiplies and sums them in f32, becomes a tensor of f32:
+
+    ```mlir
+    %w = linalg.generic ... { ... %h = arith.truncf %x fastmath<contract> ... }
+    %y = linalg.generic ins(%w, ...) { %x = arith.extf %h ... arith.mulf %x ... }
+    ```
+
+    What has two readers, or is compared, keeps its rounding, as does a Cast.
+  }];
+  let statistics = [Statistic<"numWidened", "widened", "factors widened">];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def LoopPrivatizeEmpty
     : Pass<"loop-privatize-empty", "::mlir::func::FuncOp"> {
   let summary = "give every user of a tensor.empty its own";
@@ -148,6 +323,56 @@ def LoopPrivatizeEmpty
     have to be copied when it is bufferized.
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def LoopPackContractions
+    : Pass<"loop-pack-contractions", "::mlir::ModuleOp"> {
+  let summary = "bring operands of matrix products into panels, once";
+  let description = [{
+    The operand whose rows become vectors (the weights, most often) is copied
+    into panels as wide as the registers that sum it up, behind one another as
+    they are read: constants by the compiler, what a loop does not change before
+    the loop, and large ones in front of their product. A product that reads
+    panels is a `linalg.generic` as before, with `n floordiv W` and `n mod W` in
+    its map.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "512",
+           "width of the target's vectors">,
+    Option<"registers", "registers", "unsigned", "32",
+           "number of the target's vector registers">];
+  let statistics = [
+    Statistic<"numConstants", "constants", "constants packed by the compiler">,
+    Statistic<"numPacked", "packed", "operands packed at run time">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LoopVectorizeContractions
+    : Pass<"loop-vectorize-contractions", "::mlir::func::FuncOp"> {
+  let summary = "matrix products in registers";
+  let description = [{
+    After bufferization: sums of products become loops over tiles whose sums
+    stay in vector registers for all of the summation. Where neighbours of the
+    result are neighbours in memory, vectors run along the result and every sum
+    keeps its order; where only the summed elements are neighbours, vectors run
+    along the sum. Remainders are masked, or done by narrower vectors where the
+    target has no masks. What is no such sum is left alone.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "512",
+           "width of the target's vectors">,
+    Option<"registers", "registers", "unsigned", "32",
+           "number of the target's vector registers">,
+    Option<"maskBits", "mask-bits", "unsigned", "8",
+           "bits of the narrowest element that masked memory accesses take; 0: "
+           "there are none">];
+  let statistics = [Statistic<"numVectorized", "vectorized",
+                              "operations that were vectorized">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 #endif // LOOPC_LOOP_TRANSFORMS_PASSES_TD

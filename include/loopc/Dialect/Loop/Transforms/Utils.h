@@ -22,6 +22,11 @@ namespace loopc {
 mlir::OpFoldResult resolveDim(mlir::OpBuilder &b, mlir::Location loc,
                               mlir::Value value, int64_t axis);
 
+/// Dimension `axis` of `value` where its definition tells: a constant or a
+/// value that stands before it; null where only a tensor.dim of it would.
+mlir::OpFoldResult knownDim(mlir::OpBuilder &b, mlir::Location loc,
+                            mlir::Value value, int64_t axis);
+
 /// All dimensions of `value`.
 llvm::SmallVector<mlir::OpFoldResult>
 resolveDims(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
@@ -36,6 +41,14 @@ namespace loop {
 /// where a tensor of unknown shape holds another number of elements.
 mlir::Value extractScalar(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value value, llvm::StringRef what);
+
+/// The trip count `count`, a scalar, as an index that is at least 0 (loop_m).
+mlir::Value tripsAsIndex(mlir::OpBuilder &b, mlir::Location loc,
+                         mlir::Value count);
+
+/// The trips that `loop` will run, as an index, where that is certain when it
+/// begins and space for all of them may be set aside; else null.
+mlir::OpFoldResult knownTrips(mlir::OpBuilder &b, LoopOp loop);
 
 /// Moves the body of `from` into `to` (a loop with an empty body), with the
 /// arguments of `from` replaced by `replacements`.

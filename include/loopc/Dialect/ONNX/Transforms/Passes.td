@@ -24,10 +24,13 @@ def ONNXInferTypes : Pass<"onnx-infer-types", "::mlir::func::FuncOp"> {
     A value carried by a loop starts with its init's type and is widened by what
     the body yields until nothing changes: a dimension that differs becomes `?`,
     a rank that differs `tensor<*xT>`. An inner loop goes on from where it was in
-    the outer loop's last round, so that the time is linear in the depth of
-    nesting. Branches of an `scf.if` are joined in the same way. `tensor.cast`
-    (`onnx.cast` for sequences and optionals) is inserted where a loop or a branch
-    wants types to be identical.
+    the outer loop's last round, and only what has news from its operands is
+    inferred again, so that the time is linear in the depth of nesting. Branches
+    of an `scf.if` are joined in the same way; where its condition can be told
+    (a question about dimensions that are known) the branch that is taken
+    replaces it. `tensor.cast` (`onnx.cast` for
+    sequences and optionals) is inserted where a loop or a branch wants types to
+    be identical.
 
     Dimensions that contradict each other are an error, but not within a branch,
     which may be there to be avoided: there the result's shape is unknown.
@@ -58,6 +61,8 @@ def ONNXInferTypes : Pass<"onnx-infer-types", "::mlir::func::FuncOp"> {
   }];
   let statistics = [Statistic<"numRefined", "refined-values",
                               "values that got another type">];
+  let options = [Option<"reportWork", "report-work", "bool", "false",
+                        "say how many operations were inferred">];
   let dependentDialects = ["::loopc::onnx::ONNXDialect",
                            "::mlir::tensor::TensorDialect"];
 }

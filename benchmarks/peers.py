@@ -1,0 +1,243 @@
+# ===- peers.py - What runs the models that are timed ---------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""loopc, its peers and the hand-written limit behind one function each.
+
+An engine is ``open_...(key, benchmark, threads)``, which returns a function
+from feeds to outputs, or raises `Unable` with the reason why there is no such
+function. Each engine is imported in a process of its own (worker.py), whose
+affinity allows for as many processors as there are threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib.metadata
+import os
+import pathlib
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from models import Benchmark, Feeds, Outputs
+
+Run = Callable[[Feeds], Outputs]
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIMITS = HERE / "limits"
+
+
+class Unable(Exception):  # noqa: N818 (not a fault)
+    """This engine has nothing for this model; the message says why."""
+
+
+# ---------------------------------------------------------------- engines
+
+
+def open_loopc(key: str, benchmark: Benchmark, threads: int) -> Run:
+    """The model, compiled in process."""
+    import loopc
+
+    options = loopc.SessionOptions(intra_op_num_threads=threads)
+    session = loopc.InferenceSession(benchmark.model.SerializeToString(), sess_options=options)
+    return lambda feeds: session.run(None, feeds)
+
+
+def open_onnxruntime(key: str, benchmark: Benchmark, threads: int) -> Run:
+    """The same model."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        benchmark.model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    return lambda feeds: session.run(None, feeds)
+
+
+def open_openvino(key: str, benchmark: Benchmark, threads: int) -> Run:
+    """The same model, in float32, for one request at a time."""
+    import openvino
+
+    config = {
+        "INFERENCE_NUM_THREADS": threads,
+        "NUM_STREAMS": 1,
+        "INFERENCE_PRECISION_HINT": "f32",
+        "PERFORMANCE_HINT": "LATENCY",
+        "ENABLE_CPU_PINNING": False,
+    }
+    core = openvino.Core()
+    try:
+        model = core.read_model(benchmark.model.SerializeToString(), b"")
+        request = core.compile_model(model, "CPU", config).create_infer_request()
+    except RuntimeError as error:
+        raise Unable(_openvino_reason(str(error))) from error
+    names = [value.name for value in benchmark.model.graph.input]
+
+    def run(feeds: Feeds) -> Outputs:
+        # As a list: OpenVINO may rename what ONNX calls an input.
+        result = request.infer([feeds[name] for name in names], share_inputs=True)
+        return [np.array(value) for value in result.values()]
+
+    return run
+
+
+def _openvino_reason(text: str) -> str:
+    """What OpenVINO says between the layers that hand its errors on."""
+    frames = ("Exception from", "Check ", "FrontEnd API failed", "Model wasn't", "Summary", "--")
+    lines = [line.strip() for line in text.splitlines()]
+    kept = [line for line in lines if line and not line.startswith((*frames, "While validating"))]
+    return " ".join(kept)[:300] or text[:300]
+
+
+def open_jax(key: str, benchmark: Benchmark, threads: int) -> Run:
+    """What a user of JAX would write for the model (jax_models.py), compiled."""
+    import jax
+    import jax_models
+
+    jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
+    run = jax_models.find(key)
+    if run is None:
+        raise Unable("there is no counterpart with shapes that are known before the run")
+    return run
+
+
+# ---------------------------------------------------------------- the limit
+
+MAX_RANK = 8
+
+
+class Tensor(ctypes.Structure):
+    """`Tensor` of limits/limit.h."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("rank", ctypes.c_int64),
+        ("shape", ctypes.c_int64 * MAX_RANK),
+    )
+
+
+def _compile_limit(source: pathlib.Path) -> pathlib.Path:
+    """The shared library of a source, made anew where anything has changed."""
+    compiler = os.environ.get("CXX") or shutil.which("clang++-22") or shutil.which("c++")
+    if not compiler:
+        raise Unable("there is no C++ compiler (CXX)")
+    flags = ["-std=c++20", "-O3", "-march=native", "-mprefer-vector-width=512", "-shared", "-fPIC"]
+    text = source.read_bytes() + (LIMITS / "limit.h").read_bytes()
+    # Another machine has other instructions.
+    features = pathlib.Path("/proc/cpuinfo").read_text().partition("flags")[2].partition("\n")[0]
+    about = f"{compiler} {flags} {features}"
+    digest = hashlib.sha256(text + about.encode()).hexdigest()[:16]
+    build = pathlib.Path(os.environ.get("LOOPC_BUILD", HERE.parent / "build")) / "benchmarks"
+    library = build / f"{source.stem}-{digest}.so"
+    if not library.exists():
+        build.mkdir(parents=True, exist_ok=True)
+        made = library.with_suffix(f".{os.getpid()}")
+        subprocess.run([compiler, *flags, str(source), "-o", str(made)], check=True)
+        made.replace(library)
+    return library
+
+
+def _limit_of(key: str) -> pathlib.Path | None:
+    """The source for a model: `rnn_cell_b16` is `rnn_cell.cpp`'s."""
+    for source in (LIMITS / f"{key}.cpp", LIMITS / f"{key.rpartition('_')[0]}.cpp"):
+        if source.exists():
+            return source
+    return None
+
+
+def open_limit(key: str, benchmark: Benchmark, threads: int) -> Run:
+    """The same computation by hand in C++ (limits/), with one thread."""
+    source = _limit_of(key)
+    if source is None:
+        raise Unable("nobody has written it by hand")
+    if threads > 1:
+        raise Unable("written for one thread")
+    library = ctypes.CDLL(str(_compile_limit(source)))
+    library.limit.argtypes = (ctypes.POINTER(Tensor), ctypes.POINTER(Tensor))
+    library.limit.restype = None
+    names = [value.name for value in benchmark.model.graph.input]
+    types = [output_dtype(value) for value in benchmark.model.graph.output]
+
+    def run(feeds: Feeds) -> Any:
+        given = [np.ascontiguousarray(feeds[name]) for name in names]
+        inputs = (Tensor * len(given))()
+        for tensor, array in zip(inputs, given, strict=True):
+            tensor.data = array.ctypes.data
+            tensor.rank = array.ndim
+            tensor.shape[: array.ndim] = array.shape
+        outputs = (Tensor * len(types))()
+        library.limit(inputs, outputs)
+        return [_Memory(tensor, dtype) for tensor, dtype in zip(outputs, types, strict=True)]
+
+    return run
+
+
+def output_dtype(value: Any) -> np.dtype[Any]:
+    """The numpy type of an output of a model."""
+    import onnx
+
+    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
+
+
+class _Memory:
+    """An array in memory of malloc, which is freed with this object."""
+
+    _free = ctypes.CDLL(None).free
+    _free.argtypes = (ctypes.c_void_p,)
+
+    def __init__(self, tensor: Tensor, dtype: np.dtype[Any]) -> None:
+        self._address = tensor.data
+        self._shape = tuple(tensor.shape[: tensor.rank])
+        self._dtype = dtype
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        count = int(np.prod(self._shape, dtype=np.int64))
+        memory = ctypes.string_at(self._address, count * self._dtype.itemsize)
+        return np.frombuffer(memory, self._dtype).reshape(self._shape)
+
+    def __del__(self) -> None:
+        self._free(self._address)
+
+
+# ---------------------------------------------------------------- the table
+
+ENGINES: dict[str, Callable[[str, Benchmark, int], Run]] = {
+    "loopc": open_loopc,
+    "onnxruntime": open_onnxruntime,
+    "openvino": open_openvino,
+    "jax": open_jax,
+    "limit": open_limit,
+}
+
+TITLES = {
+    "loopc": "loopc",
+    "onnxruntime": "onnxruntime",
+    "openvino": "OpenVINO",
+    "jax": "JAX",
+    "limit": "C++ by hand",
+}
+
+
+def version_of(engine: str) -> str | None:
+    """The version that is installed; None where there is none."""
+    if engine == "limit":
+        return "limits/*.cpp"
+    if engine == "loopc":
+        try:
+            import loopc
+        except ImportError:
+            return None
+        return loopc.__version__
+    try:
+        return importlib.metadata.version(engine)
+    except importlib.metadata.PackageNotFoundError:
+        return None

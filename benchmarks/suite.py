@@ -1,0 +1,31 @@
+# ===- suite.py - All models that are timed ---------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""The benchmarks of all files, by the name that ``--filter`` sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import models
+import models_loops
+import models_programs
+import models_recurrent
+from models import Benchmark
+
+#: Made when asked for.
+BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
+    **models.BENCHMARKS,
+    **models_loops.BENCHMARKS,
+    **models_recurrent.BENCHMARKS,
+    **models_programs.BENCHMARKS,
+}
+
+
+def make(key: str) -> Benchmark:
+    """The benchmark of a name."""
+    return BENCHMARKS[key]()

@@ -1,0 +1,120 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Operations on scalars that the runtime does: work on strings, random numbers.
+
+#ifndef LOOPC_DIALECT_LOOP_IR_LOOPRUNTIMEOPS_TD
+#define LOOPC_DIALECT_LOOP_IR_LOOPRUNTIMEOPS_TD
+
+/// A string inside a model: (address, bytes). A pair of integers that MLIR's
+/// own conversions know how to store, pass and return.
+def Loop_String : Complex<I64>;
+
+def Loop_StringOp : Loop_Op<"string", [Pure]> {
+  let summary = "a string of an address and a number of bytes";
+  let description = [{
+    The text is not copied: it must stay where it is until the run ends.
+
+    ```mlir
+    func.func @string(%address: i64, %bytes: i64) -> complex<i64> {
+      %s = loop.string %address, %bytes
+      return %s : complex<i64>
+    }
+    ```
+  }];
+  let arguments = (ins I64:$address, I64:$bytes);
+  let results = (outs Loop_String:$result);
+  let assemblyFormat = "$address `,` $bytes attr-dict";
+}
+
+def Loop_StringPartsOp : Loop_Op<"string_parts", [Pure]> {
+  let summary = "address and number of bytes of a string";
+  let description = [{
+    ```mlir
+    func.func @bytes(%s: complex<i64>) -> i64 {
+      %address, %bytes = loop.string_parts %s
+      return %bytes : i64
+    }
+    ```
+  }];
+  let arguments = (ins Loop_String:$string);
+  let results = (outs I64:$address, I64:$bytes);
+  let assemblyFormat = "$string attr-dict";
+  let hasFolder = 1;
+}
+
+def Loop_AddressOfOp : Loop_Op<"address_of", [Pure]> {
+  let summary = "address of the first element of a constant";
+  let description = [{
+    The address is good as long as the operand's memory is, which nothing keeps
+    alive for it: the operand is a constant, whose memory is the model's.
+
+    ```mlir
+    func.func @text() -> i64 {
+      %text = arith.constant dense<[104, 105]> : tensor<2xi8>
+      %address = loop.address_of %text : tensor<2xi8>
+      return %address : i64
+    }
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$constant);
+  let results = (outs I64:$address);
+  let assemblyFormat = "$constant attr-dict `:` type($constant)";
+}
+
+def Loop_CallOp : Loop_Op<"call", [
+    NoMemoryEffect, DeclareOpInterfaceMethods<ConditionallySpeculatable>]> {
+  let summary = "a function of the runtime on scalars";
+  let description = [{
+    Calls function `callee` of the runtime (loopc-rt/runtime.h) with the run and
+    the operands; a string is two arguments, its address and its bytes. The
+    function's result depends on nothing but its operands, and calling it has no
+    effect that another call would see: a string that it makes is in memory of
+    the run. With `where`, the function may fail: it records an error that
+    begins with this text, which comes last among its arguments, and the run
+    ends with it; such a call is not moved to where it might not have happened.
+
+    ```mlir
+    func.func @concat(%a: complex<i64>, %b: complex<i64>) -> complex<i64> {
+      %c = loop.call "loopc_rt_string_concat"(%a, %b)
+          : (complex<i64>, complex<i64>) -> complex<i64>
+      return %c : complex<i64>
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$callee, Variadic<AnyTypeOf<
+      [AnySignlessInteger, F32, F64, Loop_String]>>:$arguments,
+      OptionalAttr<StrAttr>:$where);
+  let results = (outs AnyTypeOf<[I32, I64, F32, F64, Loop_String]>:$result);
+  let assemblyFormat = [{
+    $callee `(` $arguments `)` (`where` $where^)? attr-dict `:`
+    functional-type($arguments, $result)
+  }];
+}
+
+def Loop_RandomStreamOp : Loop_Op<"random_stream"> {
+  let summary = "a new stream of random numbers";
+  let description = [{
+    A number that the numbers of a stream are computed from. Each execution is
+    another stream: the operation is not moved or merged. With a seed, the k-th
+    stream of a run is the same in each run.
+
+    ```mlir
+    func.func @stream() -> i64 {
+      %stream = loop.random_stream seed 42
+      return %stream : i64
+    }
+    ```
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$seed);
+  // An allocation: two of them are not one, and an unused one is dropped.
+  let results = (outs Res<I64, "", [MemAlloc]>:$stream);
+  let assemblyFormat = "(`seed` $seed^)? attr-dict";
+}
+
+#endif // LOOPC_DIALECT_LOOP_IR_LOOPRUNTIMEOPS_TD

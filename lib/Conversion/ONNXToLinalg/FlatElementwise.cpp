@@ -1,0 +1,212 @@
+//===- FlatElementwise.cpp - Elementwise operators on any rank ------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Elementwise operators and products of matrices, whose operands are broadcast.
+
+#include "FlatForms.h"
+#include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// y = Op(x, ...), result shapes as x's; the other inputs are scalars, lists or
+/// not read.
+static bool unary(FlatNode &n) {
+  FlatTensor x = n.flat(0);
+  SmallVector<Value> inputs{x.elements};
+  llvm::append_range(inputs, n.vectorsFrom(1));
+  SmallVector<int64_t> ranks(n.node.getNumResults(), 1);
+  onnx::NodeOp made = n.make(inputs, ranks);
+  for (auto [k, result] : llvm::enumerate(made.getResults()))
+    if (n.node.hasOutput(k))
+      n.setResult(k, FlatTensor{result, x.shape});
+  return true;
+}
+
+/// Input `i` of an elementwise operator where it is one element for sure.
+static Value knownScalar(FlatNode &n, unsigned i) {
+  RankedTensorType type = n.rankedType(i);
+  if (!type || !type.hasStaticShape() || type.getNumElements() != 1)
+    return {};
+  return type.getRank() == 0 ? n.in(i) : n.f.collapse(n.in(i));
+}
+
+/// z = Op(x, y, ...) with NumPy's broadcasting. With `like` the result has the
+/// shape of that input.
+static bool broadcast(FlatNode &n, std::optional<unsigned> like) {
+  SmallVector<FlatTensor> flats(n.numInputs());
+  SmallVector<Value> scalars(n.numInputs());
+  Value shape, count;
+  bool isOneShape = true;
+  for (unsigned i = 0; i < n.numInputs(); ++i) {
+    scalars[i] = knownScalar(n, i);
+    flats[i] = n.flat(i);
+    // A scalar has no say.
+    if (RankedTensorType type = n.rankedType(i); type && type.getRank() == 0)
+      continue;
+    if (!shape)
+      count = n.f.count(flats[i]);
+    isOneShape &= !shape || shape == flats[i].shape;
+    shape = shape ? n.f.broadcastShapes(shape, flats[i].shape) : flats[i].shape;
+  }
+  if (!isOneShape)
+    count = n.f.product(shape);
+  if (like)
+    n.f.check(n.f.sameShape(shape, flats[*like].shape),
+              "the operands do not broadcast to the shape of input " +
+                  Twine(*like));
+  SmallVector<Value> inputs;
+  for (auto [scalar, flat] : llvm::zip_equal(scalars, flats))
+    inputs.push_back(scalar ? scalar : n.f.broadcastTo(flat, shape, count));
+  n.setResult(0, FlatTensor{n.make(inputs, {1}).getResult(0), shape});
+  return true;
+}
+
+static bool nary(FlatNode &n) { return broadcast(n, std::nullopt); }
+
+static bool prelu(FlatNode &n) { return broadcast(n, 0); }
+
+//===----------------------------------------------------------------------===//
+// MatMul
+//===----------------------------------------------------------------------===//
+
+/// Rows of vectors times one matrix of known rank.
+static bool matMulByMatrix(FlatNode &n) {
+  FlatTensor x = n.flat(0);
+  Value rank = n.f.rank(x), last = n.f.sub(rank, n.f.index(1));
+  n.f.check(n.f.less(n.f.index(0), rank), "MatMul of a scalar");
+  Value depth = n.f.at(x.shape, last);
+  Value rows = n.f.product(x.shape, n.f.index(0), last);
+  Value matrix = n.f.expand(x.elements, {rows, depth});
+  Value product = n.make({matrix, n.in(1)}, {2}).getResult(0);
+  n.setReshaped(0, product, n.f.withExtent(x.shape, last, n.dim(product, 1)));
+  return true;
+}
+
+namespace {
+/// An operand of MatMul as a stack of matrices.
+struct Stack {
+  FlatTensor flat;
+  Value batch; ///< its shape without the matrices'
+  Value rows, columns, isVector;
+};
+} // namespace
+
+/// A vector is a row on the left and a column on the right.
+static Stack stackOf(FlatNode &n, unsigned i) {
+  Stack s;
+  s.flat = n.flat(i);
+  FlatBuilder &f = n.f;
+  Value rank = f.rank(s.flat), one = f.index(1), zero = f.index(0);
+  f.check(f.less(zero, rank), "MatMul of a scalar");
+  s.isVector = f.equal(rank, one);
+  Value last = f.at(s.flat.shape, f.sub(rank, one));
+  Value before = f.at(s.flat.shape, f.sub(rank, f.index(2)));
+  s.rows = i == 0 ? before : f.select(s.isVector, last, before);
+  s.columns = i == 0 ? last : f.select(s.isVector, one, last);
+  s.batch =
+      f.part(s.flat.shape, zero, f.maximum(f.sub(rank, f.index(2)), zero));
+  return s;
+}
+
+static bool matMul(FlatNode &n) {
+  if (n.rankedType(1) && n.rankedType(1).getRank() == 2)
+    return matMulByMatrix(n);
+  FlatBuilder &f = n.f;
+  Stack x = stackOf(n, 0), y = stackOf(n, 1);
+  Value batch = f.broadcastShapes(x.batch, y.batch);
+  Value count = f.product(batch);
+  auto stacked = [&](const Stack &s) {
+    Value matrix = f.shapeOf({s.rows, s.columns});
+    Value size = f.mul(count, f.mul(s.rows, s.columns));
+    FlatTensor own{s.flat.elements, f.concat(s.batch, matrix)};
+    Value all = f.broadcastTo(own, f.concat(batch, matrix), size);
+    return f.expand(all, {count, s.rows, s.columns});
+  };
+  Value left = stacked(x), right = stacked(y);
+  Value product = n.make({left, right}, {3}).getResult(0);
+  // What was a vector gives no axis.
+  Value shape = f.concat(batch, f.shapeOf({x.rows, y.columns}));
+  Value rank = f.length(shape), one = f.index(1);
+  shape = f.ifElse(
+      x.isVector, [&] { return f.withoutAxis(shape, f.sub(rank, f.index(2))); },
+      [&] { return shape; }, shape.getType());
+  rank = f.length(shape);
+  shape = f.ifElse(
+      y.isVector, [&] { return f.withoutAxis(shape, f.sub(rank, one)); },
+      [&] { return shape; }, shape.getType());
+  n.setReshaped(0, product, shape);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The rows
+//===----------------------------------------------------------------------===//
+
+void loopc::addFlatElementwise(std::vector<FlatRow> &rows) {
+  for (StringRef op : {"Abs",
+                       "Acos",
+                       "Acosh",
+                       "Asin",
+                       "Asinh",
+                       "Atan",
+                       "Atanh",
+                       "Bernoulli",
+                       "BitwiseNot",
+                       "Cast",
+                       "CastLike",
+                       "Ceil",
+                       "Celu",
+                       "Clip",
+                       "Cos",
+                       "Cosh",
+                       "Dropout",
+                       "Elu",
+                       "Erf",
+                       "Exp",
+                       "Floor",
+                       "Gelu",
+                       "HardSigmoid",
+                       "HardSwish",
+                       "IsInf",
+                       "IsNaN",
+                       "LeakyRelu",
+                       "Log",
+                       "Mish",
+                       "Neg",
+                       "Not",
+                       "Reciprocal",
+                       "Relu",
+                       "Round",
+                       "Selu",
+                       "Shrink",
+                       "Sigmoid",
+                       "Sign",
+                       "Sin",
+                       "Sinh",
+                       "Softplus",
+                       "Softsign",
+                       "Sqrt",
+                       "Swish",
+                       "Tan",
+                       "Tanh",
+                       "ThresholdedRelu",
+                       "RandomNormalLike",
+                       "RandomUniformLike"})
+    rows.push_back({op, 1, kLatest, unary});
+  for (StringRef op : {"Add", "Sub", "Mul", "Div", "Pow", "Less", "Greater",
+                       "Equal", "And", "Or", "Xor"})
+    rows.push_back({op, 7, kLatest, nary});
+  for (StringRef op : {"Max", "Min", "Sum", "Mean"})
+    rows.push_back({op, 8, kLatest, nary});
+  for (StringRef op : {"Mod", "LessOrEqual", "GreaterOrEqual", "BitwiseAnd",
+                       "BitwiseOr", "BitwiseXor", "BitShift", "Where"})
+    rows.push_back({op, 1, kLatest, nary});
+  rows.push_back({"PRelu", 7, kLatest, prelu});
+  rows.push_back({"MatMul", 1, kLatest, matMul});
+}

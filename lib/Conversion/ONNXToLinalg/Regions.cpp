@@ -1,0 +1,258 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Pooling of regions of images: RoiAlign, MaxRoiPool.
+
+#include "ShapeUtils.h"
+#include "Vision.h"
+
+using namespace mlir;
+using namespace loopc;
+using IP = arith::CmpIPredicate;
+
+static Value toReal(ScalarBuilder &s, Value index, Type type) {
+  return s.make<arith::SIToFPOp>(
+      type, s.make<arith::IndexCastOp>(s.b.getI64Type(), index));
+}
+
+static Value toIndexOf(ScalarBuilder &s, Value real) {
+  return s.make<arith::IndexCastOp>(
+      s.b.getIndexType(), s.make<arith::FPToSIOp>(s.b.getI64Type(), real));
+}
+
+namespace {
+/// A place between two elements of an axis: where they are and what part of
+/// each counts; no part where the place is outside.
+struct Between {
+  Value low, high, lowPart, highPart;
+};
+
+struct RoiAlign {
+  NodeLowering &l;
+  bool isHalfPixel, isMax;
+  int64_t height, width, ratio;
+  double scale;
+  Type compute;
+
+  Between between(ScalarBuilder &s, Value x, Value extent) const;
+  Value pool(ValueRange at, Value batch) const;
+};
+} // namespace
+
+Between RoiAlign::between(ScalarBuilder &s, Value x, Value extent) const {
+  auto number = [&](double v) { return s.constant(compute, v); };
+  Value limit = toReal(s, extent, compute);
+  Value inside = s.both(s.lessOrEqual(number(-1), x), s.lessOrEqual(x, limit));
+  Value zero = number(0), last = s.sub(limit, number(1));
+  x = s.min(s.max(s.select(inside, x, zero), zero), last);
+  Value low = s.make<math::FloorOp>(x);
+  Value high = s.min(s.add(low, number(1)), last);
+  Value fraction = s.sub(x, low);
+  return {toIndexOf(s, low), toIndexOf(s, high),
+          s.select(inside, s.sub(number(1), fraction), zero),
+          s.select(inside, fraction, zero)};
+}
+
+/// One element: `at` is the region, the channel, the row and the column.
+Value RoiAlign::pool(ValueRange at, Value batch) const {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Value x = l.in(0), rois = l.in(1);
+  auto number = [&](double v) { return s.constant(compute, v); };
+  auto side = [&](int64_t k) {
+    Value value = s.cast(elementAt(l, rois, {at[0], l.index(k)}), compute);
+    return s.sub(s.mul(value, number(scale)), number(isHalfPixel ? 0.5 : 0));
+  };
+  // First column, then row, as the regions have them.
+  Value begins[2], steps[2], bins[2];
+  OpFoldResult samples[2];
+  int64_t counts[2] = {width, height};
+  for (int64_t k = 0; k < 2; ++k) {
+    begins[k] = side(k);
+    Value length = s.sub(side(k + 2), begins[k]);
+    if (!isHalfPixel)
+      length = s.max(length, number(1));
+    bins[k] = s.div(length, number(counts[k]));
+    samples[k] = l.fold(ratio);
+    Value count = number(ratio);
+    if (ratio <= 0) {
+      count = s.max(s.make<math::CeilOp>(bins[k]), number(0));
+      samples[k] = toIndexOf(s, count);
+    }
+    steps[k] = s.div(bins[k], count);
+  }
+  Value extents[2] = {l.asIndex(l.dim(x, 3)), l.asIndex(l.dim(x, 2))};
+  Value sum = loopNest(
+      l, {samples[1], samples[0]}, number(isMax ? -INFINITY : 0),
+      [&](ValueRange i, ValueRange carried) {
+        ScalarBuilder s(l.b, l.b.getLoc());
+        auto place = [&](int64_t k) {
+          Value bin = s.mul(toReal(s, at[3 - k], compute), bins[k]);
+          Value offset =
+              s.mul(s.add(toReal(s, i[1 - k], compute), number(0.5)), steps[k]);
+          return between(s, s.add(s.add(begins[k], bin), offset), extents[k]);
+        };
+        Between column = place(0), row = place(1);
+        Value result;
+        for (auto [r, rowPart] : {std::pair(row.low, row.lowPart),
+                                  std::pair(row.high, row.highPart)})
+          for (auto [c, part] : {std::pair(column.low, column.lowPart),
+                                 std::pair(column.high, column.highPart)}) {
+            Value value =
+                s.cast(elementAt(l, x, {batch, at[1], r, c}), compute);
+            value = s.mul(s.mul(rowPart, part), value);
+            result = !result ? value
+                     : isMax ? s.max(result, value)
+                             : s.add(result, value);
+          }
+        return SmallVector<Value>{isMax ? s.max(carried[0], result)
+                                        : s.add(carried[0], result)};
+      })[0];
+  Value count = l.asIndex(l.mul(samples[0], samples[1]));
+  if (isMax) {
+    Value none = s.make<arith::CmpIOp>(IP::eq, count, l.index(0));
+    return s.select(none, number(0), sum);
+  }
+  Value divisor = s.make<arith::MaxSIOp>(count, l.index(1));
+  return s.div(sum, toReal(s, divisor, compute));
+}
+
+/// Fills [regions, channels, height, width].
+static void forEachBin(NodeLowering &l, OpFoldResult regions, int64_t height,
+                       int64_t width,
+                       llvm::function_ref<Value(ValueRange at)> body) {
+  Type type = l.elementType(0);
+  Dims dims = {regions, l.dim(l.in(0), 1), l.fold(height), l.fold(width)};
+  l.setResult(loopNest(
+      l, dims, l.empty(dims, type), [&](ValueRange at, ValueRange carried) {
+        Value value = ScalarBuilder(l.b, l.b.getLoc()).cast(body(at), type);
+        return SmallVector<Value>{
+            tensor::InsertOp::create(l.b, value, carried[0], at)};
+      })[0]);
+}
+
+static LogicalResult lowerRoiAlign(NodeLowering &l) {
+  if (l.rank(0) != 4 || l.rank(1) != 2 || l.rank(2) != 1)
+    return l.refuse("the operands have other ranks than 4, 2 and 1");
+  if (failed(requireArithmetic(l, 0)))
+    return failure();
+  std::string mode = l.stringAttr("mode", "avg");
+  // Before version 16 the corner of an element was its place.
+  std::string coordinates =
+      l.node.getSinceVersion() < 16
+          ? "output_half_pixel"
+          : l.stringAttr("coordinate_transformation_mode", "half_pixel");
+  if ((mode != "avg" && mode != "max") ||
+      (coordinates != "half_pixel" && coordinates != "output_half_pixel"))
+    return l.refuse("unknown mode '" + mode + "' or '" + coordinates + "'");
+  RoiAlign align = {l,
+                    coordinates == "half_pixel",
+                    mode == "max",
+                    l.intAttr("output_height", 1),
+                    l.intAttr("output_width", 1),
+                    l.intAttr("sampling_ratio", 0),
+                    l.floatAttr("spatial_scale", 1),
+                    NodeLowering::computeType(l.elementType(0))};
+  OpFoldResult regions = l.dim(l.in(1), 0);
+  if (align.height < 1 || align.width < 1 ||
+      !requireEqual(l, regions, l.dim(l.in(2), 0), "the numbers of regions") ||
+      !requireEqual(l, l.dim(l.in(1), 1), l.fold(4), "the sides of a region"))
+    return l.refuse("regions and output do not fit");
+  CheckedIndices batches(l, 2, l.dim(l.in(0), 0), /*wraps=*/false);
+  Value isEmpty = either(l, compare(l, IP::eq, l.dim(l.in(0), 2), l.fold(0)),
+                         compare(l, IP::eq, l.dim(l.in(0), 3), l.fold(0)));
+  l.check(ScalarBuilder(l.b, l.b.getLoc()).invert(isEmpty),
+          "the images have no elements");
+  forEachBin(l, regions, align.height, align.width, [&](ValueRange at) {
+    Value raw = elementAt(l, l.in(2), at[0]);
+    return align.pool(at, batches.position(l.b, l.b.getLoc(), raw));
+  });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// MaxRoiPool
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lowerMaxRoiPool(NodeLowering &l) {
+  Value x = l.in(0), rois = l.in(1);
+  std::optional<SmallVector<int64_t>> shape = l.intsAttr("pooled_shape");
+  if (l.rank(0) != 4 || l.rank(1) != 2 || !shape || shape->size() != 2 ||
+      (*shape)[0] < 1 || (*shape)[1] < 1)
+    return l.refuse("ranks or 'pooled_shape' do not fit");
+  if (failed(requireArithmetic(l, 0)))
+    return failure();
+  OpFoldResult regions = l.dim(rois, 0), batches = l.dim(x, 0);
+  if (!requireEqual(l, l.dim(rois, 1), l.fold(5), "the numbers of a region"))
+    return l.refuse("a region has other than 5 numbers");
+  double scale = l.floatAttr("spatial_scale", 1);
+  Type compute = NodeLowering::computeType(l.elementType(0));
+  auto batchOf = [&](Value region) {
+    ScalarBuilder s(l.b, l.b.getLoc());
+    Value raw = s.cast(elementAt(l, rois, {region, l.index(0)}), compute);
+    return toIndexOf(s, raw);
+  };
+  Value yes = l.constantInt(l.b.getI1Type(), 1);
+  Value ok = loopNest(l, regions, yes, [&](ValueRange at, ValueRange carried) {
+    Value fits = compare(l, IP::ult, batchOf(at[0]), batches);
+    return SmallVector<Value>{both(l, carried[0], fits)};
+  })[0];
+  l.check(ok, "a batch index is out of range");
+  forEachBin(l, regions, (*shape)[0], (*shape)[1], [&](ValueRange at) {
+    ScalarBuilder s(l.b, l.b.getLoc());
+    auto number = [&](double v) { return s.constant(compute, v); };
+    Value zero = l.index(0);
+    Value begin[2];
+    OpFoldResult size[2];
+    for (int64_t k = 0; k < 2; ++k) {
+      // Rows are the second and fourth number behind the batch.
+      auto side = [&](int64_t n) {
+        Value value =
+            s.cast(elementAt(l, rois, {at[0], l.index(n - k)}), compute);
+        // Half up, as C's round() of what is not negative.
+        return s.make<math::FloorOp>(
+            s.add(s.mul(value, number(scale)), number(0.5)));
+      };
+      Value first = side(2);
+      Value length = s.max(s.add(s.sub(side(4), first), number(1)), number(1));
+      Value bin = s.div(length, number((*shape)[k]));
+      Value place = toReal(s, at[2 + k], compute);
+      Value extent = l.asIndex(l.dim(x, 2 + k));
+      auto clamp = [&](Value real) {
+        Value index = toIndexOf(s, s.add(real, first));
+        return s.make<arith::MaxSIOp>(s.make<arith::MinSIOp>(index, extent),
+                                      zero);
+      };
+      begin[k] = clamp(s.make<math::FloorOp>(s.mul(place, bin)));
+      Value end =
+          clamp(s.make<math::CeilOp>(s.mul(s.add(place, number(1)), bin)));
+      size[k] = s.make<arith::MaxSIOp>(s.sub(end, begin[k]), zero);
+    }
+    Value batch = s.make<arith::MinUIOp>(batchOf(at[0]),
+                                         l.asIndex(l.sub(batches, l.fold(1))));
+    Value most = loopNest(
+        l, {size[0], size[1]}, number(-INFINITY),
+        [&](ValueRange i, ValueRange carried) {
+          ScalarBuilder s(l.b, l.b.getLoc());
+          Value value = elementAt(
+              l, x,
+              {batch, at[1], s.add(begin[0], i[0]), s.add(begin[1], i[1])});
+          return SmallVector<Value>{s.max(carried[0], s.cast(value, compute))};
+        })[0];
+    Value count = l.asIndex(l.mul(size[0], size[1]));
+    Value none = s.make<arith::CmpIOp>(IP::eq, count, zero);
+    return s.select(none, number(0), most);
+  });
+  return success();
+}
+
+void loopc::addRegionRows(LoweringTable &table) {
+  table.add({
+      {"", "RoiAlign", 10, kLatest, lowerRoiAlign},
+      {"", "MaxRoiPool", 1, kLatest, lowerMaxRoiPool},
+  });
+}

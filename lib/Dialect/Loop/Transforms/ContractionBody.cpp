@@ -1,0 +1,157 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What a tile of a contraction computes at one point of the sum.
+
+#include "ContractionVectorizer.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace loopc;
+
+Extent ContractionBody::extentOf(OpOperand &operand) {
+  AffineMap map = v.op.getMatchingIndexingMap(&operand);
+  Extent extent;
+  extent.rows = v.rowDim && map.isFunctionOfDim(*v.rowDim);
+  extent.columns = v.columnDim && map.isFunctionOfDim(*v.columnDim);
+  extent.lanes = map.isFunctionOfDim(v.laneDim);
+  return extent;
+}
+
+Extent ContractionBody::extentOf(Value value) {
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  Extent extent;
+  Block *body = v.op.getBlock();
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner() == body) {
+    OpOperand *operand = v.op.getMatchingOpOperand(argument);
+    extent =
+        v.op.isDpsInit(operand) ? Extent{true, true, true} : extentOf(*operand);
+  } else if (Operation *op = value.getDefiningOp();
+             op && op->getBlock() == body) {
+    for (Value operand : op->getOperands())
+      extent |= extentOf(operand);
+  }
+  return known[value] = extent;
+}
+
+SmallVector<Value> ContractionBody::indices(AffineMap map, int64_t i, int64_t j,
+                                            int64_t k) {
+  SmallVector<Value> at = v.at;
+  SmallVector<AffineExpr> dims;
+  for (unsigned d : llvm::seq(map.getNumDims()))
+    dims.push_back(getAffineDimExpr(d, v.b.getContext()));
+  if (v.rowDim && !tile.rowAt.empty())
+    at[*v.rowDim] = tile.rowAt[i];
+  else if (v.rowDim)
+    dims[*v.rowDim] = dims[*v.rowDim] + i;
+  if (v.columnDim && !tile.columnAt.empty())
+    at[*v.columnDim] = tile.columnAt[j];
+  else if (v.columnDim)
+    dims[*v.columnDim] =
+        dims[*v.columnDim] + j * (v.alongSum() ? 1 : tile.lanes);
+  if (v.alongSum())
+    dims[v.laneDim] = dims[v.laneDim] + k * tile.lanes;
+  SmallVector<Value> results;
+  for (AffineExpr expr : map.getResults())
+    results.push_back(v.apply(expr.replaceDims(dims), at));
+  return results;
+}
+
+Value ContractionBody::load(OpOperand &operand, int64_t i, int64_t j,
+                            int64_t k) {
+  return load(operand.get(), v.op.getMatchingIndexingMap(&operand), i, j, k);
+}
+
+Value ContractionBody::load(Value buffer, AffineMap map, int64_t i, int64_t j,
+                            int64_t k) {
+  SmallVector<Value> at = indices(map, i, j, k);
+  if (!map.isFunctionOfDim(v.laneDim))
+    return memref::LoadOp::create(v.b, buffer, at);
+  auto type = VectorType::get(tile.lanes, getElementTypeOrSelf(buffer));
+  // Panels are padded.
+  Value mask = masks.empty() ? Value() : masks[j];
+  if (!mask || isPanelAccess(map, v.laneDim))
+    return vector::LoadOp::create(v.b, type, buffer, at);
+  Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(v.b, type, buffer, at, mask, zero);
+}
+
+Value ContractionBody::start(OpOperand &init, int64_t i, int64_t j) {
+  Value value = v.filled;
+  if (!value && !v.first)
+    return load(init, i, j, 0);
+  if (!value)
+    value = load(v.first, v.firstMap, i, j, 0);
+  bool isWide = isa<VectorType>(value.getType());
+  return v.alongSum() || isWide ? value : widened(value);
+}
+
+void ContractionBody::store(OpOperand &operand, Value value, int64_t i,
+                            int64_t j) {
+  SmallVector<Value> at =
+      indices(v.op.getMatchingIndexingMap(&operand), i, j, 0);
+  if (!isa<VectorType>(value.getType()))
+    memref::StoreOp::create(v.b, value, operand.get(), at);
+  else if (!masks.empty() && masks[j])
+    vector::MaskedStoreOp::create(v.b, operand.get(), at, masks[j], value);
+  else
+    vector::StoreOp::create(v.b, value, operand.get(), at);
+}
+
+Value ContractionBody::widened(Value value) {
+  Value &result = wide[value];
+  if (!result)
+    result = vector::BroadcastOp::create(
+        v.b, VectorType::get(tile.lanes, value.getType()), value);
+  return result;
+}
+
+Value ContractionBody::compute(Operation *op, int64_t i, int64_t j, int64_t k) {
+  bool isWide = extentOf(op->getResult(0)).lanes;
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    Value value = get(operand, i, j, k);
+    operands.push_back(
+        isWide && !isa<VectorType>(value.getType()) ? widened(value) : value);
+  }
+  Type type = op->getResult(0).getType();
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(operands);
+  state.addTypes(isWide ? VectorType::get(tile.lanes, type) : type);
+  state.addAttributes(op->getAttrs());
+  return v.b.create(state)->getResult(0);
+}
+
+Value ContractionBody::get(Value value, int64_t i, int64_t j, int64_t k) {
+  Block *body = v.op.getBlock();
+  auto argument = dyn_cast<BlockArgument>(value);
+  Operation *op = value.getDefiningOp();
+  bool isInside =
+      argument ? argument.getOwner() == body : op->getBlock() == body;
+  if (!isInside)
+    return value;
+  OpOperand *operand = argument ? v.op.getMatchingOpOperand(argument) : nullptr;
+  if (operand && v.op.isDpsInit(operand))
+    return sum;
+  Extent extent = extentOf(value);
+  Key key{value.getAsOpaquePointer(), extent.rows ? i : -1,
+          extent.columns ? j : -1, extent.lanes ? k : -1};
+  if (auto it = values.find(key); it != values.end())
+    return it->second;
+  Value result = operand ? load(*operand, i, j, k) : compute(op, i, j, k);
+  values[key] = result;
+  return result;
+}
+
+Value ContractionBody::next(Value current, int64_t i, int64_t j, int64_t k) {
+  sum = current;
+  return get(v.op.getBlock()->getTerminator()->getOperand(0), i, j, k);
+}

@@ -1,0 +1,578 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The loops over tiles of a contraction, and the shapes of the tiles.
+
+#include "ContractionVectorizer.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// Elements that are summed up before the next rows are begun, where there are
+/// many rows: what they share stays in the cache nearest to the registers.
+static constexpr int64_t kSumBlock = 512;
+/// Rows of a large matrix that one row is multiplied with at a time.
+static constexpr int64_t kRowBlock = 8;
+/// A matrix of so many bytes stays in a cache that does not mind the order.
+static constexpr int64_t kCacheBytes = 1 << 20;
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+Value ContractionVectorizer::apply(AffineExpr expr, ValueRange dims) {
+  OpFoldResult result = affine::makeComposedFoldedAffineApply(
+      b, b.getLoc(), AffineMap::get(dims.size(), 0, expr),
+      getAsOpFoldResult(dims));
+  return getValueOrCreateConstantIndexOp(b, b.getLoc(), result);
+}
+
+void loopc::keepRolled(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto yes = BoolAttr::get(context, true);
+  auto unroll = LLVM::LoopUnrollAttr::get(context, yes, {}, {}, {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {},
+                                              {}, {}, {}, {}, {}, {}, {}, {},
+                                              {}, {}));
+}
+
+void ContractionVectorizer::loopOver(unsigned dim, Value from, Value to,
+                                     int64_t step,
+                                     llvm::function_ref<void()> body) {
+  std::optional<int64_t> first = getConstantIntValue(from);
+  std::optional<int64_t> last = getConstantIntValue(to);
+  if (first && last && *first >= *last)
+    return;
+  Value saved = at[dim];
+  OpBuilder::InsertionGuard guard(b);
+  if (first && last && *last - *first <= step) {
+    at[dim] = from;
+  } else {
+    auto loop = scf::ForOp::create(b, from, to, index(step));
+    keepRolled(loop);
+    at[dim] = loop.getInductionVar();
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+  }
+  body();
+  at[dim] = saved;
+}
+
+SmallVector<Value> ContractionVectorizer::sumOver(unsigned dim, Value from,
+                                                  Value to, int64_t step,
+                                                  ValueRange sums,
+                                                  SumBody body) {
+  std::optional<int64_t> first = getConstantIntValue(from);
+  std::optional<int64_t> last = getConstantIntValue(to);
+  if (first && last && *first >= *last)
+    return SmallVector<Value>(sums);
+  Value saved = at[dim];
+  SmallVector<Value> results;
+  if (first && last && *last - *first <= step) {
+    at[dim] = from;
+    results = body(sums);
+  } else {
+    auto loop = scf::ForOp::create(b, from, to, index(step), sums);
+    keepRolled(loop);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    at[dim] = loop.getInductionVar();
+    scf::YieldOp::create(b, body(loop.getRegionIterArgs()));
+    results = loop.getResults();
+  }
+  at[dim] = saved;
+  return results;
+}
+
+void ContractionVectorizer::inSteps(
+    unsigned dim, int64_t most,
+    llvm::function_ref<void(int64_t, ArrayRef<Value>)> body) {
+  Value zero = index(0), size = extent(dim);
+  if (!isDynamic(dim)) {
+    int64_t whole = statics[dim] / most * most;
+    loopOver(dim, zero, index(whole), most, [&] { body(most, {}); });
+    int64_t rest = statics[dim] - whole;
+    loopOver(dim, index(whole), size, most, [&] { body(rest, {}); });
+    return;
+  }
+  // What is beyond the end is the last one again, read and written alike.
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  auto clamped = [&](int64_t step) {
+    Value last = apply(d0 - 1, size);
+    SmallVector<Value> places;
+    for (int64_t k : llvm::seq(step))
+      places.push_back(
+          k ? arith::MinSIOp::create(b, apply(d0 + k, at[dim]), last)
+            : at[dim]);
+    body(step, places);
+  };
+  int64_t half = most / 2;
+  Value whole =
+      half ? apply((d0 + (half - 1)).floorDiv(most) * most, size) : size;
+  loopOver(dim, zero, whole, most, [&] { clamped(most); });
+  if (half)
+    loopOver(dim, whole, size, most,
+             [&] { clamped(llvm::divideCeil(most, 2)); });
+}
+
+/// True if nobody else may know `buffer` by another name: it is allocated here
+/// and goes into no loop, branch or call.
+static bool isPrivate(Value buffer) {
+  if (!buffer.getDefiningOp<memref::AllocOp>())
+    return false;
+  SmallVector<Value> views{buffer};
+  while (!views.empty()) {
+    for (Operation *user : views.pop_back_val().getUsers()) {
+      if (isa<ViewLikeOpInterface>(user))
+        views.push_back(user->getResult(0));
+      else if (!isa<linalg::LinalgOp, memref::CopyOp, memref::DeallocOp,
+                    memref::LoadOp, memref::StoreOp, memref::DimOp,
+                    vector::LoadOp, vector::StoreOp, vector::MaskedLoadOp,
+                    vector::MaskedStoreOp>(user))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// The buffer that `value` is a view of.
+static Value baseOf(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+/// If `writer` copies, or broadcasts, one buffer to the whole of another: the
+/// source, the target and where in the source an element of the target is.
+static std::tuple<Value, Value, AffineMap> copied(Operation *writer) {
+  if (auto copy = dyn_cast<memref::CopyOp>(writer)) {
+    auto type = cast<MemRefType>(copy.getTarget().getType());
+    return {copy.getSource(), copy.getTarget(),
+            AffineMap::getMultiDimIdentityMap(type.getRank(),
+                                              writer->getContext())};
+  }
+  auto op = dyn_cast<linalg::GenericOp>(writer);
+  if (!op || !op.hasPureBufferSemantics() || op.getNumDpsInputs() != 1 ||
+      op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0 ||
+      op.getBody()->getTerminator()->getOperand(0) !=
+          op.getBody()->getArgument(0) ||
+      !op.getIndexingMapsArray()[1].isIdentity())
+    return {};
+  return {op.getInputs()[0], op.getOutputs()[0], op.getIndexingMapsArray()[0]};
+}
+
+/// True if vectors along the last axis of the result are vectors in `type` by
+/// `map`, or one element of it.
+static bool followsVectors(MemRefType type, AffineMap map) {
+  unsigned last = map.getNumDims() - 1;
+  AffineExpr dim = getAffineDimExpr(last, map.getContext());
+  for (auto [k, expr] : llvm::enumerate(map.getResults()))
+    if (expr.isFunctionOfDim(last) &&
+        (k + 1 != map.getNumResults() || expr != dim))
+      return false;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return !map.isFunctionOfDim(last) ||
+         (succeeded(type.getStridesAndOffset(strides, offset)) &&
+          strides.back() == 1);
+}
+
+void ContractionVectorizer::takeFirst() {
+  Value buffer = op.getDpsInits()[0];
+  Type element = getElementTypeOrSelf(buffer);
+  Operation *before = op->getPrevNode();
+  while (before && (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)))
+    before = before->getPrevNode();
+  if (!before)
+    return;
+  if (auto fill = dyn_cast<linalg::FillOp>(before)) {
+    if (fill.getOutputs()[0] != buffer ||
+        fill.getInputs()[0].getType() != element)
+      return;
+    filled = fill.getInputs()[0];
+    fill.erase();
+    return;
+  }
+  auto [source, target, map] = copied(before);
+  // The source is read after the first tiles of the result have been written.
+  Value base = source ? baseOf(source) : Value();
+  if (target != buffer || getElementTypeOrSelf(source) != element ||
+      !isPrivate(baseOf(buffer)) || base == baseOf(buffer))
+    return;
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!alongSum() && (map.getNumDims() == 0 ||
+                      !followsVectors(cast<MemRefType>(source.getType()), map)))
+    return;
+  first = source;
+  firstMap = map.compose(out);
+  before->erase();
+}
+
+void ContractionVectorizer::emit() {
+  b.setInsertionPoint(op);
+  for (Range range : op.createLoopRanges(b, b.getLoc()))
+    extents.push_back(range.size);
+  at.assign(extents.size(), index(0));
+  // In blocks the result is read again.
+  if (!rowDim || !isDynamic(*rowDim)
+          ? blockFor(rows()) == 0
+          : blockFor(1) == 0 && blockFor(rows()) == 0)
+    takeFirst();
+  emitOuter(0);
+}
+
+int64_t ContractionVectorizer::blockFor(int64_t rows) {
+  if (alongSum() || sumDims.size() != 1)
+    return 0;
+  int64_t sum = statics[sumDims[0]], columns = statics[*columnDim];
+  if (ShapedType::isDynamic(rows) || rows > 16)
+    return ShapedType::isDynamic(sum) || sum > kSumBlock * 3 / 2 ? kSumBlock
+                                                                 : 0;
+  if (rows > 2)
+    return 0;
+  // Rows of a matrix that does not fit into the cache are read to their ends.
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (!map.isFunctionOfDim(laneDim) || !map.isFunctionOfDim(sumDims[0]))
+      continue;
+    if (isPanelAccess(map, laneDim))
+      return 0;
+    int64_t bytes = *vectorBitsOf(getElementTypeOrSelf(operand->get())) / 8;
+    if (ShapedType::isDynamic(sum) || ShapedType::isDynamic(columns) ||
+        sum * columns * bytes > kCacheBytes)
+      return kRowBlock;
+  }
+  return 0;
+}
+
+void ContractionVectorizer::emitOuter(unsigned next) {
+  if (next == outerDims.size())
+    return emitPlans();
+  unsigned dim = outerDims[next];
+  loopOver(dim, index(0), extent(dim), 1, [&] { emitOuter(next + 1); });
+}
+
+void ContractionVectorizer::emitBlocks(int64_t rows) {
+  TileShape shape = shapeFor(rows);
+  int64_t block = blockFor(rows);
+  if (block == 0)
+    return emitColumns(shape);
+  unsigned dim = sumDims[0];
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  Value size = extent(dim), from = index(0);
+  if (block == kRowBlock) {
+    shape.vectors = std::min<int64_t>(shape.vectors, 4);
+    from = apply(d0.floorDiv(block) * block, {size});
+    loopOver(dim, index(0), from, block, [&] {
+      wholeBlock = block;
+      emitColumns(shape);
+      wholeBlock = 0;
+    });
+  }
+  loopOver(dim, from, size, block, [&] {
+    blockBegin = at[dim];
+    blockEnd = arith::MinSIOp::create(b, apply(d0 + block, {blockBegin}), size);
+    emitColumns(shape);
+    blockBegin = blockEnd = Value();
+  });
+}
+
+TileShape ContractionVectorizer::shapeFor(int64_t rows) {
+  if (!alongSum())
+    return chooseTile(unit, rows, statics[*columnDim], lanes);
+  rows = ShapedType::isDynamic(rows) ? 4 : std::min<int64_t>(rows, 4);
+  int64_t columns = !columnDim ? 1 : rows > 2 ? 4 : 8;
+  if (columnDim && !isDynamic(*columnDim))
+    columns = std::min(columns, statics[*columnDim]);
+  return {rows, columns};
+}
+
+void ContractionVectorizer::emitPlans() {
+  if (!rowDim || !isDynamic(*rowDim))
+    return emitBlocks(rows());
+  // One row alone is read by wide tiles.
+  Value few = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                    extent(*rowDim), index(3));
+  auto branch = scf::IfOp::create(b, TypeRange(), few, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  emitBlocks(1);
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  emitBlocks(ShapedType::kDynamic);
+}
+
+void ContractionVectorizer::emitColumns(TileShape shape) {
+  Tile tile{shape.rows, shape.vectors, lanes};
+  if (alongSum()) {
+    if (!columnDim)
+      return emitRows(shape, tile);
+    inSteps(*columnDim, shape.vectors,
+            [&](int64_t columns, ArrayRef<Value> places) {
+              tile.columns = columns;
+              tile.columnAt.assign(places.begin(), places.end());
+              emitRows(shape, tile);
+            });
+    return;
+  }
+  unsigned dim = *columnDim;
+  int64_t width = shape.vectors * lanes;
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  Value size = extent(dim);
+  Value whole = apply(d0.floorDiv(width) * width, {size});
+  std::optional<int64_t> rest;
+  if (!isDynamic(dim))
+    rest = statics[dim] % width;
+  bool masksAll = !rest && canMask();
+  if (masksAll)
+    whole = index(0);
+  else
+    loopOver(dim, index(0), whole, width, [&] { emitRows(shape, tile); });
+  if (rest == 0)
+    return;
+  if (!canMask())
+    return emitNarrowColumns(shape, whole);
+  // Of an unknown number all tiles are masked: that costs less than the code
+  // for two kinds.
+  if (rest)
+    tile.columns = llvm::divideCeil(*rest, lanes);
+  loopOver(dim, whole, size, width, [&] {
+    for (int64_t j : llvm::seq(tile.columns))
+      tile.masks.push_back(
+          rest && *rest >= (j + 1) * lanes
+              ? Value()
+              : maskOf(apply(b.getAffineDimExpr(1) - d0 - j * lanes,
+                             {at[dim], size})));
+    emitRows(shape, tile);
+  });
+}
+
+Value ContractionVectorizer::maskOf(Value count) {
+  auto type = VectorType::get(lanes, b.getI1Type());
+  count = arith::MinSIOp::create(b, count, index(lanes));
+  return vector::CreateMaskOp::create(b, type, count);
+}
+
+void ContractionVectorizer::emitNarrowColumns(TileShape shape, Value from) {
+  unsigned dim = *columnDim;
+  AffineExpr d0, d1;
+  bindDims(b.getContext(), d0, d1);
+  Value size = extent(dim);
+  for (int64_t width = lanes; width; width /= 2) {
+    Value to = apply(d0 + (d1 - d0).floorDiv(width) * width, {from, size});
+    loopOver(dim, from, to, width,
+             [&] { emitRows(shape, {shape.rows, 1, width}); });
+    from = to;
+  }
+}
+
+void ContractionVectorizer::emitRows(TileShape shape, Tile tile) {
+  if (!rowDim)
+    return emitTile(tile);
+  inSteps(*rowDim, shape.rows, [&](int64_t rows, ArrayRef<Value> places) {
+    tile.rows = rows;
+    tile.rowAt.assign(places.begin(), places.end());
+    emitTile(tile);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+void ContractionVectorizer::emitTile(const Tile &tile) {
+  OpOperand &init = *op.getDpsInitOperand(0);
+  ContractionBody borders(*this, tile, tile.masks);
+  Type element = getElementTypeOrSelf(init.get());
+  auto type = VectorType::get(tile.lanes, element);
+  SmallVector<Value> sums;
+  for (int64_t i : llvm::seq(tile.rows))
+    for (int64_t j : llvm::seq(tile.columns))
+      sums.push_back(alongSum()
+                         ? arith::ConstantOp::create(b, b.getZeroAttr(type))
+                         : borders.start(init, i, j));
+  sums = emitSum(tile, sums, 0);
+  for (int64_t i : llvm::seq(tile.rows))
+    for (int64_t j : llvm::seq(tile.columns)) {
+      Value sum = sums[i * tile.columns + j];
+      if (alongSum()) {
+        auto flags = arith::FastMathFlags::none;
+        if (isa<FloatType>(element))
+          flags = cast<arith::AddFOp>(reorderableAddition(op)).getFastmath();
+        sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, sum,
+                                          flags);
+        sum = added(borders.start(init, i, j), sum);
+      }
+      borders.store(init, sum, i, j);
+    }
+}
+
+Value ContractionVectorizer::added(Value x, Value y) {
+  Operation *combiner = reorderableAddition(op);
+  if (auto add = dyn_cast<arith::AddFOp>(combiner))
+    return arith::AddFOp::create(b, x, y, add.getFastmath());
+  return arith::AddIOp::create(b, x, y);
+}
+
+SmallVector<Value> ContractionVectorizer::emitSum(const Tile &tile,
+                                                  ValueRange sums,
+                                                  unsigned next) {
+  if (alongSum() && next + 1 == sumDims.size())
+    return emitLanes(tile, sums);
+  if (next == sumDims.size())
+    return emitPoint(tile, sums, tile.masks, 1);
+  unsigned dim = sumDims[next];
+  if (wholeBlock) {
+    SmallVector<Value> results(sums);
+    Value begin = at[dim];
+    for (int64_t k : llvm::seq(wholeBlock)) {
+      at[dim] = apply(b.getAffineDimExpr(0) + k, {begin});
+      results = emitSum(tile, results, next + 1);
+    }
+    at[dim] = begin;
+    return results;
+  }
+  Value from = blockBegin ? blockBegin : index(0);
+  Value to = blockEnd ? blockEnd : extent(dim);
+  return sumOver(dim, from, to, 1, sums, [&](ValueRange inner) {
+    return emitSum(tile, inner, next + 1);
+  });
+}
+
+SmallVector<Value> ContractionVectorizer::emitPoint(const Tile &tile,
+                                                    ValueRange sums,
+                                                    ArrayRef<Value> masks,
+                                                    int64_t count) {
+  ContractionBody evaluator(*this, tile, masks);
+  SmallVector<Value> results;
+  for (int64_t k : llvm::seq(count))
+    for (int64_t i : llvm::seq(tile.rows))
+      for (int64_t j : llvm::seq(tile.columns))
+        results.push_back(evaluator.next(sums[results.size()], i, j, k));
+  return results;
+}
+
+SmallVector<Value> ContractionVectorizer::emitLanes(const Tile &tile,
+                                                    ValueRange given) {
+  unsigned dim = laneDim;
+  SmallVector<Value> sums(given);
+  size_t count = sums.size();
+  // Enough sums at a time to hide how long an addition takes.
+  int64_t unrolled = std::max<int64_t>(1, llvm::bit_floor(8 / count));
+  if (!isDynamic(dim))
+    while (unrolled > 1 && unrolled * lanes > statics[dim])
+      unrolled /= 2;
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(sums[0].getType()));
+  sums.resize(count * unrolled, zero);
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  Value size = extent(dim);
+  auto whole = [&](int64_t step) {
+    return apply(d0.floorDiv(step) * step, {size});
+  };
+  Value from = whole(unrolled * lanes);
+  sums = sumOver(
+      dim, index(0), from, unrolled * lanes, sums,
+      [&](ValueRange inner) { return emitPoint(tile, inner, {}, unrolled); });
+  for (size_t half = sums.size() / 2; half >= count; half /= 2) {
+    for (size_t k : llvm::seq(half))
+      sums[k] = added(sums[k], sums[k + half]);
+    sums.resize(half);
+  }
+  if (unrolled > 1)
+    sums = sumOver(dim, from, whole(lanes), lanes, sums, [&](ValueRange inner) {
+      return emitPoint(tile, inner, {}, 1);
+    });
+  from = whole(lanes);
+  if (canMask())
+    return sumOver(dim, from, size, lanes, sums, [&](ValueRange inner) {
+      return emitMaskedPoint(tile, inner);
+    });
+  return sumOver(dim, from, size, 1, sums, [&](ValueRange inner) {
+    return emitSinglePoint(tile, inner);
+  });
+}
+
+SmallVector<Value> ContractionVectorizer::emitMaskedPoint(const Tile &tile,
+                                                          ValueRange sums) {
+  AffineExpr d0, d1;
+  bindDims(b.getContext(), d0, d1);
+  Value mask = maskOf(apply(d1 - d0, {at[laneDim], extent(laneDim)}));
+  SmallVector<Value> masks(tile.columns, mask);
+  SmallVector<Value> results = emitPoint(tile, sums, masks, 1);
+  for (auto [result, sum] : llvm::zip_equal(results, sums))
+    result = arith::SelectOp::create(b, mask, result, sum);
+  return results;
+}
+
+SmallVector<Value> ContractionVectorizer::emitSinglePoint(const Tile &tile,
+                                                          ValueRange sums) {
+  auto type =
+      VectorType::get(1, cast<VectorType>(sums[0].getType()).getElementType());
+  SmallVector<Value> firsts;
+  for (Value sum : sums) {
+    Value first = vector::ExtractOp::create(b, sum, int64_t(0));
+    firsts.push_back(vector::BroadcastOp::create(b, type, first));
+  }
+  Tile single = tile;
+  single.lanes = 1;
+  firsts = emitPoint(single, firsts, {}, 1);
+  SmallVector<Value> results;
+  for (auto [first, sum] : llvm::zip_equal(firsts, sums)) {
+    Value scalar = vector::ExtractOp::create(b, first, int64_t(0));
+    results.push_back(vector::InsertOp::create(b, scalar, sum, int64_t(0)));
+  }
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes of tiles
+//===----------------------------------------------------------------------===//
+
+TileShape loopc::chooseTile(VectorUnit unit, int64_t rows, int64_t columns,
+                            int64_t lanes) {
+  // Beside the sums: vectors of one operand and an element of the other.
+  int64_t sums = unit.registers > 16 ? 24 : 12;
+  int64_t most = unit.registers > 16 ? 8 : 6;
+  bool isMany = ShapedType::isDynamic(rows) || rows >= 8 * most;
+  TileShape shape{most, 1};
+  if (!isMany)
+    shape.rows = llvm::divideCeil(
+        rows, llvm::divideCeil(std::max<int64_t>(rows, 1), most));
+  shape.rows = std::max<int64_t>(shape.rows, 1);
+  shape.vectors =
+      std::min<int64_t>(8, llvm::bit_floor(uint64_t(sums / shape.rows)));
+  if (!ShapedType::isDynamic(columns))
+    shape.vectors = std::clamp<int64_t>(
+        llvm::PowerOf2Ceil(llvm::divideCeil(columns, lanes)), 1, shape.vectors);
+  return shape;
+}
+
+int64_t loopc::panelWidth(AffineMap map, unsigned dim) {
+  if (map.getNumResults() < 2)
+    return 0;
+  auto within = dyn_cast<AffineBinaryOpExpr>(map.getResults().back());
+  AffineExpr d = getAffineDimExpr(dim, map.getContext());
+  if (!within || within.getKind() != AffineExprKind::Mod ||
+      within.getLHS() != d)
+    return 0;
+  auto width = dyn_cast<AffineConstantExpr>(within.getRHS());
+  if (!width || width.getValue() <= 0)
+    return 0;
+  int64_t panels = 0;
+  for (AffineExpr expr : map.getResults().drop_back()) {
+    if (!expr.isFunctionOfDim(dim))
+      continue;
+    if (expr != d.floorDiv(width.getValue()))
+      return 0;
+    ++panels;
+  }
+  return panels == 1 ? width.getValue() : 0;
+}

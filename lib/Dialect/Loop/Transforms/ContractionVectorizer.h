@@ -1,0 +1,203 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// One sum of products on buffers as loops over tiles (VectorizeContractions.cpp
+// finds out how, ContractionLoops.cpp writes the loops, ContractionBody.cpp
+// what is in them).
+
+#ifndef LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONTRACTIONVECTORIZER_H
+#define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONTRACTIONVECTORIZER_H
+
+#include "Contractions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <map>
+
+namespace loopc {
+
+/// The element's bits if vectors of it can be loaded and computed with.
+std::optional<unsigned> vectorBitsOf(mlir::Type type);
+
+/// The addition that yields the sum, if its order may be changed; else null.
+mlir::Operation *reorderableAddition(mlir::linalg::LinalgOp op);
+
+/// Which of the three directions of a tile a value depends on.
+struct Extent {
+  bool rows = false, columns = false, lanes = false;
+
+  Extent &operator|=(Extent other) {
+    rows |= other.rows;
+    columns |= other.columns;
+    lanes |= other.lanes;
+    return *this;
+  }
+};
+
+/// A tile: `rows` times `columns` sums, each a vector of `lanes`. Vectors run
+/// along the columns or along the sum.
+struct Tile {
+  int64_t rows = 1, columns = 1, lanes = 1;
+  /// Along the columns: which elements of each vector are there, null where all
+  /// are; empty: all are.
+  llvm::SmallVector<mlir::Value> masks;
+  /// Where each row, or column, is; empty: one behind the other.
+  llvm::SmallVector<mlir::Value> rowAt, columnAt;
+};
+
+/// Turns one operation into loops over tiles.
+class ContractionVectorizer {
+public:
+  ContractionVectorizer(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
+                        VectorUnit unit)
+      : b(op.getLoc(), rewriter), op(op), unit(unit) {}
+
+  /// Finds how `op` can be computed; false if not this way.
+  bool choose();
+  /// Writes the loops in front of `op`.
+  void emit();
+
+private:
+  bool isSupported();
+  bool chooseAlongResult();
+  bool chooseAlongSum();
+  std::optional<unsigned> bestRows(unsigned without);
+  bool isContiguous(mlir::OpOperand &operand, unsigned dim);
+  int64_t lanesFor(int64_t extent);
+  bool canMask();
+
+  bool isDynamic(unsigned dim) {
+    return mlir::ShapedType::isDynamic(statics[dim]);
+  }
+  mlir::Value extent(unsigned dim) {
+    return mlir::getValueOrCreateConstantIndexOp(b, b.getLoc(), extents[dim]);
+  }
+  mlir::Value index(int64_t value) {
+    return mlir::arith::ConstantIndexOp::create(b, value);
+  }
+  /// The value of `expr` at `dims`.
+  mlir::Value apply(mlir::AffineExpr expr, mlir::ValueRange dims);
+  mlir::Value maskOf(mlir::Value count);
+  mlir::Value added(mlir::Value x, mlir::Value y);
+
+  /// Begins the sums with what the result is filled with, or copied from, in
+  /// front, if that need not be stored; erases what did.
+  void takeFirst();
+  void emitOuter(unsigned next);
+  void emitPlans();
+  void emitBlocks(int64_t rows);
+  TileShape shapeFor(int64_t rows);
+  /// How much of the sum is done for all tiles of `rows` rows before the rest
+  /// of it; 0: all.
+  int64_t blockFor(int64_t rows);
+  int64_t rows() { return rowDim ? statics[*rowDim] : 1; }
+  void emitColumns(TileShape shape);
+  void emitNarrowColumns(TileShape shape, mlir::Value from);
+  void emitRows(TileShape shape, Tile tile);
+  void emitTile(const Tile &tile);
+  llvm::SmallVector<mlir::Value> emitSum(const Tile &tile,
+                                         mlir::ValueRange sums, unsigned next);
+  llvm::SmallVector<mlir::Value> emitLanes(const Tile &tile,
+                                           mlir::ValueRange given);
+  /// Adds what stands at `count` vectors along the sum to as many sets of sums.
+  llvm::SmallVector<mlir::Value> emitPoint(const Tile &tile,
+                                           mlir::ValueRange sums,
+                                           llvm::ArrayRef<mlir::Value> masks,
+                                           int64_t count);
+  llvm::SmallVector<mlir::Value> emitMaskedPoint(const Tile &tile,
+                                                 mlir::ValueRange sums);
+  llvm::SmallVector<mlir::Value> emitSinglePoint(const Tile &tile,
+                                                 mlir::ValueRange sums);
+  /// Loop over `dim` in [from, to) by `step`; not a loop where that is one.
+  void loopOver(unsigned dim, mlir::Value from, mlir::Value to, int64_t step,
+                llvm::function_ref<void()> body);
+  /// Loops over `dim` by `most`, with a smaller step for the rest. The body
+  /// gets the step and, where that may be beyond the end, every place.
+  void
+  inSteps(unsigned dim, int64_t most,
+          llvm::function_ref<void(int64_t, llvm::ArrayRef<mlir::Value>)> body);
+  using SumBody =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>;
+  llvm::SmallVector<mlir::Value> sumOver(unsigned dim, mlir::Value from,
+                                         mlir::Value to, int64_t step,
+                                         mlir::ValueRange sums, SumBody body);
+
+  mlir::ImplicitLocOpBuilder b;
+  mlir::linalg::LinalgOp op;
+  VectorUnit unit;
+  llvm::SmallVector<mlir::OpFoldResult> extents;
+  llvm::SmallVector<int64_t> statics;
+  /// Dimensions of the loops: rows of tiles, columns of tiles, and along which
+  /// vectors run.
+  std::optional<unsigned> rowDim, columnDim;
+  unsigned laneDim = 0;
+  llvm::SmallVector<unsigned> outerDims, sumDims;
+  int64_t lanes = 1;
+  /// Where the loops are: a value for each dimension.
+  llvm::SmallVector<mlir::Value> at;
+  /// The sum's range of the current block; null: all.
+  mlir::Value blockBegin, blockEnd;
+  /// The block has this many elements, which are written out; 0: a loop.
+  int64_t wholeBlock = 0;
+  /// What the sums begin with: the elements of the result; if set, `filled` for
+  /// all, or those of `first`, which `firstMap` finds by the result's indices.
+  mlir::Value filled, first;
+  mlir::AffineMap firstMap;
+
+  friend class ContractionBody;
+  bool alongSum() {
+    return op.getIteratorTypesArray()[laneDim] ==
+           mlir::utils::IteratorType::reduction;
+  }
+};
+
+/// The values of the operation's body for the elements of one tile at one point
+/// of the sum. Each is computed once for the elements that share it.
+class ContractionBody {
+public:
+  ContractionBody(ContractionVectorizer &vectorizer, const Tile &tile,
+                  llvm::ArrayRef<mlir::Value> masks)
+      : v(vectorizer), tile(tile), masks(masks) {}
+
+  /// The sum `sum` of row `i`, column `j` with what is added at this point;
+  /// `k` counts vectors along the sum.
+  mlir::Value next(mlir::Value sum, int64_t i, int64_t j, int64_t k);
+  /// Element or vector of an operand.
+  mlir::Value load(mlir::OpOperand &operand, int64_t i, int64_t j, int64_t k);
+  void store(mlir::OpOperand &operand, mlir::Value value, int64_t i, int64_t j);
+  /// `value` in all lanes.
+  mlir::Value widened(mlir::Value value);
+  /// What the sum of row `i` and column `j` begins with.
+  mlir::Value start(mlir::OpOperand &init, int64_t i, int64_t j);
+
+private:
+  using Key = std::tuple<void *, int64_t, int64_t, int64_t>;
+
+  Extent extentOf(mlir::Value value);
+  Extent extentOf(mlir::OpOperand &operand);
+  mlir::Value get(mlir::Value value, int64_t i, int64_t j, int64_t k);
+  mlir::Value compute(mlir::Operation *op, int64_t i, int64_t j, int64_t k);
+  llvm::SmallVector<mlir::Value> indices(mlir::AffineMap map, int64_t i,
+                                         int64_t j, int64_t k);
+  mlir::Value load(mlir::Value buffer, mlir::AffineMap map, int64_t i,
+                   int64_t j, int64_t k);
+
+  ContractionVectorizer &v;
+  const Tile &tile;
+  llvm::ArrayRef<mlir::Value> masks;
+  std::map<Key, mlir::Value> values;
+  llvm::DenseMap<mlir::Value, mlir::Value> wide;
+  llvm::DenseMap<mlir::Value, Extent> known;
+  mlir::Value sum;
+};
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONTRACTIONVECTORIZER_H

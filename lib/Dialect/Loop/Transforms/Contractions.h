@@ -1,0 +1,49 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What packing and vectorising of matrix products agree on: tiles and panels.
+
+#ifndef LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONTRACTIONS_H
+#define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONTRACTIONS_H
+
+#include "loopc/Target/TargetOptions.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace loopc {
+
+/// How many rows and how many vectors of a result one tile has.
+struct TileShape {
+  int64_t rows, vectors;
+};
+
+/// The tile for `rows` rows (dynamic: many) of `columns` columns in vectors of
+/// `lanes`, whose sums fit into the registers and are enough to keep the
+/// multipliers busy.
+TileShape chooseTile(VectorUnit unit, int64_t rows, int64_t columns,
+                     int64_t lanes);
+
+/// The width W of the panels that `map` reads along `dim`: the one result that
+/// is `dim floordiv W`, with `dim mod W` as last one. 0 if it reads none.
+int64_t panelWidth(mlir::AffineMap map, unsigned dim);
+
+/// True if `map` reads panels along `dim`.
+inline bool isPanelAccess(mlir::AffineMap map, unsigned dim) {
+  return panelWidth(map, dim) != 0;
+}
+
+/// Keeps LLVM from unrolling `loop`, which has as much in it as is good.
+void keepRolled(mlir::scf::ForOp loop);
+
+/// Replaces `op` by vectors if it is a copy into panels; false if it is none, or
+/// one that the target's vectors cannot do.
+bool copyPanels(mlir::linalg::GenericOp op, VectorUnit unit);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONTRACTIONS_H

@@ -1,0 +1,246 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The copy into panels (loop-pack-contractions) as vectors, transposed in
+// registers where the source needs it. What pads the panels is written too.
+
+#include "Contractions.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace loopc;
+
+namespace {
+class PanelCopy {
+public:
+  PanelCopy(linalg::GenericOp op, VectorUnit unit)
+      : b(op.getLoc(), op), op(op), unit(unit) {}
+  bool run();
+
+private:
+  bool match();
+  void emitLoops(unsigned next);
+  void emitRow();
+  void emitBlock();
+  void loop(Value to, int64_t step, llvm::function_ref<void(Value)> body);
+  Value apply(AffineExpr expr, ValueRange dims) {
+    return getValueOrCreateConstantIndexOp(
+        b, b.getLoc(),
+        affine::makeComposedFoldedAffineApply(
+            b, b.getLoc(), AffineMap::get(dims.size(), 0, expr),
+            getAsOpFoldResult(dims)));
+  }
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value extent(unsigned dim) {
+    return b.createOrFold<memref::DimOp>(source, static_cast<int64_t>(dim));
+  }
+  /// A mask of the first `count` lanes, at least none and at most all.
+  Value maskOf(Value count) {
+    count = arith::MaxSIOp::create(b, count, index(0));
+    count = arith::MinSIOp::create(b, count, index(lanes));
+    return vector::CreateMaskOp::create(
+        b, VectorType::get(lanes, b.getI1Type()), count);
+  }
+  Value load(ValueRange at, Value mask);
+  SmallVector<Value> transposed(SmallVector<Value> rows);
+
+  ImplicitLocOpBuilder b;
+  linalg::GenericOp op;
+  VectorUnit unit;
+  Value source, target;
+  AffineMap map;
+  /// Axes of the source: that of the panels, that of its rows.
+  unsigned dim = 0, rowDim = 0;
+  int64_t width = 0, lanes = 0;
+  bool isTransposed = false, masksColumns = true, masksRows = true;
+  /// Where the loops are, by axes of the source; for `dim` the panel.
+  SmallVector<Value> at;
+};
+} // namespace
+
+bool PanelCopy::match() {
+  if (!op.hasPureBufferSemantics() || op.getNumDpsInputs() != 1 ||
+      op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0 ||
+      op.getBody()->getTerminator()->getOperand(0) !=
+          op.getBody()->getArgument(0))
+    return false;
+  source = op.getInputs()[0];
+  target = op.getOutputs()[0];
+  map = op.getIndexingMapsArray()[1];
+  auto type = dyn_cast<MemRefType>(source.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || !op.getIndexingMapsArray()[0].isIdentity() ||
+      failed(type.getStridesAndOffset(strides, offset)) || strides.empty() ||
+      strides.back() != 1 ||
+      !cast<MemRefType>(target.getType()).getLayout().isIdentity())
+    return false;
+  for (unsigned d : llvm::seq(map.getNumDims()))
+    if (int64_t w = panelWidth(map, d)) {
+      width = w;
+      dim = d;
+    }
+  Type element = type.getElementType();
+  if (width == 0 || !element.isIntOrFloat())
+    return false;
+  unsigned bits = element.getIntOrFloatBitWidth();
+  if (bits < 8 || !llvm::isPowerOf2_32(bits) || bits > 64)
+    return false;
+  lanes = std::min<int64_t>(unit.bits / bits, width);
+  rowDim = map.getNumDims() - 1;
+  isTransposed = rowDim != dim;
+  int64_t columns = type.getDimSize(dim), rows = type.getDimSize(rowDim);
+  masksColumns = ShapedType::isDynamic(columns) || columns % width != 0;
+  masksRows =
+      isTransposed && (ShapedType::isDynamic(rows) || rows % lanes != 0);
+  bool masks = masksColumns || masksRows;
+  // Longer vectors would make a block of many instructions.
+  return llvm::isPowerOf2_64(lanes) && width % lanes == 0 &&
+         (!isTransposed || (lanes > 1 && lanes <= 16)) &&
+         (!masks || (unit.maskBits != 0 && bits >= unit.maskBits));
+}
+
+void PanelCopy::loop(Value to, int64_t step,
+                     llvm::function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(b, index(0), to, index(step));
+  keepRolled(loop);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  body(loop.getInductionVar());
+}
+
+Value PanelCopy::load(ValueRange indices, Value mask) {
+  auto type = VectorType::get(lanes, getElementTypeOrSelf(source));
+  if (!mask)
+    return vector::LoadOp::create(b, type, source, indices);
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(b, type, source, indices, mask, zero);
+}
+
+/// One row of a panel.
+void PanelCopy::emitRow() {
+  AffineExpr d0, d1;
+  bindDims(b.getContext(), d0, d1);
+  SmallVector<Value> to;
+  for (AffineExpr expr : map.getResults().drop_back()) {
+    auto axis = dyn_cast<AffineDimExpr>(expr);
+    to.push_back(at[axis ? axis.getPosition() : dim]);
+  }
+  SmallVector<Value> from(at);
+  for (int64_t j = 0; j < width; j += lanes) {
+    from[dim] = apply(d0 * width + j, at[dim]);
+    Value mask = masksColumns ? maskOf(apply(d1 - d0, {from[dim], extent(dim)}))
+                              : Value();
+    to.push_back(index(j));
+    vector::StoreOp::create(b, load(from, mask), target, to);
+    to.pop_back();
+  }
+}
+
+SmallVector<Value> PanelCopy::transposed(SmallVector<Value> rows) {
+  // Each step makes the highest bit of the column's number the lowest of the
+  // row's, and the other way round.
+  SmallVector<int64_t> low, high;
+  for (int64_t k : llvm::seq(lanes / 2)) {
+    low.append({k, k + lanes});
+    high.append({k + lanes / 2, k + lanes / 2 + lanes});
+  }
+  for (int64_t step = 1; step < lanes; step *= 2) {
+    SmallVector<Value> next;
+    for (int64_t i : llvm::seq(lanes / 2))
+      for (ArrayRef<int64_t> mask : {ArrayRef(low), ArrayRef(high)})
+        next.push_back(
+            vector::ShuffleOp::create(b, rows[i], rows[i + lanes / 2], mask));
+    rows = next;
+  }
+  return rows;
+}
+
+/// As many rows of the source as a vector has elements, transposed.
+void PanelCopy::emitBlock() {
+  AffineExpr d0, d1, d2;
+  bindDims(b.getContext(), d0, d1, d2);
+  loop(index(width), lanes, [&](Value within) {
+    loop(extent(rowDim), lanes, [&](Value row) {
+      SmallVector<Value> from(at), rows;
+      from[rowDim] = row;
+      Value left = apply(d1 - d0, {row, extent(rowDim)});
+      for (int64_t i : llvm::seq(lanes)) {
+        from[dim] = apply(d0 * width + d1 + i, {at[dim], within});
+        Value count = left;
+        if (masksColumns) {
+          Value inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                               from[dim], extent(dim));
+          count = arith::SelectOp::create(b, inside, left, index(0));
+        }
+        rows.push_back(
+            load(from, masksColumns || masksRows ? maskOf(count) : Value()));
+      }
+      rows = transposed(rows);
+      for (int64_t j : llvm::seq(lanes)) {
+        SmallVector<Value> to;
+        for (AffineExpr expr : map.getResults().drop_back()) {
+          auto axis = dyn_cast<AffineDimExpr>(expr);
+          if (axis && axis.getPosition() == rowDim)
+            to.push_back(apply(d0 + j, row));
+          else
+            to.push_back(at[axis ? axis.getPosition() : dim]);
+        }
+        to.push_back(within);
+        if (!masksRows) {
+          vector::StoreOp::create(b, rows[j], target, to);
+          continue;
+        }
+        // All of the row, or nothing behind the last one.
+        Value mask = maskOf(apply((d0 - j) * lanes, left));
+        vector::MaskedStoreOp::create(b, target, to, mask, rows[j]);
+      }
+    });
+  });
+}
+
+void PanelCopy::emitLoops(unsigned next) {
+  if (next + 1 == map.getNumResults())
+    return isTransposed ? emitBlock() : emitRow();
+  auto axis = dyn_cast<AffineDimExpr>(map.getResult(next));
+  if (axis && isTransposed && axis.getPosition() == rowDim)
+    return emitLoops(next + 1);
+  unsigned d = axis ? axis.getPosition() : dim;
+  Value to = b.createOrFold<memref::DimOp>(target, static_cast<int64_t>(next));
+  loop(to, 1, [&](Value iv) {
+    at[d] = iv;
+    emitLoops(next + 1);
+  });
+}
+
+bool PanelCopy::run() {
+  if (!match())
+    return false;
+  at.assign(map.getNumDims(), Value());
+  // The panels' padding is written with them.
+  auto fill = dyn_cast_or_null<linalg::FillOp>(op->getPrevNode());
+  if (fill && fill.getOutputs()[0] == target &&
+      (matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) ||
+       matchPattern(fill.getInputs()[0], m_Zero())))
+    fill.erase();
+  emitLoops(0);
+  op.erase();
+  return true;
+}
+
+bool loopc::copyPanels(linalg::GenericOp op, VectorUnit unit) {
+  return PanelCopy(op, unit).run();
+}

@@ -1,0 +1,525 @@
+//===- LayerEmitter.cpp - What all layers share ---------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LayerEmitter.h"
+
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::network;
+
+/// Larger constants are resources.
+static constexpr size_t kInlineBytes = 1024;
+
+LayerEmitter::LayerEmitter(const INetworkDefinition &network,
+                           MLIRContext &context)
+    : context(context), builder(&context), network(network),
+      fileLoc(FileLineColLoc::get(
+          &context, *network.getName() ? network.getName() : "network", 0, 0)) {
+  pushFrame();
+}
+
+Value LayerEmitter::lookup(const ITensor *tensor) const {
+  for (const auto &frame : llvm::reverse(frames))
+    if (Value value = frame.lookup(tensor))
+      return value;
+  return {};
+}
+
+void LayerEmitter::forgetValues() {
+  frames.clear();
+  pushFrame();
+  constants.clear();
+  constantLayers.clear();
+  noneValue = {};
+  lastConstant = nullptr;
+  cache.reset();
+}
+
+//===----------------------------------------------------------------------===//
+// Locations and errors
+//===----------------------------------------------------------------------===//
+
+Location LayerEmitter::pathLoc(const Twine &text) {
+  return NameLoc::get(builder.getStringAttr(text), fileLoc);
+}
+
+Location LayerEmitter::locOf(const ILayer &one) {
+  return pathLoc(path + "/" + one.describe());
+}
+
+InFlightDiagnostic LayerEmitter::failAt(const ILayer &one, Diag diag) {
+  InFlightDiagnostic error = loopc::emitError(locOf(one), diag);
+  error << one.describe() << ": ";
+  return error;
+}
+
+InFlightDiagnostic LayerEmitter::fail(Diag diag) {
+  return failAt(*layer, diag);
+}
+
+void LayerEmitter::enter(const ILayer &one) {
+  layer = &one;
+  loc = locOf(one);
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+LayerEmitter::Emit LayerEmitter::findEmit(LayerType type) {
+  static constexpr std::pair<LayerType, Emit> rows[] = {
+      {LayerType::kCONSTANT, &LayerEmitter::emitConstant},
+      {LayerType::kELEMENTWISE, &LayerEmitter::emitElementWise},
+      {LayerType::kUNARY, &LayerEmitter::emitUnary},
+      {LayerType::kACTIVATION, &LayerEmitter::emitActivation},
+      {LayerType::kMATRIX_MULTIPLY, &LayerEmitter::emitMatrixMultiply},
+      {LayerType::kCONVOLUTION, &LayerEmitter::emitConvolution},
+      {LayerType::kDECONVOLUTION, &LayerEmitter::emitConvolution},
+      {LayerType::kPOOLING, &LayerEmitter::emitPooling},
+      {LayerType::kREDUCE, &LayerEmitter::emitReduce},
+      {LayerType::kSHUFFLE, &LayerEmitter::emitShuffle},
+      {LayerType::kSLICE, &LayerEmitter::emitSlice},
+      {LayerType::kCONCATENATION, &LayerEmitter::emitConcatenation},
+      {LayerType::kGATHER, &LayerEmitter::emitGather},
+      {LayerType::kSELECT, &LayerEmitter::emitSelect},
+      {LayerType::kSHAPE, &LayerEmitter::emitShape},
+      {LayerType::kIDENTITY, &LayerEmitter::emitIdentity},
+      {LayerType::kCAST, &LayerEmitter::emitCast},
+      {LayerType::kSOFTMAX, &LayerEmitter::emitSoftMax},
+      {LayerType::kTOPK, &LayerEmitter::emitTopK},
+      {LayerType::kFILL, &LayerEmitter::emitFill},
+      {LayerType::kSCATTER, &LayerEmitter::emitScatter},
+      {LayerType::kNORMALIZATION, &LayerEmitter::emitNormalization},
+      {LayerType::kEINSUM, &LayerEmitter::emitEinsum},
+      {LayerType::kONE_HOT, &LayerEmitter::emitOneHot},
+      {LayerType::kNON_ZERO, &LayerEmitter::emitNonZero},
+      {LayerType::kPARAMETRIC_RELU, &LayerEmitter::emitParametricReLU},
+      {LayerType::kSQUEEZE, &LayerEmitter::emitSqueeze},
+      {LayerType::kUNSQUEEZE, &LayerEmitter::emitUnsqueeze},
+      {LayerType::kCUMULATIVE, &LayerEmitter::emitCumulative},
+      {LayerType::kREVERSE_SEQUENCE, &LayerEmitter::emitReverseSequence},
+      {LayerType::kASSERTION, &LayerEmitter::emitAssertion},
+      {LayerType::kNODE, &LayerEmitter::emitNode}};
+  const auto *row =
+      llvm::find_if(rows, [&](const auto &one) { return one.first == type; });
+  return row == std::end(rows) ? nullptr : row->second;
+}
+
+LogicalResult LayerEmitter::emitLayer(const ILayer &one) {
+  enter(one);
+  results.clear();
+  Emit emit = findEmit(one.getType());
+  assert(emit && "a layer of a border is emitted with its loop");
+  (this->*emit)();
+  for (int32_t k = 0; k < one.getNbOutputs(); ++k) {
+    if (k >= static_cast<int32_t>(results.size()) || !results[k])
+      return failure();
+    bind(one.getOutput(k), results[k]);
+  }
+  // One without outputs has said what is wrong by a null result.
+  return success(llvm::all_of(results, [](Value value) { return value; }));
+}
+
+Value LayerEmitter::input(int32_t index) {
+  const ITensor *tensor = layer->getInput(index);
+  return tensor ? lookup(tensor) : Value();
+}
+
+RankedTensorType LayerEmitter::ranked(Value value, const ITensor &tensor) {
+  if (!value)
+    return {};
+  if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+    return type;
+  fail() << "the rank of '" << tensor.getName() << "' is not known";
+  return {};
+}
+
+RankedTensorType LayerEmitter::inputType(int32_t index) {
+  return layer->getInput(index) ? ranked(input(index), *layer->getInput(index))
+                                : RankedTensorType();
+}
+
+std::string LayerEmitter::typeName(Value value) {
+  std::optional<DataType> type =
+      dataType(cast<TensorType>(value.getType()).getElementType());
+  return type ? getName(*type) : "?";
+}
+
+bool LayerEmitter::sameRank(int32_t a, int32_t b) {
+  RankedTensorType typeA = inputType(a), typeB = inputType(b);
+  if (!typeA || !typeB)
+    return false;
+  if (typeA.getRank() == typeB.getRank())
+    return true;
+  fail() << "'" << layer->getInput(a)->getName() << "' and '"
+         << layer->getInput(b)->getName() << "' have ranks " << typeA.getRank()
+         << " and " << typeB.getRank() << " but must have one rank";
+  return false;
+}
+
+bool LayerEmitter::sameType(int32_t a, int32_t b) {
+  Value valueA = input(a), valueB = input(b);
+  if (!valueA || !valueB)
+    return false;
+  if (cast<TensorType>(valueA.getType()).getElementType() ==
+      cast<TensorType>(valueB.getType()).getElementType())
+    return true;
+  fail() << "'" << layer->getInput(a)->getName() << "' and '"
+         << layer->getInput(b)->getName() << "' have types " << typeName(valueA)
+         << " and " << typeName(valueB) << " but must have one type";
+  return false;
+}
+
+LogicalResult LayerEmitter::expectScalar(Value value, const ITensor &tensor,
+                                         bool boolean, Diag diag,
+                                         StringRef what) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  Type element = cast<TensorType>(value.getType()).getElementType();
+  if (type && type.getRank() == 0 &&
+      (boolean
+           ? element.isSignlessInteger(1)
+           : element.isSignlessInteger(32) || element.isSignlessInteger(64)))
+    return success();
+  return fail(diag) << what << " '" << tensor.getName() << "' is "
+                    << value.getType() << " but must be "
+                    << (boolean ? "BOOL" : "INT32 or INT64")
+                    << " without dimensions";
+}
+
+std::optional<int64_t> LayerEmitter::axisOf(int64_t axis, int64_t rank,
+                                            Diag diag, StringRef what) {
+  int64_t counted = axis < 0 ? axis + rank : axis;
+  if (counted >= 0 && counted < rank)
+    return counted;
+  fail(diag) << what << " " << axis << " is not one of rank " << rank;
+  return std::nullopt;
+}
+
+std::optional<SmallVector<int64_t>> LayerEmitter::axesOf(int64_t bits,
+                                                         int64_t rank) {
+  SmallVector<int64_t> axes;
+  for (int64_t k = 0; k < 32; ++k) {
+    if (!(bits >> k & 1))
+      continue;
+    if (k >= rank) {
+      fail() << "axis " << k << " is not one of rank " << rank;
+      return std::nullopt;
+    }
+    axes.push_back(k);
+  }
+  return axes;
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+Type LayerEmitter::elementType(DataType type) {
+  auto integer = [&](unsigned bits, bool isUnsigned) -> Type {
+    return IntegerType::get(&context, bits,
+                            isUnsigned ? IntegerType::Unsigned
+                                       : IntegerType::Signless);
+  };
+  switch (type) {
+  case DataType::kFLOAT:
+    return builder.getF32Type();
+  case DataType::kHALF:
+    return builder.getF16Type();
+  case DataType::kBF16:
+    return builder.getBF16Type();
+  case DataType::kDOUBLE:
+    return builder.getF64Type();
+  case DataType::kFP8:
+    return Float8E4M3FNType::get(&context);
+  case DataType::kFP8_E5M2:
+    return Float8E5M2Type::get(&context);
+  case DataType::kFP8_E4M3FNUZ:
+    return Float8E4M3FNUZType::get(&context);
+  case DataType::kFP8_E5M2FNUZ:
+    return Float8E5M2FNUZType::get(&context);
+  case DataType::kE8M0:
+    return Float8E8M0FNUType::get(&context);
+  case DataType::kFP4:
+    return Float4E2M1FNType::get(&context);
+  case DataType::kBOOL:
+    return integer(1, false);
+  case DataType::kINT2:
+  case DataType::kINT4:
+  case DataType::kINT8:
+  case DataType::kINT16:
+  case DataType::kINT32:
+  case DataType::kINT64:
+    return integer(getBits(type), false);
+  case DataType::kUINT2:
+  case DataType::kUINT4:
+  case DataType::kUINT8:
+  case DataType::kUINT16:
+  case DataType::kUINT32:
+  case DataType::kUINT64:
+    return integer(getBits(type), true);
+  case DataType::kCOMPLEX64:
+    return ComplexType::get(builder.getF32Type());
+  case DataType::kCOMPLEX128:
+    return ComplexType::get(builder.getF64Type());
+  case DataType::kSTRING:
+    return onnx::StringType::get(&context);
+  }
+  return {};
+}
+
+Value LayerEmitter::constant(ElementsAttr value) {
+  auto [it, added] = constants.try_emplace(value);
+  if (!added)
+    return it->second;
+  OpBuilder::InsertionGuard guard(builder);
+  if (lastConstant)
+    builder.setInsertionPointAfter(lastConstant);
+  else
+    builder.setInsertionPointToStart(entryBlock);
+  auto op = onnx::ConstantOp::create(builder, *loc, value);
+  lastConstant = op;
+  return it->second = op;
+}
+
+Value LayerEmitter::constantInts(ArrayRef<int64_t> values) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
+                                    builder.getI64Type());
+  return constant(cast<ElementsAttr>(
+      mlir::Attribute(DenseElementsAttr::get(type, values))));
+}
+
+Value LayerEmitter::constantInt(int64_t value) {
+  auto type = RankedTensorType::get({}, builder.getI64Type());
+  return constant(cast<ElementsAttr>(
+      mlir::Attribute(DenseElementsAttr::get(type, ArrayRef<int64_t>(value)))));
+}
+
+Value LayerEmitter::constantNumber(Type element, double value, int64_t count) {
+  SmallVector<int64_t> shape;
+  if (count >= 0)
+    shape.push_back(count);
+  auto type = RankedTensorType::get(shape, element);
+  DenseElementsAttr attr;
+  if (auto floating = dyn_cast<FloatType>(element)) {
+    llvm::APFloat number(value);
+    bool lost;
+    number.convert(floating.getFloatSemantics(),
+                   llvm::APFloat::rmNearestTiesToEven, &lost);
+    attr = DenseElementsAttr::get(type, number);
+  } else if (auto integer = dyn_cast<IntegerType>(element)) {
+    attr = DenseElementsAttr::get(
+        type, llvm::APInt(integer.getWidth(), static_cast<int64_t>(value),
+                          /*isSigned=*/true, /*implicitTrunc=*/true));
+  } else {
+    fail() << "cannot be done on elements of type " << element;
+    return {};
+  }
+  return constant(cast<ElementsAttr>(mlir::Attribute(attr)));
+}
+
+/// One byte an element of what is packed.
+static std::shared_ptr<const std::vector<char>>
+unpack(const std::vector<char> &packed, int32_t bits, int64_t count) {
+  auto result = std::make_shared<std::vector<char>>(count);
+  int32_t each = 8 / bits;
+  for (int64_t k = 0; k < count; ++k)
+    (*result)[k] = static_cast<char>(static_cast<uint8_t>(packed[k / each]) >>
+                                         (k % each * bits) &
+                                     ((1 << bits) - 1));
+  return result;
+}
+
+ElementsAttr LayerEmitter::toElements(const Constant &value, StringRef name) {
+  auto type = RankedTensorType::get(value.shape, elementType(value.type));
+  if (value.strings) {
+    SmallVector<StringRef> strings(value.strings->begin(),
+                                   value.strings->end());
+    return cast<ElementsAttr>(
+        mlir::Attribute(DenseStringElementsAttr::get(type, strings)));
+  }
+  std::shared_ptr<const std::vector<char>> bytes = value.bytes;
+  int32_t bits = getBits(value.type);
+  if (bits < 8)
+    bytes = unpack(*bytes, bits, type.getNumElements());
+  if (value.type == DataType::kBOOL) {
+    SmallVector<bool> values(
+        llvm::map_range(*bytes, [](char c) -> bool { return c != 0; }));
+    return cast<ElementsAttr>(
+        mlir::Attribute(DenseElementsAttr::get(type, ArrayRef<bool>(values))));
+  }
+  ArrayRef<char> data(*bytes);
+  if (data.size() <= kInlineBytes)
+    return cast<ElementsAttr>(
+        mlir::Attribute(DenseElementsAttr::getFromRawBuffer(type, data)));
+  // std::vector's memory is aligned for every element.
+  AsmResourceBlob blob(
+      data, alignof(std::max_align_t), [bytes](void *, size_t, size_t) {},
+      /*dataIsMutable=*/false);
+  return cast<ElementsAttr>(mlir::Attribute(DenseResourceElementsAttr::get(
+      type, name.empty() ? "constant" : name, std::move(blob))));
+}
+
+Value LayerEmitter::none() {
+  if (noneValue)
+    return noneValue;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(entryBlock);
+  auto op = onnx::NoneOp::create(builder, *loc, builder.getNoneType());
+  if (!lastConstant)
+    lastConstant = op;
+  return noneValue = op;
+}
+
+void LayerEmitter::emitConstant() {
+  const network::Attribute *value = layer->getAttribute("value");
+  if (!value)
+    return void(fail(Diag::BadLayer) << "has no value");
+  // One attribute for all places: a resource that is made again has another
+  // name.
+  auto [it, added] = constantLayers.try_emplace(layer);
+  if (added)
+    it->second =
+        constant(toElements(std::get<Constant>(*value), layer->getName()));
+  set(it->second);
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+NamedAttribute LayerEmitter::attr(StringRef name, int64_t value) {
+  return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+}
+NamedAttribute LayerEmitter::attr(StringRef name, double value) {
+  return builder.getNamedAttr(
+      name, builder.getF32FloatAttr(static_cast<float>(value)));
+}
+NamedAttribute LayerEmitter::attr(StringRef name, ArrayRef<int64_t> values) {
+  return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values));
+}
+NamedAttribute LayerEmitter::attr(StringRef name, StringRef value) {
+  return builder.getNamedAttr(name, builder.getStringAttr(value));
+}
+
+Value LayerEmitter::node(StringRef op, ArrayRef<Value> inputs,
+                         ArrayRef<NamedAttribute> attributes) {
+  SmallVector<Value> made = nodes(op, inputs, attributes, 1);
+  return made.empty() ? Value() : made.front();
+}
+
+SmallVector<Value> LayerEmitter::nodes(StringRef op, ArrayRef<Value> inputs,
+                                       ArrayRef<NamedAttribute> attributes,
+                                       unsigned count) {
+  if (!llvm::all_of(inputs, [](Value value) { return value; }))
+    return {};
+  std::optional<int64_t> since =
+      onnx::resolveSinceVersion("", op, std::numeric_limits<int32_t>::max());
+  if (!since) {
+    fail(Diag::UnsupportedOperator) << "there is no operator '" << op << "'";
+    return {};
+  }
+  SmallVector<Type> types(count, UnrankedTensorType::get(builder.getF32Type()));
+  auto made = onnx::NodeOp::create(
+      builder, *loc, types, builder.getStringAttr(op),
+      builder.getStringAttr(""), builder.getI64IntegerAttr(*since), inputs,
+      builder.getDictionaryAttr(attributes));
+  auto error = [&]() {
+    InFlightDiagnostic diag = fail(Diag::TypeInference);
+    diag << "'" << op << "' ";
+    return diag;
+  };
+  if (!cache)
+    cache.emplace();
+  onnx::InferenceOptions inference;
+  inference.cache = &*cache;
+  inference.lenient = branchDepth > 0;
+  types.clear();
+  if (failed(onnx::inferNodeTypes(made, types, error, inference)))
+    return {};
+  for (auto [result, type] : llvm::zip_equal(made.getResults(), types))
+    result.setType(type);
+  return SmallVector<Value>(made.getResults());
+}
+
+/// ONNX's number (TensorProto.DataType) for a type.
+static int64_t onnxCode(DataType type) {
+  static constexpr std::pair<DataType, int64_t> rows[] = {
+      {DataType::kFLOAT, 1},       {DataType::kUINT8, 2},
+      {DataType::kINT8, 3},        {DataType::kUINT16, 4},
+      {DataType::kINT16, 5},       {DataType::kINT32, 6},
+      {DataType::kINT64, 7},       {DataType::kSTRING, 8},
+      {DataType::kBOOL, 9},        {DataType::kHALF, 10},
+      {DataType::kDOUBLE, 11},     {DataType::kUINT32, 12},
+      {DataType::kUINT64, 13},     {DataType::kCOMPLEX64, 14},
+      {DataType::kCOMPLEX128, 15}, {DataType::kBF16, 16},
+      {DataType::kFP8, 17},        {DataType::kFP8_E4M3FNUZ, 18},
+      {DataType::kFP8_E5M2, 19},   {DataType::kFP8_E5M2FNUZ, 20},
+      {DataType::kUINT4, 21},      {DataType::kINT4, 22},
+      {DataType::kFP4, 23},        {DataType::kE8M0, 24},
+      {DataType::kUINT2, 25},      {DataType::kINT2, 26}};
+  const auto *row =
+      llvm::find_if(rows, [&](const auto &one) { return one.first == type; });
+  return row == std::end(rows) ? 0 : row->second;
+}
+
+std::optional<DataType> LayerEmitter::dataType(Type element) {
+  for (int32_t k = 0; k <= static_cast<int32_t>(DataType::kSTRING); ++k)
+    if (auto type = static_cast<DataType>(k);
+        getName(type) && elementType(type) == element)
+      return type;
+  return std::nullopt;
+}
+
+Value LayerEmitter::castTo(Value value, Type element) {
+  if (!value || cast<TensorType>(value.getType()).getElementType() == element)
+    return value;
+  std::optional<DataType> type = dataType(element);
+  assert(type && "casts are to types of networks");
+  return node("Cast", value, attr("to", onnxCode(*type)));
+}
+
+Value LayerEmitter::reshaped(Value value, Type type) {
+  if (!value || value.getType() == type)
+    return value;
+  return tensor::CastOp::create(builder, *loc, type, value);
+}
+
+Value LayerEmitter::sliceAt(Value value, int64_t axis, Value index) {
+  return node("Gather", {value, tensorOf(index)}, attr("axis", axis));
+}
+
+Value LayerEmitter::scalar(Value value) {
+  if (!value)
+    return {};
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<Value> zeros;
+  for (int64_t k = 0; k < type.getRank(); ++k)
+    zeros.push_back(arith::ConstantIndexOp::create(builder, *loc, 0));
+  return tensor::ExtractOp::create(builder, *loc, value, zeros);
+}
+
+Value LayerEmitter::tensorOf(Value scalar) {
+  return tensor::FromElementsOp::create(
+      builder, *loc, RankedTensorType::get({}, scalar.getType()), scalar);
+}
+
+void LayerEmitter::check(Value condition, const Twine &message,
+                         ValueRange values) {
+  // "{}" stands for a value; one in a layer's name does not.
+  std::string place = path + "/" + layer->describe();
+  for (size_t at = 0; (at = place.find("{}", at)) != std::string::npos; ++at)
+    place.insert(at + 1, " ");
+  loop::CheckOp::create(builder, *loc, condition, place + ": " + message.str(),
+                        values, Value());
+}

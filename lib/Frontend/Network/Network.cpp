@@ -1,0 +1,810 @@
+//===- Network.cpp - Networks built by hand -------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Frontend/Network/Network.h"
+
+#include <algorithm>
+
+using namespace loopc::network;
+
+std::unique_ptr<INetworkDefinition>
+loopc::network::createNetwork(std::string_view name) {
+  return std::make_unique<INetworkDefinition>(name);
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+DataType ITensor::getType() const {
+  DataType found;
+  Dims extents;
+  std::string error;
+  return network.findType(*this, found, extents, error) ? found
+                                                        : DataType::kFLOAT;
+}
+
+Dims ITensor::getDimensions() const {
+  DataType found;
+  Dims extents;
+  std::string error;
+  if (!network.findType(*this, found, extents, error))
+    extents.nbDims = -1;
+  return extents;
+}
+
+void ITensor::setType(DataType value) {
+  if (layer)
+    return network.addError("the type of '" + name +
+                            "' follows from its layer, it cannot be set");
+  type = value;
+  if (network.oracle)
+    network.oracle->reset();
+}
+
+void ITensor::setDimensions(const Dims &value) {
+  if (layer)
+    return network.addError("the dimensions of '" + name +
+                            "' follow from its layer, they cannot be set");
+  dims = value;
+  dimNames.clear();
+  if (network.oracle)
+    network.oracle->reset();
+}
+
+void ITensor::setDimensionName(int32_t position, std::string_view text) {
+  if (layer || position < 0 || position >= dims.nbDims)
+    return network.addError("'" + name + "' has no dimension " +
+                            std::to_string(position) + " to name");
+  dimNames.resize(dims.nbDims);
+  dimNames[position] = text;
+}
+
+const char *ITensor::getDimensionName(int32_t position) const {
+  if (position < 0 || position >= static_cast<int32_t>(dimNames.size()))
+    return "";
+  return dimNames[position].c_str();
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+std::string ILayer::describe() const {
+  const char *kind = loopc::network::getName(type);
+  return std::string(type == LayerType::kNODE ? getString("op_type")
+                                              : std::string(kind)) +
+         " '" + name + "'";
+}
+
+void ILayer::setName(std::string_view text) {
+  // Outputs that have no name of their own follow.
+  auto ownName = [](const std::string &of, size_t k) {
+    return of + "_output" + (k ? "_" + std::to_string(k) : "");
+  };
+  for (size_t k = 0; k < outputs.size(); ++k)
+    if (outputs[k]->name == ownName(name, k))
+      outputs[k]->name = ownName(std::string(text), k);
+  name = text;
+}
+
+ITensor *ILayer::getInput(int32_t position) const {
+  return position >= 0 && position < getNbInputs() ? inputs[position] : nullptr;
+}
+
+ITensor *ILayer::getOutput(int32_t position) const {
+  return position >= 0 && position < getNbOutputs() ? outputs[position]
+                                                    : nullptr;
+}
+
+void ILayer::setInput(int32_t position, ITensor &tensor) {
+  const LayerSpec *spec = getLayerSpec(type);
+  if (position < 0 || (spec->maxInputs >= 0 && position >= spec->maxInputs) ||
+      (spec->maxInputs < 0 && position > getNbInputs()))
+    return network.addError(describe() + " has no input " +
+                            std::to_string(position));
+  if (&tensor.getNetwork() != &network)
+    return network.addError("'" + std::string(tensor.getName()) + "', input " +
+                            std::to_string(position) + " of " + describe() +
+                            ", belongs to another network");
+  if (position >= getNbInputs())
+    inputs.resize(position + 1);
+  inputs[position] = &tensor;
+  if (network.oracle)
+    network.oracle->changed(*this);
+}
+
+bool ILayer::setAttribute(std::string_view attribute, Attribute value) {
+  const LayerSpec *spec = getLayerSpec(type);
+  auto known = std::find_if(
+      spec->attributes.begin(), spec->attributes.end(),
+      [&](const AttributeSpec &one) { return one.name == attribute; });
+  if (known != spec->attributes.end()) {
+    // An integer stands for a float, too.
+    if (auto *whole = std::get_if<int64_t>(&value);
+        whole && std::holds_alternative<double>(known->initial))
+      value = static_cast<double>(*whole);
+    if (value.index() != known->initial.index()) {
+      network.addError("'" + std::string(attribute) + "' of " + describe() +
+                       " is of another kind");
+      return false;
+    }
+    if (known->enumerator && !known->enumerator(std::get<int64_t>(value))) {
+      network.addError("'" + std::string(attribute) + "' of " + describe() +
+                       " cannot be " +
+                       std::to_string(std::get<int64_t>(value)));
+      return false;
+    }
+  } else if (type != LayerType::kNODE) {
+    network.addError(describe() + " has no '" + std::string(attribute) + "'");
+    return false;
+  }
+  if (network.oracle)
+    network.oracle->changed(*this);
+  for (auto &[key, old] : attributes)
+    if (key == attribute) {
+      old = std::move(value);
+      return true;
+    }
+  attributes.emplace_back(attribute, std::move(value));
+  return true;
+}
+
+bool ILayer::hasAttribute(std::string_view attribute) const {
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [&](const auto &one) { return one.first == attribute; });
+}
+
+const Attribute *ILayer::getAttribute(std::string_view attribute) const {
+  for (const auto &[key, value] : attributes)
+    if (key == attribute)
+      return &value;
+  for (const AttributeSpec &one : getLayerSpec(type)->attributes)
+    if (one.name == attribute && one.hasInitial)
+      return &one.initial;
+  return nullptr;
+}
+
+/// The value, or an empty one.
+template <typename T>
+static const T &get(const ILayer &layer, std::string_view name) {
+  static const T none{};
+  const Attribute *value = layer.getAttribute(name);
+  const T *found = value ? std::get_if<T>(value) : nullptr;
+  return found ? *found : none;
+}
+
+int64_t ILayer::getInt(std::string_view name) const {
+  return get<int64_t>(*this, name);
+}
+double ILayer::getFloat(std::string_view name) const {
+  return get<double>(*this, name);
+}
+const std::vector<int64_t> &ILayer::getInts(std::string_view name) const {
+  return get<std::vector<int64_t>>(*this, name);
+}
+const std::string &ILayer::getString(std::string_view name) const {
+  return get<std::string>(*this, name);
+}
+
+static std::vector<int64_t> toVector(const Dims &dims) {
+  return {dims.d, dims.d + std::max(dims.nbDims, 0)};
+}
+
+void ILayer::setDims(std::string_view attribute, const Dims &dims) {
+  setAttribute(attribute, toVector(dims));
+}
+
+Dims ILayer::getDims(std::string_view attribute) const {
+  const Attribute *value = getAttribute(attribute);
+  const auto *constant = value ? std::get_if<Constant>(value) : nullptr;
+  const std::vector<int64_t> &extents =
+      constant ? constant->shape : getInts(attribute);
+  Dims dims;
+  dims.nbDims = std::min<int64_t>(extents.size(), Dims::MAX_DIMS);
+  std::copy_n(extents.begin(), dims.nbDims, dims.d);
+  return dims;
+}
+
+void ILayer::setWeights(std::string_view attribute, const Weights &weights) {
+  Constant constant;
+  constant.type = weights.type;
+  constant.shape = {weights.count};
+  // A constant's values change, its shape does not.
+  if (type == LayerType::kCONSTANT)
+    constant.shape = toVector(getDims(attribute));
+  size_t size =
+      (static_cast<size_t>(weights.count) * getBits(weights.type) + 7) / 8;
+  const char *data = static_cast<const char *>(weights.values);
+  constant.bytes =
+      std::make_shared<std::vector<char>>(data, data ? data + size : data);
+  setAttribute(attribute, std::move(constant));
+}
+
+Weights ILayer::getWeights(std::string_view attribute) const {
+  const Constant &constant = ::get<Constant>(*this, attribute);
+  Weights weights;
+  weights.type = constant.type;
+  if (!constant.bytes || getBits(constant.type) == 0)
+    return weights;
+  weights.values = constant.bytes->data();
+  weights.count = 1;
+  for (int64_t extent : constant.shape)
+    weights.count *= extent;
+  return weights;
+}
+
+void IShuffleLayer::setFirstTranspose(const Permutation &value) {
+  setAttribute("first_transpose", std::vector<int64_t>(std::begin(value.order),
+                                                       std::end(value.order)));
+}
+void IShuffleLayer::setSecondTranspose(const Permutation &value) {
+  setAttribute("second_transpose", std::vector<int64_t>(std::begin(value.order),
+                                                        std::end(value.order)));
+}
+
+static Permutation toPermutation(const std::vector<int64_t> &order) {
+  Permutation result;
+  for (size_t k = 0; k < order.size() && k < Dims::MAX_DIMS; ++k)
+    result.order[k] = static_cast<int32_t>(order[k]);
+  return result;
+}
+Permutation IShuffleLayer::getFirstTranspose() const {
+  return toPermutation(getInts("first_transpose"));
+}
+Permutation IShuffleLayer::getSecondTranspose() const {
+  return toPermutation(getInts("second_transpose"));
+}
+
+//===----------------------------------------------------------------------===//
+// The network
+//===----------------------------------------------------------------------===//
+
+INetworkDefinition::INetworkDefinition(std::string_view name) : name(name) {}
+INetworkDefinition::~INetworkDefinition() = default;
+
+void INetworkDefinition::addError(std::string text) {
+  errors.push_back(std::move(text));
+}
+
+bool INetworkDefinition::findType(const ITensor &tensor, DataType &type,
+                                  Dims &dims, std::string &error) const {
+  if (!oracle)
+    oracle = TypeOracle::create(*this);
+  return oracle->find(tensor, type, dims, error);
+}
+
+ITensor *INetworkDefinition::makeTensor(ILayer *layer, int32_t index) {
+  tensors.emplace_back(
+      new ITensor(*this, layer, index, static_cast<int32_t>(tensors.size())));
+  return tensors.back().get();
+}
+
+ITensor *INetworkDefinition::addInput(std::string_view name, DataType type,
+                                      const Dims &dims) {
+  ITensor *tensor = makeTensor(nullptr, getNbInputs());
+  tensor->name = name;
+  tensor->type = type;
+  tensor->dims = dims;
+  inputs.push_back(tensor);
+  return tensor;
+}
+
+void INetworkDefinition::markOutput(ITensor &tensor) {
+  if (&tensor.network != this)
+    return addError("'" + tensor.name + "' belongs to another network");
+  if (tensor.output)
+    return;
+  tensor.output = true;
+  outputs.push_back(&tensor);
+}
+
+void INetworkDefinition::unmarkOutput(ITensor &tensor) {
+  tensor.output = false;
+  outputs.erase(std::remove(outputs.begin(), outputs.end(), &tensor),
+                outputs.end());
+}
+
+template <typename T>
+static T *at(const std::vector<std::unique_ptr<T>> &list, int32_t index) {
+  return index >= 0 && index < static_cast<int32_t>(list.size())
+             ? list[index].get()
+             : nullptr;
+}
+
+ILayer *INetworkDefinition::getLayer(int32_t index) const {
+  return at(layers, index);
+}
+ITensor *INetworkDefinition::getTensor(int32_t id) const {
+  return at(tensors, id);
+}
+ILoop *INetworkDefinition::getLoop(int32_t index) const {
+  return at(loops, index);
+}
+IIfConditional *INetworkDefinition::getConditional(int32_t index) const {
+  return at(conditionals, index);
+}
+ITensor *INetworkDefinition::getInput(int32_t index) const {
+  return index >= 0 && index < getNbInputs() ? inputs[index] : nullptr;
+}
+ITensor *INetworkDefinition::getOutput(int32_t index) const {
+  return index >= 0 && index < getNbOutputs() ? outputs[index] : nullptr;
+}
+
+/// Number of outputs of a layer that is no kNODE.
+static int32_t countOutputs(LayerType type) {
+  switch (type) {
+  case LayerType::kTRIP_LIMIT:
+  case LayerType::kCONDITION:
+  case LayerType::kASSERTION:
+    return 0;
+  case LayerType::kTOPK:
+    return 2;
+  default:
+    return 1;
+  }
+}
+
+template <typename T>
+T *INetworkDefinition::add(LayerType type,
+                           std::initializer_list<ITensor *> given, ILoop *loop,
+                           IIfConditional *conditional) {
+  auto index = static_cast<int32_t>(layers.size());
+  auto owned = std::make_unique<T>(ILayer::Key(), *this, type, index);
+  T *layer = owned.get();
+  layers.push_back(std::move(owned));
+  layer->name = "(Unnamed Layer* " + std::to_string(index) + ") [" +
+                loopc::network::getName(type) + "]";
+  layer->loop = loop;
+  layer->conditional = conditional;
+  int32_t position = 0;
+  for (ITensor *tensor : given) {
+    if (tensor && &tensor->network != this)
+      addError("'" + tensor->name + "', input " + std::to_string(position) +
+               " of " + layer->describe() + ", belongs to another network");
+    layer->inputs.push_back(tensor && &tensor->network == this ? tensor
+                                                               : nullptr);
+    ++position;
+  }
+  for (int32_t k = 0, n = countOutputs(type); k < n; ++k) {
+    ITensor *tensor = makeTensor(layer, k);
+    tensor->name = layer->name + "_output";
+    if (k)
+      tensor->name += "_" + std::to_string(k);
+    layer->outputs.push_back(tensor);
+  }
+  return layer;
+}
+
+ILayer *INetworkDefinition::addLayer(LayerType type, ITensor *const *given,
+                                     int32_t count, ILoop *loop,
+                                     IIfConditional *conditional,
+                                     int32_t nbOutputs) {
+  ILayer *layer = nullptr;
+  switch (type) {
+#define LOOPC_LAYER(kind, T)                                                   \
+  case LayerType::kind:                                                        \
+    layer = add<T>(type, {}, loop, conditional);                               \
+    break;
+    LOOPC_LAYER(kCONSTANT, IConstantLayer)
+    LOOPC_LAYER(kELEMENTWISE, IElementWiseLayer)
+    LOOPC_LAYER(kUNARY, IUnaryLayer)
+    LOOPC_LAYER(kACTIVATION, IActivationLayer)
+    LOOPC_LAYER(kMATRIX_MULTIPLY, IMatrixMultiplyLayer)
+    LOOPC_LAYER(kCONVOLUTION, IConvolutionLayer)
+    LOOPC_LAYER(kDECONVOLUTION, IDeconvolutionLayer)
+    LOOPC_LAYER(kPOOLING, IPoolingLayer)
+    LOOPC_LAYER(kREDUCE, IReduceLayer)
+    LOOPC_LAYER(kSHUFFLE, IShuffleLayer)
+    LOOPC_LAYER(kSLICE, ISliceLayer)
+    LOOPC_LAYER(kCONCATENATION, IConcatenationLayer)
+    LOOPC_LAYER(kGATHER, IGatherLayer)
+    LOOPC_LAYER(kSELECT, ISelectLayer)
+    LOOPC_LAYER(kSHAPE, IShapeLayer)
+    LOOPC_LAYER(kIDENTITY, IIdentityLayer)
+    LOOPC_LAYER(kCAST, ICastLayer)
+    LOOPC_LAYER(kSOFTMAX, ISoftMaxLayer)
+    LOOPC_LAYER(kTOPK, ITopKLayer)
+    LOOPC_LAYER(kFILL, IFillLayer)
+    LOOPC_LAYER(kSCATTER, IScatterLayer)
+    LOOPC_LAYER(kNORMALIZATION, INormalizationLayer)
+    LOOPC_LAYER(kEINSUM, IEinsumLayer)
+    LOOPC_LAYER(kONE_HOT, IOneHotLayer)
+    LOOPC_LAYER(kNON_ZERO, INonZeroLayer)
+    LOOPC_LAYER(kPARAMETRIC_RELU, IParametricReLULayer)
+    LOOPC_LAYER(kSQUEEZE, ISqueezeLayer)
+    LOOPC_LAYER(kUNSQUEEZE, IUnsqueezeLayer)
+    LOOPC_LAYER(kCUMULATIVE, ICumulativeLayer)
+    LOOPC_LAYER(kREVERSE_SEQUENCE, IReverseSequenceLayer)
+    LOOPC_LAYER(kASSERTION, IAssertionLayer)
+    LOOPC_LAYER(kNODE, INodeLayer)
+    LOOPC_LAYER(kTRIP_LIMIT, ITripLimitLayer)
+    LOOPC_LAYER(kITERATOR, IIteratorLayer)
+    LOOPC_LAYER(kRECURRENCE, IRecurrenceLayer)
+    LOOPC_LAYER(kLOOP_OUTPUT, ILoopOutputLayer)
+    LOOPC_LAYER(kCONDITION, IConditionLayer)
+    LOOPC_LAYER(kCONDITIONAL_INPUT, IIfConditionalInputLayer)
+    LOOPC_LAYER(kCONDITIONAL_OUTPUT, IIfConditionalOutputLayer)
+#undef LOOPC_LAYER
+  }
+  for (int32_t k = 0; k < count; ++k)
+    if (given[k])
+      layer->setInput(k, *given[k]);
+    else
+      layer->inputs.resize(std::max<size_t>(layer->inputs.size(), k + 1));
+  for (int32_t k = layer->getNbOutputs(); k < nbOutputs; ++k) {
+    ITensor *tensor = makeTensor(layer, k);
+    tensor->name = layer->name + "_output_" + std::to_string(k);
+    layer->outputs.push_back(tensor);
+  }
+  return layer;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops and conditionals
+//===----------------------------------------------------------------------===//
+
+ILoop *INetworkDefinition::addLoop() {
+  auto index = static_cast<int32_t>(loops.size());
+  loops.emplace_back(new ILoop(*this, index));
+  loops.back()->name = "(Unnamed Loop* " + std::to_string(index) + ")";
+  return loops.back().get();
+}
+
+IIfConditional *INetworkDefinition::addIfConditional() {
+  auto index = static_cast<int32_t>(conditionals.size());
+  conditionals.emplace_back(new IIfConditional(*this, index));
+  conditionals.back()->name =
+      "(Unnamed Conditional* " + std::to_string(index) + ")";
+  return conditionals.back().get();
+}
+
+ITripLimitLayer *ILoop::addTripLimit(ITensor &tensor, TripLimit limit) {
+  auto *layer =
+      network.add<ITripLimitLayer>(LayerType::kTRIP_LIMIT, {&tensor}, this);
+  layer->setAttribute("limit", static_cast<int64_t>(limit));
+  return layer;
+}
+
+IIteratorLayer *ILoop::addIterator(ITensor &tensor, int32_t axis,
+                                   bool reverse) {
+  auto *layer =
+      network.add<IIteratorLayer>(LayerType::kITERATOR, {&tensor}, this);
+  layer->setAxis(axis);
+  layer->setReverse(reverse);
+  return layer;
+}
+
+IRecurrenceLayer *ILoop::addRecurrence(ITensor &initialValue) {
+  return network.add<IRecurrenceLayer>(LayerType::kRECURRENCE, {&initialValue},
+                                       this);
+}
+
+ILoopOutputLayer *ILoop::addLoopOutput(ITensor &tensor, LoopOutput output,
+                                       int32_t axis) {
+  auto *layer =
+      network.add<ILoopOutputLayer>(LayerType::kLOOP_OUTPUT, {&tensor}, this);
+  layer->setAttribute("output", static_cast<int64_t>(output));
+  layer->setAxis(axis);
+  return layer;
+}
+
+IConditionLayer *IIfConditional::setCondition(ITensor &tensor) {
+  if (!condition)
+    condition = network.add<IConditionLayer>(LayerType::kCONDITION, {nullptr},
+                                             nullptr, this);
+  condition->setInput(0, tensor);
+  return condition;
+}
+
+IIfConditionalInputLayer *IIfConditional::addInput(ITensor &input) {
+  return network.add<IIfConditionalInputLayer>(LayerType::kCONDITIONAL_INPUT,
+                                               {&input}, nullptr, this);
+}
+
+IIfConditionalOutputLayer *IIfConditional::addOutput(ITensor &trueOutput,
+                                                     ITensor &falseOutput) {
+  return network.add<IIfConditionalOutputLayer>(LayerType::kCONDITIONAL_OUTPUT,
+                                                {&trueOutput, &falseOutput},
+                                                nullptr, this);
+}
+
+//===----------------------------------------------------------------------===//
+// Functions that add one layer
+//===----------------------------------------------------------------------===//
+
+IConstantLayer *INetworkDefinition::addConstant(const Dims &dims,
+                                                const Weights &weights) {
+  auto *layer = add<IConstantLayer>(LayerType::kCONSTANT, {});
+  Constant shaped;
+  shaped.shape = toVector(dims);
+  shaped.type = weights.type;
+  int64_t count = 1;
+  for (int64_t extent : shaped.shape)
+    count *= extent;
+  if (count != weights.count || (count && !weights.values) ||
+      getBits(weights.type) == 0) {
+    addError(layer->describe() + " has " + std::to_string(weights.count) +
+             " values but a shape of " + std::to_string(count));
+    return layer;
+  }
+  layer->setAttribute("value", std::move(shaped));
+  layer->setWeights(weights);
+  return layer;
+}
+
+IConstantLayer *
+INetworkDefinition::addStringConstant(const Dims &dims,
+                                      const std::vector<std::string> &values) {
+  auto *layer = add<IConstantLayer>(LayerType::kCONSTANT, {});
+  Constant constant;
+  constant.type = DataType::kSTRING;
+  constant.shape = toVector(dims);
+  int64_t count = 1;
+  for (int64_t extent : constant.shape)
+    count *= extent;
+  if (count != static_cast<int64_t>(values.size())) {
+    addError(layer->describe() + " has " + std::to_string(values.size()) +
+             " values but a shape of " + std::to_string(count));
+    return layer;
+  }
+  constant.strings = std::make_shared<std::vector<std::string>>(values);
+  layer->setAttribute("value", std::move(constant));
+  return layer;
+}
+
+IElementWiseLayer *
+INetworkDefinition::addElementWise(ITensor &a, ITensor &b,
+                                   ElementWiseOperation operation) {
+  auto *layer = add<IElementWiseLayer>(LayerType::kELEMENTWISE, {&a, &b});
+  layer->setOperation(operation);
+  return layer;
+}
+
+IUnaryLayer *INetworkDefinition::addUnary(ITensor &input,
+                                          UnaryOperation operation) {
+  auto *layer = add<IUnaryLayer>(LayerType::kUNARY, {&input});
+  layer->setOperation(operation);
+  return layer;
+}
+
+IActivationLayer *INetworkDefinition::addActivation(ITensor &input,
+                                                    ActivationType type) {
+  auto *layer = add<IActivationLayer>(LayerType::kACTIVATION, {&input});
+  layer->setActivationType(type);
+  return layer;
+}
+
+IMatrixMultiplyLayer *
+INetworkDefinition::addMatrixMultiply(ITensor &a, MatrixOperation opA,
+                                      ITensor &b, MatrixOperation opB) {
+  auto *layer =
+      add<IMatrixMultiplyLayer>(LayerType::kMATRIX_MULTIPLY, {&a, &b});
+  layer->setOperation(0, opA);
+  layer->setOperation(1, opB);
+  return layer;
+}
+
+IConvolutionLayer *INetworkDefinition::addConvolutionNd(ITensor &input,
+                                                        int64_t nbOutputMaps,
+                                                        const Dims &kernelSize,
+                                                        const Weights &kernel,
+                                                        const Weights &bias) {
+  auto *layer = add<IConvolutionLayer>(LayerType::kCONVOLUTION, {&input});
+  layer->setNbOutputMaps(nbOutputMaps);
+  layer->setKernelSizeNd(kernelSize);
+  if (kernel.count)
+    layer->setKernelWeights(kernel);
+  if (bias.count)
+    layer->setBiasWeights(bias);
+  return layer;
+}
+
+IDeconvolutionLayer *INetworkDefinition::addDeconvolutionNd(
+    ITensor &input, int64_t nbOutputMaps, const Dims &kernelSize,
+    const Weights &kernel, const Weights &bias) {
+  auto *layer = add<IDeconvolutionLayer>(LayerType::kDECONVOLUTION, {&input});
+  layer->setNbOutputMaps(nbOutputMaps);
+  layer->setKernelSizeNd(kernelSize);
+  if (kernel.count)
+    layer->setKernelWeights(kernel);
+  if (bias.count)
+    layer->setBiasWeights(bias);
+  return layer;
+}
+
+IPoolingLayer *INetworkDefinition::addPoolingNd(ITensor &input,
+                                                PoolingType type,
+                                                const Dims &windowSize) {
+  auto *layer = add<IPoolingLayer>(LayerType::kPOOLING, {&input});
+  layer->setPoolingType(type);
+  layer->setWindowSizeNd(windowSize);
+  return layer;
+}
+
+IReduceLayer *INetworkDefinition::addReduce(ITensor &input,
+                                            ReduceOperation operation,
+                                            uint32_t axes,
+                                            bool keepDimensions) {
+  auto *layer = add<IReduceLayer>(LayerType::kREDUCE, {&input});
+  layer->setOperation(operation);
+  layer->setReduceAxes(axes);
+  layer->setKeepDimensions(keepDimensions);
+  return layer;
+}
+
+IShuffleLayer *INetworkDefinition::addShuffle(ITensor &input) {
+  return add<IShuffleLayer>(LayerType::kSHUFFLE, {&input});
+}
+
+ISliceLayer *INetworkDefinition::addSlice(ITensor &input, const Dims &start,
+                                          const Dims &size,
+                                          const Dims &stride) {
+  auto *layer = add<ISliceLayer>(LayerType::kSLICE, {&input});
+  layer->setStart(start);
+  layer->setSize(size);
+  layer->setStride(stride);
+  return layer;
+}
+
+IConcatenationLayer *INetworkDefinition::addConcatenation(ITensor *const *given,
+                                                          int32_t count) {
+  return static_cast<IConcatenationLayer *>(
+      addLayer(LayerType::kCONCATENATION, given, count));
+}
+
+IGatherLayer *INetworkDefinition::addGather(ITensor &data, ITensor &indices,
+                                            int32_t axis) {
+  auto *layer = add<IGatherLayer>(LayerType::kGATHER, {&data, &indices});
+  layer->setGatherAxis(axis);
+  return layer;
+}
+
+IGatherLayer *INetworkDefinition::addGatherV2(ITensor &data, ITensor &indices,
+                                              GatherMode mode) {
+  auto *layer = add<IGatherLayer>(LayerType::kGATHER, {&data, &indices});
+  layer->setMode(mode);
+  return layer;
+}
+
+ISelectLayer *INetworkDefinition::addSelect(ITensor &condition,
+                                            ITensor &thenInput,
+                                            ITensor &elseInput) {
+  return add<ISelectLayer>(LayerType::kSELECT,
+                           {&condition, &thenInput, &elseInput});
+}
+
+IShapeLayer *INetworkDefinition::addShape(ITensor &input) {
+  return add<IShapeLayer>(LayerType::kSHAPE, {&input});
+}
+
+IIdentityLayer *INetworkDefinition::addIdentity(ITensor &input) {
+  return add<IIdentityLayer>(LayerType::kIDENTITY, {&input});
+}
+
+ICastLayer *INetworkDefinition::addCast(ITensor &input, DataType toType) {
+  auto *layer = add<ICastLayer>(LayerType::kCAST, {&input});
+  layer->setToType(toType);
+  return layer;
+}
+
+ISoftMaxLayer *INetworkDefinition::addSoftMax(ITensor &input) {
+  return add<ISoftMaxLayer>(LayerType::kSOFTMAX, {&input});
+}
+
+ITopKLayer *INetworkDefinition::addTopK(ITensor &input, TopKOperation operation,
+                                        int32_t k, uint32_t axes,
+                                        DataType indicesType) {
+  auto *layer = add<ITopKLayer>(LayerType::kTOPK, {&input});
+  layer->setOperation(operation);
+  layer->setK(k);
+  layer->setReduceAxes(axes);
+  layer->setIndicesType(indicesType);
+  return layer;
+}
+
+IFillLayer *INetworkDefinition::addFill(const Dims &dims,
+                                        FillOperation operation,
+                                        DataType outputType) {
+  auto *layer = add<IFillLayer>(LayerType::kFILL, {});
+  layer->setDimensions(dims);
+  layer->setOperation(operation);
+  layer->setToType(outputType);
+  return layer;
+}
+
+IScatterLayer *INetworkDefinition::addScatter(ITensor &data, ITensor &indices,
+                                              ITensor &updates,
+                                              ScatterMode mode) {
+  auto *layer =
+      add<IScatterLayer>(LayerType::kSCATTER, {&data, &indices, &updates});
+  layer->setMode(mode);
+  return layer;
+}
+
+INormalizationLayer *INetworkDefinition::addNormalization(ITensor &input,
+                                                          ITensor &scale,
+                                                          ITensor &bias,
+                                                          uint32_t axes) {
+  auto *layer = add<INormalizationLayer>(LayerType::kNORMALIZATION,
+                                         {&input, &scale, &bias});
+  layer->setAxes(axes);
+  return layer;
+}
+
+IEinsumLayer *INetworkDefinition::addEinsum(ITensor *const *given,
+                                            int32_t count,
+                                            std::string_view equation) {
+  auto *layer =
+      static_cast<IEinsumLayer *>(addLayer(LayerType::kEINSUM, given, count));
+  layer->setEquation(equation);
+  return layer;
+}
+
+IOneHotLayer *INetworkDefinition::addOneHot(ITensor &indices, ITensor &values,
+                                            ITensor &depth, int32_t axis) {
+  auto *layer =
+      add<IOneHotLayer>(LayerType::kONE_HOT, {&indices, &values, &depth});
+  layer->setAxis(axis);
+  return layer;
+}
+
+INonZeroLayer *INetworkDefinition::addNonZero(ITensor &input,
+                                              DataType indicesType) {
+  auto *layer = add<INonZeroLayer>(LayerType::kNON_ZERO, {&input});
+  layer->setIndicesType(indicesType);
+  return layer;
+}
+
+IParametricReLULayer *INetworkDefinition::addParametricReLU(ITensor &input,
+                                                            ITensor &slope) {
+  return add<IParametricReLULayer>(LayerType::kPARAMETRIC_RELU,
+                                   {&input, &slope});
+}
+
+ISqueezeLayer *INetworkDefinition::addSqueeze(ITensor &input, ITensor &axes) {
+  return add<ISqueezeLayer>(LayerType::kSQUEEZE, {&input, &axes});
+}
+
+IUnsqueezeLayer *INetworkDefinition::addUnsqueeze(ITensor &input,
+                                                  ITensor &axes) {
+  return add<IUnsqueezeLayer>(LayerType::kUNSQUEEZE, {&input, &axes});
+}
+
+ICumulativeLayer *
+INetworkDefinition::addCumulative(ITensor &input, ITensor &axis,
+                                  CumulativeOperation operation, bool exclusive,
+                                  bool reverse) {
+  auto *layer = add<ICumulativeLayer>(LayerType::kCUMULATIVE, {&input, &axis});
+  layer->setOperation(operation);
+  layer->setExclusive(exclusive);
+  layer->setReverse(reverse);
+  return layer;
+}
+
+IReverseSequenceLayer *
+INetworkDefinition::addReverseSequence(ITensor &input, ITensor &sequenceLens) {
+  return add<IReverseSequenceLayer>(LayerType::kREVERSE_SEQUENCE,
+                                    {&input, &sequenceLens});
+}
+
+IAssertionLayer *INetworkDefinition::addAssertion(ITensor &condition,
+                                                  std::string_view message) {
+  auto *layer = add<IAssertionLayer>(LayerType::kASSERTION, {&condition});
+  layer->setMessage(message);
+  return layer;
+}
+
+INodeLayer *INetworkDefinition::addNode(std::string_view opType,
+                                        ITensor *const *given, int32_t count,
+                                        int32_t nbOutputs) {
+  auto *layer = static_cast<INodeLayer *>(
+      addLayer(LayerType::kNODE, given, count, nullptr, nullptr, nbOutputs));
+  layer->setAttribute("op_type", std::string(opType));
+  return layer;
+}

@@ -1,0 +1,441 @@
+//===- Shapes.cpp - Layers that move elements ---------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LayerEmitter.h"
+
+#include "loopc/Dialect/Loop/IR/Loop.h"
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::network;
+
+//===----------------------------------------------------------------------===//
+// Shuffle
+//===----------------------------------------------------------------------===//
+
+Value LayerEmitter::transposed(Value value, StringRef name) {
+  const std::vector<int64_t> &given = layer->getInts(name);
+  if (!value || given.empty())
+    return value;
+  RankedTensorType type = ranked(value, *layer->getInput(0));
+  if (!type)
+    return {};
+  // A Permutation has room for more axes than there are.
+  size_t rank = type.getRank();
+  SmallVector<int64_t> order(given.begin(),
+                             given.begin() + std::min(rank, given.size()));
+  SmallVector<int64_t> sorted(order);
+  llvm::sort(sorted);
+  if (order.size() != rank ||
+      !llvm::equal(sorted, llvm::seq<int64_t>(0, rank))) {
+    fail(Diag::BadLayer) << name << " is no order of " << rank << " axes";
+    return {};
+  }
+  return node("Transpose", value, attr("perm", ArrayRef(order)));
+}
+
+void LayerEmitter::emitShuffle() {
+  Value value = transposed(input(0), "first_transpose");
+  Value shape;
+  if (has(1))
+    shape = castTo(input(1), builder.getI64Type());
+  else if (layer->hasAttribute("reshape_dimensions"))
+    shape = constantInts(layer->getInts("reshape_dimensions"));
+  if (shape)
+    value =
+        node("Reshape", {value, shape},
+             attr("allowzero", int64_t(!layer->getInt("zero_is_placeholder"))));
+  else if (has(1))
+    return;
+  set(transposed(value, "second_transpose"));
+}
+
+//===----------------------------------------------------------------------===//
+// Slice
+//===----------------------------------------------------------------------===//
+
+/// The elements of a constant i64 vector; nothing where it is none.
+static std::optional<SmallVector<int64_t>> constantValues(Value value) {
+  auto op = value.getDefiningOp<onnx::ConstantOp>();
+  auto elements =
+      op ? dyn_cast<DenseElementsAttr>(op.getValue()) : DenseElementsAttr();
+  if (!elements || !elements.getElementType().isSignlessInteger())
+    return std::nullopt;
+  SmallVector<int64_t> result;
+  for (const llvm::APInt &one : elements.getValues<llvm::APInt>())
+    result.push_back(one.getSExtValue());
+  return result;
+}
+
+/// Start, size or stride as a vector of `count` i64.
+Value LayerEmitter::sliceVector(StringRef name, int32_t index, int64_t count,
+                                std::optional<int64_t> initial) {
+  if (has(index)) {
+    RankedTensorType type = inputType(index);
+    if (!type)
+      return {};
+    if (type.getRank() != 1 ||
+        (!type.isDynamicDim(0) && type.getDimSize(0) != count)) {
+      fail() << name << " '" << layer->getInput(index)->getName() << "' is "
+             << type << " but must have " << count << " elements";
+      return {};
+    }
+    if (auto known = constantValues(input(index)))
+      return constantInts(*known);
+    return castTo(input(index), builder.getI64Type());
+  }
+  SmallVector<int64_t> values(layer->getInts(name).begin(),
+                              layer->getInts(name).end());
+  if (values.empty() && initial)
+    values.assign(count, *initial);
+  if (static_cast<int64_t>(values.size()) == count)
+    return constantInts(values);
+  fail(Diag::BadLayer) << name << " has " << values.size() << " values for "
+                       << count << " axes";
+  return {};
+}
+
+void LayerEmitter::emitSlice() {
+  RankedTensorType type = inputType(0);
+  if (!type)
+    return;
+  int64_t rank = type.getRank();
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (has(5) || !layer->getInts("axes").empty()) {
+    SmallVector<int64_t> given(layer->getInts("axes").begin(),
+                               layer->getInts("axes").end());
+    if (has(5)) {
+      auto known = input(5) ? constantValues(input(5)) : std::nullopt;
+      if (!known)
+        return void(fail(Diag::BadLayer) << "the axes must be constant");
+      given = *known;
+    }
+    axes.clear();
+    for (int64_t one : given) {
+      std::optional<int64_t> axis = axisOf(one, rank, Diag::BadLayer);
+      if (!axis)
+        return;
+      axes.push_back(*axis);
+    }
+  }
+  int64_t count = axes.size();
+  Value start = sliceVector("start", 1, count, std::nullopt);
+  Value size = start ? sliceVector("size", 2, count, std::nullopt) : Value();
+  Value stride = size ? sliceVector("stride", 3, count, 1) : Value();
+  if (!stride)
+    return;
+  auto mode = static_cast<SampleMode>(layer->getInt("mode"));
+  auto strides = constantValues(stride);
+  // A stride of zero repeats an element.
+  bool strict = mode == SampleMode::kSTRICT_BOUNDS && strides &&
+                !llvm::is_contained(*strides, 0);
+  if (strict)
+    return set(strictSlice(input(0), start, size, stride, axes));
+  set(gatheredSlice(input(0), start, size, stride, axes, mode));
+}
+
+/// Start, size and extents that are known are checked here, others at run time:
+///   size == 0 or 0 <= start, last < extent, with last = start + (size - 1) s.
+Value LayerEmitter::strictSlice(Value x, Value start, Value size, Value stride,
+                                ArrayRef<int64_t> axes) {
+  auto type = cast<RankedTensorType>(x.getType());
+  auto starts = constantValues(start), sizes = constantValues(size);
+  SmallVector<int64_t> strides = *constantValues(stride);
+  constexpr int64_t kBeforeAll = std::numeric_limits<int64_t>::min() + 1;
+  bool known = starts && sizes;
+  SmallVector<int64_t> ends;
+  for (size_t k = 0; known && k < axes.size(); ++k) {
+    int64_t first = (*starts)[k], count = (*sizes)[k];
+    int64_t last = first + (count - 1) * strides[k];
+    int64_t extent = type.getDimSize(axes[k]);
+    bool inside =
+        [&](int64_t at) {
+          return at >= 0 && (type.isDynamicDim(axes[k]) || at < extent);
+        }(std::min(first, last)) &&
+        (type.isDynamicDim(axes[k]) || std::max(first, last) < extent);
+    if (count < 0 || (count && !inside)) {
+      fail(Diag::BadLayer) << "elements " << first << " to " << last
+                           << " of axis " << axes[k]
+                           << " are not inside of its extent"
+                           << (type.isDynamicDim(axes[k])
+                                   ? std::string()
+                                   : " " + std::to_string(extent));
+      return {};
+    }
+    int64_t end = count ? last + (strides[k] > 0 ? 1 : -1) : first;
+    ends.push_back(end < 0 ? kBeforeAll : end);
+    known = !type.isDynamicDim(axes[k]);
+  }
+  Value over = constantInts(axes);
+  if (known)
+    return node("Slice", {x, start, constantInts(ends), over, stride});
+
+  Value zero = constantInt(0), one = constantInt(1);
+  SmallVector<int64_t> signs(
+      llvm::map_range(strides, [](int64_t s) { return s > 0 ? 1 : -1; }));
+  Value last =
+      node("Add", {start, node("Mul", {node("Sub", {size, one}), stride})});
+  Value extents = node("Gather", {node("Shape", x), over});
+  auto inside = [&](Value at) {
+    return node("And", {node("GreaterOrEqual", {at, zero}),
+                        node("Less", {at, extents})});
+  };
+  Value none = node("Equal", {size, zero});
+  Value good = node("Or", {none, node("And", {inside(start), inside(last)})});
+  good = node("And", {good, node("GreaterOrEqual", {size, zero})});
+  Value all = node("ReduceMin", good, attr("keepdims", int64_t(0)));
+  if (!all)
+    return {};
+  check(scalar(all), "the slice is not inside of the extents");
+  Value end =
+      node("Where", {none, start, node("Add", {last, constantInts(signs)})});
+  end =
+      node("Where", {node("Less", {end, zero}), constantInt(kBeforeAll), end});
+  Value y = node("Slice", {x, start, end, over, stride});
+  // What the checks say of the extents is told by a reshape.
+  if (!sizes || llvm::is_contained(*sizes, 0))
+    return y;
+  SmallVector<int64_t> shape(type.getRank(), 0);
+  for (auto [axis, count] : llvm::zip_equal(axes, *sizes))
+    shape[axis] = count;
+  return node("Reshape", {y, constantInts(shape)});
+}
+
+/// Axis after axis by its indices, which the mode brings into the bounds.
+Value LayerEmitter::gatheredSlice(Value x, Value start, Value size,
+                                  Value stride, ArrayRef<int64_t> axes,
+                                  SampleMode mode) {
+  Value zero = constantInt(0), one = constantInt(1);
+  Value shape = node("Shape", x), fill, valid;
+  int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
+  Type element = cast<TensorType>(x.getType()).getElementType();
+  if (mode == SampleMode::kFILL)
+    fill = has(4) ? input(4) : constantNumber(element, 0);
+  for (auto [k, axis] : llvm::enumerate(axes)) {
+    auto part = [&, k = k](Value vector) {
+      return node("Gather", {vector, constantInt(k)});
+    };
+    Value extent = node("Gather", {shape, constantInt(axis)});
+    Value steps = node("Range", {zero, part(size), one});
+    Value at = node("Add", {part(start), node("Mul", {steps, part(stride)})});
+    Value last = node("Sub", {extent, one});
+    Value clamped = node("Min", {node("Max", {at, zero}), last});
+    Value inside = node("Equal", {at, clamped});
+    switch (mode) {
+    case SampleMode::kSTRICT_BOUNDS: {
+      Value all = node("ReduceMin", inside, attr("keepdims", int64_t(0)));
+      if (!all)
+        return {};
+      check(scalar(all), "the slice is not inside of axis " + Twine(axis));
+      break;
+    }
+    case SampleMode::kWRAP:
+      at = node("Mod", {at, extent});
+      break;
+    case SampleMode::kCLAMP:
+      at = clamped;
+      break;
+    case SampleMode::kFILL: {
+      at = clamped;
+      SmallVector<int64_t> aligned(rank, 1);
+      aligned[axis] = -1;
+      inside = node("Reshape", {inside, constantInts(aligned)});
+      valid = valid ? node("And", {valid, inside}) : inside;
+      break;
+    }
+    case SampleMode::kREFLECT: {
+      Value period = node("Mul", {last, constantInt(2)});
+      Value back = node("Mod", {at, node("Max", {period, one})});
+      at = node("Min", {back, node("Sub", {period, back})});
+      break;
+    }
+    }
+    x = node("Gather", {x, at}, attr("axis", axis));
+  }
+  return valid ? node("Where", {valid, x, fill}) : x;
+}
+
+//===----------------------------------------------------------------------===//
+// Concatenation and gather
+//===----------------------------------------------------------------------===//
+
+void LayerEmitter::emitConcatenation() {
+  SmallVector<Value> inputs;
+  for (int32_t k = 0; k < layer->getNbInputs(); ++k) {
+    if (!has(k))
+      return void(fail(Diag::BadLayer) << "has no input " << k);
+    if (!sameRank(0, k) || !sameType(0, k))
+      return;
+    inputs.push_back(input(k));
+  }
+  int64_t rank = inputType(0).getRank();
+  int64_t given = layer->hasAttribute("axis") ? layer->getInt("axis")
+                                              : std::max<int64_t>(0, rank - 3);
+  if (auto axis = axisOf(given, rank, Diag::BadLayer))
+    set(node("Concat", inputs, attr("axis", *axis)));
+}
+
+void LayerEmitter::emitGather() {
+  RankedTensorType type = inputType(0);
+  if (!type || !inputType(1))
+    return;
+  Value data = input(0), indices = input(1);
+  int64_t batch = layer->getInt("nb_elementwise_dims");
+  auto mode = static_cast<GatherMode>(layer->getInt("mode"));
+  if (mode == GatherMode::kND)
+    return set(node("GatherND", {data, indices}, attr("batch_dims", batch)));
+  auto axis = axisOf(layer->getInt("axis"), type.getRank(), Diag::BadLayer);
+  if (!axis)
+    return;
+  if (mode == GatherMode::kELEMENT)
+    return set(node("GatherElements", {data, indices}, attr("axis", *axis)));
+  if (batch == 0)
+    return set(node("Gather", {data, indices}, attr("axis", *axis)));
+  if (batch < 0 || batch > *axis || batch > inputType(1).getRank())
+    return void(fail(Diag::BadLayer)
+                << batch << " elementwise dimensions do not fit axis " << *axis
+                << " and indices of rank " << inputType(1).getRank());
+  set(batchedGather(data, indices, *axis, batch));
+}
+
+/// The first `batch` axes of both are gone through together:
+///   [B, P, axis, Q], [B, I]  ->  [B, P, I, Q]
+Value LayerEmitter::batchedGather(Value data, Value indices, int64_t axis,
+                                  int64_t batch) {
+  int64_t rank = cast<RankedTensorType>(data.getType()).getRank();
+  int64_t more = cast<RankedTensorType>(indices.getType()).getRank() - batch;
+  // [B, axis, P, Q]
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  order.erase(order.begin() + axis);
+  order.insert(order.begin() + batch, axis);
+  Value moved = node("Transpose", data, attr("perm", ArrayRef(order)));
+  // [B, I, P, Q]
+  Value y =
+      node("GatherND", {moved, node("Unsqueeze", {indices, constantInts(-1)})},
+           attr("batch_dims", batch));
+  auto back = llvm::to_vector(llvm::seq<int64_t>(0, batch));
+  llvm::append_range(back, llvm::seq(batch + more, axis + more));
+  llvm::append_range(back, llvm::seq(batch, batch + more));
+  llvm::append_range(back, llvm::seq(axis + more, rank - 1 + more));
+  return node("Transpose", y, attr("perm", ArrayRef(back)));
+}
+
+void LayerEmitter::emitShape() { set(node("Shape", input(0))); }
+
+void LayerEmitter::emitSqueeze() {
+  Value axes = castTo(input(1), builder.getI64Type());
+  set(node("Squeeze", {input(0), node("Reshape", {axes, constantInts(-1)})}));
+}
+
+void LayerEmitter::emitUnsqueeze() {
+  Value axes = castTo(input(1), builder.getI64Type());
+  set(node("Unsqueeze", {input(0), node("Reshape", {axes, constantInts(-1)})}));
+}
+
+//===----------------------------------------------------------------------===//
+// Fill
+//===----------------------------------------------------------------------===//
+
+void LayerEmitter::emitFill() {
+  Value shape;
+  if (has(0))
+    shape = castTo(input(0), builder.getI64Type());
+  else if (layer->hasAttribute("dimensions"))
+    shape = constantInts(layer->getInts("dimensions"));
+  else
+    fail(Diag::BadLayer) << "has neither dimensions nor an input for them";
+  Type element = elementType(static_cast<DataType>(layer->getInt("to_type")));
+  auto operation = static_cast<FillOperation>(layer->getInt("operation"));
+  if (!shape)
+    return;
+  if (operation == FillOperation::kLINSPACE)
+    return set(linspace(shape, element));
+  if (!isa<FloatType>(element))
+    return void(fail() << "random values must be of a type of floats");
+  auto zeros = DenseElementsAttr::get(
+      RankedTensorType::get({1}, builder.getF32Type()), 0.0f);
+  Value model =
+      node("ConstantOfShape", shape, builder.getNamedAttr("value", zeros));
+  bool uniform = operation == FillOperation::kRANDOM_UNIFORM;
+  bool given = has(1) || has(2);
+  double alpha = given ? 0 : layer->getFloat("alpha");
+  double beta = given ? 1 : layer->getFloat("beta");
+  Value y = uniform ? node("RandomUniformLike", model,
+                           {attr("low", alpha), attr("high", beta)})
+                    : node("RandomNormalLike", model,
+                           {attr("mean", alpha), attr("scale", beta)});
+  y = castTo(y, element);
+  if (!given)
+    return set(y);
+  Value from =
+      has(1) ? input(1) : constantNumber(element, layer->getFloat("alpha"));
+  Value to =
+      has(2) ? input(2) : constantNumber(element, layer->getFloat("beta"));
+  Value factor = uniform ? node("Sub", {to, from}) : to;
+  set(node("Add", {node("Mul", {y, factor}), from}));
+}
+
+/// start + delta[0] i + delta[1] j + ...
+Value LayerEmitter::linspace(Value shape, Type element) {
+  auto type = dyn_cast<RankedTensorType>(shape.getType());
+  if (!type || type.getRank() != 1 || type.isDynamicDim(0)) {
+    fail() << "the shape is " << shape.getType()
+           << " but must be a vector of a known length";
+    return {};
+  }
+  int64_t rank = type.getDimSize(0);
+  if (!has(2) && rank != 1) {
+    fail(Diag::BadLayer) << "a step for each of " << rank
+                         << " axes is wanted as input 2";
+    return {};
+  }
+  Value sum =
+      has(1) ? input(1) : constantNumber(element, layer->getFloat("alpha"));
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    Value extent = node("Gather", {shape, constantInt(axis)});
+    Value steps = node("Range", {constantInt(0), extent, constantInt(1)});
+    Value delta = has(2) ? node("Gather", {input(2), constantInt(axis)})
+                         : constantNumber(element, layer->getFloat("beta"));
+    SmallVector<int64_t> aligned(rank, 1);
+    aligned[axis] = -1;
+    Value values = node("Mul", {castTo(steps, element), delta});
+    values = node("Reshape", {values, constantInts(aligned)});
+    sum = node("Add", {sum, values});
+  }
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Others
+//===----------------------------------------------------------------------===//
+
+void LayerEmitter::emitScatter() {
+  if (!sameType(0, 2))
+    return;
+  Value operands[] = {input(0), input(1), input(2)};
+  if (layer->getInt("mode") == static_cast<int64_t>(ScatterMode::kND))
+    return set(node("ScatterND", operands));
+  set(node("ScatterElements", operands, attr("axis", layer->getInt("axis"))));
+}
+
+void LayerEmitter::emitOneHot() {
+  set(node("OneHot", {input(0), input(2), input(1)},
+           attr("axis", layer->getInt("axis"))));
+}
+
+void LayerEmitter::emitNonZero() {
+  set(castTo(node("NonZero", input(0)), elementType(static_cast<DataType>(
+                                            layer->getInt("indices_type")))));
+}
+
+void LayerEmitter::emitReverseSequence() {
+  Value lengths = castTo(input(1), builder.getI64Type());
+  set(node("ReverseSequence", {input(0), lengths},
+           {attr("batch_axis", layer->getInt("batch_axis")),
+            attr("time_axis", layer->getInt("sequence_axis"))}));
+}

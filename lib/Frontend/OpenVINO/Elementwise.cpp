@@ -1,0 +1,367 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Arithmetic, comparisons, logic and conversions.
+
+#include "ImporterImpl.h"
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::openvino;
+
+/// `b` made to broadcast to `a` as attribute auto_broadcast says: "pdpd" puts
+/// its dimensions at `axis` of `a`.
+static Value broadcastTo(LayerImport &l, Value a, Value b, StringRef fallback) {
+  StringRef mode = l.str("auto_broadcast", fallback);
+  l.expect("auto_broadcast", mode, {"numpy", "none", "pdpd"});
+  if (mode != "pdpd")
+    return b;
+  int64_t rankA = l.rank(a), rankB = l.rank(b);
+  int64_t axis = l.integer("axis", -1);
+  if (axis < 0)
+    axis = rankA - rankB;
+  Ints axes;
+  for (int64_t k = axis + rankB; k < rankA; ++k)
+    axes.push_back(k - axis);
+  return l.unsqueeze(b, axes);
+}
+
+static std::pair<Value, Value> operands(LayerImport &l) {
+  Value a = l.in(0), b = l.in(1);
+  if (l.element(a) != l.element(b))
+    l.fail() << "the inputs have elements " << l.element(a) << " and "
+             << l.element(b) << ", which must be the same";
+  return {a, broadcastTo(l, a, b, "numpy")};
+}
+
+/// A type that ONNX's operators for all numbers take: none of less than a byte.
+static Type wideType(LayerImport &l, Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!integer || integer.getWidth() >= 8 || integer.getWidth() == 1)
+    return element;
+  return integer.isUnsigned()
+             ? IntegerType::get(element.getContext(), 8,
+                                IntegerType::Unsigned)
+             : Type(l.builder().getI8Type());
+}
+
+/// Works in `type` and converts back.
+static Value workIn(LayerImport &l, Type type, StringRef op,
+                    ArrayRef<Value> inputs, ArrayRef<NamedAttribute> attrs = {}) {
+  Type own = l.element(inputs[0]);
+  SmallVector<Value> operands;
+  for (Value input : inputs)
+    operands.push_back(l.cast(input, type));
+  return l.cast(l.node(op, operands, attrs), own);
+}
+
+template <const char *Op> static void importBinary(LayerImport &l) {
+  auto [a, b] = operands(l);
+  Type type = l.element(a);
+  // OpenVINO's Add of booleans is their Or, Multiply their And.
+  if (type.isInteger(1)) {
+    StringRef op = Op;
+    StringRef logical = llvm::is_contained({"Add", "Max"}, op)   ? "Or"
+                        : llvm::is_contained({"Mul", "Min"}, op) ? "And"
+                                                                 : "Xor";
+    return l.set(l.node(logical, {a, b}));
+  }
+  l.set(workIn(l, wideType(l, type), Op, {a, b}));
+}
+
+template <const char *Op> static void importCompare(LayerImport &l) {
+  auto [a, b] = operands(l);
+  StringRef op = Op;
+  bool negate = op == "NotEqual";
+  if (negate)
+    op = "Equal";
+  Type type = wideType(l, l.element(a));
+  // Booleans have no order in ONNX.
+  if (type.isInteger(1) && op != "Equal")
+    type = l.builder().getI32Type();
+  Value result = l.node(op, {l.cast(a, type), l.cast(b, type)});
+  l.set(negate ? l.node("Not", {result}) : result);
+}
+
+template <const char *Op> static void importLogical(LayerImport &l) {
+  auto [a, b] = operands(l);
+  Type i1 = l.builder().getI1Type();
+  Type own = l.element(a);
+  l.set(l.cast(l.node(Op, {l.cast(a, i1), l.cast(b, i1)}), own));
+}
+
+template <const char *Op> static void importBitwise(LayerImport &l) {
+  auto [a, b] = operands(l);
+  if (l.isBool(a)) {
+    StringRef name = Op;
+    name.consume_front("Bitwise");
+    return l.set(l.node(name, {a, b}));
+  }
+  l.set(workIn(l, wideType(l, l.element(a)), Op, {a, b}));
+}
+
+static void importNot(LayerImport &l) {
+  Value x = l.in(0);
+  l.set(l.cast(l.node("Not", {l.cast(x, l.builder().getI1Type())}),
+               l.element(x)));
+}
+
+static void importBitwiseNot(LayerImport &l) {
+  Value x = l.in(0);
+  l.set(l.node(l.isBool(x) ? "Not" : "BitwiseNot", {x}));
+}
+
+template <const char *Direction> static void importShift(LayerImport &l) {
+  auto [a, b] = operands(l);
+  auto type = dyn_cast<IntegerType>(l.element(a));
+  if (!type)
+    return (void)(l.fail() << "elements are " << l.element(a)
+                           << ", expected integers");
+  // BitShift takes unsigned integers; to the left that is the same.
+  bool isLeft = StringRef(Direction) == "LEFT";
+  Type work = IntegerType::get(type.getContext(), type.getWidth(),
+                               IntegerType::Unsigned);
+  if (isLeft || type.isUnsigned())
+    return l.set(
+        workIn(l, work, "BitShift", {a, b}, {l.attr("direction", Direction)}));
+  // A signed number to the right keeps its sign: ~(~x >> n) where x < 0.
+  Value negative = l.node("Less", {a, l.scalarLike(a, 0)});
+  Value flipped = l.node("Where", {negative, l.node("BitwiseNot", {a}), a});
+  Value moved =
+      workIn(l, work, "BitShift", {flipped, b}, {l.attr("direction", "RIGHT")});
+  l.set(l.node("Where", {negative, l.node("BitwiseNot", {moved}), moved}));
+}
+
+/// Rounds down where the operands are integers and m_pythondiv says so.
+static void importDivide(LayerImport &l) {
+  auto [a, b] = operands(l);
+  auto type = dyn_cast<IntegerType>(l.element(a));
+  Value quotient = workIn(l, wideType(l, l.element(a)), "Div", {a, b});
+  if (!type || type.isUnsigned() || !l.boolean("m_pythondiv", true))
+    return l.set(quotient);
+  Value product = l.node("Mul", {quotient, b});
+  Value rest = l.node("Not", {l.node("Equal", {product, a})});
+  Value zero = l.scalarLike(a, 0);
+  Value signs = l.node("Xor", {l.node("Less", {a, zero}), l.node("Less", {b, zero})});
+  Value down = l.node("Sub", {quotient, l.scalarLike(a, 1)});
+  l.set(l.node("Where", {l.node("And", {rest, signs}), down, quotient}));
+}
+
+/// The remainder has the sign of the dividend.
+static void importMod(LayerImport &l) {
+  auto [a, b] = operands(l);
+  l.set(l.node("Mod", {a, b}, {l.attr("fmod", 1)}));
+}
+
+/// The remainder has the sign of the divisor.
+static void importFloorMod(LayerImport &l) {
+  auto [a, b] = operands(l);
+  if (!l.isFloat(a))
+    return l.set(l.node("Mod", {a, b}, {l.attr("fmod", 0)}));
+  Value rest = l.node("Mod", {a, b}, {l.attr("fmod", 1)});
+  Value zero = l.scalarLike(a, 0);
+  Value signs = l.node("Xor", {l.node("Less", {rest, zero}), l.node("Less", {b, zero})});
+  Value isThere = l.node("Not", {l.node("Equal", {rest, zero})});
+  l.set(l.node("Where", {l.node("And", {signs, isThere}),
+                         l.node("Add", {rest, b}), rest}));
+}
+
+static void importPower(LayerImport &l) {
+  auto [a, b] = operands(l);
+  Type type = l.element(a);
+  bool isNarrow = type.isInteger() && !type.isSignlessInteger(32) &&
+                  !type.isSignlessInteger(64);
+  Type work = !isNarrow                                   ? type
+              : type.getIntOrFloatBitWidth() < 32         ? l.builder().getI32Type()
+                                                          : Type(l.builder().getI64Type());
+  l.set(workIn(l, work, "Pow", {a, b}));
+}
+
+static void importSquaredDifference(LayerImport &l) {
+  auto [a, b] = operands(l);
+  Value difference = l.node("Sub", {a, b});
+  l.set(l.node("Mul", {difference, difference}));
+}
+
+template <const char *Op> static void importUnary(LayerImport &l) {
+  Value x = l.in(0);
+  Type type = l.element(x);
+  auto integer = dyn_cast<IntegerType>(type);
+  StringRef op = Op;
+  if (!integer || op == "Abs" || op == "Sign")
+    return l.set(l.node(Op, {x}));
+  if (op == "Neg") {
+    // Unsigned numbers wrap around.
+    if (!integer.isUnsigned())
+      return l.set(l.node(op, {x}));
+    return l.set(l.node("Sub", {l.scalarLike(x, 0), x}));
+  }
+  if (op == "Ceil" || op == "Floor" || op == "Round")
+    return l.set(x);
+  // Functions of real numbers, rounded to integers.
+  bool isWide = integer.getWidth() > 16;
+  Type work = isWide ? Type(l.builder().getF64Type()) : l.builder().getF32Type();
+  Value y = l.node(op, {l.cast(x, work)});
+  l.set(l.cast(l.node("Round", {y}), type));
+}
+
+static void importRound(LayerImport &l) {
+  Value x = l.in(0);
+  std::string mode = l.str("mode", "half_to_even").lower();
+  l.expect("mode", mode, {"half_to_even", "half_away_from_zero"});
+  if (!l.isFloat(x) || mode == "half_to_even")
+    return l.set(l.isFloat(x) ? l.node("Round", {x}) : x);
+  // Half an epsilon less than a half must stay down: round the rest.
+  Value size = l.node("Abs", {x});
+  Value floor = l.node("Floor", {size});
+  Value up = l.node("GreaterOrEqual",
+                    {l.node("Sub", {size, floor}), l.scalarLike(x, 0.5)});
+  Value rounded = l.node(
+      "Where", {up, l.node("Add", {floor, l.scalarLike(x, 1)}), floor});
+  l.set(l.node("Mul", {rounded, l.node("Sign", {x})}));
+}
+
+static void importConvert(LayerImport &l) {
+  l.set(l.cast(l.in(0), l.elementAttr("destination_type", "")));
+}
+
+static void importConvertLike(LayerImport &l) {
+  l.set(l.cast(l.in(0), l.element(l.in(1))));
+}
+
+static void importSelect(LayerImport &l) {
+  Value condition = l.cast(l.in(0), l.builder().getI1Type());
+  Value a = l.in(1), b = l.in(2);
+  StringRef mode = l.str("auto_broadcast", "numpy");
+  if (mode == "pdpd") {
+    b = broadcastTo(l, a, b, "numpy");
+    condition = broadcastTo(l, a, condition, "numpy");
+  }
+  l.set(l.node("Where", {condition, a, b}));
+}
+
+static void importIdentity(LayerImport &l) { l.set(l.in(0)); }
+
+static void importIsNaN(LayerImport &l) { l.set(l.node("IsNaN", {l.in(0)})); }
+
+static void importIsInf(LayerImport &l) {
+  l.set(l.node("IsInf", {l.in(0)},
+               {l.attr("detect_negative", int(l.boolean("detect_negative", true))),
+                l.attr("detect_positive",
+                       int(l.boolean("detect_positive", true)))}));
+}
+
+static void importIsFinite(LayerImport &l) {
+  Value bad = l.node("Or", {l.node("IsNaN", {l.in(0)}), l.node("IsInf", {l.in(0)})});
+  l.set(l.node("Not", {bad}));
+}
+
+#define LOOPC_NAME(name) static constexpr char k##name[] = #name;
+LOOPC_NAME(Add)
+LOOPC_NAME(Sub)
+LOOPC_NAME(Mul)
+LOOPC_NAME(Max)
+LOOPC_NAME(Min)
+LOOPC_NAME(Equal)
+LOOPC_NAME(NotEqual)
+LOOPC_NAME(Less)
+LOOPC_NAME(LessOrEqual)
+LOOPC_NAME(Greater)
+LOOPC_NAME(GreaterOrEqual)
+LOOPC_NAME(And)
+LOOPC_NAME(Or)
+LOOPC_NAME(Xor)
+LOOPC_NAME(BitwiseAnd)
+LOOPC_NAME(BitwiseOr)
+LOOPC_NAME(BitwiseXor)
+LOOPC_NAME(LEFT)
+LOOPC_NAME(RIGHT)
+LOOPC_NAME(Abs)
+LOOPC_NAME(Acos)
+LOOPC_NAME(Acosh)
+LOOPC_NAME(Asin)
+LOOPC_NAME(Asinh)
+LOOPC_NAME(Atan)
+LOOPC_NAME(Atanh)
+LOOPC_NAME(Ceil)
+LOOPC_NAME(Cos)
+LOOPC_NAME(Cosh)
+LOOPC_NAME(Erf)
+LOOPC_NAME(Exp)
+LOOPC_NAME(Floor)
+LOOPC_NAME(Log)
+LOOPC_NAME(Neg)
+LOOPC_NAME(Sign)
+LOOPC_NAME(Sin)
+LOOPC_NAME(Sinh)
+LOOPC_NAME(Sqrt)
+LOOPC_NAME(Tan)
+LOOPC_NAME(Tanh)
+#undef LOOPC_NAME
+
+llvm::ArrayRef<LayerRow> openvino::getElementwiseRows() {
+  static constexpr uint32_t v1 = opsets({1});
+  static const LayerRow rows[] = {
+      {"Add", v1, importBinary<kAdd>},
+      {"Subtract", v1, importBinary<kSub>},
+      {"Multiply", v1, importBinary<kMul>},
+      {"Maximum", v1, importBinary<kMax>},
+      {"Minimum", v1, importBinary<kMin>},
+      {"Divide", v1, importDivide},
+      {"Mod", v1, importMod},
+      {"FloorMod", v1, importFloorMod},
+      {"Power", v1, importPower},
+      {"SquaredDifference", v1, importSquaredDifference},
+      {"Equal", v1, importCompare<kEqual>},
+      {"NotEqual", v1, importCompare<kNotEqual>},
+      {"Less", v1, importCompare<kLess>},
+      {"LessEqual", v1, importCompare<kLessOrEqual>},
+      {"Greater", v1, importCompare<kGreater>},
+      {"GreaterEqual", v1, importCompare<kGreaterOrEqual>},
+      {"LogicalAnd", v1, importLogical<kAnd>},
+      {"LogicalOr", v1, importLogical<kOr>},
+      {"LogicalXor", v1, importLogical<kXor>},
+      {"Xor", v1, importLogical<kXor>},
+      {"LogicalNot", v1, importNot},
+      {"BitwiseAnd", opsets({13}), importBitwise<kBitwiseAnd>},
+      {"BitwiseOr", opsets({13}), importBitwise<kBitwiseOr>},
+      {"BitwiseXor", opsets({13}), importBitwise<kBitwiseXor>},
+      {"BitwiseNot", opsets({13}), importBitwiseNot},
+      {"BitwiseLeftShift", opsets({15}), importShift<kLEFT>},
+      {"BitwiseRightShift", opsets({15}), importShift<kRIGHT>},
+      {"Abs", v1, importUnary<kAbs>},
+      {"Acos", v1, importUnary<kAcos>},
+      {"Acosh", opsets({3, 4}), importUnary<kAcosh>},
+      {"Asin", v1, importUnary<kAsin>},
+      {"Asinh", opsets({3, 4}), importUnary<kAsinh>},
+      {"Atan", v1, importUnary<kAtan>},
+      {"Atanh", opsets({3, 4}), importUnary<kAtanh>},
+      {"Ceiling", v1, importUnary<kCeil>},
+      {"Cos", v1, importUnary<kCos>},
+      {"Cosh", v1, importUnary<kCosh>},
+      {"Erf", v1, importUnary<kErf>},
+      {"Exp", v1, importUnary<kExp>},
+      {"Floor", v1, importUnary<kFloor>},
+      {"Log", v1, importUnary<kLog>},
+      {"Negative", v1, importUnary<kNeg>},
+      {"Sign", v1, importUnary<kSign>},
+      {"Sin", v1, importUnary<kSin>},
+      {"Sinh", v1, importUnary<kSinh>},
+      {"Sqrt", v1, importUnary<kSqrt>},
+      {"Tan", v1, importUnary<kTan>},
+      {"Tanh", v1, importUnary<kTanh>},
+      {"Round", opsets({5}), importRound},
+      {"Convert", v1, importConvert},
+      {"ConvertLike", v1, importConvertLike},
+      {"Select", v1, importSelect},
+      {"Identity", opsets({16}), importIdentity},
+      {"IsNaN", opsets({10}), importIsNaN},
+      {"IsInf", opsets({10}), importIsInf},
+      {"IsFinite", opsets({10}), importIsFinite}};
+  return rows;
+}

@@ -1,0 +1,45 @@
+// RUN: loopc-opt %s --split-input-file --convert-onnx-to-linalg --loop-lower-unranked --canonicalize | FileCheck %s
+
+// Lists of one element type are of one type; an element is flat with a shape.
+// seq_index
+// CHECK-LABEL: func @insert(
+// CHECK-SAME: %[[S:.*]]: !onnx.seq<tensor<*xf32>> {{.*}}%[[X:.*]]: tensor<2x?xf32> {{.*}}%[[P:.*]]: tensor<i64>
+func.func @insert(%s: !onnx.seq<tensor<?x?xf32>>, %x: tensor<2x?xf32>, %p: tensor<i64>)
+    -> !onnx.seq<tensor<?x?xf32>> {
+  // CHECK: %[[N:.*]] = loop.seq_length %[[S]] : !onnx.seq<tensor<*xf32>>
+  // CHECK: loop.check %{{.*}}, "SequenceInsert: position {} is out of range for a sequence of {}"(%{{.*}}, %[[N]] :
+  // CHECK: %[[FLAT:.*]] = tensor.collapse_shape %[[X]]
+  // CHECK: %[[T:.*]] = loop.seq_insert %[[FLAT]], %{{.*}} into %[[S]][%{{.*}}]
+  // CHECK: return %[[T]] : !onnx.seq<tensor<*xf32>>
+  %t = onnx.node "SequenceInsert"(%s, %x, %p) since 11
+      : (!onnx.seq<tensor<?x?xf32>>, tensor<2x?xf32>, tensor<i64>) -> !onnx.seq<tensor<?x?xf32>>
+  return %t : !onnx.seq<tensor<?x?xf32>>
+}
+
+// -----
+
+// What is known of an element is checked when it comes out.
+// CHECK-LABEL: func @at(
+func.func @at(%s: !onnx.seq<tensor<?x3xui8>>, %p: tensor<i32>) -> tensor<?x3xui8> {
+  // CHECK: %[[E:.*]]:2 = loop.seq_at %{{.*}} : !onnx.seq<tensor<*xi8>> -> tensor<?xi8>, tensor<?xi64>
+  // CHECK: loop.check %{{.*}}, "{{.*}}rank {}, expected {}"
+  // CHECK: loop.check %{{.*}}, "{{.*}}dimension {}, expected {}"
+  // CHECK: tensor.expand_shape %[[E]]#0 {{.*}} into tensor<?x3xi8>
+  %x = onnx.node "SequenceAt"(%s, %p) since 11
+      : (!onnx.seq<tensor<?x3xui8>>, tensor<i32>) -> tensor<?x3xui8>
+  return %x : tensor<?x3xui8>
+}
+
+// -----
+
+// CHECK-LABEL: func @has_element(
+func.func @has_element(%o: !onnx.optional<tensor<2xf32>>, %x: tensor<2xf32>) -> (tensor<i1>, tensor<i1>, tensor<i1>) {
+  // CHECK-DAG: %[[TRUE:.*]] = arith.constant dense<true> : tensor<i1>
+  // CHECK-DAG: %[[FALSE:.*]] = arith.constant dense<false> : tensor<i1>
+  // CHECK: loop.seq_length
+  // CHECK: return %{{.*}}, %[[TRUE]], %[[FALSE]]
+  %a = onnx.node "OptionalHasElement"(%o) since 18 : (!onnx.optional<tensor<2xf32>>) -> tensor<i1>
+  %b = onnx.node "OptionalHasElement"(%x) since 18 : (tensor<2xf32>) -> tensor<i1>
+  %c = onnx.node "OptionalHasElement"() since 18 : () -> tensor<i1>
+  return %a, %b, %c : tensor<i1>, tensor<i1>, tensor<i1>
+}

@@ -1,0 +1,124 @@
+// RUN: loopc-opt %s --loop-interchange-elements="vector-bits=256 registers=16" --cse | FileCheck %s
+// RUN: loopc-opt %s --loop-interchange-elements --remark-format=emitRemark \
+// RUN:   --remarks-filter=loop 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (j)>
+#column = affine_map<(i, j) -> (i)>
+#none = affine_map<(i, j) -> ()>
+#swapped = affine_map<(i, j) -> (j, i)>
+#one = affine_map<(i) -> (i)>
+
+// All elements in one row of tiles: whole ones, then the rest under a mask. What
+// nobody reads is not written.
+// REMARK: "all iterations of a tile of elements run in registers"
+// CHECK-LABEL: func @flat(
+// CHECK-SAME: %[[N:[^:]+]]: i64, %[[A0:[^:]+]]: tensor<6x5xf32>, %[[B0:[^:]+]]: tensor<6x5xf32>, %[[C:[^:]+]]: tensor<6x5xf32>, %[[S:[^:]+]]: tensor<f32>)
+func.func @flat(%n: i64, %a0: tensor<6x5xf32>, %b0: tensor<6x5xf32>, %c: tensor<6x5xf32>, %s: tensor<f32>) -> tensor<6x5xf32> {
+  %e = tensor.empty() : tensor<6x5xf32>
+  // CHECK: %[[OUT:.*]] = tensor.collapse_shape %{{.*}} : tensor<6x5xf32> into tensor<30xf32>
+  // CHECK-DAG: %[[STEP:.*]] = arith.constant 16 : index
+  // CHECK-DAG: %[[ALL:.*]] = arith.constant 30 : index
+  // CHECK: scf.for %[[AT:[^ ]+]] = %{{.*}} to %[[STEP]] step %[[STEP]] iter_args(%[[O:[^ ]+]] = %[[OUT]])
+  // CHECK-DAG: %[[FLAT:.*]] = tensor.collapse_shape %[[C]]
+  // CHECK-DAG: %[[W:.*]] = vector.transfer_read %[[FLAT]][%[[AT]]]{{.*}} {in_bounds = [true]} : tensor<30xf32>, vector<16xf32>
+  // CHECK-DAG: %[[SCALE:.*]] = vector.broadcast %{{.*}} : f32 to vector<16xf32>
+  // CHECK: %[[R:.*]]:2 = loop.loop {{.*}} trips(%[[N]] : i64) carried(%[[A:[^ ]+]] = %{{[^ ]+}} : vector<16xf32>, %[[B:[^ ]+]] = %{{[^ ]+}} : vector<16xf32>)
+  // CHECK: %[[P:.*]] = arith.mulf %[[A]], %[[SCALE]] : vector<16xf32>
+  // CHECK: %[[Q:.*]] = arith.addf %[[P]], %[[W]] : vector<16xf32>
+  // CHECK: loop.yield {{.*}} carried(%[[B]], %[[Q]]
+  // CHECK: vector.transfer_write %[[R]]#0, %[[O]][%[[AT]]] {in_bounds = [true]}
+  // CHECK: scf.for %{{[^ ]+}} = %[[STEP]] to %[[ALL]] step %[[STEP]]
+  // CHECK: vector.transfer_read %{{.*}} : tensor<30xf32>, vector<16xf32>
+  // CHECK: vector.transfer_write %{{.*}} : vector<16xf32>, tensor<30xf32>
+  // CHECK: tensor.expand_shape %{{.*}} output_shape [6, 5]
+  %r:2 = loop.loop (%i : i64, %k : i1) trips(%n : i64)
+      carried(%a = %a0 : tensor<6x5xf32>, %b = %b0 : tensor<6x5xf32>) {
+    %y = linalg.generic {indexing_maps = [#id, #id, #none, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %c, %s : tensor<6x5xf32>, tensor<6x5xf32>, tensor<f32>) outs(%e : tensor<6x5xf32>) {
+    ^bb0(%u: f32, %v: f32, %w: f32, %o: f32):
+      %p = arith.mulf %u, %w : f32
+      %q = arith.addf %p, %v : f32
+      linalg.yield %q : f32
+    } -> tensor<6x5xf32>
+    loop.yield while(%k : i1) carried(%b, %y : tensor<6x5xf32>, tensor<6x5xf32>)
+  }
+  return %r#0 : tensor<6x5xf32>
+}
+
+// With broadcast operands the rows stay: neighbours of a row in a vector.
+// CHECK-LABEL: func @rows(
+// CHECK-SAME: %[[ROW:[^:]+]]: tensor<?xf32>, %[[COLUMN:[^:]+]]: tensor<7xf32>)
+func.func @rows(%n: i64, %a0: tensor<7x?xf32>, %row: tensor<?xf32>, %column: tensor<7xf32>) -> tensor<7x?xf32> {
+  %c1 = arith.constant 1 : index
+  %d = tensor.dim %a0, %c1 : tensor<7x?xf32>
+  %e = tensor.empty(%d) : tensor<7x?xf32>
+  // CHECK: scf.for %[[I:[^ ]+]] = %{{[^ ]+}} to %{{[^ ]+}} step
+  // CHECK: scf.for %[[J:[^ ]+]] =
+  // CHECK-DAG: vector.transfer_read %[[ROW]][%[[J]]]
+  // CHECK-DAG: %[[ONE:.*]] = tensor.extract %[[COLUMN]][%[[I]]]
+  // CHECK-DAG: vector.broadcast %[[ONE]]
+  // CHECK: loop.loop {{.*}} carried(%{{.*}} : vector<16xf32>)
+  %r = loop.loop (%i : i64, %k : i1) trips(%n : i64) carried(%a = %a0 : tensor<7x?xf32>) {
+    %y = linalg.generic {indexing_maps = [#id, #row, #column, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %row, %column : tensor<7x?xf32>, tensor<?xf32>, tensor<7xf32>) outs(%e : tensor<7x?xf32>) {
+    ^bb0(%u: f32, %v: f32, %w: f32, %o: f32):
+      %p = arith.mulf %u, %v : f32
+      %q = arith.addf %p, %w : f32
+      linalg.yield %q : f32
+    } -> tensor<7x?xf32>
+    loop.yield while(%k : i1) carried(%y : tensor<7x?xf32>)
+  }
+  return %r : tensor<7x?xf32>
+}
+
+// REMARK: "iterations run outside, elements inside: a condition may end it between any two iterations"
+// CHECK-LABEL: func @conditional(
+func.func @conditional(%go: i1, %a0: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  // CHECK-NOT: vector
+  %r = loop.loop (%i : i64, %k : i1) while(%go : i1) carried(%a = %a0 : tensor<8xf32>) {
+    %y = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+        ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%u: f32, %o: f32):
+      %p = arith.mulf %u, %u : f32
+      linalg.yield %p : f32
+    } -> tensor<8xf32>
+    loop.yield while(%k : i1) carried(%y : tensor<8xf32>)
+  }
+  return %r : tensor<8xf32>
+}
+
+// REMARK: "iterations run outside, elements inside: elements depend on others of the iteration before"
+// CHECK-LABEL: func @transposed(
+func.func @transposed(%n: i64, %a0: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %e = tensor.empty() : tensor<8x8xf32>
+  // CHECK-NOT: vector
+  %r = loop.loop (%i : i64, %k : i1) trips(%n : i64) carried(%a = %a0 : tensor<8x8xf32>) {
+    %y = linalg.generic {indexing_maps = [#swapped, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) {
+    ^bb0(%u: f32, %o: f32):
+      linalg.yield %u : f32
+    } -> tensor<8x8xf32>
+    loop.yield while(%k : i1) carried(%y : tensor<8x8xf32>)
+  }
+  return %r : tensor<8x8xf32>
+}
+
+// A division could fail on what pads the rest.
+// REMARK: "iterations run outside, elements inside: 'arith.divsi' is not computed in vectors"
+// CHECK-LABEL: func @division(
+func.func @division(%n: i64, %a0: tensor<9xi32>, %b: tensor<9xi32>) -> tensor<9xi32> {
+  %e = tensor.empty() : tensor<9xi32>
+  // CHECK-NOT: vector
+  %r = loop.loop (%i : i64, %k : i1) trips(%n : i64) carried(%a = %a0 : tensor<9xi32>) {
+    %y = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+        ins(%a, %b : tensor<9xi32>, tensor<9xi32>) outs(%e : tensor<9xi32>) {
+    ^bb0(%u: i32, %v: i32, %o: i32):
+      %p = arith.divsi %u, %v : i32
+      linalg.yield %p : i32
+    } -> tensor<9xi32>
+    loop.yield while(%k : i1) carried(%y : tensor<9xi32>)
+  }
+  return %r : tensor<9xi32>
+}

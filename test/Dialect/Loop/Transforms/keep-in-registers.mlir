@@ -1,0 +1,128 @@
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(func.func(loop-keep-in-registers{vector-bits=256},canonicalize,cse))' | FileCheck %s
+
+#id = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+#id2 = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d1)>
+#column = affine_map<(d0, d1) -> (d0)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+
+// The state is carried in a register, and each row is one store.
+// CHECK-LABEL: func @collect(
+// CHECK: %[[X0:.*]] = vector.transfer_read %{{.*}} {in_bounds = [true]} : tensor<8xf32>, vector<8xf32>
+// CHECK: loop.loop (%[[I:.*]] : i64, %{{.*}} : i1) {{.*}} carried(%[[X:.*]] = %[[X0]] : vector<8xf32>, %[[ACC:.*]] = %{{.*}} : tensor<?x8xf32>)
+// CHECK-NOT: linalg
+// CHECK: %[[A:.*]] = vector.transfer_read %{{.*}} : tensor<8xf32>, vector<8xf32>
+// CHECK: %[[Y:.*]] = arith.mulf %[[X]], %[[A]] : vector<8xf32>
+// CHECK: %[[AT:.*]] = arith.index_cast %[[I]]
+// CHECK: %[[ROW:.*]] = vector.transfer_write %[[Y]], %[[ACC]][%[[AT]], %{{.*}}] {in_bounds = [true]}
+// CHECK-NEXT: loop.yield {{.*}} carried(%[[Y]], %[[ROW]] :
+func.func @collect(%n: i64, %rows: index, %x0: tensor<8xf32>, %a: tensor<8xf32>) -> (tensor<8xf32>, tensor<?x8xf32>) {
+  %true = arith.constant true
+  %init = tensor.empty() : tensor<8xf32>
+  %e = tensor.empty(%rows) : tensor<?x8xf32>
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<8xf32>, %acc = %e : tensor<?x8xf32>) {
+    %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %a : tensor<8xf32>, tensor<8xf32>) outs(%init : tensor<8xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %m = arith.mulf %p, %q : f32
+      linalg.yield %m : f32
+    } -> tensor<8xf32>
+    %at = arith.index_cast %i : i64 to index
+    %z = tensor.insert_slice %y into %acc[%at, 0] [1, 8] [1, 1] : tensor<8xf32> into tensor<?x8xf32>
+    loop.yield while(%true : i1) carried(%y, %z : tensor<8xf32>, tensor<?x8xf32>)
+  }
+  return %r#0, %r#1 : tensor<8xf32>, tensor<?x8xf32>
+}
+
+// The greatest element, by halves; a condition on it needs no memory.
+// CHECK-LABEL: func @greatest(
+// CHECK: loop.loop {{.*}} carried(%[[X:.*]] = %{{.*}} : vector<8xf32>)
+// CHECK-DAG: %[[LOW:.*]] = vector.shuffle %[[X]], %[[X]] [0, 1, 2, 3] : vector<8xf32>, vector<8xf32>
+// CHECK-DAG: %[[HIGH:.*]] = vector.shuffle %[[X]], %[[X]] [4, 5, 6, 7] : vector<8xf32>, vector<8xf32>
+// CHECK: arith.maximumf %[[LOW]], %[[HIGH]] : vector<4xf32>
+// CHECK: arith.maximumf {{.*}} : vector<2xf32>
+// CHECK: arith.maximumf {{.*}} : vector<1xf32>
+// CHECK-NOT: tensor.extract
+// CHECK: %[[MOST:.*]] = vector.extract
+// CHECK: arith.cmpf olt, %[[MOST]]
+func.func @greatest(%x0: tensor<8xf32>, %bound: f32) -> tensor<8xf32> {
+  %true = arith.constant true
+  %least = arith.constant 0xFF800000 : f32
+  %init = tensor.empty() : tensor<8xf32>
+  %scalar = tensor.empty() : tensor<f32>
+  %begin = linalg.fill ins(%least : f32) outs(%scalar : tensor<f32>) -> tensor<f32>
+  %r = loop.loop (%i : i64, %c : i1) while(%true : i1) carried(%x = %x0 : tensor<8xf32>) {
+    %m = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction"]} ins(%x : tensor<8xf32>) outs(%begin : tensor<f32>) {
+    ^bb0(%p: f32, %o: f32):
+      %q = arith.maximumf %p, %o : f32
+      linalg.yield %q : f32
+    } -> tensor<f32>
+    %s = tensor.extract %m[] : tensor<f32>
+    %more = arith.cmpf olt, %s, %bound : f32
+    %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%init : tensor<8xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %q = arith.addf %p, %s : f32
+      linalg.yield %q : f32
+    } -> tensor<8xf32>
+    loop.yield while(%more : i1) carried(%y : tensor<8xf32>)
+  }
+  return %r : tensor<8xf32>
+}
+
+// A sum whose order matters keeps it; a broadcast and a transpose are shuffles.
+// CHECK-LABEL: func @rows(
+// CHECK: loop.loop {{.*}} carried(%[[S:.*]] = %{{.*}} : vector<2xf32>)
+// CHECK-DAG: vector.shuffle %{{.*}}, %{{.*}} [0, 2, 4, 1, 3, 5] : vector<6xf32>, vector<6xf32>
+// CHECK-DAG: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 0, 1, 2] : vector<3xf32>, vector<3xf32>
+// CHECK: %[[P:.*]] = arith.mulf {{.*}} : vector<6xf32>
+// CHECK: %[[E0:.*]] = vector.shuffle %[[P]], %[[P]] [0, 3]
+// CHECK: %[[S0:.*]] = arith.addf %{{.*}}, %[[E0]]
+// CHECK: %[[E1:.*]] = vector.shuffle %[[P]], %[[P]] [1, 4]
+// CHECK: %[[S1:.*]] = arith.addf %[[S0]], %[[E1]]
+// CHECK: %[[E2:.*]] = vector.shuffle %[[P]], %[[P]] [2, 5]
+// CHECK: arith.addf %[[S1]], %[[E2]]
+func.func @rows(%n: i64, %x: tensor<3x2xf32>, %w: tensor<3xf32>, %s0: tensor<2xf32>) -> tensor<2xf32> {
+  %true = arith.constant true
+  %space = tensor.empty() : tensor<2x3xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : tensor<2xf32>) {
+    %p = linalg.generic {indexing_maps = [#turned, #row, #id2], iterator_types = ["parallel", "parallel"]} ins(%x, %w : tensor<3x2xf32>, tensor<3xf32>) outs(%space : tensor<2x3xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %q = arith.mulf %u, %v : f32
+      linalg.yield %q : f32
+    } -> tensor<2x3xf32>
+    %t = linalg.generic {indexing_maps = [#id2, #column], iterator_types = ["parallel", "reduction"]} ins(%p : tensor<2x3xf32>) outs(%s : tensor<2xf32>) {
+    ^bb0(%u: f32, %o: f32):
+      %q = arith.addf %o, %u : f32
+      linalg.yield %q : f32
+    } -> tensor<2xf32>
+    loop.yield while(%true : i1) carried(%t : tensor<2xf32>)
+  }
+  return %r : tensor<2xf32>
+}
+
+// More than a few registers, extents that are not known, bits: left alone.
+// CHECK-LABEL: func @left_alone(
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @left_alone(%n: i64, %big0: tensor<64xf32>, %open0: tensor<?xf32>, %bits0: tensor<8xi1>) -> (tensor<64xf32>, tensor<?xf32>, tensor<8xi1>) {
+  %true = arith.constant true
+  %r:3 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%big = %big0 : tensor<64xf32>, %open = %open0 : tensor<?xf32>, %bits = %bits0 : tensor<8xi1>) {
+    %x = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%big : tensor<64xf32>) {
+    ^bb0(%o: f32):
+      %q = arith.addf %o, %o : f32
+      linalg.yield %q : f32
+    } -> tensor<64xf32>
+    %y = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%open : tensor<?xf32>) {
+    ^bb0(%o: f32):
+      %q = arith.addf %o, %o : f32
+      linalg.yield %q : f32
+    } -> tensor<?xf32>
+    %z = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%bits : tensor<8xi1>) {
+    ^bb0(%o: i1):
+      %q = arith.xori %o, %true : i1
+      linalg.yield %q : i1
+    } -> tensor<8xi1>
+    loop.yield while(%true : i1) carried(%x, %y, %z : tensor<64xf32>, tensor<?xf32>, tensor<8xi1>)
+  }
+  return %r#0, %r#1, %r#2 : tensor<64xf32>, tensor<?xf32>, tensor<8xi1>
+}

@@ -1,0 +1,35 @@
+// RUN: loopc-opt %s --canonicalize --cse | loopc-opt | FileCheck %s
+
+// CHECK-LABEL: func @parts_of_a_string(
+// CHECK-SAME: %[[A:.*]]: i64, %[[N:.*]]: i64
+func.func @parts_of_a_string(%a: i64, %n: i64) -> (i64, i64) {
+  // CHECK-NOT: loop.string
+  // CHECK: return %[[A]], %[[N]]
+  %s = loop.string %a, %n
+  %b, %m = loop.string_parts %s
+  return %b, %m : i64, i64
+}
+
+// Calls with the same operands are one call; those that nobody asks are none.
+// CHECK-LABEL: func @calls(
+func.func @calls(%s: complex<i64>) -> (complex<i64>, complex<i64>) {
+  // CHECK-COUNT-1: loop.call "loopc_rt_string_lower"
+  // CHECK-NOT: loop.call
+  %a = loop.call "loopc_rt_string_lower"(%s) : (complex<i64>) -> complex<i64>
+  %b = loop.call "loopc_rt_string_lower"(%s) : (complex<i64>) -> complex<i64>
+  %c = loop.call "loopc_rt_string_to_float"(%s) where "n" : (complex<i64>) -> f64
+  return %a, %b : complex<i64>, complex<i64>
+}
+
+// Streams are not merged; one that nobody reads is dropped.
+// CHECK-LABEL: func @streams(
+func.func @streams() -> (i64, i64) {
+  // CHECK: %[[A:.*]] = loop.random_stream seed 1
+  // CHECK: %[[B:.*]] = loop.random_stream seed 1
+  // CHECK-NOT: loop.random_stream
+  // CHECK: return %[[A]], %[[B]]
+  %a = loop.random_stream seed 1
+  %b = loop.random_stream seed 1
+  %c = loop.random_stream
+  return %a, %b : i64, i64
+}

@@ -1,0 +1,218 @@
+# ===- growing.py - Values that grow by concatenation -===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Carried values that grow along one axis, in every way that a buffer with room must survive."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from loop_models.registry import f32, graph, i64, loop_model, noise, ramp, run
+
+
+def _counts(counts: tuple[int, ...], **feeds: np.ndarray) -> list:
+    return [run(f"m{m}", {"M": i64(m), **feeds}) for m in counts]
+
+
+@loop_model("loop_carried")
+def grows_inside():
+    """Along an inner axis, the trips known on entry."""
+    return graph("""(int64 M, float[2,T,3] k, float[2,1,3] x) => (float[2,?,3] y) {
+        y, last = Loop <body = g (int64 i, bool c, float[2,?,3] v, float[2,1,3] e) => (bool c, float[2,?,3] v1, float[2,1,3] e1) {
+            e1 = Add(e, e)
+            v1 = Concat<axis = 1>(v, e)
+        }> (M, "", k, x)
+    }"""), [
+        *_counts((0, 1, 2, 11), k=ramp(2, 3, 3), x=ramp(2, 1, 3)),
+        run("from_nothing", {"M": i64(3), "k": ramp(2, 0, 3), "x": ramp(2, 1, 3)}),
+    ]
+
+
+@loop_model("loop_carried")
+def grows_while():
+    """Along an inner axis until a condition falls: nobody knows the final size."""
+    return graph("""(float limit, float[2,T,3] k, float[2,1,3] x) => (float[2,?,3] y, float total) {
+        true = Constant<value = bool {1}>()
+        y, last, total = Loop <body = g (int64 i, bool c, float[2,?,3] v, float[2,1,3] e, float s)
+                => (bool c1, float[2,?,3] v1, float[2,1,3] e1, float s1) {
+            e1 = Add(e, e)
+            v1 = Concat<axis = 1>(v, e)
+            s1 = ReduceSum<keepdims = 0>(v1)
+            c1 = Less(s1, limit)
+        }> ("", true, k, x, limit)
+    }"""), [
+        run(f"limit{limit}", {"limit": f32(limit), "k": ramp(2, t, 3), "x": ramp(2, 1, 3, start=1)})
+        for limit in (0, 100, 1e5)
+        for t in (0, 1, 5)
+    ]
+
+
+@loop_model("loop_carried")
+def grows_in_front_while():
+    """Before what is there, until a condition falls."""
+    return graph("""(int64 M, float limit, float[2,T] k, float[2,2] x) => (float[2,?] y) {
+        true = Constant<value = bool {1}>()
+        y, last = Loop <body = g (int64 i, bool c, float[2,?] v, float[2,2] e) => (bool c1, float[2,?] v1, float[2,2] e1) {
+            e1 = Add(e, e)
+            s = ReduceSum<keepdims = 0>(e1)
+            c1 = Less(s, limit)
+            v1 = Concat<axis = 1>(e, v)
+        }> (M, true, k, x)
+    }"""), [
+        run(f"m{m}_t{t}", {"M": i64(m), "limit": f32(1e30), "k": ramp(2, t), "x": ramp(2, 2)})
+        for m in (0, 1, 9)
+        for t in (0, 3)
+    ]
+
+
+@loop_model("loop_carried")
+def grows_on_both_sides():
+    """Two concatenations an iteration, one on each side; both values are read, and so is the old one."""
+    return graph("""(int64 M, float limit, float[T,2] k, float[1,2] x) => (float[?,2] y, float[2] a, float[2] b, float[2] d) {
+        axis = Constant<value = int64[1] {0}>()
+        zero = Constant<value = float[2] {0.0, 0.0}>()
+        true = Constant<value = bool {1}>()
+        y, last, a, b, d = Loop <body = g (int64 i, bool c, float[?,2] v, float[1,2] e, float[2] p, float[2] q, float[2] r)
+                => (bool c1, float[?,2] v2, float[1,2] e1, float[2] p1, float[2] q1, float[2] r1) {
+            e1 = Add(e, e)
+            s = ReduceSum<keepdims = 0>(e1)
+            c1 = Less(s, limit)
+            v1 = Concat<axis = 0>(v, e)
+            p0 = ReduceSum<keepdims = 0>(v1, axis)
+            p1 = Add(p, p0)
+            v2 = Concat<axis = 0>(e1, e, v1)
+            q0 = ReduceSum<keepdims = 0>(v2, axis)
+            q1 = Sub(q0, q)
+            r0 = ReduceSum<keepdims = 0>(v, axis)
+            r1 = Sub(r0, r)
+        }> (M, true, k, x, zero, zero, zero)
+    }"""), [
+        run(f"m{m}_t{t}", {"M": i64(m), "limit": f32(1e30), "k": ramp(t, 2), "x": ramp(1, 2, start=1)})
+        for m in (0, 1, 2, 7)
+        for t in (0, 3)
+    ]  # fmt: skip
+
+
+@loop_model("loop_carried")
+def grows_on_both_sides_counted():
+    """The same with trips that are known: the buffer has its final size at once."""
+    return graph("""(int64 M, float[T,2] k, float[1,2] x) => (float[?,2] y) {
+        y, last = Loop <body = g (int64 i, bool c, float[?,2] v, float[1,2] e) => (bool c, float[?,2] v1, float[1,2] e1) {
+            e1 = Add(e, e)
+            v1 = Concat<axis = 0>(e1, v, e, e)
+        }> (M, "", k, x)
+    }"""), _counts((0, 1, 6), k=ramp(2, 2), x=ramp(1, 2, start=1))
+
+
+@loop_model("loop_carried", "loop_parallel_assign")
+def grows_and_old_state_kept():
+    """The old value is carried on beside the new one."""
+    return graph("""(int64 M, float[T] k, float[1] x) => (float[?] y, float[?] before) {
+        y, before, last = Loop <body = g (int64 i, bool c, float[?] v, float[?] w, float[1] e) => (bool c, float[?] v1, float[?] v, float[1] e1) {
+            e1 = Add(e, e)
+            v1 = Concat<axis = 0>(v, e)
+        }> (M, "", k, k, x)
+    }"""), _counts((0, 1, 2, 5), k=ramp(2), x=f32([1]))
+
+
+@loop_model("loop_carried")
+def grows_by_what_it_holds():
+    """What is added is computed from the whole value, or is a part of it."""
+    return graph("""(int64 M, float limit, float[T] k) => (float[?] y, float[?] z) {
+        axis = Constant<value = int64[1] {0}>()
+        first = Constant<value = int64[1] {0}>()
+        second = Constant<value = int64[1] {1}>()
+        true = Constant<value = bool {1}>()
+        y, z = Loop <body = g (int64 i, bool c, float[?] v, float[?] w) => (bool c1, float[?] v1, float[?] w1) {
+            sum = ReduceSum<keepdims = 1>(v, axis)
+            s = ReduceSum<keepdims = 0>(sum)
+            c1 = Less(s, limit)
+            v1 = Concat<axis = 0>(v, sum)
+            part = Slice(w, first, second)
+            w1 = Concat<axis = 0>(w, part)
+        }> (M, true, k, k)
+    }"""), [
+        run(f"m{m}", {"M": i64(m), "limit": f32(1e30), "k": ramp(3, start=1)}) for m in (0, 1, 8)
+    ]
+
+
+@loop_model("loop_carried")
+def grows_by_more_each_time():
+    """Iteration i adds i rows."""
+    return graph("""(int64 M, float[T,2] k, float[9,2] x) => (float[?,2] y) {
+        zero = Constant<value = int64[1] {0}>()
+        y = Loop <body = g (int64 i, bool c, float[?,2] v) => (bool c, float[?,2] v1) {
+            end = Unsqueeze(i, zero)
+            rows = Slice(x, zero, end)
+            v1 = Concat<axis = 0>(v, rows)
+        }> (M, "", k)
+    }"""), _counts((0, 1, 2, 9), k=ramp(2, 2), x=ramp(9, 2))
+
+
+@loop_model("loop_carried")
+def grows_nested():
+    """An inner loop appends to what the outer one carries, which appends too."""
+    return graph("""(int64 M, int64 N, float[T,2] k, float[1,2] x) => (float[?,2] y) {
+        y = Loop <body = outer (int64 i, bool c, float[?,2] v) => (bool c, float[?,2] v2) {
+            v1 = Loop <body = inner (int64 j, bool d, float[?,2] w) => (bool d, float[?,2] w1) {
+                w1 = Concat<axis = 0>(w, x)
+            }> (N, "", v)
+            v2 = Concat<axis = 0>(x, v1)
+        }> (M, "", k)
+    }"""), [
+        run(f"m{m}_n{n}", {"M": i64(m), "N": i64(n), "k": ramp(1, 2), "x": ramp(1, 2, start=7)})
+        for m in (0, 1, 4)
+        for n in (0, 1, 3)
+    ]
+
+
+@loop_model("loop_carried", "if_lazy")
+def grows_sometimes():
+    """Every third iteration appends."""
+    return graph("""(int64 M, float[2,T] k, float[2,1] x) => (float[2,?] y) {
+        three = Constant<value = int64 {3}>()
+        zero = Constant<value = int64 {0}>()
+        y = Loop <body = g (int64 i, bool c, float[2,?] v) => (bool c, float[2,?] v1) {
+            r = Mod(i, three)
+            yes = Equal(r, zero)
+            v1 = If <then_branch = t () => (float[2,?] a) { a = Concat<axis = 1>(v, x) },
+                     else_branch = e () => (float[2,?] b) { b = Identity(v) }> (yes)
+        }> (M, "", k)
+    }"""), _counts((0, 1, 3, 20), k=ramp(2, 2), x=ramp(2, 1, start=9))
+
+
+@loop_model("loop_carried")
+def grows_and_is_attended():
+    """A decoder's cache of 40 steps: keys and values along axis 2, read whole each time."""
+    return graph("""(int64 M, float limit, float[1,2,T,8] k, float[1,2,T,8] v, float[1,2,1,8] q) => (float[1,2,?,8] ks, float[1,2,?,8] vs, float[1,2,1,8] y) {
+        true = Constant<value = bool {1}>()
+        ks, vs, y = Loop <body = g (int64 i, bool c, float[1,2,?,8] pk, float[1,2,?,8] pv, float[1,2,1,8] x)
+                => (bool c1, float[1,2,?,8] nk, float[1,2,?,8] nv, float[1,2,1,8] o) {
+            kt = Sin(x)
+            vt = Cos(x)
+            nk = Concat<axis = 2>(pk, kt)
+            nv = Concat<axis = 2>(pv, vt)
+            nkt = Transpose<perm = [0, 1, 3, 2]>(nk)
+            s = MatMul(x, nkt)
+            p = Softmax<axis = -1>(s)
+            o = MatMul(p, nv)
+            most = ReduceMax<keepdims = 0>(o)
+            c1 = Less(most, limit)
+        }> (M, true, k, v, q)
+    }"""), [
+        run(
+            f"m{m}",
+            {
+                "M": i64(m),
+                "limit": f32(1e30),
+                "k": noise(1, 2, 3, 8),
+                "v": noise(1, 2, 3, 8, seed=1),
+                "q": noise(1, 2, 1, 8, seed=2),
+            },
+        )
+        for m in (0, 1, 40)
+    ]

@@ -1,0 +1,117 @@
+# ===- test_bench.py - ./dev bench ------------------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""benchmarks/: what is printed and written, and that wrong outputs have no time."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+
+import bench  # noqa: E402
+import peers  # noqa: E402
+import report  # noqa: E402
+import suite  # noqa: E402
+
+
+def run(*arguments):
+    command = [sys.executable, BENCHMARKS / "bench.py", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+
+
+def row(key, **times):
+    entries = {name: {"compile": 0.1, "median": time} for name, time in times.items()}
+    return {
+        "key": key,
+        "title": key.upper(),
+        "iterations": 10,
+        "threads": 1,
+        "engines": entries,
+        "missing": {"openvino": "wrong: output 0: 3 of 4 values differ"},
+    }
+
+
+DOCUMENT = {
+    "processor": "A Processor",
+    "versions": {"loopc": "0.1.0", "onnxruntime": "1", "openvino": "2", "limit": "limits/*.cpp"},
+    "absent": ["jax"],
+    "rows": [
+        row("a", loopc=2e-3, onnxruntime=3.0, limit=1e-3),
+        row("b<c>", onnxruntime=1e-3),
+    ],
+}
+
+
+def test_run(tmp_path):
+    times, chart = tmp_path / "times.json", tmp_path / "chart.svg"
+    given = ["--quick", "--seconds=0.2", "--engines=loopc,onnxruntime,limit", f"--json={times}"]
+    done = run(*given, "--filter=^(nested|if_in_loop)$", f"--svg={chart}")
+    assert done.returncode == 0, done.stderr
+    assert "nested 300x300" in done.stdout
+    document = json.loads(times.read_text())
+    assert [entry["key"] for entry in document["rows"]] == ["nested", "if_in_loop"]
+    for entry in document["rows"]:
+        assert set(entry["engines"]) == {"loopc", "onnxruntime", "limit"}, entry["missing"]
+    assert chart.read_text().startswith("<svg")
+    done = run(
+        "--quick", "--seconds=0.2", "--engines=loopc", "--filter=nested", f"--compare={times}"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "geometric mean" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "given", [["--filter=nope"], ["--engines=nope"], ["--threads=0"], ["--compare=/nowhere"], ["x"]]
+)
+def test_wrong_usage(given):
+    done = run(*given)
+    assert done.returncode == 2
+    assert "error: " in done.stderr
+
+
+def test_page():
+    page = report.page(DOCUMENT)
+    assert "| A | 2.00 ms | 3.00 s | - | 1.00 ms | 2.00x | 1,500x |" in page
+    assert "| OpenVINO | A, B<C> | wrong: output 0: 3 of 4 values differ |" in page
+    assert "B&lt;C&gt;" in report.chart(DOCUMENT)
+
+
+def test_comparison():
+    base = {**DOCUMENT, "rows": [row("a", loopc=1e-3)]}
+    text = report.comparison(DOCUMENT, base)
+    assert "2.00x" in text
+    assert "geometric mean" in text
+
+
+def test_wrong_outputs_are_found():
+    benchmark = suite.make("nested")
+    want = benchmark.expect(benchmark.feeds)
+    assert bench.difference(want, want, benchmark) is None
+    wrong = [want[0] + 1, want[1]]
+    assert bench.difference(wrong, want, benchmark)
+    assert bench.difference([want[0].astype(np.float64), want[1]], want, benchmark)
+    assert bench.difference(want[:1], want, benchmark)
+
+
+@pytest.mark.parametrize("key", suite.BENCHMARKS)
+def test_limit(key):
+    """What is written by hand is right, too."""
+    if key == "silero_vad":
+        assert peers._limit_of(key) is None
+        return
+    benchmark = suite.make(key)
+    onnx.checker.check_model(benchmark.model, full_check=True)
+    outputs = peers.open_limit(key, benchmark, 1)(benchmark.feeds)
+    want = benchmark.expect(benchmark.feeds)
+    assert bench.difference(outputs, want, benchmark) is None

@@ -1,0 +1,214 @@
+# ===- test_contractions.py - Matrix products of all shapes -===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Matrix products against NumPy: sizes around those of tiles, types, layouts."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import loopc
+import ml_dtypes
+import numpy as np
+import onnx
+import onnx.numpy_helper
+import onnx.parser
+import pytest
+
+SIZES = [0, 1, 2, 7, 8, 9, 31, 32, 33, 100]
+TYPES: dict[str, Any] = {
+    "float": np.float32,
+    "double": np.float64,
+    "float16": np.float16,
+    "bfloat16": ml_dtypes.bfloat16,
+    "int32": np.int32,
+    "int64": np.int64,
+}
+
+
+def _session(
+    text: str, constants: dict[str, np.ndarray] | None = None, **options: Any
+) -> loopc.InferenceSession:
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 21]> test {text}')
+    for name, value in (constants or {}).items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    return loopc.InferenceSession(model.SerializeToString(), **options)
+
+
+def _values(kind: Any, *shape: int, seed: int = 0) -> np.ndarray:
+    random = np.random.default_rng([seed, *shape])
+    if np.issubdtype(kind, np.integer):
+        return random.integers(-9, 9, shape).astype(kind)
+    return random.standard_normal(shape).astype(kind)
+
+
+def _check(got: np.ndarray, want: np.ndarray, terms: int) -> None:
+    assert got.shape == want.shape
+    kind = got.dtype
+    if np.issubdtype(kind, np.integer):
+        np.testing.assert_array_equal(got, want.astype(kind))
+        return
+    # The result is rounded once; sums are in float32 or wider.
+    last = float(ml_dtypes.finfo(kind).eps)
+    step = float(np.finfo(np.float64 if kind == np.float64 else np.float32).eps)
+    tolerance = 8 * step * np.sqrt(terms + 1)
+    np.testing.assert_allclose(
+        got.astype(np.float64), want, rtol=last + tolerance, atol=4 * tolerance
+    )
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_dynamic_sizes(kind: str) -> None:
+    """One model for all sizes."""
+    session = _session(f"({kind}[m,k] a, {kind}[k,n] b) => ({kind}[m,n] y) {{ y = MatMul(a, b) }}")
+    for m, n, k in itertools.product(SIZES, SIZES, [0, 1, 2, 9, 33]):
+        a, b = _values(TYPES[kind], m, k), _values(TYPES[kind], k, n, seed=1)
+        (got,) = session.run(None, {"a": a, "b": b})
+        _check(np.asarray(got), a.astype(np.float64) @ b.astype(np.float64), k)
+
+
+@pytest.mark.parametrize("m", [1, 3, 9, 17])
+@pytest.mark.parametrize("n", [1, 7, 16, 33, 100])
+def test_static_sizes(m: int, n: int) -> None:
+    """Operands as inputs and as weights that are packed by the compiler."""
+    k = 37
+    a, b = _values(np.float32, m, k), _values(np.float32, k, n, seed=1)
+    want = a.astype(np.float64) @ b.astype(np.float64)
+    plain = _session(
+        f"(float[{m},{k}] a, float[{k},{n}] b) => (float[{m},{n}] y) {{ y = MatMul(a, b) }}"
+    )
+    _check(plain.run(None, {"a": a, "b": b})[0], want, k)
+    packed = _session(
+        f"(float[{m},{k}] a) => (float[{m},{n}] y) <float[{n},{k}] b> {{"
+        " y = Gemm<transB = 1>(a, b) }",
+        {"b": np.ascontiguousarray(b.T)},
+    )
+    _check(packed.run(None, {"a": a})[0], want, k)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize(("trans_a", "trans_b"), [(0, 1), (1, 0), (1, 1)])
+def test_transposed(kind: str, trans_a: int, trans_b: int) -> None:
+    """Sums along rows, where vectors run along the sum."""
+    session = _session(
+        f"({kind}[p,q] a, {kind}[r,s] b) => ({kind}[m,n] y) {{"
+        f" y = Gemm<transA = {trans_a}, transB = {trans_b}>(a, b) }}"
+    )
+    for m, n, k in itertools.product([0, 1, 5, 8, 33], [0, 1, 4, 9, 33], [0, 1, 15, 16, 17, 100]):
+        a, b = _values(TYPES[kind], m, k), _values(TYPES[kind], k, n, seed=1)
+        want = a.astype(np.float64) @ b.astype(np.float64)
+        a = np.ascontiguousarray(a.T) if trans_a else a
+        b = np.ascontiguousarray(b.T) if trans_b else b
+        (got,) = session.run(None, {"a": a, "b": b})
+        _check(np.asarray(got), want, k)
+
+
+def test_bytes() -> None:
+    """int8 by uint8 in 32 bits, with zero points."""
+    session = _session(
+        "(uint8[m,k] a, int8[k,n] b, uint8 az, int8 bz) => (int32[m,n] y) {"
+        " y = MatMulInteger(a, b, az, bz) }"
+    )
+    random = np.random.default_rng(0)
+    for m, n, k in itertools.product([0, 1, 8, 9], [1, 16, 31, 64], [0, 1, 70]):
+        a = random.integers(0, 256, (m, k)).astype(np.uint8)
+        b = random.integers(-128, 128, (k, n)).astype(np.int8)
+        feeds = {"a": a, "b": b, "az": np.array(128, np.uint8), "bz": np.array(-3, np.int8)}
+        (got,) = session.run(None, feeds)
+        want = (a.astype(np.int64) - 128) @ (b.astype(np.int64) + 3)
+        np.testing.assert_array_equal(got, want.astype(np.int32))
+
+
+@pytest.mark.parametrize("equation", [
+    "bij,bjk->bik", "bij,bkj->bik", "bhid,bhjd->bhij", "ij,kjl->kil", "ijk,jkl->il", "i,ij->j",
+    "ij,j->i", "i,i->", "ijkl,ijkm->ijlm",
+])  # fmt: skip
+def test_einsum(equation: str) -> None:
+    """Batches, several summed axes, vectors."""
+    left, right = equation.split("->")[0].split(",")
+    sizes = dict(zip("bhijklmd", [2, 3, 5, 33, 20, 18, 7, 40], strict=True))
+    shape = [",".join(str(sizes[label]) for label in term) for term in (left, right)]
+    session = _session(
+        f"(float[{shape[0]}] a, float[{shape[1]}] b) => (float[] y) {{"
+        f' y = Einsum<equation = "{equation}">(a, b) }}'.replace("float[] y", "y")
+    )
+    a = _values(np.float32, *(sizes[label] for label in left))
+    b = _values(np.float32, *(sizes[label] for label in right), seed=1)
+    want = np.einsum(equation, a.astype(np.float64), b.astype(np.float64))
+    _check(np.asarray(session.run(None, {"a": a, "b": b})[0]), want, 700)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 16, "n"])
+def test_weights_in_loop(batch: int | str) -> None:
+    """Weights that a loop does not change are packed once before it."""
+    session = _session(f"""(float[{batch},40] h, int64 trips, float[40,40] W) => (float[{batch},40] y) {{
+        y = Loop <body = body (int64 i, bool c, float[{batch},40] v) => (bool c, float[{batch},40] w) {{
+            p = MatMul(v, W)
+            w = Tanh(p)
+        }}> (trips, "", h)
+    }}""")
+    weights = _values(np.float32, 40, 40) * np.float32(0.2)
+    for rows in [1, 3, 8, 19] if batch == "n" else [int(batch)]:
+        for trips in (0, 1, 5):
+            h = _values(np.float32, rows, 40, seed=1)
+            feeds = {"h": h, "trips": np.array(trips), "W": weights}
+            want = h.astype(np.float64)
+            for _ in range(trips):
+                want = np.tanh(want @ weights.astype(np.float64))
+            np.testing.assert_allclose(session.run(None, feeds)[0], want, rtol=1e-4, atol=1e-5)
+
+
+def test_not_a_number_stays_in_its_row() -> None:
+    """NaN and infinity reach exactly the sums that they are part of."""
+    session = _session("(float[m,k] a, float[k,n] b) => (float[m,n] y) { y = MatMul(a, b) }")
+    a, b = np.ones((9, 21), np.float32), np.ones((21, 35), np.float32)
+    a[8, 20], b[20, 34] = np.nan, np.inf
+    (got,) = session.run(None, {"a": a, "b": b})
+    want = np.full((9, 35), 21, np.float32)
+    want[:, 34] = np.inf
+    want[8, :] = np.nan
+    np.testing.assert_array_equal(got, want)
+
+
+def test_same_result_every_time() -> None:
+    """Each row's sums are in one order, whichever tile computes it."""
+    session = _session("(float[m,k] a, float[k,n] b) => (float[m,n] y) { y = MatMul(a, b) }")
+    a, b = _values(np.float32, 23, 90), _values(np.float32, 90, 75, seed=1)
+    whole = session.run(None, {"a": a, "b": b})[0]
+    for row in range(23):
+        (got,) = session.run(None, {"a": a[row : row + 1], "b": b})
+        np.testing.assert_array_equal(got[0], whole[row])
+
+
+@pytest.mark.parametrize(
+    ("group", "stride", "channels"), [(1, 1, 6), (1, 2, 6), (2, 1, 8), (8, 1, 8)]
+)
+def test_convolution(group: int, stride: int, channels: int) -> None:
+    """The same tiles over a convolution's positions."""
+    session = _session(
+        f"(float[n,{channels},h,w] x, float[16,{channels // group},3,3] f, float[16] b) => (float[n,16,p,q] y) {{"
+        f" y = Conv<group = {group}, strides = [{stride},{stride}], pads = [1,1,1,1]>(x, f, b) }}"
+    )
+    f, bias = _values(np.float32, 16, channels // group, 3, 3), _values(np.float32, 16)
+    for height, width in [(1, 1), (4, 35), (9, 16), (5, 70)]:
+        x = _values(np.float32, 2, channels, height, width)
+        padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), (1, 1), (1, 1)])
+        rows, columns = (height - 1) // stride + 1, (width - 1) // stride + 1
+        want = np.zeros((2, 16, rows, columns)) + bias[:, None, None]
+        for out in range(16):
+            first = out // (16 // group) * (channels // group)
+            for c, dy, dx in itertools.product(range(channels // group), range(3), range(3)):
+                part = padded[
+                    :,
+                    first + c,
+                    dy : dy + stride * rows : stride,
+                    dx : dx + stride * columns : stride,
+                ]
+                want[:, out] += part[:, :rows, :columns] * f[out, c, dy, dx]
+        (got,) = session.run(None, {"x": x, "f": f, "b": bias})
+        _check(got, want, 9 * channels)

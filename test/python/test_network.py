@@ -1,0 +1,1027 @@
+# ===- test_network.py - Loops of networks built by hand --------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""loopc.network: loops and conditionals, and what is refused (the trt_* rules)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import loopc
+import numpy as np
+import pytest
+from loopc import network as trt
+
+EW = trt.ElementWiseOperation
+MM = trt.MatrixOperation
+ACT = trt.ActivationType
+OUT = trt.LoopOutput
+COUNT, WHILE = trt.TripLimit.COUNT, trt.TripLimit.WHILE
+
+
+class Net:
+    """A network with short names for what the tests need again and again."""
+
+    def __init__(self, name: str = "test") -> None:
+        self.network = trt.create_network(name)
+
+    def input(self, name: str, shape: Any, dtype: Any = np.float32) -> trt.ITensor:
+        return self.network.add_input(name, dtype, shape)
+
+    def const(self, value: Any, dtype: Any = np.float32) -> trt.ITensor:
+        array = np.asarray(value, dtype)
+        return self.network.add_constant(array.shape, array).get_output(0)
+
+    def ew(self, a: trt.ITensor, b: trt.ITensor, op: EW, name: str = "") -> trt.ITensor:
+        layer = self.network.add_elementwise(a, b, op)
+        if name:
+            layer.name = name
+        return layer.get_output(0)
+
+    def act(self, x: trt.ITensor, kind: ACT) -> trt.ITensor:
+        return self.network.add_activation(x, kind).get_output(0)
+
+    def mv(self, matrix: trt.ITensor, vector: trt.ITensor) -> trt.ITensor:
+        layer = self.network.add_matrix_multiply(matrix, MM.NONE, vector, MM.VECTOR)
+        return layer.get_output(0)
+
+    def loop(self, count: trt.ITensor | None = None, name: str = "loop") -> trt.ILoop:
+        loop = self.network.add_loop()
+        loop.name = name
+        if count is not None:
+            loop.add_trip_limit(count, COUNT)
+        return loop
+
+    def out(self, tensor: trt.ITensor, name: str) -> None:
+        tensor.name = name
+        self.network.mark_output(tensor)
+
+    def last(self, loop: trt.ILoop, recurrence: trt.IRecurrenceLayer, name: str) -> None:
+        layer = loop.add_loop_output(recurrence.get_output(0), OUT.LAST_VALUE)
+        self.out(layer.get_output(0), name)
+
+    def collect(
+        self,
+        loop: trt.ILoop,
+        tensor: trt.ITensor,
+        length: trt.ITensor,
+        name: str,
+        axis: int = 0,
+        kind: OUT = OUT.CONCATENATE,
+    ) -> trt.ITensor:
+        layer = loop.add_loop_output(tensor, kind, axis)
+        layer.name = name + "_layer"
+        layer.set_input(1, length)
+        self.out(layer.get_output(0), name)
+        return layer.get_output(0)
+
+    def session(self, level: int | None = None) -> loopc.InferenceSession:
+        return loopc.InferenceSession(self.network, loopc.SessionOptions(opt_level=level))
+
+    def run(self, **feeds: Any) -> list[Any]:
+        return self.session().run(None, feeds)
+
+
+def i32(value: Any) -> np.ndarray[Any, Any]:
+    return np.array(value, np.int32)
+
+
+def f32(value: Any) -> np.ndarray[Any, Any]:
+    return np.array(value, np.float32)
+
+
+# ----- The examples of TensorRT's guide ---------------------------------------
+
+
+def test_guide_for_loop() -> None:
+    """trt_recurrence: ``for (int32_t i = j; ...; i += k)``."""
+    n = Net()
+    j, k, count = (n.input(name, (), np.int32) for name in ("j", "k", "n"))
+    loop = n.loop(count)
+    rec = loop.add_recurrence(j)
+    i = rec.get_output(0)
+    rec.set_input(1, n.ew(i, k, EW.ADD))
+    n.last(loop, rec, "i")
+    n.collect(loop, i, count, "all")
+    session = n.session()
+    for trips in (0, 1, 4):
+        last, every = session.run(None, {"j": i32(5), "k": i32(3), "n": i32(trips)})
+        assert last == 5 + 3 * trips
+        np.testing.assert_array_equal(every, 5 + 3 * np.arange(trips, dtype=np.int32))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_guide_iterator(axis: int, reverse: bool) -> None:
+    """trt_iterator: rows or columns of [[2,3,5],[4,6,8]], forwards and backwards."""
+    x = f32([[2, 3, 5], [4, 6, 8]])
+    n = Net()
+    tensor, count = n.input("x", (-1, -1)), n.input("n", (), np.int32)
+    loop = n.loop(count)
+    n.collect(loop, loop.add_iterator(tensor, axis, reverse).get_output(0), count, "y")
+    want = x if axis == 0 else x.T
+    (y,) = n.run(x=x, n=i32(x.shape[axis]))
+    np.testing.assert_array_equal(y, want[::-1] if reverse else want)
+
+
+@pytest.mark.parametrize("kind", [OUT.CONCATENATE, OUT.REVERSE])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_guide_concatenate(kind: OUT, axis: int) -> None:
+    """trt_length: {a,b,c} then {d,e,f}, stacked along either axis."""
+    x = f32([[1, 2, 3], [4, 5, 6]])
+    n = Net()
+    tensor, count = n.input("x", (-1, 3)), n.input("n", (), np.int32)
+    loop = n.loop(count)
+    n.collect(loop, loop.add_iterator(tensor).get_output(0), count, "y", axis, kind)
+    rows = x[::-1] if kind == OUT.REVERSE else x
+    (y,) = n.run(x=x, n=i32(2))
+    np.testing.assert_array_equal(y, rows if axis == 0 else rows.T)
+
+
+def test_guide_invariant() -> None:
+    """trt_membership: a loop-invariant tensor is used inside, and computed outside, once."""
+    n = Net()
+    a, count = n.input("a", (3,)), n.input("n", (), np.int32)
+    doubled = n.ew(a, a, EW.SUM, name="invariant")
+    loop = n.loop(count)
+    rec = loop.add_recurrence(n.const([0, 0, 0]))
+    rec.set_input(1, n.ew(rec.get_output(0), doubled, EW.SUM))
+    n.last(loop, rec, "y")
+    text = n.network.to_mlir()
+    assert text.index('"Add"') < text.index("loop.loop")
+    np.testing.assert_array_equal(n.run(a=f32([1, 2, 3]), n=i32(4))[0], f32([8, 16, 24]))
+
+
+# ----- Classics ----------------------------------------------------------------
+
+
+def sigmoid(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return 1 / (1 + np.exp(-x))
+
+
+def test_gru() -> None:
+    """A GRU by a recurrence, with all its states collected."""
+    hidden, width, steps = 5, 4, 7
+    rng = np.random.default_rng(0)
+    weights = {
+        gate: (
+            rng.standard_normal((hidden, width)).astype(np.float32),
+            rng.standard_normal((hidden, hidden)).astype(np.float32),
+            rng.standard_normal(hidden).astype(np.float32),
+        )
+        for gate in "zrh"
+    }
+    n = Net("gru")
+    x, count = n.input("x", (-1, width)), n.input("n", (), np.int32)
+    loop = n.loop(count)
+    row = loop.add_iterator(x).get_output(0)
+    state = loop.add_recurrence(n.const(np.zeros(hidden)))
+    h = state.get_output(0)
+
+    def gate(name: str, by: trt.ITensor, kind: ACT) -> trt.ITensor:
+        w, r, b = (n.const(one) for one in weights[name])
+        total = n.ew(n.ew(n.mv(w, row), n.mv(r, by), EW.SUM), b, EW.SUM)
+        return n.act(total, kind)
+
+    z = gate("z", h, ACT.SIGMOID)
+    r = gate("r", h, ACT.SIGMOID)
+    candidate = gate("h", n.ew(r, h, EW.PROD), ACT.TANH)
+    keep = n.ew(z, h, EW.PROD)
+    add = n.ew(n.ew(n.const(np.ones(hidden)), z, EW.SUB), candidate, EW.PROD)
+    after = n.ew(keep, add, EW.SUM)
+    state.set_input(1, after)
+    n.last(loop, state, "last")
+    n.collect(loop, after, count, "all")
+    values = rng.standard_normal((steps, width)).astype(np.float32)
+    last, every = n.run(x=values, n=i32(steps))
+    want = []
+    h_ = np.zeros(hidden, np.float32)
+    for step in values:
+        pre = {g: w @ step + b for g, (w, _, b) in weights.items()}
+        z_ = sigmoid(pre["z"] + weights["z"][1] @ h_)
+        r_ = sigmoid(pre["r"] + weights["r"][1] @ h_)
+        c_ = np.tanh(pre["h"] + weights["h"][1] @ (r_ * h_))
+        h_ = z_ * h_ + (1 - z_) * c_
+        want.append(h_)
+    np.testing.assert_allclose(every, want, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(last, h_, rtol=1e-4, atol=1e-6)
+
+
+def test_lstm_bidirectional() -> None:
+    """An LSTM by two recurrences, forwards and by reverse iterators with kREVERSE."""
+    hidden, width, steps = 3, 2, 6
+    rng = np.random.default_rng(1)
+    w = rng.standard_normal((4 * hidden, width)).astype(np.float32)
+    r = rng.standard_normal((4 * hidden, hidden)).astype(np.float32)
+    n = Net("lstm")
+    x, count = n.input("x", ("T", width)), n.input("n", (), np.int32)
+
+    def direction(reverse: bool) -> None:
+        loop = n.loop(count, "backward" if reverse else "forward")
+        row = loop.add_iterator(x, 0, reverse).get_output(0)
+        hs, cs = (loop.add_recurrence(n.const(np.zeros(hidden))) for _ in range(2))
+        total = n.ew(n.mv(n.const(w), row), n.mv(n.const(r), hs.get_output(0)), EW.SUM)
+
+        def part(k: int, kind: ACT) -> trt.ITensor:
+            cut = n.network.add_slice(total, (k * hidden,), (hidden,), (1,))
+            return n.act(cut.get_output(0), kind)
+
+        i, f, o = (part(k, ACT.SIGMOID) for k in range(3))
+        g = part(3, ACT.TANH)
+        c = n.ew(n.ew(f, cs.get_output(0), EW.PROD), n.ew(i, g, EW.PROD), EW.SUM)
+        h = n.ew(o, n.act(c, ACT.TANH), EW.PROD)
+        hs.set_input(1, h)
+        cs.set_input(1, c)
+        kind = OUT.REVERSE if reverse else OUT.CONCATENATE
+        n.collect(loop, h, count, f"h{int(reverse)}", 0, kind)
+
+    direction(False)
+    direction(True)
+
+    def reference(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        h, c, states = np.zeros(hidden, np.float32), np.zeros(hidden, np.float32), []
+        for step in values:
+            i, f, o, g = np.split(w @ step + r @ h, 4)
+            c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+            h = sigmoid(o) * np.tanh(c)
+            states.append(h)
+        return np.array(states)
+
+    values = rng.standard_normal((steps, width)).astype(np.float32)
+    forward, backward = n.run(x=values, n=i32(steps))
+    np.testing.assert_allclose(forward, reference(values), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(backward, reference(values[::-1])[::-1], rtol=1e-4, atol=1e-6)
+
+
+def test_attention_decoder() -> None:
+    """Greedy decoding over an attention, until the end token or the count."""
+    vocabulary, hidden, source, limit, end = 6, 4, 5, 8, 0
+    rng = np.random.default_rng(4)
+    embedding = rng.standard_normal((vocabulary, hidden)).astype(np.float32)
+    output = rng.standard_normal((vocabulary, hidden)).astype(np.float32)
+    n = Net("decoder")
+    memory = n.input("memory", (source, hidden))
+    count, length = n.const(limit, np.int32), n.const(limit, np.int32)
+    loop = n.loop(count, "decode")
+    token = loop.add_recurrence(n.const(1, np.int32))
+    state = loop.add_recurrence(n.const(np.zeros(hidden)))
+    net = n.network
+    unfinished = n.ew(token.get_output(0), n.const(end, np.int32), EW.EQUAL)
+    unfinished = net.add_unary(unfinished, trt.UnaryOperation.NOT).get_output(0)
+    loop.add_trip_limit(unfinished, WHILE)
+    embedded = net.add_gather(n.const(embedding), token.get_output(0), 0).get_output(0)
+    query = n.act(n.ew(embedded, state.get_output(0), EW.SUM), ACT.TANH)
+    scores = net.add_softmax(n.mv(memory, query))
+    scores.axes = 1
+    context = net.add_matrix_multiply(scores.get_output(0), MM.VECTOR, memory, MM.NONE)
+    after = n.ew(query, context.get_output(0), EW.SUM)
+    logits = n.mv(n.const(output), after)
+    best = net.add_topk(logits, trt.TopKOperation.MAX, 1, 1).get_output(1)
+    flat = net.add_shuffle(best)
+    flat.reshape_dims = ()
+    token.set_input(1, flat.get_output(0))
+    state.set_input(1, after)
+    n.collect(loop, flat.get_output(0), length, "tokens")
+    n.last(loop, state, "state")
+
+    ends = set()
+    session = n.session()
+    for seed in range(8):
+        feed = np.random.default_rng(seed).standard_normal((source, hidden)).astype(np.float32)
+        tokens, t, s = [], 1, np.zeros(hidden, np.float32)
+        while t != end and len(tokens) < limit:
+            q = np.tanh(embedding[t] + s)
+            e = np.exp(feed @ q - np.max(feed @ q))
+            s = q + (e / e.sum()) @ feed
+            t = int(np.argmax(output @ s))
+            tokens.append(t)
+        ends.add(len(tokens))
+        got, last = session.run(None, {"memory": feed})
+        np.testing.assert_array_equal(got, tokens + [0] * (limit - len(tokens)))
+        np.testing.assert_allclose(last, s, rtol=1e-4, atol=1e-5)
+    assert len(ends) > 1, "the seeds must end at different lengths"
+
+
+# ----- while ---------------------------------------------------------------------
+
+
+def test_while_over_a_recurrence() -> None:
+    """trt_while: tested before each trip on that trip's recurrences, the first included."""
+    n = Net()
+    start, limit = n.input("start", ()), n.input("limit", ())
+    loop = n.loop()
+    rec = loop.add_recurrence(start)
+    trips = loop.add_recurrence(n.const(0, np.int32))
+    loop.add_trip_limit(n.ew(rec.get_output(0), limit, EW.LESS), WHILE)
+    rec.set_input(1, n.ew(rec.get_output(0), n.const(2), EW.PROD))
+    trips.set_input(1, n.ew(trips.get_output(0), n.const(1, np.int32), EW.SUM))
+    n.last(loop, rec, "y")
+    n.last(loop, trips, "trips")
+    n.collect(loop, rec.get_output(0), n.const(12, np.int32), "seen")
+    session = n.session()
+    for first, bound, expected in ((1, 1000, 10), (5, 3, 0), (2, 3, 1), (float("nan"), 3, 0)):
+        y, k, seen = session.run(None, {"start": f32(first), "limit": f32(bound)})
+        assert k == expected
+        np.testing.assert_array_equal(y, f32(first * 2**expected))
+        np.testing.assert_array_equal(seen[:expected], first * 2.0 ** np.arange(expected))
+        np.testing.assert_array_equal(seen[expected:], 0)
+
+
+def test_while_is_a_recurrence() -> None:
+    """trt_while: the condition may be a recurrence itself."""
+    n = Net()
+    go, flags, count = (
+        n.input("go", (), bool), n.input("flags", (-1,), bool), n.input("n", (), np.int32),
+    )  # fmt: skip
+    loop = n.loop(count)
+    flag = loop.add_recurrence(go)
+    loop.add_trip_limit(flag.get_output(0), WHILE)
+    flag.set_input(1, loop.add_iterator(flags).get_output(0))
+    trips = loop.add_recurrence(n.const(0, np.int64))
+    trips.set_input(1, n.ew(trips.get_output(0), n.const(1, np.int64), EW.SUM))
+    n.last(loop, trips, "trips")
+    session = n.session()
+    for first, values, expected in (
+        (True, [1, 1, 0, 1], 3), (False, [1], 0), (True, [1, 1], 2), (True, [], 0),
+    ):  # fmt: skip
+        feeds = {"go": np.array(first), "flags": np.array(values, bool), "n": i32(len(values))}
+        assert session.run(None, feeds) == [expected]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_while_reads_an_iterator(reverse: bool) -> None:
+    """trt_while_guard: evaluated only where there is a next slice."""
+    n = Net()
+    x, count = n.input("x", (-1,)), n.input("n", (), np.int32)
+    loop = n.loop(count)
+    item = loop.add_iterator(x, 0, reverse).get_output(0)
+    loop.add_trip_limit(n.ew(item, n.const(0), EW.GREATER), WHILE)
+    total = loop.add_recurrence(n.const(0))
+    total.set_input(1, n.ew(total.get_output(0), item, EW.SUM))
+    n.last(loop, total, "total")
+    session = n.session()
+    for values, expected in (([1, 2, -1, 4], 3), ([1, 2, 3], 6), ([-1, 2], 0), ([], 0)):
+        given = f32(values)
+        feeds = {"x": given[::-1] if reverse else given, "n": i32(len(values))}
+        np.testing.assert_array_equal(session.run(None, feeds)[0], f32(expected))
+    with pytest.raises(loopc.RunError, match=r"slice 2 of a value with extent 2"):
+        feeds = {"x": f32([1, 2]), "n": i32(3)}
+        session.run(None, {**feeds, "x": feeds["x"]})
+
+
+def test_while_with_an_iterator_and_no_count() -> None:
+    """trt_iterator: without a count the condition itself must end within the extent."""
+    n = Net()
+    x = n.input("x", (-1,))
+    loop = n.loop()
+    item = loop.add_iterator(x).get_output(0)
+    loop.add_trip_limit(n.ew(item, n.const(0), EW.GREATER), WHILE)
+    trips = loop.add_recurrence(n.const(0))
+    trips.set_input(1, n.ew(trips.get_output(0), item, EW.SUM))
+    n.last(loop, trips, "y")
+    session = n.session()
+    np.testing.assert_array_equal(session.run(None, {"x": f32([3, 4, 0, 9])})[0], f32(7))
+    with pytest.raises(loopc.RunError, match=r"Iterator .*slice 2 of a value with extent 2"):
+        session.run(None, {"x": f32([3, 4])})
+
+
+def test_while_guard_of_what_may_fail() -> None:
+    """trt_while_guard: a gather beyond the end is not evaluated after the last trip."""
+    n = Net()
+    x, count = n.input("x", (-1,)), n.input("n", (), np.int32)
+    loop = n.loop(count)
+    at = loop.add_recurrence(n.const(0, np.int32))
+    item = n.network.add_gather(x, at.get_output(0), 0).get_output(0)
+    loop.add_trip_limit(n.ew(item, n.const(0), EW.GREATER), WHILE)
+    at.set_input(1, n.ew(at.get_output(0), n.const(1, np.int32), EW.SUM))
+    total = loop.add_recurrence(n.const(0))
+    total.set_input(1, n.ew(total.get_output(0), item, EW.SUM))
+    n.last(loop, total, "y")
+    session = n.session()
+    for values, expected in (([1, 2, 3], 6), ([1, 0, 3], 1), ([], 0)):
+        feeds = {"x": f32(values), "n": i32(len(values))}
+        np.testing.assert_array_equal(session.run(None, feeds)[0], f32(expected))
+
+
+def test_while_shares_with_the_body() -> None:
+    """trt_while: what condition and body share is carried, not computed again."""
+    n = Net()
+    x = n.input("x", ())
+    loop = n.loop()
+    rec = loop.add_recurrence(x)
+    square = n.ew(rec.get_output(0), rec.get_output(0), EW.PROD, name="square")
+    loop.add_trip_limit(n.ew(square, n.const(100), EW.LESS), WHILE)
+    rec.set_input(1, n.ew(square, n.const(1), EW.SUM))
+    n.last(loop, rec, "y")
+    # Once in front of the loop, once at the end of its body.
+    assert n.network.to_mlir().count('"Mul"') == 2
+    session = n.session()
+    for first, expected in ((1, 26), (2, 26), (20, 20)):
+        np.testing.assert_array_equal(session.run(None, {"x": f32(first)})[0], f32(expected))
+
+
+def test_while_invariant() -> None:
+    """trt_while: an invariant condition: never, or as often as the count says."""
+    n = Net()
+    go, count = n.input("go", (), bool), n.input("n", (), np.int64)
+    loop = n.loop(count)
+    loop.add_trip_limit(go, WHILE)
+    rec = loop.add_recurrence(n.const(0))
+    rec.set_input(1, n.ew(rec.get_output(0), n.const(1), EW.SUM))
+    n.last(loop, rec, "y")
+    session = n.session()
+    for value, expected in ((True, 5), (False, 0)):
+        feeds = {"go": np.array(value), "n": np.array(5)}
+        np.testing.assert_array_equal(session.run(None, feeds)[0], f32(expected))
+
+
+# ----- Nesting, lengths, shapes -----------------------------------------------------
+
+
+def test_nested_loops_over_two_axes() -> None:
+    """trt_nesting: an inner loop over the columns of the outer loop's rows."""
+    n = Net()
+    x = n.input("x", (-1, -1))
+    rows, columns = n.input("rows", (), np.int32), n.input("columns", (), np.int32)
+    outer = n.loop(rows, "outer")
+    inner = n.loop(columns, "inner")
+    row = outer.add_iterator(x).get_output(0)
+    cell = inner.add_iterator(row).get_output(0)
+    total = inner.add_recurrence(n.const(0))
+    total.set_input(1, n.ew(total.get_output(0), cell, EW.SUM))
+    n.collect(inner, total.get_output(0), columns, "partial")
+    partial = n.network.get_output(0)
+    n.network.unmark_output(partial)
+    n.collect(outer, partial, rows, "y", 1)
+    last = inner.add_loop_output(total.get_output(0), OUT.LAST_VALUE).get_output(0)
+    running = outer.add_recurrence(n.const(0))
+    running.set_input(1, n.ew(running.get_output(0), last, EW.SUM))
+    n.last(outer, running, "total")
+    values = np.arange(12, dtype=np.float32).reshape(3, 4)
+    y, all_ = n.run(x=values, rows=i32(3), columns=i32(4))
+    exclusive = np.cumsum(values, 1) - values
+    np.testing.assert_array_equal(y, exclusive.T)
+    assert all_ == values.sum()
+    assert "Loop" in str(n.network) or "loop 'outer'" in str(n.network)
+
+
+def test_inner_loop_of_invariants_stays_outside() -> None:
+    """trt_membership: a loop that uses nothing of another one is not in it."""
+    n = Net()
+    x, count = n.input("x", ()), n.input("n", (), np.int32)
+
+    def power(of: trt.ITensor, name: str) -> tuple[trt.ILoop, trt.IRecurrenceLayer]:
+        loop = n.loop(count, name)
+        rec = loop.add_recurrence(of)
+        rec.set_input(1, n.ew(rec.get_output(0), x, EW.PROD))
+        return loop, rec
+
+    first, rec = power(n.const(1), "first")
+    value = first.add_loop_output(rec.get_output(0), OUT.LAST_VALUE).get_output(0)
+    second = n.loop(count, "second")
+    total = second.add_recurrence(n.const(0))
+    total.set_input(1, n.ew(total.get_output(0), value, EW.SUM))
+    n.last(second, total, "y")
+    text = n.network.to_mlir()
+    assert text.index("loop.yield") < text.rindex("loop.loop")
+    np.testing.assert_array_equal(n.run(x=f32(2), n=i32(3))[0], f32(24))
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("kind", [OUT.CONCATENATE, OUT.REVERSE])
+def test_length(kind: OUT, level: int) -> None:
+    """trt_length: longer than the trips is padded with zero, shorter ends the run."""
+    n = Net()
+    x = n.input("x", (-1, 2))
+    count, length = n.input("n", (), np.int32), n.input("length", (), np.int64)
+    loop = n.loop(count)
+    n.collect(loop, loop.add_iterator(x).get_output(0), length, "y", 0, kind)
+    n.collect(loop, loop.add_iterator(x).get_output(0), length, "z", 1, kind)
+    session = n.session(level)
+    values = f32([[1, 2], [3, 4], [5, 6]])
+    for trips in range(4):
+        rows = values[:trips]
+        rows = rows[::-1] if kind == OUT.REVERSE else rows
+        for extent in range(trips, 6):
+            want = np.zeros((extent, 2), np.float32)
+            want[:trips] = rows
+            feeds = {"x": values, "n": i32(trips), "length": np.array(extent)}
+            y, z = session.run(None, feeds)
+            np.testing.assert_array_equal(y, want)
+            np.testing.assert_array_equal(z, want.T)
+    with pytest.raises(loopc.RunError, match=r"Loop 'loop'.*length 2"):
+        session.run(None, {"x": values, "n": i32(3), "length": np.array(2)})
+
+
+def test_iterator_beyond_the_extent() -> None:
+    """trt_iterator: more trips than slices end the run; a reversed one begins at the count."""
+    n = Net()
+    x, count = n.input("x", (-1,)), n.input("n", (), np.int32)
+    loop = n.loop(count)
+    n.collect(loop, loop.add_iterator(x, 0, True).get_output(0), count, "y")
+    session = n.session()
+    got = session.run(None, {"x": f32([1, 2, 3, 4]), "n": i32(2)})[0]
+    np.testing.assert_array_equal(got, f32([2, 1]))
+    with pytest.raises(loopc.RunError, match="slice"):
+        session.run(None, {"x": f32([1]), "n": i32(2)})
+
+
+def test_recurrence_changes_its_extents() -> None:
+    """A recurrence may grow, which TensorRT refuses."""
+    n = Net()
+    x, count = n.input("x", (1,)), n.input("n", (), np.int32)
+    loop = n.loop(count)
+    rec = loop.add_recurrence(x)
+    assert rec.get_output(0).shape == (1,)
+    twice = n.network.add_concatenation([rec.get_output(0), rec.get_output(0)])
+    twice.axis = 0
+    rec.set_input(1, twice.get_output(0))
+    assert rec.get_output(0).shape == (-1,)
+    n.last(loop, rec, "y")
+    np.testing.assert_array_equal(n.run(x=f32([7]), n=i32(3))[0], np.full(8, 7, np.float32))
+
+
+def test_loop_without_outputs_vanishes() -> None:
+    """trt_no_outputs: a loop that gives nothing is removed, finished or not."""
+    n = Net()
+    x, count = n.input("x", ()), n.input("n", (), np.int32)
+    loop = n.loop(count, "gone")
+    rec = loop.add_recurrence(x)
+    n.ew(rec.get_output(0), x, EW.SUM)
+    n.loop(None, "empty")
+    n.out(n.ew(x, x, EW.SUM), "y")
+    assert "loop.loop" not in n.network.to_mlir()
+    assert n.run(x=f32(2), n=i32(9)) == [4]
+
+
+def test_loop_whose_output_nobody_reads() -> None:
+    """trt_no_outputs: the same for a loop whose outputs lead nowhere."""
+    n = Net()
+    x, count = n.input("x", ()), n.input("n", (), np.int32)
+    loop = n.loop(count)
+    rec = loop.add_recurrence(x)
+    rec.set_input(1, n.ew(rec.get_output(0), x, EW.SUM))
+    loop.add_loop_output(rec.get_output(0), OUT.LAST_VALUE)
+    n.out(n.ew(x, x, EW.SUM), "y")
+    assert "loop.loop" not in n.network.to_mlir()
+
+
+def test_swapped_recurrences() -> None:
+    """loop_parallel_assign: next values are read before any recurrence is replaced."""
+    n = Net()
+    a, b, count = n.input("a", ()), n.input("b", ()), n.input("n", (), np.int32)
+    loop = n.loop(count)
+    first, second = loop.add_recurrence(a), loop.add_recurrence(b)
+    first.set_input(1, second.get_output(0))
+    second.set_input(1, first.get_output(0))
+    n.last(loop, first, "x")
+    n.last(loop, second, "y")
+    assert n.run(a=f32(1), b=f32(2), n=i32(3)) == [2, 1]
+
+
+# ----- Conditionals ------------------------------------------------------------------
+
+
+def test_conditional() -> None:
+    """if_lazy: only the branch that is taken runs; it may have another shape."""
+    n = Net()
+    x, c = n.input("x", (-1,)), n.input("c", (), bool)
+    index = n.input("index", (), np.int32)
+    branch = n.network.add_if_conditional()
+    branch.name = "choice"
+    branch.set_condition(c)
+    inner = branch.add_input(x).get_output(0)
+    item = n.network.add_gather(inner, index, 0).get_output(0)
+    item = n.network.add_unsqueeze(item, n.const([0], np.int64)).get_output(0)
+    n.out(branch.add_output(item, n.ew(inner, inner, EW.SUM)).get_output(0), "y")
+    session = n.session()
+    feeds: dict[str, Any] = {"x": f32([1, 2, 3]), "index": i32(1)}
+    np.testing.assert_array_equal(session.run(None, {**feeds, "c": np.array(True)})[0], [2])
+    np.testing.assert_array_equal(session.run(None, {**feeds, "c": np.array(False)})[0], [2, 4, 6])
+    # What would fail in the other branch does not.
+    feeds["index"] = i32(9)
+    np.testing.assert_array_equal(session.run(None, {**feeds, "c": np.array(False)})[0], [2, 4, 6])
+    with pytest.raises(loopc.RunError):
+        session.run(None, {**feeds, "c": np.array(True)})
+
+
+def test_conditional_and_loops() -> None:
+    """trt_nesting: a conditional in a loop, and a loop in its branch."""
+    n = Net()
+    x, count = n.input("x", (-1,)), n.input("n", (), np.int32)
+    loop = n.loop(count, "outer")
+    item = loop.add_iterator(x).get_output(0)
+    branch = n.network.add_if_conditional()
+    branch.set_condition(n.ew(item, n.const(0), EW.GREATER))
+    inner = branch.add_input(item).get_output(0)
+    power = n.loop(n.const(3, np.int32), "power")
+    rec = power.add_recurrence(inner)
+    rec.set_input(1, n.ew(rec.get_output(0), inner, EW.PROD))
+    cubed = power.add_loop_output(rec.get_output(0), OUT.LAST_VALUE).get_output(0)
+    zero = n.ew(inner, inner, EW.SUB)
+    result = branch.add_output(cubed, zero).get_output(0)
+    n.collect(loop, result, count, "y")
+    text = n.network.to_mlir()
+    assert text.index("loop.loop") < text.index("scf.if") < text.rindex("loop.loop")
+    (y,) = n.run(x=f32([2, -2, 3]), n=i32(3))
+    np.testing.assert_array_equal(y, f32([16, 0, 81]))
+
+
+# ----- What is refused ------------------------------------------------------------------
+
+
+def refuses(n: Net, code: str, *parts: str) -> None:
+    """The network is refused with that code, naming `parts`."""
+    with pytest.raises(loopc.CompileError) as caught:
+        n.session()
+    message = str(caught.value)
+    assert caught.value.code == code, message
+    for part in parts:
+        assert part in message, f"{part!r} is not in {message!r}"
+
+
+def counting(n: Net, name: str = "loop") -> tuple[trt.ILoop, trt.IRecurrenceLayer]:
+    """A loop of three trips with a recurrence that is closed, and an output."""
+    loop = n.loop(n.const(3, np.int32), name)
+    rec = loop.add_recurrence(n.const(0))
+    rec.name = name + "_rec"
+    rec.set_input(1, n.ew(rec.get_output(0), n.const(1), EW.SUM, name + "_next"))
+    n.last(loop, rec, name + "_last")
+    return loop, rec
+
+
+def no_limit(n: Net) -> None:
+    loop = n.loop(None, "endless")
+    rec = loop.add_recurrence(n.const(0))
+    rec.set_input(1, rec.get_output(0))
+    n.last(loop, rec, "y")
+
+
+def two_whiles(n: Net) -> None:
+    loop, rec = counting(n)
+    for k in range(2):
+        condition = n.ew(rec.get_output(0), n.const(9), EW.LESS)
+        loop.add_trip_limit(condition, WHILE).name = f"while{k}"
+
+
+def two_counts(n: Net) -> None:
+    loop, _ = counting(n)
+    loop.add_trip_limit(n.const(4, np.int32), COUNT).name = "second"
+
+
+def count_of_floats(n: Net) -> None:
+    loop = n.loop(None, "bad")
+    loop.add_trip_limit(n.const(3.0), COUNT).name = "limit"
+    rec = loop.add_recurrence(n.const(0))
+    rec.set_input(1, rec.get_output(0))
+    n.last(loop, rec, "y")
+
+
+def while_of_integers(n: Net) -> None:
+    loop, rec = counting(n)
+    loop.add_trip_limit(n.const([True, False], bool), WHILE).name = "vector"
+
+
+def count_from_inside(n: Net) -> None:
+    loop = n.loop(None, "inside")
+    rec = loop.add_recurrence(n.const(1, np.int32))
+    rec.set_input(1, n.ew(rec.get_output(0), n.const(1, np.int32), EW.SUM))
+    loop.add_trip_limit(rec.get_output(0), COUNT).name = "limit"
+    n.last(loop, rec, "y")
+
+
+def last_value_of_a_layer(n: Net) -> None:
+    loop, rec = counting(n)
+    inner = n.ew(rec.get_output(0), n.const(1), EW.SUM, "no_recurrence")
+    layer = loop.add_loop_output(inner, OUT.LAST_VALUE)
+    layer.name = "wrong"
+    n.out(layer.get_output(0), "y")
+
+
+def last_value_of_another_loop(n: Net) -> None:
+    _, rec = counting(n, "first")
+    second, _ = counting(n, "second")
+    layer = second.add_loop_output(rec.get_output(0), OUT.LAST_VALUE)
+    layer.name = "wrong"
+    n.out(layer.get_output(0), "y")
+
+
+def never_closed(n: Net) -> None:
+    loop, _ = counting(n)
+    loop.add_recurrence(n.const(0)).name = "open"
+
+
+def while_of_an_output(n: Net) -> None:
+    loop, rec = counting(n)
+    last = n.network.get_output(0)
+    condition = n.ew(last, n.const(5), EW.LESS, "too_late")
+    loop.add_trip_limit(condition, WHILE).name = "limit"
+
+
+def inside_of_an_output(n: Net) -> None:
+    loop, rec = counting(n)
+    last = n.network.get_output(0)
+    rec.set_input(1, n.ew(rec.get_output(0), last, EW.SUM, "too_early"))
+
+
+def initial_from_inside(n: Net) -> None:
+    loop, rec = counting(n)
+    second = loop.add_recurrence(n.ew(rec.get_output(0), n.const(1), EW.SUM, "start"))
+    second.name = "second"
+    second.set_input(1, second.get_output(0))
+    n.last(loop, second, "y")
+
+
+def cycle(n: Net) -> None:
+    x = n.const(1)
+    first = n.network.add_elementwise(x, x, EW.SUM)
+    first.name = "first"
+    second = n.network.add_elementwise(first.get_output(0), x, EW.SUM)
+    second.name = "second"
+    first.set_input(1, second.get_output(0))
+    n.out(second.get_output(0), "y")
+
+
+def inner_output(n: Net) -> None:
+    _, rec = counting(n)
+    n.out(n.ew(rec.get_output(0), n.const(1), EW.SUM, "inner"), "y")
+
+
+def no_length(n: Net) -> None:
+    loop, rec = counting(n)
+    layer = loop.add_loop_output(rec.get_output(0), OUT.CONCATENATE)
+    layer.name = "collected"
+    n.out(layer.get_output(0), "y")
+
+
+def length_from_inside(n: Net) -> None:
+    loop, rec = counting(n)
+    length = n.network.add_cast(rec.get_output(0), np.int32).get_output(0)
+    n.collect(loop, rec.get_output(0), length, "y")
+
+
+def length_of_a_vector(n: Net) -> None:
+    loop, rec = counting(n)
+    n.collect(loop, rec.get_output(0), n.const([3], np.int32), "y")
+
+
+def collected_axis(n: Net) -> None:
+    loop, rec = counting(n)
+    n.collect(loop, rec.get_output(0), n.const(3, np.int32), "y", axis=2)
+
+
+def reverse_without_count(n: Net) -> None:
+    loop = n.loop(None, "loop")
+    rec = loop.add_recurrence(n.const(0))
+    loop.add_trip_limit(n.ew(rec.get_output(0), n.const(9), EW.LESS), WHILE)
+    iterator = loop.add_iterator(n.const([1, 2, 3]), 0, True)
+    iterator.name = "backwards"
+    rec.set_input(1, n.ew(rec.get_output(0), iterator.get_output(0), EW.SUM))
+    n.last(loop, rec, "y")
+
+
+def iterator_axis(n: Net) -> None:
+    loop, rec = counting(n)
+    iterator = loop.add_iterator(n.const([1, 2, 3]), 1)
+    iterator.name = "columns"
+    n.collect(loop, iterator.get_output(0), n.const(3, np.int32), "y")
+
+
+def iterator_from_inside(n: Net) -> None:
+    loop, rec = counting(n)
+    vector = n.network.add_unsqueeze(rec.get_output(0), n.const([0], np.int64)).get_output(0)
+    iterator = loop.add_iterator(vector)
+    iterator.name = "inner"
+    n.collect(loop, iterator.get_output(0), n.const(3, np.int32), "y")
+
+
+def not_nested(n: Net) -> None:
+    first, a = counting(n, "first")
+    second, b = counting(n, "second")
+    a.set_input(1, n.ew(a.get_output(0), b.get_output(0), EW.SUM))
+    b.set_input(1, n.ew(b.get_output(0), a.get_output(0), EW.SUM))
+
+
+def ranks_differ(n: Net) -> None:
+    n.out(n.ew(n.input("a", (3,)), n.input("b", (1, 3)), EW.SUM, "sum"), "y")
+
+
+def types_differ(n: Net) -> None:
+    n.out(n.ew(n.input("a", (3,)), n.input("b", (3,), np.int32), EW.SUM, "sum"), "y")
+
+
+def shapes_differ(n: Net) -> None:
+    n.out(n.ew(n.input("a", (3,)), n.input("b", (4,)), EW.SUM, "sum"), "y")
+
+
+def recurrence_changes_type(n: Net) -> None:
+    loop, _ = counting(n)
+    rec = loop.add_recurrence(n.const(0))
+    rec.name = "changing"
+    rec.set_input(1, n.network.add_cast(rec.get_output(0), np.int32).get_output(0))
+    n.last(loop, rec, "y")
+
+
+def recurrence_changes_rank(n: Net) -> None:
+    loop, _ = counting(n)
+    rec = loop.add_recurrence(n.const(0))
+    rec.name = "changing"
+    more = n.network.add_unsqueeze(rec.get_output(0), n.const([0], np.int64))
+    rec.set_input(1, more.get_output(0))
+    n.last(loop, rec, "y")
+
+
+def wrong_in_the_body(n: Net) -> None:
+    loop, _ = counting(n, "outer")
+    rec = loop.add_recurrence(n.const([1, 2]))
+    rec.set_input(1, n.ew(rec.get_output(0), n.const([1, 2, 3]), EW.SUM, "misfit"))
+    n.last(loop, rec, "y")
+
+
+def two_names(n: Net) -> None:
+    x = n.input("x", ())
+    n.out(n.ew(x, x, EW.SUM), "y")
+    n.out(n.ew(x, x, EW.PROD), "y")
+
+
+def no_output(n: Net) -> None:
+    n.input("x", ())
+
+
+def no_condition(n: Net) -> None:
+    branch = n.network.add_if_conditional()
+    branch.name = "choice"
+    n.out(branch.add_output(n.const(1), n.const(2)).get_output(0), "y")
+
+
+def branches_differ(n: Net) -> None:
+    branch = n.network.add_if_conditional()
+    branch.set_condition(n.input("c", (), bool))
+    layer = branch.add_output(n.const(1), n.const(2, np.int32))
+    layer.name = "join"
+    n.out(layer.get_output(0), "y")
+
+
+def inside_of_a_branch(n: Net) -> None:
+    branch = n.network.add_if_conditional()
+    branch.name = "choice"
+    branch.set_condition(n.input("c", (), bool))
+    inner = n.ew(branch.add_input(n.const(1)).get_output(0), n.const(1), EW.SUM, "inner")
+    n.out(branch.add_output(inner, inner).get_output(0), "y")
+    n.out(inner, "leak")
+
+
+REFUSED: list[tuple[Callable[[Net], None], str, tuple[str, ...]]] = [
+    (no_limit, "LC0803", ("'endless'", "no trip limit")),
+    (two_whiles, "LC0803", ("'loop'", "kWHILE", "'while0'", "'while1'")),
+    (two_counts, "LC0803", ("'loop'", "kCOUNT", "'second'")),
+    (count_of_floats, "LC0803", ("'limit'", "INT32 or INT64")),
+    (while_of_integers, "LC0803", ("'vector'", "BOOL")),
+    (count_from_inside, "LC0803", ("'limit'", "'inside'")),
+    (last_value_of_a_layer, "LC0806", ("'wrong'", "no_recurrence", "'loop'")),
+    (last_value_of_another_loop, "LC0806", ("'wrong'", "'second'")),
+    (never_closed, "LC0804", ("'open'", "'loop'", "setInput(1")),
+    (while_of_an_output, "LC0803", ("'loop'", "'limit'", "'too_late'")),
+    (inside_of_an_output, "LC0808", ("'loop'", "'too_early'")),
+    (initial_from_inside, "LC0804", ("'second'", "start", "'loop'")),
+    (cycle, "LC0808", ("'first'", "'second'")),
+    (inner_output, "LC0809", ("'inner'", "'loop'")),
+    (no_length, "LC0806", ("'collected'", "'loop'", "setInput(1")),
+    (length_from_inside, "LC0806", ("'y_layer'", "'loop'")),
+    (length_of_a_vector, "LC0806", ("'y_layer'", "INT32")),
+    (collected_axis, "LC0806", ("'y_layer'", "axis 2")),
+    (reverse_without_count, "LC0805", ("'backwards'", "'loop'", "kCOUNT")),
+    (iterator_axis, "LC0805", ("'columns'", "axis 1")),
+    (iterator_from_inside, "LC0805", ("'inner'", "'loop'")),
+    (not_nested, "LC0807", ("'first'", "'second'", "cleanly nested")),
+    (ranks_differ, "LC0802", ("'sum'", "'a'", "'b'", "ranks 1 and 2")),
+    (types_differ, "LC0802", ("'sum'", "'a'", "'b'", "FLOAT and INT32")),
+    (shapes_differ, "LC0303", ("'sum'",)),
+    (recurrence_changes_type, "LC0804", ("'changing'",)),
+    (recurrence_changes_rank, "LC0804", ("'changing'",)),
+    (wrong_in_the_body, "LC0303", ("Loop 'outer'", "'misfit'")),
+    (two_names, "LC0809", ("'y'",)),
+    (no_output, "LC0809", ("markOutput",)),
+    (no_condition, "LC0810", ("'choice'",)),
+    (branches_differ, "LC0810", ("'join'",)),
+    (inside_of_a_branch, "LC0809", ("'inner'", "'choice'")),
+]
+
+
+@pytest.mark.parametrize(("build", "code", "parts"), REFUSED, ids=lambda one: getattr(one, "__name__", ""))  # fmt: skip
+def test_refused(build: Callable[[Net], None], code: str, parts: tuple[str, ...]) -> None:
+    """Each network that is not well formed is refused, naming the layers."""
+    n = Net("refused")
+    build(n)
+    refuses(n, code, *parts)
+    # It can be asked again, and says the same.
+    refuses(n, code, *parts)
+
+
+def test_calls_that_are_refused() -> None:
+    """What is wrong with a call is said at once, and the network can be used."""
+    n, other = Net(), Net("other")
+    x = n.input("x", (2,))
+    with pytest.raises(loopc.InvalidArgument, match="another network"):
+        n.ew(x, other.input("x", (2,)), EW.SUM)
+    with pytest.raises(loopc.InvalidArgument, match="no input 2"):
+        n.network.add_elementwise(x, x, EW.SUM).set_input(2, x)
+    with pytest.raises(loopc.InvalidArgument, match="do not fill"):
+        n.network.add_constant((3,), np.zeros(2, np.float32))
+    with pytest.raises(loopc.InvalidArgument, match="cannot be 99"):
+        n.network.add_unary(x, 99)  # type: ignore[arg-type]
+    with pytest.raises(loopc.InvalidArgument, match="no output 1"):
+        n.network.add_identity(x).get_output(1)
+    with pytest.raises(loopc.InvalidArgument, match="no layer"):
+        n.network.get_layer(99)
+    n.out(n.ew(x, x, EW.SUM), "y")
+    np.testing.assert_array_equal(n.run(x=f32([1, 2]))[0], f32([2, 4]))
+
+
+# ----- What a network says of itself -------------------------------------------------
+
+
+def test_layers_tensors_and_text() -> None:
+    """num_layers, get_layer, names, types and the network as text."""
+    n = Net("named")
+    x = n.input("x", ("rows", 4), np.float16)
+    layer = n.network.add_elementwise(x, x, EW.PROD)
+    assert layer.name == "(Unnamed Layer* 0) [ElementWise]"
+    layer.name = "square"
+    y = layer.get_output(0)
+    assert y.name == "square_output"
+    n.out(y, "y")
+    assert n.network.num_layers == len(n.network) == 1
+    found = n.network.get_layer(0)
+    assert found == layer and isinstance(found, trt.IElementWiseLayer)
+    assert found.op == EW.PROD and found.type == trt.LayerType.ELEMENTWISE
+    assert (found.num_inputs, found.num_outputs) == (2, 1)
+    assert found.get_input(1) == x and found.get_input(2) is None
+    assert (y.shape, y.dtype) == ((-1, 4), trt.float16)
+    assert x.is_network_input and y.is_network_output and not y.is_network_input
+    text = str(n.network)
+    for part in ("network 'named'", "x: HALF [rows, 4]", "#0 ElementWise 'square' (x, x)",
+                 "operation = PROD", "y: HALF [?, 4]"):  # fmt: skip
+        assert part in text
+    mlir = n.network.to_mlir()
+    assert 'loopc.name = "x"' in mlir and 'loopc.dims = ["rows", ""]' in mlir
+
+
+def test_types_follow_changes() -> None:
+    """A tensor's shape is that of the network as it is when it is asked for."""
+    n = Net()
+    x = n.input("x", (2, 3))
+    layer = n.network.add_concatenation([x, x])
+    assert layer.get_output(0).shape == (4, 3)
+    layer.axis = 1
+    assert layer.get_output(0).shape == (2, 6)
+    layer.axis = 2
+    with pytest.raises(loopc.InvalidArgument, match="axis 2"):
+        _ = layer.get_output(0).shape
+    layer.axis = 0
+    assert layer.get_output(0).shape == (4, 3)
+
+
+def test_dims_and_shapes_are_pinned() -> None:
+    """Session options pin the network's dimensions as they pin a model's."""
+    n = Net()
+    x = n.input("x", ("rows", -1))
+    n.out(n.ew(x, x, EW.SUM), "y")
+    options = loopc.SessionOptions(dims={"rows": 2}, shapes={"x": [None, 3]})
+    session = loopc.InferenceSession(n.network, options)
+    assert session.get_outputs()[0].shape == [2, 3]
+    with pytest.raises(loopc.CompileError, match="'columns'"):
+        loopc.InferenceSession(n.network, loopc.SessionOptions(dims={"columns": 2}))
+
+
+def test_ahead_of_time(tmp_path: Path) -> None:
+    """A network compiles into a shared library as a model does."""
+    n = Net("counted")
+    counting(n)
+    library = tmp_path / "counted.so"
+    loopc.compile(n.network, library, emit="shared")
+    assert "counted_run" in (tmp_path / "counted.h").read_text()
+    assert loopc.load(library).run(None, {}) == [3]
+    assert n.run() == [3]
+
+
+def test_deep_networks() -> None:
+    """Thousands of layers in a row need no deep stack and no square of time."""
+    n = Net()
+    count = n.input("n", (), np.int32)
+    loop = n.loop(count)
+    rec = loop.add_recurrence(n.const(0))
+    value = rec.get_output(0)
+    one = n.const(1)
+    for _ in range(2000):
+        value = n.ew(value, one, EW.SUM)
+    assert value.shape == ()
+    rec.set_input(1, value)
+    n.last(loop, rec, "y")
+    assert "loop.loop" in n.network.to_mlir()

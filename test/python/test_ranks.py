@@ -1,0 +1,339 @@
+# ===- test_ranks.py - Operators on values of any rank -===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Operators on inputs whose rank is not declared, against NumPy, and what they cost to compile."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+
+import loopc
+import numpy as np
+import pytest
+from loop_models.registry import f32, graph, i64, noise, ramp
+
+RANKS = ((), (3,), (1,), (0,), (2, 3), (1, 3), (2, 1, 3), (4, 1, 2, 3), (2,) * 7, (1,) * 9)
+MATRICES = ((3,), (2, 3), (2, 2, 3), (1, 2, 2, 3))
+
+
+def session(text: str, *, opset: int = 21) -> loopc.InferenceSession:
+    return loopc.InferenceSession(graph(text, opset=opset).SerializeToString())
+
+
+def compare(got: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> None:
+    """Equal in number, shape, dtype and (nearly) value."""
+    assert len(got) == len(want)
+    for one, other in zip(got, want, strict=True):
+        assert one.shape == np.shape(other)
+        assert one.dtype == np.asarray(other).dtype
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("operator", "function"),
+    [("Neg", np.negative), ("Abs", np.abs), ("Relu", lambda x: np.maximum(x, 0)), ("Exp", np.exp)],
+)
+def test_unary(operator: str, function: Callable[[np.ndarray], np.ndarray]) -> None:
+    model = session(f"(float[] x) => (float[] y) {{ y = {operator}(x) }}")
+    for shape in RANKS:
+        x = noise(*shape)
+        compare(model.run(None, {"x": x}), [function(x)])
+
+
+def test_cast_and_clip() -> None:
+    model = session("""(float[] x, float low) => (int32[] y, bool[] z) {
+        c = Clip(x, low)
+        y = Cast<to = 6>(c)
+        z = Cast<to = 9>(y)
+    }""")
+    for shape in RANKS:
+        x = 4 * noise(*shape)
+        clipped = np.maximum(x, -1).astype(np.int32)
+        compare(model.run(None, {"x": x, "low": f32(-1)}), [clipped, clipped != 0])
+
+
+def test_where() -> None:
+    model = session("(bool[] p, float[] x, float[] y) => (float[] z) { z = Where(p, x, y) }")
+    shapes = ((), (3,), (2, 3), (2, 1), (2, 1, 3), (1, 2, 1, 3))
+    for a, b, c in itertools.product(shapes, repeat=3):
+        p, x, y = ramp(*a) % 2 == 0, ramp(*b), ramp(*c, start=5)
+        compare(model.run(None, {"p": p, "x": x, "y": y}), [np.where(p, x, y)])
+
+
+def test_integer_division() -> None:
+    """A zero among the divisors is found, whatever the rank."""
+    model = session("(int64[] x, int64[] y) => (int64[] z) { z = Div(x, y) }")
+    compare(model.run(None, {"x": i64([[7], [-7]]), "y": i64([2, -2])}), [i64([[3, -3], [-3, 3]])])
+    with pytest.raises(loopc.Error, match="division by zero"):
+        model.run(None, {"x": i64([[7], [-7]]), "y": i64([2, 0])})
+
+
+def test_prelu() -> None:
+    """The slope broadcasts to x, never x to the slope."""
+    model = session("(float[] x, float[] s) => (float[] y) { y = PRelu(x, s) }")
+    x = noise(2, 3)
+    compare(model.run(None, {"x": x, "s": ramp(3)}), [np.where(x < 0, x * ramp(3), x)])
+    with pytest.raises(loopc.Error, match="broadcast"):
+        model.run(None, {"x": x, "s": ramp(2, 2, 3)})
+
+
+@pytest.mark.parametrize("declared", ["float[]", "float[A,B]"])
+def test_matmul(declared: str) -> None:
+    model = session(f"(float[] x, {declared} y) => (float[] z) {{ z = MatMul(x, y) }}")
+    right = [(3, 2)] if "A" in declared else [(3,), (3, 2), (2, 3, 4), (5, 1, 3, 6)]
+    for a, b in itertools.product([(3,), (4, 3), (2, 4, 3), (5, 2, 4, 3), (0, 4, 3)], right):
+        x, y = noise(*a), noise(*b, seed=1)
+        try:
+            want = x @ y
+        except ValueError:
+            with pytest.raises(loopc.Error, match="broadcast"):
+                model.run(None, {"x": x, "y": y})
+            continue
+        compare(model.run(None, {"x": x, "y": y}), [want])
+    with pytest.raises(loopc.Error, match="scalar"):
+        model.run(None, {"x": f32(1), "y": ramp(3, 2)})
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize("axes", [[], [0], [-1], [0, 2], [-3, -1], [-1, 1]])
+def test_reduce(axes: list[int], keepdims: int) -> None:
+    """Over all axes, one, or several, that are constant."""
+    given = f"axes = Constant<value = int64[{len(axes)}] {{{', '.join(map(str, axes))}}}>()"
+    model = session(f"""(float[] x) => (float[] y) {{
+        {given if axes else ""}
+        y = ReduceSum<keepdims = {keepdims}>(x{", axes" if axes else ""})
+    }}""")
+    for shape in RANKS:
+        x = ramp(*shape)
+        try:
+            want = x.sum(axis=tuple(axes) if axes else None, keepdims=bool(keepdims))
+        except np.exceptions.AxisError:
+            with pytest.raises(loopc.Error, match="out of range"):
+                model.run(None, {"x": x})
+            continue
+        except ValueError:
+            with pytest.raises(loopc.Error, match="repeated"):
+                model.run(None, {"x": x})
+            continue
+        compare(model.run(None, {"x": x}), [want])
+
+
+@pytest.mark.parametrize("declared", ["float[]", "float[A,B,C]"])
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_reduce_over_axes_of_the_run(declared: str, keepdims: int) -> None:
+    """Which axes, and how many, is an input: the result's rank is, too."""
+    model = session(f"""({declared} x, int64[N] axes) => (float[] y) {{
+        y = ReduceMax<keepdims = {keepdims}>(x, axes)
+    }}""")
+    for shape in [(4, 2, 3)] if "A" in declared else [(3,), (2, 3), (4, 2, 3), (4, 2, 3, 5)]:
+        x = noise(*shape)
+        for count in range(len(shape) + 1):
+            for axes in itertools.combinations(range(len(shape)), count):
+                want = x.max(axis=axes or None, keepdims=bool(keepdims))
+                compare(model.run(None, {"x": x, "axes": i64(axes)}), [want])
+
+
+def test_along_an_axis() -> None:
+    model = session("""(float[] x) => (float[] s, float[] v, int64[] i, float[] a, float[] b,
+                                       int64[] g, float[] c) {
+        k = Constant<value = int64[1] {2}>()
+        axis = Constant<value = int64 {-1}>()
+        s = Softmax(x)
+        v, i = TopK<axis = -1>(x, k)
+        a, b = Split<axis = -1, num_outputs = 2>(x)
+        g = ArgMax<axis = -1, keepdims = 0>(x)
+        c = CumSum(x, axis)
+    }""")
+    for shape in MATRICES:
+        x = noise(*shape)
+        e = np.exp(x - x.max(axis=-1, keepdims=True))
+        i = np.argsort(-x, axis=-1, kind="stable")[..., :2]
+        want = [e / e.sum(axis=-1, keepdims=True), np.take_along_axis(x, i, -1), i]
+        want += [*np.array_split(x, 2, axis=-1), x.argmax(-1), np.cumsum(x, axis=-1)]
+        compare(model.run(None, {"x": x}), want)
+    with pytest.raises(loopc.Error, match="out of range for rank 0"):
+        model.run(None, {"x": f32(1)})
+
+
+def test_softmax_of_version_11() -> None:
+    """All axes from the given one on are one."""
+    text = "(float[] x) => (float[] y) { y = Softmax<axis = 1>(x) }"
+    model = session(text, opset=11)
+    for shape in ((2, 3), (2, 3, 2), (2, 1, 2, 2)):
+        x = noise(*shape)
+        e = np.exp(x.reshape(2, -1))
+        compare(model.run(None, {"x": x}), [(e / e.sum(1, keepdims=True)).reshape(shape)])
+
+
+def test_normalizations() -> None:
+    model = session("""(float[] x, float[C] s, float[C] b, float[K] t) => (float[] y, float[] z) {
+        y = InstanceNormalization<epsilon = 0.001>(x, s, b)
+        z = LayerNormalization<axis = -1, epsilon = 0.001>(x, t)
+    }""")
+    for shape in ((2, 3, 4), (2, 3, 2, 4), (1, 3, 2, 2, 4)):
+        x = noise(*shape)
+        axes = tuple(range(2, x.ndim))
+        wide = (3,) + (1,) * len(axes)
+        y = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + 0.001)
+        y = y * ramp(3).reshape(wide) + ramp(3, start=1).reshape(wide)
+        z = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 0.001) * ramp(4)
+        feeds = {"x": x, "s": ramp(3), "b": ramp(3, start=1), "t": ramp(4)}
+        compare(model.run(None, feeds), [y, z])
+
+
+def test_concat_and_gather() -> None:
+    model = session("""(float[] x, float[] y, int64[] i) => (float[] c, float[] g) {
+        c = Concat<axis = -1>(x, y, x)
+        g = Gather<axis = -1>(x, i)
+    }""")
+    for shape in MATRICES:
+        for indices in (1, [0, 2], [[1, -1], [0, 0]], []):
+            x, y, i = ramp(*shape), ramp(*shape[:-1], 2), i64(indices)
+            want = [np.concatenate([x, y, x], axis=-1), np.take(x, i, axis=-1)]
+            compare(model.run(None, {"x": x, "y": y, "i": i}), want)
+    with pytest.raises(loopc.Error, match="differs from input 0"):
+        model.run(None, {"x": ramp(2, 3), "y": ramp(1, 2, 3), "i": i64(0)})
+
+
+def test_shapes() -> None:
+    model = session("""(float[] x) => (int64[] s, int64 n, int64[] t, float[] f, float[] r) {
+        s = Shape(x)
+        n = Size(x)
+        t = Shape<start = -2, end = 9>(x)
+        f = Flatten<axis = 1>(x)
+        r = Transpose(x)
+    }""")
+    for shape in ((3,), (2, 3), (2, 2, 3), (0, 2)):
+        x = ramp(*shape)
+        flat = x.reshape(shape[0], int(np.prod(shape[1:])))
+        compare(model.run(None, {"x": x}), [i64(shape), i64(x.size), i64(shape[-2:]), flat, x.T])
+
+
+def test_squeeze_and_unsqueeze() -> None:
+    squeeze = session("(float[] x) => (float[] y) { y = Squeeze(x) }")
+    for shape in ((), (1,), (3, 1), (1, 2, 1, 3, 1), (0, 1)):
+        compare(squeeze.run(None, {"x": ramp(*shape)}), [ramp(*shape).squeeze()])
+    model = session("(float[] x, int64[N] a) => (float[] y, float[] z) { y = Unsqueeze(x, a)\n"
+                    "z = Squeeze(y, a) }")  # fmt: skip
+    for shape in ((), (2,), (3, 1)):
+        for axes in ([], [0], [-1, 0]):
+            x = ramp(*shape)
+            wide = np.expand_dims(x, tuple(axes))
+            compare(model.run(None, {"x": x, "a": i64(axes)}), [wide, x])
+    for axes, message in (([0, 0], "repeated"), ([5], "out of range")):
+        with pytest.raises(loopc.Error, match=message):
+            model.run(None, {"x": ramp(2), "a": i64(axes)})
+
+
+def test_expand_tile_constant() -> None:
+    expand = session("(float[A,B] x, int64[N] s) => (float[] y) { y = Expand(x, s) }")
+    for shape in ([6], [1, 2], [1], [], [3, 1, 1, 2]):
+        want = ramp(2, 1) * np.ones(shape, np.float32)
+        compare(expand.run(None, {"x": ramp(2, 1), "s": i64(shape)}), [want])
+    with pytest.raises(loopc.Error, match="broadcast"):
+        expand.run(None, {"x": ramp(2, 1), "s": i64([3, 1])})
+    tile = session("(float[] x, int64[N] r) => (float[] y) { y = Tile(x, r) }")
+    for shape, repeats in (((2, 3), [2, 2]), ((3,), [0]), ((), []), ((2, 1, 3), [1, 4, 2])):
+        want = np.tile(ramp(*shape), repeats)
+        compare(tile.run(None, {"x": ramp(*shape), "r": i64(repeats)}), [want])
+    with pytest.raises(loopc.Error, match="repeats"):
+        tile.run(None, {"x": ramp(2, 1), "r": i64([3])})
+    constant = session("(int64[N] s) => (float[] y) "
+                       "{ y = ConstantOfShape<value = float[1] {2.5}>(s) }")  # fmt: skip
+    for shape in ([], [2], [3, 0], [2, 3, 1]):
+        want = np.full(shape, 2.5, np.float32)
+        compare(constant.run(None, {"s": i64(shape)}), [want])
+    with pytest.raises(loopc.Error, match="less than 0"):
+        constant.run(None, {"s": i64([-1])})
+
+
+def test_slice() -> None:
+    """Any number of axes, all lists known at run time only."""
+    model = session("""(float[] x, int64[N] s, int64[N] e, int64[N] a, int64[N] t)
+        => (float[] y) { y = Slice(x, s, e, a, t) }""")
+    lists = (
+        ([], [], [], []), ([0], [1], [0], [1]), ([1, 0], [9, -1], [1, 0], [1, 1]),
+        ([-1], [-(2**62)], [1], [-1]), ([-1], [-(2**63)], [1], [-2]), ([4], [0], [-1], [-1]),
+        ([3], [1], [0], [1]), ([0], [2**63 - 1], [1], [2**63 - 1]),
+    )  # fmt: skip
+    for starts, ends, axes, steps in lists:
+        for shape in ((3, 4), (2, 3, 4), (0, 3)):
+            x = ramp(*shape)
+            at = [slice(None)] * x.ndim
+            for s, e, a, t in zip(starts, ends, axes, steps, strict=True):
+                at[a] = slice(s, None if e < -100 else e, t)
+            feeds = {"x": x, "s": i64(starts), "e": i64(ends), "a": i64(axes), "t": i64(steps)}
+            compare(model.run(None, feeds), [x[tuple(at)]])
+    for axis, step, message in ((2, 1, "out of range"), (1, 0, "step")):
+        feeds = {"x": ramp(3, 4), "s": i64([0]), "e": i64([1])}
+        with pytest.raises(loopc.Error, match=message):
+            model.run(None, feeds | {"a": i64([axis]), "t": i64([step])})
+
+
+def test_nonzero() -> None:
+    model = session("(float[] x) => (int64[] y) { y = NonZero(x) }")
+    for shape in ((2,), (3, 2), (2, 3, 4), (2, 0, 3)):
+        x = ramp(*shape) % 3
+        compare(model.run(None, {"x": x}), [i64(np.nonzero(x)).reshape(x.ndim, -1)])
+
+
+def test_switch_over_ranks() -> None:
+    """An operator that has no form of its own is compiled for each rank up to 8."""
+    model = session("(float[] x, int64[] i) => (float[] y) { y = GatherElements<axis = -1>(x, i) }")
+    for shape in ((3,), (2, 3), (1, 2, 1, 2, 1, 1, 2, 3)):
+        x, i = noise(*shape), i64(np.zeros(shape)) + 1
+        compare(model.run(None, {"x": x, "i": i}), [np.take_along_axis(x, i, -1)])
+    with pytest.raises(loopc.Error, match="rank 9"):
+        model.run(None, {"x": ramp(*(1,) * 9), "i": i64(np.zeros((1,) * 9))})
+
+
+def squeezed(count: int) -> str:
+    """`count` Ifs in a row that drop a leading 1 where there is one."""
+    return "\n".join(
+        f"""s{k} = Shape<start = 0, end = 1>(v{k})
+        p{k} = Equal(s{k}, one)
+        v{k + 1} = If <then_branch = t{k} () => (float[] a{k}) {{ a{k} = Squeeze(v{k}, axes) }},
+                       else_branch = e{k} () => (float[] b{k}) {{ b{k} = Identity(v{k}) }}> (p{k})"""
+        for k in range(count)
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            f"""(float[A,B,C] v0) => (float[] y) {{
+                one = Constant<value = int64[1] {{1}}>()
+                axes = Constant<value = int64[1] {{0}}>()
+                {squeezed(12)}
+                y = Neg(v12)
+            }}""",
+            id="twelve_ifs",
+        ),
+        pytest.param(
+            f"""(float[A,B,C] v0, float[] w) => (float[] y) {{
+                one = Constant<value = int64[1] {{1}}>()
+                axes = Constant<value = int64[1] {{0}}>()
+                {squeezed(3)}
+                a = Add(v1, v2)
+                b = Mul(a, v3)
+                y = Sub(b, w)
+            }}""",
+            id="elementwise_chain",
+        ),
+        pytest.param("(float[] x, float[] y) => (float[] z) { z = Add(x, y) }", id="add"),
+        pytest.param("(float[] x, float[] y) => (float[] z) { z = MatMul(x, y) }", id="matmul"),
+    ],
+)
+def test_time_to_compile(text: str) -> None:
+    """Code is linear in the number of operators: well under a second of CPU time."""
+    session("(float x) => (float y) { y = Neg(x) }")
+    before = time.process_time()
+    session(text)
+    assert time.process_time() - before < 1
