@@ -12,6 +12,7 @@
 docs/Dialects/<Name>.md   include/loopc/Dialect/<Name>/IR/*.td
 docs/Passes.md            every include/loopc/**/Passes.td
 docs/Errors.md            include/loopc/Support/Diagnostics.def
+docs/OpenVINOLayers.md    the rows in lib/Frontend/OpenVINO/*.cpp
 ========================  ====================================================
 
 With ``--check`` nothing is written: a page that is stale, missing or left over
@@ -33,6 +34,7 @@ from repo import ROOT, files, read
 LLVM_BIN = Path("/usr/lib/llvm-22/bin")
 DIALECTS = Path("include/loopc/Dialect")
 DIAGNOSTICS = Path("include/loopc/Support/Diagnostics.def")
+OPENVINO = Path("lib/Frontend/OpenVINO")
 NOTE = "<!-- Made by utils/gen_docs.py from {source}; ./dev docs writes it again. -->\n\n"
 
 
@@ -179,6 +181,32 @@ def errors_page() -> dict[Path, str]:
     return {Path("docs/Errors.md"): NOTE.format(source=DIAGNOSTICS) + "\n".join(lines) + "\n"}
 
 
+_LAYER_ROW = re.compile(r'\{"(\w+)",\s*(?:opsets\(\{([\d, ]+)\}\)|v1)')
+
+
+def layers_page() -> dict[Path, str]:
+    """The layer types of OpenVINO IR, and the versions of each."""
+    rows: dict[str, set[int]] = {}
+    for path in files({".cpp"}, (str(OPENVINO),)):
+        for name, versions in _LAYER_ROW.findall(read(path)):
+            numbers = {int(v) for v in versions.split(",")} if versions else {1}
+            rows.setdefault(name, set()).update(numbers)
+    if not rows:
+        raise DocsError(f"{OPENVINO}: no rows of layer types")
+    lines = [
+        "# Layers of OpenVINO IR",
+        "",
+        f"The {len(rows)} layer types that loopc reads ([OpenVINO.md](OpenVINO.md)), with the",
+        "opsets whose version of them it takes. The opset is the one that introduced the version,",
+        "as IR writes it.",
+        "",
+        "| layer | opsets |",
+        "|---|---|",
+    ]
+    lines += [f"| {name} | {', '.join(map(str, sorted(rows[name])))} |" for name in sorted(rows)]
+    return {Path("docs/OpenVINOLayers.md"): NOTE.format(source=OPENVINO) + "\n".join(lines) + "\n"}
+
+
 def left_over(pages: dict[Path, str]) -> list[Path]:
     """Pages of dialects that are no more."""
     found = (path.relative_to(ROOT) for path in (ROOT / "docs/Dialects").glob("*.md"))
@@ -192,7 +220,7 @@ def main() -> int:
     arguments = parser.parse_args()
     pages: dict[Path, str] = {}
     try:
-        for make in (dialect_pages, passes_page, errors_page):
+        for make in (dialect_pages, passes_page, errors_page, layers_page):
             pages |= make()
     except DocsError as error:
         print(f"gen_docs: error: {error}")

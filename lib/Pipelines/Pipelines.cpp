@@ -23,6 +23,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -58,6 +59,7 @@ static void addToLinalg(OpPassManager &manager,
   functions.addPass(createLoopHoistDims());
   addCleanup(functions);
   if (options.optLevel > 0) {
+    functions.addPass(createLoopFoldConstants());
     functions.addPass(createLoopInvariantCodeMotionPass());
     functions.addPass(createLoopHoistDims());
     functions.addPass(createLoopCollectAppended());
@@ -119,6 +121,10 @@ static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
     vectorize.registers = options.vectors.registers;
     vectorize.maskBits = options.vectors.maskBits;
     functions.addPass(createLoopVectorizeContractions(vectorize));
+    LoopVectorizeRowsOptions rows;
+    rows.vectorBits = options.vectors.bits;
+    rows.maskBits = options.vectors.maskBits;
+    functions.addPass(createLoopVectorizeRows(rows));
   }
   functions.addPass(createConvertLinalgToLoopsPass());
   functions.addPass(createConvertLoopToSCF());
@@ -135,6 +141,9 @@ static void addToLLVM(OpPassManager &manager) {
   // Copies of what turned out to be strided views.
   manager.addNestedPass<func::FuncOp>(createLowerBufferCopies());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  // Vectors that go to elements apart from one another.
+  manager.addPass(createConvertVectorToSCFPass());
+  manager.addPass(createOutlineNests());
   manager.addPass(createExpandMath());
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(createConvertLoopRuntimeToLLVM());

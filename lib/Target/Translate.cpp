@@ -168,6 +168,9 @@ static void setFunctionAttributes(llvm::Module &module,
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     if (!machine.getTargetFeatureString().empty())
       function.addFnAttr("target-features", machine.getTargetFeatureString());
+    // Half of a register is LLVM's default on many CPUs; kernels use all of it.
+    if (machine.getTargetTriple().isX86())
+      function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr("no-trapping-math", "true");
     function.addFnAttr(llvm::Attribute::NoUnwind);
     // Backtraces and profilers go through models too.

@@ -614,6 +614,9 @@ class ILoopOutputLayer(ILoopBoundaryLayer):
     axis = _Int("axis", "The new axis.")
 
 
+B = TypeVar("B", bound=ILoopBoundaryLayer)
+
+
 class ILoop:
     """A loop: the layers at its border. What else is in it follows from who uses what."""
 
@@ -630,7 +633,7 @@ class ILoop:
     def name(self, text: str) -> None:
         self._network._raw.set_loop_name(self._number, text)
 
-    def _add(self, kind: type[ILoopBoundaryLayer], tensor: ITensor) -> Any:
+    def _add(self, kind: type[B], tensor: ITensor) -> B:
         number = self._network._add_number(kind.KIND, [tensor], self._number)
         layer = kind(self._network, number, self)
         self._network._layers[number] = layer
@@ -700,6 +703,9 @@ class IIfConditionalOutputLayer(IIfConditionalBoundaryLayer):
     TYPE = t.LayerType.CONDITIONAL_OUTPUT
 
 
+C = TypeVar("C", bound=IIfConditionalBoundaryLayer)
+
+
 class IIfConditional:
     """An if: layers that depend on its inputs run where their branch is taken."""
 
@@ -716,7 +722,7 @@ class IIfConditional:
     def name(self, text: str) -> None:
         self._network._raw.set_conditional_name(self._number, text)
 
-    def _add(self, kind: type[IIfConditionalBoundaryLayer], tensors: list[ITensor]) -> Any:
+    def _add(self, kind: type[C], tensors: list[ITensor]) -> C:
         number = self._network._add_number(kind.KIND, tensors, self._number)
         layer = kind(self._network, number, self)
         self._network._layers[number] = layer

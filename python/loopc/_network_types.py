@@ -314,7 +314,8 @@ def numpy_type(dtype: DataType) -> np.dtype[Any]:
             except TypeError:
                 import ml_dtypes
 
-                return np.dtype(getattr(ml_dtypes, name))
+                found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+                return found
     return np.dtype(object)
 
 

@@ -35,9 +35,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -126,6 +126,9 @@ fp8 = DataType.FP8
 int4 = DataType.INT4
 
 Shape = Sequence[int | str]
+
+L = TypeVar("L", bound=ILayer)
+C = TypeVar("C", IConvolutionLayer, IDeconvolutionLayer)
 
 
 class INetworkDefinition:
@@ -218,7 +221,7 @@ class INetworkDefinition:
     ) -> int:
         return self._raw.add_layer(kind, self._numbers(tensors), scope, outputs)
 
-    def _add(self, kind: type[ILayer], *tensors: ITensor | None, **values: Any) -> Any:
+    def _add(self, kind: type[L], *tensors: ITensor | None, **values: Any) -> L:
         layer = kind(self, self._add_number(kind.KIND, tensors))
         self._layers[layer._number] = layer
         for name, value in values.items():
@@ -314,13 +317,13 @@ class INetworkDefinition:
 
     def _add_convolution(
         self,
-        kind: type[ILayer],
+        kind: type[C],
         input: ITensor,
         maps: int,
         shape: Sequence[int],
         kernel: Any,
         bias: Any,
-    ) -> Any:
+    ) -> C:
         layer = self._add(kind, input, num_output_maps=maps, kernel_size_nd=shape)
         if kernel is not None:
             layer.kernel = kernel
@@ -463,19 +466,18 @@ class INetworkDefinition:
         self,
         op_type: str,
         inputs: Sequence[ITensor | None],
+        attributes: Mapping[str, Any] | None = None,
         num_outputs: int = 1,
-        **attributes: Any,
     ) -> INodeLayer:
         """An operator of ONNX in its newest version; None leaves an input out.
 
-        Attributes are int, float, str, lists of those, or arrays for
-        tensors.
+        Attributes are int, float, str, lists of those, or arrays for tensors.
         """
         number = self._add_number(INodeLayer.KIND, inputs, outputs=num_outputs)
         layer = INodeLayer(self, number)
         self._layers[number] = layer
         layer.op_type = op_type
-        for name, value in attributes.items():
+        for name, value in (attributes or {}).items():
             self._set_attribute(number, name, value)
         return layer
 

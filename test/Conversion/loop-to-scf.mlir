@@ -8,15 +8,18 @@ func.func @counted(%n: i64, %x0: f32) -> f32 {
   // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i64
   // CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : i64
   // CHECK: %[[TRIPS:.*]] = arith.maxsi %[[N]], %[[ZERO]]
-  // CHECK: scf.for %[[I:.*]] = %[[ZERO]] to %[[TRIPS]] step %[[ONE]] iter_args({{.*}}%[[X:[^ ]+]] = %[[X0]])
-  // CHECK: %[[MASK:.*]] = arith.constant 1023
-  // CHECK: %[[LOW:.*]] = arith.andi %[[I]], %[[MASK]]
-  // CHECK: %[[NOW:.*]] = arith.cmpi eq, %[[LOW]], %[[MASK]]
-  // CHECK: scf.if %[[NOW]]
-  // CHECK-NEXT: loop.poll
+  // CHECK: %[[STRIP:.*]] = arith.constant 1024
+  // CHECK: scf.for %[[BEGIN:.*]] = %[[ZERO]] to %[[TRIPS]] step %[[STRIP]] iter_args({{.*}}%[[XS:[^ ]+]] = %[[X0]])
+  // CHECK: %[[LEFT:.*]] = arith.subi %[[TRIPS]], %[[BEGIN]]
+  // CHECK: %[[SIZE:.*]] = arith.minsi %[[LEFT]], %
+  // CHECK: %[[END:.*]] = arith.addi %[[BEGIN]], %[[SIZE]]
+  // CHECK: scf.for %[[I:.*]] = %[[BEGIN]] to %[[END]] step %[[ONE]] iter_args({{.*}}%[[X:[^ ]+]] = %[[XS]])
   // CHECK: %[[Y:.*]] = arith.addf %[[X]], %[[X]]
   // CHECK: loop.check %{{.*}}, "not smaller" iteration %[[I]] : i64
   // CHECK: scf.yield {{.*}}%[[Y]]
+  // CHECK: %[[NOW:.*]] = arith.cmpi eq, %[[SIZE]], %
+  // CHECK: scf.if %[[NOW]]
+  // CHECK-NEXT: loop.poll
   %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : f32) {
     %y = arith.addf %x, %x : f32
     %ok = arith.cmpf olt, %y, %x : f32
@@ -52,7 +55,8 @@ func.func @counted_while(%n: i64, %go: i1, %x0: f32) -> f32 {
 // body sees of it is what was yielded last.
 // CHECK-LABEL: func @condition_read(
 func.func @condition_read(%n: i64, %x0: i1) -> i1 {
-  // CHECK: scf.for {{.*}} iter_args(%[[C:[^ ]+]] = %true{{[^,]*}}, %{{[^ ]+}} = %{{[^ ]+}}) -> (i1, i1)
+  // CHECK: scf.for {{.*}} iter_args(%[[CS:[^ ]+]] = %true{{[^,]*}}, %{{[^ ]+}} = %{{[^ ]+}}) -> (i1, i1)
+  // CHECK: scf.for {{.*}} iter_args(%[[C:[^ ]+]] = %[[CS]], %{{[^ ]+}} = %{{[^ ]+}}) -> (i1, i1)
   // CHECK: %[[NOT:.*]] = arith.xori %[[C]]
   // CHECK: scf.yield %[[NOT]], %[[C]]
   %true = arith.constant true
@@ -112,11 +116,12 @@ func.func @nested(%n: i64, %x0: f32) -> f32 {
 // CHECK-LABEL: func @short_inside(
 func.func @short_inside(%n: i64, %x: memref<8xf32>) {
   // CHECK: scf.for
-  // CHECK: %[[MASK:.*]] = arith.constant {{[0-9]+}} : i64
-  // CHECK: arith.andi %{{.*}}, %[[MASK]]
+  // CHECK: scf.for
+  // CHECK-NOT: loop.poll
+  // CHECK: scf.for
+  // CHECK-NOT: loop.poll
   // CHECK: scf.if
   // CHECK-NEXT: loop.poll
-  // CHECK: scf.for
   %true = arith.constant true
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -4,7 +4,8 @@
 
 // CHECK-LABEL: func @empty_loop(
 func.func @empty_loop(%n: tensor<i64>, %x: tensor<f32>) -> tensor<f32> {
-  // CHECK: %[[R:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (f32)
+  // CHECK: %[[R:.*]] = scf.for {{.*}} iter_args(%[[S:.*]] = %{{.*}}) -> (f32)
+  // CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %[[S]]) -> (f32)
   // CHECK-NOT: memref.
   // CHECK: %[[NEXT:.*]] = arith.addf %[[A]], %{{.*}} : f32
   // CHECK-NEXT: scf.yield %[[NEXT]] : f32

@@ -132,13 +132,14 @@ func.func @growing_while(%go: tensor<i1>, %x: tensor<?x8xf32>, %row: tensor<1x8x
 
 // -----
 
-// Trips known on entry: collected in place, no allocation in the body.
+// Trips known on entry: collected in place, no allocation in the body; the
+// state stays in a register.
 // CHECK-LABEL: func @collected_in_place(
 func.func @collected_in_place(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x4xf32> {
   // CHECK: %[[ALL:.*]] = memref.alloc(%{{.*}}) {{.*}}: memref<?x4xf32>
   // CHECK: loop.loop
   // CHECK-NOT: memref.alloc
-  // CHECK: memref.subview %{{.*}}[%{{.*}}, 0] [1, 4] [1, 1]
+  // CHECK: vector.transfer_write %{{.*}}, %[[ALL]][%{{.*}}, %{{.*}}] {{.*}} : vector<4xf32>, memref<?x4xf32>
   // CHECK-NOT: memref.alloc
   // CHECK: return
   %s, %all = loop.loop (%i : tensor<i64>, %c : tensor<i1>) trips(%n : tensor<i64>)

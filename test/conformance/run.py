@@ -51,8 +51,10 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
                         help="control: models with control flow or collections; "
                         "expanded: those, and with it in an operator's function body")  # fmt: skip
     parser.add_argument("--aot", action="store_true", help="compile ahead of time (loopc.aot)")
-    parser.add_argument("--engine", choices=("loopc", "onnxruntime", "reference"), default="loopc",
-                        help="another engine, for comparison")  # fmt: skip
+    parser.add_argument("--engine", default="loopc",
+                        choices=("loopc", "onnxruntime", "reference", "openvino", "loopc-ir"),
+                        help="another engine, for comparison; loopc-ir: loopc on what OpenVINO "
+                        "writes of the model")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default 2)")
     parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="per case")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write every result")

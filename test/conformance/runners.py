@@ -10,7 +10,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -98,11 +100,64 @@ def _reference(model: ModelProto | str) -> Runner:
     return lambda feeds: reference.run(proto, feeds)
 
 
+def _convert(model: ModelProto | str) -> Any:
+    """The model as OpenVINO's importer sees it."""
+    import onnx
+    import openvino
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = model if isinstance(model, str) else os.path.join(folder, "model.onnx")
+        if not isinstance(model, str):
+            onnx.save(model, path)
+        try:
+            return openvino.convert_model(path)
+        except Exception as error:
+            raise CompileFailedError(f"OpenVINO does not convert it: {error}") from error
+
+
+def _openvino(model: ModelProto | str) -> Runner:
+    import openvino
+
+    converted = _convert(model)
+    try:
+        compiled = openvino.Core().compile_model(
+            converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+        )
+    except Exception as error:
+        raise CompileFailedError(str(error)) from error
+
+    def run(feeds: dict[str, Any]) -> list[Any]:
+        names = {name for port in compiled.inputs for name in port.names}
+        results = compiled({name: value for name, value in feeds.items() if name in names})
+        return [results[port] for port in compiled.outputs]
+
+    return run
+
+
+def _loopc_ir(model: ModelProto | str) -> Runner:
+    """loopc, on what OpenVINO writes of the model."""
+    import loopc
+    import openvino
+
+    converted = _convert(model)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.xml")
+        openvino.save_model(converted, path, compress_to_fp16=False)
+        try:
+            session = loopc.InferenceSession(path)
+        except loopc.CompileError as error:
+            raise CompileFailedError(str(error), error.code) from error
+    names = {port.name for port in session.get_inputs()}
+    return lambda feeds: session.run(None, {k: v for k, v in feeds.items() if k in names})
+
+
 ENGINES: dict[str, Callable[[ModelProto | str], Runner]] = {
     "loopc": _loopc,
     "loopc-aot": _loopc_aot,
     "onnxruntime": _onnxruntime,
     "reference": _reference,
+    "openvino": _openvino,
+    "loopc-ir": _loopc_ir,
 }
 
 

@@ -57,13 +57,17 @@ def ort_outcome(model: LoopModel, run: Run) -> Outcome:
     return _worker(_run_ort).ask((model.model.SerializeToString(), run.feeds))
 
 
+def openvino_outcome(path: str, feeds: dict[str, Any]) -> Outcome:
+    """OpenVINO's runtime on an ONNX model or IR, in another process: some loops never end."""
+    return _worker(_run_openvino, 5.0).ask((path, feeds))
+
+
 class _Worker:
     """A process that answers requests with one function, started again when it dies."""
 
-    TIME_LIMIT = 120.0
-
-    def __init__(self, answer: Callable[..., Outcome]) -> None:
+    def __init__(self, answer: Callable[..., Outcome], time_limit: float) -> None:
         self._answer = answer
+        self._time_limit = time_limit
         self._start()
 
     def _start(self) -> None:
@@ -76,9 +80,9 @@ class _Worker:
     def ask(self, request: tuple[Any, ...]) -> Outcome:
         try:
             self._pipe.send(request)
-            if self._pipe.poll(self.TIME_LIMIT):
+            if self._pipe.poll(self._time_limit):
                 return self._pipe.recv()
-            problem = f"no answer within {self.TIME_LIMIT:.0f} s"
+            problem = f"no answer within {self._time_limit:.0f} s"
             self._process.kill()
             self._process.join()
         except (EOFError, ConnectionError):
@@ -89,8 +93,8 @@ class _Worker:
 
 
 @functools.cache
-def _worker(answer: Callable[..., Outcome]) -> _Worker:
-    return _Worker(answer)
+def _worker(answer: Callable[..., Outcome], time_limit: float = 120.0) -> _Worker:
+    return _Worker(answer, time_limit)
 
 
 def _serve(pipe: multiprocessing.connection.Connection, answer: Callable[..., Outcome]) -> None:
@@ -142,6 +146,19 @@ def _run_ort(model: bytes, feeds: dict[str, Any]) -> Outcome:
         session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         return Outcome(values=session.run(None, feeds))
     except Exception as error:  # onnxruntime's errors have no common base.
+        return Outcome(error=f"{type(error).__name__}: {error}")
+
+
+def _run_openvino(path: str, feeds: dict[str, Any]) -> Outcome:
+    import openvino
+
+    config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+    try:
+        compiled = openvino.Core().compile_model(path, "CPU", config)
+        names = {name for port in compiled.inputs for name in port.names}
+        results = compiled({name: value for name, value in feeds.items() if name in names})
+        return Outcome(values=[np.array(results[port]) for port in compiled.outputs])
+    except Exception as error:  # OpenVINO's errors have no common base.
         return Outcome(error=f"{type(error).__name__}: {error}")
 
 

@@ -186,7 +186,8 @@ def test_same_result_every_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("group", "stride", "channels"), [(1, 1, 6), (1, 2, 6), (2, 1, 8), (8, 1, 8)]
+    ("group", "stride", "channels"),
+    [(1, 1, 6), (1, 2, 6), (2, 1, 8), (8, 1, 8), (2, 2, 8), (8, 2, 8), (1, 3, 1)],
 )
 def test_convolution(group: int, stride: int, channels: int) -> None:
     """The same tiles over a convolution's positions."""
@@ -212,3 +213,107 @@ def test_convolution(group: int, stride: int, channels: int) -> None:
                 want[:, out] += part[:, :rows, :columns] * f[out, c, dy, dx]
         (got,) = session.run(None, {"x": x, "f": f, "b": bias})
         _check(got, want, 9 * channels)
+
+
+@pytest.mark.parametrize("kind", ["float", "double", "float16", "int32"])
+@pytest.mark.parametrize("width", [0, 1, 3, 16, 33, 64])
+def test_scores_of_a_growing_cache(kind: str, width: int) -> None:
+    """q times keys transposed, where the keys are a part of a larger buffer."""
+    session = _session(f"""(int64 M, {kind}[H,T,D] k0, {kind}[H,1,D] q) => ({kind}[H,U,D] k, {kind}[H,1,V] s) {{
+        kt0 = Transpose<perm = [0, 2, 1]>(k0)
+        s0 = MatMul(q, kt0)
+        k, s = Loop <body = body (int64 i, bool c, {kind}[H,P,D] pk, {kind}[H,1,R] ps)
+                => (bool c, {kind}[H,P1,D] nk, {kind}[H,1,P1] ns) {{
+            x = Add(q, q)
+            nk = Concat<axis = 1>(pk, x)
+            nkt = Transpose<perm = [0, 2, 1]>(nk)
+            ns = MatMul(q, nkt)
+        }}> (M, "", k0, s0)
+    }}""")
+    numpy_type = TYPES[kind]
+    keys, query = _values(numpy_type, 2, 3, width), _values(numpy_type, 2, 1, width, seed=1)
+    grown, scores = session.run(None, {"M": np.array(5), "k0": keys, "q": query})
+    want = np.concatenate([keys] + [query + query] * 5, axis=1)
+    np.testing.assert_array_equal(grown, want)
+    wide = np.matmul(query.astype(np.float64), want.astype(np.float64).transpose(0, 2, 1))
+    _check(scores, wide, width)
+
+
+@pytest.mark.parametrize("is_constant", [False, True])
+@pytest.mark.parametrize("kind", ["float", "double", "float16"])
+@pytest.mark.parametrize(
+    ("channels", "outputs", "group", "kernel", "stride", "dilation", "length"),
+    [
+        (1, 258, 1, 64, 16, 1, 144),
+        (16, 24, 1, 3, 1, 1, 6),
+        (6, 33, 3, 3, 2, 3, 20),
+        (4, 40, 1, 1, 2, 1, 1),
+        (8, 16, 2, 5, 4, 2, 50),
+        (12, 7, 1, 3, 2, 1, 9),
+    ],
+)
+def test_convolution_across_channels(
+    channels: int,
+    outputs: int,
+    group: int,
+    kernel: int,
+    stride: int,
+    dilation: int,
+    length: int,
+    kind: str,
+    is_constant: bool,
+) -> None:
+    """Positions that are apart, or few: vectors run along the channels of the result."""
+    numpy_type = TYPES[kind]
+    weights = _values(numpy_type, outputs, channels // group, kernel)
+    x, bias = _values(numpy_type, 2, channels, length), _values(numpy_type, outputs)
+    inputs = "" if is_constant else f", {kind}[{outputs},{channels // group},{kernel}] w"
+    session = _session(
+        f"({kind}[2,{channels},{length}] x, {kind}[{outputs}] b{inputs}) => ({kind}[n,m,p] y) {{"
+        f" y = Conv<group = {group}, strides = [{stride}], dilations = [{dilation}]>(x, w, b) }}",
+        {"w": weights} if is_constant else None,
+    )
+    positions = (length - dilation * (kernel - 1) - 1) // stride + 1
+    want = np.zeros((2, outputs, positions)) + bias.astype(np.float64)[:, None]
+    parts = x.astype(np.float64).reshape(2, group, channels // group, length)
+    split = weights.astype(np.float64).reshape(group, outputs // group, -1, kernel)
+    for k in range(kernel):
+        window = parts[..., k * dilation :: stride][..., :positions]
+        product = np.einsum("ngcp,gmc->ngmp", window, split[..., k])
+        want += product.reshape(2, outputs, positions)
+    feeds = {"x": x, "b": bias} | ({} if is_constant else {"w": weights})
+    (got,) = session.run(None, feeds)
+    _check(got, want, channels * kernel)
+
+
+@pytest.mark.parametrize("hidden", [5, 32])
+def test_weights_put_together_of_constants(hidden: int) -> None:
+    """Gates in another order, as exporters write them, are the compiler's work."""
+    text = f"""(float[T,B,7] x) => (float[T,1,B,{hidden}] y) {{
+        zero = Constant<value_ints = [0]>()
+        one = Constant<value_ints = [{hidden}]>()
+        three = Constant<value_ints = [{3 * hidden}]>()
+        end = Constant<value_ints = [9999]>()
+        wi = Slice(w, zero, one, zero)
+        wf = Slice(w, one, three, zero)
+        wo = Slice(w, three, end, zero)
+        wc = Concat<axis = 0>(wi, wo, wf)
+        ww = Unsqueeze(wc, zero)
+        ri = Slice(r, zero, one, zero)
+        rf = Slice(r, one, three, zero)
+        ro = Slice(r, three, end, zero)
+        rc = Concat<axis = 0>(ri, ro, rf)
+        rr = Unsqueeze(rc, zero)
+        y = LSTM<hidden_size = {hidden}>(x, ww, rr)
+    }}"""
+    w, r = _values(np.float32, 4 * hidden, 7), _values(np.float32, 4 * hidden, hidden)
+    session = _session(text, {"w": w, "r": r})
+    order = np.r_[0:hidden, 3 * hidden : 4 * hidden, hidden : 3 * hidden]
+    plain = _session(
+        f"(float[T,B,7] x) => (float[T,1,B,{hidden}] y) {{ y = LSTM<hidden_size = {hidden}>(x, w, r) }}",
+        {"w": w[order][None], "r": r[order][None]},
+    )
+    x = _values(np.float32, 6, 2, 7)
+    np.testing.assert_allclose(
+        session.run(None, {"x": x})[0], plain.run(None, {"x": x})[0], rtol=1e-6, atol=1e-6
+    )

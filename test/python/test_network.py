@@ -9,7 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,90 +18,13 @@ import loopc
 import numpy as np
 import pytest
 from loopc import network as trt
-
-EW = trt.ElementWiseOperation
-MM = trt.MatrixOperation
-ACT = trt.ActivationType
-OUT = trt.LoopOutput
-COUNT, WHILE = trt.TripLimit.COUNT, trt.TripLimit.WHILE
-
-
-class Net:
-    """A network with short names for what the tests need again and again."""
-
-    def __init__(self, name: str = "test") -> None:
-        self.network = trt.create_network(name)
-
-    def input(self, name: str, shape: Any, dtype: Any = np.float32) -> trt.ITensor:
-        return self.network.add_input(name, dtype, shape)
-
-    def const(self, value: Any, dtype: Any = np.float32) -> trt.ITensor:
-        array = np.asarray(value, dtype)
-        return self.network.add_constant(array.shape, array).get_output(0)
-
-    def ew(self, a: trt.ITensor, b: trt.ITensor, op: EW, name: str = "") -> trt.ITensor:
-        layer = self.network.add_elementwise(a, b, op)
-        if name:
-            layer.name = name
-        return layer.get_output(0)
-
-    def act(self, x: trt.ITensor, kind: ACT) -> trt.ITensor:
-        return self.network.add_activation(x, kind).get_output(0)
-
-    def mv(self, matrix: trt.ITensor, vector: trt.ITensor) -> trt.ITensor:
-        layer = self.network.add_matrix_multiply(matrix, MM.NONE, vector, MM.VECTOR)
-        return layer.get_output(0)
-
-    def loop(self, count: trt.ITensor | None = None, name: str = "loop") -> trt.ILoop:
-        loop = self.network.add_loop()
-        loop.name = name
-        if count is not None:
-            loop.add_trip_limit(count, COUNT)
-        return loop
-
-    def out(self, tensor: trt.ITensor, name: str) -> None:
-        tensor.name = name
-        self.network.mark_output(tensor)
-
-    def last(self, loop: trt.ILoop, recurrence: trt.IRecurrenceLayer, name: str) -> None:
-        layer = loop.add_loop_output(recurrence.get_output(0), OUT.LAST_VALUE)
-        self.out(layer.get_output(0), name)
-
-    def collect(
-        self,
-        loop: trt.ILoop,
-        tensor: trt.ITensor,
-        length: trt.ITensor,
-        name: str,
-        axis: int = 0,
-        kind: OUT = OUT.CONCATENATE,
-    ) -> trt.ITensor:
-        layer = loop.add_loop_output(tensor, kind, axis)
-        layer.name = name + "_layer"
-        layer.set_input(1, length)
-        self.out(layer.get_output(0), name)
-        return layer.get_output(0)
-
-    def session(self, level: int | None = None) -> loopc.InferenceSession:
-        return loopc.InferenceSession(self.network, loopc.SessionOptions(opt_level=level))
-
-    def run(self, **feeds: Any) -> list[Any]:
-        return self.session().run(None, feeds)
-
-
-def i32(value: Any) -> np.ndarray[Any, Any]:
-    return np.array(value, np.int32)
-
-
-def f32(value: Any) -> np.ndarray[Any, Any]:
-    return np.array(value, np.float32)
-
+from networks import ACT, EW, MM, OUT, WHILE, Net, counting, f32, i32
 
 # ----- The examples of TensorRT's guide ---------------------------------------
 
 
 def test_guide_for_loop() -> None:
-    """trt_recurrence: ``for (int32_t i = j; ...; i += k)``."""
+    """trt_recurrence, trt_last_value, trt_trips: ``for (int32_t i = j; ...; i += k)``."""
     n = Net()
     j, k, count = (n.input(name, (), np.int32) for name in ("j", "k", "n"))
     loop = n.loop(count)
@@ -133,7 +57,7 @@ def test_guide_iterator(axis: int, reverse: bool) -> None:
 @pytest.mark.parametrize("kind", [OUT.CONCATENATE, OUT.REVERSE])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_guide_concatenate(kind: OUT, axis: int) -> None:
-    """trt_length: {a,b,c} then {d,e,f}, stacked along either axis."""
+    """trt_concatenate: {a,b,c} then {d,e,f}, stacked along either axis."""
     x = f32([[1, 2, 3], [4, 5, 6]])
     n = Net()
     tensor, count = n.input("x", (-1, 3)), n.input("n", (), np.int32)
@@ -356,7 +280,7 @@ def test_while_is_a_recurrence() -> None:
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_while_reads_an_iterator(reverse: bool) -> None:
-    """trt_while_guard: evaluated only where there is a next slice."""
+    """trt_while: evaluated only where there is a next slice."""
     n = Net()
     x, count = n.input("x", (-1,)), n.input("n", (), np.int32)
     loop = n.loop(count)
@@ -392,7 +316,7 @@ def test_while_with_an_iterator_and_no_count() -> None:
 
 
 def test_while_guard_of_what_may_fail() -> None:
-    """trt_while_guard: a gather beyond the end is not evaluated after the last trip."""
+    """trt_while: a gather beyond the end is not evaluated after the last trip."""
     n = Net()
     x, count = n.input("x", (-1,)), n.input("n", (), np.int32)
     loop = n.loop(count)
@@ -445,7 +369,7 @@ def test_while_invariant() -> None:
 
 
 def test_nested_loops_over_two_axes() -> None:
-    """trt_nesting: an inner loop over the columns of the outer loop's rows."""
+    """trt_membership: an inner loop over the columns of the outer loop's rows."""
     n = Net()
     x = n.input("x", (-1, -1))
     rows, columns = n.input("rows", (), np.int32), n.input("columns", (), np.int32)
@@ -496,7 +420,7 @@ def test_inner_loop_of_invariants_stays_outside() -> None:
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("kind", [OUT.CONCATENATE, OUT.REVERSE])
 def test_length(kind: OUT, level: int) -> None:
-    """trt_length: longer than the trips is padded with zero, shorter ends the run."""
+    """trt_concatenate: longer than the trips is padded with zero, shorter ends the run."""
     n = Net()
     x = n.input("x", (-1, 2))
     count, length = n.input("n", (), np.int32), n.input("length", (), np.int64)
@@ -548,7 +472,7 @@ def test_recurrence_changes_its_extents() -> None:
 
 
 def test_loop_without_outputs_vanishes() -> None:
-    """trt_no_outputs: a loop that gives nothing is removed, finished or not."""
+    """trt_membership: a loop that gives nothing is removed, finished or not."""
     n = Net()
     x, count = n.input("x", ()), n.input("n", (), np.int32)
     loop = n.loop(count, "gone")
@@ -561,7 +485,7 @@ def test_loop_without_outputs_vanishes() -> None:
 
 
 def test_loop_whose_output_nobody_reads() -> None:
-    """trt_no_outputs: the same for a loop whose outputs lead nowhere."""
+    """trt_membership: the same for a loop whose outputs lead nowhere."""
     n = Net()
     x, count = n.input("x", ()), n.input("n", (), np.int32)
     loop = n.loop(count)
@@ -612,7 +536,7 @@ def test_conditional() -> None:
 
 
 def test_conditional_and_loops() -> None:
-    """trt_nesting: a conditional in a loop, and a loop in its branch."""
+    """trt_membership: a conditional in a loop, and a loop in its branch."""
     n = Net()
     x, count = n.input("x", (-1,)), n.input("n", (), np.int32)
     loop = n.loop(count, "outer")
@@ -633,295 +557,7 @@ def test_conditional_and_loops() -> None:
     np.testing.assert_array_equal(y, f32([16, 0, 81]))
 
 
-# ----- What is refused ------------------------------------------------------------------
-
-
-def refuses(n: Net, code: str, *parts: str) -> None:
-    """The network is refused with that code, naming `parts`."""
-    with pytest.raises(loopc.CompileError) as caught:
-        n.session()
-    message = str(caught.value)
-    assert caught.value.code == code, message
-    for part in parts:
-        assert part in message, f"{part!r} is not in {message!r}"
-
-
-def counting(n: Net, name: str = "loop") -> tuple[trt.ILoop, trt.IRecurrenceLayer]:
-    """A loop of three trips with a recurrence that is closed, and an output."""
-    loop = n.loop(n.const(3, np.int32), name)
-    rec = loop.add_recurrence(n.const(0))
-    rec.name = name + "_rec"
-    rec.set_input(1, n.ew(rec.get_output(0), n.const(1), EW.SUM, name + "_next"))
-    n.last(loop, rec, name + "_last")
-    return loop, rec
-
-
-def no_limit(n: Net) -> None:
-    loop = n.loop(None, "endless")
-    rec = loop.add_recurrence(n.const(0))
-    rec.set_input(1, rec.get_output(0))
-    n.last(loop, rec, "y")
-
-
-def two_whiles(n: Net) -> None:
-    loop, rec = counting(n)
-    for k in range(2):
-        condition = n.ew(rec.get_output(0), n.const(9), EW.LESS)
-        loop.add_trip_limit(condition, WHILE).name = f"while{k}"
-
-
-def two_counts(n: Net) -> None:
-    loop, _ = counting(n)
-    loop.add_trip_limit(n.const(4, np.int32), COUNT).name = "second"
-
-
-def count_of_floats(n: Net) -> None:
-    loop = n.loop(None, "bad")
-    loop.add_trip_limit(n.const(3.0), COUNT).name = "limit"
-    rec = loop.add_recurrence(n.const(0))
-    rec.set_input(1, rec.get_output(0))
-    n.last(loop, rec, "y")
-
-
-def while_of_integers(n: Net) -> None:
-    loop, rec = counting(n)
-    loop.add_trip_limit(n.const([True, False], bool), WHILE).name = "vector"
-
-
-def count_from_inside(n: Net) -> None:
-    loop = n.loop(None, "inside")
-    rec = loop.add_recurrence(n.const(1, np.int32))
-    rec.set_input(1, n.ew(rec.get_output(0), n.const(1, np.int32), EW.SUM))
-    loop.add_trip_limit(rec.get_output(0), COUNT).name = "limit"
-    n.last(loop, rec, "y")
-
-
-def last_value_of_a_layer(n: Net) -> None:
-    loop, rec = counting(n)
-    inner = n.ew(rec.get_output(0), n.const(1), EW.SUM, "no_recurrence")
-    layer = loop.add_loop_output(inner, OUT.LAST_VALUE)
-    layer.name = "wrong"
-    n.out(layer.get_output(0), "y")
-
-
-def last_value_of_another_loop(n: Net) -> None:
-    _, rec = counting(n, "first")
-    second, _ = counting(n, "second")
-    layer = second.add_loop_output(rec.get_output(0), OUT.LAST_VALUE)
-    layer.name = "wrong"
-    n.out(layer.get_output(0), "y")
-
-
-def never_closed(n: Net) -> None:
-    loop, _ = counting(n)
-    loop.add_recurrence(n.const(0)).name = "open"
-
-
-def while_of_an_output(n: Net) -> None:
-    loop, rec = counting(n)
-    last = n.network.get_output(0)
-    condition = n.ew(last, n.const(5), EW.LESS, "too_late")
-    loop.add_trip_limit(condition, WHILE).name = "limit"
-
-
-def inside_of_an_output(n: Net) -> None:
-    loop, rec = counting(n)
-    last = n.network.get_output(0)
-    rec.set_input(1, n.ew(rec.get_output(0), last, EW.SUM, "too_early"))
-
-
-def initial_from_inside(n: Net) -> None:
-    loop, rec = counting(n)
-    second = loop.add_recurrence(n.ew(rec.get_output(0), n.const(1), EW.SUM, "start"))
-    second.name = "second"
-    second.set_input(1, second.get_output(0))
-    n.last(loop, second, "y")
-
-
-def cycle(n: Net) -> None:
-    x = n.const(1)
-    first = n.network.add_elementwise(x, x, EW.SUM)
-    first.name = "first"
-    second = n.network.add_elementwise(first.get_output(0), x, EW.SUM)
-    second.name = "second"
-    first.set_input(1, second.get_output(0))
-    n.out(second.get_output(0), "y")
-
-
-def inner_output(n: Net) -> None:
-    _, rec = counting(n)
-    n.out(n.ew(rec.get_output(0), n.const(1), EW.SUM, "inner"), "y")
-
-
-def no_length(n: Net) -> None:
-    loop, rec = counting(n)
-    layer = loop.add_loop_output(rec.get_output(0), OUT.CONCATENATE)
-    layer.name = "collected"
-    n.out(layer.get_output(0), "y")
-
-
-def length_from_inside(n: Net) -> None:
-    loop, rec = counting(n)
-    length = n.network.add_cast(rec.get_output(0), np.int32).get_output(0)
-    n.collect(loop, rec.get_output(0), length, "y")
-
-
-def length_of_a_vector(n: Net) -> None:
-    loop, rec = counting(n)
-    n.collect(loop, rec.get_output(0), n.const([3], np.int32), "y")
-
-
-def collected_axis(n: Net) -> None:
-    loop, rec = counting(n)
-    n.collect(loop, rec.get_output(0), n.const(3, np.int32), "y", axis=2)
-
-
-def reverse_without_count(n: Net) -> None:
-    loop = n.loop(None, "loop")
-    rec = loop.add_recurrence(n.const(0))
-    loop.add_trip_limit(n.ew(rec.get_output(0), n.const(9), EW.LESS), WHILE)
-    iterator = loop.add_iterator(n.const([1, 2, 3]), 0, True)
-    iterator.name = "backwards"
-    rec.set_input(1, n.ew(rec.get_output(0), iterator.get_output(0), EW.SUM))
-    n.last(loop, rec, "y")
-
-
-def iterator_axis(n: Net) -> None:
-    loop, rec = counting(n)
-    iterator = loop.add_iterator(n.const([1, 2, 3]), 1)
-    iterator.name = "columns"
-    n.collect(loop, iterator.get_output(0), n.const(3, np.int32), "y")
-
-
-def iterator_from_inside(n: Net) -> None:
-    loop, rec = counting(n)
-    vector = n.network.add_unsqueeze(rec.get_output(0), n.const([0], np.int64)).get_output(0)
-    iterator = loop.add_iterator(vector)
-    iterator.name = "inner"
-    n.collect(loop, iterator.get_output(0), n.const(3, np.int32), "y")
-
-
-def not_nested(n: Net) -> None:
-    first, a = counting(n, "first")
-    second, b = counting(n, "second")
-    a.set_input(1, n.ew(a.get_output(0), b.get_output(0), EW.SUM))
-    b.set_input(1, n.ew(b.get_output(0), a.get_output(0), EW.SUM))
-
-
-def ranks_differ(n: Net) -> None:
-    n.out(n.ew(n.input("a", (3,)), n.input("b", (1, 3)), EW.SUM, "sum"), "y")
-
-
-def types_differ(n: Net) -> None:
-    n.out(n.ew(n.input("a", (3,)), n.input("b", (3,), np.int32), EW.SUM, "sum"), "y")
-
-
-def shapes_differ(n: Net) -> None:
-    n.out(n.ew(n.input("a", (3,)), n.input("b", (4,)), EW.SUM, "sum"), "y")
-
-
-def recurrence_changes_type(n: Net) -> None:
-    loop, _ = counting(n)
-    rec = loop.add_recurrence(n.const(0))
-    rec.name = "changing"
-    rec.set_input(1, n.network.add_cast(rec.get_output(0), np.int32).get_output(0))
-    n.last(loop, rec, "y")
-
-
-def recurrence_changes_rank(n: Net) -> None:
-    loop, _ = counting(n)
-    rec = loop.add_recurrence(n.const(0))
-    rec.name = "changing"
-    more = n.network.add_unsqueeze(rec.get_output(0), n.const([0], np.int64))
-    rec.set_input(1, more.get_output(0))
-    n.last(loop, rec, "y")
-
-
-def wrong_in_the_body(n: Net) -> None:
-    loop, _ = counting(n, "outer")
-    rec = loop.add_recurrence(n.const([1, 2]))
-    rec.set_input(1, n.ew(rec.get_output(0), n.const([1, 2, 3]), EW.SUM, "misfit"))
-    n.last(loop, rec, "y")
-
-
-def two_names(n: Net) -> None:
-    x = n.input("x", ())
-    n.out(n.ew(x, x, EW.SUM), "y")
-    n.out(n.ew(x, x, EW.PROD), "y")
-
-
-def no_output(n: Net) -> None:
-    n.input("x", ())
-
-
-def no_condition(n: Net) -> None:
-    branch = n.network.add_if_conditional()
-    branch.name = "choice"
-    n.out(branch.add_output(n.const(1), n.const(2)).get_output(0), "y")
-
-
-def branches_differ(n: Net) -> None:
-    branch = n.network.add_if_conditional()
-    branch.set_condition(n.input("c", (), bool))
-    layer = branch.add_output(n.const(1), n.const(2, np.int32))
-    layer.name = "join"
-    n.out(layer.get_output(0), "y")
-
-
-def inside_of_a_branch(n: Net) -> None:
-    branch = n.network.add_if_conditional()
-    branch.name = "choice"
-    branch.set_condition(n.input("c", (), bool))
-    inner = n.ew(branch.add_input(n.const(1)).get_output(0), n.const(1), EW.SUM, "inner")
-    n.out(branch.add_output(inner, inner).get_output(0), "y")
-    n.out(inner, "leak")
-
-
-REFUSED: list[tuple[Callable[[Net], None], str, tuple[str, ...]]] = [
-    (no_limit, "LC0803", ("'endless'", "no trip limit")),
-    (two_whiles, "LC0803", ("'loop'", "kWHILE", "'while0'", "'while1'")),
-    (two_counts, "LC0803", ("'loop'", "kCOUNT", "'second'")),
-    (count_of_floats, "LC0803", ("'limit'", "INT32 or INT64")),
-    (while_of_integers, "LC0803", ("'vector'", "BOOL")),
-    (count_from_inside, "LC0803", ("'limit'", "'inside'")),
-    (last_value_of_a_layer, "LC0806", ("'wrong'", "no_recurrence", "'loop'")),
-    (last_value_of_another_loop, "LC0806", ("'wrong'", "'second'")),
-    (never_closed, "LC0804", ("'open'", "'loop'", "setInput(1")),
-    (while_of_an_output, "LC0803", ("'loop'", "'limit'", "'too_late'")),
-    (inside_of_an_output, "LC0808", ("'loop'", "'too_early'")),
-    (initial_from_inside, "LC0804", ("'second'", "start", "'loop'")),
-    (cycle, "LC0808", ("'first'", "'second'")),
-    (inner_output, "LC0809", ("'inner'", "'loop'")),
-    (no_length, "LC0806", ("'collected'", "'loop'", "setInput(1")),
-    (length_from_inside, "LC0806", ("'y_layer'", "'loop'")),
-    (length_of_a_vector, "LC0806", ("'y_layer'", "INT32")),
-    (collected_axis, "LC0806", ("'y_layer'", "axis 2")),
-    (reverse_without_count, "LC0805", ("'backwards'", "'loop'", "kCOUNT")),
-    (iterator_axis, "LC0805", ("'columns'", "axis 1")),
-    (iterator_from_inside, "LC0805", ("'inner'", "'loop'")),
-    (not_nested, "LC0807", ("'first'", "'second'", "cleanly nested")),
-    (ranks_differ, "LC0802", ("'sum'", "'a'", "'b'", "ranks 1 and 2")),
-    (types_differ, "LC0802", ("'sum'", "'a'", "'b'", "FLOAT and INT32")),
-    (shapes_differ, "LC0303", ("'sum'",)),
-    (recurrence_changes_type, "LC0804", ("'changing'",)),
-    (recurrence_changes_rank, "LC0804", ("'changing'",)),
-    (wrong_in_the_body, "LC0303", ("Loop 'outer'", "'misfit'")),
-    (two_names, "LC0809", ("'y'",)),
-    (no_output, "LC0809", ("markOutput",)),
-    (no_condition, "LC0810", ("'choice'",)),
-    (branches_differ, "LC0810", ("'join'",)),
-    (inside_of_a_branch, "LC0809", ("'inner'", "'choice'")),
-]
-
-
-@pytest.mark.parametrize(("build", "code", "parts"), REFUSED, ids=lambda one: getattr(one, "__name__", ""))  # fmt: skip
-def test_refused(build: Callable[[Net], None], code: str, parts: tuple[str, ...]) -> None:
-    """Each network that is not well formed is refused, naming the layers."""
-    n = Net("refused")
-    build(n)
-    refuses(n, code, *parts)
-    # It can be asked again, and says the same.
-    refuses(n, code, *parts)
+# ----- Calls ---------------------------------------------------------------------------
 
 
 def test_calls_that_are_refused() -> None:
@@ -1025,3 +661,19 @@ def test_deep_networks() -> None:
     rec.set_input(1, value)
     n.last(loop, rec, "y")
     assert "loop.loop" in n.network.to_mlir()
+
+
+def test_example() -> None:
+    """examples/network/gru.py runs, and says what its C++ twin says."""
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, root / "examples" / "network" / "gru.py"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert lines[:3] == [
+        "28 layers",
+        "after 4 steps: -0.3259 0.1618 -0.3338 (4, 3)",
+        "after 0 steps: 0.0000 0.0000 0.0000 (0, 3)",
+    ]
+    assert "LC0804" in lines[3] and "'forgotten'" in lines[3]

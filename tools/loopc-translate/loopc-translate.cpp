@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// mlir-translate with --import-onnx, and all of MLIR's own translations.
+// mlir-translate with --import-onnx and --import-openvino, and all of MLIR's
+// own translations.
 
 #include "loopc/Frontend/ONNX/Importer.h"
+#include "loopc/Frontend/OpenVINO/Importer.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
@@ -20,7 +22,7 @@
 using namespace mlir;
 namespace cl = llvm::cl;
 
-static cl::OptionCategory category("ONNX import");
+static cl::OptionCategory category("Import of models");
 static cl::list<std::string> dims("dim",
                                   cl::desc("Extent of a named dimension"),
                                   cl::value_desc("name=extent"),
@@ -39,10 +41,8 @@ static cl::opt<bool>
                              "defines by others with its definition"),
                     cl::cat(category));
 
-static OwningOpRef<Operation *> importONNX(llvm::SourceMgr &source,
-                                           MLIRContext *context) {
-  loopc::TextDiagnosticPrinter printer(context);
-  loopc::ImportOptions options;
+/// What --dim and --shape say; false after an error.
+static bool readOptions(loopc::ImportOptions &options) {
   std::string wrong;
   for (const std::string &dim : dims)
     wrong = wrong.empty() ? loopc::parseDimOption(dim, options) : wrong;
@@ -51,9 +51,30 @@ static OwningOpRef<Operation *> importONNX(llvm::SourceMgr &source,
   if (!wrong.empty()) {
     loopc::printError(llvm::errs(), "loopc-translate", loopc::Diag::BadOption,
                       wrong);
-    return {};
+    return false;
   }
   options.ortCompat = ortCompat;
+  return true;
+}
+
+static OwningOpRef<Operation *> importOpenVINO(llvm::SourceMgr &source,
+                                               MLIRContext *context) {
+  loopc::TextDiagnosticPrinter printer(context);
+  loopc::ImportOptions options;
+  if (!readOptions(options))
+    return {};
+  const llvm::MemoryBuffer *buffer =
+      source.getMemoryBuffer(source.getMainFileID());
+  return loopc::importOpenVINO(buffer->getBufferIdentifier(),
+                               buffer->getBuffer(), *context, options);
+}
+
+static OwningOpRef<Operation *> importONNX(llvm::SourceMgr &source,
+                                           MLIRContext *context) {
+  loopc::TextDiagnosticPrinter printer(context);
+  loopc::ImportOptions options;
+  if (!readOptions(options))
+    return {};
   if (expandFunctions)
     options.isLowered = [](StringRef domain, StringRef opType, int64_t since) {
       return loopc::hasSchema(domain, opType) &&
@@ -73,6 +94,11 @@ int main(int argc, char **argv) {
       [](llvm::raw_ostream &os) { os << "loopc " LOOPC_VERSION "\n"; });
   TranslateToMLIRRegistration registration(
       "import-onnx", "import an ONNX model", importONNX,
+      [](DialectRegistry &registry) {
+        loopc::registerImporterDialects(registry);
+      });
+  TranslateToMLIRRegistration openvino(
+      "import-openvino", "import OpenVINO IR", importOpenVINO,
       [](DialectRegistry &registry) {
         loopc::registerImporterDialects(registry);
       });

@@ -88,6 +88,22 @@ def ExpandViews : Pass<"loopc-expand-views"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
+  let summary = "make the loop nests of a large function functions of their own";
+  let description = [{
+    LLVM's analyses take time with the square of the loops in a function. In a
+    function of at least `min-ops` operations every loop nest that runs at most
+    once a run, and neither allocates nor fails, becomes a function; equal ones
+    become one. Memory that only one argument reaches is marked `llvm.noalias`.
+  }];
+  let options = [Option<"minOps", "min-ops", "unsigned", /*default=*/"1500",
+                        "functions with fewer operations stay whole">];
+  let statistics = [
+    Statistic<"numOutlined", "outlined", "nests that were moved">,
+    Statistic<"numShared", "shared", "nests for which there was a function">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
   let summary = "polynomials for tanh, exp and erf, libm for the delicate rest";
   let description = [{

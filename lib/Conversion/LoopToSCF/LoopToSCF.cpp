@@ -150,27 +150,59 @@ private:
     // loop_m: no iterations where it is negative.
     Value trips = b.createOrFold<arith::MaxSIOp>(loop.getTripCount(), zero);
     Value always = constant(b.getI1Type(), 1);
-    auto made = scf::ForOp::create(b, zero, trips, one,
-                                   withCondition(always, loop.getInits()));
-    Block *body = made.getBody();
-    if (!body->empty())
-      rewriter.eraseOp(body->getTerminator());
-    b.setInsertionPointToStart(body);
+    SmallVector<Value> values = withCondition(always, loop.getInits());
     std::optional<int64_t> count = getConstantIntValue(trips);
-    if (!count || *count > kUnpolledCost / cost)
-      poll(made.getInductionVar());
+    bool polled = !count || *count > kUnpolledCost / cost;
+    scf::ForOp strips;
+    if (polled && strip > 1) {
+      strips = makeFor(zero, trips, constant(type, strip), values);
+      Value begin = strips.getInductionVar();
+      b.setInsertionPointToStart(strips.getBody());
+      Value left = arith::SubIOp::create(b, trips, begin);
+      Value size = arith::MinSIOp::create(b, left, constant(type, strip));
+      Value end = arith::AddIOp::create(b, begin, size);
+      values.assign(strips.getRegionIterArgs().begin(),
+                    strips.getRegionIterArgs().end());
+      scf::ForOp inner = makeFor(begin, end, one, values);
+      // What ends sooner than a strip is not polled at all.
+      Value whole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, size,
+                                          constant(type, strip));
+      auto branch = scf::IfOp::create(b, whole, /*withElseRegion=*/false);
+      scf::YieldOp::create(b, inner.getResults());
+      b.setInsertionPointToStart(branch.thenBlock());
+      PollOp::create(b);
+      fillFor(inner, always);
+    } else {
+      strips = makeFor(zero, trips, one, values);
+      b.setInsertionPointToStart(strips.getBody());
+      if (polled)
+        PollOp::create(b);
+      fillFor(strips, always);
+    }
+    rewriter.replaceOp(loop, strips.getResults().drop_front(conditionCarried));
+  }
+
+  /// A loop with an empty body, without a terminator.
+  scf::ForOp makeFor(Value begin, Value end, Value step, ValueRange inits) {
+    auto made = scf::ForOp::create(b, begin, end, step, inits);
+    if (!made.getBody()->empty())
+      rewriter.eraseOp(made.getBody()->getTerminator());
+    return made;
+  }
+
+  /// Moves the loop's body to the end of that of `made`.
+  void fillFor(scf::ForOp made, Value always) {
     SmallVector<Value> args{made.getInductionVar()};
     args.push_back(conditionCarried ? Value(made.getRegionIterArgs().front())
                                     : always);
     llvm::append_range(args,
                        made.getRegionIterArgs().drop_front(conditionCarried));
     YieldOp yield = loop.getYield();
-    rewriter.mergeBlocks(loop.getLoopBody(), body, args);
+    rewriter.mergeBlocks(loop.getLoopBody(), made.getBody(), args);
     b.setInsertionPoint(yield);
     scf::YieldOp::create(
         b, withCondition(yield.getCondition(), yield.getCarried()));
     rewriter.eraseOp(yield);
-    rewriter.replaceOp(loop, made.getResults().drop_front(conditionCarried));
   }
 
   /// loop_test: trip count and condition are tested before every iteration.

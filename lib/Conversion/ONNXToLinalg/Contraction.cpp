@@ -31,12 +31,10 @@ Value loopc::multiplyAdd(NodeLowering &l, Factor lhs, Factor rhs, Value init,
   for (unsigned k : llvm::seq(rank))
     iterators.push_back(out.isFunctionOfDim(k) ? IteratorType::parallel
                                                : IteratorType::reduction);
-  // Products are fused into sums. A sum along the innermost loop vectorises
-  // only in another order; elsewhere the order stays.
+  // Products are fused into sums. Sums may be reassociated (the numeric
+  // contract): vectors run along the sum where only that is contiguous.
   auto contract = arith::FastMathFlags::contract;
-  auto flags = rank && iterators.back() == IteratorType::reduction
-                   ? contract | arith::FastMathFlags::reassoc
-                   : contract;
+  auto flags = contract | arith::FastMathFlags::reassoc;
   Type type = getElementTypeOrSelf(init.getType());
   return linalg::GenericOp::create(
              l.b, init.getType(), ValueRange{lhs.value, rhs.value}, init, maps,

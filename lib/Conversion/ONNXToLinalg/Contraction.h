@@ -24,8 +24,8 @@ struct Factor {
 /// `init[out] += lhs[...] * rhs[...]` over all dimensions of `maps` (those of
 /// lhs, rhs and out), computed in the element type of `init`. Loops are nested
 /// in the order of the dimensions; those that `out` does not use are summed
-/// over. The innermost loop is what gets vectorised: where it is a sum, the
-/// additions may be reassociated.
+/// over. The innermost loop is what gets vectorised. The additions may be
+/// reassociated.
 mlir::Value multiplyAdd(NodeLowering &l, Factor lhs, Factor rhs,
                         mlir::Value init, llvm::ArrayRef<mlir::AffineMap> maps);
 

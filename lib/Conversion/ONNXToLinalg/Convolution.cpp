@@ -52,10 +52,27 @@ struct Convolution {
     dims.append(outExtents(window));
     return dims;
   }
-  /// Adds to `init`, [N, M, out...].
-  Value accumulate(Value init);
+  /// The result in elements of `type`; `bias`, [M], may be null.
+  Value compute(Value bias, Type type);
+
+private:
+  /// True if neighbours in the result are better computed by channel than by
+  /// position.
+  bool runsAcrossChannels();
+  Value alongPositions(Value padded, Value init);
+  Value acrossChannels(Value padded, Value init);
 };
 } // namespace
+
+/// With fewer positions in a row than this, channels fill vectors better.
+static constexpr int64_t kFewPositions = 16;
+/// So many channels fill a vector.
+static constexpr int64_t kManyChannels = 8;
+/// Where the number of positions is not known: so many channels, and so many
+/// products in each element that its way into the result's order does not
+/// count.
+static constexpr int64_t kEnoughChannels = 32;
+static constexpr int64_t kManyProducts = 128;
 
 LogicalResult Convolution::read(unsigned xInput, unsigned wInput) {
   int64_t rank = l.rank(xInput);
@@ -85,13 +102,48 @@ LogicalResult Convolution::read(unsigned xInput, unsigned wInput) {
   return success();
 }
 
-Value Convolution::accumulate(Value init) {
-  Type type = getElementTypeOrSelf(x.value.getType());
-  Value padded = padSpatial(l, x.value, window, l.constant(type, 0));
-  OpFoldResult channels = l.dim(w.value, 0);
+bool Convolution::runsAcrossChannels() {
+  std::optional<int64_t> all = getConstantIntValue(l.dim(w.value, 0));
+  if (!all || *all / group < kManyChannels)
+    return false;
+  const WindowAxis &last = window.back();
+  // Positions that are apart are no vector.
+  if (last.stride > 1)
+    return true;
+  int64_t channels = *all / group;
+  if (std::optional<int64_t> positions = getConstantIntValue(last.out))
+    return *positions < kFewPositions && *positions < channels;
+  OpFoldResult products = l.dim(w.value, 1);
+  for (const WindowAxis &axis : window)
+    products = l.mul(products, axis.kernel);
+  std::optional<int64_t> known = getConstantIntValue(products);
+  return known && *known >= kManyProducts && channels >= kEnoughChannels;
+}
+
+Value Convolution::compute(Value bias, Type type) {
+  Type element = getElementTypeOrSelf(x.value.getType());
+  Value padded = padSpatial(l, x.value, window, l.constant(element, 0));
   padded = splitAxis(l, padded, 1, group);
+  Dims dims = resultDims();
+  OpFoldResult channels = dims[1];
+  if (!runsAcrossChannels()) {
+    Value init = splitAxis(l, biasOrZero(l, bias, dims, type), 1, group);
+    return mergeAxis(l, alongPositions(padded, init), 1, group, channels);
+  }
+  // Computed with the channels last, then brought into the order of the result.
+  int64_t rank = dims.size();
+  dims.erase(dims.begin() + 1);
+  dims.push_back(channels);
+  Value init = bias ? l.broadcastTo(castElements(l, bias, type), dims)
+                    : l.filled(dims, l.constant(type, 0));
+  Value sum = acrossChannels(padded, splitAxis(l, init, rank - 1, group));
+  SmallVector<int64_t> order{0, rank - 1};
+  llvm::append_range(order, llvm::seq<int64_t>(1, rank - 1));
+  return l.transpose(mergeAxis(l, sum, rank - 1, group, channels), order);
+}
+
+Value Convolution::alongPositions(Value padded, Value init) {
   Value weights = splitAxis(l, w.value, 0, group);
-  Value out = splitAxis(l, init, 1, group);
   // Loops: image, group, channel of the result, its positions but for the last
   // axis; channel of the input, the kernel; along the last axis of the result,
   // whose row stays in the cache and grows by rows of the input.
@@ -123,10 +175,58 @@ Value Convolution::accumulate(Value init) {
     ws.push_back(k);
     os.push_back(o);
   }
-  Value sum =
-      multiplyAdd(l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, out,
-                  {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
-  return mergeAxis(l, sum, 1, group, channels);
+  return multiplyAdd(
+      l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
+      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+}
+
+Value Convolution::acrossChannels(Value padded, Value init) {
+  Value weights = splitAxis(l, w.value, 0, group);
+  unsigned spatial = window.size(), next = 0;
+  // The result's channels come last in the weights: [(G,) C, kernel..., M].
+  unsigned first = group > 1 ? 1 : 0;
+  SmallVector<int64_t> order(first, 0);
+  llvm::append_range(order, llvm::seq<int64_t>(first + 1, first + spatial + 2));
+  order.push_back(first);
+  // The named operation is not fused into the product: it would read columns.
+  Dims dims;
+  for (int64_t axis : order)
+    dims.push_back(l.dim(weights, axis));
+  Value columns = l.empty(dims, getElementTypeOrSelf(weights.getType()));
+  weights =
+      linalg::TransposeOp::create(l.b, weights, columns, order)->getResult(0);
+  // Loops: image, group, positions; channel of the input, the kernel; channels
+  // of the result.
+  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
+  SmallVector<AffineExpr> xs, ws, os, positions, offsets;
+  AffineExpr n = dim(), g;
+  xs = {n};
+  os = {n};
+  if (group > 1) {
+    g = dim();
+    xs.push_back(g);
+    ws.push_back(g);
+  }
+  for (unsigned k = 0; k < spatial; ++k)
+    positions.push_back(dim());
+  AffineExpr c = dim();
+  xs.push_back(c);
+  ws.push_back(c);
+  for (unsigned k = 0; k < spatial; ++k)
+    offsets.push_back(dim());
+  AffineExpr m = dim();
+  for (auto [axis, o, k] : llvm::zip_equal(window, positions, offsets)) {
+    xs.push_back(axis.position(o, k));
+    ws.push_back(k);
+    os.push_back(o);
+  }
+  if (group > 1)
+    os.push_back(g);
+  ws.push_back(m);
+  os.push_back(m);
+  return multiplyAdd(
+      l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
+      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
 }
 
 static LogicalResult lowerConv(NodeLowering &l) {
@@ -142,7 +242,7 @@ static LogicalResult lowerConv(NodeLowering &l) {
       return failure();
     bias = l.in(2);
   }
-  Value sum = conv.accumulate(biasOrZero(l, bias, dims, compute));
+  Value sum = conv.compute(bias, compute);
   l.setResult(castElements(l, sum, element));
   return success();
 }
@@ -175,8 +275,7 @@ static LogicalResult lowerConvInteger(NodeLowering &l) {
   Convolution conv{l, {x}, {w}, 1, {}};
   if (failed(conv.read(0, 1)))
     return failure();
-  l.setResult(conv.accumulate(
-      biasOrZero(l, Value(), conv.resultDims(), l.b.getI32Type())));
+  l.setResult(conv.compute(Value(), l.b.getI32Type()));
   return success();
 }
 
@@ -196,7 +295,7 @@ static LogicalResult lowerQLinearConv(NodeLowering &l) {
       return failure();
     bias = l.in(8);
   }
-  Value sum = conv.accumulate(biasOrZero(l, bias, dims, l.b.getI32Type()));
+  Value sum = conv.compute(bias, l.b.getI32Type());
   l.setResult(requantize(l, sum, l.in(1), perChannel(l, 4, 1, rank), l.in(6),
                          {l.in(7), l.isUnsigned(7)}));
   return success();

@@ -19,35 +19,6 @@ using namespace loopc;
 using namespace loopc::network;
 using loopc::onnx::joinTypes;
 
-namespace {
-/// Keeps diagnostics back until it is known whether they matter.
-class HeldDiagnostics {
-public:
-  explicit HeldDiagnostics(MLIRContext &context)
-      : context(context),
-        handler(std::in_place, &context, [this](Diagnostic &diag) {
-          held.push_back(std::move(diag));
-          return success();
-        }) {}
-
-  /// Lets those that come now pass.
-  void stop() { handler.reset(); }
-
-  /// Hands on what was kept.
-  void release() {
-    stop();
-    for (Diagnostic &diag : held)
-      context.getDiagEngine().emit(std::move(diag));
-    held.clear();
-  }
-
-private:
-  MLIRContext &context;
-  std::vector<Diagnostic> held;
-  std::optional<ScopedDiagnosticHandler> handler;
-};
-} // namespace
-
 /// A loop on its way.
 ///
 /// A kWHILE limit is tested before every trip, on what the recurrences are
@@ -221,7 +192,7 @@ LogicalResult Emitter::planCondition(LoopParts &parts) {
     bool reads = llvm::any_of(used, [&](const ITensor *tensor) {
       return llvm::is_contained(scope.iterators, tensor->getLayer());
     });
-    // trt_while_guard
+    // trt_while
     parts.guarded =
         scope.count && (reads || !isSafe(parts, parts.conditionItems));
     for (Item item : parts.conditionItems) {
@@ -332,6 +303,8 @@ FailureOr<Value> Emitter::emitGuardedCondition(LoopParts &parts,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
+  ++branchDepth;
+  llvm::scope_exit left([&] { --branchDepth; });
   SmallVector<Value> values;
   if (failed(emitCondition(parts, recurrences, index, values)))
     return failure();
@@ -475,30 +448,18 @@ LogicalResult Emitter::settleLoop(LoopParts &parts) {
       if (Type joined = joinTypes(type, known))
         type = joined;
   constexpr unsigned kPatience = 6;
-  std::unique_ptr<HeldDiagnostics> firstErrors;
   for (unsigned round = 0;; ++round) {
     // Values of an earlier round are gone, and what was known of them.
     cache.emplace();
     parts.region = std::make_unique<mlir::Region>();
     SmallVector<Type> next;
-    auto held = std::make_unique<HeldDiagnostics>(context);
-    LogicalResult emitted = emitBody(parts, next);
-    held->stop();
-    if (succeeded(emitted) && ArrayRef(next) == ArrayRef(parts.carried)) {
-      held->release();
+    // What fails with the types of the first trip fails in the first trip;
+    // branches that may not be taken are lenient.
+    if (failed(emitBody(parts, next)))
+      return failure();
+    if (ArrayRef(next) == ArrayRef(parts.carried)) {
       settled[&parts.scope] = parts.carried;
       return success();
-    }
-    if (failed(emitted)) {
-      next = llvm::map_to_vector(parts.carried, forgetExtents);
-      // What is said of the tightest types is said best.
-      if (!firstErrors)
-        firstErrors = std::move(held);
-      if (ArrayRef(next) == ArrayRef(parts.carried)) {
-        firstErrors->release();
-        settled[&parts.scope] = parts.carried;
-        return failure();
-      }
     }
     // Where one extent after the other turns out to change, all do.
     if (round >= kPatience)

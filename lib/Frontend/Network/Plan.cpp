@@ -23,7 +23,10 @@ std::string Scope::describe() const {
 std::unique_ptr<Plan> Plan::make(const INetworkDefinition &network,
                                  EmitError emitError) {
   std::unique_ptr<Plan> plan(new Plan(network, emitError));
-  return plan->run() ? std::move(plan) : nullptr;
+  bool good = plan->run();
+  // It may be gone when the plan is used.
+  plan->emitError = {};
+  return good ? std::move(plan) : nullptr;
 }
 
 bool Plan::run() {
@@ -118,7 +121,7 @@ bool Plan::checkLoops() {
 bool Plan::checkLoop(const ILoop &loop) {
   Scope &scope = *scopes[1 + loop.getIndex()];
   ArrayRef<const ILayer *> border = borderLayers(1 + loop.getIndex());
-  // trt_no_outputs: a loop that gives nothing vanishes, finished or not.
+  // trt_membership: a loop that gives nothing vanishes, finished or not.
   if (llvm::none_of(border, [&](auto *layer) { return isOutput(*layer); }))
     return true;
   bool good = true;
@@ -126,7 +129,7 @@ bool Plan::checkLoop(const ILoop &loop) {
     good = false;
     return emitError(layer, diag);
   };
-  // trt_limits
+  // trt_trips
   for (const ILayer *layer : border) {
     if (layer->getType() != LayerType::kTRIP_LIMIT)
       continue;
@@ -163,7 +166,7 @@ bool Plan::checkLoop(const ILoop &loop) {
 bool Plan::checkLoopOutput(const ILayer &layer) {
   std::string of = " of " + scopes[borderOf(layer)]->describe();
   if (layer.getInt("output") != static_cast<int64_t>(LoopOutput::kLAST_VALUE)) {
-    // trt_length
+    // trt_concatenate
     if (layer.getInput(1))
       return true;
     emitError(&layer, Diag::BadLoopOutput)
@@ -214,7 +217,7 @@ bool Plan::checkConditionals() {
 
 /// Layers whose values `layer` needs. What comes from a loop needs all of the
 /// loop, the next values of its recurrences too; a recurrence itself needs its
-/// initial value only (trt_cycle).
+/// initial value only (trt_recurrence).
 SmallVector<const ILayer *> Plan::layersBefore(const ILayer &layer) const {
   SmallVector<const ILayer *> result;
   auto add = [&](const ITensor *tensor) {
@@ -289,7 +292,7 @@ bool Plan::reportCycle(ArrayRef<const ILayer *> cycle) {
   std::string names;
   for (const ILayer *layer : cycle)
     names += (names.empty() ? "" : ", ") + layer->describe();
-  // trt_while_outside
+  // trt_trips
   for (const ILayer *layer : cycle)
     if (layer->getType() == LayerType::kTRIP_LIMIT) {
       emitError(layer, Diag::LoopLimits)
@@ -491,7 +494,7 @@ bool Plan::checkMembership() {
                           : 0;
     if (!inside)
       continue;
-    // trt_output_inside
+    // trt_membership
     emitError(tensor.getLayer(), Diag::NetworkPort)
         << "'" << tensor.getName() << "' of " << tensor.getLayer()->describe()
         << " is an output of the network but is computed inside of "
@@ -502,6 +505,14 @@ bool Plan::checkMembership() {
     if (!isLive(*network.getLayer(k)))
       continue;
     unsigned inside = innermost(members[k]);
+    if (scopes[inside]->conditional &&
+        network.getLayer(k)->getType() == LayerType::kASSERTION) {
+      emitError(network.getLayer(k), Diag::BadConditional)
+          << network.getLayer(k)->describe() << " is inside of "
+          << describe(inside) << " but in neither branch: it has no output";
+      good = false;
+      continue;
+    }
     llvm::BitVector expected = around[inside];
     if (inside)
       expected.set(inside);
@@ -509,7 +520,7 @@ bool Plan::checkMembership() {
       continue;
     llvm::BitVector others = members[k];
     others.reset(expected);
-    // trt_nesting
+    // trt_membership
     emitError(network.getLayer(k), Diag::NotNested)
         << network.getLayer(k)->describe() << " uses values of the inside of "
         << describe(inside) << " and of " << describe(others.find_first())

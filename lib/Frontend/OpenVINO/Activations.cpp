@@ -38,12 +38,14 @@ static void importSelu(LayerImport &l) {
   l.set(l.node("Mul", {lambda, y}));
 }
 
-/// The slope of rank 1 belongs to axis 1 where it does not broadcast from the
-/// end.
+/// The slope of rank 1 belongs to axis 1 where it has, or may have, as many
+/// elements.
 static void importPRelu(LayerImport &l) {
   Value x = l.in(0), slope = l.in(1);
   if (l.isRanked(slope) && l.rank(slope) == 1 && l.rank(x) > 2 &&
-      l.extent(slope, 0) != 1) {
+      l.extent(slope, 0) != 1 &&
+      (l.extent(slope, 0) == l.extent(x, 1) ||
+       ShapedType::isDynamic(l.extent(x, 1)))) {
     Ints axes;
     for (int64_t k = 1; k + 1 < l.rank(x); ++k)
       axes.push_back(k);
@@ -135,7 +137,7 @@ llvm::ArrayRef<LayerRow> openvino::getActivationRows() {
       {"HSigmoid", opsets({5}), importHSigmoid},
       {"HardSigmoid", opsets({1}), importHardSigmoid},
       {"Clamp", opsets({1}), importClamp},
-      {"SoftMax", opsets({1}), importSoftmax<kSoftmax>},
+      {"SoftMax", opsets({1, 8}), importSoftmax<kSoftmax>},
       {"Softmax", opsets({1, 8}), importSoftmax<kSoftmax>},
       {"LogSoftmax", opsets({5}), importSoftmax<kLogSoftmax>}};
   return rows;

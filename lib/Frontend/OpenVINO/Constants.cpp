@@ -61,8 +61,7 @@ FailureOr<ElementsAttr> Importer::readStrings(ArrayRef<char> data,
     uint64_t begin = word(1 + k), end = word(2 + k);
     fits = begin <= end && end <= data.size() - header;
     if (fits)
-      strings.push_back(
-          StringRef(data.data() + header + begin, end - begin));
+      strings.push_back(StringRef(data.data() + header + begin, end - begin));
   }
   if (!fits)
     return loopc::emitError(loc, Diag::IRWeights)
@@ -72,23 +71,22 @@ FailureOr<ElementsAttr> Importer::readStrings(ArrayRef<char> data,
 }
 
 /// What nf4 stands for: quantiles of a normal distribution.
-static constexpr float kNormalFloats[16] = {
-    -1.0f,
-    -0.6961928009986877f,
-    -0.5250730514526367f,
-    -0.39491748809814453f,
-    -0.28444138169288635f,
-    -0.18477343022823334f,
-    -0.09105003625154495f,
-    0.0f,
-    0.07958029955625534f,
-    0.16093020141124725f,
-    0.24611230194568634f,
-    0.33791524171829224f,
-    0.44070982933044434f,
-    0.5626170039176941f,
-    0.7229568362236023f,
-    1.0f};
+static constexpr float kNormalFloats[16] = {-1.0f,
+                                            -0.6961928009986877f,
+                                            -0.5250730514526367f,
+                                            -0.39491748809814453f,
+                                            -0.28444138169288635f,
+                                            -0.18477343022823334f,
+                                            -0.09105003625154495f,
+                                            0.0f,
+                                            0.07958029955625534f,
+                                            0.16093020141124725f,
+                                            0.24611230194568634f,
+                                            0.33791524171829224f,
+                                            0.44070982933044434f,
+                                            0.5626170039176941f,
+                                            0.7229568362236023f,
+                                            1.0f};
 
 /// Gives every element at least a byte of its own, as MLIR expects; `data` is
 /// as the file has it. Returns false where that is the same already.
@@ -126,9 +124,9 @@ static ElementsAttr makeElements(RankedTensorType type, ArrayRef<char> data,
                                  std::shared_ptr<void> owner, StringRef name) {
   Type element = type.getElementType();
   size_t width = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  bool splat = data.size() > width &&
-               std::memcmp(data.data(), data.data() + width,
-                           data.size() - width) == 0;
+  bool splat =
+      data.size() > width &&
+      std::memcmp(data.data(), data.data() + width, data.size() - width) == 0;
   if (splat || data.size() <= kInlineBytes) {
     data = splat ? data.take_front(width) : data;
     if (element.isInteger(1)) {
@@ -167,8 +165,8 @@ FailureOr<ElementsAttr> Importer::readConst(const Layer &layer, Location loc) {
     name = "u1";
   Type element = parseElementType(name, context);
   if (!element)
-    return error(Diag::IRLayer)
-           << "has the element type '" << name << "', which loopc does not have";
+    return error(Diag::IRLayer) << "has the element type '" << name
+                                << "', which loopc does not have";
   FailureOr<std::optional<Ints>> shape =
       parseShape(layer.data.attribute("shape").value());
   if (failed(shape) || !*shape || ShapedType::isDynamicShape(**shape))
@@ -187,12 +185,14 @@ FailureOr<ElementsAttr> Importer::readConst(const Layer &layer, Location loc) {
   uint64_t offset, size;
   if (!count || llvm::MulOverflow<int64_t>(*count, std::max(bits, 8u), total))
     return error(Diag::IRLayer) << "has more elements than there can be";
-  if (StringRef(layer.data.attribute("offset").value()).getAsInteger(10, offset) ||
+  if (StringRef(layer.data.attribute("offset").value())
+          .getAsInteger(10, offset) ||
       StringRef(layer.data.attribute("size").value()).getAsInteger(10, size))
     return error(Diag::IRLayer) << "has no offset and size";
   uint64_t needed = llvm::divideCeil(*count * bits, 8);
   bool isString = isa<onnx::StringType>(element);
-  if (!isString && size != needed)
+  // A constant without elements is written with a byte.
+  if (!isString && size != needed && *count != 0)
     return error(Diag::IRWeights)
            << "has " << size << " bytes but its type and shape need " << needed;
   if (failed(size ? openWeights(loc) : success()))
@@ -205,6 +205,8 @@ FailureOr<ElementsAttr> Importer::readConst(const Layer &layer, Location loc) {
   ArrayRef<char> data;
   if (size)
     data = ArrayRef<char>(weights->getBufferStart() + offset, size);
+  if (*count == 0)
+    data = {};
   auto type = RankedTensorType::get(**shape, element);
   if (isString)
     return readStrings(data, type, loc);

@@ -45,14 +45,14 @@ static Type wideType(LayerImport &l, Type element) {
   if (!integer || integer.getWidth() >= 8 || integer.getWidth() == 1)
     return element;
   return integer.isUnsigned()
-             ? IntegerType::get(element.getContext(), 8,
-                                IntegerType::Unsigned)
+             ? IntegerType::get(element.getContext(), 8, IntegerType::Unsigned)
              : Type(l.builder().getI8Type());
 }
 
 /// Works in `type` and converts back.
 static Value workIn(LayerImport &l, Type type, StringRef op,
-                    ArrayRef<Value> inputs, ArrayRef<NamedAttribute> attrs = {}) {
+                    ArrayRef<Value> inputs,
+                    ArrayRef<NamedAttribute> attrs = {}) {
   Type own = l.element(inputs[0]);
   SmallVector<Value> operands;
   for (Value input : inputs)
@@ -137,19 +137,11 @@ template <const char *Direction> static void importShift(LayerImport &l) {
   l.set(l.node("Where", {negative, l.node("BitwiseNot", {moved}), moved}));
 }
 
-/// Rounds down where the operands are integers and m_pythondiv says so.
+/// Integers are truncated: OpenVINO's runtime ignores m_pythondiv, which says
+/// otherwise and which its ONNX importer leaves on where ONNX truncates.
 static void importDivide(LayerImport &l) {
   auto [a, b] = operands(l);
-  auto type = dyn_cast<IntegerType>(l.element(a));
-  Value quotient = workIn(l, wideType(l, l.element(a)), "Div", {a, b});
-  if (!type || type.isUnsigned() || !l.boolean("m_pythondiv", true))
-    return l.set(quotient);
-  Value product = l.node("Mul", {quotient, b});
-  Value rest = l.node("Not", {l.node("Equal", {product, a})});
-  Value zero = l.scalarLike(a, 0);
-  Value signs = l.node("Xor", {l.node("Less", {a, zero}), l.node("Less", {b, zero})});
-  Value down = l.node("Sub", {quotient, l.scalarLike(a, 1)});
-  l.set(l.node("Where", {l.node("And", {rest, signs}), down, quotient}));
+  l.set(workIn(l, wideType(l, l.element(a)), "Div", {a, b}));
 }
 
 /// The remainder has the sign of the dividend.
@@ -165,7 +157,8 @@ static void importFloorMod(LayerImport &l) {
     return l.set(l.node("Mod", {a, b}, {l.attr("fmod", 0)}));
   Value rest = l.node("Mod", {a, b}, {l.attr("fmod", 1)});
   Value zero = l.scalarLike(a, 0);
-  Value signs = l.node("Xor", {l.node("Less", {rest, zero}), l.node("Less", {b, zero})});
+  Value signs =
+      l.node("Xor", {l.node("Less", {rest, zero}), l.node("Less", {b, zero})});
   Value isThere = l.node("Not", {l.node("Equal", {rest, zero})});
   l.set(l.node("Where", {l.node("And", {signs, isThere}),
                          l.node("Add", {rest, b}), rest}));
@@ -176,9 +169,10 @@ static void importPower(LayerImport &l) {
   Type type = l.element(a);
   bool isNarrow = type.isInteger() && !type.isSignlessInteger(32) &&
                   !type.isSignlessInteger(64);
-  Type work = !isNarrow                                   ? type
-              : type.getIntOrFloatBitWidth() < 32         ? l.builder().getI32Type()
-                                                          : Type(l.builder().getI64Type());
+  Type work = !isNarrow ? type
+              : type.getIntOrFloatBitWidth() < 32
+                  ? l.builder().getI32Type()
+                  : Type(l.builder().getI64Type());
   l.set(workIn(l, work, "Pow", {a, b}));
 }
 
@@ -205,7 +199,8 @@ template <const char *Op> static void importUnary(LayerImport &l) {
     return l.set(x);
   // Functions of real numbers, rounded to integers.
   bool isWide = integer.getWidth() > 16;
-  Type work = isWide ? Type(l.builder().getF64Type()) : l.builder().getF32Type();
+  Type work =
+      isWide ? Type(l.builder().getF64Type()) : l.builder().getF32Type();
   Value y = l.node(op, {l.cast(x, work)});
   l.set(l.cast(l.node("Round", {y}), type));
 }
@@ -221,8 +216,8 @@ static void importRound(LayerImport &l) {
   Value floor = l.node("Floor", {size});
   Value up = l.node("GreaterOrEqual",
                     {l.node("Sub", {size, floor}), l.scalarLike(x, 0.5)});
-  Value rounded = l.node(
-      "Where", {up, l.node("Add", {floor, l.scalarLike(x, 1)}), floor});
+  Value rounded =
+      l.node("Where", {up, l.node("Add", {floor, l.scalarLike(x, 1)}), floor});
   l.set(l.node("Mul", {rounded, l.node("Sign", {x})}));
 }
 
@@ -250,14 +245,15 @@ static void importIdentity(LayerImport &l) { l.set(l.in(0)); }
 static void importIsNaN(LayerImport &l) { l.set(l.node("IsNaN", {l.in(0)})); }
 
 static void importIsInf(LayerImport &l) {
-  l.set(l.node("IsInf", {l.in(0)},
-               {l.attr("detect_negative", int(l.boolean("detect_negative", true))),
-                l.attr("detect_positive",
-                       int(l.boolean("detect_positive", true)))}));
+  l.set(l.node(
+      "IsInf", {l.in(0)},
+      {l.attr("detect_negative", int(l.boolean("detect_negative", true))),
+       l.attr("detect_positive", int(l.boolean("detect_positive", true)))}));
 }
 
 static void importIsFinite(LayerImport &l) {
-  Value bad = l.node("Or", {l.node("IsNaN", {l.in(0)}), l.node("IsInf", {l.in(0)})});
+  Value bad =
+      l.node("Or", {l.node("IsNaN", {l.in(0)}), l.node("IsInf", {l.in(0)})});
   l.set(l.node("Not", {bad}));
 }
 
@@ -325,7 +321,7 @@ llvm::ArrayRef<LayerRow> openvino::getElementwiseRows() {
       {"GreaterEqual", v1, importCompare<kGreaterOrEqual>},
       {"LogicalAnd", v1, importLogical<kAnd>},
       {"LogicalOr", v1, importLogical<kOr>},
-      {"LogicalXor", v1, importLogical<kXor>},
+      {"LogicalXor", opsets({1, 2}), importLogical<kXor>},
       {"Xor", v1, importLogical<kXor>},
       {"LogicalNot", v1, importNot},
       {"BitwiseAnd", opsets({13}), importBitwise<kBitwiseAnd>},

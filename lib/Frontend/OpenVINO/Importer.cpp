@@ -14,7 +14,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
-#include <algorithm>
 
 using namespace mlir;
 using namespace loopc;
@@ -67,13 +66,13 @@ Type openvino::parseElementType(StringRef name, MLIRContext &context) {
     int number;
   };
   static constexpr Row rows[] = {
-      {"f32", 1},      {"fp32", 1},    {"u8", 2},      {"i8", 3},
-      {"u16", 4},      {"i16", 5},     {"i32", 6},     {"i64", 7},
-      {"string", 8},   {"boolean", 9}, {"bool", 9},    {"u1", 9},
-      {"bin", 9},      {"f16", 10},    {"fp16", 10},   {"f64", 11},
-      {"fp64", 11},    {"u32", 12},    {"u64", 13},    {"bf16", 16},
-      {"f8e4m3", 17},  {"f8e5m2", 19}, {"u4", 21},     {"i4", 22},
-      {"f4e2m1", 23},  {"f8e8m0", 24}, {"u2", 25},     {"i2", 26},
+      {"f32", 1},     {"fp32", 1},    {"u8", 2},    {"i8", 3},
+      {"u16", 4},     {"i16", 5},     {"i32", 6},   {"i64", 7},
+      {"string", 8},  {"boolean", 9}, {"bool", 9},  {"u1", 9},
+      {"bin", 9},     {"f16", 10},    {"fp16", 10}, {"f64", 11},
+      {"fp64", 11},   {"u32", 12},    {"u64", 13},  {"bf16", 16},
+      {"f8e4m3", 17}, {"f8e5m2", 19}, {"u4", 21},   {"i4", 22},
+      {"f4e2m1", 23}, {"f8e8m0", 24}, {"u2", 25},   {"i2", 26},
       {"nf4", 1}};
   std::string lower = name.lower();
   for (const Row &row : rows)
@@ -118,6 +117,19 @@ static std::string firstName(StringRef names) {
   return name;
 }
 
+/// `own` where it is one of the names or there are none, else the first.
+static std::string chooseName(StringRef names, StringRef own) {
+  std::string first = firstName(names);
+  for (std::string name = first; !names.empty(); name = firstName(names)) {
+    if (name == own)
+      return name;
+    // A comma in a name takes two characters.
+    size_t used = name.size() + llvm::count(name, ',');
+    names = names.drop_front(std::min(used + 1, names.size()));
+  }
+  return first.empty() ? own.str() : first;
+}
+
 Location Importer::layerLoc(StringRef path, const Layer &layer) {
   std::string text = (path + "/" + layer.type).str();
   if (!layer.name.empty())
@@ -131,10 +143,15 @@ Location Importer::layerLoc(StringRef path, const Layer &layer) {
 // What is supported
 //===----------------------------------------------------------------------===//
 
-static bool isStructural(StringRef type) {
-  return llvm::is_contained({"Parameter", "Const", "Result", "Loop",
-                             "TensorIterator", "If"},
-                            type);
+/// Layers that are no row of a table.
+static bool isStructural(StringRef type, unsigned opset) {
+  static constexpr std::pair<StringLiteral, uint32_t> kinds[] = {
+      {"Parameter", opsets({1})}, {"Const", opsets({1})},
+      {"Result", opsets({1})},    {"Loop", opsets({5})},
+      {"If", opsets({8})},        {"TensorIterator", opsets({1})}};
+  return llvm::any_of(kinds, [&](const auto &kind) {
+    return kind.first == type && opset < 32 && (kind.second >> opset & 1);
+  });
 }
 
 const LayerRow *openvino::findRow(StringRef type, unsigned opset) {
@@ -158,31 +175,6 @@ const LayerRow *openvino::findRow(StringRef type, unsigned opset) {
   return nullptr;
 }
 
-std::vector<OpenVINOLayerType> loopc::listOpenVINOLayerTypes() {
-  llvm::StringMap<uint32_t> bits = {
-      {"Parameter", opsets({1})}, {"Const", opsets({1})},
-      {"Result", opsets({1})},    {"Loop", opsets({5})},
-      {"If", opsets({8})},        {"TensorIterator", opsets({1})}};
-  for (ArrayRef<LayerRow> list :
-       {getElementwiseRows(), getActivationRows(), getShapeRows(),
-        getIndexingRows(), getReductionRows(), getProductRows(),
-        getPoolingRows(), getNormalizationRows(), getRecurrentRows(),
-        getImageRows()})
-    for (const LayerRow &row : list)
-      bits[row.type] |= row.opsets;
-  std::vector<OpenVINOLayerType> types;
-  for (const auto &entry : bits) {
-    OpenVINOLayerType type{entry.getKey().str(), {}};
-    for (unsigned k = 1; k < 32; ++k)
-      if (entry.getValue() >> k & 1)
-        type.opsets.push_back(k);
-    types.push_back(std::move(type));
-  }
-  std::sort(types.begin(), types.end(),
-            [](const auto &a, const auto &b) { return a.type < b.type; });
-  return types;
-}
-
 /// Says all at once which layer types there are that nothing imports.
 LogicalResult Importer::checkSupported() {
   struct Missing {
@@ -197,12 +189,12 @@ LogicalResult Importer::checkSupported() {
     auto [graph, path] = open.pop_back_val();
     for (const Layer &layer : graph->layers) {
       for (const auto &body : layer.bodies)
-        open.push_back({body.get(), path + "/" + layer.type + " '" +
-                                        layer.name + "'"});
-      if (isStructural(layer.type) || findRow(layer.type, layer.opset()))
+        open.push_back(
+            {body.get(), path + "/" + layer.type + " '" + layer.name + "'"});
+      if (isStructural(layer.type, layer.opset()) ||
+          findRow(layer.type, layer.opset()))
         continue;
-      StringAttr key =
-          builder.getStringAttr(layer.version + "::" + layer.type);
+      StringAttr key = builder.getStringAttr(layer.version + "::" + layer.type);
       auto [it, added] = missing.try_emplace(key, Missing{&layer, path, {}});
       it->second.names.push_back(layer.name);
     }
@@ -276,10 +268,8 @@ LogicalResult Importer::importInputs(func::FuncOp func, Values &values) {
   for (auto [index, layer] : llvm::enumerate(file.graph.layers)) {
     if (layer.type != "Parameter")
       continue;
-    std::string name =
-        layer.outputs.empty() ? "" : firstName(layer.outputs[0].names);
-    if (name.empty())
-      name = layer.name;
+    // Of several names the layer's own; it may have none of them.
+    std::string name = chooseName(layer.outputs[0].names, layer.name);
     Location loc = file.locOf(layer.node);
     if (name.empty() || !llvm::json::isUTF8(name))
       return loopc::emitError(loc, Diag::BadPort)
@@ -293,8 +283,9 @@ LogicalResult Importer::importInputs(func::FuncOp func, Values &values) {
     NamedAttrList attributes;
     attributes.set("loopc.name", builder.getStringAttr(name));
     if (auto ranked = dyn_cast<RankedTensorType>(*type))
-      attributes.set("loopc.dims", builder.getStrArrayAttr(SmallVector<StringRef>(
-                                       ranked.getRank(), "")));
+      attributes.set("loopc.dims",
+                     builder.getStrArrayAttr(
+                         SmallVector<StringRef>(ranked.getRank(), "")));
     types.push_back(*type);
     attrs.push_back(attributes.getDictionary(&context));
     layers.push_back(index);
@@ -342,8 +333,9 @@ LogicalResult Importer::importOutputs(func::FuncOp func, const Values &values) {
     NamedAttrList attributes;
     attributes.set("loopc.name", builder.getStringAttr(name));
     if (auto ranked = dyn_cast<RankedTensorType>(value.getType()))
-      attributes.set("loopc.dims", builder.getStrArrayAttr(SmallVector<StringRef>(
-                                       ranked.getRank(), "")));
+      attributes.set("loopc.dims",
+                     builder.getStrArrayAttr(
+                         SmallVector<StringRef>(ranked.getRank(), "")));
     results.push_back(value);
     attrs.push_back(attributes.getDictionary(&context));
   }

@@ -59,7 +59,9 @@ public:
   bool has(unsigned k) const { return k < inputs.size(); }
   Value in(unsigned k);
   void set(Value value) { results.push_back(value); }
-  void set(llvm::ArrayRef<Value> values) { llvm::append_range(results, values); }
+  void set(llvm::ArrayRef<Value> values) {
+    llvm::append_range(results, values);
+  }
 
   bool hasAttr(const char *name) const;
   llvm::StringRef str(const char *name, llvm::StringRef otherwise);
@@ -82,7 +84,9 @@ public:
 
   static Type element(Value value) { return element(value.getType()); }
   static Type element(Type type) { return mlir::getElementTypeOrSelf(type); }
-  bool isFloat(Value value) { return mlir::isa<mlir::FloatType>(element(value)); }
+  bool isFloat(Value value) {
+    return mlir::isa<mlir::FloatType>(element(value));
+  }
   bool isBool(Value value) { return element(value).isInteger(1); }
   /// Rank of `value`; an error and 0 where it is not known.
   int64_t rank(Value value);
@@ -122,7 +126,8 @@ public:
         llvm::ArrayRef<mlir::NamedAttribute> attributes, unsigned count);
   mlir::NamedAttribute attr(llvm::StringRef name, int64_t value);
   mlir::NamedAttribute attr(llvm::StringRef name, double value);
-  mlir::NamedAttribute attr(llvm::StringRef name, llvm::ArrayRef<int64_t> value);
+  mlir::NamedAttribute attr(llvm::StringRef name,
+                            llvm::ArrayRef<int64_t> value);
   mlir::NamedAttribute attr(llvm::StringRef name, llvm::StringRef value);
   mlir::NamedAttribute attr(llvm::StringRef name, int value) {
     return attr(name, static_cast<int64_t>(value));
@@ -223,9 +228,8 @@ private:
   FailureOr<Value> importConst(const Layer &layer, Location loc);
   LogicalResult openWeights(Location loc);
   FailureOr<mlir::ElementsAttr> readConst(const Layer &layer, Location loc);
-  FailureOr<mlir::ElementsAttr> readStrings(llvm::ArrayRef<char> data,
-                                            RankedTensorType type,
-                                            Location loc);
+  FailureOr<mlir::ElementsAttr>
+  readStrings(llvm::ArrayRef<char> data, RankedTensorType type, Location loc);
 
   //===--- Loops.cpp ------------------------------------------------------===//
 

@@ -6,6 +6,312 @@
 //
 //===----------------------------------------------------------------------===//
 
+// Gathers, scatters and what gives indices.
+
 #include "ImporterImpl.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace loopc;
 using namespace loopc::openvino;
-llvm::ArrayRef<LayerRow> loopc::openvino::getIndexingRows() { return {}; }
+
+/// Batch axes are shared by data and indices.
+static void importGather(LayerImport &l) {
+  Value data = l.in(0), indices = l.toI64(l.in(1));
+  Ints given =
+      l.has(2) ? l.needConstant(l.in(2), "the axis of Gather") : Ints{0};
+  int64_t batch = l.integer("batch_dims", 0);
+  if (l.isBad || given.size() != 1)
+    return (void)(l.fail() << "one axis is expected");
+  if (batch == 0)
+    return l.set(l.node("Gather", {data, indices}, {l.attr("axis", given[0])}));
+  int64_t rank = l.rank(data), indexRank = l.rank(indices);
+  int64_t axis = l.axisOf(given[0], rank);
+  batch = batch < 0 ? batch + indexRank : batch;
+  if (l.isBad || batch < 0 || batch > axis || batch > indexRank)
+    return (void)(l.fail() << "batch_dims does not fit the axis or the ranks");
+  // [B, pre, N, post] becomes [B, N, pre, post].
+  Ints order;
+  for (int64_t k = 0; k < batch; ++k)
+    order.push_back(k);
+  order.push_back(axis);
+  for (int64_t k = batch; k < rank; ++k)
+    if (k != axis)
+      order.push_back(k);
+  Value y =
+      l.node("GatherND", {l.transpose(data, order), l.unsqueeze(indices, {-1})},
+             {l.attr("batch_dims", batch)});
+  // [B, I, pre, post] becomes [B, pre, I, post].
+  int64_t pre = axis - batch, own = indexRank - batch;
+  Ints back;
+  for (int64_t k = 0; k < batch; ++k)
+    back.push_back(k);
+  for (int64_t k = 0; k < pre; ++k)
+    back.push_back(batch + own + k);
+  for (int64_t k = 0; k < own; ++k)
+    back.push_back(batch + k);
+  for (int64_t k = batch + own + pre; k < rank - 1 + own; ++k)
+    back.push_back(k);
+  l.set(l.transpose(y, back));
+}
+
+static void importGatherElements(LayerImport &l) {
+  l.set(l.node("GatherElements", {l.in(0), l.toI64(l.in(1))},
+               {l.attr("axis", l.integer("axis"))}));
+}
+
+/// Version 5 makes all batch axes one.
+static void importGatherND(LayerImport &l) {
+  int64_t batch = l.integer("batch_dims", 0);
+  Value y = l.node("GatherND", {l.in(0), l.toI64(l.in(1))},
+                   {l.attr("batch_dims", batch)});
+  if (l.layer.opset() == 5)
+    for (int64_t k = 1; k < batch; ++k)
+      y = l.mergeAxes(y, 0);
+  l.set(y);
+}
+
+/// data[.., indices[i], ..] = updates[.., i, ..]
+static void importScatterUpdate(LayerImport &l) {
+  Value data = l.in(0), indices = l.toI64(l.in(1)), updates = l.in(2);
+  Ints given = l.needConstant(l.in(3), "the axis of ScatterUpdate");
+  if (l.isBad || given.size() != 1)
+    return (void)(l.fail() << "one axis is expected");
+  int64_t rank = l.rank(data), own = l.rank(indices);
+  int64_t axis = l.axisOf(given[0], rank);
+  // The axis, and those of the indices, come in front.
+  Ints order{axis}, moved, back(rank);
+  for (int64_t k = 0; k < own; ++k)
+    moved.push_back(axis + k);
+  for (int64_t k = 0; k < rank; ++k) {
+    if (k == axis)
+      continue;
+    order.push_back(k);
+    moved.push_back(k < axis ? k : k + own - 1);
+  }
+  for (int64_t k = 0; k < rank; ++k)
+    back[order[k]] = k;
+  if (l.isBad)
+    return;
+  if (axis) {
+    data = l.transpose(data, order);
+    updates = l.transpose(updates, moved);
+  }
+  Value y = l.node("ScatterND", {data, l.unsqueeze(indices, {-1}), updates});
+  l.set(axis ? l.transpose(y, back) : y);
+}
+
+/// What a reduction begins with where the data does not count.
+static Value neutral(LayerImport &l, Value like, StringRef reduction) {
+  if (reduction == "mul")
+    return l.scalarLike(like, 1);
+  if (reduction != "min" && reduction != "max")
+    return l.scalarLike(like, 0);
+  bool isMin = reduction == "min";
+  if (l.isFloat(like))
+    return l.scalarLike(like, isMin ? INFINITY : -INFINITY);
+  auto type = cast<IntegerType>(l.element(like));
+  unsigned bits = type.getWidth();
+  APInt value = type.isUnsigned() ? (isMin ? APInt::getMaxValue(bits)
+                                           : APInt::getMinValue(bits))
+                                  : (isMin ? APInt::getSignedMaxValue(bits)
+                                           : APInt::getSignedMinValue(bits));
+  Attribute elements =
+      DenseElementsAttr::get(RankedTensorType::get({}, type), value);
+  return l.constant(cast<ElementsAttr>(elements));
+}
+
+static void importScatterElements(LayerImport &l) {
+  Value data = l.in(0), indices = l.toI64(l.in(1)), updates = l.in(2);
+  Ints axis = l.needConstant(l.in(3), "the axis of ScatterElementsUpdate");
+  StringRef given = l.str("reduction", "none");
+  l.expect("reduction", given, {"none", "sum", "prod", "min", "max", "mean"});
+  bool withData = l.boolean("use_init_val", true);
+  if (l.isBad || axis.size() != 1)
+    return (void)(l.fail() << "one axis is expected");
+  StringRef reduction = given == "sum" || given == "mean" ? "add"
+                        : given == "prod"                 ? "mul"
+                                                          : given;
+  auto scatter = [&](Value to, Value values, StringRef how) {
+    return l.node("ScatterElements", {to, indices, values},
+                  {l.attr("axis", axis[0]), l.attr("reduction", how)});
+  };
+  auto everywhere = [&](Value value, Value like) {
+    return l.node("Expand", {value, l.shapeOf(like)});
+  };
+  Type own = l.element(data);
+  if (own.isInteger(1) && reduction != "none") {
+    // Of booleans the sum is the maximum and the product the minimum.
+    Type i32 = l.builder().getI32Type();
+    data = l.cast(data, i32);
+    updates = l.cast(updates, i32);
+    reduction = reduction == "add"   ? "max"
+                : reduction == "mul" ? "min"
+                                     : reduction;
+  }
+  if (reduction != "none" && !withData)
+    data =
+        scatter(data, everywhere(neutral(l, data, reduction), indices), "none");
+  Value y = scatter(data, updates, reduction);
+  if (given == "mean") {
+    Value one = l.scalarLike(y, 1);
+    Value count = everywhere(one, data);
+    if (!withData)
+      count = scatter(count, everywhere(l.scalarLike(y, 0), indices), "none");
+    y = l.node("Div", {y, scatter(count, everywhere(one, indices), "add")});
+  }
+  l.set(l.cast(y, own));
+}
+
+static void importScatterND(LayerImport &l) {
+  StringRef given = l.str("reduction", "none");
+  l.expect("reduction", given, {"none", "sum", "sub", "prod", "min", "max"});
+  StringRef reduction = given == "sum" || given == "sub" ? "add"
+                        : given == "prod"                ? "mul"
+                                                         : given;
+  Value data = l.in(0), updates = l.in(2);
+  Type own = l.element(data);
+  if (own.isInteger(1) && reduction != "none") {
+    Type i32 = l.builder().getI32Type();
+    data = l.cast(data, i32);
+    updates = l.cast(updates, i32);
+    reduction = reduction == "add"   ? "max"
+                : reduction == "mul" ? "min"
+                                     : reduction;
+  }
+  if (given == "sub")
+    updates = l.node("Sub", {l.scalarLike(updates, 0), updates});
+  Value y = l.node("ScatterND", {data, l.toI64(l.in(1)), updates},
+                   {l.attr("reduction", reduction)});
+  l.set(l.cast(y, own));
+}
+
+static void importNonZero(LayerImport &l) {
+  Type type = l.elementAttr("output_type", "i64");
+  Value x = l.in(0);
+  l.set(l.cast(l.node("NonZero", {l.cast(x, l.builder().getI1Type())}), type));
+}
+
+/// Indices that are out of range give a row without a one.
+static void importOneHot(LayerImport &l) {
+  Value indices = l.toI64(l.in(0));
+  Value depth = l.toI64(l.oneElement(l.in(1)));
+  int64_t rank = l.rank(indices) + 1;
+  int64_t axis = l.axisOf(l.integer("axis", -1), rank);
+  std::string mode = l.str("negative_indices_mode", "ignore_negative").lower();
+  l.expect("negative_indices_mode", mode, {"ignore_negative", "normalize"});
+  if (mode == "normalize")
+    indices = l.node("Where", {l.node("Less", {indices, l.scalarInt(0)}),
+                               l.node("Add", {indices, depth}), indices});
+  Value classes = l.node("Range", {l.scalarInt(0), depth, l.scalarInt(1)});
+  Ints behind;
+  for (int64_t k = axis + 1; k < rank; ++k)
+    behind.push_back(k - axis);
+  Value hit = l.node(
+      "Equal", {l.unsqueeze(indices, {axis}), l.unsqueeze(classes, behind)});
+  l.set(l.node("Where", {hit, l.oneElement(l.in(2)), l.oneElement(l.in(3))}));
+}
+
+static void importUnique(LayerImport &l) {
+  SmallVector<NamedAttribute> attrs{
+      l.attr("sorted", int(l.boolean("sorted", true)))};
+  if (l.has(1)) {
+    Ints axis = l.needConstant(l.in(1), "the axis of Unique");
+    if (axis.size() == 1)
+      attrs.push_back(l.attr("axis", axis[0]));
+  }
+  Type index = l.elementAttr("index_element_type", "i64");
+  Type count = l.elementAttr("count_element_type", "i64");
+  SmallVector<Value> found = l.nodes("Unique", {l.in(0)}, attrs, 4);
+  l.set({found[0], l.cast(found[1], index), l.cast(found[2], index),
+         l.cast(found[3], count)});
+}
+
+/// How many boundaries are below: counted, as boundaries are sorted.
+static Value countBelow(LayerImport &l, Value x, Value boundaries, bool orEqual,
+                        Type type) {
+  Value hit = l.node(orEqual ? "LessOrEqual" : "Less",
+                     {boundaries, l.unsqueeze(x, {-1})});
+  Value count =
+      l.node("ReduceSum", {l.cast(hit, l.builder().getI64Type()), l.ints({-1})},
+             {l.attr("keepdims", 0)});
+  return l.cast(count, type);
+}
+
+static void importBucketize(LayerImport &l) {
+  Type type = l.elementAttr("output_type", "i64");
+  bool rightBound = l.boolean("with_right_bound", true);
+  Value x = l.in(0), buckets = l.in(1);
+  Type work = l.isFloat(x) || l.isFloat(buckets)
+                  ? Type(l.builder().getF64Type())
+                  : Type(l.builder().getI64Type());
+  l.set(
+      countBelow(l, l.cast(x, work), l.cast(buckets, work), !rightBound, type));
+}
+
+static void importSearchSorted(LayerImport &l) {
+  Type type = l.elementAttr("output_type", "i64");
+  bool right = l.boolean("right_mode", false);
+  Value sorted = l.in(0);
+  // [.., n] against [.., m, 1]
+  if (l.rank(sorted) > 1)
+    sorted = l.unsqueeze(sorted, {-2});
+  l.set(countBelow(l, l.in(1), sorted, right, type));
+}
+
+static void importNonMaxSuppression(LayerImport &l) {
+  StringRef encoding = l.str("box_encoding", "corner");
+  l.expect("box_encoding", encoding, {"corner", "center"});
+  bool descending = l.boolean("sort_result_descending", true);
+  Type type = l.elementAttr("output_type", "i64");
+  Type f32 = l.builder().getF32Type();
+  if (l.has(5)) {
+    auto op = l.in(5).getDefiningOp<onnx::ConstantOp>();
+    auto dense = op ? dyn_cast<DenseFPElementsAttr>(op.getValue())
+                    : DenseFPElementsAttr();
+    if (!dense || !llvm::all_of(dense.getValues<APFloat>(),
+                                [](const APFloat &v) { return v.isZero(); }))
+      return (void)(l.fail(Diag::UnsupportedNode)
+                    << "soft suppression (soft_nms_sigma) is not there");
+  }
+  Value boxes = l.cast(l.in(0), f32), scores = l.cast(l.in(1), f32);
+  // Nothing is selected where there is no limit.
+  Value most = l.has(2) ? l.reshape(l.toI64(l.in(2)), ArrayRef<int64_t>{1})
+                        : l.ints({0});
+  auto threshold = [&](unsigned k) {
+    return l.has(k) ? l.reshape(l.cast(l.in(k), f32), ArrayRef<int64_t>{1})
+                    : l.unsqueeze(l.scalar(f32, 0), {0});
+  };
+  Value found = l.node("NonMaxSuppression",
+                       {boxes, scores, most, threshold(3), threshold(4)},
+                       {l.attr("center_point_box", int(encoding == "center"))});
+  Value score = l.node("GatherND", {scores, found});
+  if (descending) {
+    Value count = l.node("Shape", {score});
+    SmallVector<Value> sorted = l.nodes("TopK", {score, count}, {}, 2);
+    score = sorted[0];
+    found = l.node("Gather", {found, sorted[1]}, {l.attr("axis", 0)});
+  }
+  l.set(l.cast(found, type));
+  Value places = l.cast(l.slice(found, 0, 2, 1), f32);
+  Value triples = l.concat({places, l.unsqueeze(score, {1})}, 1);
+  l.set(triples);
+  l.set(l.cast(l.extentOf(found, 0), type));
+}
+
+llvm::ArrayRef<LayerRow> openvino::getIndexingRows() {
+  static const LayerRow rows[] = {
+      {"Gather", opsets({1, 7, 8}), importGather},
+      {"GatherElements", opsets({6}), importGatherElements},
+      {"GatherND", opsets({5, 8}), importGatherND},
+      {"ScatterUpdate", opsets({3}), importScatterUpdate},
+      {"ScatterElementsUpdate", opsets({3, 12}), importScatterElements},
+      {"ScatterNDUpdate", opsets({3, 4, 15}), importScatterND},
+      {"NonZero", opsets({3}), importNonZero},
+      {"OneHot", opsets({1, 16}), importOneHot},
+      {"Unique", opsets({10}), importUnique},
+      {"Bucketize", opsets({3}), importBucketize},
+      {"SearchSorted", opsets({15}), importSearchSorted},
+      {"NonMaxSuppression", opsets({5, 9}), importNonMaxSuppression}};
+  return rows;
+}

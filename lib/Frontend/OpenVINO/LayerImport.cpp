@@ -86,7 +86,8 @@ bool LayerImport::boolean(const char *name, bool otherwise) {
 }
 
 Ints LayerImport::integers(const char *name, std::optional<Ints> otherwise) {
-  if (!hasAttr(name) && otherwise)
+  // Lists that were left out may be written as empty ones.
+  if (str(name, "").trim().empty() && otherwise)
     return *otherwise;
   Ints values;
   if (!hasAttr(name))
@@ -282,8 +283,8 @@ SmallVector<Value> LayerImport::nodes(StringRef op, ArrayRef<Value> inputs,
   if (!isBad && !since)
     fail(Diag::Internal) << "there is no operator '" << op << "'";
   if (!isBad) {
-    SmallVector<Type> types(
-        count, UnrankedTensorType::get(builder().getF32Type()));
+    SmallVector<Type> types(count,
+                            UnrankedTensorType::get(builder().getF32Type()));
     auto node = onnx::NodeOp::create(
         builder(), loc, types, builder().getStringAttr(op),
         builder().getStringAttr(""), builder().getI64IntegerAttr(*since),
@@ -293,7 +294,8 @@ SmallVector<Value> LayerImport::nodes(StringRef op, ArrayRef<Value> inputs,
     isBad = true;
   }
   // Something that later steps may look at.
-  return SmallVector<Value>(count, operands.empty() || isa<NoneType>(operands[0].getType())
+  return SmallVector<Value>(count, operands.empty() ||
+                                           isa<NoneType>(operands[0].getType())
                                        ? scalarInt(0)
                                        : operands[0]);
 }
@@ -305,8 +307,7 @@ NamedAttribute LayerImport::attr(StringRef name, double value) {
   return {builder().getStringAttr(name), builder().getF32FloatAttr(value)};
 }
 NamedAttribute LayerImport::attr(StringRef name, ArrayRef<int64_t> value) {
-  return {builder().getStringAttr(name),
-          builder().getDenseI64ArrayAttr(value)};
+  return {builder().getStringAttr(name), builder().getDenseI64ArrayAttr(value)};
 }
 NamedAttribute LayerImport::attr(StringRef name, StringRef value) {
   return {builder().getStringAttr(name), builder().getStringAttr(value)};
@@ -366,8 +367,8 @@ Value LayerImport::transpose(Value value, ArrayRef<int64_t> order) {
 
 Value LayerImport::slice(Value value, int64_t begin, int64_t end, int64_t axis,
                          int64_t step) {
-  return node("Slice", {value, ints({begin}), ints({end}), ints({axis}),
-                        ints({step})});
+  return node("Slice",
+              {value, ints({begin}), ints({end}), ints({axis}), ints({step})});
 }
 
 Value LayerImport::mergeAxes(Value value, int64_t axis) {
@@ -423,8 +424,8 @@ Value LayerImport::extract(Value value) {
 void LayerImport::checkEqual(Value a, Value b, StringRef message) {
   if (a == b || isBad)
     return;
-  Value same = arith::CmpIOp::create(builder(), loc, arith::CmpIPredicate::eq,
-                                     a, b);
+  Value same =
+      arith::CmpIOp::create(builder(), loc, arith::CmpIPredicate::eq, a, b);
   std::string place = loopc::getLocationText(loc), text;
   StringRef rest = place;
   rest.consume_front(importer.file.path + ":");

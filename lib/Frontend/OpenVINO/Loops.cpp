@@ -147,18 +147,15 @@ static std::optional<unsigned> findPort(ArrayRef<Port> ports, int64_t id) {
   return std::nullopt;
 }
 
-/// The part of a sliced input that is iterated: the borders begin and end,
-/// begin the smaller one. Negative ones count from the end, -1 being the end
-/// itself.
+/// The part of a sliced input that is iterated (ov_iterator_parts), as Slice
+/// takes it: `start` and
+/// `end` are the first and the last element, both included, and count from the
+/// end where negative.
 static std::pair<int64_t, int64_t> getRange(const MapEntry &entry) {
-  constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
-  auto border = [&](int64_t value) {
-    return value == -1 ? kEnd : value < 0 ? value + 1 : value;
-  };
-  int64_t begin = border(entry.start), end = border(entry.end);
+  int64_t begin = entry.start, last = entry.end;
   if (entry.stride < 0)
-    std::swap(begin, end);
-  return {begin, end};
+    std::swap(begin, last);
+  return {begin, last == -1 ? std::numeric_limits<int64_t>::max() : last + 1};
 }
 
 LogicalResult Importer::addSlice(LoopParts &parts, const MapEntry &entry,
@@ -186,8 +183,8 @@ LogicalResult Importer::addSlice(LoopParts &parts, const MapEntry &entry,
     return error() << "an extent of " << extent << " is not cut into parts of "
                    << entry.partSize;
   value = l.splitAxis(value, axis, entry.partSize);
-  // A slice of a Loop is read from the end where it runs backwards, whatever
-  // the trip count is.
+  // ov_slice: a slice of a Loop is read from the end where it runs backwards,
+  // whatever the trip count is.
   bool reverse = entry.stride < 0;
   if (reverse && parts.isLoop) {
     value = l.slice(value, -1, std::numeric_limits<int64_t>::min(), axis, -1);
@@ -200,8 +197,7 @@ LogicalResult Importer::addSlice(LoopParts &parts, const MapEntry &entry,
   shape.erase(shape.begin() + axis);
   if (failed(checkParameter(parts.body.layers[parameter], type)))
     return failure();
-  parts.slices.push_back(
-      {parameter, value, axis, reverse, type.clone(shape)});
+  parts.slices.push_back({parameter, value, axis, reverse, type.clone(shape)});
   return success();
 }
 
@@ -214,7 +210,7 @@ LogicalResult Importer::readInputEntry(LoopParts &parts,
       findInner(parts.body, entry.internal, "Parameter", entry.node);
   if (failed(parameter))
     return failure();
-  if (entry.purpose == "current_iteration") {
+  if (entry.purpose == "current_iteration") { // ov_iteration
     if (parts.counter != kNoLayer)
       return error() << "two Parameters are the current iteration";
     parts.counter = *parameter;
@@ -223,11 +219,11 @@ LogicalResult Importer::readInputEntry(LoopParts &parts,
   if (!entry.purpose.empty())
     return error() << "there is no purpose '" << entry.purpose
                    << "' of an input";
+  // ov_ports
   if (entry.external == -1)
     return error() << "the Parameter gets no value: only the current iteration "
                       "has no external port";
-  std::optional<unsigned> port =
-      findPort(parts.layer.inputs, entry.external);
+  std::optional<unsigned> port = findPort(parts.layer.inputs, entry.external);
   if (!port)
     return error() << parts.layer.type << " '" << parts.layer.name
                    << "' has no input port " << entry.external;
@@ -293,8 +289,7 @@ LogicalResult Importer::readOutputEntry(LoopParts &parts,
   }
   if (entry.external == -1)
     return success();
-  std::optional<unsigned> port =
-      findPort(parts.layer.outputs, entry.external);
+  std::optional<unsigned> port = findPort(parts.layer.outputs, entry.external);
   if (!port)
     return error() << parts.layer.type << " '" << parts.layer.name
                    << "' has no output port " << entry.external;
@@ -304,6 +299,7 @@ LogicalResult Importer::readOutputEntry(LoopParts &parts,
   if (entry.axis) {
     bool isWhole = entry.stride > 0 ? entry.start == 0 && entry.end == -1
                                     : entry.start == -1 && entry.end == 0;
+    // ov_concat, ov_loop_concat
     bool isUnit = entry.stride == 1 && entry.partSize == 1;
     if (!isWhole || std::abs(entry.stride) != entry.partSize ||
         (parts.isLoop && !isUnit))
@@ -321,14 +317,14 @@ LogicalResult Importer::readOutputEntry(LoopParts &parts,
       output = {Kind::Carried, k};
       return success();
     }
+  // ov_last_value
   output = {Kind::Last, parts.lasts.size()};
   parts.lasts.push_back({*result, Type()});
   return success();
 }
 
 LogicalResult Importer::readPortMap(LoopParts &parts) {
-  parts.outputs.assign(parts.layer.outputs.size(),
-                       {LoopParts::Kind::None, 0});
+  parts.outputs.assign(parts.layer.outputs.size(), {LoopParts::Kind::None, 0});
   for (const MapEntry &entry : parts.layer.maps[0])
     if (entry.isInput && failed(readInputEntry(parts, entry)))
       return failure();
@@ -341,11 +337,11 @@ LogicalResult Importer::readPortMap(LoopParts &parts) {
     if (layer.type == "Parameter" && !parts.given[k] && k != parts.counter)
       return loopc::emitError(file.locOf(layer.node), Diag::IRPortMap)
              << "Parameter '" << layer.name << "' is in no port map";
-  for (auto [output, port] :
-       llvm::zip(parts.outputs, parts.layer.outputs))
+  for (auto [output, port] : llvm::zip(parts.outputs, parts.layer.outputs))
     if (output.first == LoopParts::Kind::None)
       return loopc::emitError(file.locOf(port.node), Diag::IRPortMap)
              << "output port " << port.id << " is in no port map";
+  // ov_condition
   if (parts.isLoop && parts.conditionResult == kNoLayer)
     return loopc::emitError(parts.l.loc, Diag::IRPortMap)
            << "no Result of the body has the purpose 'execution_condition'";
@@ -385,11 +381,10 @@ LogicalResult Importer::readLoop(LoopParts &parts) {
     return l.fail(Diag::TripCount)
            << "the trip count is " << trips.getType() << ", no i32 or i64";
   if (!l.isBool(condition))
-    return l.fail(Diag::LoopCondition)
-           << "the execution condition is " << condition.getType()
-           << ", no boolean";
+    return l.fail(Diag::LoopCondition) << "the execution condition is "
+                                       << condition.getType() << ", no boolean";
   parts.condition = l.oneElement(condition);
-  // A negative trip count is none, at run time too.
+  // ov_trip_count: a negative trip count is none, at run time too.
   Value count = l.oneElement(l.cast(trips, i64));
   std::optional<Ints> known = l.constantOf(trips);
   if (known && known->size() == 1 && known->front() < 0)
@@ -422,9 +417,8 @@ LogicalResult Importer::finishLoopBody(LoopParts &parts, const Values &values,
     if (!joined)
       return loopc::emitError(l.loc, Diag::CarriedType)
              << "the value carried in Parameter '"
-             << parts.body.layers[carried.parameter].name
-             << "' begins as " << carried.init.getType()
-             << " but the body gives " << yielded;
+             << parts.body.layers[carried.parameter].name << "' begins as "
+             << carried.init.getType() << " but the body gives " << yielded;
     next.push_back(joined);
   }
   for (auto [type, carried] : llvm::zip(next, parts.carried))
@@ -435,9 +429,8 @@ LogicalResult Importer::finishLoopBody(LoopParts &parts, const Values &values,
   if (parts.conditionResult != kNoLayer) {
     Value given = valueOf(parts.conditionResult);
     if (!l.isBool(given))
-      return l.fail(Diag::LoopCondition)
-             << "the body's execution condition is " << given.getType()
-             << ", no boolean";
+      return l.fail(Diag::LoopCondition) << "the body's execution condition is "
+                                         << given.getType() << ", no boolean";
     condition = l.oneElement(given);
   }
   SmallVector<Value> yields, collected;
@@ -477,9 +470,8 @@ LogicalResult Importer::finishLoopBody(LoopParts &parts, const Values &values,
 LogicalResult Importer::importLoopBody(LoopParts &parts,
                                        SmallVectorImpl<Type> &next) {
   LayerImport &l = parts.l;
-  SmallVector<Type> arguments{
-      RankedTensorType::get({}, builder.getI64Type()),
-      RankedTensorType::get({}, builder.getI1Type())};
+  SmallVector<Type> arguments{RankedTensorType::get({}, builder.getI64Type()),
+                              RankedTensorType::get({}, builder.getI1Type())};
   for (const LoopParts::Carried &carried : parts.carried)
     arguments.push_back(carried.type);
   for (const LoopParts::Slice &slice : parts.slices)
@@ -572,8 +564,8 @@ void Importer::buildLoop(LoopParts &parts) {
     inits.push_back(castTo(l.loc, carried.init, carried.type));
     results.push_back(carried.type);
   }
-  // After zero trips there is nothing to give but zeros, and open dimensions
-  // are 0.
+  // ov_last_value: after zero trips there is nothing to give but zeros, and
+  // open dimensions are 0.
   for (const LoopParts::Last &last : parts.lasts) {
     SmallVector<int64_t> shape{0};
     if (auto ranked = dyn_cast<RankedTensorType>(last.type)) {
@@ -656,8 +648,8 @@ LogicalResult Importer::importBranch(LayerImport &l, unsigned branch,
       return loopc::emitError(file.locOf(entry.node), Diag::IRPortMap)
              << "If '" << l.layer.name << "' has no input port "
              << entry.external;
-    if (failed(checkParameter(body.layers[*parameter],
-                              l.inputs[*port].getType())))
+    if (failed(
+            checkParameter(body.layers[*parameter], l.inputs[*port].getType())))
       return failure();
     values[*parameter] = {l.inputs[*port]};
   }
@@ -666,9 +658,8 @@ LogicalResult Importer::importBranch(LayerImport &l, unsigned branch,
       return loopc::emitError(file.locOf(layer.node), Diag::IRPortMap)
              << "Parameter '" << layer.name << "' is in no port map";
   ++branchDepth;
-  LogicalResult imported =
-      importGraph(body, l.path + (branch ? "/else_body" : "/then_body"),
-                  values);
+  LogicalResult imported = importGraph(
+      body, l.path + (branch ? "/else_body" : "/then_body"), values);
   --branchDepth;
   if (failed(imported))
     return failure();

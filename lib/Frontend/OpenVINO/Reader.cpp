@@ -195,8 +195,8 @@ LogicalResult File::readEdges(pugi::xml_node list, Graph &graph) {
     if (failed(fromLayer) || failed(fromPort) || failed(toLayer) ||
         failed(toPort))
       return failure();
-    auto find = [&](int64_t layer, int64_t port, bool isOutput)
-        -> FailureOr<Source> {
+    auto find = [&](int64_t layer, int64_t port,
+                    bool isOutput) -> FailureOr<Source> {
       auto it = graph.byId.find(layer);
       if (it == graph.byId.end())
         return error(edge, Diag::IREdge)
@@ -220,9 +220,8 @@ LogicalResult File::readEdges(pugi::xml_node list, Graph &graph) {
       return failure();
     Source &source = graph.layers[to->layer].sources[to->port];
     if (source.layer != kNone)
-      return error(edge, Diag::IREdge)
-             << "a second edge leads to input port " << *toPort << " of layer "
-             << *toLayer;
+      return error(edge, Diag::IREdge) << "a second edge leads to input port "
+                                       << *toPort << " of layer " << *toLayer;
     source = *from;
   }
   for (const Layer &layer : graph.layers)

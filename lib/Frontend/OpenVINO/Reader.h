@@ -94,7 +94,9 @@ public:
   LogicalResult read();
 
   /// The place of `node`.
-  Location locOf(pugi::xml_node node) const { return locAt(node.offset_debug()); }
+  Location locOf(pugi::xml_node node) const {
+    return locAt(node.offset_debug());
+  }
   Location locAt(ptrdiff_t offset) const;
 
   std::string path;

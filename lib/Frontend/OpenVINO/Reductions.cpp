@@ -42,7 +42,8 @@ template <const char *Op> static void importLogicalReduce(LayerImport &l) {
   if (l.isRanked(axes) && l.rank(axes) == 0)
     axes = l.unsqueeze(axes, {0});
   Value x = l.in(0);
-  Value bits = l.cast(l.cast(x, l.builder().getI1Type()), l.builder().getI32Type());
+  Value bits =
+      l.cast(l.cast(x, l.builder().getI1Type()), l.builder().getI32Type());
   Value y = l.node(Op, {bits, axes},
                    {l.attr("keepdims", int(l.boolean("keep_dims", false))),
                     l.attr("noop_with_empty_axes", 1)});
@@ -82,10 +83,10 @@ static void importTopK(LayerImport &l) {
               2);
   Value values = l.cast(found[0], own), indices = found[1];
   if (sort == "index") {
-    indices = l.nodes("TopK", {indices, k},
-                      {l.attr("axis", axis), l.attr("largest", 0),
-                       l.attr("sorted", 1)},
-                      2)[0];
+    indices = l.nodes(
+        "TopK", {indices, k},
+        {l.attr("axis", axis), l.attr("largest", 0), l.attr("sorted", 1)},
+        2)[0];
     values = l.node("GatherElements", {x, indices}, {l.attr("axis", axis)});
   }
   l.set(values);

@@ -89,10 +89,10 @@ static void importVariadicSplit(LayerImport &l) {
     // The one that is -1 makes the sum the extent.
     Value minus = l.ints({-1});
     Value isOpen = l.node("Equal", {lengths, minus});
-    Value sum = l.node("ReduceSum", {lengths, l.ints({0})},
-                       {l.attr("keepdims", 1)});
-    Value rest = l.node("Sub", {l.extentOf(x, at),
-                                l.node("Add", {sum, l.ints({1})})});
+    Value sum =
+        l.node("ReduceSum", {lengths, l.ints({0})}, {l.attr("keepdims", 1)});
+    Value rest =
+        l.node("Sub", {l.extentOf(x, at), l.node("Add", {sum, l.ints({1})})});
     if (known) {
       int64_t others = 0, extent = l.extent(x, at);
       for (int64_t one : *known)
@@ -136,7 +136,8 @@ static void importSqueeze(LayerImport &l) {
 
 static void importUnsqueeze(LayerImport &l) {
   Value axes = vectorOf(l, l.in(1));
-  if (std::optional<Ints> known = l.constantOf(axes); known && l.isRanked(l.in(0))) {
+  if (std::optional<Ints> known = l.constantOf(axes);
+      known && l.isRanked(l.in(0))) {
     int64_t rank = l.rank(l.in(0)) + known->size();
     Ints fixed = l.axesOf(*known, rank);
     llvm::sort(fixed);
@@ -214,9 +215,11 @@ static void importPad(LayerImport &l) {
     Ints both(*low);
     llvm::append_range(both, *high);
     return l.ints(both);
-  }() : l.concat({begin, end});
+  }()
+                           : l.concat({begin, end});
   if (mode != "symmetric") {
-    Value fill = mode == "constant" && l.has(3) ? l.oneElement(l.in(3)) : Value();
+    Value fill =
+        mode == "constant" && l.has(3) ? l.oneElement(l.in(3)) : Value();
     return l.set(l.node("Pad", {x, pads, fill}, {l.attr("mode", mode)}));
   }
   // Mirrored with the border repeated: a gather along each axis.
@@ -237,10 +240,11 @@ static void importPad(LayerImport &l) {
                                  l.scalarInt(1)});
     // -1 - i in front, 2n - 1 - i behind.
     Value front = l.node("Sub", {l.scalarInt(-1), raw});
-    Value twice = l.node("Sub", {l.node("Mul", {extent, l.scalarInt(2)}),
-                                 l.scalarInt(1)});
+    Value twice = l.node(
+        "Sub", {l.node("Mul", {extent, l.scalarInt(2)}), l.scalarInt(1)});
     Value back = l.node("Sub", {twice, raw});
-    Value index = l.node("Where", {l.node("Less", {raw, l.scalarInt(0)}), front, raw});
+    Value index =
+        l.node("Where", {l.node("Less", {raw, l.scalarInt(0)}), front, raw});
     index = l.node("Where", {l.node("Less", {raw, extent}), index, back});
     y = l.node("Gather", {y, index}, {l.attr("axis", k)});
   }
@@ -266,8 +270,7 @@ static void importStridedSlice(LayerImport &l) {
   int64_t count = l.extent(begin, 0);
   if (ShapedType::isDynamic(count))
     count = l.extent(end, 0);
-  Value strides = l.has(3) ? vectorOf(l, l.in(3))
-                           : Value();
+  Value strides = l.has(3) ? vectorOf(l, l.in(3)) : Value();
   Ints beginMask = l.integers("begin_mask", Ints{}),
        endMask = l.integers("end_mask", Ints{}),
        newMask = l.integers("new_axis_mask", Ints{}),
@@ -415,15 +418,14 @@ static void importRoll(LayerImport &l) {
     return;
   for (auto [k, axis] : llvm::enumerate(l.axesOf(axes, rank))) {
     // The last `shift` modulo the extent come in front.
-    Value by = l.extent(shift, 0) == 1
-                   ? shift
-                   : l.slice(shift, k, k + 1, 0);
+    Value by = l.extent(shift, 0) == 1 ? shift : l.slice(shift, k, k + 1, 0);
     Value extent = l.extentOf(x, axis);
-    Value index = l.node("Range", {l.scalarInt(0), l.oneElement(extent),
-                                   l.scalarInt(1)});
-    Value moved = l.node("Mod", {l.node("Sub", {index, by}),
-                                 l.node("Max", {extent, l.ints({1})})},
-                         {l.attr("fmod", 0)});
+    Value index =
+        l.node("Range", {l.scalarInt(0), l.oneElement(extent), l.scalarInt(1)});
+    Value moved = l.node(
+        "Mod",
+        {l.node("Sub", {index, by}), l.node("Max", {extent, l.ints({1})})},
+        {l.attr("fmod", 0)});
     x = l.node("Gather", {x, moved}, {l.attr("axis", axis)});
   }
   l.set(x);
@@ -432,10 +434,12 @@ static void importRoll(LayerImport &l) {
 static void importEye(LayerImport &l) {
   Type type = l.elementAttr("output_type", "f32");
   Value rows = l.reshape(l.toI64(l.in(0)), ArrayRef<int64_t>{1});
-  Value columns = l.has(1) ? l.reshape(l.toI64(l.in(1)), ArrayRef<int64_t>{1}) : rows;
+  Value columns =
+      l.has(1) ? l.reshape(l.toI64(l.in(1)), ArrayRef<int64_t>{1}) : rows;
   Value shift = l.has(2) ? l.oneElement(l.toI64(l.in(2))) : l.scalarInt(0);
   auto upTo = [&](Value count) {
-    return l.node("Range", {l.scalarInt(0), l.oneElement(count), l.scalarInt(1)});
+    return l.node("Range",
+                  {l.scalarInt(0), l.oneElement(count), l.scalarInt(1)});
   };
   Value row = l.unsqueeze(upTo(rows), {1});
   Value isOne = l.node("Equal", {l.node("Add", {row, shift}), upTo(columns)});
@@ -453,11 +457,12 @@ static void importDepthToSpace(LayerImport &l) {
   Value x = l.in(0);
   int64_t size = l.integer("block_size", 1), rank = l.rank(x);
   if (rank == 4)
-    return l.set(l.node("DepthToSpace", {x},
-                        {l.attr("blocksize", size),
-                         l.attr("mode", mode == "depth_first" ? "CRD" : "DCR")}));
-  l.fail(Diag::UnsupportedNode) << "an input of rank " << rank
-                                << ", only rank 4 is there";
+    return l.set(
+        l.node("DepthToSpace", {x},
+               {l.attr("blocksize", size),
+                l.attr("mode", mode == "depth_first" ? "CRD" : "DCR")}));
+  l.fail(Diag::UnsupportedNode)
+      << "an input of rank " << rank << ", only rank 4 is there";
 }
 
 static void importSpaceToDepth(LayerImport &l) {

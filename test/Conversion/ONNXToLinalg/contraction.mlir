@@ -1,7 +1,7 @@
 // RUN: loopc-opt %s -split-input-file -convert-onnx-to-linalg -canonicalize -cse | FileCheck %s
 
-// Rows of the result grow by rows of B: the innermost loop is parallel, and
-// nothing is reassociated.
+// Rows of the result grow by rows of B: the innermost loop is parallel. Sums may
+// be reassociated wherever they are (the numeric contract).
 // CHECK-DAG: #[[A:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-DAG: #[[B:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
 // CHECK-DAG: #[[C:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
@@ -10,7 +10,7 @@
 // CHECK: linalg.generic {indexing_maps = [#[[A]], #[[B]], #[[C]]], iterator_types = ["parallel", "reduction", "parallel"]}
 // CHECK-SAME: outs(%[[INIT]]
 // CHECK: arith.mulf {{.*}} fastmath<contract>
-// CHECK: arith.addf {{.*}} fastmath<contract>
+// CHECK: arith.addf {{.*}} fastmath<reassoc,contract>
 func.func @matmul(%a: tensor<4x5xf32>, %b: tensor<5x6xf32>) -> tensor<4x6xf32> {
   %r = onnx.node "MatMul"(%a, %b) since 13 : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
   return %r : tensor<4x6xf32>

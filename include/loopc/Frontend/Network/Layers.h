@@ -22,9 +22,7 @@ namespace loopc::network {
 class IConstantLayer : public ILayer {
 public:
   using ILayer::ILayer;
-  void setWeights(const Weights &value) {
-    ILayer::setWeights("value", value);
-  }
+  void setWeights(const Weights &value) { ILayer::setWeights("value", value); }
   Weights getWeights() const { return ILayer::getWeights("value"); }
   /// Shape of the values.
   Dims getDimensions() const { return getDims("value"); }

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <vector>
 
 namespace loopc::network {
 
@@ -64,6 +65,11 @@ struct Dims {
         d[k++] = extent;
   }
 };
+
+/// The extents; none for an unknown rank.
+inline std::vector<int64_t> toVector(const Dims &dims) {
+  return {dims.d, dims.d + (dims.nbDims > 0 ? dims.nbDims : 0)};
+}
 
 struct Dims2 : Dims {
   Dims2(int64_t d0, int64_t d1) : Dims(2, {d0, d1}) {}

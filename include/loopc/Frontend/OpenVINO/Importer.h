@@ -15,7 +15,6 @@
 #define LOOPC_FRONTEND_OPENVINO_IMPORTER_H
 
 #include "loopc/Frontend/ONNX/Importer.h"
-#include <vector>
 
 namespace loopc {
 
@@ -26,18 +25,10 @@ bool looksLikeOpenVINO(llvm::StringRef name, llvm::StringRef bytes);
 /// Imports the IR in `bytes`. `name` is the path of the file, in locations and
 /// to find the weights: the file with the extension .bin beside it, or in
 /// `options.externalDataFolder`. Emits errors and returns null where it cannot.
-mlir::OwningOpRef<mlir::ModuleOp>
-importOpenVINO(llvm::StringRef name, llvm::StringRef bytes,
-               mlir::MLIRContext &context, const ImportOptions &options);
-
-/// A layer type that is read, and the opsets whose version of it are.
-struct OpenVINOLayerType {
-  std::string type;
-  std::vector<unsigned> opsets;
-};
-
-/// All of them, sorted.
-std::vector<OpenVINOLayerType> listOpenVINOLayerTypes();
+mlir::OwningOpRef<mlir::ModuleOp> importOpenVINO(llvm::StringRef name,
+                                                 llvm::StringRef bytes,
+                                                 mlir::MLIRContext &context,
+                                                 const ImportOptions &options);
 
 } // namespace loopc
 

@@ -304,6 +304,24 @@ struct RowsInOrder {
   }
 
 private:
+  /// The extent of a row of `rows`. After no iterations collected values may
+  /// have others, but then there are no rows.
+  static OpFoldResult widthOf(OpBuilder &b, Value rows) {
+    if (auto loop = rows.getDefiningOp<LoopOp>()) {
+      unsigned result = cast<OpResult>(rows).getResultNumber();
+      if (result >= loop.getNumCarried()) {
+        unsigned k = result - loop.getNumCarried();
+        OpFoldResult width =
+            resolveDim(b, loop.getLoc(), loop.getYield().getCollected()[k], 0);
+        auto value = dyn_cast<Value>(width);
+        if (loop.getCollectAxes()[k] == 0 &&
+            (!value || loop.isDefinedOutsideOfLoop(value)))
+          return width;
+      }
+    }
+    return resolveDim(b, rows.getLoc(), rows, 1);
+  }
+
   /// The tensor of which iteration k inserts row k; null where there is none.
   static Value rowsOf(scf::ForOp op, tensor::InsertSliceOp insert) {
     Value part = insert.getSource();
@@ -320,7 +338,7 @@ private:
     OpBuilder b(op);
     auto offsets = slice.getMixedOffsets(), sizes = slice.getMixedSizes();
     OpFoldResult count = resolveDim(b, op.getLoc(), slice.getSource(), 0),
-                 width = resolveDim(b, op.getLoc(), slice.getSource(), 1);
+                 width = widthOf(b, slice.getSource());
     bool all =
         offsets[0] == OpFoldResult(op.getInductionVar()) &&
         isConstantIntValue(offsets[1], 0) && isConstantIntValue(sizes[0], 1) &&
@@ -388,8 +406,10 @@ private:
   template <typename Rewrite> void rewriteLoops(RewriterBase &rewriter) {
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    for (scf::ForOp loop : loops)
+    for (scf::ForOp loop : loops) {
+      rewriter.setInsertionPoint(loop);
       (void)Rewrite::rewrite(loop, rewriter);
+    }
   }
 };
 } // namespace

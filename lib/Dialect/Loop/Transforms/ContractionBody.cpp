@@ -127,7 +127,16 @@ Value ContractionBody::compute(Operation *op, int64_t i, int64_t j, int64_t k) {
   state.addOperands(operands);
   state.addTypes(isWide ? VectorType::get(tile.lanes, type) : type);
   state.addAttributes(op->getAttrs());
-  return v.b.create(state)->getResult(0);
+  Operation *result = v.b.create(state);
+  // Along the result each element is summed up in the order of the model.
+  auto fast = dyn_cast<arith::ArithFastMathInterface>(result);
+  if (auto flags = fast ? fast.getFastMathFlagsAttr() : nullptr;
+      flags && !v.alongSum())
+    result->setAttr(fast.getFastMathAttrName(),
+                    arith::FastMathFlagsAttr::get(
+                        v.b.getContext(),
+                        flags.getValue() & ~arith::FastMathFlags::reassoc));
+  return result->getResult(0);
 }
 
 Value ContractionBody::get(Value value, int64_t i, int64_t j, int64_t k) {

@@ -170,6 +170,54 @@ func.func @ordered(%x: memref<100xf32>, %W: memref<64x100xf32>, %y: memref<64xf3
 
 // -----
 
+// Scores of attention over keys that grow in a larger buffer: the keys' rows lie
+// apart by a stride, and everything is known to the run only. Vectors run along
+// the sum, which the model has in the middle.
+
+#x = affine_map<(h, m, k, t) -> (h, m, k)>
+#keys = affine_map<(h, m, k, t) -> (h, t, k)>
+#s = affine_map<(h, m, k, t) -> (h, m, t)>
+// CHECK-LABEL: func @scores
+// CHECK:         scf.for
+// CHECK-NOT:     scf.for {{.*}} iter_args({{.*}}) -> (f32)
+// CHECK:         vector.load {{.*}} strided<[?, ?, 1]>>, vector<16xf32>
+// CHECK:         arith.addf {{.*}} fastmath<reassoc,contract> : vector<16xf32>
+// CHECK:         vector.maskedload
+// CHECK:         vector.reduction <add>
+func.func @scores(%x: memref<?x1x?xf32>, %keys: memref<?x?x?xf32, strided<[?, ?, 1]>>, %s: memref<?x1x?xf32>) {
+  linalg.generic {indexing_maps = [#x, #keys, #s], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
+      ins(%x, %keys : memref<?x1x?xf32>, memref<?x?x?xf32, strided<[?, ?, 1]>>) outs(%s : memref<?x1x?xf32>) {
+  ^bb0(%a: f32, %w: f32, %sum: f32):
+    %p = arith.mulf %a, %w fastmath<contract> : f32
+    %t = arith.addf %sum, %p fastmath<reassoc,contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// Along the result each sum keeps its order, even if that may be changed.
+
+#a = affine_map<(k, n) -> (k)>
+#b = affine_map<(k, n) -> (k, n)>
+#c = affine_map<(k, n) -> (n)>
+// CHECK-LABEL: func @in_order
+// CHECK:       arith.addf {{.*}} fastmath<contract> : vector<16xf32>
+// CHECK-NOT:   reassoc
+func.func @in_order(%x: memref<100xf32>, %W: memref<100x64xf32>, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["reduction", "parallel"]}
+      ins(%x, %W : memref<100xf32>, memref<100x64xf32>) outs(%y : memref<64xf32>) {
+  ^bb0(%a: f32, %w: f32, %s: f32):
+    %p = arith.mulf %a, %w fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<reassoc,contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
 // Narrow elements are widened in registers; what only rows need, once a row.
 
 #a = affine_map<(m, k, n) -> (m, k)>

@@ -325,6 +325,20 @@ def LoopPrivatizeEmpty
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def LoopFoldConstants
+    : Pass<"loop-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "constants that are put together of parts of constants";
+  let description = [{
+    Slices of constants that are inserted behind one another (as exporters write
+    the gates of recurrent cells in another order) become one constant. Large
+    ones do so only where that is all that the original is read for, so that no
+    second copy is kept.
+  }];
+  let statistics = [Statistic<"numFolded", "folded", "constants made">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def LoopPackContractions
     : Pass<"loop-pack-contractions", "::mlir::ModuleOp"> {
   let summary = "bring operands of matrix products into panels, once";
@@ -373,6 +387,28 @@ def LoopVectorizeContractions
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def LoopVectorizeRows
+    : Pass<"loop-vectorize-rows", "::mlir::func::FuncOp"> {
+  let summary = "elementwise operations that broadcast, in masked vectors";
+  let description = [{
+    After bufferization: an operation over several axes that reads some
+    operands with fewer of them, or reduces the last one, becomes a loop over
+    rows of vectors. The rest of a row is one masked vector. Sums along a row
+    are put together in a vector where their order may change.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "512",
+           "width of the target's vectors">,
+    Option<"maskBits", "mask-bits", "unsigned", "8",
+           "bits of the narrowest element that masked memory accesses take; 0: "
+           "there are none">];
+  let statistics = [Statistic<"numVectorized", "vectorized",
+                              "operations that were vectorized">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 #endif // LOOPC_LOOP_TRANSFORMS_PASSES_TD

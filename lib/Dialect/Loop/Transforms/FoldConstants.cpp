@@ -1,0 +1,232 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-fold-constants: constants that are put together of parts of constants.
+//
+// Exporters write the gates of a recurrent cell in ONNX's order as slices of
+// the weights that are concatenated: once in the compiler instead of in every
+// run, and only of a constant is it known that its panels can be made there.
+
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPFOLDCONSTANTS
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// Constants of this many bytes may be there twice.
+static constexpr int64_t kSmall = 16 << 10;
+
+namespace {
+using Bytes = SmallVector<char, 0>;
+
+/// Bytes of an element; 0 if elements are no whole bytes.
+int64_t elementBytes(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+    return 0;
+  return element.getIntOrFloatBitWidth() / 8;
+}
+
+/// A part of a tensor: where it is known to the compiler, its places.
+struct Part {
+  SmallVector<int64_t> sizes, strides;
+  int64_t first = 0;
+
+  /// Calls `move` with the place in the tensor and the place in the part of
+  /// each row of neighbours, counted in elements.
+  void forRows(llvm::function_ref<void(int64_t, int64_t, int64_t)> move) const {
+    int64_t count = 1;
+    for (int64_t size : sizes)
+      count *= size;
+    bool hasRows = !sizes.empty() && strides.back() == 1;
+    int64_t row = hasRows ? sizes.back() : 1;
+    size_t axes = sizes.size() - (hasRows ? 1 : 0);
+    SmallVector<int64_t> at(axes, 0);
+    for (int64_t within = 0; within < count; within += row) {
+      int64_t place = first;
+      for (size_t axis = 0; axis < axes; ++axis)
+        place += at[axis] * strides[axis];
+      move(place, within, row);
+      for (size_t axis = axes; axis-- > 0;) {
+        if (++at[axis] < sizes[axis])
+          break;
+        at[axis] = 0;
+      }
+    }
+  }
+};
+
+/// The part of a tensor of `type` that `op` reads or writes.
+std::optional<Part> partOf(OffsetSizeAndStrideOpInterface op,
+                           RankedTensorType type) {
+  if (!type.hasStaticShape() ||
+      llvm::any_of(op.getStaticOffsets(), ShapedType::isDynamic) ||
+      llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
+      llvm::any_of(op.getStaticStrides(), ShapedType::isDynamic))
+    return std::nullopt;
+  Part part;
+  part.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
+  part.strides = mlir::computeStrides(type.getShape());
+  for (int64_t axis : llvm::seq(type.getRank())) {
+    int64_t offset = op.getStaticOffsets()[axis], size = part.sizes[axis];
+    int64_t step = op.getStaticStrides()[axis];
+    // What is beyond the end is an error of the run, if it gets there.
+    if (offset < 0 || size < 0 ||
+        (size > 0 && offset + (size - 1) * step >= type.getDimSize(axis)) ||
+        (size > 0 && offset + (size - 1) * step < 0))
+      return std::nullopt;
+    part.first += offset * part.strides[axis];
+    part.strides[axis] *= step;
+  }
+  return part;
+}
+
+/// The elements of `constant`, behind one another; false if unknown.
+bool readConstant(arith::ConstantOp constant, int64_t count, int64_t size,
+                  Bytes &out) {
+  ArrayRef<char> raw;
+  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue())) {
+    raw = dense.getRawData();
+    if (dense.isSplat() && static_cast<int64_t>(raw.size()) == size) {
+      for (int64_t k = 0; k < count; ++k)
+        out.append(raw.begin(), raw.end());
+      return true;
+    }
+  } else if (auto held =
+                 dyn_cast<DenseResourceElementsAttr>(constant.getValue())) {
+    if (AsmResourceBlob *blob = held.getRawHandle().getBlob())
+      raw = blob->getData();
+  }
+  if (static_cast<int64_t>(raw.size()) != count * size)
+    return false;
+  out.append(raw.begin(), raw.end());
+  return true;
+}
+
+class Folder {
+public:
+  /// Finds the elements of `value`, and the constants that they come from.
+  bool read(Value value, Bytes &out);
+  llvm::SmallSetVector<arith::ConstantOp, 4> sources;
+};
+} // namespace
+
+bool Folder::read(Value value, Bytes &out) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  int64_t size = type ? elementBytes(type) : 0;
+  Operation *op = value.getDefiningOp();
+  if (size == 0 || !type.hasStaticShape() || !op)
+    return false;
+  int64_t count = type.getNumElements();
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    sources.insert(constant);
+    return readConstant(constant, count, size, out);
+  }
+  if (isa<tensor::EmptyOp>(op)) {
+    out.resize(count * size);
+    return true;
+  }
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return read(op->getOperand(0), out);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    std::optional<Part> part = partOf(slice, slice.getSourceType());
+    Bytes whole;
+    if (!part || !read(slice.getSource(), whole))
+      return false;
+    out.resize(count * size);
+    part->forRows([&](int64_t from, int64_t to, int64_t length) {
+      std::memcpy(&out[to * size], &whole[from * size], length * size);
+    });
+    return true;
+  }
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    std::optional<Part> part = partOf(insert, type);
+    Bytes source;
+    if (!part || !read(insert.getSource(), source) ||
+        !read(insert.getDest(), out))
+      return false;
+    part->forRows([&](int64_t to, int64_t from, int64_t length) {
+      std::memcpy(&out[to * size], &source[from * size], length * size);
+    });
+    return true;
+  }
+  return false;
+}
+
+/// True if nothing but what is put together reads `value`, so that it is gone
+/// when that is constant.
+static bool isTakenApart(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+            tensor::ExtractSliceOp>(user))
+      return isTakenApart(user->getResult(0));
+    auto insert = dyn_cast<tensor::InsertSliceOp>(user);
+    return insert && use.get() == insert.getSource() &&
+           isa_and_nonnull<tensor::EmptyOp, tensor::InsertSliceOp>(
+               insert.getDest().getDefiningOp());
+  });
+}
+
+/// True if `insert` is the last of those that put its result together.
+static bool isWhole(tensor::InsertSliceOp insert) {
+  return !llvm::all_of(insert->getUses(), [](OpOperand &use) {
+    auto next = dyn_cast<tensor::InsertSliceOp>(use.getOwner());
+    return next && use.get() == next.getDest();
+  });
+}
+
+namespace {
+struct LoopFoldConstants
+    : loopc::impl::LoopFoldConstantsBase<LoopFoldConstants> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<tensor::InsertSliceOp> inserts;
+    getOperation().walk([&](tensor::InsertSliceOp op) {
+      if (isWhole(op))
+        inserts.push_back(op);
+    });
+    for (tensor::InsertSliceOp insert : inserts)
+      fold(insert);
+  }
+
+  void fold(tensor::InsertSliceOp insert) {
+    RankedTensorType type = insert.getType();
+    Folder folder;
+    Bytes bytes;
+    if (!folder.read(insert.getResult(), bytes) || bytes.empty() ||
+        folder.sources.empty())
+      return;
+    if (static_cast<int64_t>(bytes.size()) > kSmall &&
+        !llvm::all_of(folder.sources, [](arith::ConstantOp source) {
+          auto dense = dyn_cast<DenseElementsAttr>(source.getValue());
+          return !(dense && dense.isSplat()) &&
+                 isTakenApart(source.getResult());
+        }))
+      return;
+    AsmResourceBlob blob = HeapAsmResourceBlob::allocate(bytes.size(), 64);
+    std::memcpy(blob.getMutableData().data(), bytes.data(), bytes.size());
+    OpBuilder b(insert);
+    auto value =
+        DenseResourceElementsAttr::get(type, "loopc_folded", std::move(blob));
+    Value constant = arith::ConstantOp::create(b, insert.getLoc(), type, value);
+    insert.replaceAllUsesWith(constant);
+    ++numFolded;
+  }
+};
+} // namespace

@@ -1,0 +1,163 @@
+# ===- test_small_loops.py - Loops of small bodies --------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""What lives in registers, in collected values and in masked vectors: beside the reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import loopc
+import numpy as np
+import onnx.parser
+import pytest
+from loopc import reference
+
+RANDOM = np.random.default_rng(7)
+
+
+def _i64(value: Any) -> np.ndarray:
+    return np.array(value, np.int64)
+
+
+def _floats(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def _check(text: str, feeds: dict[str, np.ndarray], rtol: float = 1e-5) -> list[np.ndarray]:
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    got = loopc.InferenceSession(model.SerializeToString()).run(None, feeds)
+    want = reference.run(model, feeds)
+    for one, other in zip(got, want, strict=True):
+        np.testing.assert_allclose(one, other, rtol, 1e-5)
+        assert one.shape == np.shape(other)
+    return got
+
+
+@pytest.mark.parametrize("trips", [0, 1, 1023, 1024, 1025, 2049])
+def test_strips(trips: int) -> None:
+    """loop_cancel: polls between strips of iterations change no iteration."""
+    _check(
+        """strips (int64 n, float[8] x, float[8] a) => (float[8] y, float[K,8] ys, int64[K] is) {
+          y, ys, is = Loop <body = step (int64 i, bool go, float[8] s) => (bool go, float[8] t, float[8] u, int64 j) {
+              p = Mul (s, a)
+              t = Add (p, a)
+              u = Identity (t)
+              j = Identity (i)
+            }> (n, "", x)
+        }""",
+        {"n": _i64(trips), "x": _floats(8), "a": np.linspace(-0.9, 0.9, 8, dtype=np.float32)},
+    )
+
+
+@pytest.mark.parametrize(
+    "rows,columns", [(1, 1), (1, 5), (2, 3), (4, 4), (3, 16), (5, 13), (16, 4)]
+)
+def test_small_matrices(rows: int, columns: int) -> None:
+    """Broadcasts, transposes and reductions of a few registers."""
+    _check(
+        f"""small (int64 n, float[{rows},{columns}] x, float[{columns}] w, float[{rows},1] c)
+            => (float[{rows},{columns}] y, float[{rows}] s, float[{columns}] m, float[K,{rows},{columns}] ys) {{
+          zero = Constant <value = float {{0.0}}> ()
+          cs = Squeeze (c)
+          flat = Constant <value_ints = [{rows}]> ()
+          s0 = Reshape (c, flat)
+          y, s, m, ys = Loop <body = step (int64 i, bool go, float[{rows},{columns}] v, float[{rows}] sv, float[{columns}] mv)
+              => (bool go, float[{rows},{columns}] t, float[{rows}] st, float[{columns}] mt, float[{rows},{columns}] u) {{
+              one = Constant <value_ints = [1]> ()
+              none = Constant <value_ints = [0]> ()
+              p = Mul (v, w)
+              q = Add (p, c)
+              t = Tanh (q)
+              r = ReduceSum <keepdims = 0> (t, one)
+              st = Add (r, sv)
+              g = ReduceMax <keepdims = 0> (t, none)
+              mt = Max (g, mv)
+              turned = Transpose <perm = [1, 0]> (t)
+              back = Transpose <perm = [1, 0]> (turned)
+              u = Neg (back)
+            }}> (n, "", x, s0, w)
+        }}""",
+        {"n": _i64(5), "x": _floats(rows, columns), "w": _floats(columns), "c": _floats(rows, 1)},
+    )
+
+
+@pytest.mark.parametrize("columns", [0, 1, 7, 8, 15, 16, 17, 33])
+def test_short_rows(columns: int) -> None:
+    """Rows whose length nothing tells: whole vectors, and a masked one."""
+    _check(
+        """rows (int64 n, float[R,C] x, float[C] w, float[R,1] c) => (float[R,C] y, float[K,R] ss) {
+          y, ss = Loop <body = step (int64 i, bool go, float[R,C] v) => (bool go, float[R,C] t, float[R] s) {
+              one = Constant <value_ints = [1]> ()
+              p = Mul (c, w)
+              e = Exp (p)
+              q = Mul (e, v)
+              t = Sub (q, c)
+              s = ReduceSum <keepdims = 0> (t, one)
+            }> (n, "", x)
+        }""",
+        {
+            "n": _i64(3),
+            "x": _floats(4, columns),
+            "w": -np.abs(_floats(columns)),
+            "c": np.abs(_floats(4, 1)),
+        },
+        1e-4,
+    )
+
+
+@pytest.mark.parametrize("trips", [1, 2, 40])
+@pytest.mark.parametrize("axis,new_axis", [(0, 0), (1, 0), (-1, 0), (0, 1), (1, 1), (2, 1)])
+def test_appended(trips: int, axis: int, new_axis: int) -> None:
+    """What is only appended and then joined is a collected value."""
+    _check(
+        f"""appended (int64 n, float[A,B] x) => (float[U,V] y) {{
+          none = SequenceEmpty <dtype = 1> ()
+          last, all = Loop <body = step (int64 i, bool go, float[A,B] v, seq(float[A,B]) s) => (bool go, float[A,B] w, seq(float[A,B]) t) {{
+              w = Add (v, v)
+              t = SequenceInsert (s, w)
+            }}> (n, "", x, none)
+          y = ConcatFromSequence <axis = {axis}, new_axis = {new_axis}> (all)
+        }}""".replace("float[U,V]", "float[U,V,W]" if new_axis else "float[U,V]"),
+        {"n": _i64(trips), "x": _floats(2, 3) * np.float32(2.0**-40)},
+    )
+
+
+def test_appended_elements() -> None:
+    """Elements and length of what became a collected value; a condition ends the loop."""
+    y, length = _check(
+        """elements (float[3] x, int64 at) => (float[3] y, int64 length) {
+          none = SequenceEmpty <dtype = 1> ()
+          true = Constant <value = bool {1}> ()
+          all = Loop <body = step (int64 i, bool c, seq(float[3]) s) => (bool go, seq(float[3]) t) {
+              f = Cast <to = 1> (i)
+              w = Add (x, f)
+              t = SequenceInsert (s, w)
+              nine = Constant <value = int64 {9}> ()
+              go = Less (i, nine)
+            }> ("", true, none)
+          y = SequenceAt (all, at)
+          length = SequenceLength (all)
+        }""",
+        {"x": _floats(3), "at": _i64(-2)},
+    )
+    assert length == 10 and y.shape == (3,)
+
+
+def test_appended_nothing() -> None:
+    """seq_index: a sequence that nothing was appended to cannot be joined."""
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+        nothing (int64 n, float[A] x) => (float[B] y) {
+          none = SequenceEmpty <dtype = 1> ()
+          all = Loop <body = step (int64 i, bool go, seq(float[A]) s) => (bool go, seq(float[A]) t) {
+              t = SequenceInsert (s, x)
+            }> (n, "", none)
+          y = ConcatFromSequence <axis = 0> (all)
+        }""")
+    session = loopc.InferenceSession(model.SerializeToString())
+    with pytest.raises(Exception, match="the sequence is empty"):
+        session.run(None, {"n": _i64(0), "x": _floats(4)})
