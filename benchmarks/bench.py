@@ -39,7 +39,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import numpy as np
 import report
 import suite
-from models import Benchmark
+from models_basic import Benchmark
 from peers import ENGINES, version_of
 from worker import Worker
 

@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from models import Feeds, Outputs
+from models_basic import Feeds, Outputs
 
 Array = Any
 

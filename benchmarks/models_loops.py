@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Caches that grow by concatenation, and scans along the inner axis; as models.py."""
+"""Caches that grow by concatenation, and scans along the inner axis; as models_basic.py."""
 
 # ruff: noqa: E501 - long lines are models in ONNX's text form.
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from models import Benchmark, Feeds, Outputs, make_model, random_array
+from models_basic import Benchmark, Feeds, Outputs, make_model, random_array
 
 
 def growing_attention(steps: int, heads: int = 8, width: int = 64) -> Benchmark:
@@ -82,7 +82,7 @@ def reverse_scan(rows: int = 64, length: int = 4096) -> Benchmark:
     return Benchmark(f"reverse scan [{rows},{length}] axis 1", length, model, feeds, expect, 0, 0)
 
 
-#: As models.BENCHMARKS.
+#: As models_basic.BENCHMARKS.
 BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "growing_attention_512": lambda: growing_attention(512),
     "growing_attention_1024": lambda: growing_attention(1024),

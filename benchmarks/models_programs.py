@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Sequences in loops, and real models that are run chunk by chunk; as models.py."""
+"""Sequences in loops, and real models that are run chunk by chunk; as models_basic.py."""
 
 # ruff: noqa: E501 - long lines are models in ONNX's text form.
 
@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
-from models import Benchmark, Feeds, Outputs, make_model, random_array
+from models_basic import Benchmark, Feeds, Outputs, make_model, random_array
 
 
 def sequence_insert(trips: int = 2_000, width: int = 64) -> Benchmark:

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""LSTM by operator, greedy decoding and a sample loop; as models.py."""
+"""LSTM by operator, greedy decoding and a sample loop; as models_basic.py."""
 
 # ruff: noqa: E501 - long lines are models in ONNX's text form.
 
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from models import Benchmark, Feeds, Outputs, make_model, random_array
+from models_basic import Benchmark, Feeds, Outputs, make_model, random_array
 
 
 def _sigmoid(x: Any) -> Any:

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from models import Benchmark, Feeds, Outputs
+from models_basic import Benchmark, Feeds, Outputs
 
 Run = Callable[[Feeds], Outputs]
 

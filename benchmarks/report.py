@@ -272,7 +272,7 @@ def page(document: Document) -> str:
         "threads; times are medians. In the same run every engine's outputs are checked against "
         "NumPy's: a wrong one is no time. Nothing in a model",
         "is constant that a user's model would get at run time: trip counts, limits and weights "
-        "are inputs ([benchmarks/models.py](../benchmarks/models.py)).",
+        "are inputs ([benchmarks/models_basic.py](../benchmarks/models_basic.py)).",
         "",
         f"{document['processor']}; {versions}.",
         "",

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import models
+import models_basic
 import models_loops
 import models_programs
 import models_recurrent
-from models import Benchmark
+from models_basic import Benchmark
 
 #: Made when asked for.
 BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
-    **models.BENCHMARKS,
+    **models_basic.BENCHMARKS,
     **models_loops.BENCHMARKS,
     **models_recurrent.BENCHMARKS,
     **models_programs.BENCHMARKS,

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 import suite
-from models import Benchmark, Outputs
+from models_basic import Benchmark, Outputs
 from peers import ENGINES, Unable
 
 #: Seconds after which a run is given up.

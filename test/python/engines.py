@@ -57,9 +57,12 @@ def ort_outcome(model: LoopModel, run: Run) -> Outcome:
     return _worker(_run_ort).ask((model.model.SerializeToString(), run.feeds))
 
 
-def openvino_outcome(path: str, feeds: dict[str, Any]) -> Outcome:
-    """OpenVINO's runtime on an ONNX model or IR, in another process: some loops never end."""
-    return _worker(_run_openvino, 5.0).ask((path, feeds))
+def openvino_outcome(path: str, feeds: dict[str, Any], time_limit: float = 60.0) -> Outcome:
+    """OpenVINO's runtime on an ONNX model or IR, in another process.
+
+    It ends some models with the process, and some loops not at all.
+    """
+    return _worker(_run_openvino, time_limit).ask((path, feeds))
 
 
 class _Worker:

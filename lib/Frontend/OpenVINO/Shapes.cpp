@@ -264,6 +264,26 @@ static bool bitOf(ArrayRef<int64_t> mask, size_t k, bool otherwise = false) {
   return k < mask.size() ? mask[k] != 0 : otherwise;
 }
 
+/// What Slice takes for an end that is open.
+static constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
+
+/// Element `k` of a vector, as a vector.
+static Value elementOf(LayerImport &l, Value list, int64_t k) {
+  if (std::optional<Ints> known = l.constantOf(list);
+      known && k < static_cast<int64_t>(known->size()))
+    return l.ints({(*known)[k]});
+  return l.slice(list, k, k + 1, 0);
+}
+
+/// The end of a slice of one element: behind -1 is no number.
+static Value behind(LayerImport &l, Value start) {
+  if (std::optional<Ints> known = l.constantOf(start))
+    return l.ints({known->front() == -1 ? kFar : known->front() + 1});
+  Value stop = l.node("Add", {start, l.ints({1})});
+  Value isLast = l.node("Equal", {stop, l.ints({0})});
+  return l.node("Where", {isLast, l.ints({kFar}), stop});
+}
+
 static void importStridedSlice(LayerImport &l) {
   Value x = l.in(0);
   Value begin = vectorOf(l, l.in(1)), end = vectorOf(l, l.in(2));
@@ -295,13 +315,6 @@ static void importStridedSlice(LayerImport &l) {
   Ints axes, fresh, shrunk;
   SmallVector<Value> starts, stops, steps;
   int64_t axis = 0, outAxis = 0;
-  auto at = [&](Value list, int64_t k) {
-    if (std::optional<Ints> known = l.constantOf(list);
-        known && k < static_cast<int64_t>(known->size()))
-      return l.ints({(*known)[k]});
-    return l.slice(list, k, k + 1, 0);
-  };
-  constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
   for (int64_t k = 0; k < count; ++k) {
     if (bitOf(ellipsisMask, k)) {
       axis += rank - taken;
@@ -314,15 +327,9 @@ static void importStridedSlice(LayerImport &l) {
     }
     if (bitOf(shrinkMask, k)) {
       // One element, whatever the end and the stride are.
-      Value start = at(begin, k);
+      Value start = elementOf(l, begin, k);
       starts.push_back(start);
-      Value stop = l.node("Add", {start, l.ints({1})});
-      if (std::optional<Ints> known = l.constantOf(start))
-        stop = l.ints({known->front() == -1 ? kFar : known->front() + 1});
-      else
-        stop = l.node("Where", {l.node("Equal", {stop, l.ints({0})}),
-                                l.ints({kFar}), stop});
-      stops.push_back(stop);
+      stops.push_back(behind(l, start));
       steps.push_back(l.ints({1}));
       shrunk.push_back(axis);
       axes.push_back(axis++);
@@ -336,9 +343,11 @@ static void importStridedSlice(LayerImport &l) {
     bool isBack = knownStrides &&
                   k < static_cast<int64_t>(knownStrides->size()) &&
                   (*knownStrides)[k] < 0;
-    starts.push_back(openBegin ? l.ints({isBack ? kFar : 0}) : at(begin, k));
-    stops.push_back(openEnd ? l.ints({isBack ? -kFar : kFar}) : at(end, k));
-    steps.push_back(strides ? at(strides, k) : l.ints({1}));
+    starts.push_back(openBegin ? l.ints({isBack ? kFar : 0})
+                               : elementOf(l, begin, k));
+    stops.push_back(openEnd ? l.ints({isBack ? -kFar : kFar})
+                            : elementOf(l, end, k));
+    steps.push_back(strides ? elementOf(l, strides, k) : l.ints({1}));
     axes.push_back(axis++);
     ++outAxis;
   }

@@ -30,17 +30,17 @@ using namespace loopc;
 /// Constants of this many bytes may be there twice.
 static constexpr int64_t kSmall = 16 << 10;
 
-namespace {
 using Bytes = SmallVector<char, 0>;
 
 /// Bytes of an element; 0 if elements are no whole bytes.
-int64_t elementBytes(Type type) {
+static int64_t elementBytes(Type type) {
   Type element = getElementTypeOrSelf(type);
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
     return 0;
   return element.getIntOrFloatBitWidth() / 8;
 }
 
+namespace {
 /// A part of a tensor: where it is known to the compiler, its places.
 struct Part {
   SmallVector<int64_t> sizes, strides;
@@ -69,10 +69,11 @@ struct Part {
     }
   }
 };
+} // namespace
 
 /// The part of a tensor of `type` that `op` reads or writes.
-std::optional<Part> partOf(OffsetSizeAndStrideOpInterface op,
-                           RankedTensorType type) {
+static std::optional<Part> partOf(OffsetSizeAndStrideOpInterface op,
+                                  RankedTensorType type) {
   if (!type.hasStaticShape() ||
       llvm::any_of(op.getStaticOffsets(), ShapedType::isDynamic) ||
       llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
@@ -96,8 +97,8 @@ std::optional<Part> partOf(OffsetSizeAndStrideOpInterface op,
 }
 
 /// The elements of `constant`, behind one another; false if unknown.
-bool readConstant(arith::ConstantOp constant, int64_t count, int64_t size,
-                  Bytes &out) {
+static bool readConstant(arith::ConstantOp constant, int64_t count,
+                         int64_t size, Bytes &out) {
   ArrayRef<char> raw;
   if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue())) {
     raw = dense.getRawData();
@@ -117,6 +118,7 @@ bool readConstant(arith::ConstantOp constant, int64_t count, int64_t size,
   return true;
 }
 
+namespace {
 class Folder {
 public:
   /// Finds the elements of `value`, and the constants that they come from.

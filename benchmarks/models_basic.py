@@ -1,4 +1,4 @@
-# ===- models.py - The models that are timed -===#
+# ===- models_basic.py - The models that are timed -===#
 #
 # Part of the loopc project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
