@@ -263,7 +263,6 @@ void addResizeRows(LoweringTable &);
 void addVisionRows(LoweringTable &);
 void addTrainingRows(LoweringTable &);
 void addClassicalRows(LoweringTable &);
-void addTreeRows(LoweringTable &);
 
 } // namespace loopc
 
