@@ -103,7 +103,7 @@ def open_jax(key: str, benchmark: Benchmark, threads: int) -> Run:
     import jax
     import jax_models
 
-    jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
+    jax.config.update("jax_enable_x64", True)
     run = jax_models.find(key)
     if run is None:
         raise Unable("there is no counterpart with shapes that are known before the run")

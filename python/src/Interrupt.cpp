@@ -28,14 +28,23 @@ static_assert(std::atomic<loopc_cancel_token *>::is_always_lock_free &&
 static void handleInterrupt(int signal, siginfo_t *info, void *context) {
   handlersRunning.fetch_add(1);
   if (loopc_cancel_token *token = activeToken.load()) {
-    loopc_cancel(token);
     wasInterrupted.store(true);
+    loopc_cancel(token);
   }
-  handlersRunning.fetch_sub(1);
   if (previous.sa_flags & SA_SIGINFO)
     previous.sa_sigaction(signal, info, context);
   else
     previous.sa_handler(signal);
+  // Only now: the run that ends asks Python for the signal, so Python's handler
+  // must have noted it.
+  handlersRunning.fetch_sub(1);
+}
+
+/// Until every handler that runs on another thread is done: with the token, with
+/// `previous`, and with telling Python.
+static void waitForHandlers() {
+  while (handlersRunning.load() != 0) {
+  }
 }
 
 static bool isMainThread() {
@@ -69,12 +78,12 @@ InterruptGuard::~InterruptGuard() {
     return;
   sigaction(SIGINT, &previous, nullptr);
   activeToken.store(nullptr);
-  // A handler on another thread may have read the token just before: it must
-  // not outlive this object.
-  while (handlersRunning.load() != 0) {
-  }
+  waitForHandlers();
 }
 
 bool InterruptGuard::interrupted() const {
-  return installed && wasInterrupted.load();
+  if (!installed)
+    return false;
+  waitForHandlers();
+  return wasInterrupted.load();
 }

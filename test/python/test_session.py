@@ -133,7 +133,7 @@ def test_describes_itself(add):
     assert output.shape[1] == 3
     meta = add.get_modelmeta()
     assert meta.graph_name == "add"
-    assert meta.producer_name == f"loopc {loopc.__version__}"
+    assert meta.compiler == f"loopc {loopc.__version__}"
     assert add.get_providers() == loopc.get_available_providers() == ["CPUExecutionProvider"]
     assert add.get_provider_options() == {"CPUExecutionProvider": {}}
     assert add.get_overridable_initializers() == []
@@ -363,16 +363,26 @@ def test_terminate_leaves_other_runs_alone(add, endless):
         endless.run(None, {"x": np.float32(1)}, loopc.RunOptions(timeout=0.01))
 
 
-def interrupt_soon():
-    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+def interrupt_process():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def interrupt_here():
+    """The handler runs on the calling thread, beside the run on the main thread."""
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+
+def interrupt_soon(interrupt=interrupt_process):
+    timer = threading.Timer(0.1, interrupt)
     timer.start()
     return timer
 
 
-def test_interrupt(add, endless):
+@pytest.mark.parametrize("interrupt", [interrupt_process, interrupt_here])
+def test_interrupt(add, endless, interrupt):
     handler = signal.getsignal(signal.SIGINT)
     for options in (None, loopc.RunOptions()):
-        timer = interrupt_soon()
+        timer = interrupt_soon(interrupt)
         with pytest.raises(KeyboardInterrupt):
             endless.run(None, {"x": np.float32(1)}, options)
         timer.join()

@@ -165,9 +165,9 @@ const FlatRow *loopc::findFlatForm(onnx::NodeOp node) {
   auto found = table.find(node.getOpType());
   if (found == table.end())
     return nullptr;
+  auto version = static_cast<int64_t>(node.getSinceVersion());
   for (const FlatRow &row : found->second)
-    if (row.since <= node.getSinceVersion() &&
-        node.getSinceVersion() <= row.until)
+    if (row.since <= version && version <= row.until)
       return &row;
   return nullptr;
 }

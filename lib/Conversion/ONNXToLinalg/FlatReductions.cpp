@@ -118,7 +118,6 @@ static bool reduce(FlatNode &n) {
   bool keep = n.intAttr("keepdims", 1);
   bool noop = n.intAttr("noop_with_empty_axes", 0);
   FlatTensor x = n.flat(0);
-  Value axes;
   std::optional<SmallVector<int64_t>> known = n.intsAttr("axes");
   if (!known)
     known = n.constantInts(1);

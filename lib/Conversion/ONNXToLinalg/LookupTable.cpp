@@ -16,8 +16,10 @@ using IP = arith::CmpIPredicate;
 template <typename Key>
 SmallVector<Key> LookupTable::sortKeys(ArrayRef<Key> keys) {
   SmallVector<int64_t> order(llvm::to_vector(llvm::seq<int64_t>(keys.size())));
-  llvm::stable_sort(order,
-                    [&](int64_t x, int64_t y) { return keys[x] < keys[y]; });
+  // Equal keys stay in their order.
+  llvm::sort(order, [&](int64_t x, int64_t y) {
+    return std::tie(keys[x], x) < std::tie(keys[y], y);
+  });
   SmallVector<Key> distinct;
   places.resize(keys.size());
   for (int64_t k : order) {

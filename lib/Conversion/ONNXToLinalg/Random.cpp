@@ -87,7 +87,8 @@ fill(NodeLowering &l, double scale, double offset,
   l.ignoreAttr("dtype");
   Dims dims;
   if (l.numInputs() == 0) {
-    for (int64_t extent : *l.intsAttr("shape"))
+    SmallVector<int64_t> shape = *l.intsAttr("shape");
+    for (int64_t extent : shape)
       if (extent < 0)
         return l.refuse("'shape' holds " + Twine(extent));
       else
