@@ -199,12 +199,45 @@ LOOPC_API const loopc_model *loopc_session_model(const loopc_session *session);
 
 /// Runs the model, as loopc_model_run() does. A model of a shared library is
 /// run by the runtime that was linked into it.
+///
+/// A model with states (see loopc_model) may be given its inputs and outputs
+/// without them: `num_inputs` and `num_outputs` are then those of the model
+/// less its `num_states`. The session keeps the states from one such run to the
+/// next, and these runs take turns; one that fails leaves the states as they
+/// were. Given the states too, a run neither reads nor changes those of the
+/// session.
 /// \returns a loopc_status.
 LOOPC_API int loopc_session_run(const loopc_session *session,
                                 const loopc_run_options *options,
                                 const loopc_value *inputs, size_t num_inputs,
                                 loopc_value *outputs, size_t num_outputs,
                                 loopc_error *error);
+
+/// Number of states that the session keeps.
+LOOPC_API size_t loopc_session_num_states(const loopc_session *session);
+
+/// Name and type of state `index`; null where there is none.
+LOOPC_API const loopc_port *loopc_session_state(const loopc_session *session,
+                                                size_t index);
+
+/// A copy of state `index`, which the caller releases by loopc_value_release().
+/// Its kind is 0 where no run and no call set the state: the next run begins
+/// with its initial value. Waits for a run that is under way, as the two
+/// functions below do.
+/// \returns a loopc_status.
+LOOPC_API int loopc_session_get_state(const loopc_session *session,
+                                      size_t index, loopc_value *value,
+                                      loopc_error *error);
+
+/// Sets state `index` to a copy of `value`, which must fit its type; of kind 0
+/// it sets the state back.
+/// \returns a loopc_status.
+LOOPC_API int loopc_session_set_state(loopc_session *session, size_t index,
+                                      const loopc_value *value,
+                                      loopc_error *error);
+
+/// Sets all states back: the next run begins with their initial values.
+LOOPC_API void loopc_session_reset_states(loopc_session *session);
 
 /// Frees the session and its code. No run may be under way, and outputs that
 /// runs of a loaded shared library allocated must have been released.

@@ -192,18 +192,27 @@ typedef struct {
 
 /// What an input is where the caller leaves it out: a tensor in C order. Bool
 /// and elements of less than a byte have a byte each; strings are
-/// loopc_strings.
+/// loopc_strings. Of a state null data are zeros, or empty texts.
 typedef struct {
   const void *data;
   const int64_t *shape;
   int32_t ndim; ///< -1: the input has no default, it must be given
 } loopc_default;
 
+/// Flag of a model that has states: a runtime that knows no states refuses it.
+#define LOOPC_MODEL_STATES 1u
+
 /// A compiled model. Constant; made by the compiler. `entry` is internal: use
 /// loopc_model_run().
+///
+/// A model with states reads some values of the run before: the last
+/// `num_states` inputs are what they were, the last `num_states` outputs, in
+/// the same order, what they become. All of these inputs may be absent (kind
+/// 0), which means the state's initial value. A program hands the outputs of a
+/// run to the next; nothing is kept between runs by the model itself.
 typedef struct loopc_model {
   uint32_t abi_version; ///< LOOPC_ABI_VERSION of the compiler
-  uint32_t flags;       ///< 0
+  uint32_t flags;       ///< 0 or LOOPC_MODEL_STATES
   const char *name;
   const char *producer;     ///< "loopc 0.1.0"
   const char *cpu_features; ///< "+avx2,+fma": what the code needs; may be ""
@@ -216,7 +225,10 @@ typedef struct loopc_model {
   int32_t (*entry)(void *run, void **inputs, void **outputs);
   /// One for each input; null where no input has a default.
   const loopc_default *defaults;
-  uint64_t reserved[7];
+  /// Of the inputs, and of the outputs, the last that are states. For each,
+  /// `entry` gets a scalar of bool behind the inputs: whether it was given.
+  uint64_t num_states;
+  uint64_t reserved[6];
 } loopc_model;
 
 /// Runs `model`. Checks inputs (number, kind, dtype, rank, dimensions; strides
@@ -231,6 +243,11 @@ int loopc_model_run(const loopc_model *model, const loopc_run_options *options,
 /// LOOPC_OK if this CPU and this runtime can run `model`; otherwise the status
 /// and message that a run would give. Programs call it once after loading.
 int loopc_model_check(const loopc_model *model, loopc_error *error);
+
+/// LOOPC_OK if `value` fits input `number` of `model`: kind, dtype, rank and
+/// the extents that its type gives; otherwise the status and message of a run.
+int loopc_model_check_input(const loopc_model *model, size_t number,
+                            const loopc_value *value, loopc_error *error);
 
 /// A name for a status: "ok", "input error", ...
 const char *loopc_status_name(int status);

@@ -65,8 +65,15 @@ int32_t loopc_rt_poll(loopc_run *run);
 int32_t loopc_rt_fail(loopc_run *run, const char *message, int64_t iteration,
                       const int64_t *values, int64_t num_values);
 
-/// Calls `fn(args, begin, end)` over [0, n) in pieces, on the threads of the
-/// run; returns when all are done.
+/// Threads of the run; the same from its beginning to its end. 1 where the
+/// library has no threads.
+int32_t loopc_rt_num_threads(loopc_run *run);
+
+/// Calls `fn(args, begin, end)` over [0, n) in pieces that end at multiples of
+/// `grain`, on the threads of the run; returns when all are done. Called by a
+/// piece it computes on that thread alone. A run that failed, or shall end,
+/// begins no further pieces: the caller asks loopc_rt_poll() then. Of several
+/// errors the one of the first iterations is kept.
 void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                            void (*fn)(void *args, int64_t begin, int64_t end),
                            void *args);
@@ -236,6 +243,19 @@ enum {
 };
 int32_t loopc_rt_regex_full_match(loopc_run *run, const char *text,
                                   int64_t bytes, int64_t program);
+
+//===----------------------------------------------------------------------===//
+// Signals
+//===----------------------------------------------------------------------===//
+
+/// Replaces each of `count` runs of `n` complex numbers, real and imaginary
+/// part one behind the other, by its discrete Fourier transform
+///   y[k] = sum of x[m] e^(-2 pi i k m / n),
+/// with e^(2 pi i k m / n) where `is_inverse` (nothing is divided by n). In
+/// O(n log n) for every n. Returns non-zero, after recording it, where there is
+/// no memory for 2 to 17 n numbers or the run shall end.
+int32_t loopc_rt_fourier(loopc_run *run, double *numbers, int64_t count,
+                         int64_t n, int32_t is_inverse);
 
 //===----------------------------------------------------------------------===//
 // Random numbers

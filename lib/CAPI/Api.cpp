@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The only file of the library that is compiled with exceptions: what comes out
-// of the C++ library below ends here.
+// Compiled with exceptions: what comes out of the C++ library below ends here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -301,22 +300,76 @@ loopc_session_model(const loopc_session *session) {
   return session ? session->model : nullptr;
 }
 
+/// Writes a status and a text to `error`, which may be null.
+static int failRun(loopc_error *error, int status, const char *text) {
+  if (error) {
+    error->status = status;
+    std::strcpy(error->message, text);
+  }
+  return status;
+}
+
+/// Calls `work`; what it throws is memory that has run out.
+template <typename Work>
+static int orOutOfMemory(loopc_error *error, Work work) noexcept {
+  try {
+    return work();
+  } catch (...) {
+    return failRun(error, LOOPC_ERROR_MEMORY, "out of memory");
+  }
+}
+
 extern "C" int loopc_session_run(const loopc_session *session,
                                  const loopc_run_options *options,
                                  const loopc_value *inputs, size_t num_inputs,
                                  loopc_value *outputs, size_t num_outputs,
                                  loopc_error *error) {
-  if (!session) {
-    if (error) {
-      error->status = LOOPC_ERROR_INPUT;
-      std::strcpy(error->message, "there is no session");
-    }
-    return LOOPC_ERROR_INPUT;
-  }
-  if (!session->run)
-    return loopc_model_run(session->model, options, inputs, num_inputs, outputs,
-                           num_outputs, error);
-  return session->run(options, inputs, num_inputs, outputs, num_outputs, error);
+  if (!session)
+    return failRun(error, LOOPC_ERROR_INPUT, "there is no session");
+  if (!usesStates(*session, num_inputs, num_outputs))
+    return runModel(*session, options, inputs, num_inputs, outputs, num_outputs,
+                    error);
+  return orOutOfMemory(error, [&] {
+    return runWithStates(*session, options, inputs, num_inputs, outputs,
+                         num_outputs, error);
+  });
+}
+
+extern "C" size_t loopc_session_num_states(const loopc_session *session) {
+  return session ? session->model->num_states : 0;
+}
+
+extern "C" const loopc_port *loopc_session_state(const loopc_session *session,
+                                                 size_t index) {
+  size_t count = loopc_session_num_states(session);
+  if (index >= count)
+    return nullptr;
+  return &session->model->inputs[session->model->num_inputs - count + index];
+}
+
+extern "C" int loopc_session_get_state(const loopc_session *session,
+                                       size_t index, loopc_value *value,
+                                       loopc_error *error) {
+  if (!value || index >= loopc_session_num_states(session))
+    return failRun(error, LOOPC_ERROR_INPUT, "there is no such state");
+  return orOutOfMemory(error, [&] {
+    getState(*session, index, *value);
+    return failRun(error, LOOPC_OK, "");
+  });
+}
+
+extern "C" int loopc_session_set_state(loopc_session *session, size_t index,
+                                       const loopc_value *value,
+                                       loopc_error *error) {
+  if (!value || index >= loopc_session_num_states(session))
+    return failRun(error, LOOPC_ERROR_INPUT, "there is no such state");
+  return orOutOfMemory(
+      error, [&] { return setState(*session, index, *value, error); });
+}
+
+extern "C" void loopc_session_reset_states(loopc_session *session) {
+  if (session)
+    resetStates(*session);
 }
 
 extern "C" void loopc_session_destroy(loopc_session *session) {

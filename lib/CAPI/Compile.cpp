@@ -27,6 +27,8 @@ using namespace loopc::capi;
 loopc_session::loopc_session() = default;
 
 loopc_session::~loopc_session() {
+  // Their functions to be released by are the library's.
+  resetStates(*this);
   if (library)
     dlclose(library);
 }
@@ -112,8 +114,7 @@ static int withCompiler(const Source &source,
   {
     DiagnosticCollector collector(&compiler.getContext());
     result =
-        source.network
-            ? compiler.importNetwork(*source.network)
+        source.network ? compiler.importNetwork(*source.network)
         : source.path.empty()
             ? compiler.parseBytes("<bytes>", StringRef(source.bytes.data(),
                                                        source.bytes.size()))
@@ -256,8 +257,12 @@ LogicalResult Writer::write() {
       return failure();
     }
   }
-  if (header)
+  if (header) {
     writeHeader(compiler.getModelInfo(), header->getStream());
+    // The object does not appear without its header.
+    if (llvm::Error error = header->finish())
+      return cannotWrite(headerPath, std::move(error));
+  }
   if (failed(keep(*file, path)))
     return failure();
   return header ? keep(*header, headerPath) : success();

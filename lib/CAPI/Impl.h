@@ -16,6 +16,7 @@
 #include "loopc/Frontend/Network/Network.h"
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,6 +66,11 @@ struct loopc_session {
   /// Or one of a shared library: the library and its NAME_run.
   void *library = nullptr;
   RunFunction run = nullptr;
+
+  /// What the states are, once set. Runs that use them hold the mutex, and so
+  /// does whoever reads or changes them.
+  mutable std::vector<loopc_value> states;
+  mutable std::mutex statesMutex;
 };
 
 struct loopc_network {
@@ -100,6 +106,31 @@ int createSession(const Source &source, const loopc_compile_options &options,
 /// Loads a model of a shared library; `name` may be null.
 int loadShared(const char *path, const char *name, loopc_session &session,
                loopc_diagnostics &diagnostics);
+
+/// Runs the model as it stands, with values for all of its ports.
+int runModel(const loopc_session &session, const loopc_run_options *options,
+             const loopc_value *inputs, size_t numInputs, loopc_value *outputs,
+             size_t numOutputs, loopc_error *error);
+
+/// True where a run of so many values is to use the session's states.
+bool usesStates(const loopc_session &session, size_t numInputs,
+                size_t numOutputs);
+
+/// The run of such values. May throw bad_alloc, as may the two functions below;
+/// then nothing has changed.
+int runWithStates(const loopc_session &session,
+                  const loopc_run_options *options, const loopc_value *inputs,
+                  size_t numInputs, loopc_value *outputs, size_t numOutputs,
+                  loopc_error *error);
+
+/// Fills `value` with a copy of state `index`, or zeros where it is not set.
+void getState(const loopc_session &session, size_t index, loopc_value &value);
+
+/// Sets state `index` to a copy of `value`. \returns a loopc_status.
+int setState(loopc_session &session, size_t index, const loopc_value &value,
+             loopc_error *error);
+
+void resetStates(loopc_session &session);
 
 /// Compiles into the file `output`.
 int compileToFile(const Source &source, int emit, const std::string &output,

@@ -96,6 +96,7 @@ int loopc::capi::loadShared(const char *givenPath, const char *givenName,
   // library brings; what is asked here is whether this CPU can run it.
   loopc_model withoutPorts = *session.model;
   withoutPorts.num_inputs = withoutPorts.num_outputs = 0;
+  withoutPorts.num_states = 0;
   loopc_error error = {};
   if (loopc_model_check(&withoutPorts, &error) != LOOPC_OK)
     return cannotRead(error.message);

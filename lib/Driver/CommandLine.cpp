@@ -112,7 +112,8 @@ struct Flags {
       cl::cat(model)};
   cl::opt<std::string> format{
       "input-format", cl::init("auto"), cl::value_desc("format"),
-      cl::desc("onnx, openvino or mlir (default: by name and content)"), cl::cat(model)};
+      cl::desc("onnx, openvino or mlir (default: by name and content)"),
+      cl::cat(model)};
 
   cl::opt<bool> remarks{"remarks",
                         cl::desc("Say what was optimised, or why "
@@ -120,6 +121,11 @@ struct Flags {
                         cl::cat(debug)};
   cl::opt<bool> timing{"timing", cl::desc("Show where the time went"),
                        cl::cat(debug)};
+  cl::opt<cl::boolOrDefault> verify{
+      "verify",
+      cl::desc("Verify the IR after every pass (default: where a stage of MLIR "
+               "is written, not where code is made)"),
+      cl::cat(debug)};
   cl::opt<bool> printAfterAll{"print-ir-after-all-passes",
                               cl::desc("Print the IR after each of loopc's "
                                        "passes that changed it"),
@@ -249,16 +255,21 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
       return refuse("--shape " + text + ": " + problem);
   options.dims = std::move(import.dims);
   options.shapes = std::move(import.shapes);
-  options.configurePasses =
-      [print = bool(flags.printAfterAll)](mlir::PassManager &passes) {
-        if (print)
-          passes.enableIRPrinting(
-              [](mlir::Pass *, mlir::Operation *) { return false; },
-              [](mlir::Pass *, mlir::Operation *) { return true; },
-              /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/true,
-              /*printAfterOnlyOnFailure=*/false, errs());
-        return mlir::applyPassManagerCLOptions(passes);
-      };
+  bool verify =
+      flags.verify == cl::BOU_UNSET
+          ? parseOutput(flags.emit).value_or(Output::Object) <= Output::LLVM
+          : flags.verify == cl::BOU_TRUE;
+  options.configurePasses = [print = bool(flags.printAfterAll),
+                             verify](mlir::PassManager &passes) {
+    passes.enableVerifier(verify);
+    if (print)
+      passes.enableIRPrinting(
+          [](mlir::Pass *, mlir::Operation *) { return false; },
+          [](mlir::Pass *, mlir::Operation *) { return true; },
+          /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/true,
+          /*printAfterOnlyOnFailure=*/false, errs());
+    return mlir::applyPassManagerCLOptions(passes);
+  };
   return true;
 }
 

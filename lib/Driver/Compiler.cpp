@@ -178,8 +178,8 @@ LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
   CodeKind kind = output == Output::LLVMIR     ? CodeKind::LLVMIR
                   : output == Output::Assembly ? CodeKind::Assembly
                                                : CodeKind::Object;
-  TimingScope scope = timing->nest("Code generation");
-  return generateCode(*module, info, options.target, kind, os, weightsFile);
+  return generateCode(*module, info, options.target, kind, os, weightsFile,
+                      timing->nest("Code generation"));
 }
 
 LogicalResult Compiler::link(StringRef object, StringRef file,
@@ -193,6 +193,6 @@ FailureOr<std::unique_ptr<CompiledModel>> Compiler::compileInProcess() {
   if (failed(checkTarget(options.target, UnknownLoc::get(context.get()))) ||
       failed(lower(Output::LLVM)))
     return failure();
-  TimingScope scope = timing->nest("Code generation");
-  return CompiledModel::create(*module, info, options.target);
+  return CompiledModel::create(*module, info, options.target,
+                               timing->nest("Code generation"));
 }

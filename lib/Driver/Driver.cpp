@@ -102,7 +102,7 @@ bool Driver::cannotWrite(StringRef path, Error error) {
 }
 
 std::optional<OutputFile> Driver::open(StringRef path) {
-  Expected<OutputFile> file = OutputFile::create(path);
+  Expected<OutputFile> file = OutputFile::create(path, /*removeOnSignal=*/true);
   if (file)
     return std::move(*file);
   cannotWrite(path, file.takeError());
@@ -171,8 +171,14 @@ ExitCode Driver::run() {
   }
   if (failed(compiler.parseFile(options.input)) || !compileTo(*file))
     return watcher.getCode();
-  if (header)
+  if (header) {
     writeHeader(compiler.getModelInfo(), header->getStream());
+    // The object does not appear without its header.
+    if (Error error = header->finish()) {
+      cannotWrite(options.headerPath, std::move(error));
+      return watcher.getCode();
+    }
+  }
   if (!keep(*file, options.outputPath) ||
       (header && !keep(*header, options.headerPath)))
     return watcher.getCode();

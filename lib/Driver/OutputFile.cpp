@@ -7,20 +7,33 @@
 //===----------------------------------------------------------------------===//
 
 #include "OutputFile.h"
+#include "llvm/Support/Signals.h"
 
 using namespace loopc;
 namespace fs = llvm::sys::fs;
 
-OutputFile::~OutputFile() {
-  if (auto *file = static_cast<llvm::raw_fd_ostream *>(temporary ? stream.get()
-                                                                 : nullptr))
-    file->clear_error(); // its destructor would end the program
-  stream.reset();
-  if (temporary)
-    llvm::consumeError(temporary->discard());
+OutputFile &OutputFile::operator=(OutputFile &&other) {
+  std::swap(path, other.path);
+  std::swap(temporary, other.temporary);
+  std::swap(memory, other.memory);
+  std::swap(stream, other.stream);
+  std::swap(isFinished, other.isFinished);
+  return *this;
 }
 
-llvm::Expected<OutputFile> OutputFile::create(llvm::StringRef path) {
+OutputFile::~OutputFile() {
+  if (auto *file = static_cast<llvm::raw_fd_ostream *>(
+          temporary.empty() ? nullptr : stream.get()))
+    file->clear_error(); // its destructor would end the program
+  stream.reset();
+  if (temporary.empty())
+    return;
+  fs::remove(temporary);
+  llvm::sys::DontRemoveFileOnSignal(temporary);
+}
+
+llvm::Expected<OutputFile> OutputFile::create(llvm::StringRef path,
+                                              bool removeOnSignal) {
   OutputFile file;
   file.path = path.str();
   fs::file_status status;
@@ -36,31 +49,31 @@ llvm::Expected<OutputFile> OutputFile::create(llvm::StringRef path) {
   llvm::SmallString<128> target;
   if (isThere && !fs::real_path(path, target))
     file.path = target.str().str();
-  auto temporary = fs::TempFile::create(file.path + ".%%%%%%%%.tmp");
-  if (!temporary)
-    return temporary.takeError();
-  file.temporary.emplace(std::move(*temporary));
-  file.stream = std::make_unique<llvm::raw_fd_ostream>(file.temporary->FD,
-                                                       /*shouldClose=*/false);
+  int descriptor;
+  llvm::SmallString<128> temporary;
+  if (std::error_code error = fs::createUniqueFile(file.path + ".%%%%%%%%.tmp",
+                                                   descriptor, temporary))
+    return llvm::errorCodeToError(error);
+  file.temporary = temporary.str().str();
+  if (removeOnSignal)
+    llvm::sys::RemoveFileOnSignal(temporary);
+  file.stream = std::make_unique<llvm::raw_fd_ostream>(descriptor,
+                                                       /*shouldClose=*/true);
   return file;
 }
 
-llvm::StringRef OutputFile::getTemporaryPath() const {
-  return temporary ? llvm::StringRef(temporary->TmpName) : "";
-}
+llvm::StringRef OutputFile::getTemporaryPath() const { return temporary; }
 
-llvm::Error OutputFile::keep() {
-  if (temporary) {
+llvm::Error OutputFile::finish() {
+  if (isFinished)
+    return llvm::Error::success();
+  isFinished = true;
+  if (!temporary.empty()) {
     auto &file = static_cast<llvm::raw_fd_ostream &>(*stream);
     file.flush();
     std::error_code error = file.error();
     file.clear_error();
-    if (error)
-      return llvm::errorCodeToError(error);
-    stream.reset();
-    llvm::Error failure = temporary->keep(path);
-    temporary.reset();
-    return failure;
+    return llvm::errorCodeToError(error);
   }
   std::error_code error;
   llvm::raw_fd_ostream file(path, error, fs::CD_OpenExisting, fs::FA_Write,
@@ -72,4 +85,18 @@ llvm::Error OutputFile::keep() {
   error = file.error();
   file.clear_error();
   return llvm::errorCodeToError(error);
+}
+
+llvm::Error OutputFile::keep() {
+  if (llvm::Error error = finish())
+    return error;
+  if (temporary.empty())
+    return llvm::Error::success();
+  stream.reset();
+  // Where it fails the other name stays, for the destructor.
+  if (std::error_code error = fs::rename(temporary, path))
+    return llvm::errorCodeToError(error);
+  llvm::sys::DontRemoveFileOnSignal(temporary);
+  temporary.clear();
+  return llvm::Error::success();
 }

@@ -13,22 +13,25 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace loopc {
 
 /// A file under another name until keep() is called: then it appears whole, or
 /// replaces the old one. Without keep() nothing stays. "-" is standard output,
-/// and what is no plain file (/dev/null) is written to; both at keep().
+/// and what is no plain file (/dev/null) is written to; both at finish().
 class OutputFile {
 public:
   OutputFile() = default;
-  OutputFile(OutputFile &&) = default;
-  OutputFile &operator=(OutputFile &&) = default;
+  OutputFile(OutputFile &&other) { *this = std::move(other); }
+  OutputFile &operator=(OutputFile &&other);
   ~OutputFile();
 
-  static llvm::Expected<OutputFile> create(llvm::StringRef path);
+  /// With `removeOnSignal` a signal that ends the program takes the file with
+  /// it, at the price of LLVM's handlers for signals: for programs of our own,
+  /// not for a library in somebody else's.
+  static llvm::Expected<OutputFile> create(llvm::StringRef path,
+                                           bool removeOnSignal = false);
 
   llvm::raw_pwrite_stream &getStream() { return *stream; }
 
@@ -36,13 +39,18 @@ public:
   /// where there is none.
   llvm::StringRef getTemporaryPath() const;
 
+  /// Writes what is not written yet, under the other name: after this keep()
+  /// has nothing left to do that a full disk would stop.
+  llvm::Error finish();
   llvm::Error keep();
 
 private:
   std::string path;
-  std::optional<llvm::sys::fs::TempFile> temporary;
+  /// Empty: there is no such file.
+  std::string temporary;
   std::unique_ptr<llvm::SmallVector<char, 0>> memory;
   std::unique_ptr<llvm::raw_pwrite_stream> stream;
+  bool isFinished = false;
 };
 
 } // namespace loopc

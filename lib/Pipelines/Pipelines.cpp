@@ -11,17 +11,11 @@
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
-#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
-#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -55,6 +49,8 @@ static void addToLinalg(OpPassManager &manager,
   functions.addPass(createConvertElementwiseToLinalgPass());
   functions.addPass(createLoopScalarize());
   addCleanup(functions);
+  if (options.optLevel > 0)
+    functions.addPass(createLoopCountTrips());
   functions.addPass(createLoopLowerSlices());
   functions.addPass(createLoopHoistDims());
   addCleanup(functions);
@@ -62,6 +58,9 @@ static void addToLinalg(OpPassManager &manager,
     functions.addPass(createLoopFoldConstants());
     functions.addPass(createLoopInvariantCodeMotionPass());
     functions.addPass(createLoopHoistDims());
+    functions.addPass(createLoopHoistChecks());
+    addCleanup(functions);
+    functions.addPass(createLoopFuseLoops());
     functions.addPass(createLoopCollectAppended());
   }
   functions.addPass(createLoopCollectInPlace());
@@ -77,6 +76,9 @@ static void addToLinalg(OpPassManager &manager,
     interchange.registers = options.vectors.registers;
     manager.addNestedPass<func::FuncOp>(
         createLoopInterchangeElements(interchange));
+    LoopInterchangeScansOptions scans;
+    scans.vectorBits = options.vectors.bits;
+    manager.addNestedPass<func::FuncOp>(createLoopInterchangeScans(scans));
     addCleanup(manager);
     LoopPackContractionsOptions pack;
     pack.vectorBits = options.vectors.bits;
@@ -85,7 +87,9 @@ static void addToLinalg(OpPassManager &manager,
     LoopKeepInRegistersOptions keep;
     keep.vectorBits = options.vectors.bits;
     manager.addNestedPass<func::FuncOp>(createLoopKeepInRegisters(keep));
+    manager.addNestedPass<func::FuncOp>(createLoopUnrollSmall());
     addCleanup(manager);
+    manager.addNestedPass<func::FuncOp>(createLoopFuseReductions());
     manager.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
     // Transposes that were packed through, constants that nobody reads now.
     addCleanup(manager);
@@ -126,12 +130,13 @@ static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
     rows.maskBits = options.vectors.maskBits;
     functions.addPass(createLoopVectorizeRows(rows));
   }
+  functions.addPass(createConvertLinalgToNests());
   functions.addPass(createConvertLinalgToLoopsPass());
   functions.addPass(createConvertLoopToSCF());
   addCleanup(functions);
 }
 
-static void addToLLVM(OpPassManager &manager) {
+static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(memref::createFoldMemRefAliasOpsPass());
   manager.addPass(createMakeEntryPoint());
   manager.addPass(createExternalizeWeights());
@@ -140,26 +145,34 @@ static void addToLLVM(OpPassManager &manager) {
   addCleanup(manager);
   // Copies of what turned out to be strided views.
   manager.addNestedPass<func::FuncOp>(createLowerBufferCopies());
+  manager.addNestedPass<func::FuncOp>(createConvertLinalgToNests());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   // Vectors that go to elements apart from one another.
   manager.addPass(createConvertVectorToSCFPass());
+  if (options.optLevel > 0)
+    manager.addPass(createParallelizeNests());
   manager.addPass(createOutlineNests());
   manager.addPass(createExpandMath());
+  manager.addPass(createLowerAffinePass());
+  // Before there are branches: it rewrites, and would simplify them each time.
+  manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createSCFToControlFlowPass());
   manager.addPass(createConvertLoopRuntimeToLLVM());
-  manager.addPass(createLowerAffinePass());
-  manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createConvertMathToLibmPass());
-  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
-  manager.addPass(createConvertFuncToLLVMPass());
-  manager.addPass(createArithToLLVMConversionPass());
-  manager.addPass(createConvertComplexToLLVMPass());
-  manager.addPass(createConvertIndexToLLVMPass());
-  manager.addPass(createConvertControlFlowToLLVMPass());
-  manager.addPass(createUBToLLVMConversionPass());
-  addCleanup(manager);
+  // All in one conversion: each goes through the whole module.
+  ConvertToLLVMPassOptions rest;
+  rest.filterDialects = {"arith", "cf",     "complex", "func",
+                         "index", "memref", "ub"};
+  rest.useDynamic = true;
+  manager.addPass(createConvertToLLVMPass(rest));
+  // To find equal blocks takes longer than LLVM's work on them.
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
+  manager.addPass(createCanonicalizerPass(config));
+  manager.addPass(createCSEPass());
   manager.addPass(createReconcileUnrealizedCastsPass());
+  manager.addPass(createShareNests());
 }
 
 void loopc::buildPipeline(OpPassManager &manager,
@@ -179,7 +192,7 @@ void loopc::buildPipeline(OpPassManager &manager,
   addToSCF(manager, options);
   if (until == Stage::SCF)
     return;
-  addToLLVM(manager);
+  addToLLVM(manager, options);
 }
 
 void loopc::registerPipelines() {

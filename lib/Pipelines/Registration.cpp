@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Pipelines/Registration.h"
+#include "SliceSubsets.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
@@ -18,6 +19,7 @@
 #include "mlir/InitAllPasses.h"
 
 void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
+  registerSliceSubsetModels(registry);
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<loop::LoopDialect, onnx::ONNXDialect>();

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Target/CompiledModel.h"
-#include "Translate.h"
+#include "Parts.h"
 #include "loopc-rt/runtime.h"
 #include "loopc/Support/Diagnostics.h"
 
@@ -64,7 +64,7 @@ struct CompiledModel::Linked {
       llvm::consumeError(session->endSession());
   }
 
-  llvm::Error link(std::unique_ptr<llvm::MemoryBuffer> object);
+  llvm::Error link(std::vector<ObjectBytes> objects, StringRef name);
   llvm::Expected<const loopc_model *> getModel(StringRef symbol);
 
   WeightSet weights;
@@ -73,8 +73,8 @@ struct CompiledModel::Linked {
   JITDylib *library = nullptr;
 };
 
-llvm::Error
-CompiledModel::Linked::link(std::unique_ptr<llvm::MemoryBuffer> object) {
+llvm::Error CompiledModel::Linked::link(std::vector<ObjectBytes> objects,
+                                        StringRef name) {
   auto control = SelfExecutorProcessControl::Create();
   if (!control)
     return control.takeError();
@@ -104,7 +104,14 @@ CompiledModel::Linked::link(std::unique_ptr<llvm::MemoryBuffer> object) {
   if (!process)
     return process.takeError();
   library->addGenerator(std::move(*process));
-  return layer->add(*library, std::move(object));
+  for (auto [k, object] : llvm::enumerate(objects))
+    if (llvm::Error error = layer->add(
+            *library,
+            std::make_unique<llvm::SmallVectorMemoryBuffer>(
+                std::move(object), (name + "." + llvm::Twine(k)).str(),
+                /*RequiresNullTerminator=*/false)))
+      return error;
+  return llvm::Error::success();
 }
 
 llvm::Expected<const loopc_model *>
@@ -122,7 +129,7 @@ CompiledModel::~CompiledModel() = default;
 
 FailureOr<std::unique_ptr<CompiledModel>>
 CompiledModel::create(ModuleOp module, const ModelInfo &info,
-                      const TargetOptions &options) {
+                      const TargetOptions &options, TimingScope timing) {
   Location loc = module.getLoc();
   llvm::Triple host(llvm::sys::getProcessTriple());
   if (getTriple(options).getArch() != host.getArch())
@@ -137,28 +144,34 @@ CompiledModel::create(ModuleOp module, const ModelInfo &info,
   if (failed(weights))
     return failure();
   linked->weights = std::move(*weights);
+  TimingScope scope = timing.nest("Translate to LLVM");
   FailureOr<LLVMModule> translated = translateModule(
       module, info, *machine, linked->weights, WeightPlace::Process);
   if (failed(translated))
     return failure();
-  optimizeModule(*translated->module, *machine->llvm, options.optLevel);
-  dropUnusedWeights(*translated->module, linked->weights);
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream os(object);
-  if (failed(emitCode(*translated, *machine->llvm,
-                      llvm::CodeGenFileType::ObjectFile, os, loc)))
+  scope = timing.nest("Divide");
+  FailureOr<ModuleParts> parts =
+      ModuleParts::divide(std::move(*translated), info.symbol, loc);
+  if (failed(parts))
     return failure();
-
+  scope = timing.nest("LLVM's passes");
+  if (failed(parts->optimize(options, loc)))
+    return failure();
+  linked->weights.keepOnly(
+      [&](StringRef symbol) { return parts->usesGlobal(symbol); });
+  scope = timing.nest("Machine code");
+  FailureOr<std::vector<ObjectBytes>> objects =
+      parts->emitObjects(options, loc);
+  if (failed(objects))
+    return failure();
+  scope = timing.nest("Link");
   linked->weights.takeOver();
   auto fail = [&](llvm::Error error) {
     return emitError(loc, Diag::JitFailed)
            << "the model cannot be linked into this process: "
            << llvm::toString(std::move(error));
   };
-  if (llvm::Error error =
-          linked->link(std::make_unique<llvm::SmallVectorMemoryBuffer>(
-              std::move(object), info.symbol,
-              /*RequiresNullTerminator=*/false)))
+  if (llvm::Error error = linked->link(std::move(*objects), info.symbol))
     return fail(std::move(error));
   llvm::Expected<const loopc_model *> model = linked->getModel(info.symbol);
   if (!model)

@@ -156,8 +156,9 @@ llvm::Constant *TableBuilder::getDefault(size_t number) {
     shape.push_back(getInt(64, extent));
   auto texts = dyn_cast<mlir::DenseStringElementsAttr>(value);
   llvm::Constant *data =
-      texts ? getTexts(texts)
-            : module.getGlobalVariable(weights.getDefault(number));
+      info.inputs[number].isZeroState() ? getNull()
+      : texts ? getTexts(texts)
+              : module.getGlobalVariable(weights.getDefault(number));
   return llvm::ConstantStruct::getAnon(
       {data, getArray(shape, info.symbol + ".shape"),
        getInt(32, value.getShapedType().getRank())});
@@ -176,15 +177,17 @@ llvm::Constant *TableBuilder::getDefaults() {
 llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
                                           llvm::StringRef cpuFeatures) {
   auto *reserved = llvm::ConstantAggregateZero::get(
-      llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 7));
+      llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 6));
+  size_t numStates = info.getNumStates();
   llvm::Constant *table = llvm::ConstantStruct::getAnon(
-      {getInt(32, LOOPC_ABI_VERSION), getInt(32, 0), getString(info.name),
+      {getInt(32, LOOPC_ABI_VERSION),
+       getInt(32, numStates ? LOOPC_MODEL_STATES : 0), getString(info.name),
        getString("loopc " LOOPC_VERSION), getString(cpuFeatures),
        llvm::ConstantInt::get(sizeType, info.inputs.size()),
        getPorts(info.inputs, info.symbol + ".inputs"),
        llvm::ConstantInt::get(sizeType, info.outputs.size()),
        getPorts(info.outputs, info.symbol + ".outputs"), entry, getDefaults(),
-       reserved});
+       getInt(64, static_cast<int64_t>(numStates)), reserved});
   llvm::GlobalVariable *global = addGlobal(table, info.symbol + ".table");
   global->setLinkage(llvm::GlobalValue::InternalLinkage);
   return global;

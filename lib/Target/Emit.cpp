@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Translate.h"
+#include "Parts.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Target/CodeGen.h"
 
@@ -28,7 +28,9 @@ void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
   static const llvm::OptimizationLevel kLevels[] = {
       llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
       llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
-  llvm::VectorizerParams::RuntimeMemoryCheckThreshold = kRuntimeChecks;
+  // Once: threads get here.
+  [[maybe_unused]] static const unsigned isSet =
+      llvm::VectorizerParams::RuntimeMemoryCheckThreshold = kRuntimeChecks;
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = level >= 2;
   tuning.SLPVectorization = level >= 2;
@@ -50,18 +52,15 @@ void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
       .run(module, modules);
 }
 
-LogicalResult loopc::emitCode(LLVMModule &module, llvm::TargetMachine &machine,
-                              llvm::CodeGenFileType kind,
-                              llvm::raw_pwrite_stream &os, Location loc) {
+bool loopc::emitCode(llvm::Module &module, llvm::TargetMachine &machine,
+                     llvm::CodeGenFileType kind, llvm::raw_pwrite_stream &os) {
   llvm::legacy::PassManager passes;
-  llvm::TargetLibraryInfoImpl library(module.module->getTargetTriple());
+  llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
   if (machine.addPassesToEmitFile(passes, os, nullptr, kind))
-    return emitError(loc, Diag::CodeGeneration)
-           << "LLVM writes no such files for target '"
-           << machine.getTargetTriple().str() << "'";
-  passes.run(*module.module);
-  return failure(*module.hasError);
+    return false;
+  passes.run(module);
+  return true;
 }
 
 /// Writes the weights to `path`.
@@ -86,10 +85,40 @@ LogicalResult loopc::checkTarget(const TargetOptions &options, Location loc) {
   return createMachine(options, loc);
 }
 
+/// Writes `module`, whose code is one part, as text.
+static LogicalResult writeText(LLVMModule module, const ModelInfo &info,
+                               llvm::TargetMachine &machine,
+                               const TargetOptions &options, CodeKind kind,
+                               WeightSet &weights, llvm::raw_pwrite_stream &os,
+                               StringRef weightsFile, Location loc) {
+  optimizeModule(*module.module, machine, options.optLevel);
+  weights.keepOnly([&](StringRef symbol) {
+    const llvm::GlobalVariable *global =
+        module.module->getGlobalVariable(symbol);
+    return global && !global->use_empty();
+  });
+  if (!weightsFile.empty() && !weights.getWeights().empty() &&
+      failed(writeWeights(weights, weightsFile, loc)))
+    return failure();
+  addWeightSection(*module.module, info, weights,
+                   weightsFile.empty() ? info.symbol + ".weights"
+                                       : weightsFile.str());
+  if (kind == CodeKind::LLVMIR) {
+    module.module->print(os, nullptr);
+    return module.report(loc);
+  }
+  if (!emitCode(*module.module, machine, llvm::CodeGenFileType::AssemblyFile,
+                os))
+    return emitError(loc, Diag::CodeGeneration)
+           << "LLVM writes no such files for target '"
+           << machine.getTargetTriple().str() << "'";
+  return module.report(loc);
+}
+
 LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
                                   const TargetOptions &options, CodeKind kind,
                                   llvm::raw_pwrite_stream &os,
-                                  StringRef weightsFile) {
+                                  StringRef weightsFile, TimingScope timing) {
   Location loc = module.getLoc();
   FailureOr<Machine> machine = createMachine(
       options, loc, /*keepsInlineAssembly=*/kind == CodeKind::Assembly);
@@ -98,33 +127,35 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
   FailureOr<WeightSet> weights = WeightSet::extract(module, info);
   if (failed(weights))
     return failure();
+  TimingScope scope = timing.nest("Translate to LLVM");
   FailureOr<LLVMModule> translated =
       translateModule(module, info, *machine, *weights, WeightPlace::Object);
   if (failed(translated))
     return failure();
-  optimizeModule(*translated->module, *machine->llvm, options.optLevel);
+  if (kind != CodeKind::Object)
+    return writeText(std::move(*translated), info, *machine->llvm, options,
+                     kind, *weights, os, weightsFile, loc);
 
-  dropUnusedWeights(*translated->module, *weights);
-  if (kind == CodeKind::Object) {
-    addEmptyWeightSection(*translated->module, info, *weights);
-    llvm::SmallVector<char, 0> object;
-    llvm::raw_svector_ostream objectStream(object);
-    if (failed(emitCode(*translated, *machine->llvm,
-                        llvm::CodeGenFileType::ObjectFile, objectStream, loc)))
-      return failure();
-    return writeObject(object, info, *weights, os, loc);
-  }
-
-  if (!weightsFile.empty() && !weights->getWeights().empty() &&
-      failed(writeWeights(*weights, weightsFile, loc)))
+  scope = timing.nest("Divide");
+  FailureOr<ModuleParts> parts =
+      ModuleParts::divide(std::move(*translated), info.symbol, loc);
+  if (failed(parts))
     return failure();
-  addWeightSection(*translated->module, info, *weights,
-                   weightsFile.empty() ? info.symbol + ".weights"
-                                       : weightsFile.str());
-  if (kind == CodeKind::LLVMIR) {
-    translated->module->print(os, nullptr);
-    return success();
-  }
-  return emitCode(*translated, *machine->llvm,
-                  llvm::CodeGenFileType::AssemblyFile, os, loc);
+  scope = timing.nest("LLVM's passes");
+  if (failed(parts->optimize(options, loc)))
+    return failure();
+  scope = timing.nest("Machine code");
+  weights->keepOnly(
+      [&](StringRef symbol) { return parts->usesGlobal(symbol); });
+  addEmptyWeightSection(*parts->getMain().module, info, *weights,
+                        /*isShared=*/parts->size() > 1);
+  FailureOr<std::vector<ObjectBytes>> objects =
+      parts->emitObjects(options, loc);
+  if (failed(objects))
+    return failure();
+  scope = timing.nest("Join");
+  FailureOr<ObjectBytes> object = joinObjects(std::move(*objects), loc);
+  if (failed(object))
+    return failure();
+  return writeObject(*object, info, *weights, os, loc);
 }

@@ -53,7 +53,7 @@ static void writePort(const PortInfo &port, StringRef prefix,
                       llvm::raw_ostream &os) {
   os << "#define " << prefix << "_NAME " << getLiteral(port.name) << '\n'
      << "#define " << prefix << "_KIND " << getKindMacro(port.type) << '\n';
-  if (port.absent)
+  if (port.absent && !port.isState)
     os << "#define " << prefix << "_HAS_DEFAULT 1\n";
   auto tensor = dyn_cast<TensorType>(port.type);
   if (!tensor)
@@ -81,7 +81,10 @@ static void writePortComments(ArrayRef<PortInfo> ports, StringRef what,
   for (const auto &[i, port] : llvm::enumerate(ports))
     os << "///   " << what << '[' << i << "]  '" << getCommentText(port.name)
        << "'  " << getCommentText(formatPortType(port))
-       << (port.absent ? "  (may be absent: kind 0)" : "") << '\n';
+       << (port.isState  ? "  (state)"
+           : port.absent ? "  (may be absent: kind 0)"
+                         : "")
+       << '\n';
 }
 
 void loopc::writeHeader(const ModelInfo &info, llvm::raw_ostream &os) {
@@ -116,6 +119,10 @@ void loopc::writeHeader(const ModelInfo &info, llvm::raw_ostream &os) {
      << name << "_INPUT_0_SHAPE;\n\n"
      << "#define " << name << "_NUM_INPUTS " << info.inputs.size() << '\n'
      << "#define " << name << "_NUM_OUTPUTS " << info.outputs.size() << '\n';
+  if (size_t count = info.getNumStates())
+    os << "// The last of both: these outputs of a run are inputs of the next. "
+          "An input of\n// kind 0 stands for the initial value.\n"
+       << "#define " << name << "_NUM_STATES " << count << '\n';
   for (const auto &[i, port] : llvm::enumerate(info.inputs)) {
     os << '\n';
     writePort(port, name + "_INPUT_" + std::to_string(i), os);

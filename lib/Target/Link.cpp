@@ -11,15 +11,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Machine.h"
+#include "Parts.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Target/CodeGen.h"
 
 #include "lld/Common/Driver.h"
+#include "llvm/ObjCopy/CommonConfig.h"
+#include "llvm/ObjCopy/ConfigManager.h"
+#include "llvm/ObjCopy/ObjCopy.h"
+#include "llvm/Object/Binary.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <csignal>
 #include <dlfcn.h>
 #include <mutex>
 
@@ -71,8 +76,43 @@ static std::string findRuntime() {
                                                       : "";
 }
 
+/// libloopc_rt_threads.a, beside the runtime that is linked, or of the build;
+/// empty where there is none: the library then runs on one thread.
+static std::string findThreads(StringRef runtime) {
+  SmallString<128> path(llvm::sys::path::parent_path(runtime));
+  llvm::sys::path::append(path, "libloopc_rt_threads.a");
+  if (llvm::sys::fs::exists(path))
+    return path.str().str();
+  bool isOfBuild = runtime == LOOPC_RUNTIME_LIBRARY;
+  return isOfBuild && llvm::sys::fs::exists(LOOPC_THREADS_LIBRARY)
+             ? LOOPC_THREADS_LIBRARY
+             : "";
+}
+
+namespace {
+/// Keeps what the process does on signals: lld's output files install handlers
+/// that end it.
+class SignalActions {
+public:
+  SignalActions() {
+    for (int signal = 1; signal < NSIG; ++signal)
+      isKnown[signal] = sigaction(signal, nullptr, &actions[signal]) == 0;
+  }
+  ~SignalActions() {
+    for (int signal = 1; signal < NSIG; ++signal)
+      if (isKnown[signal])
+        sigaction(signal, &actions[signal], nullptr);
+  }
+
+private:
+  struct sigaction actions[NSIG];
+  bool isKnown[NSIG] = {};
+};
+} // namespace
+
 /// Runs lld, which has global state: one at a time.
-static LogicalResult runLinker(ArrayRef<const char *> arguments, Location loc) {
+static LogicalResult runLinker(ArrayRef<const char *> arguments, StringRef what,
+                               Location loc) {
   static std::mutex mutex;
   static bool isUsable = true;
   std::lock_guard<std::mutex> guard(mutex);
@@ -81,13 +121,14 @@ static LogicalResult runLinker(ArrayRef<const char *> arguments, Location loc) {
            << "the linker crashed before and cannot run again in this process";
   std::string text;
   llvm::raw_string_ostream os(text);
+  SignalActions kept;
   lld::Result result =
       lld::lldMain(arguments, os, os, {{lld::Gnu, &lld::elf::link}});
   isUsable = result.canRunAgain;
   if (result.retCode == 0)
     return success();
   return emitError(loc, Diag::LinkFailed)
-         << "the shared object cannot be linked: " << StringRef(text).trim();
+         << what << " cannot be linked: " << StringRef(text).trim();
 }
 
 LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
@@ -122,7 +163,80 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
       "--build-id=none", "-znow", "-zrelro", "-zdefs", "--gc-sections",
       // Only the model's two functions are seen outside.
       "--exclude-libs=ALL", "--allow-shlib-undefined", "-o", outputText.c_str(),
-      sonameText.c_str(), objectText.c_str(), runtime.c_str(), "--as-needed",
-      libm.c_str(), libc.c_str()};
-  return runLinker(arguments, loc);
+      sonameText.c_str(), objectText.c_str()};
+  // In front of the runtime, whose functions it replaces.
+  std::string threads = findThreads(runtime);
+  if (!threads.empty())
+    arguments.push_back(threads.c_str());
+  arguments.append(
+      {runtime.c_str(), "--as-needed", libm.c_str(), libc.c_str()});
+  // A part of libc since glibc 2.34.
+  std::string pthread = findLibrary({"libpthread.so.0"}, options, triple);
+  if (!threads.empty() && !pthread.empty())
+    arguments.push_back(pthread.c_str());
+  return runLinker(arguments, "the shared object", loc);
+}
+
+/// A file that goes when this does.
+namespace {
+struct TemporaryFile {
+  ~TemporaryFile() {
+    if (!path.empty())
+      llvm::sys::fs::remove(path);
+  }
+  SmallString<128> path;
+};
+} // namespace
+
+/// Hidden symbols become local, as if there had been one object.
+static llvm::Error localizeHidden(llvm::MemoryBufferRef file,
+                                  ObjectBytes &result) {
+  auto binary = llvm::object::createBinary(file);
+  if (!binary)
+    return binary.takeError();
+  llvm::objcopy::ConfigManager config;
+  config.ELF.LocalizeHidden = true;
+  llvm::raw_svector_ostream os(result);
+  return llvm::objcopy::executeObjcopyOnBinary(config, **binary, os);
+}
+
+FailureOr<ObjectBytes> loopc::joinObjects(std::vector<ObjectBytes> objects,
+                                          Location loc) {
+  if (objects.size() == 1)
+    return std::move(objects.front());
+  auto fail = [&](const llvm::Twine &problem) {
+    return emitError(loc, Diag::LinkFailed)
+           << "the object's parts cannot be joined: " << problem;
+  };
+  // lld reads and writes files only.
+  std::vector<TemporaryFile> files(objects.size() + 1);
+  SmallVector<const char *> arguments = {"ld.lld", "-r", "--threads=1"};
+  for (auto [k, file] : llvm::enumerate(files)) {
+    int handle = -1;
+    if (std::error_code error = llvm::sys::fs::createTemporaryFile(
+            "loopc-part", "o", handle, file.path))
+      return fail(error.message());
+    llvm::raw_fd_ostream os(handle, /*shouldClose=*/true);
+    if (k < objects.size()) {
+      os.write(objects[k].data(), objects[k].size());
+      objects[k].clear();
+    } else {
+      arguments.push_back("-o");
+    }
+    os.close();
+    if (std::error_code error = os.error()) {
+      os.clear_error();
+      return fail(error.message());
+    }
+    arguments.push_back(file.path.c_str());
+  }
+  if (failed(runLinker(arguments, "the object", loc)))
+    return failure();
+  auto joined = llvm::MemoryBuffer::getFile(files.back().path);
+  if (!joined)
+    return fail(joined.getError().message());
+  ObjectBytes result;
+  if (llvm::Error error = localizeHidden((*joined)->getMemBufferRef(), result))
+    return fail(llvm::toString(std::move(error)));
+  return result;
 }

@@ -10,6 +10,8 @@
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Support/Diagnostics.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -117,6 +119,24 @@ static bool isPortType(Type type) {
                     getElementTypeInfo(tensor.getElementType()));
 }
 
+bool PortInfo::isZeroState() const {
+  if (!isState || !absent || absent.getNumElements() == 0)
+    return isState && absent;
+  if (!absent.isSplat())
+    return false;
+  if (auto texts = dyn_cast<DenseStringElementsAttr>(absent))
+    return texts.getSplatValue<StringRef>().empty();
+  if (isa<IntegerType>(absent.getElementType()))
+    return absent.getSplatValue<APInt>().isZero();
+  return isa<FloatType>(absent.getElementType()) &&
+         absent.getSplatValue<APFloat>().isPosZero();
+}
+
+size_t ModelInfo::getNumStates() const {
+  return llvm::count_if(inputs,
+                        [](const PortInfo &port) { return port.isState; });
+}
+
 /// Reads one dictionary of `loopc.inputs` or `loopc.outputs`.
 static FailureOr<PortInfo> readPort(Attribute attr, StringRef where,
                                     Location loc) {
@@ -142,6 +162,7 @@ static FailureOr<PortInfo> readPort(Attribute attr, StringRef where,
              << "the default of '" << port.name << "' in '" << where
              << "' is no elements attribute of type " << port.type;
   }
+  port.isState = dict.contains("state");
   auto dims = dict.getAs<ArrayAttr>("dims");
   if (!dims)
     return port;
@@ -177,6 +198,29 @@ static LogicalResult readPorts(ModuleOp module, StringRef attrName,
   return success();
 }
 
+/// States are the last ports in both directions, with a default.
+static LogicalResult checkStates(ModuleOp module, const ModelInfo &info) {
+  size_t count = info.getNumStates();
+  auto statesOf = [&](const std::vector<PortInfo> &ports) {
+    return ArrayRef(ports).take_back(std::min(count, ports.size()));
+  };
+  ArrayRef<PortInfo> before = statesOf(info.inputs),
+                     after = statesOf(info.outputs);
+  bool isValid =
+      before.size() == after.size() &&
+      static_cast<size_t>(llvm::count_if(info.outputs, [](const auto &port) {
+        return port.isState;
+      })) == count;
+  for (auto [a, b] : llvm::zip(before, after))
+    isValid &= a.isState && b.isState && a.absent && a.name == b.name &&
+               getElementTypeOrSelf(a.type) == getElementTypeOrSelf(b.type);
+  if (isValid)
+    return success();
+  return emitError(module.getLoc(), Diag::BadModule)
+         << "the states of the module are not its last inputs and outputs, "
+            "each with a default and the same type";
+}
+
 FailureOr<ModelInfo> loopc::readModelInfo(ModuleOp module, StringRef symbol,
                                           StringRef fallbackName) {
   ModelInfo info;
@@ -189,7 +233,8 @@ FailureOr<ModelInfo> loopc::readModelInfo(ModuleOp module, StringRef symbol,
     return emitError(module.getLoc(), Diag::BadModelName)
            << "'" << info.symbol << "' is not a C identifier";
   if (failed(readPorts(module, kInputsAttr, info.inputs)) ||
-      failed(readPorts(module, kOutputsAttr, info.outputs)))
+      failed(readPorts(module, kOutputsAttr, info.outputs)) ||
+      failed(checkStates(module, info)))
     return failure();
   return info;
 }

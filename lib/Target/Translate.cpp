@@ -27,32 +27,44 @@ void loopc::registerTargetTranslations(DialectRegistry &registry) {
   registerAllToLLVMIRTranslations(registry);
 }
 
-/// Hands LLVM's messages on, where its own handler ends the process.
-static void handleDiagnostics(LLVMModule &module, Location loc) {
-  struct Handler : llvm::DiagnosticHandler {
-    Handler(Location loc, bool *hasError) : loc(loc), hasError(hasError) {}
-    bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
-      if (info.getSeverity() != llvm::DS_Error &&
-          info.getSeverity() != llvm::DS_Warning)
-        return true;
-      std::string text;
-      llvm::raw_string_ostream os(text);
-      llvm::DiagnosticPrinterRawOStream printer(os);
-      info.print(printer);
-      if (info.getSeverity() == llvm::DS_Warning) {
-        emitWarning(loc, Diag::CodeGeneration) << text;
-        return true;
-      }
-      *hasError = true;
-      emitError(loc, Diag::CodeGeneration) << text;
+/// Keeps LLVM's messages, where its own handler ends the process.
+namespace {
+struct MessageCollector : llvm::DiagnosticHandler {
+  explicit MessageCollector(std::vector<LLVMModule::Message> &messages)
+      : messages(messages) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    bool isError = info.getSeverity() == llvm::DS_Error;
+    if (!isError && info.getSeverity() != llvm::DS_Warning)
       return true;
-    }
-    Location loc;
-    bool *hasError;
-  };
-  module.hasError = std::make_unique<bool>(false);
-  module.context->setDiagnosticHandler(
-      std::make_unique<Handler>(loc, module.hasError.get()));
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    llvm::DiagnosticPrinterRawOStream printer(os);
+    info.print(printer);
+    messages.push_back({isError, std::move(text)});
+    return true;
+  }
+  std::vector<LLVMModule::Message> &messages;
+};
+} // namespace
+
+LLVMModule LLVMModule::create() {
+  LLVMModule result;
+  result.messages = std::make_unique<std::vector<Message>>();
+  result.context = std::make_unique<llvm::LLVMContext>();
+  result.context->setDiagnosticHandler(
+      std::make_unique<MessageCollector>(*result.messages));
+  return result;
+}
+
+LogicalResult LLVMModule::report(Location loc) {
+  LogicalResult result = success();
+  for (const Message &message : std::exchange(*messages, {})) {
+    if (message.isError)
+      result = emitError(loc, Diag::CodeGeneration) << message.text;
+    else
+      emitWarning(loc, Diag::CodeGeneration) << message.text;
+  }
+  return result;
 }
 
 /// Declares what the functions of runtime.h do, so that LLVM keeps values in
@@ -199,12 +211,10 @@ FailureOr<LLVMModule> loopc::translateModule(ModuleOp module,
     return emitError(loc, Diag::BadModelName)
            << "the name '" << info.symbol
            << "' makes a name of the runtime's own: choose another";
-  LLVMModule result;
-  result.context = std::make_unique<llvm::LLVMContext>();
-  handleDiagnostics(result, loc);
+  LLVMModule result = LLVMModule::create();
   moveLoopAnnotations(module);
   result.module = translateModuleToLLVMIR(module, *result.context, info.symbol);
-  if (!result.module || *result.hasError)
+  if (failed(result.report(loc)) || !result.module)
     return failure();
   llvm::Module &llvmModule = *result.module;
   llvmModule.setTargetTriple(machine.llvm->getTargetTriple());

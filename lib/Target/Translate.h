@@ -16,6 +16,8 @@
 #include "llvm/IR/Module.h"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace loopc {
 
@@ -25,13 +27,24 @@ enum class WeightPlace {
   Process ///< anywhere in memory
 };
 
-/// LLVM IR with its context. Errors of LLVM's passes become diagnostics at the
-/// location of the MLIR module.
+/// LLVM IR with its context.
 struct LLVMModule {
+  /// What LLVM's passes say. Threads work on modules, so that it waits here.
+  struct Message {
+    bool isError;
+    std::string text;
+  };
+
+  /// A context without a module, that collects messages.
+  static LLVMModule create();
+
+  /// Emits the messages at `loc`, the place of the MLIR module. Failure if one
+  /// was an error.
+  mlir::LogicalResult report(mlir::Location loc);
+
+  std::unique_ptr<std::vector<Message>> messages;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
-  /// Set by LLVM's diagnostics.
-  std::unique_ptr<bool> hasError;
 };
 
 /// Translates `module`: all functions become internal but NAME_model and
@@ -46,13 +59,9 @@ mlir::FailureOr<LLVMModule> translateModule(mlir::ModuleOp module,
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                     unsigned level);
 
-/// Writes `module` as assembly or object.
-mlir::LogicalResult emitCode(LLVMModule &module, llvm::TargetMachine &machine,
-                             llvm::CodeGenFileType kind,
-                             llvm::raw_pwrite_stream &os, mlir::Location loc);
-
-/// Takes the weights out of `weights` that no code of `module` reads any more.
-void dropUnusedWeights(const llvm::Module &module, WeightSet &weights);
+/// Writes `module` as assembly or object; false if the target has no such file.
+bool emitCode(llvm::Module &module, llvm::TargetMachine &machine,
+              llvm::CodeGenFileType kind, llvm::raw_pwrite_stream &os);
 
 /// Adds the weights as a section of its own, whose bytes the assembler takes
 /// from `file`, as WeightSet::write() writes it.
@@ -60,9 +69,10 @@ void addWeightSection(llvm::Module &module, const ModelInfo &info,
                       const WeightSet &weights, llvm::StringRef file);
 
 /// Adds an empty section, with the symbols of the weights where they will be
-/// once writeObject() has filled it.
+/// once writeObject() has filled it. They are local, or hidden if code of other
+/// objects reads them.
 void addEmptyWeightSection(llvm::Module &module, const ModelInfo &info,
-                           const WeightSet &weights);
+                           const WeightSet &weights, bool isShared);
 
 /// Writes the ELF object `object`, made after addEmptyWeightSection(), and the
 /// bytes of the weights behind it: they are copied once, from where they are to

@@ -29,13 +29,6 @@ static std::string getSectionName(const llvm::Triple &triple,
           info.symbol);
 }
 
-void loopc::dropUnusedWeights(const llvm::Module &module, WeightSet &weights) {
-  weights.keepOnly([&](StringRef symbol) {
-    const llvm::GlobalVariable *global = module.getGlobalVariable(symbol);
-    return global && !global->use_empty();
-  });
-}
-
 /// A string of the assembler: octal codes for what is not plain.
 static std::string quoteForAssembler(StringRef text) {
   std::string result = "\"";
@@ -93,10 +86,13 @@ void loopc::addWeightSection(llvm::Module &module, const ModelInfo &info,
 }
 
 void loopc::addEmptyWeightSection(llvm::Module &module, const ModelInfo &info,
-                                  const WeightSet &weights) {
+                                  const WeightSet &weights, bool isShared) {
   addSection(module, info, weights,
-             [](const WeightSet::Weight &weight, uint64_t offset,
-                llvm::raw_ostream &os) {
+             [&](const WeightSet::Weight &weight, uint64_t offset,
+                 llvm::raw_ostream &os) {
+               if (isShared)
+                 os << ".globl \"" << weight.symbol << "\"\n.hidden \""
+                    << weight.symbol << "\"\n";
                os << '"' << weight.symbol << "\" = .Lweights + " << offset
                   << '\n';
              });

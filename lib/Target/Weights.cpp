@@ -156,8 +156,9 @@ FailureOr<WeightSet> WeightSet::extract(ModuleOp module,
   }
   for (const PortInfo &port : info.inputs) {
     std::string &symbol = set.defaults.emplace_back();
-    // The table itself holds texts.
-    if (!port.absent || isa<DenseStringElementsAttr>(port.absent))
+    // The table itself holds texts; zeros of a state are nowhere.
+    if (!port.absent || isa<DenseStringElementsAttr>(port.absent) ||
+        port.isZeroState())
       continue;
     auto [it, inserted] = symbols.try_emplace(port.absent);
     if (inserted) {

@@ -219,7 +219,8 @@ Expected<HostValue> loopc::io::readNpy(StringRef bytes) {
   uint8_t major = rest[0];
   rest = rest.drop_front(2);
   if (major < 1 || major > 3)
-    return makeError("version " + Twine(major) + " of .npy is not supported");
+    return makeError("version " + Twine(unsigned(major)) +
+                     " of .npy is not supported");
   size_t lengthBytes = major == 1 ? 2 : 4;
   if (rest.size() < lengthBytes)
     return makeError("the .npy file is cut off");

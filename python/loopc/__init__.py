@@ -30,14 +30,26 @@ from loopc._errors import (
     Severity,
     Status,
 )
-from loopc._options import GraphOptimizationLevel, RunOptions, SessionOptions
+from loopc._options import (
+    ExecutionMode,
+    ExecutionOrder,
+    GraphOptimizationLevel,
+    RunOptions,
+    SessionOptions,
+)
+from loopc._ort_value import OrtValue
 from loopc._session import (
     InferenceSession,
     ModelMetadata,
     NodeArg,
     RunStatistics,
+    get_all_providers,
     get_available_providers,
+    get_device,
+    get_version_string,
     load,
+    set_default_logger_severity,
+    set_default_logger_verbosity,
 )
 
 __version__: str = _loopc.version()
@@ -46,12 +58,15 @@ __all__ = [
     "CompileError",
     "Diagnostic",
     "Error",
+    "ExecutionMode",
+    "ExecutionOrder",
     "GraphOptimizationLevel",
     "IOBinding",
     "InferenceSession",
     "InvalidArgument",
     "ModelMetadata",
     "NodeArg",
+    "OrtValue",
     "RunCancelledError",
     "RunError",
     "RunOptions",
@@ -62,6 +77,11 @@ __all__ = [
     "Status",
     "__version__",
     "compile",
+    "get_all_providers",
     "get_available_providers",
+    "get_device",
+    "get_version_string",
     "load",
+    "set_default_logger_severity",
+    "set_default_logger_verbosity",
 ]

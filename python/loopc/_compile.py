@@ -13,7 +13,17 @@ from typing import Any
 
 from loopc import _loopc
 from loopc._errors import Diagnostic, InvalidArgument, compile_error, diagnostics_of
-from loopc._options import Model, model_source, network_of
+from loopc._options import (
+    Model,
+    compile_level,
+    extents_by_name,
+    file_name,
+    folder,
+    model_source,
+    network_of,
+    shapes_by_name,
+    text,
+)
 
 
 def compile(
@@ -60,33 +70,34 @@ def compile(
             read or written.
         InvalidArgument: an argument is wrong.
     """
-    stage = _loopc.emit_from_name(emit)
+    stage = _loopc.emit_from_name(emit) if isinstance(emit, str) else 0
     if stage == 0:
-        raise InvalidArgument(f"emit: there is no stage '{emit}'")
+        raise InvalidArgument(f"emit: there is no stage {emit!r}")
+    file = file_name("output", output)
     options: dict[str, Any] = {
-        "target": target,
-        "cpu": cpu,
-        "features": features,
-        "opt_level": opt_level,
-        "name": name,
-        "dims": dims and dict(dims),
-        "shapes": shapes and dict(shapes),
-        "ort_compat": ort_compat,
-        "base_directory": None if base_directory is None else os.fspath(base_directory),
-        "verify": verify,
+        "target": text("target", target),
+        "cpu": text("cpu", cpu),
+        "features": text("features", features),
+        "opt_level": compile_level(opt_level),
+        "name": text("name", name),
+        "dims": extents_by_name(dims),
+        "shapes": shapes_by_name(shapes),
+        "ort_compat": int(bool(ort_compat)),
+        "base_directory": folder("base_directory", base_directory),
+        "verify": int(bool(verify)),
     }
     network = network_of(model)
     if network is not None:
-        status, raw = _loopc.compile_network(network, stage, os.fsencode(output), options)
+        status, raw = _loopc.compile_network(network, stage, file, options)
         if status != 0:
             raise compile_error(raw)
         return diagnostics_of(raw)
     path, data = model_source(model)
     if path is not None:
-        status, raw = _loopc.compile_file(path, stage, os.fsencode(output), options)
+        status, raw = _loopc.compile_file(path, stage, file, options)
     else:
         assert data is not None
-        status, raw = _loopc.compile_bytes(data, stage, os.fsencode(output), options)
+        status, raw = _loopc.compile_bytes(data, stage, file, options)
     if status != 0:
         raise compile_error(raw)
     return diagnostics_of(raw)

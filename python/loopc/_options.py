@@ -8,8 +8,9 @@
 """SessionOptions and RunOptions, with onnxruntime's names where they mean the same."""
 
 import math
+import operator
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Protocol, TypeAlias
 
@@ -42,8 +43,53 @@ class GraphOptimizationLevel(IntEnum):
     ORT_ENABLE_ALL = 99
 
 
-class SessionOptions:
+class ExecutionMode(IntEnum):
+    """onnxruntime's modes; a run has no threads between operators in either."""
+
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
+
+
+class ExecutionOrder(IntEnum):
+    """onnxruntime's orders of operators; the compiler chooses its own."""
+
+    DEFAULT = 0
+    PRIORITY_BASED = 1
+    MEMORY_EFFICIENT = 2
+
+
+class _Configurable:
+    """Entries by which onnxruntime's programs set what has no attribute."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self) -> None:
+        self._entries: dict[str, str] = {}
+
+    def _add_entry(self, key: str, value: str) -> None:
+        for what, text in (("key", key), ("value", value)):
+            if not isinstance(text, str):
+                raise InvalidArgument(
+                    f"the {what} of a configuration entry must be str, "
+                    f"got {type(text).__qualname__}"
+                )
+        if not key:
+            raise InvalidArgument("the key of a configuration entry is empty")
+        self._entries[key] = value
+
+    def _get_entry(self, key: str) -> str:
+        if key not in self._entries:
+            raise InvalidArgument(f"there is no configuration entry {key!r}")
+        return self._entries[key]
+
+
+class SessionOptions(_Configurable):
     """How a session compiles its model, and the defaults of its runs.
+
+    The attributes of onnxruntime's class that are not described here can be set,
+    too: those about memory, logs and threads make no difference, and
+    InferenceSession warns of those whose result would be missed
+    (`enable_profiling`, `optimized_model_filepath`).
 
     Attributes:
         intra_op_num_threads: threads of a run; 0 (the default) means one.
@@ -64,6 +110,35 @@ class SessionOptions:
         verify: verify the compiler's work after every pass.
     """
 
+    __slots__ = (
+        "base_directory",
+        "cpu",
+        "dims",
+        "enable_cpu_mem_arena",
+        "enable_mem_pattern",
+        "enable_mem_reuse",
+        "enable_profiling",
+        "execution_mode",
+        "execution_order",
+        "features",
+        "graph_optimization_level",
+        "inter_op_num_threads",
+        "intra_op_num_threads",
+        "log_severity_level",
+        "log_verbosity_level",
+        "logid",
+        "memory_limit",
+        "opt_level",
+        "optimized_model_filepath",
+        "ort_compat",
+        "profile_file_prefix",
+        "shapes",
+        "timeout",
+        "use_deterministic_compute",
+        "use_per_session_threads",
+        "verify",
+    )
+
     def __init__(
         self,
         *,
@@ -81,49 +156,111 @@ class SessionOptions:
         base_directory: str | os.PathLike[str] | None = None,
         verify: bool = False,
     ) -> None:
+        super().__init__()
         self.intra_op_num_threads = intra_op_num_threads
         self.inter_op_num_threads = inter_op_num_threads
         self.graph_optimization_level = graph_optimization_level
         self.opt_level = opt_level
         self.ort_compat = ort_compat
-        self.dims = dict(dims or {})
-        self.shapes = {name: list(shape) for name, shape in (shapes or {}).items()}
+        self.dims = extents_by_name(dims)
+        self.shapes = shapes_by_name(shapes)
         self.timeout = timeout
         self.memory_limit = memory_limit
         self.cpu = cpu
         self.features = features
         self.base_directory = base_directory
         self.verify = verify
+        # What onnxruntime's programs set; no result depends on it.
+        self.enable_cpu_mem_arena = True
+        self.enable_mem_pattern = True
+        self.enable_mem_reuse = True
+        self.enable_profiling = False
+        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
+        self.execution_order = ExecutionOrder.DEFAULT
+        self.log_severity_level = -1
+        self.log_verbosity_level = 0
+        self.logid = ""
+        self.optimized_model_filepath = ""
+        self.profile_file_prefix = "loopc_profile_"
+        self.use_deterministic_compute = False
+        self.use_per_session_threads = True
 
     def add_free_dimension_override_by_name(self, dim_name: str, dim_value: int) -> None:
         """Fixes the symbolic dimension `dim_name` to `dim_value`."""
         self.dims[dim_name] = dim_value
 
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        """Keeps an entry; loopc itself has none, so it makes no difference.
+
+        Raises:
+            InvalidArgument: key or value is no str, or the key is empty.
+        """
+        self._add_entry(key, value)
+
+    def get_session_config_entry(self, key: str) -> str:
+        """The value of an entry that was added.
+
+        Raises:
+            InvalidArgument: there is no such entry.
+        """
+        return self._get_entry(key)
+
+    def has_providers(self) -> bool:
+        """False: providers are arguments of `InferenceSession`."""
+        return False
+
+    def register_custom_ops_library(self, path: str) -> None:
+        """Raises InvalidArgument: there are no libraries of custom operators."""
+        raise InvalidArgument(f"custom operators from a library are not supported: {path}")
+
+    def _unheeded(self) -> list[str]:
+        """What was asked for and will not be there after the session."""
+        texts = []
+        if self.enable_profiling:
+            texts.append("enable_profiling: no profile is written")
+        if self.optimized_model_filepath:
+            texts.append("optimized_model_filepath: no optimized ONNX model is written")
+        return texts
+
     def _compile_options(self) -> dict[str, Any]:
-        level = self.opt_level
-        if level is None and self.graph_optimization_level <= 2:
-            level = int(self.graph_optimization_level)
-        base = self.base_directory
+        level = compile_level(self.opt_level)
+        ort_level = whole("graph_optimization_level", self.graph_optimization_level)
+        if level is None and ort_level <= 2:
+            level = ort_level
         return {
             "opt_level": level,
-            "ort_compat": int(self.ort_compat),
-            "dims": self.dims,
-            "shapes": self.shapes,
-            "cpu": self.cpu,
-            "features": self.features,
-            "base_directory": None if base is None else os.fspath(base),
-            "verify": int(self.verify),
+            "ort_compat": int(bool(self.ort_compat)),
+            "dims": extents_by_name(self.dims),
+            "shapes": shapes_by_name(self.shapes),
+            "cpu": text("cpu", self.cpu),
+            "features": text("features", self.features),
+            "base_directory": folder("base_directory", self.base_directory),
+            "verify": int(bool(self.verify)),
         }
 
 
-class RunOptions:
+class RunOptions(_Configurable):
     """How one run, or several, are done.
+
+    The attributes of onnxruntime's class that are not described here can be set,
+    too, and make no difference.
 
     Attributes:
         timeout: seconds that a run may take; None for the session's.
         memory_limit: bytes that a run may hold; None for the session's.
         num_threads: threads; None for the session's.
     """
+
+    __slots__ = (
+        "_token",
+        "log_severity_level",
+        "log_verbosity_level",
+        "logid",
+        "memory_limit",
+        "num_threads",
+        "only_execute_path_to_fetches",
+        "timeout",
+    )
 
     def __init__(
         self,
@@ -132,10 +269,31 @@ class RunOptions:
         memory_limit: int | None = None,
         num_threads: int | None = None,
     ) -> None:
+        super().__init__()
         self.timeout = timeout
         self.memory_limit = memory_limit
         self.num_threads = num_threads
+        self.log_severity_level = -1
+        self.log_verbosity_level = 0
+        self.logid = ""
+        self.only_execute_path_to_fetches = False
         self._token = _loopc.CancelToken()
+
+    def add_run_config_entry(self, key: str, value: str) -> None:
+        """Keeps an entry; loopc itself has none, so it makes no difference.
+
+        Raises:
+            InvalidArgument: key or value is no str, or the key is empty.
+        """
+        self._add_entry(key, value)
+
+    def get_run_config_entry(self, key: str) -> str:
+        """The value of an entry that was added.
+
+        Raises:
+            InvalidArgument: there is no such entry.
+        """
+        return self._get_entry(key)
 
     @property
     def terminate(self) -> bool:
@@ -157,18 +315,83 @@ def seconds(timeout: float | None) -> float:
     """`timeout` as the runtime wants it: 0 for none."""
     if timeout is None:
         return 0.0
-    if not timeout > 0:
-        raise InvalidArgument(f"timeout: expected more than 0 seconds, got {timeout}")
+    if not isinstance(timeout, int | float) or not timeout > 0:
+        raise InvalidArgument(f"timeout: expected more than 0 seconds, got {timeout!r}")
     return 0.0 if math.isinf(timeout) else float(timeout)
 
 
-def count(name: str, value: int | None) -> int:
+def whole(name: str, value: Any, most: int = 2**63 - 1) -> int:
+    """`value` as an int of 0 to `most`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidArgument(f"{name}: expected an integer, got {value!r}") from None
+    if not 0 <= number <= most:
+        raise InvalidArgument(f"{name}: expected 0 to {most}, got {number}")
+    return number
+
+
+def count(name: str, value: int | None, most: int = 2**63 - 1) -> int:
     """`value` as the runtime wants it: 0 for the default."""
-    if value is None:
-        return 0
-    if value < 0:
-        raise InvalidArgument(f"{name}: expected 0 or more, got {value}")
+    return 0 if value is None else whole(name, value, most)
+
+
+def text(name: str, value: Any) -> str | None:
+    """`value`, a str or None."""
+    if value is not None and not isinstance(value, str):
+        raise InvalidArgument(f"{name}: expected a str, got {type(value).__qualname__}")
     return value
+
+
+def folder(name: str, value: Any) -> str | None:
+    """`value`, a path or None, as a str."""
+    if value is None:
+        return None
+    try:
+        return os.fsdecode(value)
+    except TypeError as error:
+        raise InvalidArgument(f"{name}: {error}") from None
+
+
+def file_name(name: str, value: Any) -> bytes:
+    """`value`, a path, as the extension wants it."""
+    try:
+        return os.fsencode(value)
+    except TypeError as error:
+        raise InvalidArgument(f"{name}: {error}") from None
+
+
+def extents_by_name(value: Any) -> dict[str, int]:
+    """`value`, a dict of extents of symbolic dimensions."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidArgument(f"dims: expected a dict, got {type(value).__qualname__}")
+    return {
+        str(text("dims", name)): whole(f"dims: {name!r}", extent) for name, extent in value.items()
+    }
+
+
+def shapes_by_name(value: Any) -> dict[str, list[int | None]]:
+    """`value`, a dict of shapes, whose extents are numbers or None."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidArgument(f"shapes: expected a dict, got {type(value).__qualname__}")
+    shapes: dict[str, list[int | None]] = {}
+    for name, shape in value.items():
+        what = f"shapes: {name!r}"
+        if isinstance(shape, str) or not isinstance(shape, Iterable):
+            raise InvalidArgument(f"{what}: expected a list of extents, got {shape!r}")
+        shapes[str(text("shapes", name))] = [
+            None if extent is None else whole(what, extent) for extent in shape
+        ]
+    return shapes
+
+
+def compile_level(value: Any) -> int | None:
+    """`value`, an optimisation level or None."""
+    return None if value is None else whole("opt_level", value, 3)
 
 
 def network_of(model: Model) -> _loopc.Network | None:

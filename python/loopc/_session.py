@@ -8,8 +8,9 @@
 """InferenceSession, shaped like onnxruntime's."""
 
 import os
+import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -23,17 +24,24 @@ from loopc._errors import (
     diagnostics_of,
     run_error,
 )
+from loopc._metadata import ModelProperties, properties_of
 from loopc._options import (
     Model,
     RunOptions,
     SessionOptions,
     count,
+    file_name,
     model_source,
     network_of,
     seconds,
+    text,
 )
+from loopc._ort_value import OrtValue
 
 PROVIDERS = ["CPUExecutionProvider"]
+
+#: Arguments of onnxruntime's InferenceSession that make no difference here.
+_IGNORED_ARGUMENTS = {"disabled_optimizers", "enable_fallback"}
 
 
 @dataclass(frozen=True)
@@ -55,17 +63,32 @@ class NodeArg:
 
 @dataclass(frozen=True)
 class ModelMetadata:
-    """What a compiled model says about itself.
+    """What a model says about itself.
+
+    The first six after the name are those of the ONNX file and empty where the
+    session was made of something else.
 
     Attributes:
         graph_name: the model's name.
-        producer_name: the compiler and its version.
+        producer_name: the program that made the ONNX file.
+        domain: the file's name space.
+        description: the file's documentation.
+        graph_description: the graph's documentation.
+        version: the file's version.
+        custom_metadata_map: what else its producer wrote into the file.
+        compiler: the compiler and its version.
         cpu_features: the CPU features that its code needs; may be "".
         abi_version: version of the ABI between model and runtime.
     """
 
     graph_name: str
     producer_name: str
+    domain: str
+    description: str
+    graph_description: str
+    version: int
+    custom_metadata_map: dict[str, str]
+    compiler: str
     cpu_features: str
     abi_version: int
 
@@ -92,10 +115,59 @@ def get_available_providers() -> list[str]:
     return list(PROVIDERS)
 
 
+def get_all_providers() -> list[str]:
+    """Where models can run."""
+    return list(PROVIDERS)
+
+
+def get_device() -> str:
+    """The kind of device: "CPU"."""
+    return "CPU"
+
+
+def get_version_string() -> str:
+    """loopc's version."""
+    return _loopc.version()
+
+
+def set_default_logger_severity(severity: int) -> None:
+    """Checks the level (0 to 4) and does nothing: loopc logs nothing.
+
+    Raises:
+        InvalidArgument: there is no such level.
+    """
+    if not isinstance(severity, int) or not 0 <= severity <= 4:
+        raise InvalidArgument(f"severity: expected 0 to 4, got {severity!r}")
+
+
+def set_default_logger_verbosity(level: int) -> None:
+    """Does nothing: loopc logs nothing.
+
+    Raises:
+        InvalidArgument: the level is no integer.
+    """
+    if not isinstance(level, int):
+        raise InvalidArgument(f"level: expected an integer, got {level!r}")
+
+
+def _provider_name(provider: Any) -> str:
+    if isinstance(provider, str):
+        return provider
+    if isinstance(provider, tuple | list) and len(provider) == 2:
+        name, options = provider
+        if isinstance(name, str) and isinstance(options, Mapping):
+            return name
+    raise InvalidArgument(
+        f"providers: expected a name or a pair of a name and a dict, got {provider!r}"
+    )
+
+
 def _check_providers(providers: Sequence[Any] | None) -> None:
     if providers is None:
         return
-    names = [p if isinstance(p, str) else p[0] for p in providers]
+    if isinstance(providers, str) or not isinstance(providers, Sequence):
+        raise InvalidArgument(f"providers: expected a list of names, got {_name_of(providers)}")
+    names = [_provider_name(provider) for provider in providers]
     missing = [name for name in names if name not in PROVIDERS]
     if not missing:
         return
@@ -113,7 +185,8 @@ class InferenceSession:
     """A model, compiled into this process and ready to run.
 
     A session can be used by several threads at the same time: neither
-    compiling nor running holds the interpreter's lock.
+    compiling nor running holds the interpreter's lock. Runs of a model with
+    states take turns, since each begins with what the one before left.
     """
 
     def __init__(
@@ -122,6 +195,7 @@ class InferenceSession:
         sess_options: SessionOptions | None = None,
         providers: Sequence[Any] | None = None,
         provider_options: Sequence[Mapping[str, Any]] | None = None,
+        **kwargs: Any,
     ) -> None:
         """Compiles a model.
 
@@ -132,6 +206,8 @@ class InferenceSession:
                 default is the CPU. Names that are not available are warned
                 about, and an error where no other is given.
             provider_options: accepted and empty: the CPU has none.
+            kwargs: onnxruntime's `enable_fallback` and `disabled_optimizers`, which
+                make no difference.
 
         Raises:
             CompileError: the model is invalid or not supported.
@@ -140,11 +216,17 @@ class InferenceSession:
         _check_providers(providers)
         if any(provider_options or ()):
             raise InvalidArgument("provider_options: the CPU has no options")
+        unknown = kwargs.keys() - _IGNORED_ARGUMENTS
+        if unknown:
+            names = ", ".join(map(repr, sorted(unknown)))
+            raise InvalidArgument(f"InferenceSession has no argument {names}")
         options = SessionOptions() if sess_options is None else sess_options
         if not isinstance(options, SessionOptions):
             raise InvalidArgument(
                 f"sess_options: expected loopc.SessionOptions, got {_name_of(options)}"
             )
+        for warning in options._unheeded():
+            warnings.warn(f"sess_options.{warning}", stacklevel=2)
         network = network_of(path_or_bytes)
         if network is not None:
             made = _loopc.create_from_network(network, options._compile_options())
@@ -157,11 +239,12 @@ class InferenceSession:
             assert data is not None
             made = _loopc.create_from_bytes(data, options._compile_options())
         self._set_up(options, *made)
+        self._properties = properties_of(path, data)
 
     @classmethod
     def _load(cls, path: str | os.PathLike[str], name: str | None, options: SessionOptions) -> Self:
         self = cls.__new__(cls)
-        self._set_up(options, *_loopc.load_shared(os.fsencode(path), name))
+        self._set_up(options, *_loopc.load_shared(file_name("path", path), text("name", name)))
         return self
 
     def _set_up(
@@ -181,7 +264,9 @@ class InferenceSession:
         self._inputs = [one for one, own in zip(inputs, defaults, strict=True) if not own]
         self._overridable = [one for one, own in zip(inputs, defaults, strict=True) if own]
         self._outputs = [NodeArg(*port) for port in session.outputs()]
+        self._states = [NodeArg(*port) for port in session.states()]
         self._statistics: RunStatistics | None = None
+        self._properties = ModelProperties()
 
     def run(
         self,
@@ -232,7 +317,9 @@ class InferenceSession:
             token,
             seconds(options.timeout if timeout is None else timeout),
             count(
-                "num_threads", options.intra_op_num_threads if num_threads is None else num_threads
+                "num_threads",
+                options.intra_op_num_threads if num_threads is None else num_threads,
+                2**31 - 1,
             ),
             count("memory_limit", options.memory_limit if memory_limit is None else memory_limit),
         )
@@ -259,8 +346,46 @@ class InferenceSession:
         Raises:
             InvalidArgument, RunError, KeyboardInterrupt: as `run`.
         """
-        wanted = iobinding._wanted or None
-        iobinding._results = self.run(wanted, iobinding._feeds, run_options)
+        if not isinstance(iobinding, IOBinding):
+            raise InvalidArgument(f"iobinding: expected an IOBinding, got {_name_of(iobinding)}")
+        wanted = list(iobinding._wanted) or None
+        iobinding._finish(self.run(wanted, iobinding._feeds, run_options))
+
+    def run_with_ort_values(
+        self,
+        output_names: Sequence[str] | None,
+        input_dict_ort_values: Mapping[str, OrtValue],
+        run_options: RunOptions | None = None,
+    ) -> list[OrtValue]:
+        """`run` with values in OrtValue, and outputs in OrtValue.
+
+        Raises:
+            InvalidArgument, RunError, KeyboardInterrupt: as `run`.
+        """
+        results = self.run(output_names, input_dict_ort_values, run_options)
+        return [OrtValue(result) for result in results]
+
+    def run_async(
+        self,
+        output_names: Sequence[str] | None,
+        input_feed: Mapping[str, Any],
+        callback: Callable[[list[Any], Any, str], None],
+        user_data: Any,
+        run_options: RunOptions | None = None,
+    ) -> None:
+        """`run` in another thread, which calls ``callback(results, user_data, error)``.
+
+        `error` is "" where the run succeeded; the results are empty where it failed.
+        """
+
+        def work() -> None:
+            try:
+                results, problem = self.run(output_names, input_feed, run_options), ""
+            except Exception as error:
+                results, problem = [], str(error) or type(error).__name__
+            callback(results, user_data, problem)
+
+        threading.Thread(target=work, name="loopc-run").start()
 
     def get_inputs(self) -> list[NodeArg]:
         """The inputs that must be given, in order."""
@@ -274,11 +399,56 @@ class InferenceSession:
         """The inputs that may be left out: the model has an initializer for them."""
         return list(self._overridable)
 
+    def get_states(self) -> list[NodeArg]:
+        """The states that the session keeps from one run to the next, in order.
+
+        Of an OpenVINO model they are its variables.
+        """
+        return list(self._states)
+
+    def get_state(self) -> dict[str, Any]:
+        """A copy of what each state is, by name.
+
+        None stands for a state that no run has assigned and no call has set: the
+        next run begins with its initial value.
+        """
+        return self._session.get_states()
+
+    def set_state(self, values: Mapping[str, Any]) -> None:
+        """Sets states, as `get_state` returns them; the others stay as they are.
+
+        Args:
+            values: a value for each state to be set, by name; None sets it back
+                to its initial value.
+
+        Raises:
+            InvalidArgument: a name, element type, rank or dimension is wrong;
+                then no state has changed.
+        """
+        if not isinstance(values, Mapping):
+            raise InvalidArgument(f"values: expected a dict, got {_name_of(values)}")
+        status, message = self._session.set_states(dict(values))
+        if status != 0:
+            raise run_error(status, message)
+
+    def reset_state(self) -> None:
+        """Sets all states back: the next run begins with their initial values."""
+        self._session.reset_states()
+
     def get_modelmeta(self) -> ModelMetadata:
-        """What the compiled model says about itself."""
-        session = self._session
+        """What the model says about itself."""
+        session, properties = self._session, self._properties
         return ModelMetadata(
-            session.name, session.producer, session.cpu_features, session.abi_version
+            graph_name=session.name,
+            producer_name=properties.producer_name,
+            domain=properties.domain,
+            description=properties.description,
+            graph_description=properties.graph_description,
+            version=properties.version,
+            custom_metadata_map=dict(properties.custom_metadata_map),
+            compiler=session.producer,
+            cpu_features=session.cpu_features,
+            abi_version=session.abi_version,
         )
 
     def get_providers(self) -> list[str]:
@@ -288,6 +458,26 @@ class InferenceSession:
     def get_provider_options(self) -> dict[str, dict[str, str]]:
         """The options of each provider: none."""
         return {name: {} for name in PROVIDERS}
+
+    def set_providers(
+        self,
+        providers: Sequence[Any] | None = None,
+        provider_options: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Checks the names as the constructor does; the model stays on the CPU."""
+        _check_providers(providers)
+        if any(provider_options or ()):
+            raise InvalidArgument("provider_options: the CPU has no options")
+
+    def enable_fallback(self) -> None:
+        """Nothing: there is nothing to fall back to."""
+
+    def disable_fallback(self) -> None:
+        """Nothing: there is nothing to fall back to."""
+
+    def end_profiling(self) -> str:
+        """Raises InvalidArgument: there are no profiles."""
+        raise InvalidArgument("profiling is not supported; last_run_statistics has counts")
 
     def get_session_options(self) -> SessionOptions:
         """The options that the session was made with."""

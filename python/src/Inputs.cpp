@@ -142,8 +142,9 @@ static std::string typeOf(nb::handle object) {
 /// The pending Python error as ArgumentError.
 [[noreturn]] static void rethrow(const std::string &where,
                                  nb::python_error &e) {
-  if (e.matches(PyExc_MemoryError) || e.matches(PyExc_KeyboardInterrupt))
-    throw;
+  // Not what ends the program: SystemExit, KeyboardInterrupt.
+  if (e.matches(PyExc_MemoryError) || !e.matches(PyExc_Exception))
+    throw nb::python_error(std::move(e));
   std::string text = nb::cast<std::string>(nb::str(e.value()));
   throw ArgumentError(where + ": " + text);
 }
@@ -168,6 +169,14 @@ struct Numpy {
                               reinterpret_cast<PyTypeObject *>(type.ptr()));
   }
 };
+
+/// loopc.OrtValue, looked up once as those of Numpy.
+static bool isOrtValue(nb::handle object) {
+  static const nb::handle type =
+      nb::object(nb::module_::import_("loopc._ort_value").attr("OrtValue"))
+          .release();
+  return Numpy::isInstance(object, type);
+}
 
 Inputs::~Inputs() {
   for (Py_buffer &buffer : buffers)
@@ -194,6 +203,10 @@ Py_buffer *Inputs::getBuffer(nb::handle array, const std::string &where) {
 void Inputs::convert(nb::handle object, const loopc_type &type,
                      const std::string &where, loopc_value &value) {
   value = {};
+  if (isOrtValue(object)) {
+    objects.push_back(object.attr("_loopc_value"));
+    object = objects.back();
+  }
   switch (type.kind) {
   case LOOPC_OPTIONAL:
     value.kind = LOOPC_OPTIONAL;
@@ -407,7 +420,10 @@ void Inputs::convertDLPack(nb::handle object, const std::string &where,
   try {
     if (nb::hasattr(object, "__dlpack_device__")) {
       nb::object device = object.attr("__dlpack_device__")();
-      int type = nb::cast<int>(nb::int_(device[0]));
+      int type;
+      if (!nb::try_cast(nb::object(device[0]), type))
+        throw ArgumentError(where + ": __dlpack_device__ returned " +
+                            nb::cast<std::string>(nb::repr(device)));
       if (type != kDLCPU && type != kDLCUDAHost)
         throw ArgumentError(where + ": the tensor lies on device type " +
                             std::to_string(type) +

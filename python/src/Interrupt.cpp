@@ -40,8 +40,8 @@ static void handleInterrupt(int signal, siginfo_t *info, void *context) {
   handlersRunning.fetch_sub(1);
 }
 
-/// Until every handler that runs on another thread is done: with the token, with
-/// `previous`, and with telling Python.
+/// Until every handler that runs on another thread is done: with the token,
+/// with `previous`, and with telling Python.
 static void waitForHandlers() {
   while (handlersRunning.load() != 0) {
   }

@@ -157,6 +157,9 @@ NB_MODULE(_loopc, m) {
           std::rethrow_exception(error);
         } catch (const ArgumentError &e) {
           PyErr_SetString(invalidArgument.ptr(), e.what());
+        } catch (const nb::cast_error &) {
+          PyErr_SetString(invalidArgument.ptr(),
+                          "an argument is of a type that is not expected");
         }
       });
 
@@ -180,21 +183,29 @@ NB_MODULE(_loopc, m) {
       .def("inputs",
            [](const Session &self) {
              const loopc_model &model = self.getModel();
-             return describe(model.inputs, model.num_inputs);
+             return describe(model.inputs, self.numInputs());
            })
       .def("defaults",
            [](const Session &self) {
              const loopc_model &model = self.getModel();
              nb::list list;
-             for (size_t i = 0; i < model.num_inputs; ++i)
+             for (size_t i = 0; i < self.numInputs(); ++i)
                list.append(hasDefault(model, i));
              return list;
            })
       .def("outputs",
            [](const Session &self) {
              const loopc_model &model = self.getModel();
-             return describe(model.outputs, model.num_outputs);
+             return describe(model.outputs, self.numOutputs());
            })
+      .def("states",
+           [](const Session &self) {
+             const loopc_model &model = self.getModel();
+             return describe(model.inputs + self.numInputs(), model.num_states);
+           })
+      .def("get_states", &Session::getStates)
+      .def("set_states", &Session::setStates, "values"_a)
+      .def("reset_states", &Session::resetStates)
       .def(
           "run",
           [](Session &self, nb::object names, const nb::dict &feeds,

@@ -11,6 +11,8 @@
 #include "Interrupt.h"
 #include "Values.h"
 
+#include <cstring>
+
 using namespace loopc::python;
 
 //===----------------------------------------------------------------------===//
@@ -81,13 +83,19 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
   return options;
 }
 
+/// Text that may hold the name of a file, in whatever encoding.
+static nb::object decode(const char *text) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(text, std::strlen(text), "surrogateescape"));
+}
+
 nb::list loopc::python::takeDiagnostics(loopc_diagnostics *diagnostics) {
   nb::list list;
   for (size_t i = 0, n = loopc_diagnostics_count(diagnostics); i < n; ++i) {
     loopc_diagnostic one = loopc_diagnostics_get(diagnostics, i);
-    list.append(nb::make_tuple(one.severity, one.code, one.location,
-                               one.message,
-                               loopc_diagnostics_text(diagnostics, i)));
+    list.append(nb::make_tuple(one.severity, one.code, decode(one.location),
+                               decode(one.message),
+                               decode(loopc_diagnostics_text(diagnostics, i))));
   }
   loopc_diagnostics_destroy(diagnostics);
   return list;
@@ -99,10 +107,12 @@ nb::list loopc::python::takeDiagnostics(loopc_diagnostics *diagnostics) {
 
 Session::Session(loopc_session *session)
     : session(session), model(loopc_session_model(session)) {
-  for (size_t i = 0; i < model->num_inputs; ++i)
+  for (size_t i = 0; i < numInputs(); ++i)
     inputNames.emplace(model->inputs[i].name, i);
-  for (size_t i = 0; i < model->num_outputs; ++i)
+  for (size_t i = 0; i < numOutputs(); ++i)
     outputNames.emplace(model->outputs[i].name, i);
+  for (size_t i = 0; i < model->num_states; ++i)
+    stateNames.emplace(loopc_session_state(session, i)->name, i);
 }
 
 Session::~Session() { loopc_session_destroy(session); }
@@ -117,18 +127,24 @@ static std::string quotedList(const loopc_port *ports, size_t count) {
 std::vector<size_t> Session::chooseOutputs(nb::handle names) const {
   std::vector<size_t> chosen;
   if (names.is_none()) {
-    for (size_t i = 0; i < model->num_outputs; ++i)
+    for (size_t i = 0; i < numOutputs(); ++i)
       chosen.push_back(i);
     return chosen;
   }
   if (PyUnicode_Check(names.ptr()))
     throw ArgumentError("output_names: expected a list of names, got str");
+  if (!nb::hasattr(names, "__iter__"))
+    throw ArgumentError("output_names: expected a list of names");
   for (nb::handle name : names) {
-    auto text = nb::cast<std::string>(name);
+    std::string text;
+    if (!nb::try_cast(name, text))
+      throw ArgumentError(
+          "output_names: " + nb::cast<std::string>(nb::repr(name)) +
+          " is no name of an output");
     auto found = outputNames.find(text);
     if (found == outputNames.end())
       throw ArgumentError("the model has no output '" + text + "'; it has: " +
-                          quotedList(model->outputs, model->num_outputs));
+                          quotedList(model->outputs, numOutputs()));
     chosen.push_back(found->second);
   }
   return chosen;
@@ -149,7 +165,8 @@ struct Outputs {
 nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
                        const RunSettings &settings) {
   std::vector<size_t> chosen = chooseOutputs(names);
-  std::vector<nb::handle> given(model->num_inputs);
+  // Owned: converting one input may run Python code that changes the dict.
+  std::vector<nb::object> given(numInputs());
   for (auto [nameObject, object] : feeds) {
     Py_ssize_t size = 0;
     const char *name = PyUnicode_Check(nameObject.ptr())
@@ -162,12 +179,12 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
     if (found == inputNames.end())
       throw ArgumentError(
           "the model has no input '" + std::string(name, size) +
-          "'; it has: " + quotedList(model->inputs, model->num_inputs));
-    given[found->second] = object;
+          "'; it has: " + quotedList(model->inputs, numInputs()));
+    given[found->second] = nb::borrow(object);
   }
 
   Inputs arena;
-  std::vector<loopc_value> inputs(model->num_inputs);
+  std::vector<loopc_value> inputs(numInputs());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const loopc_port &port = model->inputs[i];
     std::string where = std::string("input '") + port.name + "'";
@@ -178,7 +195,7 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
     arena.convert(given[i], *port.type, where, inputs[i]);
   }
 
-  Outputs outputs(model->num_outputs);
+  Outputs outputs(numOutputs());
   loopc_error error = {};
   loopc_run_statistics statistics = {};
   CancelToken own;
@@ -193,8 +210,11 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
   int status;
   bool interrupted;
   {
-    nb::gil_scoped_release unlocked;
     InterruptGuard guard(token.get());
+    // What came before the guard, and Python has noted but not yet raised.
+    if (PyErr_CheckSignals())
+      throw nb::python_error();
+    nb::gil_scoped_release unlocked;
     status =
         loopc_session_run(session, &options, inputs.data(), inputs.size(),
                           outputs.values.data(), outputs.values.size(), &error);
@@ -222,4 +242,65 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
       status, static_cast<const char *>(error.message), results,
       nb::make_tuple(statistics.allocations, statistics.deallocations,
                      statistics.peak_bytes, statistics.copied_bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+nb::dict Session::getStates() const {
+  nb::dict result;
+  nb::object keep = nb::find(this);
+  for (size_t i = 0; i < model->num_states; ++i) {
+    Outputs state(1);
+    loopc_error error = {};
+    int status;
+    {
+      nb::gil_scoped_release unlocked;
+      status = loopc_session_get_state(session, i, state.values.data(), &error);
+    }
+    if (status != LOOPC_OK)
+      throw std::bad_alloc();
+    const char *name = loopc_session_state(session, i)->name;
+    result[name] = state.values[0].kind ? takeOutput(state.values[0], keep)
+                                        : nb::object(nb::none());
+  }
+  return result;
+}
+
+nb::tuple Session::setStates(const nb::dict &values) {
+  Inputs arena;
+  std::vector<std::pair<size_t, loopc_value>> wanted;
+  for (auto [nameObject, object] : values) {
+    auto name = nb::cast<std::string>(nameObject);
+    auto found = stateNames.find(name);
+    if (found == stateNames.end())
+      throw ArgumentError(
+          "the model has no state '" + name + "'; it has: " +
+          quotedList(model->inputs + numInputs(), model->num_states));
+    loopc_value value = {};
+    if (!object.is_none())
+      arena.convert(object, *loopc_session_state(session, found->second)->type,
+                    "state '" + name + "'", value);
+    wanted.emplace_back(found->second, value);
+  }
+  // All of them are checked before any is changed.
+  loopc_error error = {};
+  int status = LOOPC_OK;
+  {
+    nb::gil_scoped_release unlocked;
+    for (auto &[index, value] : wanted)
+      if (status == LOOPC_OK)
+        status =
+            loopc_model_check_input(model, numInputs() + index, &value, &error);
+    for (auto &[index, value] : wanted)
+      if (status == LOOPC_OK)
+        status = loopc_session_set_state(session, index, &value, &error);
+  }
+  return nb::make_tuple(status, static_cast<const char *>(error.message));
+}
+
+void Session::resetStates() {
+  nb::gil_scoped_release unlocked;
+  loopc_session_reset_states(session);
 }

@@ -76,6 +76,18 @@ public:
   nb::tuple run(nb::handle names, const nb::dict &feeds,
                 const RunSettings &settings);
 
+  /// Inputs and outputs without the states.
+  size_t numInputs() const { return model->num_inputs - model->num_states; }
+  size_t numOutputs() const { return model->num_outputs - model->num_states; }
+
+  /// {name: value}; None for a state that is not set.
+  nb::dict getStates() const;
+  /// Sets the states of the dict; None sets one back.
+  /// \returns (status, message).
+  nb::tuple setStates(const nb::dict &values);
+  /// Sets all states back.
+  void resetStates();
+
 private:
   std::vector<size_t> chooseOutputs(nb::handle names) const;
 
@@ -85,6 +97,7 @@ private:
   const loopc_model *model;
   Names inputNames;
   Names outputNames;
+  Names stateNames;
 };
 
 } // namespace loopc::python

@@ -13,15 +13,45 @@ func.func @polynomials(%x: f32) -> (f32, f32, f32) {
   return %a, %b, %c : f32, f32, f32
 }
 
+// No branch, so that loops over numbers vectorise.
+// CHECK-LABEL: func @logarithms(
+func.func @logarithms(%x: f32, %v: vector<8xf32>) -> (f32, f32, f32, vector<8xf32>) {
+  // CHECK-NOT: math.log
+  // CHECK-NOT: math.expm1
+  // CHECK-NOT: call
+  // CHECK-NOT: scf.if
+  // CHECK: return
+  %a = math.log %x : f32
+  %b = math.log1p %x : f32
+  %c = math.expm1 %x : f32
+  %d = math.log %v : vector<8xf32>
+  return %a, %b, %c, %d : f32, f32, f32, vector<8xf32>
+}
+
+// A vector with an element that the reduction is not for goes to libm.
+// CHECK-LABEL: func @sine(
+// CHECK-SAME: %[[X:[^:]+]]: vector<8xf32>
+func.func @sine(%x: vector<8xf32>) -> vector<8xf32> {
+  // CHECK: %[[LARGE:.*]] = arith.cmpf ogt
+  // CHECK: %[[ANY:.*]] = vector.reduction <or>, %[[LARGE]]
+  // CHECK: scf.if %[[ANY]] -> (vector<8xf32>) {
+  // CHECK: scf.for
+  // CHECK: call @sinf(
+  // CHECK: } else {
+  // CHECK-NEXT: scf.yield
+  %a = math.sin %x : vector<8xf32>
+  return %a : vector<8xf32>
+}
+
 // A polynomial would lose what these are for.
 // CHECK-LABEL: func @libm(
 // CHECK-SAME: %[[X:[^:]+]]: f32
 func.func @libm(%x: f32) -> (f32, f32, f32) {
-  // CHECK: call @expm1f(%[[X]])
-  // CHECK: call @log1pf(%[[X]])
+  // CHECK: call @atanf(%[[X]])
+  // CHECK: call @cbrtf(%[[X]])
   // CHECK: call @sinf(%[[X]])
-  %a = math.expm1 %x : f32
-  %b = math.log1p %x : f32
+  %a = math.atan %x : f32
+  %b = math.cbrt %x : f32
   %c = math.sin %x : f32
   return %a, %b, %c : f32, f32, f32
 }

@@ -4,3 +4,7 @@
 func.func @f(%x: tensor<4xf32>, %n: i64) {
   return
 }
+
+// A declaration has no attributes of bufferization.
+// CHECK-LABEL: func private @declared(tensor<4xf32>) -> tensor<4xf32>
+func.func private @declared(tensor<4xf32>) -> tensor<4xf32>

@@ -58,3 +58,20 @@ func.func @poll(%run: !llvm.ptr) -> i32 {
   %z = llvm.mlir.constant(0 : i32) : i32
   return %z : i32
 }
+
+// The axes in front are so many transforms; a status ends the run.
+// CHECK-LABEL: func @fourier(
+// CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr
+func.func @fourier(%run: !llvm.ptr, %b: memref<3x?x400x2xf64>) -> i32 {
+  // CHECK: %[[ROWS:.*]] = llvm.extractvalue %{{.*}}[3, 1]
+  // CHECK: %[[COUNT:.*]] = llvm.mul %{{.*}}, %[[ROWS]]
+  // CHECK: %[[INVERSE:.*]] = llvm.mlir.constant(1 : i32)
+  // CHECK: %[[DATA:.*]] = llvm.extractvalue %{{.*}}[1]
+  // CHECK: %[[LENGTH:.*]] = llvm.extractvalue %{{.*}}[3, 2]
+  // CHECK: %[[STATUS:.*]] = llvm.call @loopc_rt_fourier(%[[HANDLE]], %[[DATA]], %[[COUNT]], %[[LENGTH]], %[[INVERSE]])
+  // CHECK: %[[OK:.*]] = llvm.icmp "eq" %[[STATUS]]
+  // CHECK: cf.cond_br %[[OK]]
+  loop.fourier %b inverse : memref<3x?x400x2xf64>
+  %z = llvm.mlir.constant(0 : i32) : i32
+  return %z : i32
+}

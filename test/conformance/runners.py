@@ -115,6 +115,16 @@ def _convert(model: ModelProto | str) -> Any:
             raise CompileFailedError(f"OpenVINO does not convert it: {error}") from error
 
 
+def _typed(array: Any, port: Any) -> Any:
+    """An output of OpenVINO with its own type: NumPy has a type of the same width instead."""
+    import ml_dtypes
+
+    names = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2",
+             "f8e8m0": "float8_e8m0fnu"}  # fmt: skip
+    name = names.get(port.get_element_type().get_type_name())
+    return array if name is None else array.view(getattr(ml_dtypes, name))
+
+
 def _openvino(model: ModelProto | str) -> Runner:
     import openvino
 
@@ -129,7 +139,7 @@ def _openvino(model: ModelProto | str) -> Runner:
     def run(feeds: dict[str, Any]) -> list[Any]:
         names = {name for port in compiled.inputs for name in port.names}
         results = compiled({name: value for name, value in feeds.items() if name in names})
-        return [results[port] for port in compiled.outputs]
+        return [_typed(results[port], port) for port in compiled.outputs]
 
     return run
 

@@ -72,6 +72,44 @@ def test_dynamic_sizes(kind: str) -> None:
         _check(np.asarray(got), a.astype(np.float64) @ b.astype(np.float64), k)
 
 
+@pytest.mark.parametrize("shape", ["m,k", "1003,70", "1024,520"])
+def test_many_rows(shape: str) -> None:
+    """More rows than stay in a cache, in blocks; more terms than a block has."""
+    session = _session(f"(float[{shape}] a, float[k,n] b) => (float[m,n] y) {{ y = MatMul(a, b) }}")
+    sizes = [(128, 5), (129, 600), (260, 40), (1029, 520)]
+    if shape != "m,k":
+        sizes = [(int(shape.split(",")[0]), int(shape.split(",")[1]))]
+    for m, k in sizes:
+        for n in (1, 33, 70):
+            a, b = _values(np.float32, m, k), _values(np.float32, k, n, seed=1)
+            (got,) = session.run(None, {"a": a, "b": b})
+            _check(np.asarray(got), a.astype(np.float64) @ b.astype(np.float64), k)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("terms", ["k", "20"])
+def test_many_rows_times_rows(kind: str, terms: str) -> None:
+    """Transposed in strips within the product, of batches and in a loop, too."""
+    session = _session(f"""(int64 M, {kind}[b,m,{terms}] a, {kind}[b,n,{terms}] c) => ({kind}[b,m,n] y) {{
+        zero = Sub(a, a)
+        t = Transpose<perm = [0, 2, 1]>(c)
+        s = MatMul(zero, t)
+        y = Loop<body = step (int64 i, bool go, {kind}[b,m,n] before) => (bool go, {kind}[b,m,n] after) {{
+            u = Transpose<perm = [0, 2, 1]>(c)
+            p = MatMul(a, u)
+            after = Add(before, p)
+        }}>(M, "", s)
+    }}""")
+    numpy_type = TYPES[kind]
+    for m, n, k in [(32, 1, 20), (33, 16, 1), (47, 33, 20), (100, 70, 600)]:
+        if terms != "k" and int(terms) != k:
+            continue
+        a, c = _values(numpy_type, 2, m, k), _values(numpy_type, 2, n, k, seed=1)
+        (got,) = session.run(None, {"M": np.array(1), "a": a, "c": c})
+        want = np.matmul(a.astype(np.float64), c.astype(np.float64).transpose(0, 2, 1))
+        _check(np.asarray(got), want, k)
+
+
 @pytest.mark.parametrize("m", [1, 3, 9, 17])
 @pytest.mark.parametrize("n", [1, 7, 16, 33, 100])
 def test_static_sizes(m: int, n: int) -> None:
@@ -187,20 +225,23 @@ def test_same_result_every_time() -> None:
 
 @pytest.mark.parametrize(
     ("group", "stride", "channels"),
-    [(1, 1, 6), (1, 2, 6), (2, 1, 8), (8, 1, 8), (2, 2, 8), (8, 2, 8), (1, 3, 1)],
-)
-def test_convolution(group: int, stride: int, channels: int) -> None:
+    [(1, 1, 6), (1, 2, 6), (2, 1, 8), (8, 1, 8), (2, 2, 8), (8, 2, 8), (1, 3, 1),
+     (16, 2, 16), (16, 3, 16), (16, 4, 16), (16, 5, 16)],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["float", "double", "float16"])
+def test_convolution(group: int, stride: int, channels: int, kind: str) -> None:
     """The same tiles over a convolution's positions."""
     session = _session(
-        f"(float[n,{channels},h,w] x, float[16,{channels // group},3,3] f, float[16] b) => (float[n,16,p,q] y) {{"
+        f"({kind}[n,{channels},h,w] x, {kind}[16,{channels // group},3,3] f, {kind}[16] b) => ({kind}[n,16,p,q] y) {{"
         f" y = Conv<group = {group}, strides = [{stride},{stride}], pads = [1,1,1,1]>(x, f, b) }}"
     )
-    f, bias = _values(np.float32, 16, channels // group, 3, 3), _values(np.float32, 16)
-    for height, width in [(1, 1), (4, 35), (9, 16), (5, 70)]:
-        x = _values(np.float32, 2, channels, height, width)
+    numpy_type = TYPES[kind]
+    f, bias = _values(numpy_type, 16, channels // group, 3, 3), _values(numpy_type, 16)
+    for height, width in [(1, 1), (4, 35), (9, 16), (5, 70), (2, 127)]:
+        x = _values(numpy_type, 2, channels, height, width)
         padded = np.pad(x.astype(np.float64), [(0, 0), (0, 0), (1, 1), (1, 1)])
         rows, columns = (height - 1) // stride + 1, (width - 1) // stride + 1
-        want = np.zeros((2, 16, rows, columns)) + bias[:, None, None]
+        want = np.zeros((2, 16, rows, columns)) + bias.astype(np.float64)[:, None, None]
         for out in range(16):
             first = out // (16 // group) * (channels // group)
             for c, dy, dx in itertools.product(range(channels // group), range(3), range(3)):
@@ -210,7 +251,7 @@ def test_convolution(group: int, stride: int, channels: int) -> None:
                     dy : dy + stride * rows : stride,
                     dx : dx + stride * columns : stride,
                 ]
-                want[:, out] += part[:, :rows, :columns] * f[out, c, dy, dx]
+                want[:, out] += part[:, :rows, :columns] * float(f[out, c, dy, dx])
         (got,) = session.run(None, {"x": x, "f": f, "b": bias})
         _check(got, want, 9 * channels)
 
@@ -244,6 +285,8 @@ def test_scores_of_a_growing_cache(kind: str, width: int) -> None:
 @pytest.mark.parametrize(
     ("channels", "outputs", "group", "kernel", "stride", "dilation", "length"),
     [
+        (12, 12, 12, 3, 2, 1, 15),
+        (6, 6, 6, 5, 1, 2, 15),
         (1, 258, 1, 64, 16, 1, 144),
         (16, 24, 1, 3, 1, 1, 6),
         (6, 33, 3, 3, 2, 3, 20),
@@ -317,3 +360,21 @@ def test_weights_put_together_of_constants(hidden: int) -> None:
     np.testing.assert_allclose(
         session.run(None, {"x": x})[0], plain.run(None, {"x": x})[0], rtol=1e-6, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("transposed", [0, 1])
+@pytest.mark.parametrize("columns", [1, 2, 3, 8, 17])
+def test_sums_on_top_of_something(transposed: int, columns: int) -> None:
+    """Any number of rows, the last of which are taken together: each is added to once."""
+    for terms in (1, 7, 32, 33):
+        shape = (columns, terms) if transposed else (terms, columns)
+        w, b = _values(np.float32, *shape), _values(np.float32, columns, seed=1)
+        session = _session(
+            f"(float[m,{terms}] a) => (float[m,n] y) {{ y = Gemm<transB={transposed}>(a, w, b) }}",
+            {"w": w, "b": b},
+        )
+        for rows in (1, 2, 3, 5, 8, 9, 17):
+            a = _values(np.float32, rows, terms, seed=2)
+            (got,) = session.run(None, {"a": a})
+            want = a.astype(np.float64) @ (w.T if transposed else w) + b
+            _check(np.asarray(got), want, terms)

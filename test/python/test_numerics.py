@@ -44,6 +44,11 @@ def erf(x: Array) -> Array:
     return np.array([math.erf(value) for value in x.astype(np.float64)], np.longdouble)
 
 
+def elu(x: Array) -> Array:
+    """x, or exp(x) - 1 below 0."""
+    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+
+
 # Function, and where it changes most: sampled evenly there, and among all
 # numbers of the type.
 FUNCTIONS: dict[str, tuple[Callable[[Array], Array], tuple[float, float]]] = {
@@ -55,6 +60,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Array], Array], tuple[float, float]]] = {
     "Atanh": (np.arctanh, (-1, 1)),
     "Cos": (np.cos, (-100, 100)),
     "Cosh": (np.cosh, (-90, 90)),
+    "Elu": (elu, (-20, 1)),
     "Erf": (erf, (-6, 6)),
     "Exp": (np.exp, (-110, 90)),
     "Log": (np.log, (0, 10)),
@@ -132,6 +138,28 @@ def test_error_bound(op: str, type_name: str) -> None:
     bound = 0.505 if type_name in ("float16", "bfloat16") else BOUND
     worst = int(np.argmax(errors))
     assert errors[worst] <= bound, f"{op}({x[worst]!r}) = {actual[worst]!r}, not {exact[worst]!r}"
+
+
+@pytest.mark.parametrize("op", ["Sin", "Cos"])
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 100_000])
+def test_reduction_of_large_angles(op: str, count: int) -> None:
+    """Up to where the polynomial's reduction ends, and in one vector with what is beyond."""
+    random = np.random.default_rng(5)
+    x = random.uniform(-70_000, 70_000, count).astype(np.float32)
+    # Next to multiples of pi / 2 almost all digits cancel.
+    x[1::2] = (np.round(x[1::2] / (np.pi / 2)) * (np.pi / 2)).astype(np.float32)
+    function = FUNCTIONS[op][0]
+    session = session_of(op, TensorProto.FLOAT)
+    for values in (x, np.clip(x, -65_536, 65_536)):
+        errors = ulps(session.run(None, {"x": values})[0], function(values.astype(np.longdouble)))
+        assert errors.max() <= BOUND, values[np.argmax(errors)]
+
+
+@pytest.mark.parametrize("op", ["Sin", "Tan", "Tanh", "Elu"])
+def test_zero_keeps_its_sign(op: str) -> None:
+    zeros = np.array([0.0, -0.0] * 20, np.float32)
+    actual = session_of(op, TensorProto.FLOAT).run(None, {"x": zeros})[0]
+    np.testing.assert_array_equal(np.signbit(actual), np.signbit(zeros))
 
 
 @pytest.mark.parametrize("op", ["Add", "Mul", "Div", "Sub"])

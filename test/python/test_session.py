@@ -392,6 +392,16 @@ def test_interrupt(add, endless, interrupt):
     test_run(add)
 
 
+@pytest.mark.parametrize("emit", ["obj", "shared", "onnx"])
+def test_interrupt_after_writing_files(endless, tmp_path, emit):
+    """What writes files leaves the process's handlers as they were."""
+    loopc.compile(ADD.SerializeToString(), tmp_path / "add.out", emit=emit)
+    timer = interrupt_soon()
+    with pytest.raises(KeyboardInterrupt):
+        endless.run(None, {"x": np.float32(1)})
+    timer.join()
+
+
 def test_interrupt_with_a_handler_that_returns(endless):
     seen = []
     handler = signal.signal(signal.SIGINT, lambda *_: seen.append(1))

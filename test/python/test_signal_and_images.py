@@ -73,6 +73,30 @@ def test_dft_half_spectrum_and_back(length: int) -> None:
     np.testing.assert_allclose(back, x, atol=1e-12)
 
 
+@pytest.mark.parametrize("length", [400, 441, 1009, 16384])
+def test_dft_of_many(length: int) -> None:
+    """Radices of all kinds, a large prime: as exact as the type allows, in a short time."""
+    x = RNG.normal(size=(2, length, 2))
+    signal = x[..., 0] + 1j * x[..., 1]
+    for inverse, expected in ((0, np.fft.fft(signal)), (1, np.fft.ifft(signal))):
+        (y,) = run_node("DFT", x, opset=20, inverse=inverse)
+        np.testing.assert_allclose(y[..., 0] + 1j * y[..., 1], expected, atol=1e-11)
+
+
+def test_dft_of_nothing() -> None:
+    """Zeros stand for what is not there."""
+    (y,) = run_node("DFT", np.zeros((2, 0, 1), np.float32), np.array(4), opset=20)
+    np.testing.assert_array_equal(y, np.zeros((2, 4, 2), np.float32))
+
+
+@pytest.mark.parametrize("length", [5, 8, 9])
+def test_dft_of_a_part_of_half_a_spectrum(length: int) -> None:
+    half = RNG.normal(size=(3, 2))
+    (y,) = run_node("DFT", half[None], np.array(length), opset=20, onesided=1, inverse=1)
+    expected = np.fft.irfft(half[:, 0] + 1j * half[:, 1], n=length)
+    np.testing.assert_allclose(y[0, :, 0], expected, atol=1e-12)
+
+
 def test_dft_axis_of_parts_is_refused() -> None:
     with pytest.raises(loopc.CompileError, match="axis"):
         run_node("DFT", np.zeros((2, 3, 2), np.float32), opset=17, axis=2)

@@ -161,3 +161,30 @@ def test_appended_nothing() -> None:
     session = loopc.InferenceSession(model.SerializeToString())
     with pytest.raises(Exception, match="the sequence is empty"):
         session.run(None, {"n": _i64(0), "x": _floats(4)})
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (64,), (200,), (3, 5), (9, 33), (0,)])
+def test_masks_of_elements(shape: tuple[int, ...]) -> None:
+    """Elements in registers that truth values, conversions and the iteration's number decide on."""
+    names = ",".join("AB"[: len(shape)])
+    for trips in (0, 1, 2, 9):
+        _check(
+            f"""masks (int64 count, float[{names}] a, float[{names}] b)
+                => (float[{names}] y, bool[{names}] alive, int32[{names}] steps) {{
+              two = Constant <value_float = 2.0> ()
+              live = LessOrEqual (a, two)
+              none = Cast <to = 6> (live)
+              y, alive, steps = Loop <body = step (int64 i, bool go, float[{names}] s, bool[{names}] l, int32[{names}] c)
+                => (bool go, float[{names}] t, bool[{names}] k, int32[{names}] d) {{
+                  f = Cast <to = 1> (i)
+                  m = Mul (s, b)
+                  q = Add (m, f)
+                  t = Where (l, q, s)
+                  in = LessOrEqual (t, two)
+                  k = And (in, l)
+                  one = Cast <to = 6> (k)
+                  d = Add (c, one)
+                }}> (count, "", a, live, none)
+            }}""",
+            {"count": _i64(trips), "a": _floats(*shape), "b": _floats(*shape)},
+        )

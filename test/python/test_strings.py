@@ -15,6 +15,7 @@ from typing import Any
 import loopc
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnx import TensorProto, helper
 
@@ -355,3 +356,20 @@ def test_label_encoder_many_keys() -> None:
     assert _encode(x, TensorProto.INT64, keys_strings=keys, values_int64s=list(range(1000))) == [
         k if k < 1000 else -1 for k in chosen
     ]
+
+
+def test_loops_over_strings_verify() -> None:
+    """The form that strings have at run time is in the type lists of loops, too."""
+    model = onnx.parser.parse_model("""
+      <ir_version: 10, opset_import: ["" : 21]>
+      m (string[K] x, string[T, K] s) => (string[K] y, string[T, K] z) {
+        y, z = Scan <num_scan_inputs = 1, body = b (string[K] a, string[K] q)
+          => (string[K] d, string[K] e) {
+            d = StringConcat(a, q)
+            e = Identity(a)
+          }> (x, s)
+      }""")
+    session = loopc.InferenceSession(model, loopc.SessionOptions(verify=True))
+    y, z = session.run(None, {"x": texts("a", "b"), "s": np.array([["c", "d"], ["e", "f"]])})
+    assert y.tolist() == ["ace", "bdf"]
+    assert z.tolist() == [["a", "b"], ["ac", "bd"]]

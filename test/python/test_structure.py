@@ -56,6 +56,40 @@ def test_fixed_shape_allocates_nothing_per_iteration(size):
     assert counts[0].peak_bytes == counts[1000].peak_bytes
 
 
+def test_dimensions_of_one_name_are_one():
+    """A state whose dimensions other inputs have, too, is written in place; its rows are summed up."""
+    compiled = session("""
+    scan (float[L,D] x, float[D,N] A, float[L,N] B, float[D,N] h0) => (float[D,N] h, float[L,D] ys) {
+      h, ys = Scan <num_scan_inputs = 2, body = step (float[D,N] p, float[D] u, float[N] v)
+        => (float[D,N] n, float[D] y) {
+          last = Constant <value = int64[1] {-1}> ()
+          column = Unsqueeze (u, last)
+          decay = Mul (column, A)
+          factor = Exp (decay)
+          kept = Mul (factor, p)
+          new = Mul (column, v)
+          n = Add (kept, new)
+          shown = Mul (n, v)
+          y = ReduceSum <keepdims = 0> (shown, last)
+        }> (h0, x, B)
+    }""")
+    random = np.random.default_rng(0)
+    allocations = set()
+    for length in (1, 2, 100):
+        x, b = random.uniform(0, 0.1, (length, 5)), random.standard_normal((length, 19))
+        a, h = -random.uniform(0, 1, (5, 19)), random.standard_normal((5, 19))
+        feeds = {"x": x, "A": a, "B": b, "h0": h}
+        outputs, counts = run(compiled, **{k: v.astype(np.float32) for k, v in feeds.items()})
+        rows = []
+        for u, v in zip(x, b, strict=True):
+            h = np.exp(u[:, None] * a) * h + u[:, None] * v
+            rows.append((h * v).sum(-1))
+        np.testing.assert_allclose(outputs[0], h, 1e-4, 1e-5)
+        np.testing.assert_allclose(outputs[1], np.stack(rows), 1e-4, 1e-5)
+        allocations.add(counts.allocations)
+    assert len(allocations) == 1
+
+
 def test_permuted_values_are_not_copied():
     compiled = session("""
     permuted (int64 n, float[A] x, float[B] y, float[C] z) => (float[P] u, float[Q] v, float[R] w) {

@@ -41,6 +41,21 @@ struct Flags {
   cl::opt<uint64_t> seed{"seed", cl::init(0), cl::value_desc("n"),
                          cl::desc("Begin random inputs with this number"),
                          cl::cat(kValues)};
+  cl::list<std::string> states{
+      "state", cl::value_desc("name=value"),
+      cl::desc("What a state is before the first run, as --input; without it, "
+               "the model's initial value; repeatable"),
+      cl::cat(kValues)};
+  cl::opt<std::string> statesPath{
+      "states", cl::value_desc("path"),
+      cl::desc(
+          "The same from an .npz file or a folder (NAME.npy, ...), such as "
+          "--save-states writes"),
+      cl::cat(kValues)};
+  cl::opt<std::string> saveStates{
+      "save-states", cl::value_desc("path"),
+      cl::desc("Write what the states are after the last run"),
+      cl::cat(kValues)};
   cl::opt<std::string> expect{
       "expect", cl::value_desc("path"),
       cl::desc("Compare with the outputs in an .npz file or a folder "
@@ -67,6 +82,13 @@ struct Flags {
   cl::alias quietAlias{"q", cl::aliasopt(quiet), cl::desc("Same as --quiet"),
                        cl::cat(kValues)};
 
+  cl::opt<uint64_t> runs{
+      "runs", cl::init(1), cl::value_desc("N"),
+      cl::desc(
+          "Run N times with the same inputs; states go from one run to the "
+          "next. Outputs are printed each time, written and compared "
+          "after the last"),
+      cl::cat(kRunning)};
   cl::opt<std::string> bench{
       "bench", cl::ValueOptional, cl::value_desc("N or seconds"),
       cl::desc("Run N times more, or for so long (\"2s\"; the default is 1s), "
@@ -206,6 +228,9 @@ static bool readOptions(const Flags &flags, Options &options) {
   options.model = flags.model;
   options.modelName = flags.name;
   options.inputsPath = flags.inputsPath;
+  options.statesPath = flags.statesPath;
+  options.saveStatesPath = flags.saveStates;
+  options.runs = flags.runs;
   options.expectPath = flags.expect;
   options.outputPath = flags.output;
   options.tolerance = {flags.rtol, flags.atol};
@@ -220,8 +245,18 @@ static bool readOptions(const Flags &flags, Options &options) {
     std::pair<StringRef, StringRef> parts;
     if (!splitName(text, parts))
       return refuse("--input=" + text + ": expected NAME=VALUE");
+    if (is_contained(make_first_range(options.inputs), parts.first))
+      return refuse("--input=" + text + ": the input has a value already");
     options.inputs.emplace_back(parts.first.str(), parts.second.str());
   }
+  for (const std::string &text : flags.states) {
+    std::pair<StringRef, StringRef> parts;
+    if (!splitName(text, parts))
+      return refuse("--state=" + text + ": expected NAME=VALUE");
+    options.states.emplace_back(parts.first.str(), parts.second.str());
+  }
+  if (flags.runs == 0)
+    return refuse("--runs must not be 0");
   if (!(flags.rtol >= 0) || !(flags.atol >= 0))
     return refuse("--rtol and --atol must not be negative");
   if (!(flags.timeout >= 0) || !std::isfinite(flags.timeout))

@@ -109,7 +109,7 @@ private:
 } // namespace
 
 ExitCode Runner::runOnce(std::vector<loopc_value> &values) {
-  values.assign(model.num_outputs, loopc_value{});
+  values.assign(model.num_outputs - model.num_states, loopc_value{});
   loopc_error error = {};
   int status = loopc_session_run(session, &settings, views.data(), views.size(),
                                  values.data(), values.size(), &error);
@@ -133,6 +133,7 @@ ExitCode Runner::run(std::vector<HostValue> &outputs) {
   std::vector<loopc_value> values;
   if (ExitCode code = runOnce(values))
     return code;
+  outputs.clear();
   for (loopc_value &value : values) {
     outputs.push_back(copyValue(value));
     loopc_value_release(&value);
@@ -203,8 +204,8 @@ static void printOutputs(const loopc_model &model,
 static ExitCode compareOutputs(const loopc_model &model,
                                const std::vector<HostValue> &outputs,
                                const Options &options) {
-  auto expected = readValues(options.expectPath, model.outputs,
-                             model.num_outputs, "output");
+  auto expected =
+      readValues(options.expectPath, model.outputs, outputs.size(), "output");
   if (!expected) {
     printError(toString(expected.takeError()));
     return ExitFile;
@@ -235,20 +236,25 @@ static void printStatistics(const loopc_run_statistics &statistics) {
          << " copied bytes\n";
 }
 
-static ExitCode runModel(const loopc_session *session, const Options &options) {
+static ExitCode runModel(loopc_session *session, const Options &options) {
   const loopc_model &model = *loopc_session_model(session);
   ExitCode code = ExitOk;
   std::optional<std::vector<HostValue>> inputs =
       makeInputs(model, options, code);
-  if (!inputs)
+  if (!inputs || !setStates(session, options, code))
     return code;
   Runner runner(session, options, *inputs);
   std::vector<HostValue> outputs;
   installInterruptHandler();
-  if (ExitCode failed = runner.run(outputs))
-    return failed;
-  if (!options.quiet)
+  for (uint64_t k = 1; k <= options.runs; ++k) {
+    if (ExitCode failed = runner.run(outputs))
+      return failed;
+    if (options.quiet)
+      continue;
+    if (options.runs > 1)
+      outs() << "run " << k << ":\n";
     printOutputs(model, outputs, options.limit);
+  }
   if (options.statistics)
     printStatistics(runner.getStatistics());
   if (!options.outputPath.empty())
@@ -256,6 +262,8 @@ static ExitCode runModel(const loopc_session *session, const Options &options) {
       printError(toString(std::move(error)));
       return ExitFile;
     }
+  if (!saveStates(session, options, code))
+    return code;
   if (!options.expectPath.empty())
     code = compareOutputs(model, outputs, options);
   // Wrong results are not worth timing.
@@ -277,5 +285,12 @@ int loopc::run::runTool(int argc, const char *const *argv) {
     return code;
   code = runModel(session, options);
   loopc_session_destroy(session);
+  outs().flush();
+  if (std::error_code error = outs().error()) {
+    // Else LLVM ends the program, as if it were a fault of it.
+    outs().clear_error();
+    printError("cannot write to the standard output: " + error.message());
+    return code == ExitOk ? ExitFile : code;
+  }
   return code;
 }

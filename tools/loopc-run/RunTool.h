@@ -38,11 +38,15 @@ struct Options {
   std::string modelName; ///< of a shared library; may be empty
   std::vector<std::pair<std::string, std::string>> inputs; ///< name and text
   std::string inputsPath;
+  std::vector<std::pair<std::string, std::string>> states; ///< name and text
+  std::string statesPath;
+  std::string saveStatesPath;
   std::string expectPath;
   std::string outputPath;
   io::Tolerance tolerance;
   llvm::StringMap<int64_t> dims;
   uint64_t seed = 0;
+  uint64_t runs = 1;
   bool bench = false;
   uint64_t benchRuns = 0; ///< 0: as many as benchSeconds holds
   double benchSeconds = 1;
@@ -62,6 +66,15 @@ bool parseCommandLine(int argc, const char *const *argv, Options &options);
 /// after an error.
 std::optional<std::vector<io::HostValue>>
 makeInputs(const loopc_model &model, const Options &options, ExitCode &code);
+
+/// Gives the states of `session` the values that the options say; prints what
+/// is wrong. \returns whether nothing was.
+bool setStates(loopc_session *session, const Options &options, ExitCode &code);
+
+/// Writes the states that are set to where the options say, if anywhere; as
+/// above.
+bool saveStates(const loopc_session *session, const Options &options,
+                ExitCode &code);
 
 /// Reads the values of `ports` from a folder (NAME.npy, NAME.pb, PREFIX_0.pb,
 /// ...) or an .npz file. Where one is missing there is nothing.

@@ -182,19 +182,62 @@ static Expected<HostValue> makeInput(StringRef text, const loopc_type &type,
   return parseLiteral(text, type);
 }
 
-static std::optional<size_t> findPort(const loopc_model &model,
+/// Inputs without the states.
+static ArrayRef<loopc_port> inputsOf(const loopc_model &model) {
+  return ArrayRef(model.inputs, model.num_inputs).drop_back(model.num_states);
+}
+
+static ArrayRef<loopc_port> statesOf(const loopc_model &model) {
+  return ArrayRef(model.inputs, model.num_inputs).take_back(model.num_states);
+}
+
+static std::optional<size_t> findPort(ArrayRef<loopc_port> ports,
                                       StringRef name) {
-  for (size_t i = 0; i < model.num_inputs; ++i)
-    if (name == model.inputs[i].name)
+  for (auto [i, port] : enumerate(ports))
+    if (name == port.name)
       return i;
   return std::nullopt;
 }
 
-static std::string inputNames(const loopc_model &model) {
+static std::string namesOf(ArrayRef<loopc_port> ports) {
   std::string text;
-  for (size_t i = 0; i < model.num_inputs; ++i)
-    text += (i ? ", '" : "'") + std::string(model.inputs[i].name) + "'";
+  for (auto [i, port] : enumerate(ports))
+    text += (i ? ", '" : "'") + std::string(port.name) + "'";
   return text.empty() ? "none" : text;
+}
+
+/// Reads the values of `path` (may be empty) and those of name and text; the
+/// latter count. Prints what is wrong. `what` is "input" or "state".
+static bool readGiven(ArrayRef<loopc_port> ports, StringRef what,
+                      StringRef path,
+                      ArrayRef<std::pair<std::string, std::string>> texts,
+                      std::vector<std::optional<HostValue>> &given,
+                      ExitCode &code) {
+  auto fail = [&](ExitCode status, const Twine &text) {
+    code = status;
+    printError(text);
+    return false;
+  };
+  given.assign(ports.size(), std::nullopt);
+  if (!path.empty()) {
+    auto read = readValues(path, ports.data(), ports.size(), what);
+    if (!read)
+      return fail(ExitFile, toString(read.takeError()));
+    given = std::move(*read);
+  }
+  for (const auto &[name, text] : texts) {
+    std::optional<size_t> port = findPort(ports, name);
+    if (!port)
+      return fail(ExitUsage, "the model has no " + what + " '" + name +
+                                 "'; it has: " + namesOf(ports));
+    ExitCode status = ExitUsage;
+    Expected<HostValue> value = makeInput(text, *ports[*port].type, status);
+    if (!value)
+      return fail(status,
+                  what + " '" + name + "': " + toString(value.takeError()));
+    given[*port] = std::move(*value);
+  }
+  return true;
 }
 
 std::optional<std::vector<HostValue>>
@@ -205,27 +248,11 @@ loopc::run::makeInputs(const loopc_model &model, const Options &options,
     printError(text);
     return std::nullopt;
   };
-  std::vector<std::optional<HostValue>> given(model.num_inputs);
-  if (!options.inputsPath.empty()) {
-    auto read =
-        readValues(options.inputsPath, model.inputs, model.num_inputs, "input");
-    if (!read)
-      return fail(ExitFile, toString(read.takeError()));
-    given = std::move(*read);
-  }
-  for (const auto &[name, text] : options.inputs) {
-    std::optional<size_t> port = findPort(model, name);
-    if (!port)
-      return fail(ExitUsage, "the model has no input '" + name +
-                                 "'; it has: " + inputNames(model));
-    ExitCode status = ExitUsage;
-    Expected<HostValue> value =
-        makeInput(text, *model.inputs[*port].type, status);
-    if (!value)
-      return fail(status,
-                  "input '" + name + "': " + toString(value.takeError()));
-    given[*port] = std::move(*value);
-  }
+  ArrayRef<loopc_port> ports = inputsOf(model);
+  std::vector<std::optional<HostValue>> given;
+  if (!readGiven(ports, "input", options.inputsPath, options.inputs, given,
+                 code))
+    return std::nullopt;
 
   Random random(options.seed);
   // Those that the model leaves open and nobody fixed are 1.
@@ -234,8 +261,7 @@ loopc::run::makeInputs(const loopc_model &model, const Options &options,
     return found == options.dims.end() ? 1 : found->second;
   };
   std::vector<HostValue> values;
-  for (size_t i = 0; i < model.num_inputs; ++i) {
-    const loopc_port &port = model.inputs[i];
+  for (auto [i, port] : enumerate(ports)) {
     if (!given[i] && model.defaults && model.defaults[i].ndim >= 0) {
       values.emplace_back().kind = 0; // absent
       continue;
@@ -254,4 +280,58 @@ loopc::run::makeInputs(const loopc_model &model, const Options &options,
     values.push_back(std::move(*value));
   }
   return values;
+}
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+bool loopc::run::setStates(loopc_session *session, const Options &options,
+                           ExitCode &code) {
+  std::vector<std::optional<HostValue>> given;
+  if (!readGiven(statesOf(*loopc_session_model(session)), "state",
+                 options.statesPath, options.states, given, code))
+    return false;
+  for (auto [i, value] : enumerate(given)) {
+    if (!value)
+      continue;
+    ValueViews view;
+    view.add(*value);
+    loopc_error error = {};
+    if (loopc_session_set_state(session, i, view.data(), &error) == LOOPC_OK)
+      continue;
+    code = ExitUsage;
+    printError(error.message);
+    return false;
+  }
+  return true;
+}
+
+bool loopc::run::saveStates(const loopc_session *session,
+                            const Options &options, ExitCode &code) {
+  if (options.saveStatesPath.empty())
+    return true;
+  std::vector<loopc_port> ports;
+  std::vector<HostValue> values;
+  for (size_t i = 0; i < loopc_session_num_states(session); ++i) {
+    loopc_value value = {};
+    loopc_error error = {};
+    if (loopc_session_get_state(session, i, &value, &error) != LOOPC_OK) {
+      code = ExitRun;
+      printError(error.message);
+      return false;
+    }
+    // What nobody set needs no file: it is what the model says.
+    if (value.kind == 0)
+      continue;
+    ports.push_back(*loopc_session_state(session, i));
+    values.push_back(copyValue(value));
+    loopc_value_release(&value);
+  }
+  if (Error error = writeValues(options.saveStatesPath, ports.data(), values)) {
+    code = ExitFile;
+    printError(toString(std::move(error)));
+    return false;
+  }
+  return true;
 }

@@ -115,6 +115,111 @@ TEST(CAPI, SessionFromBytes) {
   EXPECT_EQ(runAdd(made.session, 0), runAdd(made.session, 0));
 }
 
+/// OpenVINO IR: y = state = state + x.
+constexpr std::string_view kState = R"(<?xml version="1.0"?>
+<net name="sum" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1">
+<data shape="" element_type="f32"/><output><port id="0" precision="FP32"/>
+</output></layer>
+<layer id="1" name="read" type="ReadValue" version="opset6">
+<data variable_id="s" variable_type="f32" variable_shape=""/>
+<output><port id="0" precision="FP32"/></output></layer>
+<layer id="2" name="y" type="Add" version="opset1">
+<input><port id="0" precision="FP32"/><port id="1" precision="FP32"/></input>
+<output><port id="2" precision="FP32"/></output></layer>
+<layer id="3" name="keep" type="Assign" version="opset6">
+<data variable_id="s"/><input><port id="0" precision="FP32"/></input>
+<output><port id="1" precision="FP32"/></output></layer>
+<layer id="4" name="r" type="Result" version="opset1">
+<input><port id="0" precision="FP32"/></input></layer>
+</layers><edges>
+<edge from-layer="1" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+<edge from-layer="2" from-port="2" to-layer="4" to-port="0"/>
+</edges></net>)";
+
+/// Runs kState on 1; the sum, or the status negated.
+float runState(const loopc_session *session,
+               const loopc_run_options *options = nullptr) {
+  float x = 1;
+  std::vector<int64_t> shape;
+  loopc_value input = tensor(&x, shape), output = {};
+  if (int status =
+          loopc_session_run(session, options, &input, 1, &output, 1, nullptr))
+    return static_cast<float>(-status);
+  float y = *static_cast<float *>(output.as.tensor.data);
+  loopc_value_release(&output);
+  return y;
+}
+
+TEST(CAPI, States) {
+  Made made(kState);
+  ASSERT_EQ(made.status, LOOPC_COMPILE_OK);
+  loopc_session *session = made.session;
+  ASSERT_EQ(loopc_session_num_states(session), 1u);
+  EXPECT_STREQ(loopc_session_state(session, 0)->name, "s");
+  EXPECT_EQ(loopc_session_state(session, 1), nullptr);
+  EXPECT_EQ(loopc_session_num_states(nullptr), 0u);
+  loopc_value value;
+  loopc_error error;
+  ASSERT_EQ(loopc_session_get_state(session, 0, &value, &error), LOOPC_OK);
+  EXPECT_EQ(value.kind, 0);
+  EXPECT_EQ(runState(session), 1);
+  EXPECT_EQ(runState(session), 2);
+  ASSERT_EQ(loopc_session_get_state(session, 0, &value, &error), LOOPC_OK);
+  EXPECT_EQ(*static_cast<float *>(value.as.tensor.data), 2);
+  // A run that is given the state leaves the session's alone.
+  float x = 1;
+  std::vector<int64_t> shape;
+  loopc_value inputs[] = {tensor(&x, shape), loopc_value{}}, outputs[2] = {};
+  ASSERT_EQ(loopc_session_run(session, nullptr, inputs, 2, outputs, 2, &error),
+            LOOPC_OK);
+  EXPECT_EQ(*static_cast<float *>(outputs[1].as.tensor.data), 1);
+  for (loopc_value &output : outputs)
+    loopc_value_release(&output);
+  EXPECT_EQ(runState(session), 3);
+  ASSERT_EQ(loopc_session_set_state(session, 0, &value, &error), LOOPC_OK);
+  loopc_value_release(&value);
+  EXPECT_EQ(runState(session), 3);
+  loopc_session_reset_states(session);
+  EXPECT_EQ(runState(session), 1);
+  EXPECT_EQ(loopc_session_set_state(session, 1, &value, &error),
+            LOOPC_ERROR_INPUT);
+  EXPECT_STREQ(error.message, "there is no such state");
+  // Neither with the states nor without them.
+  EXPECT_EQ(loopc_session_run(session, nullptr, inputs, 2, outputs, 1, &error),
+            LOOPC_ERROR_INPUT);
+  EXPECT_THAT(error.message, HasSubstr("1 outputs and 1 states"));
+}
+
+/// Memory of the caller's that is gone after each run: the state is not in it.
+TEST(CAPI, StatesOutliveTheAllocator) {
+  struct Arena {
+    std::vector<std::vector<char>> pieces;
+  } arena;
+  loopc_allocator allocator = {
+      [](void *context, size_t bytes, size_t alignment) -> void * {
+        auto &piece = static_cast<Arena *>(context)->pieces.emplace_back(
+            bytes + alignment);
+        void *pointer = piece.data();
+        size_t space = piece.size();
+        return std::align(alignment, bytes, pointer, space);
+      },
+      [](void *, void *, size_t) {}, &arena};
+  loopc_run_options options = {};
+  options.size = sizeof(options);
+  options.allocator = &allocator;
+  Made made(kState);
+  ASSERT_EQ(made.status, LOOPC_COMPILE_OK);
+  for (float step : {1, 2, 3}) {
+    EXPECT_EQ(runState(made.session, &options), step);
+    for (std::vector<char> &piece : arena.pieces)
+      std::fill(piece.begin(), piece.end(), 0x7F);
+    arena.pieces.clear();
+  }
+}
+
 TEST(CAPI, DiagnosticsOfAModel) {
   Made made(kUnknown);
   EXPECT_EQ(made.status, LOOPC_COMPILE_ERROR_MODEL);

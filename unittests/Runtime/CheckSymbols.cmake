@@ -7,10 +7,21 @@ set(allowed
   aligned_alloc bcmp clock_gettime free freelocale getauxval malloc memchr
   memcmp memcpy memmove memset newlocale sched_yield snprintf strchr strcmp
   strlen strncmp strstr strtod strtol uselocale vsnprintf
-  # libm, for numbers as texts
-  frexp ldexp nearbyint pow
+  # libm: numbers as texts, roots of one
+  frexp ldexp nearbyint pow cos sin sincos
   # what compilers add for position-independent and hardened code
   _GLOBAL_OFFSET_TABLE_ __stack_chk_fail)
+set(defines loopc_model_run)
+if(ARCHIVE MATCHES "threads")
+  set(allowed
+    calloc free loopc_rt_poll sched_yield sigfillset
+    pthread_cond_broadcast pthread_cond_destroy pthread_cond_init
+    pthread_cond_wait pthread_create pthread_join pthread_mutex_destroy
+    pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock pthread_self
+    pthread_sigmask
+    _GLOBAL_OFFSET_TABLE_ __stack_chk_fail)
+  set(defines loopc_rt_parallel_for)
+endif()
 
 execute_process(COMMAND ${NM} --undefined-only --format=just-symbols ${ARCHIVE}
   OUTPUT_VARIABLE undefined COMMAND_ERROR_IS_FATAL ANY)
@@ -18,8 +29,8 @@ execute_process(COMMAND ${NM} --defined-only --format=just-symbols ${ARCHIVE}
   OUTPUT_VARIABLE defined COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^\n]+" undefined "${undefined}")
 string(REGEX MATCHALL "[^\n]+" defined "${defined}")
-if(NOT "loopc_model_run" IN_LIST defined)
-  message(FATAL_ERROR "${ARCHIVE} does not define loopc_model_run: is it the runtime?")
+if(NOT "${defines}" IN_LIST defined)
+  message(FATAL_ERROR "${ARCHIVE} does not define ${defines}: is it the runtime?")
 endif()
 
 set(foreign "")

@@ -141,6 +141,87 @@ TEST(Model, PortTypes) {
 }
 
 //===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+/// y = 2 x; the state becomes what it was plus x, or less 1 where it was not
+/// given.
+int32_t addToState(void *run, void **inputs, void **outputs) {
+  float x = *getMemRef<0>(inputs[0]).data<float>();
+  float state = *getMemRef<0>(inputs[1]).data<float>();
+  bool given = *getMemRef<0>(inputs[2]).data<bool>();
+  float results[] = {2 * x, given ? state + x : state - 1};
+  for (int k : {0, 1}) {
+    auto result = allocate<0>(run, sizeof(float), {});
+    *result.data<float>() = results[k];
+    getMemRef<0>(outputs[k]) = result;
+  }
+  return LOOPC_OK;
+}
+
+class States : public testing::Test {
+protected:
+  States() : model(addToState) {
+    model.input("x", kF32, {}).input("s", kF32, {}).defaultsTo(nullptr, {});
+    model.output("y", kF32, {}).output("s", kF32, {});
+    model.model.flags = LOOPC_MODEL_STATES;
+    model.model.num_states = 1;
+  }
+  TestModel model;
+  TestTensor<float> x{kF32, {}, {3}};
+};
+
+TEST_F(States, GoFromRunToRun) {
+  std::vector<loopc_value> outputs(2);
+  // Absent is zero.
+  Outcome outcome = runModel(model, {x.get(), loopc_value{}}, outputs);
+  ASSERT_EQ(outcome.status, LOOPC_OK) << outcome.message;
+  EXPECT_EQ(getData<float>(outputs[1], 1)[0], -1);
+  loopc_value state = outputs[1];
+  loopc_value_release(&outputs[0]);
+  outputs.assign(2, {});
+  outcome = runModel(model, {x.get(), state}, outputs);
+  ASSERT_EQ(outcome.status, LOOPC_OK) << outcome.message;
+  EXPECT_EQ(getData<float>(outputs[0], 1)[0], 6);
+  EXPECT_EQ(getData<float>(outputs[1], 1)[0], 2);
+  loopc_value_release(&state);
+  for (loopc_value &value : outputs)
+    loopc_value_release(&value);
+}
+
+TEST_F(States, AreChecked) {
+  loopc_error error;
+  TestTensor<float> row(kF32, {2}, {1, 2});
+  loopc_value wrong = row.get(), absent = {};
+  EXPECT_EQ(loopc_model_check_input(model.get(), 1, &wrong, &error),
+            LOOPC_ERROR_INPUT);
+  EXPECT_STREQ(error.message, "state 's' (#0): rank 1, expected 0");
+  EXPECT_EQ(loopc_model_check_input(model.get(), 1, &absent, &error), LOOPC_OK);
+  EXPECT_EQ(loopc_model_check_input(model.get(), 0, &absent, nullptr),
+            LOOPC_ERROR_INPUT);
+  EXPECT_EQ(loopc_model_check_input(model.get(), 2, &absent, nullptr),
+            LOOPC_ERROR_INPUT);
+  std::vector<loopc_value> outputs;
+  EXPECT_EQ(runModel(model, {x.get()}, outputs).message,
+            "model 'test' has 1 inputs and 1 states, together 2, 1 were given");
+}
+
+TEST_F(States, OfADamagedModel) {
+  for (uint64_t count : {3, 2, 1}) {
+    loopc_model broken = *model.get();
+    broken.num_states = count;
+    if (count == 1)
+      broken.defaults = nullptr;
+    EXPECT_EQ(loopc_model_check(&broken, nullptr),
+              count == 2 ? LOOPC_OK : LOOPC_ERROR_ABI)
+        << count;
+  }
+  loopc_model unknown = *model.get();
+  unknown.flags |= 2;
+  EXPECT_EQ(loopc_model_check(&unknown, nullptr), LOOPC_ERROR_ABI);
+}
+
+//===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//
 

@@ -51,6 +51,8 @@ def MakeEntryPoint : Pass<"loopc-make-entry-point", "::mlir::ModuleOp"> {
   let description = [{
     `main` on memrefs becomes `loopc_entry(run, inputs, outputs) -> i32`; its
     ports are kept in the module's attributes `loopc.inputs`, `loopc.outputs`.
+    Arguments and results with `loopc.state` are marked there; arguments with
+    `loopc.state_flag` (whether a state was given) get slots, but are no ports.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
@@ -88,6 +90,52 @@ def ExpandViews : Pass<"loopc-expand-views"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def ConvertLinalgToNests : Pass<"convert-linalg-to-nests"> {
+  let summary = "lower linalg on buffers to loops that say which are parallel";
+  let description = [{
+    As convert-linalg-to-loops; a loop whose iterations write different elements
+    gets the attribute `loopc.parallel`, for loopc-parallelize-nests.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def ParallelizeNests
+    : Pass<"loopc-parallelize-nests", "::mlir::ModuleOp"> {
+  let summary = "run the independent iterations of large nests on threads";
+  let description = [{
+    The outermost loops with the attribute `loopc.parallel` (perfectly nested
+    ones together) become a function of a range of iterations, where the run has
+    more than one thread and the nest at least `min-work` operations: what is
+    known here to be less stays as it is, what only the run knows is asked then.
+    Sums are not split: results are the same for every number of threads.
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 {...} {loopc.parallel}
+    // becomes
+    scf.if %threads {
+      llvm.store ... // what the nest uses
+      llvm.call @loopc_rt_parallel_for(%run, %n, %grain, @main_parallel_piece, %context)
+      loop.poll
+    } else {
+      call @main_parallel(%run, %c0, %n, ...)
+    }
+    ```
+
+    A nest whose iterations write to one place, or that allocates, stays.
+  }];
+  let options = [
+    Option<"minWork", "min-work", "unsigned", /*default=*/"262144",
+           "operations from which on threads pay">,
+    Option<"minPiece", "min-piece", "unsigned", /*default=*/"32768",
+           "operations of a piece, at least">];
+  let statistics = [
+    Statistic<"numParallel", "parallel", "nests that run on threads">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
 def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
   let summary = "make the loop nests of a large function functions of their own";
   let description = [{
@@ -104,14 +152,41 @@ def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
-def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
-  let summary = "polynomials for tanh, exp and erf, libm for the delicate rest";
+def ShareNests : Pass<"loopc-share-nests", "::mlir::ModuleOp"> {
+  let summary = "one function for outlined nests that differ in numbers only";
   let description = [{
-    The numeric contract (docs/Spec.md) allows 5 ulp: polynomial tanh, exp and
-    erf of f32 keep it and vectorise; others become calls of libm.
+    In LLVM's dialect: internal functions that are never inlined, which
+    `loopc-outline-nests` and `loopc-parallelize-nests` make, lose the arguments
+    that they do not read. Those that are equal but for i64 constants become
+    one, which gets the numbers that differ as arguments. Bounds below 16 stay constants, and so do the distances in an
+    innermost loop where there are many of them: nests that differ in these are
+    not shared.
+
+    ```mlir
+    llvm.call @nest(%x, %y) : (!llvm.ptr, !llvm.ptr) -> ()   // of 64 elements
+    llvm.call @nest_0(%x, %y) : (!llvm.ptr, !llvm.ptr) -> () // of 96
+    // ->
+    llvm.call @nest(%x, %y, %c64) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+    llvm.call @nest(%x, %y, %c96) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+    ```
+  }];
+  let statistics = [
+    Statistic<"numDropped", "dropped", "arguments that nobody read">,
+    Statistic<"numShared", "shared", "nests that became calls of another">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
+  let summary = "polynomials for elementary functions of f32, libm for the rest";
+  let description = [{
+    The numeric contract (docs/Spec.md) allows 5 ulp: polynomial tanh, exp, erf,
+    log, log1p and expm1 of f32, sin and cos of vectors of f32, keep it and
+    vectorise; others become calls of libm. Vectors with an argument of sin or
+    cos above 65536 are computed by libm, element by element.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect"];
 }
 

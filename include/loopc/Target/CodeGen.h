@@ -23,6 +23,7 @@
 #include "loopc/Target/TargetOptions.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/Timing.h"
 
 namespace llvm {
 class raw_pwrite_stream;
@@ -48,7 +49,8 @@ mlir::LogicalResult checkTarget(const TargetOptions &options,
 mlir::LogicalResult generateCode(mlir::ModuleOp module, const ModelInfo &info,
                                  const TargetOptions &options, CodeKind kind,
                                  llvm::raw_pwrite_stream &os,
-                                 llvm::StringRef weightsFile = "");
+                                 llvm::StringRef weightsFile = "",
+                                 mlir::TimingScope timing = {});
 
 /// Links `object` and the runtime to the shared object `output`, which is
 /// written as it is made: callers give the name of a temporary file. `soname`

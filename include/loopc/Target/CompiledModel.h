@@ -12,6 +12,7 @@
 #include "loopc/Target/TargetOptions.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/Timing.h"
 
 #include <memory>
 
@@ -27,7 +28,7 @@ public:
   /// this machine's.
   static mlir::FailureOr<std::unique_ptr<CompiledModel>>
   create(mlir::ModuleOp module, const ModelInfo &info,
-         const TargetOptions &options);
+         const TargetOptions &options, mlir::TimingScope timing = {});
 
   ~CompiledModel();
 

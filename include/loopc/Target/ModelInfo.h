@@ -15,6 +15,9 @@
 //                      default = dense<3> : tensor<i64>}],
 //     loopc.outputs = [{name = "y", type = !onnx.seq<tensor<*xui8>>}]}
 //
+// A state has a dictionary with `state` in both, at their ends and in the same
+// order, and there a default.
+//
 // Types are ONNX's: signed integers are signless, bool is i1.
 //
 //===----------------------------------------------------------------------===//
@@ -51,6 +54,12 @@ struct PortInfo {
   /// What an input is where the caller leaves it out; null where it must be
   /// given.
   mlir::ElementsAttr absent = {};
+  /// True of what a run hands to the next.
+  bool isState = false;
+
+  /// True of a state whose default is zeros (or empty texts): they need no
+  /// memory in the object.
+  bool isZeroState() const;
 };
 
 /// What the table of a compiled model holds.
@@ -59,6 +68,9 @@ struct ModelInfo {
   std::string symbol; ///< NAME of NAME_model and NAME_run
   std::vector<PortInfo> inputs;
   std::vector<PortInfo> outputs;
+
+  /// How many of the last inputs, and outputs, are states.
+  size_t getNumStates() const;
 };
 
 /// How an element type looks outside.

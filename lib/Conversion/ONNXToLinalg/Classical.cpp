@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 // Operators of ai.onnx.ml that prepare features: LabelEncoder,
-// ArrayFeatureExtractor, Binarizer, Scaler.
+// CategoryMapper, ArrayFeatureExtractor, Binarizer, Scaler.
 
 #include "LookupTable.h"
 #include "ShapeUtils.h"
@@ -221,6 +221,22 @@ static LogicalResult lowerOldLabelEncoder(NodeLowering &l) {
                   : encodeLabels(l, numbers, texts, fallback);
 }
 
+/// Categories to their numbers, or numbers to the categories.
+static LogicalResult lowerCategoryMapper(NodeLowering &l) {
+  Labels texts, numbers, fallback;
+  texts.type = onnx::StringType::get(l.b.getContext());
+  numbers.type = l.b.getI64Type();
+  if (auto strings = dyn_cast_or_null<ArrayAttr>(l.attr("cats_strings")))
+    for (Attribute value : strings)
+      texts.strings.push_back(cast<StringAttr>(value).getValue());
+  numbers.integers = l.intsAttr("cats_int64s").value_or(SmallVector<int64_t>{});
+  bool fromText = l.isString(0);
+  if (failed(readDefault(l, fromText ? numbers.type : texts.type, fallback)))
+    return failure();
+  return fromText ? encodeLabels(l, texts, numbers, fallback)
+                  : encodeLabels(l, numbers, texts, fallback);
+}
+
 //===----------------------------------------------------------------------===//
 // Features
 //===----------------------------------------------------------------------===//
@@ -297,6 +313,7 @@ void loopc::addClassicalRows(LoweringTable &table) {
   table.add({
       {domain, "LabelEncoder", 1, 1, lowerOldLabelEncoder},
       {domain, "LabelEncoder", 2, kLatest, lowerLabelEncoder},
+      {domain, "CategoryMapper", 1, kLatest, lowerCategoryMapper},
       {domain, "ArrayFeatureExtractor", 1, kLatest, lowerArrayFeatureExtractor},
       {domain, "Binarizer", 1, kLatest, lowerBinarizer},
       {domain, "Scaler", 1, kLatest, lowerScaler},

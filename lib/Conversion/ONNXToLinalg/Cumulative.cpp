@@ -10,11 +10,16 @@
 
 #include "ElementwiseUtils.h"
 #include "ShapeUtils.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace loopc;
 using IP = arith::CmpIPredicate;
+
+/// Rows that are worth a vector.
+static constexpr int64_t kMinColumns = 4;
 
 namespace {
 /// How elements are accumulated along an axis.
@@ -34,7 +39,64 @@ static Value fromStart(NodeLowering &l, const Accumulation &a, Value k,
   return l.asIndex(l.sub(l.sub(extent, l.fold(1)), k));
 }
 
-/// Along the last axis of a matrix: the accumulator is a scalar.
+/// Along the last axis of a matrix, as a loop over its columns: it runs as a
+/// Scan over axis 1 does.
+static Value accumulateColumns(NodeLowering &l, const Accumulation &a,
+                               Value value, Value identity) {
+  Dims dims = l.dims(value);
+  auto [shape, dynamic] = decomposeMixedValues(dims);
+  auto type = RankedTensorType::get(shape, a.element);
+  value = l.b.createOrFold<tensor::CastOp>(l.b.getLoc(), type, value);
+  Value start = l.filled(dims[0], identity);
+  Type i64 = l.b.getI64Type();
+  Value trips = l.b.createOrFold<arith::IndexCastOp>(l.b.getLoc(), i64,
+                                                     l.asIndex(dims[1]));
+  loop::LoopPorts ports;
+  ports.sliceAxes = ports.collectAxes = {1};
+  ports.sliceReverse = ports.collectReverse = {a.reverse};
+  ports.collectHasLength = {false};
+  auto column = RankedTensorType::get({type.getDimSize(0)}, a.element);
+  SmallVector<Type> arguments{i64, l.b.getI1Type(), start.getType(), column};
+  auto loop = loop::LoopOp::create(
+      l.b, l.b.getLoc(), TypeRange{start.getType(), type}, arguments, trips,
+      Value(), start, value, ValueRange(), ports);
+  {
+    OpBuilder::InsertionGuard guard(l.b);
+    l.b.setInsertionPointToEnd(loop.getLoopBody());
+    auto map = [&](ArrayRef<Value> columns, Type element, ScalarsBody body) {
+      SmallVector<SpaceOperand> operands;
+      for (Value each : columns)
+        operands.push_back({each, {0}});
+      return mapSpace(l, operands, dims[0], element, body);
+    };
+    Value before = loop.getCarriedArgs()[0];
+    Value next = map({loop.getSliceArgs()[0], before}, a.compute,
+                     [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                       return combineScalars(s, a.combiner,
+                                             s.cast(e[0], a.compute), e[1]);
+                     });
+    Value stored = map(a.exclusive ? before : next, a.element,
+                       [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                         return s.cast(e[0], a.element);
+                       });
+    loop::YieldOp::create(l.b, l.b.getLoc(), l.constantInt(l.b.getI1Type(), 1),
+                          next, stored);
+  }
+  Value result = loop.getResult(1);
+  if (!type.isDynamicDim(0) || !type.isDynamicDim(1))
+    return result;
+  // A loop that does not run knows nothing of the extents of its columns.
+  Value isEmpty = compare(l, IP::eq, dims[1], l.fold(0));
+  auto branch = scf::IfOp::create(l.b, l.b.getLoc(), type, isEmpty, true);
+  OpBuilder::InsertionGuard guard(l.b);
+  l.b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(l.b, l.b.getLoc(), l.empty(dims, a.element));
+  l.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(l.b, l.b.getLoc(), result);
+  return branch.getResult(0);
+}
+
+/// Along the last axis of a matrix with few rows: the accumulator is a scalar.
 static Value accumulateRows(NodeLowering &l, const Accumulation &a, Value value,
                             Value identity) {
   Dims dims = l.dims(value);
@@ -167,7 +229,12 @@ static LogicalResult lowerCumulative(NodeLowering &l) {
   Value result;
   if (isConstantIntValue(inner, 1)) {
     value = reshapeByGroups(l, value, {outer, dims[*axis]});
-    result = accumulateRows(l, a, value, identity);
+    std::optional<int64_t> rows = getConstantIntValue(outer);
+    bool inVectors = a.element == a.compute && a.element.isIntOrFloat() &&
+                     a.element.getIntOrFloatBitWidth() >= 8;
+    result = !inVectors || (rows && *rows < kMinColumns)
+                 ? accumulateRows(l, a, value, identity)
+                 : accumulateColumns(l, a, value, identity);
   } else {
     value = reshapeByGroups(l, value, {outer, dims[*axis], inner});
     result = accumulatePlanes(l, a, value, identity);

@@ -384,9 +384,15 @@ SmallVector<Value> Recurrence::initialStates(unsigned d) {
   Dims dims{batch, hidden};
   SmallVector<Value> states;
   for (int64_t k : llvm::seq(numStates)) {
-    Value state = hasInput(5 + k)
-                      ? castElements(l, ofDirection(5 + k, d), compute)
-                      : l.filled(dims, l.constant(compute, 0));
+    Value state;
+    if (hasInput(5 + k)) {
+      state = castElements(l, ofDirection(5 + k, d), compute);
+      // Its extents are those of the loop's values, not just equal to them.
+      state = tensor::ExtractSliceOp::create(l.b, state, Dims(2, l.fold(0)),
+                                             dims, Dims(2, l.fold(1)));
+    } else {
+      state = l.filled(dims, l.constant(compute, 0));
+    }
     states.push_back(l.b.createOrFold<tensor::CastOp>(typeOf(dims), state));
   }
   return states;

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Signals: DFT, STFT, MelWeightMatrix. Fourier sums are computed as they are
-// written, with a table of the roots of one.
+// Signals: DFT, STFT, MelWeightMatrix.
 
 #include "ElementwiseUtils.h"
 #include "ShapeUtils.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -23,23 +23,9 @@ struct Complex {
   Value re, im;
 };
 
-/// Reads term `term` of the sum at `indices` of the result.
-using TermReader = llvm::function_ref<Complex(
-    ScalarBuilder &s, ArrayRef<Value> indices, Value term)>;
-
-/// Fourier sums over an axis of a result:
-///   y[.., k, .., c] = sum of term(m) * e^(sign * 2 pi i k m / period)
-struct FourierSum {
-  Dims dims;    ///< of the result, without the components
-  int64_t axis; ///< the frequencies, among these
-  OpFoldResult terms;
-  OpFoldResult period; ///< at least 1
-  int64_t components;  ///< 2, or 1 for the real part alone
-  double sign;
-  /// Half a spectrum stands for a whole one, and the sum is divided by the
-  /// period.
-  bool isHalf = false, divides = false;
-};
+/// Reads the number at `indices`, the last of which is the place in the sum.
+using TermReader =
+    llvm::function_ref<Complex(ScalarBuilder &s, ArrayRef<Value> indices)>;
 } // namespace
 
 /// Element `i` of a tensor of complex numbers whose last axis holds 1 (real)
@@ -67,75 +53,37 @@ static Complex readComplex(ScalarBuilder &s, Value x, SmallVector<Value> at) {
   return {read(index(0)), s.select(isReal, s.constant(compute, 0), read(part))};
 }
 
-/// cos and sin of 2 pi j / period for all j: [2, period].
-static Value rootsOfOne(NodeLowering &l, OpFoldResult period, double sign,
-                        Type type) {
-  Value count = l.asIndex(period);
+/// Complex numbers in f64, in which what ought to cancel out does: [dims.., 2].
+static Value complexNumbers(NodeLowering &l, Dims dims, TermReader read) {
+  dims.push_back(l.fold(2));
   return l.generate(
-      {l.fold(2), period}, type,
+      dims, l.b.getF64Type(),
       [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
         ScalarBuilder s(b, loc);
-        Type f64 = b.getF64Type(), i64 = b.getI64Type();
-        auto real = [&](Value index) {
-          return s.make<arith::SIToFPOp>(
-              f64, s.make<arith::IndexCastOp>(i64, index));
-        };
-        Value turn = s.div(real(at[1]), real(count));
-        Value angle = s.mul(turn, s.constant(f64, sign * 2 * M_PI));
-        Value isCos = s.make<arith::CmpIOp>(
-            IP::eq, at[0], arith::ConstantIndexOp::create(b, loc, 0));
-        Value root = s.select(isCos, s.make<math::CosOp>(angle),
-                              s.make<math::SinOp>(angle));
-        return s.cast(root, type);
+        SmallVector<Value> indices(at.drop_back());
+        Complex x = read(s, indices);
+        Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+        Value isRe = s.make<arith::CmpIOp>(IP::eq, at.back(), zero);
+        return s.select(isRe, x.re,
+                        x.im ? x.im : s.constant(b.getF64Type(), 0));
       });
 }
 
-static Value fourier(NodeLowering &l, const FourierSum &sum, Type compute,
-                     TermReader read) {
-  Value roots = rootsOfOne(l, sum.period, sum.sign, compute);
-  Value period = l.asIndex(sum.period);
-  int64_t rank = sum.dims.size();
-  Dims space = sum.dims;
-  space.push_back(l.fold(sum.components));
-  space.push_back(sum.terms);
-  // Says how many terms there are; nothing reads it.
-  SpaceOperand extent = {l.empty(sum.terms, compute), {rank + 1}};
-  return reduceSpace(
-      l, extent, space, {rank + 1}, Combiner::Sum, compute,
-      /*isUnsigned=*/false, [&](ScalarBuilder &s, ArrayRef<Value>) -> Value {
-        SmallVector<Value> at;
-        for (int64_t k = 0; k < rank + 2; ++k)
-          at.push_back(linalg::IndexOp::create(s.b, s.loc, k));
-        Value component = at[rank], term = at[rank + 1];
-        Value zero = arith::ConstantIndexOp::create(s.b, s.loc, 0);
-        Value one = arith::ConstantIndexOp::create(s.b, s.loc, 1);
-        Value phase = s.make<arith::RemUIOp>(
-            s.make<arith::MulIOp>(at[sum.axis], term), period);
-        auto root = [&](Value which) -> Value {
-          return tensor::ExtractOp::create(s.b, s.loc, roots,
-                                           ValueRange{which, phase});
-        };
-        Complex x = read(s, ArrayRef(at).take_front(rank), term);
-        // re = x cos - y sin, im = x sin + y cos
-        Value isRe = s.make<arith::CmpIOp>(IP::eq, component, zero);
-        Value value = s.mul(x.re, root(component));
-        if (x.im) {
-          Value other =
-              s.mul(x.im, root(s.make<arith::SubIOp>(one, component)));
-          value = s.add(value, s.select(isRe, s.neg(other), other));
-        }
-        if (sum.isHalf) {
-          // Every frequency but the first and the middle one stands for two.
-          Value twice = s.make<arith::AddIOp>(term, term);
-          Value single = s.either(s.make<arith::CmpIOp>(IP::eq, term, zero),
-                                  s.make<arith::CmpIOp>(IP::eq, twice, period));
-          value = s.select(single, value, s.add(value, value));
-        }
-        if (!sum.divides)
-          return value;
-        Value count = s.make<arith::IndexCastOp>(s.b.getI64Type(), period);
-        return s.div(value, s.make<arith::SIToFPOp>(compute, count));
-      });
+/// The numbers with zeros behind them, `extent` along their last axis.
+static Value padTerms(NodeLowering &l, Value numbers, OpFoldResult extent) {
+  Dims sizes = l.dims(numbers), dims = sizes;
+  dims[dims.size() - 2] = extent;
+  if (isEqualConstantIntOrValue(extent, sizes[dims.size() - 2]))
+    return numbers;
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Value zeros = l.filled(dims, s.constant(l.b.getF64Type(), 0));
+  return tensor::InsertSliceOp::create(l.b, numbers, zeros,
+                                       Dims(dims.size(), l.fold(0)), sizes,
+                                       Dims(dims.size(), l.fold(1)));
+}
+
+static Value fourier(NodeLowering &l, Value numbers, bool inverse) {
+  return loop::FourierOp::create(l.b, numbers, inverse).getResult();
 }
 
 /// `value` in the element type `type`.
@@ -174,6 +122,24 @@ static OpFoldResult scalarInput(NodeLowering &l, unsigned i) {
 // DFT
 //===----------------------------------------------------------------------===//
 
+/// The whole of a spectrum whose upper half mirrors the lower one.
+static Value mirrored(NodeLowering &l, Value half, OpFoldResult period) {
+  Dims dims = l.dims(half);
+  dims.pop_back();
+  dims.back() = period;
+  Value count = l.asIndex(period);
+  return complexNumbers(
+      l, dims, [&](ScalarBuilder &s, ArrayRef<Value> indices) -> Complex {
+        SmallVector<Value> at(indices);
+        Value k = at.back(), back = s.make<arith::SubIOp>(count, k);
+        Value isUpper = s.make<arith::CmpIOp>(IP::ugt, k, back);
+        at.back() = s.select(isUpper, back, k);
+        Complex x = readComplex(s, half, at);
+        return {x.re, s.select(isUpper, s.neg(x.im), x.im)};
+      });
+}
+
+/// The transform runs along the last axis: there is `axis` moved to.
 static Value dftAlong(NodeLowering &l, int64_t axis) {
   Value x = l.in(0);
   bool inverse = l.intAttr("inverse", 0), onesided = l.intAttr("onesided", 0);
@@ -190,26 +156,39 @@ static Value dftAlong(NodeLowering &l, int64_t axis) {
     period = extent;
   period = requirePositive(l, period, "the length of the transform");
   OpFoldResult half = l.add(quotient(l, period, l.fold(2)), l.fold(1));
-  FourierSum sum;
-  sum.dims = dims;
-  sum.dims[axis] = onesided && !inverse ? half : period;
-  sum.axis = axis;
-  sum.terms = minSigned(l, extent, toReal ? half : period);
-  sum.period = period;
-  sum.components = toReal ? 1 : 2;
-  sum.sign = inverse ? 1 : -1;
-  sum.isHalf = toReal;
-  sum.divides = inverse;
-  // In f64: what ought to cancel out does.
-  Type type = l.elementType(0), compute = l.b.getF64Type();
-  Value result =
-      fourier(l, sum, compute,
-              [&](ScalarBuilder &s, ArrayRef<Value> indices, Value term) {
-                SmallVector<Value> at(indices);
-                at[axis] = term;
-                return readComplex(s, x, at);
-              });
-  return convertTensor(l, result, type);
+  OpFoldResult given = toReal ? half : period;
+
+  Dims terms = dims;
+  terms.erase(terms.begin() + axis);
+  terms.push_back(minSigned(l, extent, given));
+  Value numbers =
+      complexNumbers(l, terms, [&](ScalarBuilder &s, ArrayRef<Value> indices) {
+        SmallVector<Value> at(indices.drop_back());
+        at.insert(at.begin() + axis, indices.back());
+        return readComplex(s, x, at);
+      });
+  numbers = padTerms(l, numbers, given);
+  if (toReal)
+    numbers = mirrored(l, numbers, period);
+  Value sums = fourier(l, numbers, inverse);
+
+  dims[axis] = onesided && !inverse ? half : period;
+  dims.push_back(l.fold(toReal ? 1 : 2));
+  Value count = l.asIndex(period);
+  Type type = l.elementType(0);
+  return l.generate(
+      dims, type, [&](OpBuilder &b, Location loc, ValueRange indices) -> Value {
+        ScalarBuilder s(b, loc);
+        SmallVector<Value> at(indices);
+        at.erase(at.begin() + axis);
+        at.insert(at.end() - 1, indices[axis]);
+        Value value = tensor::ExtractOp::create(b, loc, sums, at);
+        if (inverse) {
+          Value n = s.make<arith::IndexCastOp>(b.getI64Type(), count);
+          value = s.div(value, s.make<arith::SIToFPOp>(b.getF64Type(), n));
+        }
+        return s.cast(value, type);
+      });
 }
 
 /// The last axis holds one or two parts.
@@ -304,23 +283,16 @@ static LogicalResult lowerSTFT(NodeLowering &l) {
   l.check(fits, "a frame has length {}, the signal {}",
           {l.asIndex(period), l.asIndex(length)});
   OpFoldResult room = maxSigned(l, l.sub(length, period), l.fold(0));
-  FourierSum sum;
-  sum.axis = 2;
-  sum.period = period;
-  sum.terms = window ? minSigned(l, l.dim(window, 0), period) : period;
-  sum.components = 2;
-  sum.sign = -1;
   OpFoldResult bins = l.intAttr("onesided", 1)
                           ? l.add(quotient(l, period, l.fold(2)), l.fold(1))
                           : period;
-  sum.dims = {l.dim(x, 0), l.add(quotient(l, room, step), l.fold(1)), bins};
-  // In f64: what ought to cancel out does.
-  Type type = l.elementType(0), compute = l.b.getF64Type();
+  OpFoldResult terms = window ? minSigned(l, l.dim(window, 0), period) : period;
+  Dims dims = {l.dim(x, 0), l.add(quotient(l, room, step), l.fold(1)), terms};
   Value hop = l.asIndex(step),
         last = l.asIndex(maxSigned(l, l.sub(length, l.fold(1)), l.fold(0)));
-  Value result = fourier(
-      l, sum, compute,
-      [&](ScalarBuilder &s, ArrayRef<Value> indices, Value term) {
+  Value frames =
+      complexNumbers(l, dims, [&](ScalarBuilder &s, ArrayRef<Value> indices) {
+        Value term = indices.back();
         Value at =
             s.make<arith::AddIOp>(s.make<arith::MulIOp>(indices[1], hop), term);
         // What a check has refused is not read.
@@ -328,14 +300,21 @@ static LogicalResult lowerSTFT(NodeLowering &l) {
         Complex value = readComplex(s, x, {indices[0], at});
         if (!window)
           return value;
-        Value weight = s.cast(
-            tensor::ExtractOp::create(s.b, s.loc, window, term), compute);
+        Value weight =
+            s.cast(tensor::ExtractOp::create(s.b, s.loc, window, term),
+                   s.b.getF64Type());
         value.re = s.mul(value.re, weight);
         if (value.im)
           value.im = s.mul(value.im, weight);
         return value;
       });
-  l.setResult(convertTensor(l, result, type));
+  Value sums = fourier(l, padTerms(l, frames, period), /*inverse=*/false);
+  dims.back() = bins;
+  dims.push_back(l.fold(2));
+  Value half =
+      tensor::ExtractSliceOp::create(l.b, sums, Dims(dims.size(), l.fold(0)),
+                                     dims, Dims(dims.size(), l.fold(1)));
+  l.setResult(convertTensor(l, half, l.elementType(0)));
   return success();
 }
 

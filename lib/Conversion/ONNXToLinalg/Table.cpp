@@ -48,6 +48,8 @@ const LoweringTable &LoweringTable::get() {
     addUnaryRows(t);
     addCastRows(t);
     addClassicalRows(t);
+    addLinearModelRows(t);
+    addTreeRows(t);
     addShapeRows(t);
     addMovementRows(t);
     addPaddingRows(t);

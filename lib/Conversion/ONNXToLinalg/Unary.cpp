@@ -91,14 +91,9 @@ static Value mishFn(ScalarBuilder &s, Value x) {
   return s.mul(x, s.div(n, s.add(n, two)));
 }
 
-/// exp(x) - 1 for x <= 0, without cancellation near zero: 2 t / (1 - t) with
-/// t = tanh(x / 2), which vectorises where expm1 is a call.
+/// exp(x) - 1 without cancellation near zero.
 static Value expMinusOne(ScalarBuilder &s, Value x) {
-  Type type = x.getType();
-  if (type.isF64())
-    return s.make<math::ExpM1Op>(x);
-  Value t = s.make<math::TanhOp>(s.mul(x, s.constant(type, 0.5)));
-  return s.div(s.add(t, t), s.sub(s.constant(type, 1), t));
+  return s.make<math::ExpM1Op>(x);
 }
 
 /// max(0, min(1, x)); NaN stays.

@@ -73,12 +73,16 @@ struct MarkInputsReadOnly
     : loopc::impl::MarkInputsReadOnlyBase<MarkInputsReadOnly> {
   void runOnOperation() override {
     Builder b(&getContext());
-    for (auto function : getOperation().getOps<func::FuncOp>())
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      // Bufferization allows the attribute on definitions only.
+      if (function.isExternal())
+        continue;
       for (auto [k, type] :
            llvm::enumerate(function.getFunctionType().getInputs()))
         if (isa<TensorType>(type))
           function.setArgAttr(k, "bufferization.writable",
                               b.getBoolAttr(false));
+    }
   }
 };
 } // namespace

@@ -42,6 +42,8 @@ static Attribute describePort(Builder &b, DictionaryAttr attrs, Type type,
     port.set("dims", dims);
   if (Attribute absent = attrs ? attrs.get("loopc.default") : Attribute())
     port.set("default", absent);
+  if (attrs && attrs.contains("loopc.state"))
+    port.set("state", b.getUnitAttr());
   return port.getDictionary(b.getContext());
 }
 
@@ -49,6 +51,12 @@ static Attribute describePort(Builder &b, DictionaryAttr attrs, Type type,
 /// stand in one slot, one behind the other.
 static bool isShape(DictionaryAttr attrs) {
   return attrs && attrs.contains("loopc.shape_of");
+}
+
+/// True for the scalar that says whether a state was given: it has a slot
+/// behind those of the inputs, and no port.
+static bool isStateFlag(DictionaryAttr attrs) {
+  return attrs && attrs.contains("loopc.state_flag");
 }
 
 namespace {
@@ -87,7 +95,8 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
     SmallVector<Attribute> inputs, outputs;
     FunctionType type = function.getFunctionType();
     for (auto [k, input] : llvm::enumerate(type.getInputs()))
-      if (!isShape(function.getArgAttrDict(k)))
+      if (!isShape(function.getArgAttrDict(k)) &&
+          !isStateFlag(function.getArgAttrDict(k)))
         inputs.push_back(describePort(b, function.getArgAttrDict(k), input,
                                       inputs.size(), "input"));
     for (auto [k, result] : llvm::enumerate(type.getResults()))

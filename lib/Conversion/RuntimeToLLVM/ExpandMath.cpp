@@ -8,20 +8,22 @@
 
 // loopc-expand-math: which functions are polynomials and which are libm's.
 //
-// tanh, exp and erf of f32 are polynomials within 5 ulp that vectorise (exp by
-// the one below: MLIR's gives 0 for what is subnormal); sin,
-// cos, cbrt and atan as polynomials are not good enough, and expm1 and log1p
-// expanded naively are wrong near zero: those are calls of libm. What MLIR
-// lowers to LLVM intrinsics well (sqrt, fma, floor, ...) is left alone.
+// tanh, exp, erf, log, log1p and expm1 of f32, sin and cos of vectors, are
+// polynomials within 5 ulp that vectorise (exp by the one below: MLIR's gives 0
+// for what is subnormal; those from log on in ElementaryFunctions.cpp). MLIR's
+// sin, cos, cbrt and atan are not good enough: the rest is calls of libm. What
+// MLIR lowers to LLVM intrinsics well (sqrt, fma, floor, ...) is left alone.
 //
 // f32 becomes bf16 by integer arithmetic: AVX512-BF16's instruction takes
 // subnormal numbers for zero, and the result must not depend on the CPU.
 
+#include "ElementaryFunctions.h"
 #include "loopc/Conversion/Passes.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -133,6 +135,7 @@ struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
           return name == "math.tanh" || name == "math.erf";
         });
     polynomials.add<ExpandExp>(context);
+    populateElementaryFunctionPatterns(polynomials);
     arith::populateExpandBFloat16Patterns(polynomials);
     if (failed(applyPatternsGreedily(getOperation(), std::move(polynomials))))
       return signalPassFailure();

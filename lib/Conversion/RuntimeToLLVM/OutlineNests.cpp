@@ -14,16 +14,12 @@
 // number, and a network repeats its layers. What is called once a run costs
 // nothing worth measuring; a nest inside of a loop stays where it is.
 
+#include "Outlining.h"
 #include "loopc/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_OUTLINENESTS
@@ -40,19 +36,11 @@ static unsigned countOps(Operation *op) {
   return count;
 }
 
-/// True if `op` and all in it only compute on what is there: no memory is
-/// allocated, nothing can fail or be called.
+/// True if `op` and all in it only compute on what is there.
 static bool isPlain(Operation *op) {
   return !op->walk([](Operation *nested) {
-              bool allowed =
-                  isa<arith::ArithDialect, math::MathDialect,
-                      vector::VectorDialect, scf::SCFDialect>(
-                      nested->getDialect()) ||
-                  isa<memref::LoadOp, memref::StoreOp, memref::SubViewOp,
-                      memref::ReinterpretCastOp, memref::CastOp,
-                      memref::ExtractStridedMetadataOp, memref::DimOp,
-                      affine::AffineApplyOp>(nested);
-              return allowed ? WalkResult::advance() : WalkResult::interrupt();
+              return isPlainOp(nested) ? WalkResult::advance()
+                                       : WalkResult::interrupt();
             }).wasInterrupted();
 }
 
@@ -69,20 +57,6 @@ static void collectNests(Region &region, SmallVectorImpl<scf::ForOp> &nests) {
   }
 }
 
-/// The memory that `value` is a view of.
-static Value rootOf(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-      value = view.getViewSource();
-    else if (isa<memref::ReinterpretCastOp, memref::CastOp,
-                 memref::ExtractStridedMetadataOp>(op))
-      value = op->getOperand(0);
-    else
-      break;
-  }
-  return value;
-}
-
 namespace {
 class Outliner {
 public:
@@ -95,7 +69,7 @@ public:
     func::FuncOp made = makeFunction(nest);
     func::FuncOp callee = made;
     for (func::FuncOp other : functions)
-      if (isEqual(made, other))
+      if (isEqualFunction(made, other))
         callee = other;
     if (callee == made) {
       SymbolTable(function->getParentOfType<ModuleOp>()).insert(made);
@@ -111,31 +85,10 @@ public:
   }
 
 private:
-  /// What `nest` uses of outside, in order of the first use; constants apart.
-  void collectCaptures(scf::ForOp nest) {
-    captures.clear();
-    constants.clear();
-    llvm::SmallSetVector<Value, 16> found;
-    llvm::SmallSetVector<Operation *, 16> known;
-    nest->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      for (Value operand : op->getOperands()) {
-        if (nest->isProperAncestor(operand.getParentBlock()->getParentOp()) ||
-            operand.getParentBlock()->getParentOp() == nest)
-          continue;
-        Operation *def = operand.getDefiningOp();
-        if (def && def->hasTrait<OpTrait::ConstantLike>() &&
-            isa<arith::ArithDialect>(def->getDialect()))
-          known.insert(def);
-        else
-          found.insert(operand);
-      }
-    });
-    captures.assign(found.begin(), found.end());
-    constants.assign(known.begin(), known.end());
-  }
-
   func::FuncOp makeFunction(scf::ForOp nest) {
-    collectCaptures(nest);
+    Captures found;
+    found.addAll(nest);
+    captures.assign(found.values.begin(), found.values.end());
     Location loc = nest.getLoc();
     auto type = b.getFunctionType(ValueRange(captures).getTypes(),
                                   nest.getResultTypes());
@@ -146,57 +99,22 @@ private:
                                       b.getContext(), LLVM::Linkage::Internal));
     made->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
     made->setAttr("loopc.nest", b.getUnitAttr());
-    markPrivateMemory(made, nest);
+    markPrivateMemory(made, /*first=*/0, captures, nest);
     Block *entry = made.addEntryBlock();
     b.setInsertionPointToStart(entry);
     IRMapping mapping;
     mapping.map(captures, entry->getArguments());
-    for (Operation *constant : constants)
+    for (Operation *constant : found.constants)
       b.clone(*constant, mapping);
     Operation *body = b.clone(*nest, mapping);
     func::ReturnOp::create(b, loc, body->getResults());
     return made;
   }
 
-  /// What was allocated here, and is reached through one argument alone, is
-  /// not reached through another. That says something where it is written.
-  void markPrivateMemory(func::FuncOp made, scf::ForOp nest) {
-    llvm::SmallPtrSet<Value, 8> written;
-    nest->walk([&](Operation *op) {
-      if (isa<memref::StoreOp, vector::StoreOp, vector::MaskedStoreOp,
-              vector::TransferWriteOp>(op))
-        for (Value operand : op->getOperands())
-          if (isa<MemRefType>(operand.getType()))
-            written.insert(rootOf(operand));
-    });
-    llvm::DenseMap<Value, unsigned> users;
-    for (Value capture : captures)
-      if (isa<MemRefType>(capture.getType()))
-        ++users[rootOf(capture)];
-    for (auto [k, capture] : llvm::enumerate(captures)) {
-      if (!isa<MemRefType>(capture.getType()))
-        continue;
-      Value root = rootOf(capture);
-      if (users[root] == 1 && written.contains(root) &&
-          root.getDefiningOp<memref::AllocOp>())
-        made.setArgAttr(k, LLVM::LLVMDialect::getNoAliasAttrName(),
-                        b.getUnitAttr());
-    }
-  }
-
-  static bool isEqual(func::FuncOp one, func::FuncOp other) {
-    return one.getFunctionType() == other.getFunctionType() &&
-           one.getArgAttrsAttr() == other.getArgAttrsAttr() &&
-           OperationEquivalence::isRegionEquivalentTo(
-               &one.getBody(), &other.getBody(),
-               OperationEquivalence::IgnoreLocations);
-  }
-
   func::FuncOp function;
   OpBuilder b;
   SmallVector<func::FuncOp> functions;
   SmallVector<Value> captures;
-  SmallVector<Operation *> constants;
 };
 
 struct OutlineNests : loopc::impl::OutlineNestsBase<OutlineNests> {

@@ -54,7 +54,7 @@ public:
               loop::SeqEmptyOp, loop::SeqInsertOp, loop::SeqEraseOp,
               loop::SeqLengthOp, loop::SeqAtOp, loop::SeqRetainOp,
               loop::SeqReleaseOp, loop::StringOp, loop::StringPartsOp,
-              loop::CallOp, loop::RandomStreamOp>(op))
+              loop::CallOp, loop::RandomStreamOp, loop::FourierOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -87,6 +87,8 @@ public:
         lower(parts);
       else if (auto stream = dyn_cast<loop::RandomStreamOp>(op))
         lower(stream);
+      else if (auto transform = dyn_cast<loop::FourierOp>(op))
+        lower(transform, function);
       else
         lowerPoll(op, function);
     }
@@ -361,6 +363,33 @@ private:
                        .getResult();
     stream.replaceAllUsesWith(number);
     rewriter.eraseOp(stream);
+  }
+
+  void lower(loop::FourierOp transform, func::FuncOp function) {
+    Location loc = transform.getLoc();
+    ImplicitLocOpBuilder b(loc, rewriter);
+    Value data = transform.getData();
+    MemRefDescriptor descriptor(
+        UnrealizedConversionCastOp::create(
+            b, converter.convertType(data.getType()), data)
+            .getResult(0));
+    int64_t rank = cast<MemRefType>(data.getType()).getRank();
+    Value count = LLVM::ConstantOp::create(b, i64, int64_t(1));
+    for (int64_t axis = 0; axis < rank - 2; ++axis)
+      count = LLVM::MulOp::create(b, count, descriptor.size(b, loc, axis));
+    Value inverse =
+        LLVM::ConstantOp::create(b, i32, int32_t(transform.getInverse()));
+    LLVM::LLVMFuncOp fn =
+        declare("loopc_rt_fourier", {pointer, pointer, i64, i64, i32}, i32);
+    Value status = LLVM::CallOp::create(
+                       b, fn,
+                       ValueRange{run_, descriptor.alignedPtr(b, loc), count,
+                                  descriptor.size(b, loc, rank - 2), inverse})
+                       .getResult();
+    Value zero = LLVM::ConstantOp::create(b, i32, int32_t(0));
+    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
+    branchUnless(ok, transform, failureBlock(function));
+    rewriter.eraseOp(transform);
   }
 
   //===--------------------------------------------------------------------===//

@@ -40,11 +40,7 @@ OwningOpRef<ModuleOp> Emitter::run() {
   builder.setInsertionPointToEnd(module->getBody());
   if (failed(emitMain()))
     return {};
-  bool printsOps = context.shouldPrintOpOnDiagnostic();
-  context.printOpOnDiagnostic(false);
-  LogicalResult verified = verify(*module);
-  context.printOpOnDiagnostic(printsOps);
-  if (failed(verified))
+  if (failed(verifyImported(*module)))
     return {};
   return std::move(module);
 }
@@ -62,16 +58,7 @@ LogicalResult Emitter::checkPins() {
       if (*tensor.getDimensionName(d))
         dims.insert(tensor.getDimensionName(d));
   }
-  for (const auto &pin : options.dims)
-    if (!dims.contains(pin.getKey()))
-      return loopc::emitError(pathLoc(path), Diag::UnknownDim)
-             << "no input of the network has a dimension '" << pin.getKey()
-             << "'";
-  for (const auto &pin : options.shapes)
-    if (!inputs.contains(pin.getKey()))
-      return loopc::emitError(pathLoc(path), Diag::UnknownInput)
-             << "the network has no input '" << pin.getKey() << "'";
-  return success();
+  return loopc::checkPins(pathLoc(path), options, inputs, dims, "network");
 }
 
 FailureOr<Type> Emitter::inputType(const ITensor &tensor,

@@ -436,38 +436,22 @@ static Type forgetExtents(Type type) {
       SmallVector<int64_t>(ranked.getRank(), ShapedType::kDynamic));
 }
 
-/// Emits the body with the initial values' types, and again with looser ones,
-/// until what it gives has the types of what it gets (loop_carried).
 LogicalResult Emitter::settleLoop(LoopParts &parts) {
-  parts.carried = SmallVector<Type>(ValueRange(parts.inits).getTypes());
-  // A loop in a loop begins where it ended before, so that nesting does not
-  // multiply the rounds.
-  SmallVector<Type> before = settled.lookup(&parts.scope);
-  if (before.size() == parts.carried.size())
-    for (auto [type, known] : llvm::zip(parts.carried, before))
-      if (Type joined = joinTypes(type, known))
-        type = joined;
-  constexpr unsigned kPatience = 6;
-  for (unsigned round = 0;; ++round) {
+  SmallVector<Type> types(ValueRange(parts.inits).getTypes());
+  auto import = [&](ArrayRef<Type> carried, SmallVectorImpl<Type> &next) {
+    parts.carried.assign(carried.begin(), carried.end());
     // Values of an earlier round are gone, and what was known of them.
     cache.emplace();
     parts.region = std::make_unique<mlir::Region>();
-    SmallVector<Type> next;
-    // What fails with the types of the first trip fails in the first trip;
-    // branches that may not be taken are lenient.
-    if (failed(emitBody(parts, next)))
-      return failure();
-    if (ArrayRef(next) == ArrayRef(parts.carried)) {
-      settled[&parts.scope] = parts.carried;
-      return success();
-    }
-    // Where one extent after the other turns out to change, all do.
-    if (round >= kPatience)
-      for (auto [type, old] : llvm::zip(next, parts.carried))
-        if (type != old)
-          type = forgetExtents(type);
-    parts.carried = next;
-  }
+    return emitBody(parts, next);
+  };
+  SmallVector<Type> known = settled.lookup(&parts.scope);
+  // What fails with the types of the first trip fails in the first trip;
+  // branches that may not be taken are lenient.
+  LogicalResult result = settleTypes(
+      types, {&context, known, forgetExtents, /*retries=*/false}, import);
+  settled[&parts.scope] = types;
+  return result;
 }
 
 LogicalResult Emitter::buildLoop(LoopParts &parts) {

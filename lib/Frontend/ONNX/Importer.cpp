@@ -54,12 +54,7 @@ OwningOpRef<ModuleOp> Importer::run() {
   LogicalResult imported = importMain();
   if (failed(reportUnsupported()) || failed(imported))
     return {};
-  // The text of an operation with all its weights would help nobody.
-  bool printsOps = context.shouldPrintOpOnDiagnostic();
-  context.printOpOnDiagnostic(false);
-  LogicalResult verified = verify(*module);
-  context.printOpOnDiagnostic(printsOps);
-  if (failed(verified))
+  if (failed(verifyImported(*module)))
     return {};
   return std::move(module);
 }
@@ -101,7 +96,7 @@ std::string NodeContext::innerPath() const {
 // The main graph
 //===----------------------------------------------------------------------===//
 
-LogicalResult Importer::checkPins() {
+LogicalResult Importer::checkPins(Location loc) {
   llvm::StringSet<> inputs, dims;
   for (const pb::ValueInfoProto &input : model->proto.graph().input()) {
     inputs.insert(input.name());
@@ -109,16 +104,7 @@ LogicalResult Importer::checkPins() {
       if (dim.has_dim_param())
         dims.insert(dim.dim_param());
   }
-  for (const auto &pin : options.dims)
-    if (!dims.contains(pin.getKey()))
-      return loopc::emitError(pathLoc(kMainPath), Diag::UnknownDim)
-             << "no input of the model has a dimension '" << pin.getKey()
-             << "'";
-  for (const auto &pin : options.shapes)
-    if (!inputs.contains(pin.getKey()))
-      return loopc::emitError(pathLoc(kMainPath), Diag::UnknownInput)
-             << "the model has no input '" << pin.getKey() << "'";
-  return success();
+  return loopc::checkPins(loc, options, inputs, dims, "model");
 }
 
 FailureOr<Type> Importer::inputType(const pb::ValueInfoProto &input,
@@ -302,7 +288,7 @@ LogicalResult Importer::importMain() {
   Location loc = pathLoc(kMainPath);
   Frame frame;
   if (failed(readOpsets(model->proto.opset_import(), loc, frame.opsets)) ||
-      failed(checkPins()))
+      failed(checkPins(loc)))
     return failure();
   if (frame.opsets.empty() && model->proto.ir_version() < 3)
     frame.opsets[""] = 1; // before IR version 3 there was nothing to import
@@ -491,23 +477,12 @@ LogicalResult Importer::importNode(const pb::NodeProto &node, unsigned index,
 }
 
 LogicalResult Importer::inferTypes(onnx::NodeOp op) {
-  SmallVector<Type> types;
-  auto error = [&]() {
-    InFlightDiagnostic diag =
-        loopc::emitError(op.getLoc(), Diag::TypeInference);
-    diag << "'" << op.getOpType() << "' ";
-    return diag;
-  };
   onnx::InferenceOptions inference;
   if (!cache)
     cache.emplace();
   inference.cache = &*cache;
   inference.lenient = branchDepth > 0;
-  if (failed(onnx::inferNodeTypes(op, types, error, inference)))
-    return failure();
-  for (auto [result, type] : llvm::zip(op.getResults(), types))
-    result.setType(type);
-  return success();
+  return inferResultTypes(op, inference);
 }
 
 LogicalResult Importer::importGenericNode(NodeContext &nc) {

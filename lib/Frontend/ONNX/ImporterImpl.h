@@ -214,7 +214,7 @@ private:
   FailureOr<Type> inputType(const pb::ValueInfoProto &input,
                             llvm::SmallVectorImpl<mlir::Attribute> &dimNames);
   LogicalResult importOutputs(mlir::func::FuncOp func, Scope &scope);
-  LogicalResult checkPins();
+  LogicalResult checkPins(Location loc);
   LogicalResult addInitializers(const pb::GraphProto &graph, Scope &scope,
                                 bool inputsWin, Location loc);
   LogicalResult importNodes(const NodeList &nodes, Frame &frame, Scope &scope,

@@ -217,35 +217,6 @@ LogicalResult Importer::importBody(
   return finish(outputs);
 }
 
-namespace {
-/// Keeps diagnostics back until it is known whether they matter.
-class HeldDiagnostics {
-public:
-  explicit HeldDiagnostics(MLIRContext &context)
-      : context(context),
-        handler(std::in_place, &context, [this](Diagnostic &diag) {
-          held.push_back(std::move(diag));
-          return success();
-        }) {}
-
-  /// Lets those that come now pass.
-  void stop() { handler.reset(); }
-
-  /// Hands on what was kept.
-  void release() {
-    stop();
-    for (Diagnostic &diag : held)
-      context.getDiagEngine().emit(std::move(diag));
-    held.clear();
-  }
-
-private:
-  MLIRContext &context;
-  std::vector<Diagnostic> held;
-  std::optional<ScopedDiagnosticHandler> handler;
-};
-} // namespace
-
 //===----------------------------------------------------------------------===//
 // Loop
 //===----------------------------------------------------------------------===//
@@ -455,53 +426,24 @@ LogicalResult Importer::settleLoopTypes(NodeContext &nc, LoopParts &parts) {
       return failure();
     parts.carried.push_back(type);
   }
-  // A loop in a loop is imported again with the outer one: it begins where it
-  // ended, so that nesting does not multiply the rounds.
-  SmallVector<Type> settled = settledTypes.lookup(nc.loc);
-  if (settled.size() == parts.carried.size())
-    for (auto [type, known] : llvm::zip(parts.carried, settled))
-      if (Type joined = joinTypes(type, known))
-        type = joined;
   parts.wrapped.assign(parts.numCarried(), false);
-  constexpr unsigned kPatience = 6;
-  std::unique_ptr<HeldDiagnostics> firstErrors;
-  for (unsigned round = 0;; ++round) {
+  auto import = [&](ArrayRef<Type> carried, SmallVectorImpl<Type> &next) {
+    parts.carried.assign(carried.begin(), carried.end());
     SmallVector<Type> arguments{parts.counterType, parts.conditionType};
-    llvm::append_range(arguments, parts.carried);
+    llvm::append_range(arguments, carried);
     // Values of an earlier round are gone, and what was known of them.
     cache.emplace();
     parts.region = std::make_unique<Region>();
-    SmallVector<Type> next;
-    auto held = std::make_unique<HeldDiagnostics>(context);
-    LogicalResult imported =
-        importBody(nc, *parts.graph, parts.attr, "body", arguments,
-                   *parts.region, [&](SmallVectorImpl<Value> &outputs) {
-                     return finishLoopBody(nc, parts, outputs, next);
-                   });
-    held->stop();
-    if (succeeded(imported) && ArrayRef(next) == ArrayRef(parts.carried)) {
-      held->release();
-      settledTypes[nc.loc] = parts.carried;
-      return success();
-    }
-    if (failed(imported)) {
-      next = llvm::map_to_vector(parts.carried, forgetShape);
-      // What is said of the tightest types is said best.
-      if (!firstErrors)
-        firstErrors = std::move(held);
-      if (ArrayRef(next) == ArrayRef(parts.carried)) {
-        firstErrors->release();
-        settledTypes[nc.loc] = parts.carried;
-        return failure();
-      }
-    }
-    // Where one dimension after the other turns out to change, all do.
-    if (round >= kPatience)
-      for (auto [type, old] : llvm::zip(next, parts.carried))
-        if (type != old)
-          type = forgetShape(type);
-    parts.carried = next;
-  }
+    return importBody(nc, *parts.graph, parts.attr, "body", arguments,
+                      *parts.region, [&](SmallVectorImpl<Value> &outputs) {
+                        return finishLoopBody(nc, parts, outputs, next);
+                      });
+  };
+  SmallVector<Type> known = settledTypes.lookup(nc.loc), types = parts.carried;
+  LogicalResult settled =
+      settleTypes(types, {&context, known, forgetShape}, import);
+  settledTypes[nc.loc] = types;
+  return settled;
 }
 
 LogicalResult Importer::buildLoop(NodeContext &nc, LoopParts &parts) {

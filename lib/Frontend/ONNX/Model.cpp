@@ -323,9 +323,12 @@ LogicalResult importer::readOpsets(
   for (const pb::OperatorSetIdProto &import : imports) {
     StringRef domain = normalizeDomain(import.domain());
     StringRef shown = domain.empty() ? "ai.onnx" : domain;
-    if (!opsets.try_emplace(domain, import.version()).second)
+    // Exporters (skl2onnx) repeat imports; only a contradiction is wrong.
+    auto [first, isNew] = opsets.try_emplace(domain, import.version());
+    if (!isNew && first->second != import.version())
       return loopc::emitError(loc, Diag::DuplicateName)
-             << "domain '" << shown << "' is imported twice";
+             << "domain '" << shown << "' is imported twice, with versions "
+             << first->second << " and " << import.version();
     if (import.version() < 1)
       return loopc::emitError(loc, Diag::UnknownOpset)
              << "domain '" << shown << "' is imported with version "

@@ -9,6 +9,7 @@
 // Arithmetic, comparisons, logic and conversions.
 
 #include "ImporterImpl.h"
+#include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -137,11 +138,27 @@ template <const char *Direction> static void importShift(LayerImport &l) {
   l.set(l.node("Where", {negative, l.node("BitwiseNot", {moved}), moved}));
 }
 
-/// Integers are truncated: OpenVINO's runtime ignores m_pythondiv, which says
-/// otherwise and which its ONNX importer leaves on where ONNX truncates.
+/// The quotient of integers is rounded down with m_pythondiv, which is the
+/// default, else towards zero.
 static void importDivide(LayerImport &l) {
   auto [a, b] = operands(l);
-  l.set(workIn(l, wideType(l, l.element(a)), "Div", {a, b}));
+  Type type = wideType(l, l.element(a));
+  Type own = l.element(a);
+  a = l.cast(a, type);
+  b = l.cast(b, type);
+  Value quotient = l.node("Div", {a, b});
+  auto integer = dyn_cast<IntegerType>(type);
+  if (integer && !integer.isUnsigned() && l.boolean("m_pythondiv", true)) {
+    // One less where something remains whose sign is not the divisor's.
+    Value rest = l.node("Sub", {a, l.node("Mul", {quotient, b})});
+    Value zero = l.scalar(type, 0);
+    Value differ = l.node(
+        "Xor", {l.node("Less", {rest, zero}), l.node("Less", {b, zero})});
+    Value remains = l.node("Not", {l.node("Equal", {rest, zero})});
+    Value isLess = l.node("And", {differ, remains});
+    quotient = l.node("Sub", {quotient, l.cast(isLess, type)});
+  }
+  l.set(l.cast(quotient, own));
 }
 
 /// The remainder has the sign of the dividend.
@@ -221,12 +238,23 @@ static void importRound(LayerImport &l) {
   l.set(l.node("Mul", {rounded, l.node("Sign", {x})}));
 }
 
+/// A cast that, other than ONNX's own, makes floats of 8 bits infinite or NaN
+/// where a number is too large for them.
+static Value convert(LayerImport &l, Value x, Type to) {
+  if (!isa<Float8E4M3FNType, Float8E5M2Type>(to) || l.element(x) == to)
+    return l.cast(x, to);
+  return l.node(
+      "Cast", {x},
+      {l.attr("to", static_cast<int64_t>(loopc::onnx::exportElementType(to))),
+       l.attr("saturate", 0)});
+}
+
 static void importConvert(LayerImport &l) {
-  l.set(l.cast(l.in(0), l.elementAttr("destination_type", "")));
+  l.set(convert(l, l.in(0), l.elementAttr("destination_type", "")));
 }
 
 static void importConvertLike(LayerImport &l) {
-  l.set(l.cast(l.in(0), l.element(l.in(1))));
+  l.set(convert(l, l.in(0), l.element(l.in(1))));
 }
 
 static void importSelect(LayerImport &l) {

@@ -14,20 +14,89 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::openvino;
 
-static void importInterpolate(LayerImport &l) {
-  Value x = l.in(0);
+namespace {
+/// Interpolate of any version, as Resize has it.
+struct Interpolation {
+  explicit Interpolation(LayerImport &l) : l(l) {}
+
+  LayerImport &l;
+  Value x, scales, sizes; ///< scales or sizes, one for each of the axes
+  Ints axes;
+  std::string mode, coordinates, nearest;
+  bool antialiases = false, excludesOutside = false;
+  double cubeCoefficient = -0.75;
+
+  void readFirstVersion();
+  void readNewVersion();
+  void readMode();
+  void pad();
+  void run();
+
+private:
+  Value resize(StringRef nearestMode, ArrayRef<unsigned> chosen);
+  std::optional<bool> isShrunk(unsigned k);
+  Value shrinks(unsigned k);
+  void runSimple();
+};
+} // namespace
+
+/// Version 1: no modes of its own for coordinates and rounding.
+void Interpolation::readFirstVersion() {
+  mode = l.str("mode", "").lower();
+  l.expect("mode", mode, {"nearest", "linear", "cubic"});
+  coordinates =
+      l.boolean("align_corners", true) ? "align_corners" : "asymmetric";
+  nearest = "simple";
+  axes = l.axesOf(l.integers("axes"), l.rank(x));
+  sizes = l.toI64(l.in(1));
+}
+
+void Interpolation::readNewVersion() {
   bool isNew = l.layer.opset() >= 11;
-  std::string mode = l.str("mode", "nearest").lower();
-  l.expect("mode", mode, {"nearest", "linear", "linear_onnx", "cubic"});
+  mode = l.str("mode", "nearest").lower();
+  SmallVector<StringRef> modes{"nearest", "linear", "linear_onnx", "cubic"};
+  if (isNew)
+    llvm::append_values(modes, "bilinear_pillow", "bicubic_pillow");
+  l.expect("mode", mode, modes);
   std::string how = l.str("shape_calculation_mode", "sizes").lower();
   l.expect("shape_calculation_mode", how, {"sizes", "scales"});
-  std::string coordinates =
-      l.str("coordinate_transformation_mode", "half_pixel").lower();
+  coordinates = l.str("coordinate_transformation_mode", "half_pixel").lower();
   l.expect("coordinate_transformation_mode", coordinates,
-           {"half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners"});
-  std::string nearest = l.str("nearest_mode", "round_prefer_floor").lower();
-  l.expect("nearest_mode", nearest,
-           {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+           {"half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners",
+            "tf_half_pixel_for_nn"});
+  nearest = l.str("nearest_mode", "round_prefer_floor").lower();
+  l.expect(
+      "nearest_mode", nearest,
+      {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"});
+  cubeCoefficient = l.number("cube_coeff", -0.75);
+  unsigned axesAt = isNew ? 2 : 3;
+  int64_t rank = l.rank(x);
+  if (l.has(axesAt))
+    axes =
+        l.axesOf(l.needConstant(l.in(axesAt), "the axes of Interpolate"), rank);
+  else
+    for (int64_t k = 0; k < rank; ++k)
+      axes.push_back(k);
+  if (how == "scales")
+    scales = l.cast(l.in(isNew ? 1 : 2), l.builder().getF32Type());
+  else
+    sizes = l.toI64(l.in(1));
+}
+
+/// What a mode stands for besides its kernel.
+void Interpolation::readMode() {
+  antialiases = l.boolean("antialias", false) && mode != "nearest";
+  if (mode == "linear_onnx")
+    mode = "linear";
+  if (mode == "bilinear_pillow" || mode == "bicubic_pillow") {
+    // Pillow's kernels widen where the image shrinks, and end at its edges.
+    mode = mode == "bilinear_pillow" ? "linear" : "cubic";
+    coordinates = "half_pixel";
+    antialiases = excludesOutside = true;
+  }
+}
+
+void Interpolation::pad() {
   int64_t rank = l.rank(x);
   Ints begin = l.integers("pads_begin", Ints{}),
        end = l.integers("pads_end", Ints{});
@@ -37,32 +106,91 @@ static void importInterpolate(LayerImport &l) {
   llvm::append_range(pads, end);
   if (llvm::any_of(pads, [](int64_t p) { return p != 0; }))
     x = l.node("Pad", {x, l.ints(pads)});
-  unsigned axesAt = isNew ? 2 : 3;
-  Ints axes;
-  if (l.has(axesAt))
-    axes =
-        l.axesOf(l.needConstant(l.in(axesAt), "the axes of Interpolate"), rank);
-  else
-    for (int64_t k = 0; k < rank; ++k)
-      axes.push_back(k);
-  Value scales, sizes;
-  if (how == "scales")
-    scales = l.cast(l.in(isNew ? 1 : 2), l.builder().getF32Type());
-  else
-    sizes = l.toI64(l.in(1));
+}
+
+/// `x` with the axes that have these numbers in `axes` resized.
+Value Interpolation::resize(StringRef nearestMode, ArrayRef<unsigned> chosen) {
+  Ints wanted, places;
+  for (unsigned k : chosen) {
+    wanted.push_back(axes[k]);
+    places.push_back(k);
+  }
+  auto part = [&](Value all) {
+    return !all || chosen.size() == axes.size()
+               ? all
+               : l.node("Gather", {all, l.ints(places)}, {l.attr("axis", 0)});
+  };
   SmallVector<NamedAttribute> attrs{
-      l.attr("axes", ArrayRef<int64_t>(axes)),
-      l.attr("mode", mode == "linear_onnx" ? "linear" : StringRef(mode)),
+      l.attr("axes", ArrayRef<int64_t>(wanted)),
+      l.attr("mode", StringRef(mode)),
       l.attr("coordinate_transformation_mode", StringRef(coordinates)),
-      l.attr("antialias",
-             int(l.boolean("antialias", false) && mode != "nearest"))};
+      l.attr("antialias", int(antialiases)),
+      l.attr("exclude_outside", int(excludesOutside))};
   if (mode == "nearest")
-    attrs.push_back(l.attr("nearest_mode", StringRef(nearest)));
+    attrs.push_back(l.attr("nearest_mode", nearestMode));
   if (mode == "cubic")
-    attrs.push_back(l.attr("cubic_coeff_a", l.number("cube_coeff", -0.75)));
-  if (l.isBad)
-    return;
-  l.set(l.node("Resize", {x, Value(), scales, sizes}, attrs));
+    attrs.push_back(l.attr("cubic_coeff_a", cubeCoefficient));
+  return l.node("Resize", {x, Value(), part(scales), part(sizes)}, attrs);
+}
+
+/// Whether an axis becomes shorter; nothing where only a run tells.
+std::optional<bool> Interpolation::isShrunk(unsigned k) {
+  std::optional<Ints> known = sizes ? l.constantOf(sizes) : std::nullopt;
+  int64_t extent = l.extent(x, axes[k]);
+  if (!known || k >= known->size() || ShapedType::isDynamic(extent))
+    return std::nullopt;
+  return (*known)[k] < extent;
+}
+
+/// The same as a tensor of one element.
+Value Interpolation::shrinks(unsigned k) {
+  auto at = [&](Value all) {
+    return l.node("Gather", {all, l.ints({k})}, {l.attr("axis", 0)});
+  };
+  if (sizes)
+    return l.node("Less", {at(sizes), l.extentOf(x, axes[k])});
+  return l.node("Less", {at(scales), l.scalarLike(scales, 1)});
+}
+
+/// Rounding mode `simple`: up along axes that become shorter, else down.
+void Interpolation::runSimple() {
+  SmallVector<unsigned> up, down, open;
+  for (unsigned k = 0; k < axes.size(); ++k) {
+    std::optional<bool> shrunk = isShrunk(k);
+    (!shrunk ? open : *shrunk ? up : down).push_back(k);
+  }
+  for (unsigned k : open) {
+    Value either = l.node(
+        "Where", {shrinks(k), resize("ceil", {k}), resize("floor", {k})});
+    x = either;
+  }
+  if (!up.empty())
+    x = resize("ceil", up);
+  if (!down.empty())
+    x = resize("floor", down);
+}
+
+void Interpolation::run() {
+  if (mode == "nearest" && nearest == "simple") {
+    runSimple();
+  } else {
+    auto all = llvm::to_vector(llvm::seq<unsigned>(0, axes.size()));
+    x = resize(nearest, all);
+  }
+  l.set(x);
+}
+
+static void importInterpolate(LayerImport &l) {
+  Interpolation op(l);
+  op.x = l.in(0);
+  op.pad();
+  if (l.layer.opset() == 1)
+    op.readFirstVersion();
+  else
+    op.readNewVersion();
+  op.readMode();
+  if (!l.isBad)
+    op.run();
 }
 
 static void importGridSample(LayerImport &l) {
@@ -179,7 +307,7 @@ static void importCol2Im(LayerImport &l) {
 
 llvm::ArrayRef<LayerRow> openvino::getImageRows() {
   static const LayerRow rows[] = {
-      {"Interpolate", opsets({4, 11}), importInterpolate},
+      {"Interpolate", opsets({1, 4, 11}), importInterpolate},
       {"GridSample", opsets({9}), importGridSample},
       {"ROIAlign", opsets({3, 9}), importROIAlign},
       {"DFT", opsets({7}), importDFT<false>},

@@ -45,12 +45,7 @@ OwningOpRef<ModuleOp> Importer::run() {
   builder.setInsertionPointToEnd(module->getBody());
   if (failed(importMain()))
     return {};
-  // The text of an operation with all its weights would help nobody.
-  bool printsOps = context.shouldPrintOpOnDiagnostic();
-  context.printOpOnDiagnostic(false);
-  LogicalResult verified = verify(*module);
-  context.printOpOnDiagnostic(printsOps);
-  if (failed(verified))
+  if (failed(verifyImported(*module)))
     return {};
   return std::move(module);
 }
@@ -148,7 +143,8 @@ static bool isStructural(StringRef type, unsigned opset) {
   static constexpr std::pair<StringLiteral, uint32_t> kinds[] = {
       {"Parameter", opsets({1})}, {"Const", opsets({1})},
       {"Result", opsets({1})},    {"Loop", opsets({5})},
-      {"If", opsets({8})},        {"TensorIterator", opsets({1})}};
+      {"If", opsets({8})},        {"TensorIterator", opsets({1})},
+      {"Assign", opsets({3, 6})}, {"ReadValue", opsets({3, 6})}};
   return llvm::any_of(kinds, [&](const auto &kind) {
     return kind.first == type && opset < 32 && (kind.second >> opset & 1);
   });
@@ -161,7 +157,7 @@ const LayerRow *openvino::findRow(StringRef type, unsigned opset) {
          {getElementwiseRows(), getActivationRows(), getShapeRows(),
           getIndexingRows(), getReductionRows(), getProductRows(),
           getPoolingRows(), getNormalizationRows(), getRecurrentRows(),
-          getImageRows()})
+          getImageRows(), getSpaceRows(), getDecodingRows()})
       for (const LayerRow &row : list)
         map[row.type].push_back(&row);
     return map;
@@ -298,10 +294,12 @@ LogicalResult Importer::importInputs(func::FuncOp func, Values &values) {
     return loopc::emitError(file.locAt(-1), Diag::UnknownDim)
            << "no input of the model has a dimension '" << pin.getKey()
            << "': dimensions of OpenVINO IR have no names";
+  addStateInputs(types, attrs);
   func.setType(builder.getFunctionType(types, {}));
   entryBlock = func.addEntryBlock();
   func.setAllArgAttrs(attrs);
-  for (auto [index, argument] : llvm::zip(layers, entryBlock->getArguments())) {
+  for (auto [index, argument] : llvm::zip_first(
+           layers, entryBlock->getArguments().take_front(layers.size()))) {
     argument.setLoc(layerLoc(kMainPath, file.graph.layers[index]));
     values[index] = {argument};
   }
@@ -339,6 +337,7 @@ LogicalResult Importer::importOutputs(func::FuncOp func, const Values &values) {
     results.push_back(value);
     attrs.push_back(attributes.getDictionary(&context));
   }
+  addStateOutputs(results, attrs);
   func::ReturnOp::create(builder, func.getLoc(), results);
   func.setType(builder.getFunctionType(func.getArgumentTypes(),
                                        ValueRange(results).getTypes()));
@@ -351,7 +350,7 @@ LogicalResult Importer::importMain() {
   auto func = func::FuncOp::create(builder, loc, kMainPath,
                                    builder.getFunctionType({}, {}));
   Values values(file.graph.layers.size());
-  if (failed(importInputs(func, values)))
+  if (failed(readVariables()) || failed(importInputs(func, values)))
     return failure();
   builder.setInsertionPointToEnd(entryBlock);
   if (failed(importGraph(file.graph, kMainPath, values)) ||
@@ -423,6 +422,12 @@ LogicalResult Importer::importLayer(const Graph &graph, unsigned index,
   } else if (layer.type == "If") {
     if (failed(importIf(l)))
       return failure();
+  } else if (layer.type == "ReadValue") {
+    if (failed(importReadValue(l)))
+      return failure();
+  } else if (layer.type == "Assign") {
+    if (failed(importAssign(l)))
+      return failure();
   } else if (!layer.bodies.empty()) {
     if (failed(importLoop(l)))
       return failure();
@@ -436,23 +441,12 @@ LogicalResult Importer::importLayer(const Graph &graph, unsigned index,
 }
 
 LogicalResult Importer::inferTypes(onnx::NodeOp op) {
-  SmallVector<Type> types;
-  auto error = [&]() {
-    InFlightDiagnostic diag =
-        loopc::emitError(op.getLoc(), Diag::TypeInference);
-    diag << "'" << op.getOpType() << "' ";
-    return diag;
-  };
   onnx::InferenceOptions inference;
   if (!cache)
     cache.emplace();
   inference.cache = &*cache;
   inference.lenient = branchDepth > 0;
-  if (failed(onnx::inferNodeTypes(op, types, error, inference)))
-    return failure();
-  for (auto [result, type] : llvm::zip(op.getResults(), types))
-    result.setType(type);
-  return success();
+  return inferResultTypes(op, inference);
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace loopc::openvino {
 
@@ -188,6 +189,8 @@ llvm::ArrayRef<LayerRow> getPoolingRows();
 llvm::ArrayRef<LayerRow> getNormalizationRows();
 llvm::ArrayRef<LayerRow> getRecurrentRows();
 llvm::ArrayRef<LayerRow> getImageRows();
+llvm::ArrayRef<LayerRow> getSpaceRows();
+llvm::ArrayRef<LayerRow> getDecodingRows();
 
 /// The row for `type` in that opset; null where there is none.
 const LayerRow *findRow(llvm::StringRef type, unsigned opset);
@@ -258,6 +261,27 @@ private:
   /// Holds a Parameter against what it gets.
   LogicalResult checkParameter(const Layer &parameter, Type type);
 
+  //===--- State.cpp ------------------------------------------------------===//
+
+  /// What ReadValue and Assign of one variable_id are about.
+  struct Variable {
+    const Layer *read = nullptr, *assign = nullptr;
+    Type type;
+    unsigned argument = 0, flag = 0; ///< of the function
+    Value next;
+  };
+  LogicalResult readVariables();
+  LogicalResult refuseStateIn(const Graph &graph, llvm::StringRef path);
+  FailureOr<Type> variableType(const Variable &variable);
+  void addStateInputs(llvm::SmallVectorImpl<Type> &types,
+                      llvm::SmallVectorImpl<mlir::DictionaryAttr> &attrs);
+  void addStateOutputs(llvm::SmallVectorImpl<Value> &results,
+                       llvm::SmallVectorImpl<mlir::DictionaryAttr> &attrs);
+  Value fitVariable(LayerImport &l, Value value, Type type,
+                    llvm::StringRef what);
+  LogicalResult importReadValue(LayerImport &l);
+  LogicalResult importAssign(LayerImport &l);
+
   File &file;
   mlir::MLIRContext &context;
   const ImportOptions &options;
@@ -272,6 +296,7 @@ private:
   std::optional<onnx::InferenceCache> cache;
   unsigned branchDepth = 0;
   uint64_t importedLayers = 0;
+  llvm::MapVector<llvm::StringRef, Variable> variables;
   llvm::DenseMap<const Layer *, llvm::SmallVector<Type>> settled;
 };
 

@@ -299,6 +299,93 @@ static void importNonMaxSuppression(LayerImport &l) {
   l.set(l.cast(l.extentOf(found, 0), type));
 }
 
+//===----------------------------------------------------------------------===//
+// Embeddings
+//===----------------------------------------------------------------------===//
+
+/// Rows of the table by `indices`, each times its weight.
+static Value embed(LayerImport &l, Value table, Value indices, unsigned k) {
+  Value rows = l.node("Gather", {table, l.toI64(indices)}, {l.attr("axis", 0)});
+  if (!l.has(k))
+    return rows;
+  Ints behind;
+  for (int64_t axis = l.rank(indices), n = l.rank(rows); axis < n; ++axis)
+    behind.push_back(axis);
+  return l.node("Mul", {rows, l.unsqueeze(l.in(k), behind)});
+}
+
+/// Bags of the same number of rows.
+static void importEmbeddingBagPacked(LayerImport &l) {
+  std::string reduction = l.str("reduction", "sum").lower();
+  l.expect("reduction", reduction, {"sum", "mean"});
+  Value rows = embed(l, l.in(0), l.in(1), 2);
+  l.set(l.node(reduction == "sum" ? "ReduceSum" : "ReduceMean",
+               {rows, l.ints({1})}, {l.attr("keepdims", 0)}));
+}
+
+/// Sums (or means) of the rows of each of `count` bags; `bags` says to which
+/// one each of the indices belongs. A bag without any is the row
+/// `default_index`, or zeros where that is -1 or left out.
+static void sumBags(LayerImport &l, Value bags, Value count, unsigned defaultAt,
+                    bool isMean) {
+  Value table = l.in(0), rows = embed(l, table, l.in(1), defaultAt + 1);
+  int64_t rank = l.rank(table);
+  if (l.isBad)
+    return;
+  SmallVector<Value> shape{count};
+  for (int64_t axis = 1; axis < rank; ++axis)
+    shape.push_back(l.extentOf(table, axis));
+  Value places = l.unsqueeze(bags, {-1});
+  auto gather = [&](Value zero, ArrayRef<Value> extents, Value updates) {
+    Value zeros = l.node("Expand", {zero, l.concat(extents)});
+    return l.node("ScatterND", {zeros, places, updates},
+                  {l.attr("reduction", "add")});
+  };
+  Value sums = gather(l.scalarLike(table, 0), shape, rows);
+  Value ones = l.node("Expand", {l.scalarLike(table, 1), l.shapeOf(bags)});
+  Value counts = gather(l.scalarLike(table, 0), {count}, ones);
+  Ints behind;
+  for (int64_t axis = 1; axis < rank; ++axis)
+    behind.push_back(axis);
+  counts = l.unsqueeze(counts, behind);
+  Value isEmpty = l.node("Equal", {counts, l.scalarLike(table, 0)});
+  if (isMean)
+    sums = l.node(
+        "Div",
+        {sums, l.node("Where", {isEmpty, l.scalarLike(table, 1), counts})});
+  if (l.has(defaultAt)) {
+    Value index = l.oneElement(l.toI64(l.in(defaultAt)));
+    Value row =
+        l.node("Gather", {table, l.node("Max", {index, l.scalarInt(0)})},
+               {l.attr("axis", 0)});
+    Value isNone = l.node("Less", {index, l.scalarInt(0)});
+    row = l.node("Where", {isNone, l.scalarLike(table, 0), row});
+    sums = l.node("Where", {isEmpty, row, sums});
+  }
+  l.set(sums);
+}
+
+static void importEmbeddingSegments(LayerImport &l) {
+  Value count = l.reshape(l.toI64(l.in(3)), ArrayRef<int64_t>{1});
+  sumBags(l, l.toI64(l.in(2)), count, 4, /*isMean=*/false);
+}
+
+/// Bag k begins at offset k.
+static void importEmbeddingOffsets(LayerImport &l) {
+  std::string reduction = l.str("reduction", "sum").lower();
+  l.expect("reduction", reduction, {"sum", "mean"});
+  Value offsets = l.toI64(l.in(2));
+  Value length = l.oneElement(l.shapeOf(l.in(1)));
+  Value places = l.node("Range", {l.scalarInt(0), length, l.scalarInt(1)});
+  Value begun = l.node("LessOrEqual", {offsets, l.unsqueeze(places, {1})});
+  Value bags = l.node(
+      "Sub", {l.node("ReduceSum",
+                     {l.cast(begun, l.builder().getI64Type()), l.ints({1})},
+                     {l.attr("keepdims", 0)}),
+              l.scalarInt(1)});
+  sumBags(l, bags, l.shapeOf(offsets), 3, reduction == "mean");
+}
+
 llvm::ArrayRef<LayerRow> openvino::getIndexingRows() {
   static const LayerRow rows[] = {
       {"Gather", opsets({1, 7, 8}), importGather},
@@ -311,6 +398,11 @@ llvm::ArrayRef<LayerRow> openvino::getIndexingRows() {
       {"OneHot", opsets({1, 16}), importOneHot},
       {"Unique", opsets({10}), importUnique},
       {"Bucketize", opsets({3}), importBucketize},
+      {"EmbeddingBagPackedSum", opsets({3}), importEmbeddingBagPacked},
+      {"EmbeddingBagPacked", opsets({15}), importEmbeddingBagPacked},
+      {"EmbeddingBagOffsetsSum", opsets({3}), importEmbeddingOffsets},
+      {"EmbeddingBagOffsets", opsets({15}), importEmbeddingOffsets},
+      {"EmbeddingSegmentsSum", opsets({3}), importEmbeddingSegments},
       {"SearchSorted", opsets({15}), importSearchSorted},
       {"NonMaxSuppression", opsets({5, 9}), importNonMaxSuppression}};
   return rows;

@@ -20,33 +20,6 @@ using namespace loopc::openvino;
 using loopc::onnx::joinTypes;
 
 namespace {
-/// Keeps diagnostics back until it is known whether they matter.
-class HeldDiagnostics {
-public:
-  explicit HeldDiagnostics(MLIRContext &context)
-      : context(context),
-        handler(std::in_place, &context, [this](Diagnostic &diag) {
-          held.push_back(std::move(diag));
-          return success();
-        }) {}
-
-  /// Lets those that come now pass.
-  void stop() { handler.reset(); }
-
-  /// Hands on what was kept.
-  void release() {
-    stop();
-    for (Diagnostic &diag : held)
-      context.getDiagEngine().emit(std::move(diag));
-    held.clear();
-  }
-
-private:
-  MLIRContext &context;
-  std::vector<Diagnostic> held;
-  std::optional<ScopedDiagnosticHandler> handler;
-};
-
 constexpr unsigned kNoLayer = ~0u;
 } // namespace
 
@@ -505,54 +478,23 @@ LogicalResult Importer::importLoopBody(LoopParts &parts,
   return finishLoopBody(parts, values, next);
 }
 
-/// Imports the body with the initial values' types, and again with looser ones,
-/// until the types of what it yields are those of its arguments
-/// (loop_carried), as the ONNX importer does.
 LogicalResult Importer::settleLoop(LoopParts &parts) {
-  SmallVector<Type> known = settled.lookup(&parts.layer);
-  if (known.size() == parts.carried.size())
-    for (auto [carried, type] : llvm::zip(parts.carried, known))
-      if (Type joined = joinTypes(carried.type, type))
-        carried.type = joined;
-  auto currentTypes = [&]() {
-    return llvm::map_to_vector(parts.carried,
-                               [](const auto &c) { return c.type; });
-  };
-  constexpr unsigned kPatience = 6;
-  std::unique_ptr<HeldDiagnostics> firstErrors;
-  for (unsigned round = 0;; ++round) {
+  SmallVector<Type> types = llvm::map_to_vector(
+      parts.carried, [](const auto &carried) { return carried.type; });
+  auto import = [&](ArrayRef<Type> now, SmallVectorImpl<Type> &next) {
+    for (auto [carried, type] : llvm::zip_equal(parts.carried, now))
+      carried.type = type;
     // Values of an earlier round are gone, and what was known of them.
     cache.emplace();
     parts.region = std::make_unique<Region>();
-    SmallVector<Type> next, now = currentTypes();
-    auto held = std::make_unique<HeldDiagnostics>(context);
-    LogicalResult imported = importLoopBody(parts, next);
-    held->stop();
-    if (succeeded(imported) && next == now) {
-      held->release();
-      settled[&parts.layer] = now;
-      return success();
-    }
-    if (failed(imported)) {
-      next = llvm::map_to_vector(now, forgetShape);
-      // What is said of the tightest types is said best.
-      if (!firstErrors)
-        firstErrors = std::move(held);
-      if (next == now) {
-        firstErrors->release();
-        settled[&parts.layer] = now;
-        return failure();
-      }
-      parts.l.isBad = false;
-    }
-    // Where one dimension after the other turns out to change, all do.
-    if (round >= kPatience)
-      for (auto [type, old] : llvm::zip(next, now))
-        if (type != old)
-          type = forgetShape(type);
-    for (auto [carried, type] : llvm::zip(parts.carried, next))
-      carried.type = type;
-  }
+    parts.l.isBad = false;
+    return importLoopBody(parts, next);
+  };
+  SmallVector<Type> known = settled.lookup(&parts.layer);
+  LogicalResult result =
+      settleTypes(types, {&context, known, forgetShape}, import);
+  settled[&parts.layer] = types;
+  return result;
 }
 
 void Importer::buildLoop(LoopParts &parts) {

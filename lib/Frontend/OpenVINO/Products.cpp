@@ -29,9 +29,20 @@ static Value transposed(LayerImport &l, Value x) {
 
 static void importMatMul(LayerImport &l) {
   Value a = l.in(0), b = l.in(1);
-  if (l.boolean("transpose_a", false))
+  bool turnsA = l.boolean("transpose_a", false),
+       turnsB = l.boolean("transpose_b", false);
+  auto isMatrix = [](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && type.getRank() == 2 && isa<FloatType>(type.getElementType());
+  };
+  // What a fully connected layer is in ONNX, so that it is computed as there.
+  if ((turnsA || turnsB) && isMatrix(a) && isMatrix(b))
+    return l.set(
+        l.node("Gemm", {a, b},
+               {l.attr("transA", int(turnsA)), l.attr("transB", int(turnsB))}));
+  if (turnsA)
     a = transposed(l, a);
-  if (l.boolean("transpose_b", false))
+  if (turnsB)
     b = transposed(l, b);
   Type own = l.element(a), work = own;
   if (own.isInteger() && own.getIntOrFloatBitWidth() < 32)
@@ -158,8 +169,6 @@ static void importEinsum(LayerImport &l) {
 static void importAttention(LayerImport &l) {
   Value q = l.in(0), k = l.in(1), v = l.in(2);
   Type type = l.element(q);
-  if (l.has(5))
-    return (void)(l.fail(Diag::UnsupportedNode) << "sinks are not there");
   Value scale;
   if (l.has(4)) {
     scale = l.oneElement(l.in(4));
@@ -185,7 +194,16 @@ static void importAttention(LayerImport &l) {
     scores = l.isBool(mask) ? l.node("Where", {mask, scores, low})
                             : l.node("Add", {scores, mask});
   }
+  // A sink is a place that takes its part and has no value.
+  bool sinks = l.has(5);
+  if (sinks) {
+    Value rows = l.node("Shape", {scores}, {l.attr("end", -1)});
+    Value sink = l.node("Expand", {l.in(5), l.concat({rows, l.ints({1})})});
+    scores = l.concat({scores, sink}, -1);
+  }
   Value weights = l.node("Softmax", {scores}, {l.attr("axis", -1)});
+  if (sinks)
+    weights = l.slice(weights, 0, -1, -1);
   l.set(l.node("MatMul", {weights, v}));
 }
 

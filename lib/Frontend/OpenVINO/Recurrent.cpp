@@ -100,25 +100,46 @@ struct Cell {
 };
 } // namespace
 
-/// Gates f, i, c, o.
+/// The order of the gates in an LSTM's weights: "fico", or with version 1 some
+/// other. \returns where the gates of `wanted` are.
+static SmallVector<unsigned> gateOrder(LayerImport &l, StringRef wanted) {
+  std::string format = l.str("weights_format", "fico").lower();
+  l.expect("weights_format", format, {"fico", "icof", "ifco", "ifoc", "iofc"});
+  SmallVector<unsigned> order;
+  for (char gate : wanted)
+    order.push_back(std::min(format.find(gate), size_t(3)));
+  return order;
+}
+
+/// Gates f, i, c, o. Version 1 may have peepholes, for i, o and f, and may
+/// couple the forget gate to the input gate.
 static void importLSTMCell(LayerImport &l) {
   Cell cell(l, {"sigmoid", "tanh", "tanh"});
-  StringRef format = l.str("weights_format", "fico");
-  l.expect("weights_format", format, {"fico"});
-  if (l.boolean("input_forget", false) || l.has(6))
-    return (void)(l.fail(Diag::UnsupportedNode)
-                  << "input_forget and peepholes are not there");
+  SmallVector<unsigned> order = gateOrder(l, "fico");
+  bool isCoupled = l.boolean("input_forget", false);
   Value sum = l.node(
       "Add", {cell.product(l.in(0), l.in(3)), cell.product(l.in(1), l.in(4))});
   if (l.has(5))
     sum = l.node("Add", {sum, l.in(5)});
-  SmallVector<Value> gates = cell.split(sum, 1, 4);
+  SmallVector<Value> gates = cell.split(sum, 1, 4), peepholes;
+  if (l.has(6))
+    peepholes = cell.split(l.in(6), 0, 3);
   if (l.isBad)
     return;
-  Value f = cell.activate(gates[0], 0), i = cell.activate(gates[1], 0),
-        c = cell.activate(gates[2], 1), o = cell.activate(gates[3], 0);
+  enum { PI, PO, PF };
+  auto gate = [&](unsigned k, unsigned peephole, Value state) {
+    Value x = gates[order[k]];
+    if (!peepholes.empty())
+      x = l.node("Add", {x, l.node("Mul", {peepholes[peephole], state})});
+    return cell.activate(x, 0);
+  };
+  Value i = gate(1, PI, l.in(2));
+  Value f =
+      isCoupled ? l.node("Sub", {l.scalarLike(i, 1), i}) : gate(0, PF, l.in(2));
+  Value c = cell.activate(gates[order[2]], 1);
   Value state =
       l.node("Add", {l.node("Mul", {f, l.in(2)}), l.node("Mul", {i, c})});
+  Value o = gate(3, PO, state);
   // The state itself is not clipped.
   Cell plain = cell;
   plain.clip = 0;
@@ -243,16 +264,16 @@ struct Sequence {
 
 static void importLSTMSequence(LayerImport &l) {
   Sequence s(l, {"sigmoid", "tanh", "tanh"});
-  if (l.boolean("input_forget", false) || l.has(7))
-    return (void)(l.fail(Diag::UnsupportedNode)
-                  << "input_forget and peepholes are not there");
-  // f, i, c, o become i, o, f, c.
-  unsigned order[] = {1, 3, 0, 2};
+  // Peepholes have the order of ONNX: i, o, f.
+  SmallVector<unsigned> order = gateOrder(l, "iofc");
+  s.attrs.push_back(
+      l.attr("input_forget", int(l.boolean("input_forget", false))));
   Value w = s.reorder(l.in(4), order), r = s.reorder(l.in(5), order),
         b = s.reorder(l.in(6), order);
   s.run("LSTM",
         {l.transpose(l.in(0), {1, 0, 2}), w, r, l.concat({b, s.zeros(b)}, 1),
-         s.lengths(3), s.turn(l.in(1)), s.turn(l.in(2))},
+         s.lengths(3), s.turn(l.in(1)), s.turn(l.in(2)),
+         l.has(7) ? l.in(7) : Value()},
         3);
 }
 

@@ -44,6 +44,20 @@ inline size_t getSlotWords(const loopc_type &type) {
                        : Descriptor::getNumWords(type.rank);
 }
 
+/// How messages call an input or output: the states have numbers of their own.
+inline PortName getInputName(const loopc_model &model, size_t number) {
+  size_t count = model.num_inputs - model.num_states;
+  const char *name = model.inputs[number].name;
+  return number < count ? PortName{"input", name, number}
+                        : PortName{"state", name, number - count};
+}
+inline PortName getOutputName(const loopc_model &model, size_t number) {
+  size_t count = model.num_outputs - model.num_states;
+  const char *name = model.outputs[number].name;
+  return number < count ? PortName{"output", name, number}
+                        : PortName{"state", name, number - count};
+}
+
 /// Refuses ports that this runtime cannot carry.
 int32_t checkPortType(loopc_run &run, const PortName &port,
                       const loopc_type *type);
@@ -57,6 +71,10 @@ int32_t checkTensor(loopc_run &run, int32_t code, const PortName &port,
 /// type gives.
 int32_t checkInputValue(loopc_run &run, const PortName &port,
                         const loopc_type &type, const loopc_value &value);
+
+/// Checks one input, which may be absent where it has a default.
+int32_t checkInput(loopc_run &run, const loopc_model &model, size_t number,
+                   const loopc_value &value);
 
 /// Checks the caller's inputs against the model; reads no elements.
 int32_t checkInputs(loopc_run &run, const loopc_model &model,

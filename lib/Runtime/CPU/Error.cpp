@@ -8,6 +8,7 @@
 
 #include "Run.h"
 
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,11 +74,34 @@ private:
 
 } // namespace
 
-/// True for the one caller that may write the run's error.
+/// True for a caller that may write the run's error, and ends with
+/// finishError(): the first one. In a parallel loop, too, it is the first one
+/// in the order of the iterations (loop_order): an error of an earlier piece
+/// takes the place of one that came before it in time.
 static bool claimError(loopc_run &run) {
-  int32_t expected = 0;
-  return __atomic_compare_exchange_n(&run.errorClaimed, &expected, 1, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  if (!run.findPiece) {
+    int32_t expected = 0;
+    return __atomic_compare_exchange_n(&run.errorClaimed, &expected, 1, false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  }
+  int64_t piece = run.findPiece(run);
+  while (__atomic_exchange_n(&run.errorLock, 1, __ATOMIC_ACQUIRE) != 0)
+    sched_yield();
+  if (run.errorClaimed && run.errorPiece <= piece) {
+    __atomic_store_n(&run.errorLock, 0, __ATOMIC_RELEASE);
+    return false;
+  }
+  run.errorClaimed = 1;
+  __atomic_store_n(&run.errorPiece, piece, __ATOMIC_RELAXED);
+  return true;
+}
+
+/// True where a parallel loop failed in a piece behind that of the calling
+/// thread, whose own piece goes on: it may fail as well.
+static bool precedesError(const loopc_run &run) {
+  return run.findPiece && getStatus(run) == LOOPC_ERROR_RUNTIME &&
+         run.findPiece(run) <
+             __atomic_load_n(&run.errorPiece, __ATOMIC_RELAXED);
 }
 
 /// The text buffer of the run's error; swallows where the caller wants none.
@@ -92,6 +116,8 @@ static void finishError(loopc_run &run, int32_t status, TextBuffer &text) {
   if (run.error)
     run.error->status = status;
   __atomic_store_n(&run.status, status, __ATOMIC_RELEASE);
+  if (run.findPiece)
+    __atomic_store_n(&run.errorLock, 0, __ATOMIC_RELEASE);
 }
 
 /// The status of a run in which another thread claimed the error; it may not
@@ -232,7 +258,7 @@ static int64_t readCoarseClock() {
 // loop_cancel
 extern "C" int32_t loopc_rt_poll(loopc_run *run) {
   if (int32_t status = getStatus(*run))
-    return status;
+    return precedesError(*run) ? static_cast<int32_t>(LOOPC_OK) : status;
   if (run->cancel &&
       __atomic_load_n(&run->cancel->requested, __ATOMIC_RELAXED) != 0)
     return recordError(*run, LOOPC_ERROR_CANCELLED, "the run was cancelled");

@@ -85,7 +85,7 @@ static int32_t checkNamedDims(loopc_run &run, const loopc_model &model,
           getInputShape(model, first.input, inputs[first.input])[first.dim];
       if (extent == expected)
         continue;
-      PortName port = {"input", model.inputs[k].name, k};
+      PortName port = getInputName(model, k);
       if (first.input == k)
         return recordPortError(
             run, LOOPC_ERROR_INPUT, port,
@@ -101,16 +101,19 @@ static int32_t checkNamedDims(loopc_run &run, const loopc_model &model,
   return LOOPC_OK;
 }
 
+int32_t loopc::rt::checkInput(loopc_run &run, const loopc_model &model,
+                              size_t number, const loopc_value &value) {
+  if (value.kind == 0 && getDefault(model, number))
+    return LOOPC_OK;
+  return checkInputValue(run, getInputName(model, number),
+                         *model.inputs[number].type, value);
+}
+
 int32_t loopc::rt::checkInputs(loopc_run &run, const loopc_model &model,
                                const loopc_value *inputs) {
-  for (size_t k = 0; k < model.num_inputs; ++k) {
-    const loopc_port &port = model.inputs[k];
-    if (inputs[k].kind == 0 && getDefault(model, k))
-      continue;
-    if (int32_t status = checkInputValue(run, {"input", port.name, k},
-                                         *port.type, inputs[k]))
+  for (size_t k = 0; k < model.num_inputs; ++k)
+    if (int32_t status = checkInput(run, model, k, inputs[k]))
       return status;
-  }
   return checkNamedDims(run, model, inputs);
 }
 
@@ -189,6 +192,26 @@ static void passElements(const loopc_type &type, const void *data, int64_t rank,
   Descriptor{slot + Descriptor::getNumWords(1)}.set(shape, 1, &rank);
 }
 
+/// Memory of the run for a state that begins as zeros, or as empty texts.
+static const void *allocateZeros(loopc_run &run, const loopc_type &type,
+                                 int64_t count) {
+  ElementLayout layout;
+  int64_t size = sizeof(loopc_string);
+  if (type.kind == LOOPC_TENSOR) {
+    getElementLayout(type.dtype, layout);
+    size = layout.innerBytes;
+  }
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    recordError(run, LOOPC_ERROR_MEMORY, "out of memory");
+    return nullptr;
+  }
+  void *zeros = allocate(run, bytes, /*byModel=*/false);
+  if (zeros)
+    memset(zeros, 0, static_cast<size_t>(bytes));
+  return zeros;
+}
+
 int32_t loopc::rt::passInput(loopc_run &run, const loopc_model &model,
                              size_t number, const loopc_value &value,
                              int64_t *slot) {
@@ -198,7 +221,10 @@ int32_t loopc::rt::passInput(loopc_run &run, const loopc_model &model,
     int64_t count = 1;
     for (int32_t dim = 0; dim < absent->ndim; ++dim)
       count *= absent->shape[dim];
-    passElements(type, absent->data, absent->ndim, absent->shape, count, slot);
+    const void *data = absent->data;
+    if (!data && count != 0 && !(data = allocateZeros(run, type, count)))
+      return getStatus(run);
+    passElements(type, data, absent->ndim, absent->shape, count, slot);
     return LOOPC_OK;
   }
   if (type.kind == LOOPC_SEQUENCE || type.kind == LOOPC_OPTIONAL) {

@@ -47,24 +47,27 @@ static int32_t checkModel(loopc_run &run, const loopc_model *model) {
         run, LOOPC_ERROR_ABI,
         "the model was compiled for ABI version %u, this runtime has %u",
         model->abi_version, unsigned{LOOPC_ABI_VERSION});
-  if (model->flags != 0)
+  if (model->flags & ~LOOPC_MODEL_STATES)
     return recordError(run, LOOPC_ERROR_ABI,
                        "model '%s' has flags 0x%x, which this runtime does "
                        "not know",
                        getName(*model), model->flags);
   if (!model->entry || (model->num_inputs && !model->inputs) ||
-      (model->num_outputs && !model->outputs))
+      (model->num_outputs && !model->outputs) ||
+      model->num_states > model->num_inputs ||
+      model->num_states > model->num_outputs ||
+      (model->num_states && !model->defaults))
     return recordError(run, LOOPC_ERROR_ABI, "model '%s' is incomplete",
                        getName(*model));
   if (int32_t status = checkFeatures(run, *model))
     return status;
   for (size_t k = 0; k < model->num_inputs; ++k)
-    if (int32_t status = checkPortType(run, {"input", model->inputs[k].name, k},
-                                       model->inputs[k].type))
+    if (int32_t status =
+            checkPortType(run, getInputName(*model, k), model->inputs[k].type))
       return status;
   for (size_t k = 0; k < model->num_outputs; ++k)
-    if (int32_t status = checkPortType(
-            run, {"output", model->outputs[k].name, k}, model->outputs[k].type))
+    if (int32_t status = checkPortType(run, getOutputName(*model, k),
+                                       model->outputs[k].type))
       return status;
   return LOOPC_OK;
 }
@@ -124,6 +127,13 @@ static int32_t readOptions(loopc_run &run, const loopc_run_options *given,
 static int32_t checkCount(loopc_run &run, const loopc_model &model,
                           const char *what, size_t given, size_t expected,
                           const void *values) {
+  if (given != expected && model.num_states)
+    return recordError(
+        run, LOOPC_ERROR_INPUT,
+        "model '%s' has %zu %s and %zu states, together %zu, %zu "
+        "were given",
+        getName(model), expected - model.num_states, what,
+        static_cast<size_t>(model.num_states), expected, given);
   if (given != expected)
     return recordError(run, LOOPC_ERROR_INPUT,
                        "model '%s' has %zu %s, %zu were given", getName(model),
@@ -150,7 +160,9 @@ constexpr size_t kInlineFrame = 2048;
 /// Lays a frame out in `storage`, or in memory of the run.
 static bool createFrame(loopc_run &run, const loopc_model &model, char *storage,
                         Frame &frame) {
-  size_t words = model.num_inputs + model.num_outputs;
+  size_t numSlots = model.num_inputs + model.num_states;
+  size_t words = numSlots + model.num_outputs +
+                 model.num_states * Descriptor::getNumWords(0);
   for (size_t k = 0; k < model.num_inputs; ++k)
     words += getSlotWords(*model.inputs[k].type);
   for (size_t k = 0; k < model.num_outputs; ++k)
@@ -168,17 +180,32 @@ static bool createFrame(loopc_run &run, const loopc_model &model, char *storage,
   static_assert(alignof(Result) == alignof(int64_t));
   frame.results = reinterpret_cast<Result *>(storage);
   frame.inputs = reinterpret_cast<void **>(storage + resultBytes);
-  frame.outputs = frame.inputs + model.num_inputs;
+  frame.outputs = frame.inputs + numSlots;
   auto *slot = reinterpret_cast<int64_t *>(frame.outputs + model.num_outputs);
   for (size_t k = 0; k < model.num_inputs; ++k) {
     frame.inputs[k] = slot;
     slot += getSlotWords(*model.inputs[k].type);
+  }
+  for (size_t k = model.num_inputs; k < numSlots; ++k) {
+    frame.inputs[k] = slot;
+    slot += Descriptor::getNumWords(0);
   }
   for (size_t k = 0; k < model.num_outputs; ++k) {
     frame.outputs[k] = slot;
     slot += getSlotWords(*model.outputs[k].type);
   }
   return true;
+}
+
+/// Says of each state whether it was given.
+static void passStateFlags(const loopc_model &model, const loopc_value *inputs,
+                           const Frame &frame) {
+  static const bool flags[] = {false, true};
+  for (size_t k = 0; k < model.num_states; ++k) {
+    const loopc_value &state = inputs[model.num_inputs - model.num_states + k];
+    Descriptor{static_cast<int64_t *>(frame.inputs[model.num_inputs + k])}.set(
+        &flags[state.kind != 0], 0, nullptr);
+  }
 }
 
 /// The run itself; whatever it leaves in `run` is released by the caller.
@@ -212,6 +239,7 @@ static int32_t runModel(loopc_run &run, const loopc_model *model,
     if (status)
       return status;
   }
+  passStateFlags(*model, inputs, frame);
   if ((status = loopc_rt_poll(&run)))
     return status;
   int32_t returned = model->entry(&run, frame.inputs, frame.outputs);
@@ -244,6 +272,8 @@ extern "C" int loopc_model_run(const loopc_model *model,
   loopc_run_statistics *statistics = nullptr;
   int32_t status = runModel(run, model, options, statistics, inputs, numInputs,
                             outputs, numOutputs);
+  if (run.endTeam)
+    run.endTeam(run);
   if (statistics)
     *statistics = run.statistics;
   releaseHeap(run);
@@ -255,4 +285,19 @@ extern "C" int loopc_model_check(const loopc_model *model, loopc_error *error) {
   loopc_run run;
   run.error = error;
   return checkModel(run, model);
+}
+
+extern "C" int loopc_model_check_input(const loopc_model *model, size_t number,
+                                       const loopc_value *value,
+                                       loopc_error *error) {
+  clearError(error);
+  loopc_run run;
+  run.error = error;
+  if (int32_t status = checkModel(run, model))
+    return status;
+  if (number >= model->num_inputs || !value)
+    return recordError(run, LOOPC_ERROR_INPUT,
+                       "model '%s' has no input #%zu, or its value is null",
+                       getName(*model), number);
+  return checkInput(run, *model, number, *value);
 }

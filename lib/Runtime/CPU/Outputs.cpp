@@ -50,9 +50,9 @@ static int32_t checkOutput(loopc_run &run, const PortName &port,
 int32_t loopc::rt::checkOutputs(loopc_run &run, const loopc_model &model,
                                 const loopc_value *outputs) {
   for (size_t k = 0; k < model.num_outputs; ++k) {
-    const loopc_port &port = model.outputs[k];
+    const loopc_type &type = *model.outputs[k].type;
     if (int32_t status =
-            checkOutput(run, {"output", port.name, k}, *port.type, outputs[k]))
+            checkOutput(run, getOutputName(model, k), type, outputs[k]))
       return status;
   }
   return LOOPC_OK;
@@ -297,9 +297,7 @@ static bool isList(const loopc_type &type) {
 static int32_t prepareOutputs(loopc_run &run, const loopc_model &model,
                               void **slots, Result *results,
                               loopc_value *outputs, size_t &numAllocated) {
-  auto getPort = [&](size_t k) {
-    return PortName{"output", model.outputs[k].name, k};
-  };
+  auto getPort = [&](size_t k) { return getOutputName(model, k); };
   bool hasBuffers = false;
   for (size_t k = 0; k < model.num_outputs; ++k) {
     results[k].isNew = isToBeAllocated(outputs[k]);

@@ -6,12 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A file of its own with a weak definition: a library that has threads and is
-// linked in front of this one defines the function instead.
+// A file of its own with weak definitions: libloopc_rt_threads.a, linked in
+// front of this library, defines these functions instead.
 //
 //===----------------------------------------------------------------------===//
 
 #include "loopc-rt/runtime.h"
+
+extern "C" __attribute__((weak)) int32_t loopc_rt_num_threads(loopc_run *) {
+  return 1;
+}
 
 extern "C" __attribute__((weak)) void
 loopc_rt_parallel_for(loopc_run *, int64_t n, int64_t,

@@ -73,17 +73,28 @@ struct StringArena {
 /// No deadline.
 inline constexpr int64_t kNever = INT64_MAX;
 
+/// The threads of a run: see ../Threads. Null until they are needed.
+struct Team;
+
 } // namespace loopc::rt
 
 struct loopc_run {
   loopc_error *error = nullptr; ///< the caller's; may be null
   int32_t errorClaimed = 0;     ///< set by the first error
-  int32_t status = LOOPC_OK;    ///< set once the error is written
+  /// In a parallel loop: held while an error is written, and the piece of the
+  /// loop that it comes from. An error of an earlier piece takes its place.
+  int32_t errorLock = 0;
+  int64_t errorPiece = -1;
+  int32_t status = LOOPC_OK; ///< set once the error is written
   const loopc_cancel_token *cancel = nullptr;
   int64_t deadline = loopc::rt::kNever; ///< nanoseconds, CLOCK_MONOTONIC
   /// True where more than one thread may call into the run at a time.
   bool concurrent = false;
   int32_t numThreads = 1;
+  loopc::rt::Team *team = nullptr;
+  void (*endTeam)(loopc_run &run) = nullptr; ///< set where there is a team
+  /// Within a parallel loop: where the piece of the calling thread begins.
+  int64_t (*findPiece)(const loopc_run &run) = nullptr;
   uint64_t memoryLimit = 0;
   loopc_allocator allocator = {};
   bool defaultAllocator = true;

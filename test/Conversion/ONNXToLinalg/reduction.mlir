@@ -104,9 +104,9 @@ func.func @old_softmax(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
 
 // -----
 
-// Along the last axis the accumulator is a scalar, elsewhere a row.
+// Along the last axis a loop over columns, elsewhere one over rows.
 // CHECK-LABEL: func.func @cumulative
-// CHECK: scf.for {{.*}} -> (tensor<6x4xf32>, f32)
+// CHECK: loop.loop {{.*}} carried({{.*}} : tensor<6xf32>) slices({{.*}} axis 1 -> tensor<6xf32>) collect(tensor<6x4xf32> axis 1)
 // CHECK: scf.for {{.*}} -> (tensor<2x3x4xf32>, tensor<4xf32>)
 func.func @cumulative(%x: tensor<2x3x4xf32>) -> (tensor<2x3x4xf32>, tensor<2x3x4xf32>) {
   %last = onnx.constant dense<-1> : tensor<i64>

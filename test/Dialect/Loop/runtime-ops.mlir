@@ -33,3 +33,22 @@ func.func @streams() -> (i64, i64) {
   %c = loop.random_stream
   return %a, %b : i64, i64
 }
+
+// A transform of a tensor changes nothing; of a buffer it happens in place.
+// CHECK-LABEL: func @transforms(
+// CHECK-SAME: %[[T:.*]]: tensor<?x400x2xf64>, %[[B:.*]]: memref<8x2xf64>
+func.func @transforms(%t: tensor<?x400x2xf64>, %b: memref<8x2xf64>)
+    -> (tensor<?x400x2xf64>, tensor<?x400x2xf64>, index) {
+  // CHECK: %[[Y:.*]] = loop.fourier %[[T]] inverse : tensor<?x400x2xf64>
+  // CHECK-NOT: loop.fourier %[[T]]
+  %x = loop.fourier %t : tensor<?x400x2xf64>
+  %y = loop.fourier %t inverse : tensor<?x400x2xf64>
+  %z = loop.fourier %t inverse : tensor<?x400x2xf64>
+  // CHECK: loop.fourier %[[B]] : memref<8x2xf64>
+  loop.fourier %b : memref<8x2xf64>
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %y, %c0 : tensor<?x400x2xf64>
+  // CHECK: %[[DIM:.*]] = tensor.dim %[[T]],
+  // CHECK: return %[[Y]], %[[Y]], %[[DIM]]
+  return %y, %z, %d : tensor<?x400x2xf64>, tensor<?x400x2xf64>, index
+}

@@ -157,9 +157,15 @@ static int32_t entry(void *run, void **inputs, void **outputs) {
 }
 
 const loopc_model *echo_model(void) {
-  static const loopc_model model = {
-      LOOPC_ABI_VERSION, 0,     "echo", "by hand", "", num_ports, ports,
-      num_ports,         ports, entry,  NULL, {0}};
+  static const loopc_model model = {.abi_version = LOOPC_ABI_VERSION,
+                                    .name = "echo",
+                                    .producer = "by hand",
+                                    .cpu_features = "",
+                                    .num_inputs = num_ports,
+                                    .inputs = ports,
+                                    .num_outputs = num_ports,
+                                    .outputs = ports,
+                                    .entry = entry};
   return &model;
 }
 

@@ -329,3 +329,23 @@ def scan_rnn_cell():
                            "R": noise(4, 4, seed=3), "bias": noise(4, seed=4)})
         for b, t in ((1, 1), (2, 7))
     ]  # fmt: skip
+
+
+@loop_model("scan_args", "loop_collect", "loop_slice",
+            ort=OrtDiffers("refuses", "a scan of length 0", ("t0_n0_m0",)))  # fmt: skip
+def scan_without_elements():
+    """Axes of extent 0 that the types know: slices and rows hold nothing, but have shapes."""
+    return graph("""(float[T,0,N] xs, float[0,N] e, int64 M) => (float[0,N] last, float[T,0,N] ys, int64[M,0] shapes, float[?] flat) {
+        minus = Constant<value = int64[1] {-1}>()
+        last, ys = Scan <num_scan_inputs = 1, body = b (float[0,N] s, float[0,N] x) => (float[0,N] s1, float[0,N] y) {
+            s1 = Add(s, x)
+            y = Identity(x)
+        }> (e, xs)
+        shapes = Loop <body = d (int64 i, bool c) => (bool c, int64[0] shape) { shape = Shape(i) }> (M, "")
+        flat = Reshape(e, minus)
+    }"""), [
+        run(f"t{t}_n{n}_m{m}",
+            {"xs": ramp(t, 0, n), "e": ramp(0, n), "M": i64(m)},
+            [ramp(0, n), ramp(t, 0, n), ramp(m, 0, dtype=np.int64), ramp(0)])
+        for t, n, m in ((2, 3, 2), (0, 0, 0), (1, 0, 1))
+    ]  # fmt: skip

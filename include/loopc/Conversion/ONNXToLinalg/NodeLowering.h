@@ -263,6 +263,8 @@ void addResizeRows(LoweringTable &);
 void addVisionRows(LoweringTable &);
 void addTrainingRows(LoweringTable &);
 void addClassicalRows(LoweringTable &);
+void addLinearModelRows(LoweringTable &);
+void addTreeRows(LoweringTable &);
 
 } // namespace loopc
 

@@ -15,21 +15,16 @@
 #ifndef LOOPC_FRONTEND_NETWORK_EMIT_H
 #define LOOPC_FRONTEND_NETWORK_EMIT_H
 
+#include "loopc/Frontend/Common.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace loopc::network {
 
 class INetworkDefinition;
 
 /// How a network is emitted.
-struct EmitOptions {
-  /// Extents for named dimensions.
-  llvm::StringMap<int64_t> dims;
-  /// Shapes for inputs; ShapedType::kDynamic where it is left open.
-  llvm::StringMap<llvm::SmallVector<int64_t>> shapes;
-};
+struct EmitOptions : ShapePins {};
 
 /// Emits `network`. Emits errors, which name the layers, and returns null where
 /// it is not well formed.

@@ -28,9 +28,9 @@
 #ifndef LOOPC_FRONTEND_ONNX_IMPORTER_H
 #define LOOPC_FRONTEND_ONNX_IMPORTER_H
 
+#include "loopc/Frontend/Common.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include <functional>
 #include <string>
@@ -38,7 +38,7 @@
 namespace loopc {
 
 /// How a model is imported.
-struct ImportOptions {
+struct ImportOptions : ShapePins {
   /// Says whether an operator (domain "" is ai.onnx) of that since_version has
   /// a lowering of its own. One that has none is replaced by its function body;
   /// one that has no such body either is an error. Null: every operator of a
@@ -48,11 +48,6 @@ struct ImportOptions {
       isLowered;
   /// Name of the model; empty: the graph's own, else the file's stem.
   std::string modelName;
-  /// Extents for named dimensions (--dim batch=1).
-  llvm::StringMap<int64_t> dims;
-  /// Shapes for inputs (--shape x=1x3); ShapedType::kDynamic where it is left
-  /// open.
-  llvm::StringMap<llvm::SmallVector<int64_t>> shapes;
   /// A Loop with a trip count and without a condition stops where its body
   /// yields false, as in onnxruntime.
   bool ortCompat = false;

@@ -10,6 +10,11 @@
 // the one that the ONNX importer makes (see Frontend/ONNX/Importer.h), each
 // layer one or a few `onnx.node`s of the newest opset, Loop and TensorIterator
 // a `loop.loop`, If an `scf.if`. Weights are views of the mapped bin file.
+//
+// A variable (ReadValue and Assign) is an argument and a result with the unit
+// attribute `loopc.state`, behind the others; the argument has a
+// `loopc.default`. Behind all of them stands, for each, a scalar with
+// `loopc.state_flag`: whether the caller gave it.
 
 #ifndef LOOPC_FRONTEND_OPENVINO_IMPORTER_H
 #define LOOPC_FRONTEND_OPENVINO_IMPORTER_H

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Operations of LoopRuntimeOps.td: strings and calls of the runtime.
+// Operations of LoopRuntimeOps.td: strings, calls of the runtime, transforms.
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
 using namespace loopc::loop;
@@ -24,4 +25,64 @@ LogicalResult StringPartsOp::fold(FoldAdaptor,
 
 Speculation::Speculatability CallOp::getSpeculatability() {
   return getWhere() ? Speculation::NotSpeculatable : Speculation::Speculatable;
+}
+
+//===----------------------------------------------------------------------===//
+// FourierOp
+//===----------------------------------------------------------------------===//
+
+void FourierOp::build(OpBuilder &builder, OperationState &state, Value data,
+                      bool inverse) {
+  build(builder, state,
+        isa<TensorType>(data.getType()) ? data.getType() : Type(), data,
+        inverse);
+}
+
+ParseResult FourierOp::parse(OpAsmParser &parser, OperationState &state) {
+  OpAsmParser::UnresolvedOperand data;
+  Type type;
+  if (parser.parseOperand(data))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("inverse")))
+    state.addAttribute(getInverseAttrName(state.name),
+                       parser.getBuilder().getUnitAttr());
+  if (parser.parseOptionalAttrDict(state.attributes) ||
+      parser.parseColonType(type) ||
+      parser.resolveOperand(data, type, state.operands))
+    return failure();
+  if (isa<TensorType>(type))
+    state.addTypes(type);
+  return success();
+}
+
+void FourierOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getData();
+  if (getInverse())
+    printer << " inverse";
+  printer.printOptionalAttrDict((*this)->getAttrs(), {getInverseAttrName()});
+  printer << " : " << getData().getType();
+}
+
+LogicalResult FourierOp::verify() {
+  auto type = cast<ShapedType>(getData().getType());
+  if (type.getRank() < 2)
+    return emitOpError("has data of rank ")
+           << type.getRank() << ", expected at least 2";
+  if (type.getShape().back() != 2)
+    return emitOpError("the last axis of ")
+           << type << " is not a real and an imaginary part";
+  if (auto memref = dyn_cast<MemRefType>(type);
+      memref && !memref.getLayout().isIdentity())
+    return emitOpError("the elements of ")
+           << type << " do not lie one behind the other";
+  return success();
+}
+
+void FourierOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (!isa<MemRefType>(getData().getType()))
+    return;
+  effects.emplace_back(MemoryEffects::Read::get(), &getDataMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getDataMutable());
 }

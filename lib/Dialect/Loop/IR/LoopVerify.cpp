@@ -36,7 +36,9 @@ static std::optional<int64_t> getElementSince(Type type) {
   if (isa<StringType, Float16Type, Float32Type, Float64Type>(type))
     return 1;
   if (auto complex = dyn_cast<ComplexType>(type)) {
-    if (isa<Float32Type, Float64Type>(complex.getElementType()))
+    // (address, bytes): what a string is once its node is lowered.
+    if (isa<Float32Type, Float64Type>(complex.getElementType()) ||
+        complex.getElementType().isSignlessInteger(64))
       return 1;
     return std::nullopt;
   }

@@ -10,7 +10,10 @@
 // allocated once.
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
@@ -49,17 +52,113 @@ static memref::DeallocOp deallocIn(Value buffer, Block *block) {
   return {};
 }
 
+/// Calls `visit` on every operation that uses memory of `buffer`, with the view
+/// of it that is used.
+static void forEachUser(Value buffer,
+                        llvm::function_ref<void(Operation *, Value)> visit) {
+  SmallVector<Value> open{buffer};
+  while (!open.empty()) {
+    Value view = open.pop_back_val();
+    for (Operation *user : view.getUsers()) {
+      visit(user, view);
+      for (Value result : user->getResults())
+        if (isa<BaseMemRefType>(result.getType()))
+          open.push_back(result);
+    }
+  }
+}
+
+/// True if `op` reads `from` where it writes `to`, element by element.
+static bool writesWhereItReads(linalg::GenericOp op, Value from, Value to) {
+  bool reads = false, writes = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value buffer = withoutCasts(operand.get());
+    if (buffer != from && buffer != to)
+      continue;
+    if (!op.getMatchingIndexingMap(&operand).isIdentity() ||
+        op.isDpsInit(&operand) != (buffer == to))
+      return false;
+    (buffer == to ? writes : reads) = true;
+  }
+  return reads && writes;
+}
+
+/// True if what is written to `alloc` may be written to `dying` instead: what
+/// uses `dying` comes before what uses `alloc`; one operation may use both
+/// where it computes the one from the other element by element.
+static bool canReplace(memref::AllocOp alloc, Value dying,
+                       memref::DeallocOp dealloc) {
+  Block *block = alloc->getBlock();
+  Operation *last = nullptr, *first = nullptr;
+  bool inside = true;
+  // How an operation of the block uses them otherwise than as operands.
+  SmallPtrSet<Operation *, 8> indirect;
+  auto visit = [&](Operation *user, Value view, Operation *&end, bool isLast) {
+    if (user == dealloc || isa<memref::CastOp>(user))
+      return;
+    Operation *here = block->findAncestorOpInBlock(*user);
+    inside &= here != nullptr;
+    if (!here)
+      return;
+    if (!end ||
+        (isLast ? end->isBeforeInBlock(here) : here->isBeforeInBlock(end)))
+      end = here;
+    if (here != user || withoutCasts(view) != (isLast ? dying : alloc))
+      indirect.insert(here);
+  };
+  forEachUser(dying, [&](Operation *user, Value view) {
+    visit(user, view, last, /*isLast=*/true);
+  });
+  forEachUser(alloc, [&](Operation *user, Value view) {
+    visit(user, view, first, /*isLast=*/false);
+  });
+  if (!inside || !first)
+    return false;
+  if (!last || last->isBeforeInBlock(first))
+    return true;
+  if (last != first || indirect.contains(first))
+    return false;
+  auto op = dyn_cast<linalg::GenericOp>(first);
+  return op && writesWhereItReads(op, dying, alloc);
+}
+
+/// Dimensions of inputs that have one name are one value.
+static void uniteNamedDims(func::FuncOp function, IRRewriter &rewriter) {
+  llvm::StringMap<Value> known;
+  SmallVector<memref::DimOp> dims;
+  function.walk([&](memref::DimOp op) { dims.push_back(op); });
+  for (memref::DimOp op : dims) {
+    auto arg = dyn_cast<BlockArgument>(withoutCasts(op.getSource()));
+    std::optional<int64_t> axis = op.getConstantIndex();
+    if (!arg || !axis || arg.getOwner() != &function.getBody().front())
+      continue;
+    StringRef name = nameOfDim(function, arg.getArgNumber(), *axis);
+    if (name.empty())
+      continue;
+    Value &value = known[name];
+    if (!value) {
+      rewriter.setInsertionPointToStart(&function.getBody().front());
+      Value index =
+          arith::ConstantIndexOp::create(rewriter, op.getLoc(), *axis);
+      value = memref::DimOp::create(rewriter, op.getLoc(), arg, index);
+    }
+    rewriter.replaceOp(op, value);
+  }
+}
+
 namespace {
 class StorageAssignment {
 public:
   explicit StorageAssignment(MLIRContext *context) : rewriter(context) {}
 
-  unsigned hoisted = 0, spares = 0;
+  unsigned hoisted = 0, spares = 0, reused = 0;
 
   /// Returns the loop that took the place of `loop`.
   LoopOp run(LoopOp loop) {
     loop.walk([&](scf::IfOp branch) { mergeBranchAllocs(branch); });
     hoistPairs(loop);
+    while (reuseDying(loop))
+      ++reused;
     while (LoopOp made = addSpare(loop))
       loop = made;
     return loop;
@@ -143,6 +242,30 @@ private:
     return {};
   }
 
+  /// Lets an operation that computes, element by element, the buffer that is
+  /// carried on write it over an argument that dies with it:
+  ///
+  ///   %t = alloc; generic ins(%x, ...) outs(%t); dealloc %x; yield carried(%t)
+  ///   ->  generic ins(%x, ...) outs(%x); yield carried(%x)
+  bool reuseDying(LoopOp loop) {
+    for (Value yielded : loop.getYield().getCarried()) {
+      auto alloc = withoutCasts(yielded).getDefiningOp<memref::AllocOp>();
+      if (!alloc || alloc->getBlock() != loop.getLoopBody() ||
+          !definedOutside(loop, alloc->getOperands()))
+        continue;
+      for (auto [port, arg] : llvm::enumerate(loop.getCarriedArgs())) {
+        memref::DeallocOp dealloc = deallocIn(arg, loop.getLoopBody());
+        if (!dealloc || !hasSizesOf(loop, port, alloc) ||
+            !canReplace(alloc, arg, dealloc))
+          continue;
+        rewriter.eraseOp(dealloc);
+        rewriter.replaceOp(alloc, arg);
+        return true;
+      }
+    }
+    return false;
+  }
+
   LoopOp takeTurns(LoopOp loop, memref::AllocOp alloc, Value dying,
                    memref::DeallocOp dealloc) {
     rewriter.setInsertionPoint(loop);
@@ -170,6 +293,8 @@ private:
 struct LoopAssignStorage
     : loopc::impl::LoopAssignStorageBase<LoopAssignStorage> {
   void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    uniteNamedDims(getOperation(), rewriter);
     StorageAssignment assignment(&getContext());
     SmallVector<LoopOp> loops;
     getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
@@ -185,6 +310,7 @@ struct LoopAssignStorage
     }
     numHoisted += assignment.hoisted;
     numSpares += assignment.spares;
+    numReused += assignment.reused;
   }
 };
 } // namespace

@@ -21,6 +21,7 @@
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
@@ -78,6 +79,25 @@ static std::optional<unsigned> initNumber(LoopOp loop, OpOperand &operand) {
 }
 
 namespace {
+/// An operation that reads its operands, writes none of them and gives nothing
+/// that shares their memory.
+template <typename Model, typename ConcreteOp>
+struct ReadingInterface
+    : BufferizableOpInterface::ExternalModel<Model, ConcreteOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+};
+
 struct LoopInterface
     : BufferizableOpInterface::ExternalModel<LoopInterface, LoopOp> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &,
@@ -177,20 +197,7 @@ struct LoopInterface
   }
 };
 
-struct YieldInterface
-    : BufferizableOpInterface::ExternalModel<YieldInterface, YieldOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const AnalysisState &) const {
-    return true;
-  }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
-                               const AnalysisState &) const {
-    return false;
-  }
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
-                                      const AnalysisState &) const {
-    return {};
-  }
+struct YieldInterface : ReadingInterface<YieldInterface, YieldOp> {
   bool mustBufferizeInPlace(Operation *, OpOperand &,
                             const AnalysisState &) const {
     return true;
@@ -228,21 +235,7 @@ struct YieldInterface
 };
 
 /// %a = loop.address_of %t : tensor<..>  ->  memref.extract_aligned_pointer
-struct AddressOfInterface
-    : BufferizableOpInterface::ExternalModel<AddressOfInterface, AddressOfOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const AnalysisState &) const {
-    return true;
-  }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
-                               const AnalysisState &) const {
-    return false;
-  }
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
-                                      const AnalysisState &) const {
-    return {};
-  }
-
+struct AddressOfInterface : ReadingInterface<AddressOfInterface, AddressOfOp> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
@@ -301,23 +294,33 @@ struct ReserveInterface
   }
 };
 
-/// The list reads the element; which buffer it has in the end is settled by
-/// loop-place-deallocations.
-struct SeqInsertInterface
-    : BufferizableOpInterface::ExternalModel<SeqInsertInterface, SeqInsertOp> {
+/// Transformed in place.
+struct FourierInterface
+    : DstBufferizableOpInterfaceExternalModel<FourierInterface, FourierOp> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &,
                               const AnalysisState &) const {
     return true;
   }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
-                               const AnalysisState &) const {
-    return false;
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto transform = cast<FourierOp>(op);
+    Type type = transform.getData().getType();
+    FailureOr<Value> buffer =
+        getBuffer(rewriter, transform.getData(), options, state);
+    if (succeeded(buffer))
+      buffer = castBuffer(rewriter, *buffer, contiguousType(type), options);
+    if (failed(buffer))
+      return failure();
+    FourierOp::create(rewriter, op->getLoc(), *buffer, transform.getInverse());
+    replaceOpWithBufferizedValues(rewriter, op, *buffer);
+    return success();
   }
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
-                                      const AnalysisState &) const {
-    return {};
-  }
+};
 
+/// The list reads the element; which buffer it has in the end is settled by
+/// loop-place-deallocations.
+struct SeqInsertInterface : ReadingInterface<SeqInsertInterface, SeqInsertOp> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
@@ -347,20 +350,7 @@ struct SeqInsertInterface
 };
 
 /// What comes out of a list belongs to it, too: it is never written.
-struct SeqAtInterface
-    : BufferizableOpInterface::ExternalModel<SeqAtInterface, SeqAtOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const AnalysisState &) const {
-    return true;
-  }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
-                               const AnalysisState &) const {
-    return false;
-  }
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
-                                      const AnalysisState &) const {
-    return {};
-  }
+struct SeqAtInterface : ReadingInterface<SeqAtInterface, SeqAtOp> {
   bool isWritable(Operation *, Value, const AnalysisState &) const {
     return false;
   }
@@ -395,5 +385,6 @@ void loopc::loop::registerBufferizableOpInterfaceExternalModels(
     SeqAtOp::attachInterface<SeqAtInterface>(*context);
     ReserveOp::attachInterface<ReserveInterface>(*context);
     AddressOfOp::attachInterface<AddressOfInterface>(*context);
+    FourierOp::attachInterface<FourierInterface>(*context);
   });
 }

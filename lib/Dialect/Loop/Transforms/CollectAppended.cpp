@@ -133,8 +133,12 @@ void AppendedToCollected::replaceReads(const Appended &found, Value list,
     auto [shape, dynamic] =
         decomposeMixedValues(SmallVector<OpFoldResult>{found.extent});
     auto rowType = RankedTensorType::get(shape, type.getElementType());
-    Value row = tensor::ExtractSliceOp::create(b, rowType, rows, offsets, sizes,
-                                               strides);
+    // MLIR has no slice of an axis of extent 0: its offset 0 is outside.
+    Value row = isConstantIntValue(found.extent, 0)
+                    ? Value(tensor::EmptyOp::create(b, {found.extent},
+                                                    type.getElementType()))
+                    : tensor::ExtractSliceOp::create(b, rowType, rows, offsets,
+                                                     sizes, strides);
     Value dims = found.shape;
     if (dims.getType() != read.getResult(1).getType())
       dims = tensor::CastOp::create(b, read.getResult(1).getType(), dims);

@@ -135,6 +135,10 @@ private:
     if (!isa<TensorType>(value.getType()))
       return tensor::InsertOp::create(b, value, acc, row);
     int64_t axis = loop.getCollectAxes()[dest.port];
+    // MLIR has no slice of an axis of extent 0, and there is nothing to insert.
+    for (auto [k, extent] : llvm::enumerate(dest.dims))
+      if (static_cast<int64_t>(k) != axis && isConstantIntValue(extent, 0))
+        return acc;
     SmallVector<OpFoldResult> offsets(dest.dims.size(), b.getIndexAttr(0));
     SmallVector<OpFoldResult> strides(dest.dims.size(), b.getIndexAttr(1));
     SmallVector<OpFoldResult> sizes(dest.dims);

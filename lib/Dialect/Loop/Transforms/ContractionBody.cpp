@@ -67,7 +67,21 @@ SmallVector<Value> ContractionBody::indices(AffineMap map, int64_t i, int64_t j,
 
 Value ContractionBody::load(OpOperand &operand, int64_t i, int64_t j,
                             int64_t k) {
+  if (v.strip && &operand == v.stripOperand)
+    return loadStrip(j);
   return load(operand.get(), v.op.getMatchingIndexingMap(&operand), i, j, k);
+}
+
+Value ContractionBody::loadStrip(int64_t j) {
+  auto type = VectorType::get(tile.lanes, getElementTypeOrSelf(v.strip));
+  AffineExpr d0, d1;
+  bindDims(v.b.getContext(), d0, d1);
+  SmallVector<Value> at{v.apply(d0 - d1, {v.at[v.sumDims[0]], v.sumBegin()}),
+                        v.index(j * tile.lanes)};
+  if (masks.empty() || !masks[j])
+    return vector::LoadOp::create(v.b, type, v.strip, at);
+  Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(v.b, type, v.strip, at, masks[j], zero);
 }
 
 Value ContractionBody::load(Value buffer, AffineMap map, int64_t i, int64_t j,
@@ -76,12 +90,55 @@ Value ContractionBody::load(Value buffer, AffineMap map, int64_t i, int64_t j,
   if (!map.isFunctionOfDim(v.laneDim))
     return memref::LoadOp::create(v.b, buffer, at);
   auto type = VectorType::get(tile.lanes, getElementTypeOrSelf(buffer));
-  // Panels are padded.
+  if (!isPanelAccess(map, v.laneDim))
+    if (int64_t stride =
+            *stepAlong(map.getResults().back(), v.laneDim, map.getNumDims());
+        stride > 1)
+      return loadApart(buffer, at, stride, j);
   Value mask = masks.empty() ? Value() : masks[j];
-  if (!mask || isPanelAccess(map, v.laneDim))
+  // Panels are padded, but of those that a tile reads some may not be there.
+  if (!mask || j * tile.lanes < panelWidth(map, v.laneDim))
     return vector::LoadOp::create(v.b, type, buffer, at);
   Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
   return vector::MaskedLoadOp::create(v.b, type, buffer, at, mask, zero);
+}
+
+Value ContractionBody::loadApart(Value buffer, SmallVector<Value> at,
+                                 int64_t stride, int64_t j) {
+  int64_t lanes = tile.lanes;
+  auto type = VectorType::get(lanes, getElementTypeOrSelf(buffer));
+  Value mask = masks.empty() ? Value() : masks[j];
+  AffineExpr d0 = getAffineDimExpr(0, v.b.getContext());
+  // Vectors of all that is in between, the last of which ends with the last
+  // element that is wanted: nothing behind it is read.
+  Value result, place = at.back();
+  SmallVector<bool> isFound(lanes, false);
+  for (int64_t k : llvm::seq(stride)) {
+    int64_t first = std::min(k * lanes, (stride - 1) * (lanes - 1));
+    SmallVector<int64_t> from;
+    bool isWanted = false;
+    for (int64_t lane : llvm::seq(lanes)) {
+      int64_t element = lane * stride - first;
+      bool isHere = !isFound[lane] && element >= 0 && element < lanes;
+      isFound[lane] |= isHere;
+      isWanted |= isHere;
+      from.push_back(isHere ? lanes + element : result ? lane : -1);
+    }
+    if (!isWanted)
+      continue;
+    at.back() = v.apply(d0 + first, place);
+    Value part;
+    if (mask) {
+      Value count = v.apply((d0 - 1) * stride + (1 - first), tile.counts[j]);
+      Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
+      part = vector::MaskedLoadOp::create(v.b, type, buffer, at,
+                                          v.maskOf(count), zero);
+    } else {
+      part = vector::LoadOp::create(v.b, type, buffer, at);
+    }
+    result = vector::ShuffleOp::create(v.b, result ? result : part, part, from);
+  }
+  return result;
 }
 
 Value ContractionBody::start(OpOperand &init, int64_t i, int64_t j) {
@@ -90,8 +147,12 @@ Value ContractionBody::start(OpOperand &init, int64_t i, int64_t j) {
     return load(init, i, j, 0);
   if (!value)
     value = load(v.first, v.firstMap, i, j, 0);
-  bool isWide = isa<VectorType>(value.getType());
-  return v.alongSum() || isWide ? value : widened(value);
+  if (!v.alongSum() && !isa<VectorType>(value.getType()))
+    value = widened(value);
+  if (!v.isFirstBlock)
+    return value;
+  return arith::SelectOp::create(v.b, v.isFirstBlock, value,
+                                 load(init, i, j, 0));
 }
 
 void ContractionBody::store(OpOperand &operand, Value value, int64_t i,

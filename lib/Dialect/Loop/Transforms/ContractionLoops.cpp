@@ -9,6 +9,7 @@
 // The loops over tiles of a contraction, and the shapes of the tiles.
 
 #include "ContractionVectorizer.h"
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,6 +21,8 @@ using namespace loopc;
 /// Elements that are summed up before the next rows are begun, where there are
 /// many rows: what they share stays in the cache nearest to the registers.
 static constexpr int64_t kSumBlock = 512;
+/// Tiles whose rows stay in a cache while all columns go by.
+static constexpr int64_t kRowTiles = 32;
 /// Rows of a large matrix that one row is multiplied with at a time.
 static constexpr int64_t kRowBlock = 8;
 /// A matrix of so many bytes stays in a cache that does not mind the order.
@@ -60,6 +63,8 @@ void ContractionVectorizer::loopOver(unsigned dim, Value from, Value to,
   } else {
     auto loop = scf::ForOp::create(b, from, to, index(step));
     keepRolled(loop);
+    if (isParallelDim(op, dim))
+      markParallel(loop);
     at[dim] = loop.getInductionVar();
     b.setInsertionPoint(loop.getBody()->getTerminator());
   }
@@ -96,32 +101,36 @@ SmallVector<Value> ContractionVectorizer::sumOver(unsigned dim, Value from,
 void ContractionVectorizer::inSteps(
     unsigned dim, int64_t most,
     llvm::function_ref<void(int64_t, ArrayRef<Value>)> body) {
-  Value zero = index(0), size = extent(dim);
+  Value size = extent(dim), whole = wholeSteps(dim, most);
+  bool isBlock = dim == rowDim && rowsBegin;
+  Value from = isBlock ? rowsBegin : index(0), to = isBlock ? rowsEnd : whole;
+  bool hasMain = !(dim == rowDim && isRestOfRows), hasRest = !isBlock;
   if (!isDynamic(dim)) {
-    int64_t whole = statics[dim] / most * most;
-    loopOver(dim, zero, index(whole), most, [&] { body(most, {}); });
-    int64_t rest = statics[dim] - whole;
-    loopOver(dim, index(whole), size, most, [&] { body(rest, {}); });
+    if (hasMain)
+      loopOver(dim, from, to, most, [&] { body(most, {}); });
+    if (hasRest)
+      loopOver(dim, whole, size, most, [&] { body(statics[dim] % most, {}); });
     return;
   }
+  if (hasMain)
+    loopOver(dim, from, to, most, [&] { body(most, {}); });
+  if (!hasRest || most == 1)
+    return;
   // What is beyond the end is the last one again, read and written alike.
-  AffineExpr d0 = b.getAffineDimExpr(0);
-  auto clamped = [&](int64_t step) {
+  int64_t half = llvm::divideCeil(most, 2);
+  loopOver(dim, whole, size, half, [&] {
+    AffineExpr d0 = b.getAffineDimExpr(0);
     Value last = apply(d0 - 1, size);
-    SmallVector<Value> places;
-    for (int64_t k : llvm::seq(step))
-      places.push_back(
-          k ? arith::MinSIOp::create(b, apply(d0 + k, at[dim]), last)
-            : at[dim]);
-    body(step, places);
-  };
-  int64_t half = most / 2;
-  Value whole =
-      half ? apply((d0 + (half - 1)).floorDiv(most) * most, size) : size;
-  loopOver(dim, zero, whole, most, [&] { clamped(most); });
-  if (half)
-    loopOver(dim, whole, size, most,
-             [&] { clamped(llvm::divideCeil(most, 2)); });
+    SmallVector<Value> places{at[dim]};
+    for (int64_t k : llvm::seq<int64_t>(1, half))
+      places.push_back(arith::MinSIOp::create(b, apply(d0 + k, at[dim]), last));
+    body(half, places);
+  });
+}
+
+Value ContractionVectorizer::wholeSteps(unsigned dim, int64_t most) {
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  return apply(d0.floorDiv(most) * most, {extent(dim)});
 }
 
 /// True if nobody else may know `buffer` by another name: it is allocated here
@@ -217,16 +226,31 @@ void ContractionVectorizer::takeFirst() {
   before->erase();
 }
 
-void ContractionVectorizer::emit() {
+void ContractionVectorizer::begin() {
   b.setInsertionPoint(op);
   for (Range range : op.createLoopRanges(b, b.getLoc()))
     extents.push_back(range.size);
   at.assign(extents.size(), index(0));
-  // In blocks the result is read again.
-  if (!rowDim || !isDynamic(*rowDim)
-          ? blockFor(rows()) == 0
-          : blockFor(1) == 0 && blockFor(rows()) == 0)
+}
+
+void ContractionVectorizer::emit(ContractionVectorizer *many) {
+  begin();
+  if (!many) {
     takeFirst();
+    if (rowDim && isDynamic(*rowDim))
+      prepareStrip(shapeFor(ShapedType::kDynamic));
+    return emitOuter(0);
+  }
+  many->begin();
+  many->takeFirst();
+  std::tie(filled, first, firstMap) =
+      std::tie(many->filled, many->first, many->firstMap);
+  many->prepareStrip(many->shapeFor(ShapedType::kDynamic));
+  auto branch = scf::IfOp::create(b, TypeRange(), many->isStripCopied,
+                                  /*withElse=*/true);
+  many->b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  many->emitOuter(0);
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
   emitOuter(0);
 }
 
@@ -265,25 +289,59 @@ void ContractionVectorizer::emitBlocks(int64_t rows) {
   TileShape shape = shapeFor(rows);
   int64_t block = blockFor(rows);
   if (block == 0)
-    return emitColumns(shape);
+    return emitRowBlocks(shape);
   unsigned dim = sumDims[0];
   AffineExpr d0 = b.getAffineDimExpr(0);
   Value size = extent(dim), from = index(0);
+  auto isFirst = [&] {
+    return filled || first ? arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                                   at[dim], index(0))
+                                 .getResult()
+                           : Value();
+  };
   if (block == kRowBlock) {
     shape.vectors = std::min<int64_t>(shape.vectors, 4);
     from = apply(d0.floorDiv(block) * block, {size});
+    isRowBlocked = true;
     loopOver(dim, index(0), from, block, [&] {
       wholeBlock = block;
+      isFirstBlock = isFirst();
       emitColumns(shape);
       wholeBlock = 0;
     });
   }
-  loopOver(dim, from, size, block, [&] {
+  // What the sums begin with is stored even if there is nothing to sum up.
+  Value to = arith::MaxSIOp::create(b, size, index(1));
+  loopOver(dim, from, to, block, [&] {
     blockBegin = at[dim];
     blockEnd = arith::MinSIOp::create(b, apply(d0 + block, {blockBegin}), size);
-    emitColumns(shape);
-    blockBegin = blockEnd = Value();
+    isFirstBlock = isFirst();
+    emitRowBlocks(shape);
+    blockBegin = blockEnd = isFirstBlock = Value();
   });
+  isRowBlocked = false;
+}
+
+void ContractionVectorizer::emitRowBlocks(TileShape shape) {
+  int64_t block = shape.rows * kRowTiles;
+  // What was transposed is there for all rows.
+  if (alongSum() || !rowDim || sumDims.size() != 1 || shape.rows < 4 ||
+      isStripTransposed || (!isDynamic(*rowDim) && statics[*rowDim] <= block))
+    return emitColumns(shape);
+  unsigned dim = *rowDim;
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  Value whole = wholeSteps(dim, shape.rows);
+  loopOver(dim, index(0), whole, block, [&] {
+    rowsBegin = at[dim];
+    rowsEnd = arith::MinSIOp::create(b, apply(d0 + block, {rowsBegin}), whole);
+    emitColumns(shape);
+    rowsBegin = rowsEnd = Value();
+  });
+  if (!isDynamic(dim) && statics[dim] % shape.rows == 0)
+    return;
+  isRestOfRows = true;
+  emitColumns(shape);
+  isRestOfRows = false;
 }
 
 TileShape ContractionVectorizer::shapeFor(int64_t rows) {
@@ -297,15 +355,21 @@ TileShape ContractionVectorizer::shapeFor(int64_t rows) {
 }
 
 void ContractionVectorizer::emitPlans() {
-  if (!rowDim || !isDynamic(*rowDim))
+  if (!rowDim || !isDynamic(*rowDim) || isStripTransposed)
     return emitBlocks(rows());
-  // One row alone is read by wide tiles.
+  // For one row tiles are wide; and for two where what they share is not in
+  // panels, which is better read twice in its own order.
+  bool isPacked = llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    return isPanelAccess(map, laneDim);
+  });
   Value few = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
-                                    extent(*rowDim), index(3));
+                                    extent(*rowDim), index(isPacked ? 2 : 3));
   auto branch = scf::IfOp::create(b, TypeRange(), few, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  isFewRows = true;
   emitBlocks(1);
+  isFewRows = false;
   b.setInsertionPoint(branch.elseBlock()->getTerminator());
   emitBlocks(ShapedType::kDynamic);
 }
@@ -331,27 +395,37 @@ void ContractionVectorizer::emitColumns(TileShape shape) {
   std::optional<int64_t> rest;
   if (!isDynamic(dim))
     rest = statics[dim] % width;
-  bool masksAll = !rest && canMask();
+  // Of an unknown number narrow tiles are all masked: that costs less than the
+  // code for two kinds. Behind wide ones the rest is done by narrow ones.
+  bool hasWide = shape.vectors >= 4 && !isRowBlocked;
+  bool masksAll = !rest && canMask() && !hasWide;
   if (masksAll)
     whole = index(0);
   else
-    loopOver(dim, index(0), whole, width, [&] { emitRows(shape, tile); });
+    loopOver(dim, index(0), whole, width, [&] {
+      emitStrip(tile);
+      emitRows(shape, tile);
+      strip = Value();
+    });
   if (rest == 0)
     return;
   if (!canMask())
     return emitNarrowColumns(shape, whole);
-  // Of an unknown number all tiles are masked: that costs less than the code
-  // for two kinds.
   if (rest)
     tile.columns = llvm::divideCeil(*rest, lanes);
-  loopOver(dim, whole, size, width, [&] {
-    for (int64_t j : llvm::seq(tile.columns))
-      tile.masks.push_back(
-          rest && *rest >= (j + 1) * lanes
-              ? Value()
-              : maskOf(apply(b.getAffineDimExpr(1) - d0 - j * lanes,
-                             {at[dim], size})));
+  else if (hasWide)
+    tile.columns = 2;
+  loopOver(dim, whole, size, tile.columns * lanes, [&] {
+    for (int64_t j : llvm::seq(tile.columns)) {
+      bool isWhole = rest && *rest >= (j + 1) * lanes;
+      Value count =
+          apply(b.getAffineDimExpr(1) - d0 - j * lanes, {at[dim], size});
+      tile.counts.push_back(count);
+      tile.masks.push_back(isWhole ? Value() : maskOf(count));
+    }
+    emitStrip(tile);
     emitRows(shape, tile);
+    strip = Value();
   });
 }
 
@@ -400,19 +474,21 @@ void ContractionVectorizer::emitTile(const Tile &tile) {
                          ? arith::ConstantOp::create(b, b.getZeroAttr(type))
                          : borders.start(init, i, j));
   sums = emitSum(tile, sums, 0);
+  // Every row is read before the first is written: two may be the same one
+  // (inSteps()), which must not be added to twice.
   for (int64_t i : llvm::seq(tile.rows))
-    for (int64_t j : llvm::seq(tile.columns)) {
-      Value sum = sums[i * tile.columns + j];
-      if (alongSum()) {
-        auto flags = arith::FastMathFlags::none;
-        if (isa<FloatType>(element))
-          flags = cast<arith::AddFOp>(reorderableAddition(op)).getFastmath();
-        sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, sum,
-                                          flags);
-        sum = added(borders.start(init, i, j), sum);
-      }
-      borders.store(init, sum, i, j);
+    for (int64_t j : llvm::seq(alongSum() ? tile.columns : 0)) {
+      Value &sum = sums[i * tile.columns + j];
+      auto flags = arith::FastMathFlags::none;
+      if (isa<FloatType>(element))
+        flags = cast<arith::AddFOp>(reorderableAddition(op)).getFastmath();
+      sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, sum,
+                                        flags);
+      sum = added(borders.start(init, i, j), sum);
     }
+  for (int64_t i : llvm::seq(tile.rows))
+    for (int64_t j : llvm::seq(tile.columns))
+      borders.store(init, sums[i * tile.columns + j], i, j);
 }
 
 Value ContractionVectorizer::added(Value x, Value y) {

@@ -47,10 +47,17 @@ struct Tile {
   int64_t rows = 1, columns = 1, lanes = 1;
   /// Along the columns: which elements of each vector are there, null where all
   /// are; empty: all are.
-  llvm::SmallVector<mlir::Value> masks;
+  llvm::SmallVector<mlir::Value> masks = {};
+  /// For each mask how many elements are there, which may be more than lanes.
+  llvm::SmallVector<mlir::Value> counts = {};
   /// Where each row, or column, is; empty: one behind the other.
-  llvm::SmallVector<mlir::Value> rowAt, columnAt;
+  llvm::SmallVector<mlir::Value> rowAt = {}, columnAt = {};
 };
+
+/// The number that `expr` grows by along `dim`, if it is one and the same
+/// everywhere; else none.
+std::optional<int64_t> stepAlong(mlir::AffineExpr expr, unsigned dim,
+                                 unsigned numDims);
 
 /// Turns one operation into loops over tiles.
 class ContractionVectorizer {
@@ -61,15 +68,34 @@ public:
 
   /// Finds how `op` can be computed; false if not this way.
   bool choose();
-  /// Writes the loops in front of `op`.
-  void emit();
+  /// The same for many rows of an unknown number, where what would be read as
+  /// vectors along the result lies along the sum: it is transposed in strips.
+  bool chooseTransposed();
+  /// Writes the loops in front of `op`; by `many`, if given, where there turn
+  /// out to be many rows.
+  void emit(ContractionVectorizer *many = nullptr);
+  /// True if vectors run along the sum.
+  bool alongSum() {
+    return op.getIteratorTypesArray()[laneDim] ==
+           mlir::utils::IteratorType::reduction;
+  }
 
 private:
   bool isSupported();
+  void begin();
   bool chooseAlongResult();
   bool chooseAlongSum();
+  /// The loop over rows that share vectors, with the most of them.
   std::optional<unsigned> bestRows(unsigned without);
-  bool isContiguous(mlir::OpOperand &operand, unsigned dim);
+  /// The loop over rows that share no vectors but other elements: for rows of
+  /// so few vectors that their sums would wait for each other.
+  std::optional<unsigned> independentRows(unsigned without);
+  /// How far apart neighbours along `dim` are in memory: 1, or a few elements
+  /// where only the last index grows by them; none where it is not so.
+  std::optional<int64_t> strideAlong(mlir::OpOperand &operand, unsigned dim);
+  bool isContiguous(mlir::OpOperand &operand, unsigned dim) {
+    return strideAlong(operand, dim) == 1;
+  }
   int64_t lanesFor(int64_t extent);
   bool canMask();
 
@@ -93,6 +119,17 @@ private:
   void emitOuter(unsigned next);
   void emitPlans();
   void emitBlocks(int64_t rows);
+  /// All columns of as many rows as fit into a cache before the next rows.
+  void emitRowBlocks(TileShape shape);
+  /// Finds what may be worth being brought together for tiles of `shape` of an
+  /// unknown number of rows, and when; makes the place for it.
+  void prepareStrip(TileShape shape);
+  /// Brings together what the tiles of the current columns read as vectors, if
+  /// that pays.
+  void emitStrip(const Tile &tile);
+  void emitTransposedStrip();
+  /// The operand that is read as vectors for all rows and summed over.
+  mlir::OpOperand *findShared();
   TileShape shapeFor(int64_t rows);
   /// How much of the sum is done for all tiles of `rows` rows before the rest
   /// of it; 0: all.
@@ -123,6 +160,8 @@ private:
   void
   inSteps(unsigned dim, int64_t most,
           llvm::function_ref<void(int64_t, llvm::ArrayRef<mlir::Value>)> body);
+  /// How far whole steps of `most` along `dim` reach.
+  mlir::Value wholeSteps(unsigned dim, int64_t most);
   using SumBody =
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>;
   llvm::SmallVector<mlir::Value> sumOver(unsigned dim, mlir::Value from,
@@ -144,18 +183,33 @@ private:
   llvm::SmallVector<mlir::Value> at;
   /// The sum's range of the current block; null: all.
   mlir::Value blockBegin, blockEnd;
+  mlir::Value sumBegin() { return blockBegin ? blockBegin : index(0); }
+  mlir::Value sumEnd() { return blockEnd ? blockEnd : extent(sumDims[0]); }
+  /// The operand that is read as vectors if it is worth being brought together,
+  /// the place for it, when to do so, and what the current tiles read: rows of
+  /// the block, columns of the tile.
+  mlir::OpOperand *stripOperand = nullptr;
+  mlir::Value stripPlace, isStripCopied, strip;
+  bool isStripTransposed = false;
   /// The block has this many elements, which are written out; 0: a loop.
   int64_t wholeBlock = 0;
+  /// Blocks are rows of a matrix, each read to its end.
+  bool isRowBlocked = false;
+  /// The rows of the current block, whole tiles; null: all rows. Those behind
+  /// the last whole tile are a block of their own.
+  mlir::Value rowsBegin, rowsEnd;
+  bool isRestOfRows = false;
+  /// Of an unknown number of rows there turned out to be one or two.
+  bool isFewRows = false;
   /// What the sums begin with: the elements of the result; if set, `filled` for
   /// all, or those of `first`, which `firstMap` finds by the result's indices.
   mlir::Value filled, first;
+  /// Where the sum is done in blocks: true in the first one, whose sums begin
+  /// so.
+  mlir::Value isFirstBlock;
   mlir::AffineMap firstMap;
 
   friend class ContractionBody;
-  bool alongSum() {
-    return op.getIteratorTypesArray()[laneDim] ==
-           mlir::utils::IteratorType::reduction;
-  }
 };
 
 /// The values of the operation's body for the elements of one tile at one point
@@ -172,6 +226,8 @@ public:
   /// Element or vector of an operand.
   mlir::Value load(mlir::OpOperand &operand, int64_t i, int64_t j, int64_t k);
   void store(mlir::OpOperand &operand, mlir::Value value, int64_t i, int64_t j);
+  /// What the current strip has for column `j`.
+  mlir::Value loadStrip(int64_t j);
   /// `value` in all lanes.
   mlir::Value widened(mlir::Value value);
   /// What the sum of row `i` and column `j` begins with.
@@ -188,6 +244,9 @@ private:
                                          int64_t j, int64_t k);
   mlir::Value load(mlir::Value buffer, mlir::AffineMap map, int64_t i,
                    int64_t j, int64_t k);
+  /// Every `stride`th element from `at` on.
+  mlir::Value loadApart(mlir::Value buffer, llvm::SmallVector<mlir::Value> at,
+                        int64_t stride, int64_t j);
 
   ContractionVectorizer &v;
   const Tile &tile;

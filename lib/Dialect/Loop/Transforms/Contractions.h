@@ -14,6 +14,7 @@
 #include "loopc/Target/TargetOptions.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 
@@ -40,8 +41,13 @@ inline bool isPanelAccess(mlir::AffineMap map, unsigned dim) {
 /// Keeps LLVM from unrolling `loop`, which has as much in it as is good.
 void keepRolled(mlir::scf::ForOp loop);
 
-/// Replaces `op` by vectors if it is a copy into panels; false if it is none, or
-/// one that the target's vectors cannot do.
+/// The square of as many vectors as each has lanes, a power of two, transposed.
+llvm::SmallVector<mlir::Value>
+transposeVectors(mlir::ImplicitLocOpBuilder &b,
+                 llvm::ArrayRef<mlir::Value> rows);
+
+/// Replaces `op` by vectors if it is a copy into panels; false if it is none,
+/// or one that the target's vectors cannot do.
 bool copyPanels(mlir::linalg::GenericOp op, VectorUnit unit);
 
 } // namespace loopc

@@ -55,7 +55,6 @@ private:
         b, VectorType::get(lanes, b.getI1Type()), count);
   }
   Value load(ValueRange at, Value mask);
-  SmallVector<Value> transposed(SmallVector<Value> rows);
 
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
@@ -150,23 +149,26 @@ void PanelCopy::emitRow() {
   }
 }
 
-SmallVector<Value> PanelCopy::transposed(SmallVector<Value> rows) {
+SmallVector<Value> loopc::transposeVectors(ImplicitLocOpBuilder &b,
+                                           ArrayRef<Value> rows) {
   // Each step makes the highest bit of the column's number the lowest of the
   // row's, and the other way round.
+  int64_t lanes = rows.size();
   SmallVector<int64_t> low, high;
   for (int64_t k : llvm::seq(lanes / 2)) {
     low.append({k, k + lanes});
     high.append({k + lanes / 2, k + lanes / 2 + lanes});
   }
+  SmallVector<Value> result(rows);
   for (int64_t step = 1; step < lanes; step *= 2) {
     SmallVector<Value> next;
     for (int64_t i : llvm::seq(lanes / 2))
       for (ArrayRef<int64_t> mask : {ArrayRef(low), ArrayRef(high)})
-        next.push_back(
-            vector::ShuffleOp::create(b, rows[i], rows[i + lanes / 2], mask));
-    rows = next;
+        next.push_back(vector::ShuffleOp::create(b, result[i],
+                                                 result[i + lanes / 2], mask));
+    result = next;
   }
-  return rows;
+  return result;
 }
 
 /// As many rows of the source as a vector has elements, transposed.
@@ -189,7 +191,7 @@ void PanelCopy::emitBlock() {
         rows.push_back(
             load(from, masksColumns || masksRows ? maskOf(count) : Value()));
       }
-      rows = transposed(rows);
+      rows = transposeVectors(b, rows);
       for (int64_t j : llvm::seq(lanes)) {
         SmallVector<Value> to;
         for (AffineExpr expr : map.getResults().drop_back()) {

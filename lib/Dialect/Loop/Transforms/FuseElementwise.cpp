@@ -229,9 +229,49 @@ struct LoopFuseElementwise
   }
 };
 
+/// Replaces a collapse that merges an extent of 0 with an unknown one: there is
+/// no element to keep. The tensor's type has an unknown extent for such a
+/// group, the memref's would have 0, and only one of them verifies.
+static void replaceEmptyCollapse(tensor::CollapseShapeOp op) {
+  ArrayRef<int64_t> shape = op.getSrcType().getShape();
+  auto extentsOf = [&](const ReassociationIndices &group) {
+    return llvm::map_to_vector(group,
+                               [&](int64_t axis) { return shape[axis]; });
+  };
+  SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+  if (llvm::none_of(groups, [&](const ReassociationIndices &group) {
+        SmallVector<int64_t> extents = extentsOf(group);
+        return llvm::is_contained(extents, 0) &&
+               llvm::any_of(extents, ShapedType::isDynamic);
+      }))
+    return;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  SmallVector<Value> sizes;
+  for (auto [result, group] : llvm::enumerate(groups)) {
+    if (!op.getResultType().isDynamicDim(result))
+      continue;
+    Value size;
+    if (llvm::is_contained(extentsOf(group), 0)) {
+      size = arith::ConstantIndexOp::create(b, loc, 0);
+    } else {
+      for (int64_t axis : group) {
+        Value extent = b.createOrFold<tensor::DimOp>(loc, op.getSrc(), axis);
+        size = size ? b.createOrFold<arith::MulIOp>(loc, size, extent) : extent;
+      }
+    }
+    sizes.push_back(size);
+  }
+  op.replaceAllUsesWith(
+      tensor::EmptyOp::create(b, loc, op.getResultType(), sizes).getResult());
+  op.erase();
+}
+
 struct LoopPrivatizeEmpty
     : loopc::impl::LoopPrivatizeEmptyBase<LoopPrivatizeEmpty> {
   void runOnOperation() override {
+    getOperation().walk(
+        [](tensor::CollapseShapeOp op) { replaceEmptyCollapse(op); });
     SmallVector<tensor::EmptyOp> empties;
     getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
     for (tensor::EmptyOp empty : empties) {

@@ -10,6 +10,7 @@
 // it carries becomes a loop over tiles of elements with the iterations inside:
 // a tile stays in vector registers for all of them.
 
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
@@ -44,6 +45,18 @@ static bool isVectorElement(Type type) {
          type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
 }
 
+/// True for what holds one number, in a tensor for an operation to read.
+static bool isScalarTensor(Operation *op) {
+  auto made = dyn_cast_or_null<tensor::FromElementsOp>(op);
+  return made && made.getType().getRank() == 0 &&
+         llvm::all_of(made->getUsers(), llvm::IsaPred<linalg::GenericOp>);
+}
+
+/// True for elements that tiles hold: truth values are bytes in memory.
+static bool isHeld(Type type) {
+  return isVectorElement(type) || type.isInteger(1);
+}
+
 namespace {
 class ElementInterchange {
 public:
@@ -63,6 +76,8 @@ private:
 
   void planTile();
   Value flat(Value tensor);
+  Value withElements(Value tensor, Type element);
+  void readAsBytes(Value tensor);
   SmallVector<Value> makeTiles(ArrayRef<Value> outs);
   SmallVector<Value> makeRow(SmallVector<Value> at, ValueRange outs);
   SmallVector<Value> makeTile(ArrayRef<Value> at, ValueRange outs,
@@ -86,6 +101,8 @@ private:
   /// Outer operands of the body's operations, and how they are read.
   llvm::MapVector<std::pair<Value, AffineMap>, Value> invariants;
   SmallVector<OpFoldResult> dims;
+  /// Tensors of truth values, as bytes.
+  DenseMap<Value, Value> bytes;
   bool flattened = false;
   int64_t lanes = 0;
   /// Ports whose results somebody reads.
@@ -111,6 +128,8 @@ std::string ElementInterchange::match() {
       generics.push_back(generic);
       continue;
     }
+    if (isScalarTensor(&op))
+      continue;
     bool onScalars =
         isPure(&op) && op.getNumRegions() == 0 &&
         llvm::none_of(op.getOperands(),
@@ -165,9 +184,11 @@ std::string ElementInterchange::matchGeneric(linalg::GenericOp op) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
     if (!type)
       continue;
-    if (!isVectorElement(type.getElementType()))
+    if (!isHeld(type.getElementType()))
       return "its elements are not held in vectors";
     AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (isScalarTensor(operand.get().getDefiningOp()))
+      continue;
     if (!isOutside(operand.get()) && !map.isIdentity())
       return "elements depend on others of the iteration before";
     // Along the last axis neighbours are read as they lie, or one for all.
@@ -197,7 +218,7 @@ std::string ElementInterchange::matchCarried() {
       return "a value that it carries is not computed in it";
     auto type = cast<RankedTensorType>(arg.getType());
     if (type.getRank() != static_cast<int64_t>(dims.size()) ||
-        !isVectorElement(type.getElementType()))
+        !isHeld(type.getElementType()))
       return "its elements are not held in vectors";
     if (!llvm::equal(resolveDims(b, loop.getLoc(), loop.getInits()[k]), dims,
                      isEqualConstantIntOrValue))
@@ -247,12 +268,49 @@ Value ElementInterchange::flat(Value tensor) {
   return tensor::CollapseShapeOp::create(b, tensor, group);
 }
 
+/// `tensor` of truth values as bytes, or the other way.
+Value ElementInterchange::withElements(Value tensor, Type element) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Value empty =
+      tensor::EmptyOp::create(b, resolveDims(b, b.getLoc(), tensor), element);
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> kinds(type.getRank(),
+                                         utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, TypeRange{empty.getType()}, ValueRange{tensor},
+             ValueRange{empty}, maps, kinds,
+             [&](OpBuilder &inner, Location loc, ValueRange args) {
+               Value made =
+                   element.isInteger(1)
+                       ? arith::TruncIOp::create(inner, loc, element, args[0])
+                             .getResult()
+                       : arith::ExtUIOp::create(inner, loc, element, args[0])
+                             .getResult();
+               linalg::YieldOp::create(inner, loc, made);
+             })
+      .getResult(0);
+}
+
+void ElementInterchange::readAsBytes(Value tensor) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (type && type.getElementType().isInteger(1) && type.getRank() > 0 &&
+      !bytes.contains(tensor))
+    bytes[tensor] = withElements(tensor, b.getI8Type());
+}
+
 /// A vector of the elements of `tensor` at the tile that begins at `at`.
 Value ElementInterchange::read(Value tensor, AffineMap map, ArrayRef<Value> at,
                                bool inBounds) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type)
     return splat(tensor);
+  if (Value held = bytes.lookup(tensor)) {
+    Value vector = read(held, map, at, inBounds);
+    return arith::TruncIOp::create(b, VectorType::get({lanes}, b.getI1Type()),
+                                   vector);
+  }
+  tensor = flat(tensor);
+  type = cast<RankedTensorType>(tensor.getType());
   SmallVector<Value> place;
   bool along = false;
   for (AffineExpr expr : map.getResults()) {
@@ -322,13 +380,12 @@ SmallVector<Value> ElementInterchange::makeTile(ArrayRef<Value> at,
         AffineMap how = all         ? identity
                         : flattened ? AffineMap::get(1, 0, b.getContext())
                                     : map;
-        invariants[{input->get(), map}] =
-            read(flat(input->get()), how, at, inBounds);
+        invariants[{input->get(), map}] = read(input->get(), how, at, inBounds);
       }
   SmallVector<Value> inits;
   for (Value init : loop.getInits())
     inits.push_back(isa<TensorType>(init.getType())
-                        ? read(flat(init), identity, at, inBounds)
+                        ? read(init, identity, at, inBounds)
                         : init);
   SmallVector<Type> arguments{loop.getCounter().getType(),
                               loop.getConditionArg().getType()};
@@ -345,6 +402,8 @@ SmallVector<Value> ElementInterchange::makeTile(ArrayRef<Value> at,
     for (Operation &op : loop.getLoopBody()->without_terminator()) {
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
         cloneBody(generic, mapping);
+      else if (isScalarTensor(&op))
+        mapping.map(op.getResult(0), mapping.lookupOrDefault(op.getOperand(0)));
       else
         b.clone(op, mapping);
     }
@@ -356,11 +415,15 @@ SmallVector<Value> ElementInterchange::makeTile(ArrayRef<Value> at,
                     ValueRange());
   }
   SmallVector<Value> results;
-  for (auto [port, out] : llvm::zip(live, outs))
-    results.push_back(vector::TransferWriteOp::create(b, inner.getResult(port),
-                                                      out, at,
+  for (auto [port, out] : llvm::zip(live, outs)) {
+    Value vector = inner.getResult(port);
+    auto held = VectorType::get({lanes}, getElementTypeOrSelf(out.getType()));
+    if (vector.getType() != held)
+      vector = arith::ExtUIOp::create(b, held, vector);
+    results.push_back(vector::TransferWriteOp::create(b, vector, out, at,
                                                       ArrayRef<bool>{inBounds})
                           .getResult());
+  }
   return results;
 }
 
@@ -383,6 +446,7 @@ SmallVector<Value> ElementInterchange::makeRow(SmallVector<Value> at,
   for (bool inBounds : {true, false}) {
     auto tiles = scf::ForOp::create(b, inBounds ? index(0) : whole,
                                     inBounds ? whole : extent, step, values);
+    markParallel(tiles);
     OpBuilder::InsertionGuard guard(b);
     if (!tiles.getBody()->empty())
       rewriter.eraseOp(tiles.getBody()->getTerminator());
@@ -406,6 +470,7 @@ SmallVector<Value> ElementInterchange::makeTiles(ArrayRef<Value> outs) {
     Value extent = getValueOrCreateConstantIndexOp(b, b.getLoc(), dims[k]);
     auto loopOverRows =
         scf::ForOp::create(b, index(0), extent, index(1), values);
+    markParallel(loopOverRows);
     if (!loopOverRows.getBody()->empty())
       rewriter.eraseOp(loopOverRows.getBody()->getTerminator());
     b.setInsertionPointToEnd(loopOverRows.getBody());
@@ -426,11 +491,18 @@ SmallVector<Value> ElementInterchange::makeTiles(ArrayRef<Value> outs) {
 void ElementInterchange::rewrite() {
   b.setInsertionPoint(loop);
   planTile();
+  for (Value init : loop.getInits())
+    readAsBytes(init);
+  for (linalg::GenericOp op : generics)
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (isOutside(input->get()))
+        readAsBytes(input->get());
   SmallVector<Value> outs;
   for (unsigned port : live) {
-    auto type = cast<RankedTensorType>(loop.getResult(port).getType());
-    outs.push_back(
-        flat(tensor::EmptyOp::create(b, dims, type.getElementType())));
+    Type element = getElementTypeOrSelf(loop.getResult(port).getType());
+    if (element.isInteger(1))
+      element = b.getI8Type();
+    outs.push_back(flat(tensor::EmptyOp::create(b, dims, element)));
   }
   SmallVector<Value> results = makeTiles(outs);
   b.setInsertionPoint(loop);
@@ -442,9 +514,12 @@ void ElementInterchange::rewrite() {
       SmallVector<ReassociationIndices> group{
           llvm::to_vector<2>(llvm::seq<int64_t>(0, type.getRank()))};
       whole = tensor::ExpandShapeOp::create(
-          b, RankedTensorType::get(shape, type.getElementType()), value, group,
-          dims);
+          b,
+          RankedTensorType::get(shape, getElementTypeOrSelf(value.getType())),
+          value, group, dims);
     }
+    if (type.getElementType().isInteger(1))
+      whole = withElements(whole, type.getElementType());
     rewriter.replaceAllUsesWith(loop.getResult(port),
                                 b.createOrFold<tensor::CastOp>(type, whole));
   }
@@ -467,6 +542,7 @@ struct LoopInterchangeElements
         loops.push_back(loop);
     });
     for (LoopOp loop : loops) {
+      eraseDeadOps(rewriter, *loop.getLoopBody());
       ElementInterchange interchange(rewriter, loop, vectorBits, registers);
       std::string why = interchange.match();
       if (!why.empty()) {

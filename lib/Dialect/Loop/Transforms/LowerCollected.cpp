@@ -438,6 +438,14 @@ struct LoopLowerCollected
         loops.push_back(loop);
     });
     for (LoopOp loop : loops)
+      for (auto [k, result] : llvm::enumerate(loop.getCollectedResults()))
+        if (isa<TensorType>(result.getType())) {
+          loop.emitOpError("collected value #")
+              << k << " of " << result.getType()
+              << ": loop-lower-collected needs a memref";
+          return signalPassFailure();
+        }
+    for (LoopOp loop : loops)
       CollectedLowering(rewriter, loop).run();
     SmallVector<ReserveOp> reserves;
     getOperation().walk([&](ReserveOp op) {

@@ -46,8 +46,15 @@ static Value makeSlice(ImplicitLocOpBuilder &b, Value value, int64_t axis,
     if (static_cast<int64_t>(k) != axis)
       shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
   auto sliced = RankedTensorType::get(shape, source.getElementType());
-  Value slice =
-      tensor::ExtractSliceOp::create(b, sliced, value, offsets, sizes, strides);
+  Value slice;
+  if (llvm::is_contained(shape, 0)) {
+    // MLIR has no slice of an axis of extent 0: its offset 0 is outside.
+    sizes.erase(sizes.begin() + axis);
+    slice = tensor::EmptyOp::create(b, sizes, source.getElementType());
+  } else {
+    slice = tensor::ExtractSliceOp::create(b, sliced, value, offsets, sizes,
+                                           strides);
+  }
   return b.createOrFold<tensor::CastOp>(type, slice);
 }
 

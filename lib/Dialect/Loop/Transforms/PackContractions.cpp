@@ -33,6 +33,8 @@ using utils::IteratorType;
 static constexpr int64_t kSmall = 16 << 10;
 /// Operands of this many bytes are packed in front of a product of many rows.
 static constexpr int64_t kLarge = 192 << 10;
+/// Vectors in a row of a panel, at most.
+static constexpr int64_t kPanelVectors = 2;
 /// So many rows.
 static constexpr int64_t kManyRows = 64;
 
@@ -142,8 +144,11 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
   int64_t lanes = unit.bits / element.getIntOrFloatBitWidth();
   if (!ShapedType::isDynamic(statics[dim]))
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[dim]));
+  // A wide tile reads several panels: in wider ones more would be padding.
   found.width =
-      lanes * chooseTile(unit, found.rows, statics[dim], lanes).vectors;
+      lanes * std::min<int64_t>(
+                  kPanelVectors,
+                  chooseTile(unit, found.rows, statics[dim], lanes).vectors);
   if (auto transpose = found.source.getDefiningOp<linalg::TransposeOp>()) {
     SmallVector<AffineExpr> exprs(found.map.getNumResults());
     for (auto [k, axis] : llvm::enumerate(transpose.getPermutation()))

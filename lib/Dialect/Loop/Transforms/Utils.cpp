@@ -8,11 +8,11 @@
 
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -38,6 +38,26 @@ static bool keepsShape(Value value, Value base) {
     }
   }
   return true;
+}
+
+/// The length of result `k` of `loop` along `axis` where it is collected there,
+/// and a value is at hand that says how often the loop runs.
+static OpFoldResult lengthOfCollected(OpBuilder &b, loop::LoopOp loop,
+                                      unsigned k, int64_t axis) {
+  Value trips = loop.getTripCount();
+  if (!trips || loop.getCondition() || k < loop.getNumCarried() ||
+      isa<TensorType>(trips.getType()))
+    return {};
+  k -= loop.getNumCarried();
+  if (loop.getLengthOf(k) || loop.getCollectAxes()[k] != axis)
+    return {};
+  if (std::optional<int64_t> count = getConstantIntValue(trips))
+    return b.getIndexAttr(std::max<int64_t>(*count, 0));
+  // A dimension is not negative.
+  auto cast = trips.getDefiningOp<arith::IndexCastOp>();
+  if (cast && cast.getIn().getDefiningOp<tensor::DimOp>())
+    return cast.getIn();
+  return {};
 }
 
 /// The dimension as its producer's operands say it; null where they do not.
@@ -82,6 +102,9 @@ static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
       if (!dropped.test(k) && kept++ == axis)
         return size;
   }
+  // What a counted loop collects is as long as the loop has trips.
+  if (auto loop = dyn_cast<loop::LoopOp>(op))
+    return lengthOfCollected(b, loop, value.getResultNumber(), axis);
   // A loop that writes into the tensor that it carries.
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     unsigned k = value.getResultNumber();
@@ -97,8 +120,7 @@ static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
   return {};
 }
 
-/// Name of dimension `axis` of argument `k` of `function`; "" without one.
-static StringRef nameOfDim(func::FuncOp function, unsigned k, int64_t axis) {
+StringRef loopc::nameOfDim(func::FuncOp function, unsigned k, int64_t axis) {
   auto names = function.getArgAttrOfType<ArrayAttr>(k, "loopc.dims");
   if (!names || axis >= static_cast<int64_t>(names.size()))
     return "";
@@ -273,4 +295,13 @@ void loop::moveBody(RewriterBase &rewriter, LoopOp from, LoopOp to,
   Block *target = to.getLoopBody();
   rewriter.inlineBlockBefore(from.getLoopBody(), target, target->end(),
                              replacements);
+}
+
+void loop::eraseDeadOps(RewriterBase &rewriter, Block &block) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block.without_terminator())
+    ops.push_back(&op);
+  for (Operation *op : llvm::reverse(ops))
+    if (isOpTriviallyDead(op))
+      rewriter.eraseOp(op);
 }

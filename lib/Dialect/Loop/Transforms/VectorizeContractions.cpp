@@ -29,6 +29,10 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
+/// Elements that are this far apart are taken out of vectors that hold what is
+/// between them, too; farther, one by one is as good.
+static constexpr int64_t kMostApart = 4;
+
 //===----------------------------------------------------------------------===//
 // What fits
 //===----------------------------------------------------------------------===//
@@ -64,25 +68,39 @@ bool ContractionVectorizer::isSupported() {
   return true;
 }
 
-bool ContractionVectorizer::isContiguous(OpOperand &operand, unsigned dim) {
+std::optional<int64_t> loopc::stepAlong(AffineExpr expr, unsigned dim,
+                                        unsigned numDims) {
+  if (!expr.isFunctionOfDim(dim))
+    return 0;
+  AffineExpr d = getAffineDimExpr(dim, expr.getContext());
+  AffineExpr step =
+      simplifyAffineExpr(expr.replace(d, d + 1) - expr, numDims, 0);
+  auto constant = dyn_cast<AffineConstantExpr>(step);
+  if (!constant)
+    return std::nullopt;
+  return constant.getValue();
+}
+
+std::optional<int64_t> ContractionVectorizer::strideAlong(OpOperand &operand,
+                                                          unsigned dim) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (isPanelAccess(map, dim))
-    return true;
+    return 1;
   if (map.getNumResults() == 0)
-    return false;
+    return std::nullopt;
   for (AffineExpr expr : map.getResults().drop_back())
     if (expr.isFunctionOfDim(dim))
-      return false;
-  AffineExpr last = map.getResults().back();
-  AffineExpr rest = simplifyAffineExpr(
-      last - getAffineDimExpr(dim, op.getContext()), map.getNumDims(), 0);
-  if (!last.isFunctionOfDim(dim) || rest.isFunctionOfDim(dim))
-    return false;
+      return std::nullopt;
+  std::optional<int64_t> step =
+      stepAlong(map.getResults().back(), dim, map.getNumDims());
+  if (!step || *step < 1 || *step > kMostApart)
+    return std::nullopt;
   auto type = cast<MemRefType>(operand.get().getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  return succeeded(type.getStridesAndOffset(strides, offset)) &&
-         strides.back() == 1;
+  if (failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+    return std::nullopt;
+  return step;
 }
 
 int64_t ContractionVectorizer::lanesFor(int64_t extent) {
@@ -122,6 +140,23 @@ std::optional<unsigned> ContractionVectorizer::bestRows(unsigned without) {
   return best;
 }
 
+std::optional<unsigned>
+ContractionVectorizer::independentRows(unsigned without) {
+  std::optional<unsigned> best;
+  auto types = op.getIteratorTypesArray();
+  for (unsigned dim : llvm::seq(op.getNumLoops())) {
+    // An element of another operand is read once for all rows.
+    bool shares = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *in) {
+      return !op.getMatchingIndexingMap(in).isFunctionOfDim(dim);
+    });
+    if (dim != without && types[dim] == utils::IteratorType::parallel &&
+        shares && !isDynamic(dim) && statics[dim] > 1 &&
+        (!best || statics[dim] >= statics[*best]))
+      best = dim;
+  }
+  return best;
+}
+
 bool ContractionVectorizer::chooseAlongResult() {
   OpOperand *init = op.getDpsInitOperand(0);
   AffineMap out = op.getMatchingIndexingMap(init);
@@ -135,15 +170,18 @@ bool ContractionVectorizer::chooseAlongResult() {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!op.getMatchingIndexingMap(&operand).isFunctionOfDim(dim))
       continue;
-    if (!isContiguous(operand, dim))
+    std::optional<int64_t> stride = strideAlong(operand, dim);
+    if (!stride || (*stride != 1 && !op.isDpsInput(&operand)))
       return false;
     varies |= op.isDpsInput(&operand);
   }
   if (!varies)
     return false;
   columnDim = laneDim = dim;
-  rowDim = bestRows(dim);
   lanes = lanesFor(statics[dim]);
+  rowDim = bestRows(dim);
+  if (!rowDim && !isDynamic(dim) && statics[dim] <= 2 * lanes)
+    rowDim = independentRows(dim);
   // A vector lies within one panel.
   return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
     return panelWidth(map, dim) % lanes == 0;
@@ -219,6 +257,39 @@ bool ContractionVectorizer::choose() {
   return true;
 }
 
+bool ContractionVectorizer::chooseTransposed() {
+  statics = op.getStaticLoopRanges();
+  OpOperand *init = op.getDpsInitOperand(0);
+  AffineMap out = op.getMatchingIndexingMap(init);
+  if (!isSupported() || !canMask() || op.getNumReductionLoops() != 1 ||
+      out.getNumResults() == 0)
+    return false;
+  columnDim = laneDim =
+      cast<AffineDimExpr>(out.getResults().back()).getPosition();
+  rowDim = bestRows(laneDim);
+  lanes = lanesFor(statics[laneDim]);
+  for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (type == utils::IteratorType::reduction)
+      sumDims.push_back(dim);
+    else if (dim != rowDim && dim != columnDim)
+      outerDims.push_back(dim);
+  }
+  // One element of what is summed over belongs to each column.
+  int64_t columns = statics[laneDim];
+  if (!rowDim || !isDynamic(*rowDim) || !isContiguous(*init, laneDim) ||
+      (!isDynamic(laneDim) && columns < 4) || lanes < 2 || lanes > 16)
+    return false;
+  OpOperand *shared = findShared();
+  if (!shared || !isContiguous(*shared, sumDims[0]))
+    return false;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (input != shared &&
+        op.getMatchingIndexingMap(input).isFunctionOfDim(laneDim))
+      return false;
+  isStripTransposed = true;
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -242,7 +313,9 @@ struct LoopVectorizeContractions
       ContractionVectorizer vectorizer(rewriter, op, unit);
       if (!vectorizer.choose())
         continue;
-      vectorizer.emit();
+      ContractionVectorizer many(rewriter, op, unit);
+      bool hasMany = vectorizer.alongSum() && many.chooseTransposed();
+      vectorizer.emit(hasMany ? &many : nullptr);
       op.erase();
       ++numVectorized;
     }

@@ -13,9 +13,12 @@
 // test in each row whether its operands overlap, and do what is left over
 // element by element; here the rest of a row is one masked vector.
 
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -43,6 +46,9 @@ static bool hasUnitLastStride(MemRefType type) {
          !strides.empty() && strides.back() == 1;
 }
 
+/// Vectors of a row that are reduced at once.
+static constexpr unsigned kUnroll = 4;
+
 namespace {
 class RowVectorizer {
 public:
@@ -65,6 +71,11 @@ private:
   SmallVector<Value> placeOf(OpOperand &operand, ValueRange at);
   Value read(OpOperand &operand, ValueRange at, Value mask);
   SmallVector<Value> emit(ValueRange at, ValueRange sums, Value mask);
+  bool waitsForSums();
+  void makeSteps(SmallVector<Value> at, Value begin, Value end,
+                 SmallVector<Value> &sums, unsigned unroll);
+  Value makeWideSteps(SmallVector<Value> at, Value begin, Value extent,
+                      SmallVector<Value> &sums);
   void makeRow(SmallVector<Value> at, Value extent);
   Value splat(Value scalar) {
     return vector::BroadcastOp::create(
@@ -73,6 +84,7 @@ private:
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
+  Value numbersAlong(unsigned dim, ValueRange at);
   Value makeWide(Operation &inner, ValueRange operands);
 
   IRRewriter &rewriter;
@@ -112,13 +124,13 @@ bool RowVectorizer::matchOperand(OpOperand &operand) {
   return true;
 }
 
-/// The outputs that the last axis is summed up to, or the like.
+/// The outputs that the last axis is summed up to, or the like. Along other
+/// axes rows are summed up in memory.
 bool RowVectorizer::matchReduction() {
   combiners.assign(op.getNumDpsInits(), nullptr);
-  if (op.getNumReductionLoops() == 0)
-    return true;
   if (op.getIteratorTypesArray()[last] != utils::IteratorType::reduction)
-    return false;
+    return llvm::all_of(op.getDpsInitsMutable(),
+                        [&](OpOperand &init) { return runsAlong(init); });
   for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
     if (runsAlong(init))
       continue;
@@ -140,21 +152,29 @@ bool RowVectorizer::matchReduction() {
   return true;
 }
 
+/// Bits of a number, of an index as many as of an address; 0 for other types.
+static unsigned bitsOf(Type type) {
+  if (type.isIndex())
+    return 64;
+  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+}
+
 bool RowVectorizer::matchBody() {
   unsigned bits = 8;
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (isa<arith::ConstantOp>(inner))
       continue;
-    if (!OpTrait::hasElementwiseMappableTraits(&inner) ||
-        !isMemoryEffectFree(&inner) || !isSpeculatable(&inner))
+    if (!isa<linalg::IndexOp>(inner) &&
+        (!OpTrait::hasElementwiseMappableTraits(&inner) ||
+         !isMemoryEffectFree(&inner) || !isSpeculatable(&inner)))
       return false;
     for (Value value : inner.getResults())
-      if (!value.getType().isIntOrFloat())
+      if (bitsOf(value.getType()) == 0)
         return false;
     for (Value value : inner.getOperands()) {
-      if (!value.getType().isIntOrFloat())
+      if (bitsOf(value.getType()) == 0)
         return false;
-      bits = std::max(bits, value.getType().getIntOrFloatBitWidth());
+      bits = std::max(bits, bitsOf(value.getType()));
     }
   }
   for (Value operand : op->getOperands())
@@ -164,16 +184,22 @@ bool RowVectorizer::matchBody() {
   return lanes > 1;
 }
 
+/// True for functions that LLVM leaves numbers of to libm.
+static bool needsVectors(linalg::GenericOp op) {
+  return llvm::any_of(*op.getBody(), [](Operation &inner) {
+    return isa<math::SinOp, math::CosOp>(inner) &&
+           inner.getResult(0).getType().isF32();
+  });
+}
+
 bool RowVectorizer::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumLoops() < 2 || maskBits == 0)
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 || maskBits == 0)
     return false;
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  kinds.pop_back();
-  if (!llvm::all_of(kinds, [](utils::IteratorType kind) {
-        return kind == utils::IteratorType::parallel;
-      }))
+  bool reducesRows = kinds.pop_back_val() == utils::IteratorType::reduction;
+  if (reducesRows && op.getNumReductionLoops() > 1)
     return false;
-  bool broadcasts = op.getNumReductionLoops() > 0;
+  bool broadcasts = op.getNumReductionLoops() > 0 || needsVectors(op);
   for (OpOperand &operand : op->getOpOperands()) {
     if (!matchOperand(operand))
       return false;
@@ -182,11 +208,37 @@ bool RowVectorizer::match() {
   // Without, LLVM does as well.
   if (!broadcasts || op.getStaticLoopRanges()[last] == 1)
     return false;
-  if (op.getNumReductionLoops() == 0)
-    for (OpOperand &init : op.getDpsInitsMutable())
-      if (!runsAlong(init))
-        return false;
   return matchReduction() && matchBody();
+}
+
+/// The order of axes in which the last one is what neighbours in memory differ
+/// in; none where that is so already, or for no axis.
+static std::optional<SmallVector<unsigned>> orderForRows(linalg::GenericOp op) {
+  unsigned count = op.getNumLoops();
+  auto isRowAxis = [&](unsigned dim) {
+    bool used = false;
+    for (OpOperand &operand : op->getOpOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      if (!map.isFunctionOfDim(dim))
+        continue;
+      auto expr = dyn_cast<AffineDimExpr>(map.getResults().back());
+      if (!expr || expr.getPosition() != dim ||
+          !hasUnitLastStride(cast<MemRefType>(operand.get().getType())))
+        return false;
+      used = true;
+    }
+    return used && op.getStaticLoopRanges()[dim] != 1;
+  };
+  if (!op.hasPureBufferSemantics() || count < 2 || isRowAxis(count - 1))
+    return std::nullopt;
+  for (unsigned dim = count - 1; dim-- > 0;)
+    if (isRowAxis(dim)) {
+      auto order = llvm::to_vector(llvm::seq<unsigned>(0, count));
+      order.erase(order.begin() + dim);
+      order.push_back(dim);
+      return order;
+    }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,6 +286,16 @@ Value RowVectorizer::makeWide(Operation &inner, ValueRange operands) {
   return b.create(state)->getResult(0);
 }
 
+/// Where the elements of a vector that begins at `at` are along axis `dim`.
+Value RowVectorizer::numbersAlong(unsigned dim, ValueRange at) {
+  Value first = splat(at[dim]);
+  if (dim != last)
+    return first;
+  Value steps =
+      vector::StepOp::create(b, VectorType::get({lanes}, b.getIndexType()));
+  return arith::AddIOp::create(b, first, steps);
+}
+
 /// One vector of a row that begins at `at`; returns the reductions' vectors.
 SmallVector<Value> RowVectorizer::emit(ValueRange at, ValueRange sums,
                                        Value mask) {
@@ -251,6 +313,10 @@ SmallVector<Value> RowVectorizer::emit(ValueRange at, ValueRange sums,
       continue;
     if (isa<arith::ConstantOp>(inner)) {
       b.clone(inner, mapping);
+      continue;
+    }
+    if (auto number = dyn_cast<linalg::IndexOp>(inner)) {
+      mapping.map(number.getResult(), numbersAlong(number.getDim(), at));
       continue;
     }
     Value wide =
@@ -298,6 +364,68 @@ static vector::CombiningKind kindOf(Operation *combiner) {
       .Case<arith::MinUIOp>([](auto) { return vector::CombiningKind::MINUI; });
 }
 
+/// True for reductions whose steps are short: each waits for the sum of the one
+/// before. Steps that compute more have enough to do meanwhile.
+bool RowVectorizer::waitsForSums() {
+  constexpr unsigned kShort = 4;
+  unsigned count = 0;
+  for (Operation &inner : op.getBody()->without_terminator())
+    if (++count > kShort || !isa<arith::ArithDialect>(inner.getDialect()))
+      return false;
+  return !llvm::is_contained(combiners, nullptr);
+}
+
+/// Steps of `unroll` vectors from `begin` to `end`; `sums` has the reductions'
+/// vectors, for each of the `unroll` its own.
+void RowVectorizer::makeSteps(SmallVector<Value> at, Value begin, Value end,
+                              SmallVector<Value> &sums, unsigned unroll) {
+  OpBuilder::InsertionGuard guard(b);
+  auto steps = scf::ForOp::create(b, begin, end, index(lanes * unroll), sums);
+  if (!steps.getBody()->empty())
+    rewriter.eraseOp(steps.getBody()->getTerminator());
+  b.setInsertionPointToEnd(steps.getBody());
+  ValueRange before = steps.getRegionIterArgs();
+  size_t each = sums.size() / unroll;
+  SmallVector<Value> next;
+  for (unsigned k = 0; k < unroll; ++k) {
+    at.push_back(b.createOrFold<arith::AddIOp>(steps.getInductionVar(),
+                                               index(k * lanes)));
+    llvm::append_range(next, emit(at, before.slice(k * each, each), Value()));
+    at.pop_back();
+  }
+  scf::YieldOp::create(b, next);
+  sums.assign(steps.getResults().begin(), steps.getResults().end());
+}
+
+/// The beginning of a row that is reduced, several vectors at once: each has
+/// sums of its own, so that none waits for the one before. Returns its end.
+Value RowVectorizer::makeWideSteps(SmallVector<Value> at, Value begin,
+                                   Value extent, SmallVector<Value> &sums) {
+  std::optional<int64_t> known = getConstantIntValue(extent);
+  int64_t width = lanes * kUnroll;
+  if (known && *known < 2 * width)
+    return begin;
+  Value rest = b.createOrFold<arith::RemUIOp>(extent, index(width));
+  Value end = b.createOrFold<arith::SubIOp>(extent, rest);
+  size_t each = sums.size();
+  SmallVector<Value> all;
+  for (unsigned k = 0; k < kUnroll; ++k)
+    llvm::append_range(all, sums);
+  makeSteps(at, begin, end, all, kUnroll);
+  unsigned n = 0;
+  for (Operation *combiner : combiners) {
+    if (!combiner)
+      continue;
+    auto join = [&](unsigned x, unsigned y) {
+      return makeWide(*combiner, {all[x * each + n], all[y * each + n]});
+    };
+    static_assert(kUnroll == 4);
+    sums[n] = makeWide(*combiner, {join(0, 1), join(2, 3)});
+    ++n;
+  }
+  return end;
+}
+
 void RowVectorizer::makeRow(SmallVector<Value> at, Value extent) {
   SmallVector<Value> sums;
   for (Operation *combiner : combiners)
@@ -311,20 +439,10 @@ void RowVectorizer::makeRow(SmallVector<Value> at, Value extent) {
   Value step = index(lanes);
   Value rest = b.createOrFold<arith::RemUIOp>(extent, step);
   Value whole = b.createOrFold<arith::SubIOp>(extent, rest);
-  auto body = [&](OpBuilder &, Location, Value column, ValueRange before) {
-    at.push_back(column);
-    scf::YieldOp::create(b, emit(at, before, Value()));
-    at.pop_back();
-  };
-  {
-    OpBuilder::InsertionGuard guard(b);
-    auto wholes = scf::ForOp::create(b, index(0), whole, step, sums);
-    if (!wholes.getBody()->empty())
-      rewriter.eraseOp(wholes.getBody()->getTerminator());
-    b.setInsertionPointToEnd(wholes.getBody());
-    body(b, b.getLoc(), wholes.getInductionVar(), wholes.getRegionIterArgs());
-    sums.assign(wholes.getResults().begin(), wholes.getResults().end());
-  }
+  Value begin = index(0);
+  if (waitsForSums())
+    begin = makeWideSteps(at, begin, extent, sums);
+  makeSteps(at, begin, whole, sums, /*unroll=*/1);
   Value left =
       b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ne, rest, index(0));
   auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), left,
@@ -375,6 +493,8 @@ void RowVectorizer::rewrite() {
   Value columns = extent(last);
   for (unsigned k = 0; k < last; ++k) {
     auto rows = scf::ForOp::create(b, index(0), extent(k), index(1));
+    if (isParallelDim(op, k))
+      markParallel(rows);
     at.push_back(rows.getInductionVar());
     b.setInsertionPointToStart(rows.getBody());
   }
@@ -392,6 +512,10 @@ struct LoopVectorizeRows
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
+      if (std::optional<SmallVector<unsigned>> order = orderForRows(op)) {
+        rewriter.setInsertionPoint(op);
+        op = *linalg::interchangeGenericOp(rewriter, op, *order);
+      }
       RowVectorizer vectorizer(rewriter, op, vectorBits, maskBits);
       if (!vectorizer.match())
         continue;

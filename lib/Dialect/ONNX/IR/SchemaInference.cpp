@@ -415,6 +415,16 @@ static LogicalResult runInference(NodeContext &context, const OpSchema &schema,
   return success();
 }
 
+/// True if output `i` is a map, or a sequence of maps, whatever its elements.
+static bool isMap(const OpSchema &schema, size_t i) {
+  if (i >= schema.outputs().size())
+    return false;
+  const auto &types = schema.outputs()[i].GetTypes();
+  return !types.empty() && llvm::all_of(types, [](const std::string *type) {
+    return StringRef(*type).contains("map(");
+  });
+}
+
 LogicalResult loopc::onnx::inferNodeTypes(NodeOp node,
                                           SmallVectorImpl<Type> &types,
                                           EmitError emitError,
@@ -440,6 +450,12 @@ LogicalResult loopc::onnx::inferNodeTypes(NodeOp node,
                   : schema ? getResultType(node, i, *context->getOutputType(i),
                                            cache.getImpl())
                            : dropHints(result.getType());
+      if (!type && schema && isMap(*schema, i))
+        return emitError()
+               << "output #" << i
+               << " is a map: maps are not supported, only tensors, sequences "
+                  "and optionals (skl2onnx leaves maps out with "
+                  "options={'zipmap': False})";
       if (!type)
         return emitError() << "output #" << i
                            << " has no type that can be inferred";

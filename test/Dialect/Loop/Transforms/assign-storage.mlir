@@ -128,3 +128,64 @@ func.func @size_of_iteration(%n: i64) {
   }
   return
 }
+
+// Computed element by element, the new value is written over the old one.
+// CHECK-LABEL: func @over(
+// CHECK: loop.loop {{.*}} carried(%[[X:[^ ]+]] = %{{[^ ]+}} : memref<4xf32>)
+// CHECK-NOT: memref.alloc
+// CHECK: linalg.generic {{.*}} ins(%[[X]] : memref<4xf32>) outs(%[[X]] : memref<4xf32>)
+// CHECK: loop.yield {{.*}} carried(%[[X]] :
+func.func @over(%n: i64) -> memref<4xf32> {
+  %a = memref.alloc() : memref<4xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<4xf32>) {
+    %t = memref.alloc() : memref<4xf32>
+    linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%x : memref<4xf32>) outs(%t : memref<4xf32>) {
+    ^bb0(%u: f32, %o: f32):
+      %y = arith.mulf %u, %u : f32
+      linalg.yield %y : f32
+    }
+    memref.dealloc %x : memref<4xf32>
+    loop.yield while(%c : i1) carried(%t : memref<4xf32>)
+  }
+  return %r : memref<4xf32>
+}
+
+// Not where another element is read.
+// CHECK-LABEL: func @turned(
+// CHECK: linalg.generic {{.*}} ins(%[[X:[^ ]+]] : memref<4x4xf32>) outs(%[[Y:[^ ]+]] : memref<4x4xf32>)
+// CHECK: loop.yield {{.*}} carried(%[[Y]], %[[X]] :
+func.func @turned(%n: i64) -> memref<4x4xf32> {
+  %a = memref.alloc() : memref<4x4xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<4x4xf32>) {
+    %t = memref.alloc() : memref<4x4xf32>
+    linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%x : memref<4x4xf32>) outs(%t : memref<4x4xf32>) {
+    ^bb0(%u: f32, %o: f32):
+      linalg.yield %u : f32
+    }
+    memref.dealloc %x : memref<4x4xf32>
+    loop.yield while(%c : i1) carried(%t : memref<4x4xf32>)
+  }
+  return %r : memref<4x4xf32>
+}
+
+// Inputs share dimensions of one name.
+// CHECK-LABEL: func @named(
+// CHECK: loop.loop
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @named(%n: i64, %v: memref<?xf32> {loopc.dims = ["D"]}, %h: memref<?xf32> {loopc.dims = ["D"]}) -> memref<?xf32> {
+  %c0 = arith.constant 0 : index
+  %d = memref.dim %v, %c0 : memref<?xf32>
+  %e = memref.dim %h, %c0 : memref<?xf32>
+  %a = memref.alloc(%e) : memref<?xf32>
+  memref.copy %h, %a : memref<?xf32> to memref<?xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<?xf32>) {
+    %t = memref.alloc(%d) : memref<?xf32>
+    memref.copy %x, %t : memref<?xf32> to memref<?xf32>
+    memref.dealloc %x : memref<?xf32>
+    loop.yield while(%c : i1) carried(%t : memref<?xf32>)
+  }
+  return %r : memref<?xf32>
+}

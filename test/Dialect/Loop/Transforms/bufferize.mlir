@@ -86,3 +86,23 @@ func.func @lists(%s: !onnx.seq<tensor<*xf32>>, %x: tensor<?x2xf32>, %shape: tens
   %w = tensor.insert %v into %e#0[%p] : tensor<?xf32>
   return %t, %w : !onnx.seq<tensor<*xf32>>, tensor<?xf32>
 }
+
+// In place, unless what is transformed is needed afterwards.
+// CHECK-LABEL: func @fourier(
+// CHECK-SAME: %[[X:[^:]+]]: memref<8x2xf64
+func.func @fourier(%x: tensor<8x2xf64> {bufferization.writable = false}, %v: f64)
+    -> (tensor<8x2xf64>, tensor<8x2xf64>) {
+  // CHECK: %[[A:.*]] = memref.alloc
+  // CHECK: memref.copy %[[X]], %[[A]]
+  // CHECK: loop.fourier %[[A]] : memref<8x2xf64>
+  %y = loop.fourier %x : tensor<8x2xf64>
+  // CHECK: %[[B:.*]] = memref.alloc
+  // CHECK: linalg.fill {{.*}} outs(%[[B]]
+  // CHECK-NOT: memref.copy
+  // CHECK: loop.fourier %[[B]] inverse : memref<8x2xf64>
+  %e = tensor.empty() : tensor<8x2xf64>
+  %f = linalg.fill ins(%v : f64) outs(%e : tensor<8x2xf64>) -> tensor<8x2xf64>
+  %z = loop.fourier %f inverse : tensor<8x2xf64>
+  // CHECK: return %[[A]], %[[B]]
+  return %y, %z : tensor<8x2xf64>, tensor<8x2xf64>
+}

@@ -122,3 +122,41 @@ func.func @division(%n: i64, %a0: tensor<9xi32>, %b: tensor<9xi32>) -> tensor<9x
   }
   return %r : tensor<9xi32>
 }
+
+// Truth values are bytes in memory and masks in registers; the number of the
+// iteration is one for all elements.
+// CHECK-LABEL: func @masks(
+// CHECK: linalg.generic
+// CHECK: %[[BYTES:.*]] = linalg.generic
+// CHECK: arith.extui %{{.*}} : i1 to i8
+// CHECK: scf.for
+// CHECK: %[[READ:.*]] = vector.transfer_read %[[BYTES]]{{.*}} vector<8xi8>
+// CHECK: %[[MASK:.*]] = arith.trunci %[[READ]] : vector<8xi8> to vector<8xi1>
+// CHECK: %[[R:.*]]:2 = loop.loop (%[[I:[^ ]+]] : i64, {{.*}} carried(%{{[^ ]+}} = %{{[^ ]+}} : vector<8xi64>, %{{[^ ]+}} = %[[MASK]] : vector<8xi1>)
+// CHECK: vector.broadcast %[[I]] : i64 to vector<8xi64>
+// CHECK: arith.extui %[[R]]#1 : vector<8xi1> to vector<8xi8>
+// CHECK: arith.trunci %{{.*}} : i8 to i1
+func.func @masks(%n: i64, %a0: tensor<?xi64>, %b0: tensor<?xi1>) -> (tensor<?xi64>, tensor<?xi1>) {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %a0, %c0 : tensor<?xi64>
+  %e = tensor.empty(%d) : tensor<?xi64>
+  %f = tensor.empty(%d) : tensor<?xi1>
+  %init = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%b0 : tensor<?xi1>) outs(%f : tensor<?xi1>) {
+  ^bb0(%u: i1, %o: i1):
+    linalg.yield %u : i1
+  } -> tensor<?xi1>
+  %r:2 = loop.loop (%i : i64, %k : i1) trips(%n : i64) carried(%a = %a0 : tensor<?xi64>, %b = %init : tensor<?xi1>) {
+    %s = tensor.from_elements %i : tensor<i64>
+    %y:2 = linalg.generic {indexing_maps = [#one, #one, affine_map<(i) -> ()>, #one, #one], iterator_types = ["parallel"]}
+        ins(%a, %b, %s : tensor<?xi64>, tensor<?xi1>, tensor<i64>) outs(%e, %f : tensor<?xi64>, tensor<?xi1>) {
+    ^bb0(%u: i64, %v: i1, %w: i64, %o: i64, %p: i1):
+      %q = arith.addi %u, %w : i64
+      %t = arith.select %v, %q, %u : i64
+      %g = arith.cmpi slt, %t, %w : i64
+      linalg.yield %t, %g : i64, i1
+    } -> (tensor<?xi64>, tensor<?xi1>)
+    loop.yield while(%k : i1) carried(%y#0, %y#1 : tensor<?xi64>, tensor<?xi1>)
+  }
+  return %r#0, %r#1 : tensor<?xi64>, tensor<?xi1>
+}

@@ -103,10 +103,10 @@ func.func @rows(%A: tensor<?x4x64xf32>, %B: tensor<64x32xf32>, %C: tensor<?x4x32
 #b = affine_map<(m, k, n) -> (k, n)>
 #c = affine_map<(m, k, n) -> (m, n)>
 // CHECK: #[[FROM:.*]] = affine_map<(d0, d1) -> (d0, d1)>
-// CHECK: #[[TO:.*]] = affine_map<(d0, d1) -> (d0 floordiv 128, d1, d0 mod 128)>
+// CHECK: #[[TO:.*]] = affine_map<(d0, d1) -> (d0 floordiv 32, d1, d0 mod 32)>
 // CHECK-LABEL: func @invariant
 // CHECK-SAME:    %[[W:.*]]: tensor<256x256xf32>, %[[H:.*]]: tensor<1x256xf32>
-// CHECK:       %[[E:.*]] = tensor.empty() : tensor<2x256x128xf32>
+// CHECK:       %[[E:.*]] = tensor.empty() : tensor<8x256x32xf32>
 // CHECK:       %[[P:.*]] = linalg.generic {indexing_maps = [#[[FROM]], #[[TO]]]{{.*}} ins(%[[W]] : {{.*}} outs(%[[E]] :
 // CHECK:       scf.for
 // CHECK:         scf.for

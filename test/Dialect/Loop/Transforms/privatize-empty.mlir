@@ -25,3 +25,17 @@ func.func @user_in_loop(%n: i64, %x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// memref.collapse_shape has no type for a group of 0 and an unknown extent.
+// CHECK-LABEL: func @empty_collapse(
+// CHECK-SAME: %[[X:.*]]: tensor<0x?x?xf32>
+func.func @empty_collapse(%x: tensor<0x?x?xf32>) -> (tensor<?x?xf32>, tensor<0x?xf32>) {
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : index
+  // CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
+  // CHECK-DAG: %[[N:.*]] = tensor.dim %[[X]], %[[TWO]]
+  // CHECK-DAG: tensor.collapse_shape {{.*}} {{\[\[}}0], [1, 2]] : tensor<0x?x?xf32> into tensor<0x?xf32>
+  // CHECK: tensor.empty(%[[ZERO]], %[[N]]) : tensor<?x?xf32>
+  %a = tensor.collapse_shape %x [[0, 1], [2]] : tensor<0x?x?xf32> into tensor<?x?xf32>
+  %b = tensor.collapse_shape %x [[0], [1, 2]] : tensor<0x?x?xf32> into tensor<0x?xf32>
+  return %a, %b : tensor<?x?xf32>, tensor<0x?xf32>
+}

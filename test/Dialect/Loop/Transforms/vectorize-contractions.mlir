@@ -93,13 +93,16 @@ func.func @remainder(%A: memref<3x5xf32>, %B: memref<5x23xf32>, %C: memref<3x23x
 
 // -----
 
-// Unknown sizes: one or two rows, many rows, and what is left of them; rows
-// beyond the end are the last one again.
+// Unknown sizes: one or two rows, many rows, and what is left of them, where rows
+// beyond the end are the last one again. For many rows what tiles read as vectors
+// is brought together first.
 
 #a = affine_map<(m, k, n) -> (m, k)>
 #b = affine_map<(m, k, n) -> (k, n)>
 #c = affine_map<(m, k, n) -> (m, n)>
 // CHECK-LABEL: func @dynamic
+// CHECK-SAME:  %{{.*}}, %[[B:.*]]: memref<?x?xf32>, %
+// CHECK:       %[[PLACE:.*]] = memref.alloc() : memref<512x32xf32>
 // CHECK:       scf.if
 // Eight rows of the second matrix at a time.
 // CHECK:         scf.for {{.*}} step %c8
@@ -111,14 +114,79 @@ func.func @remainder(%A: memref<3x5xf32>, %B: memref<5x23xf32>, %C: memref<3x23x
 // CHECK:           :4 = scf.for
 // CHECK:       } else {
 // CHECK:         scf.for {{.*}} step %c512
-// CHECK:           scf.for {{.*}} step %c8
+// CHECK:           scf.for {{.*}} step %c256
+// CHECK:             %[[STRIP:.*]] = scf.if
+// CHECK:               vector.store {{.*}} %[[PLACE]]
+// CHECK:             } else {
+// CHECK:               memref.subview %[[B]]
+// CHECK:             scf.for {{.*}} step %c8
+// CHECK-NOT:           arith.minsi
+// CHECK:               :16 = scf.for
+// CHECK:                 vector.maskedload %[[STRIP]]
+// What is left over reads the matrix.
+// CHECK:           scf.for {{.*}} step %c4
 // CHECK:             arith.minsi
-// CHECK:             :16 = scf.for
-// CHECK:           scf.for {{.*}} step %c8
 // CHECK:             :8 = scf.for
+// CHECK:               vector.maskedload %[[B]]
+// CHECK:       memref.dealloc %[[PLACE]]
 func.func @dynamic(%A: memref<?x?xf32>, %B: memref<?x?xf32>, %C: memref<?x?xf32>) {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
       ins(%A, %B : memref<?x?xf32>, memref<?x?xf32>) outs(%C : memref<?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// One row of an unknown number of columns: whole tiles read four panels; the
+// rest, in which there may be fewer, is read panel by panel.
+
+#a = affine_map<(m, k, n) -> (m, k)>
+#b = affine_map<(m, k, n) -> (n floordiv 32, k, n mod 32)>
+#c = affine_map<(m, k, n) -> (m, n)>
+// CHECK-LABEL: func @some_panels
+// CHECK:       scf.for %{{.*}} = %c0 to %[[WHOLE:.*]] step %c128
+// CHECK-NOT:     mask
+// CHECK:         :8 = scf.for
+// CHECK:       scf.for %{{.*}} = %[[WHOLE]] to %{{.*}} step %c32
+// CHECK:         vector.create_mask
+// CHECK:         :2 = scf.for
+// CHECK-NOT:       vector.maskedload
+// CHECK:         vector.maskedstore
+func.func @some_panels(%A: memref<1x64xf32>, %P: memref<?x64x32xf32>, %C: memref<1x?xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%A, %P : memref<1x64xf32>, memref<?x64x32xf32>) outs(%C : memref<1x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// Sums in blocks begin with the fill in the first one, which there is even of no
+// terms.
+
+#a = affine_map<(m, k, n) -> (m, k)>
+#b = affine_map<(m, k, n) -> (k, n)>
+#c = affine_map<(m, k, n) -> (m, n)>
+// CHECK-LABEL: func @blocks_begin
+// CHECK-NOT:   linalg.fill
+// CHECK:       %[[MOST:.*]] = arith.maxsi %{{.*}}, %c1
+// CHECK:       scf.for %[[K:.*]] = %c0 to %[[MOST]] step %c512
+// CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[K]], %c0
+// CHECK:         arith.select %[[FIRST]]
+func.func @blocks_begin(%A: memref<96x?xf32>, %B: memref<?x32xf32>, %C: memref<96x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%C : memref<96x32xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%A, %B : memref<96x?xf32>, memref<?x32xf32>) outs(%C : memref<96x32xf32>) {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %y fastmath<contract> : f32
     %t = arith.addf %s, %p fastmath<contract> : f32
@@ -163,6 +231,39 @@ func.func @ordered(%x: memref<100xf32>, %W: memref<64x100xf32>, %y: memref<64xf3
   ^bb0(%a: f32, %w: f32, %s: f32):
     %p = arith.mulf %a, %w : f32
     %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// Rows times rows, many of them if the run says so: those that become columns are
+// transposed in strips; few go along the sum. Twenty terms are two vectors.
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+// CHECK-LABEL: func @many_rows_of_rows
+// CHECK-SAME:    %[[A:[^:]*]]: memref<?x20xf32>, %[[B:[^:]*]]: memref<?x20xf32>
+// CHECK:       %[[PLACE:.*]] = memref.alloc() : memref<32x32xf32>
+// CHECK:       %[[MANY:.*]] = arith.cmpi sge, %{{.*}}, %c32
+// CHECK:       scf.if %[[MANY]]
+// CHECK-COUNT-16: vector.maskedload %[[B]]
+// CHECK-COUNT-64: vector.shuffle
+// CHECK-COUNT-16: vector.store %{{.*}}, %[[PLACE]]
+// CHECK:         :16 = scf.for
+// CHECK-NOT:     vector.reduction
+// CHECK:       } else {
+// CHECK-NOT:     %[[PLACE]]
+// CHECK:         vector.reduction
+// CHECK:       memref.dealloc %[[PLACE]]
+func.func @many_rows_of_rows(%A: memref<?x20xf32>, %B: memref<?x20xf32>, %C: memref<?x?xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%A, %B : memref<?x20xf32>, memref<?x20xf32>) outs(%C : memref<?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<reassoc,contract> : f32
     linalg.yield %t : f32
   }
   return
@@ -261,6 +362,92 @@ func.func @convolution(%x: memref<4x66x66xf32>, %f: memref<16x4x3x3xf32>, %y: me
       ins(%x, %f : memref<4x66x66xf32>, memref<16x4x3x3xf32>) outs(%y : memref<16x64x64xf32>) {
   ^bb0(%a: f32, %w: f32, %s: f32):
     %p = arith.mulf %a, %w fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// Positions two apart: every second element of two vectors, the second of which
+// ends with the last element that is wanted.
+
+#x = affine_map<(c, i, w) -> (c, w * 2 + i)>
+#f = affine_map<(c, i, w) -> (c, i)>
+#y = affine_map<(c, i, w) -> (c, w)>
+// CHECK-LABEL: func @apart
+// CHECK:       %[[ONE:.*]] = vector.constant_mask [1]
+// CHECK:       :3 = scf.for %[[I:.*]] = %c0 to %c3 step %c1
+// CHECK:         %[[A:.*]] = vector.load %{{.*}} : memref<8x67xf32>, vector<16xf32>
+// CHECK-NEXT:    vector.shuffle %[[A]], %[[A]] [16, 18, 20, 22, 24, 26, 28, 30, -1, -1, -1, -1, -1, -1, -1, -1]
+// CHECK:         %[[B:.*]] = vector.load %{{.*}} : memref<8x67xf32>, vector<16xf32>
+// CHECK:         vector.shuffle %{{.*}}, %[[B]] [0, 1, 2, 3, 4, 5, 6, 7, 17, 19, 21, 23, 25, 27, 29, 31]
+// The last vector has one element, which is one element of what is read.
+// CHECK:         vector.maskedload %{{.*}}, %[[ONE]]
+// CHECK:       vector.maskedstore %{{.*}}, %[[ONE]]
+// CHECK-NOT:   linalg.generic
+// NEON-LABEL:  func @apart
+// NEON-NOT:    linalg.generic
+// NEON:        return
+func.func @apart(%x: memref<8x67xf32>, %f: memref<8x3xf32>, %y: memref<8x33xf32>) {
+  linalg.generic {indexing_maps = [#x, #f, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %f : memref<8x67xf32>, memref<8x3xf32>) outs(%y : memref<8x33xf32>) {
+  ^bb0(%a: f32, %w: f32, %s: f32):
+    %p = arith.mulf %a, %w fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// Short rows that share no vectors: seven at a time, whose sums do not wait for
+// each other.
+
+#x = affine_map<(c, h, i, j, w) -> (c, h + i, w + j)>
+#f = affine_map<(c, h, i, j, w) -> (c, i, j)>
+#y = affine_map<(c, h, i, j, w) -> (c, h, w)>
+// CHECK-LABEL: func @depthwise
+// CHECK:       scf.for %{{.*}} = %c0 to %c32 step %c1
+// CHECK:         :7 = scf.for %{{.*}} = %c0 to %c3 step %c1
+// CHECK:           :7 = scf.for %{{.*}} = %c0 to %c3 step %c1
+// CHECK:         vector.maskedstore
+// CHECK-NOT:   linalg.generic
+func.func @depthwise(%x: memref<32x9x9xf32>, %f: memref<32x3x3xf32>, %y: memref<32x7x7xf32>) {
+  linalg.generic {indexing_maps = [#x, #f, #y],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction", "parallel"]}
+      ins(%x, %f : memref<32x9x9xf32>, memref<32x3x3xf32>) outs(%y : memref<32x7x7xf32>) {
+  ^bb0(%a: f32, %w: f32, %s: f32):
+    %p = arith.mulf %a, %w fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// Many rows: blocks of them, each of which stays in a cache for all columns.
+
+#a = affine_map<(m, k, n) -> (m, k)>
+#b = affine_map<(m, k, n) -> (k, n)>
+#c = affine_map<(m, k, n) -> (m, n)>
+// CHECK-LABEL: func @many_rows
+// CHECK:       scf.for %[[R:.*]] = %c0 to %c1000 step %c256
+// CHECK:         %[[END:.*]] = arith.minsi
+// CHECK:         scf.for %{{.*}} = %c0 to %c96 step %c32
+// CHECK:           scf.for %{{.*}} = %[[R]] to %[[END]] step %c8
+// CHECK:             :16 = scf.for
+// Three rows are left over.
+// CHECK:       scf.for %{{.*}} = %c0 to %c96 step %c32
+// CHECK:         :6 = scf.for
+func.func @many_rows(%A: memref<1003x256xf32>, %B: memref<256x96xf32>, %C: memref<1003x96xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%A, %B : memref<1003x256xf32>, memref<256x96xf32>) outs(%C : memref<1003x96xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y fastmath<contract> : f32
     %t = arith.addf %s, %p fastmath<contract> : f32
     linalg.yield %t : f32
   }

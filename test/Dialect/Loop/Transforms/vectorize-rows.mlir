@@ -38,9 +38,15 @@ func.func @broadcast(%x: memref<?x?xf32>, %w: memref<?xf32>, %c: memref<?x1xf32>
 
 // CHECK-LABEL: func @sum(
 // CHECK: %[[NONE:.*]] = arith.constant dense<-0.000000e+00> : vector<16xf32>
-// CHECK: %[[S:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[NONE]])
+// Four vectors at once, each with a sum of its own; then the others one by one.
+// CHECK: %[[F:[^ ]+]]:4 = scf.for {{.*}} iter_args(%{{[^ ]+}} = %[[NONE]], %{{[^ ]+}} = %[[NONE]],
+// CHECK-COUNT-4: vector.load
+// CHECK: %[[AB:.*]] = arith.addf %[[F]]#0, %[[F]]#1 fastmath<reassoc>
+// CHECK: %[[CD:.*]] = arith.addf %[[F]]#2, %[[F]]#3 fastmath<reassoc>
+// CHECK: %[[ABCD:.*]] = arith.addf %[[AB]], %[[CD]] fastmath<reassoc>
+// CHECK: %[[S:[^ ]+]] = scf.for {{.*}} iter_args(%[[A:[^ ]+]] = %[[ABCD]])
 // CHECK: arith.addf {{.*}} fastmath<reassoc> : vector<16xf32>
-// CHECK: %[[T:.*]] = scf.if
+// CHECK: %[[T:[^ ]+]] = scf.if
 // CHECK: %[[J:.*]] = arith.addf %[[S]], %{{.*}}
 // CHECK: arith.select %{{.*}}, %[[J]], %[[S]] : vector<16xi1>
 // CHECK: %[[R:.*]] = vector.reduction <add>, %[[T]] fastmath<reassoc>
@@ -79,6 +85,43 @@ func.func @left_alone(%x: memref<?x?xf32>, %y: memref<?xf32>, %z: memref<?x?xf32
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : memref<?x?xf32>) outs(%z : memref<?x?xf32>) {
   ^bb0(%p: f32, %o: f32):
     %t = arith.negf %p : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// Neighbours of a row are summed up to in memory, row by row.
+// CHECK-LABEL: func @sum_of_columns(
+// CHECK-SAME: %[[X:[^:]+]]: memref<?x?xf32>, %[[Y:[^:]+]]: memref<?xf32>
+// CHECK: scf.for %[[I:[^ ]+]] =
+// CHECK: scf.for %[[J:[^ ]+]] =
+// CHECK-DAG: %[[V:.*]] = vector.load %[[X]][%[[I]], %[[J]]]
+// CHECK-DAG: %[[S:.*]] = vector.load %[[Y]][%[[J]]]
+// CHECK: %[[T:.*]] = arith.addf %[[V]], %[[S]] : vector<16xf32>
+// CHECK: vector.store %[[T]], %[[Y]][%[[J]]]
+func.func @sum_of_columns(%x: memref<?x?xf32>, %y: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#turned, #sum], iterator_types = ["parallel", "reduction"]} ins(%x : memref<?x?xf32>) outs(%y : memref<?xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %t = arith.addf %p, %o : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// Functions that LLVM has for numbers only; the place of an element.
+// CHECK-LABEL: func @sine(
+// CHECK: scf.for %[[J:[^ ]+]] =
+// CHECK-DAG: %[[FIRST:.*]] = vector.broadcast %[[J]] : index to vector<8xindex>
+// CHECK-DAG: %[[STEPS:.*]] = vector.step : vector<8xindex>
+// CHECK: arith.addi %[[FIRST]], %[[STEPS]] : vector<8xindex>
+// CHECK: math.sin %{{.*}} : vector<8xf32>
+func.func @sine(%x: memref<?xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : memref<?xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %k = arith.index_cast %i : index to i64
+    %f = arith.sitofp %k : i64 to f32
+    %t = math.sin %f : f32
     linalg.yield %t : f32
   }
   return

@@ -78,12 +78,20 @@ LOOP_GRAPH = (
     f"<layers>\n{X}{TRIPS}{GO}{LOOP}{RESULT}</layers>\n"
     + edges((1, 0, 4, 0), (2, 0, 4, 1), (0, 0, 4, 2), (4, 3, 3, 0))
 )  # fmt: skip
+READ = layer(4, "ReadValue", "read",
+             'variable_id="sum" variable_type="f32" variable_shape="2"', port(0), port(1),
+             "opset6")  # fmt: skip
+ASSIGN = layer(5, "Assign", "keep", 'variable_id="sum"', port(0), port(1), "opset6")
+STATE_GRAPH = (
+    f"<layers>\n{X}{C}{READ}{ADD}{ASSIGN}{RESULT}</layers>\n"
+    + edges((1, 0, 4, 0), (4, 1, 2, 0), (0, 0, 2, 1), (2, 2, 5, 0), (2, 2, 3, 0))
+)  # fmt: skip
 
 
 def main() -> None:
     """Writes what the command line asks for."""
     model, path, *changes = sys.argv[1:]
-    graph = {"add": ADD_GRAPH, "loop": LOOP_GRAPH}[model]
+    graph = {"add": ADD_GRAPH, "loop": LOOP_GRAPH, "state": STATE_GRAPH}[model]
     text = f'<?xml version="1.0"?>\n<net name="{model}" version="11">\n{graph}</net>\n'
     for old, new in zip(changes[::2], changes[1::2], strict=True):
         assert old in text, old

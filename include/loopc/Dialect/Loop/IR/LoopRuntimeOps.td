@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Operations on scalars that the runtime does: work on strings, random numbers.
+// Operations that the runtime does: work on strings, random numbers, Fourier
+// transforms.
 
 #ifndef LOOPC_DIALECT_LOOP_IR_LOOPRUNTIMEOPS_TD
 #define LOOPC_DIALECT_LOOP_IR_LOOPRUNTIMEOPS_TD
@@ -95,6 +96,38 @@ def Loop_CallOp : Loop_Op<"call", [
     $callee `(` $arguments `)` (`where` $where^)? attr-dict `:`
     functional-type($arguments, $result)
   }];
+}
+
+def Loop_FourierOp : Loop_Op<"fourier", [
+    DestinationStyleOpInterface, AlwaysSpeculatable,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "discrete Fourier transforms";
+  let description = [{
+    The discrete Fourier transform along the last axis but one of `data`, whose
+    last axis holds real and imaginary part:
+
+      y[.., k] = sum of x[.., m] e^(-2 pi i k m / n) for 0 <= m < n
+
+    or, with `inverse`, e^(2 pi i k m / n); nothing is divided by n. A buffer is
+    transformed in place.
+
+    ```mlir
+    func.func @spectra(%frames: tensor<?x400x2xf64>) -> tensor<?x400x2xf64> {
+      %y = loop.fourier %frames : tensor<?x400x2xf64>
+      return %y : tensor<?x400x2xf64>
+    }
+    ```
+  }];
+  let arguments = (ins
+      AnyTypeOf<[RankedTensorOf<[F64]>, MemRefOf<[F64]>]>:$data,
+      UnitAttr:$inverse);
+  let results = (outs Optional<RankedTensorOf<[F64]>>:$result);
+  let builders = [OpBuilder<(ins "mlir::Value":$data, "bool":$inverse)>];
+  let extraClassDeclaration = [{
+    mlir::MutableOperandRange getDpsInitsMutable() { return getDataMutable(); }
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
 }
 
 def Loop_RandomStreamOp : Loop_Op<"random_stream"> {

@@ -67,6 +67,31 @@ def LoopHoistDims : Pass<"loop-hoist-dims", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def LoopHoistChecks : Pass<"loop-hoist-checks", "::mlir::func::FuncOp"> {
+  let summary = "check once that the iterations' numbers are valid indices";
+  let description = [{
+    A check that the number of the iteration is below an extent that the loop
+    does not change becomes one before the loop, of the trip count, where the
+    iterations do nothing else that is seen outside, and where each of them
+    will run. Which check fails, and with which values, stays as it was
+    (`loop_order`).
+
+    ```mlir
+    loop.loop (%i : i64, %c : i1) trips(%n : i64) ... {
+      %ok = arith.cmpi ult, %i, %extent : i64
+      loop.check %ok, "index {} is out of range for {}"(%i, %extent : i64, i64)
+    // becomes
+    %ok = arith.cmpi ule, %n, %extent : i64
+    loop.check %ok, "index {} is out of range for {}"(%extent, %extent : i64, i64) iteration %extent : i64
+    loop.loop (%i : i64, %c : i1) trips(%n : i64) ... {
+    ```
+  }];
+  let statistics = [Statistic<"numHoisted", "hoisted",
+                              "checks moved before their loop">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect"];
+}
+
 def LoopCollectInPlace : Pass<"loop-collect-in-place", "::mlir::func::FuncOp"> {
   let summary = "write collected values into their final place";
   let description = [{
@@ -78,6 +103,88 @@ def LoopCollectInPlace : Pass<"loop-collect-in-place", "::mlir::func::FuncOp"> {
                               "collected values written in place">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LoopCountTrips : Pass<"loop-count-trips", "::mlir::func::FuncOp"> {
+  let summary = "make loops whose condition counts counted loops";
+  let description = [{
+    A condition that compares a number which changes by a constant in every
+    iteration with one that does not change (`<`, `<=`, `==` and their likes,
+    with and without sign; not, and) says how often the loop runs. The loop gets
+    that as its trip count, where the first condition holds, and loses the
+    condition: what it collects gets its size when it begins. Numbers that wrap
+    around are counted as the model would. The length of what a counted loop
+    collects is its trip count, also for those that ask for it.
+
+    ```mlir
+    loop.loop (%i : i64, %c : i1) while(%c0 : i1) carried(%k = %k0 : i64) {
+      %k1 = arith.addi %k, %c1 : i64
+      %go = arith.cmpi slt, %k1, %n : i64
+      loop.yield while(%go : i1) carried(%k1 : i64)
+    }
+    // becomes
+    %trips = %c0 ? 1 + max(0, %n - (%k0 + 1)) : 0
+    loop.loop (%i : i64, %c : i1) trips(%trips : i64) carried(%k = %k0 : i64) {
+    ```
+  }];
+  let statistics = [
+    Statistic<"numCounted", "counted", "conditions that became trip counts">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LoopFuseLoops : Pass<"loop-fuse-loops", "::mlir::func::FuncOp"> {
+  let summary = "make a loop and the one that reads its rows one loop";
+  let description = [{
+    A loop that runs as often as the one in front of it, and reads of that only
+    the row of each iteration (and nothing but rows), is moved into it. Not where
+    both can fail: all errors of the first loop come before those of the second
+    (`loop_order`). Not where one of them has products of matrices: those are
+    computed for all iterations at once, and two loops one behind the other have
+    the cache for one set of weights at a time.
+
+    ```mlir
+    %y = loop.loop (%i ...) trips(%n : i64) collect(tensor<?x4xf32> axis 0) {
+      loop.yield collect(%a : tensor<4xf32>)
+    }
+    %z = loop.loop (%i ...) trips(%n : i64) collect(tensor<?x4xf32> axis 0) {
+      %b = tensor.extract_slice %y[%i, 0] [1, 4] [1, 1]
+      ...
+    // becomes
+    %y, %z = loop.loop (%i ...) trips(%n : i64)
+        collect(tensor<?x4xf32> axis 0, tensor<?x4xf32> axis 0) {
+      ... // %b is %a
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "fused", "loops that were fused">];
+  let dependentDialects = ["::loopc::loop::LoopDialect"];
+}
+
+def LoopUnrollSmall : Pass<"loop-unroll-small", "::mlir::func::FuncOp"> {
+  let summary = "make loops of a few small iterations straight code";
+  let description = [{
+    A loop whose trip count is a small constant, and whose body is a few
+    operations on scalars and vectors, becomes its iterations. Their numbers are
+    constants, also in the messages of checks.
+
+    ```mlir
+    %r = loop.loop (%i : i64, %c : i1) trips(%c2 : i64) carried(%x = %x0 : f32) {
+      %y = arith.mulf %x, %a : f32
+      loop.yield while(%c : i1) carried(%y : f32)
+    }
+    // becomes
+    %y = arith.mulf %x0, %a : f32
+    %r = arith.mulf %y, %a : f32
+    ```
+  }];
+  let options = [
+    Option<"maxTrips", "max-trips", "int64_t", /*default=*/"8",
+           "trips that a loop may have">,
+    Option<"maxOps", "max-ops", "int64_t", /*default=*/"64",
+           "operations that there may be afterwards">];
+  let statistics = [
+    Statistic<"numUnrolled", "unrolled", "loops that were unrolled">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def LoopBatchSlices : Pass<"loop-batch-slices", "::mlir::func::FuncOp"> {
@@ -174,6 +281,66 @@ def LoopInterchangeElements
   let dependentDialects = ["::loopc::loop::LoopDialect",
     "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+}
+
+def LoopInterchangeScans
+    : Pass<"loop-interchange-scans", "::mlir::func::FuncOp"> {
+  let summary = "run elementwise loops over columns on transposed tiles";
+  let description = [{
+    A loop whose body computes element by element, and whose iterations read or
+    write successive columns (a scan over the last axis), runs on tiles of as
+    many rows and iterations as a vector has elements: a tile is read row by
+    row and transposed in registers, its iterations run on vectors of one
+    element a row, and what they give is transposed back. Any direction, any
+    number of operands; what lies along rows is read where it lies. What is no
+    whole tile is read and written under masks. The loop must have a trip count
+    and no condition, and what it computes must not be able to fail.
+
+    ```mlir
+    %r = loop.loop (%t ...) trips(%n : i64)
+        carried(%s = %s0 : tensor<?xf32>, %acc = %e : tensor<?x?xf32>) {
+      %x = tensor.extract_slice %xs[0, %t] [%rows, 1] [1, 1]
+      %y = linalg.generic ... ins(%s, %x : tensor<?xf32>, tensor<?xf32>)
+      %a = tensor.insert_slice %y into %acc[0, %t] [%rows, 1] [1, 1]
+    // becomes
+    scf.for %row = %c0 to %rows step %c16 {
+      loop.loop ... carried(%s = ... : vector<16xf32>, %acc = ...) {
+        vector.transfer_read %xs[%row, %t], ... %xs[%row + 15, %t]
+        vector.shuffle ...
+        scf.for %step = %c0 to %c16 step %c1 iter_args(%v = %s) { ... }
+        vector.shuffle ...
+        vector.transfer_write ...
+    ```
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "128",
+           "bits of a vector register">];
+  let statistics = [
+    Statistic<"numInterchanged", "interchanged", "loops that were interchanged">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def LoopFuseReductions
+    : Pass<"loop-fuse-reductions", "::mlir::func::FuncOp"> {
+  let summary = "reduce rows while they are computed";
+  let description = [{
+    A reduction of the last axis and what computes its operand element by
+    element, or another operation that reads the same rows, become one
+    `linalg.generic` with the elements and the rows' reductions as results.
+
+    ```mlir
+    %e = linalg.generic ... ins(%x, %m) { math.exp ... } -> tensor<8x?xf32>
+    %s = linalg.generic ... ins(%e) outs(%zero) { arith.addf ... } -> tensor<8xf32>
+    // becomes
+    %e, %s = linalg.generic ... ins(%x, %m) { math.exp ... arith.addf ... }
+    ```
+  }];
+  let statistics = [Statistic<"numMerged", "merged",
+                              "operations merged into others">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
 def LoopKeepInRegisters
@@ -274,9 +441,11 @@ def LoopAssignStorage : Pass<"loop-assign-storage", "::mlir::func::FuncOp"> {
     A buffer that lives within one iteration and whose size does not change is
     allocated once, before the loop. A buffer that is carried to the next
     iteration while another one of its size dies takes turns with it: a spare
-    buffer is carried along.
+    buffer is carried along. Where one operation computes the new one from the
+    dying one element by element it is written over it.
   }];
   let statistics = [
+    Statistic<"numReused", "reused", "carried buffers written over">,
     Statistic<"numHoisted", "hoisted", "allocations moved out of loops">,
     Statistic<"numSpares", "spares", "carried buffers that take turns">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
@@ -321,8 +490,13 @@ def LoopPrivatizeEmpty
   let description = [{
     CSE and hoisting share what is only a place for a result; shared, it would
     have to be copied when it is bufferized.
+
+    A tensor.collapse_shape that merges an extent of 0 with one that is not known
+    gives way to a tensor.empty, too: MLIR's memref.collapse_shape has no type
+    for it.
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def LoopFoldConstants

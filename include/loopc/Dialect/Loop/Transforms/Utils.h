@@ -12,6 +12,7 @@
 #define LOOPC_DIALECT_LOOP_TRANSFORMS_UTILS_H
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace loopc {
@@ -30,6 +31,11 @@ mlir::OpFoldResult knownDim(mlir::OpBuilder &b, mlir::Location loc,
 /// All dimensions of `value`.
 llvm::SmallVector<mlir::OpFoldResult>
 resolveDims(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
+
+/// Name of dimension `axis` of argument `k` of `function`, "" where it has
+/// none: the border checks that dimensions of one name are equal.
+llvm::StringRef nameOfDim(mlir::func::FuncOp function, unsigned k,
+                          int64_t axis);
 
 /// The path of a node in its model, as the importer wrote it into the location:
 /// "main/Loop 'decode'/body/#3 Gather 'g' (opset 13)"; "" where there is none.
@@ -54,6 +60,10 @@ mlir::OpFoldResult knownTrips(mlir::OpBuilder &b, LoopOp loop);
 /// arguments of `from` replaced by `replacements`.
 void moveBody(mlir::RewriterBase &rewriter, LoopOp from, LoopOp to,
               mlir::ValueRange replacements);
+
+/// Erases what nobody uses from `block`: dimensions that were asked for,
+/// mostly.
+void eraseDeadOps(mlir::RewriterBase &rewriter, mlir::Block &block);
 
 } // namespace loop
 } // namespace loopc

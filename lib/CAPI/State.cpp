@@ -1,0 +1,138 @@
+//===- State.cpp - What a session keeps between runs ----------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The model itself keeps nothing: its states are inputs and outputs. Here they
+// go from the outputs of a run to the inputs of the next.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Impl.h"
+
+#include "loopc/ValueIO/HostValue.h"
+
+using namespace loopc;
+using namespace loopc::capi;
+
+namespace {
+/// A value with its memory.
+struct OwnedValue {
+  io::HostValue host;
+  io::ValueViews views;
+};
+
+/// Values that are released unless they were taken.
+struct Releaser {
+  std::vector<loopc_value> &values;
+  ~Releaser() {
+    for (loopc_value &value : values)
+      loopc_value_release(&value);
+  }
+};
+} // namespace
+
+/// A copy of `value` that owns its memory.
+static loopc_value makeCopy(const loopc_value &value) {
+  auto owned = std::make_unique<OwnedValue>();
+  owned->host = io::copyValue(value);
+  owned->views.add(owned->host);
+  loopc_value copy = owned->views.data()[0];
+  copy.context = owned.release();
+  copy.release = [](loopc_value *self) {
+    delete static_cast<OwnedValue *>(self->context);
+    *self = {};
+  };
+  return copy;
+}
+
+int capi::runModel(const loopc_session &session,
+                   const loopc_run_options *options, const loopc_value *inputs,
+                   size_t numInputs, loopc_value *outputs, size_t numOutputs,
+                   loopc_error *error) {
+  if (!session.run)
+    return loopc_model_run(session.model, options, inputs, numInputs, outputs,
+                           numOutputs, error);
+  return session.run(options, inputs, numInputs, outputs, numOutputs, error);
+}
+
+bool capi::usesStates(const loopc_session &session, size_t numInputs,
+                      size_t numOutputs) {
+  const loopc_model &model = *session.model;
+  return model.num_states && numInputs + model.num_states == model.num_inputs &&
+         numOutputs + model.num_states == model.num_outputs;
+}
+
+int capi::runWithStates(const loopc_session &session,
+                        const loopc_run_options *options,
+                        const loopc_value *inputs, size_t numInputs,
+                        loopc_value *outputs, size_t numOutputs,
+                        loopc_error *error) {
+  size_t count = session.model->num_states;
+  std::lock_guard<std::mutex> lock(session.statesMutex);
+  session.states.resize(count);
+  std::vector<loopc_value> allInputs, allOutputs, next;
+  allInputs.reserve(numInputs + count);
+  if (inputs)
+    allInputs.assign(inputs, inputs + numInputs);
+  allInputs.resize(numInputs);
+  allInputs.insert(allInputs.end(), session.states.begin(),
+                   session.states.end());
+  allOutputs.reserve(numOutputs + count);
+  if (outputs)
+    allOutputs.assign(outputs, outputs + numOutputs);
+  allOutputs.resize(numOutputs + count);
+  next.reserve(count);
+  int status = runModel(session, options, allInputs.data(), allInputs.size(),
+                        allOutputs.data(), allOutputs.size(), error);
+  // Buffers of the caller's know their shapes now; a failed run left the rest.
+  if (status != LOOPC_OK) {
+    std::copy_n(allOutputs.begin(), outputs ? numOutputs : 0, outputs);
+    return status;
+  }
+  {
+    Releaser release{allOutputs}, releaseNext{next};
+    // The caller's allocator may take its memory back after the run.
+    bool isForeign = options && options->allocator;
+    for (size_t k = 0; k < count; ++k) {
+      loopc_value &made = allOutputs[numOutputs + k];
+      next.push_back(isForeign ? makeCopy(made) : made);
+      if (!isForeign)
+        made = {};
+    }
+    std::copy_n(allOutputs.begin(), outputs ? numOutputs : 0, outputs);
+    std::fill_n(allOutputs.begin(), numOutputs, loopc_value{});
+    std::swap(next, session.states);
+  }
+  return status;
+}
+
+void capi::getState(const loopc_session &session, size_t index,
+                    loopc_value &value) {
+  std::lock_guard<std::mutex> lock(session.statesMutex);
+  bool isSet = index < session.states.size() && session.states[index].kind != 0;
+  value = isSet ? makeCopy(session.states[index]) : loopc_value{};
+}
+
+int capi::setState(loopc_session &session, size_t index,
+                   const loopc_value &value, loopc_error *error) {
+  const loopc_model &model = *session.model;
+  size_t input = model.num_inputs - model.num_states + index;
+  if (int status = loopc_model_check_input(&model, input, &value, error))
+    return status;
+  std::lock_guard<std::mutex> lock(session.statesMutex);
+  session.states.resize(model.num_states);
+  loopc_value copy = value.kind ? makeCopy(value) : loopc_value{};
+  std::swap(session.states[index], copy);
+  loopc_value_release(&copy);
+  return LOOPC_OK;
+}
+
+void capi::resetStates(loopc_session &session) {
+  std::lock_guard<std::mutex> lock(session.statesMutex);
+  for (loopc_value &state : session.states)
+    loopc_value_release(&state);
+}

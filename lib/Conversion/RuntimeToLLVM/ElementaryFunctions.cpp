@@ -1,0 +1,272 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Logarithms and exponentials without a branch, so that loops over them
+// vectorise; sine and cosine of vectors, with a branch to libm for arguments
+// whose reduction takes more digits.
+
+#include "ElementaryFunctions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace loopc;
+using arith::CmpFPredicate;
+
+namespace {
+/// Constants and operations of one shape: numbers, or vectors of them.
+struct Numbers {
+  ImplicitLocOpBuilder b;
+  Type type;
+
+  Type integers() {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? Type(vector.clone(b.getI32Type())) : b.getI32Type();
+  }
+  Value constant(Type of, Attribute value) {
+    if (auto vector = dyn_cast<VectorType>(of))
+      value = DenseElementsAttr::get(vector, value);
+    return arith::ConstantOp::create(b, cast<TypedAttr>(value));
+  }
+  Value number(float value) { return constant(type, b.getF32FloatAttr(value)); }
+  Value integer(int32_t value) {
+    return constant(integers(), b.getI32IntegerAttr(value));
+  }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
+  Value sub(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
+  Value fma(Value x, Value y, Value z) {
+    return math::FmaOp::create(b, x, y, z);
+  }
+  Value is(CmpFPredicate predicate, Value x, Value y) {
+    return arith::CmpFOp::create(b, predicate, x, y);
+  }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, condition, x, y);
+  }
+  Value bitsOf(Value x) { return arith::BitcastOp::create(b, integers(), x); }
+  Value withBits(Value bits) { return arith::BitcastOp::create(b, type, bits); }
+  template <typename Op> Value onBits(Value x, int32_t y) {
+    return Op::create(b, x, integer(y));
+  }
+  /// The polynomial with `coefficients`, the highest first.
+  Value polynomial(Value x, ArrayRef<float> coefficients) {
+    Value sum = number(coefficients.front());
+    for (float coefficient : coefficients.drop_front())
+      sum = fma(sum, x, number(coefficient));
+    return sum;
+  }
+  /// 2^n for -127 < n < 128.
+  Value powerOfTwo(Value n) {
+    return withBits(onBits<arith::ShLIOp>(onBits<arith::AddIOp>(n, 127), 23));
+  }
+  /// `x` as integer (|x| < 2^22), and rounded: adding 1.5 * 2^23 leaves it in
+  /// the low bits. No conversion, which of NaN would be poison.
+  std::pair<Value, Value> round(Value x, Value factor) {
+    Value magic = number(0x1.8p23f);
+    Value shifted = fma(x, factor, magic);
+    return {onBits<arith::SubIOp>(bitsOf(shifted), 0x4b400000),
+            sub(shifted, magic)};
+  }
+};
+} // namespace
+
+static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+static constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+//===----------------------------------------------------------------------===//
+// Logarithms
+//===----------------------------------------------------------------------===//
+
+/// log(x) = e ln(2) + log(1 + m), with x = 2^e (1 + m) and 1 + m between 2/3
+/// and 4/3. `usual` becomes true for finite numbers above 0.
+static Value buildLog(Numbers &n, Value x, Value &usual) {
+  // 2^23 brings subnormal numbers into range.
+  Value small = n.is(CmpFPredicate::OLT, x, n.number(0x1p-126f));
+  Value scaled = n.select(small, n.mul(x, n.number(0x1p23f)), x);
+  Value bits = n.bitsOf(scaled);
+  Value exponent =
+      n.onBits<arith::AndIOp>(n.onBits<arith::SubIOp>(bits, 0x3f2aaaab),
+                              static_cast<int32_t>(0xff800000u));
+  Value m = n.withBits(arith::SubIOp::create(n.b, bits, exponent));
+  m = n.sub(m, n.number(1.0f));
+  Value e = arith::SIToFPOp::create(n.b, n.type, exponent);
+  e = n.fma(e, n.number(0x1p-23f),
+            n.select(small, n.number(-23.0f), n.number(0.0f)));
+  // Fitted to (log(1 + m) - m + m^2 / 2) / m^3: within 5e-9 of log(1 + m).
+  Value p = n.polynomial(m, {-0x1.080628p-3f, 0x1.1e6796p-3f, -0x1.f311p-4f,
+                             0x1.1ed6eep-3f, -0x1.559dcep-3f, 0x1.99d02ap-3f,
+                             -0x1.fffefp-3f, 0x1.555506p-2f, -0.5f});
+  Value y = n.fma(p, n.mul(m, m), m);
+  y = n.fma(e, n.number(0x1.62e43p-1f), y);
+  usual =
+      arith::AndIOp::create(n.b, n.is(CmpFPredicate::OGT, x, n.number(0.0f)),
+                            n.is(CmpFPredicate::OLT, x, n.number(kInfinity)));
+  // NaN and infinity are their own logarithms.
+  Value other =
+      n.select(n.is(CmpFPredicate::OLT, x, n.number(0.0f)), n.number(kNaN), x);
+  other = n.select(n.is(CmpFPredicate::OEQ, x, n.number(0.0f)),
+                   n.number(-kInfinity), other);
+  return n.select(usual, y, other);
+}
+
+static Value buildLog(Numbers &n, Value x) {
+  Value usual;
+  return buildLog(n, x, usual);
+}
+
+/// log(1 + x), with what is lost in u = 1 + x made up for: to first order it is
+/// (u - 1 - x) / u too much.
+static Value buildLog1p(Numbers &n, Value x) {
+  Value one = n.number(1.0f), usual;
+  Value u = n.add(x, one);
+  Value y = buildLog(n, u, usual);
+  Value excess = n.sub(n.sub(u, one), x);
+  Value corrected = n.sub(y, arith::DivFOp::create(n.b, excess, u));
+  y = n.select(usual, corrected, y);
+  // The sign of zero.
+  return n.select(n.is(CmpFPredicate::OEQ, x, n.number(0.0f)), x, y);
+}
+
+//===----------------------------------------------------------------------===//
+// Exponentials
+//===----------------------------------------------------------------------===//
+
+/// exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), with x = k ln(2) + r. Above 20
+/// the one is less than half a unit.
+static Value buildExpM1(Numbers &n, Value x) {
+  Value large = n.is(CmpFPredicate::OGT, x, n.number(20.0f));
+  Value power = math::ExpOp::create(n.b, x);
+  Value low = n.is(CmpFPredicate::OLT, x, n.number(-18.0f));
+  Value y = n.select(low, n.number(-18.0f), n.select(large, n.number(0.0f), x));
+  auto [k, whole] = n.round(y, n.number(0x1.715476p0f));
+  Value r = n.fma(whole, n.number(-0x1.62e4p-1f), y);
+  r = n.fma(whole, n.number(-0x1.7f7d1cp-20f), r);
+  // Cephes' coefficients: exp(r) = 1 + r + r^2 q(r).
+  Value q =
+      n.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
+                       4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
+  Value p = n.fma(q, n.mul(r, r), r);
+  Value scale = n.powerOfTwo(k);
+  p = n.fma(p, scale, n.sub(scale, n.number(1.0f)));
+  p = n.select(large, power, p);
+  return n.select(n.is(CmpFPredicate::OEQ, x, n.number(0.0f)), x, p);
+}
+
+//===----------------------------------------------------------------------===//
+// Sine and cosine
+//===----------------------------------------------------------------------===//
+
+/// Arguments up to here are reduced by the three parts of pi/2 below.
+static constexpr float kMaxReduced = 65536.0f;
+
+/// sin(x + quarters pi/2) for |x| <= kMaxReduced.
+static Value buildSine(Numbers &n, Value x, int32_t quarters) {
+  auto [k, whole] = n.round(x, n.number(0x1.45f306p-1f));
+  // The first product and difference are exact.
+  Value r = n.fma(whole, n.number(-0x1.921fb4p0f), x);
+  r = n.fma(whole, n.number(-0x1.4442dp-24f), r);
+  r = n.fma(whole, n.number(-0x1.846988p-48f), r);
+  Value square = n.mul(r, r);
+  // Cephes' coefficients for |r| <= pi/4.
+  Value sine = n.polynomial(
+      square, {-1.9515295891e-4f, 8.3321608736e-3f, -1.6666654611e-1f});
+  sine = n.fma(sine, n.mul(square, r), r);
+  Value cosine =
+      n.polynomial(square, {2.443315711809948e-5f, -1.388731625493765e-3f,
+                            4.166664568298827e-2f, -0.5f});
+  cosine = n.fma(cosine, square, n.number(1.0f));
+  if (quarters)
+    k = n.onBits<arith::AddIOp>(k, quarters);
+  Value odd =
+      arith::CmpIOp::create(n.b, arith::CmpIPredicate::ne,
+                            n.onBits<arith::AndIOp>(k, 1), n.integer(0));
+  Value y = n.select(odd, cosine, sine);
+  Value sign = n.onBits<arith::ShLIOp>(n.onBits<arith::AndIOp>(k, 2), 30);
+  y = n.withBits(arith::XOrIOp::create(n.b, n.bitsOf(y), sign));
+  if (quarters)
+    return y;
+  // The sign of zero.
+  return n.select(n.is(CmpFPredicate::OEQ, x, n.number(0.0f)), x, y);
+}
+
+namespace {
+template <typename Op, Value (*build)(Numbers &, Value)>
+struct ExpandFunction : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!getElementTypeOrSelf(type).isF32() || isa<TensorType>(type))
+      return failure();
+    Numbers numbers{ImplicitLocOpBuilder(op.getLoc(), rewriter), type};
+    rewriter.replaceOp(op, build(numbers, op.getOperand()));
+    return success();
+  }
+};
+
+/// Sine, or cosine a quarter of a turn on. Where an element of the vector is
+/// too large the vector is computed by libm, element by element.
+template <typename Op, int32_t quarters>
+struct ExpandSine : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || !type.getElementType().isF32() || type.getRank() != 1 ||
+        type.isScalable())
+      return failure();
+    Numbers n{ImplicitLocOpBuilder(op.getLoc(), rewriter), type};
+    Value x = op.getOperand();
+    Value size = math::AbsFOp::create(n.b, x);
+    Value large = n.is(CmpFPredicate::OGT, size, n.number(kMaxReduced));
+    Value any =
+        vector::ReductionOp::create(n.b, vector::CombiningKind::OR, large);
+    Value usual = buildSine(n, x, quarters);
+    auto branch = scf::IfOp::create(n.b, TypeRange{type}, any,
+                                    /*withElseRegion=*/true);
+    n.b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(n.b, bySingleElements(n.b, x, usual));
+    n.b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(n.b, usual);
+    rewriter.replaceOp(op, branch);
+    return success();
+  }
+
+  static Value bySingleElements(ImplicitLocOpBuilder &b, Value x, Value usual) {
+    auto index = [&](int64_t value) {
+      return arith::ConstantIndexOp::create(b, value);
+    };
+    int64_t lanes = cast<VectorType>(x.getType()).getDimSize(0);
+    auto loop = scf::ForOp::create(b, index(0), index(lanes), index(1), usual);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    SmallVector<OpFoldResult> at{loop.getInductionVar()};
+    Value element = vector::ExtractOp::create(b, x, at);
+    Value y = Op::create(b, element);
+    Value next = vector::InsertOp::create(b, y, loop.getRegionIterArg(0), at);
+    scf::YieldOp::create(b, next);
+    return loop.getResult(0);
+  }
+};
+} // namespace
+
+void loopc::populateElementaryFunctionPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandFunction<math::LogOp, buildLog>,
+               ExpandFunction<math::Log1pOp, buildLog1p>,
+               ExpandFunction<math::ExpM1Op, buildExpM1>,
+               ExpandSine<math::SinOp, 0>, ExpandSine<math::CosOp, 1>>(
+      patterns.getContext());
+}

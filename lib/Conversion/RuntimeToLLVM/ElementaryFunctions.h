@@ -1,0 +1,25 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Elementary functions of f32 as polynomials.
+
+#ifndef LOOPC_CONVERSION_RUNTIMETOLLVM_ELEMENTARYFUNCTIONS_H
+#define LOOPC_CONVERSION_RUNTIMETOLLVM_ELEMENTARYFUNCTIONS_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace loopc {
+
+/// Adds patterns for math.log, math.log1p and math.expm1, of numbers and of
+/// vectors, and for math.sin and math.cos of vectors, all of f32. The errors
+/// are those that docs/Numerics.md states.
+void populateElementaryFunctionPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace loopc
+
+#endif // LOOPC_CONVERSION_RUNTIMETOLLVM_ELEMENTARYFUNCTIONS_H

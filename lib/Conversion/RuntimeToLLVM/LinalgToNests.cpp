@@ -1,0 +1,50 @@
+//===- LinalgToNests.cpp - Loops that know that they are parallel ---------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// convert-linalg-to-nests: as upstream's convert-linalg-to-loops, which has
+// either loops that say nothing or scf.parallel, whose lowering calls OpenMP.
+
+#include "loopc/Conversion/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_CONVERTLINALGTONESTS
+#include "loopc/Conversion/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+namespace {
+struct ConvertLinalgToNests
+    : loopc::impl::ConvertLinalgToNestsBase<ConvertLinalgToNests> {
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (op.hasPureBufferSemantics() && op.getNumParallelLoops() > 0)
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : ops) {
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::LinalgLoops> loops =
+          linalg::linalgOpToLoops(rewriter, op);
+      if (failed(loops))
+        continue;
+      for (auto [dim, made] : llvm::enumerate(*loops))
+        if (auto loop = dyn_cast_or_null<scf::ForOp>(made))
+          if (isParallelDim(op, dim))
+            markParallel(loop);
+      rewriter.eraseOp(op);
+    }
+  }
+};
+} // namespace

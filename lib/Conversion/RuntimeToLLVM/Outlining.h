@@ -1,0 +1,48 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What passes that move loop nests into functions of their own share.
+
+#ifndef LOOPC_LIB_CONVERSION_RUNTIMETOLLVM_OUTLINING_H
+#define LOOPC_LIB_CONVERSION_RUNTIMETOLLVM_OUTLINING_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace loopc {
+
+/// What a nest uses of outside.
+struct Captures {
+  /// In order of the first use, without constants.
+  llvm::SetVector<mlir::Value> values;
+  /// Constants, which are cloned rather than handed over.
+  llvm::SetVector<mlir::Operation *> constants;
+
+  /// Adds `value`, to the one or the other.
+  void add(mlir::Value value);
+  /// Adds all that operations in `nest`, and itself, use of outside of it.
+  void addAll(mlir::Operation *nest);
+};
+
+/// True if `op` only computes on what is there: it allocates no memory, cannot
+/// fail and calls nothing. Says nothing about operations in its regions.
+bool isPlainOp(mlir::Operation *op);
+
+/// Marks as `llvm.noalias` the arguments of `made`, from number `first` on the
+/// values `captures` of `nest`, that hold memory which was allocated here, is
+/// written in the nest and is reached through no other argument.
+void markPrivateMemory(mlir::func::FuncOp made, unsigned first,
+                       mlir::ArrayRef<mlir::Value> captures,
+                       mlir::Operation *nest);
+
+/// True where two functions do the same.
+bool isEqualFunction(mlir::func::FuncOp one, mlir::func::FuncOp other);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CONVERSION_RUNTIMETOLLVM_OUTLINING_H

@@ -1,0 +1,676 @@
+//===- ParallelizeNests.cpp - Loop nests on the threads of a run ----------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-parallelize-nests: the outermost loops of a nest whose iterations do
+// not depend on one another become a function of a range of iterations, which
+// loopc_rt_parallel_for calls where the run has threads and the nest has work
+// for them.
+//
+// That iterations are independent is said by who wrote the nest (Parallel.h).
+// It is held against the code: what a nest writes must lie at places that
+// depend on the number of its iteration. Sums are never split, so that what
+// comes out is the same for every number of threads.
+
+#include "Outlining.h"
+#include "loopc/Conversion/Passes.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Support/Remarks.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_PARALLELIZENESTS
+#include "loopc/Conversion/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// Iterations enough to share: more loops are not put together with.
+static constexpr int64_t kManyTrips = 64;
+/// Trips of a loop of which nothing is known.
+static constexpr double kGuessedTrips = 8;
+/// Operations of a math function.
+static constexpr double kMathCost = 8;
+/// Elements that a loop of scalars handles at a time once LLVM has seen it.
+static constexpr double kLanes = 8;
+/// Operations, as far as can be guessed, beside which a call does not count.
+static constexpr double kCallWork = 4096;
+/// Ends of pieces lie at multiples of so many elements, so that the same ones
+/// are computed in vectors whatever the number of threads.
+static constexpr int64_t kVectorGrain = 64;
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A number of operations: known here, or computed by the code.
+struct Cost {
+  double known = 0;
+  Value value = {}; ///< f64; null where it is known
+};
+
+/// Estimates what a nest takes. Without a builder what only the run knows is
+/// no number.
+class CostModel {
+public:
+  CostModel(Operation *nest, ImplicitLocOpBuilder *b) : nest(nest), b(b) {}
+
+  Cost ofBlock(Block &block) {
+    Cost sum;
+    for (Operation &op : block.without_terminator())
+      sum = add(sum, ofOp(op));
+    return sum;
+  }
+
+  Cost tripsOf(scf::ForOp loop) {
+    if (std::optional<APInt> trips = loop.getStaticTripCount())
+      return {trips->roundToDouble()};
+    // A strip, or a tile, of a loop around it.
+    if (auto arg = dyn_cast<BlockArgument>(loop.getLowerBound())) {
+      auto outer = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+      std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+      std::optional<int64_t> whole = outer && outer.getInductionVar() == arg
+                                         ? getConstantIntValue(outer.getStep())
+                                         : std::nullopt;
+      if (step && whole && *step > 0)
+        return {std::max(1.0, static_cast<double>(*whole) / *step)};
+    }
+    auto isOutside = [&](Value bound) {
+      return !nest->isAncestor(bound.getParentBlock()->getParentOp());
+    };
+    if (!llvm::all_of(ArrayRef<Value>{loop.getLowerBound(),
+                                      loop.getUpperBound(), loop.getStep()},
+                      isOutside))
+      return {kGuessedTrips};
+    isKnown = false;
+    if (!b)
+      return {kGuessedTrips};
+    Value size =
+        arith::SubIOp::create(*b, loop.getUpperBound(), loop.getLowerBound());
+    Value trips =
+        arith::DivFOp::create(*b, toFloat(size), toFloat(loop.getStep()));
+    Value zero = makeFloat(0);
+    return {0, arith::MaximumFOp::create(*b, trips, zero)};
+  }
+
+  Cost multiply(Cost x, Cost y) {
+    if (!x.value && !y.value)
+      return {x.known * y.known};
+    return {0, arith::MulFOp::create(*b, toValue(x), toValue(y))};
+  }
+
+  Value toValue(Cost cost) {
+    return cost.value ? cost.value : makeFloat(cost.known);
+  }
+
+  /// False once something was asked that only the run knows.
+  bool isKnown = true;
+
+private:
+  Cost add(Cost x, Cost y) {
+    if (!x.value && !y.value)
+      return {x.known + y.known};
+    return {0, arith::AddFOp::create(*b, toValue(x), toValue(y))};
+  }
+
+  Cost ofOp(Operation &op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      Cost body = ofBlock(*loop.getBody());
+      if (isForLanes(loop))
+        body.known /= kLanes;
+      return multiply(tripsOf(loop), body);
+    }
+    if (op.getNumRegions() != 0) {
+      Cost sum;
+      for (Region &region : op.getRegions())
+        for (Block &block : region)
+          sum = add(sum, ofBlock(block));
+      return sum;
+    }
+    if (isa<math::MathDialect>(op.getDialect()))
+      return {kMathCost};
+    bool isFree = isa<arith::ConstantOp, memref::SubViewOp, memref::CastOp,
+                      memref::ReinterpretCastOp, affine::AffineApplyOp>(op);
+    return {isFree ? 0.0 : 1.0};
+  }
+
+  Value makeFloat(double value) {
+    return arith::ConstantOp::create(*b, b->getF64FloatAttr(value));
+  }
+
+  Value toFloat(Value index) {
+    if (index.getType().isIndex())
+      index = arith::IndexCastOp::create(*b, b->getI64Type(), index);
+    return arith::SIToFPOp::create(*b, b->getF64Type(), index);
+  }
+
+public:
+  /// True for a loop of scalars without loops in it, which LLVM may vectorise.
+  static bool isOfScalars(scf::ForOp loop) {
+    return llvm::none_of(loop.getBody()->getOperations(), [](Operation &op) {
+      return (op.getNumRegions() != 0 && !isa<scf::IfOp>(op)) ||
+             llvm::any_of(op.getOperandTypes(), llvm::IsaPred<VectorType>);
+    });
+  }
+
+  /// True where it is worth so many times less: not if it calls functions.
+  static bool isForLanes(scf::ForOp loop) {
+    return isOfScalars(loop) &&
+           llvm::none_of(loop.getBody()->getOperations(), [](Operation &op) {
+             return isa<math::MathDialect>(op.getDialect());
+           });
+  }
+
+private:
+  Operation *nest;
+  ImplicitLocOpBuilder *b;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What can run in parallel
+//===----------------------------------------------------------------------===//
+
+/// Where `op` writes to: the buffer and the place in it. Null for what writes
+/// nothing.
+static std::pair<Value, ValueRange> getWritten(Operation *op) {
+  using Result = std::pair<Value, ValueRange>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case<memref::StoreOp>([](memref::StoreOp store) -> Result {
+        return {store.getMemref(), store.getIndices()};
+      })
+      .Case<vector::StoreOp, vector::MaskedStoreOp>([](auto store) -> Result {
+        return {store.getBase(), store.getIndices()};
+      })
+      .Case<vector::TransferWriteOp>([](auto store) -> Result {
+        return {store.getBase(), store.getIndices()};
+      })
+      .Default([](Operation *) -> Result { return {}; });
+}
+
+/// True for what a nest on several threads may hold.
+static bool isAllowed(Operation *op) {
+  return (isPlainOp(op) &&
+          !isa<vector::ScatterOp, vector::CompressStoreOp>(op)) ||
+         isa<loop::CheckOp, loop::PollOp>(op);
+}
+
+/// Why iterations of `nest` cannot run at the same time, though they are said
+/// to be independent; "" where they can.
+static std::string findObstacle(scf::ForOp nest) {
+  llvm::DenseSet<Value> dependent{nest.getInductionVar()};
+  auto depends = [&](Value value) { return dependent.contains(value); };
+  std::string why;
+  nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isAllowed(op)) {
+      why = ("it holds '" + op->getName().getStringRef() + "'").str();
+      return WalkResult::interrupt();
+    }
+    auto [buffer, place] = getWritten(op);
+    if (buffer && !depends(buffer) && llvm::none_of(place, depends)) {
+      why = "all iterations write to one place";
+      return WalkResult::interrupt();
+    }
+    if (llvm::none_of(op->getOperands(), depends))
+      return WalkResult::advance();
+    dependent.insert(op->result_begin(), op->result_end());
+    if (auto inner = dyn_cast<scf::ForOp>(op))
+      dependent.insert(inner.getInductionVar());
+    return WalkResult::advance();
+  });
+  return why;
+}
+
+/// The loop that is all of `loop`'s body, but for what only computes; null
+/// where there is none, or it is not independent or not of one size.
+static scf::ForOp findOnlyLoop(scf::ForOp loop) {
+  scf::ForOp only;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto inner = dyn_cast<scf::ForOp>(op)) {
+      if (only)
+        return {};
+      only = inner;
+    } else if (!isPure(&op)) {
+      return {};
+    }
+  }
+  if (!only || !only->hasAttr(kParallelAttrName) || only.getNumResults() ||
+      !only.getInductionVar().getType().isIndex())
+    return {};
+  bool isFixed = llvm::all_of(
+      ArrayRef<Value>{only.getLowerBound(), only.getUpperBound(),
+                      only.getStep()},
+      [&](Value bound) { return loop.isDefinedOutsideOfLoop(bound); });
+  return isFixed ? only : scf::ForOp();
+}
+
+//===----------------------------------------------------------------------===//
+// The code
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What the whole module shares.
+struct ParallelFunctions {
+  ModuleOp module;
+  LLVMTypeConverter converter;
+  LLVM::LLVMPointerType pointer;
+  /// Functions that were made, so that equal nests share one.
+  SmallVector<func::FuncOp> bodies;
+
+  explicit ParallelFunctions(ModuleOp module)
+      : module(module), converter(module.getContext()),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
+};
+
+/// Rewrites one nest.
+class NestParallelizer {
+public:
+  NestParallelizer(ParallelFunctions &shared, scf::ForOp nest, Value threads)
+      : shared(shared), nest(nest), threads(threads),
+        b(nest.getLoc(), nest.getContext()) {}
+
+  /// False where there is too little work, whatever the run brings.
+  bool run(double minWork, double minPiece);
+
+private:
+  void collectLoops();
+  Value countTrips(scf::ForOp loop);
+  func::FuncOp makeBody();
+  LLVM::LLVMFuncOp makeThunk(func::FuncOp body);
+  void fillIteration(Value number, IRMapping &mapping);
+  Value isWorthIt(double minWork);
+  void callInParallel(func::FuncOp body, double minPiece);
+  void callHere(func::FuncOp body);
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value toLLVM(Value value) {
+    Type type = shared.converter.convertType(value.getType());
+    if (type == value.getType())
+      return value;
+    return UnrealizedConversionCastOp::create(b, type, value).getResult(0);
+  }
+  Value run() { return nestFunction().getArgument(0); }
+  func::FuncOp nestFunction() { return nest->getParentOfType<func::FuncOp>(); }
+
+  ParallelFunctions &shared;
+  scf::ForOp nest;
+  Value threads;
+  ImplicitLocOpBuilder b;
+  /// The loops that are shared out, put together as one.
+  SmallVector<scf::ForOp> loops;
+  SmallVector<Value> trips; ///< of each
+  Value total;              ///< of all
+  SmallVector<Value> captures;
+  SmallVector<Operation *> constants;
+  bool canFail = false;
+};
+} // namespace
+
+void NestParallelizer::collectLoops() {
+  loops = {nest};
+  auto isEnough = [](scf::ForOp loop) {
+    std::optional<APInt> count = loop.getStaticTripCount();
+    return count && count->sge(kManyTrips);
+  };
+  while (!isEnough(loops.back())) {
+    scf::ForOp inner = findOnlyLoop(loops.back());
+    if (!inner ||
+        !llvm::all_of(
+            ArrayRef<Value>{inner.getLowerBound(), inner.getUpperBound(),
+                            inner.getStep()},
+            [&](Value bound) { return nest.isDefinedOutsideOfLoop(bound); }))
+      break;
+    // Elements one behind the other stay in one loop for LLVM.
+    if (CostModel::isOfScalars(inner))
+      break;
+    loops.push_back(inner);
+  }
+}
+
+Value NestParallelizer::countTrips(scf::ForOp loop) {
+  Value size =
+      b.createOrFold<arith::SubIOp>(loop.getUpperBound(), loop.getLowerBound());
+  size = b.createOrFold<arith::MaxSIOp>(size, index(0));
+  return b.createOrFold<arith::CeilDivUIOp>(size, loop.getStep());
+}
+
+/// One iteration of all the loops.
+void NestParallelizer::fillIteration(Value number, IRMapping &mapping) {
+  SmallVector<Value> numbers(loops.size());
+  for (size_t k = loops.size(); k-- > 0;) {
+    Value count = mapping.lookupOrDefault(trips[k]);
+    numbers[k] =
+        k ? arith::RemUIOp::create(b, number, count).getResult() : number;
+    if (k)
+      number = arith::DivUIOp::create(b, number, count);
+  }
+  for (auto [k, loop] : llvm::enumerate(loops)) {
+    Value step = mapping.lookupOrDefault(loop.getStep());
+    Value at = b.createOrFold<arith::MulIOp>(numbers[k], step);
+    at = b.createOrFold<arith::AddIOp>(
+        at, mapping.lookupOrDefault(loop.getLowerBound()));
+    mapping.map(loop.getInductionVar(), at);
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (k + 1 == loops.size() || &op != loops[k + 1])
+        b.clone(op, mapping);
+  }
+}
+
+/// func(run, begin, end, captures...) -> status, or one that is there.
+func::FuncOp NestParallelizer::makeBody() {
+  Captures found;
+  found.addAll(nest);
+  for (Value count : trips)
+    found.add(count);
+  captures.assign(found.values.begin(), found.values.end());
+  constants.assign(found.constants.begin(), found.constants.end());
+  SmallVector<Type> types{shared.pointer, b.getIndexType(), b.getIndexType()};
+  llvm::append_range(types, ValueRange(captures).getTypes());
+  auto made = func::FuncOp::create(
+      b.getLoc(), (nestFunction().getName() + "_parallel").str(),
+      b.getFunctionType(types, b.getI32Type()));
+  made.setPrivate();
+  made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
+                                    b.getContext(), LLVM::Linkage::Internal));
+  made->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+  markPrivateMemory(made, /*first=*/3, captures, nest);
+  Block *entry = made.addEntryBlock();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  mapping.map(captures, entry->getArguments().drop_front(3));
+  for (Operation *constant : constants)
+    b.clone(*constant, mapping);
+  auto all = scf::ForOp::create(b, entry->getArgument(1), entry->getArgument(2),
+                                index(1));
+  Value ok = arith::ConstantIntOp::create(b, b.getI32Type(), 0);
+  func::ReturnOp::create(b, ok);
+  if (Attribute how = loops.back()->getAttr("llvm.loop_annotation"))
+    all->setAttr("llvm.loop_annotation", how);
+  b.setInsertionPointToStart(all.getBody());
+  fillIteration(all.getInductionVar(), mapping);
+  for (func::FuncOp other : shared.bodies)
+    if (isEqualFunction(made, other)) {
+      made.erase();
+      return other;
+    }
+  SymbolTable(shared.module).insert(made);
+  shared.bodies.push_back(made);
+  return made;
+}
+
+/// True for a buffer that is known but for where it is.
+static bool isKnownButForPlace(Type type) {
+  auto buffer = dyn_cast<MemRefType>(type);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return buffer && buffer.hasStaticShape() &&
+         succeeded(buffer.getStridesAndOffset(strides, offset)) &&
+         !ShapedType::isDynamic(offset) &&
+         llvm::none_of(strides, ShapedType::isDynamic);
+}
+
+/// The struct that hands the run and the captures over; of buffers whose shape
+/// is known the pointer.
+static LLVM::LLVMStructType getContextType(LLVMTypeConverter &converter,
+                                           Type pointer, TypeRange captures) {
+  SmallVector<Type> types{pointer};
+  for (Type type : captures)
+    types.push_back(isKnownButForPlace(type) ? pointer
+                                             : converter.convertType(type));
+  return LLVM::LLVMStructType::getLiteral(pointer.getContext(), types);
+}
+
+/// What loopc_rt_parallel_for calls: void(context, begin, end).
+LLVM::LLVMFuncOp NestParallelizer::makeThunk(func::FuncOp body) {
+  std::string name = (body.getName() + "_piece").str();
+  if (auto made = shared.module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+    return made;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(shared.module.getBody());
+  Type none = LLVM::LLVMVoidType::get(b.getContext()), i64 = b.getI64Type();
+  auto made = LLVM::LLVMFuncOp::create(
+      b, name, LLVM::LLVMFunctionType::get(none, {shared.pointer, i64, i64}),
+      LLVM::Linkage::Internal);
+  Block *entry = made.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  TypeRange types = body.getFunctionType().getInputs();
+  auto context =
+      getContextType(shared.converter, shared.pointer, types.drop_front(3));
+  SmallVector<Value> arguments;
+  auto cast = [&](Value value, Type type) {
+    return value.getType() == type
+               ? value
+               : UnrealizedConversionCastOp::create(b, type, value)
+                     .getResult(0);
+  };
+  for (auto [k, type] : llvm::enumerate(context.getBody())) {
+    Value place =
+        LLVM::GEPOp::create(b, shared.pointer, context, entry->getArgument(0),
+                            ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(k)});
+    Value value = LLVM::LoadOp::create(b, type, place);
+    if (k && isKnownButForPlace(types[k + 2]))
+      value = MemRefDescriptor::fromStaticShape(
+          b, b.getLoc(), shared.converter, llvm::cast<MemRefType>(types[k + 2]),
+          value);
+    arguments.push_back(k ? cast(value, types[k + 2]) : value);
+    if (k == 0)
+      for (unsigned bound : {1, 2})
+        arguments.push_back(cast(entry->getArgument(bound), b.getIndexType()));
+  }
+  func::CallOp::create(b, body, arguments);
+  LLVM::ReturnOp::create(b, ValueRange());
+  return made;
+}
+
+/// Whether the nest has work for threads, asked where the run has some.
+Value NestParallelizer::isWorthIt(double minWork) {
+  CostModel model(nest, &b);
+  Cost work = model.ofBlock(*nest.getBody());
+  if (CostModel::isForLanes(nest))
+    work = model.multiply(work, {1 / kLanes});
+  work = model.multiply(model.tripsOf(nest), work);
+  Value least = arith::ConstantOp::create(b, b.getF64FloatAttr(minWork));
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE,
+                               model.toValue(work), least);
+}
+
+void NestParallelizer::callHere(func::FuncOp body) {
+  SmallVector<Value> arguments{run(), index(0), total};
+  llvm::append_range(arguments, captures);
+  func::CallOp::create(b, body, arguments);
+}
+
+void NestParallelizer::callInParallel(func::FuncOp body, double minPiece) {
+  auto context = getContextType(shared.converter, shared.pointer,
+                                ValueRange(captures).getTypes());
+  Value place;
+  {
+    // Once for all calls: the first block runs once.
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&nestFunction().getBody().front());
+    Value one = LLVM::ConstantOp::create(b, b.getI64Type(), int64_t(1));
+    place = LLVM::AllocaOp::create(b, shared.pointer, context, one);
+  }
+  SmallVector<Value> values{run()};
+  llvm::append_range(values, captures);
+  for (auto [k, value] : llvm::enumerate(values)) {
+    Value field =
+        LLVM::GEPOp::create(b, shared.pointer, context, place,
+                            ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(k)});
+    Value given = toLLVM(value);
+    if (isKnownButForPlace(value.getType()))
+      given = MemRefDescriptor(given).alignedPtr(b, b.getLoc());
+    LLVM::StoreOp::create(b, given, field);
+  }
+  // Iterations that are worth a piece.
+  CostModel model(nest, &b);
+  Cost each = model.ofBlock(*loops.back().getBody());
+  if (CostModel::isForLanes(loops.back()))
+    each = model.multiply(each, {1 / kLanes});
+  auto number = [&](double value) {
+    return arith::ConstantOp::create(b, b.getF64FloatAttr(value));
+  };
+  Value cost =
+      arith::MaximumFOp::create(b, model.toValue(each), number(1 / kLanes));
+  Value pieces = arith::DivFOp::create(b, number(minPiece), cost);
+  Value grain = arith::FPToSIOp::create(
+      b, b.getI64Type(), arith::MaximumFOp::create(b, pieces, number(1)));
+  if (CostModel::isOfScalars(loops.back())) {
+    Value lanes = arith::ConstantIntOp::create(b, b.getI64Type(), kVectorGrain);
+    grain = arith::MulIOp::create(
+        b, arith::CeilDivUIOp::create(b, grain, lanes), lanes);
+  }
+  Type i64 = b.getI64Type();
+  OpBuilder declarations(shared.module.getBodyRegion());
+  LLVM::LLVMFuncOp callee = *LLVM::lookupOrCreateFn(
+      declarations, shared.module, "loopc_rt_parallel_for",
+      {shared.pointer, i64, i64, shared.pointer, shared.pointer},
+      LLVM::LLVMVoidType::get(b.getContext()));
+  Value thunk = LLVM::AddressOfOp::create(b, makeThunk(body));
+  LLVM::CallOp::create(b, callee,
+                       ValueRange{run(), toLLVM(total), grain, thunk, place});
+  // Errors of the pieces, and the end of the run.
+  loop::PollOp::create(b);
+}
+
+bool NestParallelizer::run(double minWork, double minPiece) {
+  CostModel model(nest, /*b=*/nullptr);
+  Cost work =
+      model.multiply(model.tripsOf(nest), model.ofBlock(*nest.getBody()));
+  if (CostModel::isForLanes(nest))
+    work.known /= kLanes;
+  if (model.isKnown && work.known < minWork)
+    return false;
+  nest.walk(
+      [&](Operation *op) { canFail |= isa<loop::CheckOp, loop::PollOp>(op); });
+  b.setInsertionPoint(nest);
+  collectLoops();
+  for (scf::ForOp loop : loops) {
+    trips.push_back(countTrips(loop));
+    total = total ? b.createOrFold<arith::MulIOp>(total, trips.back())
+                  : trips.back();
+  }
+  func::FuncOp body = makeBody();
+  Value worth = threads;
+  if (!model.isKnown) {
+    auto asked =
+        scf::IfOp::create(b, b.getI1Type(), threads, /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(asked.thenBlock());
+    scf::YieldOp::create(b, isWorthIt(minWork));
+    b.setInsertionPointToStart(asked.elseBlock());
+    Value no = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+    scf::YieldOp::create(b, no);
+    worth = asked.getResult(0);
+  }
+  auto branch = scf::IfOp::create(b, TypeRange(), worth, /*withElse=*/true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  callInParallel(body, minPiece);
+  b.setInsertionPointToStart(branch.elseBlock());
+  if (model.isKnown || work.known >= kCallWork ||
+      !nest->getParentOfType<LoopLikeOpInterface>()) {
+    // So much work, or so seldom, that a call is nothing: the code is there
+    // once.
+    callHere(body);
+    if (canFail)
+      loop::PollOp::create(b);
+    nest.erase();
+  } else {
+    nest->moveBefore(branch.elseBlock()->getTerminator());
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// The outermost nests in `function` that are said to be parallel, and can be.
+static SmallVector<scf::ForOp> collectNests(func::FuncOp function) {
+  SmallVector<scf::ForOp> nests;
+  function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    if (!loop->hasAttr(kParallelAttrName) || loop.getNumResults() ||
+        !loop.getInductionVar().getType().isIndex())
+      return WalkResult::advance();
+    if (std::string why = findObstacle(loop); !why.empty()) {
+      remarkMissed(loop.getLoc(), "Parallelize",
+                   "it does not run on several threads: " + why);
+      return WalkResult::advance();
+    }
+    nests.push_back(loop);
+    return WalkResult::skip();
+  });
+  return nests;
+}
+
+namespace {
+struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
+  using ParallelizeNestsBase::ParallelizeNestsBase;
+
+  void runOnOperation() override {
+    ParallelFunctions shared(getOperation());
+    SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : present) {
+      // Threads come from the run.
+      if (function.isExternal() || function.getNumArguments() == 0 ||
+          function.getArgument(0).getType() != shared.pointer)
+        continue;
+      Operation *asked = nullptr;
+      Value threads;
+      for (scf::ForOp nest : collectNests(function)) {
+        if (!asked)
+          std::tie(asked, threads) = askForThreads(shared, function);
+        Location loc = nest.getLoc();
+        if (!NestParallelizer(shared, nest, threads).run(minWork, minPiece))
+          continue;
+        remarkDone(loc, "Parallelize",
+                   "its iterations run on the threads of the run");
+        ++numParallel;
+      }
+      if (asked && threads.use_empty()) {
+        threads.getDefiningOp()->erase();
+        asked->erase();
+      }
+    }
+  }
+
+  /// Whether the run has more than one thread, asked once.
+  std::pair<Operation *, Value> askForThreads(ParallelFunctions &shared,
+                                              func::FuncOp function) {
+    auto b = ImplicitLocOpBuilder::atBlockBegin(function.getLoc(),
+                                                &function.getBody().front());
+    OpBuilder declarations(shared.module.getBodyRegion());
+    LLVM::LLVMFuncOp callee = *LLVM::lookupOrCreateFn(
+        declarations, shared.module, "loopc_rt_num_threads", {shared.pointer},
+        b.getI32Type());
+    auto call = LLVM::CallOp::create(b, callee, function.getArgument(0));
+    Value one = arith::ConstantIntOp::create(b, b.getI32Type(), 1);
+    Value many = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt,
+                                       call.getResult(), one);
+    return {call, many};
+  }
+};
+} // namespace

@@ -1,0 +1,375 @@
+//===- ShareNests.cpp - One function for nests of several sizes -----------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-share-nests: outlined nests that differ in numbers alone become one
+// function, which gets the numbers as arguments.
+//
+// A network repeats its layers with other sizes. The layers' code is the same
+// but for bounds of loops and distances in memory, and most of compile time is
+// LLVM's work on it. What makes code fast stays a constant: the bounds of short
+// loops, which are unrolled, and the distances in innermost loops, where each
+// would take a register.
+
+#include "loopc/Conversion/Passes.h"
+#include "mlir/Analysis/CFGLoopInfo.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <map>
+
+namespace loopc {
+#define GEN_PASS_DEF_SHARENESTS
+#include "loopc/Conversion/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// Bounds below this stay constants: such loops are worth unrolling.
+static constexpr int64_t kShortLoop = 16;
+/// Operations of an innermost loop, comparisons apart, whose numbers may become
+/// arguments.
+static constexpr unsigned kMostInLoop = 4;
+/// Arguments that a nest may get.
+static constexpr size_t kMostArguments = 16;
+
+namespace {
+/// A place of a number: an operand that is an i64 constant.
+struct Place {
+  OpOperand *operand;
+  /// The header of the innermost loop that it is in, if that has no loop in it.
+  Block *loop;
+};
+
+/// A nest, and what it is but for its numbers: equal texts, equal code.
+struct Nest {
+  LLVM::LLVMFuncOp function;
+  SmallVector<uintptr_t> text;
+  SmallVector<Place> places;
+  SmallVector<int64_t> numbers; ///< what is at the places
+};
+
+/// Nests that one function can stand for.
+struct Cluster {
+  SmallVector<Nest *> members;
+  llvm::BitVector differs; ///< places whose numbers are not all the same
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What a nest is
+//===----------------------------------------------------------------------===//
+
+/// The i64 that `value` is known to be.
+static std::optional<int64_t> numberOf(Value value) {
+  auto constant = value.getDefiningOp<LLVM::ConstantOp>();
+  if (!constant || !value.getType().isInteger(64))
+    return std::nullopt;
+  auto number = dyn_cast<IntegerAttr>(constant.getValue());
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+static bool isTimesZero(OpOperand &operand) {
+  auto product = dyn_cast<LLVM::MulOp>(operand.getOwner());
+  return product && operand.getOperandNumber() == 1 &&
+         numberOf(product.getLhs()) == 0;
+}
+
+/// For each block of an innermost loop that loop's header.
+static llvm::DenseMap<Block *, Block *>
+findInnermostLoops(LLVM::LLVMFuncOp function) {
+  llvm::DenseMap<Block *, Block *> found;
+  if (function.getBody().hasOneBlock())
+    return found;
+  DominanceInfo dominance(function);
+  CFGLoopInfo loops(dominance.getDomTree(&function.getBody()));
+  for (Block &block : function.getBody())
+    if (CFGLoop *loop = loops.getLoopFor(&block); loop && loop->isInnermost())
+      found[&block] = loop->getHeader();
+  return found;
+}
+
+/// In a text: any number, and one that does not matter.
+static constexpr uintptr_t kNumber = UINTPTR_MAX, kNothing = UINTPTR_MAX - 1;
+
+static void describe(Nest &nest) {
+  auto put = [&](const void *pointer) {
+    nest.text.push_back(reinterpret_cast<uintptr_t>(pointer));
+  };
+  for (NamedAttribute attr : nest.function->getAttrs())
+    if (attr.getName() != SymbolTable::getSymbolAttrName()) {
+      put(attr.getName().getAsOpaquePointer());
+      put(attr.getValue().getAsOpaquePointer());
+    }
+  llvm::DenseMap<Value, uintptr_t> values;
+  llvm::DenseMap<Block *, uintptr_t> blocks;
+  for (Block &block : nest.function.getBody()) {
+    blocks[&block] = blocks.size();
+    for (BlockArgument arg : block.getArguments())
+      values[arg] = values.size();
+    for (Operation &op : block)
+      for (Value result : op.getResults())
+        if (!isa<LLVM::ConstantOp>(op))
+          values[result] = values.size();
+  }
+  auto loops = findInnermostLoops(nest.function);
+  for (Block &block : nest.function.getBody()) {
+    nest.text.push_back(block.getNumArguments());
+    for (Type type : block.getArgumentTypes())
+      put(type.getAsOpaquePointer());
+    for (Operation &op : block) {
+      if (isa<LLVM::ConstantOp>(op))
+        continue;
+      put(op.getName().getAsOpaquePointer());
+      put(op.getAttrDictionary().getAsOpaquePointer());
+      nest.text.append({op.getNumResults(), op.getNumOperands()});
+      for (Type type : op.getResultTypes())
+        put(type.getAsOpaquePointer());
+      for (OpOperand &operand : op.getOpOperands()) {
+        if (std::optional<int64_t> number = numberOf(operand.get())) {
+          // What 0 is multiplied with does not matter.
+          if (isTimesZero(operand)) {
+            nest.text.push_back(kNothing);
+            continue;
+          }
+          nest.places.push_back({&operand, loops.lookup(&block)});
+          nest.numbers.push_back(*number);
+          nest.text.push_back(kNumber);
+        } else if (auto constant =
+                       operand.get().getDefiningOp<LLVM::ConstantOp>()) {
+          put(operand.get().getType().getAsOpaquePointer());
+          put(constant.getValue().getAsOpaquePointer());
+        } else {
+          nest.text.push_back(values.lookup(operand.get()));
+        }
+      }
+      for (Block *successor : op.getSuccessors())
+        nest.text.push_back(blocks.lookup(successor));
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What may be shared
+//===----------------------------------------------------------------------===//
+
+/// True if `place` may hold an argument where two nests have `a` and `b`.
+static bool mayDiffer(const Place &place, int64_t a, int64_t b) {
+  Operation *user = place.operand->getOwner();
+  if (isa<LLVM::ICmpOp>(user))
+    return std::min(a, b) >= kShortLoop;
+  // Dividing by a constant is several times faster.
+  if (isa<LLVM::UDivOp, LLVM::URemOp, LLVM::SDivOp, LLVM::SRemOp>(user))
+    return !place.loop;
+  return isa<LLVM::AddOp, LLVM::SubOp, LLVM::MulOp, LLVM::GEPOp, LLVM::SMinOp,
+             LLVM::SMaxOp, LLVM::SelectOp, LLVM::CallOp, BranchOpInterface>(
+      user);
+}
+
+/// The different sequences of numbers at the places of `differs`, and for each
+/// such place which of them it is.
+static std::pair<SmallVector<SmallVector<int64_t>>, SmallVector<unsigned>>
+columnsOf(ArrayRef<Nest *> members, const llvm::BitVector &differs) {
+  SmallVector<SmallVector<int64_t>> columns;
+  SmallVector<unsigned> which;
+  std::map<SmallVector<int64_t>, unsigned> known;
+  for (unsigned place : differs.set_bits()) {
+    SmallVector<int64_t> column;
+    for (Nest *nest : members)
+      column.push_back(nest->numbers[place]);
+    auto [it, isNew] = known.try_emplace(column, columns.size());
+    if (isNew)
+      columns.push_back(column);
+    which.push_back(it->second);
+  }
+  return {columns, which};
+}
+
+/// Adds `nest` to `cluster`, if the function for all is as good as theirs.
+static bool join(Cluster &cluster, Nest &nest) {
+  Nest &first = *cluster.members.front();
+  llvm::BitVector differs = cluster.differs;
+  llvm::DenseMap<Block *, llvm::SmallPtrSet<Operation *, 8>> inLoops;
+  for (auto [k, place] : llvm::enumerate(first.places)) {
+    if (first.numbers[k] != nest.numbers[k]) {
+      if (!mayDiffer(place, first.numbers[k], nest.numbers[k]))
+        return false;
+      differs.set(k);
+    }
+    Operation *user = place.operand->getOwner();
+    if (!differs.test(k) || !place.loop || isa<LLVM::ICmpOp>(user))
+      continue;
+    auto &users = inLoops[place.loop];
+    users.insert(user);
+    if (users.size() > kMostInLoop)
+      return false;
+  }
+  SmallVector<Nest *> members(cluster.members);
+  members.push_back(&nest);
+  if (columnsOf(members, differs).first.size() > kMostArguments)
+    return false;
+  cluster.members = std::move(members);
+  cluster.differs = std::move(differs);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+using Calls = llvm::StringMap<SmallVector<LLVM::CallOp>>;
+
+static void eraseDead(SmallVector<Value> values) {
+  while (!values.empty()) {
+    Operation *op = values.pop_back_val().getDefiningOp();
+    if (!op || !isOpTriviallyDead(op))
+      continue;
+    llvm::append_range(values, op->getOperands());
+    // One of them may stand for several of its results.
+    llvm::erase_if(values, [&](Value v) { return v.getDefiningOp() == op; });
+    op->erase();
+  }
+}
+
+/// Takes the arguments away that `function` does not read: most of what
+/// describes a buffer of fixed shape.
+static unsigned dropUnusedArguments(LLVM::LLVMFuncOp function, Calls &calls) {
+  Builder b(function.getContext());
+  llvm::BitVector unused(function.getNumArguments());
+  for (BlockArgument arg : function.getArguments())
+    if (arg.use_empty())
+      unused.set(arg.getArgNumber());
+  if (unused.none())
+    return 0;
+  // Not eraseArguments(): it does not know functions without result.
+  SmallVector<Type> params;
+  SmallVector<DictionaryAttr> attrs, kept;
+  function.getAllArgAttrs(attrs);
+  for (auto [k, type] : llvm::enumerate(function.getFunctionType().getParams()))
+    if (!unused.test(k)) {
+      params.push_back(type);
+      kept.push_back(attrs.empty() ? b.getDictionaryAttr({}) : attrs[k]);
+    }
+  function.getBody().front().eraseArguments(unused);
+  function.setFunctionType(LLVM::LLVMFunctionType::get(
+      function.getFunctionType().getReturnType(), params));
+  function.setAllArgAttrs(kept);
+  SmallVector<Value> dead;
+  for (LLVM::CallOp call : calls[function.getSymName()]) {
+    MutableOperandRange operands = call.getCalleeOperandsMutable();
+    for (unsigned k = unused.size(); k-- > 0;)
+      if (unused.test(k)) {
+        dead.push_back(operands[k].get());
+        operands.erase(k);
+      }
+  }
+  eraseDead(std::move(dead));
+  return unused.count();
+}
+
+//===----------------------------------------------------------------------===//
+// Sharing
+//===----------------------------------------------------------------------===//
+
+/// Gives `function` `count` more arguments, all i64; returns them.
+static SmallVector<Value> addArguments(LLVM::LLVMFuncOp function,
+                                       unsigned count) {
+  auto type = function.getFunctionType();
+  SmallVector<Type> params(type.getParams());
+  Type number = IntegerType::get(function.getContext(), 64);
+  params.append(count, number);
+  SmallVector<DictionaryAttr> attrs;
+  function.getAllArgAttrs(attrs);
+  attrs.append(count, DictionaryAttr::get(function.getContext()));
+  function.setFunctionType(
+      LLVM::LLVMFunctionType::get(type.getReturnType(), params));
+  function.setAllArgAttrs(attrs);
+  SmallVector<Value> arguments;
+  for ([[maybe_unused]] unsigned k : llvm::seq(count))
+    arguments.push_back(
+        function.getBody().addArgument(number, function.getLoc()));
+  return arguments;
+}
+
+static void share(const Cluster &cluster, Calls &calls) {
+  auto [columns, which] = columnsOf(cluster.members, cluster.differs);
+  LLVM::LLVMFuncOp function = cluster.members.front()->function;
+  SmallVector<Value> arguments = addArguments(function, columns.size());
+  for (auto [place, column] :
+       llvm::zip_equal(cluster.differs.set_bits(), which))
+    cluster.members.front()->places[place].operand->set(arguments[column]);
+  for (auto [k, nest] : llvm::enumerate(cluster.members)) {
+    for (LLVM::CallOp call : calls[nest->function.getSymName()]) {
+      OpBuilder b(call);
+      for (const SmallVector<int64_t> &column : columns)
+        call.getCalleeOperandsMutable().append(
+            LLVM::ConstantOp::create(b, call.getLoc(), b.getI64Type(),
+                                     b.getI64IntegerAttr(column[k]))
+                .getResult());
+      call.setCallee(function.getSymName());
+    }
+    if (k != 0)
+      nest->function.erase();
+  }
+}
+
+/// True for a function that was made to be one: only calls know it.
+static bool isNest(LLVM::LLVMFuncOp function) {
+  if (function.isExternal() ||
+      function.getLinkage() != LLVM::Linkage::Internal ||
+      !function.getPassthrough())
+    return false;
+  return llvm::any_of(*function.getPassthrough(), [](Attribute attr) {
+    auto text = dyn_cast<StringAttr>(attr);
+    return text && text.getValue() == "noinline";
+  });
+}
+
+namespace {
+struct ShareNests : loopc::impl::ShareNestsBase<ShareNests> {
+  using ShareNestsBase::ShareNestsBase;
+
+  void runOnOperation() override {
+    Calls calls;
+    llvm::StringSet<> others;
+    getOperation().walk([&](Operation *op) {
+      if (auto call = dyn_cast<LLVM::CallOp>(op); call && call.getCallee())
+        calls[*call.getCallee()].push_back(call);
+      else if (auto address = dyn_cast<LLVM::AddressOfOp>(op))
+        others.insert(address.getGlobalName());
+    });
+    SmallVector<Nest> nests;
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (isNest(function) && !others.contains(function.getSymName()))
+        nests.push_back({function, {}, {}, {}});
+    for (Nest &nest : nests)
+      numDropped += dropUnusedArguments(nest.function, calls);
+    std::map<SmallVector<uintptr_t>, SmallVector<Cluster>> groups;
+    for (Nest &nest : nests) {
+      describe(nest);
+      SmallVector<Cluster> &clusters = groups[nest.text];
+      if (!llvm::any_of(clusters,
+                        [&](Cluster &cluster) { return join(cluster, nest); }))
+        clusters.push_back({{&nest}, llvm::BitVector(nest.places.size())});
+    }
+    // Clusters have no function in common: their order does not matter.
+    for (auto &[text, clusters] : groups)
+      for (Cluster &cluster : clusters) {
+        if (cluster.members.size() == 1)
+          continue;
+        numShared += cluster.members.size() - 1;
+        share(cluster, calls);
+      }
+  }
+};
+} // namespace

@@ -1,0 +1,311 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-fuse-loops: a loop that reads, row by row, what the loop before it
+// collected, and runs as often, becomes a part of that loop. The rows are never
+// written where nobody else reads them.
+
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Remarks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPFUSELOOPS
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::loop;
+
+/// The trip count of `loop` before it was cast; null where a condition may end
+/// the loop.
+static Value getCount(LoopOp loop) {
+  Value trips = loop.getTripCount();
+  if (!trips || loop.getCondition() || isa<TensorType>(trips.getType()))
+    return {};
+  while (auto cast = trips.getDefiningOp<arith::IndexCastOp>())
+    trips = cast.getIn();
+  return trips;
+}
+
+static bool runAsOften(LoopOp one, LoopOp other) {
+  Value first = getCount(one), second = getCount(other);
+  if (!first || !second)
+    return false;
+  if (first == second)
+    return true;
+  std::optional<int64_t> count = getConstantIntValue(first);
+  return count && count == getConstantIntValue(second);
+}
+
+/// True for a body that is over and done with: no products of matrices, which
+/// are better computed for all iterations at once and whose weights want the
+/// cache for themselves, and no loops.
+static bool isLight(LoopOp loop) {
+  return !loop.getLoopBody()
+              ->walk([](Operation *op) {
+                auto linalg = dyn_cast<linalg::LinalgOp>(op);
+                bool heavy = (linalg && linalg.getNumReductionLoops() > 0) ||
+                             isa<LoopLikeOpInterface>(op);
+                return heavy ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+/// True where the body has no effects, but for checks.
+static bool onlyChecks(LoopOp loop) {
+  return !loop.getLoopBody()
+              ->walk([](Operation *op) {
+                bool fine = isa<CheckOp>(op) || isMemoryEffectFree(op) ||
+                            op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
+                return fine ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+/// True where an iteration may end the run: by a check, or by a collected value
+/// of another shape than the one before (loop_collect_shape), or too many of
+/// them (loop_collect_length).
+static bool canFail(LoopOp loop) {
+  bool hasChecks = loop.getLoopBody()
+                       ->walk([](CheckOp) { return WalkResult::interrupt(); })
+                       .wasInterrupted();
+  return hasChecks || !loop.getLengths().empty() ||
+         llvm::any_of(loop.getYield().getCollected(), [](Value value) {
+           auto type = dyn_cast<ShapedType>(value.getType());
+           return type && !type.hasStaticShape();
+         });
+}
+
+namespace {
+/// Two loops of a block, the second behind the first.
+class LoopFusion {
+public:
+  LoopFusion(IRRewriter &rewriter, LoopOp first, LoopOp second)
+      : rewriter(rewriter), first(first), second(second) {}
+
+  /// Why they stay two; "" where they can be one. Nothing is said of loops that
+  /// have nothing to do with each other.
+  std::string match();
+  LoopOp rewrite();
+
+private:
+  std::string matchUse(OpOperand &use, unsigned port);
+  bool isRow(Operation *user, unsigned port);
+  bool isNumber(OpFoldResult offset);
+
+  IRRewriter &rewriter;
+  LoopOp first, second;
+  /// What in the second loop reads this iteration's row, and of which port.
+  SmallVector<std::pair<Operation *, unsigned>> rows;
+};
+} // namespace
+
+/// True for the second loop's iteration number.
+bool LoopFusion::isNumber(OpFoldResult offset) {
+  auto value = dyn_cast<Value>(offset);
+  while (value) {
+    auto cast = value.getDefiningOp<arith::IndexCastOp>();
+    if (!cast)
+      break;
+    value = cast.getIn();
+  }
+  return value && value == second.getCounter();
+}
+
+/// True if `user` takes the row of its iteration out of collected value `port`.
+bool LoopFusion::isRow(Operation *user, unsigned port) {
+  int64_t axis = first.getCollectAxes()[port];
+  if (first.getCollectReverse()[port] || first.getLengthOf(port) ||
+      !second->isProperAncestor(user))
+    return false;
+  Type yielded = first.getYield().getCollected()[port].getType();
+  if (auto extract = dyn_cast<tensor::ExtractOp>(user))
+    return extract.getIndices().size() == 1 &&
+           isNumber(extract.getIndices()[0]) && extract.getType() == yielded;
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+  if (!slice || !slice.hasUnitStride() ||
+      !isNumber(slice.getMixedOffsets()[axis]) ||
+      !isConstantIntValue(slice.getMixedSizes()[axis], 1))
+    return false;
+  auto row = dyn_cast<RankedTensorType>(yielded);
+  if (!row || !row.hasStaticShape() ||
+      slice.getType().getElementType() != row.getElementType())
+    return false;
+  // All of the row, without the axis or with an axis of one.
+  SmallVector<OpFoldResult> offsets = slice.getMixedOffsets();
+  SmallVector<OpFoldResult> sizes = slice.getMixedSizes();
+  offsets.erase(offsets.begin() + axis);
+  sizes.erase(sizes.begin() + axis);
+  for (auto [offset, size, extent] :
+       llvm::zip_equal(offsets, sizes, row.getShape()))
+    if (!isConstantIntValue(offset, 0) || !isConstantIntValue(size, extent))
+      return false;
+  return slice.getType() == row;
+}
+
+std::string LoopFusion::matchUse(OpOperand &use, unsigned port) {
+  Operation *user = use.getOwner();
+  if (second->isAncestor(user)) {
+    if (port < first.getNumCarried() ||
+        !isRow(user, port - first.getNumCarried()))
+      return "the second one reads more of the first than the row of its "
+             "iteration";
+    rows.push_back({user, port - first.getNumCarried()});
+    return "";
+  }
+  // What else reads it must come behind both.
+  Operation *there = second->getBlock()->findAncestorOpInBlock(*user);
+  return there && second->isBeforeInBlock(there)
+             ? ""
+             : "what the first one computes is read between them";
+}
+
+std::string LoopFusion::match() {
+  for (auto [port, result] : llvm::enumerate(first.getResults()))
+    for (OpOperand &use : result.getUses())
+      if (std::string why = matchUse(use, port); !why.empty())
+        return why;
+  if (!runAsOften(first, second))
+    return "they do not run equally often";
+  if (!first.getSlices().empty() || !second.getSlices().empty())
+    return "they have slices";
+  if (first.getCounter().getType() != second.getCounter().getType() ||
+      first.getConditionArg().getType() != second.getConditionArg().getType() ||
+      first.getTripCount().getType() != second.getTripCount().getType() ||
+      !first.getConditionArg().use_empty() ||
+      !second.getConditionArg().use_empty())
+    return "they are counted in different ways";
+  if (!isLight(first) || !isLight(second))
+    return "what they compute is better done one behind the other";
+  if (!onlyChecks(first) || !onlyChecks(second))
+    return "they have effects";
+  // loop_order: all iterations of the first one come first.
+  if (canFail(first) && canFail(second))
+    return "both can fail";
+  for (Operation *op = first->getNextNode(); op != second;
+       op = op->getNextNode())
+    if (!isMemoryEffectFree(op))
+      return "something with effects is between them";
+  return "";
+}
+
+/// One loop with the ports of both, in the second one's place.
+LoopOp LoopFusion::rewrite() {
+  rewriter.setInsertionPoint(second);
+  auto both = [](auto one, auto other) {
+    auto all = llvm::to_vector(one);
+    llvm::append_range(all, other);
+    return all;
+  };
+  SmallVector<Value> inits =
+      both(SmallVector<Value>(first.getInits()), second.getInits());
+  SmallVector<Value> lengths =
+      both(SmallVector<Value>(first.getLengths()), second.getLengths());
+  LoopPorts ports = first.getPorts(), more = second.getPorts();
+  llvm::append_range(ports.collectAxes, more.collectAxes);
+  llvm::append_range(ports.collectReverse, more.collectReverse);
+  llvm::append_range(ports.collectHasLength, more.collectHasLength);
+  ports.sinceVersion = std::nullopt;
+  auto typesOf = [](ValueRange values) {
+    return SmallVector<Type>(values.getTypes());
+  };
+  SmallVector<Type> results = both(typesOf(first.getCarriedResults()),
+                                   typesOf(second.getCarriedResults()));
+  llvm::append_range(results, typesOf(first.getCollectedResults()));
+  llvm::append_range(results, typesOf(second.getCollectedResults()));
+  SmallVector<Type> arguments{first.getCounter().getType(),
+                              first.getConditionArg().getType()};
+  llvm::append_range(arguments, ValueRange(inits).getTypes());
+  auto made = LoopOp::create(
+      rewriter, rewriter.getFusedLoc({first.getLoc(), second.getLoc()}),
+      results, arguments, first.getTripCount(), Value(), inits, ValueRange(),
+      lengths, ports);
+
+  auto argumentsFrom = [&](unsigned begin, unsigned count) {
+    SmallVector<Value> values{made.getCounter(), made.getConditionArg()};
+    llvm::append_range(values, made.getCarriedArgs().slice(begin, count));
+    return values;
+  };
+  unsigned split = first.getNumCarried();
+  YieldOp one = first.getYield(), other = second.getYield();
+  moveBody(rewriter, first, made, argumentsFrom(0, split));
+  for (auto [user, port] : rows)
+    rewriter.replaceOp(user, one.getCollected()[port]);
+  moveBody(rewriter, second, made,
+           argumentsFrom(split, second.getNumCarried()));
+  rewriter.setInsertionPointToEnd(made.getLoopBody());
+  SmallVector<Value> carried =
+      both(SmallVector<Value>(one.getCarried()), other.getCarried());
+  SmallVector<Value> collected =
+      both(SmallVector<Value>(one.getCollected()), other.getCollected());
+  YieldOp::create(rewriter, made.getLoc(), other.getCondition(), carried,
+                  collected);
+  rewriter.eraseOp(one);
+  rewriter.eraseOp(other);
+
+  auto results1 = made.getCarriedResults(),
+       results2 = made.getCollectedResults();
+  SmallVector<Value> ofFirst(results1.take_front(split));
+  llvm::append_range(ofFirst, results2.take_front(first.getNumCollected()));
+  SmallVector<Value> ofSecond(results1.drop_front(split));
+  llvm::append_range(ofSecond, results2.drop_front(first.getNumCollected()));
+  rewriter.replaceOp(first, ofFirst);
+  rewriter.replaceOp(second, ofSecond);
+  return made;
+}
+
+namespace {
+struct LoopFuseLoops : loopc::impl::LoopFuseLoopsBase<LoopFuseLoops> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<LoopOp> loops;
+    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    llvm::SmallPtrSet<Operation *, 8> gone;
+    for (LoopOp &loop : loops) {
+      if (gone.contains(loop))
+        continue;
+      while (LoopOp next = findReader(loop)) {
+        LoopFusion fusion(rewriter, loop, next);
+        std::string why = fusion.match();
+        if (!why.empty()) {
+          remarkMissed(next.getLoc(), "FuseLoops",
+                       "it is not fused with the loop that it reads from: " +
+                           why);
+          break;
+        }
+        remarkDone(next.getLoc(), "FuseLoops",
+                   "it runs in the loop whose rows it reads");
+        gone.insert(next);
+        loop = fusion.rewrite();
+        ++numFused;
+      }
+    }
+  }
+
+  /// The first loop behind `loop`, in its block, that reads what it collects.
+  static LoopOp findReader(LoopOp loop) {
+    LoopOp found;
+    for (Value result : loop.getCollectedResults())
+      for (Operation *user : result.getUsers()) {
+        auto reader = dyn_cast_or_null<LoopOp>(
+            loop->getBlock()->findAncestorOpInBlock(*user));
+        if (reader && (!found || reader->isBeforeInBlock(found)))
+          found = reader;
+      }
+    return found;
+  }
+};
+} // namespace

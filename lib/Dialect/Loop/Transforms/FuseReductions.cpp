@@ -1,0 +1,255 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-fuse-reductions: what reduces the rows of a tensor runs beside what
+// computes them, or beside what reads them as well: each element is summed up
+// while it is in a register.
+
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPFUSEREDUCTIONS
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// Operands of one fused operation.
+static constexpr unsigned kMaxOperands = 24;
+
+/// True for elements that rows are vectorised of.
+static bool isVectorElement(Type type) {
+  return type.isF32() || type.isF64() || type.isInteger(8) ||
+         type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
+}
+
+/// True if output `k` is one number for each row: what `op` puts the elements
+/// of the row together to.
+static bool reducesRows(linalg::GenericOp op, unsigned k) {
+  OpOperand *init = op.getDpsInitOperand(k);
+  unsigned last = op.getNumLoops() - 1;
+  AffineMap map = op.getMatchingIndexingMap(init);
+  if (!map.isProjectedPermutation() || map.isFunctionOfDim(last))
+    return false;
+  BlockArgument out = op.getMatchingBlockArgument(init);
+  Operation *combiner =
+      op.getBody()->getTerminator()->getOperand(k).getDefiningOp();
+  return combiner && out.hasOneUse() && *out.user_begin() == combiner &&
+         combiner->hasOneUse() &&
+         isa<arith::AddFOp, arith::MaximumFOp, arith::MinimumFOp, arith::AddIOp,
+             arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(
+             combiner);
+}
+
+/// True if output `k` is computed element by element.
+static bool mapsElements(linalg::GenericOp op, unsigned k) {
+  OpOperand *init = op.getDpsInitOperand(k);
+  return op.getMatchingIndexingMap(init).isIdentity() &&
+         !op.payloadUsesValueFromOperand(init);
+}
+
+/// True for operations that go through rows: each output is an element for each
+/// element of the space, or one for each row.
+static bool goesThroughRows(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumLoops() < 2 ||
+      op.getNumReductionLoops() > 1)
+    return false;
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  if (llvm::is_contained(ArrayRef(kinds).drop_back(),
+                         utils::IteratorType::reduction))
+    return false;
+  for (OpOperand &operand : op->getOpOperands())
+    if (!isVectorElement(getElementTypeOrSelf(operand.get().getType())))
+      return false;
+  for (Operation &inner : op.getBody()->without_terminator())
+    if (isa<linalg::IndexOp>(inner) || inner.getNumRegions() ||
+        !isMemoryEffectFree(&inner) || !isSpeculatable(&inner))
+      return false;
+  for (unsigned k = 0; k < op.getNumDpsInits(); ++k)
+    if (!mapsElements(op, k) && !reducesRows(op, k))
+      return false;
+  return true;
+}
+
+/// True if nothing between them needs results of `first`.
+static bool canMoveDown(linalg::GenericOp first, linalg::GenericOp second) {
+  Block *block = second->getBlock();
+  for (Operation *user : first->getUsers()) {
+    Operation *here = block->findAncestorOpInBlock(*user);
+    if (!here || here->isBeforeInBlock(second))
+      return false;
+  }
+  return true;
+}
+
+/// True if both go through the same rows, element by element, and have
+/// something to share.
+static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
+  if (first.getNumLoops() != second.getNumLoops() ||
+      first->getNumOperands() + second->getNumOperands() > kMaxOperands)
+    return false;
+  bool shares = false;
+  for (OpOperand &operand : second->getOpOperands()) {
+    bool aligned = second.isDpsInput(&operand) &&
+                   second.getMatchingIndexingMap(&operand).isIdentity();
+    if (operand.get().getDefiningOp() == first) {
+      unsigned k = cast<OpResult>(operand.get()).getResultNumber();
+      if (!aligned || !mapsElements(first, k))
+        return false;
+      shares = true;
+    }
+    // Sums of products have kernels of their own.
+    if (aligned && !linalg::isaContractionOpInterface(first) &&
+        !linalg::isaContractionOpInterface(second))
+      shares |=
+          llvm::any_of(first.getDpsInputOperands(), [&](OpOperand *other) {
+            return other->get() == operand.get() &&
+                   first.getMatchingIndexingMap(other).isIdentity();
+          });
+  }
+  return shares;
+}
+
+namespace {
+/// Builds one operation with the results of two.
+class Merger {
+public:
+  Merger(IRRewriter &rewriter, linalg::GenericOp first,
+         linalg::GenericOp second)
+      : rewriter(rewriter), first(first), second(second) {}
+
+  linalg::GenericOp merge();
+
+private:
+  void collect(linalg::GenericOp op);
+  /// True if `input` of the second is what the first computes.
+  bool isInner(linalg::GenericOp op, OpOperand *input) {
+    return op == second && input->get().getDefiningOp() == first;
+  }
+  void inlineBody(OpBuilder &b, linalg::GenericOp op, ValueRange &ins,
+                  ValueRange &outs);
+
+  IRRewriter &rewriter;
+  linalg::GenericOp first, second;
+  SmallVector<Value> inputs, inits, yielded;
+  SmallVector<AffineMap> inputMaps, initMaps;
+};
+} // namespace
+
+void Merger::collect(linalg::GenericOp op) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (!isInner(op, input)) {
+      inputs.push_back(input->get());
+      inputMaps.push_back(op.getMatchingIndexingMap(input));
+    }
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    inits.push_back(init.get());
+    initMaps.push_back(op.getMatchingIndexingMap(&init));
+  }
+}
+
+void Merger::inlineBody(OpBuilder &b, linalg::GenericOp op, ValueRange &ins,
+                        ValueRange &outs) {
+  IRMapping mapping;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    BlockArgument arg = op.getMatchingBlockArgument(input);
+    if (isInner(op, input)) {
+      mapping.map(arg, yielded[cast<OpResult>(input->get()).getResultNumber()]);
+      continue;
+    }
+    mapping.map(arg, ins.front());
+    ins = ins.drop_front();
+  }
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    mapping.map(op.getMatchingBlockArgument(&init), outs.front());
+    outs = outs.drop_front();
+  }
+  for (Operation &nested : op.getBody()->without_terminator())
+    b.clone(nested, mapping);
+  for (Value value : op.getBody()->getTerminator()->getOperands())
+    yielded.push_back(mapping.lookupOrDefault(value));
+}
+
+linalg::GenericOp Merger::merge() {
+  rewriter.setInsertionPoint(second);
+  collect(first);
+  collect(second);
+  SmallVector<Type> types(first->getResultTypes());
+  llvm::append_range(types, second->getResultTypes());
+  SmallVector<AffineMap> maps(inputMaps);
+  llvm::append_range(maps, initMaps);
+  auto kinds = first.getNumReductionLoops() ? first.getIteratorTypesArray()
+                                            : second.getIteratorTypesArray();
+  auto merged = linalg::GenericOp::create(
+      rewriter, second.getLoc(), types, inputs, inits, maps, kinds,
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        ValueRange ins = args.take_front(inputs.size());
+        ValueRange outs = args.drop_front(inputs.size());
+        inlineBody(b, first, ins, outs);
+        inlineBody(b, second, ins, outs);
+        linalg::YieldOp::create(b, loc, yielded);
+      });
+  unsigned split = first->getNumResults();
+  rewriter.replaceAllUsesWith(first->getResults(),
+                              merged.getResults().take_front(split));
+  rewriter.replaceOp(second, merged.getResults().drop_front(split));
+  rewriter.eraseOp(first);
+  return merged;
+}
+
+/// Merges what it can in `block`, in order.
+static unsigned mergeInto(IRRewriter &rewriter, Block &block) {
+  unsigned merges = 0;
+  SmallVector<linalg::GenericOp> open;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto second = dyn_cast<linalg::GenericOp>(op);
+    if (!second || !goesThroughRows(second))
+      continue;
+    for (linalg::GenericOp &first : llvm::reverse(open)) {
+      // Maps alone are loop-fuse-elementwise's.
+      if (first.getNumReductionLoops() + second.getNumReductionLoops() == 0 ||
+          !goTogether(first, second) || !canMoveDown(first, second))
+        continue;
+      linalg::GenericOp taken = first;
+      llvm::erase(open, taken);
+      second = Merger(rewriter, taken, second).merge();
+      ++merges;
+      break;
+    }
+    open.push_back(second);
+  }
+  return merges;
+}
+
+namespace {
+struct LoopFuseReductions
+    : loopc::impl::LoopFuseReductionsBase<LoopFuseReductions> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<Block *> blocks;
+    getOperation().walk([&](Block *block) {
+      if (!isa_and_nonnull<linalg::LinalgOp>(block->getParentOp()))
+        blocks.push_back(block);
+    });
+    for (Block *block : blocks)
+      numMerged += mergeInto(rewriter, *block);
+    RewritePatternSet cleanup(&getContext());
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup))))
+      signalPassFailure();
+  }
+};
+} // namespace

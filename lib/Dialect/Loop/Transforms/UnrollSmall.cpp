@@ -1,0 +1,111 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-unroll-small: a loop of a few iterations in registers becomes its
+// iterations, one behind the other.
+
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Remarks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <variant>
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPUNROLLSMALL
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::loop;
+
+/// The trips of `loop` if they are few and each is a few operations on scalars
+/// and vectors; otherwise why it stays.
+static std::variant<int64_t, std::string> match(LoopOp loop, int64_t maxTrips,
+                                                int64_t maxOps) {
+  std::optional<int64_t> trips = loop.getTripCount()
+                                     ? getConstantIntValue(loop.getTripCount())
+                                     : std::nullopt;
+  if (!trips || loop.getCondition() ||
+      isa<TensorType>(loop.getTripCount().getType()))
+    return "how often it runs is known to the run only";
+  if (*trips < 0 || *trips > maxTrips)
+    return "it runs too often";
+  if (loop.getNumCollected() || !loop.getSlices().empty())
+    return "it collects or slices values";
+  int64_t ops = 0;
+  for (Operation &op : loop.getLoopBody()->without_terminator()) {
+    // The work of such an operation is a loop of its own.
+    if (op.getNumRegions() != 0 || isa<linalg::LinalgOp>(op))
+      return "its iterations are large";
+    ops += !op.hasTrait<OpTrait::ConstantLike>();
+  }
+  if (ops * *trips > maxOps)
+    return "its iterations are large";
+  return *trips;
+}
+
+static void unroll(IRRewriter &rewriter, LoopOp loop, int64_t trips) {
+  rewriter.setInsertionPoint(loop);
+  Location loc = loop.getLoc();
+  YieldOp yield = loop.getYield();
+  Value always =
+      arith::ConstantIntOp::create(rewriter, loc, rewriter.getI1Type(), 1);
+  Value condition = always;
+  SmallVector<Value> carried(loop.getInits());
+  for (int64_t k : llvm::seq(trips)) {
+    IRMapping mapping;
+    Type counter = loop.getCounter().getType();
+    Value number = arith::ConstantOp::create(
+        rewriter, loc, rewriter.getIntegerAttr(counter, k));
+    mapping.map(loop.getCounter(), number);
+    mapping.map(loop.getConditionArg(), condition);
+    mapping.map(loop.getCarriedArgs(), carried);
+    for (Operation &op : loop.getLoopBody()->without_terminator()) {
+      Operation *made = rewriter.clone(op, mapping);
+      // Its message names the iteration of the loop that it was in.
+      if (auto check = dyn_cast<CheckOp>(made); check && !check.getIteration())
+        check.getIterationMutable().assign(number);
+    }
+    condition = mapping.lookupOrDefault(yield.getCondition());
+    for (auto [value, next] : llvm::zip_equal(carried, yield.getCarried()))
+      value = mapping.lookupOrDefault(next);
+  }
+  rewriter.replaceOp(loop, carried);
+}
+
+namespace {
+struct LoopUnrollSmall : loopc::impl::LoopUnrollSmallBase<LoopUnrollSmall> {
+  using LoopUnrollSmallBase::LoopUnrollSmallBase;
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<LoopOp> loops;
+    // Inner loops first: what is around them may become small.
+    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    for (LoopOp loop : loops) {
+      auto found = match(loop, maxTrips, maxOps);
+      if (auto *why = std::get_if<std::string>(&found)) {
+        remarkMissed(loop.getLoc(), "UnrollSmall",
+                     "it is not unrolled: " + *why);
+        continue;
+      }
+      int64_t trips = std::get<int64_t>(found);
+      remarkDone(loop.getLoc(), "UnrollSmall",
+                 "its " + Twine(trips) +
+                     " iterations stand one behind the other");
+      unroll(rewriter, loop, trips);
+      ++numUnrolled;
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,109 @@
+# ===- _metadata.py - What an ONNX file says about itself ------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""The fields of an ONNX model that describe it, read without its weights."""
+
+import mmap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class ModelProperties:
+    """What its producer wrote into a model; empty for models that are not ONNX files.
+
+    Attributes:
+        producer_name: the program that made it.
+        domain: a name space of the model.
+        description: its documentation.
+        version: its version.
+        graph_description: documentation of its graph.
+        custom_metadata_map: its metadata_props.
+    """
+
+    producer_name: str = ""
+    domain: str = ""
+    description: str = ""
+    version: int = 0
+    graph_description: str = ""
+    custom_metadata_map: dict[str, str] = field(default_factory=dict)
+
+
+def _varint(data: memoryview, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+
+
+def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    """(number, value) of a message's fields, in protobuf's wire format."""
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        kind = tag & 7
+        if kind == 0:
+            value, at = _varint(data, at)
+            yield tag >> 3, value
+            continue
+        if kind == 2:
+            size, at = _varint(data, at)
+        elif kind in (1, 5):
+            size = 8 if kind == 1 else 4
+        else:
+            raise ValueError(f"wire type {kind}")
+        if at + size > len(data):
+            raise ValueError("the message ends early")
+        yield tag >> 3, data[at : at + size]
+        at += size
+
+
+def _text(value: int | memoryview) -> str:
+    return bytes(value).decode(errors="replace") if isinstance(value, memoryview) else ""
+
+
+def _read(data: memoryview) -> ModelProperties:
+    texts = {2: "", 4: "", 6: ""}
+    version = 0
+    graph_description = ""
+    custom: dict[str, str] = {}
+    for number, value in _fields(data):
+        if number in texts:
+            texts[number] = _text(value)
+        elif number == 5 and isinstance(value, int):
+            version = value - (1 << 64) if value >> 63 else value
+        elif number == 7 and isinstance(value, memoryview):
+            for inner, text in _fields(value):
+                if inner == 10:
+                    graph_description = _text(text)
+        elif number == 14 and isinstance(value, memoryview):
+            entry = {key: _text(text) for key, text in _fields(value)}
+            custom[entry.get(1, "")] = entry.get(2, "")
+    return ModelProperties(texts[2], texts[4], texts[6], version, graph_description, custom)
+
+
+def properties_of(path: bytes | None, data: bytes | None) -> ModelProperties:
+    """The properties of a model that was compiled from a file or bytes.
+
+    A model in another form than ONNX's binary one has none.
+    """
+    try:
+        if data is not None:
+            return _read(memoryview(data))
+        assert path is not None
+        with (
+            open(path, "rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
+            memoryview(mapped) as view,
+        ):
+            return _read(view)
+    except (OSError, ValueError, IndexError, BufferError):
+        return ModelProperties()

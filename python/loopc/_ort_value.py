@@ -1,0 +1,251 @@
+# ===- _ort_value.py - Values as onnxruntime's programs hold them ----------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""OrtValue: a tensor, sequence or optional with onnxruntime's methods, on the CPU."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, Self
+
+import ml_dtypes
+import numpy as np
+
+from loopc._errors import InvalidArgument
+
+#: ONNX's number and name of each element type, and NumPy's type.
+_ELEMENT_TYPES: dict[int, tuple[str, Any]] = {
+    1: ("float", np.float32),
+    2: ("uint8", np.uint8),
+    3: ("int8", np.int8),
+    4: ("uint16", np.uint16),
+    5: ("int16", np.int16),
+    6: ("int32", np.int32),
+    7: ("int64", np.int64),
+    8: ("string", np.object_),
+    9: ("bool", np.bool_),
+    10: ("float16", np.float16),
+    11: ("double", np.float64),
+    12: ("uint32", np.uint32),
+    13: ("uint64", np.uint64),
+    14: ("complex64", np.complex64),
+    15: ("complex128", np.complex128),
+    16: ("bfloat16", ml_dtypes.bfloat16),
+    17: ("float8e4m3fn", ml_dtypes.float8_e4m3fn),
+    18: ("float8e4m3fnuz", ml_dtypes.float8_e4m3fnuz),
+    19: ("float8e5m2", ml_dtypes.float8_e5m2),
+    20: ("float8e5m2fnuz", ml_dtypes.float8_e5m2fnuz),
+    21: ("uint4", ml_dtypes.uint4),
+    22: ("int4", ml_dtypes.int4),
+    23: ("float4e2m1", ml_dtypes.float4_e2m1fn),
+    24: ("float8e8m0", ml_dtypes.float8_e8m0fnu),
+    25: ("uint2", ml_dtypes.uint2),
+    26: ("int2", ml_dtypes.int2),
+}
+_NUMBERS = {np.dtype(dtype): number for number, (_, dtype) in _ELEMENT_TYPES.items()}
+
+
+def dtype_of(element_type: Any) -> Any:
+    """NumPy's type for a NumPy type, its name, or ONNX's number.
+
+    Raises:
+        InvalidArgument: there is no such element type.
+    """
+    if isinstance(element_type, int) and not isinstance(element_type, bool):
+        if element_type not in _ELEMENT_TYPES:
+            raise InvalidArgument(f"element_type: ONNX has no element type {element_type}")
+        return np.dtype(_ELEMENT_TYPES[element_type][1])
+    try:
+        dtype = np.dtype(element_type)
+    except TypeError as error:
+        raise InvalidArgument(f"element_type: {error}") from None
+    if dtype not in _NUMBERS and dtype.kind not in "US":
+        raise InvalidArgument(f"element_type: {dtype} is no element type of a tensor")
+    return dtype
+
+
+def check_device(device_type: str, device_id: int) -> None:
+    """Everything is on the CPU.
+
+    Raises:
+        InvalidArgument: the device is another.
+    """
+    if device_type != "cpu" or device_id != 0:
+        raise InvalidArgument(f"device {device_type}:{device_id}: values are on cpu:0")
+
+
+def array_at(element_type: Any, shape: Sequence[int], address: int) -> np.ndarray:
+    """The memory of a caller as an array; nobody checks that it is as large.
+
+    Raises:
+        InvalidArgument: the type has elements that are no whole bytes or no numbers,
+            the shape is wrong, or the address is null.
+    """
+    dtype = dtype_of(element_type)
+    if dtype.kind in "OUS" or dtype.name in ("uint4", "int4", "float4_e2m1fn", "uint2", "int2"):
+        raise InvalidArgument(f"element_type: {dtype} cannot be bound by its address")
+    extents = [int(extent) for extent in shape]
+    if any(extent < 0 for extent in extents):
+        raise InvalidArgument(f"shape: {extents} has a negative dimension")
+    count = int(np.prod(extents, dtype=object))
+    if count == 0:
+        return np.empty(extents, dtype)
+    if not address:
+        raise InvalidArgument("buffer_ptr: the address is null")
+    memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
+    return np.ndarray(extents, dtype, memory)
+
+
+class OrtValue:
+    """A value of an input or output, with the methods of onnxruntime's class.
+
+    `InferenceSession.run` takes such values beside arrays.
+    """
+
+    def __init__(self, value: Any) -> None:
+        # Read by the extension, which takes what is inside for an input.
+        self._loopc_value = value
+
+    @classmethod
+    def ortvalue_from_numpy(
+        cls, numpy_obj: np.ndarray, device_type: str = "cpu", device_id: int = 0
+    ) -> Self:
+        """A value that shares the array's memory."""
+        check_device(device_type, device_id)
+        if not isinstance(numpy_obj, np.ndarray):
+            raise InvalidArgument(f"numpy_obj: expected an array, got {type(numpy_obj).__name__}")
+        return cls(numpy_obj)
+
+    @classmethod
+    def ortvalue_from_numpy_with_onnx_type(cls, data: np.ndarray, onnx_element_type: int) -> Self:
+        """A value of ONNX's element type over the bytes of `data`.
+
+        Raises:
+            InvalidArgument: there is no such type, or its elements have another size.
+        """
+        dtype = dtype_of(onnx_element_type)
+        if dtype.itemsize != data.dtype.itemsize:
+            raise InvalidArgument(
+                f"onnx_element_type: elements of {dtype} do not have the size of {data.dtype}"
+            )
+        return cls(np.ascontiguousarray(data).view(dtype).reshape(data.shape))
+
+    @classmethod
+    def ortvalue_from_shape_and_type(
+        cls,
+        shape: Sequence[int],
+        element_type: Any = np.float32,
+        device_type: str = "cpu",
+        device_id: int = 0,
+    ) -> Self:
+        """A tensor of zeros, for an output to be written to."""
+        check_device(device_type, device_id)
+        return cls(np.zeros([int(extent) for extent in shape], dtype_of(element_type)))
+
+    @classmethod
+    def from_dlpack(cls, data: Any, is_bool_tensor: bool = False) -> Self:
+        """A value that shares memory with an object that has ``__dlpack__``."""
+        array = np.from_dlpack(data)
+        return cls(array.view(np.bool_) if is_bool_tensor else array)
+
+    def _array(self) -> np.ndarray:
+        if not isinstance(self._loopc_value, np.ndarray):
+            raise InvalidArgument("the value is no tensor")
+        return self._loopc_value
+
+    def numpy(self) -> Any:
+        """The array; the list of a sequence, None for an empty optional."""
+        return self._loopc_value
+
+    def shape(self) -> list[int]:
+        """The extents of a tensor."""
+        return list(self._array().shape)
+
+    def element_type(self) -> int:
+        """ONNX's number of a tensor's element type."""
+        dtype = self._array().dtype
+        return 8 if dtype.kind in "USO" else _NUMBERS[dtype]
+
+    def data_type(self) -> str:
+        """The type as ONNX writes it: "tensor(float)", "seq(tensor(int64))"."""
+        value = self._loopc_value
+        if value is None:
+            return "optional()"
+        if isinstance(value, list | tuple):
+            return f"seq({OrtValue(value[0]).data_type()})" if value else "seq()"
+        return f"tensor({_ELEMENT_TYPES[self.element_type()][0]})"
+
+    def device_name(self) -> str:
+        """Where the value is: "cpu"."""
+        return "cpu"
+
+    def has_value(self) -> bool:
+        """False for an empty optional."""
+        return self._loopc_value is not None
+
+    def is_tensor(self) -> bool:
+        """Whether it is a tensor."""
+        return isinstance(self._loopc_value, np.ndarray)
+
+    def is_sparse_tensor(self) -> bool:
+        """False: there are no sparse tensors."""
+        return False
+
+    def is_tensor_sequence(self) -> bool:
+        """Whether it is a sequence of tensors."""
+        return isinstance(self._loopc_value, list | tuple)
+
+    def data_ptr(self) -> int:
+        """The address of a tensor's first element."""
+        return int(self._array().ctypes.data)
+
+    def tensor_size_in_bytes(self) -> int:
+        """The bytes of a tensor's elements."""
+        return int(self._array().nbytes)
+
+    def update_inplace(self, np_arr: np.ndarray) -> None:
+        """Copies the elements of an array of the same type and shape into the tensor.
+
+        Raises:
+            InvalidArgument: type or shape differ.
+        """
+        copy_into(self._array(), np_arr, "np_arr")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self._array()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._array().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __repr__(self) -> str:
+        shape = f" {self.shape()}" if self.is_tensor() else ""
+        return f"<OrtValue {self.data_type()}{shape}>"
+
+
+def copy_into(target: np.ndarray, value: Any, what: str) -> None:
+    """Copies an array into memory that was there before.
+
+    Raises:
+        InvalidArgument: it has another type or shape, or the memory cannot be written.
+    """
+    if not isinstance(value, np.ndarray):
+        raise InvalidArgument(f"{what}: expected a tensor, got {type(value).__name__}")
+    if value.dtype != target.dtype or value.shape != target.shape:
+        raise InvalidArgument(
+            f"{what}: {value.dtype}{list(value.shape)} does not fit into "
+            f"{target.dtype}{list(target.shape)}"
+        )
+    if not target.flags.writeable:
+        raise InvalidArgument(f"{what}: its memory is read-only")
+    np.copyto(target, value)

@@ -1,0 +1,214 @@
+// RUN: loopc-opt %s --split-input-file --loopc-parallelize-nests | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --loopc-parallelize-nests \
+// RUN:   --remark-format=emitRemark --remarks-filter=loop 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+
+// Enough work, known here: the code is there once, and a run with one thread
+// calls it itself. The two loops are shared out as one.
+// CHECK-LABEL: func.func @large(
+// CHECK-SAME: %[[THIS:[^:]+]]: !llvm.ptr
+// CHECK: %[[CONTEXT:.*]] = llvm.alloca
+// CHECK: %[[COUNT:.*]] = llvm.call @loopc_rt_num_threads(%[[THIS]])
+// CHECK: %[[MANY:.*]] = arith.cmpi sgt, %[[COUNT]], %{{.*}} : i32
+// CHECK: scf.if %[[MANY]] {
+// CHECK: llvm.store %[[THIS]]
+// CHECK: %[[PIECE:.*]] = llvm.mlir.addressof @large_parallel_piece
+// CHECK: llvm.call @loopc_rt_parallel_for(%[[THIS]], %{{.*}}, %{{.*}}, %[[PIECE]], %[[CONTEXT]])
+// CHECK: loop.poll
+// CHECK: } else {
+// CHECK: func.call @large_parallel(%[[THIS]], %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK: return
+// CHECK: func.func private @large_parallel(%{{.*}}: !llvm.ptr, %[[BEGIN:[^:]+]]: index, %[[END:[^:]+]]: index, %{{[^:]+}}: memref<20x30x4096xf32> {llvm.noalias}
+// CHECK-SAME: -> i32
+// CHECK: scf.for %[[K:[^ ]+]] = %[[BEGIN]] to %[[END]]
+// CHECK: arith.remui %[[K]]
+// CHECK: %[[I:.*]] = arith.divui %[[K]]
+// CHECK: scf.for
+// CHECK: memref.store
+// CHECK: llvm.func internal @large_parallel_piece(%[[FROM:[^:]+]]: !llvm.ptr, %{{[^:]+}}: i64, %{{[^:]+}}: i64)
+// CHECK: llvm.load
+// CHECK: call @large_parallel(
+// REMARK: remark: {{.*}}its iterations run on the threads of the run
+func.func @large(%run: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c20 = arith.constant 20 : index
+  %c30 = arith.constant 30 : index
+  %c4096 = arith.constant 4096 : index
+  %ok = arith.constant 0 : i32
+  %m = memref.alloc() : memref<20x30x4096xf32>
+  scf.for %i = %c0 to %c20 step %c1 {
+    scf.for %j = %c0 to %c30 step %c1 {
+      scf.for %k = %c0 to %c4096 step %c1 {
+        %x = memref.load %m[%i, %j, %k] : memref<20x30x4096xf32>
+        %y = math.tanh %x : f32
+        memref.store %y, %m[%i, %j, %k] : memref<20x30x4096xf32>
+      }
+    } {loopc.parallel}
+  } {loopc.parallel}
+  return %ok : i32
+}
+
+// -----
+
+// Little work stays as it is, and nothing is asked of the run.
+// CHECK-LABEL: func.func @small(
+// CHECK-NOT: llvm.call
+// CHECK: scf.for
+// CHECK-NOT: @small_parallel
+func.func @small(%run: !llvm.ptr, %m: memref<64xf32>) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %c64 step %c1 {
+    %x = memref.load %m[%i] : memref<64xf32>
+    %y = arith.addf %x, %x : f32
+    memref.store %y, %m[%i] : memref<64xf32>
+  } {loopc.parallel}
+  return %ok : i32
+}
+
+// -----
+
+// A nest in a loop that may be small stays where it was, too: a call would count.
+// One that is large by any guess does not (@large_guess).
+// CHECK-LABEL: func.func @in_loop(
+// CHECK: scf.for
+// CHECK: llvm.call @loopc_rt_parallel_for
+// CHECK: } else {
+// CHECK-NEXT: scf.for
+// CHECK: func.func private @in_loop_parallel(
+func.func @in_loop(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  scf.for %k = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %n step %c1 {
+      %x = memref.load %m[%i] : memref<?xf32>
+      %y = arith.addf %x, %x : f32
+      memref.store %y, %m[%i] : memref<?xf32>
+    } {loopc.parallel}
+  }
+  return %ok : i32
+}
+
+// -----
+
+// CHECK-LABEL: func.func @large_guess(
+// CHECK: scf.for
+// CHECK: llvm.call @loopc_rt_parallel_for
+// CHECK: } else {
+// CHECK-NOT: scf.for
+// CHECK: func.call @large_guess_parallel(
+// CHECK: func.func private @large_guess_parallel(
+func.func @large_guess(%run: !llvm.ptr, %m: memref<?x100000xf32>, %n: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c = arith.constant 100000 : index
+  %ok = arith.constant 0 : i32
+  scf.for %k = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %n step %c1 {
+      scf.for %j = %c0 to %c step %c1 {
+        %x = memref.load %m[%i, %j] : memref<?x100000xf32>
+        %y = arith.addf %x, %x : f32
+        memref.store %y, %m[%i, %j] : memref<?x100000xf32>
+      }
+    } {loopc.parallel}
+  }
+  return %ok : i32
+}
+
+// -----
+
+// What only the run knows is asked where the run has threads. The code is there
+// once, as it runs once a run. Pieces end at whole vectors.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK: %[[MANY:.*]] = arith.cmpi sgt
+// CHECK: %[[WORTH:.*]] = scf.if %[[MANY]] -> (i1) {
+// CHECK: arith.cmpf oge
+// CHECK: } else {
+// CHECK: scf.yield
+// CHECK: scf.if %[[WORTH]] {
+// CHECK: arith.constant 64 : i64
+// CHECK: arith.ceildivui
+// CHECK: llvm.call @loopc_rt_parallel_for
+// CHECK: } else {
+// CHECK: func.call @dynamic_parallel(
+// CHECK-NOT: memref.store
+// CHECK: func.func private @dynamic_parallel(
+// CHECK: scf.for
+// CHECK: memref.store
+func.func @dynamic(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %n step %c1 {
+    %x = memref.load %m[%i] : memref<?xf32>
+    %y = arith.addf %x, %x : f32
+    memref.store %y, %m[%i] : memref<?xf32>
+  } {loopc.parallel}
+  return %ok : i32
+}
+
+// -----
+
+// A buffer that all iterations write to: what is said of the nest is not so.
+// CHECK-LABEL: func.func @scratch(
+// CHECK-NOT: loopc_rt_parallel_for
+// CHECK: return
+// REMARK: remark: {{.*}}it does not run on several threads: all iterations write to one place
+func.func @scratch(%run: !llvm.ptr, %m: memref<?xf32>, %s: memref<1xf32>, %n: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %n step %c1 {
+    %x = memref.load %m[%i] : memref<?xf32>
+    memref.store %x, %s[%c0] : memref<1xf32>
+    memref.store %x, %m[%i] : memref<?xf32>
+  } {loopc.parallel}
+  return %ok : i32
+}
+
+// -----
+
+// What allocates stays.
+// CHECK-LABEL: func.func @allocates(
+// CHECK-NOT: loopc_rt_parallel_for
+// CHECK: return
+// REMARK: remark: {{.*}}it does not run on several threads: it holds 'memref.alloc'
+func.func @allocates(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %n step %c1 {
+    %s = memref.alloc() : memref<1xf32>
+    %x = memref.load %s[%c0] : memref<1xf32>
+    memref.store %x, %m[%i] : memref<?xf32>
+    memref.dealloc %s : memref<1xf32>
+  } {loopc.parallel}
+  return %ok : i32
+}
+
+// -----
+
+// Checks and polls end a piece; the caller asks for them.
+// CHECK-LABEL: func.func @fails(
+// CHECK: func.call @fails_parallel(
+// CHECK-NEXT: loop.poll
+// CHECK: func.func private @fails_parallel(
+// CHECK: loop.check
+func.func @fails(%run: !llvm.ptr, %m: memref<1000000xf32>, %k: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 1000000 : index
+  %ok = arith.constant 0 : i32
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %n step %c1 {
+    %fine = arith.cmpi ne, %i, %k : index
+    loop.check %fine, "bad index {}" (%i : index)
+    %x = math.exp %zero : f32
+    memref.store %x, %m[%i] : memref<1000000xf32>
+  } {loopc.parallel}
+  return %ok : i32
+}

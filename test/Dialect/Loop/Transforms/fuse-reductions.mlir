@@ -1,0 +1,75 @@
+// RUN: loopc-opt %s --loop-fuse-reductions | FileCheck %s
+
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#column = affine_map<(i, j) -> (j)>
+
+// The rows are summed up while they are computed; the first result is still
+// there for who reads it.
+// CHECK-LABEL: func @sum_of_powers(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<8x?xf32>, %[[M:[^:]+]]: tensor<8xf32>, %[[E:[^:]+]]: tensor<8x?xf32>, %[[Z:[^:]+]]: tensor<8xf32>)
+// CHECK: %[[R:.*]]:2 = linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "reduction"]
+// CHECK-SAME: ins(%[[X]], %[[M]] : {{.*}}) outs(%[[E]], %[[Z]] :
+// CHECK: ^bb0(%{{.*}}: f32, %{{.*}}: f32, %{{.*}}: f32, %[[OLD:.*]]: f32):
+// CHECK: %[[P:.*]] = math.exp
+// CHECK: %[[S:.*]] = arith.addf %[[P]], %[[OLD]] fastmath<reassoc>
+// CHECK: linalg.yield %[[P]], %[[S]]
+// CHECK: return %[[R]]#0, %[[R]]#1
+func.func @sum_of_powers(%x: tensor<8x?xf32>, %m: tensor<8xf32>, %e: tensor<8x?xf32>, %z: tensor<8xf32>) -> (tensor<8x?xf32>, tensor<8xf32>) {
+  %p = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<8x?xf32>, tensor<8xf32>) outs(%e : tensor<8x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    %f = math.exp %d : f32
+    linalg.yield %f : f32
+  } -> tensor<8x?xf32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<8x?xf32>) outs(%z : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %a, %o fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  return %p, %s : tensor<8x?xf32>, tensor<8xf32>
+}
+
+// What needs the whole row comes behind.
+// CHECK-LABEL: func @difference_of_maximum(
+// CHECK: linalg.generic
+// CHECK-SAME: ["parallel", "reduction"]
+// CHECK: linalg.generic
+// CHECK-SAME: ["parallel", "parallel"]
+func.func @difference_of_maximum(%x: tensor<8x?xf32>, %e: tensor<8x?xf32>, %z: tensor<8xf32>) -> tensor<8x?xf32> {
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x?xf32>) outs(%z : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %d = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<8x?xf32>, tensor<8xf32>) outs(%e : tensor<8x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.subf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<8x?xf32>
+  return %d : tensor<8x?xf32>
+}
+
+// Columns are not summed up row by row.
+// CHECK-LABEL: func @sum_of_columns(
+// CHECK-COUNT-2: linalg.generic
+func.func @sum_of_columns(%x: tensor<8x?xf32>, %e: tensor<8x?xf32>, %z: tensor<?xf32>) -> (tensor<8x?xf32>, tensor<?xf32>) {
+  %p = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<8x?xf32>) outs(%e : tensor<8x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %f = math.exp %a : f32
+    linalg.yield %f : f32
+  } -> tensor<8x?xf32>
+  %s = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
+      ins(%p : tensor<8x?xf32>) outs(%z : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %a, %o fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  } -> tensor<?xf32>
+  return %p, %s : tensor<8x?xf32>, tensor<?xf32>
+}

@@ -1,0 +1,102 @@
+// RUN: loopc-opt %s --loop-interchange-scans="vector-bits=128" --canonicalize --cse | FileCheck %s
+// RUN: loopc-opt %s --loop-interchange-scans --remark-format=emitRemark \
+// RUN:   --remarks-filter=loop 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+
+#one = affine_map<(i) -> (i)>
+
+// Four rows and four iterations at once: rows are read, transposed, run through
+// as columns from the last to the first, transposed back and written.
+// REMARK: "tiles of rows and iterations are transposed in registers"
+// CHECK-LABEL: func @columns(
+// CHECK-SAME: %[[N:[^:]+]]: i64, %[[X:[^:]+]]: tensor<8x?xf32>
+// CHECK: %[[OUT:.*]] = memref.alloca() {alignment = 64 : i64} : memref<4x4xf32>
+// CHECK: scf.for %[[ROW:[^ ]+]] = %{{[^ ]+}} to %{{[^ ]+}} step
+// CHECK: loop.loop {{.*}} carried(%[[S:[^ ]+]] = %{{[^ ]+}} : vector<4xf32>, %[[ACC:[^ ]+]] = %{{[^ ]+}} : tensor<8x?xf32>)
+// CHECK: %[[R0:.*]] = vector.transfer_read %[[X]][%[[ROW]], %{{.*}}]{{.*}}in_bounds = [true]} : tensor<8x?xf32>, vector<4xf32>
+// CHECK-COUNT-3: vector.transfer_read %[[X]]
+// CHECK: vector.shuffle %[[R0]], %{{.*}} [0, 4, 2, 6]
+// CHECK-COUNT-7: vector.shuffle
+// CHECK-COUNT-4: vector.store %{{.*}} : memref<4x4xf32>, vector<4xf32>
+// CHECK: scf.for %[[STEP:[^ ]+]] = %{{.*}} iter_args(%[[V:[^ ]+]] = %[[S]])
+// CHECK: %[[COLUMN:.*]] = arith.subi %{{.*}}, %[[STEP]]
+// CHECK: %[[E:.*]] = vector.load %{{.*}}[%[[COLUMN]], %{{.*}}]
+// CHECK: %[[Y:.*]] = arith.addf %[[V]], %[[E]] : vector<4xf32>
+// CHECK: vector.store %[[Y]], %{{.*}}[%[[STEP]], %{{.*}}]
+// CHECK: scf.yield %[[Y]]
+// CHECK: vector.transfer_write %{{.*}}, %[[ACC]]
+// CHECK-COUNT-3: vector.transfer_write
+// CHECK: loop.yield
+// The iterations that are left, under a mask.
+// CHECK: vector.create_mask
+// CHECK: vector.transfer_read %[[X]][{{.*}}], %{{.*}}, %{{.*}} {in_bounds = [true]}
+func.func @columns(%n: i64, %x: tensor<8x?xf32>, %s0: tensor<8xf32>, %acc: tensor<8x?xf32>, %last: index) -> (tensor<8xf32>, tensor<8x?xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %r:2 = loop.loop (%i : i64, %k : i1) trips(%n : i64) carried(%s = %s0 : tensor<8xf32>, %a = %acc : tensor<8x?xf32>) {
+    %t = arith.index_cast %i : i64 to index
+    %p = arith.subi %last, %t : index
+    %c = tensor.extract_slice %x[0, %p] [8, 1] [1, 1] : tensor<8x?xf32> to tensor<8xf32>
+    %y = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+        ins(%s, %c : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %q = arith.addf %u, %v : f32
+      linalg.yield %q : f32
+    } -> tensor<8xf32>
+    %b = tensor.insert_slice %y into %a[0, %t] [8, 1] [1, 1] : tensor<8xf32> into tensor<8x?xf32>
+    loop.yield while(%k : i1) carried(%y, %b : tensor<8xf32>, tensor<8x?xf32>)
+  }
+  return %r#0, %r#1 : tensor<8xf32>, tensor<8x?xf32>
+}
+
+// REMARK: "iterations run one by one: it reads and writes no columns"
+// CHECK-LABEL: func @rows(
+// CHECK-NOT: vector
+func.func @rows(%n: i64, %x: tensor<?x8xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %r = loop.loop (%i : i64, %k : i1) trips(%n : i64) carried(%s = %s0 : tensor<8xf32>) {
+    %t = arith.index_cast %i : i64 to index
+    %c = tensor.extract_slice %x[%t, 0] [1, 8] [1, 1] : tensor<?x8xf32> to tensor<8xf32>
+    %y = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+        ins(%s, %c : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %q = arith.addf %u, %v : f32
+      linalg.yield %q : f32
+    } -> tensor<8xf32>
+    loop.yield while(%k : i1) carried(%y : tensor<8xf32>)
+  }
+  return %r : tensor<8xf32>
+}
+
+// A condition may end it; a stride of two leaves iterations out; a sum that may
+// fail.
+// REMARK: "iterations run one by one: a condition may end it between any two iterations"
+// REMARK: "iterations run one by one: a slice is not read in vectors"
+// CHECK-LABEL: func @left_alone(
+// CHECK-NOT: vector
+func.func @left_alone(%n: i64, %go: i1, %x: tensor<8x?xf32>, %s0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %c2 = arith.constant 2 : index
+  %r = loop.loop (%i : i64, %k : i1) trips(%n : i64) while(%go : i1) carried(%s = %s0 : tensor<8xf32>) {
+    %t = arith.index_cast %i : i64 to index
+    %c = tensor.extract_slice %x[0, %t] [8, 1] [1, 1] : tensor<8x?xf32> to tensor<8xf32>
+    %y = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+        ins(%s, %c : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %q = arith.addf %u, %v : f32
+      linalg.yield %q : f32
+    } -> tensor<8xf32>
+    loop.yield while(%k : i1) carried(%y : tensor<8xf32>)
+  }
+  %w = loop.loop (%i : i64, %k : i1) trips(%n : i64) carried(%s = %s0 : tensor<8xf32>) {
+    %t = arith.index_cast %i : i64 to index
+    %p = arith.muli %t, %c2 : index
+    %c = tensor.extract_slice %x[0, %p] [8, 1] [1, 1] : tensor<8x?xf32> to tensor<8xf32>
+    %y = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+        ins(%s, %c : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %q = arith.addf %u, %v : f32
+      linalg.yield %q : f32
+    } -> tensor<8xf32>
+    loop.yield while(%k : i1) carried(%y : tensor<8xf32>)
+  }
+  return %r, %w : tensor<8xf32>, tensor<8xf32>
+}

@@ -1,0 +1,140 @@
+# ===- test_compile_time.py - How much code models become -------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""What compile time follows: the code of nested loops and of repeated layers; what objects hold."""
+
+import itertools
+import pathlib
+import re
+import struct
+import time
+
+import loopc
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+from onnx import TensorProto, helper
+from test_real_models import SILERO
+
+MIB = 1 << 20
+
+
+def llvm_text(model: onnx.ModelProto, folder: pathlib.Path) -> str:
+    """The model in MLIR's LLVM dialect: what LLVM gets to do."""
+    file = folder / "model.mlir"
+    loopc.compile(model.SerializeToString(), file, emit="llvm")
+    return file.read_text()
+
+
+def nested(depth: int) -> onnx.ModelProto:
+    """Loops in one another, each with a sine before the next one."""
+
+    def body(level: int) -> onnx.GraphProto:
+        inner = (
+            helper.make_node("Loop", ["two", "", f"s{level}"], [f"w{level}"], body=body(level - 1))
+            if level > 1
+            else helper.make_node("Add", [f"s{level}", "x"], [f"w{level}"])
+        )
+        return helper.make_graph(
+            [helper.make_node("Sin", [f"v{level}"], [f"s{level}"]), inner,
+             helper.make_node("Identity", [f"c{level}"], [f"d{level}"])],
+            f"body{level}",
+            [helper.make_tensor_value_info(f"i{level}", TensorProto.INT64, []),
+             helper.make_tensor_value_info(f"c{level}", TensorProto.BOOL, []),
+             helper.make_tensor_value_info(f"v{level}", TensorProto.FLOAT, [4])],
+            [helper.make_tensor_value_info(f"d{level}", TensorProto.BOOL, []),
+             helper.make_tensor_value_info(f"w{level}", TensorProto.FLOAT, [4])],
+        )  # fmt: skip
+
+    graph = helper.make_graph(
+        [helper.make_node("Loop", ["two", "", "x"], ["y"], body=body(depth))],
+        "nested",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])],
+        [helper.make_tensor("two", TensorProto.INT64, [], [2])],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def test_code_is_linear_in_the_depth_of_loops(tmp_path: pathlib.Path) -> None:
+    lines = [llvm_text(nested(depth), tmp_path).count("\n") for depth in (6, 12, 24)]
+    # Twice the depth, twice the growth.
+    assert lines[2] - lines[1] <= 2.2 * (lines[1] - lines[0])
+
+
+def layers(sizes: list[int]) -> onnx.ModelProto:
+    """Matrix products of different sizes one behind the other, each with what is often between."""
+    rng = np.random.default_rng(0)
+    weights, lines, last = [], [], "x"
+    for k, (rows, columns) in enumerate(itertools.pairwise(sizes)):
+        values = (rng.standard_normal((rows, columns)) / np.sqrt(rows)).astype(np.float32)
+        weights.append(onnx.numpy_helper.from_array(values, f"w{k}"))
+        lines.append(f"m{k} = MatMul ({last}, w{k}) n{k} = Softmax (m{k}) t{k} = Tanh (n{k})")
+        last = f"t{k}"
+    text = (
+        f'<ir_version: 10, opset_import: ["" : 21]>\nlayers (float[64, {sizes[0]}] x)'
+        f" => (float[64, {sizes[-1]}] {last}) {{ {' '.join(lines)} }}"
+    )
+    model = onnx.parser.parse_model(text)
+    model.graph.initializer.extend(weights)
+    return model
+
+
+def test_layers_of_several_sizes_share_their_code(tmp_path: pathlib.Path) -> None:
+    """Functions grow with the kinds of layers, not with their number; results stay right."""
+    sizes = [128 + 64 * k for k in range(13)]
+    model = layers(sizes)
+    text = llvm_text(model, tmp_path)
+    functions = re.findall(
+        r"^ *llvm\.func internal @loopc_entry_(?:nest|parallel)\w*\(", text, re.M
+    )
+    bodies = [f for f in functions if "_piece(" not in f]
+    assert 0 < len(bodies) < 20, bodies
+    x = np.random.default_rng(1).standard_normal((64, sizes[0])).astype(np.float32)
+    (got,) = loopc.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    want = x.astype(np.float64)
+    for weight in model.graph.initializer:
+        want = want @ onnx.numpy_helper.to_array(weight).astype(np.float64)
+        want = np.exp(want - want.max(axis=1, keepdims=True))
+        want = np.tanh(want / want.sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(got, want, rtol=1e-4)
+
+
+def weight_bytes(object_file: bytes) -> int:
+    """The size of the section of weights in an ELF object of 64 bits."""
+    (table,) = struct.unpack_from("<Q", object_file, 0x28)
+    entry, count, names = struct.unpack_from("<HHH", object_file, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQ", object_file, table + k * entry) for k in range(count)]
+    strings = headers[names][4]
+    for name, _, _, _, _, size in headers:
+        if object_file[strings + name :].startswith((b".rodata.loopc.", b".lrodata.loopc.")):
+            return size
+    return 0
+
+
+@pytest.mark.parametrize("path", SILERO[:2], ids=lambda p: p.stem)
+def test_silero_is_its_weights_and_little_more(path: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "vad.o"
+    loopc.compile(path, file)
+    content = file.read_bytes()
+    weights = weight_bytes(content)
+    assert weights > MIB // 2
+    assert len(content) - weights <= MIB
+
+
+def test_silero_starts_at_once(tmp_path: pathlib.Path) -> None:
+    """A compiled model is there in under 5 ms: the best of some, as the machine may be busy."""
+    library = tmp_path / "vad.so"
+    loopc.compile(SILERO[0], library, emit="shared")
+    times = []
+    for _ in range(20):
+        begin = time.perf_counter()
+        session = loopc.load(library)
+        times.append(time.perf_counter() - begin)
+        del session
+    assert min(times) < 0.005, times

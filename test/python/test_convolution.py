@@ -1,0 +1,76 @@
+# ===- test_convolution.py - Convolutions of all shapes -===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Conv beside onnxruntime: windows, steps and groups, with sizes known and unknown."""
+
+from __future__ import annotations
+
+import itertools
+
+import loopc
+import numpy as np
+import onnx
+import onnx.numpy_helper
+import onnx.parser
+import onnxruntime
+import pytest
+
+# kernel, stride, padding, dilation
+WINDOWS = [(1, 1, 0, 1), (1, 2, 0, 1), (3, 1, 1, 1), (3, 2, 1, 1), (3, 1, 2, 2), (5, 2, 2, 1)]
+SIZES = [(4, 4), (5, 9), (8, 8), (17, 33)]
+
+
+def _compare(model: onnx.ModelProto, feeds: list[np.ndarray]) -> None:
+    data = model.SerializeToString()
+    session = loopc.InferenceSession(data)
+    reference = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    for x in feeds:
+        (want,) = reference.run(None, {"x": x})
+        (got,) = session.run(None, {"x": x})
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4, err_msg=str(x.shape))
+
+
+def _model(shape: str, attributes: str, weights: np.ndarray) -> onnx.ModelProto:
+    model = onnx.parser.parse_model(
+        f'<ir_version: 10, opset_import: ["": 21]> test (float[{shape}] x) => (float[p,q,r,s] y) '
+        f"{{ y = Conv<{attributes}>(x, w, b) }}"
+    )
+    random = np.random.default_rng(1)
+    bias = random.standard_normal(weights.shape[0]).astype(np.float32)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(bias, "b"))
+    return model
+
+
+@pytest.mark.parametrize("groups", [1, 3, 12])
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+def test_windows(window: tuple[int, int, int, int], groups: int) -> None:
+    """One model for all sizes, and one for each."""
+    kernel, stride, pad, dilation = window
+    random = np.random.default_rng(0)
+    weights = random.standard_normal((12, 12 // groups, kernel, kernel)).astype(np.float32)
+    attributes = (
+        f"group = {groups}, kernel_shape = [{kernel}, {kernel}], strides = [{stride}, {stride}], "
+        f"pads = [{pad}, {pad}, {pad}, {pad}], dilations = [{dilation}, {dilation}]"
+    )
+    feeds = [
+        random.standard_normal((n, 12, h, w)).astype(np.float32)
+        for n, (h, w) in itertools.product([1, 2], SIZES)
+    ]
+    _compare(_model("n,12,h,w", attributes, weights), feeds)
+    for x in feeds[:2]:
+        _compare(_model(",".join(map(str, x.shape)), attributes, weights), [x])
+
+
+@pytest.mark.parametrize("stride", [1, 3, 160])
+def test_long_windows(stride: int) -> None:
+    """One row, one channel: a filter over a signal."""
+    random = np.random.default_rng(0)
+    weights = random.standard_normal((5, 1, 1, 441)).astype(np.float32) / 21
+    attributes = f"kernel_shape = [1, 441], strides = [1, {stride}], pads = [0, 200, 0, 200]"
+    feeds = [random.standard_normal((1, 1, 1, n)).astype(np.float32) for n in (441, 600, 2000)]
+    _compare(_model("n,1,1,w", attributes, weights), feeds)

@@ -1,0 +1,185 @@
+# ===- test_threads.py - Runs on several threads ----------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Large nests give the same bits on one thread and on several."""
+
+from __future__ import annotations
+
+import concurrent.futures
+from typing import Any
+
+import loopc
+import numpy as np
+import onnx.parser
+import pytest
+
+HEADER = '<ir_version: 8, opset_import: ["" : 17]>\n'
+
+MANDELBROT = """
+main (float[H,W] x, float[H,W] y, int64 n) => (float[H,W] a, float[H,W] b) {
+  z = Sub(x, x)
+  four = Constant<value = float {4.0}>()
+  a, b = Loop(n, , z, z) <body = body (int64 i, bool c, float[H,W] r, float[H,W] s) =>
+      (bool go, float[H,W] r2, float[H,W] s2) {
+    go = Identity(c)
+    rr = Mul(r, r)
+    ss = Mul(s, s)
+    d = Sub(rr, ss)
+    e = Add(d, x)
+    rs = Mul(r, s)
+    f = Add(rs, rs)
+    g = Add(f, y)
+    sum = Add(rr, ss)
+    inside = Less(sum, four)
+    r2 = Where(inside, e, r)
+    s2 = Where(inside, g, s)
+  }>
+}
+"""
+
+#: Models whose nests are large enough for threads, and feeds.
+MODELS: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
+    "matmul": (
+        "main (float[300,400] a, float[400,333] b) => (float[300,333] y) { y = MatMul(a, b) }",
+        {"a": (300, 400), "b": (400, 333)},
+    ),
+    "open matmul": (
+        "main (float[B,M,K] a, float[K,N] b) => (float[B,M,N] y) { y = MatMul(a, b) }",
+        {"a": (2, 200, 130), "b": (130, 250)},
+    ),
+    "batches": (
+        "main (float[B,M,K] a, float[B,K,N] b) => (float[B,M,N] y) { y = MatMul(a, b) }",
+        {"a": (37, 33, 40), "b": (37, 40, 65)},
+    ),
+    "convolution": (
+        "main (float[2,16,40,41] x, float[24,16,3,3] w) => (float[2,24,40,41] y) "
+        "{ y = Conv<pads = [1, 1, 1, 1]>(x, w) }",
+        {"x": (2, 16, 40, 41), "w": (24, 16, 3, 3)},
+    ),
+    "elements": (
+        "main (float[N] a, float[N] b) => (float[N] y) { c = Mul(a, b) d = Tanh(c) y = Add(d, a) }",
+        {"a": (500_003,), "b": (500_003,)},
+    ),
+    "rows": (
+        "main (float[N,M] x, float[M] w) => (float[N,M] y, float[N] m) "
+        "{ s = Softmax(x) y = Mul(s, w) ax = Constant<value = int64[1] {1}>() "
+        "m = ReduceMax<axes = [1], keepdims = 0>(x) }",
+        {"x": (501, 1003), "w": (1003,)},
+    ),
+}
+
+
+def sessions(model: bytes) -> dict[int, loopc.InferenceSession]:
+    """The model on 1, 2 and 4 threads."""
+    return {
+        threads: loopc.InferenceSession(
+            model, sess_options=loopc.SessionOptions(intra_op_num_threads=threads)
+        )
+        for threads in (1, 2, 4)
+    }
+
+
+def parse(text: str) -> bytes:
+    return bytes(onnx.parser.parse_model(HEADER + text).SerializeToString())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_same_bits_on_all_threads(name: str) -> None:
+    text, shapes = MODELS[name]
+    random = np.random.default_rng(0)
+    feeds = {key: random.standard_normal(shape, dtype=np.float32) for key, shape in shapes.items()}
+    runs = {threads: s.run(None, feeds) for threads, s in sessions(parse(text)).items()}
+    for threads in (2, 4):
+        for one, other in zip(runs[1], runs[threads], strict=True):
+            np.testing.assert_array_equal(one, other)
+    if name.endswith("matmul"):
+        np.testing.assert_allclose(runs[2][0], feeds["a"] @ feeds["b"], rtol=1e-4, atol=1e-3)
+
+
+def test_nothing_to_do() -> None:
+    text, _ = MODELS["open matmul"]
+    for session in sessions(parse(text)).values():
+        for shape in ((0, 3, 4), (2, 0, 4), (2, 3, 0), (1, 1, 1)):
+            a = np.ones(shape, np.float32)
+            b = np.ones((shape[2], 5), np.float32)
+            (y,) = session.run(None, {"a": a, "b": b})
+            np.testing.assert_array_equal(y, a @ b)
+
+
+def mandelbrot_feeds(height: int, width: int, n: int) -> dict[str, np.ndarray[Any, Any]]:
+    x, y = np.meshgrid(
+        np.linspace(-2, 1, width, dtype=np.float32), np.linspace(-1, 1, height, dtype=np.float32)
+    )
+    return {"x": x, "y": y, "n": np.asarray(n)}
+
+
+def test_tiles_of_a_loop() -> None:
+    """All iterations of a tile run on one thread."""
+    feeds = mandelbrot_feeds(129, 131, 60)
+    runs = {threads: s.run(None, feeds) for threads, s in sessions(parse(MANDELBROT)).items()}
+    for threads in (2, 4):
+        for one, other in zip(runs[1], runs[threads], strict=True):
+            np.testing.assert_array_equal(one, other)
+    z = np.zeros((129, 131), np.complex64)
+    c = feeds["x"] + 1j * feeds["y"]
+    for _ in range(60):
+        z = np.where(z.real**2 + z.imag**2 < 4, z * z + c, z)
+    assert np.mean(np.isclose(runs[2][0], z.real, rtol=1e-2, atol=1e-2)) > 0.98
+
+
+def test_the_end_of_a_run_on_threads() -> None:
+    """A timeout ends the tiles on every thread (loop_cancel)."""
+    session = sessions(parse(MANDELBROT))[2]
+    options = loopc.RunOptions(timeout=0.05)
+    feeds = mandelbrot_feeds(256, 256, 2**40)
+    feeds["x"] *= 0.01
+    feeds["y"] *= 0.01
+    with pytest.raises(loopc.RunTimeoutError):
+        session.run(None, feeds, options)
+    feeds["n"] = np.asarray(3)
+    session.run(None, feeds)
+
+
+def test_runs_at_the_same_time() -> None:
+    """Each run has threads of its own."""
+    text, shapes = MODELS["matmul"]
+    random = np.random.default_rng(0)
+    feeds = {key: random.standard_normal(shape, dtype=np.float32) for key, shape in shapes.items()}
+    session = sessions(parse(text))[2]
+    (want,) = session.run(None, feeds)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for (got,) in pool.map(lambda _: session.run(None, feeds), range(20)):
+            np.testing.assert_array_equal(got, want)
+
+
+def test_an_error_on_threads() -> None:
+    """The same error on one thread and on several."""
+    text = """main (float[N] x, int64[400000] i) => (float[400000] y) {
+      g = Gather(x, i)
+      y = Tanh(g)
+    }"""
+    indices = np.zeros(400_000, np.int64)
+    indices[[200_000, 300_000]] = 50
+    feeds = {"x": np.ones(50, np.float32), "i": indices}
+    messages = set()
+    for session in sessions(parse(text)).values():
+        with pytest.raises(loopc.RunError) as caught:
+            session.run(None, feeds)
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+    assert "out of range for an axis of extent 50" in messages.pop()
+
+
+def test_counts_of_threads() -> None:
+    """More threads than there is work, and as many as a run takes."""
+    text, shapes = MODELS["open matmul"]
+    feeds = {key: np.ones(shape, np.float32) for key, shape in shapes.items()}
+    for threads in (0, 3, 64, 10_000):
+        options = loopc.SessionOptions(intra_op_num_threads=threads)
+        session = loopc.InferenceSession(parse(text), sess_options=options)
+        (y,) = session.run(None, feeds)
+        np.testing.assert_array_equal(y, np.full((2, 200, 250), 130, np.float32))

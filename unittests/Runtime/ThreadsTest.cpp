@@ -1,0 +1,199 @@
+//===- ThreadsTest.cpp - Tests of parallel loops on threads ---------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestModel.h"
+
+#include <atomic>
+#include <functional>
+#include <gmock/gmock.h>
+#include <mutex>
+#include <set>
+#include <thread>
+
+using namespace loopc::test;
+
+namespace {
+
+/// The function that a loop calls for a piece.
+using Piece = std::function<void(loopc_run *run, int64_t begin, int64_t end)>;
+
+struct Context {
+  loopc_run *run;
+  const Piece *piece;
+};
+
+void parallelFor(loopc_run *run, int64_t n, int64_t grain, const Piece &piece) {
+  Context context{run, &piece};
+  loopc_rt_parallel_for(
+      run, n, grain,
+      [](void *args, int64_t begin, int64_t end) {
+        auto *given = static_cast<Context *>(args);
+        (*given->piece)(given->run, begin, end);
+      },
+      &context);
+}
+
+/// What a model with `numThreads` threads does.
+std::function<int32_t(loopc_run *)> *body;
+
+Outcome runOn(int numThreads, std::function<int32_t(loopc_run *)> what,
+              loopc_cancel_token *cancel = nullptr) {
+  loopc_run_options options = makeOptions();
+  options.num_threads = numThreads;
+  options.cancel = cancel;
+  body = &what;
+  TestModel model([](void *run, void **, void **) {
+    return (*body)(static_cast<loopc_run *>(run));
+  });
+  std::vector<loopc_value> outputs;
+  return runModel(model, {}, outputs, &options);
+}
+
+class OnThreads : public testing::TestWithParam<int> {};
+
+TEST_P(OnThreads, EverythingOnce) {
+  Outcome outcome = runOn(GetParam(), [](loopc_run *run) {
+    EXPECT_EQ(loopc_rt_num_threads(run), GetParam());
+    for (int64_t n : {-1, 0, 1, 7, 64, 1000, 4097})
+      for (int64_t grain : {0, 1, 16, 2000}) {
+        std::vector<int> seen(n > 0 ? static_cast<size_t>(n) : 0);
+        parallelFor(run, n, grain,
+                    [&](loopc_run *, int64_t begin, int64_t end) {
+                      EXPECT_LT(begin, end);
+                      // Pieces end at multiples of the grain.
+                      EXPECT_EQ(begin % std::max<int64_t>(grain, 1), 0);
+                      for (int64_t i = begin; i < end; ++i)
+                        ++seen[static_cast<size_t>(i)];
+                    });
+        EXPECT_EQ(seen, std::vector<int>(seen.size(), 1));
+      }
+    return 0;
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+}
+
+// Threads that are awake, that fell asleep, and that come too late.
+TEST_P(OnThreads, ManyLoops) {
+  Outcome outcome = runOn(GetParam(), [](loopc_run *run) {
+    std::vector<int64_t> sums(64);
+    for (int round = 0; round < 2000; ++round) {
+      parallelFor(run, 64, 1, [&](loopc_run *, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          sums[static_cast<size_t>(i)] += i;
+      });
+      if (round % 500 == 0)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    for (int64_t i = 0; i < 64; ++i)
+      EXPECT_EQ(sums[static_cast<size_t>(i)], 2000 * i);
+    return 0;
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+}
+
+TEST_P(OnThreads, NestedLoopsRunOnTheirThread) {
+  Outcome outcome = runOn(GetParam(), [](loopc_run *run) {
+    std::atomic<int> count = 0;
+    parallelFor(run, 100, 1, [&](loopc_run *run, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        auto thread = std::this_thread::get_id();
+        parallelFor(run, 10, 1, [&](loopc_run *, int64_t from, int64_t to) {
+          EXPECT_EQ(std::this_thread::get_id(), thread);
+          count += static_cast<int>(to - from);
+        });
+      }
+    });
+    EXPECT_EQ(count, 1000);
+    return 0;
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+}
+
+TEST_P(OnThreads, MemoryOfTheRun) {
+  Outcome outcome = runOn(GetParam(), [](loopc_run *run) {
+    parallelFor(run, 1000, 1, [](loopc_run *run, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        void *memory = loopc_rt_alloc(run, 100 + i);
+        ASSERT_NE(memory, nullptr);
+        memset(memory, 1, static_cast<size_t>(100 + i));
+        loopc_rt_free(run, memory);
+      }
+    });
+    return 0;
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+  EXPECT_EQ(outcome.statistics.allocations, 1000u);
+  EXPECT_EQ(outcome.statistics.deallocations, 1000u);
+}
+
+// loop_order: of several errors the one that comes first in the order of the
+// iterations, however the threads run.
+TEST_P(OnThreads, TheFirstErrorInOrder) {
+  for (int round = 0; round < 50; ++round) {
+    Outcome outcome = runOn(GetParam(), [](loopc_run *run) {
+      parallelFor(run, 400, 1, [](loopc_run *run, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          if (loopc_rt_poll(run))
+            return;
+          if (i % 100 == 3)
+            std::this_thread::sleep_for(std::chrono::microseconds(300));
+          if (i >= 3 && i % 3 == 0) {
+            loopc_rt_fail(run, "bad index {}", i, &i, 1);
+            return;
+          }
+        }
+      });
+      return loopc_rt_poll(run);
+    });
+    EXPECT_EQ(outcome.status, LOOPC_ERROR_RUNTIME);
+    EXPECT_EQ(outcome.message, "bad index 3 (iteration 3)");
+  }
+}
+
+// loop_cancel
+TEST_P(OnThreads, CancelledBetweenPieces) {
+  loopc_cancel_token token = {};
+  std::atomic<int64_t> done = 0;
+  Outcome outcome = runOn(
+      GetParam(),
+      [&](loopc_run *run) {
+        parallelFor(run, 1 << 20, 1,
+                    [&](loopc_run *run, int64_t begin, int64_t end) {
+                      for (int64_t i = begin; i < end; ++i, ++done) {
+                        if (loopc_rt_poll(run))
+                          return;
+                        if (i == 5)
+                          loopc_cancel(&token);
+                      }
+                    });
+        return loopc_rt_poll(run);
+      },
+      &token);
+  EXPECT_EQ(outcome.status, LOOPC_ERROR_CANCELLED);
+  EXPECT_LT(done, 1 << 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Numbers, OnThreads, testing::Values(1, 2, 4));
+
+TEST(Threads, SeveralWork) {
+  std::set<std::thread::id> ids;
+  std::mutex mutex;
+  Outcome outcome = runOn(4, [&](loopc_run *run) {
+    parallelFor(run, 16, 1, [&](loopc_run *, int64_t, int64_t) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      std::lock_guard<std::mutex> guard(mutex);
+      ids.insert(std::this_thread::get_id());
+    });
+    return 0;
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+  EXPECT_GT(ids.size(), 1u);
+  EXPECT_LE(ids.size(), 4u);
+}
+
+} // namespace
