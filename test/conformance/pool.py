@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from multiprocessing.connection import Connection, wait
 
 from onnx.backend.test.case.test_case import TestCase
@@ -99,7 +99,7 @@ def _ending(code: int | None) -> str:
     return f"ended with status {code}"
 
 
-def run_all(cases: Sequence[TestCase], engine: str, jobs: int, limit: float) -> Iterator[Result]:
+def run_all(cases: Sequence[TestCase], engine: str, jobs: int, limit: float) -> Generator[Result, None, None]:
     """Runs the cases and yields each result as it comes."""
     workers = [_Worker(cases, engine) for _ in range(min(jobs, max(len(cases), 1)))]
     left = iter(range(len(cases)))
