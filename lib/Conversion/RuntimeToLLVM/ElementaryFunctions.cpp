@@ -142,6 +142,37 @@ static Value buildLog1p(Numbers &n, Value x) {
 // Exponentials
 //===----------------------------------------------------------------------===//
 
+/// k and exp(r) - 1, with x = k ln(2) + r and |r| <= ln(2) / 2.
+static std::pair<Value, Value> reduceExp(Numbers &n, Value x) {
+  auto [k, whole] = n.round(x, n.number(0x1.715476p0f));
+  // ln(2) in two parts; k times the first is exact.
+  Value r = n.fma(whole, n.number(-0x1.62e4p-1f), x);
+  r = n.fma(whole, n.number(-0x1.7f7d1cp-20f), r);
+  // Cephes' coefficients: exp(r) = 1 + r + r^2 q(r).
+  Value q =
+      n.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
+                       4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
+  return {k, n.fma(q, n.mul(r, r), r)};
+}
+
+/// exp(x) = (exp(r) 2^(k / 2)) 2^(k - k / 2). 2^k in two steps reaches from the
+/// smallest subnormal number to the largest finite one, and rounds a subnormal
+/// result once.
+static Value buildExp(Numbers &n, Value x) {
+  auto limit = [&](CmpFPredicate beyond, float bound) {
+    Value most = n.number(bound);
+    x = n.select(n.is(beyond, x, most), most, x);
+  };
+  // Beyond these the result is infinity and 0; NaN passes.
+  limit(CmpFPredicate::OGT, 89.0f);
+  limit(CmpFPredicate::OLT, -104.0f);
+  auto [k, p] = reduceExp(n, x);
+  p = n.add(p, n.number(1.0f));
+  Value half = n.onBits<arith::ShRSIOp>(k, 1);
+  Value rest = arith::SubIOp::create(n.b, k, half);
+  return n.mul(n.mul(p, n.powerOfTwo(half)), n.powerOfTwo(rest));
+}
+
 /// exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), with x = k ln(2) + r. Above 20
 /// the one is less than half a unit.
 static Value buildExpM1(Numbers &n, Value x) {
@@ -149,14 +180,7 @@ static Value buildExpM1(Numbers &n, Value x) {
   Value power = math::ExpOp::create(n.b, x);
   Value low = n.is(CmpFPredicate::OLT, x, n.number(-18.0f));
   Value y = n.select(low, n.number(-18.0f), n.select(large, n.number(0.0f), x));
-  auto [k, whole] = n.round(y, n.number(0x1.715476p0f));
-  Value r = n.fma(whole, n.number(-0x1.62e4p-1f), y);
-  r = n.fma(whole, n.number(-0x1.7f7d1cp-20f), r);
-  // Cephes' coefficients: exp(r) = 1 + r + r^2 q(r).
-  Value q =
-      n.polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
-                       4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
-  Value p = n.fma(q, n.mul(r, r), r);
+  auto [k, p] = reduceExp(n, y);
   Value scale = n.powerOfTwo(k);
   p = n.fma(p, scale, n.sub(scale, n.number(1.0f)));
   p = n.select(large, power, p);
@@ -264,7 +288,8 @@ struct ExpandSine : OpRewritePattern<Op> {
 } // namespace
 
 void loopc::populateElementaryFunctionPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandFunction<math::LogOp, buildLog>,
+  patterns.add<ExpandFunction<math::ExpOp, buildExp>,
+               ExpandFunction<math::LogOp, buildLog>,
                ExpandFunction<math::Log1pOp, buildLog1p>,
                ExpandFunction<math::ExpM1Op, buildExpM1>,
                ExpandSine<math::SinOp, 0>, ExpandSine<math::CosOp, 1>>(

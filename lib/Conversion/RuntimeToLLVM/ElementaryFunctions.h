@@ -15,9 +15,9 @@
 
 namespace loopc {
 
-/// Adds patterns for math.log, math.log1p and math.expm1, of numbers and of
-/// vectors, and for math.sin and math.cos of vectors, all of f32. The errors
-/// are those that docs/Numerics.md states.
+/// Adds patterns for math.exp, math.log, math.log1p and math.expm1, of numbers
+/// and of vectors, and for math.sin and math.cos of vectors, all of f32. The
+/// errors are those that docs/Numerics.md states.
 void populateElementaryFunctionPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace loopc
