@@ -133,6 +133,18 @@ LOOPC_API int loopc_compile_options_set_cpu(loopc_compile_options *options,
 LOOPC_API int loopc_compile_options_set_features(loopc_compile_options *options,
                                                  const char *features);
 
+/// The GPU whose kernels run loops and tensors, "sm_90": the code runs on this
+/// chip and on later ones. The default, "", is none: everything runs on the
+/// CPU.
+LOOPC_API int loopc_compile_options_set_chip(loopc_compile_options *options,
+                                             const char *chip);
+
+/// For a chip: nests of up to `work` operations (at least 0; the default is
+/// 2048) stay on the CPU where no kernel works on what they work on.
+LOOPC_API int
+loopc_compile_options_set_min_kernel_work(loopc_compile_options *options,
+                                          int work);
+
 /// The model's name, a C identifier, the prefix of what its object defines.
 /// The default, "", is made from the file's name ("model" for bytes).
 LOOPC_API int loopc_compile_options_set_name(loopc_compile_options *options,
@@ -242,6 +254,40 @@ LOOPC_API void loopc_session_reset_states(loopc_session *session);
 /// Frees the session and its code. No run may be under way, and outputs that
 /// runs of a loaded shared library allocated must have been released.
 LOOPC_API void loopc_session_destroy(loopc_session *session);
+
+//===----------------------------------------------------------------------===//
+// GPUs
+//===----------------------------------------------------------------------===//
+
+/// Number of CUDA devices; 0, with the reason in `error`, which may be null,
+/// where the driver cannot be opened or has none. The environment variable
+/// LOOPC_CUDA_DRIVER names another library than libcuda.so.1.
+LOOPC_API int loopc_device_count(loopc_error *error);
+
+/// Writes the chip of device `device`, "sm_90", into the `size` bytes at
+/// `chip`: what loopc_compile_options_set_chip() takes. 16 bytes are enough.
+/// \returns a loopc_status.
+LOOPC_API int loopc_device_chip(int device, char *chip, size_t size,
+                                loopc_error *error);
+
+/// The same with the device's name; 128 bytes are enough.
+LOOPC_API int loopc_device_name(int device, char *name, size_t size,
+                                loopc_error *error);
+
+/// True where the model has code for a GPU.
+LOOPC_API int loopc_session_uses_device(const loopc_session *session);
+
+/// Makes `result`, all zero, a tensor on device `device` that has the elements
+/// of the host's tensor `value`, in C order; release it by
+/// loopc_value_release(). \returns a loopc_status.
+LOOPC_API int loopc_value_upload(int device, const loopc_value *value,
+                                 loopc_value *result, loopc_error *error);
+
+/// Copies the elements of a tensor on a device, in C order, to the `bytes`
+/// bytes of the host at `data`, as many as they have. What was begun before on
+/// CUDA's default stream is done then. \returns a loopc_status.
+LOOPC_API int loopc_value_download(const loopc_value *value, void *data,
+                                   size_t bytes, loopc_error *error);
 
 //===----------------------------------------------------------------------===//
 // Files: ahead of time

@@ -42,7 +42,8 @@ typedef enum {
   LOOPC_ERROR_CANCELLED = 5, ///< cancelled by the caller
   LOOPC_ERROR_TIMEOUT = 6,   ///< the deadline passed
   LOOPC_ERROR_CPU = 7,       ///< compiled for features that this CPU lacks
-  LOOPC_ERROR_ABI = 8        ///< model and runtime do not fit each other
+  LOOPC_ERROR_ABI = 8,       ///< model and runtime do not fit each other
+  LOOPC_ERROR_DEVICE = 9     ///< a GPU or its driver failed, or is missing
 } loopc_status;
 
 /// The message of a failed run; always terminated, cut where it is too long.
@@ -99,6 +100,11 @@ typedef struct {
 ///    there, in C order, and `tensor.shape` becomes the actual shape. If the
 ///    result has another rank or more elements than the capacity, the run fails
 ///    with LOOPC_ERROR_OUTPUT and a message that holds the needed shape.
+/// Tensors of a model for GPUs may lie on the GPU of the run (DLPack's kDLCUDA
+/// and kDLCUDAManaged): inputs, whose elements must be there for work of the
+/// run's stream, or of CUDA's default stream where the options name none;
+/// buffers for outputs; and what the run allocates if the options say so, which
+/// `release` frees. All outputs are there when the run returns.
 /// One buffer may serve an input and an output: what another output needs of
 /// the input is saved before it is overwritten.
 /// After a failed run no output holds anything that must be released.
@@ -160,7 +166,11 @@ typedef struct {
   uint64_t memory_limit;
   /// Filled when the run ends, by an error, too; null: not wanted.
   loopc_run_statistics *statistics;
-  uint64_t reserved[7]; ///< zero
+  // Of models that were compiled for GPUs; 0 for others.
+  int32_t device;         ///< number of the GPU
+  int32_t device_results; ///< non-zero: allocated tensors stay on the GPU
+  void *stream;           ///< CUstream that the run works on; null: its own
+  uint64_t reserved[5];   ///< zero
 } loopc_run_options;
 
 //===----------------------------------------------------------------------===//
@@ -228,7 +238,12 @@ typedef struct loopc_model {
   /// Of the inputs, and of the outputs, the last that are states. For each,
   /// `entry` gets a scalar of bool behind the inputs: whether it was given.
   uint64_t num_states;
-  uint64_t reserved[6];
+  /// The code for GPUs, a loopc_cuda_program (cuda.h); null: there is none.
+  void *device_program;
+  /// For each input 1 where the code of the host does not read its elements, of
+  /// which a run then needs no copy in the host's memory; may be null.
+  const uint8_t *device_inputs;
+  uint64_t reserved[4];
 } loopc_model;
 
 /// Runs `model`. Checks inputs (number, kind, dtype, rank, dimensions; strides

@@ -39,6 +39,11 @@ typedef struct loopc_run loopc_run;
 /// status. A negative or absurd size is the same error.
 void *loopc_rt_alloc(loopc_run *run, int64_t bytes);
 
+/// The same for memory that is freed before the run ends and is no output.
+/// Pieces of some hundred kilobytes lie in huge pages side by side: what a loop
+/// reads again and again then has a place of its own in the caches.
+void *loopc_rt_alloc_scratch(loopc_run *run, int64_t bytes);
+
 /// Adds an owner to memory of loopc_rt_alloc, which comes with one; null is a
 /// no-op.
 void loopc_rt_retain(loopc_run *run, void *pointer);

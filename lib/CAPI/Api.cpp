@@ -15,6 +15,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <stdexcept>
 
 using namespace loopc::capi;
 
@@ -111,6 +112,17 @@ extern "C" int
 loopc_compile_options_set_features(loopc_compile_options *options,
                                    const char *features) {
   return setText(options, &loopc_compile_options::features, features);
+}
+
+extern "C" int loopc_compile_options_set_chip(loopc_compile_options *options,
+                                              const char *chip) {
+  return setText(options, &loopc_compile_options::chip, chip);
+}
+
+extern "C" int
+loopc_compile_options_set_min_kernel_work(loopc_compile_options *options,
+                                          int work) {
+  return setOption(options, work >= 0, [&] { options->minKernelWork = work; });
 }
 
 /// Letters and digits as C has them, whatever the locale.
@@ -309,11 +321,14 @@ static int failRun(loopc_error *error, int status, const char *text) {
   return status;
 }
 
-/// Calls `work`; what it throws is memory that has run out.
+/// Calls `work`; what it throws is an error of a device, or memory that has run
+/// out.
 template <typename Work>
 static int orOutOfMemory(loopc_error *error, Work work) noexcept {
   try {
     return work();
+  } catch (const std::runtime_error &failure) {
+    return failRun(error, LOOPC_ERROR_DEVICE, failure.what());
   } catch (...) {
     return failRun(error, LOOPC_ERROR_MEMORY, "out of memory");
   }

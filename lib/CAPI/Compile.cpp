@@ -42,6 +42,9 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
   options.target.triple = given.target;
   options.target.cpu = given.cpu;
   options.target.features = given.features;
+  options.target.chip = given.chip;
+  if (given.minKernelWork >= 0)
+    options.target.minKernelWork = static_cast<unsigned>(given.minKernelWork);
   options.target.optLevel = static_cast<unsigned>(given.optLevel);
   options.target.name = given.name;
   options.ortCompat = given.ortCompat;

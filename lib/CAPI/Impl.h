@@ -44,8 +44,10 @@ struct loopc_compile_options {
   std::string target;
   std::string cpu;
   std::string features;
+  std::string chip;
   std::string name;
   std::string baseDirectory;
+  int minKernelWork = -1; ///< -1: the default
   int optLevel = 3;
   bool ortCompat = false;
   bool verify = false;

@@ -15,6 +15,9 @@
 
 #include "loopc/ValueIO/HostValue.h"
 
+#include <algorithm>
+#include <stdexcept>
+
 using namespace loopc;
 using namespace loopc::capi;
 
@@ -35,8 +38,48 @@ struct Releaser {
 };
 } // namespace
 
-/// A copy of `value` that owns its memory.
+/// The bytes of a tensor on a device, in memory of `bytes`.
+static loopc_value fetch(const loopc_value &value, std::vector<char> &bytes) {
+  loopc_value host = value;
+  DLTensor &tensor = host.as.tensor;
+  size_t bits = tensor.dtype.bits;
+  for (int32_t dim = 0; dim < tensor.ndim; ++dim)
+    bits *= static_cast<size_t>(tensor.shape[dim]);
+  bytes.resize((bits + 7) / 8);
+  loopc_error error;
+  if (loopc_value_download(&value, bytes.data(), bytes.size(), &error))
+    throw std::runtime_error(error.message);
+  tensor.data = bytes.data();
+  tensor.byte_offset = 0;
+  tensor.device = {kDLCPU, 0};
+  return host;
+}
+
+static bool isOnDevice(const loopc_value &value) {
+  int32_t type = value.as.tensor.device.device_type;
+  return value.kind == LOOPC_TENSOR &&
+         (type == kDLCUDA || type == kDLCUDAManaged);
+}
+
+/// True where a tensor within a sequence or an optional is on a device.
+static bool holdsDeviceTensor(const loopc_value &value) {
+  auto isOrHolds = [](const loopc_value &inner) {
+    return isOnDevice(inner) || holdsDeviceTensor(inner);
+  };
+  if (value.kind == LOOPC_OPTIONAL)
+    return value.as.optional.value && isOrHolds(*value.as.optional.value);
+  const loopc_sequence &sequence = value.as.sequence;
+  return value.kind == LOOPC_SEQUENCE &&
+         std::any_of(sequence.items, sequence.items + sequence.count,
+                     isOrHolds);
+}
+
+/// A copy of `value` that owns its memory, of the host.
 static loopc_value makeCopy(const loopc_value &value) {
+  if (isOnDevice(value)) {
+    std::vector<char> bytes;
+    return makeCopy(fetch(value, bytes));
+  }
   auto owned = std::make_unique<OwnedValue>();
   owned->host = io::copyValue(value);
   owned->views.add(owned->host);
@@ -123,6 +166,9 @@ int capi::setState(loopc_session &session, size_t index,
   size_t input = model.num_inputs - model.num_states + index;
   if (int status = loopc_model_check_input(&model, input, &value, error))
     return status;
+  if (holdsDeviceTensor(value))
+    throw std::runtime_error(
+        "the elements of a state must be in the host's memory");
   std::lock_guard<std::mutex> lock(session.statesMutex);
   session.states.resize(model.num_states);
   loopc_value copy = value.kind ? makeCopy(value) : loopc_value{};

@@ -67,7 +67,18 @@ struct Flags {
   cl::opt<std::string> triple{
       "target", cl::value_desc("triple"),
       cl::desc("Machine to compile for: x86_64 or aarch64, as "
-               "aarch64-linux-gnu (default: this one)"),
+               "aarch64-linux-gnu (default: this one); nvptx64: this one with "
+               "an NVIDIA GPU"),
+      cl::cat(target)};
+  cl::opt<std::string> chip{
+      "chip", cl::value_desc("sm_N"),
+      cl::desc("Run loops and tensors on an NVIDIA GPU, this one or later ones "
+               "(with --target=nvptx64: sm_80)"),
+      cl::cat(target)};
+  cl::opt<unsigned> minKernelWork{
+      "min-kernel-work", cl::value_desc("n"), cl::init(2048),
+      cl::desc("With --chip: nests of up to <n> operations stay on the CPU "
+               "where no kernel works on what they work on (default: 2048)"),
       cl::cat(target)};
   cl::opt<std::string> cpu{
       "cpu", cl::value_desc("name"),
@@ -221,12 +232,22 @@ static bool readPaths(const Flags &flags, DriverOptions &options) {
   return true;
 }
 
+/// The oldest GPU that the code of --target=nvptx64 runs on.
+static constexpr StringLiteral kDefaultChip = "sm_80";
+
 static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   StringRef level = flags.optLevel;
   if (level.size() != 1 || level[0] < '0' || level[0] > '3')
     return refuse("-O" + level + ": the levels are -O0 to -O3");
   options.target.optLevel = level[0] - '0';
-  options.target.triple = flags.triple;
+  options.target.chip = flags.chip;
+  options.target.minKernelWork = flags.minKernelWork;
+  if (isGPUTriple(flags.triple)) {
+    if (options.target.chip.empty())
+      options.target.chip = kDefaultChip.str();
+  } else {
+    options.target.triple = flags.triple;
+  }
   options.target.cpu = flags.cpu;
   options.target.features = flags.features;
   options.target.runtimeLibrary = flags.runtime;

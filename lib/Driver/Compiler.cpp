@@ -16,6 +16,7 @@
 #include "loopc/Pipelines/Registration.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Target/CodeGen.h"
+#include "loopc/Target/Cuda.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -143,6 +144,9 @@ LogicalResult Compiler::lower(Output output) {
     pipeline.optLevel = static_cast<int>(options.target.optLevel);
     pipeline.ortCompat = options.ortCompat;
     pipeline.vectors = getVectorUnit(options.target);
+    pipeline.chip = options.target.chip;
+    pipeline.minKernelWork = options.target.minKernelWork;
+    pipeline.hasLibdevice = hasLibdevice();
     buildPipeline(passes, pipeline, stage);
     if (options.configurePasses && failed(options.configurePasses(passes)))
       return failure();

@@ -12,6 +12,7 @@
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -71,6 +72,10 @@ static void addToLinalg(OpPassManager &manager,
     manager.addNestedPass<func::FuncOp>(createLoopWidenFactors());
     addCleanup(manager);
     manager.addNestedPass<func::FuncOp>(createLoopGrowInPlace());
+    if (!options.chip.empty()) {
+      addCleanup(manager);
+      return;
+    }
     LoopInterchangeElementsOptions interchange;
     interchange.vectorBits = options.vectors.bits;
     interchange.registers = options.vectors.registers;
@@ -116,10 +121,17 @@ static void addToMemRef(OpPassManager &manager) {
   addCleanup(functions);
 }
 
+static ConvertLinalgToNestsOptions
+getNestsOptions(const PipelineOptions &options) {
+  ConvertLinalgToNestsOptions nests;
+  nests.parallelFirst = !options.chip.empty();
+  return nests;
+}
+
 static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
   auto &functions = manager.nest<func::FuncOp>();
   functions.addPass(createLowerBufferCopies());
-  if (options.optLevel > 0) {
+  if (options.optLevel > 0 && options.chip.empty()) {
     LoopVectorizeContractionsOptions vectorize;
     vectorize.vectorBits = options.vectors.bits;
     vectorize.registers = options.vectors.registers;
@@ -130,10 +142,31 @@ static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
     rows.maskBits = options.vectors.maskBits;
     functions.addPass(createLoopVectorizeRows(rows));
   }
-  functions.addPass(createConvertLinalgToNests());
+  functions.addPass(createConvertLinalgToNests(getNestsOptions(options)));
   functions.addPass(createConvertLinalgToLoopsPass());
   functions.addPass(createConvertLoopToSCF());
   addCleanup(functions);
+}
+
+/// Nests and loops as kernels.
+static void addKernels(OpPassManager &manager, const PipelineOptions &options) {
+  if (options.optLevel > 0)
+    manager.addNestedPass<func::FuncOp>(createLiftGrowth());
+  // What each iteration would make anew: addresses of weights.
+  manager.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
+  OutlineKernelsOptions kernels;
+  kernels.chip = options.chip;
+  kernels.minWork = options.minKernelWork;
+  kernels.hasLibdevice = options.hasLibdevice;
+  manager.addPass(createOutlineKernels(kernels));
+}
+
+static void addKernelsToLLVM(OpPassManager &manager) {
+  auto &kernels = manager.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createLowerKernels());
+  kernels.addPass(createConvertGpuOpsToNVVMOps());
+  addCleanup(kernels);
+  kernels.addPass(createReconcileUnrealizedCastsPass());
 }
 
 static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
@@ -145,11 +178,14 @@ static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
   addCleanup(manager);
   // Copies of what turned out to be strided views.
   manager.addNestedPass<func::FuncOp>(createLowerBufferCopies());
-  manager.addNestedPass<func::FuncOp>(createConvertLinalgToNests());
+  manager.addNestedPass<func::FuncOp>(
+      createConvertLinalgToNests(getNestsOptions(options)));
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   // Vectors that go to elements apart from one another.
   manager.addPass(createConvertVectorToSCFPass());
-  if (options.optLevel > 0)
+  if (!options.chip.empty())
+    addKernels(manager, options);
+  else if (options.optLevel > 0)
     manager.addPass(createParallelizeNests());
   manager.addPass(createOutlineNests());
   manager.addPass(createExpandMath());
@@ -157,6 +193,10 @@ static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
   // Before there are branches: it rewrites, and would simplify them each time.
   manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createSCFToControlFlowPass());
+  if (!options.chip.empty())
+    addKernelsToLLVM(manager);
+  if (!options.chip.empty())
+    manager.addPass(createConvertLaunchesToLLVM());
   manager.addPass(createConvertLoopRuntimeToLLVM());
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createConvertMathToLibmPass());

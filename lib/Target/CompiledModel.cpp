@@ -8,7 +8,7 @@
 
 #include "loopc/Target/CompiledModel.h"
 #include "Parts.h"
-#include "loopc-rt/runtime.h"
+#include "loopc-rt/cuda.h"
 #include "loopc/Support/Diagnostics.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
@@ -45,7 +45,7 @@ static SymbolMap getRuntimeSymbols(ExecutionSession &session) {
         llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable);
   };
   add("loopc_model_run", reinterpret_cast<const void *>(&loopc_model_run));
-// One line for each function of runtime.h, made by CMake.
+// One line for each function of runtime.h and cuda.h, made by CMake.
 #define LOOPC_RUNTIME_SYMBOL(name)                                             \
   add(#name, reinterpret_cast<const void *>(&name));
 #include "RuntimeSymbols.inc"
@@ -125,7 +125,12 @@ CompiledModel::Linked::getModel(StringRef symbol) {
 CompiledModel::CompiledModel(std::unique_ptr<Linked> linked)
     : linked(std::move(linked)) {}
 
-CompiledModel::~CompiledModel() = default;
+CompiledModel::~CompiledModel() {
+  // What runs left on GPUs is found by way of the model's memory.
+  if (model)
+    loopc_rt_cuda_unload(
+        static_cast<loopc_cuda_program *>(model->device_program));
+}
 
 FailureOr<std::unique_ptr<CompiledModel>>
 CompiledModel::create(ModuleOp module, const ModelInfo &info,
@@ -146,7 +151,7 @@ CompiledModel::create(ModuleOp module, const ModelInfo &info,
   linked->weights = std::move(*weights);
   TimingScope scope = timing.nest("Translate to LLVM");
   FailureOr<LLVMModule> translated = translateModule(
-      module, info, *machine, linked->weights, WeightPlace::Process);
+      module, info, *machine, options, linked->weights, WeightPlace::Process);
   if (failed(translated))
     return failure();
   scope = timing.nest("Divide");

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Descriptor.h"
+#include "Kernels.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -177,7 +178,12 @@ llvm::Constant *TableBuilder::getDefaults() {
 llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
                                           llvm::StringRef cpuFeatures) {
   auto *reserved = llvm::ConstantAggregateZero::get(
-      llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 6));
+      llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 4));
+  // Of models for GPUs.
+  auto getGlobal = [&](llvm::StringRef name) -> llvm::Constant * {
+    llvm::GlobalVariable *global = module.getNamedGlobal(name);
+    return global ? static_cast<llvm::Constant *>(global) : getNull();
+  };
   size_t numStates = info.getNumStates();
   llvm::Constant *table = llvm::ConstantStruct::getAnon(
       {getInt(32, LOOPC_ABI_VERSION),
@@ -187,7 +193,8 @@ llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
        getPorts(info.inputs, info.symbol + ".inputs"),
        llvm::ConstantInt::get(sizeType, info.outputs.size()),
        getPorts(info.outputs, info.symbol + ".outputs"), entry, getDefaults(),
-       getInt(64, static_cast<int64_t>(numStates)), reserved});
+       getInt(64, static_cast<int64_t>(numStates)), getGlobal(kProgramName),
+       getGlobal("loopc_cuda_device_inputs"), reserved});
   llvm::GlobalVariable *global = addGlobal(table, info.symbol + ".table");
   global->setLinkage(llvm::GlobalValue::InternalLinkage);
   return global;

@@ -9,6 +9,7 @@
 #include "Parts.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Target/CodeGen.h"
+#include "loopc/Target/Cuda.h"
 
 #include "llvm/Analysis/LoopAccessAnalysis.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -82,7 +83,9 @@ static LogicalResult writeWeights(const WeightSet &weights, StringRef path,
 }
 
 LogicalResult loopc::checkTarget(const TargetOptions &options, Location loc) {
-  return createMachine(options, loc);
+  if (failed(createMachine(options, loc)))
+    return failure();
+  return success(options.chip.empty() || succeeded(checkChip(options, loc)));
 }
 
 /// Writes `module`, whose code is one part, as text.
@@ -129,7 +132,8 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
     return failure();
   TimingScope scope = timing.nest("Translate to LLVM");
   FailureOr<LLVMModule> translated =
-      translateModule(module, info, *machine, *weights, WeightPlace::Object);
+      translateModule(module, info, *machine, options, *weights,
+                      WeightPlace::Object);
   if (failed(translated))
     return failure();
   if (kind != CodeKind::Object)

@@ -76,17 +76,16 @@ static std::string findRuntime() {
                                                       : "";
 }
 
-/// libloopc_rt_threads.a, beside the runtime that is linked, or of the build;
-/// empty where there is none: the library then runs on one thread.
-static std::string findThreads(StringRef runtime) {
+/// Library `name`, beside the runtime that is linked, or `ofBuild` where that
+/// is the build's; empty where there is none.
+static std::string findBeside(StringRef runtime, StringRef name,
+                              StringRef ofBuild) {
   SmallString<128> path(llvm::sys::path::parent_path(runtime));
-  llvm::sys::path::append(path, "libloopc_rt_threads.a");
+  llvm::sys::path::append(path, name);
   if (llvm::sys::fs::exists(path))
     return path.str().str();
   bool isOfBuild = runtime == LOOPC_RUNTIME_LIBRARY;
-  return isOfBuild && llvm::sys::fs::exists(LOOPC_THREADS_LIBRARY)
-             ? LOOPC_THREADS_LIBRARY
-             : "";
+  return isOfBuild && llvm::sys::fs::exists(ofBuild) ? ofBuild.str() : "";
 }
 
 namespace {
@@ -164,16 +163,30 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
       // Only the model's two functions are seen outside.
       "--exclude-libs=ALL", "--allow-shlib-undefined", "-o", outputText.c_str(),
       sonameText.c_str(), objectText.c_str()};
-  // In front of the runtime, whose functions it replaces.
-  std::string threads = findThreads(runtime);
+  // In front of the runtime, whose functions it replaces. Without it the
+  // library runs on one thread.
+  std::string threads =
+      findBeside(runtime, "libloopc_rt_threads.a", LOOPC_THREADS_LIBRARY);
   if (!threads.empty())
     arguments.push_back(threads.c_str());
+  // Nothing is taken from it for a model of the CPU.
+  std::string cuda =
+      findBeside(runtime, "libloopc_rt_cuda.a", LOOPC_CUDA_LIBRARY);
+  if (!cuda.empty())
+    arguments.push_back(cuda.c_str());
+  else if (!options.chip.empty())
+    return emitError(loc, Diag::LinkFailed)
+           << "there is no libloopc_rt_cuda.a beside '" << runtime
+           << "', which a model for a GPU needs";
   arguments.append(
       {runtime.c_str(), "--as-needed", libm.c_str(), libc.c_str()});
-  // A part of libc since glibc 2.34.
+  // Parts of libc since glibc 2.34.
   std::string pthread = findLibrary({"libpthread.so.0"}, options, triple);
-  if (!threads.empty() && !pthread.empty())
+  if (!(threads.empty() && cuda.empty()) && !pthread.empty())
     arguments.push_back(pthread.c_str());
+  std::string dl = findLibrary({"libdl.so.2"}, options, triple);
+  if (!cuda.empty() && !dl.empty())
+    arguments.push_back(dl.c_str());
   return runLinker(arguments, "the shared object", loc);
 }
 

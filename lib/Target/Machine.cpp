@@ -233,6 +233,10 @@ FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
   return machine;
 }
 
+bool loopc::isGPUTriple(StringRef triple) {
+  return Triple(Triple::normalize(triple)).isNVPTX();
+}
+
 VectorUnit loopc::getVectorUnit(const TargetOptions &options) {
   VectorUnit unit;
   MLIRContext context(MLIRContext::Threading::DISABLED);

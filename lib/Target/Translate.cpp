@@ -8,6 +8,7 @@
 
 #include "Translate.h"
 #include "Descriptor.h"
+#include "Kernels.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Target/CodeGen.h"
 
@@ -74,14 +75,15 @@ static void annotateRuntimeFunction(llvm::Function &function) {
   StringRef name = function.getName();
   function.addFnAttr(llvm::Attribute::NoUnwind);
   bool readsArguments = name == "loopc_rt_free" || name == "loopc_rt_fail";
-  if (!readsArguments && name != "loopc_rt_alloc" && name != "loopc_rt_poll")
+  bool allocates = name == "loopc_rt_alloc" || name == "loopc_rt_alloc_scratch";
+  if (!readsArguments && !allocates && name != "loopc_rt_poll")
     return;
   function.setMemoryEffects(
       readsArguments ? llvm::MemoryEffects::inaccessibleOrArgMemOnly()
                      : llvm::MemoryEffects::inaccessibleMemOnly());
   function.addFnAttr(llvm::Attribute::WillReturn);
   function.addFnAttr(llvm::Attribute::NoCallback);
-  if (name == "loopc_rt_alloc" && function.getReturnType()->isPointerTy()) {
+  if (allocates && function.getReturnType()->isPointerTy()) {
     function.addRetAttr(llvm::Attribute::NoAlias);
     function.addRetAttr(llvm::Attribute::getWithAlignment(
         function.getContext(), llvm::Align(kWeightAlignment)));
@@ -200,17 +202,24 @@ static void moveLoopAnnotations(ModuleOp module) {
   });
 }
 
-FailureOr<LLVMModule> loopc::translateModule(ModuleOp module,
-                                             const ModelInfo &info,
-                                             const Machine &machine,
-                                             const WeightSet &weights,
-                                             WeightPlace place) {
+FailureOr<LLVMModule>
+loopc::translateModule(ModuleOp module, const ModelInfo &info,
+                       const Machine &machine, const TargetOptions &options,
+                       const WeightSet &weights, WeightPlace place) {
   Location loc = module.getLoc();
   // NAME_model and NAME_run must not be names of loopc_rt.h.
   if (info.symbol == "loopc" || info.symbol == "loopc_model")
     return emitError(loc, Diag::BadModelName)
            << "the name '" << info.symbol
            << "' makes a name of the runtime's own: choose another";
+  std::optional<DeviceCode> deviceCode;
+  if (gpu::GPUModuleOp kernels = findKernels(module)) {
+    FailureOr<DeviceCode> compiled = compileKernels(kernels, options);
+    if (failed(compiled))
+      return failure();
+    deviceCode = std::move(*compiled);
+    kernels.erase();
+  }
   LLVMModule result = LLVMModule::create();
   moveLoopAnnotations(module);
   result.module = translateModuleToLLVMIR(module, *result.context, info.symbol);
@@ -222,6 +231,8 @@ FailureOr<LLVMModule> loopc::translateModule(ModuleOp module,
   llvmModule.setPICLevel(llvm::PICLevel::BigPIC);
   llvmModule.setUwtable(llvm::UWTableKind::Default);
 
+  if (deviceCode)
+    addProgram(llvmModule, *deviceCode, options.chip);
   llvm::Function *entry = llvmModule.getFunction(kEntryName);
   if (failed(checkEntry(entry, loc)) ||
       failed(checkDeclarations(llvmModule, loc)))

@@ -48,10 +48,12 @@ struct LLVMModule {
 };
 
 /// Translates `module`: all functions become internal but NAME_model and
-/// NAME_run, which are added. Not optimised.
+/// NAME_run, which are added. Not optimised. Kernels, which `module` loses, are
+/// compiled to the end.
 mlir::FailureOr<LLVMModule> translateModule(mlir::ModuleOp module,
                                             const ModelInfo &info,
                                             const Machine &machine,
+                                            const TargetOptions &options,
                                             const WeightSet &weights,
                                             WeightPlace place);
 

@@ -21,6 +21,7 @@ from loopc._binding import IOBinding
 from loopc._compile import compile
 from loopc._errors import (
     CompileError,
+    DeviceError,
     Diagnostic,
     Error,
     InvalidArgument,
@@ -54,8 +55,13 @@ from loopc._session import (
 
 __version__: str = _loopc.version()
 
+DeviceTensor = _loopc.DeviceTensor
+"""A tensor on a GPU: ``shape``, ``dtype``, ``data_ptr``, ``numpy()`` and DLPack."""
+
 __all__ = [
     "CompileError",
+    "DeviceError",
+    "DeviceTensor",
     "Diagnostic",
     "Error",
     "ExecutionMode",

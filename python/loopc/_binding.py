@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from loopc import _loopc
 from loopc._errors import InvalidArgument
-from loopc._ort_value import OrtValue, array_at, check_device, copy_into
+from loopc._ort_value import OrtValue, array_at, copy_into, device_view, is_cuda
 
 
 def _checked(value: Any) -> OrtValue:
@@ -25,22 +26,36 @@ def _checked(value: Any) -> OrtValue:
 class IOBinding:
     """Values of a session's inputs, and the outputs that are wanted.
 
-    `InferenceSession.io_binding` makes one. Everything is on the CPU, so it saves
-    no copies beside `InferenceSession.run`, which makes none; an output that is
-    bound to memory is copied there after the run.
+    `InferenceSession.io_binding` makes one. On the CPU it saves no copies beside
+    `InferenceSession.run`, which makes none; an output that is bound to memory is
+    copied there after the run. Of a model for a GPU inputs and outputs can be bound
+    to its memory, which is then read and written where it is.
     """
 
-    def __init__(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    def __init__(
+        self, inputs: Sequence[str], outputs: Sequence[str], uses_device: bool = False
+    ) -> None:
         self._names = {"input": list(inputs), "output": list(outputs)}
+        self._uses_device = uses_device
         self._feeds: dict[str, Any] = {}
-        # By name: the memory that the output is copied to, or None.
-        self._wanted: dict[str, np.ndarray | None] = {}
+        # By name: the memory that the output is written to, or None.
+        self._wanted: dict[str, np.ndarray | _loopc.DeviceTensor | None] = {}
+        # The outputs that stay on the device.
+        self._on_device: set[str] = set()
         self._results: list[Any] = []
 
     def _check(self, kind: str, name: str) -> None:
         if name not in self._names[kind]:
             known = ", ".join(map(repr, self._names[kind])) or "none"
             raise InvalidArgument(f"the model has no {kind} {name!r}; it has: {known}")
+
+    def _is_cuda(self, device_type: str, device_id: int) -> bool:
+        on_cuda = is_cuda(device_type, device_id)
+        if on_cuda and not self._uses_device:
+            raise InvalidArgument(
+                f"device {device_type}:{device_id}: the model was compiled for the CPU"
+            )
+        return on_cuda
 
     def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
         """Sets the value of an input: whatever `InferenceSession.run` takes.
@@ -64,8 +79,8 @@ class IOBinding:
 
         Args:
             name: the input.
-            device_type: "cpu".
-            device_id: 0.
+            device_type: "cpu", or "cuda" of a model for a GPU.
+            device_id: 0, or the number of the GPU.
             element_type: a NumPy type, or ONNX's number of one.
             shape: the extents.
             buffer_ptr: the address of the first element; they lie in C order.
@@ -74,8 +89,10 @@ class IOBinding:
             InvalidArgument: the model has no such input, or an argument is wrong.
         """
         self._check("input", name)
-        check_device(device_type, device_id)
-        self._feeds[name] = array_at(element_type, shape, buffer_ptr)
+        if self._is_cuda(device_type, device_id):
+            self._feeds[name] = device_view(device_id, element_type, shape, buffer_ptr)
+        else:
+            self._feeds[name] = array_at(element_type, shape, buffer_ptr)
 
     def bind_ortvalue_input(self, name: str, ortvalue: OrtValue) -> None:
         """Sets the value of an input.
@@ -84,7 +101,7 @@ class IOBinding:
             InvalidArgument: the model has no such input.
         """
         self._check("input", name)
-        self._feeds[name] = _checked(ortvalue).numpy()
+        self._feeds[name] = _checked(ortvalue)._loopc_value
 
     def bind_output(
         self,
@@ -98,11 +115,12 @@ class IOBinding:
         """Asks for an output, in memory of its own or at `buffer_ptr`.
 
         Raises:
-            InvalidArgument: the model has no such output, the device is not
-                the CPU, or another argument is wrong.
+            InvalidArgument: the model has no such output, does not run on the
+                device, or another argument is wrong.
         """
         self._check("output", name)
-        check_device(device_type, device_id)
+        on_cuda = self._is_cuda(device_type, device_id)
+        (self._on_device.add if on_cuda else self._on_device.discard)(name)
         if buffer_ptr is None:
             self._wanted[name] = None
             return
@@ -110,7 +128,11 @@ class IOBinding:
             raise InvalidArgument(
                 f"output {name!r}: element_type and shape are needed beside buffer_ptr"
             )
-        self._wanted[name] = array_at(element_type, shape, buffer_ptr)
+        self._wanted[name] = (
+            device_view(device_id, element_type, shape, buffer_ptr)
+            if on_cuda
+            else array_at(element_type, shape, buffer_ptr)
+        )
 
     def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
         """Asks for an output, to be written into a tensor.
@@ -121,12 +143,31 @@ class IOBinding:
         self._check("output", name)
         if not _checked(ortvalue).is_tensor():
             raise InvalidArgument(f"output {name!r}: only tensors can be bound")
-        self._wanted[name] = ortvalue.numpy()
+        memory = ortvalue._loopc_value
+        on_cuda = isinstance(memory, _loopc.DeviceTensor)
+        if on_cuda and not self._uses_device:
+            raise InvalidArgument(f"output {name!r}: the model was compiled for the CPU")
+        (self._on_device.add if on_cuda else self._on_device.discard)(name)
+        self._wanted[name] = memory
+
+    def _wants_device(self) -> bool:
+        """Whether outputs that the run allocates stay on the device."""
+        return any(self._wanted[name] is None for name in self._on_device)
+
+    def _buffers(self) -> dict[str, _loopc.DeviceTensor]:
+        """Memory on the device that the run writes outputs to."""
+        return {
+            name: memory
+            for name, memory in self._wanted.items()
+            if isinstance(memory, _loopc.DeviceTensor)
+        }
 
     def _finish(self, results: list[Any]) -> None:
         """Takes the values of a run: of the wanted outputs, or of all."""
         for at, (name, memory) in enumerate(self._wanted.items()):
-            if memory is not None:
+            if name not in self._on_device and isinstance(results[at], _loopc.DeviceTensor):
+                results[at] = results[at].numpy()
+            if isinstance(memory, np.ndarray):
                 copy_into(memory, results[at], f"output {name!r}")
                 results[at] = memory
         self._results = results
@@ -141,13 +182,13 @@ class IOBinding:
 
     def copy_outputs_to_cpu(self) -> list[Any]:
         """The outputs of the last run, in the order in which they were bound."""
-        return list(self._results)
+        return [OrtValue(value).numpy() for value in self._results]
 
     def synchronize_inputs(self) -> None:
-        """Nothing: the CPU has nothing to wait for."""
+        """Nothing: a run waits for CUDA's default stream, or its own."""
 
     def synchronize_outputs(self) -> None:
-        """Nothing: the CPU has nothing to wait for."""
+        """Nothing: outputs are complete when a run returns."""
 
     def clear_binding_inputs(self) -> None:
         """Forgets all inputs."""
@@ -156,4 +197,5 @@ class IOBinding:
     def clear_binding_outputs(self) -> None:
         """Forgets all outputs, and their values."""
         self._wanted.clear()
+        self._on_device.clear()
         self._results = []

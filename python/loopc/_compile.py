@@ -34,6 +34,7 @@ def compile(
     target: str | None = None,
     cpu: str | None = None,
     features: str | None = None,
+    chip: str | None = None,
     opt_level: int | None = None,
     name: str | None = None,
     dims: Mapping[str, int] | None = None,
@@ -53,6 +54,8 @@ def compile(
         target: LLVM's triple; None for this machine's.
         cpu: LLVM's name of the CPU; None for the target's default.
         features: CPU features beside the CPU's own ("+avx2,-fma").
+        chip: the GPU that runs loops and tensors, this one or later ones ("sm_90");
+            None for none.
         opt_level: 0 to 3; None for the default.
         name: the model's name, a C identifier; None to derive it.
         dims: extents for symbolic dimensions, by name.
@@ -78,6 +81,7 @@ def compile(
         "target": text("target", target),
         "cpu": text("cpu", cpu),
         "features": text("features", features),
+        "chip": text("chip", chip),
         "opt_level": compile_level(opt_level),
         "name": text("name", name),
         "dims": extents_by_name(dims),

@@ -24,6 +24,7 @@ class Status(IntEnum):
     TIMEOUT = 6
     CPU = 7
     ABI = 8
+    DEVICE = 9
 
 
 class Severity(IntEnum):
@@ -102,6 +103,10 @@ class RunTimeoutError(RunError):
     """A run did not end within its time."""
 
 
+class DeviceError(RunError):
+    """A GPU or its driver failed, or there is none."""
+
+
 def run_error(status: int, message: str) -> Error:
     """The exception for a run that failed with `status`."""
     known = Status(status)
@@ -112,6 +117,8 @@ def run_error(status: int, message: str) -> Error:
             return RunCancelledError(message, known)
         case Status.TIMEOUT:
             return RunTimeoutError(message, known)
+        case Status.DEVICE:
+            return DeviceError(message, known)
         case _:
             return RunError(message, known)
 

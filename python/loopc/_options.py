@@ -249,16 +249,21 @@ class RunOptions(_Configurable):
         timeout: seconds that a run may take; None for the session's.
         memory_limit: bytes that a run may hold; None for the session's.
         num_threads: threads; None for the session's.
+        device_outputs: whether tensors stay on the GPU; None for the session's.
+        stream: a CUstream (an int) that a run on a GPU works on, in the order of
+            what was begun there before; None for the session's.
     """
 
     __slots__ = (
         "_token",
+        "device_outputs",
         "log_severity_level",
         "log_verbosity_level",
         "logid",
         "memory_limit",
         "num_threads",
         "only_execute_path_to_fetches",
+        "stream",
         "timeout",
     )
 
@@ -268,8 +273,12 @@ class RunOptions(_Configurable):
         timeout: float | None = None,
         memory_limit: int | None = None,
         num_threads: int | None = None,
+        device_outputs: bool | None = None,
+        stream: int | None = None,
     ) -> None:
         super().__init__()
+        self.device_outputs = device_outputs
+        self.stream = stream
         self.timeout = timeout
         self.memory_limit = memory_limit
         self.num_threads = num_threads

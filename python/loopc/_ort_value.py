@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""OrtValue: a tensor, sequence or optional with onnxruntime's methods, on the CPU."""
+"""OrtValue: a tensor, sequence or optional with onnxruntime's methods."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any, Self
 import ml_dtypes
 import numpy as np
 
+from loopc import _loopc
 from loopc._errors import InvalidArgument
 
 #: ONNX's number and name of each element type, and NumPy's type.
@@ -69,14 +70,32 @@ def dtype_of(element_type: Any) -> Any:
     return dtype
 
 
-def check_device(device_type: str, device_id: int) -> None:
-    """Everything is on the CPU.
+def is_cuda(device_type: str, device_id: int) -> bool:
+    """Whether a device is a CUDA device; otherwise it is the CPU.
 
     Raises:
-        InvalidArgument: the device is another.
+        InvalidArgument: it is neither.
     """
+    if device_type == "cuda" and isinstance(device_id, int) and device_id >= 0:
+        return True
     if device_type != "cpu" or device_id != 0:
-        raise InvalidArgument(f"device {device_type}:{device_id}: values are on cpu:0")
+        raise InvalidArgument(f"device {device_type}:{device_id}: values are on cpu:0 or cuda:N")
+    return False
+
+
+def device_view(
+    device_id: int, element_type: Any, shape: Sequence[int], address: int
+) -> _loopc.DeviceTensor:
+    """Memory of a caller on a CUDA device; nobody checks that it is as large.
+
+    Raises:
+        InvalidArgument: the type has elements that are no whole bytes or no numbers,
+            or the shape is wrong.
+    """
+    extents = [int(extent) for extent in shape]
+    if any(extent < 0 for extent in extents):
+        raise InvalidArgument(f"shape: {extents} has a negative dimension")
+    return _loopc.device_view(device_id, dtype_of(element_type).name, extents, int(address))
 
 
 def array_at(element_type: Any, shape: Sequence[int], address: int) -> np.ndarray:
@@ -115,11 +134,15 @@ class OrtValue:
     def ortvalue_from_numpy(
         cls, numpy_obj: np.ndarray, device_type: str = "cpu", device_id: int = 0
     ) -> Self:
-        """A value that shares the array's memory."""
-        check_device(device_type, device_id)
+        """A value that shares the array's memory, or a copy of it on a CUDA device.
+
+        Raises:
+            DeviceError: there is no such device, or it has no memory.
+        """
+        on_cuda = is_cuda(device_type, device_id)
         if not isinstance(numpy_obj, np.ndarray):
             raise InvalidArgument(f"numpy_obj: expected an array, got {type(numpy_obj).__name__}")
-        return cls(numpy_obj)
+        return cls(_loopc.upload(device_id, numpy_obj) if on_cuda else numpy_obj)
 
     @classmethod
     def ortvalue_from_numpy_with_onnx_type(cls, data: np.ndarray, onnx_element_type: int) -> Self:
@@ -144,31 +167,48 @@ class OrtValue:
         device_id: int = 0,
     ) -> Self:
         """A tensor of zeros, for an output to be written to."""
-        check_device(device_type, device_id)
-        return cls(np.zeros([int(extent) for extent in shape], dtype_of(element_type)))
+        zeros = np.zeros([int(extent) for extent in shape], dtype_of(element_type))
+        return cls.ortvalue_from_numpy(zeros, device_type, device_id)
 
     @classmethod
     def from_dlpack(cls, data: Any, is_bool_tensor: bool = False) -> Self:
         """A value that shares memory with an object that has ``__dlpack__``."""
+        if hasattr(data, "__dlpack_device__") and data.__dlpack_device__()[0] in (2, 13):
+            return cls(_loopc.device_from_dlpack(data))
         array = np.from_dlpack(data)
         return cls(array.view(np.bool_) if is_bool_tensor else array)
 
     def _array(self) -> np.ndarray:
         if not isinstance(self._loopc_value, np.ndarray):
-            raise InvalidArgument("the value is no tensor")
+            raise InvalidArgument(
+                "the value is on a device" if self._is_on_device() else "the value is no tensor"
+            )
         return self._loopc_value
 
+    def _is_on_device(self) -> bool:
+        return isinstance(self._loopc_value, _loopc.DeviceTensor)
+
+    def _tensor(self) -> Any:
+        """The array, or the tensor on a device."""
+        return self._loopc_value if self._is_on_device() else self._array()
+
     def numpy(self) -> Any:
-        """The array; the list of a sequence, None for an empty optional."""
-        return self._loopc_value
+        """The array; the list of a sequence, None for an empty optional.
+
+        Of a tensor on a device it is a copy.
+        """
+        return self._loopc_value.numpy() if self._is_on_device() else self._loopc_value
 
     def shape(self) -> list[int]:
         """The extents of a tensor."""
-        return list(self._array().shape)
+        return list(self._tensor().shape)
 
     def element_type(self) -> int:
         """ONNX's number of a tensor's element type."""
-        dtype = self._array().dtype
+        dtype = self._tensor().dtype
+        if isinstance(dtype, str):
+            special = getattr(ml_dtypes, dtype, None)
+            dtype = np.dtype(dtype if special is None else special)
         return 8 if dtype.kind in "USO" else _NUMBERS[dtype]
 
     def data_type(self) -> str:
@@ -181,8 +221,8 @@ class OrtValue:
         return f"tensor({_ELEMENT_TYPES[self.element_type()][0]})"
 
     def device_name(self) -> str:
-        """Where the value is: "cpu"."""
-        return "cpu"
+        """Where the value is: "cpu" or "cuda"."""
+        return "cuda" if self._is_on_device() else "cpu"
 
     def has_value(self) -> bool:
         """False for an empty optional."""
@@ -190,7 +230,7 @@ class OrtValue:
 
     def is_tensor(self) -> bool:
         """Whether it is a tensor."""
-        return isinstance(self._loopc_value, np.ndarray)
+        return isinstance(self._loopc_value, np.ndarray | _loopc.DeviceTensor)
 
     def is_sparse_tensor(self) -> bool:
         """False: there are no sparse tensors."""
@@ -202,31 +242,33 @@ class OrtValue:
 
     def data_ptr(self) -> int:
         """The address of a tensor's first element."""
+        if self._is_on_device():
+            return int(self._loopc_value.data_ptr)
         return int(self._array().ctypes.data)
 
     def tensor_size_in_bytes(self) -> int:
         """The bytes of a tensor's elements."""
-        return int(self._array().nbytes)
+        return int(self._tensor().nbytes)
 
     def update_inplace(self, np_arr: np.ndarray) -> None:
         """Copies the elements of an array of the same type and shape into the tensor.
 
         Raises:
-            InvalidArgument: type or shape differ.
+            InvalidArgument: type or shape differ, or the tensor is on a device.
         """
         copy_into(self._array(), np_arr, "np_arr")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = self._array()
+        array = self.numpy() if self._is_on_device() else self._array()
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
         return array.copy() if copy else array
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        return self._array().__dlpack__(**kwargs)
+        return self._tensor().__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+        return self._loopc_value.__dlpack_device__() if self._is_on_device() else (1, 0)
 
     def __repr__(self) -> str:
         shape = f" {self.shape()}" if self.is_tensor() else ""

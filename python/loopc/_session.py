@@ -16,6 +16,16 @@ from typing import Any, Self
 
 from loopc import _loopc
 from loopc._binding import IOBinding
+from loopc._device import (
+    CPU,
+    CUDA,
+    Place,
+    available_providers,
+    chip_of,
+    choose_place,
+    parse_device,
+    require_device,
+)
 from loopc._errors import (
     Diagnostic,
     InvalidArgument,
@@ -37,8 +47,6 @@ from loopc._options import (
     text,
 )
 from loopc._ort_value import OrtValue
-
-PROVIDERS = ["CPUExecutionProvider"]
 
 #: Arguments of onnxruntime's InferenceSession that make no difference here.
 _IGNORED_ARGUMENTS = {"disabled_optimizers", "enable_fallback"}
@@ -111,18 +119,18 @@ class RunStatistics:
 
 
 def get_available_providers() -> list[str]:
-    """Where models can run."""
-    return list(PROVIDERS)
+    """Where models can run: with a GPU first where a CUDA driver has one."""
+    return available_providers()
 
 
 def get_all_providers() -> list[str]:
-    """Where models can run."""
-    return list(PROVIDERS)
+    """Where models can run on some machine."""
+    return [CUDA, CPU]
 
 
 def get_device() -> str:
-    """The kind of device: "CPU"."""
-    return "CPU"
+    """The kind of device that there is: "GPU" or "CPU"."""
+    return "GPU" if CUDA in available_providers() else "CPU"
 
 
 def get_version_string() -> str:
@@ -150,35 +158,17 @@ def set_default_logger_verbosity(level: int) -> None:
         raise InvalidArgument(f"level: expected an integer, got {level!r}")
 
 
-def _provider_name(provider: Any) -> str:
-    if isinstance(provider, str):
-        return provider
-    if isinstance(provider, tuple | list) and len(provider) == 2:
-        name, options = provider
-        if isinstance(name, str) and isinstance(options, Mapping):
-            return name
-    raise InvalidArgument(
-        f"providers: expected a name or a pair of a name and a dict, got {provider!r}"
-    )
-
-
-def _check_providers(providers: Sequence[Any] | None) -> None:
-    if providers is None:
-        return
-    if isinstance(providers, str) or not isinstance(providers, Sequence):
-        raise InvalidArgument(f"providers: expected a list of names, got {_name_of(providers)}")
-    names = [_provider_name(provider) for provider in providers]
-    missing = [name for name in names if name not in PROVIDERS]
-    if not missing:
-        return
-    message = f"providers: {', '.join(missing)} not available; available: {', '.join(PROVIDERS)}"
-    if len(missing) == len(names):
-        raise InvalidArgument(message)
-    warnings.warn(message, stacklevel=4)
-
-
 def _name_of(value: object) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _chip(place: Place, chip: str | None) -> str | None:
+    """What to compile for."""
+    if place.device is None:
+        if chip is not None:
+            raise InvalidArgument("chip: the CPU has none; name a device, too")
+        return None
+    return chip_of(place.device) if chip is None else chip
 
 
 class InferenceSession:
@@ -195,6 +185,11 @@ class InferenceSession:
         sess_options: SessionOptions | None = None,
         providers: Sequence[Any] | None = None,
         provider_options: Sequence[Mapping[str, Any]] | None = None,
+        *,
+        device: str | None = None,
+        chip: str | None = None,
+        min_kernel_work: int | None = None,
+        device_outputs: bool = False,
         **kwargs: Any,
     ) -> None:
         """Compiles a model.
@@ -202,20 +197,28 @@ class InferenceSession:
         Args:
             path_or_bytes: path, bytes, onnx.ModelProto or loopc.network.INetworkDefinition.
             sess_options: how to compile it.
-            providers: names (or pairs of name and options) of where to run; the
-                default is the CPU. Names that are not available are warned
-                about, and an error where no other is given.
-            provider_options: accepted and empty: the CPU has none.
+            providers: names (or pairs of name and options) of where to run, the
+                most wanted first: "CUDAExecutionProvider" ("cuda") and
+                "CPUExecutionProvider" ("cpu"); the default is the CPU. Names that
+                are not available are warned about, and an error where no other is
+                given.
+            provider_options: a dict for each provider. That of CUDA has `device_id`
+                and `user_compute_stream`; onnxruntime's others make no difference.
+            device: instead of providers "cpu", "cuda" or "cuda:N".
+            chip: the GPU to compile for, "sm_90"; None for that of the device.
+            min_kernel_work: for a GPU: nests of up to so many operations stay on
+                the CPU where no kernel works on what they work on; None for 2048.
+            device_outputs: whether tensors that a run returns stay on the GPU, as
+                `DeviceTensor`; `RunOptions.device_outputs` changes it for a run.
             kwargs: onnxruntime's `enable_fallback` and `disabled_optimizers`, which
                 make no difference.
 
         Raises:
             CompileError: the model is invalid or not supported.
+            DeviceError: there is no such GPU, or no driver.
             InvalidArgument: an argument is wrong.
         """
-        _check_providers(providers)
-        if any(provider_options or ()):
-            raise InvalidArgument("provider_options: the CPU has no options")
+        place = choose_place(providers, provider_options, device, stacklevel=3)
         unknown = kwargs.keys() - _IGNORED_ARGUMENTS
         if unknown:
             names = ", ".join(map(repr, sorted(unknown)))
@@ -227,23 +230,37 @@ class InferenceSession:
             )
         for warning in options._unheeded():
             warnings.warn(f"sess_options.{warning}", stacklevel=2)
+        compile_options = options._compile_options()
+        compile_options["chip"] = _chip(place, text("chip", chip))
+        compile_options["min_kernel_work"] = min_kernel_work
+        self._place = place
+        self._device_outputs = bool(device_outputs)
         network = network_of(path_or_bytes)
         if network is not None:
-            made = _loopc.create_from_network(network, options._compile_options())
+            made = _loopc.create_from_network(network, compile_options)
             self._set_up(options, *made)
             return
         path, data = model_source(path_or_bytes)
         if path is not None:
-            made = _loopc.create_from_file(path, options._compile_options())
+            made = _loopc.create_from_file(path, compile_options)
         else:
             assert data is not None
-            made = _loopc.create_from_bytes(data, options._compile_options())
+            made = _loopc.create_from_bytes(data, compile_options)
         self._set_up(options, *made)
         self._properties = properties_of(path, data)
 
     @classmethod
-    def _load(cls, path: str | os.PathLike[str], name: str | None, options: SessionOptions) -> Self:
+    def _load(
+        cls,
+        path: str | os.PathLike[str],
+        name: str | None,
+        options: SessionOptions,
+        place: Place,
+        device_outputs: bool,
+    ) -> Self:
         self = cls.__new__(cls)
+        self._place = place
+        self._device_outputs = device_outputs
         self._set_up(options, *_loopc.load_shared(file_name("path", path), text("name", name)))
         return self
 
@@ -277,9 +294,10 @@ class InferenceSession:
         """Runs the model.
 
         Inputs are numpy arrays with any strides (nothing is copied or cast),
-        arrays of ml_dtypes' types, objects with ``__dlpack__`` on the CPU,
-        lists for sequences, None for an empty optional, and arrays of str for
-        strings.
+        arrays of ml_dtypes' types, objects with ``__dlpack__`` on the CPU (of a
+        model for a GPU also there, of which nothing is copied where kernels alone
+        read it), lists for sequences, None for an empty optional, and arrays of
+        str for strings.
 
         Args:
             output_names: the outputs to return; None for all of them.
@@ -289,16 +307,28 @@ class InferenceSession:
 
         Returns:
             A numpy array, list or None for each output. Arrays own the memory
-            that the model wrote; scalars are arrays of shape ().
+            that the model wrote; scalars are arrays of shape (). Tensors that stay on
+            the GPU are `DeviceTensor`, complete when this returns.
 
         Raises:
             InvalidArgument: a name, kind, element type, rank or dimension is
                 wrong.
+            DeviceError: the GPU or its driver failed.
             RunError: the computation failed, was cancelled or took too long.
             KeyboardInterrupt: Ctrl-C ended the run.
         """
+        return self._run(output_names, input_feed, run_options, None, {})
+
+    def _run(
+        self,
+        output_names: Sequence[str] | None,
+        input_feed: Mapping[str, Any],
+        run_options: RunOptions | None,
+        device_outputs: bool | None,
+        buffers: dict[str, Any],
+    ) -> list[Any]:
         options = self._options
-        token = timeout = memory_limit = num_threads = None
+        token = timeout = memory_limit = num_threads = stream = None
         if run_options is not None:
             if not isinstance(run_options, RunOptions):
                 raise InvalidArgument(
@@ -308,6 +338,11 @@ class InferenceSession:
             timeout = run_options.timeout
             memory_limit = run_options.memory_limit
             num_threads = run_options.num_threads
+            stream = run_options.stream
+            if device_outputs is None:
+                device_outputs = run_options.device_outputs
+        if device_outputs is None:
+            device_outputs = self._device_outputs
         if not isinstance(input_feed, Mapping):
             raise InvalidArgument(f"input_feed: expected a dict, got {_name_of(input_feed)}")
         feeds = input_feed if isinstance(input_feed, dict) else dict(input_feed)
@@ -322,6 +357,11 @@ class InferenceSession:
                 2**31 - 1,
             ),
             count("memory_limit", options.memory_limit if memory_limit is None else memory_limit),
+            # What of the model the CPU computes knows no device.
+            self._place.device or 0 if self._session.uses_device else 0,
+            bool(device_outputs) and self._session.uses_device,
+            count("stream", self._place.stream if stream is None else stream, 2**64 - 1),
+            buffers,
         )
         self._statistics = RunStatistics(*statistics)
         if status != 0:
@@ -331,7 +371,8 @@ class InferenceSession:
     def io_binding(self) -> IOBinding:
         """A new, empty binding for `run_with_iobinding`."""
         inputs = [port.name for port in (*self._inputs, *self._overridable)]
-        return IOBinding(inputs, [port.name for port in self._outputs])
+        outputs = [port.name for port in self._outputs]
+        return IOBinding(inputs, outputs, self._session.uses_device)
 
     def run_with_iobinding(
         self, iobinding: IOBinding, run_options: RunOptions | None = None
@@ -349,7 +390,14 @@ class InferenceSession:
         if not isinstance(iobinding, IOBinding):
             raise InvalidArgument(f"iobinding: expected an IOBinding, got {_name_of(iobinding)}")
         wanted = list(iobinding._wanted) or None
-        iobinding._finish(self.run(wanted, iobinding._feeds, run_options))
+        results = self._run(
+            wanted,
+            iobinding._feeds,
+            run_options,
+            iobinding._wants_device() if wanted else None,
+            iobinding._buffers(),
+        )
+        iobinding._finish(results)
 
     def run_with_ort_values(
         self,
@@ -453,21 +501,37 @@ class InferenceSession:
 
     def get_providers(self) -> list[str]:
         """Where the model runs."""
-        return list(PROVIDERS)
+        return [CUDA, CPU] if self._session.uses_device else [CPU]
 
     def get_provider_options(self) -> dict[str, dict[str, str]]:
-        """The options of each provider: none."""
-        return {name: {} for name in PROVIDERS}
+        """The options of each provider."""
+        options: dict[str, dict[str, str]] = {name: {} for name in self.get_providers()}
+        if CUDA in options:
+            options[CUDA] = {
+                **dict(self._place.options),
+                "device_id": str(self._place.device or 0),
+            }
+        return options
 
     def set_providers(
         self,
         providers: Sequence[Any] | None = None,
         provider_options: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
-        """Checks the names as the constructor does; the model stays on the CPU."""
-        _check_providers(providers)
-        if any(provider_options or ()):
-            raise InvalidArgument("provider_options: the CPU has no options")
+        """Chooses among GPUs; a model that was compiled for the CPU stays there.
+
+        Raises:
+            InvalidArgument: as the constructor, and where the code of the model does
+                not run there.
+            DeviceError: there is no such GPU.
+        """
+        place = choose_place(providers, provider_options, None, stacklevel=3)
+        if place.device is not None and not self._session.uses_device:
+            raise InvalidArgument("providers: the model was compiled for the CPU")
+        if place.device is None and self._session.uses_device:
+            raise InvalidArgument("providers: the model was compiled for a GPU")
+        require_device(place)
+        self._place = place
 
     def enable_fallback(self) -> None:
         """Nothing: there is nothing to fall back to."""
@@ -501,6 +565,9 @@ def load(
     path: str | os.PathLike[str],
     name: str | None = None,
     sess_options: SessionOptions | None = None,
+    *,
+    device: str | None = None,
+    device_outputs: bool = False,
 ) -> InferenceSession:
     """A session over a shared library that ``loopc --emit=shared`` made.
 
@@ -508,9 +575,19 @@ def load(
         path: the library.
         name: the model's name; None where the library holds one model.
         sess_options: only what concerns runs is used.
+        device: of a model for GPUs: "cuda:N"; None for the first.
+        device_outputs: as `InferenceSession` has it.
 
     Raises:
         CompileError: the library cannot be loaded, holds no model or does not
             fit this machine.
+        InvalidArgument: the device is not where the model runs.
     """
-    return InferenceSession._load(path, name, sess_options or SessionOptions())
+    place = Place() if device is None else parse_device(device)
+    session = InferenceSession._load(
+        path, name, sess_options or SessionOptions(), place, bool(device_outputs)
+    )
+    if device is not None and (place.device is not None) != session._session.uses_device:
+        kind = "a GPU" if session._session.uses_device else "the CPU"
+        raise InvalidArgument(f"device: {device!r}: the model was compiled for {kind}")
+    return session

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceTensor.h"
 #include "Values.h"
 
 #include <algorithm>
@@ -61,6 +62,12 @@ static const ElementType *findByName(std::string_view name, bool mlDtypes) {
     if (element.mlDtypes == mlDtypes && name == element.numpy)
       return &element;
   return nullptr;
+}
+
+const ElementType *
+loopc::python::findNamedElementType(const std::string &name) {
+  const ElementType *element = findByName(name, /*mlDtypes=*/false);
+  return element ? element : findByName(name, /*mlDtypes=*/true);
 }
 
 std::string loopc::python::typeName(const loopc_type &type) {
@@ -252,6 +259,13 @@ void Inputs::convertTensor(nb::handle object, const std::string &where,
     nb::object array = numpy.asarray(object);
     convertArray(array, where, value);
     objects.push_back(std::move(array));
+  } else if (const DeviceTensor *tensor;
+             takesDevice && nb::try_cast(object, tensor)) {
+    value = tensor->getValue();
+    // Who owns it is not the run's concern.
+    value.release = nullptr;
+    value.context = nullptr;
+    objects.push_back(nb::borrow(object));
   } else if (nb::hasattr(object, "__dlpack__")) {
     convertDLPack(object, where, value);
   } else {
@@ -401,43 +415,53 @@ void Inputs::convertStrings(nb::handle array, const std::string &where,
 // DLPack
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// DLPack 1.x's managed tensor.
-struct ManagedTensorVersioned {
-  struct {
-    uint32_t major, minor;
-  } version;
-  void *managerContext;
-  void (*deleter)(ManagedTensorVersioned *self);
-  uint64_t flags;
-  DLTensor tensor;
-};
-} // namespace
+/// The capsule of an object with __dlpack__.
+nb::object Inputs::makeCapsule(nb::handle object, int deviceType) {
+  nb::object method = object.attr("__dlpack__");
+  nb::dict arguments;
+  // The number of CUDA's default stream is 1.
+  if (deviceType == kDLCUDA || deviceType == kDLCUDAManaged)
+    arguments["stream"] = stream ? stream : uintptr_t(1);
+  nb::dict versioned;
+  versioned.update(arguments);
+  versioned["max_version"] = nb::make_tuple(1, 1);
+  try {
+    return method(**versioned);
+  } catch (nb::python_error &error) {
+    // Producers from before DLPack 1.0 do not have the argument.
+    if (!error.matches(PyExc_TypeError))
+      throw;
+  }
+  return method(**arguments);
+}
+
+/// How messages call where a tensor lies.
+static std::string describePlace(int type) {
+  return type == kDLCUDA || type == kDLCUDAManaged
+             ? "a CUDA device, but the model was compiled for the CPU"
+             : "device type " + std::to_string(type) +
+                   " of DLPack, expected the CPU";
+}
 
 void Inputs::convertDLPack(nb::handle object, const std::string &where,
                            loopc_value &value) {
   nb::object capsule;
+  int type = kDLCPU;
+  auto isTaken = [&](int given) {
+    bool isDevice = given == kDLCUDA || given == kDLCUDAManaged;
+    return given == kDLCPU || given == kDLCUDAHost || (isDevice && takesDevice);
+  };
   try {
     if (nb::hasattr(object, "__dlpack_device__")) {
       nb::object device = object.attr("__dlpack_device__")();
-      int type;
       if (!nb::try_cast(nb::object(device[0]), type))
         throw ArgumentError(where + ": __dlpack_device__ returned " +
                             nb::cast<std::string>(nb::repr(device)));
-      if (type != kDLCPU && type != kDLCUDAHost)
-        throw ArgumentError(where + ": the tensor lies on device type " +
-                            std::to_string(type) +
-                            " of DLPack, expected the CPU");
+      if (!isTaken(type))
+        throw ArgumentError(where + ": the tensor lies on " +
+                            describePlace(type));
     }
-    nb::object method = object.attr("__dlpack__");
-    try {
-      capsule = method(nb::arg("max_version") = nb::make_tuple(1, 1));
-    } catch (nb::python_error &error) {
-      // Producers from before DLPack 1.0 do not have the argument.
-      if (!error.matches(PyExc_TypeError))
-        throw;
-      capsule = method();
-    }
+    capsule = makeCapsule(object, type);
   } catch (nb::python_error &error) {
     rethrow(where, error);
   }
@@ -461,10 +485,11 @@ void Inputs::convertDLPack(nb::handle object, const std::string &where,
     throw ArgumentError(where + ": __dlpack__ returned " + typeOf(capsule) +
                         ", expected a DLPack capsule");
   }
-  if (tensor.device.device_type != kDLCPU &&
-      tensor.device.device_type != kDLCUDAHost)
-    throw ArgumentError(where + ": the tensor does not lie on the CPU");
-  tensor.device = {kDLCPU, 0};
+  if (!isTaken(tensor.device.device_type))
+    throw ArgumentError(where + ": the tensor lies on " +
+                        describePlace(tensor.device.device_type));
+  if (tensor.device.device_type == kDLCUDAHost)
+    tensor.device = {kDLCPU, 0};
   objects.push_back(std::move(capsule));
   value.kind = LOOPC_TENSOR;
   value.as.tensor = tensor;

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceTensor.h"
 #include "Network.h"
 #include "Session.h"
 #include "Values.h"
@@ -210,12 +211,16 @@ NB_MODULE(_loopc, m) {
           "run",
           [](Session &self, nb::object names, const nb::dict &feeds,
              CancelToken *token, double timeout, int32_t numThreads,
-             uint64_t memoryLimit) {
+             uint64_t memoryLimit, int32_t device, bool deviceResults,
+             uintptr_t stream, const nb::dict &buffers) {
             return self.run(names, feeds,
-                            {token, timeout, numThreads, memoryLimit});
+                            {token, timeout, numThreads, memoryLimit, device,
+                             deviceResults, stream, buffers});
           },
           "output_names"_a.none(), "input_feed"_a, "token"_a.none(),
-          "timeout"_a, "num_threads"_a, "memory_limit"_a);
+          "timeout"_a, "num_threads"_a, "memory_limit"_a, "device"_a,
+          "device_results"_a, "stream"_a, "buffers"_a)
+      .def_prop_ro("uses_device", &Session::usesDevice);
 
   m.def("create_from_file", &createFromFile, "path"_a, "options"_a);
   m.def("create_from_bytes", &createFromBytes, "data"_a, "options"_a);
@@ -224,6 +229,7 @@ NB_MODULE(_loopc, m) {
         "options"_a);
   m.def("compile_bytes", &compileBytes, "data"_a, "emit"_a, "output"_a,
         "options"_a);
+  defineDeviceTensor(m);
   defineNetwork(m);
   m.def("create_from_network", &createFromNetwork, "network"_a, "options"_a);
   m.def("compile_network", &compileNetwork, "network"_a, "emit"_a, "output"_a,

@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceTensor.h"
 #include "Values.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include <memory>
 
@@ -126,6 +128,8 @@ static nb::object toPython(const loopc_value &value, nb::handle owner) {
 }
 
 nb::object loopc::python::takeOutput(loopc_value &value, nb::handle keep) {
+  if (isOnDevice(value))
+    return nb::cast(std::make_unique<DeviceTensor>(value, nb::borrow(keep)));
   auto holder = std::make_unique<Owner>();
   holder->value = value;
   holder->keep = nb::borrow(keep);

@@ -8,10 +8,15 @@
 
 #include "Session.h"
 
+#include "DeviceTensor.h"
 #include "Interrupt.h"
 #include "Values.h"
 
+#include <nanobind/stl/unique_ptr.h>
+
+#include <algorithm>
 #include <cstring>
+#include <deque>
 
 using namespace loopc::python;
 
@@ -52,11 +57,13 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       {"target", loopc_compile_options_set_target},
       {"cpu", loopc_compile_options_set_cpu},
       {"features", loopc_compile_options_set_features},
+      {"chip", loopc_compile_options_set_chip},
       {"name", loopc_compile_options_set_name},
       {"base_directory", loopc_compile_options_set_base_directory}};
   static const std::unordered_map<std::string_view, SetInt> integers = {
       {"opt_level", loopc_compile_options_set_opt_level},
       {"ort_compat", loopc_compile_options_set_ort_compat},
+      {"min_kernel_work", loopc_compile_options_set_min_kernel_work},
       {"verify", loopc_compile_options_set_verify}};
   for (auto [keyObject, value] : dict) {
     if (value.is_none())
@@ -124,6 +131,14 @@ static std::string quotedList(const loopc_port *ports, size_t count) {
   return text.empty() ? "none" : text;
 }
 
+size_t Session::findOutput(const std::string &name) const {
+  auto found = outputNames.find(name);
+  if (found == outputNames.end())
+    throw ArgumentError("the model has no output '" + name + "'; it has: " +
+                        quotedList(model->outputs, numOutputs()));
+  return found->second;
+}
+
 std::vector<size_t> Session::chooseOutputs(nb::handle names) const {
   std::vector<size_t> chosen;
   if (names.is_none()) {
@@ -141,11 +156,7 @@ std::vector<size_t> Session::chooseOutputs(nb::handle names) const {
       throw ArgumentError(
           "output_names: " + nb::cast<std::string>(nb::repr(name)) +
           " is no name of an output");
-    auto found = outputNames.find(text);
-    if (found == outputNames.end())
-      throw ArgumentError("the model has no output '" + text + "'; it has: " +
-                          quotedList(model->outputs, numOutputs()));
-    chosen.push_back(found->second);
+    chosen.push_back(findOutput(text));
   }
   return chosen;
 }
@@ -161,6 +172,48 @@ struct Outputs {
   }
 };
 } // namespace
+
+namespace {
+/// Tensors of the caller's on a device that outputs are written to.
+struct Buffers {
+  std::deque<std::vector<int64_t>> shapes;
+
+  loopc_value add(nb::handle object) {
+    const DeviceTensor *tensor;
+    if (!nb::try_cast(object, tensor))
+      throw ArgumentError("an output can be written to tensors on a device "
+                          "only");
+    loopc_value value = tensor->getValue();
+    value.release = nullptr;
+    value.context = nullptr;
+    // The run writes the shape of the result.
+    DLTensor &given = value.as.tensor;
+    given.shape =
+        shapes.emplace_back(given.shape, given.shape + given.ndim).data();
+    return value;
+  }
+};
+} // namespace
+
+/// The Python object of an output: new memory, or that of a buffer of the
+/// caller's, where it has the shape of the result.
+static nb::object takeResult(loopc_value &value, nb::handle keep,
+                             const nb::dict &buffers, const loopc_port &port) {
+  if (!buffers.contains(port.name))
+    return takeOutput(value, keep);
+  nb::object buffer = buffers[port.name];
+  const DLTensor &made = value.as.tensor;
+  const DLTensor &given =
+      nb::cast<const DeviceTensor &>(buffer).getValue().as.tensor;
+  if (std::equal(made.shape, made.shape + made.ndim, given.shape,
+                 given.shape + given.ndim))
+    return buffer;
+  std::vector<int64_t> shape(made.shape, made.shape + made.ndim);
+  nb::object view = nb::cast(DeviceTensor::view(
+      made.device.device_id, findElementType(made.dtype)->numpy, shape,
+      reinterpret_cast<uintptr_t>(made.data) + made.byte_offset));
+  return view;
+}
 
 nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
                        const RunSettings &settings) {
@@ -183,7 +236,7 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
     given[found->second] = nb::borrow(object);
   }
 
-  Inputs arena;
+  Inputs arena = usesDevice() ? Inputs(settings.stream) : Inputs();
   std::vector<loopc_value> inputs(numInputs());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const loopc_port &port = model->inputs[i];
@@ -196,6 +249,10 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
   }
 
   Outputs outputs(numOutputs());
+  Buffers buffers;
+  for (auto [name, object] : settings.buffers)
+    outputs.values[findOutput(nb::cast<std::string>(name))] =
+        buffers.add(object);
   loopc_error error = {};
   loopc_run_statistics statistics = {};
   CancelToken own;
@@ -207,6 +264,9 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
   options.num_threads = settings.numThreads;
   options.memory_limit = settings.memoryLimit;
   options.statistics = &statistics;
+  options.device = settings.device;
+  options.device_results = settings.deviceResults;
+  options.stream = reinterpret_cast<void *>(settings.stream);
   int status;
   bool interrupted;
   {
@@ -234,7 +294,8 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
     std::vector<nb::object> taken(outputs.values.size());
     for (size_t index : chosen) {
       if (!taken[index].is_valid())
-        taken[index] = takeOutput(outputs.values[index], keep);
+        taken[index] = takeResult(outputs.values[index], keep, settings.buffers,
+                                  model->outputs[index]);
       results.append(taken[index]);
     }
   }

@@ -53,6 +53,12 @@ struct RunSettings {
   double timeoutSeconds = 0;
   int32_t numThreads = 0;
   uint64_t memoryLimit = 0;
+  // Of models for GPUs.
+  int32_t device = 0;
+  bool deviceResults = false;
+  uintptr_t stream = 0; ///< a CUstream; 0: one of the runtime's
+  /// {name of an output: DeviceTensor to write to}.
+  nb::dict buffers;
 };
 
 /// Whether a caller may leave input `number` out.
@@ -76,6 +82,8 @@ public:
   nb::tuple run(nb::handle names, const nb::dict &feeds,
                 const RunSettings &settings);
 
+  bool usesDevice() const { return loopc_session_uses_device(session); }
+
   /// Inputs and outputs without the states.
   size_t numInputs() const { return model->num_inputs - model->num_states; }
   size_t numOutputs() const { return model->num_outputs - model->num_states; }
@@ -90,6 +98,7 @@ public:
 
 private:
   std::vector<size_t> chooseOutputs(nb::handle names) const;
+  size_t findOutput(const std::string &name) const;
 
   using Names = std::unordered_map<std::string_view, size_t>;
 

@@ -40,6 +40,20 @@ struct ElementType {
 /// The row of `dtype`; null where there is none.
 const ElementType *findElementType(DLDataType dtype);
 
+/// The row of numpy's or ml_dtypes' type `name`; null where there is none.
+const ElementType *findNamedElementType(const std::string &name);
+
+/// DLPack 1.x's managed tensor.
+struct ManagedTensorVersioned {
+  struct {
+    uint32_t major, minor;
+  } version;
+  void *managerContext;
+  void (*deleter)(ManagedTensorVersioned *self);
+  uint64_t flags;
+  DLTensor tensor;
+};
+
 /// "tensor(float)", "seq(tensor(int64))", "optional(tensor(string))", ...
 std::string typeName(const loopc_type &type);
 
@@ -49,6 +63,9 @@ std::string typeName(const loopc_type &type);
 class Inputs {
 public:
   Inputs() = default;
+  /// Of a model for GPUs: tensors on one are taken, when what writes them is
+  /// done for work on `stream`, a CUstream (null: CUDA's default stream).
+  explicit Inputs(uintptr_t stream) : takesDevice(true), stream(stream) {}
   Inputs(const Inputs &) = delete;
   Inputs &operator=(const Inputs &) = delete;
   ~Inputs();
@@ -75,7 +92,10 @@ private:
                        const std::string &where, loopc_value &value);
   Py_buffer *getBuffer(nb::handle array, const std::string &where);
   int64_t *integers(size_t count);
+  nb::object makeCapsule(nb::handle object, int deviceType);
 
+  bool takesDevice = false;
+  uintptr_t stream = 0;
   std::vector<nb::object> objects;
   std::deque<Py_buffer> buffers;
   std::deque<std::vector<int64_t>> shapes;

@@ -4,19 +4,17 @@
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
 // Enough work, known here: the code is there once, and a run with one thread
-// calls it itself. The two loops are shared out as one.
+// calls it itself. The two loops are shared out as one, by a function.
 // CHECK-LABEL: func.func @large(
 // CHECK-SAME: %[[THIS:[^:]+]]: !llvm.ptr
-// CHECK: %[[CONTEXT:.*]] = llvm.alloca
 // CHECK: %[[COUNT:.*]] = llvm.call @loopc_rt_num_threads(%[[THIS]])
 // CHECK: %[[MANY:.*]] = arith.cmpi sgt, %[[COUNT]], %{{.*}} : i32
+// CHECK: %[[M:.*]] = memref.alloc
 // CHECK: scf.if %[[MANY]] {
-// CHECK: llvm.store %[[THIS]]
-// CHECK: %[[PIECE:.*]] = llvm.mlir.addressof @large_parallel_piece
-// CHECK: llvm.call @loopc_rt_parallel_for(%[[THIS]], %{{.*}}, %{{.*}}, %[[PIECE]], %[[CONTEXT]])
-// CHECK: loop.poll
-// CHECK: } else {
-// CHECK: func.call @large_parallel(%[[THIS]], %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK-NEXT: func.call @large_shared(%[[THIS]], %{{.*}}, %[[M]])
+// CHECK-NEXT: loop.poll
+// CHECK-NEXT: } else {
+// CHECK: func.call @large_parallel(%[[THIS]], %{{.*}}, %{{.*}}, %[[M]])
 // CHECK: return
 // CHECK: func.func private @large_parallel(%{{.*}}: !llvm.ptr, %[[BEGIN:[^:]+]]: index, %[[END:[^:]+]]: index, %{{[^:]+}}: memref<20x30x4096xf32> {llvm.noalias}
 // CHECK-SAME: -> i32
@@ -28,6 +26,12 @@
 // CHECK: llvm.func internal @large_parallel_piece(%[[FROM:[^:]+]]: !llvm.ptr, %{{[^:]+}}: i64, %{{[^:]+}}: i64)
 // CHECK: llvm.load
 // CHECK: call @large_parallel(
+// CHECK: func.func private @large_shared(%[[HANDLE:[^:]+]]: !llvm.ptr, %{{[^:]+}}: index, %{{[^:]+}}: memref<20x30x4096xf32>)
+// CHECK: %[[CONTEXT:.*]] = llvm.alloca
+// CHECK-NOT: scf.if
+// CHECK: llvm.store %[[HANDLE]]
+// CHECK: %[[PIECE:.*]] = llvm.mlir.addressof @large_parallel_piece
+// CHECK: llvm.call @loopc_rt_parallel_for(%[[HANDLE]], %{{.*}}, %{{.*}}, %[[PIECE]], %[[CONTEXT]])
 // REMARK: remark: {{.*}}its iterations run on the threads of the run
 func.func @large(%run: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
@@ -75,7 +79,7 @@ func.func @small(%run: !llvm.ptr, %m: memref<64xf32>) -> i32 {
 // One that is large by any guess does not (@large_guess).
 // CHECK-LABEL: func.func @in_loop(
 // CHECK: scf.for
-// CHECK: llvm.call @loopc_rt_parallel_for
+// CHECK: func.call @in_loop_shared
 // CHECK: } else {
 // CHECK-NEXT: scf.for
 // CHECK: func.func private @in_loop_parallel(
@@ -97,7 +101,7 @@ func.func @in_loop(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
 
 // CHECK-LABEL: func.func @large_guess(
 // CHECK: scf.for
-// CHECK: llvm.call @loopc_rt_parallel_for
+// CHECK: func.call @large_guess_shared
 // CHECK: } else {
 // CHECK-NOT: scf.for
 // CHECK: func.call @large_guess_parallel(
@@ -121,24 +125,69 @@ func.func @large_guess(%run: !llvm.ptr, %m: memref<?x100000xf32>, %n: index) -> 
 
 // -----
 
+// One that fills memory which was allocated for it does not, either: the code is
+// there once. Equal ones share it.
+// CHECK-LABEL: func.func @fresh(
+// CHECK: scf.for
+// CHECK: memref.alloc
+// CHECK: func.call @fresh_shared(
+// CHECK: } else {
+// CHECK-NOT: scf.for
+// CHECK: func.call @fresh_parallel(
+// CHECK: memref.alloc
+// CHECK: func.call @fresh_shared(
+// CHECK: } else {
+// CHECK-NOT: scf.for
+// CHECK: func.call @fresh_parallel(
+// CHECK: func.func private @fresh_parallel(
+// CHECK-NOT: func.func private @fresh_{{.*}}_0(
+func.func @fresh(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  scf.for %k = %c0 to %n step %c1 {
+    %a = memref.alloc(%n) : memref<?xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      %x = memref.load %m[%i] : memref<?xf32>
+      %y = arith.addf %x, %x : f32
+      memref.store %y, %a[%i] : memref<?xf32>
+    } {loopc.parallel}
+    %b = memref.alloc(%n) : memref<?xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      %x = memref.load %a[%i] : memref<?xf32>
+      %y = arith.addf %x, %x : f32
+      memref.store %y, %b[%i] : memref<?xf32>
+    } {loopc.parallel}
+    memref.dealloc %a : memref<?xf32>
+    memref.dealloc %b : memref<?xf32>
+  }
+  return %ok : i32
+}
+
+// -----
+
 // What only the run knows is asked where the run has threads. The code is there
 // once, as it runs once a run. Pieces end at whole vectors.
 // CHECK-LABEL: func.func @dynamic(
 // CHECK: %[[MANY:.*]] = arith.cmpi sgt
-// CHECK: %[[WORTH:.*]] = scf.if %[[MANY]] -> (i1) {
-// CHECK: arith.cmpf oge
-// CHECK: } else {
-// CHECK: scf.yield
-// CHECK: scf.if %[[WORTH]] {
-// CHECK: arith.constant 64 : i64
-// CHECK: arith.ceildivui
-// CHECK: llvm.call @loopc_rt_parallel_for
+// CHECK-NOT: arith.cmpf
+// CHECK: scf.if %[[MANY]] {
+// CHECK: func.call @dynamic_shared(
 // CHECK: } else {
 // CHECK: func.call @dynamic_parallel(
 // CHECK-NOT: memref.store
 // CHECK: func.func private @dynamic_parallel(
 // CHECK: scf.for
 // CHECK: memref.store
+// CHECK: func.func private @dynamic_shared(%[[HANDLE:[^:]+]]: !llvm.ptr, %[[TRIPS:[^:]+]]: index, %[[N:[^:]+]]: index, %[[M:[^:]+]]: memref<?xf32>)
+// CHECK: llvm.alloca
+// CHECK: %[[WORTH:.*]] = arith.cmpf oge
+// CHECK: scf.if %[[WORTH]] {
+// CHECK: arith.constant 64 : i64
+// CHECK: arith.ceildivui
+// CHECK: llvm.call @loopc_rt_parallel_for
+// CHECK: } else {
+// CHECK: func.call @dynamic_parallel(%[[HANDLE]], %{{.*}}, %[[TRIPS]], %[[N]], %[[M]])
 func.func @dynamic(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -24,6 +24,22 @@ func.func @alloc(%run: !llvm.ptr, %n: index) -> i32 {
   return %z : i32
 }
 
+// What is freed here is no output; where it is small that does not matter.
+// CHECK-LABEL: func @scratch(
+func.func @scratch(%run: !llvm.ptr, %n: index) -> i32 {
+  // CHECK: llvm.call @loopc_rt_alloc_scratch(
+  %a = memref.alloc(%n) : memref<?x4xf32>
+  // CHECK: llvm.call @loopc_rt_alloc_scratch(
+  %b = memref.alloc() : memref<200x1000xf32>
+  // CHECK: llvm.call @loopc_rt_alloc(
+  %c = memref.alloc() : memref<8xf32>
+  memref.dealloc %a : memref<?x4xf32>
+  memref.dealloc %b : memref<200x1000xf32>
+  memref.dealloc %c : memref<8xf32>
+  %z = llvm.mlir.constant(0 : i32) : i32
+  return %z : i32
+}
+
 // CHECK-LABEL: func @dealloc(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr
 func.func @dealloc(%run: !llvm.ptr, %a: memref<4xf32>) -> i32 {

@@ -99,6 +99,11 @@ struct Flags {
                           cl::cat(kRunning)};
   cl::opt<int> threads{"threads", cl::init(0), cl::value_desc("n"),
                        cl::desc("Threads of a run (1)"), cl::cat(kRunning)};
+  cl::opt<std::string> device{
+      "device", cl::init("cpu"), cl::value_desc("cpu or cuda:N"),
+      cl::desc("Where to run: an NVIDIA GPU, for which the model is compiled "
+               "(cpu)"),
+      cl::cat(kRunning)};
   cl::opt<uint64_t> memory{"memory-limit", cl::init(0), cl::value_desc("bytes"),
                            cl::desc("Most memory that a run may hold"),
                            cl::cat(kRunning)};
@@ -118,6 +123,11 @@ struct Flags {
   cl::opt<std::string> features{"features", cl::value_desc("+a,-b"),
                                 cl::desc("CPU features to use or not to use"),
                                 cl::cat(kCompiling)};
+  cl::opt<std::string> chip{
+      "chip", cl::value_desc("sm_N"),
+      cl::desc("With --device=cuda: the GPU to compile for (that of the "
+               "device)"),
+      cl::cat(kCompiling)};
   cl::list<std::string> dims{
       "dim", cl::value_desc("N=1"),
       cl::desc(
@@ -224,6 +234,26 @@ static bool readBench(const Flags &flags, Options &options) {
   return true;
 }
 
+static bool readDevice(const Flags &flags, Options &options) {
+  StringRef text = flags.device;
+  options.chip = flags.chip;
+  if (text.consume_front("cuda")) {
+    int number = 0;
+    if (!text.empty() && (!text.consume_front(":") ||
+                          text.getAsInteger(10, number) || number < 0))
+      return refuse("--device=" + flags.device +
+                    ": expected cpu, cuda or cuda:N");
+    options.device = number;
+    return true;
+  }
+  if (text != "cpu")
+    return refuse("--device=" + flags.device +
+                  ": expected cpu, cuda or cuda:N");
+  if (!options.chip.empty())
+    return refuse("--chip=" + flags.chip + ": goes with --device=cuda");
+  return true;
+}
+
 static bool readOptions(const Flags &flags, Options &options) {
   options.model = flags.model;
   options.modelName = flags.name;
@@ -272,7 +302,8 @@ static bool readOptions(const Flags &flags, Options &options) {
   loopc_compile_options_set_features(compile, flags.features.c_str());
   loopc_compile_options_set_ort_compat(compile, flags.ortCompat);
   loopc_compile_options_set_verify(compile, flags.verify);
-  return readDims(flags, options) && readBench(flags, options);
+  return readDims(flags, options) && readBench(flags, options) &&
+         readDevice(flags, options);
 }
 
 /// Takes LLVM's own options out of the parser: hundreds of global variables,

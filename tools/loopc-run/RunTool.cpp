@@ -45,6 +45,23 @@ static void printDiagnostics(const loopc_diagnostics *diagnostics) {
     errs() << loopc_diagnostics_text(diagnostics, i) << "\n";
 }
 
+/// Compiles for the device; false after having printed why not.
+static bool chooseChip(const Options &options, ExitCode &code) {
+  std::string chip = options.chip;
+  if (chip.empty()) {
+    char text[16];
+    loopc_error error = {};
+    if (loopc_device_chip(*options.device, text, sizeof(text), &error)) {
+      printError(error.message);
+      code = ExitRun;
+      return false;
+    }
+    chip = text;
+  }
+  loopc_compile_options_set_chip(options.compile, chip.c_str());
+  return true;
+}
+
 /// Compiles or loads; null after having printed why not.
 static loopc_session *openModel(const Options &options, ExitCode &code) {
   loopc_session *session = nullptr;
@@ -52,6 +69,8 @@ static loopc_session *openModel(const Options &options, ExitCode &code) {
   file_magic magic;
   bool isShared = !identify_magic(options.model, magic) &&
                   magic == file_magic::elf_shared_object;
+  if (options.device && !isShared && !chooseChip(options, code))
+    return nullptr;
   const char *name =
       options.modelName.empty() ? nullptr : options.modelName.c_str();
   int status = isShared
@@ -65,6 +84,13 @@ static loopc_session *openModel(const Options &options, ExitCode &code) {
   code = status == LOOPC_COMPILE_ERROR_FILE       ? ExitFile
          : status == LOOPC_COMPILE_ERROR_ARGUMENT ? ExitUsage
                                                   : ExitModel;
+  if (session && isShared && options.device &&
+      !loopc_session_uses_device(session)) {
+    printError("'" + options.model + "' was compiled for the CPU");
+    loopc_session_destroy(session);
+    code = ExitUsage;
+    return nullptr;
+  }
   return session;
 }
 
@@ -85,6 +111,9 @@ public:
     settings.num_threads = options.threads;
     settings.memory_limit = options.memoryLimit;
     settings.statistics = &statistics;
+    // A model of which the CPU computes all knows no device.
+    if (options.device && loopc_session_uses_device(session))
+      settings.device = *options.device;
   }
 
   /// Runs once and copies the outputs.

@@ -52,6 +52,8 @@ struct Options {
   double benchSeconds = 1;
   double timeoutSeconds = 0;
   int threads = 0;
+  std::optional<int> device; ///< of CUDA; nothing: the CPU
+  std::string chip;          ///< to compile for; empty: that of the device
   uint64_t memoryLimit = 0;
   bool statistics = false;
   bool quiet = false;

@@ -1,14 +1,17 @@
 # Fails where an archive needs symbols that neither it nor the C library has.
 #   cmake -DNM=llvm-nm -DARCHIVE=libloopc_rt.a -P CheckSymbols.cmake
+# OTHER is an archive that it may use.
 cmake_minimum_required(VERSION 3.25)
 
 set(allowed
   # libc, as the runtime uses it
-  aligned_alloc bcmp clock_gettime free freelocale getauxval malloc memchr
+  aligned_alloc bcmp clock_gettime free freelocale getauxval madvise malloc memchr
   memcmp memcpy memmove memset newlocale sched_yield snprintf strchr strcmp
   strlen strncmp strstr strtod strtol uselocale vsnprintf
   # libm: numbers as texts, roots of one
   frexp ldexp nearbyint pow cos sin sincos
+  # defined by the library for GPUs, weak
+  loopc_rt_cuda_hooks
   # what compilers add for position-independent and hardened code
   _GLOBAL_OFFSET_TABLE_ __stack_chk_fail)
 set(defines loopc_model_run)
@@ -23,10 +26,25 @@ if(ARCHIVE MATCHES "threads")
   set(defines loopc_rt_parallel_for)
 endif()
 
+if(ARCHIVE MATCHES "rt_cuda")
+  set(allowed
+    calloc dlerror dlopen dlsym free getenv malloc memcpy memset nanosleep
+    realloc sched_yield snprintf strlen strncmp strtol vsnprintf
+    pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock
+    pthread_mutex_unlock
+    _GLOBAL_OFFSET_TABLE_ __stack_chk_fail)
+  set(defines loopc_rt_cuda_begin)
+endif()
+
 execute_process(COMMAND ${NM} --undefined-only --format=just-symbols ${ARCHIVE}
   OUTPUT_VARIABLE undefined COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${NM} --defined-only --format=just-symbols ${ARCHIVE}
   OUTPUT_VARIABLE defined COMMAND_ERROR_IS_FATAL ANY)
+if(OTHER)
+  execute_process(COMMAND ${NM} --defined-only --format=just-symbols ${OTHER}
+    OUTPUT_VARIABLE others COMMAND_ERROR_IS_FATAL ANY)
+  string(APPEND defined "${others}")
+endif()
 string(REGEX MATCHALL "[^\n]+" undefined "${undefined}")
 string(REGEX MATCHALL "[^\n]+" defined "${defined}")
 if(NOT "${defines}" IN_LIST defined)

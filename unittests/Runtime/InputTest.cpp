@@ -193,7 +193,11 @@ TEST(Input, DeviceIsChecked) {
   loopc_value value = x.get();
   value.as.tensor.device = {kDLCUDA, 0};
   EXPECT_EQ(getInputError(model, {value}),
-            "input 'x' (#0): the data is on a device of type 2, expected the "
+            "input 'x' (#0): the data is on CUDA device 0, but the model was "
+            "compiled for the CPU");
+  value.as.tensor.device = {4, 0};
+  EXPECT_EQ(getInputError(model, {value}),
+            "input 'x' (#0): the data is on a device of type 4, expected the "
             "CPU (1)");
 }
 

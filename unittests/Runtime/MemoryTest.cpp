@@ -77,6 +77,57 @@ TEST(Memory, AlignedAndDistinct) {
   EXPECT_EQ(outcome.statistics.deallocations, 30u);
 }
 
+TEST(Memory, Scratch) {
+  // More than one slab, sizes on both sides of theirs, used again, and some
+  // still there when the run ends; in runs behind one another.
+  Entry entry = [](void *raw, void **, void **) {
+    loopc_run *run = asRun(raw);
+    struct Piece {
+      char *data;
+      int64_t size;
+    };
+    std::vector<Piece> pieces;
+    int64_t sizes[] = {64, 524288, 600000, 1200000, 1572864, 1572865, 9000000};
+    for (int round = 0; round < 3; ++round) {
+      for (int64_t size : sizes) {
+        char *data = static_cast<char *>(loopc_rt_alloc_scratch(run, size));
+        if (!data || reinterpret_cast<uintptr_t>(data) % 64 != 0)
+          return int32_t{1};
+        memset(data, static_cast<char>(pieces.size()),
+               static_cast<size_t>(size));
+        pieces.push_back({data, size});
+      }
+      for (size_t k = 0; k < pieces.size(); ++k)
+        EXPECT_EQ(std::count(pieces[k].data, pieces[k].data + pieces[k].size,
+                             static_cast<char>(k)),
+                  pieces[k].size);
+      if (round == 1)
+        for (; pieces.size() > 2; pieces.pop_back())
+          loopc_rt_free(run, pieces.back().data);
+    }
+    return int32_t{0};
+  };
+  for (int k = 0; k < 3; ++k) {
+    Outcome outcome = runEntry(entry);
+    EXPECT_EQ(outcome.status, LOOPC_OK) << outcome.message;
+    EXPECT_EQ(outcome.statistics.allocations, 21u);
+    EXPECT_EQ(outcome.statistics.deallocations, 12u);
+  }
+  EXPECT_EQ(runEntry(entry, /*memoryLimit=*/64 << 20).status, LOOPC_OK);
+}
+
+TEST(Memory, ScratchHasTheLimit) {
+  Outcome outcome = runEntry(
+      [](void *raw, void **, void **) {
+        loopc_run *run = asRun(raw);
+        EXPECT_NE(loopc_rt_alloc_scratch(run, 600000), nullptr);
+        return int32_t(loopc_rt_alloc_scratch(run, 600000) == nullptr);
+      },
+      /*memoryLimit=*/1000000);
+  EXPECT_EQ(outcome.status, LOOPC_ERROR_MEMORY);
+  EXPECT_THAT(outcome.message, HasSubstr("the limit of 1000000 bytes"));
+}
+
 TEST(Memory, Statistics) {
   Outcome outcome = runEntry([](void *raw, void **, void **) {
     loopc_run *run = asRun(raw);

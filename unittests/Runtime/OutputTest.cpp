@@ -153,8 +153,8 @@ TEST(Output, BufferIsCheckedBeforeTheRun) {
   value = y.get();
   value.as.tensor.device.device_type = kDLCUDA;
   EXPECT_EQ(getError(model, value, LOOPC_ERROR_OUTPUT),
-            "output 'y' (#0): the data is on a device of type 2, expected the "
-            "CPU (1)");
+            "output 'y' (#0): the data is on CUDA device 0, but the model was "
+            "compiled for the CPU");
   value = y.get();
   value.kind = LOOPC_SEQUENCE;
   EXPECT_EQ(getError(model, value, LOOPC_ERROR_OUTPUT),

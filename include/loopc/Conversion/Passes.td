@@ -94,8 +94,13 @@ def ConvertLinalgToNests : Pass<"convert-linalg-to-nests"> {
   let summary = "lower linalg on buffers to loops that say which are parallel";
   let description = [{
     As convert-linalg-to-loops; a loop whose iterations write different elements
-    gets the attribute `loopc.parallel`, for loopc-parallelize-nests.
+    gets the attribute `loopc.parallel`, for loopc-parallelize-nests. With
+    `parallel-first` these loops are outside of the others: an element is
+    computed at one go.
   }];
+  let options = [
+    Option<"parallelFirst", "parallel-first", "bool", /*default=*/"false",
+           "loops that are parallel are outside of others">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
@@ -114,14 +119,14 @@ def ParallelizeNests
     scf.for %i = %c0 to %n step %c1 {...} {loopc.parallel}
     // becomes
     scf.if %threads {
-      llvm.store ... // what the nest uses
-      llvm.call @loopc_rt_parallel_for(%run, %n, %grain, @main_parallel_piece, %context)
+      call @main_shared(%run, %n, ...) // loopc_rt_parallel_for, if it pays
       loop.poll
     } else {
       call @main_parallel(%run, %c0, %n, ...)
     }
     ```
 
+    In a loop the nest itself is in the other branch where a call might count.
     A nest whose iterations write to one place, or that allocates, stays.
   }];
   let options = [
@@ -134,6 +139,92 @@ def ParallelizeNests
   let dependentDialects = ["::loopc::loop::LoopDialect",
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::scf::SCFDialect"];
+}
+
+def OutlineKernels : Pass<"loopc-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "run nests and whole loops as kernels of a GPU";
+  let description = [{
+    Loops marked `loopc.parallel` become kernels; a loop around them, with its
+    condition and what it computes on scalars, becomes one kernel as a whole
+    where nothing in it allocates or calls the runtime: every thread computes
+    the scalars, the threads share the elements of a nest, and wait for one
+    another (`loop.barrier`) between nests that depend on each other. What is
+    left runs on the host, which waits (`loop.device_wait`) before it reads what a
+    kernel may have written.
+
+    Buffers that only kernels touch are `gpu.alloc`, those that the host touches
+    too `gpu.alloc host_shared`; inputs and weights are read through
+    `loop.device_view`.
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 {...} {loopc.parallel}
+    // becomes
+    gpu.launch_func @kernels::@main_0 blocks in (%blocks, %c1, %c1)
+        threads in (%c256, %c1, %c1) args(%null : !llvm.ptr, %x : memref<?xf32>)
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
+           "NVIDIA's name of the GPU">,
+    Option<"minWork", "min-work", "unsigned", /*default=*/"2048",
+           "operations up to which a nest stays on the host, where it can">,
+    Option<"hasLibdevice", "libdevice", "bool", /*default=*/"false",
+           "functions of CUDA's libdevice may be called">];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "kernels that were made">,
+    Statistic<"numLoops", "loops", "sequential loops that are a kernel">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
+def LiftGrowth : Pass<"loopc-lift-growth", "::mlir::func::FuncOp"> {
+  let summary = "grow buffers between runs of many iterations";
+  let description = [{
+    A loop whose body makes a buffer larger where it is full (`loopc.rare`)
+    becomes two: the outer one makes room, the inner one iterates while there is
+    some and allocates nothing, so that it can be a kernel.
+
+    ```mlir
+    scf.while ... { %r = scf.if %full { larger } else { as it is } ... }
+    // becomes
+    scf.while ... {
+      %r = scf.if %full { larger } else { as it is }
+      scf.while ... { iteration; scf.condition(goes on and not full) } ...
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numLifted", "lifted", "loops that grow from outside">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def LowerKernels : Pass<"loopc-lower-kernels", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "lower checks, polls and barriers in kernels";
+  let description = [{
+    After scf-to-cf. A check that fails leaves its number and values in the
+    run's control (loopc-rt/cuda.h) and ends the kernel: at once where all
+    threads compute it, behind the nest where only some do. A barrier is
+    `gpu.barrier`, and counts the blocks where there are several.
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::NVVM::NVVMDialect"];
+}
+
+def ConvertLaunchesToLLVM
+    : Pass<"convert-launches-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower launches and memory of the GPU to calls of loopc_rt_cuda";
+  let description = [{
+    After scf-to-cf: `gpu.launch_func`, `gpu.alloc`, `gpu.dealloc`,
+    `gpu.memcpy`, `loop.device_view`, `loop.device_result` and
+    `loop.device_wait` become calls (loopc-rt/cuda.h) for the run, whose failure
+    ends it. `loopc_cuda_program` stands for the device code.
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect",
+                           "::mlir::LLVM::LLVMDialect"];
 }
 
 def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {

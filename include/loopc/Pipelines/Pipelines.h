@@ -37,6 +37,11 @@ struct PipelineOptions {
   bool ortCompat = false;
   /// What matrix products are laid out for.
   VectorUnit vectors;
+  /// Nests and loops become kernels of an NVIDIA GPU; see TargetOptions::chip.
+  std::string chip;
+  unsigned minKernelWork = 2048;
+  /// Kernels may call CUDA's libdevice (Target/Cuda.h).
+  bool hasLibdevice = false;
 };
 
 /// Appends the passes that lead from an imported (or hand-written) module to

@@ -8,6 +8,8 @@
 #ifndef LOOPC_TARGET_TARGETOPTIONS_H
 #define LOOPC_TARGET_TARGETOPTIONS_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <string>
 #include <vector>
 
@@ -22,6 +24,12 @@ struct TargetOptions {
   std::string cpu;
   /// Features added to or taken from those of the CPU: "+avx2,-avx512f".
   std::string features;
+  /// NVIDIA GPU that runs the loops, as "sm_90": the code holds PTX for it and
+  /// for later ones. Empty: none, everything runs on the CPU.
+  std::string chip;
+  /// Operations up to which a nest stays on the CPU, where no kernel works on
+  /// what it works on.
+  unsigned minKernelWork = 2048;
   /// 0 to 3, as in -O0 to -O3.
   unsigned optLevel = 3;
   /// NAME of the functions NAME_model and NAME_run, a C identifier; empty: made
@@ -42,6 +50,9 @@ struct VectorUnit {
   /// Of the narrowest element that masked loads and stores take; 0: none.
   unsigned maskBits = 0;
 };
+
+/// True for the triple of a GPU: the code of the host is then this machine's.
+bool isGPUTriple(llvm::StringRef triple);
 
 /// What the target of `options` has; the least of all where they are wrong.
 VectorUnit getVectorUnit(const TargetOptions &options);

@@ -21,6 +21,7 @@
 #include "loopc/Conversion/Passes.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -50,11 +51,13 @@ struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
       return signalPassFailure();
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    target.addIllegalOp<math::AcosOp, math::AcoshOp, math::AsinOp,
+    // Kernels have libdevice in libm's place.
+    target.addDynamicallyLegalOp<math::AcosOp, math::AcoshOp, math::AsinOp,
                         math::AsinhOp, math::AtanOp, math::Atan2Op,
                         math::AtanhOp, math::CbrtOp, math::CosOp, math::CoshOp,
                         math::ErfOp, math::ErfcOp, math::ExpM1Op, math::Log1pOp,
-                        math::SinOp, math::SinhOp, math::TanOp, math::TanhOp>();
+                        math::SinOp, math::SinhOp, math::TanOp, math::TanhOp>(
+        [](Operation *op) { return op->getParentOfType<gpu::GPUModuleOp>(); });
     RewritePatternSet calls(context);
     populateMathToLibmConversionPatterns(calls);
     if (failed(

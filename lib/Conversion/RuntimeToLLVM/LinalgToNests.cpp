@@ -23,9 +23,35 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
+/// `op` with its parallel dimensions in front, in their order.
+static linalg::LinalgOp putParallelFirst(RewriterBase &rewriter,
+                                         linalg::LinalgOp op) {
+  SmallVector<unsigned> order;
+  for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
+    if (isParallelDim(op, dim))
+      order.push_back(dim);
+  for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
+    if (!isParallelDim(op, dim))
+      order.push_back(dim);
+  if (llvm::is_sorted(order))
+    return op;
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::GenericOp> generic =
+      isa<linalg::GenericOp>(op)
+          ? FailureOr<linalg::GenericOp>(cast<linalg::GenericOp>(op))
+          : linalg::generalizeNamedOp(rewriter, op);
+  if (failed(generic))
+    return op;
+  FailureOr<linalg::GenericOp> ordered =
+      linalg::interchangeGenericOp(rewriter, *generic, order);
+  return succeeded(ordered) ? *ordered : *generic;
+}
+
 namespace {
 struct ConvertLinalgToNests
     : loopc::impl::ConvertLinalgToNestsBase<ConvertLinalgToNests> {
+  using ConvertLinalgToNestsBase::ConvertLinalgToNestsBase;
+
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
@@ -34,6 +60,8 @@ struct ConvertLinalgToNests
     });
     IRRewriter rewriter(&getContext());
     for (linalg::LinalgOp op : ops) {
+      if (parallelFirst)
+        op = putParallelFirst(rewriter, op);
       rewriter.setInsertionPoint(op);
       FailureOr<linalg::LinalgLoops> loops =
           linalg::linalgOpToLoops(rewriter, op);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Outlining.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,6 +15,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -92,4 +94,65 @@ bool loopc::isEqualFunction(func::FuncOp one, func::FuncOp other) {
          OperationEquivalence::isRegionEquivalentTo(
              &one.getBody(), &other.getBody(),
              OperationEquivalence::IgnoreLocations);
+}
+
+/// Where `op` writes to: the buffer and the place in it. Null for what writes
+/// nothing.
+static std::pair<Value, ValueRange> getWritten(Operation *op) {
+  using Result = std::pair<Value, ValueRange>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case<memref::StoreOp>([](memref::StoreOp store) -> Result {
+        return {store.getMemref(), store.getIndices()};
+      })
+      .Case<vector::StoreOp, vector::MaskedStoreOp>([](auto store) -> Result {
+        return {store.getBase(), store.getIndices()};
+      })
+      .Case<vector::TransferWriteOp>([](auto store) -> Result {
+        return {store.getBase(), store.getIndices()};
+      })
+      .Default([](Operation *) -> Result { return {}; });
+}
+
+/// True for what a nest on several threads may hold.
+static bool isAllowed(Operation *op) {
+  return (isPlainOp(op) &&
+          !isa<vector::ScatterOp, vector::CompressStoreOp>(op)) ||
+         isa<loop::CheckOp, loop::PollOp>(op);
+}
+
+std::string loopc::findParallelObstacle(scf::ForOp nest) {
+  llvm::DenseSet<Value> dependent{nest.getInductionVar()};
+  auto depends = [&](Value value) { return dependent.contains(value); };
+  std::string why;
+  nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isAllowed(op)) {
+      why = ("it holds '" + op->getName().getStringRef() + "'").str();
+      return WalkResult::interrupt();
+    }
+    auto [buffer, place] = getWritten(op);
+    if (buffer && !depends(buffer) && llvm::none_of(place, depends)) {
+      why = "all iterations write to one place";
+      return WalkResult::interrupt();
+    }
+    if (llvm::none_of(op->getOperands(), depends))
+      return WalkResult::advance();
+    dependent.insert(op->result_begin(), op->result_end());
+    if (auto inner = dyn_cast<scf::ForOp>(op))
+      dependent.insert(inner.getInductionVar());
+    return WalkResult::advance();
+  });
+  return why;
+}
+
+bool loopc::fillsNewMemory(scf::ForOp nest) {
+  return nest
+      .walk([&](Operation *op) {
+        Value buffer = getWritten(op).first;
+        auto alloc = buffer ? rootOf(buffer).getDefiningOp<memref::AllocOp>()
+                            : memref::AllocOp();
+        return alloc && alloc->getBlock() == nest->getBlock()
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }

@@ -40,6 +40,14 @@ void markPrivateMemory(mlir::func::FuncOp made, unsigned first,
                        mlir::ArrayRef<mlir::Value> captures,
                        mlir::Operation *nest);
 
+/// Why iterations of `nest` cannot run at the same time, though they are said
+/// to be independent (Parallel.h); "" where they can.
+std::string findParallelObstacle(mlir::scf::ForOp nest);
+
+/// True for a nest that fills memory which was allocated just for it, in the
+/// same block: a call does not count beside that.
+bool fillsNewMemory(mlir::scf::ForOp nest);
+
 /// True where two functions do the same.
 bool isEqualFunction(mlir::func::FuncOp one, mlir::func::FuncOp other);
 

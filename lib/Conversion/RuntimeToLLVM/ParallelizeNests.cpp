@@ -34,7 +34,6 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_PARALLELIZENESTS
@@ -70,10 +69,13 @@ struct Cost {
 };
 
 /// Estimates what a nest takes. Without a builder what only the run knows is
-/// no number.
+/// no number; with one, code computes it from what `mapping` has for the values
+/// around the nest.
 class CostModel {
 public:
-  CostModel(Operation *nest, ImplicitLocOpBuilder *b) : nest(nest), b(b) {}
+  explicit CostModel(Operation *nest) : nest(nest) {}
+  CostModel(Operation *nest, ImplicitLocOpBuilder &b, const IRMapping &mapping)
+      : nest(nest), b(&b), mapping(&mapping) {}
 
   Cost ofBlock(Block &block) {
     Cost sum;
@@ -106,9 +108,10 @@ public:
     if (!b)
       return {kGuessedTrips};
     Value size =
-        arith::SubIOp::create(*b, loop.getUpperBound(), loop.getLowerBound());
-    Value trips =
-        arith::DivFOp::create(*b, toFloat(size), toFloat(loop.getStep()));
+        arith::SubIOp::create(*b, mapping->lookup(loop.getUpperBound()),
+                              mapping->lookup(loop.getLowerBound()));
+    Value trips = arith::DivFOp::create(
+        *b, toFloat(size), toFloat(mapping->lookup(loop.getStep())));
     Value zero = makeFloat(0);
     return {0, arith::MaximumFOp::create(*b, trips, zero)};
   }
@@ -183,63 +186,14 @@ public:
 
 private:
   Operation *nest;
-  ImplicitLocOpBuilder *b;
+  ImplicitLocOpBuilder *b = nullptr;
+  const IRMapping *mapping = nullptr;
 };
 } // namespace
 
 //===----------------------------------------------------------------------===//
 // What can run in parallel
 //===----------------------------------------------------------------------===//
-
-/// Where `op` writes to: the buffer and the place in it. Null for what writes
-/// nothing.
-static std::pair<Value, ValueRange> getWritten(Operation *op) {
-  using Result = std::pair<Value, ValueRange>;
-  return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case<memref::StoreOp>([](memref::StoreOp store) -> Result {
-        return {store.getMemref(), store.getIndices()};
-      })
-      .Case<vector::StoreOp, vector::MaskedStoreOp>([](auto store) -> Result {
-        return {store.getBase(), store.getIndices()};
-      })
-      .Case<vector::TransferWriteOp>([](auto store) -> Result {
-        return {store.getBase(), store.getIndices()};
-      })
-      .Default([](Operation *) -> Result { return {}; });
-}
-
-/// True for what a nest on several threads may hold.
-static bool isAllowed(Operation *op) {
-  return (isPlainOp(op) &&
-          !isa<vector::ScatterOp, vector::CompressStoreOp>(op)) ||
-         isa<loop::CheckOp, loop::PollOp>(op);
-}
-
-/// Why iterations of `nest` cannot run at the same time, though they are said
-/// to be independent; "" where they can.
-static std::string findObstacle(scf::ForOp nest) {
-  llvm::DenseSet<Value> dependent{nest.getInductionVar()};
-  auto depends = [&](Value value) { return dependent.contains(value); };
-  std::string why;
-  nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isAllowed(op)) {
-      why = ("it holds '" + op->getName().getStringRef() + "'").str();
-      return WalkResult::interrupt();
-    }
-    auto [buffer, place] = getWritten(op);
-    if (buffer && !depends(buffer) && llvm::none_of(place, depends)) {
-      why = "all iterations write to one place";
-      return WalkResult::interrupt();
-    }
-    if (llvm::none_of(op->getOperands(), depends))
-      return WalkResult::advance();
-    dependent.insert(op->result_begin(), op->result_end());
-    if (auto inner = dyn_cast<scf::ForOp>(op))
-      dependent.insert(inner.getInductionVar());
-    return WalkResult::advance();
-  });
-  return why;
-}
 
 /// The loop that is all of `loop`'s body, but for what only computes; null
 /// where there is none, or it is not independent or not of one size.
@@ -276,6 +230,8 @@ struct ParallelFunctions {
   LLVM::LLVMPointerType pointer;
   /// Functions that were made, so that equal nests share one.
   SmallVector<func::FuncOp> bodies;
+  /// Functions that share a body out, likewise.
+  SmallVector<func::FuncOp> sharers;
 
   explicit ParallelFunctions(ModuleOp module)
       : module(module), converter(module.getContext()),
@@ -295,12 +251,18 @@ public:
 private:
   void collectLoops();
   Value countTrips(scf::ForOp loop);
+  func::FuncOp makeFunction(const Twine &suffix, TypeRange arguments,
+                            Type result);
+  func::FuncOp addFunction(func::FuncOp made,
+                           SmallVectorImpl<func::FuncOp> &others);
   func::FuncOp makeBody();
   LLVM::LLVMFuncOp makeThunk(func::FuncOp body);
+  func::FuncOp makeSharer(func::FuncOp body, double minWork, double minPiece,
+                          bool isKnown);
   void fillIteration(Value number, IRMapping &mapping);
-  Value isWorthIt(double minWork);
-  void callInParallel(func::FuncOp body, double minPiece);
-  void callHere(func::FuncOp body);
+  Value isWorthIt(double minWork, const IRMapping &mapping);
+  Value chooseGrain(double minPiece, const IRMapping &mapping);
+  void callInParallel(func::FuncOp body, Value grain, ValueRange given);
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
@@ -378,25 +340,50 @@ void NestParallelizer::fillIteration(Value number, IRMapping &mapping) {
   }
 }
 
-/// func(run, begin, end, captures...) -> status, or one that is there.
-func::FuncOp NestParallelizer::makeBody() {
-  Captures found;
-  found.addAll(nest);
-  for (Value count : trips)
-    found.add(count);
-  captures.assign(found.values.begin(), found.values.end());
-  constants.assign(found.constants.begin(), found.constants.end());
-  SmallVector<Type> types{shared.pointer, b.getIndexType(), b.getIndexType()};
+/// A function of `arguments` and the captures.
+func::FuncOp NestParallelizer::makeFunction(const Twine &suffix,
+                                            TypeRange arguments, Type result) {
+  SmallVector<Type> types(arguments);
   llvm::append_range(types, ValueRange(captures).getTypes());
   auto made = func::FuncOp::create(
-      b.getLoc(), (nestFunction().getName() + "_parallel").str(),
-      b.getFunctionType(types, b.getI32Type()));
+      b.getLoc(), (nestFunction().getName() + suffix).str(),
+      b.getFunctionType(types, result ? TypeRange(result) : TypeRange()));
   made.setPrivate();
   made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
                                     b.getContext(), LLVM::Linkage::Internal));
   made->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+  made.addEntryBlock();
+  return made;
+}
+
+/// `made`, or one of `others` that is equal.
+func::FuncOp
+NestParallelizer::addFunction(func::FuncOp made,
+                              SmallVectorImpl<func::FuncOp> &others) {
+  for (func::FuncOp other : others)
+    if (isEqualFunction(made, other)) {
+      made.erase();
+      return other;
+    }
+  SymbolTable(shared.module).insert(made);
+  others.push_back(made);
+  return made;
+}
+
+/// func(run, begin, end, captures...) -> status, or one that is there.
+func::FuncOp NestParallelizer::makeBody() {
+  Captures found;
+  found.addAll(nest);
+  // What the number of an iteration is divided by.
+  for (Value count : ArrayRef(trips).drop_front())
+    found.add(count);
+  captures.assign(found.values.begin(), found.values.end());
+  constants.assign(found.constants.begin(), found.constants.end());
+  Type index = b.getIndexType();
+  func::FuncOp made =
+      makeFunction("_parallel", {shared.pointer, index, index}, b.getI32Type());
   markPrivateMemory(made, /*first=*/3, captures, nest);
-  Block *entry = made.addEntryBlock();
+  Block *entry = &made.getBody().front();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(entry);
   IRMapping mapping;
@@ -404,21 +391,14 @@ func::FuncOp NestParallelizer::makeBody() {
   for (Operation *constant : constants)
     b.clone(*constant, mapping);
   auto all = scf::ForOp::create(b, entry->getArgument(1), entry->getArgument(2),
-                                index(1));
+                                this->index(1));
   Value ok = arith::ConstantIntOp::create(b, b.getI32Type(), 0);
   func::ReturnOp::create(b, ok);
   if (Attribute how = loops.back()->getAttr("llvm.loop_annotation"))
     all->setAttr("llvm.loop_annotation", how);
   b.setInsertionPointToStart(all.getBody());
   fillIteration(all.getInductionVar(), mapping);
-  for (func::FuncOp other : shared.bodies)
-    if (isEqualFunction(made, other)) {
-      made.erase();
-      return other;
-    }
-  SymbolTable(shared.module).insert(made);
-  shared.bodies.push_back(made);
-  return made;
+  return addFunction(made, shared.bodies);
 }
 
 /// True for a buffer that is known but for where it is.
@@ -485,9 +465,9 @@ LLVM::LLVMFuncOp NestParallelizer::makeThunk(func::FuncOp body) {
   return made;
 }
 
-/// Whether the nest has work for threads, asked where the run has some.
-Value NestParallelizer::isWorthIt(double minWork) {
-  CostModel model(nest, &b);
+/// Whether the nest has work for threads.
+Value NestParallelizer::isWorthIt(double minWork, const IRMapping &mapping) {
+  CostModel model(nest, b, mapping);
   Cost work = model.ofBlock(*nest.getBody());
   if (CostModel::isForLanes(nest))
     work = model.multiply(work, {1 / kLanes});
@@ -497,36 +477,9 @@ Value NestParallelizer::isWorthIt(double minWork) {
                                model.toValue(work), least);
 }
 
-void NestParallelizer::callHere(func::FuncOp body) {
-  SmallVector<Value> arguments{run(), index(0), total};
-  llvm::append_range(arguments, captures);
-  func::CallOp::create(b, body, arguments);
-}
-
-void NestParallelizer::callInParallel(func::FuncOp body, double minPiece) {
-  auto context = getContextType(shared.converter, shared.pointer,
-                                ValueRange(captures).getTypes());
-  Value place;
-  {
-    // Once for all calls: the first block runs once.
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&nestFunction().getBody().front());
-    Value one = LLVM::ConstantOp::create(b, b.getI64Type(), int64_t(1));
-    place = LLVM::AllocaOp::create(b, shared.pointer, context, one);
-  }
-  SmallVector<Value> values{run()};
-  llvm::append_range(values, captures);
-  for (auto [k, value] : llvm::enumerate(values)) {
-    Value field =
-        LLVM::GEPOp::create(b, shared.pointer, context, place,
-                            ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(k)});
-    Value given = toLLVM(value);
-    if (isKnownButForPlace(value.getType()))
-      given = MemRefDescriptor(given).alignedPtr(b, b.getLoc());
-    LLVM::StoreOp::create(b, given, field);
-  }
-  // Iterations that are worth a piece.
-  CostModel model(nest, &b);
+/// Iterations that are worth a piece.
+Value NestParallelizer::chooseGrain(double minPiece, const IRMapping &mapping) {
+  CostModel model(nest, b, mapping);
   Cost each = model.ofBlock(*loops.back().getBody());
   if (CostModel::isForLanes(loops.back()))
     each = model.multiply(each, {1 / kLanes});
@@ -538,10 +491,36 @@ void NestParallelizer::callInParallel(func::FuncOp body, double minPiece) {
   Value pieces = arith::DivFOp::create(b, number(minPiece), cost);
   Value grain = arith::FPToSIOp::create(
       b, b.getI64Type(), arith::MaximumFOp::create(b, pieces, number(1)));
-  if (CostModel::isOfScalars(loops.back())) {
-    Value lanes = arith::ConstantIntOp::create(b, b.getI64Type(), kVectorGrain);
-    grain = arith::MulIOp::create(
-        b, arith::CeilDivUIOp::create(b, grain, lanes), lanes);
+  if (!CostModel::isOfScalars(loops.back()))
+    return grain;
+  Value lanes = arith::ConstantIntOp::create(b, b.getI64Type(), kVectorGrain);
+  return arith::MulIOp::create(b, arith::CeilDivUIOp::create(b, grain, lanes),
+                               lanes);
+}
+
+/// Calls loopc_rt_parallel_for; `given` are the run, the number of iterations
+/// and the captures.
+void NestParallelizer::callInParallel(func::FuncOp body, Value grain,
+                                      ValueRange given) {
+  auto context = getContextType(shared.converter, shared.pointer,
+                                ValueRange(captures).getTypes());
+  Value place;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(given[0].getParentBlock());
+    Value one = LLVM::ConstantOp::create(b, b.getI64Type(), int64_t(1));
+    place = LLVM::AllocaOp::create(b, shared.pointer, context, one);
+  }
+  SmallVector<Value> values{given[0]};
+  llvm::append_range(values, given.drop_front(2));
+  for (auto [k, value] : llvm::enumerate(values)) {
+    Value field =
+        LLVM::GEPOp::create(b, shared.pointer, context, place,
+                            ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(k)});
+    Value llvmValue = toLLVM(value);
+    if (isKnownButForPlace(value.getType()))
+      llvmValue = MemRefDescriptor(llvmValue).alignedPtr(b, b.getLoc());
+    LLVM::StoreOp::create(b, llvmValue, field);
   }
   Type i64 = b.getI64Type();
   OpBuilder declarations(shared.module.getBodyRegion());
@@ -550,14 +529,41 @@ void NestParallelizer::callInParallel(func::FuncOp body, double minPiece) {
       {shared.pointer, i64, i64, shared.pointer, shared.pointer},
       LLVM::LLVMVoidType::get(b.getContext()));
   Value thunk = LLVM::AddressOfOp::create(b, makeThunk(body));
-  LLVM::CallOp::create(b, callee,
-                       ValueRange{run(), toLLVM(total), grain, thunk, place});
-  // Errors of the pieces, and the end of the run.
-  loop::PollOp::create(b);
+  LLVM::CallOp::create(
+      b, callee, ValueRange{given[0], toLLVM(given[1]), grain, thunk, place});
+}
+
+/// func(run, iterations, captures...), or one that is there: shares the body
+/// out where it has work for threads. A function, as each place that shares a
+/// nest out would have this code.
+func::FuncOp NestParallelizer::makeSharer(func::FuncOp body, double minWork,
+                                          double minPiece, bool isKnown) {
+  func::FuncOp made =
+      makeFunction("_shared", {shared.pointer, b.getIndexType()}, {});
+  Block *entry = &made.getBody().front();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  mapping.map(captures, entry->getArguments().drop_front(2));
+  for (Operation *constant : constants)
+    b.clone(*constant, mapping);
+  if (!isKnown) {
+    auto branch = scf::IfOp::create(b, isWorthIt(minWork, mapping),
+                                    /*withElse=*/true);
+    b.setInsertionPointToStart(branch.elseBlock());
+    SmallVector<Value> all{entry->getArgument(0), index(0)};
+    llvm::append_range(all, entry->getArguments().drop_front());
+    func::CallOp::create(b, body, all);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
+  callInParallel(body, chooseGrain(minPiece, mapping), entry->getArguments());
+  b.setInsertionPointToEnd(entry);
+  func::ReturnOp::create(b);
+  return addFunction(made, shared.sharers);
 }
 
 bool NestParallelizer::run(double minWork, double minPiece) {
-  CostModel model(nest, /*b=*/nullptr);
+  CostModel model(nest);
   Cost work =
       model.multiply(model.tripsOf(nest), model.ofBlock(*nest.getBody()));
   if (CostModel::isForLanes(nest))
@@ -566,6 +572,9 @@ bool NestParallelizer::run(double minWork, double minPiece) {
     return false;
   nest.walk(
       [&](Operation *op) { canFail |= isa<loop::CheckOp, loop::PollOp>(op); });
+  bool isOnce = model.isKnown || work.known >= kCallWork ||
+                !nest->getParentOfType<LoopLikeOpInterface>() ||
+                fillsNewMemory(nest);
   b.setInsertionPoint(nest);
   collectLoops();
   for (scf::ForOp loop : loops) {
@@ -574,27 +583,20 @@ bool NestParallelizer::run(double minWork, double minPiece) {
                   : trips.back();
   }
   func::FuncOp body = makeBody();
-  Value worth = threads;
-  if (!model.isKnown) {
-    auto asked =
-        scf::IfOp::create(b, b.getI1Type(), threads, /*withElse=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(asked.thenBlock());
-    scf::YieldOp::create(b, isWorthIt(minWork));
-    b.setInsertionPointToStart(asked.elseBlock());
-    Value no = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
-    scf::YieldOp::create(b, no);
-    worth = asked.getResult(0);
-  }
-  auto branch = scf::IfOp::create(b, TypeRange(), worth, /*withElse=*/true);
+  func::FuncOp sharer = makeSharer(body, minWork, minPiece, model.isKnown);
+  SmallVector<Value> arguments{run(), total};
+  llvm::append_range(arguments, captures);
+  auto branch = scf::IfOp::create(b, TypeRange(), threads, /*withElse=*/true);
   b.setInsertionPointToStart(branch.thenBlock());
-  callInParallel(body, minPiece);
+  func::CallOp::create(b, sharer, arguments);
+  // Errors of the pieces, and the end of the run.
+  loop::PollOp::create(b);
   b.setInsertionPointToStart(branch.elseBlock());
-  if (model.isKnown || work.known >= kCallWork ||
-      !nest->getParentOfType<LoopLikeOpInterface>()) {
+  if (isOnce) {
     // So much work, or so seldom, that a call is nothing: the code is there
     // once.
-    callHere(body);
+    arguments.insert(arguments.begin() + 1, index(0));
+    func::CallOp::create(b, body, arguments);
     if (canFail)
       loop::PollOp::create(b);
     nest.erase();
@@ -615,7 +617,7 @@ static SmallVector<scf::ForOp> collectNests(func::FuncOp function) {
     if (!loop->hasAttr(kParallelAttrName) || loop.getNumResults() ||
         !loop.getInductionVar().getType().isIndex())
       return WalkResult::advance();
-    if (std::string why = findObstacle(loop); !why.empty()) {
+    if (std::string why = findParallelObstacle(loop); !why.empty()) {
       remarkMissed(loop.getLoc(), "Parallelize",
                    "it does not run on several threads: " + why);
       return WalkResult::advance();

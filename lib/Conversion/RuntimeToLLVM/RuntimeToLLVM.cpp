@@ -10,6 +10,7 @@
 // and release of buffers, lists, checks, polls and large constants, in
 // functions whose first argument is the run and whose result is a status.
 
+#include "BufferBytes.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Support/Diagnostics.h"
@@ -29,6 +30,21 @@ namespace loopc {
 
 using namespace mlir;
 using namespace loopc;
+
+/// Buffers of a fixed size below this are not told apart.
+static constexpr int64_t kSmallBytes = 64 << 10;
+
+/// True for a buffer that is freed here: it is not handed out. Other memory may
+/// be an output.
+static bool isScratch(memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  Type element = type.getElementType();
+  if (type.hasStaticShape() && element.isIntOrFloat() &&
+      type.getNumElements() <
+          kSmallBytes * 8 / int64_t(element.getIntOrFloatBitWidth()))
+    return false;
+  return llvm::any_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>);
+}
 
 namespace {
 class RuntimeLowering {
@@ -135,55 +151,6 @@ private:
     return LLVM::SExtOp::create(rewriter, loc, i64, value);
   }
 
-  /// Bytes of one element as memory holds it.
-  int64_t elementBytes(MemRefType type) {
-    Type element = type.getElementType();
-    if (element.isIndex())
-      return 8;
-    if (auto complex = dyn_cast<ComplexType>(element))
-      return 2 * (complex.getElementType().getIntOrFloatBitWidth() / 8);
-    return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  }
-
-  /// Bytes of a buffer; -1, which the runtime refuses, where there are more
-  /// than 64 bits can count: wrapped, they would be fewer than are written.
-  Value countBytes(ImplicitLocOpBuilder &b, MemRefType type,
-                   ArrayRef<Value> sizes) {
-    uint64_t known = elementBytes(type);
-    bool fits = true;
-    SmallVector<Value> open;
-    for (auto [extent, size] : llvm::zip_equal(type.getShape(), sizes)) {
-      bool overflows = false;
-      if (ShapedType::isDynamic(extent))
-        open.push_back(size);
-      else
-        known = llvm::SaturatingMultiply<uint64_t>(known, extent, &overflows);
-      fits &= !overflows;
-    }
-    if (type.getNumDynamicDims() == 0 || known == 0)
-      return LLVM::ConstantOp::create(b, i64,
-                                      fits ? static_cast<int64_t>(known) : -1);
-    Value bytes = LLVM::ConstantOp::create(
-        b, i64, fits ? static_cast<int64_t>(known) : -1);
-    Value zero = LLVM::ConstantOp::create(b, i64, 0);
-    Value wraps, empty;
-    auto either = [&](Value &all, Value one) {
-      all = all ? Value(LLVM::OrOp::create(b, all, one)) : one;
-    };
-    auto pair =
-        LLVM::LLVMStructType::getLiteral(b.getContext(), {i64, b.getI1Type()});
-    for (Value size : open) {
-      Value both = LLVM::UMulWithOverflowOp::create(b, pair, bytes, size);
-      bytes = LLVM::ExtractValueOp::create(b, both, 0);
-      either(wraps, LLVM::ExtractValueOp::create(b, both, 1));
-      either(empty,
-             LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, size, zero));
-    }
-    Value tooMany = LLVM::ConstantOp::create(b, i64, -1);
-    bytes = LLVM::SelectOp::create(b, wraps, tooMany, bytes);
-    return LLVM::SelectOp::create(b, empty, zero, bytes);
-  }
-
   void lower(memref::AllocOp alloc, func::FuncOp function) {
     ImplicitLocOpBuilder b(alloc.getLoc(), rewriter);
     MemRefType type = alloc.getType();
@@ -202,8 +169,10 @@ private:
                    ? sizes[axis]
                    : Value(LLVM::MulOp::create(b, stride, sizes[axis]));
     }
-    Value bytes = countBytes(b, type, sizes);
-    LLVM::LLVMFuncOp fn = declare("loopc_rt_alloc", {pointer, i64}, pointer);
+    Value bytes = countBufferBytes(b, type, sizes);
+    LLVM::LLVMFuncOp fn =
+        declare(isScratch(alloc) ? "loopc_rt_alloc_scratch" : "loopc_rt_alloc",
+                {pointer, i64}, pointer);
     Value memory =
         LLVM::CallOp::create(b, fn, ValueRange{run_, bytes}).getResult();
     Value null = LLVM::ZeroOp::create(b, pointer);
@@ -470,7 +439,7 @@ private:
              LLVM::LLVMVoidType::get(b.getContext()));
       Value bytes = LLVM::MulOp::create(
           b, descriptor.size(b, b.getLoc(), 0),
-          LLVM::ConstantOp::create(b, i64, elementBytes(type)));
+          LLVM::ConstantOp::create(b, i64, getElementBytes(type)));
       Value rank = MemRefDescriptor(toLLVM(b, shape)).size(b, b.getLoc(), 0);
       made = call(b, "loopc_rt_list_insert",
                   {run_, insert.getList(), position, owner, address(b, element),
@@ -525,7 +494,7 @@ private:
       return LLVM::LoadOp::create(b, viewType.getBody()[k], place);
     };
     auto type = cast<MemRefType>(at.getResult(0).getType());
-    Value size = LLVM::ConstantOp::create(b, i64, elementBytes(type));
+    Value size = LLVM::ConstantOp::create(b, i64, getElementBytes(type));
     Value count = LLVM::UDivOp::create(b, field(Bytes), size);
     replace(b, at.getResult(0),
             flatMemRef(b, type, field(Owner), field(Data), count));

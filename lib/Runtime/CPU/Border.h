@@ -141,10 +141,15 @@ struct Result {
   const int64_t *memoryStrides;
   const char *data;
   Block *block;  ///< of the run, or null: the memory is somebody else's
+  bool onDevice; ///< the data are a GPU's; see DeviceBorder.h
   bool isNew;    ///< the runtime allocates the output
   bool isDone;   ///< the output has it already
   bool handOver; ///< the block becomes the output's memory
 };
+
+/// Copies the elements of a result that the host has to `dst`, in C order and
+/// as they are at the border.
+void copyResult(loopc_run &run, const Result &result, char *dst);
 
 /// Moves the results in `slots` to `outputs`: all, or none and an error.
 /// `results` is room for one entry an output.

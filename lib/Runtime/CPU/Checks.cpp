@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Border.h"
+#include "DeviceBorder.h"
 
 using namespace loopc::rt;
 
@@ -105,6 +106,31 @@ static int32_t checkShape(loopc_run &run, int32_t code, const PortName &port,
   return LOOPC_OK;
 }
 
+/// The host's memory is good for every model, a GPU's where it is that of the
+/// run.
+static int32_t checkPlace(loopc_run &run, int32_t code, const PortName &port,
+                          const DLDevice &device) {
+  if (device.device_type == kDLCPU || device.device_type == kDLCUDAHost)
+    return LOOPC_OK;
+  if (!isOfDevice(device))
+    return recordPortError(
+        run, code, port,
+        "the data is on a device of type %d, expected the CPU (%d)%s",
+        device.device_type, static_cast<int>(kDLCPU),
+        run.deviceProgram ? " or a CUDA device" : "");
+  if (!run.deviceProgram)
+    return recordPortError(run, code, port,
+                           "the data is on CUDA device %d, but the model was "
+                           "compiled for the CPU",
+                           device.device_id);
+  if (device.device_id != run.deviceNumber)
+    return recordPortError(
+        run, code, port,
+        "the data is on CUDA device %d, but the model runs on device %d",
+        device.device_id, run.deviceNumber);
+  return LOOPC_OK;
+}
+
 int32_t loopc::rt::checkTensor(loopc_run &run, int32_t code,
                                const PortName &port, const loopc_type &type,
                                const loopc_value &value) {
@@ -121,11 +147,8 @@ int32_t loopc::rt::checkTensor(loopc_run &run, int32_t code,
   if (int32_t status = checkShape(run, code, port, type, tensor.ndim,
                                   tensor.shape, layout.innerBytes, count))
     return status;
-  if (tensor.device.device_type != kDLCPU)
-    return recordPortError(
-        run, code, port,
-        "the data is on a device of type %d, expected the CPU (%d)",
-        tensor.device.device_type, static_cast<int>(kDLCPU));
+  if (int32_t status = checkPlace(run, code, port, tensor.device))
+    return status;
   if (count != 0 && !tensor.data)
     return recordPortError(run, code, port, "the data is null");
   if (count != 0 && overflowsStrides(tensor, layout.innerBytes))

@@ -293,6 +293,8 @@ extern "C" const char *loopc_status_name(int status) {
     return "CPU error";
   case LOOPC_ERROR_ABI:
     return "ABI error";
+  case LOOPC_ERROR_DEVICE:
+    return "device error";
   }
   return "unknown status";
 }

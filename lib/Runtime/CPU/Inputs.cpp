@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Border.h"
+#include "DeviceBorder.h"
 #include "Strided.h"
 
 #include <string.h>
@@ -148,6 +149,8 @@ static void unpack(const StridedLoop &loop, const ElementLayout &layout,
 
 int32_t loopc::rt::makeInnerElements(loopc_run &run, const DLTensor &tensor,
                                      InnerElements &inner) {
+  if (isOfDevice(tensor.device))
+    return fetchElements(run, tensor, inner);
   ElementLayout layout;
   getElementLayout(tensor.dtype, layout);
   getNumElements(tensor.ndim, tensor.shape, layout.innerBytes, inner.count);
@@ -242,9 +245,12 @@ int32_t loopc::rt::passInput(loopc_run &run, const loopc_model &model,
     return LOOPC_OK;
   }
   InnerElements inner;
-  if (int32_t status = makeInnerElements(run, value.as.tensor, inner))
-    return status;
   const DLTensor &tensor = value.as.tensor;
+  bool reads = !model.device_inputs || !model.device_inputs[number];
+  if (int32_t status = isOfDevice(tensor.device)
+                           ? passDeviceElements(run, tensor, reads, inner)
+                           : makeInnerElements(run, tensor, inner))
+    return status;
   passElements(type, inner.data, tensor.ndim, tensor.shape, inner.count, slot);
   return LOOPC_OK;
 }

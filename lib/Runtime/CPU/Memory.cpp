@@ -10,6 +10,7 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 using namespace loopc::rt;
 
@@ -24,6 +25,15 @@ constexpr int64_t kMaxBytes = INT64_MAX - 4096;
 /// malloc aligns to 16 bytes on every 64-bit target: this much more always
 /// holds an aligned block.
 constexpr size_t kSlack = 2 * kDataAlignment - 16;
+
+/// Of x86-64, and of AArch64 where small pages have 4 KiB. In small pages,
+/// which lie anywhere, what a loop reads in each iteration is dropped from a
+/// cache that would hold it: caches have few places for each physical address.
+constexpr size_t kHugePage = 2 << 20;
+
+/// Scratch memory of these sizes comes from slabs.
+constexpr size_t kLeastScratch = 512 << 10;
+constexpr size_t kMostScratch = kHugePage / 4 * 3;
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -40,14 +50,9 @@ constexpr bool kCaching = false;
 constexpr bool kCaching = true;
 #endif
 
-struct SizeClass {
-  uint32_t index;  ///< kNumSizeClasses: too large to be cached
-  size_t capacity; ///< bytes that a block of the class holds
-};
-
 } // namespace
 
-static SizeClass getSizeClass(size_t bytes) {
+SizeClass loopc::rt::getSizeClass(size_t bytes) {
   if (bytes <= 1024) {
     uint32_t index = bytes == 0 ? 1 : static_cast<uint32_t>((bytes + 63) / 64);
     return {index, static_cast<size_t>(index) * 64};
@@ -129,6 +134,34 @@ static void freeCache(Heap &heap) {
   heap.cachedBytes = 0;
 }
 
+/// Slabs of runs that ended, for the next ones: to get a huge page from the
+/// kernel takes as long as it takes to write it.
+static Slab *keptSlabs[4];
+
+/// A slab in which nothing is, or null.
+static Slab *createSlab() {
+  for (Slab *&kept : keptSlabs)
+    if (__atomic_load_n(&kept, __ATOMIC_RELAXED))
+      if (Slab *slab = __atomic_exchange_n(&kept, nullptr, __ATOMIC_ACQUIRE))
+        return slab;
+  void *memory = aligned_alloc(kHugePage, kHugePage);
+#ifdef MADV_HUGEPAGE
+  if (memory)
+    madvise(memory, kHugePage, MADV_HUGEPAGE);
+#endif
+  return static_cast<Slab *>(memory);
+}
+
+static void releaseSlab(Slab *slab) {
+  for (Slab *&kept : keptSlabs) {
+    Slab *none = nullptr;
+    if (__atomic_compare_exchange_n(&kept, &none, slab, false, __ATOMIC_RELEASE,
+                                    __ATOMIC_RELAXED))
+      return;
+  }
+  free(slab);
+}
+
 /// A block from malloc, or null.
 static Block *createBlock(const SizeClass &sizeClass) {
   void *raw = malloc(sizeClass.capacity + kSlack);
@@ -141,6 +174,35 @@ static Block *createBlock(const SizeClass &sizeClass) {
   block->raw = raw;
   block->capacity = sizeClass.capacity;
   block->sizeClass = sizeClass.index;
+  block->destroy = nullptr;
+  block->isScratch = false;
+  return block;
+}
+
+/// A block of a slab, or null. The heap's lock is held.
+static Block *obtainScratch(Heap &heap, const SizeClass &sizeClass) {
+  for (Block **at = &heap.freeScratch; *at; at = &(*at)->next)
+    if ((*at)->sizeClass == sizeClass.index) {
+      Block *block = *at;
+      *at = block->next;
+      return block;
+    }
+  size_t bytes = kDataAlignment + sizeClass.capacity;
+  if (!heap.slabs || heap.slabs->used + bytes > kHugePage) {
+    Slab *slab = createSlab();
+    if (!slab)
+      return nullptr;
+    *slab = {heap.slabs, kDataAlignment};
+    heap.slabs = slab;
+  }
+  auto *block = reinterpret_cast<Block *>(reinterpret_cast<char *>(heap.slabs) +
+                                          heap.slabs->used);
+  heap.slabs->used += bytes;
+  block->raw = nullptr;
+  block->capacity = sizeClass.capacity;
+  block->sizeClass = sizeClass.index;
+  block->destroy = nullptr;
+  block->isScratch = true;
   return block;
 }
 
@@ -154,8 +216,13 @@ static uint64_t getHeldLimit(const Heap &heap) {
 /// memory. Called and left with `lock` held, which is open in between. The
 /// block is counted in liveBytes already.
 static Block *obtainBlock(loopc_run &run, const SizeClass &sizeClass,
-                          HeapLock &lock) {
+                          bool isScratch, HeapLock &lock) {
   Heap &heap = run.heap;
+  // A slab may hold more than is asked for.
+  if (kCaching && isScratch && !run.memoryLimit &&
+      sizeClass.capacity >= kLeastScratch && sizeClass.capacity <= kMostScratch)
+    if (Block *block = obtainScratch(heap, sizeClass))
+      return block;
   if (sizeClass.index < kNumSizeClasses) {
     if (Block *block = heap.cache[sizeClass.index]) {
       heap.cache[sizeClass.index] = block->next;
@@ -176,23 +243,25 @@ static Block *obtainBlock(loopc_run &run, const SizeClass &sizeClass,
   return block;
 }
 
-void *loopc::rt::allocate(loopc_run &run, int64_t bytes, bool byModel) {
-  if (bytes < 0) {
+/// False after recording an error for sizes that nobody can allocate.
+static bool checkBytes(loopc_run &run, int64_t bytes) {
+  if (bytes >= 0 && bytes <= kMaxBytes)
+    return true;
+  if (bytes < 0)
     recordError(run, LOOPC_ERROR_MEMORY,
                 "out of memory: a value has more bytes than can be counted");
-    return nullptr;
-  }
-  if (bytes > kMaxBytes) {
+  else
     recordError(run, LOOPC_ERROR_MEMORY,
                 "out of memory: %lld bytes cannot be allocated",
                 static_cast<long long>(bytes));
-    return nullptr;
-  }
-  size_t size = static_cast<size_t>(bytes);
-  uint64_t footprint = getFootprint(size);
-  SizeClass sizeClass = getSizeClass(size);
+  return false;
+}
+
+/// Counts a block of `size` bytes; false after recording an error where it
+/// exceeds the limit. The heap's lock is held, here and below.
+static bool reserve(loopc_run &run, size_t size) {
   Heap &heap = run.heap;
-  HeapLock lock(run);
+  uint64_t footprint = getFootprint(size);
   uint64_t held = heap.liveBytes;
   if (run.memoryLimit &&
       (footprint > run.memoryLimit || held > run.memoryLimit - footprint)) {
@@ -201,30 +270,91 @@ void *loopc::rt::allocate(loopc_run &run, int64_t bytes, bool byModel) {
                 "the limit of %llu bytes",
                 size, static_cast<unsigned long long>(held),
                 static_cast<unsigned long long>(run.memoryLimit));
-    return nullptr;
+    return false;
   }
   heap.liveBytes += footprint;
   if (heap.liveBytes > heap.peakBytes)
     heap.peakBytes = heap.liveBytes;
-  Block *block = obtainBlock(run, sizeClass, lock);
-  if (!block) {
-    heap.liveBytes -= footprint;
-    recordError(run, LOOPC_ERROR_MEMORY,
-                "out of memory: the system has no %zu bytes", size);
-    return nullptr;
-  }
+  return true;
+}
+
+static void countByModel(loopc_run &run, size_t size) {
+  Heap &heap = run.heap;
+  heap.modelBytes += size;
+  ++run.statistics.allocations;
+  if (heap.modelBytes > run.statistics.peak_bytes)
+    run.statistics.peak_bytes = heap.modelBytes;
+}
+
+static void addBlock(loopc_run &run, Block *block, size_t size, bool byModel) {
   block->bytes = size;
   block->byModel = byModel;
   block->isPromised = false;
   block->owners = 1;
-  linkBlock(heap, block);
-  if (byModel) {
-    heap.modelBytes += size;
-    ++run.statistics.allocations;
-    if (heap.modelBytes > run.statistics.peak_bytes)
-      run.statistics.peak_bytes = heap.modelBytes;
+  linkBlock(run.heap, block);
+  if (byModel)
+    countByModel(run, size);
+}
+
+void *loopc::rt::allocate(loopc_run &run, int64_t bytes, bool byModel,
+                          bool isScratch) {
+  if (!checkBytes(run, bytes))
+    return nullptr;
+  size_t size = static_cast<size_t>(bytes);
+  SizeClass sizeClass = getSizeClass(size);
+  HeapLock lock(run);
+  if (!reserve(run, size))
+    return nullptr;
+  Block *block = obtainBlock(run, sizeClass, isScratch, lock);
+  if (!block) {
+    run.heap.liveBytes -= getFootprint(size);
+    recordError(run, LOOPC_ERROR_MEMORY,
+                "out of memory: the system has no %zu bytes", size);
+    return nullptr;
   }
+  addBlock(run, block, size, byModel);
   return block->data();
+}
+
+bool loopc::rt::reserveMemory(loopc_run &run, int64_t bytes) {
+  if (!checkBytes(run, bytes))
+    return false;
+  HeapLock lock(run);
+  return reserve(run, static_cast<size_t>(bytes));
+}
+
+void loopc::rt::unreserveMemory(loopc_run &run, size_t bytes) {
+  HeapLock lock(run);
+  run.heap.liveBytes -= getFootprint(bytes);
+}
+
+void loopc::rt::countModelMemory(loopc_run &run, size_t bytes) {
+  HeapLock lock(run);
+  countByModel(run, bytes);
+}
+
+void loopc::rt::uncountModelMemory(loopc_run &run, size_t bytes) {
+  HeapLock lock(run);
+  run.heap.modelBytes -= bytes;
+  run.heap.liveBytes -= getFootprint(bytes);
+  ++run.statistics.deallocations;
+}
+
+void loopc::rt::adoptBlock(loopc_run &run, Block *block, size_t bytes,
+                           bool byModel) {
+  HeapLock lock(run);
+  addBlock(run, block, bytes, byModel);
+}
+
+void loopc::rt::releaseAdoptedBlocks(loopc_run &run) {
+  Block *next;
+  for (Block *block = run.heap.live; block; block = next) {
+    next = block->next;
+    if (!block->destroy)
+      continue;
+    unlinkBlock(run.heap, block);
+    block->destroy(run, block);
+  }
 }
 
 Block *loopc::rt::findBlock(loopc_run &run, const void *data) {
@@ -248,12 +378,21 @@ void loopc::rt::releaseHeap(loopc_run &run) {
     heap.live = block->next;
     free(block->raw);
   }
+  while (Slab *slab = heap.slabs) {
+    heap.slabs = slab->next;
+    releaseSlab(slab);
+  }
+  heap.freeScratch = nullptr;
   heap.liveBytes = 0;
   freeCache(heap);
 }
 
 extern "C" void *loopc_rt_alloc(loopc_run *run, int64_t bytes) {
   return allocate(*run, bytes, /*byModel=*/true);
+}
+
+extern "C" void *loopc_rt_alloc_scratch(loopc_run *run, int64_t bytes) {
+  return allocate(*run, bytes, /*byModel=*/true, /*isScratch=*/true);
 }
 
 extern "C" void loopc_rt_retain(loopc_run *run, void *pointer) {
@@ -275,6 +414,15 @@ extern "C" void loopc_rt_free(loopc_run *run, void *pointer) {
     unlinkBlock(heap, block);
     if (block->byModel)
       ++run->statistics.deallocations;
+    if (block->destroy) {
+      block->destroy(*run, block);
+      return;
+    }
+    if (block->isScratch) {
+      block->next = heap.freeScratch;
+      heap.freeScratch = block;
+      return;
+    }
     if (kCaching && block->sizeClass < kNumSizeClasses &&
         heap.liveBytes + heap.cachedBytes + block->capacity <=
             getHeldLimit(heap)) {

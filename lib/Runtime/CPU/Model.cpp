@@ -8,6 +8,7 @@
 
 #include "Border.h"
 #include "CpuFeatures.h"
+#include "DeviceBorder.h"
 #include "Run.h"
 #include "Value.h"
 
@@ -61,6 +62,13 @@ static int32_t checkModel(loopc_run &run, const loopc_model *model) {
                        getName(*model));
   if (int32_t status = checkFeatures(run, *model))
     return status;
+  run.deviceProgram = model->device_program;
+  if (!run.deviceProgram &&
+      (run.deviceNumber || run.returnsOnDevice || run.stream))
+    return recordError(run, LOOPC_ERROR_INPUT,
+                       "the options name a device, its stream or results on "
+                       "it, but model '%s' was compiled for the CPU",
+                       getName(*model));
   for (size_t k = 0; k < model->num_inputs; ++k)
     if (int32_t status =
             checkPortType(run, getInputName(*model, k), model->inputs[k].type))
@@ -113,6 +121,12 @@ static int32_t readOptions(loopc_run &run, const loopc_run_options *given,
     run.allocator = *options.allocator;
     run.defaultAllocator = false;
   }
+  if (options.device < 0)
+    return recordError(run, LOOPC_ERROR_INPUT, "the number of the device is %d",
+                       options.device);
+  run.deviceNumber = options.device;
+  run.returnsOnDevice = options.device_results != 0;
+  run.stream = options.stream;
   run.cancel = options.cancel;
   run.memoryLimit = options.memory_limit;
   run.numThreads = options.num_threads ? options.num_threads : 1;
@@ -227,6 +241,8 @@ static int32_t runModel(loopc_run &run, const loopc_model *model,
     status = checkInputs(run, *model, inputs);
   if (!status)
     status = checkOutputs(run, *model, outputs);
+  if (!status)
+    status = openForValues(run, *model, inputs, outputs);
   if (status)
     return status;
   alignas(alignof(Result)) char storage[kInlineFrame];
@@ -251,6 +267,8 @@ static int32_t runModel(loopc_run &run, const loopc_model *model,
     return recordError(run, LOOPC_ERROR_RUNTIME,
                        "model '%s' failed with status %d and no message",
                        getName(*model), returned);
+  if ((status = waitForDevice(run)))
+    return status;
   return returnOutputs(run, *model, frame.outputs, frame.results, outputs);
 }
 
@@ -274,6 +292,8 @@ extern "C" int loopc_model_run(const loopc_model *model,
                             outputs, numOutputs);
   if (run.endTeam)
     run.endTeam(run);
+  if (run.endGpu)
+    run.endGpu(run);
   if (statistics)
     *statistics = run.statistics;
   releaseHeap(run);

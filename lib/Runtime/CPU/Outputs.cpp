@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Border.h"
+#include "DeviceBorder.h"
 #include "Strided.h"
 #include "Value.h"
 
@@ -118,9 +119,20 @@ static int32_t readResult(loopc_run &run, const PortName &port,
   result.data = elements.aligned();
   if (result.count != 0)
     result.data += elements.offset() * result.layout.innerBytes;
-  result.block = findBlock(run, elements.allocated());
   result.handOver = false;
-  return LOOPC_OK;
+  result.block = nullptr;
+  result.onDevice = isOnDevice(run, result);
+  if (!result.onDevice) {
+    result.block = findBlock(run, elements.allocated());
+    return LOOPC_OK;
+  }
+  if (!isContiguous(result.memoryRank, result.memoryShape,
+                    result.memoryStrides))
+    return recordPortError(run, LOOPC_ERROR_ABI, port,
+                           "the model returned memory of a device that is not "
+                           "in C order");
+  return result.layout.isPacked ? fetchResult(run, result)
+                                : static_cast<int32_t>(LOOPC_OK);
 }
 
 /// The result must fit the caller's buffer.
@@ -182,7 +194,7 @@ static Range getRange(const Result &result) {
 static int32_t saveFromOverwriting(loopc_run &run, const loopc_model &model,
                                    const Result *results,
                                    const loopc_value *outputs, Result &result) {
-  if (result.block || result.count == 0)
+  if (result.block || result.onDevice || result.count == 0)
     return LOOPC_OK;
   Range range = getRange(result);
   for (size_t k = 0; k < model.num_outputs; ++k) {
@@ -210,7 +222,7 @@ bool loopc::rt::canHandOver(const loopc_run &run, const ElementLayout &layout,
                             const Block *block, uint64_t bytes) {
   constexpr size_t kSmall = 4096;
   return run.defaultAllocator && block && !block->isPromised &&
-         !layout.isPacked &&
+         !block->destroy && !block->isScratch && !layout.isPacked &&
          (block->bytes <= kSmall || bytes >= block->bytes / 2);
 }
 
@@ -223,6 +235,8 @@ static int32_t allocateOutput(loopc_run &run, const PortName &port,
                              result.data, result.memoryRank, result.memoryShape,
                              result.memoryStrides, value);
   }
+  if (run.returnsOnDevice)
+    return makeDeviceOutput(run, port, type, result, value);
   void *data = nullptr;
   if (canHandOver(run, result.layout, result.block, result.bytes) &&
       isContiguous(result.memoryRank, result.memoryShape,
@@ -263,7 +277,7 @@ static void pack(const Result &result, unsigned char *dst) {
     *dst = static_cast<unsigned char>(byte);
 }
 
-static void copyResult(loopc_run &run, const Result &result, char *dst) {
+void loopc::rt::copyResult(loopc_run &run, const Result &result, char *dst) {
   if (result.count == 0)
     return;
   if (result.layout.isPacked) {
@@ -274,6 +288,16 @@ static void copyResult(loopc_run &run, const Result &result, char *dst) {
   countCopy(run, copyStrided(result.layout.innerBytes, result.memoryRank,
                              result.memoryShape, result.data,
                              result.memoryStrides, dst, nullptr));
+}
+
+/// Writes a result into the memory of its output.
+static int32_t writeResult(loopc_run &run, const Result &result,
+                           const loopc_value &output) {
+  bool toDevice = isOfDevice(output.as.tensor.device);
+  if (toDevice || result.onDevice)
+    return copyDeviceResult(run, result, getBuffer(output), toDevice);
+  copyResult(run, result, getBuffer(output));
+  return LOOPC_OK;
 }
 
 /// Makes the shape (and strides, where there are any) of a caller's output that
@@ -344,21 +368,18 @@ int32_t loopc::rt::returnOutputs(loopc_run &run, const loopc_model &model,
   size_t numAllocated = 0;
   int32_t status =
       prepareOutputs(run, model, slots, results, outputs, numAllocated);
+  for (size_t k = 0; k < model.num_outputs && !status; ++k)
+    if (!results[k].isDone && !results[k].handOver)
+      status = writeResult(run, results[k], outputs[k]);
   if (status) {
     for (size_t k = 0; k < numAllocated; ++k)
       if (results[k].isNew)
         loopc_value_release(&outputs[k]);
     return status;
   }
-  for (size_t k = 0; k < model.num_outputs; ++k) {
-    Result &result = results[k];
-    if (result.isDone)
-      continue;
-    if (!result.handOver)
-      copyResult(run, result, getBuffer(outputs[k]));
-    if (!result.isNew)
-      writeShape(result, outputs[k].as.tensor);
-  }
+  for (size_t k = 0; k < model.num_outputs; ++k)
+    if (!results[k].isNew)
+      writeShape(results[k], outputs[k].as.tensor);
   for (size_t k = 0; k < model.num_outputs; ++k) {
     Result &result = results[k];
     if (!result.handOver)

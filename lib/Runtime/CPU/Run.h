@@ -36,6 +36,9 @@ struct Block {
   uint32_t owners;    ///< freed when the last one gives it up
   bool byModel;       ///< counted in the statistics
   bool isPromised;    ///< becomes the memory of an output
+  bool isScratch;     ///< lies in a slab
+  /// Null for memory of malloc; else what gives the memory back.
+  void (*destroy)(loopc_run &run, Block *block);
 
   void *data() { return reinterpret_cast<char *>(this) + kDataAlignment; }
   static Block *of(void *data) {
@@ -49,6 +52,18 @@ static_assert(sizeof(Block) <= kDataAlignment);
 /// 4 GiB. Class 0 is unused.
 inline constexpr uint32_t kNumSizeClasses = 17 + 22 * 4;
 
+struct SizeClass {
+  uint32_t index;  ///< kNumSizeClasses: too large to be cached
+  size_t capacity; ///< bytes that a block of the class holds
+};
+SizeClass getSizeClass(size_t bytes);
+
+/// A huge page that scratch memory is cut from, from the front to the back.
+struct Slab {
+  Slab *next;
+  size_t used; ///< bytes, these included
+};
+
 /// Memory of a run. Freed blocks are kept for the next allocation of their
 /// class, so that a loop that allocates and frees does not go to malloc (and,
 /// for large blocks, to the kernel) on every iteration.
@@ -60,6 +75,8 @@ struct Heap {
   uint64_t modelBytes = 0; ///< asked for by the model and not yet freed
   int32_t lock = 0;
   Block *cache[kNumSizeClasses] = {};
+  Slab *slabs = nullptr;        ///< those of the run, the one in use first
+  Block *freeScratch = nullptr; ///< blocks of slabs, for the next of their class
 };
 
 /// Where the texts of strings are put, one behind the other. The pieces of
@@ -75,6 +92,9 @@ inline constexpr int64_t kNever = INT64_MAX;
 
 /// The threads of a run: see ../Threads. Null until they are needed.
 struct Team;
+
+/// What a run has on a GPU: see ../CUDA. Null until it is needed.
+struct Gpu;
 
 } // namespace loopc::rt
 
@@ -95,6 +115,15 @@ struct loopc_run {
   void (*endTeam)(loopc_run &run) = nullptr; ///< set where there is a team
   /// Within a parallel loop: where the piece of the calling thread begins.
   int64_t (*findPiece)(const loopc_run &run) = nullptr;
+  loopc::rt::Gpu *gpu = nullptr;
+  void (*endGpu)(loopc_run &run) = nullptr; ///< set where there is a Gpu
+  void *deviceProgram = nullptr;            ///< of the model; null: for the CPU
+  int32_t deviceNumber = 0;
+  void *stream = nullptr; ///< the caller's, or null
+  /// Whether outputs that the run allocates lie on the device.
+  bool returnsOnDevice = false;
+  /// Whether results stay there until they are returned.
+  bool keepsOnDevice = false;
   uint64_t memoryLimit = 0;
   loopc_allocator allocator = {};
   bool defaultAllocator = true;
@@ -138,7 +167,9 @@ int32_t recordPortError(loopc_run &run, int32_t status, const PortName &port,
 
 /// Memory of the run, 64-byte aligned; null after recording an error.
 /// \p byModel: count it in the statistics.
-void *allocate(loopc_run &run, int64_t bytes, bool byModel);
+/// \p isScratch: see loopc_rt_alloc_scratch().
+void *allocate(loopc_run &run, int64_t bytes, bool byModel,
+               bool isScratch = false);
 
 /// The live block whose data begins at `data`, or null. Reads nothing in front
 /// of `data`, which may be anybody's pointer.
@@ -152,6 +183,26 @@ void freeDetachedBlock(Block *block);
 
 /// Frees whatever the run still holds.
 void releaseHeap(loopc_run &run);
+
+/// Counts `bytes` more bytes as held by the run; false after recording an error
+/// where they are too many, or more than its limit.
+bool reserveMemory(loopc_run &run, int64_t bytes);
+
+/// Takes back what reserveMemory() counted.
+void unreserveMemory(loopc_run &run, size_t bytes);
+
+/// Counts memory that was reserved as the model's, in the statistics, too.
+void countModelMemory(loopc_run &run, size_t bytes);
+
+/// The model gave such memory back; it is unreserved as well.
+void uncountModelMemory(loopc_run &run, size_t bytes);
+
+/// Makes `block`, whose `destroy` is set and whose `bytes` are reserved, a
+/// block of the run.
+void adoptBlock(loopc_run &run, Block *block, size_t bytes, bool byModel);
+
+/// Gives back all blocks that are not malloc's.
+void releaseAdoptedBlocks(loopc_run &run);
 
 /// Nanoseconds of CLOCK_MONOTONIC.
 int64_t readClock();

@@ -28,6 +28,7 @@ struct Owner {
   size_t bytes;        ///< of this object with the shape
   Piece pieces[2];     ///< null where unused
   Block *block;        ///< memory of a run that became the value's, or null
+  DeviceMemory device; ///< the same of a GPU; `data` may be null
   loopc_value *nested; ///< one of the pieces, or null
   size_t numNested;
 
@@ -52,6 +53,8 @@ static void destroy(Owner *owner) {
       allocator.deallocate(allocator.context, piece.data, piece.bytes);
   if (owner->block)
     freeDetachedBlock(owner->block);
+  if (owner->device.data)
+    owner->device.free(owner->device.context, owner->device.data);
   allocator.deallocate(allocator.context, owner, owner->bytes);
 }
 
@@ -119,6 +122,18 @@ bool loopc::rt::makeTensor(const loopc_allocator &allocator, DLDataType dtype,
   tensor.dtype = dtype;
   tensor.shape = owner->shape();
   setOwner(value, LOOPC_TENSOR, owner);
+  return true;
+}
+
+bool loopc::rt::makeDeviceTensor(const loopc_allocator &allocator,
+                                 DLDataType dtype, int32_t rank,
+                                 const int64_t *shape,
+                                 const DeviceMemory &memory,
+                                 loopc_value &value) {
+  if (!makeTensor(allocator, dtype, rank, shape, 0, memory.data, value))
+    return false;
+  static_cast<Owner *>(value.context)->device = memory;
+  value.as.tensor.device = memory.device;
   return true;
 }
 

@@ -31,6 +31,21 @@ bool makeTensor(const loopc_allocator &allocator, DLDataType dtype,
 /// Makes `value`, the result of makeTensor, the owner of `block`.
 void bindBlock(loopc_value &value, Block *block);
 
+/// Memory of a device, and what frees it.
+struct DeviceMemory {
+  void *data;
+  DLDevice device;
+  void (*free)(void *context, void *data);
+  void *context;
+};
+
+/// Makes `value` (all zero so far) a tensor in C order on a device, the owner
+/// of `memory`. \returns false, with `value` as it was, where the allocator has
+/// no memory.
+bool makeDeviceTensor(const loopc_allocator &allocator, DLDataType dtype,
+                      int32_t rank, const int64_t *shape,
+                      const DeviceMemory &memory, loopc_value &value);
+
 /// Makes `value` a tensor of `count` strings, all empty, and sets `text` to
 /// `textBytes` bytes for their characters.
 bool makeStrings(const loopc_allocator &allocator, int32_t rank,

@@ -57,6 +57,12 @@ SmallVector<Value> ContractionBody::indices(AffineMap map, int64_t i, int64_t j,
   else if (v.columnDim)
     dims[*v.columnDim] =
         dims[*v.columnDim] + j * (v.alongSum() ? 1 : tile.lanes);
+  if (v.columnNumber && isPanelAccess(map, *v.columnDim)) {
+    at[*v.columnDim] = v.columnNumber;
+    dims[*v.columnDim] =
+        getAffineDimExpr(*v.columnDim, v.b.getContext()) * v.columnUnit +
+        j * tile.lanes;
+  }
   if (v.alongSum())
     dims[v.laneDim] = dims[v.laneDim] + k * tile.lanes;
   SmallVector<Value> results;

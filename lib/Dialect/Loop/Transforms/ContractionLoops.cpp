@@ -15,6 +15,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace loopc;
 
@@ -402,11 +404,8 @@ void ContractionVectorizer::emitColumns(TileShape shape) {
   if (masksAll)
     whole = index(0);
   else
-    loopOver(dim, index(0), whole, width, [&] {
-      emitStrip(tile);
-      emitRows(shape, tile);
-      strip = Value();
-    });
+    loopOver(dim, index(0), whole, width,
+             [&] { emitColumn(shape, tile, width); });
   if (rest == 0)
     return;
   if (!canMask())
@@ -423,10 +422,19 @@ void ContractionVectorizer::emitColumns(TileShape shape) {
       tile.counts.push_back(count);
       tile.masks.push_back(isWhole ? Value() : maskOf(count));
     }
-    emitStrip(tile);
-    emitRows(shape, tile);
-    strip = Value();
+    emitColumn(shape, tile, std::gcd(width, tile.columns * lanes));
   });
+}
+
+/// The rows of one tile's columns, which begin at a multiple of `unit`.
+void ContractionVectorizer::emitColumn(TileShape shape, const Tile &tile,
+                                       int64_t unit) {
+  columnUnit = unit;
+  // Not by an affine operation: with that it would be composed again.
+  columnNumber = b.createOrFold<arith::DivUIOp>(at[*columnDim], index(unit));
+  emitStrip(tile);
+  emitRows(shape, tile);
+  strip = columnNumber = Value();
 }
 
 Value ContractionVectorizer::maskOf(Value count) {

@@ -136,6 +136,7 @@ private:
   int64_t blockFor(int64_t rows);
   int64_t rows() { return rowDim ? statics[*rowDim] : 1; }
   void emitColumns(TileShape shape);
+  void emitColumn(TileShape shape, const Tile &tile, int64_t unit);
   void emitNarrowColumns(TileShape shape, mlir::Value from);
   void emitRows(TileShape shape, Tile tile);
   void emitTile(const Tile &tile);
@@ -181,6 +182,10 @@ private:
   int64_t lanes = 1;
   /// Where the loops are: a value for each dimension.
   llvm::SmallVector<mlir::Value> at;
+  /// Columns of the current tile begin at `columnNumber` times `columnUnit`,
+  /// where that is known: which panel they are in is then, too.
+  mlir::Value columnNumber;
+  int64_t columnUnit = 1;
   /// The sum's range of the current block; null: all.
   mlir::Value blockBegin, blockEnd;
   mlir::Value sumBegin() { return blockBegin ? blockBegin : index(0); }

@@ -150,4 +150,79 @@ def Loop_RandomStreamOp : Loop_Op<"random_stream"> {
   let assemblyFormat = "(`seed` $seed^)? attr-dict";
 }
 
+//===----------------------------------------------------------------------===//
+// GPU
+//===----------------------------------------------------------------------===//
+
+def Loop_DeviceViewOp : Loop_Op<"device_view", [Pure, SameOperandsAndResultType]> {
+  let summary = "memory of the host where kernels can read it";
+  let description = [{
+    A copy of `host` in memory of the GPU, which lives until the run ends; where
+    the caller's input lies there already it is that. Neither is written
+    afterwards. A `constant` is a weight of the model: it is copied once for all
+    runs. A `shared` copy can be read by the host, too.
+
+    ```mlir
+    func.func @view(%x: memref<?x4xf32>) -> memref<?x4xf32> {
+      %d = loop.device_view %x : memref<?x4xf32>
+      return %d : memref<?x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$host, UnitAttr:$constant, UnitAttr:$shared);
+  let results = (outs AnyMemRef:$device);
+  let assemblyFormat = "$host attr-dict `:` type($host)";
+}
+
+def Loop_DeviceResultOp : Loop_Op<"device_result", [
+    SameOperandsAndResultType, MemoryEffects<[MemRead, MemWrite, MemAlloc]>]> {
+  let summary = "memory of the GPU as a result of the run";
+  let description = [{
+    A copy of `device` that the host can read after the next `loop.device_wait`,
+    or the memory itself where the caller wants results on the GPU.
+
+    ```mlir
+    func.func @result(%d: memref<?x4xf32>) -> memref<?x4xf32> {
+      %y = loop.device_result %d : memref<?x4xf32>
+      return %y : memref<?x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$device);
+  let results = (outs AnyMemRef:$host);
+  let assemblyFormat = "$device attr-dict `:` type($device)";
+}
+
+def Loop_BarrierOp : Loop_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "all threads of a kernel wait for one another";
+  let description = [{
+    What any thread of the grid wrote before is what every thread reads behind
+    it. In kernels only.
+
+    ```mlir
+    func.func @step() {
+      loop.barrier
+      return
+    }
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Loop_DeviceWaitOp : Loop_Op<"device_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the host waits for what the GPU was given to do";
+  let description = [{
+    Behind it the host reads what kernels and copies wrote. The run ends where a
+    kernel failed, or a check in one.
+
+    ```mlir
+    func.func @wait() {
+      loop.device_wait
+      return
+    }
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 #endif // LOOPC_DIALECT_LOOP_IR_LOOPRUNTIMEOPS_TD

@@ -1,0 +1,180 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceCode.h"
+#include "../RuntimeToLLVM/Outlining.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// Work above this is not counted any further.
+static constexpr int64_t kMuchWork = int64_t(1) << 40;
+
+/// True for numbers that device code computes with.
+static bool isDeviceElement(Type type) {
+  if (isa<VectorType>(type))
+    return false;
+  if (auto number = dyn_cast<FloatType>(type))
+    return number.getWidth() >= 8 && number.getWidth() <= 64;
+  if (auto number = dyn_cast<IntegerType>(type))
+    return number.getWidth() <= 64;
+  return type.isIndex();
+}
+
+static bool isDeviceType(Type type) {
+  if (auto buffer = dyn_cast<MemRefType>(type))
+    return isDeviceElement(buffer.getElementType());
+  return isDeviceElement(type);
+}
+
+/// True for functions that are an instruction, or a polynomial.
+static bool isWithoutLibrary(Operation *op) {
+  if (isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp,
+          math::TruncOp, math::RoundEvenOp, math::SqrtOp, math::FmaOp,
+          math::CopySignOp, math::CtPopOp, math::CountLeadingZerosOp,
+          math::CountTrailingZerosOp, math::IsNaNOp, math::IsInfOp,
+          math::IsFiniteOp, math::IsNormalOp>(op))
+    return true;
+  // See loopc-expand-math.
+  return isa<math::TanhOp, math::ErfOp, math::ExpOp, math::LogOp,
+             math::Log1pOp, math::ExpM1Op>(op) &&
+         op->getResult(0).getType().isF32();
+}
+
+static std::string findObstacleOf(Operation *op, bool hasLibdevice) {
+  auto named = [&](StringRef what) {
+    return (what + " '" + op->getName().getStringRef() + "'").str();
+  };
+  bool isAllowed =
+      isPlainOp(op) ||
+      isa<loop::CheckOp, loop::PollOp, memref::CopyOp, ub::PoisonOp>(op);
+  if (!isAllowed || isa<scf::ParallelOp, scf::ForallOp>(op))
+    return named("it holds");
+  for (TypeRange types : {TypeRange(op->getOperandTypes()),
+                          TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (!isDeviceType(type))
+        return named("there are values that kernels do not compute with, of");
+  bool isCall = (isa<math::MathDialect>(op->getDialect()) &&
+                 !isWithoutLibrary(op)) ||
+                isa<arith::RemFOp>(op);
+  if (isCall && !hasLibdevice)
+    return named("CUDA's libdevice was not found, which has");
+  return "";
+}
+
+std::string loopc::findDeviceObstacle(Operation *op, bool hasLibdevice) {
+  std::string why;
+  op->walk<WalkOrder::PreOrder>([&](Operation *nested) {
+    why = findObstacleOf(nested, hasLibdevice);
+    if (why.empty())
+      for (Region &region : nested->getRegions())
+        for (Block &block : region)
+          if (!llvm::all_of(block.getArgumentTypes(), isDeviceType))
+            why = "a loop carries values that kernels do not compute with";
+    return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return why;
+}
+
+bool loopc::isSharedLoop(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  return loop && loop->hasAttr(kParallelAttrName) && !loop.getNumResults() &&
+         loop.getInductionVar().getType().isIndex() &&
+         findParallelObstacle(loop).empty();
+}
+
+bool loopc::hasSharedLoop(Operation *op) {
+  return op
+      ->walk<WalkOrder::PreOrder>([](Operation *nested) {
+        return isSharedLoop(nested) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool loopc::writesMemory(Operation *op) {
+  return op
+      ->walk([](Operation *nested) {
+        return isa<memref::StoreOp, memref::CopyOp>(nested)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// The loop that is all of `loop`'s body but for what only computes.
+static scf::ForOp findOnlyLoop(scf::ForOp loop) {
+  scf::ForOp only;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto inner = dyn_cast<scf::ForOp>(op)) {
+      if (only)
+        return {};
+      only = inner;
+    } else if (!isPure(&op)) {
+      return {};
+    }
+  }
+  if (!only || !only->hasAttr(kParallelAttrName) || only.getNumResults() ||
+      !only.getInductionVar().getType().isIndex())
+    return {};
+  return only;
+}
+
+SmallVector<scf::ForOp> loopc::collectSharedLoops(scf::ForOp outer) {
+  SmallVector<scf::ForOp> loops{outer};
+  while (scf::ForOp inner = findOnlyLoop(loops.back())) {
+    bool isFixed = llvm::all_of(
+        ArrayRef<Value>{inner.getLowerBound(), inner.getUpperBound(),
+                        inner.getStep()},
+        [&](Value bound) { return outer.isDefinedOutsideOfLoop(bound); });
+    if (!isFixed)
+      break;
+    loops.push_back(inner);
+  }
+  return loops;
+}
+
+int64_t loopc::countWork(Operation *op) {
+  int64_t work = isa<math::MathDialect>(op->getDialect()) ? 8 : 1;
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Operation &nested : block) {
+        int64_t more = countWork(&nested);
+        if (more < 0)
+          return -1;
+        work = std::min(work + more, kMuchWork);
+      }
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    std::optional<APInt> trips = loop.getStaticTripCount();
+    if (!trips)
+      return -1;
+    uint64_t all = llvm::SaturatingMultiply<uint64_t>(
+        work, trips->getLimitedValue(kMuchWork));
+    return static_cast<int64_t>(std::min<uint64_t>(all, kMuchWork));
+  }
+  if (isa<scf::WhileOp>(op))
+    return -1;
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    auto type = dyn_cast<MemRefType>(copy.getSource().getType());
+    if (!type || !type.hasStaticShape())
+      return -1;
+    return std::min(kMuchWork, type.getNumElements());
+  }
+  return work;
+}

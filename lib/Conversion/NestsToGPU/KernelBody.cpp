@@ -1,0 +1,362 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBody.h"
+#include "Accumulators.h"
+#include "DeviceCode.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace loopc;
+
+namespace {
+/// Something that a part of a kernel does with memory.
+struct Access {
+  const void *memory; ///< its alias class
+  bool isWrite;
+  /// Where each thread touches only what belongs to its own iterations: the
+  /// buffer and the extents of the nest. Null else.
+  Value own;
+  SmallVector<OpFoldResult> extents;
+
+  bool operator==(const Access &other) const {
+    return memory == other.memory && isWrite == other.isWrite &&
+           own == other.own && extents == other.extents;
+  }
+  bool isOwn(const Access &other) const {
+    return own && own == other.own && extents == other.extents;
+  }
+  bool conflictsWith(const Access &other) const {
+    return memory == other.memory && (isWrite || other.isWrite) &&
+           !isOwn(other);
+  }
+};
+
+using Accesses = SmallVector<Access>;
+
+class Distribution {
+public:
+  Distribution(gpu::GPUFuncOp kernel, AliasClasses &classes)
+      : kernel(kernel), classes(classes), b(kernel.getLoc(), kernel) {}
+
+  KernelShape run();
+
+private:
+  void process(Block &block, Accesses &pending);
+  void processOp(Operation &op, Accesses &pending);
+  void processRegions(Operation &op, Accesses &pending);
+  Accesses accessesOf(Operation *op);
+  void addAccesses(Operation *op, ArrayRef<scf::ForOp> nest, Accesses &found);
+  void synchronize(Operation *op, const Accesses &next, Accesses &pending);
+  void share(scf::ForOp outer);
+  void onFirstThread(Operation *op);
+  void endPart(Operation *part);
+
+  static void merge(Accesses &into, const Accesses &from) {
+    for (const Access &access : from)
+      if (!llvm::is_contained(into, access))
+        into.push_back(access);
+  }
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+
+  gpu::GPUFuncOp kernel;
+  AliasClasses &classes;
+  ImplicitLocOpBuilder b;
+  Value thread, threads, isFirst;
+  KernelShape shape;
+  int64_t numParts = 0;
+  /// The kernel is one nest.
+  bool isAlone = false;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Bounds of a nest, where it begins at 0 and takes steps of 1.
+static SmallVector<OpFoldResult> getExtents(ArrayRef<scf::ForOp> nest) {
+  SmallVector<OpFoldResult> extents;
+  for (scf::ForOp loop : nest) {
+    if (!isConstantIntValue(loop.getLowerBound(), 0) ||
+        !isConstantIntValue(loop.getStep(), 1))
+      return {};
+    extents.push_back(getAsOpFoldResult(loop.getUpperBound()));
+  }
+  return extents;
+}
+
+void Distribution::addAccesses(Operation *op, ArrayRef<scf::ForOp> nest,
+                               Accesses &found) {
+  auto add = [&](Value buffer, ValueRange place, bool isWrite) {
+    Access access{classes.of(buffer), isWrite, Value(), {}};
+    bool isOwn = !nest.empty() && place.size() == nest.size() &&
+                 llvm::all_of(llvm::zip_equal(place, nest), [](auto pair) {
+                   auto [at, loop] = pair;
+                   return at == scf::ForOp(loop).getInductionVar();
+                 });
+    if (isOwn) {
+      access.extents = getExtents(nest);
+      if (!access.extents.empty())
+        access.own = buffer;
+    }
+    if (!llvm::is_contained(found, access))
+      found.push_back(std::move(access));
+  };
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    add(load.getMemref(), load.getIndices(), false);
+  } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+    add(store.getMemref(), store.getIndices(), true);
+  } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    add(copy.getSource(), ValueRange(), false);
+    add(copy.getTarget(), ValueRange(), true);
+  }
+}
+
+Accesses Distribution::accessesOf(Operation *op) {
+  Accesses found;
+  op->walk<WalkOrder::PreOrder>([&](Operation *nested) {
+    if (!isSharedLoop(nested)) {
+      addAccesses(nested, {}, found);
+      return WalkResult::advance();
+    }
+    auto outer = cast<scf::ForOp>(nested);
+    SmallVector<scf::ForOp> nest = collectSharedLoops(outer);
+    outer.walk([&](Operation *inner) { addAccesses(inner, nest, found); });
+    return WalkResult::skip();
+  });
+  return found;
+}
+
+void Distribution::synchronize(Operation *op, const Accesses &next,
+                               Accesses &pending) {
+  bool mustWait = llvm::any_of(next, [&](const Access &access) {
+    return llvm::any_of(pending, [&](const Access &other) {
+      return access.conflictsWith(other);
+    });
+  });
+  if (mustWait) {
+    b.setInsertionPoint(op);
+    loop::BarrierOp::create(b);
+    shape.hasBarriers = true;
+    pending.clear();
+  }
+  merge(pending, next);
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+/// Behind `part`, which only some threads went through or in which they went
+/// different ways, all learn whether a check failed.
+void Distribution::endPart(Operation *part) {
+  SmallVector<Operation *> ends;
+  part->walk([&](Operation *op) {
+    if (isa<loop::CheckOp, loop::PollOp>(op))
+      ends.push_back(op);
+  });
+  if (ends.empty())
+    return;
+  Attribute number = b.getI64IntegerAttr(isAlone ? -1 : numParts++);
+  for (Operation *op : ends)
+    op->setAttr(kPartAttrName, number);
+  if (isAlone)
+    return;
+  b.setInsertionPointAfter(part);
+  loop::PollOp::create(b)->setAttr(kPartEndAttrName, number);
+  shape.hasBarriers = true;
+}
+
+/// Deals the iterations of a nest out to the threads, those next to each other
+/// to threads next to each other.
+void Distribution::share(scf::ForOp outer) {
+  SmallVector<scf::ForOp> nest = collectSharedLoops(outer);
+  b.setInsertionPoint(outer);
+  SmallVector<Value> trips;
+  Value total;
+  for (scf::ForOp loop : nest) {
+    Value size = b.createOrFold<arith::SubIOp>(loop.getUpperBound(),
+                                               loop.getLowerBound());
+    size = b.createOrFold<arith::MaxSIOp>(size, index(0));
+    trips.push_back(b.createOrFold<arith::CeilDivUIOp>(size, loop.getStep()));
+    total = total ? b.createOrFold<arith::MulIOp>(total, trips.back())
+                  : trips.back();
+  }
+  auto dealt = scf::ForOp::create(b, thread, total, threads);
+  b.setInsertionPointToStart(dealt.getBody());
+  Value number = dealt.getInductionVar();
+  SmallVector<Value> numbers(nest.size());
+  for (size_t k = nest.size(); k-- > 0;) {
+    numbers[k] =
+        k ? arith::RemUIOp::create(b, number, trips[k]).getResult() : number;
+    if (k)
+      number = arith::DivUIOp::create(b, number, trips[k]);
+  }
+  IRMapping mapping;
+  for (auto [k, loop] : llvm::enumerate(nest)) {
+    Value at = b.createOrFold<arith::MulIOp>(numbers[k], loop.getStep());
+    at = b.createOrFold<arith::AddIOp>(at, loop.getLowerBound());
+    mapping.map(loop.getInductionVar(), at);
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (k + 1 == nest.size() || &op != nest[k + 1])
+        b.clone(op, mapping);
+  }
+  outer.erase();
+  endPart(dealt);
+}
+
+void Distribution::onFirstThread(Operation *op) {
+  b.setInsertionPoint(op);
+  auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+  op->moveBefore(branch.thenBlock()->getTerminator());
+  endPart(branch);
+}
+
+/// The elements of a copy, as a nest.
+static scf::ForOp expandCopy(ImplicitLocOpBuilder &b, memref::CopyOp copy) {
+  b.setInsertionPoint(copy);
+  auto type = cast<MemRefType>(copy.getTarget().getType());
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  scf::ForOp outer;
+  SmallVector<Value> place;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    Value extent = b.createOrFold<memref::DimOp>(copy.getTarget(), axis);
+    if (outer)
+      extent.getDefiningOp()->moveBefore(outer);
+    auto loop = scf::ForOp::create(b, zero, extent, one);
+    loop->setAttr("loopc.parallel", b.getUnitAttr());
+    outer = outer ? outer : loop;
+    place.push_back(loop.getInductionVar());
+    b.setInsertionPointToStart(loop.getBody());
+  }
+  Value element = memref::LoadOp::create(b, copy.getSource(), place);
+  memref::StoreOp::create(b, element, copy.getTarget(), place);
+  copy.erase();
+  return outer;
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+/// Parts that all threads go through, whose own parts are looked at one by one.
+void Distribution::processRegions(Operation &op, Accesses &pending) {
+  if (isa<LoopLikeOpInterface>(op)) {
+    // An iteration comes behind another one too.
+    Accesses entry = pending;
+    merge(entry, accessesOf(&op));
+    for (Region &region : op.getRegions())
+      process(region.front(), entry);
+    merge(pending, entry);
+    return;
+  }
+  Accesses all = pending;
+  for (Region &region : op.getRegions()) {
+    Accesses branch = pending;
+    for (Block &block : region)
+      process(block, branch);
+    merge(all, branch);
+  }
+  pending = std::move(all);
+}
+
+/// True where something in `op` may end the run.
+static bool canEnd(Operation *op) {
+  return op
+      ->walk([](Operation *nested) {
+        return isa<loop::CheckOp, loop::PollOp>(nested)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void Distribution::processOp(Operation &op, Accesses &pending) {
+  if (isa<loop::PollOp>(op)) {
+    // All threads meet there, before and behind.
+    shape.hasBarriers = true;
+    pending.clear();
+    return;
+  }
+  if (isa<memref::LoadOp, memref::StoreOp>(op) || isSharedLoop(&op)) {
+    synchronize(&op, accessesOf(&op), pending);
+    if (isSharedLoop(&op))
+      share(cast<scf::ForOp>(op));
+    else if (isa<memref::StoreOp>(op))
+      onFirstThread(&op);
+    return;
+  }
+  if (op.getNumRegions() == 0 || isa<gpu::AllReduceOp>(op))
+    return;
+  if (!hasSharedLoop(&op) && !writesMemory(&op) && !canEnd(&op)) {
+    // Each thread for itself.
+    synchronize(&op, accessesOf(&op), pending);
+    return;
+  }
+  if (!hasSharedLoop(&op) && op.getNumResults() == 0) {
+    synchronize(&op, accessesOf(&op), pending);
+    onFirstThread(&op);
+    return;
+  }
+  processRegions(op, pending);
+}
+
+void Distribution::process(Block &block, Accesses &pending) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block.without_terminator())
+    ops.push_back(&op);
+  for (Operation *op : ops)
+    processOp(*op, pending);
+}
+
+KernelShape Distribution::run() {
+  // Rank 0 is a store of one element.
+  SmallVector<memref::CopyOp> copies;
+  kernel.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
+  for (memref::CopyOp copy : copies)
+    expandCopy(b, copy);
+  promoteAccumulators(kernel, classes);
+  shareReductions(kernel);
+  Block &entry = kernel.getBody().front();
+  SmallVector<Operation *> ops;
+  for (Operation &op : entry.without_terminator())
+    ops.push_back(&op);
+  isAlone = llvm::count_if(ops, [](Operation *op) {
+              return op->getNumRegions() != 0 || isa<loop::PollOp>(op);
+            }) == 1 &&
+            isSharedLoop(ops.back());
+  b.setInsertionPointToStart(&entry);
+  Value inBlock = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
+  Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
+  Value size = gpu::BlockDimOp::create(b, gpu::Dimension::x);
+  Value blocks = gpu::GridDimOp::create(b, gpu::Dimension::x);
+  thread = arith::AddIOp::create(b, arith::MulIOp::create(b, block, size),
+                                 inBlock);
+  threads = arith::MulIOp::create(b, blocks, size);
+  isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread,
+                                  index(0));
+  Accesses pending;
+  for (Operation *op : ops)
+    processOp(*op, pending);
+  return shape;
+}
+
+KernelShape loopc::distributeKernel(gpu::GPUFuncOp kernel,
+                                    AliasClasses &classes) {
+  return Distribution(kernel, classes).run();
+}

@@ -1,0 +1,45 @@
+//===- KernelBody.h - Sequential code for the threads of a grid -*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELBODY_H
+#define LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELBODY_H
+
+#include "AliasClasses.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace loopc {
+
+/// Attribute of checks and polls in a part of a kernel that not all threads go
+/// through: the number of that part, or -1 where nothing follows behind it.
+inline constexpr llvm::StringLiteral kPartAttrName = "loopc.part";
+/// The same of the poll behind that part, where all threads meet.
+inline constexpr llvm::StringLiteral kPartEndAttrName = "loopc.part_end";
+
+/// What a kernel turned out to be.
+struct KernelShape {
+  bool hasBarriers = false;
+};
+
+/// Makes code that one thread could run, in a kernel whose arguments and whose
+/// result stores are there, code for all threads of a grid:
+///
+///  - all threads compute scalars and take the branches and iterations that
+///    these say, so that they are always at the same place,
+///  - the iterations of a shared loop (DeviceCode.h) are dealt out,
+///  - what else writes memory is done by the first thread alone,
+///  - before something reads or writes what was written, or writes what was
+///    read, since the last one, there is a `loop.barrier`; not where each thread
+///    finds what it left itself.
+///
+/// `classes` are those of the buffers in the kernel.
+KernelShape distributeKernel(mlir::gpu::GPUFuncOp kernel,
+                             AliasClasses &classes);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELBODY_H

@@ -1,0 +1,366 @@
+//===- LaunchesToLLVM.cpp - The host's side of kernels --------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// convert-launches-to-llvm: what the host does for a GPU becomes calls of
+// loopc_rt_cuda; see loopc-rt/cuda.h.
+
+#include "../RuntimeToLLVM/BufferBytes.h"
+#include "loopc-rt/cuda.h"
+#include "loopc/Conversion/Passes.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_CONVERTLAUNCHESTOLLVM
+#include "loopc/Conversion/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+static constexpr StringLiteral kProgramName = "loopc_cuda_program";
+
+namespace {
+class LaunchLowering {
+public:
+  LaunchLowering(ModuleOp module, func::FuncOp function)
+      : module(module), function(function), rewriter(module.getContext()),
+        b(function.getLoc(), rewriter), converter(module.getContext()),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())),
+        i32(b.getI32Type()), i64(b.getI64Type()),
+        run_(function.getArgument(0)) {}
+
+  void run();
+
+private:
+  void lower(gpu::AllocOp alloc);
+  void lower(gpu::DeallocOp dealloc);
+  void lower(gpu::MemcpyOp copy);
+  void lower(gpu::LaunchFuncOp launch);
+  void lower(loop::DeviceViewOp view);
+  void lower(loop::DeviceResultOp result);
+  void lower(loop::DeviceWaitOp wait);
+
+  Value call(StringRef name, ValueRange arguments, Type result);
+  void returnUnlessZero(Value status, Operation *behind);
+  void returnUnless(Value ok, Operation *behind);
+  Value program();
+  Value descriptorOf(Value buffer);
+  Value dataOf(Value buffer, MemRefDescriptor &descriptor);
+  Value bytesOf(Value buffer, MemRefDescriptor &descriptor);
+  Value makeBuffer(MemRefType type, Value memory, ArrayRef<Value> sizes);
+  void addArgument(Value operand, SmallVectorImpl<Value> &places);
+  Value allocaAtBegin(Type type, int64_t count);
+  Value constant(Type type, int64_t value) {
+    return LLVM::ConstantOp::create(b, type, value);
+  }
+  Value toI64(Value index) {
+    return UnrealizedConversionCastOp::create(b, i64, index).getResult(0);
+  }
+
+  ModuleOp module;
+  func::FuncOp function;
+  IRRewriter rewriter;
+  ImplicitLocOpBuilder b;
+  LLVMTypeConverter converter;
+  Type pointer, i32, i64;
+  Value run_;
+  Block *failing = nullptr;
+  llvm::StringMap<int32_t> kernels;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+Value LaunchLowering::call(StringRef name, ValueRange arguments, Type result) {
+  SmallVector<Value> all{run_};
+  llvm::append_range(all, arguments);
+  SmallVector<Type> types(ValueRange(all).getTypes());
+  OpBuilder declarations(module.getBodyRegion());
+  bool isVoid = !result;
+  LLVM::LLVMFuncOp fn = *LLVM::lookupOrCreateFn(
+      declarations, module, name, types,
+      isVoid ? LLVM::LLVMVoidType::get(b.getContext()) : result);
+  auto made = LLVM::CallOp::create(b, fn, all);
+  return isVoid ? Value() : made.getResult();
+}
+
+/// Goes on at `behind` where `ok`; else the run ends, with an error recorded.
+void LaunchLowering::returnUnless(Value ok, Operation *behind) {
+  if (!failing) {
+    OpBuilder::InsertionGuard guard(b);
+    failing = b.createBlock(&function.getBody(), function.getBody().end());
+    func::ReturnOp::create(b, constant(i32, 1));
+  }
+  Block *block = behind->getBlock();
+  Block *rest = rewriter.splitBlock(block, Block::iterator(behind));
+  b.setInsertionPointToEnd(block);
+  auto branch = cf::CondBranchOp::create(b, ok, rest, ValueRange(), failing,
+                                         ValueRange());
+  branch.setWeights(ArrayRef<int32_t>{2000, 1});
+  b.setInsertionPoint(behind);
+}
+
+void LaunchLowering::returnUnlessZero(Value status, Operation *behind) {
+  Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status,
+                                  constant(i32, 0));
+  returnUnless(ok, behind);
+}
+
+/// The address of the device code; the back end gives it its contents.
+Value LaunchLowering::program() {
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(kProgramName);
+  if (!global) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    global = LLVM::GlobalOp::create(
+        b, LLVM::LLVMArrayType::get(b.getI8Type(), sizeof(loopc_cuda_program)),
+        /*isConstant=*/false, LLVM::Linkage::External, kProgramName,
+        Attribute());
+  }
+  return LLVM::AddressOfOp::create(b, global);
+}
+
+Value LaunchLowering::allocaAtBegin(Type type, int64_t count) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&function.getBody().front());
+  return LLVM::AllocaOp::create(b, pointer, type, constant(i64, count));
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+Value LaunchLowering::descriptorOf(Value buffer) {
+  return UnrealizedConversionCastOp::create(
+             b, converter.convertType(buffer.getType()), buffer)
+      .getResult(0);
+}
+
+/// Where the first element of `buffer` is.
+Value LaunchLowering::dataOf(Value buffer, MemRefDescriptor &descriptor) {
+  auto type = cast<MemRefType>(buffer.getType());
+  Value bytes = LLVM::MulOp::create(b, descriptor.offset(b, b.getLoc()),
+                                    constant(i64, getElementBytes(type)));
+  return LLVM::GEPOp::create(b, pointer, b.getI8Type(),
+                             descriptor.alignedPtr(b, b.getLoc()),
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+Value LaunchLowering::bytesOf(Value buffer, MemRefDescriptor &descriptor) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<Value> sizes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    sizes.push_back(descriptor.size(b, b.getLoc(), axis));
+  return countBufferBytes(b, type, sizes);
+}
+
+/// A buffer of these extents in C order at `memory`.
+Value LaunchLowering::makeBuffer(MemRefType type, Value memory,
+                                 ArrayRef<Value> sizes) {
+  Location loc = b.getLoc();
+  auto descriptor =
+      MemRefDescriptor::poison(b, loc, converter.convertType(type));
+  descriptor.setAllocatedPtr(b, loc, memory);
+  descriptor.setAlignedPtr(b, loc, memory);
+  descriptor.setConstantOffset(b, loc, 0);
+  Value stride = constant(i64, 1);
+  for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
+    descriptor.setSize(b, loc, axis, sizes[axis]);
+    descriptor.setStride(b, loc, axis, stride);
+    stride = LLVM::MulOp::create(b, stride, sizes[axis]);
+  }
+  return UnrealizedConversionCastOp::create(b, type, Value(descriptor))
+      .getResult(0);
+}
+
+void LaunchLowering::lower(gpu::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  SmallVector<Value> sizes;
+  unsigned dynamic = 0;
+  for (int64_t extent : type.getShape())
+    sizes.push_back(ShapedType::isDynamic(extent)
+                        ? toI64(alloc.getDynamicSizes()[dynamic++])
+                        : constant(i64, extent));
+  Value space = constant(i32, alloc.getHostShared() ? LOOPC_CUDA_SHARED
+                                                    : LOOPC_CUDA_DEVICE);
+  Value memory =
+      call("loopc_rt_cuda_alloc",
+           ValueRange{countBufferBytes(b, type, sizes), space}, pointer);
+  Value null = LLVM::ZeroOp::create(b, pointer);
+  returnUnless(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null),
+               alloc);
+  rewriter.replaceOp(alloc, makeBuffer(type, memory, sizes));
+}
+
+void LaunchLowering::lower(gpu::DeallocOp dealloc) {
+  MemRefDescriptor descriptor(descriptorOf(dealloc.getMemref()));
+  call("loopc_rt_cuda_free",
+       ValueRange{descriptor.allocatedPtr(b, b.getLoc())}, Type());
+  rewriter.eraseOp(dealloc);
+}
+
+void LaunchLowering::lower(gpu::MemcpyOp copy) {
+  MemRefDescriptor from(descriptorOf(copy.getSrc()));
+  MemRefDescriptor to(descriptorOf(copy.getDst()));
+  Value status = call("loopc_rt_cuda_copy",
+                      ValueRange{dataOf(copy.getDst(), to),
+                                 dataOf(copy.getSrc(), from),
+                                 bytesOf(copy.getSrc(), from)},
+                      i32);
+  returnUnlessZero(status, copy);
+  rewriter.eraseOp(copy);
+}
+
+void LaunchLowering::lower(loop::DeviceViewOp view) {
+  auto type = cast<MemRefType>(view.getHost().getType());
+  MemRefDescriptor host(descriptorOf(view.getHost()));
+  Value space = constant(i32, view.getShared() ? LOOPC_CUDA_SHARED
+                                               : LOOPC_CUDA_DEVICE);
+  Value memory = call("loopc_rt_cuda_input",
+                      ValueRange{program(), dataOf(view.getHost(), host),
+                                 bytesOf(view.getHost(), host), space,
+                                 constant(i32, view.getConstant())},
+                      pointer);
+  SmallVector<Value> sizes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    sizes.push_back(host.size(b, b.getLoc(), axis));
+  Value null = LLVM::ZeroOp::create(b, pointer);
+  returnUnless(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null),
+               view);
+  rewriter.replaceOp(view, makeBuffer(type, memory, sizes));
+}
+
+void LaunchLowering::lower(loop::DeviceResultOp result) {
+  auto type = cast<MemRefType>(result.getDevice().getType());
+  MemRefDescriptor device(descriptorOf(result.getDevice()));
+  Value memory = call("loopc_rt_cuda_output",
+                      ValueRange{dataOf(result.getDevice(), device),
+                                 bytesOf(result.getDevice(), device)},
+                      pointer);
+  SmallVector<Value> sizes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    sizes.push_back(device.size(b, b.getLoc(), axis));
+  Value null = LLVM::ZeroOp::create(b, pointer);
+  returnUnless(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null),
+               result);
+  rewriter.replaceOp(result, makeBuffer(type, memory, sizes));
+}
+
+void LaunchLowering::lower(loop::DeviceWaitOp wait) {
+  returnUnlessZero(call("loopc_rt_cuda_sync", ValueRange(), i32), wait);
+  rewriter.eraseOp(wait);
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// Puts the arguments that `operand` is for a kernel where they can be pointed
+/// to: of a buffer each word of its descriptor.
+void LaunchLowering::addArgument(Value operand,
+                                 SmallVectorImpl<Value> &places) {
+  Type type = converter.convertType(operand.getType());
+  Value value = operand;
+  if (type != operand.getType())
+    value =
+        UnrealizedConversionCastOp::create(b, type, operand).getResult(0);
+  Value place = allocaAtBegin(type, 1);
+  LLVM::StoreOp::create(b, value, place);
+  auto buffer = dyn_cast<MemRefType>(operand.getType());
+  if (!buffer) {
+    places.push_back(place);
+    return;
+  }
+  auto field = [&](ArrayRef<LLVM::GEPArg> at) {
+    places.push_back(LLVM::GEPOp::create(b, pointer, type, place, at));
+  };
+  for (int32_t word : {0, 1, 2})
+    field({0, word});
+  for (int32_t part : {3, 4})
+    for (int32_t axis = 0; axis < buffer.getRank(); ++axis)
+      field({0, part, axis});
+}
+
+void LaunchLowering::lower(gpu::LaunchFuncOp launch) {
+  SmallVector<Value> places;
+  for (Value operand : launch.getKernelOperands())
+    addArgument(operand, places);
+  Value table = allocaAtBegin(pointer, places.size());
+  for (auto [k, place] : llvm::enumerate(places)) {
+    Value slot = LLVM::GEPOp::create(
+        b, pointer, pointer, table,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(k)});
+    LLVM::StoreOp::create(b, place, slot);
+  }
+  Value number =
+      constant(i32, kernels.lookup(launch.getKernelName().getValue()));
+  Value threads = LLVM::TruncOp::create(b, i32, toI64(launch.getBlockSizeX()));
+  Value flags = constant(i32, launch->hasAttr("loopc.cooperative")
+                                  ? LOOPC_CUDA_COOPERATIVE
+                                  : 0);
+  Value status = call("loopc_rt_cuda_launch",
+                      ValueRange{program(), number,
+                                 toI64(launch.getGridSizeX()), threads, flags,
+                                 table},
+                      i32);
+  returnUnlessZero(status, launch);
+  rewriter.eraseOp(launch);
+}
+
+void LaunchLowering::run() {
+  int32_t number = 0;
+  module.walk([&](LLVM::LLVMFuncOp kernel) {
+    if (kernel->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()) ||
+        kernel->hasAttr("nvvm.kernel"))
+      kernels[kernel.getName()] = number++;
+  });
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (isa<gpu::AllocOp, gpu::DeallocOp, gpu::MemcpyOp, gpu::LaunchFuncOp,
+            loop::DeviceViewOp, loop::DeviceResultOp, loop::DeviceWaitOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    b.setInsertionPoint(op);
+    b.setLoc(op->getLoc());
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<gpu::AllocOp, gpu::DeallocOp, gpu::MemcpyOp, gpu::LaunchFuncOp,
+              loop::DeviceViewOp, loop::DeviceResultOp, loop::DeviceWaitOp>(
+            [&](auto known) { lower(known); });
+  }
+  if (ops.empty())
+    return;
+  // First of all: opens the driver and loads the code.
+  Operation *first = &function.getBody().front().front();
+  while (isa<LLVM::AllocaOp, LLVM::ConstantOp>(first))
+    first = first->getNextNode();
+  b.setInsertionPoint(first);
+  returnUnlessZero(call("loopc_rt_cuda_begin", ValueRange{program()}, i32),
+                   first);
+}
+
+namespace {
+struct ConvertLaunchesToLLVM
+    : loopc::impl::ConvertLaunchesToLLVMBase<ConvertLaunchesToLLVM> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (auto function = module.lookupSymbol<func::FuncOp>("loopc_entry"))
+      LaunchLowering(module, function).run();
+  }
+};
+} // namespace

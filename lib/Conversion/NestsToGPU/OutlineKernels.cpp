@@ -1,0 +1,400 @@
+//===- OutlineKernels.cpp - Nests and loops as kernels --------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-outline-kernels: nests whose iterations are independent, and whole
+// loops around such nests, become kernels of a GPU; the host launches them.
+
+#include "../RuntimeToLLVM/Outlining.h"
+#include "DeviceCode.h"
+#include "KernelBody.h"
+#include "KernelRegions.h"
+#include "Placement.h"
+#include "loopc/Conversion/Passes.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/Remarks.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_OUTLINEKERNELS
+#include "loopc/Conversion/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// Threads of a block that shares out one nest, and of one that runs a loop:
+/// there more of them wait for each other without the other blocks.
+static constexpr int64_t kNestThreads = 256;
+static constexpr int64_t kLoopThreads = 512;
+/// Work of a nest up to which one block is faster than several that have to
+/// wait for one another behind it: a barrier of the grid takes a few
+/// microseconds.
+static constexpr int64_t kOneBlockWork = int64_t(1) << 18;
+/// More blocks than that go over a nest in rounds.
+static constexpr int64_t kMaxBlocks = int64_t(1) << 20;
+
+namespace {
+/// Makes one kernel.
+class KernelOutliner {
+public:
+  KernelOutliner(gpu::GPUModuleOp kernels, func::FuncOp function,
+                 AliasClasses &classes)
+      : kernels(kernels), function(function), classes(classes),
+        b(function.getLoc(), function), converter(function.getContext()) {}
+
+  /// Moves `region` into a kernel that the host launches in its place.
+  void outline(Operation *region);
+
+private:
+  gpu::GPUFuncOp makeKernel(Operation *region, ValueRange captures,
+                            ArrayRef<Operation *> constants,
+                            ValueRange mailboxes);
+  void storeResults(Operation *made, ValueRange mailboxes);
+  SmallVector<Value> makeMailboxes(Operation *region);
+  void loadResults(Operation *region, ValueRange mailboxes);
+  Value rebuild(MemRefType type, Value mailbox);
+  Value countBlocks(Operation *region, bool isCooperative);
+  Value countIterations(scf::ForOp nest, Operation *region);
+  std::string nameKernel(Operation *region);
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+
+  gpu::GPUModuleOp kernels;
+  func::FuncOp function;
+  AliasClasses &classes;
+  ImplicitLocOpBuilder b;
+  LLVMTypeConverter converter;
+  unsigned numKernels = 0;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// Words that describe a buffer: where it is, the offset, sizes and strides.
+static int64_t countWords(MemRefType type) { return 2 + 2 * type.getRank(); }
+
+/// Memory that kernel and host reach, one for each result that is read; null
+/// for the others. Made once a run.
+SmallVector<Value> KernelOutliner::makeMailboxes(Operation *region) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&function.getBody().front());
+  SmallVector<Value> mailboxes;
+  for (Value result : region->getResults()) {
+    if (result.use_empty()) {
+      mailboxes.push_back(Value());
+      continue;
+    }
+    auto buffer = dyn_cast<MemRefType>(result.getType());
+    auto type = buffer ? MemRefType::get({countWords(buffer)}, b.getIndexType())
+                       : MemRefType::get({1}, result.getType());
+    mailboxes.push_back(gpu::AllocOp::create(b, type, Type(), ValueRange(),
+                                             ValueRange(), ValueRange(),
+                                             /*hostShared=*/true)
+                            .getMemref());
+  }
+  return mailboxes;
+}
+
+/// At the end of a kernel.
+void KernelOutliner::storeResults(Operation *made, ValueRange mailboxes) {
+  for (auto [result, mailbox] : llvm::zip_equal(made->getResults(), mailboxes)) {
+    if (!mailbox)
+      continue;
+    SmallVector<Value> words{result};
+    if (auto buffer = dyn_cast<MemRefType>(result.getType())) {
+      auto view = memref::ExtractStridedMetadataOp::create(b, result);
+      words = {memref::ExtractAlignedPointerAsIndexOp::create(b, result),
+               view.getOffset()};
+      llvm::append_range(words, view.getSizes());
+      llvm::append_range(words, view.getStrides());
+    }
+    for (auto [k, word] : llvm::enumerate(words))
+      memref::StoreOp::create(b, word, mailbox, ValueRange{index(k)});
+  }
+}
+
+/// The buffer that a kernel described.
+Value KernelOutliner::rebuild(MemRefType type, Value mailbox) {
+  auto word = [&](int64_t k) -> Value {
+    Value loaded = memref::LoadOp::create(b, mailbox, ValueRange{index(k)});
+    return UnrealizedConversionCastOp::create(b, b.getI64Type(), loaded)
+        .getResult(0);
+  };
+  Type layout = converter.convertType(type);
+  Value descriptor = LLVM::PoisonOp::create(b, layout);
+  auto set = [&](Value value, ArrayRef<int64_t> place) {
+    descriptor = LLVM::InsertValueOp::create(b, descriptor, value, place);
+  };
+  Value data = LLVM::IntToPtrOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext()), word(0));
+  set(data, {0});
+  set(data, {1});
+  set(word(1), {2});
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    set(word(2 + axis), {3, axis});
+    set(word(2 + type.getRank() + axis), {4, axis});
+  }
+  return UnrealizedConversionCastOp::create(b, type, descriptor).getResult(0);
+}
+
+void KernelOutliner::loadResults(Operation *region, ValueRange mailboxes) {
+  for (auto [result, mailbox] :
+       llvm::zip_equal(region->getResults(), mailboxes)) {
+    if (!mailbox)
+      continue;
+    Value loaded;
+    if (auto buffer = dyn_cast<MemRefType>(result.getType())) {
+      loaded = rebuild(buffer, mailbox);
+      classes.join(result, loaded);
+    } else {
+      loaded = memref::LoadOp::create(b, mailbox, ValueRange{index(0)});
+    }
+    result.replaceAllUsesWith(loaded);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// Iterations of a nest in `region`; null where they are known only within.
+Value KernelOutliner::countIterations(scf::ForOp nest, Operation *region) {
+  SmallVector<scf::ForOp> loops = collectSharedLoops(nest);
+  auto isKnown = [&](Value bound) {
+    return getConstantIntValue(bound) ||
+           !region->isAncestor(bound.getParentBlock()->getParentOp());
+  };
+  for (scf::ForOp loop : loops)
+    if (!isKnown(loop.getLowerBound()) || !isKnown(loop.getUpperBound()) ||
+        !isKnown(loop.getStep()))
+      return {};
+  Value total;
+  auto outside = [&](Value bound) {
+    if (std::optional<int64_t> known = getConstantIntValue(bound))
+      return index(*known);
+    return bound;
+  };
+  for (scf::ForOp loop : loops) {
+    Value size = b.createOrFold<arith::SubIOp>(outside(loop.getUpperBound()),
+                                               outside(loop.getLowerBound()));
+    size = b.createOrFold<arith::MaxSIOp>(size, index(0));
+    size =
+        b.createOrFold<arith::CeilDivUIOp>(size, outside(loop.getStep()));
+    total = total ? b.createOrFold<arith::MulIOp>(total, size) : size;
+  }
+  return total;
+}
+
+/// Operations of an iteration of a nest; a guess where only the run knows.
+static int64_t countWorkOfOne(scf::ForOp nest) {
+  constexpr int64_t kGuess = 256;
+  int64_t work = 0;
+  scf::ForOp innermost = collectSharedLoops(nest).back();
+  for (Operation &op : innermost.getBody()->without_terminator()) {
+    int64_t more = countWork(&op);
+    work += more < 0 ? kGuess : more;
+  }
+  return std::max<int64_t>(work, 1);
+}
+
+Value KernelOutliner::countBlocks(Operation *region, bool isCooperative) {
+  int64_t threads = isSharedLoop(region) ? kNestThreads : kLoopThreads;
+  Value blocks = index(1);
+  bool isKnown = true;
+  region->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isSharedLoop(op))
+      return WalkResult::advance();
+    auto nest = cast<scf::ForOp>(op);
+    Value total = countIterations(nest, region);
+    if (!total) {
+      isKnown = false;
+      return WalkResult::skip();
+    }
+    Value wanted = b.createOrFold<arith::CeilDivUIOp>(total, index(threads));
+    wanted = b.createOrFold<arith::MinUIOp>(wanted, index(kMaxBlocks));
+    if (isCooperative) {
+      int64_t few = std::max<int64_t>(kOneBlockWork / countWorkOfOne(nest), 1);
+      Value isSmall = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, total,
+                                            index(few));
+      wanted = arith::SelectOp::create(b, isSmall, index(1), wanted);
+    }
+    blocks = b.createOrFold<arith::MaxUIOp>(blocks, wanted);
+    return WalkResult::skip();
+  });
+  // As many as there is room for.
+  return isKnown ? blocks : index(kMaxBlocks);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// A name for the code and for messages: the node's, as far as C allows.
+std::string KernelOutliner::nameKernel(Operation *region) {
+  std::string name = isSharedLoop(region) ? "nest" : "loop";
+  Location loc = region->getLoc();
+  loc->walk([&](Location part) {
+    auto named = dyn_cast<NameLoc>(part);
+    if (!named)
+      return WalkResult::advance();
+    // "main/Loop 'decode'/body/#4 Cast (opset 21)"
+    StringRef path = named.getName().getValue();
+    path = path.substr(0, path.rfind(" ("));
+    std::string clean;
+    for (char c : path.take_back(64))
+      if (llvm::isAlnum(c))
+        clean += c;
+      else if (!clean.empty() && clean.back() != '_')
+        clean += '_';
+    name = clean.empty() ? name : StringRef(clean).rtrim('_').str();
+    return WalkResult::interrupt();
+  });
+  if (llvm::isDigit(name.front()))
+    name.insert(name.begin(), '_');
+  return name + "_" + std::to_string(numKernels++);
+}
+
+gpu::GPUFuncOp KernelOutliner::makeKernel(Operation *region,
+                                          ValueRange captures,
+                                          ArrayRef<Operation *> constants,
+                                          ValueRange mailboxes) {
+  SmallVector<Value> given(captures);
+  for (Value mailbox : mailboxes)
+    if (mailbox)
+      given.push_back(mailbox);
+  SmallVector<Type> types{LLVM::LLVMPointerType::get(b.getContext())};
+  llvm::append_range(types, ValueRange(given).getTypes());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(kernels.getBody());
+  auto made = gpu::GPUFuncOp::create(
+      b, nameKernel(region), b.getFunctionType(types, TypeRange()));
+  made->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  int32_t threads = isSharedLoop(region) ? kNestThreads : kLoopThreads;
+  made.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({threads, 1, 1}));
+  Block &entry = made.getBody().front();
+  b.setInsertionPointToStart(&entry);
+  IRMapping mapping;
+  for (auto [outside, inside] :
+       llvm::zip_equal(given, entry.getArguments().drop_front()))
+    mapping.map(outside, inside);
+  for (Operation *constant : constants)
+    b.clone(*constant, mapping);
+  Operation *clone = b.clone(*region, mapping);
+  SmallVector<Value> inside;
+  for (Value mailbox : mailboxes)
+    inside.push_back(mailbox ? mapping.lookup(mailbox) : Value());
+  storeResults(clone, inside);
+  gpu::ReturnOp::create(b);
+  return made;
+}
+
+/// The classes of the buffers in `kernel`; of its arguments those of `given`.
+static std::unique_ptr<AliasClasses>
+classesIn(gpu::GPUFuncOp kernel, ValueRange given, const AliasClasses &outer) {
+  auto classes = std::make_unique<AliasClasses>(kernel);
+  DenseMap<const void *, Value> firsts;
+  for (auto [outside, inside] :
+       llvm::zip_equal(given, kernel.getArguments().drop_front()))
+    if (isa<MemRefType>(outside.getType())) {
+      auto [it, isNew] = firsts.try_emplace(outer.of(outside), inside);
+      if (!isNew)
+        classes->join(it->second, inside);
+    }
+  return classes;
+}
+
+void KernelOutliner::outline(Operation *region) {
+  b.setLoc(region->getLoc());
+  Captures found;
+  found.addAll(region);
+  SmallVector<Value> captures(found.values.begin(), found.values.end());
+  SmallVector<Operation *> constants(found.constants.begin(),
+                                     found.constants.end());
+  SmallVector<Value> mailboxes = makeMailboxes(region);
+  gpu::GPUFuncOp kernel = makeKernel(region, captures, constants, mailboxes);
+  SmallVector<Value> given(captures);
+  for (Value mailbox : mailboxes)
+    if (mailbox)
+      given.push_back(mailbox);
+  KernelShape shape =
+      distributeKernel(kernel, *classesIn(kernel, given, classes));
+
+  b.setInsertionPoint(region);
+  Value blocks = countBlocks(region, shape.hasBarriers);
+  Value one = index(1);
+  int64_t threads = isSharedLoop(region) ? kNestThreads : kLoopThreads;
+  SmallVector<Value> arguments{LLVM::ZeroOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext()))};
+  llvm::append_range(arguments, given);
+  auto launch = gpu::LaunchFuncOp::create(
+      b, kernel, gpu::KernelDim3{blocks, one, one},
+      gpu::KernelDim3{index(threads), one, one},
+      /*dynamicSharedMemorySize=*/Value(), arguments);
+  if (shape.hasBarriers)
+    launch->setAttr("loopc.cooperative", b.getUnitAttr());
+  loadResults(region, mailboxes);
+  classes.erase(region);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
+  using OutlineKernelsBase::OutlineKernelsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto function = module.lookupSymbol<func::FuncOp>("loopc_entry");
+    if (!function || function.isExternal())
+      return;
+    OpBuilder b(&getContext());
+    b.setInsertionPointToEnd(module.getBody());
+    auto kernels =
+        gpu::GPUModuleOp::create(b, module.getLoc(), "loopc_kernels");
+    AliasClasses classes(function);
+    llvm::SetVector<Operation *> chosen =
+        chooseKernels(function, classes, minWork, hasLibdevice);
+    if (chosen.empty()) {
+      kernels.erase();
+      return;
+    }
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    b.getUnitAttr());
+    DenseSet<const void *> shared = placeBuffers(function, classes, chosen);
+    KernelOutliner outliner(kernels, function, classes);
+    for (Operation *region : chosen) {
+      bool isNest = isSharedLoop(region);
+      remarkDone(region->getLoc(), "Kernel",
+                 isNest ? "its elements are computed by a kernel"
+                        : "the loop runs on the GPU as one kernel");
+      outliner.outline(region);
+      ++numKernels;
+      numLoops += !isNest;
+    }
+    // What kernels leave for the host.
+    function.walk([&](gpu::AllocOp alloc) {
+      if (alloc.getHostShared())
+        shared.insert(classes.of(alloc.getMemref()));
+    });
+    insertWaits(function, classes, shared);
+  }
+};
+} // namespace

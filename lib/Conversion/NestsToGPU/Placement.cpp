@@ -1,0 +1,344 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Placement.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace loopc;
+
+namespace {
+/// What is done with the memory of a class.
+struct Uses {
+  bool byKernels = false;
+  bool byHost = false;
+  bool isCopiedTo = false;
+  /// Values of it that come from loops, branches and selections: which memory
+  /// they are only the run knows.
+  bool isChosen = false;
+  SmallVector<Operation *> allocations;
+  /// Values that are inputs, constants or elements of lists.
+  SmallVector<Value> origins;
+
+  bool isShared() const { return byKernels && byHost; }
+  /// True where kernels read a copy of what the host reads.
+  bool isTwice() const {
+    return allocations.empty() && !isChosen && byKernels && byHost;
+  }
+};
+
+class Placement {
+public:
+  Placement(func::FuncOp function, AliasClasses &classes,
+            const llvm::SetVector<Operation *> &kernels)
+      : function(function), classes(classes), kernels(kernels),
+        b(function.getLoc(), function) {}
+
+  DenseSet<const void *> run();
+
+private:
+  bool isInKernel(Operation *op) {
+    for (; op != function; op = op->getParentOp())
+      if (kernels.contains(op))
+        return true;
+    return false;
+  }
+  Uses &usesOf(Value value) { return uses[classes.of(value)]; }
+  void collect();
+  void collectFrom(Operation *op);
+  void placeAllocation(Operation *op, const Uses &of);
+  void placeOrigin(Value origin, const Uses &of);
+  Value twin(Value value);
+  void placeCopies();
+  void returnResults();
+
+  func::FuncOp function;
+  AliasClasses &classes;
+  const llvm::SetVector<Operation *> &kernels;
+  ImplicitLocOpBuilder b;
+  llvm::MapVector<const void *, Uses> uses;
+  /// Of values that lie twice: what kernels read.
+  DenseMap<Value, Value> twins;
+  SmallVector<memref::CopyOp> copies;
+  /// Casts that hand a result to the caller.
+  SmallVector<UnrealizedConversionCastOp> results;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Uses
+//===----------------------------------------------------------------------===//
+
+/// True for the cast of a memref that is stored as a result of the run.
+static bool isResultCast(Operation *op) {
+  auto cast = dyn_cast<UnrealizedConversionCastOp>(op);
+  return cast && cast.getNumOperands() == 1 &&
+         isa<MemRefType>(cast.getOperand(0).getType()) &&
+         llvm::all_of(cast->getUsers(), llvm::IsaPred<LLVM::StoreOp>);
+}
+
+/// True for what hands memrefs on without looking at what is in them.
+static bool handsOn(Operation *op) {
+  return isViewOp(op) ||
+         isa<memref::DimOp, memref::DeallocOp, arith::SelectOp, scf::ForOp,
+             scf::WhileOp, scf::IfOp, scf::IndexSwitchOp, scf::YieldOp,
+             scf::ConditionOp>(op);
+}
+
+void Placement::collectFrom(Operation *op) {
+  bool inKernel = isInKernel(op);
+  auto copy = dyn_cast<memref::CopyOp>(op);
+  if (copy && !inKernel) {
+    copies.push_back(copy);
+    return;
+  }
+  if (isResultCast(op)) {
+    results.push_back(cast<UnrealizedConversionCastOp>(op));
+    return;
+  }
+  for (Value operand : op->getOperands())
+    if (isa<MemRefType>(operand.getType()) && !handsOn(op))
+      (inKernel ? usesOf(operand).byKernels : usesOf(operand).byHost) = true;
+  for (Value result : op->getResults()) {
+    if (!isa<MemRefType>(result.getType()) || isViewOp(op))
+      continue;
+    if (isa<memref::AllocOp>(op))
+      usesOf(result).allocations.push_back(op);
+    else if (handsOn(op))
+      usesOf(result).isChosen = true;
+    else
+      usesOf(result).origins.push_back(result);
+  }
+}
+
+void Placement::collect() {
+  function.walk([&](Operation *op) { collectFrom(op); });
+  // The host copies what no kernel touches.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (memref::CopyOp copy : copies) {
+      Uses &from = usesOf(copy.getSource()), &to = usesOf(copy.getTarget());
+      if (from.byKernels || to.byKernels)
+        continue;
+      changed |= !from.byHost || !to.byHost;
+      from.byHost = to.byHost = true;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+void Placement::placeAllocation(Operation *op, const Uses &of) {
+  if (!of.byKernels)
+    return;
+  auto alloc = cast<memref::AllocOp>(op);
+  b.setInsertionPoint(alloc);
+  auto made = gpu::AllocOp::create(
+      b, alloc.getType(), /*asyncToken=*/Type(), ValueRange(),
+      alloc.getDynamicSizes(), alloc.getSymbolOperands(), of.byHost);
+  classes.join(alloc, made.getMemref());
+  alloc.replaceAllUsesWith(made.getMemref());
+  classes.erase(alloc);
+}
+
+/// What kernels read in place of `value`, which is a view of an origin.
+Value Placement::twin(Value value) {
+  if (Value known = twins.lookup(value))
+    return known;
+  Operation *view = value.getDefiningOp();
+  assert(view && isViewOp(view) && "not a view of an origin");
+  IRMapping mapping;
+  mapping.map(view->getOperand(0), twin(view->getOperand(0)));
+  b.setInsertionPointAfter(view);
+  Operation *made = b.clone(*view, mapping);
+  for (auto [old, copy] : llvm::zip(view->getResults(), made->getResults())) {
+    twins[old] = copy;
+    classes.join(old, copy);
+  }
+  return twins[value];
+}
+
+/// True for a constant of the model.
+static bool isConstant(Value origin) {
+  if (origin.getDefiningOp<memref::GetGlobalOp>())
+    return true;
+  auto cast = origin.getDefiningOp<UnrealizedConversionCastOp>();
+  if (!cast || cast.getNumOperands() != 1)
+    return false;
+  Value part = cast.getOperand(0);
+  while (auto insert = part.getDefiningOp<LLVM::InsertValueOp>()) {
+    if (insert.getValue().getDefiningOp<LLVM::AddressOfOp>())
+      return true;
+    part = insert.getContainer();
+  }
+  return false;
+}
+
+void Placement::placeOrigin(Value origin, const Uses &of) {
+  if (!of.byKernels)
+    return;
+  b.setInsertionPointAfterValue(origin);
+  auto view = loop::DeviceViewOp::create(b, origin.getType(), origin,
+                                         isConstant(origin),
+                                         of.isShared() && !of.isTwice());
+  classes.join(origin, view);
+  if (of.isTwice())
+    twins[origin] = view;
+  else
+    origin.replaceAllUsesExcept(view, view);
+}
+
+/// Copies to or from the device come in the order of kernels.
+void Placement::placeCopies() {
+  for (memref::CopyOp copy : copies) {
+    if (!usesOf(copy.getSource()).byKernels &&
+        !usesOf(copy.getTarget()).byKernels)
+      continue;
+    b.setInsertionPoint(copy);
+    gpu::MemcpyOp::create(b, TypeRange(), ValueRange(), copy.getTarget(),
+                          copy.getSource());
+    usesOf(copy.getTarget()).isCopiedTo = true;
+    classes.erase(copy);
+  }
+}
+
+void Placement::returnResults() {
+  for (UnrealizedConversionCastOp cast : results) {
+    Value value = cast.getOperand(0);
+    Uses &of = usesOf(value);
+    if (!of.byKernels || of.byHost)
+      continue;
+    b.setInsertionPoint(cast);
+    Value host = loop::DeviceResultOp::create(b, value.getType(), value);
+    cast->setOperand(0, host);
+  }
+}
+
+DenseSet<const void *> Placement::run() {
+  collect();
+  returnResults();
+  placeCopies();
+  SmallVector<std::pair<const void *, Uses>> all(uses.begin(), uses.end());
+  for (auto &[id, of] : all)
+    for (Value origin : of.origins)
+      placeOrigin(origin, of);
+  // What kernels read is a twin.
+  for (Operation *kernel : kernels)
+    kernel->walk([&](Operation *op) {
+      for (OpOperand &operand : op->getOpOperands()) {
+        Value value = operand.get();
+        if (isa<MemRefType>(value.getType()) && usesOf(value).isTwice() &&
+            !kernel->isAncestor(value.getParentBlock()->getParentOp()))
+          operand.set(twin(value));
+      }
+    });
+  for (auto &[id, of] : all)
+    for (Operation *op : of.allocations)
+      placeAllocation(op, of);
+  SmallVector<memref::DeallocOp> frees;
+  function.walk([&](memref::DeallocOp op) { frees.push_back(op); });
+  DenseSet<const void *> shared;
+  for (auto &[id, of] : all)
+    if (of.byHost && !of.isTwice() && (of.byKernels || of.isCopiedTo))
+      shared.insert(id);
+  DenseSet<const void *> onDevice;
+  for (auto &[id, of] : all)
+    if (of.byKernels && !of.byHost)
+      onDevice.insert(id);
+  for (memref::DeallocOp free : frees)
+    if (onDevice.contains(classes.of(free.getMemref()))) {
+      b.setInsertionPoint(free);
+      gpu::DeallocOp::create(b, TypeRange(), ValueRange(), free.getMemref());
+      classes.erase(free);
+    }
+  return shared;
+}
+
+DenseSet<const void *>
+loopc::placeBuffers(func::FuncOp function, AliasClasses &classes,
+                    const llvm::SetVector<Operation *> &kernels) {
+  return Placement(function, classes, kernels).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Waits
+//===----------------------------------------------------------------------===//
+
+/// True for what the GPU is given to do.
+static bool isDeviceWork(Operation *op) {
+  return isa<gpu::LaunchFuncOp, gpu::MemcpyOp, loop::DeviceResultOp>(op);
+}
+
+namespace {
+class Waits {
+public:
+  Waits(const AliasClasses &classes, const DenseSet<const void *> &shared)
+      : classes(classes), shared(shared) {}
+
+  /// \returns whether the GPU may be at work behind `block`, where it may be in
+  /// front of it if `isBusy`.
+  bool process(Block &block, bool isBusy);
+
+private:
+  bool touchesShared(Operation *op) {
+    return !handsOn(op) && !isDeviceWork(op) &&
+           llvm::any_of(op->getOperands(), [&](Value operand) {
+             return isa<MemRefType>(operand.getType()) &&
+                    shared.contains(classes.of(operand));
+           });
+  }
+
+  const AliasClasses &classes;
+  const DenseSet<const void *> &shared;
+};
+} // namespace
+
+bool Waits::process(Block &block, bool isBusy) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isDeviceWork(&op)) {
+      isBusy = true;
+      continue;
+    }
+    bool mustWait = touchesShared(&op) || isa<LLVM::StoreOp>(op);
+    if (isBusy && mustWait) {
+      OpBuilder b(&op);
+      loop::DeviceWaitOp::create(b, op.getLoc());
+      isBusy = false;
+    }
+    if (op.getNumRegions() == 0)
+      continue;
+    // An iteration may come behind another one.
+    if (isa<LoopLikeOpInterface>(op))
+      op.walk([&](Operation *nested) { isBusy |= isDeviceWork(nested); });
+    bool before = isBusy;
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        isBusy |= process(inner, before);
+  }
+  return isBusy;
+}
+
+void loopc::insertWaits(func::FuncOp function, const AliasClasses &classes,
+                        const DenseSet<const void *> &shared) {
+  Waits waits(classes, shared);
+  Block &body = function.getBody().front();
+  if (!waits.process(body, /*isBusy=*/false))
+    return;
+  // Errors of the last kernels are the run's.
+  OpBuilder b(body.getTerminator());
+  loop::DeviceWaitOp::create(b, function.getLoc());
+}

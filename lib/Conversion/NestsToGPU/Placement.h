@@ -1,0 +1,36 @@
+//===- Placement.h - Where buffers lie --------------------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_PLACEMENT_H
+#define LOOPC_LIB_CONVERSION_NESTSTOGPU_PLACEMENT_H
+
+#include "AliasClasses.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace loopc {
+
+/// Gives every buffer of `function` its place, once the parts in `kernels` are
+/// known: allocations that kernels touch lie on the device, or where the host
+/// touches them too in memory that both reach; inputs and constants get a view
+/// there. Results on the device come back through loop.device_result.
+///
+/// \returns the classes of memory that kernels, or copies in the order of
+/// kernels, write and the host reads or writes.
+llvm::DenseSet<const void *>
+placeBuffers(mlir::func::FuncOp function, AliasClasses &classes,
+             const llvm::SetVector<mlir::Operation *> &kernels);
+
+/// Makes the host wait in front of what touches memory of the classes `shared`
+/// where a kernel may have been begun since it last did, and at the end.
+void insertWaits(mlir::func::FuncOp function, const AliasClasses &classes,
+                 const llvm::DenseSet<const void *> &shared);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CONVERSION_NESTSTOGPU_PLACEMENT_H

@@ -1,0 +1,354 @@
+//===- Machine.cpp - Threads, blocks and grids ----------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Machine.h"
+
+#include "Api.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <random>
+
+using namespace fakecuda;
+
+/// Instructions that a thread executes before others have their turn.
+static constexpr uint32_t kSlice = 4096;
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+Thread *const *Thread::warp() const {
+  return group->lanes.data() + linear / 32 * 32;
+}
+
+void Thread::start(const Code &entry) {
+  state = Wait::Ready;
+  carry = false;
+  frames.clear();
+  copies.clear();
+  copyGroup = 0;
+  frameSlots = 0;
+  frameLocal = kFirstLocal;
+  local.clear();
+  slots.clear();
+  code = nullptr;
+  pc = enter(entry);
+}
+
+const Inst *Thread::enter(const Code &function) {
+  if (code) {
+    frameSlots += code->frame.size();
+    frameLocal = kFirstLocal + local.size();
+  }
+  code = &function;
+  slots.resize(frameSlots);
+  slots.insert(slots.end(), function.frame.begin(), function.frame.end());
+  local.insert(local.end(), (function.localBytes + 15) / 16 * 16, kPoison);
+  R = slots.data() + frameSlots;
+  R[0] = frameLocal;
+  return function.insts.data();
+}
+
+uint32_t Thread::run(uint32_t budget) {
+  const Inst *I = pc;
+  uint32_t left = budget;
+  do {
+    if (I->guard >= 0 && isTrue(R[I->guard]) == I->guardNegated)
+      ++I;
+    else
+      I = I->exec(I, R, *this);
+    --left;
+  } while (I && left);
+  if (I)
+    pc = I;
+  return budget - left;
+}
+
+const Inst *Thread::fault(const Inst *I, int error, const std::string &what) {
+  if (launch->error)
+    return nullptr;
+  launch->error = error;
+  char place[200];
+  std::snprintf(place, sizeof place,
+                "block (%u, %u, %u), thread (%u, %u, %u), line %u of the PTX",
+                group->id[0], group->id[1], group->id[2], id[0], id[1], id[2],
+                I->line);
+  launch->message = "kernel '" + launch->code->name + "'";
+  if (code != launch->code)
+    launch->message += ", function '" + code->name + "'";
+  launch->message += std::string(", ") + place;
+  size_t number = I - code->insts.data();
+  if (number < code->texts.size())
+    launch->message += ", " + code->texts[number];
+  launch->message += ": " + what;
+  pc = I;
+  return nullptr;
+}
+
+const Inst *Thread::addressFault(const Inst *I, uint64_t address,
+                                 unsigned bytes, bool isWrite) {
+  char text[300];
+  int length = std::snprintf(text, sizeof text, "%s of %u bytes at 0x%llx",
+                             isWrite ? "write" : "read", bytes,
+                             static_cast<unsigned long long>(address));
+  // The live allocation before it tells most about what went wrong.
+  const auto &blocks = launch->memory->all();
+  auto next = blocks.upper_bound(address);
+  if (address >> 48 == 0 && next != blocks.begin()) {
+    const Block &block = std::prev(next)->second;
+    std::snprintf(
+        text + length, sizeof text - length,
+        ", which is in no live allocation; the one before it is "
+        "[0x%llx, 0x%llx), %llu bytes",
+        static_cast<unsigned long long>(block.begin),
+        static_cast<unsigned long long>(block.end),
+        static_cast<unsigned long long>(block.end - block.begin));
+  }
+  return fault(I, CUDA_ERROR_ILLEGAL_ADDRESS, text);
+}
+
+uint8_t *fakecuda::findGlobal(Thread &T, Range &range, uint64_t address,
+                              unsigned bytes) {
+  const Block *block = T.launch->memory->find(address);
+  if (!block || block->end - address < bytes)
+    return nullptr;
+  range.begin = block->begin;
+  range.bytes = block->end - block->begin;
+  range.delta = block->delta;
+  return block->host(address);
+}
+
+/// Whether all lanes that `T` waits for wait for the same; then executes it.
+static bool tryCollect(Thread &T) {
+  Thread *const *lanes = T.warp();
+  uint32_t present = 0;
+  for (unsigned i = 0; i != 32; ++i) {
+    Thread *other = lanes[i];
+    if (!(T.mask >> i & 1) || !other || other->state == Wait::Done)
+      continue;
+    if (other->state != Wait::Warp || other->mask != T.mask ||
+        other->waiting->collect != T.waiting->collect ||
+        other->waiting->flags != T.waiting->flags)
+      return false;
+    present |= 1u << i;
+  }
+  T.waiting->collect(lanes, present);
+  for (unsigned i = 0; i != 32; ++i)
+    if (present >> i & 1)
+      lanes[i]->state = Wait::Ready;
+  return true;
+}
+
+const Inst *Thread::meet(const Inst *I, uint32_t lanes) {
+  if (!(lanes >> lane() & 1))
+    return fault(I, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                 "the lane is not in its own member mask");
+  state = Wait::Warp;
+  mask = lanes;
+  waiting = I;
+  pc = I + 1;
+  return tryCollect(*this) ? pc : nullptr;
+}
+
+void Thread::end() {
+  state = Wait::Done;
+  pc = nullptr;
+  --group->alive;
+  launch->progressed = true;
+  // Others may have waited for this lane only.
+  Thread *const *lanes = warp();
+  for (unsigned i = 0; i != 32; ++i)
+    if (lanes[i] && lanes[i]->state == Wait::Warp)
+      tryCollect(*lanes[i]);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+void Group::start(Launch &launch, uint32_t number) {
+  const Dims &dims = launch.block;
+  linear = number;
+  id[0] = number % launch.grid.x;
+  id[1] = number / launch.grid.x % launch.grid.y;
+  id[2] = number / launch.grid.x / launch.grid.y;
+  alive = dims.count();
+  for (BarrierState &barrier : barriers)
+    barrier = BarrierState();
+  shared.assign(launch.sharedBytes, kPoison);
+  threads.resize(alive);
+  lanes.assign((alive + 31) / 32 * 32, nullptr);
+  for (uint32_t i = 0; i != alive; ++i) {
+    Thread &T = threads[i];
+    T.group = this;
+    T.launch = &launch;
+    T.linear = i;
+    T.id[0] = i % dims.x;
+    T.id[1] = i / dims.x % dims.y;
+    T.id[2] = i / dims.x / dims.y;
+    lanes[i] = &T;
+    T.start(*launch.code);
+  }
+}
+
+uint64_t Group::step(Launch &launch) {
+  uint64_t executed = 0;
+  unsigned warps = lanes.size() / 32;
+  // With a seed, the order changes from pass to pass.
+  unsigned rotation = 0, lanesRotation = 0;
+  if (launch.limits.seed) {
+    uint64_t random =
+        (launch.pass + 1) * launch.limits.seed * 0x9E3779B97F4A7C15;
+    rotation = (random >> 33) % warps;
+    lanesRotation = random >> 59;
+  }
+  for (unsigned w = 0; w != warps; ++w) {
+    Thread *const *warp = lanes.data() + (w + rotation) % warps * 32;
+    // Lanes that meet go on together; the bound lets other warps have a turn.
+    for (unsigned round = 0; round != 64; ++round) {
+      bool ran = false;
+      for (unsigned i = 0; i != 32; ++i) {
+        Thread *T = warp[(i + lanesRotation) % 32];
+        if (!T || T->state != Wait::Ready)
+          continue;
+        executed += T->run(kSlice);
+        ran = true;
+        if (launch.error)
+          return executed;
+      }
+      if (!ran)
+        break;
+    }
+  }
+  return executed;
+}
+
+const Inst *Group::arrive(const Inst *I, Thread &T, uint32_t number,
+                          uint32_t expected, bool waits) {
+  if (number >= 16)
+    return T.fault(I, CUDA_ERROR_ILLEGAL_INSTRUCTION, "no such barrier");
+  BarrierState &barrier = barriers[number];
+  if (!expected)
+    expected = threads.size();
+  if (barrier.arrived && barrier.expected != expected)
+    return T.fault(I, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                   "threads arrive at a barrier with different counts");
+  barrier.expected = expected;
+  ++barrier.arrived;
+  barrier.votes += T.vote;
+  T.barrier = number;
+  T.waiting = I;
+  T.pc = I + 1;
+  if (waits)
+    T.state = Wait::Barrier;
+  if (barrier.arrived < expected)
+    return waits ? nullptr : I + 1;
+  T.launch->progressed = true;
+  for (Thread &other : threads) {
+    if (other.state != Wait::Barrier || other.barrier != number)
+      continue;
+    other.state = Wait::Ready;
+    // bar.red leaves its result: the flags say which.
+    uint64_t &result = other.R[other.waiting->d];
+    if (other.waiting->flags == 1)
+      result = barrier.votes;
+    else if (other.waiting->flags == 2)
+      result = barrier.votes == expected;
+    else if (other.waiting->flags == 3)
+      result = barrier.votes != 0;
+  }
+  barrier = BarrierState();
+  return I + 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Grids
+//===----------------------------------------------------------------------===//
+
+void Launch::deadlock(const std::vector<Group *> &active, const char *why) {
+  error = CUDA_ERROR_LAUNCH_TIMEOUT;
+  message = "kernel '" + code->name + "' " + why;
+  unsigned shown = 0;
+  for (Group *group : active)
+    for (Thread &T : group->threads) {
+      if (T.state == Wait::Done || shown == 4)
+        continue;
+      ++shown;
+      const Inst *I = T.state == Wait::Ready ? T.pc : T.waiting;
+      char text[160];
+      std::snprintf(text, sizeof text,
+                    "; block (%u, %u, %u), thread (%u, %u, %u) is at line %u",
+                    group->id[0], group->id[1], group->id[2], T.id[0], T.id[1],
+                    T.id[2], I->line);
+      message += text;
+      size_t number = I - T.code->insts.data();
+      if (number < T.code->texts.size())
+        message += ", " + T.code->texts[number];
+    }
+}
+
+/// Lets the blocks run for a while; false once the launch has ended.
+bool Launch::step(std::vector<Group *> &active, uint64_t &quiet) {
+  progressed = false;
+  uint64_t done = 0;
+  for (Group *group : active) {
+    done += group->step(*this);
+    if (error)
+      return false;
+  }
+  ++pass;
+  executed += done;
+  if (!done) {
+    deadlock(active, "waits for itself");
+    return false;
+  }
+  quiet = progressed ? 0 : quiet + done;
+  if (limits.spin && quiet > limits.spin)
+    deadlock(active, "makes no progress");
+  else if (limits.total && executed > limits.total)
+    deadlock(active, "takes too many instructions");
+  if (error)
+    return false;
+  std::erase_if(active, [](Group *group) { return group->alive == 0; });
+  return !active.empty();
+}
+
+int Launch::run() {
+  uint64_t count = grid.count();
+  std::vector<uint64_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  if (limits.seed) {
+    std::mt19937 random(limits.seed);
+    std::shuffle(order.begin(), order.end(), random);
+  }
+  uint64_t quiet = 0;
+  if (isCooperative) {
+    std::vector<Group> groups(count);
+    std::vector<Group *> active;
+    for (uint64_t number : order) {
+      groups[number].start(*this, number);
+      active.push_back(&groups[number]);
+    }
+    while (step(active, quiet)) {
+    }
+    return error;
+  }
+  // One after the other: no program may rely on more. The memory is kept.
+  static Group &group = *new Group;
+  for (uint64_t number : order) {
+    group.start(*this, number);
+    std::vector<Group *> active = {&group};
+    while (step(active, quiet)) {
+    }
+    if (error)
+      return error;
+  }
+  return error;
+}

@@ -1,0 +1,293 @@
+//===- FaultTest.cpp - What kernels and programs do wrong is found --------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeCudaTest.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+using testing::HasSubstr;
+
+class FaultTest : public FakeCudaTest {
+protected:
+  /// Runs a kernel that is wrong; its first argument is the pointer. The
+  /// context is new afterwards.
+  CUresult fault(const std::string &body, uint64_t pointer, unsigned threads = 1,
+                 const std::string &before = "") {
+    EXPECT_EQ(load(entry("ld.param.b64 %d1, [p0]; mov.u32 %r0, %tid.x;\n" + body, 1,
+                         before)),
+              CUDA_SUCCESS)
+        << error;
+    CUresult result = run("k", 1, threads, {pointer});
+    if (result) {
+      EXPECT_EQ(cuCtxSynchronize(), result) << "errors have to stick";
+      CUdeviceptr more;
+      EXPECT_EQ(cuMemAlloc_v2(&more, 16), result);
+    }
+    return result;
+  }
+
+  CUdeviceptr words(unsigned count) { return upload(std::vector<uint32_t>(count)); }
+};
+
+TEST_F(FaultTest, accessOutsideOfAnAllocation) {
+  CUdeviceptr pointer = words(5);
+  ASSERT_EQ(fault("ld.global.b32 %r1, [%d1+16];", pointer), CUDA_SUCCESS);
+  ASSERT_EQ(fault("ld.global.b32 %r1, [%d1+20];", pointer),
+            CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("kernel 'k'"));
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("ld.global.b32: read of 4 bytes"));
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("20 bytes"));
+}
+
+TEST_F(FaultTest, writeBeforeAnAllocation) {
+  EXPECT_EQ(fault("st.global.b32 [%d1+-4], %r0;", words(1)),
+            CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(FaultTest, vectorOverTheEnd) {
+  EXPECT_EQ(fault("ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%d1];", words(3)),
+            CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(FaultTest, memoryOfTheHost) {
+  uint64_t ordinary[2] = {};
+  EXPECT_EQ(fault("ld.b32 %r1, [%d1];", reinterpret_cast<uint64_t>(ordinary)),
+            CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(FaultTest, nullPointer) {
+  EXPECT_EQ(fault("ld.b32 %r1, [%d1];", 0), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(FaultTest, sharedMemory) {
+  EXPECT_EQ(fault("ld.shared.b32 %r1, [s+16];", 0, 1, ".shared .b32 s[4];"),
+            CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(FaultTest, localMemory) {
+  EXPECT_EQ(fault(".local .b32 l[4]; ld.local.b32 %r1, [l+64];", 0),
+            CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(FaultTest, misalignedAddress) {
+  EXPECT_EQ(fault("ld.global.b64 %d2, [%d1+4];", words(4)),
+            CUDA_ERROR_MISALIGNED_ADDRESS);
+}
+
+TEST_F(FaultTest, memoryThatWasFreed) {
+  CUdeviceptr pointer = words(4);
+  ASSERT_EQ(load(entry("ld.param.b64 %d1, [p0]; st.global.b64 [%d1], 7;")),
+            CUDA_SUCCESS);
+  void *params[] = {&pointer};
+  CUstream stream;
+  ASSERT_EQ(cuStreamCreate(&stream, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemFreeAsync(pointer, stream), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFreeAsync(pointer, stream), CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(cuLaunchKernel(function("k"), 1, 1, 1, 1, 1, 1, 0, stream, params,
+                           nullptr),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(FaultTest, copiesOutsideOfAnAllocation) {
+  CUdeviceptr pointer = words(4);
+  uint32_t host[8] = {};
+  EXPECT_EQ(cuMemcpyHtoD_v2(pointer, host, 20), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyDtoH_v2(host, pointer + 8, 12), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemcpyDtoH_v2(host, reinterpret_cast<uint64_t>(host), 4),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemsetD8_v2(pointer, 0, 17), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(FaultTest, traps) {
+  EXPECT_EQ(fault("trap;", 0), CUDA_ERROR_LAUNCH_FAILED);
+}
+
+TEST_F(FaultTest, deadlocks) {
+  ASSERT_EQ(fault("setp.eq.u32 %p1, %r0, 3; @%p1 ret; bar.sync 0;", 0, 32),
+            CUDA_ERROR_LAUNCH_TIMEOUT);
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("waits for itself"));
+}
+
+TEST_F(FaultTest, lanesThatNeverCome) {
+  EXPECT_EQ(fault("setp.eq.u32 %p1, %r0, 3; @%p1 bra B;\n"
+                  "shfl.sync.idx.b32 %r1, %r0, 0, 31, -1; B: bar.sync 0;",
+                  0, 32),
+            CUDA_ERROR_LAUNCH_TIMEOUT);
+}
+
+TEST_F(FaultTest, spinningWithoutProgress) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_SPIN", "1");
+  EXPECT_EQ(fault("L: ld.volatile.global.b32 %r1, [%d1]; setp.eq.s32 %p1, %r1, 0;\n"
+                  "@%p1 bra L;",
+                  words(1), 4),
+            CUDA_ERROR_LAUNCH_TIMEOUT);
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("makes no progress"));
+}
+
+TEST_F(FaultTest, launchesThatTakeTooLong) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_LIMIT", "1");
+  EXPECT_EQ(fault("L: red.global.add.u32 [%d1], 1; bra L;", words(1)),
+            CUDA_ERROR_LAUNCH_TIMEOUT);
+}
+
+TEST_F(FaultTest, cooperativeLaunchesThatAreTooLarge) {
+  ASSERT_EQ(load(entry("")), CUDA_SUCCESS) << error;
+  CUfunction kernel = function("k");
+  int blocks = 0, processors = 0;
+  ASSERT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 0),
+            CUDA_SUCCESS);
+  ASSERT_EQ(cuDeviceGetAttribute(&processors, 16, 0), CUDA_SUCCESS);
+  EXPECT_EQ(blocks, 8);
+  uint64_t nothing = 0;
+  void *params[] = {&nothing};
+  unsigned most = blocks * processors;
+  EXPECT_EQ(cuLaunchCooperativeKernel(kernel, most, 1, 1, 256, 1, 1, 0, nullptr,
+                                      params),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunchCooperativeKernel(kernel, most + 1, 1, 1, 256, 1, 1, 0, nullptr,
+                                      params),
+            CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  // Shared memory counts.
+  ASSERT_EQ(cuFuncSetAttribute(kernel, 8, 100 << 10), CUDA_SUCCESS);
+  ASSERT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256,
+                                                        100 << 10),
+            CUDA_SUCCESS);
+  EXPECT_EQ(blocks, 2);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+TEST_F(FaultTest, shapesOfLaunches) {
+  ASSERT_EQ(load(".version 8.7\n.target sm_90\n.address_size 64\n"
+                 ".entry a() .maxntid 64 { ret; }\n"
+                 ".entry b() .reqntid 32, 2, 1 { ret; }"),
+            CUDA_SUCCESS)
+      << error;
+  auto launch = [&](const char *name, unsigned x, unsigned y, unsigned shared) {
+    return cuLaunchKernel(function(name), 1, 1, 1, x, y, 1, shared, nullptr, nullptr,
+                          nullptr);
+  };
+  EXPECT_EQ(launch("a", 64, 1, 0), CUDA_SUCCESS);
+  EXPECT_EQ(launch("a", 65, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch("a", 0, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch("a", 32, 1, 49 << 10), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch("b", 32, 2, 0), CUDA_SUCCESS);
+  EXPECT_EQ(launch("b", 64, 1, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(FaultTest, theHostCannotTouchDeviceMemory) {
+  CUdeviceptr pointer = words(4);
+  EXPECT_DEATH(
+      {
+        volatile uint32_t value = *reinterpret_cast<uint32_t *>(pointer);
+        (void)value;
+      },
+      "");
+}
+
+TEST_F(FaultTest, workWaitsForASynchronisation) {
+  CUdeviceptr pointer = 0;
+  ASSERT_EQ(cuMemAllocManaged(&pointer, 4, 1), CUDA_SUCCESS);
+  auto &value = *reinterpret_cast<volatile uint32_t *>(pointer);
+  EXPECT_EQ(value, 0xA5A5A5A5) << "memory begins with poison";
+  value = 1;
+  ASSERT_EQ(load(entry("ld.param.b64 %d1, [p0]; mov.b32 %r1, 2;\n"
+                       "st.global.b32 [%d1], %r1;")),
+            CUDA_SUCCESS);
+  void *params[] = {&pointer};
+  ASSERT_EQ(cuLaunchKernel(function("k"), 1, 1, 1, 1, 1, 1, 0, nullptr, params,
+                           nullptr),
+            CUDA_SUCCESS);
+  EXPECT_EQ(value, 1u);
+  ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(value, 2u);
+  fake_cuda_set("LOOPC_FAKE_CUDA_LAZY", "0");
+  value = 1;
+  ASSERT_EQ(cuLaunchKernel(function("k"), 1, 1, 1, 1, 1, 1, 0, nullptr, params,
+                           nullptr),
+            CUDA_SUCCESS);
+  EXPECT_EQ(value, 2u);
+}
+
+TEST_F(FaultTest, aNewContextForgetsTheError) {
+  ASSERT_EQ(fault("trap;", 0), CUDA_ERROR_LAUNCH_FAILED);
+  ASSERT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  open();
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(fault("", 0), CUDA_SUCCESS);
+}
+
+//===----------------------------------------------------------------------===//
+// Faults on request
+//===----------------------------------------------------------------------===//
+
+TEST_F(FaultTest, failuresOfCalls) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_FAIL", "cuMemAlloc:2=2,cuStreamCreate=801");
+  CUdeviceptr pointer;
+  EXPECT_EQ(cuMemAlloc_v2(&pointer, 16), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAlloc_v2(&pointer, 16), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(cuMemAlloc_v2(&pointer, 16), CUDA_SUCCESS);
+  CUstream stream;
+  EXPECT_EQ(cuStreamCreate(&stream, 0), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(cuStreamCreate(&stream, 0), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(fake_cuda_call_count("cuMemAlloc"), 3u);
+}
+
+TEST_F(FaultTest, aDeviceThatIsLost) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_LOST", "1=214");
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), 214);
+  EXPECT_EQ(cuCtxSynchronize(), 214);
+}
+
+TEST_F(FaultTest, devicesThatAreNotThere) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_DEVICES", "0");
+  EXPECT_EQ(cuInit(0), CUDA_ERROR_NO_DEVICE);
+  fake_cuda_set("LOOPC_FAKE_CUDA_DEVICES", "2");
+  CUdevice device;
+  EXPECT_EQ(cuDeviceGet(&device, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuDeviceGet(&device, 2), CUDA_ERROR_INVALID_DEVICE);
+}
+
+TEST_F(FaultTest, chipsAndDriversThatDoNotFit) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_CHIP", "sm_80");
+  int major = 0, minor = 9;
+  EXPECT_EQ(cuDeviceGetAttribute(&major, 75, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuDeviceGetAttribute(&minor, 76, 0), CUDA_SUCCESS);
+  EXPECT_EQ(major * 10 + minor, 80);
+  EXPECT_EQ(load(entry("")), CUDA_ERROR_INVALID_PTX);
+  EXPECT_THAT(error, HasSubstr("for sm_90"));
+  EXPECT_EQ(load(entry("", 1, "", "sm_80")), CUDA_SUCCESS);
+  fake_cuda_set("LOOPC_FAKE_CUDA_VERSION", "12020");
+  EXPECT_EQ(load(entry("", 1, "", "sm_80")), CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+  EXPECT_THAT(error, HasSubstr("PTX 8.7 is newer than the driver"));
+}
+
+TEST_F(FaultTest, machineCodeHasToBePtx) {
+  const char elf[64] = {0x7F, 'E', 'L', 'F'};
+  EXPECT_EQ(cuModuleLoadData(&module, elf), CUDA_ERROR_NO_BINARY_FOR_GPU);
+  fake_cuda_set("LOOPC_FAKE_CUDA_CUBIN", "200");
+  EXPECT_EQ(cuModuleLoadData(&module, elf), CUDA_ERROR_INVALID_IMAGE);
+}
+
+TEST_F(FaultTest, theSizeOfTheMemory) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_MEMORY", "1"); // MiB
+  CUdeviceptr first, second;
+  ASSERT_EQ(cuMemAlloc_v2(&first, 700 << 10), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAlloc_v2(&second, 700 << 10), CUDA_ERROR_OUT_OF_MEMORY);
+  // Freed in the order of a stream, which an allocation waits for.
+  ASSERT_EQ(cuMemFreeAsync(first, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemAlloc_v2(&second, 700 << 10), CUDA_SUCCESS);
+}
+
+} // namespace
