@@ -303,6 +303,7 @@ typedef enum {
   LOOPC_EMIT_LLVM = 6,    ///< MLIR's llvm dialect
   LOOPC_EMIT_LLVM_IR = 7, ///< LLVM IR
   LOOPC_EMIT_ASM = 8,     ///< assembly
+  LOOPC_EMIT_PTX = 9,     ///< the code of the GPU; wants a chip
 
   LOOPC_EMIT_OBJ = 16,   ///< an object file, and its C header beside it
   LOOPC_EMIT_SHARED = 17 ///< a shared library, and its C header beside it

@@ -56,6 +56,7 @@ enum class Output {
   SCF,
   LLVM,
   LLVMIR,
+  PTX,
   Assembly,
   Object,
   Shared

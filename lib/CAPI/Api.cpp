@@ -397,7 +397,8 @@ extern "C" int loopc_emit_from_name(const char *text) {
       {"linalg", LOOPC_EMIT_LINALG},   {"memref", LOOPC_EMIT_MEMREF},
       {"scf", LOOPC_EMIT_SCF},         {"llvm", LOOPC_EMIT_LLVM},
       {"llvm-ir", LOOPC_EMIT_LLVM_IR}, {"asm", LOOPC_EMIT_ASM},
-      {"obj", LOOPC_EMIT_OBJ},         {"shared", LOOPC_EMIT_SHARED}};
+      {"ptx", LOOPC_EMIT_PTX},         {"obj", LOOPC_EMIT_OBJ},
+      {"shared", LOOPC_EMIT_SHARED}};
   for (auto [name, emit] : kNames)
     if (text && name == text)
       return emit;
@@ -405,7 +406,7 @@ extern "C" int loopc_emit_from_name(const char *text) {
 }
 
 static bool isEmit(int emit) {
-  return (emit >= LOOPC_EMIT_ONNX && emit <= LOOPC_EMIT_ASM) ||
+  return (emit >= LOOPC_EMIT_ONNX && emit <= LOOPC_EMIT_PTX) ||
          emit == LOOPC_EMIT_OBJ || emit == LOOPC_EMIT_SHARED;
 }
 

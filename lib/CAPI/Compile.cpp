@@ -171,6 +171,8 @@ static Output outputOf(int emit) {
     return Output::LLVMIR;
   case LOOPC_EMIT_ASM:
     return Output::Assembly;
+  case LOOPC_EMIT_PTX:
+    return Output::PTX;
   case LOOPC_EMIT_SHARED:
     return Output::Shared;
   default:

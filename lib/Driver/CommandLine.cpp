@@ -43,8 +43,8 @@ struct Flags {
   cl::opt<std::string> emit{
       "emit", cl::init("obj"), cl::value_desc("stage"),
       cl::desc("Stop at onnx, loop, linalg, memref, scf or llvm (MLIR), "
-               "llvm-ir or asm (weights go to <file>.weights), obj (default), "
-               "shared (with the runtime in it)"),
+               "llvm-ir or asm (weights go to <file>.weights), ptx (the code "
+               "of the GPU), obj (default), shared (with the runtime in it)"),
       cl::cat(general)};
   cl::opt<std::string> optLevel{"O",
                                 cl::Prefix,
@@ -191,6 +191,7 @@ static std::optional<Output> parseOutput(StringRef text) {
       .Case("llvm", Output::LLVM)
       .Case("llvm-ir", Output::LLVMIR)
       .Case("asm", Output::Assembly)
+      .Case("ptx", Output::PTX)
       .Case("obj", Output::Object)
       .Case("shared", Output::Shared)
       .Default(std::nullopt);

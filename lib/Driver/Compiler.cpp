@@ -180,6 +180,7 @@ LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
     return success();
   }
   CodeKind kind = output == Output::LLVMIR     ? CodeKind::LLVMIR
+                  : output == Output::PTX      ? CodeKind::PTX
                   : output == Output::Assembly ? CodeKind::Assembly
                                                : CodeKind::Object;
   return generateCode(*module, info, options.target, kind, os, weightsFile,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Descriptor.h"
+#include "DeviceInputs.h"
 #include "Kernels.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 
@@ -180,10 +181,13 @@ llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
   auto *reserved = llvm::ConstantAggregateZero::get(
       llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 4));
   // Of models for GPUs.
-  auto getGlobal = [&](llvm::StringRef name) -> llvm::Constant * {
-    llvm::GlobalVariable *global = module.getNamedGlobal(name);
-    return global ? static_cast<llvm::Constant *>(global) : getNull();
-  };
+  llvm::Constant *program = module.getNamedGlobal(kProgramName);
+  llvm::Constant *deviceInputs = getNull();
+  if (program && !info.inputs.empty()) {
+    auto flags = findDeviceInputs(*entry, info.inputs.size());
+    deviceInputs = addGlobal(llvm::ConstantDataArray::get(context, flags),
+                             info.symbol + ".device_inputs");
+  }
   size_t numStates = info.getNumStates();
   llvm::Constant *table = llvm::ConstantStruct::getAnon(
       {getInt(32, LOOPC_ABI_VERSION),
@@ -193,8 +197,8 @@ llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
        getPorts(info.inputs, info.symbol + ".inputs"),
        llvm::ConstantInt::get(sizeType, info.outputs.size()),
        getPorts(info.outputs, info.symbol + ".outputs"), entry, getDefaults(),
-       getInt(64, static_cast<int64_t>(numStates)), getGlobal(kProgramName),
-       getGlobal("loopc_cuda_device_inputs"), reserved});
+       getInt(64, static_cast<int64_t>(numStates)),
+       program ? program : getNull(), deviceInputs, reserved});
   llvm::GlobalVariable *global = addGlobal(table, info.symbol + ".table");
   global->setLinkage(llvm::GlobalValue::InternalLinkage);
   return global;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels.h"
 #include "Parts.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Target/CodeGen.h"
@@ -118,11 +119,29 @@ static LogicalResult writeText(LLVMModule module, const ModelInfo &info,
   return module.report(loc);
 }
 
+static LogicalResult writePTX(ModuleOp module, const TargetOptions &options,
+                              llvm::raw_ostream &os) {
+  gpu::GPUModuleOp kernels = findKernels(module);
+  if (!kernels)
+    return emitError(module.getLoc(), Diag::CodeGeneration)
+           << "there is no PTX: "
+           << (options.chip.empty()
+                   ? "the model is compiled for the CPU alone (--chip=sm_90)"
+                   : "nothing in the model is for kernels");
+  FailureOr<DeviceCode> code = compileKernels(kernels, options);
+  if (failed(code))
+    return failure();
+  os << code->ptx;
+  return success();
+}
+
 LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
                                   const TargetOptions &options, CodeKind kind,
                                   llvm::raw_pwrite_stream &os,
                                   StringRef weightsFile, TimingScope timing) {
   Location loc = module.getLoc();
+  if (kind == CodeKind::PTX)
+    return writePTX(module, options, os);
   FailureOr<Machine> machine = createMachine(
       options, loc, /*keepsInlineAssembly=*/kind == CodeKind::Assembly);
   if (failed(machine))

@@ -297,9 +297,9 @@ FailureOr<DeviceCode> loopc::compileKernels(gpu::GPUModuleOp kernels,
 
 void loopc::addProgram(llvm::Module &module, const DeviceCode &code,
                        StringRef chip) {
+  // Where no kernel is begun the runtime alone reads it: the model takes tensors
+  // on the device all the same.
   llvm::GlobalVariable *program = module.getNamedGlobal(kProgramName);
-  if (!program)
-    return;
   llvm::IRBuilder<> b(module.getContext());
   llvm::Type *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty(), *ptr = b.getPtrTy();
   llvm::Constant *null = llvm::ConstantPointerNull::get(b.getPtrTy());
@@ -354,6 +354,10 @@ void loopc::addProgram(llvm::Module &module, const DeviceCode &code,
       module, value->getType(), /*isConstant=*/false,
       llvm::GlobalValue::InternalLinkage, value, "");
   defined->setAlignment(llvm::Align(16));
+  if (!program) {
+    defined->setName(kProgramName);
+    return;
+  }
   defined->takeName(program);
   program->replaceAllUsesWith(defined);
   program->eraseFromParent();

@@ -169,15 +169,19 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
       findBeside(runtime, "libloopc_rt_threads.a", LOOPC_THREADS_LIBRARY);
   if (!threads.empty())
     arguments.push_back(threads.c_str());
-  // Nothing is taken from it for a model of the CPU.
+  // Nothing is taken from it for a model of the CPU. Where there is no kernel
+  // nothing in the object asks for it, but tensors on the device may come.
   std::string cuda =
       findBeside(runtime, "libloopc_rt_cuda.a", LOOPC_CUDA_LIBRARY);
   if (!cuda.empty())
     arguments.push_back(cuda.c_str());
-  else if (!options.chip.empty())
-    return emitError(loc, Diag::LinkFailed)
-           << "there is no libloopc_rt_cuda.a beside '" << runtime
-           << "', which a model for a GPU needs";
+  if (!options.chip.empty()) {
+    if (cuda.empty())
+      return emitError(loc, Diag::LinkFailed)
+             << "there is no libloopc_rt_cuda.a beside '" << runtime
+             << "', which a model for a GPU needs";
+    arguments.push_back("--undefined=loopc_rt_cuda_begin");
+  }
   arguments.append(
       {runtime.c_str(), "--as-needed", libm.c_str(), libc.c_str()});
   // Parts of libc since glibc 2.34.

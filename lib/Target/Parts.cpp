@@ -37,7 +37,8 @@ public:
   /// False if the module is small, or nothing can be moved.
   bool choose();
   size_t getNumParts() const { return kept.size(); }
-  llvm::ArrayRef<llvm::Function *> getMoved() const { return moved; }
+  /// Those that another part than their own may call.
+  llvm::ArrayRef<llvm::Function *> getShared() const { return shared; }
 
   /// True if part `number` holds what defines `name`. The main part holds all
   /// that was not moved.
@@ -53,8 +54,10 @@ private:
   bool close(llvm::Function &function, Closure &closure);
 
   llvm::Module &module;
-  SmallVector<llvm::Function *> moved;
+  SmallVector<llvm::Function *> moved, shared;
   SmallVector<std::pair<Closure, size_t>> closures; ///< and their parts
+  /// Functions that others than the main part's need beside them.
+  llvm::SmallPtrSet<llvm::Function *, 8> needed;
   SmallVector<llvm::StringSet<>> kept;
   llvm::StringSet<> movedNames;
 };
@@ -85,8 +88,11 @@ bool Division::close(llvm::Function &function, Closure &closure) {
     if (global->isDeclaration())
       return;
     auto *callee = dyn_cast<llvm::Function>(global);
-    if (callee && isMovable(*callee))
+    if (callee && isMovable(*callee)) {
+      if (callee != &function)
+        needed.insert(callee);
       return;
+    }
     auto *variable = dyn_cast<llvm::GlobalVariable>(global);
     isClosed &= global->hasLocalLinkage() &&
                 (callee || (variable && variable->isConstant()));
@@ -132,9 +138,12 @@ bool Division::choose() {
   for (auto &[closure, size] : found) {
     size_t part = std::distance(load.begin(), llvm::min_element(load));
     load[part] += size;
+    auto *function = cast<llvm::Function>(closure.front());
+    if (part != 0 || needed.contains(function))
+      shared.push_back(function);
     if (part == 0)
       continue;
-    moved.push_back(cast<llvm::Function>(closure.front()));
+    moved.push_back(function);
     closures.emplace_back(std::move(closure), part);
   }
   return !moved.empty();
@@ -190,7 +199,7 @@ FailureOr<ModuleParts> ModuleParts::divide(LLVMModule whole, StringRef symbol,
     result.parts.push_back(std::move(whole));
     return result;
   }
-  for (auto [k, function] : llvm::enumerate(division.getMoved())) {
+  for (auto [k, function] : llvm::enumerate(division.getShared())) {
     function->setName(symbol + ".part" + std::to_string(k));
     function->setLinkage(llvm::GlobalValue::ExternalLinkage);
     function->setVisibility(llvm::GlobalValue::HiddenVisibility);

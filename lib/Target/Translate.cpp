@@ -231,8 +231,9 @@ loopc::translateModule(ModuleOp module, const ModelInfo &info,
   llvmModule.setPICLevel(llvm::PICLevel::BigPIC);
   llvmModule.setUwtable(llvm::UWTableKind::Default);
 
-  if (deviceCode)
-    addProgram(llvmModule, *deviceCode, options.chip);
+  if (!options.chip.empty())
+    addProgram(llvmModule, deviceCode ? *deviceCode : DeviceCode(),
+               options.chip);
   llvm::Function *entry = llvmModule.getFunction(kEntryName);
   if (failed(checkEntry(entry, loc)) ||
       failed(checkDeclarations(llvmModule, loc)))

@@ -50,7 +50,7 @@ def compile(
         output: the file to write; objects and shared libraries get a C header
             beside them.
         emit: "obj", "shared", or one of the compiler's stages: "onnx", "loop",
-            "linalg", "memref", "scf", "llvm", "llvm-ir", "asm".
+            "linalg", "memref", "scf", "llvm", "llvm-ir", "asm", "ptx".
         target: LLVM's triple; None for this machine's.
         cpu: LLVM's name of the CPU; None for the target's default.
         features: CPU features beside the CPU's own ("+avx2,-fma").

@@ -357,8 +357,7 @@ class InferenceSession:
                 2**31 - 1,
             ),
             count("memory_limit", options.memory_limit if memory_limit is None else memory_limit),
-            # What of the model the CPU computes knows no device.
-            self._place.device or 0 if self._session.uses_device else 0,
+            self._place.device or 0,
             bool(device_outputs) and self._session.uses_device,
             count("stream", self._place.stream if stream is None else stream, 2**64 - 1),
             buffers,

@@ -330,7 +330,7 @@ nb::dict Session::getStates() const {
 }
 
 nb::tuple Session::setStates(const nb::dict &values) {
-  Inputs arena;
+  Inputs arena = usesDevice() ? Inputs(uintptr_t(0)) : Inputs();
   std::vector<std::pair<size_t, loopc_value>> wanted;
   for (auto [nameObject, object] : values) {
     auto name = nb::cast<std::string>(nameObject);

@@ -3,6 +3,9 @@
 // RUN:   --remark-format=emitRemark --remarks-filter=loop 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
+// Loops in functions of their own are not unrolled for an unknown number of trips.
+// CHECK: #{{.*}} = #llvm.loop_unroll<runtimeDisable = true>
+
 // Enough work, known here: the code is there once, and a run with one thread
 // calls it itself. The two loops are shared out as one, by a function.
 // CHECK-LABEL: func.func @large(

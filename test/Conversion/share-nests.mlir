@@ -141,3 +141,53 @@ llvm.func internal @equal(%x: !llvm.ptr) attributes {passthrough = ["noinline"]}
 ^end:
   llvm.return
 }
+
+// -----
+
+// What the pieces of a nest are handed: of a buffer the pointer that they read,
+// not all that describes it. Then nobody reads the rest of the arguments.
+// CHECK-LABEL: llvm.func @threads(
+// CHECK-SAME: %[[RUN_OF:[^:]+]]: !llvm.ptr, %[[X:[^:]+]]: !llvm.ptr, %[[N:[^:]+]]: i64
+// CHECK: llvm.call @share(%[[RUN_OF]], %[[X]], %[[N]]) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+// CHECK: llvm.func internal @share(%{{.*}}: !llvm.ptr, %[[P:.*]]: !llvm.ptr, %{{.*}}: i64)
+// CHECK: %[[PLACE:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(ptr)>
+// CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[PLACE]][0, 0]
+// CHECK: llvm.store %[[P]], %[[FIELD]]
+// CHECK-NOT: llvm.store
+// CHECK: llvm.call @loopc_rt_parallel_for(
+// CHECK: llvm.func internal @piece(%[[FROM:[^:]+]]: !llvm.ptr,
+// CHECK: %[[READ:.*]] = llvm.getelementptr %[[FROM]][0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr)>
+// CHECK: llvm.load %[[READ]] : !llvm.ptr -> !llvm.ptr
+llvm.func @loopc_rt_parallel_for(!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr)
+llvm.func @threads(%run: !llvm.ptr, %x: !llvm.ptr, %n: i64) {
+  llvm.call @share(%run, %x, %x, %n) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
+  llvm.return
+}
+llvm.func internal @share(%run: !llvm.ptr, %a: !llvm.ptr, %x: !llvm.ptr, %n: i64) attributes {passthrough = ["noinline"]} {
+  %c1 = llvm.mlir.constant(1 : i64) : i64
+  %place = llvm.alloca %c1 x !llvm.struct<(ptr, struct<(ptr, ptr, i64)>)> : (i64) -> !llvm.ptr
+  %s0 = llvm.mlir.poison : !llvm.struct<(ptr, ptr, i64)>
+  %s1 = llvm.insertvalue %a, %s0[0] : !llvm.struct<(ptr, ptr, i64)>
+  %s2 = llvm.insertvalue %x, %s1[1] : !llvm.struct<(ptr, ptr, i64)>
+  %s3 = llvm.insertvalue %n, %s2[2] : !llvm.struct<(ptr, ptr, i64)>
+  %p0 = llvm.getelementptr %place[0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, struct<(ptr, ptr, i64)>)>
+  llvm.store %run, %p0 : !llvm.ptr, !llvm.ptr
+  %p1 = llvm.getelementptr %place[0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, struct<(ptr, ptr, i64)>)>
+  llvm.store %s3, %p1 : !llvm.struct<(ptr, ptr, i64)>, !llvm.ptr
+  %f = llvm.mlir.addressof @piece : !llvm.ptr
+  llvm.call @loopc_rt_parallel_for(%run, %n, %c1, %f, %place) : (!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal @piece(%context: !llvm.ptr, %begin: i64, %end: i64) {
+  %p0 = llvm.getelementptr %context[0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, struct<(ptr, ptr, i64)>)>
+  %run = llvm.load %p0 : !llvm.ptr -> !llvm.ptr
+  %p1 = llvm.getelementptr %context[0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, struct<(ptr, ptr, i64)>)>
+  %s = llvm.load %p1 : !llvm.ptr -> !llvm.struct<(ptr, ptr, i64)>
+  %x = llvm.extractvalue %s[1] : !llvm.struct<(ptr, ptr, i64)>
+  llvm.call @body(%run, %x, %begin) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+  llvm.return
+}
+llvm.func internal @body(%run: !llvm.ptr, %x: !llvm.ptr, %begin: i64) attributes {passthrough = ["noinline"]} {
+  llvm.store %begin, %x : i64, !llvm.ptr
+  llvm.return
+}

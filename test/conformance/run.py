@@ -52,8 +52,9 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
                         "expanded: those, and with it in an operator's function body")  # fmt: skip
     parser.add_argument("--aot", action="store_true", help="compile ahead of time (loopc.aot)")
     parser.add_argument("--engine", default="loopc",
-                        choices=("loopc", "onnxruntime", "reference", "openvino", "loopc-ir"),
-                        help="another engine, for comparison; loopc-ir: loopc on what OpenVINO "
+                        choices=("loopc", "loopc-cuda", "onnxruntime", "reference", "openvino", "loopc-ir"),
+                        help="another engine, for comparison; loopc-cuda: on the first GPU, or "
+                        "what LOOPC_CUDA_DRIVER names; loopc-ir: loopc on what OpenVINO "
                         "writes of the model")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default 2)")
     parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="per case")

@@ -63,6 +63,17 @@ def _loopc(model: ModelProto | str) -> Runner:
     return lambda feeds: session.run(None, feeds)
 
 
+def _loopc_cuda(model: ModelProto | str) -> Runner:
+    """loopc with every nest that can be one as a kernel, however small, on the first GPU."""
+    import loopc
+
+    try:
+        session = loopc.InferenceSession(model, device="cuda:0", min_kernel_work=0)
+    except loopc.CompileError as error:
+        raise CompileFailedError(str(error), error.code) from error
+    return lambda feeds: session.run(None, feeds)
+
+
 def _loopc_aot(model: ModelProto | str) -> Runner:
     import loopc
     import loopc.aot
@@ -164,6 +175,7 @@ def _loopc_ir(model: ModelProto | str) -> Runner:
 ENGINES: dict[str, Callable[[ModelProto | str], Runner]] = {
     "loopc": _loopc,
     "loopc-aot": _loopc_aot,
+    "loopc-cuda": _loopc_cuda,
     "onnxruntime": _onnxruntime,
     "reference": _reference,
     "openvino": _openvino,

@@ -11,6 +11,7 @@ A process opens one CUDA driver, and keeps it. ``python cuda_cases.py NAME`` run
 the function NAME, with whatever driver the environment names.
 """
 
+import ctypes
 import os
 import pathlib
 import sys
@@ -63,6 +64,14 @@ class Foreign:
     def __dlpack__(self, stream: Any = None) -> Any:
         self.streams.append(stream)
         return self.tensor.__dlpack__()
+
+
+def driver_counts() -> dict[str, int]:
+    """What the driver of test/cuda has counted: fake_cuda_statistics_t."""
+    words = (ctypes.c_uint64 * 64)()
+    ctypes.CDLL(os.environ["LOOPC_CUDA_DRIVER"]).fake_cuda_statistics(words)
+    # Five counts, then a table [from][to] of copies and one of their bytes.
+    return {"launches": words[1], "to device": words[5 + 1], "to host": words[5 + 3]}
 
 
 def providers() -> None:
@@ -282,6 +291,30 @@ def loops_and_checks() -> None:
     session.run(None, feeds)
 
 
+def nothing_is_copied() -> None:
+    text = """<ir_version: 9, opset_import: ["" : 18]>
+        sums (float[n] x, int64 m) => (float[n] y) {
+          yes = Constant<value: tensor = bool {1}>()
+          y = Loop(m, yes, x) <body = step (int64 k, bool c, float[n] a)
+              => (bool d, float[n] b) {
+            d = Identity(c)
+            b = Add(a, x)
+          }>
+        }"""
+    model = onnx.parser.parse_model(text)
+    session = loopc.InferenceSession(model, device="cuda", device_outputs=True)
+    feeds = {"x": X, "m": np.array(3)}
+    (feeds["x"],) = session.run(None, feeds)
+    before = driver_counts()
+    (y,) = session.run(None, feeds)
+    after = driver_counts()
+    np.testing.assert_array_equal(y.numpy(), X * 16)
+    # The model has no checks, of which there would be something to read.
+    assert after["launches"] - before["launches"] == 1
+    assert after["to device"] == before["to device"]
+    assert after["to host"] == before["to host"]
+
+
 def shared_library() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.so"
@@ -330,6 +363,34 @@ def threads() -> None:
     for worker in workers:
         worker.join()
     assert not problems
+
+
+def states() -> None:
+    # Imported here: the other cases need no OpenVINO.
+    import openvino.opset16 as op
+    from openvino_models import param
+    from test_openvino_state import save, stateful, variable
+
+    x = param([4], "x")
+    total = variable("total", [4])
+    after = op.add(op.read_value(total), x)
+    made = stateful([after], [x], [op.assign(after, total)])
+    with tempfile.TemporaryDirectory() as folder:
+        path = save(made, pathlib.Path(folder))
+        session = loopc.InferenceSession(path, device="cuda", device_outputs=True)
+    ones = np.ones(4, np.float32)
+    for step in range(1, 4):
+        (y,) = session.run(None, {"x": ones})
+        y = y.numpy() if isinstance(y, loopc.DeviceTensor) else y
+        np.testing.assert_array_equal(y, ones * step)
+    # States stay where the runs are; what is asked for is a copy.
+    np.testing.assert_array_equal(session.get_state()["total"], ones * 3)
+    (y,) = session.run(None, {"x": ones})
+    session.set_state({"total": y})
+    np.testing.assert_array_equal(session.get_state()["total"], ones * 4)
+    session.reset_state()
+    (y,) = session.run(None, {"x": ones}, loopc.RunOptions(device_outputs=False))
+    np.testing.assert_array_equal(y, ones)
 
 
 def no_driver() -> None:

@@ -155,10 +155,13 @@ def test_reduction_of_large_angles(op: str, count: int) -> None:
         assert errors.max() <= BOUND, values[np.argmax(errors)]
 
 
-@pytest.mark.parametrize("op", ["Sin", "Tan", "Tanh", "Elu"])
-def test_zero_keeps_its_sign(op: str) -> None:
-    zeros = np.array([0.0, -0.0] * 20, np.float32)
-    actual = session_of(op, TensorProto.FLOAT).run(None, {"x": zeros})[0]
+@pytest.mark.parametrize("type_name", ["float16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "op", ["Asin", "Asinh", "Atan", "Atanh", "Elu", "Erf", "Sin", "Sinh", "Tan", "Tanh"]
+)
+def test_zero_keeps_its_sign(op: str, type_name: str) -> None:
+    zeros = np.array([0.0, -0.0] * 20, type_name)
+    actual = session_of(op, TYPES[type_name]).run(None, {"x": zeros})[0]
     np.testing.assert_array_equal(np.signbit(actual), np.signbit(zeros))
 
 

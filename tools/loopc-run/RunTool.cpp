@@ -111,9 +111,7 @@ public:
     settings.num_threads = options.threads;
     settings.memory_limit = options.memoryLimit;
     settings.statistics = &statistics;
-    // A model of which the CPU computes all knows no device.
-    if (options.device && loopc_session_uses_device(session))
-      settings.device = *options.device;
+    settings.device = options.device.value_or(0);
   }
 
   /// Runs once and copies the outputs.

@@ -74,11 +74,13 @@ TEST_F(ApiTest, handlesThatAreNone) {
   EXPECT_EQ(cuStreamSynchronize(no), CUDA_ERROR_INVALID_HANDLE);
   EXPECT_EQ(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, no, nullptr, nullptr),
             CUDA_ERROR_INVALID_HANDLE);
-  EXPECT_EQ(cuModuleGetFunction(&other, module, "missing"), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(cuModuleGetFunction(&other, module, "missing"),
+            CUDA_ERROR_NOT_FOUND);
   EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
   EXPECT_EQ(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
-  EXPECT_EQ(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
-            CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(
+      cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+      CUDA_ERROR_INVALID_HANDLE);
   CUevent event;
   ASSERT_EQ(cuEventCreate(&event, 0), CUDA_SUCCESS);
   EXPECT_EQ(cuEventDestroy_v2(event), CUDA_SUCCESS);
@@ -154,7 +156,8 @@ TEST_F(ApiTest, copiesAndFills) {
 }
 
 TEST_F(ApiTest, streamsAndEvents) {
-  CUdeviceptr a = upload(std::vector<uint32_t>{1}), b = upload(std::vector<uint32_t>{2});
+  CUdeviceptr a = upload(std::vector<uint32_t>{1}),
+              b = upload(std::vector<uint32_t>{2});
   CUstream first, second;
   CUevent event;
   ASSERT_EQ(cuStreamCreate(&first, 1), CUDA_SUCCESS);
@@ -168,7 +171,6 @@ TEST_F(ApiTest, streamsAndEvents) {
   ASSERT_EQ(cuMemcpyDtoHAsync_v2(&before, a, 4, second), CUDA_SUCCESS);
   ASSERT_EQ(cuStreamSynchronize(second), CUDA_SUCCESS);
   EXPECT_EQ(before, 1u);
-  EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY);
   ASSERT_EQ(cuStreamWaitEvent(second, event, 0), CUDA_SUCCESS);
   ASSERT_EQ(cuMemcpyDtoHAsync_v2(&after, a, 4, second), CUDA_SUCCESS);
   ASSERT_EQ(cuStreamSynchronize(second), CUDA_SUCCESS);
@@ -184,6 +186,38 @@ TEST_F(ApiTest, streamsAndEvents) {
   EXPECT_EQ(cuStreamDestroy_v2(first), CUDA_ERROR_INVALID_HANDLE);
 }
 
+TEST_F(ApiTest, askingAndStopping) {
+  // A kernel that ends when the host says so.
+  ASSERT_EQ(load(entry("ld.param.b64 %d1, [p0]; ld.param.b64 %d2, [p1];\n"
+                       "L: red.global.add.u32 [%d2], 1;\n"
+                       "ld.acquire.sys.global.b32 %r1, [%d1];\n"
+                       "setp.eq.s32 %p1, %r1, 0; @%p1 bra L;",
+                       2)),
+            CUDA_SUCCESS)
+      << error;
+  void *host = nullptr;
+  ASSERT_EQ(cuMemHostAlloc(&host, 4, 0), CUDA_SUCCESS);
+  *static_cast<uint32_t *>(host) = 0;
+  CUdeviceptr count = upload(std::vector<uint32_t>(1));
+  void *params[] = {&host, &count};
+  CUstream stream;
+  CUevent event;
+  ASSERT_EQ(cuStreamCreate(&stream, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventCreate(&event, 2), CUDA_SUCCESS);
+  ASSERT_EQ(cuLaunchKernel(function("k"), 3, 1, 1, 32, 1, 1, 0, stream, params,
+                           nullptr),
+            CUDA_SUCCESS);
+  ASSERT_EQ(cuEventRecord(event, stream), CUDA_SUCCESS);
+  for (int i = 0; i != 3; ++i)
+    EXPECT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+  *static_cast<uint32_t *>(host) = 1;
+  EXPECT_EQ(cuEventQuery(event), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuEventQuery(event), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(stream), CUDA_SUCCESS);
+  EXPECT_GT(download<uint32_t>(count, 1)[0], 1000000u);
+}
+
 TEST_F(ApiTest, theDefaultStreamWaitsForOthers) {
   CUdeviceptr a = upload(std::vector<uint32_t>{1});
   CUstream blocking, free;
@@ -197,18 +231,19 @@ TEST_F(ApiTest, theDefaultStreamWaitsForOthers) {
 }
 
 TEST_F(ApiTest, variablesOfModules) {
-  ASSERT_EQ(load(".version 8.7\n.target sm_90\n.address_size 64\n"
-                 ".global .align 4 .u32 a[3] = {1, 2};\n"
-                 ".visible .const .align 8 .f64 c = 0d3FF8000000000000;\n"
-                 ".global .align 8 .u64 p[2] = {generic(a)+4, a};\n"
-                 ".global .align 8 .b8 q[9] = {0xFF(a), 0xFF00(a), 7};\n"
-                 ".visible .entry k(.param .u64 out) {\n"
-                 ".reg .b64 %d<5>; .reg .b32 %r<5>;\n"
-                 "ld.param.u64 %d1, [out]; ld.global.u64 %d2, [p];\n"
-                 "ld.u32 %r1, [%d2]; ld.const.f64 %d3, [c];\n"
-                 "mov.u64 %d4, a; ld.global.u32 %r2, [%d4+4];\n"
-                 "st.global.u32 [%d1], %r1; st.global.f64 [%d1+8], %d3; ret; }"),
-            CUDA_SUCCESS)
+  ASSERT_EQ(
+      load(".version 8.7\n.target sm_90\n.address_size 64\n"
+           ".global .align 4 .u32 a[3] = {1, 2};\n"
+           ".visible .const .align 8 .f64 c = 0d3FF8000000000000;\n"
+           ".global .align 8 .u64 p[2] = {generic(a)+4, a};\n"
+           ".global .align 8 .u8 q[9] = {0xFF(a), 0xFF00(a), 7};\n"
+           ".visible .entry k(.param .u64 out) {\n"
+           ".reg .b64 %d<5>; .reg .b32 %r<5>;\n"
+           "ld.param.u64 %d1, [out]; ld.global.u64 %d2, [p];\n"
+           "ld.u32 %r1, [%d2]; ld.const.f64 %d3, [c];\n"
+           "mov.u64 %d4, a; ld.global.u32 %r2, [%d4+4];\n"
+           "st.global.u32 [%d1], %r1; st.global.f64 [%d1+8], %d3; ret; }"),
+      CUDA_SUCCESS)
       << error;
   CUdeviceptr a = 0, q = 0, out = upload(std::vector<uint64_t>(2));
   size_t bytes = 0;
@@ -223,7 +258,8 @@ TEST_F(ApiTest, variablesOfModules) {
   auto got = download<uint64_t>(out, 2);
   EXPECT_EQ(uint32_t(got[0]), 2u);
   EXPECT_EQ(std::bit_cast<double>(got[1]), 1.5);
-  EXPECT_EQ(cuModuleGetGlobal_v2(&a, &bytes, module, "b"), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(cuModuleGetGlobal_v2(&a, &bytes, module, "b"),
+            CUDA_ERROR_NOT_FOUND);
 }
 
 TEST_F(ApiTest, kernelsShareNoMoreThanTheyUse) {
@@ -238,22 +274,24 @@ TEST_F(ApiTest, kernelsShareNoMoreThanTheyUse) {
   int bytes[3] = {};
   const char *names[] = {"ka", "kb", "kn"};
   for (int i = 0; i != 3; ++i)
-    ASSERT_EQ(cuFuncGetAttribute(&bytes[i], 1, function(names[i])), CUDA_SUCCESS);
+    ASSERT_EQ(cuFuncGetAttribute(&bytes[i], 1, function(names[i])),
+              CUDA_SUCCESS);
   EXPECT_EQ(bytes[0], 116);
   EXPECT_EQ(bytes[1], 200);
   EXPECT_EQ(bytes[2], 0);
 }
 
 TEST_F(ApiTest, parametersOfLaunches) {
-  ASSERT_EQ(load(".version 8.7\n.target sm_90\n.address_size 64\n"
-                 ".entry k(.param .u8 a, .param .u64 .ptr .global .align 4 out,\n"
-                 " .param .align 4 .b8 s[12], .param .f32 f) {\n"
-                 ".reg .b64 %d<3>; .reg .b32 %r<5>; .reg .b16 %h;\n"
-                 "ld.param.u8 %h, [a]; ld.param.u64 %d1, [out];\n"
-                 "ld.param.b32 %r1, [s+8]; ld.param.b32 %r2, [f];\n"
-                 "cvt.u32.u16 %r3, %h; add.s32 %r4, %r1, %r3;\n"
-                 "st.global.b32 [%d1], %r4; st.global.b32 [%d1+4], %r2; ret; }"),
-            CUDA_SUCCESS)
+  ASSERT_EQ(
+      load(".version 8.7\n.target sm_90\n.address_size 64\n"
+           ".entry k(.param .u8 a, .param .u64 .ptr .global .align 4 out,\n"
+           " .param .align 4 .b8 s[12], .param .f32 f) {\n"
+           ".reg .b64 %d<3>; .reg .b32 %r<5>; .reg .b16 %h;\n"
+           "ld.param.u8 %h, [a]; ld.param.u64 %d1, [out];\n"
+           "ld.param.b32 %r1, [s+8]; ld.param.b32 %r2, [f];\n"
+           "cvt.u32.u16 %r3, %h; add.s32 %r4, %r1, %r3;\n"
+           "st.global.b32 [%d1], %r4; st.global.b32 [%d1+4], %r2; ret; }"),
+      CUDA_SUCCESS)
       << error;
   uint8_t a = 5;
   CUdeviceptr out = upload(std::vector<uint32_t>(2));
@@ -274,8 +312,8 @@ TEST_F(ApiTest, parametersOfLaunches) {
     float f;
   } buffer = {6, out, {1, 2, 4}, 2};
   size_t size = sizeof buffer;
-  void *extra[] = {reinterpret_cast<void *>(1), &buffer, reinterpret_cast<void *>(2),
-                   &size, nullptr};
+  void *extra[] = {reinterpret_cast<void *>(1), &buffer,
+                   reinterpret_cast<void *>(2), &size, nullptr};
   ASSERT_EQ(cuLaunchKernel(function("k"), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr,
                            extra),
             CUDA_SUCCESS);
@@ -310,6 +348,48 @@ TEST_F(ApiTest, statistics) {
   EXPECT_EQ(s.live_allocations, 0u);
   EXPECT_EQ(s.live_bytes, 0u);
   EXPECT_EQ(s.live_modules, 1u);
+}
+
+TEST_F(ApiTest, printing) {
+  ASSERT_EQ(
+      load(".version 8.7\n.target sm_90\n.address_size 64\n"
+           ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 "
+           "b);\n"
+           ".global .align 1 .b8 f[18] = {37, 100, 32, 37, 46, 50, 102, 32, "
+           "37, 115,"
+           " 32, 37, 108, 100, 37, 37, 10, 0};\n" // "%d %.2f %s %ld%%\n"
+           ".global .align 1 .b8 s[3] = {79, 75, 0};\n"
+           ".entry k(.param .u64 out) {\n"
+           ".local .align 8 .b8 l[32]; .reg .b64 %d<9>; .reg .b32 %r<3>;\n"
+           "mov.b64 %d1, l; cvta.local.u64 %d2, %d1; mov.b32 %r1, -7;\n"
+           "st.local.b32 [%d1], %r1; mov.b64 %d3, 0d400C000000000000;\n"
+           "st.local.b64 [%d1+8], %d3; mov.b64 %d4, s; cvta.global.u64 %d4, "
+           "%d4;\n"
+           "st.local.b64 [%d1+16], %d4; mov.b64 %d5, 12345678901;\n"
+           "st.local.b64 [%d1+24], %d5; mov.b64 %d6, f; cvta.global.u64 %d6, "
+           "%d6;\n"
+           "{ .param .b64 p0; .param .b64 p1; .param .b32 q;\n"
+           "st.param.b64 [p0], %d6; st.param.b64 [p1], %d2;\n"
+           "call.uni (q), vprintf, (p0, p1); ld.param.b32 %r2, [q]; } ret; }"),
+      CUDA_SUCCESS)
+      << error;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run("k", 1, 2, {0}), CUDA_SUCCESS) << fake_cuda_last_fault();
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            "-7 3.50 OK 12345678901%\n-7 3.50 OK 12345678901%\n");
+}
+
+TEST_F(ApiTest, summary) {
+  upload(std::vector<int>(5));
+  EXPECT_EXIT(
+      {
+        fake_cuda_set("LOOPC_FAKE_CUDA_SUMMARY", "1");
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "copies from host to device: 1, 20 bytes\n"
+      "allocations of device memory: 1, freed: 0\n"
+      "peak bytes: 20\nleaked allocations: 1\nleaked bytes: 20\n");
 }
 
 TEST_F(ApiTest, log) {

@@ -1,4 +1,5 @@
-//===- FakeCudaTest.h - What the tests of the fake driver share  -*- C++ -*-===//
+//===- FakeCudaTest.h - What the tests of the fake driver share  -*- C++
+//-*-===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -92,12 +93,12 @@ inline std::string entry(const std::string &body, unsigned params = 1,
                          const std::string &before = "",
                          const std::string &target = "sm_90") {
   std::string text = ".version 8.7\n.target " + target +
-                     "\n.address_size 64\n" + before +
-                     "\n.visible .entry k(";
+                     "\n.address_size 64\n" + before + "\n.visible .entry k(";
   for (unsigned i = 0; i != params; ++i)
     text += (i ? ", .param .u64 p" : ".param .u64 p") + std::to_string(i);
-  return text + ")\n{\n.reg .pred %p<20>;\n.reg .b16 %h<40>;\n"
-                ".reg .b32 %r<40>;\n.reg .b64 %d<40>;\n.reg .b128 %q<4>;\n" +
+  return text +
+         ")\n{\n.reg .pred %p<20>;\n.reg .b16 %h<40>;\n"
+         ".reg .b32 %r<40>;\n.reg .b64 %d<40>;\n.reg .b128 %q<4>;\n" +
          body + "\nret;\n}\n";
 }
 

@@ -20,11 +20,12 @@ class FaultTest : public FakeCudaTest {
 protected:
   /// Runs a kernel that is wrong; its first argument is the pointer. The
   /// context is new afterwards.
-  CUresult fault(const std::string &body, uint64_t pointer, unsigned threads = 1,
-                 const std::string &before = "") {
-    EXPECT_EQ(load(entry("ld.param.b64 %d1, [p0]; mov.u32 %r0, %tid.x;\n" + body, 1,
-                         before)),
-              CUDA_SUCCESS)
+  CUresult fault(const std::string &body, uint64_t pointer,
+                 unsigned threads = 1, const std::string &before = "") {
+    EXPECT_EQ(
+        load(entry("ld.param.b64 %d1, [p0]; mov.u32 %r0, %tid.x;\n" + body, 1,
+                   before)),
+        CUDA_SUCCESS)
         << error;
     CUresult result = run("k", 1, threads, {pointer});
     if (result) {
@@ -35,7 +36,9 @@ protected:
     return result;
   }
 
-  CUdeviceptr words(unsigned count) { return upload(std::vector<uint32_t>(count)); }
+  CUdeviceptr words(unsigned count) {
+    return upload(std::vector<uint32_t>(count));
+  }
 };
 
 TEST_F(FaultTest, accessOutsideOfAnAllocation) {
@@ -44,7 +47,8 @@ TEST_F(FaultTest, accessOutsideOfAnAllocation) {
   ASSERT_EQ(fault("ld.global.b32 %r1, [%d1+20];", pointer),
             CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("kernel 'k'"));
-  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("ld.global.b32: read of 4 bytes"));
+  EXPECT_THAT(fake_cuda_last_fault(),
+              HasSubstr("ld.global.b32: read of 4 bytes"));
   EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("20 bytes"));
 }
 
@@ -108,6 +112,27 @@ TEST_F(FaultTest, copiesOutsideOfAnAllocation) {
   EXPECT_EQ(cuMemsetD8_v2(pointer, 0, 17), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(FaultTest, copiesOfMemoryThatWasFreed) {
+  CUdeviceptr pointer = words(4);
+  void *pinned = nullptr;
+  ASSERT_EQ(cuMemHostAlloc(&pinned, 16, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemcpyHtoDAsync_v2(pointer, pinned, 16, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemFreeHost(pinned), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("memory that has been freed"));
+}
+
+TEST_F(FaultTest, kernelsThatNeedTooMuch) {
+  EXPECT_EQ(load(entry(".local .b8 l[600000];")), CUDA_ERROR_INVALID_PTX);
+  EXPECT_THAT(error, HasSubstr("local memory"));
+  EXPECT_EQ(load(entry("ld.shared.b32 %r1, [s];", 1, ".shared .b32 s[20000];")),
+            CUDA_ERROR_INVALID_PTX);
+  EXPECT_THAT(error, HasSubstr("more than 48 KiB"));
+  EXPECT_EQ(load(entry("", 1, ".global .b8 g[999999999999];")),
+            CUDA_ERROR_INVALID_PTX);
+  EXPECT_THAT(error, HasSubstr("no memory for 'g'"));
+}
+
 TEST_F(FaultTest, traps) {
   EXPECT_EQ(fault("trap;", 0), CUDA_ERROR_LAUNCH_FAILED);
 }
@@ -127,10 +152,11 @@ TEST_F(FaultTest, lanesThatNeverCome) {
 
 TEST_F(FaultTest, spinningWithoutProgress) {
   fake_cuda_set("LOOPC_FAKE_CUDA_SPIN", "1");
-  EXPECT_EQ(fault("L: ld.volatile.global.b32 %r1, [%d1]; setp.eq.s32 %p1, %r1, 0;\n"
-                  "@%p1 bra L;",
-                  words(1), 4),
-            CUDA_ERROR_LAUNCH_TIMEOUT);
+  EXPECT_EQ(
+      fault("L: ld.volatile.global.b32 %r1, [%d1]; setp.eq.s32 %p1, %r1, 0;\n"
+            "@%p1 bra L;",
+            words(1), 4),
+      CUDA_ERROR_LAUNCH_TIMEOUT);
   EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("makes no progress"));
 }
 
@@ -144,8 +170,9 @@ TEST_F(FaultTest, cooperativeLaunchesThatAreTooLarge) {
   ASSERT_EQ(load(entry("")), CUDA_SUCCESS) << error;
   CUfunction kernel = function("k");
   int blocks = 0, processors = 0;
-  ASSERT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 0),
-            CUDA_SUCCESS);
+  ASSERT_EQ(
+      cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 256, 0),
+      CUDA_SUCCESS);
   ASSERT_EQ(cuDeviceGetAttribute(&processors, 16, 0), CUDA_SUCCESS);
   EXPECT_EQ(blocks, 8);
   uint64_t nothing = 0;
@@ -154,8 +181,8 @@ TEST_F(FaultTest, cooperativeLaunchesThatAreTooLarge) {
   EXPECT_EQ(cuLaunchCooperativeKernel(kernel, most, 1, 1, 256, 1, 1, 0, nullptr,
                                       params),
             CUDA_SUCCESS);
-  EXPECT_EQ(cuLaunchCooperativeKernel(kernel, most + 1, 1, 1, 256, 1, 1, 0, nullptr,
-                                      params),
+  EXPECT_EQ(cuLaunchCooperativeKernel(kernel, most + 1, 1, 1, 256, 1, 1, 0,
+                                      nullptr, params),
             CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
   // Shared memory counts.
   ASSERT_EQ(cuFuncSetAttribute(kernel, 8, 100 << 10), CUDA_SUCCESS);
@@ -173,8 +200,8 @@ TEST_F(FaultTest, shapesOfLaunches) {
             CUDA_SUCCESS)
       << error;
   auto launch = [&](const char *name, unsigned x, unsigned y, unsigned shared) {
-    return cuLaunchKernel(function(name), 1, 1, 1, x, y, 1, shared, nullptr, nullptr,
-                          nullptr);
+    return cuLaunchKernel(function(name), 1, 1, 1, x, y, 1, shared, nullptr,
+                          nullptr, nullptr);
   };
   EXPECT_EQ(launch("a", 64, 1, 0), CUDA_SUCCESS);
   EXPECT_EQ(launch("a", 65, 1, 0), CUDA_ERROR_INVALID_VALUE);
@@ -216,6 +243,45 @@ TEST_F(FaultTest, workWaitsForASynchronisation) {
                            nullptr),
             CUDA_SUCCESS);
   EXPECT_EQ(value, 2u);
+}
+
+TEST_F(FaultTest, managedMemoryIsGuarded) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_GUARD", "1");
+  CUdeviceptr pointer = 0, later = 0;
+  ASSERT_EQ(cuMemAllocManaged(&pointer, 8000, 1), CUDA_SUCCESS);
+  auto &value = *reinterpret_cast<volatile uint32_t *>(pointer);
+  value = 1;
+  ASSERT_EQ(load(entry("ld.param.b64 %d1, [p0]; red.global.add.u32 [%d1], 1;")),
+            CUDA_SUCCESS);
+  CUfunction kernel = function("k");
+  void *params[] = {&pointer};
+  ASSERT_EQ(
+      cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr),
+      CUDA_SUCCESS);
+  EXPECT_DEATH(value = 5, "");
+  ASSERT_EQ(cuMemAllocManaged(&later, 4, 1), CUDA_SUCCESS);
+  *reinterpret_cast<volatile uint32_t *>(later) = 2;
+  ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(value, 2u);
+}
+
+TEST_F(FaultTest, failedAssertions) {
+  ASSERT_EQ(
+      load(entry("{ .param .b64 a; .param .b64 b; .param .b32 c;\n"
+                 ".param .b64 d; .param .b64 e; mov.b64 %d1, text;\n"
+                 "mov.b32 %r1, 12; st.param.b64 [a], %d1;\n"
+                 "st.param.b64 [b], %d1; st.param.b32 [c], %r1;\n"
+                 "st.param.b64 [d], %d1; st.param.b64 [e], 1;\n"
+                 "call.uni __assertfail, (a, b, c, d, e); }",
+                 1,
+                 ".extern .func __assertfail(.param .b64 a, .param .b64 b,\n"
+                 " .param .b32 c, .param .b64 d, .param .b64 e);\n"
+                 ".global .b8 text[3] = {110, 111, 0};")),
+      CUDA_SUCCESS)
+      << error;
+  EXPECT_EQ(run("k", 1, 1, {0}), CUDA_ERROR_ASSERT);
+  EXPECT_THAT(fake_cuda_last_fault(),
+              HasSubstr("no:12: no: assertion 'no' failed"));
 }
 
 TEST_F(FaultTest, aNewContextForgetsTheError) {
@@ -269,7 +335,8 @@ TEST_F(FaultTest, chipsAndDriversThatDoNotFit) {
   EXPECT_THAT(error, HasSubstr("for sm_90"));
   EXPECT_EQ(load(entry("", 1, "", "sm_80")), CUDA_SUCCESS);
   fake_cuda_set("LOOPC_FAKE_CUDA_VERSION", "12020");
-  EXPECT_EQ(load(entry("", 1, "", "sm_80")), CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+  EXPECT_EQ(load(entry("", 1, "", "sm_80")),
+            CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
   EXPECT_THAT(error, HasSubstr("PTX 8.7 is newer than the driver"));
 }
 

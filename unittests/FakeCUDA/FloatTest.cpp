@@ -8,6 +8,7 @@
 
 #include "Snippet.h"
 
+#include <cfenv>
 #include <cmath>
 
 namespace {
@@ -28,7 +29,9 @@ TEST_F(FloatTest, arithmetic) {
       {"add.rn.f64 %d9, %d0, %d1;", {d(0.1), d(0.2)}, d(0.1 + 0.2)},
       {"add.rz.f32 %r9, %r0, %r1;", {f(1), f(0x1.8p-24f)}, f(1)},
       {"add.rp.f32 %r9, %r0, %r1;", {f(1), f(0x1p-30f)}, f(0x1.000002p0f)},
-      {"add.rm.f64 %d9, %d0, %d1;", {d(1), d(-0x1p-60)}, d(0x1.fffffffffffffp-1)},
+      {"add.rm.f64 %d9, %d0, %d1;",
+       {d(1), d(-0x1p-60)},
+       d(0x1.fffffffffffffp-1)},
       {"add.f32 %r9, %r0, %r1;", {f(tiny), f(0)}, f(tiny)},
       {"add.ftz.f32 %r9, %r0, %r1;", {f(tiny), f(0)}, f(0)},
       {"add.sat.f32 %r9, %r0, %r1;", {f(3), f(1)}, f(1)},
@@ -207,9 +210,18 @@ TEST_F(FloatTest, halvesRoundAsTheProcessorDoes) {
   for (size_t i = 0; i != values.size(); i += 2) {
     float from = std::bit_cast<float>(values[i]);
     auto half = static_cast<_Float16>(from);
-    uint16_t expected = std::isnan(from) ? 0x7FFF : std::bit_cast<uint16_t>(half);
+    uint16_t expected =
+        std::isnan(from) ? 0x7FFF : std::bit_cast<uint16_t>(half);
     ASSERT_EQ(got[i + 1] & 0xFFFF, expected) << from;
   }
+}
+
+TEST_F(FloatTest, theRoundingOfTheProgramDoesNotMatter) {
+  std::fesetround(FE_UPWARD);
+  check({{"add.f32 %r9, %r0, %r1;", {f(1), f(0x1p-30f)}, f(1)},
+         {"cvt.rn.f32.f64 %r9, %d0;", {d(1 + 0x1p-40)}, f(1)}});
+  EXPECT_EQ(std::fegetround(), FE_UPWARD);
+  std::fesetround(FE_TONEAREST);
 }
 
 TEST_F(FloatTest, pairsOfSinglePrecision) {
@@ -224,7 +236,9 @@ TEST_F(FloatTest, pairsOfSinglePrecision) {
        {pair(1, 2), pair(3, 5), pair(10, 20)},
        pair(13, 30)},
       {"add.f32.f16 %r9, %h0, %r1;", {0x3C00, f(0.1f)}, f(1.1f)},
-      {"fma.rn.f32.bf16 %r9, %h0, %h1, %r2;", {0x4000, 0x4040, f(0.5f)}, f(6.5f)},
+      {"fma.rn.f32.bf16 %r9, %h0, %h1, %r2;",
+       {0x4000, 0x4040, f(0.5f)},
+       f(6.5f)},
   });
 }
 

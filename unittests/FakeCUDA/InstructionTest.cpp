@@ -59,9 +59,7 @@ TEST_F(InstructionTest, arithmetic) {
       {"add.cc.s64 %d8, %d0, %d1; addc.cc.s64 %d9, %d2, %d3;",
        {kOnes, 1, 5, 6},
        12},
-      {"sub.cc.u32 %r8, %r0, %r1; subc.u32 %r9, %r2, %r3;",
-       {0, 1, 6, 5},
-       0},
+      {"sub.cc.u32 %r8, %r0, %r1; subc.u32 %r9, %r2, %r3;", {0, 1, 6, 5}, 0},
       {"mad.lo.cc.u32 %r8, %r0, %r1, %r2; madc.hi.u32 %r9, %r0, %r1, %r3;",
        {kOnes32, 2, 2, 0},
        2},
@@ -142,7 +140,9 @@ TEST_F(InstructionTest, comparisonsAndSelections) {
       {"setp.lt.f16x2 %p8|%p9, %r0, %r1;", {0x38003C00, 0x3C003C00}, 1},
       {"set.lt.u32.s32 %r9, %r0, %r1;", {1, 2}, kOnes32},
       {"set.lt.f32.f32 %r9, %r0, %r1;", {0, one}, one},
-      {"set.gt.f16x2.f16x2 %r9, %r0, %r1;", {0x3C003800, 0x38003800}, 0x3C000000},
+      {"set.gt.f16x2.f16x2 %r9, %r0, %r1;",
+       {0x3C003800, 0x38003800},
+       0x3C000000},
       {"setp.ne.s32 %p1, %r0, 0; selp.b32 %r9, %r1, %r2, %p1;", {1, 5, 6}, 5},
       {"setp.ne.s32 %p1, %r0, 0; selp.f64 %d9, %d1, 0d3FF0000000000000, %p1;",
        {0, 5},
@@ -218,7 +218,8 @@ TEST_F(InstructionTest, everyThreadHasItsOwnRegisters) {
 
 TEST_F(InstructionTest, anUnknownInstructionIsAnErrorWhenLoading) {
   EXPECT_EQ(load(entry("frobnicate.b32 %r1, %r2;")), CUDA_ERROR_INVALID_PTX);
-  EXPECT_THAT(error, testing::HasSubstr("frobnicate.b32': unknown instruction"));
+  EXPECT_THAT(error,
+              testing::HasSubstr("frobnicate.b32': unknown instruction"));
   EXPECT_EQ(load(entry("add.sparkling.s32 %r1, %r2, %r3;")),
             CUDA_ERROR_INVALID_PTX);
   EXPECT_THAT(error, testing::HasSubstr("unknown modifier '.sparkling'"));

@@ -48,7 +48,8 @@ protected:
     std::vector<uint64_t> memory = snippet.inputs;
     memory.resize(5);
     CUdeviceptr pointer = upload(memory);
-    EXPECT_EQ(run("k", 1, 1, {pointer}), CUDA_SUCCESS) << fake_cuda_last_fault();
+    EXPECT_EQ(run("k", 1, 1, {pointer}), CUDA_SUCCESS)
+        << fake_cuda_last_fault();
     uint64_t result = download<uint64_t>(pointer, 5)[4];
     EXPECT_EQ(cuMemFree_v2(pointer), CUDA_SUCCESS);
     EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);

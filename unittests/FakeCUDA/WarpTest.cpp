@@ -58,20 +58,22 @@ TEST_F(WarpTest, shuffles) {
 
 TEST_F(WarpTest, votesAndMatches) {
   std::vector<uint32_t> input = counting(32);
-  auto got = words("setp.lt.u32 %p1, %r1, 5; vote.sync.ballot.b32 %r9, %p1, -1;",
-                   input);
+  auto got = words(
+      "setp.lt.u32 %p1, %r1, 5; vote.sync.ballot.b32 %r9, %p1, -1;", input);
   EXPECT_THAT(got, testing::Each(0x1Fu));
-  got = words("setp.lt.u32 %p1, %r1, 5; vote.sync.all.pred %p2, %p1, 0xF;\n"
-              "vote.sync.any.pred %p3, !%p1, 0xF; vote.sync.uni.pred %p4, %p1, 0xF;"
-              "\nselp.b32 %r2, 1, 0, %p2; selp.b32 %r3, 2, 0, %p3;\n"
-              "selp.b32 %r4, 4, 0, %p4; add.s32 %r9, %r2, %r3;\n"
-              "add.s32 %r9, %r9, %r4;",
-              counting(4));
+  got = words(
+      "setp.lt.u32 %p1, %r1, 5; vote.sync.all.pred %p2, %p1, 0xF;\n"
+      "vote.sync.any.pred %p3, !%p1, 0xF; vote.sync.uni.pred %p4, %p1, 0xF;"
+      "\nselp.b32 %r2, 1, 0, %p2; selp.b32 %r3, 2, 0, %p3;\n"
+      "selp.b32 %r4, 4, 0, %p4; add.s32 %r9, %r2, %r3;\n"
+      "add.s32 %r9, %r9, %r4;",
+      counting(4));
   EXPECT_THAT(got, testing::Each(5u));
   got = words("and.b32 %r2, %r1, 1; match.any.sync.b32 %r9, %r2, -1;", input);
   EXPECT_EQ(got[0], 0x55555555u);
   EXPECT_EQ(got[1], 0xAAAAAAAAu);
-  got = words("match.all.sync.b32 %r9|%p1, %r1, -1; @%p1 mov.b32 %r9, 7;", input);
+  got =
+      words("match.all.sync.b32 %r9|%p1, %r1, -1; @%p1 mov.b32 %r9, 7;", input);
   EXPECT_THAT(got, testing::Each(0u));
   got = words("mov.b32 %r9, 0; setp.lt.u32 %p2, %r0, 3; @%p2 bra E;\n"
               "elect.sync %r9|%p1, 0xFFFFFFF8; @!%p1 mov.b32 %r9, 50; E:",
@@ -85,52 +87,56 @@ TEST_F(WarpTest, reductionsOfAWarp) {
               testing::Each(496u));
   EXPECT_THAT(words("redux.sync.max.u32 %r9, %r1, -1;", counting(32)),
               testing::Each(31u));
-  EXPECT_THAT(words("neg.s32 %r2, %r1; redux.sync.min.s32 %r9, %r2, -1;",
-                    counting(20)),
-              testing::Each(uint32_t(-19)));
+  EXPECT_THAT(
+      words("neg.s32 %r2, %r1; redux.sync.min.s32 %r9, %r2, -1;", counting(20)),
+      testing::Each(uint32_t(-19)));
   EXPECT_THAT(words("redux.sync.xor.b32 %r9, %r1, -1;", counting(32)),
               testing::Each(0u));
 }
 
 TEST_F(WarpTest, sharedMemoryAndBarriers) {
   // Reverses a block through shared memory, which begins with poison.
-  auto got = words("mul.lo.u32 %r2, %r0, 4; mov.b32 %r3, s; add.s32 %r4, %r3, %r2;\n"
-                   "ld.shared.b32 %r7, [%r4];\n"
-                   "st.shared.b32 [%r4], %r1; bar.sync 0;\n"
-                   "sub.s32 %r5, 508, %r2; add.s32 %r6, %r3, %r5;\n"
-                   "ld.shared.b32 %r8, [%r6]; setp.eq.u32 %p1, %r7, 0xA5A5A5A5;\n"
-                   "selp.b32 %r9, %r8, 0, %p1;",
-                   counting(128), ".shared .align 4 .b8 s[512];");
+  auto got =
+      words("mul.lo.u32 %r2, %r0, 4; mov.b32 %r3, s; add.s32 %r4, %r3, %r2;\n"
+            "ld.shared.b32 %r7, [%r4];\n"
+            "st.shared.b32 [%r4], %r1; bar.sync 0;\n"
+            "sub.s32 %r5, 508, %r2; add.s32 %r6, %r3, %r5;\n"
+            "ld.shared.b32 %r8, [%r6]; setp.eq.u32 %p1, %r7, 0xA5A5A5A5;\n"
+            "selp.b32 %r9, %r8, 0, %p1;",
+            counting(128), ".shared .align 4 .b8 s[512];");
   for (unsigned i = 0; i != 128; ++i)
     EXPECT_EQ(got[i], 127 - i);
   got = words("setp.lt.u32 %p1, %r1, 50; bar.red.popc.u32 %r9, 0, %p1;",
               counting(96));
   EXPECT_THAT(got, testing::Each(50u));
-  got = words("setp.lt.u32 %p1, %r1, 50; barrier.cta.red.and.pred %p2, 1, 32, %p1;"
-              "\nselp.b32 %r9, 1, 0, %p2;",
-              counting(32));
+  got = words(
+      "setp.lt.u32 %p1, %r1, 50; barrier.cta.red.and.pred %p2, 1, 32, %p1;"
+      "\nselp.b32 %r9, 1, 0, %p2;",
+      counting(32));
   EXPECT_THAT(got, testing::Each(1u));
 }
 
 TEST_F(WarpTest, barriersForSomeOfTheThreads) {
   // The first warp waits for what the second, which goes on, has stored.
-  auto got = words("mov.b32 %r9, 0; setp.lt.u32 %p1, %r0, 32; @%p1 bra W;\n"
-                   "mov.b32 %r2, 77; st.shared.b32 [s], %r2; bar.arrive 3, 64;\n"
-                   "bra E; W: bar.sync 3, 64; ld.shared.b32 %r9, [s]; E:",
-                   counting(64), ".shared .align 4 .b8 s[4];");
+  auto got =
+      words("mov.b32 %r9, 0; setp.lt.u32 %p1, %r0, 32; @%p1 bra W;\n"
+            "mov.b32 %r2, 77; st.shared.b32 [s], %r2; bar.arrive 3, 64;\n"
+            "bra E; W: bar.sync 3, 64; ld.shared.b32 %r9, [s]; E:",
+            counting(64), ".shared .align 4 .b8 s[4];");
   for (unsigned i = 0; i != 64; ++i)
     EXPECT_EQ(got[i], i < 32 ? 77u : 0u);
 }
 
 TEST_F(WarpTest, dynamicSharedMemory) {
-  ASSERT_EQ(load(entry("ld.param.b64 %d1, [p0]; mov.b32 %r1, dyn; mov.b32 %r2, st;\n"
-                       "sub.s32 %r3, %r1, %r2; mov.u32 %r4, %dynamic_smem_size;\n"
-                       "st.shared.b32 [%r1+252], %r4; ld.shared.b32 %r5, [dyn+252];\n"
-                       "st.global.v2.b32 [%d1], {%r3, %r5};",
-                       1,
-                       ".shared .align 4 .b8 st[20];\n"
-                       ".extern .shared .align 16 .b8 dyn[];")),
-            CUDA_SUCCESS)
+  ASSERT_EQ(
+      load(entry("ld.param.b64 %d1, [p0]; mov.b32 %r1, dyn; mov.b32 %r2, st;\n"
+                 "sub.s32 %r3, %r1, %r2; mov.u32 %r4, %dynamic_smem_size;\n"
+                 "st.shared.b32 [%r1+252], %r4; ld.shared.b32 %r5, [dyn+252];\n"
+                 "st.global.v2.b32 [%d1], {%r3, %r5};",
+                 1,
+                 ".shared .align 4 .b8 st[20];\n"
+                 ".extern .shared .align 16 .b8 dyn[];")),
+      CUDA_SUCCESS)
       << error;
   CUdeviceptr out = upload(std::vector<uint32_t>(2));
   EXPECT_EQ(run("k", 1, 1, {out}, 256), CUDA_SUCCESS) << fake_cuda_last_fault();
@@ -190,7 +196,8 @@ TEST_F(WarpTest, aBarrierOfTheGrid) {
       "SPIN: ld.acquire.gpu.global.b32 %r5, [%d1]; setp.lt.u32 %p2, %r5, %r4;\n"
       "@%p2 bra SPIN; WAIT: bar.sync 0;\n"
       "ld.relaxed.gpu.global.b32 %r6, [%d1+8]; mov.u32 %r7, %ntid.x;\n"
-      "mul.lo.s32 %r8, %r7, %r10; add.s32 %r1, %r1, 1; mul.lo.s32 %r8, %r8, %r1;\n"
+      "mul.lo.s32 %r8, %r7, %r10; add.s32 %r1, %r1, 1; mul.lo.s32 %r8, %r8, "
+      "%r1;\n"
       "setp.lt.u32 %p3, %r6, %r8; @%p3 red.global.add.u32 [%d1+16], 1;\n"
       "setp.lt.s32 %p4, %r1, 5; @%p4 bra ROUND;";
   ASSERT_EQ(load(entry(body)), CUDA_SUCCESS) << error;
@@ -232,18 +239,22 @@ TEST_F(WarpTest, productOfMatrices) {
       "ld.param.b64 %d1, [p0]; mov.u32 %r0, %tid.x; mov.b32 %r1, s;\n"
       // Each thread copies 24 bytes of A and B, which lie one after the other.
       "mul.lo.u32 %r2, %r0, 24; cvt.u64.u32 %d2, %r2; add.s64 %d3, %d1, %d2;\n"
-      "add.s32 %r3, %r1, %r2; ld.global.b64 %d4, [%d3]; st.shared.b64 [%r3], %d4;\n"
+      "add.s32 %r3, %r1, %r2; ld.global.b64 %d4, [%d3]; st.shared.b64 [%r3], "
+      "%d4;\n"
       "ld.global.b64 %d4, [%d3+8]; st.shared.b64 [%r3+8], %d4;\n"
       "ld.global.b64 %d4, [%d3+16]; st.shared.b64 [%r3+16], %d4; bar.sync 0;\n"
       // Rows of A: lane % 16, the right half from lane 16 on.
       "and.b32 %r4, %r0, 15; shl.b32 %r4, %r4, 5; shr.u32 %r5, %r0, 4;\n"
       "shl.b32 %r5, %r5, 4; add.s32 %r4, %r4, %r5; add.s32 %r4, %r4, %r1;\n"
-      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, [%r4];\n"
+      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r10, %r11, %r12, %r13}, "
+      "[%r4];\n"
       // Rows of B (16 x 8), transposed.
       "and.b32 %r6, %r0, 15; shl.b32 %r6, %r6, 4; add.s32 %r6, %r6, %r1;\n"
-      "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r14, %r15}, [%r6+512];\n"
+      "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r14, %r15}, "
+      "[%r6+512];\n"
       "mov.b32 %r16, 0f3F800000;\n"
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r20, %r21, %r22, %r23},\n"
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r20, %r21, %r22, "
+      "%r23},\n"
       "  {%r10, %r11, %r12, %r13}, {%r14, %r15}, {%r16, %r16, %r16, %r16};\n"
       "shr.u32 %r7, %r0, 2; and.b32 %r8, %r0, 3; shl.b32 %r7, %r7, 5;\n"
       "shl.b32 %r8, %r8, 3; add.s32 %r7, %r7, %r8; cvt.u64.u32 %d5, %r7;\n"
@@ -308,14 +319,16 @@ TEST_F(WarpTest, shapesOfProducts) {
                      std::vector<uint32_t>(32));
     EXPECT_THAT(got, testing::Each(shape.expected));
   }
-  auto got = words("mov.b64 %d4, 0d4000000000000000; mov.b64 %d5, %d4;\n"
-                   "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d6, %d7}, "
-                   "{%d4}, {%d5}, {%d4, %d5};\ncvt.rzi.s32.f64 %r9, %d7;",
-                   std::vector<uint32_t>(32));
+  auto got =
+      words("mov.b64 %d4, 0d4000000000000000; mov.b64 %d5, %d4;\n"
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d6, %d7}, "
+            "{%d4}, {%d5}, {%d4, %d5};\ncvt.rzi.s32.f64 %r9, %d7;",
+            std::vector<uint32_t>(32));
   EXPECT_THAT(got, testing::Each(18u));
-  EXPECT_EQ(load(entry("mma.sync.aligned.m16n8k64.row.col.f32.f16.f16.f32 {%r1}, "
-                       "{%r1}, {%r1}, {%r1};")),
-            CUDA_ERROR_INVALID_PTX);
+  EXPECT_EQ(
+      load(entry("mma.sync.aligned.m16n8k64.row.col.f32.f16.f16.f32 {%r1}, "
+                 "{%r1}, {%r1}, {%r1};")),
+      CUDA_ERROR_INVALID_PTX);
 }
 
 } // namespace

@@ -345,6 +345,13 @@ TEST_F(CudaBorder, WrongDevices) {
             "CPU (1) or a CUDA device");
   device.as.tensor.device.device_type = kDLCUDA;
 
+  // A check of one value does not know where the model will run.
+  loopc_error error;
+  device.as.tensor.device.device_id = 5;
+  EXPECT_EQ(loopc_model_check_input(model.get(), 0, &device, &error), LOOPC_OK)
+      << error.message;
+  device.as.tensor.device.device_id = 0;
+
   // A model for the CPU knows none of this.
   model.model.device_program = nullptr;
   EXPECT_EQ(runModel(model, {device}, outputs).message,

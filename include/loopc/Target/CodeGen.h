@@ -32,7 +32,7 @@ class raw_pwrite_stream;
 namespace loopc {
 
 /// What generateCode() writes.
-enum class CodeKind { LLVMIR, Assembly, Object };
+enum class CodeKind { LLVMIR, PTX, Assembly, Object };
 
 /// Registers the translations to LLVM IR that generateCode() needs.
 void registerTargetTranslations(mlir::DialectRegistry &registry);
@@ -45,7 +45,7 @@ mlir::LogicalResult checkTarget(const TargetOptions &options,
 ///
 /// The bytes of the weights go into an object; the text of LLVM IR and assembly
 /// names the file `weightsFile` instead, which is written beside it (empty: it
-/// is named NAME.weights, and not written).
+/// is named NAME.weights, and not written). PTX is the device code alone.
 mlir::LogicalResult generateCode(mlir::ModuleOp module, const ModelInfo &info,
                                  const TargetOptions &options, CodeKind kind,
                                  llvm::raw_pwrite_stream &os,

@@ -103,7 +103,9 @@ static bool promoteOne(scf::ForOp &loop, const AliasClasses &classes) {
 void loopc::promoteAccumulators(Operation *op, const AliasClasses &classes) {
   SmallVector<scf::ForOp> loops;
   op->walk([&](scf::ForOp loop) {
-    if (!isSharedLoop(loop))
+    // A loop is made anew, and the classes know no values of the new one.
+    if (loop != op && !isSharedLoop(loop) &&
+        llvm::none_of(loop.getResultTypes(), llvm::IsaPred<MemRefType>))
       loops.push_back(loop);
   });
   for (scf::ForOp loop : loops)
@@ -114,46 +116,6 @@ void loopc::promoteAccumulators(Operation *op, const AliasClasses &classes) {
 //===----------------------------------------------------------------------===//
 // Shared out
 //===----------------------------------------------------------------------===//
-
-/// How `op` puts two numbers together, for gpu.all_reduce.
-static std::optional<gpu::AllReduceOperation> getReduction(Operation *op) {
-  using Kind = gpu::AllReduceOperation;
-  Type type = op->getResult(0).getType();
-  // What gpu.all_reduce moves between threads.
-  if (!type.isF32() && !type.isInteger(32))
-    return std::nullopt;
-  if (isa<arith::AddFOp, arith::AddIOp>(op))
-    return Kind::ADD;
-  if (isa<arith::MulFOp, arith::MulIOp>(op))
-    return Kind::MUL;
-  if (isa<arith::MaximumFOp>(op))
-    return Kind::MAXIMUMF;
-  if (isa<arith::MinimumFOp>(op))
-    return Kind::MINIMUMF;
-  if (isa<arith::MaxSIOp>(op))
-    return Kind::MAXSI;
-  if (isa<arith::MinSIOp>(op))
-    return Kind::MINSI;
-  return std::nullopt;
-}
-
-/// The operation that puts all iterations of `loop` together; null where they
-/// do anything else.
-static Operation *findCombiner(scf::ForOp loop) {
-  if (loop.getNumResults() != 1 || !loop.getInductionVar().getType().isIndex())
-    return nullptr;
-  Value carried = loop.getRegionIterArg(0);
-  Operation *combiner = loop.getYieldedValues().front().getDefiningOp();
-  if (!combiner || combiner->getBlock() != loop.getBody() ||
-      combiner->getNumOperands() != 2 || !carried.hasOneUse() ||
-      *carried.user_begin() != combiner || !getReduction(combiner))
-    return nullptr;
-  bool isPlain =
-      llvm::all_of(loop.getBody()->without_terminator(), [](Operation &op) {
-        return isPure(&op) || isa<memref::LoadOp>(op);
-      });
-  return isPlain ? combiner : nullptr;
-}
 
 /// Trips up to which a loop is not worth sharing out.
 static constexpr int64_t kFewTrips = 16;

@@ -13,7 +13,7 @@
 
 namespace loopc {
 
-/// Elements that every iteration of a sequential loop in `op` reads and writes
+/// Elements that every iteration of a sequential loop nested in `op` reads and writes
 /// at one place become values that the loop carries: read before it, written
 /// behind it.
 void promoteAccumulators(mlir::Operation *op, const AliasClasses &classes);

@@ -12,7 +12,6 @@
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -177,4 +176,64 @@ int64_t loopc::countWork(Operation *op) {
     return std::min(kMuchWork, type.getNumElements());
   }
   return work;
+}
+
+std::optional<gpu::AllReduceOperation>
+loopc::getReduction(Operation *op) {
+  using Kind = gpu::AllReduceOperation;
+  Type type = op->getResult(0).getType();
+  // What gpu.all_reduce moves between threads.
+  if (!type.isF32() && !type.isInteger(32))
+    return std::nullopt;
+  if (isa<arith::AddFOp, arith::AddIOp>(op))
+    return Kind::ADD;
+  if (isa<arith::MulFOp, arith::MulIOp>(op))
+    return Kind::MUL;
+  if (isa<arith::MaximumFOp>(op))
+    return Kind::MAXIMUMF;
+  if (isa<arith::MinimumFOp>(op))
+    return Kind::MINIMUMF;
+  if (isa<arith::MaxSIOp>(op))
+    return Kind::MAXSI;
+  if (isa<arith::MinSIOp>(op))
+    return Kind::MINSI;
+  return std::nullopt;
+}
+
+Operation *loopc::findCombiner(scf::ForOp loop) {
+  if (loop.getNumResults() != 1 || !loop.getInductionVar().getType().isIndex())
+    return nullptr;
+  Value carried = loop.getRegionIterArg(0);
+  Operation *combiner = loop.getYieldedValues().front().getDefiningOp();
+  if (!combiner || combiner->getBlock() != loop.getBody() ||
+      combiner->getNumOperands() != 2 || !carried.hasOneUse() ||
+      *carried.user_begin() != combiner || !getReduction(combiner))
+    return nullptr;
+  bool isPlain =
+      llvm::all_of(loop.getBody()->without_terminator(), [](Operation &op) {
+        return isPure(&op) || isa<memref::LoadOp>(op);
+      });
+  return isPlain ? combiner : nullptr;
+}
+
+bool loopc::isWarpNest(scf::ForOp outer) {
+  SmallVector<scf::ForOp> nest = collectSharedLoops(outer);
+  scf::ForOp innermost = nest.back();
+  bool isAlong = false;
+  for (Operation &op : innermost.getBody()->without_terminator()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (!loop)
+      continue;
+    if (!findCombiner(loop))
+      return false;
+    for (auto load : loop.getBody()->getOps<memref::LoadOp>()) {
+      if (load.getIndices().empty())
+        continue;
+      // Threads side by side would read the elements side by side themselves.
+      if (load.getIndices().back() == innermost.getInductionVar())
+        return false;
+      isAlong |= load.getIndices().back() == loop.getInductionVar();
+    }
+  }
+  return isAlong;
 }

@@ -9,6 +9,7 @@
 #ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_DEVICECODE_H
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_DEVICECODE_H
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace loopc {
@@ -28,6 +29,17 @@ bool writesMemory(mlir::Operation *op);
 /// The loops that `outer`, a shared loop, and those perfectly nested in it
 /// make one: their bounds are known before the first begins.
 llvm::SmallVector<mlir::scf::ForOp> collectSharedLoops(mlir::scf::ForOp outer);
+
+/// True for a nest of sums along rows, one behind the other in memory: a warp
+/// computes each, so that its threads read what lies side by side.
+bool isWarpNest(mlir::scf::ForOp outer);
+
+/// How `op` puts two numbers together, where threads can do that.
+std::optional<mlir::gpu::AllReduceOperation> getReduction(mlir::Operation *op);
+
+/// The operation that puts all iterations of `loop` together where they do
+/// nothing else, of a type and kind that threads exchange; null where not.
+mlir::Operation *findCombiner(mlir::scf::ForOp loop);
 
 /// About how many operations `op` takes on one thread; -1 where only the run
 /// knows.

@@ -10,6 +10,7 @@
 #include "Accumulators.h"
 #include "DeviceCode.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -45,6 +46,12 @@ struct Access {
 
 using Accesses = SmallVector<Access>;
 
+/// Threads that go together.
+constexpr int64_t kWarp = 32;
+/// Iterations between two looks whether the run shall end: all threads wait for
+/// one another then.
+constexpr int64_t kPollDistance = 64;
+
 class Distribution {
 public:
   Distribution(gpu::GPUFuncOp kernel, AliasClasses &classes)
@@ -60,7 +67,9 @@ private:
   void addAccesses(Operation *op, ArrayRef<scf::ForOp> nest, Accesses &found);
   void synchronize(Operation *op, const Accesses &next, Accesses &pending);
   void share(scf::ForOp outer);
+  void fillForWarp(Block &body, IRMapping &mapping);
   void onFirstThread(Operation *op);
+  void spacePolls();
   void endPart(Operation *part);
 
   static void merge(Accesses &into, const Accesses &from) {
@@ -135,6 +144,8 @@ Accesses Distribution::accessesOf(Operation *op) {
     }
     auto outer = cast<scf::ForOp>(nested);
     SmallVector<scf::ForOp> nest = collectSharedLoops(outer);
+    if (isWarpNest(outer))
+      nest.clear();
     outer.walk([&](Operation *inner) { addAccesses(inner, nest, found); });
     return WalkResult::skip();
   });
@@ -181,6 +192,43 @@ void Distribution::endPart(Operation *part) {
   shape.hasBarriers = true;
 }
 
+/// An iteration of a nest for the threads of a warp: they take every 32nd of
+/// what is summed up and put their sums together; one of them writes.
+void Distribution::fillForWarp(Block &body, IRMapping &mapping) {
+  Value lane = arith::RemUIOp::create(b, thread, index(kWarp));
+  Value isWriter =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, index(0));
+  for (Operation &op : body.without_terminator()) {
+    if (isa<memref::StoreOp>(op)) {
+      auto branch = scf::IfOp::create(b, isWriter, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      b.clone(op, mapping);
+      continue;
+    }
+    auto made = dyn_cast<scf::ForOp>(b.clone(op, mapping));
+    if (!made)
+      continue;
+    Operation *combiner = findCombiner(made);
+    Value init = made.getInitArgs().front();
+    b.setInsertionPoint(made);
+    Value offset = arith::MulIOp::create(b, lane, made.getStep());
+    Value first = arith::AddIOp::create(b, made.getLowerBound(), offset);
+    Value step = arith::MulIOp::create(b, made.getStep(), index(kWarp));
+    made.getLowerBoundMutable().assign(first);
+    made.getStepMutable().assign(step);
+    made.getInitArgsMutable().assign(arith::ConstantOp::create(
+        b, *arith::getNeutralElement(combiner)));
+    b.setInsertionPointAfter(made);
+    Value all = gpu::SubgroupReduceOp::create(
+        b, made.getResult(0), *getReduction(combiner), /*uniform=*/true);
+    // The value that the loop began with counts once.
+    Operation *whole = b.clone(*combiner);
+    whole->setOperands({init, all});
+    mapping.map(op.getResult(0), whole->getResult(0));
+  }
+}
+
 /// Deals the iterations of a nest out to the threads, those next to each other
 /// to threads next to each other.
 void Distribution::share(scf::ForOp outer) {
@@ -196,7 +244,13 @@ void Distribution::share(scf::ForOp outer) {
     total = total ? b.createOrFold<arith::MulIOp>(total, trips.back())
                   : trips.back();
   }
-  auto dealt = scf::ForOp::create(b, thread, total, threads);
+  bool toWarps = isWarpNest(outer);
+  Value warp = index(kWarp);
+  auto dealt =
+      toWarps ? scf::ForOp::create(
+                    b, arith::DivUIOp::create(b, thread, warp).getResult(),
+                    total, arith::DivUIOp::create(b, threads, warp).getResult())
+              : scf::ForOp::create(b, thread, total, threads);
   b.setInsertionPointToStart(dealt.getBody());
   Value number = dealt.getInductionVar();
   SmallVector<Value> numbers(nest.size());
@@ -211,6 +265,10 @@ void Distribution::share(scf::ForOp outer) {
     Value at = b.createOrFold<arith::MulIOp>(numbers[k], loop.getStep());
     at = b.createOrFold<arith::AddIOp>(at, loop.getLowerBound());
     mapping.map(loop.getInductionVar(), at);
+    if (toWarps && k + 1 == nest.size()) {
+      fillForWarp(*loop.getBody(), mapping);
+      break;
+    }
     for (Operation &op : loop.getBody()->without_terminator())
       if (k + 1 == nest.size() || &op != nest[k + 1])
         b.clone(op, mapping);
@@ -232,14 +290,14 @@ static scf::ForOp expandCopy(ImplicitLocOpBuilder &b, memref::CopyOp copy) {
   auto type = cast<MemRefType>(copy.getTarget().getType());
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value one = arith::ConstantIndexOp::create(b, 1);
+  SmallVector<Value> extents;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    extents.push_back(b.createOrFold<memref::DimOp>(copy.getTarget(), axis));
   scf::ForOp outer;
   SmallVector<Value> place;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-    Value extent = b.createOrFold<memref::DimOp>(copy.getTarget(), axis);
-    if (outer)
-      extent.getDefiningOp()->moveBefore(outer);
+  for (Value extent : extents) {
     auto loop = scf::ForOp::create(b, zero, extent, one);
-    loop->setAttr("loopc.parallel", b.getUnitAttr());
+    markParallel(loop);
     outer = outer ? outer : loop;
     place.push_back(loop.getInductionVar());
     b.setInsertionPointToStart(loop.getBody());
@@ -324,7 +382,32 @@ void Distribution::process(Block &block, Accesses &pending) {
     processOp(*op, pending);
 }
 
+/// Polls of each iteration become those of some: on the host they cost nothing.
+void Distribution::spacePolls() {
+  SmallVector<loop::PollOp> polls;
+  kernel.walk([&](loop::PollOp poll) {
+    if (isa<scf::ForOp>(poll->getParentOp()))
+      polls.push_back(poll);
+  });
+  for (loop::PollOp poll : polls) {
+    auto loop = cast<scf::ForOp>(poll->getParentOp());
+    b.setInsertionPoint(poll);
+    Value number = arith::DivUIOp::create(b, loop.getInductionVar(),
+                                          loop.getStep());
+    Type type = number.getType();
+    auto constant = [&](int64_t value) {
+      return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+    };
+    Value low = arith::RemUIOp::create(b, number, constant(kPollDistance));
+    Value isTime = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, low,
+                                         constant(kPollDistance - 1));
+    auto branch = scf::IfOp::create(b, isTime, /*withElseRegion=*/false);
+    poll->moveBefore(branch.thenBlock()->getTerminator());
+  }
+}
+
 KernelShape Distribution::run() {
+  spacePolls();
   // Rank 0 is a store of one element.
   SmallVector<memref::CopyOp> copies;
   kernel.walk([&](memref::CopyOp copy) { copies.push_back(copy); });

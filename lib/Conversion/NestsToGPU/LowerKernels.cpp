@@ -321,6 +321,8 @@ struct LowerKernels : loopc::impl::LowerKernelsBase<LowerKernels> {
     }
     RewritePatternSet reductions(&getContext());
     populateGpuAllReducePatterns(reductions);
+    populateGpuLowerSubgroupReduceToShufflePatterns(
+        reductions, /*subgroupSize=*/32, /*shuffleBitwidth=*/32);
     if (failed(applyPatternsGreedily(kernels, std::move(reductions))))
       return signalPassFailure();
     if (barrier.symbolKnownUseEmpty(kernels))

@@ -10,6 +10,7 @@
 // loops around such nests, become kernels of a GPU; the host launches them.
 
 #include "../RuntimeToLLVM/Outlining.h"
+#include "Accumulators.h"
 #include "DeviceCode.h"
 #include "KernelBody.h"
 #include "KernelRegions.h"
@@ -34,10 +35,15 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// Threads of a block that shares out one nest, and of one that runs a loop:
-/// there more of them wait for each other without the other blocks.
+/// Threads of a block that shares out one nest.
 static constexpr int64_t kNestThreads = 256;
-static constexpr int64_t kLoopThreads = 512;
+/// Of one that runs a loop: alone, where more of them wait for each other
+/// without the rest of the device, or beside others, which are on more
+/// processors the smaller they are.
+static constexpr int64_t kLoneThreads = 512;
+static constexpr int64_t kJointThreads = 128;
+/// Threads that go together.
+static constexpr int64_t kWarp = 32;
 /// Work of a nest up to which one block is faster than several that have to
 /// wait for one another behind it: a barrier of the grid takes a few
 /// microseconds.
@@ -65,7 +71,7 @@ private:
   SmallVector<Value> makeMailboxes(Operation *region);
   void loadResults(Operation *region, ValueRange mailboxes);
   Value rebuild(MemRefType type, Value mailbox);
-  Value countBlocks(Operation *region, bool isCooperative);
+  std::pair<Value, Value> chooseGrid(Operation *region, bool isCooperative);
   Value countIterations(scf::ForOp nest, Operation *region);
   std::string nameKernel(Operation *region);
 
@@ -213,32 +219,43 @@ static int64_t countWorkOfOne(scf::ForOp nest) {
   return std::max<int64_t>(work, 1);
 }
 
-Value KernelOutliner::countBlocks(Operation *region, bool isCooperative) {
-  int64_t threads = isSharedLoop(region) ? kNestThreads : kLoopThreads;
-  Value blocks = index(1);
+/// Blocks, and the threads of each.
+std::pair<Value, Value> KernelOutliner::chooseGrid(Operation *region,
+                                                   bool isCooperative) {
+  int64_t beside = isCooperative ? kJointThreads : kNestThreads;
+  // The most that a nest has for threads to do, and whether one block is enough
+  // for each.
+  Value most = index(1);
+  Value isSmall = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
   bool isKnown = true;
   region->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isSharedLoop(op))
       return WalkResult::advance();
     auto nest = cast<scf::ForOp>(op);
     Value total = countIterations(nest, region);
-    if (!total) {
-      isKnown = false;
+    isKnown &= total != nullptr;
+    if (!total)
       return WalkResult::skip();
-    }
-    Value wanted = b.createOrFold<arith::CeilDivUIOp>(total, index(threads));
-    wanted = b.createOrFold<arith::MinUIOp>(wanted, index(kMaxBlocks));
-    if (isCooperative) {
-      int64_t few = std::max<int64_t>(kOneBlockWork / countWorkOfOne(nest), 1);
-      Value isSmall = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, total,
-                                            index(few));
-      wanted = arith::SelectOp::create(b, isSmall, index(1), wanted);
-    }
-    blocks = b.createOrFold<arith::MaxUIOp>(blocks, wanted);
+    if (isWarpNest(nest))
+      total = b.createOrFold<arith::MulIOp>(total, index(kWarp));
+    int64_t few = std::max<int64_t>(kOneBlockWork / countWorkOfOne(nest), 1);
+    Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, total,
+                                       index(few));
+    isSmall = b.createOrFold<arith::AndIOp>(isSmall, fits);
+    most = b.createOrFold<arith::MaxUIOp>(most, total);
     return WalkResult::skip();
   });
-  // As many as there is room for.
-  return isKnown ? blocks : index(kMaxBlocks);
+  if (!isKnown) // As many as there is room for.
+    return {index(kMaxBlocks), index(beside)};
+  Value blocks = b.createOrFold<arith::CeilDivUIOp>(most, index(beside));
+  blocks = b.createOrFold<arith::MinUIOp>(blocks, index(kMaxBlocks));
+  if (!isCooperative)
+    return {blocks, index(beside)};
+  Value warps = b.createOrFold<arith::CeilDivUIOp>(most, index(kWarp));
+  Value alone = b.createOrFold<arith::MinUIOp>(
+      b.createOrFold<arith::MulIOp>(warps, index(kWarp)), index(kLoneThreads));
+  return {b.createOrFold<arith::SelectOp>(isSmall, index(1), blocks),
+          b.createOrFold<arith::SelectOp>(isSmall, alone, index(beside))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -285,7 +302,8 @@ gpu::GPUFuncOp KernelOutliner::makeKernel(Operation *region,
   auto made = gpu::GPUFuncOp::create(
       b, nameKernel(region), b.getFunctionType(types, TypeRange()));
   made->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  int32_t threads = isSharedLoop(region) ? kNestThreads : kLoopThreads;
+  // At most: a launch may have fewer.
+  int32_t threads = isSharedLoop(region) ? kNestThreads : kLoneThreads;
   made.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({threads, 1, 1}));
   Block &entry = made.getBody().front();
   b.setInsertionPointToStart(&entry);
@@ -336,15 +354,14 @@ void KernelOutliner::outline(Operation *region) {
       distributeKernel(kernel, *classesIn(kernel, given, classes));
 
   b.setInsertionPoint(region);
-  Value blocks = countBlocks(region, shape.hasBarriers);
+  auto [blocks, threads] = chooseGrid(region, shape.hasBarriers);
   Value one = index(1);
-  int64_t threads = isSharedLoop(region) ? kNestThreads : kLoopThreads;
   SmallVector<Value> arguments{LLVM::ZeroOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext()))};
   llvm::append_range(arguments, given);
   auto launch = gpu::LaunchFuncOp::create(
       b, kernel, gpu::KernelDim3{blocks, one, one},
-      gpu::KernelDim3{index(threads), one, one},
+      gpu::KernelDim3{threads, one, one},
       /*dynamicSharedMemorySize=*/Value(), arguments);
   if (shape.hasBarriers)
     launch->setAttr("loopc.cooperative", b.getUnitAttr());
@@ -385,6 +402,7 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
       remarkDone(region->getLoc(), "Kernel",
                  isNest ? "its elements are computed by a kernel"
                         : "the loop runs on the GPU as one kernel");
+      promoteAccumulators(region, classes);
       outliner.outline(region);
       ++numKernels;
       numLoops += !isNest;

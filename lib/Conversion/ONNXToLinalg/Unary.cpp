@@ -126,7 +126,8 @@ template <UnaryFn fn> static LogicalResult lowerRounding(NodeLowering &l) {
 /// Version 9 has integers too.
 static Value erfFn(ScalarBuilder &s, Value x) {
   if (isa<FloatType>(x.getType()))
-    return s.make<math::ErfOp>(x);
+    // MLIR's polynomial is +0 at -0.
+    return s.make<math::CopySignOp>(s.make<math::ErfOp>(x), x);
   Value real = s.make<math::ErfOp>(s.cast(x, s.b.getF64Type()));
   return s.cast(real, x.getType());
 }

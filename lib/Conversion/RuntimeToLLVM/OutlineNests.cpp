@@ -108,6 +108,7 @@ private:
       b.clone(*constant, mapping);
     Operation *body = b.clone(*nest, mapping);
     func::ReturnOp::create(b, loc, body->getResults());
+    disableRuntimeUnrolling(made);
     return made;
   }
 

@@ -88,6 +88,18 @@ void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
   }
 }
 
+void loopc::disableRuntimeUnrolling(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, {}, {}, BoolAttr::get(context, true), {}, {}, {}, {});
+  auto how = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {},
+                                           {}, {}, {}, {}, {}, {}, {}, {}, {});
+  function.walk([&](scf::ForOp loop) {
+    if (!loop->hasAttr("llvm.loop_annotation"))
+      loop->setAttr("llvm.loop_annotation", how);
+  });
+}
+
 bool loopc::isEqualFunction(func::FuncOp one, func::FuncOp other) {
   return one.getFunctionType() == other.getFunctionType() &&
          one.getArgAttrsAttr() == other.getArgAttrsAttr() &&

@@ -48,6 +48,11 @@ std::string findParallelObstacle(mlir::scf::ForOp nest);
 /// same block: a call does not count beside that.
 bool fillsNewMemory(mlir::scf::ForOp nest);
 
+/// Keeps LLVM from writing loops of an unknown number of iterations out several
+/// times where it does not vectorise them: in `function`, whose loops are
+/// entered seldom, that is code for little gain.
+void disableRuntimeUnrolling(mlir::func::FuncOp function);
+
 /// True where two functions do the same.
 bool isEqualFunction(mlir::func::FuncOp one, mlir::func::FuncOp other);
 

@@ -78,10 +78,12 @@ public:
       : nest(nest), b(&b), mapping(&mapping) {}
 
   Cost ofBlock(Block &block) {
-    Cost sum;
-    for (Operation &op : block.without_terminator())
-      sum = add(sum, ofOp(op));
-    return sum;
+    Cost known, asked;
+    for (Operation &op : block.without_terminator()) {
+      Cost cost = ofOp(op);
+      (cost.value ? asked : known) = add(cost.value ? asked : known, cost);
+    }
+    return add(asked, known);
   }
 
   Cost tripsOf(scf::ForOp loop) {
@@ -133,6 +135,10 @@ private:
   Cost add(Cost x, Cost y) {
     if (!x.value && !y.value)
       return {x.known + y.known};
+    if (!x.value && x.known == 0)
+      return y;
+    if (!y.value && y.known == 0)
+      return x;
     return {0, arith::AddFOp::create(*b, toValue(x), toValue(y))};
   }
 
@@ -398,6 +404,7 @@ func::FuncOp NestParallelizer::makeBody() {
     all->setAttr("llvm.loop_annotation", how);
   b.setInsertionPointToStart(all.getBody());
   fillIteration(all.getInductionVar(), mapping);
+  disableRuntimeUnrolling(made);
   return addFunction(made, shared.bodies);
 }
 

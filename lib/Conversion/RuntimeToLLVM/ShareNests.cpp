@@ -15,6 +15,7 @@
 // loops, which are unrolled, and the distances in innermost loops, where each
 // would take a register.
 
+#include "Contexts.h"
 #include "loopc/Conversion/Passes.h"
 #include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -229,18 +230,6 @@ static bool join(Cluster &cluster, Nest &nest) {
 
 using Calls = llvm::StringMap<SmallVector<LLVM::CallOp>>;
 
-static void eraseDead(SmallVector<Value> values) {
-  while (!values.empty()) {
-    Operation *op = values.pop_back_val().getDefiningOp();
-    if (!op || !isOpTriviallyDead(op))
-      continue;
-    llvm::append_range(values, op->getOperands());
-    // One of them may stand for several of its results.
-    llvm::erase_if(values, [&](Value v) { return v.getDefiningOp() == op; });
-    op->erase();
-  }
-}
-
 /// Takes the arguments away that `function` does not read: most of what
 /// describes a buffer of fixed shape.
 static unsigned dropUnusedArguments(LLVM::LLVMFuncOp function, Calls &calls) {
@@ -352,6 +341,10 @@ struct ShareNests : loopc::impl::ShareNestsBase<ShareNests> {
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
       if (isNest(function) && !others.contains(function.getSymName()))
         nests.push_back({function, {}, {}, {}});
+    for (Nest &nest : nests)
+      numDropped += dropUnusedArguments(nest.function, calls);
+    dropUnreadFields(calls["loopc_rt_parallel_for"]);
+    // Then there are fewer readers again.
     for (Nest &nest : nests)
       numDropped += dropUnusedArguments(nest.function, calls);
     std::map<SmallVector<uintptr_t>, SmallVector<Cluster>> groups;

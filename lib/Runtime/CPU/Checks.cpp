@@ -123,7 +123,7 @@ static int32_t checkPlace(loopc_run &run, int32_t code, const PortName &port,
                            "the data is on CUDA device %d, but the model was "
                            "compiled for the CPU",
                            device.device_id);
-  if (device.device_id != run.deviceNumber)
+  if (run.deviceNumber != kAnyDevice && device.device_id != run.deviceNumber)
     return recordPortError(
         run, code, port,
         "the data is on CUDA device %d, but the model runs on device %d",

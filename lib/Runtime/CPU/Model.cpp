@@ -319,5 +319,7 @@ extern "C" int loopc_model_check_input(const loopc_model *model, size_t number,
     return recordError(run, LOOPC_ERROR_INPUT,
                        "model '%s' has no input #%zu, or its value is null",
                        getName(*model), number);
+  // Nobody said yet where the model will run.
+  run.deviceNumber = kAnyDevice;
   return checkInput(run, *model, number, *value);
 }

@@ -75,8 +75,9 @@ struct Heap {
   uint64_t modelBytes = 0; ///< asked for by the model and not yet freed
   int32_t lock = 0;
   Block *cache[kNumSizeClasses] = {};
-  Slab *slabs = nullptr;        ///< those of the run, the one in use first
-  Block *freeScratch = nullptr; ///< blocks of slabs, for the next of their class
+  Slab *slabs = nullptr; ///< those of the run, the one in use first
+  Block *freeScratch =
+      nullptr; ///< blocks of slabs, for the next of their class
 };
 
 /// Where the texts of strings are put, one behind the other. The pieces of
@@ -89,6 +90,9 @@ struct StringArena {
 
 /// No deadline.
 inline constexpr int64_t kNever = INT64_MAX;
+
+/// In place of the number of a device.
+inline constexpr int32_t kAnyDevice = -1;
 
 /// The threads of a run: see ../Threads. Null until they are needed.
 struct Team;

@@ -136,12 +136,14 @@ inline constexpr int kJitErrorLogBytes = 6;
   X(cuPointerGetAttribute, (void *value, int attribute, CUdeviceptr pointer))
 
 /// The driver's functions by name.
+// NOLINTBEGIN(readability-identifier-naming)
 struct Driver {
 #define LOOPC_CUDA_MEMBER(name, parameters) CUresult(*name) parameters;
   LOOPC_CUDA_DRIVER(LOOPC_CUDA_MEMBER)
   LOOPC_CUDA_DRIVER_OPTIONAL(LOOPC_CUDA_MEMBER)
 #undef LOOPC_CUDA_MEMBER
 };
+// NOLINTEND(readability-identifier-naming)
 
 /// Why something failed, where there is no run to record it in.
 struct Failure {

@@ -114,8 +114,7 @@ FAKE_CUDA_API cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes,
                                    CUmodule module, const char *name);
 FAKE_CUDA_API cuFuncGetAttribute(int *value, int attribute,
                                  CUfunction function);
-FAKE_CUDA_API cuFuncSetAttribute(CUfunction function, int attribute,
-                                 int value);
+FAKE_CUDA_API cuFuncSetAttribute(CUfunction function, int attribute, int value);
 FAKE_CUDA_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
                                                           CUfunction function,
                                                           int threads,
@@ -161,8 +160,8 @@ FAKE_CUDA_API cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes,
 FAKE_CUDA_API cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from,
                                    size_t bytes, CUstream stream);
 FAKE_CUDA_API cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count);
-FAKE_CUDA_API cuMemsetD8Async(CUdeviceptr to, unsigned char value,
-                              size_t count, CUstream stream);
+FAKE_CUDA_API cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count,
+                              CUstream stream);
 FAKE_CUDA_API cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count,
                                CUstream stream);
 FAKE_CUDA_API cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes,
@@ -181,8 +180,7 @@ FAKE_CUDA_API cuStreamCreateWithPriority(CUstream *stream, unsigned flags,
 FAKE_CUDA_API cuStreamDestroy_v2(CUstream stream);
 FAKE_CUDA_API cuStreamSynchronize(CUstream stream);
 FAKE_CUDA_API cuStreamQuery(CUstream stream);
-FAKE_CUDA_API cuStreamWaitEvent(CUstream stream, CUevent event,
-                                unsigned flags);
+FAKE_CUDA_API cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
 FAKE_CUDA_API cuStreamGetCtx(CUstream stream, CUcontext *context);
 FAKE_CUDA_API cuEventCreate(CUevent *event, unsigned flags);
 FAKE_CUDA_API cuEventRecord(CUevent event, CUstream stream);

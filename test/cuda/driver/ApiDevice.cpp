@@ -38,7 +38,8 @@ constexpr ErrorText errorTexts[] = {
      "invalid device context"},
     {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU",
      "no kernel image is available for execution on the device"},
-    {214, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered"},
+    {214, "CUDA_ERROR_ECC_UNCORRECTABLE",
+     "uncorrectable ECC error encountered"},
     {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX",
      "a PTX JIT compilation failed"},
     {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
@@ -238,15 +239,15 @@ CUresult cuDeviceGetCount(int *count) {
 }
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal) {
-  return Driver::get().call(
-      "cuDeviceGet", format(" ordinal=%d", ordinal), false, [&]() -> CUresult {
-        if (!device)
-          return CUDA_ERROR_INVALID_VALUE;
-        if (!isDevice(ordinal))
-          return CUDA_ERROR_INVALID_DEVICE;
-        *device = ordinal;
-        return CUDA_SUCCESS;
-      });
+  return Driver::get().call("cuDeviceGet", format(" ordinal=%d", ordinal),
+                            false, [&]() -> CUresult {
+                              if (!device)
+                                return CUDA_ERROR_INVALID_VALUE;
+                              if (!isDevice(ordinal))
+                                return CUDA_ERROR_INVALID_DEVICE;
+                              *device = ordinal;
+                              return CUDA_SUCCESS;
+                            });
 }
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
@@ -289,63 +290,55 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
   });
 }
 
+/// Attributes that are the same on all chips.
+static const std::map<int, int> fixedAttributes = {
+    {1, 1024},        // MAX_THREADS_PER_BLOCK
+    {2, 1024},        // MAX_BLOCK_DIM_X
+    {3, 1024},        // MAX_BLOCK_DIM_Y
+    {4, 64},          // MAX_BLOCK_DIM_Z
+    {5, 0x7FFFFFFF},  // MAX_GRID_DIM_X
+    {6, 65535},       // MAX_GRID_DIM_Y
+    {7, 65535},       // MAX_GRID_DIM_Z
+    {8, 48 << 10},    // MAX_SHARED_MEMORY_PER_BLOCK
+    {9, 64 << 10},    // TOTAL_CONSTANT_MEMORY
+    {10, 32},         // WARP_SIZE
+    {11, 0x7FFFFFFF}, // MAX_PITCH
+    {12, 64 << 10},   // MAX_REGISTERS_PER_BLOCK
+    {13, 1000000},    // CLOCK_RATE
+    {17, 0},          // KERNEL_EXEC_TIMEOUT
+    {18, 0},          // INTEGRATED
+    {19, 1},          // CAN_MAP_HOST_MEMORY
+    {20, 0},          // COMPUTE_MODE
+    {31, 1},          // CONCURRENT_KERNELS
+    {32, 0},          // ECC_ENABLED
+    {33, 0},          // PCI_BUS_ID
+    {34, 0},          // PCI_DEVICE_ID
+    {36, 1000000},    // MEMORY_CLOCK_RATE
+    {37, 1024},       // GLOBAL_MEMORY_BUS_WIDTH
+    {38, 50 << 20},   // L2_CACHE_SIZE
+    {40, 2},          // ASYNC_ENGINE_COUNT
+    {41, 1},          // UNIFIED_ADDRESSING
+    {50, 0},          // PCI_DOMAIN_ID
+    {78, 1},          // STREAM_PRIORITIES_SUPPORTED
+    {82, 64 << 10},   // MAX_REGISTERS_PER_MULTIPROCESSOR
+    {88, 0},          // PAGEABLE_MEMORY_ACCESS
+    {90, 1},          // COMPUTE_PREEMPTION_SUPPORTED
+    {91, 1},          // CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
+    {99, 0},          // HOST_REGISTER_SUPPORTED
+    {100, 0},         // PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES
+    {101, 0},         // DIRECT_MANAGED_MEM_ACCESS_FROM_HOST
+    {111, 1024},      // RESERVED_SHARED_MEMORY_PER_BLOCK
+    {120, 0},         // CLUSTER_LAUNCH
+};
+
 static std::optional<int> deviceAttribute(int attribute) {
   const Settings &settings = Driver::get().settings;
   Chip chip = chipOf(settings.capability);
   switch (attribute) {
-  case 1: // MAX_THREADS_PER_BLOCK
-  case 2: // MAX_BLOCK_DIM_X
-  case 3: // MAX_BLOCK_DIM_Y
-    return 1024;
-  case 4: // MAX_BLOCK_DIM_Z
-    return 64;
-  case 5: // MAX_GRID_DIM_X
-  case 11: // MAX_PITCH
-    return 0x7FFFFFFF;
-  case 6: // MAX_GRID_DIM_Y
-  case 7: // MAX_GRID_DIM_Z
-    return 65535;
-  case 8: // MAX_SHARED_MEMORY_PER_BLOCK
-    return 48 << 10;
-  case 9: // TOTAL_CONSTANT_MEMORY
-    return 64 << 10;
-  case 10: // WARP_SIZE
-    return 32;
-  case 12: // MAX_REGISTERS_PER_BLOCK
-  case 82: // MAX_REGISTERS_PER_MULTIPROCESSOR
-    return 64 << 10;
-  case 13: // CLOCK_RATE
-    return 1000000;
   case 16: // MULTIPROCESSOR_COUNT
     return int(settings.limits.multiprocessors);
-  case 17: // KERNEL_EXEC_TIMEOUT
-  case 18: // INTEGRATED
-  case 20: // COMPUTE_MODE
-  case 32: // ECC_ENABLED
-  case 33: // PCI_BUS_ID
-  case 34: // PCI_DEVICE_ID
-  case 50: // PCI_DOMAIN_ID
-  case 88: // PAGEABLE_MEMORY_ACCESS
-  case 100: // PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES
-  case 101: // DIRECT_MANAGED_MEM_ACCESS_FROM_HOST
-    return 0;
-  case 19: // CAN_MAP_HOST_MEMORY
-  case 31: // CONCURRENT_KERNELS
-  case 41: // UNIFIED_ADDRESSING
-  case 78: // STREAM_PRIORITIES_SUPPORTED
-  case 90: // COMPUTE_PREEMPTION_SUPPORTED
-  case 91: // CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
-    return 1;
-  case 36: // MEMORY_CLOCK_RATE
-    return 1000000;
-  case 37: // GLOBAL_MEMORY_BUS_WIDTH
-    return 1024;
-  case 38: // L2_CACHE_SIZE
-    return 50 << 20;
   case 39: // MAX_THREADS_PER_MULTIPROCESSOR
     return chip.threadsPerMultiprocessor;
-  case 40: // ASYNC_ENGINE_COUNT
-    return 2;
   case 75: // COMPUTE_CAPABILITY_MAJOR
     return int(settings.capability / 10);
   case 76: // COMPUTE_CAPABILITY_MINOR
@@ -359,18 +352,17 @@ static std::optional<int> deviceAttribute(int attribute) {
     return settings.hasCooperative;
   case 97: // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
     return chip.sharedPerBlock;
-  case 99: // HOST_REGISTER_SUPPORTED
-  case 120: // CLUSTER_LAUNCH
-    return 0;
   case 106: // MAX_BLOCKS_PER_MULTIPROCESSOR
     return chip.blocks;
-  case 111: // RESERVED_SHARED_MEMORY_PER_BLOCK
-    return 1024;
   case 115: // MEMORY_POOLS_SUPPORTED
     return settings.hasPools;
   default:
-    return std::nullopt;
+    break;
   }
+  auto found = fixedAttributes.find(attribute);
+  if (found == fixedAttributes.end())
+    return std::nullopt;
+  return found->second;
 }
 
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
@@ -441,37 +433,36 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t) {
 //===----------------------------------------------------------------------===//
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
-  return Driver::get().call(
-      "cuDevicePrimaryCtxRetain", format(" device=%d", device), false,
-      [&]() -> CUresult {
-        if (!context)
-          return CUDA_ERROR_INVALID_VALUE;
-        if (!isDevice(device))
-          return CUDA_ERROR_INVALID_DEVICE;
-        *context = contextOf(device);
-        ++(*context)->retained;
-        return CUDA_SUCCESS;
-      });
+  return Driver::get().call("cuDevicePrimaryCtxRetain",
+                            format(" device=%d", device), false,
+                            [&]() -> CUresult {
+                              if (!context)
+                                return CUDA_ERROR_INVALID_VALUE;
+                              if (!isDevice(device))
+                                return CUDA_ERROR_INVALID_DEVICE;
+                              *context = contextOf(device);
+                              ++(*context)->retained;
+                              return CUDA_SUCCESS;
+                            });
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   Driver &driver = Driver::get();
-  return driver.call(
-      "cuDevicePrimaryCtxRelease", format(" device=%d", device), false,
-      [&]() -> CUresult {
-        if (!isDevice(device))
-          return CUDA_ERROR_INVALID_DEVICE;
-        CUcontext context = contextOf(device);
-        if (!context->retained)
-          return CUDA_ERROR_INVALID_CONTEXT;
-        if (context->retained > 1) {
-          --context->retained;
-          return CUDA_SUCCESS;
-        }
-        driver.runAll();
-        destroyContext(context);
-        return CUDA_SUCCESS;
-      });
+  return driver.call("cuDevicePrimaryCtxRelease", format(" device=%d", device),
+                     false, [&]() -> CUresult {
+                       if (!isDevice(device))
+                         return CUDA_ERROR_INVALID_DEVICE;
+                       CUcontext context = contextOf(device);
+                       if (!context->retained)
+                         return CUDA_ERROR_INVALID_CONTEXT;
+                       if (context->retained > 1) {
+                         --context->retained;
+                         return CUDA_SUCCESS;
+                       }
+                       driver.runAll();
+                       destroyContext(context);
+                       return CUDA_SUCCESS;
+                     });
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
@@ -485,16 +476,16 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
-  return Driver::get().call(
-      "cuDevicePrimaryCtxSetFlags", format(" flags=%u", flags), false,
-      [&]() -> CUresult {
-        if (!isDevice(device))
-          return CUDA_ERROR_INVALID_DEVICE;
-        if (flags & ~0x1Fu)
-          return CUDA_ERROR_INVALID_VALUE;
-        contextOf(device)->flags = flags;
-        return CUDA_SUCCESS;
-      });
+  return Driver::get().call("cuDevicePrimaryCtxSetFlags",
+                            format(" flags=%u", flags), false,
+                            [&]() -> CUresult {
+                              if (!isDevice(device))
+                                return CUDA_ERROR_INVALID_DEVICE;
+                              if (flags & ~0x1Fu)
+                                return CUDA_ERROR_INVALID_VALUE;
+                              contextOf(device)->flags = flags;
+                              return CUDA_SUCCESS;
+                            });
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,

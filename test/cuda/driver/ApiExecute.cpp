@@ -62,8 +62,10 @@ bool isBinary(const void *image) {
 unsigned newestPtx(int version) {
   if (version >= 13000)
     return 90 + (version - 13000) / 10;
-  if (version >= 12000)
-    return std::min(80 + (version - 12000) / 10, 89);
+  if (version >= 12000) { // 12.5 and 12.6 read the same.
+    int minor = (version - 12000) / 10;
+    return std::min(80 + (minor > 5 ? minor - 1 : minor), 89);
+  }
   return std::min(70 + (version - 11000) / 10, 79);
 }
 
@@ -76,15 +78,14 @@ CUresult checkTarget(const ptx::Module &module, std::string &message) {
                      newestPtx(settings.version) % 10);
     return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
   }
-  bool isRun = module.targetSuffix
-                   ? module.target == settings.capability &&
-                         settings.capabilitySuffix
-                   : module.target <= settings.capability;
+  bool isRun = module.targetSuffix ? module.target == settings.capability &&
+                                         settings.capabilitySuffix
+                                   : module.target <= settings.capability;
   if (isRun)
     return CUDA_SUCCESS;
-  message = format("the PTX is for sm_%u%c, the device has sm_%u", module.target,
-                   module.targetSuffix ? module.targetSuffix : ' ',
-                   settings.capability);
+  message = format(
+      "the PTX is for sm_%u%c, the device has sm_%u", module.target,
+      module.targetSuffix ? module.targetSuffix : ' ', settings.capability);
   return CUDA_ERROR_INVALID_PTX;
 }
 
@@ -132,8 +133,8 @@ bool isFunction(CUfunction function) {
 
 } // namespace
 
-static CUresult loadModule(const char *name, CUmodule *module, const void *image,
-                           ErrorLog log) {
+static CUresult loadModule(const char *name, CUmodule *module,
+                           const void *image, ErrorLog log) {
   return Driver::get().call(name, "", true, [&]() -> CUresult {
     if (!module || !image)
       return CUDA_ERROR_INVALID_VALUE;
@@ -170,19 +171,19 @@ CUresult cuModuleUnload(CUmodule module) {
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
                              const char *name) {
-  return Driver::get().call(
-      "cuModuleGetFunction", std::string(" name=") + (name ? name : ""), true,
-      [&]() -> CUresult {
-        if (!function || !name)
-          return CUDA_ERROR_INVALID_VALUE;
-        if (!isModule(module))
-          return CUDA_ERROR_INVALID_HANDLE;
-        auto found = module->functions.find(name);
-        if (found == module->functions.end())
-          return CUDA_ERROR_NOT_FOUND;
-        *function = &found->second;
-        return CUDA_SUCCESS;
-      });
+  return Driver::get().call("cuModuleGetFunction",
+                            std::string(" name=") + (name ? name : ""), true,
+                            [&]() -> CUresult {
+                              if (!function || !name)
+                                return CUDA_ERROR_INVALID_VALUE;
+                              if (!isModule(module))
+                                return CUDA_ERROR_INVALID_HANDLE;
+                              auto found = module->functions.find(name);
+                              if (found == module->functions.end())
+                                return CUDA_ERROR_NOT_FOUND;
+                              *function = &found->second;
+                              return CUDA_SUCCESS;
+                            });
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes,
@@ -207,30 +208,29 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes,
 
 CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
   Driver &driver = Driver::get();
-  return driver.call(
-      "cuFuncGetAttribute", format(" attribute=%d", attribute), true,
-      [&]() -> CUresult {
-        if (!isFunction(function))
-          return CUDA_ERROR_INVALID_HANDLE;
-        if (!value)
-          return CUDA_ERROR_INVALID_VALUE;
-        const Code &code = *function->code;
-        int capability = int(driver.settings.capability);
-        const int values[] = {int(code.maxThreads),
-                              int(code.sharedBytes),
-                              0,
-                              int(code.localBytes),
-                              32,
-                              int(function->module->ptxVersion),
-                              capability,
-                              0,
-                              function->maxDynamicShared,
-                              -1};
-        if (attribute < 0 || attribute >= int(std::size(values)))
-          return CUDA_ERROR_INVALID_VALUE;
-        *value = values[attribute];
-        return CUDA_SUCCESS;
-      });
+  return driver.call("cuFuncGetAttribute", format(" attribute=%d", attribute),
+                     true, [&]() -> CUresult {
+                       if (!isFunction(function))
+                         return CUDA_ERROR_INVALID_HANDLE;
+                       if (!value)
+                         return CUDA_ERROR_INVALID_VALUE;
+                       const Code &code = *function->code;
+                       int capability = int(driver.settings.capability);
+                       const int values[] = {int(code.maxThreads),
+                                             int(code.sharedBytes),
+                                             0,
+                                             int(code.localBytes),
+                                             32,
+                                             int(function->module->ptxVersion),
+                                             capability,
+                                             0,
+                                             function->maxDynamicShared,
+                                             -1};
+                       if (attribute < 0 || attribute >= int(std::size(values)))
+                         return CUDA_ERROR_INVALID_VALUE;
+                       *value = values[attribute];
+                       return CUDA_SUCCESS;
+                     });
 }
 
 CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
@@ -261,10 +261,10 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
           return CUDA_ERROR_INVALID_HANDLE;
         if (!blocks || threads <= 0)
           return CUDA_ERROR_INVALID_VALUE;
-        *blocks = unsigned(threads) > function->code->maxThreads
-                      ? 0
-                      : occupancy(threads,
-                                  function->code->sharedBytes + sharedBytes);
+        *blocks =
+            unsigned(threads) > function->code->maxThreads
+                ? 0
+                : occupancy(threads, function->code->sharedBytes + sharedBytes);
         return CUDA_SUCCESS;
       });
 }
@@ -289,7 +289,7 @@ static CUresult checkShape(CUfunction function, Dims grid, Dims block,
       (wanted[0] != block.x || wanted[1] != block.y || wanted[2] != block.z))
     return CUDA_ERROR_INVALID_VALUE;
   if (int64_t(sharedBytes) > function->maxDynamicShared ||
-      code.sharedBytes > (48u << 10))
+      int64_t(code.sharedBytes + sharedBytes) > mostShared())
     return CUDA_ERROR_INVALID_VALUE;
   if (!isCooperative)
     return CUDA_SUCCESS;
@@ -361,10 +361,13 @@ static CUresult launch(const char *name, CUfunction function, Dims grid,
     work->isCooperative = isCooperative;
     std::shared_ptr<Program> program = function->module->program;
     work->functions = &program->byNumber;
-    driver.submit(stream, [&driver, work, program] {
-      work->ranges.assign(program->memoryInsts, Range());
-      driver.execute(*work);
+    work->memory = &driver.memory;
+    work->limits = driver.settings.limits;
+    work->ranges.resize(program->memoryInsts);
+    driver.submitLong(stream, [&driver, work, program](uint64_t &budget) {
+      return driver.execute(*work, budget);
     });
+    driver.guard();
     return driver.status();
   });
 }
@@ -453,18 +456,19 @@ CUresult cuStreamSynchronize(CUstream handle) {
   });
 }
 
-/// Does one piece of work, so that who asks until all is done comes to an end.
+/// Executes some of the work and then tells that there was some, so that who
+/// asks until all is done comes to an end.
 CUresult cuStreamQuery(CUstream handle) {
   Driver &driver = Driver::get();
   return driver.call("cuStreamQuery", "", true, [&]() -> CUresult {
     auto stream = driver.findStream(handle);
     if (!stream)
       return CUDA_ERROR_INVALID_HANDLE;
-    if (stream->queue.empty())
-      return CUDA_SUCCESS;
-    driver.runUntil(*stream, stream->done + 1);
+    driver.note(format(" stream=%u", stream->number));
+    bool isDone = driver.runSome(*stream, stream->submitted);
+    driver.statistics.completed_queries += isDone;
     CUresult status = driver.status();
-    return status ? status : CUDA_ERROR_NOT_READY;
+    return status || isDone ? status : CUDA_ERROR_NOT_READY;
   });
 }
 
@@ -491,9 +495,9 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
     driver.note(format(" stream=%u event=%u", stream->number, event->number));
     if (!event->stream) // Never recorded: nothing to wait for.
       return CUDA_SUCCESS;
-    driver.submit(stream, [&driver, other = event->stream,
-                           position = event->position] {
-      driver.runUntil(*other, position);
+    driver.submitLong(stream, [&driver, other = event->stream,
+                               position = event->position](uint64_t &budget) {
+      return driver.runFor(*other, position, budget);
     });
     return driver.status();
   });
@@ -535,9 +539,9 @@ CUresult cuEventRecord(CUevent handle, CUstream streamHandle) {
       if (event->position != position) // Recorded again since.
         return;
       using namespace std::chrono;
-      event->time = duration<double, std::milli>(
-                        steady_clock::now().time_since_epoch())
-                        .count();
+      event->time =
+          duration<double, std::milli>(steady_clock::now().time_since_epoch())
+              .count();
     });
     return driver.status();
   });
@@ -561,11 +565,12 @@ CUresult cuEventQuery(CUevent event) {
   return driver.call("cuEventQuery", "", true, [&]() -> CUresult {
     if (!driver.events.count(event))
       return CUDA_ERROR_INVALID_HANDLE;
-    if (!event->stream || event->stream->done >= event->position)
-      return CUDA_SUCCESS;
-    driver.runUntil(*event->stream, event->stream->done + 1);
+    driver.note(format(" event=%u", event->number));
+    bool isDone =
+        !event->stream || driver.runSome(*event->stream, event->position);
+    driver.statistics.completed_queries += isDone;
     CUresult status = driver.status();
-    return status ? status : CUDA_ERROR_NOT_READY;
+    return status || isDone ? status : CUDA_ERROR_NOT_READY;
   });
 }
 

@@ -37,7 +37,8 @@ static CUresult allocate(uint64_t &pointer, size_t bytes, Block::Kind kind,
 }
 
 /// The block that begins there, of one of the kinds; null: there is none.
-static Block *findBlock(uint64_t address, std::initializer_list<Block::Kind> kinds) {
+static Block *findBlock(uint64_t address,
+                        std::initializer_list<Block::Kind> kinds) {
   Block *block = Driver::get().memory.find(address);
   if (!block || block->begin != address)
     return nullptr;
@@ -73,20 +74,20 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
 
 CUresult cuMemFree_v2(CUdeviceptr pointer) {
   Driver &driver = Driver::get();
-  return driver.call(
-      "cuMemFree", format(" pointer=0x%llx", hex(pointer)), true,
-      [&]() -> CUresult {
-        if (!pointer)
-          return CUDA_SUCCESS;
-        Block *block = findBlock(pointer, {Block::Device, Block::Managed});
-        if (!block || block->isFreeing)
-          return CUDA_ERROR_INVALID_VALUE;
-        driver.runAll();
-        if (CUresult status = driver.status())
-          return status;
-        driver.release(pointer);
-        return CUDA_SUCCESS;
-      });
+  return driver.call("cuMemFree", format(" pointer=0x%llx", hex(pointer)), true,
+                     [&]() -> CUresult {
+                       if (!pointer)
+                         return CUDA_SUCCESS;
+                       Block *block =
+                           findBlock(pointer, {Block::Device, Block::Managed});
+                       if (!block || block->isFreeing)
+                         return CUDA_ERROR_INVALID_VALUE;
+                       driver.runAll();
+                       if (CUresult status = driver.status())
+                         return status;
+                       driver.release(pointer);
+                       return CUDA_SUCCESS;
+                     });
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream handle) {
@@ -111,38 +112,38 @@ CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream handle) {
 
 CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle) {
   Driver &driver = Driver::get();
-  return driver.call(
-      "cuMemFreeAsync", "", true,
-      [&]() -> CUresult {
-        auto stream = driver.findStream(handle);
-        if (!stream)
-          return CUDA_ERROR_INVALID_HANDLE;
-        driver.note(format(" stream=%u pointer=0x%llx", stream->number, hex(pointer)));
-        if (!pointer)
-          return CUDA_SUCCESS;
-        Block *block = findBlock(pointer, {Block::Device});
-        if (!block || block->isFreeing)
-          return CUDA_ERROR_INVALID_VALUE;
-        block->isFreeing = true;
-        driver.submit(stream, [&driver, pointer] { driver.release(pointer); });
-        return driver.status();
-      });
+  return driver.call("cuMemFreeAsync", "", true, [&]() -> CUresult {
+    auto stream = driver.findStream(handle);
+    if (!stream)
+      return CUDA_ERROR_INVALID_HANDLE;
+    driver.note(
+        format(" stream=%u pointer=0x%llx", stream->number, hex(pointer)));
+    if (!pointer)
+      return CUDA_SUCCESS;
+    Block *block = findBlock(pointer, {Block::Device});
+    if (!block || block->isFreeing)
+      return CUDA_ERROR_INVALID_VALUE;
+    block->isFreeing = true;
+    driver.submit(stream, [&driver, pointer] { driver.release(pointer); });
+    return driver.status();
+  });
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned flags) {
   Driver &driver = Driver::get();
-  return driver.call(
-      "cuMemAllocManaged", format(" bytes=%zu", bytes), true, [&]() -> CUresult {
-        if (!pointer || (flags != 1 && flags != 2))
-          return CUDA_ERROR_INVALID_VALUE;
-        if (!driver.settings.hasManaged)
-          return CUDA_ERROR_NOT_SUPPORTED;
-        uint64_t address = 0;
-        CUresult result = allocate(address, bytes, Block::Managed);
-        if (!result)
-          *pointer = address;
-        return result;
-      });
+  return driver.call("cuMemAllocManaged", format(" bytes=%zu", bytes), true,
+                     [&]() -> CUresult {
+                       if (!pointer || (flags != 1 && flags != 2))
+                         return CUDA_ERROR_INVALID_VALUE;
+                       if (!driver.settings.hasManaged)
+                         return CUDA_ERROR_NOT_SUPPORTED;
+                       uint64_t address = 0;
+                       CUresult result =
+                           allocate(address, bytes, Block::Managed);
+                       if (!result)
+                         *pointer = address;
+                       return result;
+                     });
 }
 
 static CUresult allocateHost(const char *name, void **pointer, size_t bytes,
@@ -259,20 +260,32 @@ bool fits(End end, uint64_t address, uint64_t bytes) {
   if (block)
     return address + bytes <= block->end;
   // The host's own memory; nothing is known about it.
-  return end != End::Device && address && !driver.memory.isDeviceAddress(address);
+  return end != End::Device && address &&
+         !driver.memory.isDeviceAddress(address);
 }
 
-void copy(uint64_t to, uint64_t from, uint64_t bytes,
+/// One end of a copy that waits to be executed.
+struct CopyEnd {
+  uint64_t address;
+  bool isAllocated; ///< by this driver, else it is the program's own memory
+};
+
+void copy(CopyEnd to, CopyEnd from, uint64_t bytes,
           const std::shared_ptr<std::vector<uint8_t>> &staged) {
   Driver &driver = Driver::get();
   int toKind, fromKind;
-  uint8_t *target = driver.resolve(to, bytes, &toKind);
-  uint8_t *source = driver.resolve(from, bytes, &fromKind);
+  auto resolve = [&](CopyEnd end, int *kind) -> uint8_t * {
+    if (end.isAllocated && !driver.memory.find(end.address))
+      return nullptr;
+    return driver.resolve(end.address, bytes, kind);
+  };
+  uint8_t *target = resolve(to, &toKind);
+  uint8_t *source = resolve(from, &fromKind);
   if (!target || !source)
     return driver.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
                        format("a copy of %llu bytes from 0x%llx to 0x%llx uses "
                               "memory that has been freed",
-                              hex(bytes), hex(from), hex(to)));
+                              hex(bytes), hex(from.address), hex(to.address)));
   std::memmove(target, staged ? staged->data() : source, bytes);
   ++driver.statistics.copies[fromKind][toKind];
   driver.statistics.copied_bytes[fromKind][toKind] += bytes;
@@ -300,7 +313,9 @@ CUresult submitCopy(const char *name, uint64_t to, uint64_t from, size_t bytes,
       staged = std::make_shared<std::vector<uint8_t>>(bytesBegin,
                                                       bytesBegin + bytes);
     }
-    driver.submit(stream, [=] { copy(to, from, bytes, staged); });
+    CopyEnd target{to, driver.memory.find(to) != nullptr};
+    CopyEnd source{from, driver.memory.find(from) != nullptr};
+    driver.submit(stream, [=] { copy(target, source, bytes, staged); });
     if (waits)
       driver.runUntil(*stream, stream->submitted);
     return driver.status();
@@ -314,7 +329,8 @@ uint64_t addressOf(const void *pointer) {
 } // namespace
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return submitCopy("cuMemcpy", to, from, bytes, nullptr, true, End::Any, End::Any);
+  return submitCopy("cuMemcpy", to, from, bytes, nullptr, true, End::Any,
+                    End::Any);
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                        CUstream stream) {
@@ -367,9 +383,10 @@ static CUresult submitFill(const char *name, uint64_t to, unsigned value,
     driver.submit(stream, [=, &driver] {
       uint8_t *target = driver.resolve(to, count * width);
       if (!target)
-        return driver.fail(CUDA_ERROR_ILLEGAL_ADDRESS,
-                           format("%s fills memory at 0x%llx that has been freed",
-                                  name, hex(to)));
+        return driver.fail(
+            CUDA_ERROR_ILLEGAL_ADDRESS,
+            format("%s fills memory at 0x%llx that has been freed", name,
+                   hex(to)));
       for (size_t i = 0; i != count * width; ++i)
         target[i] = uint8_t(value >> 8 * (i % width));
       ++driver.statistics.memsets;
@@ -399,14 +416,16 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count,
 static CUresult hint(const char *name, uint64_t pointer, size_t bytes,
                      CUstream stream) {
   Driver &driver = Driver::get();
-  return driver.call(name, format(" bytes=%zu", bytes), true, [&]() -> CUresult {
-    if (!driver.findStream(stream))
-      return CUDA_ERROR_INVALID_HANDLE;
-    Block *block = driver.memory.find(pointer);
-    if (!block || block->kind != Block::Managed || pointer + bytes > block->end)
-      return CUDA_ERROR_INVALID_VALUE;
-    return CUDA_SUCCESS;
-  });
+  return driver.call(name, format(" bytes=%zu", bytes), true,
+                     [&]() -> CUresult {
+                       if (!driver.findStream(stream))
+                         return CUDA_ERROR_INVALID_HANDLE;
+                       Block *block = driver.memory.find(pointer);
+                       if (!block || block->kind != Block::Managed ||
+                           pointer + bytes > block->end)
+                         return CUDA_ERROR_INVALID_VALUE;
+                       return CUDA_SUCCESS;
+                     });
 }
 
 CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice,

@@ -26,10 +26,14 @@ struct AtomAdd {
   }
 };
 struct AtomMin {
-  template <typename T> static T apply(T old, T b, T) { return std::min(old, b); }
+  template <typename T> static T apply(T old, T b, T) {
+    return std::min(old, b);
+  }
 };
 struct AtomMax {
-  template <typename T> static T apply(T old, T b, T) { return std::max(old, b); }
+  template <typename T> static T apply(T old, T b, T) {
+    return std::max(old, b);
+  }
 };
 struct AtomAnd {
   template <typename T> static T apply(T old, T b, T) { return old & b; }
@@ -44,10 +48,14 @@ struct AtomExchange {
   template <typename T> static T apply(T, T b, T) { return b; }
 };
 struct AtomCas {
-  template <typename T> static T apply(T old, T b, T c) { return old == b ? c : old; }
+  template <typename T> static T apply(T old, T b, T c) {
+    return old == b ? c : old;
+  }
 };
 struct AtomInc {
-  template <typename T> static T apply(T old, T b, T) { return old >= b ? 0 : old + 1; }
+  template <typename T> static T apply(T old, T b, T) {
+    return old >= b ? 0 : old + 1;
+  }
 };
 struct AtomDec {
   template <typename T> static T apply(T old, T b, T) {
@@ -186,7 +194,8 @@ Exec pick(const std::string &operation, Type type) {
     return sizeOf(type) == 16 ? &executeAtomic128<false>
                               : pickBits<AtomExchange>(type);
   if (operation == "cas")
-    return sizeOf(type) == 16 ? &executeAtomic128<true> : pickBits<AtomCas>(type);
+    return sizeOf(type) == 16 ? &executeAtomic128<true>
+                              : pickBits<AtomCas>(type);
   if (operation == "inc" && type == Type::U32)
     return &executeAtomic<AtomInc, uint32_t>;
   if (operation == "dec" && type == Type::U32)
@@ -215,7 +224,8 @@ template <bool HasResult> static void decodeAtomic(Decoder &D) {
   D.expectOperands(first + 1 + sources);
   uint64_t offset = 0;
   int32_t a = memoryAddress(D, first, space, offset);
-  if (space != Space::Global && space != Space::Shared && space != Space::Generic)
+  if (space != Space::Global && space != Space::Shared &&
+      space != Space::Generic)
     D.fail("an atomic operation in this space");
   int32_t b = D.source(first + 1, type);
   int32_t c = sources == 2 ? D.source(first + 2, type) : 0;
@@ -232,11 +242,24 @@ static const Inst *executeFence(const Inst *I, uint64_t *, Thread &) {
 }
 
 static void decodeFence(Decoder &D) {
-  static const char *const known[] = {
-      "cta",     "gl",      "sys",      "gpu",        "cluster", "sc",
-      "acq_rel", "acquire", "release",  "proxy",      "alias",   "async",
-      "mbarrier_init", "sync_restrict::shared::cta", "global",
-      "shared::cta", "shared::cluster", "sync_restrict::shared::cluster"};
+  static const char *const known[] = {"cta",
+                                      "gl",
+                                      "sys",
+                                      "gpu",
+                                      "cluster",
+                                      "sc",
+                                      "acq_rel",
+                                      "acquire",
+                                      "release",
+                                      "proxy",
+                                      "alias",
+                                      "async",
+                                      "mbarrier_init",
+                                      "sync_restrict::shared::cta",
+                                      "global",
+                                      "shared::cta",
+                                      "shared::cluster",
+                                      "sync_restrict::shared::cluster"};
   for (const char *word : known)
     D.take(word);
   D.expectOperands(0);

@@ -50,8 +50,8 @@ static Exec pickMove(Type type) {
 
 /// mov.b64 d, {a, b, ...}: each of I->imm bits, the first one lowest.
 static const Inst *executePackMove(const Inst *I, uint64_t *R, Thread &) {
-  uint64_t result[2] = {0, 0}, mask = I->imm == 64 ? ~uint64_t(0)
-                                                   : (uint64_t(1) << I->imm) - 1;
+  uint64_t result[2] = {0, 0},
+           mask = I->imm == 64 ? ~uint64_t(0) : (uint64_t(1) << I->imm) - 1;
   for (unsigned i = 0, bit = 0; i != I->lanes; ++i, bit += I->imm)
     result[bit / 64] |= (R[I->list[i]] & mask) << bit % 64;
   R[I->d] = result[0];
@@ -112,7 +112,20 @@ static void decodeMove(Decoder &D) {
 namespace {
 
 enum Comparison {
-  Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  Equ,
+  Neu,
+  Ltu,
+  Leu,
+  Gtu,
+  Geu,
+  Num,
+  Nan
 };
 
 /// What the booleans of a comparison are combined with; and what is stored.
@@ -250,7 +263,8 @@ template <int... Cs>
 Exec pickCompare(int comparison, Type type, bool general,
                  std::integer_sequence<int, Cs...>) {
   Exec result = nullptr;
-  ((comparison == Cs ? void(result = pickCompare<Cs>(type, general)) : void()), ...);
+  ((comparison == Cs ? void(result = pickCompare<Cs>(type, general)) : void()),
+   ...);
   return result;
 }
 
@@ -315,8 +329,9 @@ static void decodeComparison(Decoder &D, bool isSet) {
     flags |= D.operand(3).negated ? kNegated : 0;
   }
   int32_t d = isPair ? D.result(D.operand(0).items[0]) : D.result(0u);
-  int32_t e = isPair ? D.result(D.operand(0).items[1])
-                     : general ? D.temporary() : 0;
+  int32_t e = isPair    ? D.result(D.operand(0).items[1])
+              : general ? D.temporary()
+                        : 0;
   Inst &inst = D.emit(exec, d, a, b, c);
   inst.e = e;
   inst.flags = flags;
@@ -467,7 +482,8 @@ static void decodeAlloca(Decoder &D) {
   D.expectOperands(2, 3);
   uint64_t align = D.operands().size() == 3 ? D.literal(2) : 8;
   int32_t d = D.result(0u);
-  D.emit(executeAlloca, d, D.source(1, type)).imm = std::max<uint64_t>(align, 1);
+  D.emit(executeAlloca, d, D.source(1, type)).imm =
+      std::max<uint64_t>(align, 1);
 }
 
 static const Inst *executeStackSave(const Inst *I, uint64_t *R, Thread &T) {
@@ -498,7 +514,8 @@ static void decodeStackRestore(Decoder &D) {
 //===----------------------------------------------------------------------===//
 
 /// The caller's local memory may move: arguments are copied by offset.
-/// I->list: offsets of the arguments in the caller's frame, then of the results.
+/// I->list: offsets of the arguments in the caller's frame, then of the
+/// results.
 static const Inst *call(const Inst *I, Thread &T, const Code *callee) {
   if (T.frames.size() > 1000)
     return T.fault(I, CUDA_ERROR_LAUNCH_FAILED, "calls are nested too deeply");
@@ -600,7 +617,8 @@ static void decodeCall(Decoder &D) {
 static uint64_t argument(Thread &T, unsigned index) {
   uint64_t value = 0;
   const ParamPlace &place = T.code->params[index];
-  std::memcpy(&value, T.local.data() + T.frameLocal - kFirstLocal + place.offset,
+  std::memcpy(&value,
+              T.local.data() + T.frameLocal - kFirstLocal + place.offset,
               std::min(place.bytes, 8u));
   return value;
 }
@@ -659,7 +677,8 @@ static const Inst *executePrintf(const Inst *I, uint64_t *R, Thread &T) {
       std::snprintf(buffer, sizeof buffer, directive.c_str(),
                     stringAt(T, bits).c_str());
     else if (std::strchr("eEfFgGaA", kind))
-      std::snprintf(buffer, sizeof buffer, directive.c_str(), get<double>(bits));
+      std::snprintf(buffer, sizeof buffer, directive.c_str(),
+                    get<double>(bits));
     else if (isWide)
       std::snprintf(buffer, sizeof buffer, directive.c_str(), bits);
     else

@@ -25,8 +25,8 @@ Round roundOf(const Inst *I) { return Round(I->flags >> kRoundShift & 7); }
 
 /// The 16-bit and smaller formats, and tf32.
 const Format *formatOf(Type type) {
-  static const Format half = kHalf, brain = kBrain, tensor = kTensor, e4m3 = kE4M3,
-                      e5m2 = kE5M2;
+  static const Format half = kHalf, brain = kBrain, tensor = kTensor,
+                      e4m3 = kE4M3, e5m2 = kE5M2;
   switch (type) {
   case Type::F16:
   case Type::F16x2:
@@ -98,7 +98,8 @@ const Inst *integerToInteger(const Inst *I, uint64_t *R, Thread &) {
   }
   // A register may be wider than the type: it gets the value extended.
   if (std::is_signed_v<D>)
-    R[I->d] = static_cast<uint64_t>(static_cast<int64_t>(get<D>(R[I->d]))) & I->imm;
+    R[I->d] =
+        static_cast<uint64_t>(static_cast<int64_t>(get<D>(R[I->d]))) & I->imm;
   return I + 1;
 }
 
@@ -360,13 +361,16 @@ Type laneOf(Type type) {
 /// Takes the modifiers of rounding; `integral` for those of the form .rni.
 Round takeRound(Decoder &D, bool &integral, bool toInteger) {
   static const std::pair<const char *, Round> names[] = {
-      {"rn", Round::NearestEven}, {"rz", Round::Zero},
-      {"rm", Round::Down},        {"rp", Round::Up},
+      {"rn", Round::NearestEven},
+      {"rz", Round::Zero},
+      {"rm", Round::Down},
+      {"rp", Round::Up},
       {"rna", Round::NearestAway}};
   for (auto [name, round] : names) {
     if (D.take(name))
       return round;
-    if (std::string(name) != "rna" && D.take((std::string(name) + "i").c_str())) {
+    if (std::string(name) != "rna" &&
+        D.take((std::string(name) + "i").c_str())) {
       integral = true;
       return round;
     }
@@ -422,8 +426,8 @@ static void decodeConvert(Decoder &D) {
   Type registerType = Type::None;
   int32_t d = D.result(0u, &registerType), a = D.source(1, from);
   unsigned bytes = sizeOf(registerType);
-  uint64_t mask = bytes >= 8 || !bytes ? ~uint64_t(0)
-                                       : (uint64_t(1) << bytes * 8) - 1;
+  uint64_t mask =
+      bytes >= 8 || !bytes ? ~uint64_t(0) : (uint64_t(1) << bytes * 8) - 1;
   // Unsigned results are zero-extended.
   Exec exec = pick(to, from);
   bool isSmall = formatOf(to) || formatOf(from);
@@ -431,7 +435,8 @@ static void decodeConvert(Decoder &D) {
     D.fail("the types are not supported");
   if (flags & kRelu && !formatOf(to))
     D.fail(".relu of this type");
-  Inst &inst = D.emit(isSmall ? &executeLane : exec, d, a, int32_t(to), int32_t(from));
+  Inst &inst =
+      D.emit(isSmall ? &executeLane : exec, d, a, int32_t(to), int32_t(from));
   inst.flags = flags;
   inst.e = finite ? 1 : integral && !isInteger(to) ? 2 : 0;
   bool toFloat = !isInteger(to);
@@ -464,14 +469,19 @@ static void decodeAddress(Decoder &D) {
   Exec exec = nullptr;
   if (space == "global" || space == "const")
     exec = &executeAddress<Space::Global, false>;
-  else if (space == "shared" || space == "shared::cta" || space == "shared::cluster")
-    exec = to ? &executeAddress<Space::Shared, true> : &executeAddress<Space::Shared, false>;
+  else if (space == "shared" || space == "shared::cta" ||
+           space == "shared::cluster")
+    exec = to ? &executeAddress<Space::Shared, true>
+              : &executeAddress<Space::Shared, false>;
   else if (space == "local")
-    exec = to ? &executeAddress<Space::Local, true> : &executeAddress<Space::Local, false>;
+    exec = to ? &executeAddress<Space::Local, true>
+              : &executeAddress<Space::Local, false>;
   else if ((space == "param" || space == "param::entry") && D.isEntry())
-    exec = to ? &executeAddress<Space::Param, true> : &executeAddress<Space::Param, false>;
+    exec = to ? &executeAddress<Space::Param, true>
+              : &executeAddress<Space::Param, false>;
   else if (space == "param" || space == "param::func")
-    exec = to ? &executeAddress<Space::Local, true> : &executeAddress<Space::Local, false>;
+    exec = to ? &executeAddress<Space::Local, true>
+              : &executeAddress<Space::Local, false>;
   else
     D.fail("unknown space '" + space + "'");
   D.emit(exec, d, a).imm = sizeOf(type) == 4 ? 0xFFFFFFFF : ~uint64_t(0);
@@ -480,7 +490,7 @@ static void decodeAddress(Decoder &D) {
 template <Space S>
 static const Inst *executeIsSpace(const Inst *I, uint64_t *R, Thread &) {
   uint64_t tag = R[I->a] >> 48;
-  R[I->d] = tag == (S == Space::Shared ? kSharedTag
+  R[I->d] = tag == (S == Space::Shared  ? kSharedTag
                     : S == Space::Local ? kLocalTag
                     : S == Space::Param ? kParamTag
                                         : 0);

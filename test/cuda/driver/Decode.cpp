@@ -18,6 +18,9 @@ using namespace fakecuda;
 using ptx::Operand;
 using ptx::Statement;
 
+/// Local memory that a thread can have, and parameters of a kernel.
+static constexpr uint64_t kMaxFrameBytes = 512 << 10, kMaxParamBytes = 32764;
+
 static uint64_t roundUp(uint64_t value, uint64_t to) {
   return (value + to - 1) / to * to;
 }
@@ -26,6 +29,7 @@ static const InstructionTable &instructionTable() {
   static const InstructionTable table = [] {
     InstructionTable table;
     addIntegerInstructions(table);
+    addBitInstructions(table);
     addFloatInstructions(table);
     addConversions(table);
     addMemoryInstructions(table);
@@ -137,7 +141,8 @@ Symbol Decoder::lookup(const std::string &name) {
       return found->second;
     // One of a range of registers; it gets its slot now.
     size_t digits = name.find_last_not_of("0123456789") + 1;
-    if (digits == name.size() || (name[digits] == '0' && digits + 1 < name.size()))
+    if (digits == name.size() ||
+        (name[digits] == '0' && digits + 1 < name.size()))
       continue;
     auto range = within.ranges.find(name.substr(0, digits));
     if (range == within.ranges.end() ||
@@ -268,10 +273,33 @@ uint64_t Decoder::literal(unsigned index) {
 
 namespace {
 enum SpecialRegister {
-  SR_TidX, SR_TidY, SR_TidZ, SR_NtidX, SR_NtidY, SR_NtidZ, SR_CtaidX, SR_CtaidY,
-  SR_CtaidZ, SR_NctaidX, SR_NctaidY, SR_NctaidZ, SR_LaneId, SR_WarpId,
-  SR_NWarpId, SR_SmId, SR_NSmId, SR_Clock, SR_MaskEq, SR_MaskLe, SR_MaskLt,
-  SR_MaskGe, SR_MaskGt, SR_DynamicShared, SR_TotalShared, SR_Zero, SR_One,
+  SR_TidX,
+  SR_TidY,
+  SR_TidZ,
+  SR_NtidX,
+  SR_NtidY,
+  SR_NtidZ,
+  SR_CtaidX,
+  SR_CtaidY,
+  SR_CtaidZ,
+  SR_NctaidX,
+  SR_NctaidY,
+  SR_NctaidZ,
+  SR_LaneId,
+  SR_WarpId,
+  SR_NWarpId,
+  SR_SmId,
+  SR_NSmId,
+  SR_Clock,
+  SR_MaskEq,
+  SR_MaskLe,
+  SR_MaskLt,
+  SR_MaskGe,
+  SR_MaskGt,
+  SR_DynamicShared,
+  SR_TotalShared,
+  SR_Zero,
+  SR_One,
 };
 } // namespace
 
@@ -337,31 +365,52 @@ static const Inst *executeSpecial(const Inst *I, uint64_t *R, Thread &T) {
 
 int32_t Decoder::special(const std::string &name) {
   static const std::map<std::string, SpecialRegister> registers = {
-      {"%tid.x", SR_TidX},       {"%tid.y", SR_TidY},
-      {"%tid.z", SR_TidZ},       {"%ntid.x", SR_NtidX},
-      {"%ntid.y", SR_NtidY},     {"%ntid.z", SR_NtidZ},
-      {"%ctaid.x", SR_CtaidX},   {"%ctaid.y", SR_CtaidY},
-      {"%ctaid.z", SR_CtaidZ},   {"%nctaid.x", SR_NctaidX},
-      {"%nctaid.y", SR_NctaidY}, {"%nctaid.z", SR_NctaidZ},
-      {"%laneid", SR_LaneId},    {"%warpid", SR_WarpId},
-      {"%nwarpid", SR_NWarpId},  {"%smid", SR_SmId},
-      {"%nsmid", SR_NSmId},      {"%clock", SR_Clock},
-      {"%clock64", SR_Clock},    {"%globaltimer", SR_Clock},
-      {"%clock_hi", SR_Zero},    {"%globaltimer_lo", SR_Clock},
-      {"%globaltimer_hi", SR_Zero}, {"%gridid", SR_One},
-      {"%lanemask_eq", SR_MaskEq}, {"%lanemask_le", SR_MaskLe},
-      {"%lanemask_lt", SR_MaskLt}, {"%lanemask_ge", SR_MaskGe},
+      {"%tid.x", SR_TidX},
+      {"%tid.y", SR_TidY},
+      {"%tid.z", SR_TidZ},
+      {"%ntid.x", SR_NtidX},
+      {"%ntid.y", SR_NtidY},
+      {"%ntid.z", SR_NtidZ},
+      {"%ctaid.x", SR_CtaidX},
+      {"%ctaid.y", SR_CtaidY},
+      {"%ctaid.z", SR_CtaidZ},
+      {"%nctaid.x", SR_NctaidX},
+      {"%nctaid.y", SR_NctaidY},
+      {"%nctaid.z", SR_NctaidZ},
+      {"%laneid", SR_LaneId},
+      {"%warpid", SR_WarpId},
+      {"%nwarpid", SR_NWarpId},
+      {"%smid", SR_SmId},
+      {"%nsmid", SR_NSmId},
+      {"%clock", SR_Clock},
+      {"%clock64", SR_Clock},
+      {"%globaltimer", SR_Clock},
+      {"%clock_hi", SR_Zero},
+      {"%globaltimer_lo", SR_Clock},
+      {"%globaltimer_hi", SR_Zero},
+      {"%gridid", SR_One},
+      {"%lanemask_eq", SR_MaskEq},
+      {"%lanemask_le", SR_MaskLe},
+      {"%lanemask_lt", SR_MaskLt},
+      {"%lanemask_ge", SR_MaskGe},
       {"%lanemask_gt", SR_MaskGt},
       {"%dynamic_smem_size", SR_DynamicShared},
       {"%total_smem_size", SR_TotalShared},
       // One block is a cluster.
-      {"%clusterid.x", SR_CtaidX}, {"%clusterid.y", SR_CtaidY},
-      {"%clusterid.z", SR_CtaidZ}, {"%nclusterid.x", SR_NctaidX},
-      {"%nclusterid.y", SR_NctaidY}, {"%nclusterid.z", SR_NctaidZ},
-      {"%cluster_ctaid.x", SR_Zero}, {"%cluster_ctaid.y", SR_Zero},
-      {"%cluster_ctaid.z", SR_Zero}, {"%cluster_nctaid.x", SR_One},
-      {"%cluster_nctaid.y", SR_One}, {"%cluster_nctaid.z", SR_One},
-      {"%cluster_ctarank", SR_Zero}, {"%cluster_nctarank", SR_One},
+      {"%clusterid.x", SR_CtaidX},
+      {"%clusterid.y", SR_CtaidY},
+      {"%clusterid.z", SR_CtaidZ},
+      {"%nclusterid.x", SR_NctaidX},
+      {"%nclusterid.y", SR_NctaidY},
+      {"%nclusterid.z", SR_NctaidZ},
+      {"%cluster_ctaid.x", SR_Zero},
+      {"%cluster_ctaid.y", SR_Zero},
+      {"%cluster_ctaid.z", SR_Zero},
+      {"%cluster_nctaid.x", SR_One},
+      {"%cluster_nctaid.y", SR_One},
+      {"%cluster_nctaid.z", SR_One},
+      {"%cluster_ctarank", SR_Zero},
+      {"%cluster_nctarank", SR_One},
   };
   if (name == "WARP_SZ")
     return constant(32);
@@ -402,8 +451,7 @@ const int32_t *Decoder::list(std::vector<int32_t> slots) {
 }
 
 void Decoder::branch(const Operand &label) {
-  jumps.push_back(
-      {code.insts.size() - 1, label.name, scope, statement->line});
+  jumps.push_back({code.insts.size() - 1, label.name, scope, statement->line});
 }
 
 void Decoder::branchTable(const std::string &name) {
@@ -411,6 +459,8 @@ void Decoder::branchTable(const std::string &name) {
 }
 
 uint32_t Decoder::frameBytes(uint64_t bytes, unsigned align) {
+  if (bytes > kMaxFrameBytes || code.localBytes + bytes > kMaxFrameBytes)
+    fail("more than 512 KiB of local memory");
   uint32_t offset = roundUp(code.localBytes, std::max(align, 1u));
   code.localBytes = offset + bytes;
   return offset;
@@ -439,6 +489,9 @@ void Decoder::declareParams() {
     symbol.type = param.type;
     symbol.bytes = param.bytes();
     if (code.isEntry) {
+      if (param.bytes() > kMaxParamBytes ||
+          code.paramBytes + param.bytes() > kMaxParamBytes)
+        fail("more than 32764 bytes of parameters");
       symbol.kind = Symbol::Param;
       symbol.value = roundUp(code.paramBytes, std::max(param.align, 1u));
       code.paramBytes = symbol.value + param.bytes();
@@ -560,8 +613,8 @@ void Decoder::resolve() {
           found != scopes[i].targets.end())
         labels = &found->second;
     if (!labels)
-      throw PtxError(table.line, "there are no branch targets '" + table.name +
-                                     "'");
+      throw PtxError(table.line,
+                     "there are no branch targets '" + table.name + "'");
     auto &targets = code.tables.emplace_back();
     for (const Operand &label : *labels)
       targets.push_back(code.insts.data() +

@@ -18,7 +18,7 @@ namespace fakecuda {
 /// A module whose code can be run.
 struct Program {
   std::map<std::string, std::unique_ptr<Code>> functions;
-  std::vector<const Code *> byNumber; ///< what a function pointer names
+  std::vector<const Code *> byNumber;     ///< what a function pointer names
   std::map<std::string, Block> variables; ///< in global memory
   uint32_t memoryInsts = 0;
   unsigned target = 0; ///< 90 for sm_90
@@ -151,10 +151,10 @@ private:
 
 /// Decodes an instruction whose first word ("add") it is registered for.
 using InstructionDecoder = void (*)(Decoder &D);
-using InstructionTable =
-    std::unordered_map<std::string, InstructionDecoder>;
+using InstructionTable = std::unordered_map<std::string, InstructionDecoder>;
 
 void addIntegerInstructions(InstructionTable &table);
+void addBitInstructions(InstructionTable &table);
 void addFloatInstructions(InstructionTable &table);
 void addConversions(InstructionTable &table);
 void addMemoryInstructions(InstructionTable &table);
@@ -174,6 +174,10 @@ void decodeIntegerMin(Decoder &D);
 void decodeIntegerMax(Decoder &D);
 void decodeIntegerNeg(Decoder &D);
 void decodeIntegerAbs(Decoder &D);
+
+// An instruction of two or three sources; a null `exec` is an error.
+void emitBinary(Decoder &D, Exec exec, Type type);
+void emitTernary(Decoder &D, Exec exec, Type type, Type third);
 
 // What loads, stores and atomics have in common.
 Space takeSpace(Decoder &D);

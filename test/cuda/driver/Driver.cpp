@@ -8,9 +8,11 @@
 
 #include "Driver.h"
 
+#include <cfenv>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 using namespace fakecuda;
 
@@ -22,6 +24,9 @@ std::string fakecuda::format(const char *text, ...) {
   va_end(arguments);
   return buffer;
 }
+
+/// Instructions that a query of a stream or event executes.
+static constexpr uint64_t kQueryBudget = 2000000;
 
 static thread_local std::vector<CUcontext> contextStack;
 
@@ -98,8 +103,10 @@ void Driver::configure() {
     settings.capability = unsigned(numberOr(chip, 90));
   }
   settings.memoryBytes =
-      numberOr(variable("LOOPC_FAKE_CUDA_MEMORY"), defaults.memoryBytes >> 20) << 20;
+      numberOr(variable("LOOPC_FAKE_CUDA_MEMORY"), defaults.memoryBytes >> 20)
+      << 20;
   settings.lazy = variable("LOOPC_FAKE_CUDA_LAZY") != "0";
+  settings.guards = numberOr(variable("LOOPC_FAKE_CUDA_GUARD"), 0);
   settings.quiet = numberOr(variable("LOOPC_FAKE_CUDA_QUIET"), 0);
   settings.cubinResult =
       int(numberOr(variable("LOOPC_FAKE_CUDA_CUBIN"), defaults.cubinResult));
@@ -110,7 +117,8 @@ void Driver::configure() {
   limits.spin = numberOr(variable("LOOPC_FAKE_CUDA_SPIN"), 500) * 1000000;
   limits.total = numberOr(variable("LOOPC_FAKE_CUDA_LIMIT"), 0) * 1000000;
   limits.seed = uint32_t(numberOr(variable("LOOPC_FAKE_CUDA_SEED"), 0));
-  limits.multiprocessors = uint32_t(numberOr(variable("LOOPC_FAKE_CUDA_SMS"), 4));
+  limits.multiprocessors =
+      uint32_t(numberOr(variable("LOOPC_FAKE_CUDA_SMS"), 4));
   settings.logFile = variable("LOOPC_FAKE_CUDA_LOG");
   settings.summaryFile = variable("LOOPC_FAKE_CUDA_SUMMARY");
   parseFailures(variable("LOOPC_FAKE_CUDA_FAIL"));
@@ -149,6 +157,7 @@ void Driver::reset() {
   overrides.clear();
   lastFault.clear();
   callsUntilLoss = 0;
+  isGuarding = false;
   nextNumber = 1;
   configure();
 }
@@ -182,7 +191,12 @@ CUresult Driver::begin(const char *name, bool needsContext) {
 
 void Driver::end(const char *name, const std::string &details,
                  CUresult result) {
-  if (settings.logFile.empty())
+  if (isGuarding) {
+    isGuarding = countPending() != 0;
+    isGuarding ? memory.openGuarded(false) : memory.unguard();
+  }
+  // How often a program asks until work is done is chance.
+  if (settings.logFile.empty() || result == CUDA_ERROR_NOT_READY)
     return;
   // Opened each time, so that what other processes write is kept in order.
   if (std::FILE *file = std::fopen(settings.logFile.c_str(), "a")) {
@@ -238,15 +252,16 @@ std::shared_ptr<CUstream_st> Driver::createStream(bool isBlocking) {
 }
 
 /// The default stream waits for those that block, and they wait for it.
-void Driver::submit(const std::shared_ptr<CUstream_st> &stream,
-                    std::function<void()> run) {
-  Work work{std::move(run), {}};
+void Driver::submitLong(const std::shared_ptr<CUstream_st> &stream,
+                        std::function<bool(uint64_t &budget)> run) {
+  auto work = std::make_shared<Work>();
+  work->run = std::move(run);
   if (stream == defaultStream) {
     for (auto &[handle, other] : streams)
       if (other->isBlocking)
-        work.after.emplace_back(other, other->submitted);
+        work->after.emplace_back(other, other->submitted);
   } else if (stream->isBlocking) {
-    work.after.emplace_back(defaultStream, defaultStream->submitted);
+    work->after.emplace_back(defaultStream, defaultStream->submitted);
   }
   stream->queue.push_back(std::move(work));
   ++stream->submitted;
@@ -254,19 +269,55 @@ void Driver::submit(const std::shared_ptr<CUstream_st> &stream,
     runUntil(*stream, stream->submitted);
 }
 
-void Driver::runNext(CUstream_st &stream) {
-  Work work = std::move(stream.queue.front());
-  stream.queue.pop_front();
-  for (auto &[other, position] : work.after)
-    runUntil(*other, position);
-  work.run();
-  if (stream.done < stream.submitted) // A failure gives all up.
+void Driver::submit(const std::shared_ptr<CUstream_st> &stream,
+                    std::function<void()> run) {
+  submitLong(stream, [run = std::move(run)](uint64_t &) {
+    run();
+    return true;
+  });
+}
+
+void Driver::guard() {
+  if (!settings.guards || !countPending())
+    return;
+  isGuarding = true;
+  memory.guard();
+}
+
+bool Driver::runFor(CUstream_st &stream, uint64_t position, uint64_t &budget) {
+  if (isGuarding)
+    memory.openGuarded(true);
+  while (stream.done < position && !stream.queue.empty()) {
+    std::shared_ptr<Work> work = stream.queue.front();
+    for (auto &[other, before] : work->after)
+      if (!runFor(*other, before, budget))
+        return false;
+    // A failure gives up all that waits.
+    auto isNext = [&] {
+      return !stream.queue.empty() && stream.queue.front() == work;
+    };
+    bool isDone = isNext() && work->run(budget);
+    if (!isNext())
+      continue;
+    if (!isDone)
+      return false;
+    stream.queue.pop_front();
     ++stream.done;
+  }
+  return stream.done >= position;
 }
 
 void Driver::runUntil(CUstream_st &stream, uint64_t position) {
-  while (stream.done < position && !stream.queue.empty())
-    runNext(stream);
+  uint64_t budget = ~uint64_t(0);
+  runFor(stream, position, budget);
+}
+
+bool Driver::runSome(CUstream_st &stream, uint64_t position) {
+  if (stream.done >= position)
+    return true;
+  uint64_t budget = kQueryBudget;
+  runFor(stream, position, budget);
+  return false;
 }
 
 void Driver::runAll() {
@@ -289,13 +340,24 @@ uint64_t Driver::countPending() const {
   return result;
 }
 
-void Driver::execute(Launch &launch) {
-  launch.memory = &memory;
-  launch.limits = settings.limits;
-  int error = launch.run();
-  statistics.instructions += launch.executed;
-  if (error)
-    fail(error, launch.message);
+bool Driver::execute(Launch &launch, uint64_t &budget) {
+  // Rounding and subnormal numbers are the device's, not the program's.
+  std::fenv_t environment;
+  std::fegetenv(&environment);
+  std::fesetenv(FE_DFL_ENV);
+  uint64_t before = launch.executed;
+  bool isDone = true;
+  try {
+    isDone = launch.run(budget);
+  } catch (const std::bad_alloc &) {
+    launch.error = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    launch.message = "kernel '" + launch.code->name + "' needs too much memory";
+  }
+  std::fesetenv(&environment);
+  statistics.instructions += launch.executed - before;
+  if (launch.error)
+    fail(launch.error, launch.message);
+  return isDone;
 }
 
 //===----------------------------------------------------------------------===//
@@ -313,7 +375,8 @@ uint8_t *Driver::resolve(uint64_t address, uint64_t bytes, int *kind) {
   if (block->end - address < bytes)
     return nullptr;
   if (kind && block->kind != Block::Pinned)
-    *kind = block->kind == Block::Managed ? FAKE_CUDA_MANAGED : FAKE_CUDA_DEVICE;
+    *kind =
+        block->kind == Block::Managed ? FAKE_CUDA_MANAGED : FAKE_CUDA_DEVICE;
   return block->host(address);
 }
 
@@ -330,7 +393,8 @@ void Driver::account(Block::Kind kind, bool isFree, uint64_t bytes) {
   ++statistics.allocations[index];
   ++statistics.live_allocations;
   statistics.live_bytes += bytes;
-  statistics.peak_bytes = std::max(statistics.peak_bytes, statistics.live_bytes);
+  statistics.peak_bytes =
+      std::max(statistics.peak_bytes, statistics.live_bytes);
 }
 
 void Driver::release(uint64_t address) {
@@ -355,24 +419,28 @@ void Driver::writeSummary() {
   if (!file)
     return;
   auto write = [&](const char *what, uint64_t value) {
-    std::fprintf(file, "%s: %llu\n", what, static_cast<unsigned long long>(value));
+    std::fprintf(file, "%s: %llu\n", what,
+                 static_cast<unsigned long long>(value));
   };
   const fake_cuda_statistics_t &s = statistics;
   write("calls", s.calls);
   write("launches", s.launches);
   write("cooperative launches", s.cooperative_launches);
   write("synchronizations", s.synchronizations);
+  write("completed queries", s.completed_queries);
   write("instructions", s.instructions);
   static const char *const kinds[] = {"host", "device", "managed"};
   for (int from = 0; from != FAKE_CUDA_KINDS; ++from)
     for (int to = 0; to != FAKE_CUDA_KINDS; ++to)
       if (s.copies[from][to])
-        std::fprintf(file, "copies from %s to %s: %llu, %llu bytes\n", kinds[from],
-                     kinds[to], static_cast<unsigned long long>(s.copies[from][to]),
+        std::fprintf(file, "copies from %s to %s: %llu, %llu bytes\n",
+                     kinds[from], kinds[to],
+                     static_cast<unsigned long long>(s.copies[from][to]),
                      static_cast<unsigned long long>(s.copied_bytes[from][to]));
   for (int kind = 0; kind != FAKE_CUDA_KINDS; ++kind)
     if (s.allocations[kind])
-      std::fprintf(file, "allocations of %s memory: %llu, freed: %llu\n", kinds[kind],
+      std::fprintf(file, "allocations of %s memory: %llu, freed: %llu\n",
+                   kinds[kind],
                    static_cast<unsigned long long>(s.allocations[kind]),
                    static_cast<unsigned long long>(s.frees[kind]));
   write("peak bytes", s.peak_bytes);
@@ -405,7 +473,9 @@ uint64_t fake_cuda_call_count(const char *function) {
   return found == driver.counts.end() ? 0 : found->second;
 }
 
-const char *fake_cuda_last_fault(void) { return Driver::get().lastFault.c_str(); }
+const char *fake_cuda_last_fault(void) {
+  return Driver::get().lastFault.c_str();
+}
 
 void fake_cuda_set(const char *variable, const char *value) {
   Driver::get().setVariable(variable, value);

@@ -22,7 +22,9 @@ namespace fakecuda {
 
 /// Work of a stream.
 struct Work {
-  std::function<void()> run;
+  /// Executes at most about so many instructions, which it takes off the
+  /// number; returns whether all is done.
+  std::function<bool(uint64_t &budget)> run;
   /// Streams, and up to which of their works each has to have come before.
   std::vector<std::pair<std::shared_ptr<CUstream_st>, uint64_t>> after;
 };
@@ -35,6 +37,7 @@ struct Settings {
   char capabilitySuffix = 'a';
   uint64_t memoryBytes = uint64_t(16) << 30;
   bool lazy = true;
+  bool guards = false;
   bool quiet = false;
   int cubinResult = CUDA_ERROR_NO_BINARY_FOR_GPU;
   bool hasPools = true, hasCooperative = true, hasManaged = true;
@@ -69,7 +72,7 @@ struct CUmod_st {
 struct CUstream_st {
   unsigned number = 0; ///< in the log
   bool isBlocking = true;
-  std::deque<fakecuda::Work> queue;
+  std::deque<std::shared_ptr<fakecuda::Work>> queue;
   uint64_t submitted = 0, done = 0;
 };
 
@@ -90,8 +93,8 @@ public:
   /// Runs a function of the API: counts and logs it, fails where it is to fail.
   /// `details` follow the name in the log.
   template <typename F>
-  CUresult call(const char *name, const std::string &details,
-                bool needsContext, F body) {
+  CUresult call(const char *name, const std::string &details, bool needsContext,
+                F body) {
     std::lock_guard lock(mutex);
     CUresult result = begin(name, needsContext);
     if (result == CUDA_SUCCESS) {
@@ -114,14 +117,24 @@ public:
   std::shared_ptr<CUstream_st> createStream(bool isBlocking);
   void submit(const std::shared_ptr<CUstream_st> &stream,
               std::function<void()> run);
+  /// Work that can be interrupted.
+  void submitLong(const std::shared_ptr<CUstream_st> &stream,
+                  std::function<bool(uint64_t &budget)> run);
+  /// Executes the work up to a position; returns whether it came so far.
+  bool runFor(CUstream_st &stream, uint64_t position, uint64_t &budget);
   void runUntil(CUstream_st &stream, uint64_t position);
+  /// What a query does: some of the work. Returns whether there was none.
+  bool runSome(CUstream_st &stream, uint64_t position);
   void runAll();
   uint64_t countPending() const;
   /// The error of the context after work was executed.
   CUresult status() const;
 
+  /// Guards managed memory until what was submitted is done.
+  void guard();
+
   // Execution.
-  void execute(Launch &launch);
+  bool execute(Launch &launch, uint64_t &budget);
   /// A sticky error, with all that was to come given up.
   void fail(CUresult error, const std::string &message);
 
@@ -155,11 +168,11 @@ private:
   void end(const char *name, const std::string &details, CUresult result);
   std::string variable(const char *name) const;
   void parseFailures(const std::string &text);
-  void runNext(CUstream_st &stream);
 
   std::map<std::string, std::optional<std::string>> overrides;
   std::string extra;
   uint64_t callsUntilLoss = 0;
+  bool isGuarding = false;
   unsigned nextNumber = 1;
 
 public:
@@ -167,8 +180,7 @@ public:
 };
 
 /// printf into a string, for the log.
-std::string format(const char *text, ...)
-    __attribute__((format(printf, 1, 2)));
+std::string format(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
 /// The context of this thread, or null.
 CUcontext &currentContext();

@@ -23,8 +23,9 @@ double fakecuda::decodeFloat(uint32_t bits, Format format) {
   else if (exponent == 0)
     value = std::ldexp(mantissa, 1 - format.bias() - int(format.mantissaBits));
   else
-    value = std::ldexp(mantissa | 1u << format.mantissaBits,
-                       int(exponent) - format.bias() - int(format.mantissaBits));
+    value =
+        std::ldexp(mantissa | 1u << format.mantissaBits,
+                   int(exponent) - format.bias() - int(format.mantissaBits));
   return negative ? -value : value;
 }
 
@@ -56,8 +57,9 @@ uint32_t fakecuda::encodeFloat(double value, Format format, Round round,
   if (std::isnan(value)) // Canonical: all bits but the sign.
     return top << format.mantissaBits | mantissaMask;
   uint32_t sign = uint32_t(negative) << (format.bits() - 1);
-  uint32_t infinity = format.isFinite ? top << format.mantissaBits | mantissaMask
-                                      : top << format.mantissaBits;
+  uint32_t infinity = format.isFinite
+                          ? top << format.mantissaBits | mantissaMask
+                          : top << format.mantissaBits;
   uint32_t largest = infinity - 1;
   if (std::isinf(value))
     return sign | (saturates ? largest : infinity);
@@ -67,7 +69,8 @@ uint32_t fakecuda::encodeFloat(double value, Format format, Round round,
   double fraction = std::frexp(std::fabs(value), &exponent); // in [0.5, 1)
   uint64_t mantissa = uint64_t(std::ldexp(fraction, 53));
   // Units in the last place of the format, and how many bits are below them.
-  int unit = std::max(exponent - 1, 1 - format.bias()) - int(format.mantissaBits);
+  int unit =
+      std::max(exponent - 1, 1 - format.bias()) - int(format.mantissaBits);
   int shift = unit - (exponent - 53);
   uint64_t kept, rest;
   if (shift > 60) { // Far below the smallest.
@@ -81,10 +84,10 @@ uint32_t fakecuda::encodeFloat(double value, Format format, Round round,
   if (roundsUp(kept, rest, shift, negative, round))
     ++kept;
   // A subnormal keeps exponent 0: the implied bit is counted in.
-  uint64_t result =
-      exponent - 1 < 1 - format.bias()
-          ? kept
-          : kept + (uint64_t(exponent - 2 + format.bias()) << format.mantissaBits);
+  uint64_t result = exponent - 1 < 1 - format.bias()
+                        ? kept
+                        : kept + (uint64_t(exponent - 2 + format.bias())
+                                  << format.mantissaBits);
   if (result >= infinity) {
     bool towardsZero = round == Round::Zero ||
                        (round == Round::Down && !negative) ||

@@ -44,7 +44,9 @@ struct Div {
   template <typename T> static T apply(T a, T b, T) { return a / b; }
 };
 struct Fma {
-  template <typename T> static T apply(T a, T b, T c) { return std::fma(a, b, c); }
+  template <typename T> static T apply(T a, T b, T c) {
+    return std::fma(a, b, c);
+  }
 };
 struct Rcp {
   template <typename T> static T apply(T a, T, T) { return T(1) / a; }
@@ -53,22 +55,34 @@ struct Sqrt {
   template <typename T> static T apply(T a, T, T) { return std::sqrt(a); }
 };
 struct Rsqrt {
-  template <typename T> static T apply(T a, T, T) { return T(1 / std::sqrt(double(a))); }
+  template <typename T> static T apply(T a, T, T) {
+    return T(1 / std::sqrt(double(a)));
+  }
 };
 struct Exp2 {
-  template <typename T> static T apply(T a, T, T) { return T(std::exp2(double(a))); }
+  template <typename T> static T apply(T a, T, T) {
+    return T(std::exp2(double(a)));
+  }
 };
 struct Log2 {
-  template <typename T> static T apply(T a, T, T) { return T(std::log2(double(a))); }
+  template <typename T> static T apply(T a, T, T) {
+    return T(std::log2(double(a)));
+  }
 };
 struct Sin {
-  template <typename T> static T apply(T a, T, T) { return T(std::sin(double(a))); }
+  template <typename T> static T apply(T a, T, T) {
+    return T(std::sin(double(a)));
+  }
 };
 struct Cos {
-  template <typename T> static T apply(T a, T, T) { return T(std::cos(double(a))); }
+  template <typename T> static T apply(T a, T, T) {
+    return T(std::cos(double(a)));
+  }
 };
 struct Tanh {
-  template <typename T> static T apply(T a, T, T) { return T(std::tanh(double(a))); }
+  template <typename T> static T apply(T a, T, T) {
+    return T(std::tanh(double(a)));
+  }
 };
 
 /// -0 is less than +0; a NaN loses against a number.
@@ -130,13 +144,13 @@ const Inst *general(const Inst *I, uint64_t *R, Thread &) {
 
 uint32_t flushSmall(uint32_t bits, Format format) {
   uint32_t magnitude = (1u << (format.bits() - 1)) - 1;
-  return (bits & magnitude) >> format.mantissaBits ? bits
-                                                   : bits & ~magnitude;
+  return (bits & magnitude) >> format.mantissaBits ? bits : bits & ~magnitude;
 }
 
 /// One lane of f16 or bf16: exact in double up to the last rounding.
 template <typename Op>
-uint16_t small(const Inst *I, Format format, uint16_t x, uint16_t y, uint16_t z) {
+uint16_t small(const Inst *I, Format format, uint16_t x, uint16_t y,
+               uint16_t z) {
   bool ftz = I->flags & kFtz;
   auto widen = [&](uint16_t bits) {
     return decodeFloat(ftz ? flushSmall(bits, format) : bits, format);
@@ -204,11 +218,13 @@ const Inst *executeMixed(const Inst *I, uint64_t *R, Thread &T) {
   wide.c = 3;
   auto widen = [](uint64_t slot) {
     uint64_t result;
-    set(result, static_cast<float>(decodeFloat(slot & 0xFFFF, formatOf(Narrow))));
+    set(result,
+        static_cast<float>(decodeFloat(slot & 0xFFFF, formatOf(Narrow))));
     return result;
   };
   bool isFma = std::is_same_v<Op, Fma>;
-  uint64_t slots[] = {0, widen(R[I->a]), isFma ? widen(R[I->b]) : R[I->b], R[I->c]};
+  uint64_t slots[] = {0, widen(R[I->a]), isFma ? widen(R[I->b]) : R[I->b],
+                      R[I->c]};
   general<Op, float>(&wide, slots, T);
   R[I->d] = slots[0];
   return I + 1;
@@ -264,7 +280,8 @@ static uint16_t takeFlags(Decoder &D) {
 
 /// Decodes an operation of `Sources` operands. Approximations are computed as
 /// exactly as the results that the hardware promises are apart from them.
-template <typename Op, unsigned Sources> static void decodeOperation(Decoder &D) {
+template <typename Op, unsigned Sources>
+static void decodeOperation(Decoder &D) {
   uint16_t flags = takeFlags(D);
   D.take("approx");
   D.take("full");
@@ -340,9 +357,9 @@ static const Inst *executeSmallMinMax(const Inst *I, uint64_t *R, Thread &) {
       a = flushSmall(a, format);
       b = flushSmall(b, format);
     }
-    return encodeFloat(
-        minMax<Max>(I, decodeFloat(uint32_t(a), format), decodeFloat(uint32_t(b), format)),
-        format);
+    return encodeFloat(minMax<Max>(I, decodeFloat(uint32_t(a), format),
+                                   decodeFloat(uint32_t(b), format)),
+                       format);
   };
   uint32_t a = R[I->a], b = R[I->b], result = lane(a, b);
   if (T == Type::F16x2 || T == Type::BF16x2)
@@ -433,7 +450,8 @@ static void decodeCopySign(Decoder &D) {
   Type type = D.takeType();
   D.expectOperands(3);
   int32_t d = D.result(0u), a = D.source(1, type), b = D.source(2, type);
-  D.emit(type == Type::F64 ? &executeCopySign<uint64_t> : &executeCopySign<uint32_t>,
+  D.emit(type == Type::F64 ? &executeCopySign<uint64_t>
+                           : &executeCopySign<uint32_t>,
          d, a, b);
 }
 

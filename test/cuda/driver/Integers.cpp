@@ -22,8 +22,8 @@ namespace {
 
 template <typename Op, typename T>
 const Inst *unary(const Inst *I, uint64_t *R, Thread &) {
-  set(R[I->d], static_cast<typename Op::template Result<T>>(
-                   Op::apply(get<T>(R[I->a]))));
+  set(R[I->d],
+      static_cast<typename Op::template Result<T>>(Op::apply(get<T>(R[I->a]))));
   return I + 1;
 }
 
@@ -35,8 +35,7 @@ const Inst *binary(const Inst *I, uint64_t *R, Thread &) {
 
 template <typename Op, typename T>
 const Inst *ternary(const Inst *I, uint64_t *R, Thread &) {
-  set<T>(R[I->d],
-         Op::apply(get<T>(R[I->a]), get<T>(R[I->b]), get<T>(R[I->c])));
+  set<T>(R[I->d], Op::apply(get<T>(R[I->a]), get<T>(R[I->b]), get<T>(R[I->c])));
   return I + 1;
 }
 
@@ -60,12 +59,24 @@ const Inst *shift(const Inst *I, uint64_t *R, Thread &) {
 template <typename T> using Unsigned = std::make_unsigned_t<T>;
 
 template <typename T> struct Twice;
-template <> struct Twice<uint16_t> { using type = uint32_t; };
-template <> struct Twice<uint32_t> { using type = uint64_t; };
-template <> struct Twice<uint64_t> { using type = unsigned __int128; };
-template <> struct Twice<int16_t> { using type = int32_t; };
-template <> struct Twice<int32_t> { using type = int64_t; };
-template <> struct Twice<int64_t> { using type = __int128; };
+template <> struct Twice<uint16_t> {
+  using type = uint32_t;
+};
+template <> struct Twice<uint32_t> {
+  using type = uint64_t;
+};
+template <> struct Twice<uint64_t> {
+  using type = unsigned __int128;
+};
+template <> struct Twice<int16_t> {
+  using type = int32_t;
+};
+template <> struct Twice<int32_t> {
+  using type = int64_t;
+};
+template <> struct Twice<int64_t> {
+  using type = __int128;
+};
 
 /// Arithmetic modulo 2^n.
 template <typename T> T wrappingAdd(T a, T b) {
@@ -75,8 +86,8 @@ template <typename T> T wrappingSub(T a, T b) {
   return static_cast<T>(Unsigned<T>(Unsigned<T>(a) - Unsigned<T>(b)));
 }
 template <typename T> T mulLow(T a, T b) {
-  return static_cast<T>(
-      static_cast<Unsigned<T>>(uint64_t(Unsigned<T>(a)) * uint64_t(Unsigned<T>(b))));
+  return static_cast<T>(static_cast<Unsigned<T>>(uint64_t(Unsigned<T>(a)) *
+                                                 uint64_t(Unsigned<T>(b))));
 }
 template <typename T> T mulHigh(T a, T b) {
   using Wide = typename Twice<T>::type;
@@ -266,7 +277,7 @@ static Exec checked(Decoder &D, Exec exec) {
   return exec;
 }
 
-static void emitBinary(Decoder &D, Exec exec, Type type) {
+void fakecuda::emitBinary(Decoder &D, Exec exec, Type type) {
   D.expectOperands(3);
   int32_t d = D.result(0u);
   int32_t a = D.source(1, type), b = D.source(2, type);
@@ -279,7 +290,7 @@ static void emitUnary(Decoder &D, Exec exec, Type type) {
   D.emit(checked(D, exec), d, D.source(1, type));
 }
 
-static void emitTernary(Decoder &D, Exec exec, Type type, Type third) {
+void fakecuda::emitTernary(Decoder &D, Exec exec, Type type, Type third) {
   D.expectOperands(4);
   int32_t d = D.result(0u), a = D.source(1, type), b = D.source(2, type);
   D.emit(checked(D, exec), d, a, b, D.source(3, third));
@@ -298,7 +309,8 @@ static const Inst *executeCarry(const Inst *I, uint64_t *R, Thread &thread) {
   return I + 1;
 }
 
-template <bool IsSub, bool Reads, bool Writes> static Exec pickCarry(Type type) {
+template <bool IsSub, bool Reads, bool Writes>
+static Exec pickCarry(Type type) {
   if (sizeOf(type) == 4)
     return &executeCarry<uint32_t, IsSub, Reads, Writes>;
   return &executeCarry<uint64_t, IsSub, Reads, Writes>;
@@ -383,7 +395,8 @@ static const Inst *executeMadCarry(const Inst *I, uint64_t *R, Thread &thread) {
   return I + 1;
 }
 
-template <bool High, bool Reads> static Exec pickMadCarry(Type type, bool writes) {
+template <bool High, bool Reads>
+static Exec pickMadCarry(Type type, bool writes) {
   bool isWord = sizeOf(type) == 4;
   if (type == Type::S32 || type == Type::S64) // mul.hi differs
     if (High)
@@ -480,8 +493,9 @@ template <typename Op> static void decodeUnary(Decoder &D) {
 static void decodeBfind(Decoder &D) {
   bool shift = D.take("shiftamt");
   Type type = D.takeType();
-  emitUnary(D, shift ? pickUnary<Bfind<true>>(type) : pickUnary<Bfind<false>>(type),
-            type);
+  emitUnary(
+      D, shift ? pickUnary<Bfind<true>>(type) : pickUnary<Bfind<false>>(type),
+      type);
 }
 
 template <typename Op> static void decodeShift(Decoder &D) {
@@ -489,81 +503,6 @@ template <typename Op> static void decodeShift(Decoder &D) {
   D.expectOperands(3);
   int32_t d = D.result(0u), a = D.source(1, type);
   D.emit(checked(D, pickShift<Op>(type)), d, a, D.source(2, Type::U32));
-}
-
-/// shf: 64 bits from two words, shifted; Clamp: counts up to 32, else modulo.
-template <bool Left, bool Clamp>
-static const Inst *executeFunnel(const Inst *I, uint64_t *R, Thread &) {
-  uint64_t both = uint64_t(get<uint32_t>(R[I->b])) << 32 | get<uint32_t>(R[I->a]);
-  uint32_t count = get<uint32_t>(R[I->c]);
-  count = Clamp ? std::min(count, 32u) : count & 31;
-  set<uint32_t>(R[I->d], Left ? (both << count) >> 32 : both >> count);
-  return I + 1;
-}
-
-static void decodeFunnel(Decoder &D) {
-  bool left = D.take("l");
-  if (!left && !D.take("r"))
-    D.fail("the direction is missing");
-  bool clamp = D.take("clamp");
-  if (!clamp && !D.take("wrap"))
-    D.fail("the mode is missing");
-  Type type = D.takeType();
-  Exec exec = left ? (clamp ? &executeFunnel<true, true>
-                            : &executeFunnel<true, false>)
-                   : (clamp ? &executeFunnel<false, true>
-                            : &executeFunnel<false, false>);
-  emitTernary(D, type == Type::B32 ? exec : nullptr, type, Type::U32);
-}
-
-template <typename T>
-static const Inst *executeExtract(const Inst *I, uint64_t *R, Thread &) {
-  constexpr uint32_t top = sizeof(T) * 8 - 1;
-  T a = get<T>(R[I->a]);
-  uint32_t position = R[I->b] & 0xFF, length = R[I->c] & 0xFF;
-  bool sign = false;
-  if (std::is_signed_v<T> && length)
-    sign = a >> std::min(position + length - 1, top) & 1;
-  Unsigned<T> result = 0;
-  for (uint32_t i = 0; i <= top; ++i) {
-    bool bit = i < length && position + i <= top ? a >> (position + i) & 1 : sign;
-    result |= Unsigned<T>(bit) << i;
-  }
-  set(R[I->d], result);
-  return I + 1;
-}
-
-static void decodeExtract(Decoder &D) {
-  Type type = D.takeType();
-  D.expectOperands(4);
-  int32_t d = D.result(0u), a = D.source(1, type), b = D.source(2, Type::U32);
-#define EXEC(T) &executeExtract<T>
-  D.emit(checked(D, sizeOf(type) < 4 ? nullptr
-                                     : FAKE_CUDA_PICK_INTEGER(type, EXEC)),
-         d, a, b, D.source(3, Type::U32));
-#undef EXEC
-}
-
-template <typename T>
-static const Inst *executeInsert(const Inst *I, uint64_t *R, Thread &) {
-  T a = get<T>(R[I->a]), result = get<T>(R[I->b]);
-  uint32_t position = R[I->c] & 0xFF, length = R[I->e] & 0xFF;
-  for (uint32_t i = 0; i < length && position + i < sizeof(T) * 8; ++i) {
-    T bit = T(1) << (position + i);
-    result = a >> i & 1 ? result | bit : result & ~bit;
-  }
-  set(R[I->d], result);
-  return I + 1;
-}
-
-static void decodeInsert(Decoder &D) {
-  Type type = D.takeType();
-  D.expectOperands(5);
-  int32_t d = D.result(0u), a = D.source(1, type), b = D.source(2, type);
-  int32_t c = D.source(3, Type::U32), e = D.source(4, Type::U32);
-  D.emit(sizeOf(type) == 4 ? &executeInsert<uint32_t> : &executeInsert<uint64_t>,
-         d, a, b, c)
-      .e = e;
 }
 
 /// sad: |a - b| + c.
@@ -600,102 +539,6 @@ static void decodeMul24(Decoder &D) {
       .imm = high ? 16 : 0;
 }
 
-/// fns: the position of the n-th set bit of `a` from bit `b` on, upwards for
-/// positive n, else downwards.
-static const Inst *executeFindNth(const Inst *I, uint64_t *R, Thread &) {
-  uint32_t mask = R[I->a], base = R[I->b], result = ~0u;
-  int32_t n = get<int32_t>(R[I->c]);
-  int32_t left = n < 0 ? -n : n, step = n < 0 ? -1 : 1;
-  for (int32_t at = int32_t(base); at >= 0 && at < 32; at += step) {
-    if (!(mask >> at & 1))
-      continue;
-    if (n == 0 && at != int32_t(base))
-      break;
-    if (left <= 1) {
-      result = at;
-      break;
-    }
-    --left;
-  }
-  set(R[I->d], result);
-  return I + 1;
-}
-
-static void decodeFindNth(Decoder &D) {
-  Type type = D.takeType();
-  emitTernary(D, executeFindNth, type, Type::S32);
-}
-
-/// prmt: four of the eight bytes of two words; the imm is the mode.
-static const Inst *executePermute(const Inst *I, uint64_t *R, Thread &) {
-  uint32_t a = R[I->a], b = R[I->b], selector = R[I->c];
-  uint64_t both = uint64_t(b) << 32 | a;
-  uint32_t at = selector & 3, result = 0;
-  for (uint32_t i = 0; i != 4; ++i) {
-    uint32_t from = 0;
-    bool replicates = false;
-    switch (I->imm) {
-    case 0: // default
-      from = selector >> (4 * i) & 7;
-      replicates = selector >> (4 * i) & 8;
-      break;
-    case 1: // f4e
-      from = at + i;
-      break;
-    case 2: // b4e
-      from = (at + 8 - i) & 7;
-      break;
-    case 3: // rc8
-      from = at;
-      break;
-    case 4: // ecl
-      from = std::max(i, at);
-      break;
-    case 5: // ecr
-      from = std::min(i, at);
-      break;
-    case 6: // rc16
-      from = (at & 1) * 2 + (i & 1);
-      break;
-    }
-    uint32_t byte = both >> (8 * from) & 0xFF;
-    if (replicates)
-      byte = byte & 0x80 ? 0xFF : 0;
-    result |= byte << (8 * i);
-  }
-  set(R[I->d], result);
-  return I + 1;
-}
-
-static void decodePermute(Decoder &D) {
-  Type type = D.takeType();
-  static const char *const modes[] = {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"};
-  uint64_t mode = 0;
-  for (unsigned i = 0; i != 6; ++i)
-    if (D.take(modes[i]))
-      mode = i + 1;
-  D.expectOperands(4);
-  int32_t d = D.result(0u), a = D.source(1, type), b = D.source(2, type);
-  D.emit(executePermute, d, a, b, D.source(3, type)).imm = mode;
-}
-
-static const Inst *executeLop3(const Inst *I, uint64_t *R, Thread &) {
-  uint32_t a = R[I->a], b = R[I->b], c = R[I->c], result = 0;
-  for (unsigned i = 0; i != 8; ++i)
-    if (I->imm >> i & 1)
-      result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
-  set(R[I->d], result);
-  return I + 1;
-}
-
-static void decodeLop3(Decoder &D) {
-  Type type = D.takeType();
-  D.expectOperands(5);
-  int32_t d = D.result(0u), a = D.source(1, type), b = D.source(2, type);
-  uint64_t table = D.literal(4);
-  D.emit(executeLop3, d, a, b, D.source(3, type)).imm = table;
-}
-
 /// dp4a: four products of bytes; dp2a: two of a half word and a byte.
 template <bool ASigned, bool BSigned>
 static const Inst *executeDot(const Inst *I, uint64_t *R, Thread &) {
@@ -707,7 +550,8 @@ static const Inst *executeDot(const Inst *I, uint64_t *R, Thread &) {
   for (unsigned i = 0; i != I->lanes; ++i) {
     int32_t left = byteOf(a, i, ASigned);
     if (I->lanes == 2)
-      left = ASigned ? int32_t(int16_t(a >> (16 * i))) : int32_t(uint16_t(a >> (16 * i)));
+      left = ASigned ? int32_t(int16_t(a >> (16 * i)))
+                     : int32_t(uint16_t(a >> (16 * i)));
     sum += uint32_t(left * byteOf(b, i + I->flags, BSigned));
   }
   set(R[I->d], sum);
@@ -731,54 +575,6 @@ template <unsigned Lanes> static void decodeDot(Decoder &D) {
   inst.flags = high ? 2 : 0;
 }
 
-/// bmsk: `b` ones from bit `a` on.
-template <bool Clamp>
-static const Inst *executeMask(const Inst *I, uint64_t *R, Thread &) {
-  uint32_t a = R[I->a], b = R[I->b];
-  if (!Clamp) {
-    a &= 31;
-    b &= 31;
-  }
-  uint64_t ones = b >= 32 ? 0xFFFFFFFF : (uint64_t(1) << b) - 1;
-  set<uint32_t>(R[I->d], a >= 32 ? 0 : uint32_t(ones << a));
-  return I + 1;
-}
-
-static void decodeMask(Decoder &D) {
-  bool clamp = D.take("clamp");
-  if (!clamp && !D.take("wrap"))
-    D.fail("the mode is missing");
-  Type type = D.takeType();
-  emitBinary(D, clamp ? &executeMask<true> : &executeMask<false>, type);
-}
-
-/// szext: `b` bits of `a`, extended.
-template <bool Signed, bool Clamp>
-static const Inst *executeExtend(const Inst *I, uint64_t *R, Thread &) {
-  uint32_t a = R[I->a], bits = R[I->b];
-  if (!Clamp)
-    bits &= 31;
-  uint32_t result = a;
-  if (bits == 0)
-    result = 0;
-  else if (bits < 32)
-    result = Signed ? uint32_t(int32_t(a << (32 - bits)) >> (32 - bits))
-                    : a & ((1u << bits) - 1);
-  set(R[I->d], result);
-  return I + 1;
-}
-
-static void decodeExtend(Decoder &D) {
-  bool clamp = D.take("clamp");
-  if (!clamp && !D.take("wrap"))
-    D.fail("the mode is missing");
-  Type type = D.takeType();
-  Exec exec = type == Type::S32
-                  ? (clamp ? &executeExtend<true, true> : &executeExtend<true, false>)
-                  : (clamp ? &executeExtend<false, true> : &executeExtend<false, false>);
-  emitBinary(D, exec, type);
-}
-
 void fakecuda::addIntegerInstructions(InstructionTable &table) {
   table["addc"] = decodeCarry<false>;
   table["subc"] = decodeCarry<true>;
@@ -795,16 +591,8 @@ void fakecuda::addIntegerInstructions(InstructionTable &table) {
   table["bfind"] = decodeBfind;
   table["shl"] = decodeShift<ShiftLeft>;
   table["shr"] = decodeShift<ShiftRight>;
-  table["shf"] = decodeFunnel;
-  table["bfe"] = decodeExtract;
-  table["bfi"] = decodeInsert;
   table["sad"] = decodeDifference;
   table["mul24"] = decodeMul24;
-  table["fns"] = decodeFindNth;
-  table["prmt"] = decodePermute;
-  table["lop3"] = decodeLop3;
   table["dp4a"] = decodeDot<4>;
   table["dp2a"] = decodeDot<2>;
-  table["bmsk"] = decodeMask;
-  table["szext"] = decodeExtend;
 }

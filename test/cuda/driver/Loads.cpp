@@ -31,10 +31,18 @@ const Inst *misaligned(const Inst *I, Thread &T, uint64_t address,
 }
 
 template <typename W> struct SignedOf;
-template <> struct SignedOf<uint8_t> { using type = int8_t; };
-template <> struct SignedOf<uint16_t> { using type = int16_t; };
-template <> struct SignedOf<uint32_t> { using type = int32_t; };
-template <> struct SignedOf<uint64_t> { using type = int64_t; };
+template <> struct SignedOf<uint8_t> {
+  using type = int8_t;
+};
+template <> struct SignedOf<uint16_t> {
+  using type = int16_t;
+};
+template <> struct SignedOf<uint32_t> {
+  using type = int32_t;
+};
+template <> struct SignedOf<uint64_t> {
+  using type = int64_t;
+};
 
 /// One element; I->e says how many bits a signed value has to be extended to.
 template <Space S, typename W>
@@ -161,8 +169,8 @@ Space fakecuda::takeSpace(Decoder &D) {
 
 bool fakecuda::takeOrder(Decoder &D) {
   bool strong = false;
-  for (const char *order : {"volatile", "relaxed", "acquire", "release",
-                            "acq_rel", "mmio", "sc"})
+  for (const char *order :
+       {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
     strong |= D.take(order);
   for (const char *scope : {"cta", "cluster", "gpu", "sys"})
     D.take(scope);
@@ -172,11 +180,26 @@ bool fakecuda::takeOrder(Decoder &D) {
 
 /// What caches may do is nothing to an interpreter.
 static void takeCacheHints(Decoder &D) {
-  for (const char *hint :
-       {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
-        "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
-        "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B",
-        "L2::evict_first", "L2::evict_last", "L2::evict_normal", "unified"})
+  for (const char *hint : {"nc",
+                           "ca",
+                           "cg",
+                           "cs",
+                           "lu",
+                           "cv",
+                           "wb",
+                           "wt",
+                           "L1::evict_normal",
+                           "L1::evict_unchanged",
+                           "L1::evict_first",
+                           "L1::evict_last",
+                           "L1::no_allocate",
+                           "L2::64B",
+                           "L2::128B",
+                           "L2::256B",
+                           "L2::evict_first",
+                           "L2::evict_last",
+                           "L2::evict_normal",
+                           "unified"})
     D.take(hint);
 }
 
@@ -217,8 +240,8 @@ template <bool IsLoad> static void decodeAccess(Decoder &D) {
   std::vector<int32_t> slots;
   Type registerType = type;
   auto add = [&](const Operand &operand) {
-    int32_t slot = IsLoad ? D.result(operand, &registerType)
-                          : D.source(operand, type);
+    int32_t slot =
+        IsLoad ? D.result(operand, &registerType) : D.source(operand, type);
     slots.push_back(slot);
     if (type == Type::B128)
       slots.push_back(slot + 1);
@@ -231,13 +254,14 @@ template <bool IsLoad> static void decodeAccess(Decoder &D) {
   bool asVector = slots.size() > 1;
   Exec exec = pick<IsLoad>(space, std::min(sizeOf(type), 8u), asVector);
   const int32_t *list = asVector ? D.list(slots) : nullptr;
-  Inst &inst = D.emitMemory(exec, IsLoad ? slots[0] : 0, address,
-                            IsLoad ? 0 : slots[0]);
+  Inst &inst =
+      D.emitMemory(exec, IsLoad ? slots[0] : 0, address, IsLoad ? 0 : slots[0]);
   inst.imm = offset;
   inst.lanes = slots.size();
   inst.list = list;
   bool isSigned = type >= Type::S8 && type <= Type::S64;
-  inst.flags = (IsLoad && isSigned ? kSigned : 0) | (strong && IsLoad ? kYields : 0);
+  inst.flags =
+      (IsLoad && isSigned ? kSigned : 0) | (strong && IsLoad ? kYields : 0);
   inst.e = std::clamp(sizeOf(registerType), 1u, 8u) * 8;
 }
 
@@ -253,7 +277,8 @@ static const Inst *executeCopy(const Inst *I, uint64_t *R, Thread &T) {
   unsigned read = I->c ? std::min<uint32_t>(R[I->c], bytes) : bytes;
   if ((to | from) & (bytes - 1))
     return misaligned(I, T, to & (bytes - 1) ? to : from, bytes);
-  PendingCopy copy{sharedBytes(T, to & 0xFFFFFFFF, bytes), bytes, T.copyGroup, {}};
+  PendingCopy copy{
+      sharedBytes(T, to & 0xFFFFFFFF, bytes), bytes, T.copyGroup, {}};
   if (!copy.to)
     return T.addressFault(I, to, bytes, true);
   if (read) {
@@ -310,7 +335,8 @@ static void decodeCopy(Decoder &D) {
     D.fail("a copy of this size");
   uint64_t to = 0, from = 0;
   Space shared = Space::Shared, global = Space::Global;
-  int32_t a = memoryAddress(D, 0, shared, to), b = memoryAddress(D, 1, global, from);
+  int32_t a = memoryAddress(D, 0, shared, to),
+          b = memoryAddress(D, 1, global, from);
   int32_t c = D.operands().size() == 4 ? D.source(3, Type::U32) : 0;
   Inst &inst = D.emitMemory(executeCopy, 0, a, b, c);
   inst.imm = to;

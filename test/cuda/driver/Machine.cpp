@@ -19,6 +19,8 @@ using namespace fakecuda;
 
 /// Instructions that a thread executes before others have their turn.
 static constexpr uint32_t kSlice = 4096;
+/// Grids of more blocks run in their order whatever the seed is.
+static constexpr uint64_t kMostShuffled = 1 << 20;
 
 //===----------------------------------------------------------------------===//
 // Threads
@@ -103,13 +105,12 @@ const Inst *Thread::addressFault(const Inst *I, uint64_t address,
   auto next = blocks.upper_bound(address);
   if (address >> 48 == 0 && next != blocks.begin()) {
     const Block &block = std::prev(next)->second;
-    std::snprintf(
-        text + length, sizeof text - length,
-        ", which is in no live allocation; the one before it is "
-        "[0x%llx, 0x%llx), %llu bytes",
-        static_cast<unsigned long long>(block.begin),
-        static_cast<unsigned long long>(block.end),
-        static_cast<unsigned long long>(block.end - block.begin));
+    std::snprintf(text + length, sizeof text - length,
+                  ", which is in no live allocation; the one before it is "
+                  "[0x%llx, 0x%llx), %llu bytes",
+                  static_cast<unsigned long long>(block.begin),
+                  static_cast<unsigned long long>(block.end),
+                  static_cast<unsigned long long>(block.end - block.begin));
   }
   return fault(I, CUDA_ERROR_ILLEGAL_ADDRESS, text);
 }
@@ -173,7 +174,7 @@ void Thread::end() {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-void Group::start(Launch &launch, uint32_t number) {
+void Group::start(Launch &launch, uint64_t number) {
   const Dims &dims = launch.block;
   linear = number;
   id[0] = number % launch.grid.x;
@@ -272,7 +273,19 @@ const Inst *Group::arrive(const Inst *I, Thread &T, uint32_t number,
 // Grids
 //===----------------------------------------------------------------------===//
 
-void Launch::deadlock(const std::vector<Group *> &active, const char *why) {
+/// Blocks that are not in use, with the memory of their threads.
+static std::vector<std::unique_ptr<Group>> &spareGroups() {
+  static auto &groups = *new std::vector<std::unique_ptr<Group>>;
+  return groups;
+}
+
+Launch::~Launch() {
+  if (!isCooperative)
+    for (std::unique_ptr<Group> &group : groups)
+      spareGroups().push_back(std::move(group));
+}
+
+void Launch::deadlock(const char *why) {
   error = CUDA_ERROR_LAUNCH_TIMEOUT;
   message = "kernel '" + code->name + "' " + why;
   unsigned shown = 0;
@@ -294,61 +307,78 @@ void Launch::deadlock(const std::vector<Group *> &active, const char *why) {
     }
 }
 
-/// Lets the blocks run for a while; false once the launch has ended.
-bool Launch::step(std::vector<Group *> &active, uint64_t &quiet) {
+/// Lets the blocks run for a while; false once they have ended.
+bool Launch::step() {
   progressed = false;
   uint64_t done = 0;
   for (Group *group : active) {
     done += group->step(*this);
     if (error)
-      return false;
+      break;
   }
   ++pass;
   executed += done;
-  if (!done) {
-    deadlock(active, "waits for itself");
+  if (error)
     return false;
-  }
   quiet = progressed ? 0 : quiet + done;
-  if (limits.spin && quiet > limits.spin)
-    deadlock(active, "makes no progress");
+  if (!done)
+    deadlock("waits for itself");
+  else if (limits.spin && quiet > limits.spin)
+    deadlock("makes no progress");
   else if (limits.total && executed > limits.total)
-    deadlock(active, "takes too many instructions");
+    deadlock("takes too many instructions");
   if (error)
     return false;
   std::erase_if(active, [](Group *group) { return group->alive == 0; });
   return !active.empty();
 }
 
-int Launch::run() {
-  uint64_t count = grid.count();
-  std::vector<uint64_t> order(count);
-  std::iota(order.begin(), order.end(), 0);
-  if (limits.seed) {
+void Launch::begin() {
+  if (limits.seed && grid.count() < kMostShuffled) {
+    order.resize(grid.count());
+    std::iota(order.begin(), order.end(), 0);
     std::mt19937 random(limits.seed);
     std::shuffle(order.begin(), order.end(), random);
   }
-  uint64_t quiet = 0;
-  if (isCooperative) {
-    std::vector<Group> groups(count);
-    std::vector<Group *> active;
-    for (uint64_t number : order) {
-      groups[number].start(*this, number);
-      active.push_back(&groups[number]);
+  // All blocks of a cooperative launch; of others one after the other, as no
+  // program may rely on more.
+  uint64_t count = isCooperative ? grid.count() : 1;
+  while (groups.size() != count) {
+    if (isCooperative || spareGroups().empty()) {
+      groups.push_back(std::make_unique<Group>());
+      continue;
     }
-    while (step(active, quiet)) {
-    }
-    return error;
+    groups.push_back(std::move(spareGroups().back()));
+    spareGroups().pop_back();
   }
-  // One after the other: no program may rely on more. The memory is kept.
-  static Group &group = *new Group;
-  for (uint64_t number : order) {
-    group.start(*this, number);
-    std::vector<Group *> active = {&group};
-    while (step(active, quiet)) {
-    }
-    if (error)
-      return error;
+}
+
+/// Begins as many blocks as there is room for.
+void Launch::startNext() {
+  for (std::unique_ptr<Group> &group : groups) {
+    if (next == grid.count())
+      return;
+    group->start(*this, order.empty() ? next : order[next]);
+    ++next;
+    active.push_back(group.get());
   }
-  return error;
+}
+
+bool Launch::run(uint64_t &budget) {
+  if (groups.empty())
+    begin();
+  // Memory may have been freed since.
+  std::fill(ranges.begin(), ranges.end(), Range());
+  uint64_t before = executed;
+  while (executed - before < budget) {
+    if (active.empty()) {
+      if (next == grid.count())
+        break;
+      startNext();
+    }
+    if (!step() && error)
+      break;
+  }
+  budget -= std::min(budget, executed - before);
+  return error || (active.empty() && next == grid.count());
 }

@@ -64,8 +64,8 @@ struct Code {
   std::vector<Inst> insts;
   std::vector<uint64_t> frame; ///< the slots when the function begins
   std::vector<ParamPlace> params, results;
-  uint32_t paramBytes = 0; ///< of an entry
-  uint32_t localBytes = 0; ///< memory of a frame: .local and .param variables
+  uint32_t paramBytes = 0;  ///< of an entry
+  uint32_t localBytes = 0;  ///< memory of a frame: .local and .param variables
   uint32_t sharedBytes = 0; ///< static shared memory, of an entry
   unsigned maxThreads = 1024;
   unsigned requiredThreads[3] = {0, 0, 0};
@@ -157,7 +157,7 @@ struct Group {
   BarrierState barriers[16];
   uint32_t alive = 0;
 
-  void start(Launch &launch, uint32_t number);
+  void start(Launch &launch, uint64_t number);
   /// Lets every thread run for a while; returns how many instructions they did.
   uint64_t step(Launch &launch);
   const Inst *arrive(const Inst *I, Thread &T, uint32_t barrier,
@@ -178,8 +178,8 @@ struct Dims {
 /// Settings of the execution.
 struct Limits {
   uint64_t spin = 1000000000; ///< instructions without progress; 0: no limit
-  uint64_t total = 0;        ///< instructions of a launch; 0: no limit
-  uint32_t seed = 0;         ///< order of threads; 0: by number
+  uint64_t total = 0;         ///< instructions of a launch; 0: no limit
+  uint32_t seed = 0;          ///< order of threads; 0: by number
   uint32_t multiprocessors = 4;
 };
 
@@ -202,12 +202,22 @@ struct Launch {
   uint64_t pass = 0;
   uint64_t clock = 0; ///< what %clock reads
 
-  /// Executes the launch; returns `error`.
-  int run();
+  ~Launch();
+  /// Executes at least as many instructions as `budget` says, less when it
+  /// ends, and takes them off. Returns whether it has ended; `error` tells how.
+  bool run(uint64_t &budget);
 
 private:
-  bool step(std::vector<Group *> &active, uint64_t &quiet);
-  void deadlock(const std::vector<Group *> &active, const char *why);
+  void begin();
+  void startNext();
+  bool step();
+  void deadlock(const char *why);
+
+  std::vector<uint64_t> order; ///< of the blocks; empty: by number
+  uint64_t next = 0;           ///< how many have begun
+  std::vector<std::unique_ptr<Group>> groups;
+  std::vector<Group *> active;
+  uint64_t quiet = 0; ///< instructions without progress
 };
 
 //===----------------------------------------------------------------------===//

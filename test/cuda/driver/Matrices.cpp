@@ -44,8 +44,9 @@ static uint8_t *rowOf(Thread *T) {
     T->fault(I, CUDA_ERROR_MISALIGNED_ADDRESS, "a row of a matrix");
     return nullptr;
   }
-  uint8_t *row = I->flags & kGeneric ? genericBytes(I, *T, address, kRowBytes)
-                                     : sharedBytes(*T, address & 0xFFFFFFFF, kRowBytes);
+  uint8_t *row = I->flags & kGeneric
+                     ? genericBytes(I, *T, address, kRowBytes)
+                     : sharedBytes(*T, address & 0xFFFFFFFF, kRowBytes);
   if (!row)
     T->addressFault(I, address, kRowBytes, I->flags & kStores);
   return row;
@@ -216,7 +217,8 @@ struct Fragments {
   template <typename F> void forC(unsigned lane, Type type, F function) const {
     unsigned size = elementsOf(type);
     for (unsigned i = 0; i != p.m * p.n / 32u; ++i)
-      function(i / size, i % size, lane / 4 + 8 * (i / 2), lane % 4 * 2 + i % 2);
+      function(i / size, i % size, lane / 4 + 8 * (i / 2),
+               lane % 4 * 2 + i % 2);
   }
 
   double product(unsigned row, unsigned column) const {
@@ -244,7 +246,8 @@ void collectProduct(Thread *const *lanes, uint32_t mask) {
   f.p = std::bit_cast<Product>(first->waiting->imm);
   const Product &p = f.p;
   unsigned countD = registersOf(p.d, p.m, p.n);
-  unsigned countA = registersOf(p.a, p.m, p.k), countB = registersOf(p.b, p.k, p.n);
+  unsigned countA = registersOf(p.a, p.m, p.k),
+           countB = registersOf(p.b, p.k, p.n);
   forLanes(mask, [&](unsigned lane) {
     const uint64_t *R = lanes[lane]->R;
     const int32_t *slots = lanes[lane]->waiting->list + countD;
@@ -254,16 +257,18 @@ void collectProduct(Thread *const *lanes, uint32_t mask) {
     f.forB(lane, [&](unsigned r, unsigned j, unsigned k, unsigned column) {
       f.b[k][column] = valueIn(R[slots[countA + r]], p.b, j);
     });
-    f.forC(lane, p.c, [&](unsigned r, unsigned j, unsigned row, unsigned column) {
-      f.c[row][column] = valueIn(R[slots[countA + countB + r]], p.c, j);
-    });
+    f.forC(lane, p.c,
+           [&](unsigned r, unsigned j, unsigned row, unsigned column) {
+             f.c[row][column] = valueIn(R[slots[countA + countB + r]], p.c, j);
+           });
   });
   forLanes(mask, [&](unsigned lane) {
     uint64_t *R = lanes[lane]->R;
-    f.forC(lane, p.d, [&](unsigned r, unsigned j, unsigned row, unsigned column) {
-      storeIn(R[lanes[lane]->waiting->list[r]], p.d, j, f.product(row, column),
-              p.saturates);
-    });
+    f.forC(lane, p.d,
+           [&](unsigned r, unsigned j, unsigned row, unsigned column) {
+             storeIn(R[lanes[lane]->waiting->list[r]], p.d, j,
+                     f.product(row, column), p.saturates);
+           });
   });
 }
 
@@ -279,7 +284,7 @@ bool isKnown(const Product &p) {
            ((p.m == 8 && p.k == 16) || (p.m == 16 && p.k >= 16));
   bool isEight = sizeOf(p.a) == 1;
   bool types = isEight ? p.b == Type::E4M3 || p.b == Type::E5M2 : p.a == p.b;
-  bool k = isEight ? p.k == 16 || p.k == 32
+  bool k = isEight             ? p.k == 16 || p.k == 32
            : p.a == Type::TF32 ? p.k == 4 || p.k == 8
                                : p.k == 8 || p.k == 16;
   bool half = p.c == Type::F16 && p.d == Type::F16 && p.a != Type::BF16 &&
@@ -319,15 +324,17 @@ static void decodeProduct(Decoder &D) {
   if (!isKnown(p))
     D.fail("shape and types are not supported");
   D.expectOperands(4);
-  const unsigned counts[] = {registersOf(p.d, p.m, p.n), registersOf(p.a, p.m, p.k),
-                             registersOf(p.b, p.k, p.n), registersOf(p.c, p.m, p.n)};
+  const unsigned counts[] = {
+      registersOf(p.d, p.m, p.n), registersOf(p.a, p.m, p.k),
+      registersOf(p.b, p.k, p.n), registersOf(p.c, p.m, p.n)};
   const Type types[] = {p.d, p.a, p.b, p.c};
   std::vector<int32_t> slots;
   for (unsigned i = 0; i != 4; ++i) {
     const Operand &fragment = D.operand(i);
     bool isVector = fragment.kind == Operand::Vector;
     if ((isVector ? fragment.items.size() : 1) != counts[i])
-      D.fail("operand " + std::to_string(i) + " has another number of registers");
+      D.fail("operand " + std::to_string(i) +
+             " has another number of registers");
     Type type = registerBytes(types[i]) == 8 ? Type::B64 : Type::B32;
     for (unsigned r = 0; r != counts[i]; ++r) {
       const Operand &item = isVector ? fragment.items[r] : fragment;

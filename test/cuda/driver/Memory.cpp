@@ -136,3 +136,27 @@ Block *Memory::find(uint64_t address) {
   Block &block = std::prev(next)->second;
   return address < block.end ? &block : nullptr;
 }
+
+void Memory::protect(const Block &block, bool isOpen) {
+  mprotect(block.mapping, block.mappedBytes - kPage,
+           isOpen ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+void Memory::guard() {
+  for (auto &[begin, block] : blocks)
+    if (block.kind == Block::Managed)
+      block.isGuarded = true;
+  openGuarded(false);
+}
+
+void Memory::openGuarded(bool isOpen) {
+  for (auto &[begin, block] : blocks)
+    if (block.isGuarded)
+      protect(block, isOpen);
+}
+
+void Memory::unguard() {
+  openGuarded(true);
+  for (auto &[begin, block] : blocks)
+    block.isGuarded = false;
+}

@@ -23,8 +23,9 @@ struct Block {
   uint64_t begin = 0, end = 0;
   int64_t delta = 0;
   Kind kind = Device;
-  bool isAsync = false; ///< of cuMemAllocAsync
-  bool isFreeing = false; ///< cuMemFreeAsync is on its way
+  bool isAsync = false;    ///< of cuMemAllocAsync
+  bool isGuarded = false;  ///< kept from the host until work is done
+  bool isFreeing = false;  ///< cuMemFreeAsync is on its way
   void *mapping = nullptr; ///< what munmap wants, of host memory
   uint64_t mappedBytes = 0;
 
@@ -51,6 +52,12 @@ public:
   /// The live allocation that holds the address, or null.
   Block *find(uint64_t address);
   const std::map<uint64_t, Block> &all() const { return blocks; }
+  /// Keeps the managed memory of now from the host.
+  void guard();
+  /// Lets the host, or kernels on it, reach what is guarded, or not.
+  void openGuarded(bool isOpen);
+  /// Ends the guard.
+  void unguard();
   /// Whether the address could be one of device memory.
   bool isDeviceAddress(uint64_t address) const {
     return address - deviceBegin < kReserved;
@@ -58,6 +65,7 @@ public:
 
 private:
   static constexpr uint64_t kReserved = uint64_t(1) << 38;
+  static void protect(const Block &block, bool isOpen);
   bool reserve();
   uint64_t findDeviceAddress(uint64_t bytes);
 

@@ -89,7 +89,8 @@ void Loader::declareFunctions() {
     code = std::make_unique<Code>();
     code->name = function.name;
     code->isEntry = function.isEntry;
-    const unsigned *most = function.maxThreads, *wanted = function.requiredThreads;
+    const unsigned *most = function.maxThreads,
+                   *wanted = function.requiredThreads;
     if (most[0])
       code->maxThreads = std::min(1024u, most[0] * most[1] * most[2]);
     for (unsigned i = 0; i != 3; ++i)
@@ -177,8 +178,13 @@ void Loader::layOutShared() {
       symbol.value = kFirstShared + offset;
       symbols[name] = symbol;
     }
-  for (auto &[name, code] : program->functions)
+  for (auto &[name, code] : program->functions) {
+    if (code->isEntry && ends[name] > (48 << 10))
+      throw PtxError(1, "kernel '" + name + "' has " +
+                            std::to_string(ends[name]) +
+                            " bytes of shared memory, more than 48 KiB");
     code->sharedBytes = ends[name];
+  }
 }
 
 void Loader::allocateGlobals() {
@@ -198,8 +204,8 @@ void Loader::allocateGlobals() {
     if (symbols.count(name))
       throw PtxError(variable->line, "'" + name + "' is defined twice");
     uint64_t bytes = std::max<uint64_t>(variable->bytes(), 1);
-    Block *block = memory.allocate(
-        bytes, variable->isManaged ? Block::Managed : Block::Global);
+    Block *block = memory.allocate(bytes, variable->isManaged ? Block::Managed
+                                                              : Block::Global);
     if (!block)
       throw PtxError(variable->line, "no memory for '" + name + "'");
     Symbol symbol{Symbol::Global, variable->type};

@@ -17,15 +17,20 @@ using namespace fakecuda::ptx;
 
 Type fakecuda::typeOf(const std::string &name) {
   static const std::map<std::string, Type> types = {
-      {"pred", Type::Pred},     {"b8", Type::B8},         {"b16", Type::B16},
-      {"b32", Type::B32},       {"b64", Type::B64},       {"b128", Type::B128},
-      {"u8", Type::U8},         {"u16", Type::U16},       {"u32", Type::U32},
-      {"u64", Type::U64},       {"s8", Type::S8},         {"s16", Type::S16},
-      {"s32", Type::S32},       {"s64", Type::S64},       {"f16", Type::F16},
-      {"f16x2", Type::F16x2},   {"bf16", Type::BF16},     {"tf32", Type::TF32},
-      {"bf16x2", Type::BF16x2}, {"f32", Type::F32},       {"f64", Type::F64},
-      {"e4m3", Type::E4M3},     {"e5m2", Type::E5M2},     {"u16x2", Type::U16x2},
-      {"f32x2", Type::F32x2},   {"e4m3x2", Type::E4M3x2}, {"e5m2x2", Type::E5M2x2}, {"s16x2", Type::S16x2},
+      {"pred", Type::Pred},     {"b8", Type::B8},
+      {"b16", Type::B16},       {"b32", Type::B32},
+      {"b64", Type::B64},       {"b128", Type::B128},
+      {"u8", Type::U8},         {"u16", Type::U16},
+      {"u32", Type::U32},       {"u64", Type::U64},
+      {"s8", Type::S8},         {"s16", Type::S16},
+      {"s32", Type::S32},       {"s64", Type::S64},
+      {"f16", Type::F16},       {"f16x2", Type::F16x2},
+      {"bf16", Type::BF16},     {"tf32", Type::TF32},
+      {"bf16x2", Type::BF16x2}, {"f32", Type::F32},
+      {"f64", Type::F64},       {"e4m3", Type::E4M3},
+      {"e5m2", Type::E5M2},     {"u16x2", Type::U16x2},
+      {"f32x2", Type::F32x2},   {"e4m3x2", Type::E4M3x2},
+      {"e5m2x2", Type::E5M2x2}, {"s16x2", Type::S16x2},
   };
   auto found = types.find(name);
   return found == types.end() ? Type::None : found->second;
@@ -600,7 +605,8 @@ std::vector<Operand> Parser::operandsUntil(const char *end) {
 
 Operand Parser::number(const std::string &text) {
   Operand result;
-  if (text.size() > 2 && text[0] == '0' && ((text[1] | 32) == 'f' || (text[1] | 32) == 'd')) {
+  if (text.size() > 2 && text[0] == '0' &&
+      ((text[1] | 32) == 'f' || (text[1] | 32) == 'd')) {
     result.kind = Operand::Float;
     result.isDouble = (text[1] | 32) == 'd';
     char *end = nullptr;

@@ -142,8 +142,8 @@ struct Function {
 };
 
 struct Module {
-  unsigned version = 0; ///< major * 10 + minor
-  unsigned target = 0;  ///< 90 for sm_90
+  unsigned version = 0;  ///< major * 10 + minor
+  unsigned target = 0;   ///< 90 for sm_90
   char targetSuffix = 0; ///< 'a' or 'f'
   std::vector<Variable> variables;
   std::vector<Function> functions;

@@ -46,7 +46,8 @@ static void decodeClusterBarrier(Decoder &D) {
     D.fail("one of .arrive and .wait is missing");
   // All threads that wait arrived before, so that waiting is the barrier.
   if (arrive)
-    return void(D.emit([](const Inst *I, uint64_t *, Thread &) { return I + 1; }));
+    return void(
+        D.emit([](const Inst *I, uint64_t *, Thread &) { return I + 1; }));
   D.emit(executeBarrier, D.temporary(), D.constant(15));
 }
 
@@ -73,7 +74,10 @@ static void decodeBarrier(Decoder &D) {
   }
   if (!D.take("red"))
     D.fail("unknown barrier");
-  uint16_t flags = D.take("popc") ? 1 : D.take("and") ? 2 : D.take("or") ? 3 : 0;
+  uint16_t flags = D.take("popc")  ? 1
+                   : D.take("and") ? 2
+                   : D.take("or")  ? 3
+                                   : 0;
   if (!flags)
     D.fail("unknown reduction");
   D.takeType();
@@ -96,8 +100,7 @@ static const Inst *executeMeet(const Inst *I, uint64_t *R, Thread &T) {
   return T.meet(I, R[I->c]);
 }
 
-template <typename F>
-static void forLanes(uint32_t mask, F function) {
+template <typename F> static void forLanes(uint32_t mask, F function) {
   for (unsigned i = 0; i != 32; ++i)
     if (mask >> i & 1)
       function(i);
@@ -129,7 +132,8 @@ static void collectShuffle(Thread *const *lanes, uint32_t mask) {
     const Inst *I = T->waiting;
     int32_t b = T->R[I->b] & 31, c = T->R[I->list[0]], from = 0;
     int32_t clamp = c & 31, segment = c >> 8 & 31, lane = i;
-    int32_t most = (lane & segment) | (clamp & ~segment), least = lane & segment;
+    int32_t most = (lane & segment) | (clamp & ~segment),
+            least = lane & segment;
     bool inside = false;
     switch (I->flags) {
     case Up:
@@ -189,7 +193,8 @@ enum Vote : uint16_t { All, Any, Uniform, Ballot };
 static void collectVote(Thread *const *lanes, uint32_t mask) {
   uint32_t votes = 0;
   forLanes(mask, [&](unsigned i) {
-    bool vote = isTrue(slotOf(lanes[i], &Inst::a)) != bool(lanes[i]->waiting->imm);
+    bool vote =
+        isTrue(slotOf(lanes[i], &Inst::a)) != bool(lanes[i]->waiting->imm);
     votes |= uint32_t(vote) << i;
   });
   forLanes(mask, [&](unsigned i) {
@@ -247,7 +252,9 @@ static void collectMatch(Thread *const *lanes, uint32_t mask) {
   forLanes(mask, [&](unsigned i) { values[i] = slotOf(lanes[i], &Inst::a); });
   forLanes(mask, [&](unsigned i) {
     uint32_t same = 0;
-    forLanes(mask, [&](unsigned j) { same |= uint32_t(values[i] == values[j]) << j; });
+    forLanes(mask, [&](unsigned j) {
+      same |= uint32_t(values[i] == values[j]) << j;
+    });
     bool all = lanes[i]->waiting->flags & 1;
     slotOf(lanes[i], &Inst::d) = all && same != mask ? 0 : same;
     slotOf(lanes[i], &Inst::e) = same == mask;
@@ -274,9 +281,18 @@ static void decodeMatch(Decoder &D) {
 }
 
 namespace {
-enum Reduction : uint16_t { ReduceAdd, ReduceMin, ReduceMax, ReduceAnd, ReduceOr,
-                            ReduceXor, ReduceSigned = 8, ReduceFloat = 16,
-                            ReduceAbs = 32, ReduceNaN = 64 };
+enum Reduction : uint16_t {
+  ReduceAdd,
+  ReduceMin,
+  ReduceMax,
+  ReduceAnd,
+  ReduceOr,
+  ReduceXor,
+  ReduceSigned = 8,
+  ReduceFloat = 16,
+  ReduceAbs = 32,
+  ReduceNaN = 64
+};
 } // namespace
 
 static uint32_t reduce(uint16_t flags, uint32_t a, uint32_t b) {
@@ -284,9 +300,11 @@ static uint32_t reduce(uint16_t flags, uint32_t a, uint32_t b) {
   case ReduceAdd:
     return a + b;
   case ReduceMin:
-    return flags & ReduceSigned ? std::min(int32_t(a), int32_t(b)) : std::min(a, b);
+    return flags & ReduceSigned ? std::min(int32_t(a), int32_t(b))
+                                : std::min(a, b);
   case ReduceMax:
-    return flags & ReduceSigned ? std::max(int32_t(a), int32_t(b)) : std::max(a, b);
+    return flags & ReduceSigned ? std::max(int32_t(a), int32_t(b))
+                                : std::max(a, b);
   case ReduceAnd:
     return a & b;
   case ReduceOr:
@@ -343,7 +361,9 @@ static void decodeReduction(Decoder &D) {
     D.fail("the type is not supported");
   if (type == Type::F32)
     D.needsTarget(100);
-  flags |= type == Type::F32 ? ReduceFloat : type == Type::S32 ? ReduceSigned : 0;
+  flags |= type == Type::F32   ? ReduceFloat
+           : type == Type::S32 ? ReduceSigned
+                               : 0;
   D.expectOperands(3);
   int32_t d = D.result(0u), a = D.source(1, type);
   Inst &inst = D.emit(executeMeet, d, a, 0, D.source(2, Type::B32));

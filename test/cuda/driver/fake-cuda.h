@@ -29,7 +29,7 @@ typedef struct {
   uint64_t calls;
   uint64_t launches; ///< of both kinds
   uint64_t cooperative_launches;
-  uint64_t synchronizations; ///< of streams, events, the context
+  uint64_t synchronizations; ///< of streams, events and the context
   uint64_t instructions;     ///< that threads executed
   /// Number and bytes of copies, [from][to].
   uint64_t copies[FAKE_CUDA_KINDS][FAKE_CUDA_KINDS];
@@ -41,7 +41,8 @@ typedef struct {
   /// What is alive now: leaks, when all should be released.
   uint64_t live_allocations, live_bytes, peak_bytes;
   uint64_t live_modules, live_streams, live_events;
-  uint64_t pending; ///< work that waits for a synchronisation
+  uint64_t pending;           ///< work that waits for a synchronisation
+  uint64_t completed_queries; ///< of streams and events: all was done
 } fake_cuda_statistics_t;
 
 FAKE_CUDA_EXPORT void fake_cuda_statistics(fake_cuda_statistics_t *result);

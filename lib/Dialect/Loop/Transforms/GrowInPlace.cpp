@@ -316,6 +316,12 @@ private:
     SmallVector<OpFoldResult> offsets(dims.size(), b.getIndexAttr(0)),
         ones(dims.size(), b.getIndexAttr(1));
     offsets[axis] = getAsOpFoldResult(front);
+    // Extents may be known that the loop's type leaves open.
+    SmallVector<int64_t> shape;
+    for (OpFoldResult dim : dims)
+      shape.push_back(
+          getConstantIntValue(dim).value_or(ShapedType::kDynamic));
+    init = b.createOrFold<tensor::CastOp>(type.clone(shape), init);
     buffer =
         tensor::InsertSliceOp::create(b, init, buffer, offsets, dims, ones);
     return {b.createOrFold<tensor::CastOp>(type, buffer), front};

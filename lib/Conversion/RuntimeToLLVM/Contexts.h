@@ -1,0 +1,28 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What is handed to the pieces of a parallel loop.
+
+#ifndef LOOPC_LIB_CONVERSION_RUNTIMETOLLVM_CONTEXTS_H
+#define LOOPC_LIB_CONVERSION_RUNTIMETOLLVM_CONTEXTS_H
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace loopc {
+
+/// Leaves of the struct that each of `calls`, of loopc_rt_parallel_for, hands
+/// over only what the function that it names reads: of a buffer the pointer and
+/// a distance, say, instead of all that describes it.
+void dropUnreadFields(mlir::ArrayRef<mlir::LLVM::CallOp> calls);
+
+/// Erases what computes `values` and has no effect and no users left.
+void eraseDead(mlir::SmallVector<mlir::Value> values);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CONVERSION_RUNTIMETOLLVM_CONTEXTS_H

@@ -1,0 +1,43 @@
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(gpu.module(loopc-lower-kernels))' | FileCheck %s
+
+// CHECK: gpu.module @loopc_kernels attributes {loopc.messages = ["index {} is out of range"]}
+gpu.module @loopc_kernels {
+  // What only some threads compute goes on behind the part, where all learn of
+  // it; one that finds the run failed at its beginning returns.
+  // CHECK-LABEL: gpu.func @part
+  // CHECK: llvm.call @loopc_barrier(%arg0)
+  // CHECK: cf.cond_br %{{.*}}, ^[[REST:.+]], ^[[FAIL:.+]]
+  // CHECK: ^[[FAIL]]:
+  // CHECK: llvm.cmpxchg
+  // CHECK: cf.cond_br %{{.*}}, ^[[RECORD:.+]], ^[[END:.+]]
+  // CHECK: ^[[RECORD]]:
+  // CHECK: llvm.store
+  // CHECK: cf.br ^[[END]]
+  // CHECK: ^[[END]]:
+  // CHECK: llvm.call @loopc_barrier(%arg0)
+  gpu.func @part(%control: !llvm.ptr, %ok: i1, %i: index) kernel {
+    loop.check %ok, "index {} is out of range" (%i : index) {loopc.part = 0 : i64}
+    cf.br ^behind
+  ^behind:
+    loop.poll {loopc.part_end = 0 : i64}
+    gpu.return
+  }
+  // CHECK-LABEL: gpu.func @wait
+  // CHECK: llvm.call @loopc_barrier(%arg0)
+  // CHECK-NOT: loop.barrier
+  gpu.func @wait(%control: !llvm.ptr) kernel {
+    loop.barrier
+    gpu.return
+  }
+  // CHECK-LABEL: gpu.func @sum
+  // CHECK-NOT: gpu.all_reduce
+  // CHECK: gpu.shuffle
+  // CHECK: gpu.return
+  gpu.func @sum(%control: !llvm.ptr, %x: f32, %y: memref<1xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %s = gpu.all_reduce add %x uniform {} : (f32) -> f32
+    memref.store %s, %y[%c0] : memref<1xf32>
+    gpu.return
+  }
+  // CHECK: llvm.func internal @loopc_barrier
+}

@@ -1,0 +1,40 @@
+# ===- kernel_worker.py - Runs of test_kernels.py ----------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""What the process does that test_kernels.py starts.
+
+A process opens one CUDA driver and keeps it: that of these tests is not that of
+others.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+
+def begin(driver: str, log: str) -> None:
+    """Makes `driver` the CUDA driver of this process, which writes its calls to `log`."""
+    os.environ["LOOPC_CUDA_DRIVER"] = driver
+    os.environ["LOOPC_FAKE_CUDA_LOG"] = log
+    os.environ["LOOPC_FAKE_CUDA_QUIET"] = "1"
+    # PTX is what the driver runs.
+    os.environ["LOOPC_PTXAS"] = ""
+
+
+def run(
+    model: bytes, feeds: dict[str, np.ndarray], min_kernel_work: int = 0
+) -> list[np.ndarray] | str:
+    """The outputs of `model` on the GPU, or the message of the error."""
+    import loopc
+
+    try:
+        session = loopc.InferenceSession(model, device="cuda:0", min_kernel_work=min_kernel_work)
+        return session.run(None, feeds)
+    except loopc.RunError as error:
+        return str(error)
