@@ -62,8 +62,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="write the page")
     parser.add_argument("--check", type=pathlib.Path, metavar="FILE", help="compare the page")
     parser.add_argument("--expect", type=pathlib.Path, metavar="FILE", help="cases that must pass")
-    parser.add_argument("--required", action="store_true",
-                        help="run the cases listed in required.txt; all must pass")  # fmt: skip
+    parser.add_argument("--required", nargs="?", const=REQUIRED, type=pathlib.Path, metavar="FILE",
+                        help="run the cases listed in FILE (required.txt); all must pass")  # fmt: skip
     parser.add_argument("--write-expect", type=pathlib.Path, metavar="FILE",
                         help="write the names of the cases that passed")  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the cases and stop")
@@ -76,7 +76,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     if options.required and (options.expect or options.write_expect):
         parser.error("--required has its own list")
     if options.required:
-        options.expect = REQUIRED
+        options.expect = options.required
     if options.expect and not options.expect.is_file():
         parser.error(f"{options.expect} is not a file")
     if _is_partial(options) and (options.table or options.check):
@@ -121,10 +121,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _choose(everything: list[TestCase], options: argparse.Namespace) -> list[TestCase]:
     chosen = everything
     if options.required:
-        required = set(_listed(REQUIRED))
+        required = set(_listed(options.required))
         unknown = required - {case.name for case in everything}
         if unknown:
-            raise SystemExit(f"{REQUIRED}: no such case: {', '.join(sorted(unknown))}")
+            raise SystemExit(f"{options.required}: no such case: {', '.join(sorted(unknown))}")
         chosen = [case for case in chosen if case.name in required]
     if options.filter:
         chosen = [case for case in chosen if re.search(options.filter, case.name)]

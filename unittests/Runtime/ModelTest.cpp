@@ -44,11 +44,11 @@ TEST(Model, StatusNames) {
   std::vector<std::string> names;
   for (int status = -1; status <= 10; ++status)
     names.push_back(loopc_status_name(status));
-  EXPECT_THAT(names, ElementsAre("unknown status", "ok", "input error",
-                                 "output error", "runtime error",
-                                 "out of memory", "cancelled", "timeout",
-                                 "CPU error", "ABI error", "device error",
-                                 "unknown status"));
+  EXPECT_THAT(names,
+              ElementsAre("unknown status", "ok", "input error", "output error",
+                          "runtime error", "out of memory", "cancelled",
+                          "timeout", "CPU error", "ABI error", "device error",
+                          "unknown status"));
 }
 
 TEST(Model, Check) {

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The fake driver of test/cuda with two functions of its own: it runs kernels
-// when it is asked whether they are done, and says yes. Here a kernel can be
-// made to run until its run's cancel word is set.
+// The fake driver of test/cuda with some functions of its own: that one runs
+// kernels when it is asked whether they are done, and says yes. Here a kernel
+// can be made to run until its run's cancel word is set.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +44,17 @@ cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,
   static auto *real = next<decltype(&cuLaunchKernel)>("cuLaunchKernel");
   return real(function, gridX, gridY, gridZ, blockX, blockY, blockZ,
               sharedBytes, stream, arguments, extra);
+}
+
+/// Of one attribute, without an error where the memory is not known.
+extern "C" __attribute__((visibility("default"))) int
+cuPointerGetAttributes(unsigned, int *attributes, void **values,
+                       uint64_t pointer) {
+  static auto *real =
+      next<int (*)(void *, int, uint64_t)>("cuPointerGetAttribute");
+  if (real(values[0], attributes[0], pointer))
+    *static_cast<unsigned *>(values[0]) = 0;
+  return 0;
 }
 
 extern "C" __attribute__((visibility("default"))) int

@@ -24,76 +24,81 @@ using namespace loopc;
 // In registers
 //===----------------------------------------------------------------------===//
 
-/// True where `load` and `store` are of one place.
-static bool isSamePlace(memref::LoadOp load, memref::StoreOp store) {
-  return load.getMemref() == store.getMemref() &&
-         llvm::equal(load.getIndices(), store.getIndices());
+/// Where `op` reads or writes; null where it does neither.
+static std::pair<Value, ValueRange> getPlace(Operation *op) {
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return {load.getMemref(), load.getIndices()};
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return {store.getMemref(), store.getIndices()};
+  return {};
 }
 
-/// The loads of the place that `store` writes in each iteration of `loop`;
-/// nothing where the place is another one in each, or something else in the
-/// loop may touch that memory.
-static std::optional<SmallVector<memref::LoadOp>>
-findLoads(scf::ForOp loop, memref::StoreOp store, const AliasClasses &classes) {
+/// All that `loop` does, in order, with the element that `store` writes;
+/// nothing where that is another one in each iteration, or something else in
+/// the loop may touch that memory.
+static SmallVector<Operation *> findUses(scf::ForOp loop,
+                                         memref::StoreOp store,
+                                         const AliasClasses &classes) {
   auto isOutside = [&](Value value) {
     return loop.isDefinedOutsideOfLoop(value);
   };
   if (!isOutside(store.getMemref()) ||
       !llvm::all_of(store.getIndices(), isOutside))
-    return std::nullopt;
-  SmallVector<memref::LoadOp> loads;
+    return {};
+  SmallVector<Operation *> uses;
   const void *memory = classes.of(store.getMemref());
-  bool isOnly =
-      !loop.getBody()
-           ->walk([&](Operation *op) {
-             if (op == store)
-               return WalkResult::advance();
-             auto load = dyn_cast<memref::LoadOp>(op);
-             if (load && op->getBlock() == loop.getBody() &&
-                 isSamePlace(load, store) && load->isBeforeInBlock(store)) {
-               loads.push_back(load);
-               return WalkResult::advance();
-             }
-             if (!isa<memref::LoadOp, memref::StoreOp, memref::CopyOp>(op))
-               return WalkResult::advance();
-             bool touches = llvm::any_of(op->getOperands(), [&](Value operand) {
-               return isa<MemRefType>(operand.getType()) &&
-                      classes.of(operand) == memory;
-             });
-             return touches ? WalkResult::interrupt() : WalkResult::advance();
-           })
-           .wasInterrupted();
-  if (!isOnly || loads.empty())
-    return std::nullopt;
-  return loads;
+  WalkResult result = loop.getBody()->walk([&](Operation *op) {
+    if (!isa<memref::LoadOp, memref::StoreOp, memref::CopyOp>(op))
+      return WalkResult::advance();
+    auto [buffer, place] = getPlace(op);
+    if (op->getBlock() == loop.getBody() && buffer == store.getMemref() &&
+        llvm::equal(place, store.getIndices())) {
+      uses.push_back(op);
+      return WalkResult::advance();
+    }
+    bool touches = llvm::any_of(op->getOperands(), [&](Value operand) {
+      return isa<MemRefType>(operand.getType()) &&
+             classes.of(operand) == memory;
+    });
+    return touches ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return {};
+  return uses;
 }
 
-/// Makes one element that `loop` reads and writes a value that it carries.
+/// Makes one element that `loop` writes a value that it carries.
 static bool promoteOne(scf::ForOp &loop, const AliasClasses &classes) {
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    auto store = dyn_cast<memref::StoreOp>(op);
-    if (!store)
-      continue;
-    auto loads = findLoads(loop, store, classes);
-    if (!loads)
+  for (auto store : loop.getBody()->getOps<memref::StoreOp>()) {
+    SmallVector<Operation *> uses = findUses(loop, store, classes);
+    if (uses.empty())
       continue;
     IRRewriter rewriter(loop.getContext());
     rewriter.setInsertionPoint(loop);
-    Value init = memref::LoadOp::create(rewriter, loop.getLoc(),
-                                        store.getMemref(), store.getIndices());
-    Value last = store.getValue(), buffer = store.getMemref();
+    Value buffer = store.getMemref();
     SmallVector<Value> place(store.getIndices());
+    Value init =
+        memref::LoadOp::create(rewriter, loop.getLoc(), buffer, place);
+    auto last = llvm::find_if(llvm::reverse(uses),
+                              llvm::IsaPred<memref::StoreOp>);
+    Value written = cast<memref::StoreOp>(*last).getValue();
     auto grown = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
         rewriter, init, /*replaceInitOperandUsesInLoop=*/false,
         [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
-          return SmallVector<Value>{last};
+          return SmallVector<Value>{written};
         }));
-    for (memref::LoadOp load : *loads)
-      rewriter.replaceOp(load, grown.getRegionIterArgs().back());
+    Value current = grown.getRegionIterArgs().back();
+    for (Operation *use : uses) {
+      if (auto load = dyn_cast<memref::LoadOp>(use)) {
+        rewriter.replaceOp(load, current);
+        continue;
+      }
+      current = cast<memref::StoreOp>(use).getValue();
+      rewriter.eraseOp(use);
+    }
     rewriter.setInsertionPointAfter(grown);
     memref::StoreOp::create(rewriter, grown.getLoc(), grown.getResults().back(),
                             buffer, place);
-    rewriter.eraseOp(store);
     loop = grown;
     return true;
   }

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -236,4 +237,15 @@ bool loopc::isWarpNest(scf::ForOp outer) {
     }
   }
   return isAlong;
+}
+
+SmallVector<OpFoldResult> loopc::getNestExtents(ArrayRef<scf::ForOp> nest) {
+  SmallVector<OpFoldResult> extents;
+  for (scf::ForOp loop : nest) {
+    if (!isConstantIntValue(loop.getLowerBound(), 0) ||
+        !isConstantIntValue(loop.getStep(), 1))
+      return {};
+    extents.push_back(getAsOpFoldResult(loop.getUpperBound()));
+  }
+  return extents;
 }

@@ -30,6 +30,11 @@ bool writesMemory(mlir::Operation *op);
 /// make one: their bounds are known before the first begins.
 llvm::SmallVector<mlir::scf::ForOp> collectSharedLoops(mlir::scf::ForOp outer);
 
+/// Bounds of the loops of a nest where they begin at 0 and take steps of 1;
+/// nothing else.
+llvm::SmallVector<mlir::OpFoldResult>
+getNestExtents(mlir::ArrayRef<mlir::scf::ForOp> nest);
+
 /// True for a nest of sums along rows, one behind the other in memory: a warp
 /// computes each, so that its threads read what lies side by side.
 bool isWarpNest(mlir::scf::ForOp outer);

@@ -10,7 +10,6 @@
 #include "Accumulators.h"
 #include "DeviceCode.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -96,18 +95,6 @@ private:
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Bounds of a nest, where it begins at 0 and takes steps of 1.
-static SmallVector<OpFoldResult> getExtents(ArrayRef<scf::ForOp> nest) {
-  SmallVector<OpFoldResult> extents;
-  for (scf::ForOp loop : nest) {
-    if (!isConstantIntValue(loop.getLowerBound(), 0) ||
-        !isConstantIntValue(loop.getStep(), 1))
-      return {};
-    extents.push_back(getAsOpFoldResult(loop.getUpperBound()));
-  }
-  return extents;
-}
-
 void Distribution::addAccesses(Operation *op, ArrayRef<scf::ForOp> nest,
                                Accesses &found) {
   auto add = [&](Value buffer, ValueRange place, bool isWrite) {
@@ -118,7 +105,7 @@ void Distribution::addAccesses(Operation *op, ArrayRef<scf::ForOp> nest,
                    return at == scf::ForOp(loop).getInductionVar();
                  });
     if (isOwn) {
-      access.extents = getExtents(nest);
+      access.extents = getNestExtents(nest);
       if (!access.extents.empty())
         access.own = buffer;
     }
@@ -284,30 +271,6 @@ void Distribution::onFirstThread(Operation *op) {
   endPart(branch);
 }
 
-/// The elements of a copy, as a nest.
-static scf::ForOp expandCopy(ImplicitLocOpBuilder &b, memref::CopyOp copy) {
-  b.setInsertionPoint(copy);
-  auto type = cast<MemRefType>(copy.getTarget().getType());
-  Value zero = arith::ConstantIndexOp::create(b, 0);
-  Value one = arith::ConstantIndexOp::create(b, 1);
-  SmallVector<Value> extents;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis)
-    extents.push_back(b.createOrFold<memref::DimOp>(copy.getTarget(), axis));
-  scf::ForOp outer;
-  SmallVector<Value> place;
-  for (Value extent : extents) {
-    auto loop = scf::ForOp::create(b, zero, extent, one);
-    markParallel(loop);
-    outer = outer ? outer : loop;
-    place.push_back(loop.getInductionVar());
-    b.setInsertionPointToStart(loop.getBody());
-  }
-  Value element = memref::LoadOp::create(b, copy.getSource(), place);
-  memref::StoreOp::create(b, element, copy.getTarget(), place);
-  copy.erase();
-  return outer;
-}
-
 //===----------------------------------------------------------------------===//
 // Order
 //===----------------------------------------------------------------------===//
@@ -408,11 +371,6 @@ void Distribution::spacePolls() {
 
 KernelShape Distribution::run() {
   spacePolls();
-  // Rank 0 is a store of one element.
-  SmallVector<memref::CopyOp> copies;
-  kernel.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
-  for (memref::CopyOp copy : copies)
-    expandCopy(b, copy);
   promoteAccumulators(kernel, classes);
   shareReductions(kernel);
   Block &entry = kernel.getBody().front();

@@ -13,6 +13,7 @@
 #include "Accumulators.h"
 #include "DeviceCode.h"
 #include "KernelBody.h"
+#include "KernelLoops.h"
 #include "KernelRegions.h"
 #include "Placement.h"
 #include "loopc/Conversion/Passes.h"
@@ -350,8 +351,11 @@ void KernelOutliner::outline(Operation *region) {
   for (Value mailbox : mailboxes)
     if (mailbox)
       given.push_back(mailbox);
-  KernelShape shape =
-      distributeKernel(kernel, *classesIn(kernel, given, classes));
+  simplifyKernel(kernel);
+  auto inner = classesIn(kernel, given, classes);
+  if (interchangeLoops(kernel, *inner))
+    inner = classesIn(kernel, given, classes);
+  KernelShape shape = distributeKernel(kernel, *inner);
 
   b.setInsertionPoint(region);
   auto [blocks, threads] = chooseGrid(region, shape.hasBarriers);

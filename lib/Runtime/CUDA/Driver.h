@@ -133,7 +133,8 @@ inline constexpr int kJitErrorLogBytes = 6;
   X(cuMemPoolSetAttribute, (CUmemoryPool pool, int attribute, void *value))    \
   X(cuMemAllocAsync, (CUdeviceptr * pointer, size_t bytes, CUstream stream))   \
   X(cuMemFreeAsync, (CUdeviceptr pointer, CUstream stream))                    \
-  X(cuPointerGetAttribute, (void *value, int attribute, CUdeviceptr pointer))
+  X(cuPointerGetAttributes,                                                    \
+    (unsigned count, int *attributes, void **values, CUdeviceptr pointer))
 
 /// The driver's functions by name.
 // NOLINTBEGIN(readability-identifier-naming)

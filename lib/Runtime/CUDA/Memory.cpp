@@ -300,15 +300,21 @@ extern "C" void *loopc_rt_cuda_alloc(loopc_run *run, int64_t bytes,
 /// run could not be cancelled.
 static constexpr size_t kLargestStaged = 64 << 10;
 
-/// True for memory that neither the driver nor the runtime knows.
-static bool isPageable(const void *pointer) {
+/// True for memory that neither the runtime nor the driver knows.
+static bool isPageable(Gpu &gpu, const void *pointer) {
+  if (findDeviceBlock(gpu, pointer))
+    return false;
   const Driver &driver = getDriver();
-  if (!driver.cuPointerGetAttribute)
+  if (!driver.cuPointerGetAttributes)
     return true;
+  // 0 where the driver does not know it; the function for one attribute would
+  // fail then.
   unsigned kind = 0;
-  return driver.cuPointerGetAttribute(&kind, kPointerMemoryType,
-                                      reinterpret_cast<CUdeviceptr>(pointer)) !=
-         CUDA_SUCCESS;
+  int attribute = kPointerMemoryType;
+  void *value = &kind;
+  CUresult result = driver.cuPointerGetAttributes(
+      1, &attribute, &value, reinterpret_cast<CUdeviceptr>(pointer));
+  return result != CUDA_SUCCESS || kind == 0;
 }
 
 /// Waits for what was begun before where the driver would.
@@ -352,8 +358,9 @@ int32_t loopc::rt::cuda::copyAny(loopc_run &run, void *dst, const void *src,
   if (bytes == 0 || dst == src)
     return LOOPC_OK;
   if (run.gpu->isBusy) {
-    bool toHost = isPageable(dst);
-    bool fromHost = bytes > kLargestStaged && !toHost && isPageable(src);
+    bool toHost = isPageable(*run.gpu, dst);
+    bool fromHost =
+        bytes > kLargestStaged && !toHost && isPageable(*run.gpu, src);
     if (int32_t status = waitBeforeCopy(run, fromHost, toHost, bytes))
       return status;
   }

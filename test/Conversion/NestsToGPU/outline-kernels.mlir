@@ -246,3 +246,45 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
   }
   return %ok : i32
 }
+
+// -----
+
+// Nests over one space, each at its own element: a thread goes through all
+// iterations for its element, which stays in a register.
+// CHECK-LABEL: gpu.func @loop_0
+// CHECK: scf.for %[[I:.+]] = %{{.*}} to %{{.*}} step
+// CHECK-DAG: %[[X:.+]] = memref.load %{{.*}}[%[[I]]]
+// CHECK-DAG: %[[Y:.+]] = memref.load %{{.*}}[%[[I]]]
+// CHECK: %{{.*}}:2 = scf.for {{.*}} iter_args
+// CHECK-NOT: memref
+// CHECK: scf.yield
+// CHECK: memref.store
+// CHECK: memref.store
+// CHECK-NOT: loop.barrier
+// CHECK: gpu.return
+func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c100 = arith.constant 100 : index
+  %c5000 = arith.constant 5000 : index
+  %one = arith.constant 1.0 : f32
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %x = memref.alloc() : memref<5000xf32>
+  %y = memref.alloc() : memref<5000xf32>
+  scf.for %t = %c0 to %c100 step %c1 {
+    scf.for %i = %c0 to %c5000 step %c1 {
+      %v = memref.load %x[%i] : memref<5000xf32>
+      %w = arith.addf %v, %one : f32
+      memref.store %w, %x[%i] : memref<5000xf32>
+    } {loopc.parallel}
+    scf.for %i = %c0 to %c5000 step %c1 {
+      %v = memref.load %x[%i] : memref<5000xf32>
+      %u = memref.load %y[%i] : memref<5000xf32>
+      %w = arith.mulf %v, %u : f32
+      memref.store %w, %y[%i] : memref<5000xf32>
+    } {loopc.parallel}
+  }
+  %r = builtin.unrealized_conversion_cast %y : memref<5000xf32> to !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+  llvm.store %r, %out : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
+  return %ok : i32
+}

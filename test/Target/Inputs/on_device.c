@@ -1,4 +1,16 @@
-/* Runs the model of device-object.test, with its result on the device. */
+/*===- on_device.c - A model on a GPU, from C ------------------------------===
+ *
+ * Part of the loopc project, under the Apache License v2.0 with LLVM
+ * Exceptions. See LICENSE for license information.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===----------------------------------------------------------------------===
+ *
+ * Runs the model of device-object.test, with its input and its result on the
+ * device.
+ *
+ *===----------------------------------------------------------------------===*/
+
 #include "g.h"
 #include "loopc-rt/cuda.h"
 

@@ -1,0 +1,30 @@
+//===- KernelLoops.h - Loops of kernels before they are dealt out -*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELLOOPS_H
+#define LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELLOOPS_H
+
+#include "AliasClasses.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace loopc {
+
+/// Makes copies in `kernel` nests, and moves in front of its loops what each
+/// iteration would compute anew.
+void simplifyKernel(mlir::gpu::GPUFuncOp kernel);
+
+/// A sequential loop of `kernel` all of whose nests go over one space, and
+/// touch only the element of their own iteration in what the loop writes,
+/// becomes a nest over that space with the iterations inside: each thread goes
+/// through them all without the others. \returns whether there was one.
+bool interchangeLoops(mlir::gpu::GPUFuncOp kernel,
+                      const AliasClasses &classes);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELLOOPS_H
