@@ -40,7 +40,7 @@ import numpy as np
 import report
 import suite
 from models_basic import Benchmark
-from peers import ENGINES, version_of
+from peers import ALL_ENGINES, ENGINES, GPU_ENGINES, version_of
 from worker import Worker
 
 #: Most runs of one engine in one round.
@@ -168,6 +168,15 @@ def processor() -> str:
         return platform.processor() or platform.machine()
 
 
+def find_gpu_problem() -> str:
+    """Why there is nothing to measure on a GPU; "" where there is."""
+    import loopc
+
+    if "CUDAExecutionProvider" in loopc.get_available_providers():
+        return ""
+    return "there is no CUDA driver, or no device (see docs/GPU.md)"
+
+
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -177,6 +186,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--filter", default="", metavar="REGEX", help="only benchmarks whose name matches")
     add("--engines", default=",".join(ENGINES), metavar="NAMES",
         help="with commas (default: all that are installed)")  # fmt: skip
+    add("--gpu", action="store_true",
+        help="beside loopc on the CPU: loopc, onnxruntime and JAX on the first GPU")  # fmt: skip
     add("--threads", metavar="N,...", help="numbers of threads (default 1,2; quick: 1)")
     add("--seconds", type=float, default=1.0, metavar="S",
         help="for each engine, benchmark and number of threads (default 1)")  # fmt: skip
@@ -198,9 +209,16 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     if min(options.threads) < 1 or not options.seconds > 0:
         parser.error("--threads and --seconds must be positive")
     options.engines = options.engines.split(",")
-    if unknown := set(options.engines) - set(ENGINES):
+    if unknown := set(options.engines) - set(ALL_ENGINES):
         names = ", ".join(sorted(unknown))
-        parser.error(f"unknown engine: {names}; there are {', '.join(ENGINES)}")
+        parser.error(f"unknown engine: {names}; there are {', '.join(ALL_ENGINES)}")
+    if options.gpu:
+        if options.docs:
+            parser.error("--docs is about the CPU; --json writes the times of --gpu")
+        if message := find_gpu_problem():
+            parser.error(f"--gpu: {message}")
+        options.engines = ["loopc", *GPU_ENGINES]
+        options.threads = [1]
     options.keys = [key for key in suite.BENCHMARKS if options.pattern.search(key)]
     if not options.keys:
         parser.error(f"no benchmark matches; there are {', '.join(suite.BENCHMARKS)}")
@@ -220,6 +238,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("\n".join(options.keys))
         return 0
     versions = {engine: version_of(engine) for engine in ENGINES}
+    versions |= {engine: version_of(engine) for engine in options.engines}
     engines = [engine for engine in options.engines if versions[engine] is not None]
     document: dict[str, Any] = {
         "processor": processor(),

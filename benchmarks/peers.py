@@ -50,6 +50,39 @@ def open_loopc(key: str, benchmark: Benchmark, threads: int) -> Run:
     return lambda feeds: session.run(None, feeds)
 
 
+def open_loopc_cuda(key: str, benchmark: Benchmark, threads: int) -> Run:
+    """The model on the first GPU; its inputs come from the host, its outputs go there."""
+    import loopc
+
+    session = loopc.InferenceSession(benchmark.model.SerializeToString(), device="cuda:0")
+    return lambda feeds: session.run(None, feeds)
+
+
+def open_onnxruntime_cuda(key: str, benchmark: Benchmark, threads: int) -> Run:
+    """The same on the GPU, as far as onnxruntime has kernels for it."""
+    import onnxruntime
+
+    provider = "CUDAExecutionProvider"
+    if provider not in onnxruntime.get_available_providers():
+        raise Unable(f"this onnxruntime has no {provider}")
+    session = onnxruntime.InferenceSession(
+        benchmark.model.SerializeToString(), providers=[provider, "CPUExecutionProvider"]
+    )
+    return lambda feeds: session.run(None, feeds)
+
+
+def open_jax_cuda(key: str, benchmark: Benchmark, threads: int) -> Run:
+    """JAX on its first GPU."""
+    import jax
+
+    try:
+        device = jax.devices("gpu")[0]
+    except RuntimeError as error:
+        raise Unable(f"JAX has no GPU: {error}") from error
+    jax.config.update("jax_default_device", device)
+    return open_jax(key, benchmark, threads)
+
+
 def open_onnxruntime(key: str, benchmark: Benchmark, threads: int) -> Run:
     """The same model."""
     import onnxruntime
@@ -218,7 +251,19 @@ ENGINES: dict[str, Callable[[str, Benchmark, int], Run]] = {
     "limit": open_limit,
 }
 
+# With --gpu.
+GPU_ENGINES: dict[str, Callable[[str, Benchmark, int], Run]] = {
+    "loopc-cuda": open_loopc_cuda,
+    "onnxruntime-cuda": open_onnxruntime_cuda,
+    "jax-cuda": open_jax_cuda,
+}
+
+ALL_ENGINES = ENGINES | GPU_ENGINES
+
 TITLES = {
+    "loopc-cuda": "loopc, GPU",
+    "onnxruntime-cuda": "onnxruntime, GPU",
+    "jax-cuda": "JAX, GPU",
     "loopc": "loopc",
     "onnxruntime": "onnxruntime",
     "openvino": "OpenVINO",
@@ -231,6 +276,8 @@ def version_of(engine: str) -> str | None:
     """The version that is installed; None where there is none."""
     if engine == "limit":
         return "limits/*.cpp"
+    if engine in GPU_ENGINES:
+        return version_of(engine.removesuffix("-cuda"))
     if engine == "loopc":
         try:
             import loopc

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import suite
 from models_basic import Benchmark, Outputs
-from peers import ENGINES, Unable
+from peers import ALL_ENGINES, GPU_ENGINES, Unable
 
 #: Seconds after which a run is given up.
 PATIENCE = 120.0
@@ -38,7 +38,8 @@ def _serve(connection: Connection, engine: str, threads: int) -> None:
     processors = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, set(processors[-threads:]))
     os.environ["OMP_NUM_THREADS"] = str(threads)
-    os.environ["JAX_PLATFORMS"] = "cpu"
+    if engine not in GPU_ENGINES:
+        os.environ["JAX_PLATFORMS"] = "cpu"
     once: Callable[[], Outputs] | None = None
     while True:
         try:
@@ -68,7 +69,7 @@ def _open(engine: str, key: str, threads: int) -> tuple[Callable[[], Outputs], A
     """Gets a model ready, runs it once; the answer is (seconds to open, outputs)."""
     benchmark: Benchmark = suite.make(key)
     begin = time.perf_counter()
-    run = ENGINES[engine](key, benchmark, threads)
+    run = ALL_ENGINES[engine](key, benchmark, threads)
     seconds = time.perf_counter() - begin
     feeds, drive = benchmark.feeds, benchmark.drive
 

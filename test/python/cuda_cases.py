@@ -424,9 +424,6 @@ def no_driver_devices() -> None:
 def main() -> None:
     case: Callable[[], None] = globals()[sys.argv[1]]
     case()
-    # Streams and memory of the driver end with the process.
-    sys.stdout.flush()
-    os._exit(0)
 
 
 if __name__ == "__main__":

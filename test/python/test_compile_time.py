@@ -105,6 +105,36 @@ def test_layers_of_several_sizes_share_their_code(tmp_path: pathlib.Path) -> Non
     np.testing.assert_allclose(got, want, rtol=1e-4)
 
 
+def sums_in_a_loop(count: int) -> onnx.ModelProto:
+    """Sums in a loop of values whose extents may be the same or 1: each may have to be expanded."""
+    inputs = ", ".join(f"float[a{k}, b{k}] x{k}" for k in range(count))
+    lines = " ".join(f"v{k + 1} = Add (v{k}, x{k})" for k in range(count))
+    return onnx.parser.parse_model(
+        f"""<ir_version: 10, opset_import: ["" : 21]>
+        sums (int64 M, float[m, n] s, {inputs}) => (float[p, q] y) {{
+            y = Loop (M, "", s) <body = step (int64 i, bool go, float[o, r] v0) => (bool go, float[o2, r2] v{count}) {{
+                {lines}
+            }}>
+        }}"""
+    )
+
+
+def test_equal_nests_in_a_loop_share_their_code(tmp_path: pathlib.Path) -> None:
+    """Those that fill new memory, with what shares them out on threads; results stay right."""
+    few, many = (llvm_text(sums_in_a_loop(count), tmp_path) for count in (4, 12))
+    for call in ("loopc_rt_parallel_for", "loopc_rt_num_threads"):
+        assert few.count(f"llvm.call @{call}(") == many.count(f"llvm.call @{call}(") > 0
+    random = np.random.default_rng(0)
+    feeds = {
+        f"x{k}": random.standard_normal((1 + 4 * (k % 2), 3)).astype(np.float32) for k in range(12)
+    }
+    feeds["s"] = np.zeros((5, 3), np.float32)
+    session = loopc.InferenceSession(sums_in_a_loop(12).SerializeToString())
+    (got,) = session.run(None, {"M": np.array(2), **feeds})
+    want = 2 * sum(value.astype(np.float64) for value in feeds.values())
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+
+
 def weight_bytes(object_file: bytes) -> int:
     """The size of the section of weights in an ELF object of 64 bits."""
     (table,) = struct.unpack_from("<Q", object_file, 0x28)

@@ -9,7 +9,8 @@
 
 The GPU is the driver for tests (test/cuda/driver), which runs the PTX: it finds
 reads of what was not written, accesses out of bounds and threads that wait for
-others that never come. It also says how often the host launched something.
+others that never come. It also says how often the host launched something. With
+LOOPC_TEST_CUDA_DRIVER=libcuda.so.1 it is the machine's own, which counts nothing.
 """
 
 # ruff: noqa: E501 - long lines are models in ONNX's text form.
@@ -18,8 +19,9 @@ from __future__ import annotations
 
 import concurrent.futures
 import multiprocessing
+import os
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import kernel_worker
 import loopc
@@ -28,23 +30,23 @@ import onnx
 import onnx.parser
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 Feeds = dict[str, np.ndarray]
-Run = Callable[..., "list[np.ndarray] | str"]
 
 
 class Gpu:
     """The process with the GPU."""
 
     def __init__(self, folder: pathlib.Path) -> None:
-        driver = pathlib.Path(loopc.__file__).parents[2] / "test/cuda/libcuda.so.1"
-        assert driver.is_file(), f"{driver} was not built"
+        built = pathlib.Path(loopc.__file__).parents[2] / "test/cuda/libcuda.so.1"
+        driver = os.environ.get("LOOPC_TEST_CUDA_DRIVER", str(built))
+        self.counts = driver == str(built)
+        assert not self.counts or built.is_file(), f"{built} was not built"
         self.log = folder / "calls"
         self.pool = concurrent.futures.ProcessPoolExecutor(
             1,
             multiprocessing.get_context("spawn"),
             kernel_worker.begin,
-            (str(driver), str(self.log)),
+            (driver, str(self.log)),
         )
 
     def run(self, model: onnx.ModelProto, feeds: Feeds, **options: int) -> list[np.ndarray] | str:
@@ -84,7 +86,8 @@ def check(gpu: Gpu, model: onnx.ModelProto, feeds: Feeds, rtol: float = 1e-5) ->
     launches = gpu.count("cuLaunchKernel") + gpu.count("cuLaunchCooperativeKernel")
     got = gpu.run(model, feeds)
     assert not isinstance(got, str), got
-    assert gpu.count("cuLaunchKernel") + gpu.count("cuLaunchCooperativeKernel") > launches
+    if gpu.counts:
+        assert gpu.count("cuLaunchKernel") + gpu.count("cuLaunchCooperativeKernel") > launches
     for one, other in zip(expected, got, strict=True):
         assert one.dtype == other.dtype
         if one.dtype.kind in "biu":
@@ -313,7 +316,7 @@ def test_host_is_not_in_the_loop(gpu: Gpu) -> None:
         assert not isinstance(gpu.run(parse(CARRIED), feeds, min_kernel_work=2048), str)
         counts.append({name: gpu.count(name) - before[name] for name in CALLS})
     assert counts[1] == counts[2]
-    assert sum(counts[1][name] for name in CALLS[:2]) == 1
+    assert sum(counts[1][name] for name in CALLS[:2]) == int(gpu.counts)
 
 
 CALLS = (

@@ -265,6 +265,50 @@ TEST_F(FaultTest, managedMemoryIsGuarded) {
   EXPECT_EQ(value, 2u);
 }
 
+TEST_F(FaultTest, racesInABlock) {
+  const std::string store = "mul.lo.u32 %r1, %r0, 4; mov.b32 %r2, s;\n"
+                            "add.s32 %r2, %r2, %r1; add.s32 %r5, %r0, 1;\n"
+                            "st.shared.b32 [%r2], %r5;\n";
+  const std::string load = "xor.b32 %r3, %r1, 4; mov.b32 %r4, s;\n"
+                           "add.s32 %r4, %r4, %r3; ld.shared.b32 %r6, [%r4];\n";
+  const std::string before = ".shared .b32 s[64];";
+  fake_cuda_set("LOOPC_FAKE_CUDA_RACES", "1");
+  EXPECT_EQ(fault(store + "bar.sync 0;\n" + load + "bar.sync 0;\n" + store, 0,
+                  64, before),
+            CUDA_SUCCESS)
+      << fake_cuda_last_fault();
+  // All write the same.
+  EXPECT_EQ(fault("mov.b32 %r1, 1; st.shared.b32 [s], %r1;", 0, 64, before),
+            CUDA_SUCCESS);
+  ASSERT_EQ(fault(store + load, 0, 64, before), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("a race: "));
+}
+
+TEST_F(FaultTest, storesAfterLoadsOfOthers) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_RACES", "1");
+  EXPECT_EQ(fault("ld.global.b32 %r1, [%d1]; setp.eq.u32 %p1, %r0, 7;\n"
+                  "add.s32 %r1, %r1, 1; @%p1 st.global.b32 [%d1], %r1;",
+                  words(1), 8),
+            CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("writes what thread 0"));
+}
+
+TEST_F(FaultTest, racesBetweenBlocks) {
+  const std::string body = "ld.param.b64 %d1, [p0]; mov.u32 %r1, %ctaid.x;\n"
+                           "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;\n"
+                           "ld.global.b32 %r2, [%d3]; add.s32 %r2, %r2, 1;\n";
+  fake_cuda_set("LOOPC_FAKE_CUDA_RACES", "1");
+  ASSERT_EQ(load(entry(body + "st.global.b32 [%d3], %r2;")), CUDA_SUCCESS)
+      << error;
+  CUdeviceptr pointer = words(5);
+  EXPECT_EQ(run("k", 4, 1, {pointer}), CUDA_SUCCESS) << fake_cuda_last_fault();
+  ASSERT_EQ(load(entry(body + "red.global.add.u32 [%d1], 1;")), CUDA_SUCCESS);
+  EXPECT_EQ(run("k", 4, 1, {pointer}), CUDA_SUCCESS) << fake_cuda_last_fault();
+  ASSERT_EQ(load(entry(body + "st.global.b32 [%d3+4], %r2;")), CUDA_SUCCESS);
+  EXPECT_EQ(run("k", 4, 1, {pointer}), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("block 0 writes"));
+}
+
 TEST_F(FaultTest, failedAssertions) {
   ASSERT_EQ(
       load(entry("{ .param .b64 a; .param .b64 b; .param .b32 c;\n"

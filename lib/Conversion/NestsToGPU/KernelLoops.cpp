@@ -93,7 +93,8 @@ private:
 /// is not for each thread to do.
 bool Interchange::collect(Operation *op) {
   for (Region &region : op->getRegions())
-    for (Operation &inner : region.front()) {
+    // A branch may have nothing for the other case.
+    for (Operation &inner : region.getOps()) {
       if (isSharedLoop(&inner)) {
         nests.push_back(collectSharedLoops(cast<scf::ForOp>(inner)));
         continue;

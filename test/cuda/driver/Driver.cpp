@@ -114,6 +114,7 @@ void Driver::configure() {
   settings.hasCooperative = variable("LOOPC_FAKE_CUDA_COOPERATIVE") != "0";
   settings.hasManaged = variable("LOOPC_FAKE_CUDA_MANAGED") != "0";
   Limits &limits = settings.limits;
+  limits.findsRaces = numberOr(variable("LOOPC_FAKE_CUDA_RACES"), 0);
   limits.spin = numberOr(variable("LOOPC_FAKE_CUDA_SPIN"), 500) * 1000000;
   limits.total = numberOr(variable("LOOPC_FAKE_CUDA_LIMIT"), 0) * 1000000;
   limits.seed = uint32_t(numberOr(variable("LOOPC_FAKE_CUDA_SEED"), 0));

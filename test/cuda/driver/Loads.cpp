@@ -30,6 +30,28 @@ const Inst *misaligned(const Inst *I, Thread &T, uint64_t address,
                      std::to_string(address));
 }
 
+/// Whether nothing speaks against the access; see Races. `value`: what a store
+/// is about to write.
+template <Space S>
+bool isOrdered(const Inst *I, Thread &T, const uint8_t *at, unsigned bytes,
+               const void *value) {
+  if constexpr (S == Space::Local || S == Space::Param) {
+    return true;
+  } else {
+    if (!T.launch->races || I->flags & kYields)
+      return true;
+    uint64_t tag = (T.R[I->a] + I->imm) >> 48;
+    bool isShared =
+        S == Space::Shared || (S == Space::Generic && tag == kSharedTag);
+    if (S == Space::Generic && tag && !isShared)
+      return true;
+    // Threads may store the same value.
+    if (value && !std::memcmp(at, value, bytes))
+      return true;
+    return T.launch->races->note(I, T, at, bytes, value, isShared);
+  }
+}
+
 template <typename W> struct SignedOf;
 template <> struct SignedOf<uint8_t> {
   using type = int8_t;
@@ -53,6 +75,8 @@ const Inst *executeLoad(const Inst *I, uint64_t *R, Thread &T) {
   const uint8_t *from = bytesAt<S>(I, T, address, sizeof(W));
   if (!from)
     return T.addressFault(I, address, sizeof(W), false);
+  if (!isOrdered<S>(I, T, from, sizeof(W), nullptr))
+    return nullptr;
   W value;
   std::memcpy(&value, from, sizeof value);
   R[I->d] = value;
@@ -76,6 +100,8 @@ const Inst *executeLoadVector(const Inst *I, uint64_t *R, Thread &T) {
   const uint8_t *from = bytesAt<S>(I, T, address, bytes);
   if (!from)
     return T.addressFault(I, address, bytes, false);
+  if (!isOrdered<S>(I, T, from, bytes, nullptr))
+    return nullptr;
   for (unsigned i = 0; i != I->lanes; ++i) {
     W value;
     std::memcpy(&value, from + i * sizeof value, sizeof value);
@@ -97,6 +123,8 @@ const Inst *executeStore(const Inst *I, uint64_t *R, Thread &T) {
   if (!to)
     return T.addressFault(I, address, sizeof(W), true);
   W value = static_cast<W>(R[I->b]);
+  if (!isOrdered<S>(I, T, to, sizeof(W), &value))
+    return nullptr;
   std::memcpy(to, &value, sizeof value);
   if constexpr (S != Space::Local)
     T.launch->progressed = true;
@@ -114,6 +142,8 @@ const Inst *executeStoreVector(const Inst *I, uint64_t *R, Thread &T) {
     return T.addressFault(I, address, bytes, true);
   for (unsigned i = 0; i != I->lanes; ++i) {
     W value = static_cast<W>(R[I->list[i]]);
+    if (!isOrdered<S>(I, T, to + i * sizeof(W), sizeof(W), &value))
+      return nullptr;
     std::memcpy(to + i * sizeof value, &value, sizeof value);
   }
   T.launch->progressed = true;
@@ -260,8 +290,7 @@ template <bool IsLoad> static void decodeAccess(Decoder &D) {
   inst.lanes = slots.size();
   inst.list = list;
   bool isSigned = type >= Type::S8 && type <= Type::S64;
-  inst.flags =
-      (IsLoad && isSigned ? kSigned : 0) | (strong && IsLoad ? kYields : 0);
+  inst.flags = (IsLoad && isSigned ? kSigned : 0) | (strong ? kYields : 0);
   inst.e = std::clamp(sizeOf(registerType), 1u, 8u) * 8;
 }
 

@@ -141,6 +141,7 @@ static bool tryCollect(Thread &T) {
     present |= 1u << i;
   }
   T.waiting->collect(lanes, present);
+  ++T.group->epoch; // Lanes that wait for one another see what they stored.
   for (unsigned i = 0; i != 32; ++i)
     if (present >> i & 1)
       lanes[i]->state = Wait::Ready;
@@ -252,6 +253,7 @@ const Inst *Group::arrive(const Inst *I, Thread &T, uint32_t number,
   if (barrier.arrived < expected)
     return waits ? nullptr : I + 1;
   T.launch->progressed = true;
+  ++epoch;
   for (Thread &other : threads) {
     if (other.state != Wait::Barrier || other.barrier != number)
       continue;
@@ -340,6 +342,8 @@ void Launch::begin() {
     std::mt19937 random(limits.seed);
     std::shuffle(order.begin(), order.end(), random);
   }
+  if (limits.findsRaces)
+    races = std::make_unique<Races>();
   // All blocks of a cooperative launch; of others one after the other, as no
   // program may rely on more.
   uint64_t count = isCooperative ? grid.count() : 1;

@@ -16,6 +16,7 @@
 
 #include "Memory.h"
 #include "Ptx.h"
+#include "Races.h"
 
 #include <cstring>
 #include <deque>
@@ -156,6 +157,7 @@ struct Group {
   std::vector<uint8_t> shared;
   BarrierState barriers[16];
   uint32_t alive = 0;
+  uint64_t epoch = 0; ///< barriers that threads went through
 
   void start(Launch &launch, uint64_t number);
   /// Lets every thread run for a while; returns how many instructions they did.
@@ -180,6 +182,7 @@ struct Limits {
   uint64_t spin = 1000000000; ///< instructions without progress; 0: no limit
   uint64_t total = 0;         ///< instructions of a launch; 0: no limit
   uint32_t seed = 0;          ///< order of threads; 0: by number
+  bool findsRaces = false;
   uint32_t multiprocessors = 4;
 };
 
@@ -200,7 +203,8 @@ struct Launch {
   bool progressed = false;
   uint64_t executed = 0;
   uint64_t pass = 0;
-  uint64_t clock = 0; ///< what %clock reads
+  uint64_t clock = 0;           ///< what %clock reads
+  std::unique_ptr<Races> races; ///< null: not looked for
 
   ~Launch();
   /// Executes at least as many instructions as `budget` says, less when it
