@@ -19,7 +19,8 @@
 #
 # Features: host-x86_64, host-aarch64; one `<name>-registered` for each of
 # LLVM's targets (x86-registered, aarch64-registered, nvptx-registered, ...);
-# qemu-aarch64 where AArch64 programs can be linked and run; asan.
+# qemu-aarch64 where AArch64 programs can be linked and run; asan; ptxas where
+# the CUDA toolkit is.
 
 import os
 import platform
@@ -74,6 +75,9 @@ if lit_config.params.get("aarch64") != "off":
     config.available_features.add("qemu-aarch64")
     config.substitutions.append(("%cc_aarch64", cc_aarch64))
     config.substitutions.append(("%run_aarch64", run_aarch64))
+
+if shutil.which("ptxas", path=f"{path}:/usr/local/cuda/bin"):
+    config.available_features.add("ptxas")
 
 if config.loopc_asan:
     config.available_features.add("asan")

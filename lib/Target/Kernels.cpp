@@ -85,12 +85,10 @@ static std::string findPtxas() {
 // PTX
 //===----------------------------------------------------------------------===//
 
-/// The version of PTX that the features of `chip` need, and no driver of the
-/// last years lacks: 8.0 came with CUDA 12.0.
+/// 8.1, which came with CUDA 12.1, has room for many arguments; chips that are
+/// younger have a version of their own, which is LLVM's default.
 static StringRef getPtxFeature(unsigned number) {
-  if (number >= 100)
-    return "+ptx86";
-  return number > 90 ? "+ptx84" : "+ptx80";
+  return number < 100 ? "+ptx81" : "";
 }
 
 static FailureOr<std::unique_ptr<llvm::TargetMachine>>
