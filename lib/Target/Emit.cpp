@@ -150,9 +150,8 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
   if (failed(weights))
     return failure();
   TimingScope scope = timing.nest("Translate to LLVM");
-  FailureOr<LLVMModule> translated =
-      translateModule(module, info, *machine, options, *weights,
-                      WeightPlace::Object);
+  FailureOr<LLVMModule> translated = translateModule(
+      module, info, *machine, options, *weights, WeightPlace::Object);
   if (failed(translated))
     return failure();
   if (kind != CodeKind::Object)

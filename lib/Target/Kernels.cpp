@@ -104,7 +104,8 @@ createDeviceMachine(const TargetOptions &options, Location loc) {
   std::unique_ptr<llvm::MCSubtargetInfo> generic(
       target->createMCSubtargetInfo(triple, "", ""));
   StringRef digits = chip;
-  bool isNamed = digits.consume_front("sm_") && !digits.consumeInteger(10, number);
+  bool isNamed =
+      digits.consume_front("sm_") && !digits.consumeInteger(10, number);
   if (!isNamed || !generic->isCPUStringValid(chip) || number < 70)
     return emitError(loc, Diag::UnknownCpu)
            << "'" << chip
@@ -279,8 +280,7 @@ FailureOr<DeviceCode> loopc::compileKernels(gpu::GPUModuleOp kernels,
   if (failed(translated.report(loc)))
     return failure();
   code.ptx = text.str().str();
-  for (Attribute message :
-       kernels->getAttrOfType<ArrayAttr>("loopc.messages"))
+  for (Attribute message : kernels->getAttrOfType<ArrayAttr>("loopc.messages"))
     code.messages.push_back(cast<StringAttr>(message).str());
   FailureOr<std::string> cubin = assemble(code.ptx, options.chip, loc);
   if (failed(cubin))
@@ -295,8 +295,8 @@ FailureOr<DeviceCode> loopc::compileKernels(gpu::GPUModuleOp kernels,
 
 void loopc::addProgram(llvm::Module &module, const DeviceCode &code,
                        StringRef chip) {
-  // Where no kernel is begun the runtime alone reads it: the model takes tensors
-  // on the device all the same.
+  // Where no kernel is begun the runtime alone reads it: the model takes
+  // tensors on the device all the same.
   llvm::GlobalVariable *program = module.getNamedGlobal(kProgramName);
   llvm::IRBuilder<> b(module.getContext());
   llvm::Type *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty(), *ptr = b.getPtrTy();
@@ -309,9 +309,9 @@ void loopc::addProgram(llvm::Module &module, const DeviceCode &code,
     return global;
   };
   auto addBytes = [&](StringRef bytes, StringRef name, bool isText) {
-    return addConstant(llvm::ConstantDataArray::getString(module.getContext(),
-                                                          bytes, isText),
-                       name);
+    return addConstant(
+        llvm::ConstantDataArray::getString(module.getContext(), bytes, isText),
+        name);
   };
   auto addTable = [&](ArrayRef<std::string> texts,
                       StringRef name) -> llvm::Constant * {
@@ -323,7 +323,9 @@ void loopc::addProgram(llvm::Module &module, const DeviceCode &code,
     auto *type = llvm::ArrayType::get(ptr, entries.size());
     return addConstant(llvm::ConstantArray::get(type, entries), name);
   };
-  auto word = [&](uint64_t value) { return llvm::ConstantInt::get(i32, value); };
+  auto word = [&](uint64_t value) {
+    return llvm::ConstantInt::get(i32, value);
+  };
   auto number = [&](uint64_t value) {
     return llvm::ConstantInt::get(i64, value);
   };
@@ -348,9 +350,9 @@ void loopc::addProgram(llvm::Module &module, const DeviceCode &code,
   auto *value = llvm::ConstantStruct::get(
       llvm::StructType::get(module.getContext(), types), fields);
   static_assert(sizeof(loopc_cuda_program) == 80);
-  auto *defined = new llvm::GlobalVariable(
-      module, value->getType(), /*isConstant=*/false,
-      llvm::GlobalValue::InternalLinkage, value, "");
+  auto *defined =
+      new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/false,
+                               llvm::GlobalValue::InternalLinkage, value, "");
   defined->setAlignment(llvm::Align(16));
   if (!program) {
     defined->setName(kProgramName);

@@ -39,8 +39,8 @@ mlir::gpu::GPUModuleOp findKernels(mlir::ModuleOp module);
 mlir::FailureOr<DeviceCode> compileKernels(mlir::gpu::GPUModuleOp kernels,
                                            const TargetOptions &options);
 
-/// Gives the variable of `module` that is named kProgramName its value, and adds
-/// it where there is none.
+/// Gives the variable of `module` that is named kProgramName its value, and
+/// adds it where there is none.
 void addProgram(llvm::Module &module, const DeviceCode &code,
                 llvm::StringRef chip);
 

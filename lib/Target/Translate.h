@@ -50,12 +50,10 @@ struct LLVMModule {
 /// Translates `module`: all functions become internal but NAME_model and
 /// NAME_run, which are added. Not optimised. Kernels, which `module` loses, are
 /// compiled to the end.
-mlir::FailureOr<LLVMModule> translateModule(mlir::ModuleOp module,
-                                            const ModelInfo &info,
-                                            const Machine &machine,
-                                            const TargetOptions &options,
-                                            const WeightSet &weights,
-                                            WeightPlace place);
+mlir::FailureOr<LLVMModule>
+translateModule(mlir::ModuleOp module, const ModelInfo &info,
+                const Machine &machine, const TargetOptions &options,
+                const WeightSet &weights, WeightPlace place);
 
 /// Runs LLVM's passes of -O0 to -O3.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,

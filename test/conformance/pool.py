@@ -99,7 +99,9 @@ def _ending(code: int | None) -> str:
     return f"ended with status {code}"
 
 
-def run_all(cases: Sequence[TestCase], engine: str, jobs: int, limit: float) -> Generator[Result, None, None]:
+def run_all(
+    cases: Sequence[TestCase], engine: str, jobs: int, limit: float
+) -> Generator[Result, None, None]:
     """Runs the cases and yields each result as it comes."""
     workers = [_Worker(cases, engine) for _ in range(min(jobs, max(len(cases), 1)))]
     left = iter(range(len(cases)))

@@ -13,8 +13,6 @@ others that never come. It also says how often the host launched something. With
 LOOPC_TEST_CUDA_DRIVER=libcuda.so.1 it is the machine's own, which counts nothing.
 """
 
-# ruff: noqa: E501 - long lines are models in ONNX's text form.
-
 from __future__ import annotations
 
 import concurrent.futures
@@ -50,9 +48,7 @@ class Gpu:
         )
 
     def run(self, model: onnx.ModelProto, feeds: Feeds, **options: int) -> list[np.ndarray] | str:
-        future = self.pool.submit(
-            kernel_worker.run, model.SerializeToString(), feeds, **options
-        )
+        future = self.pool.submit(kernel_worker.run, model.SerializeToString(), feeds, **options)
         return future.result(timeout=100)
 
     def count(self, call: str) -> int:
@@ -70,9 +66,7 @@ def gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gpu]:
 
 
 def parse(text: str, **weights: np.ndarray) -> onnx.ModelProto:
-    model = onnx.parser.parse_model(
-        f'<ir_version: 10, opset_import: ["": 21]> m {text.strip()}'
-    )
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 21]> m {text.strip()}')
     model.graph.initializer.extend(
         onnx.numpy_helper.from_array(value, name) for name, value in weights.items()
     )
@@ -250,7 +244,9 @@ def test_list(gpu: Gpu) -> None:
     check(gpu, parse(SEQUENCE), {"M": trips(5), "x": numbers(20)})
 
 
-@pytest.mark.parametrize("dtype", ["double", "float16", "bfloat16", "int8", "int32", "int64", "uint8"])
+@pytest.mark.parametrize(
+    "dtype", ["double", "float16", "bfloat16", "int8", "int32", "int64", "uint8"]
+)
 def test_element_types(gpu: Gpu, dtype: str) -> None:
     import ml_dtypes
 

@@ -23,8 +23,7 @@ namespace loopc {
 bool hasLibdevice();
 
 /// Reports a chip that no code can be made for.
-llvm::LogicalResult checkChip(const TargetOptions &options,
-                              mlir::Location loc);
+llvm::LogicalResult checkChip(const TargetOptions &options, mlir::Location loc);
 
 } // namespace loopc
 

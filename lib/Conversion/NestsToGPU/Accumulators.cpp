@@ -36,8 +36,7 @@ static std::pair<Value, ValueRange> getPlace(Operation *op) {
 /// All that `loop` does, in order, with the element that `store` writes;
 /// nothing where that is another one in each iteration, or something else in
 /// the loop may touch that memory.
-static SmallVector<Operation *> findUses(scf::ForOp loop,
-                                         memref::StoreOp store,
+static SmallVector<Operation *> findUses(scf::ForOp loop, memref::StoreOp store,
                                          const AliasClasses &classes) {
   auto isOutside = [&](Value value) {
     return loop.isDefinedOutsideOfLoop(value);
@@ -77,10 +76,9 @@ static bool promoteOne(scf::ForOp &loop, const AliasClasses &classes) {
     rewriter.setInsertionPoint(loop);
     Value buffer = store.getMemref();
     SmallVector<Value> place(store.getIndices());
-    Value init =
-        memref::LoadOp::create(rewriter, loop.getLoc(), buffer, place);
-    auto last = llvm::find_if(llvm::reverse(uses),
-                              llvm::IsaPred<memref::StoreOp>);
+    Value init = memref::LoadOp::create(rewriter, loop.getLoc(), buffer, place);
+    auto last =
+        llvm::find_if(llvm::reverse(uses), llvm::IsaPred<memref::StoreOp>);
     Value written = cast<memref::StoreOp>(*last).getValue();
     auto grown = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
         rewriter, init, /*replaceInitOperandUsesInLoop=*/false,
@@ -132,13 +130,13 @@ static void shareReduction(scf::ForOp loop, Operation *combiner) {
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   Value threads = gpu::BlockDimOp::create(b, gpu::Dimension::x);
-  Value first = arith::AddIOp::create(
-      b, loop.getLowerBound(),
-      arith::MulIOp::create(b, thread, loop.getStep()));
+  Value first =
+      arith::AddIOp::create(b, loop.getLowerBound(),
+                            arith::MulIOp::create(b, thread, loop.getStep()));
   Value step = arith::MulIOp::create(b, threads, loop.getStep());
   Value init = loop.getInitArgs().front();
-  Value neutral = arith::ConstantOp::create(
-      b, *arith::getNeutralElement(combiner));
+  Value neutral =
+      arith::ConstantOp::create(b, *arith::getNeutralElement(combiner));
   loop.getLowerBoundMutable().assign(first);
   loop.getStepMutable().assign(step);
   loop.getInitArgsMutable().assign(neutral);

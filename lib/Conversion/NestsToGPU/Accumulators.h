@@ -13,9 +13,9 @@
 
 namespace loopc {
 
-/// Elements that every iteration of a sequential loop nested in `op` reads and writes
-/// at one place become values that the loop carries: read before it, written
-/// behind it.
+/// Elements that every iteration of a sequential loop nested in `op` reads and
+/// writes at one place become values that the loop carries: read before it,
+/// written behind it.
 void promoteAccumulators(mlir::Operation *op, const AliasClasses &classes);
 
 /// Loops in the parts of `kernel` that all threads go through which only add

@@ -51,8 +51,8 @@ static bool isWithoutLibrary(Operation *op) {
           math::IsFiniteOp, math::IsNormalOp>(op))
     return true;
   // See loopc-expand-math.
-  return isa<math::TanhOp, math::ErfOp, math::ExpOp, math::LogOp,
-             math::Log1pOp, math::ExpM1Op>(op) &&
+  return isa<math::TanhOp, math::ErfOp, math::ExpOp, math::LogOp, math::Log1pOp,
+             math::ExpM1Op>(op) &&
          op->getResult(0).getType().isF32();
 }
 
@@ -65,14 +65,14 @@ static std::string findObstacleOf(Operation *op, bool hasLibdevice) {
       isa<loop::CheckOp, loop::PollOp, memref::CopyOp, ub::PoisonOp>(op);
   if (!isAllowed || isa<scf::ParallelOp, scf::ForallOp>(op))
     return named("it holds");
-  for (TypeRange types : {TypeRange(op->getOperandTypes()),
-                          TypeRange(op->getResultTypes())})
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
       if (!isDeviceType(type))
         return named("there are values that kernels do not compute with, of");
-  bool isCall = (isa<math::MathDialect>(op->getDialect()) &&
-                 !isWithoutLibrary(op)) ||
-                isa<arith::RemFOp>(op);
+  bool isCall =
+      (isa<math::MathDialect>(op->getDialect()) && !isWithoutLibrary(op)) ||
+      isa<arith::RemFOp>(op);
   if (isCall && !hasLibdevice)
     return named("CUDA's libdevice was not found, which has");
   return "";
@@ -179,8 +179,7 @@ int64_t loopc::countWork(Operation *op) {
   return work;
 }
 
-std::optional<gpu::AllReduceOperation>
-loopc::getReduction(Operation *op) {
+std::optional<gpu::AllReduceOperation> loopc::getReduction(Operation *op) {
   using Kind = gpu::AllReduceOperation;
   Type type = op->getResult(0).getType();
   // What gpu.all_reduce moves between threads.

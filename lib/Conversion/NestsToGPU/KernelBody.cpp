@@ -204,8 +204,8 @@ void Distribution::fillForWarp(Block &body, IRMapping &mapping) {
     Value step = arith::MulIOp::create(b, made.getStep(), index(kWarp));
     made.getLowerBoundMutable().assign(first);
     made.getStepMutable().assign(step);
-    made.getInitArgsMutable().assign(arith::ConstantOp::create(
-        b, *arith::getNeutralElement(combiner)));
+    made.getInitArgsMutable().assign(
+        arith::ConstantOp::create(b, *arith::getNeutralElement(combiner)));
     b.setInsertionPointAfter(made);
     Value all = gpu::SubgroupReduceOp::create(
         b, made.getResult(0), *getReduction(combiner), /*uniform=*/true);
@@ -355,8 +355,8 @@ void Distribution::spacePolls() {
   for (loop::PollOp poll : polls) {
     auto loop = cast<scf::ForOp>(poll->getParentOp());
     b.setInsertionPoint(poll);
-    Value number = arith::DivUIOp::create(b, loop.getInductionVar(),
-                                          loop.getStep());
+    Value number =
+        arith::DivUIOp::create(b, loop.getInductionVar(), loop.getStep());
     Type type = number.getType();
     auto constant = [&](int64_t value) {
       return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
@@ -377,20 +377,22 @@ KernelShape Distribution::run() {
   SmallVector<Operation *> ops;
   for (Operation &op : entry.without_terminator())
     ops.push_back(&op);
-  isAlone = llvm::count_if(ops, [](Operation *op) {
-              return op->getNumRegions() != 0 || isa<loop::PollOp>(op);
-            }) == 1 &&
-            isSharedLoop(ops.back());
+  isAlone =
+      llvm::count_if(ops,
+                     [](Operation *op) {
+                       return op->getNumRegions() != 0 || isa<loop::PollOp>(op);
+                     }) == 1 &&
+      isSharedLoop(ops.back());
   b.setInsertionPointToStart(&entry);
   Value inBlock = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
   Value size = gpu::BlockDimOp::create(b, gpu::Dimension::x);
   Value blocks = gpu::GridDimOp::create(b, gpu::Dimension::x);
-  thread = arith::AddIOp::create(b, arith::MulIOp::create(b, block, size),
-                                 inBlock);
+  thread =
+      arith::AddIOp::create(b, arith::MulIOp::create(b, block, size), inBlock);
   threads = arith::MulIOp::create(b, blocks, size);
-  isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread,
-                                  index(0));
+  isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, index(0));
   Accesses pending;
   for (Operation *op : ops)
     processOp(*op, pending);

@@ -33,8 +33,8 @@ struct KernelShape {
 ///  - the iterations of a shared loop (DeviceCode.h) are dealt out,
 ///  - what else writes memory is done by the first thread alone,
 ///  - before something reads or writes what was written, or writes what was
-///    read, since the last one, there is a `loop.barrier`; not where each thread
-///    finds what it left itself.
+///    read, since the last one, there is a `loop.barrier`; not where each
+///    thread finds what it left itself.
 ///
 /// `classes` are those of the buffers in the kernel.
 KernelShape distributeKernel(mlir::gpu::GPUFuncOp kernel,

@@ -138,8 +138,7 @@ bool Interchange::isOwn() {
            });
   };
   auto areAtOwn = [&](Operation *root, ArrayRef<scf::ForOp> nest) {
-    return !root
-                ->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    return !root->walk<WalkOrder::PreOrder>([&](Operation *op) {
                   if (op != root && isSharedLoop(op) && nest.empty())
                     return WalkResult::skip();
                   bool isFine = true;

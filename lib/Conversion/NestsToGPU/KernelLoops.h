@@ -1,4 +1,5 @@
-//===- KernelLoops.h - Loops of kernels before they are dealt out -*- C++ -*-===//
+//===- KernelLoops.h - Loops of kernels before they are dealt out -*- C++
+//-*-===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -22,8 +23,7 @@ void simplifyKernel(mlir::gpu::GPUFuncOp kernel);
 /// touch only the element of their own iteration in what the loop writes,
 /// becomes a nest over that space with the iterations inside: each thread goes
 /// through them all without the others. \returns whether there was one.
-bool interchangeLoops(mlir::gpu::GPUFuncOp kernel,
-                      const AliasClasses &classes);
+bool interchangeLoops(mlir::gpu::GPUFuncOp kernel, const AliasClasses &classes);
 
 } // namespace loopc
 

@@ -123,9 +123,10 @@ llvm::SetVector<Operation *> Chooser::choose(func::FuncOp function) {
   return ordered;
 }
 
-llvm::SetVector<Operation *>
-loopc::chooseKernels(func::FuncOp function, const AliasClasses &classes,
-                     int64_t minWork, bool hasLibdevice) {
+llvm::SetVector<Operation *> loopc::chooseKernels(func::FuncOp function,
+                                                  const AliasClasses &classes,
+                                                  int64_t minWork,
+                                                  bool hasLibdevice) {
   Chooser chooser(classes, minWork, hasLibdevice);
   for (Block &block : function.getBody())
     chooser.collect(block);

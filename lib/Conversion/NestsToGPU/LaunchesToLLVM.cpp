@@ -209,19 +209,19 @@ void LaunchLowering::lower(gpu::AllocOp alloc) {
 
 void LaunchLowering::lower(gpu::DeallocOp dealloc) {
   MemRefDescriptor descriptor(descriptorOf(dealloc.getMemref()));
-  call("loopc_rt_cuda_free",
-       ValueRange{descriptor.allocatedPtr(b, b.getLoc())}, Type());
+  call("loopc_rt_cuda_free", ValueRange{descriptor.allocatedPtr(b, b.getLoc())},
+       Type());
   rewriter.eraseOp(dealloc);
 }
 
 void LaunchLowering::lower(gpu::MemcpyOp copy) {
   MemRefDescriptor from(descriptorOf(copy.getSrc()));
   MemRefDescriptor to(descriptorOf(copy.getDst()));
-  Value status = call("loopc_rt_cuda_copy",
-                      ValueRange{dataOf(copy.getDst(), to),
-                                 dataOf(copy.getSrc(), from),
-                                 bytesOf(copy.getSrc(), from)},
-                      i32);
+  Value status =
+      call("loopc_rt_cuda_copy",
+           ValueRange{dataOf(copy.getDst(), to), dataOf(copy.getSrc(), from),
+                      bytesOf(copy.getSrc(), from)},
+           i32);
   returnUnlessZero(status, copy);
   rewriter.eraseOp(copy);
 }
@@ -229,8 +229,8 @@ void LaunchLowering::lower(gpu::MemcpyOp copy) {
 void LaunchLowering::lower(loop::DeviceViewOp view) {
   auto type = cast<MemRefType>(view.getHost().getType());
   MemRefDescriptor host(descriptorOf(view.getHost()));
-  Value space = constant(i32, view.getShared() ? LOOPC_CUDA_SHARED
-                                               : LOOPC_CUDA_DEVICE);
+  Value space =
+      constant(i32, view.getShared() ? LOOPC_CUDA_SHARED : LOOPC_CUDA_DEVICE);
   Value memory = call("loopc_rt_cuda_input",
                       ValueRange{program(), dataOf(view.getHost(), host),
                                  bytesOf(view.getHost(), host), space,
@@ -277,8 +277,7 @@ void LaunchLowering::addArgument(Value operand,
   Type type = converter.convertType(operand.getType());
   Value value = operand;
   if (type != operand.getType())
-    value =
-        UnrealizedConversionCastOp::create(b, type, operand).getResult(0);
+    value = UnrealizedConversionCastOp::create(b, type, operand).getResult(0);
   Value place = allocaAtBegin(type, 1);
   LLVM::StoreOp::create(b, value, place);
   auto buffer = dyn_cast<MemRefType>(operand.getType());
@@ -302,22 +301,21 @@ void LaunchLowering::lower(gpu::LaunchFuncOp launch) {
     addArgument(operand, places);
   Value table = allocaAtBegin(pointer, places.size());
   for (auto [k, place] : llvm::enumerate(places)) {
-    Value slot = LLVM::GEPOp::create(
-        b, pointer, pointer, table,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(k)});
+    Value slot =
+        LLVM::GEPOp::create(b, pointer, pointer, table,
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(k)});
     LLVM::StoreOp::create(b, place, slot);
   }
   Value number =
       constant(i32, kernels.lookup(launch.getKernelName().getValue()));
   Value threads = LLVM::TruncOp::create(b, i32, toI64(launch.getBlockSizeX()));
-  Value flags = constant(i32, launch->hasAttr("loopc.cooperative")
-                                  ? LOOPC_CUDA_COOPERATIVE
-                                  : 0);
-  Value status = call("loopc_rt_cuda_launch",
-                      ValueRange{program(), number,
-                                 toI64(launch.getGridSizeX()), threads, flags,
-                                 table},
-                      i32);
+  Value flags = constant(
+      i32, launch->hasAttr("loopc.cooperative") ? LOOPC_CUDA_COOPERATIVE : 0);
+  Value status =
+      call("loopc_rt_cuda_launch",
+           ValueRange{program(), number, toI64(launch.getGridSizeX()), threads,
+                      flags, table},
+           i32);
   returnUnlessZero(status, launch);
   rewriter.eraseOp(launch);
 }

@@ -104,8 +104,7 @@ bool GrowthLifter::findNeeds(Growth &growth) {
 bool GrowthLifter::findGrowths() {
   for (Operation &op : body.without_terminator()) {
     auto branch = dyn_cast<scf::IfOp>(op);
-    BlockArgument buffer =
-        branch ? findGrown(branch, body) : BlockArgument();
+    BlockArgument buffer = branch ? findGrown(branch, body) : BlockArgument();
     if (!buffer)
       continue;
     Growth growth{branch, buffer, {}};
@@ -147,8 +146,7 @@ void GrowthLifter::cloneBody(ValueRange arguments, IRMapping &mapping) {
     if (growth == growths.end())
       b.clone(op, mapping);
     else
-      mapping.map(growth->branch.getResult(0),
-                  mapping.lookup(growth->buffer));
+      mapping.map(growth->branch.getResult(0), mapping.lookup(growth->buffer));
   }
 }
 
@@ -159,8 +157,8 @@ scf::WhileOp GrowthLifter::makeInner(ValueRange arguments) {
   OpBuilder::InsertionGuard guard(b);
   auto inner = scf::WhileOp::create(b, yielded, arguments);
   SmallVector<Location> locs(arguments.size(), b.getLoc());
-  Block *before = b.createBlock(&inner.getBefore(), {},
-                                arguments.getTypes(), locs);
+  Block *before =
+      b.createBlock(&inner.getBefore(), {}, arguments.getTypes(), locs);
   IRMapping iteration;
   cloneBody(before->getArguments(), iteration);
   SmallVector<Value> values;
@@ -187,10 +185,9 @@ scf::WhileOp GrowthLifter::makeInner(ValueRange arguments) {
 }
 
 bool GrowthLifter::run() {
-  bool isPureTest =
-      llvm::all_of(loop.getBeforeBody()->without_terminator(), [](Operation &op) {
-        return isPure(&op) && op.getNumRegions() == 0;
-      });
+  bool isPureTest = llvm::all_of(
+      loop.getBeforeBody()->without_terminator(),
+      [](Operation &op) { return isPure(&op) && op.getNumRegions() == 0; });
   if (!isPureTest || !findGrowths())
     return false;
   // The body of the outer loop: makes room, then goes on while there is some.
@@ -238,8 +235,7 @@ static scf::WhileOp makeWhile(scf::ForOp loop) {
   IRRewriter rewriter(b.getContext());
   rewriter.mergeBlocks(loop.getBody(), after, after->getArguments());
   b.setInsertionPoint(yield);
-  Value next =
-      arith::AddIOp::create(b, after->getArgument(0), loop.getStep());
+  Value next = arith::AddIOp::create(b, after->getArgument(0), loop.getStep());
   yielded.clear();
   yielded.push_back(next);
   llvm::append_range(yielded, yield.getOperands());

@@ -102,9 +102,7 @@ private:
   Block *returnBlock();
   /// Ends the block before `op`; the rest is returned.
   Block *splitBefore(Operation *op);
-  void callBarrier() {
-    LLVM::CallOp::create(b, barrier, ValueRange{control});
-  }
+  void callBarrier() { LLVM::CallOp::create(b, barrier, ValueRange{control}); }
   Value field(size_t offset) {
     return LLVM::GEPOp::create(
         b, pointer, b.getI8Type(), control,
@@ -179,8 +177,8 @@ void KernelLowering::record(loop::CheckOp check) {
     LLVM::StoreOp::create(b, value, field(offset));
   };
   store(constant(i32, number), offsetof(loopc_cuda_control, message));
-  Value iteration = check.getIteration() ? toI64(check.getIteration())
-                                         : constant(i64, -1);
+  Value iteration =
+      check.getIteration() ? toI64(check.getIteration()) : constant(i64, -1);
   store(iteration, offsetof(loopc_cuda_control, iteration));
   store(constant(i64, check.getValues().size()),
         offsetof(loopc_cuda_control, num_values));
@@ -247,14 +245,13 @@ void KernelLowering::lower(loop::PollOp poll) {
   Value thread = NVVM::ThreadIdXOp::create(b, i32);
   Value block = NVVM::BlockIdXOp::create(b, i32);
   Value both = LLVM::OrOp::create(b, thread, block);
-  Value isFirst =
-      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, both, zero);
+  Value isFirst = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, both, zero);
   cf::CondBranchOp::create(b, isFirst, looking, meeting);
   b.setInsertionPointToEnd(meeting);
   callBarrier();
   Value seen = load(i32, field(offsetof(loopc_cuda_control, word)));
-  Value goesOn = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, seen,
-                                      constant(i32, 0));
+  Value goesOn =
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, seen, constant(i32, 0));
   cf::CondBranchOp::create(b, goesOn, rest, returnBlock());
   rewriter.eraseOp(poll);
 }
@@ -308,11 +305,9 @@ struct LowerKernels : loopc::impl::LowerKernelsBase<LowerKernels> {
     auto barrier = makeBarrier(kernels);
     llvm::MapVector<Attribute, int32_t> messages;
     SmallVector<gpu::GPUFuncOp> functions(kernels.getOps<gpu::GPUFuncOp>());
-    bool canFail = kernels
-                       ->walk([](loop::CheckOp) {
-                         return WalkResult::interrupt();
-                       })
-                       .wasInterrupted();
+    bool canFail =
+        kernels->walk([](loop::CheckOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
     for (gpu::GPUFuncOp kernel : functions) {
       KernelLowering lowering(kernels, kernel, barrier, messages);
       if (canFail)
@@ -335,10 +330,9 @@ struct LowerKernels : loopc::impl::LowerKernelsBase<LowerKernels> {
   }
 
   LLVM::LLVMFuncOp makeBarrier(gpu::GPUModuleOp kernels) {
-    std::string text =
-        llvm::formatv(kBarrierText, kBarrierName,
-                      offsetof(loopc_cuda_control, arrived))
-            .str();
+    std::string text = llvm::formatv(kBarrierText, kBarrierName,
+                                     offsetof(loopc_cuda_control, arrived))
+                           .str();
     OwningOpRef<ModuleOp> parsed =
         parseSourceString<ModuleOp>(text, ParserConfig(&getContext()));
     auto made = *parsed->getOps<LLVM::LLVMFuncOp>().begin();

@@ -120,7 +120,8 @@ SmallVector<Value> KernelOutliner::makeMailboxes(Operation *region) {
 
 /// At the end of a kernel.
 void KernelOutliner::storeResults(Operation *made, ValueRange mailboxes) {
-  for (auto [result, mailbox] : llvm::zip_equal(made->getResults(), mailboxes)) {
+  for (auto [result, mailbox] :
+       llvm::zip_equal(made->getResults(), mailboxes)) {
     if (!mailbox)
       continue;
     SmallVector<Value> words{result};
@@ -201,8 +202,7 @@ Value KernelOutliner::countIterations(scf::ForOp nest, Operation *region) {
     Value size = b.createOrFold<arith::SubIOp>(outside(loop.getUpperBound()),
                                                outside(loop.getLowerBound()));
     size = b.createOrFold<arith::MaxSIOp>(size, index(0));
-    size =
-        b.createOrFold<arith::CeilDivUIOp>(size, outside(loop.getStep()));
+    size = b.createOrFold<arith::CeilDivUIOp>(size, outside(loop.getStep()));
     total = total ? b.createOrFold<arith::MulIOp>(total, size) : size;
   }
   return total;
@@ -240,8 +240,8 @@ std::pair<Value, Value> KernelOutliner::chooseGrid(Operation *region,
     if (isWarpNest(nest))
       total = b.createOrFold<arith::MulIOp>(total, index(kWarp));
     int64_t few = std::max<int64_t>(kOneBlockWork / countWorkOfOne(nest), 1);
-    Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, total,
-                                       index(few));
+    Value fits =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ule, total, index(few));
     isSmall = b.createOrFold<arith::AndIOp>(isSmall, fits);
     most = b.createOrFold<arith::MaxUIOp>(most, total);
     return WalkResult::skip();
@@ -300,8 +300,8 @@ gpu::GPUFuncOp KernelOutliner::makeKernel(Operation *region,
   llvm::append_range(types, ValueRange(given).getTypes());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(kernels.getBody());
-  auto made = gpu::GPUFuncOp::create(
-      b, nameKernel(region), b.getFunctionType(types, TypeRange()));
+  auto made = gpu::GPUFuncOp::create(b, nameKernel(region),
+                                     b.getFunctionType(types, TypeRange()));
   made->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   // At most: a launch may have fewer.
   int32_t threads = isSharedLoop(region) ? kNestThreads : kLoneThreads;
@@ -360,13 +360,13 @@ void KernelOutliner::outline(Operation *region) {
   b.setInsertionPoint(region);
   auto [blocks, threads] = chooseGrid(region, shape.hasBarriers);
   Value one = index(1);
-  SmallVector<Value> arguments{LLVM::ZeroOp::create(
-      b, LLVM::LLVMPointerType::get(b.getContext()))};
+  SmallVector<Value> arguments{
+      LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()))};
   llvm::append_range(arguments, given);
-  auto launch = gpu::LaunchFuncOp::create(
-      b, kernel, gpu::KernelDim3{blocks, one, one},
-      gpu::KernelDim3{threads, one, one},
-      /*dynamicSharedMemorySize=*/Value(), arguments);
+  auto launch =
+      gpu::LaunchFuncOp::create(b, kernel, gpu::KernelDim3{blocks, one, one},
+                                gpu::KernelDim3{threads, one, one},
+                                /*dynamicSharedMemorySize=*/Value(), arguments);
   if (shape.hasBarriers)
     launch->setAttr("loopc.cooperative", b.getUnitAttr());
   loadResults(region, mailboxes);

@@ -147,9 +147,9 @@ void Placement::placeAllocation(Operation *op, const Uses &of) {
     return;
   auto alloc = cast<memref::AllocOp>(op);
   b.setInsertionPoint(alloc);
-  auto made = gpu::AllocOp::create(
-      b, alloc.getType(), /*asyncToken=*/Type(), ValueRange(),
-      alloc.getDynamicSizes(), alloc.getSymbolOperands(), of.byHost);
+  auto made = gpu::AllocOp::create(b, alloc.getType(), /*asyncToken=*/Type(),
+                                   ValueRange(), alloc.getDynamicSizes(),
+                                   alloc.getSymbolOperands(), of.byHost);
   classes.join(alloc, made.getMemref());
   alloc.replaceAllUsesWith(made.getMemref());
   classes.erase(alloc);

@@ -39,8 +39,8 @@ Value loopc::countBufferBytes(ImplicitLocOpBuilder &b, MemRefType type,
   if (type.getNumDynamicDims() == 0 || known == 0)
     return LLVM::ConstantOp::create(b, i64,
                                     fits ? static_cast<int64_t>(known) : -1);
-  Value bytes = LLVM::ConstantOp::create(
-      b, i64, fits ? static_cast<int64_t>(known) : -1);
+  Value bytes =
+      LLVM::ConstantOp::create(b, i64, fits ? static_cast<int64_t>(known) : -1);
   Value zero = LLVM::ConstantOp::create(b, i64, 0);
   Value wraps, empty;
   auto either = [&](Value &all, Value one) {
@@ -52,8 +52,7 @@ Value loopc::countBufferBytes(ImplicitLocOpBuilder &b, MemRefType type,
     Value both = LLVM::UMulWithOverflowOp::create(b, pair, bytes, size);
     bytes = LLVM::ExtractValueOp::create(b, both, 0);
     either(wraps, LLVM::ExtractValueOp::create(b, both, 1));
-    either(empty,
-           LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, size, zero));
+    either(empty, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, size, zero));
   }
   Value tooMany = LLVM::ConstantOp::create(b, i64, -1);
   bytes = LLVM::SelectOp::create(b, wraps, tooMany, bytes);

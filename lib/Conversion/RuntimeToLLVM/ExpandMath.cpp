@@ -52,11 +52,11 @@ struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     // Kernels have libdevice in libm's place.
-    target.addDynamicallyLegalOp<math::AcosOp, math::AcoshOp, math::AsinOp,
-                        math::AsinhOp, math::AtanOp, math::Atan2Op,
-                        math::AtanhOp, math::CbrtOp, math::CosOp, math::CoshOp,
-                        math::ErfOp, math::ErfcOp, math::ExpM1Op, math::Log1pOp,
-                        math::SinOp, math::SinhOp, math::TanOp, math::TanhOp>(
+    target.addDynamicallyLegalOp<
+        math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp, math::AtanOp,
+        math::Atan2Op, math::AtanhOp, math::CbrtOp, math::CosOp, math::CoshOp,
+        math::ErfOp, math::ErfcOp, math::ExpM1Op, math::Log1pOp, math::SinOp,
+        math::SinhOp, math::TanOp, math::TanhOp>(
         [](Operation *op) { return op->getParentOfType<gpu::GPUModuleOp>(); });
     RewritePatternSet calls(context);
     populateMathToLibmConversionPatterns(calls);

@@ -319,8 +319,7 @@ private:
     // Extents may be known that the loop's type leaves open.
     SmallVector<int64_t> shape;
     for (OpFoldResult dim : dims)
-      shape.push_back(
-          getConstantIntValue(dim).value_or(ShapedType::kDynamic));
+      shape.push_back(getConstantIntValue(dim).value_or(ShapedType::kDynamic));
     init = b.createOrFold<tensor::CastOp>(type.clone(shape), init);
     buffer =
         tensor::InsertSliceOp::create(b, init, buffer, offsets, dims, ones);
