@@ -40,8 +40,8 @@ typedef struct loopc_run loopc_run;
 void *loopc_rt_alloc(loopc_run *run, int64_t bytes);
 
 /// The same for memory that is freed before the run ends and is no output.
-/// Pieces of some hundred kilobytes lie in huge pages side by side: what a loop
-/// reads again and again then has a place of its own in the caches.
+/// Pieces of some hundred kilobytes lie in a huge page side by side: what a
+/// loop reads again and again then has a place of its own in the caches.
 void *loopc_rt_alloc_scratch(loopc_run *run, int64_t bytes);
 
 /// Adds an owner to memory of loopc_rt_alloc, which comes with one; null is a

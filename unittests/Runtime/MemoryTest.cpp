@@ -78,8 +78,8 @@ TEST(Memory, AlignedAndDistinct) {
 }
 
 TEST(Memory, Scratch) {
-  // More than one slab, sizes on both sides of theirs, used again, and some
-  // still there when the run ends; in runs behind one another.
+  // More than a slab holds, sizes on both sides of its blocks', used again, and
+  // some still there when the run ends; in runs behind one another.
   Entry entry = [](void *raw, void **, void **) {
     loopc_run *run = asRun(raw);
     struct Piece {

@@ -31,7 +31,7 @@ constexpr size_t kSlack = 2 * kDataAlignment - 16;
 /// cache that would hold it: caches have few places for each physical address.
 constexpr size_t kHugePage = 2 << 20;
 
-/// Scratch memory of these sizes comes from slabs.
+/// Scratch memory of these sizes comes from the run's slab, while it has room.
 constexpr size_t kLeastScratch = 512 << 10;
 constexpr size_t kMostScratch = kHugePage / 4 * 3;
 
@@ -179,7 +179,8 @@ static Block *createBlock(const SizeClass &sizeClass) {
   return block;
 }
 
-/// A block of a slab, or null. The heap's lock is held.
+/// A block of the run's slab, or null where that is full. The heap's lock is
+/// held.
 static Block *obtainScratch(Heap &heap, const SizeClass &sizeClass) {
   for (Block **at = &heap.freeScratch; *at; at = &(*at)->next)
     if ((*at)->sizeClass == sizeClass.index) {
@@ -188,16 +189,19 @@ static Block *obtainScratch(Heap &heap, const SizeClass &sizeClass) {
       return block;
     }
   size_t bytes = kDataAlignment + sizeClass.capacity;
-  if (!heap.slabs || heap.slabs->used + bytes > kHugePage) {
-    Slab *slab = createSlab();
-    if (!slab)
+  if (!heap.slab) {
+    heap.slab = createSlab();
+    if (!heap.slab)
       return nullptr;
-    *slab = {heap.slabs, kDataAlignment};
-    heap.slabs = slab;
+    heap.slab->used = kDataAlignment;
   }
-  auto *block = reinterpret_cast<Block *>(reinterpret_cast<char *>(heap.slabs) +
-                                          heap.slabs->used);
-  heap.slabs->used += bytes;
+  // One a run: of more than a cache holds the least stays there that is read in
+  // a circle, if it is spread evenly.
+  if (heap.slab->used + bytes > kHugePage)
+    return nullptr;
+  auto *block = reinterpret_cast<Block *>(reinterpret_cast<char *>(heap.slab) +
+                                          heap.slab->used);
+  heap.slab->used += bytes;
   block->raw = nullptr;
   block->capacity = sizeClass.capacity;
   block->sizeClass = sizeClass.index;
@@ -378,10 +382,9 @@ void loopc::rt::releaseHeap(loopc_run &run) {
     heap.live = block->next;
     free(block->raw);
   }
-  while (Slab *slab = heap.slabs) {
-    heap.slabs = slab->next;
-    releaseSlab(slab);
-  }
+  if (heap.slab)
+    releaseSlab(heap.slab);
+  heap.slab = nullptr;
   heap.freeScratch = nullptr;
   heap.liveBytes = 0;
   freeCache(heap);

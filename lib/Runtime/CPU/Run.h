@@ -60,7 +60,6 @@ SizeClass getSizeClass(size_t bytes);
 
 /// A huge page that scratch memory is cut from, from the front to the back.
 struct Slab {
-  Slab *next;
   size_t used; ///< bytes, these included
 };
 
@@ -75,9 +74,9 @@ struct Heap {
   uint64_t modelBytes = 0; ///< asked for by the model and not yet freed
   int32_t lock = 0;
   Block *cache[kNumSizeClasses] = {};
-  Slab *slabs = nullptr; ///< those of the run, the one in use first
+  Slab *slab = nullptr; ///< null until it is needed
   Block *freeScratch =
-      nullptr; ///< blocks of slabs, for the next of their class
+      nullptr; ///< blocks of the slab, for the next of their class
 };
 
 /// Where the texts of strings are put, one behind the other. The pieces of
