@@ -240,6 +240,26 @@ def test_nested(gpu: Gpu) -> None:
     check(gpu, parse(NESTED), {"M": trips(4), "K": trips(6), "x": numbers(50)}, rtol=1e-4)
 
 
+def test_elements_of_lists(gpu: Gpu) -> None:
+    """Their memory holds other elements later on."""
+    model = parse(
+        """(int64 M, float[n] x) => (float[n] y) {
+          cond = Constant<value: tensor = bool {1}>()
+          zero = Constant<value: tensor = int64 {0}>()
+          one = SequenceConstruct(x)
+          l, y = Loop(M, cond, one, x) <body = body (int64 i, bool c, seq(float[n]) s, float[n] t) => (bool go, seq(float[n]) q, float[n] u) {
+            go = Identity(c)
+            e = SequenceAt(s, zero)
+            u = Add(e, t)
+            r = SequenceErase(s, zero)
+            v = Neg(u)
+            q = SequenceInsert(r, v)
+          }>
+        }"""
+    )
+    check(gpu, model, {"M": trips(6), "x": numbers(30)})
+
+
 def test_list(gpu: Gpu) -> None:
     check(gpu, parse(SEQUENCE), {"M": trips(5), "x": numbers(20)})
 

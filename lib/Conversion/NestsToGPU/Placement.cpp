@@ -59,6 +59,7 @@ private:
   void collect();
   void collectFrom(Operation *op);
   void placeAllocation(Operation *op, const Uses &of);
+  Value copyOrigin(Value origin, const Uses &of);
   void placeOrigin(Value origin, const Uses &of);
   Value twin(Value value);
   void placeCopies();
@@ -188,18 +189,58 @@ static bool isConstant(Value origin) {
   return false;
 }
 
+/// True for an input of the model, whose memory stays as it is for all the run.
+static bool isInput(Value origin) {
+  auto cast = origin.getDefiningOp<UnrealizedConversionCastOp>();
+  return cast && cast.getNumOperands() == 1 &&
+         cast.getOperand(0).getDefiningOp<LLVM::LoadOp>();
+}
+
+/// A copy of what `origin` holds now: an element of a list, whose memory may
+/// hold another one later.
+Value Placement::copyOrigin(Value origin, const Uses &of) {
+  auto type = cast<MemRefType>(origin.getType());
+  SmallVector<Value> extents;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (type.isDynamicDim(axis))
+      extents.push_back(memref::DimOp::create(b, origin, axis));
+  Value copy = gpu::AllocOp::create(b, type, Type(), ValueRange(), extents,
+                                    ValueRange(), of.byHost && !of.isTwice())
+                   .getMemref();
+  gpu::MemcpyOp::create(b, TypeRange(), ValueRange(), copy, origin);
+  bool isDevices = of.isTwice() || !of.byHost;
+  if (of.isChosen || !isDevices)
+    return copy;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(origin.getParentBlock()->getTerminator());
+  gpu::DeallocOp::create(b, TypeRange(), ValueRange(), copy);
+  return copy;
+}
+
 void Placement::placeOrigin(Value origin, const Uses &of) {
   if (!of.byKernels)
     return;
   b.setInsertionPointAfterValue(origin);
-  auto view = loop::DeviceViewOp::create(b, origin.getType(), origin,
-                                         isConstant(origin),
-                                         of.isShared() && !of.isTwice());
+  SmallPtrSet<Operation *, 4> reading;
+  Value view;
+  if (isInput(origin) || isConstant(origin)) {
+    view = loop::DeviceViewOp::create(b, origin.getType(), origin,
+                                      isConstant(origin),
+                                      of.isShared() && !of.isTwice());
+    reading.insert(view.getDefiningOp());
+  } else {
+    view = copyOrigin(origin, of);
+    for (Operation *user : origin.getUsers())
+      if (isa<gpu::MemcpyOp>(user) ||
+          (isa<memref::DimOp>(user) &&
+           user->isBeforeInBlock(view.getDefiningOp())))
+        reading.insert(user);
+  }
   classes.join(origin, view);
   if (of.isTwice())
     twins[origin] = view;
   else
-    origin.replaceAllUsesExcept(view, view);
+    origin.replaceAllUsesExcept(view, reading);
 }
 
 /// Copies to or from the device come in the order of kernels.

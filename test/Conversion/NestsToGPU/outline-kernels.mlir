@@ -288,3 +288,33 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
   llvm.store %r, %out : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
   return %ok : i32
 }
+
+// -----
+
+// What a list holds is copied each time: its memory may hold something else
+// when it is read again.
+// CHECK-LABEL: func.func @loopc_entry
+// CHECK: %[[ELEMENTS:.+]]:2 = loop.seq_at
+// CHECK-NOT: loop.device_view
+// CHECK: %[[COPY:.+]] = gpu.alloc (%{{.*}}) : memref<?xf32>
+// CHECK: gpu.memcpy  %[[COPY]], %[[ELEMENTS]]#0
+// CHECK: gpu.launch_func {{.*}} args({{.*}}%[[COPY]] : memref<?xf32>
+// CHECK: gpu.dealloc %[[COPY]]
+// CHECK: return
+func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c100 = arith.constant 100 : index
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %handle = llvm.load %in : !llvm.ptr -> !llvm.ptr
+  %list = builtin.unrealized_conversion_cast %handle : !llvm.ptr to !onnx.seq<tensor<*xf32>>
+  %e:2 = loop.seq_at %list[%c0] : !onnx.seq<tensor<*xf32>> -> memref<?xf32>, memref<?xi64>
+  %y = memref.alloc() : memref<100xf32>
+  scf.for %i = %c0 to %c100 step %c1 {
+    %v = memref.load %e#0[%i] : memref<?xf32>
+    memref.store %v, %y[%i] : memref<100xf32>
+  } {loopc.parallel}
+  %r = builtin.unrealized_conversion_cast %y : memref<100xf32> to !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+  llvm.store %r, %out : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
+  return %ok : i32
+}
