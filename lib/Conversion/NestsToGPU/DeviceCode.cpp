@@ -118,27 +118,9 @@ bool loopc::writesMemory(Operation *op) {
       .wasInterrupted();
 }
 
-/// The loop that is all of `loop`'s body but for what only computes.
-static scf::ForOp findOnlyLoop(scf::ForOp loop) {
-  scf::ForOp only;
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (auto inner = dyn_cast<scf::ForOp>(op)) {
-      if (only)
-        return {};
-      only = inner;
-    } else if (!isPure(&op)) {
-      return {};
-    }
-  }
-  if (!only || !only->hasAttr(kParallelAttrName) || only.getNumResults() ||
-      !only.getInductionVar().getType().isIndex())
-    return {};
-  return only;
-}
-
 SmallVector<scf::ForOp> loopc::collectSharedLoops(scf::ForOp outer) {
   SmallVector<scf::ForOp> loops{outer};
-  while (scf::ForOp inner = findOnlyLoop(loops.back())) {
+  while (scf::ForOp inner = findOnlyParallelLoop(loops.back())) {
     bool isFixed = llvm::all_of(
         ArrayRef<Value>{inner.getLowerBound(), inner.getUpperBound(),
                         inner.getStep()},

@@ -8,12 +8,14 @@
 
 #include "Outlining.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -167,4 +169,21 @@ bool loopc::fillsNewMemory(scf::ForOp nest) {
                    : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+scf::ForOp loopc::findOnlyParallelLoop(scf::ForOp loop) {
+  scf::ForOp only;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto inner = dyn_cast<scf::ForOp>(op)) {
+      if (only)
+        return {};
+      only = inner;
+    } else if (!isPure(&op)) {
+      return {};
+    }
+  }
+  if (!only || !only->hasAttr(kParallelAttrName) || only.getNumResults() ||
+      !only.getInductionVar().getType().isIndex())
+    return {};
+  return only;
 }

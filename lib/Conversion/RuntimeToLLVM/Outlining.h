@@ -53,6 +53,10 @@ bool fillsNewMemory(mlir::scf::ForOp nest);
 /// entered seldom, that is code for little gain.
 void disableRuntimeUnrolling(mlir::func::FuncOp function);
 
+/// The loop that is all of `loop`'s body, but for what only computes; null
+/// where there is none, or it is not said to be independent.
+mlir::scf::ForOp findOnlyParallelLoop(mlir::scf::ForOp loop);
+
 /// True where two functions do the same.
 bool isEqualFunction(mlir::func::FuncOp one, mlir::func::FuncOp other);
 

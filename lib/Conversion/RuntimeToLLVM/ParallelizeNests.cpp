@@ -201,26 +201,15 @@ private:
 // What can run in parallel
 //===----------------------------------------------------------------------===//
 
-/// The loop that is all of `loop`'s body, but for what only computes; null
-/// where there is none, or it is not independent or not of one size.
+/// The loop that is all of `loop`'s body, if it is of one size.
 static scf::ForOp findOnlyLoop(scf::ForOp loop) {
-  scf::ForOp only;
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (auto inner = dyn_cast<scf::ForOp>(op)) {
-      if (only)
-        return {};
-      only = inner;
-    } else if (!isPure(&op)) {
-      return {};
-    }
-  }
-  if (!only || !only->hasAttr(kParallelAttrName) || only.getNumResults() ||
-      !only.getInductionVar().getType().isIndex())
-    return {};
-  bool isFixed = llvm::all_of(
-      ArrayRef<Value>{only.getLowerBound(), only.getUpperBound(),
-                      only.getStep()},
-      [&](Value bound) { return loop.isDefinedOutsideOfLoop(bound); });
+  scf::ForOp only = findOnlyParallelLoop(loop);
+  bool isFixed =
+      only &&
+      llvm::all_of(
+          ArrayRef<Value>{only.getLowerBound(), only.getUpperBound(),
+                          only.getStep()},
+          [&](Value bound) { return loop.isDefinedOutsideOfLoop(bound); });
   return isFixed ? only : scf::ForOp();
 }
 
