@@ -123,17 +123,14 @@ void loopc::promoteAccumulators(Operation *op, const AliasClasses &classes) {
 /// Trips up to which a loop is not worth sharing out.
 static constexpr int64_t kFewTrips = 16;
 
-static void shareReduction(scf::ForOp loop, Operation *combiner) {
-  std::optional<APInt> trips = loop.getStaticTripCount();
-  if (trips && trips->sle(kFewTrips))
-    return;
-  ImplicitLocOpBuilder b(loop.getLoc(), loop);
-  Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
-  Value threads = gpu::BlockDimOp::create(b, gpu::Dimension::x);
-  Value first =
-      arith::AddIOp::create(b, loop.getLowerBound(),
-                            arith::MulIOp::create(b, thread, loop.getStep()));
-  Value step = arith::MulIOp::create(b, threads, loop.getStep());
+Value loopc::dealReduction(
+    ImplicitLocOpBuilder &b, scf::ForOp loop, Value number, Value count,
+    llvm::function_ref<Value(Value, gpu::AllReduceOperation)> putTogether) {
+  Operation *combiner = findCombiner(loop);
+  b.setInsertionPoint(loop);
+  Value offset = arith::MulIOp::create(b, number, loop.getStep());
+  Value first = arith::AddIOp::create(b, loop.getLowerBound(), offset);
+  Value step = arith::MulIOp::create(b, count, loop.getStep());
   Value init = loop.getInitArgs().front();
   Value neutral =
       arith::ConstantOp::create(b, *arith::getNeutralElement(combiner));
@@ -141,28 +138,42 @@ static void shareReduction(scf::ForOp loop, Operation *combiner) {
   loop.getStepMutable().assign(step);
   loop.getInitArgsMutable().assign(neutral);
   b.setInsertionPointAfter(loop);
-  auto all = gpu::AllReduceOp::create(
-      b, loop.getResult(0),
-      gpu::AllReduceOperationAttr::get(b.getContext(), *getReduction(combiner)),
-      /*uniform=*/true);
+  Value all = putTogether(loop.getResult(0), *getReduction(combiner));
   // The value that the loop began with counts once.
   Operation *whole = b.clone(*combiner);
-  whole->setOperands({init, all.getResult()});
-  loop.getResult(0).replaceAllUsesExcept(whole->getResult(0), all);
+  whole->setOperands({init, all});
+  loop.getResult(0).replaceAllUsesExcept(whole->getResult(0),
+                                         all.getDefiningOp());
+  return whole->getResult(0);
+}
+
+/// Deals the iterations of `loop` out to the threads of each block.
+static void shareReduction(scf::ForOp loop) {
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  if (trips && trips->sle(kFewTrips))
+    return;
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
+  Value threads = gpu::BlockDimOp::create(b, gpu::Dimension::x);
+  dealReduction(b, loop, thread, threads,
+                [&](Value part, gpu::AllReduceOperation kind) -> Value {
+                  return gpu::AllReduceOp::create(
+                      b, part,
+                      gpu::AllReduceOperationAttr::get(b.getContext(), kind),
+                      /*uniform=*/true);
+                });
 }
 
 void loopc::shareReductions(Operation *kernel) {
-  SmallVector<std::pair<scf::ForOp, Operation *>> found;
+  SmallVector<scf::ForOp> found;
   kernel->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isSharedLoop(op))
       return WalkResult::skip();
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      if (Operation *combiner = findCombiner(loop)) {
-        found.emplace_back(loop, combiner);
-        return WalkResult::skip();
-      }
-    return WalkResult::advance();
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (!loop || !findCombiner(loop))
+      return WalkResult::advance();
+    found.push_back(loop);
+    return WalkResult::skip();
   });
-  for (auto [loop, combiner] : found)
-    shareReduction(loop, combiner);
+  llvm::for_each(found, shareReduction);
 }

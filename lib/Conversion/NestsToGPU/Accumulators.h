@@ -10,6 +10,9 @@
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_ACCUMULATORS_H
 
 #include "AliasClasses.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 
@@ -17,6 +20,15 @@ namespace loopc {
 /// writes at one place become values that the loop carries: read before it,
 /// written behind it.
 void promoteAccumulators(mlir::Operation *op, const AliasClasses &classes);
+
+/// Deals the iterations of `loop`, which has a combiner (DeviceCode.h), out to
+/// `count` threads, of which this one has `number`; `putTogether` gives all of
+/// them the whole of their parts. \returns what the loop resulted in before.
+mlir::Value dealReduction(
+    mlir::ImplicitLocOpBuilder &b, mlir::scf::ForOp loop, mlir::Value number,
+    mlir::Value count,
+    llvm::function_ref<mlir::Value(mlir::Value, mlir::gpu::AllReduceOperation)>
+        putTogether);
 
 /// Loops in the parts of `kernel` that all threads go through which only add
 /// up, multiply, or look for the largest or least: the threads of each block

@@ -8,6 +8,7 @@
 
 #include "DeviceCode.h"
 #include "../RuntimeToLLVM/Outlining.h"
+#include "loopc-rt/cuda.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -70,6 +71,9 @@ static std::string findObstacleOf(Operation *op, bool hasLibdevice) {
     for (Type type : types)
       if (!isDeviceType(type))
         return named("there are values that kernels do not compute with, of");
+  if (auto check = dyn_cast<loop::CheckOp>(op);
+      check && check.getValues().size() > LOOPC_CUDA_MAX_VALUES)
+    return named("a message names more numbers than a kernel can leave, of");
   bool isCall =
       (isa<math::MathDialect>(op->getDialect()) && !isWithoutLibrary(op)) ||
       isa<arith::RemFOp>(op);
@@ -201,9 +205,18 @@ Operation *loopc::findCombiner(scf::ForOp loop) {
 bool loopc::isWarpNest(scf::ForOp outer) {
   SmallVector<scf::ForOp> nest = collectSharedLoops(outer);
   scf::ForOp innermost = nest.back();
-  bool isAlong = false;
+  bool isAlong = false, isWritten = false;
   for (Operation &op : innermost.getBody()->without_terminator()) {
+    if (isa<memref::StoreOp>(op)) {
+      isWritten = true;
+      continue;
+    }
+    // One thread writes: the others would read what was there before.
+    if (isWritten && !isPure(&op))
+      return false;
     auto loop = dyn_cast<scf::ForOp>(op);
+    if (!loop && !isPure(&op) && !isa<memref::LoadOp>(op))
+      return false;
     if (!loop)
       continue;
     if (!findCombiner(loop))

@@ -182,7 +182,8 @@ void Distribution::endPart(Operation *part) {
 /// An iteration of a nest for the threads of a warp: they take every 32nd of
 /// what is summed up and put their sums together; one of them writes.
 void Distribution::fillForWarp(Block &body, IRMapping &mapping) {
-  Value lane = arith::RemUIOp::create(b, thread, index(kWarp));
+  Value warp = index(kWarp);
+  Value lane = arith::RemUIOp::create(b, thread, warp);
   Value isWriter =
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, index(0));
   for (Operation &op : body.without_terminator()) {
@@ -196,23 +197,13 @@ void Distribution::fillForWarp(Block &body, IRMapping &mapping) {
     auto made = dyn_cast<scf::ForOp>(b.clone(op, mapping));
     if (!made)
       continue;
-    Operation *combiner = findCombiner(made);
-    Value init = made.getInitArgs().front();
-    b.setInsertionPoint(made);
-    Value offset = arith::MulIOp::create(b, lane, made.getStep());
-    Value first = arith::AddIOp::create(b, made.getLowerBound(), offset);
-    Value step = arith::MulIOp::create(b, made.getStep(), index(kWarp));
-    made.getLowerBoundMutable().assign(first);
-    made.getStepMutable().assign(step);
-    made.getInitArgsMutable().assign(
-        arith::ConstantOp::create(b, *arith::getNeutralElement(combiner)));
-    b.setInsertionPointAfter(made);
-    Value all = gpu::SubgroupReduceOp::create(
-        b, made.getResult(0), *getReduction(combiner), /*uniform=*/true);
-    // The value that the loop began with counts once.
-    Operation *whole = b.clone(*combiner);
-    whole->setOperands({init, all});
-    mapping.map(op.getResult(0), whole->getResult(0));
+    Value whole =
+        dealReduction(b, made, lane, warp,
+                      [&](Value part, gpu::AllReduceOperation kind) -> Value {
+                        return gpu::SubgroupReduceOp::create(b, part, kind,
+                                                             /*uniform=*/true);
+                      });
+    mapping.map(op.getResult(0), whole);
   }
 }
 

@@ -41,3 +41,25 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
   } {loopc.parallel}
   return %ok : i32
 }
+
+// -----
+
+// A check that names more numbers than a kernel has room for is the host's.
+// CHECK-LABEL: func.func @loopc_entry
+// CHECK: loop.check
+// CHECK-NOT: gpu.module
+// LIB-LABEL: func.func @loopc_entry
+func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10000 = arith.constant 10000 : index
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %x = memref.alloc() : memref<10000xindex>
+  scf.for %i = %c0 to %c10000 step %c1 {
+    %v = memref.load %x[%i] : memref<10000xindex>
+    %is = arith.cmpi slt, %v, %c10000 : index
+    loop.check %is, "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}" (%i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i, %i : index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index, index)
+    memref.store %v, %x[%i] : memref<10000xindex>
+  } {loopc.parallel}
+  return %ok : i32
+}

@@ -318,3 +318,49 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
   llvm.store %r, %out : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
   return %ok : i32
 }
+
+// -----
+
+// One thread of a warp would write what the others read again, or all of them
+// would add to it: not a warp's.
+// CHECK-LABEL: gpu.func @nest_0
+// CHECK-NOT: gpu.subgroup_reduce
+// CHECK-LABEL: gpu.func @nest_1
+// CHECK-NOT: gpu.subgroup_reduce
+// CHECK: gpu.return
+func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c100 = arith.constant 100 : index
+  %zero = arith.constant 0.0 : f32
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %x = memref.alloc() : memref<100x100xf32>
+  %y = memref.alloc() : memref<100xf32>
+  %z = memref.alloc() : memref<100xf32>
+  scf.for %i = %c0 to %c100 step %c1 {
+    %s = scf.for %k = %c0 to %c100 step %c1 iter_args(%a = %zero) -> f32 {
+      %v = memref.load %x[%i, %k] : memref<100x100xf32>
+      %b = arith.addf %a, %v : f32
+      scf.yield %b : f32
+    }
+    memref.store %s, %y[%i] : memref<100xf32>
+    %again = memref.load %y[%i] : memref<100xf32>
+    memref.store %again, %z[%i] : memref<100xf32>
+  } {loopc.parallel}
+  scf.for %i = %c0 to %c100 step %c1 {
+    %s = scf.for %k = %c0 to %c100 step %c1 iter_args(%a = %zero) -> f32 {
+      %v = memref.load %x[%i, %k] : memref<100x100xf32>
+      %b = arith.addf %a, %v : f32
+      scf.yield %b : f32
+    }
+    %positive = arith.cmpf ogt, %s, %zero : f32
+    scf.if %positive {
+      %old = memref.load %z[%i] : memref<100xf32>
+      %new = arith.addf %old, %s : f32
+      memref.store %new, %z[%i] : memref<100xf32>
+    }
+  } {loopc.parallel}
+  %r = builtin.unrealized_conversion_cast %z : memref<100xf32> to !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+  llvm.store %r, %out : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
+  return %ok : i32
+}
