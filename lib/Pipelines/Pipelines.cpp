@@ -188,7 +188,9 @@ static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
   else if (options.optLevel > 0)
     manager.addPass(createParallelizeNests());
   manager.addPass(createOutlineNests());
-  manager.addPass(createExpandMath());
+  ExpandMathOptions math;
+  math.scales = options.vectors.scales;
+  manager.addPass(createExpandMath(math));
   manager.addPass(createLowerAffinePass());
   // Before there are branches: it rewrites, and would simplify them each time.
   manager.addPass(createConvertVectorToLLVMPass());

@@ -256,8 +256,8 @@ VectorUnit loopc::getVectorUnit(const TargetOptions &options) {
     return unit;
   }
   if (has("+avx512f,+avx512vl"))
-    return {512, 32, has("+avx512bw") ? 8u : 32u};
+    return {512, 32, has("+avx512bw") ? 8u : 32u, /*scales=*/true};
   if (has("+avx2"))
-    return {256, 16, 32};
+    return {256, 16, 32, /*scales=*/false};
   return unit;
 }

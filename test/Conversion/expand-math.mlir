@@ -1,4 +1,5 @@
 // RUN: loopc-opt %s --loopc-expand-math | FileCheck %s
+// RUN: loopc-opt %s --loopc-expand-math=scales=1 | FileCheck %s --check-prefix=SCALES
 
 // CHECK-LABEL: func @polynomials(
 func.func @polynomials(%x: f32) -> (f32, f32, f32) {
@@ -11,6 +12,16 @@ func.func @polynomials(%x: f32) -> (f32, f32, f32) {
   %b = math.exp %x : f32
   %c = math.erf %x : f32
   return %a, %b, %c : f32, f32, f32
+}
+
+// Where the target has an instruction for it.
+// SCALES-LABEL: func @scaled(
+// SCALES: llvm.call_intrinsic "llvm.ldexp"(%{{.*}}, %{{.*}}) : (f32, i32) -> f32
+// SCALES: llvm.call_intrinsic "llvm.ldexp"(%{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
+func.func @scaled(%x: f32, %v: vector<16xf32>) -> (f32, vector<16xf32>) {
+  %a = math.exp %x : f32
+  %b = math.exp %v : vector<16xf32>
+  return %a, %b : f32, vector<16xf32>
 }
 
 // No branch, so that loops over numbers vectorise.

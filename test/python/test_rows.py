@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import loopc
 import numpy as np
 import onnx.parser
@@ -17,6 +19,7 @@ from loopc import reference
 
 RANDOM = np.random.default_rng(3)
 SHAPES = [(1, 1), (2, 3), (8, 16), (5, 100), (3, 257), (16, 1), (1, 64), (0, 4)]
+SHAPES += [(4, 16), (9, 33), (7, 5)]  # of several rows at once, some are left over
 BODIES = {
     "softmax": "s = Softmax <axis = -1> (a)",
     "softmax of columns": "s = Softmax <axis = 0> (a)",
@@ -44,6 +47,13 @@ BODIES = {
       g = Cast <to = 1> (last)
       h = Cast <to = 1> (column)
       s = Sum (f, g, h)""",
+    "decayed, and its sums": """axes = Constant <value = int64[1] {-1}> ()
+      top = ReduceMax (a, axes)
+      low = Sub (a, top)
+      e = Exp (low)
+      d = Mul (e, x)
+      r = ReduceSum (d, axes)
+      s = Div (d, r)""",
     "sums of both axes": """rows = Constant <value = int64[1] {1}> ()
       columns = Constant <value = int64[1] {0}> ()
       e = Tanh (a)
@@ -85,6 +95,42 @@ def test_bodies(name: str, shape: tuple[int, int]) -> None:
         np.testing.assert_allclose(got, reference.run(model, feeds)[0], 1e-4, 1e-5)
         allocations.add(session.last_run_statistics.allocations)
     assert len(allocations) == 1
+
+
+NUMPY: dict[str, Any] = {
+    "ReduceSum": lambda x: x.sum(1, dtype=x.dtype),
+    "ReduceMax": lambda x: x.max(1),
+    "ReduceMin": lambda x: x.min(1),
+    "ReduceSumSquare": lambda x: (x * x).sum(1, dtype=x.dtype),
+}
+# ONNX has no sums of bytes.
+REDUCTIONS = [
+    (op, dtype)
+    for op in NUMPY
+    for dtype in (np.float32, np.float64, np.int32, np.uint8, np.int64)
+    if dtype is not np.uint8 or op in ("ReduceMax", "ReduceMin")
+]
+
+
+@pytest.mark.parametrize("op,dtype", REDUCTIONS)
+def test_many_rows(op: str, dtype: type) -> None:
+    """Several rows at once, and those that are left, of every type of element."""
+    kind = {"float32": "float", "float64": "double"}.get(np.dtype(dtype).name, dtype.__name__)
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 10, opset_import: ["" : 21]>
+        rows ({kind}[R,C] x) => ({kind}[R] y, {kind}[R,1] z) {{
+          axes = Constant <value = int64[1] {{1}}> ()
+          y = {op} <keepdims = 0> (x, axes)
+          z = {op} <keepdims = 1> (x, axes)
+        }}"""
+    )
+    session = loopc.InferenceSession(model.SerializeToString())
+    for rows in (1, 3, 4, 5, 8, 11):
+        for columns in (1, 4, 15, 16, 17, 64, 100):
+            x = RANDOM.integers(0, 100, (rows, columns)).astype(dtype)
+            y, z = session.run(None, {"x": x})
+            np.testing.assert_array_equal(y, NUMPY[op](x), strict=True)
+            np.testing.assert_array_equal(z[:, 0], y)
 
 
 def test_nan_in_rows() -> None:

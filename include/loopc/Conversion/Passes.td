@@ -275,8 +275,11 @@ def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
     vectorise; others become calls of libm. Vectors with an argument of sin or
     cos above 65536 are computed by libm, element by element.
   }];
+  let options = [Option<"scales", "scales", "bool", "false",
+      "the target has an instruction for x 2^n">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
+    "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect"];
 }

@@ -49,6 +49,8 @@ struct VectorUnit {
   unsigned registers = 16;
   /// Of the narrowest element that masked loads and stores take; 0: none.
   unsigned maskBits = 0;
+  /// There is an instruction for x 2^n (n an integer) of vectors of f32.
+  bool scales = false;
 };
 
 /// True for the triple of a GPU: the code of the host is then this machine's.

@@ -12,6 +12,8 @@
 
 #include "ElementaryFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -28,6 +30,8 @@ namespace {
 struct Numbers {
   ImplicitLocOpBuilder b;
   Type type;
+  /// The target has an instruction for x 2^n.
+  bool scales;
 
   Type integers() {
     auto vector = dyn_cast<VectorType>(type);
@@ -69,6 +73,18 @@ struct Numbers {
   /// 2^n for -127 < n < 128.
   Value powerOfTwo(Value n) {
     return withBits(onBits<arith::ShLIOp>(onBits<arith::AddIOp>(n, 127), 23));
+  }
+  /// x 2^n for -254 < n < 256 with one rounding.
+  Value scale(Value x, Value n) {
+    auto vector = dyn_cast<VectorType>(type);
+    if (scales && (!vector || vector.getRank() == 1))
+      return LLVM::CallIntrinsicOp::create(
+                 b, type, b.getStringAttr("llvm.ldexp"), ValueRange{x, n})
+          ->getResult(0);
+    // The first product is exact, and in range where the result is.
+    Value half = onBits<arith::ShRSIOp>(n, 1);
+    Value rest = arith::SubIOp::create(b, n, half);
+    return mul(mul(x, powerOfTwo(half)), powerOfTwo(rest));
   }
   /// `x` as integer (|x| < 2^22), and rounded: adding 1.5 * 2^23 leaves it in
   /// the low bits. No conversion, which of NaN would be poison.
@@ -155,9 +171,7 @@ static std::pair<Value, Value> reduceExp(Numbers &n, Value x) {
   return {k, n.fma(q, n.mul(r, r), r)};
 }
 
-/// exp(x) = (exp(r) 2^(k / 2)) 2^(k - k / 2). 2^k in two steps reaches from the
-/// smallest subnormal number to the largest finite one, and rounds a subnormal
-/// result once.
+/// exp(x) = exp(r) 2^k.
 static Value buildExp(Numbers &n, Value x) {
   auto limit = [&](CmpFPredicate beyond, float bound) {
     Value most = n.number(bound);
@@ -167,10 +181,7 @@ static Value buildExp(Numbers &n, Value x) {
   limit(CmpFPredicate::OGT, 89.0f);
   limit(CmpFPredicate::OLT, -104.0f);
   auto [k, p] = reduceExp(n, x);
-  p = n.add(p, n.number(1.0f));
-  Value half = n.onBits<arith::ShRSIOp>(k, 1);
-  Value rest = arith::SubIOp::create(n.b, k, half);
-  return n.mul(n.mul(p, n.powerOfTwo(half)), n.powerOfTwo(rest));
+  return n.scale(n.add(p, n.number(1.0f)), k);
 }
 
 /// exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), with x = k ln(2) + r. Above 20
@@ -227,17 +238,23 @@ static Value buildSine(Numbers &n, Value x, int32_t quarters) {
 namespace {
 template <typename Op, Value (*build)(Numbers &, Value)>
 struct ExpandFunction : OpRewritePattern<Op> {
-  using OpRewritePattern<Op>::OpRewritePattern;
+  ExpandFunction(MLIRContext *context, bool scales)
+      : OpRewritePattern<Op>(context), scales(scales) {}
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
     Type type = op.getType();
     if (!getElementTypeOrSelf(type).isF32() || isa<TensorType>(type))
       return failure();
-    Numbers numbers{ImplicitLocOpBuilder(op.getLoc(), rewriter), type};
+    // Kernels are for another target.
+    bool onDevice(op->template getParentOfType<gpu::GPUModuleOp>());
+    Numbers numbers{ImplicitLocOpBuilder(op.getLoc(), rewriter), type,
+                    scales && !onDevice};
     rewriter.replaceOp(op, build(numbers, op.getOperand()));
     return success();
   }
+
+  bool scales;
 };
 
 /// Sine, or cosine a quarter of a turn on. Where an element of the vector is
@@ -252,7 +269,8 @@ struct ExpandSine : OpRewritePattern<Op> {
     if (!type || !type.getElementType().isF32() || type.getRank() != 1 ||
         type.isScalable())
       return failure();
-    Numbers n{ImplicitLocOpBuilder(op.getLoc(), rewriter), type};
+    Numbers n{ImplicitLocOpBuilder(op.getLoc(), rewriter), type,
+              /*scales=*/false};
     Value x = op.getOperand();
     Value size = math::AbsFOp::create(n.b, x);
     Value large = n.is(CmpFPredicate::OGT, size, n.number(kMaxReduced));
@@ -287,11 +305,12 @@ struct ExpandSine : OpRewritePattern<Op> {
 };
 } // namespace
 
-void loopc::populateElementaryFunctionPatterns(RewritePatternSet &patterns) {
+void loopc::populateElementaryFunctionPatterns(RewritePatternSet &patterns,
+                                               bool scales) {
+  MLIRContext *context = patterns.getContext();
   patterns.add<ExpandFunction<math::ExpOp, buildExp>,
                ExpandFunction<math::LogOp, buildLog>,
                ExpandFunction<math::Log1pOp, buildLog1p>,
-               ExpandFunction<math::ExpM1Op, buildExpM1>,
-               ExpandSine<math::SinOp, 0>, ExpandSine<math::CosOp, 1>>(
-      patterns.getContext());
+               ExpandFunction<math::ExpM1Op, buildExpM1>>(context, scales);
+  patterns.add<ExpandSine<math::SinOp, 0>, ExpandSine<math::CosOp, 1>>(context);
 }

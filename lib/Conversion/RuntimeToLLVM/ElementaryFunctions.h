@@ -17,8 +17,11 @@ namespace loopc {
 
 /// Adds patterns for math.exp, math.log, math.log1p and math.expm1, of numbers
 /// and of vectors, and for math.sin and math.cos of vectors, all of f32. The
-/// errors are those that docs/Numerics.md states.
-void populateElementaryFunctionPatterns(mlir::RewritePatternSet &patterns);
+/// errors are those that docs/Numerics.md states. With `scales` the target of
+/// the host's code has an instruction for x 2^n (AVX-512's vscalef); results
+/// are the same.
+void populateElementaryFunctionPatterns(mlir::RewritePatternSet &patterns,
+                                        bool scales);
 
 } // namespace loopc
 

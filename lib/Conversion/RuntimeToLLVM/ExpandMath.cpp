@@ -22,6 +22,7 @@
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -38,6 +39,8 @@ using namespace loopc;
 
 namespace {
 struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
+  using ExpandMathBase::ExpandMathBase;
+
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet polynomials(context);
@@ -45,7 +48,7 @@ struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
         polynomials, [](StringRef name) {
           return name == "math.tanh" || name == "math.erf";
         });
-    populateElementaryFunctionPatterns(polynomials);
+    populateElementaryFunctionPatterns(polynomials, scales);
     arith::populateExpandBFloat16Patterns(polynomials);
     if (failed(applyPatternsGreedily(getOperation(), std::move(polynomials))))
       return signalPassFailure();

@@ -48,8 +48,18 @@ static bool hasUnitLastStride(MemRefType type) {
 
 /// Vectors of a row that are reduced at once.
 static constexpr unsigned kUnroll = 4;
+/// Rows that are reduced at once: their vectors are summed up together, and
+/// what they share is read once.
+static constexpr unsigned kRows = 4;
+/// Operations of an element up to which several rows are worth their code.
+static constexpr unsigned kMaxOpsOfRows = 16;
+/// Numbers of a row from which its last sum does not count.
+static constexpr int64_t kLongRow = 1024;
 
 namespace {
+/// Where something is along each axis.
+using Place = SmallVector<Value>;
+
 class RowVectorizer {
 public:
   RowVectorizer(IRRewriter &rewriter, linalg::GenericOp op, unsigned vectorBits,
@@ -70,16 +80,37 @@ private:
   }
   SmallVector<Value> placeOf(OpOperand &operand, ValueRange at);
   Value read(OpOperand &operand, ValueRange at, Value mask);
-  SmallVector<Value> emit(ValueRange at, ValueRange sums, Value mask);
+  IRMapping readAll(ValueRange at, Value mask, const IRMapping *before);
+  SmallVector<Value> compute(IRMapping &mapping, ValueRange at, ValueRange sums,
+                             Value mask);
+  void store(IRMapping &mapping, ValueRange at, Value mask);
+  SmallVector<Value> emit(ArrayRef<Place> places, ValueRange sums, Value mask);
   bool waitsForSums();
-  void makeSteps(SmallVector<Value> at, Value begin, Value end,
+  std::optional<unsigned> findRows();
+  void makeSteps(ArrayRef<Place> rows, Value begin, Value end,
                  SmallVector<Value> &sums, unsigned unroll);
-  Value makeWideSteps(SmallVector<Value> at, Value begin, Value extent,
+  Value makeWideSteps(ArrayRef<Place> rows, Value begin, Value extent,
                       SmallVector<Value> &sums);
-  void makeRow(SmallVector<Value> at, Value extent);
+  void makeRows(ArrayRef<Place> rows, Value extent);
+  void makeSeveralRows(const Place &first, Value count, Value columns);
+  void makeRest(ArrayRef<Place> rows, Value begin, Value rest,
+                SmallVector<Value> &sums);
+  void addUp(ArrayRef<Place> rows, OpOperand &init, Operation &combiner,
+             ValueRange sums);
+  Value joinRows(Operation &combiner, ValueRange sums);
   Value splat(Value scalar) {
     return vector::BroadcastOp::create(
         b, VectorType::get({lanes}, scalar.getType()), scalar);
+  }
+  Value widen(Value value) {
+    return isa<VectorType>(value.getType()) ? value : splat(value);
+  }
+  /// In each of `rows` where `column` is.
+  static SmallVector<Place> placesAt(ArrayRef<Place> rows, Value column) {
+    SmallVector<Place> places(rows);
+    for (Place &place : places)
+      place.push_back(column);
+    return places;
   }
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
@@ -93,6 +124,8 @@ private:
   unsigned vectorBits, maskBits;
   unsigned last; ///< number of the last axis
   int64_t lanes = 0;
+  /// The axis of which several rows are reduced at once.
+  std::optional<unsigned> rowDim;
   /// What puts in the next element, for each output that is a reduction.
   SmallVector<Operation *> combiners;
 };
@@ -278,8 +311,7 @@ Value RowVectorizer::read(OpOperand &operand, ValueRange at, Value mask) {
 Value RowVectorizer::makeWide(Operation &inner, ValueRange operands) {
   OperationState state(inner.getLoc(), inner.getName());
   for (Value operand : operands)
-    state.operands.push_back(
-        isa<VectorType>(operand.getType()) ? operand : splat(operand));
+    state.operands.push_back(widen(operand));
   for (Type type : inner.getResultTypes())
     state.types.push_back(VectorType::get({lanes}, type));
   state.attributes = inner.getAttrDictionary();
@@ -296,17 +328,26 @@ Value RowVectorizer::numbersAlong(unsigned dim, ValueRange at) {
   return arith::AddIOp::create(b, first, steps);
 }
 
-/// One vector of a row that begins at `at`; returns the reductions' vectors.
-SmallVector<Value> RowVectorizer::emit(ValueRange at, ValueRange sums,
-                                       Value mask) {
+/// What elements are computed from; what all rows have is taken from `before`.
+IRMapping RowVectorizer::readAll(ValueRange at, Value mask,
+                                 const IRMapping *before) {
   IRMapping mapping;
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument arg = op.getMatchingBlockArgument(&operand);
     bool sum = op.isDpsInit(&operand) &&
                combiners[operand.getOperandNumber() - op.getNumDpsInputs()];
-    if (!arg.use_empty() && !sum)
-      mapping.map(arg, read(operand, at, mask));
+    if (arg.use_empty() || sum)
+      continue;
+    bool shared =
+        before && !op.getMatchingIndexingMap(&operand).isFunctionOfDim(*rowDim);
+    mapping.map(arg, shared ? before->lookup(arg) : read(operand, at, mask));
   }
+  return mapping;
+}
+
+/// The body, and the reductions' next vectors, which it returns.
+SmallVector<Value> RowVectorizer::compute(IRMapping &mapping, ValueRange at,
+                                          ValueRange sums, Value mask) {
   auto lookup = [&](Value value) { return mapping.lookupOrDefault(value); };
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (llvm::is_contained(combiners, &inner))
@@ -324,29 +365,50 @@ SmallVector<Value> RowVectorizer::emit(ValueRange at, ValueRange sums,
     mapping.map(inner.getResult(0), wide);
   }
   SmallVector<Value> next;
-  auto wide = [&](Value value) {
-    value = lookup(value);
-    return isa<VectorType>(value.getType()) ? value : splat(value);
-  };
   for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-    if (Operation *combiner = combiners[k]) {
-      bool second =
-          combiner->getOperand(1) == op.getMatchingBlockArgument(&init);
-      Value value = wide(combiner->getOperand(second ? 0 : 1));
-      Value sum = sums[next.size()];
-      Value joined = makeWide(*combiner, {sum, value});
-      next.push_back(
-          mask ? arith::SelectOp::create(b, mask, joined, sum).getResult()
-               : joined);
+    Operation *combiner = combiners[k];
+    if (!combiner)
       continue;
-    }
-    Value value = wide(op.getBody()->getTerminator()->getOperand(k));
+    bool second = combiner->getOperand(1) == op.getMatchingBlockArgument(&init);
+    Value value = widen(lookup(combiner->getOperand(second ? 0 : 1)));
+    Value sum = sums[next.size()];
+    Value joined = makeWide(*combiner, {sum, value});
+    next.push_back(
+        mask ? arith::SelectOp::create(b, mask, joined, sum).getResult()
+             : joined);
+  }
+  return next;
+}
+
+void RowVectorizer::store(IRMapping &mapping, ValueRange at, Value mask) {
+  for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    if (combiners[k])
+      continue;
+    Value value = widen(
+        mapping.lookupOrDefault(op.getBody()->getTerminator()->getOperand(k)));
     SmallVector<Value> place = placeOf(init, at);
     if (mask)
       vector::MaskedStoreOp::create(b, init.get(), place, mask, value);
     else
       vector::StoreOp::create(b, value, init.get(), place);
   }
+}
+
+/// A vector of each row, which begin at `places`; returns the reductions'
+/// vectors. All is read before any of it is written.
+SmallVector<Value> RowVectorizer::emit(ArrayRef<Place> places, ValueRange sums,
+                                       Value mask) {
+  SmallVector<IRMapping> mappings;
+  for (const Place &at : places)
+    mappings.push_back(
+        readAll(at, mask, mappings.empty() ? nullptr : &mappings.front()));
+  SmallVector<Value> next;
+  size_t each = sums.size() / places.size();
+  for (auto [k, at] : llvm::enumerate(places))
+    llvm::append_range(
+        next, compute(mappings[k], at, sums.slice(k * each, each), mask));
+  for (auto [mapping, at] : llvm::zip_equal(mappings, places))
+    store(mapping, at, mask);
   return next;
 }
 
@@ -376,8 +438,8 @@ bool RowVectorizer::waitsForSums() {
 }
 
 /// Steps of `unroll` vectors from `begin` to `end`; `sums` has the reductions'
-/// vectors, for each of the `unroll` its own.
-void RowVectorizer::makeSteps(SmallVector<Value> at, Value begin, Value end,
+/// vectors, for each of the `unroll`, and of the rows, its own.
+void RowVectorizer::makeSteps(ArrayRef<Place> rows, Value begin, Value end,
                               SmallVector<Value> &sums, unsigned unroll) {
   OpBuilder::InsertionGuard guard(b);
   auto steps = scf::ForOp::create(b, begin, end, index(lanes * unroll), sums);
@@ -388,10 +450,10 @@ void RowVectorizer::makeSteps(SmallVector<Value> at, Value begin, Value end,
   size_t each = sums.size() / unroll;
   SmallVector<Value> next;
   for (unsigned k = 0; k < unroll; ++k) {
-    at.push_back(b.createOrFold<arith::AddIOp>(steps.getInductionVar(),
-                                               index(k * lanes)));
-    llvm::append_range(next, emit(at, before.slice(k * each, each), Value()));
-    at.pop_back();
+    Value column = b.createOrFold<arith::AddIOp>(steps.getInductionVar(),
+                                                 index(k * lanes));
+    llvm::append_range(next, emit(placesAt(rows, column),
+                                  before.slice(k * each, each), Value()));
   }
   scf::YieldOp::create(b, next);
   sums.assign(steps.getResults().begin(), steps.getResults().end());
@@ -399,7 +461,7 @@ void RowVectorizer::makeSteps(SmallVector<Value> at, Value begin, Value end,
 
 /// The beginning of a row that is reduced, several vectors at once: each has
 /// sums of its own, so that none waits for the one before. Returns its end.
-Value RowVectorizer::makeWideSteps(SmallVector<Value> at, Value begin,
+Value RowVectorizer::makeWideSteps(ArrayRef<Place> rows, Value begin,
                                    Value extent, SmallVector<Value> &sums) {
   std::optional<int64_t> known = getConstantIntValue(extent);
   int64_t width = lanes * kUnroll;
@@ -411,7 +473,7 @@ Value RowVectorizer::makeWideSteps(SmallVector<Value> at, Value begin,
   SmallVector<Value> all;
   for (unsigned k = 0; k < kUnroll; ++k)
     llvm::append_range(all, sums);
-  makeSteps(at, begin, end, all, kUnroll);
+  makeSteps(rows, begin, end, all, kUnroll);
   unsigned n = 0;
   for (Operation *combiner : combiners) {
     if (!combiner)
@@ -426,79 +488,212 @@ Value RowVectorizer::makeWideSteps(SmallVector<Value> at, Value begin,
   return end;
 }
 
-void RowVectorizer::makeRow(SmallVector<Value> at, Value extent) {
-  SmallVector<Value> sums;
+/// The `rest` of rows, less than a vector of each.
+void RowVectorizer::makeRest(ArrayRef<Place> rows, Value begin, Value rest,
+                             SmallVector<Value> &sums) {
+  OpBuilder::InsertionGuard guard(b);
+  Value left =
+      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ne, rest, index(0));
+  auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), left,
+                                  /*withElseRegion=*/true);
+  for (Block *block : {branch.thenBlock(), branch.elseBlock()})
+    if (!block->empty())
+      rewriter.eraseOp(block->getTerminator());
+  b.setInsertionPointToEnd(branch.thenBlock());
+  Value mask = vector::CreateMaskOp::create(
+      b, VectorType::get({lanes}, b.getI1Type()), rest);
+  scf::YieldOp::create(b, emit(placesAt(rows, begin), sums, mask));
+  b.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(b, sums);
+  sums.assign(branch.getResults().begin(), branch.getResults().end());
+}
+
+/// The reductions of kRows vectors as a vector. Neighbours are added up before
+/// vectors get shorter: a third of the work of one vector after the other.
+Value RowVectorizer::joinRows(Operation &combiner, ValueRange sums) {
+  static_assert(kRows == 4);
+  auto join = [&](Value x, Value y) {
+    OperationState state(combiner.getLoc(), combiner.getName(), {x, y},
+                         x.getType(), combiner.getAttrs());
+    return b.create(state)->getResult(0);
+  };
+  // Joins what `first` and `second` pick of each four numbers of x (0 to 3) and
+  // the same four of y (4 to 7).
+  auto joinFours = [&](Value x, Value y, std::array<int64_t, 4> first,
+                       std::array<int64_t, 4> second) {
+    auto pick = [&](const std::array<int64_t, 4> &from) -> Value {
+      SmallVector<int64_t> mask;
+      for (int64_t four = 0; four < lanes; four += 4)
+        for (int64_t k : from)
+          mask.push_back(four + (k < 4 ? k : lanes + k - 4));
+      return vector::ShuffleOp::create(b, x, y, mask);
+    };
+    return join(pick(first), pick(second));
+  };
+  // x, y, x, y in each four. What is one instruction depends on the width.
+  bool isWide =
+      getElementTypeOrSelf(sums[0].getType()).getIntOrFloatBitWidth() > 32;
+  auto joinPair = [&](Value x, Value y) {
+    return isWide ? joinFours(x, y, {0, 4, 2, 6}, {1, 5, 3, 7})
+                  : joinFours(x, y, {0, 4, 1, 5}, {2, 6, 3, 7});
+  };
+  Value all = joinFours(joinPair(sums[0], sums[1]), joinPair(sums[2], sums[3]),
+                        {0, 1, 4, 5}, {2, 3, 6, 7});
+  for (int64_t half = lanes / 2; half >= kRows; half /= 2) {
+    auto part = [&](int64_t from) -> Value {
+      return vector::ExtractStridedSliceOp::create(
+          b, all, ArrayRef<int64_t>{from}, ArrayRef<int64_t>{half},
+          ArrayRef<int64_t>{1});
+    };
+    all = join(part(0), part(half));
+  }
+  return all;
+}
+
+/// Adds up each row's vector, and that to what the output holds.
+void RowVectorizer::addUp(ArrayRef<Place> rows, OpOperand &init,
+                          Operation &combiner, ValueRange sums) {
+  BlockArgument out = op.getMatchingBlockArgument(&init);
+  auto put = [&](Value sum, Value before) {
+    OperationState state(combiner.getLoc(), combiner.getName());
+    for (Value operand : combiner.getOperands())
+      state.operands.push_back(operand == out ? before : sum);
+    state.addTypes(sum.getType());
+    state.attributes = combiner.getAttrDictionary();
+    return b.create(state)->getResult(0);
+  };
+  auto putOne = [&](const Place &row, Value sum) {
+    SmallVector<Value> place = placeOf(init, row);
+    Value before = memref::LoadOp::create(b, init.get(), place);
+    memref::StoreOp::create(b, put(sum, before), init.get(), place);
+  };
+  if (rows.size() == 1) {
+    auto flags = isa<arith::AddFOp>(combiner) ? arith::FastMathFlags::reassoc
+                                              : arith::FastMathFlags::none;
+    return putOne(rows[0], vector::ReductionOp::create(b, kindOf(&combiner),
+                                                       sums[0], flags));
+  }
+  Value all = joinRows(combiner, sums);
+  AffineMap map = op.getMatchingIndexingMap(&init);
+  bool areNeighbours =
+      map.getResults().back() == b.getAffineDimExpr(*rowDim) &&
+      hasUnitLastStride(cast<MemRefType>(init.get().getType()));
+  if (areNeighbours) {
+    SmallVector<Value> place = placeOf(init, rows[0]);
+    Value before = vector::LoadOp::create(b, cast<VectorType>(all.getType()),
+                                          init.get(), place);
+    vector::StoreOp::create(b, put(all, before), init.get(), place);
+    return;
+  }
+  for (auto [k, row] : llvm::enumerate(rows))
+    putOne(row, vector::ExtractOp::create(b, all, static_cast<int64_t>(k)));
+}
+
+/// `rows` from their first to their last number.
+void RowVectorizer::makeRows(ArrayRef<Place> rows, Value extent) {
+  SmallVector<Value> neutrals, sums;
   for (Operation *combiner : combiners)
     if (combiner) {
       TypedAttr neutral = *arith::getNeutralElement(combiner);
       if (isa<arith::AddFOp>(combiner))
         // 0 is not: -0 + 0 is 0.
         neutral = b.getFloatAttr(neutral.getType(), -0.0);
-      sums.push_back(splat(arith::ConstantOp::create(b, neutral)));
+      neutrals.push_back(splat(arith::ConstantOp::create(b, neutral)));
     }
-  Value step = index(lanes);
-  Value rest = b.createOrFold<arith::RemUIOp>(extent, step);
+  for (size_t k = 0; k < rows.size(); ++k)
+    llvm::append_range(sums, neutrals);
+  Value rest = b.createOrFold<arith::RemUIOp>(extent, index(lanes));
   Value whole = b.createOrFold<arith::SubIOp>(extent, rest);
   Value begin = index(0);
-  if (waitsForSums())
-    begin = makeWideSteps(at, begin, extent, sums);
-  makeSteps(at, begin, whole, sums, /*unroll=*/1);
-  Value left =
-      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ne, rest, index(0));
-  auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), left,
-                                  /*withElseRegion=*/true);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    for (Block *block : {branch.thenBlock(), branch.elseBlock()})
-      if (!block->empty())
-        rewriter.eraseOp(block->getTerminator());
-    b.setInsertionPointToEnd(branch.thenBlock());
-    Value mask = vector::CreateMaskOp::create(
-        b, VectorType::get({lanes}, b.getI1Type()), rest);
-    at.push_back(whole);
-    scf::YieldOp::create(b, emit(at, sums, mask));
-    at.pop_back();
-    b.setInsertionPointToEnd(branch.elseBlock());
-    scf::YieldOp::create(b, sums);
-  }
-  at.push_back(index(0));
+  if (rows.size() == 1 && waitsForSums())
+    begin = makeWideSteps(rows, begin, extent, sums);
+  makeSteps(rows, begin, whole, sums, /*unroll=*/1);
+  makeRest(rows, whole, rest, sums);
+  SmallVector<Place> places = placesAt(rows, index(0));
   unsigned n = 0;
   for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-    Operation *combiner = combiners[k];
-    if (!combiner)
+    if (!combiners[k])
       continue;
-    auto flags = isa<arith::AddFOp>(combiner) ? arith::FastMathFlags::reassoc
-                                              : arith::FastMathFlags::none;
-    Value sum = vector::ReductionOp::create(b, kindOf(combiner),
-                                            branch.getResult(n++), flags);
-    SmallVector<Value> place = placeOf(init, at);
-    IRMapping mapping;
-    BlockArgument out = op.getMatchingBlockArgument(&init);
-    for (Value operand : combiner->getOperands())
-      mapping.map(operand, sum);
-    mapping.map(out, memref::LoadOp::create(b, init.get(), place).getResult());
-    Operation *joined = b.clone(*combiner, mapping);
-    memref::StoreOp::create(b, joined->getResult(0), init.get(), place);
+    SmallVector<Value> ofRows;
+    for (size_t row = 0; row < rows.size(); ++row)
+      ofRows.push_back(sums[row * neutrals.size() + n]);
+    addUp(places, init, *combiners[k], ofRows);
+    ++n;
   }
+}
+
+/// The axis to take several rows of: the innermost that has several.
+std::optional<unsigned> RowVectorizer::findRows() {
+  constexpr int64_t kFour = 4; // lanes that joinRows shuffles
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  bool isLong =
+      ShapedType::isStatic(extents[last]) && extents[last] >= kLongRow;
+  bool reduces = llvm::any_of(combiners, [](Operation *op) { return op; });
+  if (isLong || lanes % kFour != 0 || !reduces)
+    return std::nullopt;
+  if (op.getBody()->getOperations().size() > kMaxOpsOfRows + 1)
+    return std::nullopt;
+  for (unsigned dim = last; dim-- > 0;) {
+    if (extents[dim] == 1)
+      continue;
+    bool areMany = ShapedType::isDynamic(extents[dim]) || extents[dim] >= kRows;
+    if (areMany && isParallelDim(op, dim))
+      return dim;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// The rows from `first` on: kRows, or what is left of the `count`.
+void RowVectorizer::makeSeveralRows(const Place &first, Value count,
+                                    Value columns) {
+  auto rowAt = [&](Value number) {
+    Place row = first;
+    row[*rowDim] = number;
+    return row;
+  };
+  Value next = b.createOrFold<arith::AddIOp>(first[*rowDim], index(kRows));
+  Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, next, count);
+  auto branch = scf::IfOp::create(b, TypeRange(), all, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Place> rows;
+  for (unsigned k = 0; k < kRows; ++k)
+    rows.push_back(
+        rowAt(b.createOrFold<arith::AddIOp>(first[*rowDim], index(k))));
+  makeRows(rows, columns);
+  b.setInsertionPointToStart(branch.elseBlock());
+  auto single = scf::ForOp::create(b, first[*rowDim], count, index(1));
+  b.setInsertionPointToStart(single.getBody());
+  makeRows(rowAt(single.getInductionVar()), columns);
 }
 
 void RowVectorizer::rewrite() {
   b.setInsertionPoint(op);
+  rowDim = findRows();
   SmallVector<Range> ranges =
       cast<linalg::LinalgOp>(*op).createLoopRanges(b, op.getLoc());
-  SmallVector<Value> at;
   auto extent = [&](unsigned k) {
     return getValueOrCreateConstantIndexOp(b, op.getLoc(), ranges[k].size);
   };
   Value columns = extent(last);
+  Place at;
   for (unsigned k = 0; k < last; ++k) {
-    auto rows = scf::ForOp::create(b, index(0), extent(k), index(1));
+    if (rowDim && k > *rowDim) {
+      at.push_back(index(0));
+      continue;
+    }
+    auto rows = scf::ForOp::create(b, index(0), extent(k),
+                                   index(k == rowDim ? kRows : 1));
     if (isParallelDim(op, k))
       markParallel(rows);
     at.push_back(rows.getInductionVar());
     b.setInsertionPointToStart(rows.getBody());
   }
-  makeRow(at, columns);
+  if (rowDim)
+    makeSeveralRows(at, extent(*rowDim), columns);
+  else
+    makeRows(at, columns);
   rewriter.eraseOp(op);
 }
 

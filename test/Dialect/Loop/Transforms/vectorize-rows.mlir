@@ -53,11 +53,65 @@ func.func @broadcast(%x: memref<?x?xf32>, %w: memref<?xf32>, %c: memref<?x1xf32>
 // CHECK: %[[B:.*]] = memref.load
 // CHECK: %[[V:.*]] = arith.addf {{.*}} fastmath<reassoc> : f32
 // CHECK: memref.store %[[V]]
-func.func @sum(%x: memref<?x?xf32>, %y: memref<?xf32>) {
-  linalg.generic {indexing_maps = [#id, #sum], iterator_types = ["parallel", "reduction"]} ins(%x : memref<?x?xf32>) outs(%y : memref<?xf32>) {
+func.func @sum(%x: memref<2x?xf32>, %y: memref<2xf32>) {
+  linalg.generic {indexing_maps = [#id, #sum], iterator_types = ["parallel", "reduction"]} ins(%x : memref<2x?xf32>) outs(%y : memref<2xf32>) {
   ^bb0(%p: f32, %o: f32):
     %t = arith.addf %p, %o fastmath<reassoc> : f32
     linalg.yield %t : f32
+  }
+  return
+}
+
+// Four rows at once: what they share is read once, and their vectors are summed
+// up together. Rows that are left over come one by one.
+// CHECK-LABEL: func @sum_of_products(
+// CHECK-SAME: %[[X:[^:]+]]: memref<?x?xf32>, %[[W:[^:]+]]: memref<?xf32>, %[[Y:[^:]+]]: memref<?xf32>
+// CHECK: scf.for %[[I:[^ ]+]] = %{{.*}} step %[[C4:[^ ]+]] {
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %[[C4]]
+// CHECK: %[[ALL:.*]] = arith.cmpi ule, %[[NEXT]], %[[ROWS:[^ ]+]]
+// CHECK: scf.if %[[ALL]] {
+// CHECK: %[[F:[^ ]+]]:4 = scf.for
+// CHECK-COUNT-2: vector.load %{{.*}} : memref<?x?xf32>, vector<16xf32>
+// CHECK: scf.yield
+// CHECK: %[[R:[^ ]+]]:4 = scf.if
+// CHECK: %[[AB1:.*]] = vector.shuffle %[[R]]#0, %[[R]]#1 [0, 16, 1, 17, 4, 20,
+// CHECK: %[[AB2:.*]] = vector.shuffle %[[R]]#0, %[[R]]#1 [2, 18, 3, 19, 6, 22,
+// CHECK: arith.addf %[[AB1]], %[[AB2]] fastmath<reassoc> : vector<16xf32>
+// CHECK: vector.shuffle %{{.*}} [0, 1, 16, 17, 4, 5,
+// CHECK: vector.shuffle %{{.*}} [2, 3, 18, 19, 6, 7,
+// CHECK: arith.addf {{.*}} : vector<16xf32>
+// CHECK: arith.addf {{.*}} : vector<8xf32>
+// CHECK: %[[S:.*]] = arith.addf {{.*}} : vector<4xf32>
+// CHECK: %[[B:.*]] = vector.load %[[Y]][%[[I]]] : memref<?xf32>, vector<4xf32>
+// CHECK: %[[V:.*]] = arith.addf %[[S]], %[[B]] fastmath<reassoc> : vector<4xf32>
+// CHECK: vector.store %[[V]], %[[Y]][%[[I]]]
+// CHECK: } else {
+// CHECK: scf.for %{{.*}} = %[[I]] to %[[ROWS]] step
+// CHECK: vector.reduction <add>
+func.func @sum_of_products(%x: memref<?x?xf32>, %w: memref<?xf32>, %y: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#id, #row, #sum], iterator_types = ["parallel", "reduction"]} ins(%x, %w : memref<?x?xf32>, memref<?xf32>) outs(%y : memref<?xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %s = arith.mulf %p, %q : f32
+    %t = arith.addf %s, %o fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// Sums of strided places are stored one by one; of f64, and the greatest.
+// CHECK-LABEL: func @greatest(
+// CHECK: vector.shuffle %[[A:[^ ]+]], %[[B:[^ ]+]] [0, 8, 2, 10, 4, 12, 6, 14]
+// CHECK: vector.shuffle %[[A]], %[[B]] [1, 9, 3, 11, 5, 13, 7, 15]
+// CHECK: arith.maximumf {{.*}} : vector<8xf64>
+// CHECK: %[[S:.*]] = arith.maximumf {{.*}} : vector<4xf64>
+// CHECK: %[[S0:.*]] = vector.extract %[[S]][0]
+// CHECK: arith.maximumf %[[S0]], %{{.*}} : f64
+// CHECK: memref.store
+func.func @greatest(%x: memref<8x?xf64>, %y: memref<8xf64, strided<[?]>>) {
+  linalg.generic {indexing_maps = [#id, #sum], iterator_types = ["parallel", "reduction"]} ins(%x : memref<8x?xf64>) outs(%y : memref<8xf64, strided<[?]>>) {
+  ^bb0(%p: f64, %o: f64):
+    %t = arith.maximumf %p, %o : f64
+    linalg.yield %t : f64
   }
   return
 }
