@@ -55,6 +55,8 @@ class Row:
     title: str
     iterations: int
     threads: int
+    bound: float = 0.0
+    beyond: str = ""
     compile: dict[str, float] = dataclasses.field(default_factory=dict)
     runs: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     missing: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -66,6 +68,8 @@ class Row:
             "title": self.title,
             "iterations": self.iterations,
             "threads": self.threads,
+            "bound": self.bound,
+            "beyond": self.beyond,
             "engines": {
                 engine: {
                     "compile": self.compile[engine],
@@ -112,7 +116,14 @@ class Bench:
     def measure(self, key: str, threads: int) -> Row:
         """Opens, checks and times one benchmark."""
         benchmark = suite.make(key)
-        row = Row(key, benchmark.name, benchmark.iterations, threads)
+        row = Row(
+            key,
+            benchmark.name,
+            benchmark.iterations,
+            threads,
+            bound=benchmark.bound,
+            beyond=benchmark.beyond,
+        )
         ready = self._open(row, benchmark)
         for _ in range(self.rounds):
             for engine, worker in list(ready.items()):

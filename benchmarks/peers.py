@@ -45,7 +45,7 @@ def open_loopc(key: str, benchmark: Benchmark, threads: int) -> Run:
     """The model, compiled in process."""
     import loopc
 
-    options = loopc.SessionOptions(intra_op_num_threads=threads)
+    options = loopc.SessionOptions(intra_op_num_threads=threads, fp_contract=benchmark.contract)
     session = loopc.InferenceSession(benchmark.model.SerializeToString(), sess_options=options)
     return lambda feeds: session.run(None, feeds)
 

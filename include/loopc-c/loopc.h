@@ -162,6 +162,13 @@ LOOPC_API int
 loopc_compile_options_set_ort_compat(loopc_compile_options *options,
                                      int enabled);
 
+/// Non-zero: a product and the sum that it goes into are rounded once, by an
+/// FMA where the CPU has one, as C++ compilers do. The default is 0: each is
+/// rounded, as by ONNX's operators one after the other (docs/Numerics.md).
+LOOPC_API int
+loopc_compile_options_set_fp_contract(loopc_compile_options *options,
+                                      int enabled);
+
 /// Non-zero: verify the IR after every pass. The default is 0 (the IR is
 /// verified where a stage begins).
 LOOPC_API int loopc_compile_options_set_verify(loopc_compile_options *options,

@@ -155,6 +155,12 @@ loopc_compile_options_set_ort_compat(loopc_compile_options *options,
   return setOption(options, true, [&] { options->ortCompat = enabled != 0; });
 }
 
+extern "C" int
+loopc_compile_options_set_fp_contract(loopc_compile_options *options,
+                                      int enabled) {
+  return setOption(options, true, [&] { options->fpContract = enabled != 0; });
+}
+
 extern "C" int loopc_compile_options_set_verify(loopc_compile_options *options,
                                                 int enabled) {
   return setOption(options, true, [&] { options->verify = enabled != 0; });

@@ -50,6 +50,7 @@ struct loopc_compile_options {
   int minKernelWork = -1; ///< -1: the default
   int optLevel = 3;
   bool ortCompat = false;
+  bool fpContract = false;
   bool verify = false;
   std::vector<std::pair<std::string, int64_t>> dims;
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;

@@ -117,6 +117,11 @@ struct Flags {
       cl::desc("A Loop with trip count and without condition stops where its "
                "body yields false, as in onnxruntime"),
       cl::cat(model)};
+  cl::opt<bool> fpContract{
+      "fp-contract",
+      cl::desc("Round a product and the sum that it goes into once, as C++ "
+               "compilers do (default: each once, as ONNX has it)"),
+      cl::cat(model)};
   cl::opt<std::string> externalData{
       "external-data", cl::value_desc("folder"),
       cl::desc("Where the model's external data is (default: beside it)"),
@@ -258,6 +263,7 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   if (flags.name.getNumOccurrences() && !isCIdentifier(flags.name))
     return refuse("--name: '" + flags.name + "' is not a C identifier");
   options.ortCompat = flags.ortCompat;
+  options.target.fpContract = flags.fpContract;
   options.externalDataFolder = flags.externalData;
   auto format = StringSwitch<std::optional<InputFormat>>(flags.format)
                     .Case("auto", InputFormat::Auto)

@@ -111,7 +111,9 @@ createDeviceMachine(const TargetOptions &options, Location loc) {
            << "'" << chip
            << "' is not a chip to compile for: sm_70 or a later one of LLVM's";
   llvm::TargetOptions llvmOptions;
-  llvmOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  llvmOptions.AllowFPOpFusion = options.fpContract
+                                    ? llvm::FPOpFusion::Fast
+                                    : llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, chip, getPtxFeature(number), llvmOptions, llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));

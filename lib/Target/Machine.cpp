@@ -207,7 +207,9 @@ FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
     return failure();
 
   llvm::TargetOptions llvmOptions;
-  llvmOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  llvmOptions.AllowFPOpFusion = options.fpContract
+                                    ? llvm::FPOpFusion::Fast
+                                    : llvm::FPOpFusion::Standard;
   llvmOptions.NoTrappingFPMath = true;
   llvmOptions.DisableIntegratedAS = keepsInlineAssembly;
   static constexpr llvm::CodeGenOptLevel kLevels[] = {

@@ -40,6 +40,7 @@ def compile(
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int | None]] | None = None,
     ort_compat: bool = False,
+    fp_contract: bool = False,
     base_directory: str | os.PathLike[str] | None = None,
     verify: bool = False,
 ) -> list[Diagnostic]:
@@ -61,6 +62,8 @@ def compile(
         dims: extents for symbolic dimensions, by name.
         shapes: shapes for inputs, by name; None leaves a dimension open.
         ort_compat: follow onnxruntime where it differs from the specification.
+        fp_contract: round a product and the sum that it goes into once, as C++
+            compilers do, not each as ONNX has it.
         base_directory: the folder of the external data of a model that is given
             as bytes or ModelProto.
         verify: verify the compiler's work after every pass.
@@ -87,6 +90,7 @@ def compile(
         "dims": extents_by_name(dims),
         "shapes": shapes_by_name(shapes),
         "ort_compat": int(bool(ort_compat)),
+        "fp_contract": int(bool(fp_contract)),
         "base_directory": folder("base_directory", base_directory),
         "verify": int(bool(verify)),
     }

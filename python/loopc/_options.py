@@ -99,6 +99,8 @@ class SessionOptions(_Configurable):
         opt_level: 0 to 3, as ``loopc -O``; None for the default.
         ort_compat: where onnxruntime differs from the ONNX specification, do
             what onnxruntime does.
+        fp_contract: round a product and the sum that it goes into once, as C++
+            compilers do, not each as ONNX has it.
         dims: extents for symbolic dimensions, by name.
         shapes: shapes for inputs, by name; None leaves a dimension open.
         timeout: seconds that a run may take; None for no limit.
@@ -121,6 +123,7 @@ class SessionOptions(_Configurable):
         "execution_mode",
         "execution_order",
         "features",
+        "fp_contract",
         "graph_optimization_level",
         "inter_op_num_threads",
         "intra_op_num_threads",
@@ -147,6 +150,7 @@ class SessionOptions(_Configurable):
         graph_optimization_level: GraphOptimizationLevel = GraphOptimizationLevel.ORT_ENABLE_ALL,
         opt_level: int | None = None,
         ort_compat: bool = False,
+        fp_contract: bool = False,
         dims: Mapping[str, int] | None = None,
         shapes: Mapping[str, Sequence[int | None]] | None = None,
         timeout: float | None = None,
@@ -162,6 +166,7 @@ class SessionOptions(_Configurable):
         self.graph_optimization_level = graph_optimization_level
         self.opt_level = opt_level
         self.ort_compat = ort_compat
+        self.fp_contract = fp_contract
         self.dims = extents_by_name(dims)
         self.shapes = shapes_by_name(shapes)
         self.timeout = timeout
@@ -230,6 +235,7 @@ class SessionOptions(_Configurable):
         return {
             "opt_level": level,
             "ort_compat": int(bool(self.ort_compat)),
+            "fp_contract": int(bool(self.fp_contract)),
             "dims": extents_by_name(self.dims),
             "shapes": shapes_by_name(self.shapes),
             "cpu": text("cpu", self.cpu),

@@ -63,6 +63,7 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
   static const std::unordered_map<std::string_view, SetInt> integers = {
       {"opt_level", loopc_compile_options_set_opt_level},
       {"ort_compat", loopc_compile_options_set_ort_compat},
+      {"fp_contract", loopc_compile_options_set_fp_contract},
       {"min_kernel_work", loopc_compile_options_set_min_kernel_work},
       {"verify", loopc_compile_options_set_verify}};
   for (auto [keyObject, value] : dict) {

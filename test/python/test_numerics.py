@@ -19,6 +19,7 @@ from typing import Any
 import loopc
 import ml_dtypes
 import numpy as np
+import onnx.parser
 import pytest
 from onnx import TensorProto, helper
 
@@ -196,3 +197,26 @@ def test_sums_are_the_same_every_time() -> None:
     x = np.random.default_rng(3).standard_normal(100_003).astype(np.float32)
     results = {session.run(None, {"x": x})[0].tobytes() for _ in range(20)}
     assert len(results) == 1
+
+
+def test_contraction_is_asked_for() -> None:
+    """x * y + z has two roundings; with fp_contract one, in a loop as outside of it."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        chain (int64 count, float[N] x, float[N] y, float[N] z) => (float[N] r) {
+          r = Loop <body = step (int64 i, bool go, float[N] a) => (bool go, float[N] b) {
+              p = Mul (a, y)
+              b = Add (p, z)
+            }> (count, "", x)
+        }"""
+    ).SerializeToString()
+    x = np.full(20, 1 + 2.0**-12, np.float32)
+    z = np.full(20, -1, np.float32)
+    feeds = {"count": np.int64(1), "x": x, "y": x, "z": z}
+    each = loopc.InferenceSession(model).run(None, feeds)[0]
+    np.testing.assert_array_equal(each, x * x + z)
+    options = loopc.SessionOptions(fp_contract=True)
+    once = loopc.InferenceSession(model, options).run(None, feeds)[0]
+    exact = (x.astype(np.float64) * x + z).astype(np.float32)
+    assert (exact != each).all()
+    np.testing.assert_array_equal(once, exact)

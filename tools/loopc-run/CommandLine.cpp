@@ -142,6 +142,11 @@ struct Flags {
       "ort-compat",
       cl::desc("Do what ONNX Runtime does where it differs from ONNX"),
       cl::cat(kCompiling)};
+  cl::opt<bool> fpContract{
+      "fp-contract",
+      cl::desc("Round a product and the sum that it goes into once, as C++ "
+               "compilers do"),
+      cl::cat(kCompiling)};
   cl::opt<bool> verify{"verify",
                        cl::desc("Verify the compiler's work after every pass"),
                        cl::cat(kCompiling)};
@@ -301,6 +306,7 @@ static bool readOptions(const Flags &flags, Options &options) {
   loopc_compile_options_set_cpu(compile, flags.cpu.c_str());
   loopc_compile_options_set_features(compile, flags.features.c_str());
   loopc_compile_options_set_ort_compat(compile, flags.ortCompat);
+  loopc_compile_options_set_fp_contract(compile, flags.fpContract);
   loopc_compile_options_set_verify(compile, flags.verify);
   return readDims(flags, options) && readBench(flags, options) &&
          readDevice(flags, options);

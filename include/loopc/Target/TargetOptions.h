@@ -32,6 +32,9 @@ struct TargetOptions {
   unsigned minKernelWork = 2048;
   /// 0 to 3, as in -O0 to -O3.
   unsigned optLevel = 3;
+  /// Round a product and the sum that it goes into once, by an FMA where the
+  /// target has one, as C++ compilers do. ONNX rounds each.
+  bool fpContract = false;
   /// NAME of the functions NAME_model and NAME_run, a C identifier; empty: made
   /// from the model's name.
   std::string name;
