@@ -188,3 +188,24 @@ def test_masks_of_elements(shape: tuple[int, ...]) -> None:
             }}""",
             {"count": _i64(trips), "a": _floats(*shape), "b": _floats(*shape)},
         )
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("side", ["then", "else"])
+def test_old_value_of_a_branch(sign: int, side: str) -> None:
+    """A branch hands on the state, which the next one must not be written over before."""
+    old, new = ("s", "t") if side == "then" else ("t", "s")
+    _check(
+        f"""branch (int64 n, float[A,B] x) => (float[P,Q] y, float[K,P,Q] us) {{
+          y, us = Loop <body = step (int64 i, bool go, float[q,r] s) => (bool go, float[A,B] t, float[A,B] u) {{
+              sum = ReduceSum <keepdims = 0> (s)
+              zero = Constant <value = float {{0.0}}> ()
+              positive = Greater (sum, zero)
+              t = Tanh (s)
+              u = If (positive) <
+                then_branch = yes () => (float[A,B] v) {{ v = Identity ({old}) }},
+                else_branch = no () => (float[A,B] w) {{ w = Identity ({new}) }}>
+            }}> (n, "", x)
+        }}""",
+        {"n": _i64(3), "x": _floats(5, 7) + np.float32(sign)},
+    )

@@ -52,18 +52,28 @@ static memref::DeallocOp deallocIn(Value buffer, Block *block) {
   return {};
 }
 
-/// Calls `visit` on every operation that uses memory of `buffer`, with the view
-/// of it that is used.
-static void forEachUser(Value buffer,
+/// Calls `visit` on every operation that uses memory of `buffer`, with the
+/// value that it uses: a view, or what loops and branches in `block` hand on.
+static void forEachUser(Value buffer, Block *block,
                         llvm::function_ref<void(Operation *, Value)> visit) {
   SmallVector<Value> open{buffer};
+  SmallPtrSet<Value, 8> seen{buffer};
+  auto follow = [&](ValueRange values) {
+    for (Value value : values)
+      if (isa<BaseMemRefType>(value.getType()) && seen.insert(value).second)
+        open.push_back(value);
+  };
   while (!open.empty()) {
-    Value view = open.pop_back_val();
-    for (Operation *user : view.getUsers()) {
-      visit(user, view);
-      for (Value result : user->getResults())
-        if (isa<BaseMemRefType>(result.getType()))
-          open.push_back(result);
+    Value value = open.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      visit(user, value);
+      bool handsOn =
+          user->hasTrait<OpTrait::IsTerminator>() && user->getBlock() != block;
+      Operation *into = handsOn ? user->getParentOp() : user;
+      follow(into->getResults());
+      for (Region &region : into->getRegions())
+        for (Block &inner : region)
+          follow(inner.getArguments());
     }
   }
 }
@@ -106,10 +116,10 @@ static bool canReplace(memref::AllocOp alloc, Value dying,
     if (here != user || withoutCasts(view) != (isLast ? dying : alloc))
       indirect.insert(here);
   };
-  forEachUser(dying, [&](Operation *user, Value view) {
+  forEachUser(dying, block, [&](Operation *user, Value view) {
     visit(user, view, last, /*isLast=*/true);
   });
-  forEachUser(alloc, [&](Operation *user, Value view) {
+  forEachUser(alloc, block, [&](Operation *user, Value view) {
     visit(user, view, first, /*isLast=*/false);
   });
   if (!inside || !first)

@@ -151,6 +151,33 @@ func.func @over(%n: i64) -> memref<4xf32> {
   return %r : memref<4xf32>
 }
 
+// Not where a branch hands on the old value, which is read later.
+// CHECK-LABEL: func @handed_on(
+// CHECK: loop.loop {{.*}} carried(%[[X:[^ ]+]] = %{{[^ ]+}} : memref<4xf32>, %[[S:[^ ]+]] =
+// CHECK: linalg.generic {{.*}} ins(%[[X]] : memref<4xf32>) outs(%[[S]] : memref<4xf32>)
+// CHECK: loop.yield {{.*}} carried(%[[S]], %[[X]] :
+func.func @handed_on(%n: i64, %p: i1, %z: memref<4xf32>, %w: memref<4xf32>) -> memref<4xf32> {
+  %a = memref.alloc() : memref<4xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<4xf32>) {
+    %v = scf.if %p -> memref<4xf32> {
+      scf.yield %x : memref<4xf32>
+    } else {
+      scf.yield %z : memref<4xf32>
+    }
+    %t = memref.alloc() : memref<4xf32>
+    linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%x : memref<4xf32>) outs(%t : memref<4xf32>) {
+    ^bb0(%u: f32, %o: f32):
+      %y = arith.mulf %u, %u : f32
+      linalg.yield %y : f32
+    }
+    memref.copy %v, %w : memref<4xf32> to memref<4xf32>
+    memref.dealloc %x : memref<4xf32>
+    loop.yield while(%c : i1) carried(%t : memref<4xf32>)
+  }
+  return %r : memref<4xf32>
+}
+
 // Not where another element is read.
 // CHECK-LABEL: func @turned(
 // CHECK: linalg.generic {{.*}} ins(%[[X:[^ ]+]] : memref<4x4xf32>) outs(%[[Y:[^ ]+]] : memref<4x4xf32>)
