@@ -92,13 +92,15 @@ def _update(
             init = types.get(node.input[operand], TypeProto())
             if not init.HasField("tensor_type"):
                 continue
+            # None among them: not even the rank.
+            is_known = (key, port) in carried
             known = carried.get((key, port))
-            dims = _dims(init) if known is None else known
-            if known is not None:
+            dims = known if is_known else _dims(init)
+            if is_known:
                 for other in (_dims(init), _dims(yields[yielded].type)):
                     if other is not None or final:
                         dims = _meet(dims, other)
-            if dims == known:
+            if is_known and dims == known:
                 continue
             changed = True
             carried[key, port] = dims

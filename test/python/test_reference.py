@@ -533,3 +533,28 @@ def _assert_case(got: Any, want: Any, name: str) -> None:
             np.testing.assert_allclose(
                 got.astype(np.float64), want.astype(np.float64), 1e-3, 1e-7, err_msg=name
             )
+
+
+def test_zero_trips_beside_a_sequence() -> None:
+    """Carried ranks that stay unknown: the search for types of collected values ends."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        zero (float[A,B] x) => (float[K] ys, float[P,Q] z) {
+          none = Constant <value = int64 {0}> ()
+          y, ys = Loop <body = grow (int64 i, bool go, float[q,r] s)
+                => (bool go, float[q,t] u, float v) {
+              u = Concat <axis = 1> (s, s)
+              v = ReduceSum <keepdims = 0> (x)
+            }> (none, "", x)
+          e = SequenceEmpty <dtype = 1> ()
+          q, z = Loop <body = insert (int64 i, bool go, seq(float[]) l, float[A,B] s)
+                => (bool go, seq(float[]) m, float[A,B] t) {
+              m = SequenceInsert (l, s)
+              t = Identity (s)
+            }> (none, "", e, x)
+        }"""
+    )
+    x = np.ones((2, 3), np.float32)
+    ys, z = reference.run(model, {"x": x})
+    assert np.shape(ys) == (0,)
+    np.testing.assert_array_equal(z, x)
