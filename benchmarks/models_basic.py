@@ -136,7 +136,7 @@ def collect(trips: int = 100_000, contract: bool = False) -> Benchmark:
         beyond=""
         if contract
         else "each iteration waits for a product and a sum that ONNX rounds one after the other; "
-        "the C++ compiler made one instruction of them, as --fp-contract does",
+        "the C++ compiler made one instruction of them, as --contract does",
     )
 
 

@@ -12,9 +12,9 @@
 # because of it. Substitutions beside lit's own:
 #
 #   %python         the Python of .venv
-#   %cc, %cxx       the compilers of the build
+#   %cc, %cxx       the compilers of the build;  %cmake  its CMake
 #   %loopc_source   the repository;  %loopc_include  its include/
-#   %loopc_lib      the folder with libloopc_rt.a
+#   %loopc_lib      the folder with libloopc_rt.a;  %loopc_build  the build tree
 #   %cc_aarch64     C cross compiler;  %run_aarch64  runs what it made
 #
 # Features: host-x86_64, host-aarch64; one `<name>-registered` for each of
@@ -88,9 +88,11 @@ if config.loopc_asan:
 
 config.substitutions += [
     ("%python", config.python),
+    ("%cmake", config.cmake),
     ("%cc", config.c_compiler),
     ("%cxx", config.cxx_compiler),
     ("%loopc_source", config.loopc_source_dir),
     ("%loopc_include", os.path.join(config.loopc_source_dir, "include")),
+    ("%loopc_build", config.loopc_binary_dir),
     ("%loopc_lib", os.path.join(config.loopc_binary_dir, "lib")),
 ]

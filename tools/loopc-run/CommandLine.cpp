@@ -143,9 +143,9 @@ struct Flags {
       cl::desc("Do what ONNX Runtime does where it differs from ONNX"),
       cl::cat(kCompiling)};
   cl::opt<bool> fpContract{
-      "fp-contract",
+      "contract",
       cl::desc("Round a product and the sum that it goes into once, as C++ "
-               "compilers do"),
+               "compilers do (default: each once, as ONNX has it)"),
       cl::cat(kCompiling)};
   cl::opt<bool> verify{"verify",
                        cl::desc("Verify the compiler's work after every pass"),

@@ -1,0 +1,11 @@
+"""Imports the package that was installed below a prefix, and says what it found."""
+
+import pathlib
+import sys
+
+(site,) = pathlib.Path(sys.argv[1]).glob("lib/python*/site-packages")
+sys.path.insert(0, str(site))
+
+import loopc  # noqa: E402
+
+print(loopc.__version__, pathlib.Path(loopc.__file__).parent)
