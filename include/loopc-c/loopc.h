@@ -145,6 +145,21 @@ LOOPC_API int
 loopc_compile_options_set_min_kernel_work(loopc_compile_options *options,
                                           int work);
 
+/// Non-zero, for a chip: large products of float32 matrices may round what they
+/// multiply to tf32, 10 bits behind the point, for tensor cores. The default is
+/// 0.
+LOOPC_API int
+loopc_compile_options_set_allow_tf32(loopc_compile_options *options,
+                                     int enabled);
+
+/// For a chip: what becomes of loops that need nothing of the host: "kernel",
+/// one kernel each; "graph", CUDA graphs of kernels, which take a driver of
+/// CUDA 12.4; "host", the host drives them; "auto" or "", the default: a kernel
+/// or a graph.
+LOOPC_API int
+loopc_compile_options_set_device_loops(loopc_compile_options *options,
+                                       const char *form);
+
 /// The model's name, a C identifier, the prefix of what its object defines.
 /// The default, "", is made from the file's name ("model" for bytes).
 LOOPC_API int loopc_compile_options_set_name(loopc_compile_options *options,

@@ -37,6 +37,9 @@ extern "C" {
 /// Values that a failed check can name; see loopc_rt_fail().
 #define LOOPC_CUDA_MAX_VALUES 32
 
+/// Flag of a program: its code takes a driver with conditional nodes of graphs.
+#define LOOPC_CUDA_HAS_GRAPHS 1
+
 /// Device code of a model: a variable of the model's object. All but `state`
 /// is constant.
 typedef struct {
@@ -50,9 +53,12 @@ typedef struct {
   uint64_t cubin_bytes;
   const char *chip; ///< "sm_90": what the PTX asks for at least
   uint32_t num_messages;
-  uint32_t reserved;
+  uint32_t flags; ///< LOOPC_CUDA_HAS_GRAPHS
   /// What failed checks say, a format of loopc_rt_fail() each.
   const char *const *messages;
+  /// For messages: the nodes that kernels come from, "main/#3 Loop (opset 21)"
+  /// or "" each; null where none is known.
+  const char *const *nodes;
   void *state; ///< of the runtime; null to begin with
 } loopc_cuda_program;
 
@@ -109,6 +115,37 @@ void *loopc_rt_cuda_input(loopc_run *run, loopc_cuda_program *program,
 int32_t loopc_rt_cuda_launch(loopc_run *run, loopc_cuda_program *program,
                              int32_t kernel, int64_t blocks, int32_t threads,
                              int32_t flags, void **arguments);
+
+/// A node of a graph: a kernel, or a condition with a body of nodes.
+typedef struct {
+  int32_t body;    ///< the condition in whose body it is; -1: in none
+  int32_t handle;  ///< the condition that it is; -1: a kernel
+  int32_t kernel;  ///< number in the program; of a condition: 1 for a loop
+  int32_t threads; ///< of a block of the kernel
+} loopc_cuda_node;
+
+/// A loop as a graph: constant, with its nodes right behind it. Nodes of one
+/// body follow one another in this order; a condition comes in front of what is
+/// in its body. A body is executed where its condition holds when the work in
+/// front of it is done, that of a loop for as long as it does.
+///
+/// Kernels have two arguments: the run's control, and the graph's state in
+/// device memory, 8-byte words: the handles of the conditions, which
+/// cudaGraphSetConditional() takes, the arguments, and what kernels leave for
+/// one another.
+typedef struct {
+  uint32_t num_nodes;
+  uint32_t num_handles; ///< conditions: their numbers are below
+  uint32_t num_arguments;
+  uint32_t num_words; ///< of the state
+} loopc_cuda_graph;
+
+/// Begins `graph`, with `num_arguments` words at `arguments`, and about
+/// `blocks[k]` blocks for the kernel that is node k. Its nodes are made by the
+/// first call on a device, and again where the blocks are very different ones.
+int32_t loopc_rt_cuda_graph(loopc_run *run, loopc_cuda_program *program,
+                            const loopc_cuda_graph *graph,
+                            const int64_t *blocks, const int64_t *arguments);
 
 /// Returns when all that was begun is done: then the host reads and writes
 /// shared memory. Fails where a kernel failed, a check in one did not hold, or

@@ -12,6 +12,8 @@
 
 #include "Impl.h"
 
+#include "loopc/Support/DeviceLoops.h"
+
 #include <cstring>
 #include <exception>
 #include <new>
@@ -123,6 +125,20 @@ extern "C" int
 loopc_compile_options_set_min_kernel_work(loopc_compile_options *options,
                                           int work) {
   return setOption(options, work >= 0, [&] { options->minKernelWork = work; });
+}
+
+extern "C" int
+loopc_compile_options_set_allow_tf32(loopc_compile_options *options,
+                                     int enabled) {
+  return setOption(options, true, [&] { options->allowTf32 = enabled != 0; });
+}
+
+extern "C" int
+loopc_compile_options_set_device_loops(loopc_compile_options *options,
+                                       const char *form) {
+  if (form && *form && !loopc::parseDeviceLoops(form))
+    return LOOPC_COMPILE_ERROR_ARGUMENT;
+  return setText(options, &loopc_compile_options::deviceLoops, form);
 }
 
 /// Letters and digits as C has them, whatever the locale.

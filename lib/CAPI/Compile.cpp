@@ -45,6 +45,9 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
   options.target.chip = given.chip;
   if (given.minKernelWork >= 0)
     options.target.minKernelWork = static_cast<unsigned>(given.minKernelWork);
+  if (auto form = parseDeviceLoops(given.deviceLoops))
+    options.target.deviceLoops = *form;
+  options.target.allowTf32 = given.allowTf32;
   options.target.optLevel = static_cast<unsigned>(given.optLevel);
   options.target.name = given.name;
   options.ortCompat = given.ortCompat;

@@ -45,9 +45,11 @@ struct loopc_compile_options {
   std::string cpu;
   std::string features;
   std::string chip;
+  std::string deviceLoops;
   std::string name;
   std::string baseDirectory;
   int minKernelWork = -1; ///< -1: the default
+  bool allowTf32 = false;
   int optLevel = 3;
   bool ortCompat = false;
   bool fpContract = false;

@@ -80,6 +80,21 @@ struct Flags {
       cl::desc("With --chip: nests of up to <n> operations stay on the CPU "
                "where no kernel works on what they work on (default: 2048)"),
       cl::cat(target)};
+  cl::opt<DeviceLoops> deviceLoops{
+      "device-loops", cl::init(DeviceLoops::Auto),
+      cl::desc("With --chip: what loops become that need nothing of the host"),
+      cl::values(clEnumValN(DeviceLoops::Auto, "auto",
+                            "A kernel or a graph, whichever seems faster"),
+                 clEnumValN(DeviceLoops::Kernel, "kernel", "One kernel"),
+                 clEnumValN(DeviceLoops::Graph, "graph",
+                            "A CUDA graph of kernels (driver of CUDA 12.4)"),
+                 clEnumValN(DeviceLoops::Host, "host", "The host drives them")),
+      cl::cat(target)};
+  cl::opt<bool> allowTf32{
+      "allow-tf32",
+      cl::desc("With --chip: large products of f32 may round what they "
+               "multiply to tf32, for tensor cores"),
+      cl::cat(target)};
   cl::opt<std::string> cpu{
       "cpu", cl::value_desc("name"),
       cl::desc("CPU to compile for, by LLVM's name, x86-64-v3, generic, or "
@@ -118,7 +133,7 @@ struct Flags {
                "body yields false, as in onnxruntime"),
       cl::cat(model)};
   cl::opt<bool> fpContract{
-      "fp-contract",
+      "contract",
       cl::desc("Round a product and the sum that it goes into once, as C++ "
                "compilers do (default: each once, as ONNX has it)"),
       cl::cat(model)};
@@ -248,6 +263,8 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   options.target.optLevel = level[0] - '0';
   options.target.chip = flags.chip;
   options.target.minKernelWork = flags.minKernelWork;
+  options.target.allowTf32 = flags.allowTf32;
+  options.target.deviceLoops = flags.deviceLoops;
   if (isGPUTriple(flags.triple)) {
     if (options.target.chip.empty())
       options.target.chip = kDefaultChip.str();

@@ -146,6 +146,8 @@ LogicalResult Compiler::lower(Output output) {
     pipeline.vectors = getVectorUnit(options.target);
     pipeline.chip = options.target.chip;
     pipeline.minKernelWork = options.target.minKernelWork;
+    pipeline.allowTf32 = options.target.allowTf32;
+    pipeline.deviceLoops = options.target.deviceLoops;
     pipeline.hasLibdevice = hasLibdevice();
     buildPipeline(passes, pipeline, stage);
     if (options.configurePasses && failed(options.configurePasses(passes)))

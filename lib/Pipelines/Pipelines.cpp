@@ -44,7 +44,9 @@ static void addToLinalg(OpPassManager &manager,
                         const PipelineOptions &options) {
   auto &functions = manager.nest<func::FuncOp>();
   functions.addPass(createONNXSwitchOnRank());
-  functions.addPass(createConvertONNXToLinalg());
+  ConvertONNXToLinalgOptions convert;
+  convert.channelsLast = options.optLevel > 0 && options.chip.empty();
+  functions.addPass(createConvertONNXToLinalg(convert));
   functions.addPass(createLoopLowerScan());
   functions.addPass(createLoopLowerUnranked());
   functions.addPass(createConvertElementwiseToLinalgPass());
@@ -56,6 +58,8 @@ static void addToLinalg(OpPassManager &manager,
   functions.addPass(createLoopHoistDims());
   addCleanup(functions);
   if (options.optLevel > 0) {
+    if (options.chip.empty())
+      functions.addPass(createLoopChooseLayouts());
     functions.addPass(createLoopFoldConstants());
     functions.addPass(createLoopInvariantCodeMotionPass());
     functions.addPass(createLoopHoistDims());
@@ -111,6 +115,7 @@ static void addToMemRef(OpPassManager &manager) {
       bufferization::LayoutMapOption::IdentityLayoutMap;
   bufferize.allowReturnAllocsFromLoops = true;
   manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  manager.addPass(createLoopSettleViews());
   addCleanup(manager);
   auto &functions = manager.nest<func::FuncOp>();
   functions.addPass(createLoopLowerCollected());
@@ -157,6 +162,8 @@ static void addKernels(OpPassManager &manager, const PipelineOptions &options) {
   OutlineKernelsOptions kernels;
   kernels.chip = options.chip;
   kernels.minWork = options.minKernelWork;
+  kernels.allowTf32 = options.allowTf32;
+  kernels.loops = options.deviceLoops;
   kernels.hasLibdevice = options.hasLibdevice;
   manager.addPass(createOutlineKernels(kernels));
 }
@@ -170,6 +177,11 @@ static void addKernelsToLLVM(OpPassManager &manager) {
 }
 
 static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
+  if (options.chip.empty()) {
+    ExpandViewsOptions views;
+    views.onlyCollapsed = true;
+    manager.addPass(createExpandViews(views));
+  }
   manager.addPass(memref::createFoldMemRefAliasOpsPass());
   manager.addPass(createMakeEntryPoint());
   manager.addPass(createExternalizeWeights());

@@ -99,6 +99,18 @@ std::string loopc::getLocationText(Location loc) {
   return file + name;
 }
 
+std::string loopc::locationPath(Location loc) {
+  std::string path;
+  loc->walk([&](Location inner) {
+    auto name = dyn_cast<NameLoc>(inner);
+    if (!name)
+      return WalkResult::advance();
+    path = name.getName().str();
+    return WalkResult::interrupt();
+  });
+  return path;
+}
+
 static CollectedDiagnostic collect(Diagnostic &diag) {
   CollectedDiagnostic result;
   result.severity = diag.getSeverity();

@@ -13,6 +13,7 @@
 #include "loopc/Target/CodeGen.h"
 #include "loopc/Target/Cuda.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -111,9 +112,8 @@ createDeviceMachine(const TargetOptions &options, Location loc) {
            << "'" << chip
            << "' is not a chip to compile for: sm_70 or a later one of LLVM's";
   llvm::TargetOptions llvmOptions;
-  llvmOptions.AllowFPOpFusion = options.fpContract
-                                    ? llvm::FPOpFusion::Fast
-                                    : llvm::FPOpFusion::Standard;
+  llvmOptions.AllowFPOpFusion =
+      options.fpContract ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, chip, getPtxFeature(number), llvmOptions, llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
@@ -186,11 +186,15 @@ static LogicalResult linkLibdevice(llvm::Module &module, Location loc) {
   return success();
 }
 
+/// The function that sets a condition of a graph, which the driver and ptxas
+/// have.
+static constexpr StringLiteral kSetCondition = "cudaGraphSetConditional";
+
 /// Nothing is left that no kernel has.
 static LogicalResult checkCalls(const llvm::Module &module, Location loc) {
   for (const llvm::Function &function : module)
     if (function.isDeclaration() && !function.isIntrinsic() &&
-        !function.use_empty())
+        !function.use_empty() && function.getName() != kSetCondition)
       return emitError(loc, Diag::CodeGeneration)
              << "a kernel calls '" << function.getName()
              << "', which the GPU does not have";
@@ -255,6 +259,12 @@ FailureOr<DeviceCode> loopc::compileKernels(gpu::GPUModuleOp kernels,
   auto machine = createDeviceMachine(options, loc);
   if (failed(machine))
     return failure();
+  // Accesses are as wide as their alignment allows, which the layout tells.
+  kernels->setAttr(
+      LLVM::LLVMDialect::getDataLayoutAttrName(),
+      StringAttr::get(
+          kernels.getContext(),
+          (*machine)->createDataLayout().getStringRepresentation()));
   LLVMModule translated = LLVMModule::create();
   translated.module =
       translateModuleToLLVMIR(kernels, *translated.context, "kernels");
@@ -267,6 +277,10 @@ FailureOr<DeviceCode> loopc::compileKernels(gpu::GPUModuleOp kernels,
   for (llvm::Function &function : module)
     if (function.getCallingConv() == llvm::CallingConv::PTX_Kernel)
       code.kernels.push_back(function.getName().str());
+  for (const std::string &name : code.kernels) {
+    auto kernel = kernels.lookupSymbol<LLVM::LLVMFuncOp>(name);
+    code.nodes.push_back(kernel ? locationPath(kernel.getLoc()) : "");
+  }
   if (failed(linkLibdevice(module, loc)))
     return failure();
   std::string problem;
@@ -276,6 +290,8 @@ FailureOr<DeviceCode> loopc::compileKernels(gpu::GPUModuleOp kernels,
   optimizeModule(module, **machine, options.optLevel);
   if (failed(checkCalls(module, loc)))
     return failure();
+  const llvm::Function *sets = module.getFunction(kSetCondition);
+  code.hasGraphs = sets && !sets->use_empty();
   SmallString<0> text;
   llvm::raw_svector_ostream os(text);
   emitCode(module, **machine, llvm::CodeGenFileType::AssemblyFile, os);
@@ -343,15 +359,16 @@ void loopc::addProgram(llvm::Module &module, const DeviceCode &code,
       number(code.cubin.size()),
       addBytes(chip, "chip", /*isText=*/true),
       word(code.messages.size()),
-      word(0),
+      word(code.hasGraphs ? LOOPC_CUDA_HAS_GRAPHS : 0),
       addTable(code.messages, "message"),
+      addTable(code.nodes, "node"),
       null};
   SmallVector<llvm::Type *> types;
   for (llvm::Constant *field : fields)
     types.push_back(field->getType());
   auto *value = llvm::ConstantStruct::get(
       llvm::StructType::get(module.getContext(), types), fields);
-  static_assert(sizeof(loopc_cuda_program) == 80);
+  static_assert(sizeof(loopc_cuda_program) == 88);
   auto *defined =
       new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/false,
                                llvm::GlobalValue::InternalLinkage, value, "");

@@ -26,10 +26,14 @@ inline constexpr llvm::StringLiteral kProgramName = "loopc_cuda_program";
 /// Device code of a model.
 struct DeviceCode {
   std::vector<std::string> kernels;
+  /// For messages: the node that each comes from, or "".
+  std::vector<std::string> nodes;
   std::string ptx;
   /// Machine code for one chip; empty where no ptxas was found.
   std::string cubin;
   std::vector<std::string> messages;
+  /// Some of the kernels set conditions of graphs.
+  bool hasGraphs = false;
 };
 
 /// The module of kernels in `module`; null where there is none.

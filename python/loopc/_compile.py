@@ -35,6 +35,7 @@ def compile(
     cpu: str | None = None,
     features: str | None = None,
     chip: str | None = None,
+    allow_tf32: bool = False,
     opt_level: int | None = None,
     name: str | None = None,
     dims: Mapping[str, int] | None = None,
@@ -57,6 +58,8 @@ def compile(
         features: CPU features beside the CPU's own ("+avx2,-fma").
         chip: the GPU that runs loops and tensors, this one or later ones ("sm_90");
             None for none.
+        allow_tf32: for a GPU: whether large products of float32 may round what they
+            multiply to tf32, 10 bits behind the point, for tensor cores.
         opt_level: 0 to 3; None for the default.
         name: the model's name, a C identifier; None to derive it.
         dims: extents for symbolic dimensions, by name.
@@ -85,6 +88,7 @@ def compile(
         "cpu": text("cpu", cpu),
         "features": text("features", features),
         "chip": text("chip", chip),
+        "allow_tf32": int(bool(allow_tf32)),
         "opt_level": compile_level(opt_level),
         "name": text("name", name),
         "dims": extents_by_name(dims),

@@ -33,8 +33,9 @@ _IGNORED_OPTIONS = {
     "tunable_op_enable",
     "tunable_op_tuning_enable",
     "use_ep_level_unified_stream",
-    "use_tf32",
 }
+
+_HEEDED_OPTIONS = {"device_id", "use_tf32", "user_compute_stream"}
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,13 @@ class Place:
     Attributes:
         device: number of the CUDA device; None for the CPU.
         stream: a CUstream that runs work on; 0 for loopc's own.
+        allow_tf32: whether tensor cores may round what products of float32 multiply.
         options: what the provider's options said, as onnxruntime returns them.
     """
 
     device: int | None = None
     stream: int = 0
+    allow_tf32: bool = False
     options: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -102,7 +105,7 @@ def _whole(name: str, value: Any) -> int:
 
 def _cuda_place(options: Mapping[str, Any]) -> Place:
     """The place that options of onnxruntime's CUDA provider describe."""
-    unknown = options.keys() - _IGNORED_OPTIONS - {"device_id", "user_compute_stream"}
+    unknown = options.keys() - _IGNORED_OPTIONS - _HEEDED_OPTIONS
     if unknown:
         names = ", ".join(sorted(map(repr, unknown)))
         raise InvalidArgument(f"provider_options: {CUDA} has no option {names}")
@@ -110,9 +113,10 @@ def _cuda_place(options: Mapping[str, Any]) -> Place:
     if device > 9999:
         raise InvalidArgument(f"provider_options: device_id: there is no device {device}")
     stream = _whole("user_compute_stream", options.get("user_compute_stream", 0))
+    allow_tf32 = _whole("use_tf32", options.get("use_tf32", 0)) != 0
     texts = {str(name): str(value) for name, value in options.items()}
     texts.setdefault("device_id", "0")
-    return Place(device, stream, tuple(sorted(texts.items())))
+    return Place(device, stream, allow_tf32, tuple(sorted(texts.items())))
 
 
 def _provider(provider: Any) -> tuple[str, Mapping[str, Any]]:

@@ -189,6 +189,8 @@ class InferenceSession:
         device: str | None = None,
         chip: str | None = None,
         min_kernel_work: int | None = None,
+        allow_tf32: bool = False,
+        device_loops: str | None = None,
         device_outputs: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -202,12 +204,19 @@ class InferenceSession:
                 "CPUExecutionProvider" ("cpu"); the default is the CPU. Names that
                 are not available are warned about, and an error where no other is
                 given.
-            provider_options: a dict for each provider. That of CUDA has `device_id`
-                and `user_compute_stream`; onnxruntime's others make no difference.
+            provider_options: a dict for each provider. That of CUDA has `device_id`,
+                `user_compute_stream` and `use_tf32` (the default is not to);
+                onnxruntime's others make no difference.
             device: instead of providers "cpu", "cuda" or "cuda:N".
             chip: the GPU to compile for, "sm_90"; None for that of the device.
             min_kernel_work: for a GPU: nests of up to so many operations stay on
                 the CPU where no kernel works on what they work on; None for 2048.
+            device_loops: for a GPU: what becomes of loops that need nothing of the
+                CPU: "kernel", one kernel each; "graph", CUDA graphs of kernels,
+                which take a driver of CUDA 12.4; "host": the CPU drives them;
+                "auto" or None: a kernel or a graph.
+            allow_tf32: for a GPU: whether large products of float32 may round what
+                they multiply to tf32, 10 bits behind the point, for tensor cores.
             device_outputs: whether tensors that a run returns stay on the GPU, as
                 `DeviceTensor`; `RunOptions.device_outputs` changes it for a run.
             kwargs: onnxruntime's `enable_fallback` and `disabled_optimizers`, which
@@ -233,6 +242,8 @@ class InferenceSession:
         compile_options = options._compile_options()
         compile_options["chip"] = _chip(place, text("chip", chip))
         compile_options["min_kernel_work"] = min_kernel_work
+        compile_options["allow_tf32"] = int(bool(allow_tf32) or place.allow_tf32)
+        compile_options["device_loops"] = text("device_loops", device_loops)
         self._place = place
         self._device_outputs = bool(device_outputs)
         network = network_of(path_or_bytes)

@@ -62,6 +62,7 @@ class _Options:
     ort_compat: bool
     max_trips: int | None
     model: ModelProto
+    unknown_extent: int
     # Filled on the first loop that makes no trip: key of the node ->
     # (element type, dimensions) of one iteration's collected values.
     collected: dict[str, list[tuple[int, Dims]]] = dataclasses.field(default_factory=dict)
@@ -77,6 +78,7 @@ def run(
     *,
     ort_compat: bool = False,
     max_trips: int | None = None,
+    unknown_extent: int = 0,
 ) -> list[Value]:
     """Evaluates a model.
 
@@ -87,6 +89,9 @@ def run(
         ort_compat: let a Loop without a condition input stop when its body
             yields false, as ONNX Runtime does.
         max_trips: raise when one loop makes more trips than this.
+        unknown_extent: of what a loop without a trip has collected, each extent
+            that the types do not tell. The rule is 0; a model whose outputs
+            depend on it computes with what nobody knows.
 
     Raises:
         ModelError: the model breaks a rule that needs no run to see.
@@ -102,7 +107,7 @@ def run(
             raise ReferenceError_(f"unknown output '{name}'")
     given = {n: np.asarray(v) if isinstance(v, np.generic) else v for n, v in feeds.items()}
     _check_feeds(proto.graph, given)
-    token = _options.set(_Options(ort_compat, max_trips, proto))
+    token = _options.set(_Options(ort_compat, max_trips, proto, unknown_extent))
     try:
         with np.errstate(all="ignore"):
             values = _evaluator(proto).run(wanted, given)
@@ -285,9 +290,10 @@ def _empty(node: NodeProto, index: int, axis: int = 0) -> np.ndarray:
     if not options.collected:
         options.collected.update(collected_types(options.model))
     elem_type, dims = options.collected[key_of(node)][index]
-    shape = [0 if d is None else d for d in dims or []]
+    unknown = options.unknown_extent
+    shape = [unknown if d is None else d for d in dims or []]
     if dims is None:  # An unknown rank gives [0].
-        return np.empty([0], dtype_of(elem_type))
+        return np.empty([0, unknown] if unknown else [0], dtype_of(elem_type))
     shape.insert(axis % (len(shape) + 1), 0)
     return np.empty(shape, dtype_of(elem_type))
 

@@ -58,6 +58,7 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       {"cpu", loopc_compile_options_set_cpu},
       {"features", loopc_compile_options_set_features},
       {"chip", loopc_compile_options_set_chip},
+      {"device_loops", loopc_compile_options_set_device_loops},
       {"name", loopc_compile_options_set_name},
       {"base_directory", loopc_compile_options_set_base_directory}};
   static const std::unordered_map<std::string_view, SetInt> integers = {
@@ -65,6 +66,7 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       {"ort_compat", loopc_compile_options_set_ort_compat},
       {"fp_contract", loopc_compile_options_set_fp_contract},
       {"min_kernel_work", loopc_compile_options_set_min_kernel_work},
+      {"allow_tf32", loopc_compile_options_set_allow_tf32},
       {"verify", loopc_compile_options_set_verify}};
   for (auto [keyObject, value] : dict) {
     if (value.is_none())

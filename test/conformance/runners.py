@@ -63,15 +63,22 @@ def _loopc(model: ModelProto | str) -> Runner:
     return lambda feeds: session.run(None, feeds)
 
 
-def _loopc_cuda(model: ModelProto | str) -> Runner:
+def _loopc_cuda(model: ModelProto | str, loops: str = "auto") -> Runner:
     """loopc with every nest that can be one as a kernel, however small, on the first GPU."""
     import loopc
 
     try:
-        session = loopc.InferenceSession(model, device="cuda:0", min_kernel_work=0)
+        session = loopc.InferenceSession(
+            model, device="cuda:0", min_kernel_work=0, device_loops=loops
+        )
     except loopc.CompileError as error:
         raise CompileFailedError(str(error), error.code) from error
     return lambda feeds: session.run(None, feeds)
+
+
+def _loopc_cuda_graph(model: ModelProto | str) -> Runner:
+    """The same with every loop that can be one as a graph."""
+    return _loopc_cuda(model, loops="graph")
 
 
 def _loopc_aot(model: ModelProto | str) -> Runner:
@@ -176,6 +183,7 @@ ENGINES: dict[str, Callable[[ModelProto | str], Runner]] = {
     "loopc": _loopc,
     "loopc-aot": _loopc_aot,
     "loopc-cuda": _loopc_cuda,
+    "loopc-cuda-graph": _loopc_cuda_graph,
     "onnxruntime": _onnxruntime,
     "reference": _reference,
     "openvino": _openvino,

@@ -49,12 +49,12 @@ def loopc_outcome(model: LoopModel, run: Run, *, reuse: bool = False) -> Outcome
     """By loopc in another process; `reuse` keeps the model's session for the next run."""
     key = model.name if reuse else None
     request = (key, model.model.SerializeToString(), run.feeds, model.timeout, model.compile_error)
-    return _worker(_run_loopc).ask(request)
+    return worker(_run_loopc).ask(request)
 
 
 def ort_outcome(model: LoopModel, run: Run) -> Outcome:
     """By onnxruntime in another process, which some models kill."""
-    return _worker(_run_ort).ask((model.model.SerializeToString(), run.feeds))
+    return worker(run_ort).ask((model.model.SerializeToString(), run.feeds))
 
 
 def openvino_outcome(path: str, feeds: dict[str, Any], time_limit: float = 60.0) -> Outcome:
@@ -62,10 +62,10 @@ def openvino_outcome(path: str, feeds: dict[str, Any], time_limit: float = 60.0)
 
     It ends some models with the process, and some loops not at all.
     """
-    return _worker(_run_openvino, time_limit).ask((path, feeds))
+    return worker(run_openvino, time_limit).ask((path, feeds))
 
 
-class _Worker:
+class Worker:
     """A process that answers requests with one function, started again when it dies."""
 
     def __init__(self, answer: Callable[..., Outcome], time_limit: float) -> None:
@@ -81,10 +81,12 @@ class _Worker:
         theirs.close()
 
     def ask(self, request: tuple[Any, ...]) -> Outcome:
+        """The function's answer, or how its process ended."""
         try:
             self._pipe.send(request)
             if self._pipe.poll(self._time_limit):
-                return self._pipe.recv()
+                outcome: Outcome = self._pipe.recv()
+                return outcome
             problem = f"no answer within {self._time_limit:.0f} s"
             self._process.kill()
             self._process.join()
@@ -96,8 +98,9 @@ class _Worker:
 
 
 @functools.cache
-def _worker(answer: Callable[..., Outcome], time_limit: float = 120.0) -> _Worker:
-    return _Worker(answer, time_limit)
+def worker(answer: Callable[..., Outcome], time_limit: float = 120.0) -> Worker:
+    """The process that answers with that function, a fresh one after it has died."""
+    return Worker(answer, time_limit)
 
 
 def _serve(pipe: multiprocessing.connection.Connection, answer: Callable[..., Outcome]) -> None:
@@ -139,7 +142,8 @@ def _run_loopc(
         return Outcome(error=str(error))
 
 
-def _run_ort(model: bytes, feeds: dict[str, Any]) -> Outcome:
+def run_ort(model: bytes, feeds: dict[str, Any]) -> Outcome:
+    """By onnxruntime, here."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -152,7 +156,8 @@ def _run_ort(model: bytes, feeds: dict[str, Any]) -> Outcome:
         return Outcome(error=f"{type(error).__name__}: {error}")
 
 
-def _run_openvino(path: str, feeds: dict[str, Any]) -> Outcome:
+def run_openvino(path: str, feeds: dict[str, Any]) -> Outcome:
+    """By OpenVINO's runtime, here."""
     import openvino
 
     config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}

@@ -20,6 +20,7 @@ import multiprocessing
 import os
 import pathlib
 from collections.abc import Iterator
+from typing import Any
 
 import kernel_worker
 import loopc
@@ -47,7 +48,7 @@ class Gpu:
             (driver, str(self.log)),
         )
 
-    def run(self, model: onnx.ModelProto, feeds: Feeds, **options: int) -> list[np.ndarray] | str:
+    def run(self, model: onnx.ModelProto, feeds: Feeds, **options: Any) -> list[np.ndarray] | str:
         future = self.pool.submit(kernel_worker.run, model.SerializeToString(), feeds, **options)
         return future.result(timeout=100)
 
@@ -74,14 +75,22 @@ def parse(text: str, **weights: np.ndarray) -> onnx.ModelProto:
     return model
 
 
-def check(gpu: Gpu, model: onnx.ModelProto, feeds: Feeds, rtol: float = 1e-5) -> None:
+def count_launches(gpu: Gpu) -> int:
+    return sum(
+        gpu.count(name) for name in ("cuLaunchKernel", "cuLaunchCooperativeKernel", "cuGraphLaunch")
+    )
+
+
+def check(
+    gpu: Gpu, model: onnx.ModelProto, feeds: Feeds, rtol: float = 1e-5, **options: Any
+) -> None:
     """Holds the GPU against the CPU."""
     expected = loopc.InferenceSession(model).run(None, feeds)
-    launches = gpu.count("cuLaunchKernel") + gpu.count("cuLaunchCooperativeKernel")
-    got = gpu.run(model, feeds)
+    launches = count_launches(gpu)
+    got = gpu.run(model, feeds, **options)
     assert not isinstance(got, str), got
     if gpu.counts:
-        assert gpu.count("cuLaunchKernel") + gpu.count("cuLaunchCooperativeKernel") > launches
+        assert count_launches(gpu) > launches
     for one, other in zip(expected, got, strict=True):
         assert one.dtype == other.dtype
         if one.dtype.kind in "biu":

@@ -155,3 +155,40 @@ def test_cumulative_sums(shape: tuple[int, ...], exclusive: int, reverse: int) -
             }}""",
             {"x": _values("float", *shape)},
         )
+
+
+@pytest.mark.parametrize("axis", range(6))
+def test_axis_behind_one_of_one(axis: int) -> None:
+    """An axis of extent 1 in front of the one that is scanned, strides not known."""
+    shape = [2, 1, 3, 2, 5]
+    dims = ["A", "1", "B", "C", "D"]
+    whole = [*shape[:axis], 4, *shape[axis:]]
+    names = [*dims[:axis], "S", *dims[axis:]]
+    part = f"float[{','.join(dims)}]"
+    _check(
+        f"""ones ({part} s0, float[{",".join(names)}] x) => ({part} s, float[{",".join(names)}] ys) {{
+          s, ys = Scan <num_scan_inputs = 1, scan_input_axes = [{axis}], scan_output_axes = [{axis}],
+              body = step ({part} p, {part} e) => ({part} n, {part} y) {{
+                n = Add (p, e)
+                y = Identity (n)
+              }}> (s0, x)
+        }}""",
+        {"s0": _values("float", *shape), "x": _values("float", *whole)},
+    )
+
+
+@pytest.mark.parametrize("directions", [(0, 0), (1, 0), (1, 1)])
+def test_rows_of_one_in_few_trips(directions: tuple[int, int]) -> None:
+    """Unrolled, an axis of extent 1 stays where it is and the last one is left out."""
+    _check(
+        f"""rows (float[1,4] a, float[1,4,1] b) => (float[1,4,4] same, float[1,4,4] sums) {{
+          x = Add (a, b)
+          same, sums = Scan <num_scan_inputs = 1, scan_input_axes = [2], scan_output_axes = [2, 2],
+              scan_input_directions = [{directions[0]}], scan_output_directions = [{directions[1]}, 0],
+              body = row (float[1,4] e) => (float[1,4] f, float[1,4] g) {{
+                f = Identity (e)
+                g = Add (e, a)
+              }}> (x)
+        }}""",
+        {"a": _values("float", 1, 4), "b": _values("float", 1, 4, 1)},
+    )

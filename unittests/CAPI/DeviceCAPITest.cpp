@@ -100,6 +100,13 @@ TEST_F(CAPIDevice, Sessions) {
   EXPECT_THAT(message, HasSubstr("sm_1"));
   EXPECT_EQ(loopc_compile_options_set_chip(nullptr, "sm_80"),
             LOOPC_COMPILE_ERROR_ARGUMENT);
+  loopc_compile_options *options = loopc_compile_options_create();
+  for (const char *form : {"auto", "kernel", "graph", "host", ""})
+    EXPECT_EQ(loopc_compile_options_set_device_loops(options, form),
+              LOOPC_COMPILE_OK);
+  EXPECT_EQ(loopc_compile_options_set_device_loops(options, "often"),
+            LOOPC_COMPILE_ERROR_ARGUMENT);
+  loopc_compile_options_destroy(options);
 }
 
 } // namespace

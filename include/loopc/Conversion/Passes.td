@@ -27,6 +27,10 @@ def ConvertONNXToLinalg
     %y = linalg.generic {...} ins(%x, %x : ...) outs(%e : ...) { arith.addf ... }
     ```
   }];
+  let options = [
+    Option<"channelsLast", "channels-last", "bool", "false",
+           "convolutions of enough channels have them last, between transposes "
+           "that loop-choose-layouts takes away">];
   let dependentDialects = [
     "::loopc::loop::LoopDialect", "::mlir::arith::ArithDialect",
     "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",
@@ -85,7 +89,13 @@ def ExpandViews : Pass<"loopc-expand-views"> {
   let summary = "lower memref.expand_shape with several run-time extents";
   let description = [{
     Each becomes a `memref.reinterpret_cast` with the sizes of its output shape.
+    With `only-collapsed` so does each memref.collapse_shape instead: in front of
+    fold-memref-alias-ops, which would divide to find an element's place in what
+    was collapsed.
   }];
+  let options = [
+    Option<"onlyCollapsed", "only-collapsed", "bool", /*default=*/"false",
+           "lower memref.collapse_shape, and nothing else">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect"];
 }
@@ -152,6 +162,14 @@ def OutlineKernels : Pass<"loopc-outline-kernels", "::mlir::ModuleOp"> {
     left runs on the host, which waits (`loop.device_wait`) before it reads what a
     kernel may have written.
 
+    Such a loop may become a graph instead (`loop.device_graph`): a kernel for
+    each nest, those for the scalars between them, and conditions.
+
+    Nests over the same elements that follow one another are made one before.
+    Products of matrices that are large enough are computed by tiles, of which
+    blocks take their shares, by tensor cores where chip and element type allow;
+    sums by threads, warps or blocks, as rows are long and many.
+
     Buffers that only kernels touch are `gpu.alloc`, those that the host touches
     too `gpu.alloc host_shared`; inputs and weights are read through
     `loop.device_view`.
@@ -168,6 +186,16 @@ def OutlineKernels : Pass<"loopc-outline-kernels", "::mlir::ModuleOp"> {
            "NVIDIA's name of the GPU">,
     Option<"minWork", "min-work", "unsigned", /*default=*/"2048",
            "operations up to which a nest stays on the host, where it can">,
+    Option<"allowTf32", "allow-tf32", "bool", /*default=*/"false",
+           "tensor cores may round what products of f32 multiply">,
+    Option<"loops", "loops", "::loopc::DeviceLoops",
+           /*default=*/"::loopc::DeviceLoops::Auto", "what loops become",
+           [{::llvm::cl::values(
+               clEnumValN(::loopc::DeviceLoops::Auto, "auto", "by cost"),
+               clEnumValN(::loopc::DeviceLoops::Kernel, "kernel", "kernels"),
+               clEnumValN(::loopc::DeviceLoops::Graph, "graph", "graphs"),
+               clEnumValN(::loopc::DeviceLoops::Host, "host",
+                          "the host's")) }]>,
     Option<"hasLibdevice", "libdevice", "bool", /*default=*/"false",
            "functions of CUDA's libdevice may be called">];
   let statistics = [
@@ -175,8 +203,9 @@ def OutlineKernels : Pass<"loopc-outline-kernels", "::mlir::ModuleOp"> {
     Statistic<"numLoops", "loops", "sequential loops that are a kernel">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
-    "::mlir::scf::SCFDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 def LiftGrowth : Pass<"loopc-lift-growth", "::mlir::func::FuncOp"> {

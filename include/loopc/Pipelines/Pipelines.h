@@ -40,6 +40,8 @@ struct PipelineOptions {
   /// Nests and loops become kernels of an NVIDIA GPU; see TargetOptions::chip.
   std::string chip;
   unsigned minKernelWork = 2048;
+  bool allowTf32 = false;
+  DeviceLoops deviceLoops = DeviceLoops::Auto;
   /// Kernels may call CUDA's libdevice (Target/Cuda.h).
   bool hasLibdevice = false;
 };

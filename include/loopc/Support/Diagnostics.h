@@ -65,6 +65,10 @@ struct CollectedDiagnostic {
 /// File and graph path, or file:line:column, of a location.
 std::string getLocationText(mlir::Location loc);
 
+/// The path of a node in its model, as the importer wrote it into the location:
+/// "main/Loop 'decode'/body/#3 Gather 'g' (opset 13)"; "" where there is none.
+std::string locationPath(mlir::Location loc);
+
 /// Collects what is emitted while it lives.
 class DiagnosticCollector {
 public:

@@ -8,6 +8,7 @@
 #ifndef LOOPC_TARGET_TARGETOPTIONS_H
 #define LOOPC_TARGET_TARGETOPTIONS_H
 
+#include "loopc/Support/DeviceLoops.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
@@ -30,6 +31,11 @@ struct TargetOptions {
   /// Operations up to which a nest stays on the CPU, where no kernel works on
   /// what it works on.
   unsigned minKernelWork = 2048;
+  /// Kernels may round factors of f32 products to tf32 (10 bits behind the
+  /// point), which tensor cores multiply.
+  bool allowTf32 = false;
+  /// What loops become on a GPU.
+  DeviceLoops deviceLoops = DeviceLoops::Auto;
   /// 0 to 3, as in -O0 to -O3.
   unsigned optLevel = 3;
   /// Round a product and the sum that it goes into once, by an FMA where the

@@ -8,6 +8,7 @@
 
 #include "Accumulators.h"
 #include "DeviceCode.h"
+#include "Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -138,13 +139,25 @@ Value loopc::dealReduction(
   loop.getStepMutable().assign(step);
   loop.getInitArgsMutable().assign(neutral);
   b.setInsertionPointAfter(loop);
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : loop.getResult(0).getUses())
+    uses.push_back(&use);
   Value all = putTogether(loop.getResult(0), *getReduction(combiner));
   // The value that the loop began with counts once.
   Operation *whole = b.clone(*combiner);
   whole->setOperands({init, all});
-  loop.getResult(0).replaceAllUsesExcept(whole->getResult(0),
-                                         all.getDefiningOp());
+  for (OpOperand *use : uses)
+    use->set(whole->getResult(0));
   return whole->getResult(0);
+}
+
+Value loopc::reduceInBlock(ImplicitLocOpBuilder &b, Value part,
+                           gpu::AllReduceOperation kind) {
+  // Some may not have read what came out the last time, from the memory that
+  // the others write now.
+  gpu::BarrierOp::create(b);
+  auto kindAttr = gpu::AllReduceOperationAttr::get(b.getContext(), kind);
+  return gpu::AllReduceOp::create(b, part, kindAttr, /*uniform=*/true);
 }
 
 /// Deals the iterations of `loop` out to the threads of each block.
@@ -156,18 +169,15 @@ static void shareReduction(scf::ForOp loop) {
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   Value threads = gpu::BlockDimOp::create(b, gpu::Dimension::x);
   dealReduction(b, loop, thread, threads,
-                [&](Value part, gpu::AllReduceOperation kind) -> Value {
-                  return gpu::AllReduceOp::create(
-                      b, part,
-                      gpu::AllReduceOperationAttr::get(b.getContext(), kind),
-                      /*uniform=*/true);
+                [&](Value part, gpu::AllReduceOperation kind) {
+                  return reduceInBlock(b, part, kind);
                 });
 }
 
 void loopc::shareReductions(Operation *kernel) {
   SmallVector<scf::ForOp> found;
   kernel->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isSharedLoop(op))
+    if (isSharedLoop(op) || op->hasAttr(kTiledAttrName))
       return WalkResult::skip();
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop || !findCombiner(loop))

@@ -30,6 +30,10 @@ mlir::Value dealReduction(
     llvm::function_ref<mlir::Value(mlir::Value, mlir::gpu::AllReduceOperation)>
         putTogether);
 
+/// The whole of the parts that the threads of a block have, for each of them.
+mlir::Value reduceInBlock(mlir::ImplicitLocOpBuilder &b, mlir::Value part,
+                          mlir::gpu::AllReduceOperation kind);
+
 /// Loops in the parts of `kernel` that all threads go through which only add
 /// up, multiply, or look for the largest or least: the threads of each block
 /// take their shares and put them together (`gpu.all_reduce`), so that each

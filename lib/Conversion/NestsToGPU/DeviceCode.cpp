@@ -8,6 +8,7 @@
 
 #include "DeviceCode.h"
 #include "../RuntimeToLLVM/Outlining.h"
+#include "Products.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -106,8 +108,9 @@ bool loopc::isSharedLoop(Operation *op) {
 bool loopc::hasSharedLoop(Operation *op) {
   return op
       ->walk<WalkOrder::PreOrder>([](Operation *nested) {
-        return isSharedLoop(nested) ? WalkResult::interrupt()
-                                    : WalkResult::advance();
+        return isSharedLoop(nested) || nested->hasAttr(kTiledAttrName)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -167,23 +170,27 @@ int64_t loopc::countWork(Operation *op) {
 
 std::optional<gpu::AllReduceOperation> loopc::getReduction(Operation *op) {
   using Kind = gpu::AllReduceOperation;
+  using Result = std::optional<Kind>;
   Type type = op->getResult(0).getType();
-  // What gpu.all_reduce moves between threads.
-  if (!type.isF32() && !type.isInteger(32))
+  // What threads hand to one another.
+  if (!type.isIntOrFloat() || (type.getIntOrFloatBitWidth() != 32 &&
+                               type.getIntOrFloatBitWidth() != 64))
     return std::nullopt;
-  if (isa<arith::AddFOp, arith::AddIOp>(op))
-    return Kind::ADD;
-  if (isa<arith::MulFOp, arith::MulIOp>(op))
-    return Kind::MUL;
-  if (isa<arith::MaximumFOp>(op))
-    return Kind::MAXIMUMF;
-  if (isa<arith::MinimumFOp>(op))
-    return Kind::MINIMUMF;
-  if (isa<arith::MaxSIOp>(op))
-    return Kind::MAXSI;
-  if (isa<arith::MinSIOp>(op))
-    return Kind::MINSI;
-  return std::nullopt;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case<arith::AddFOp, arith::AddIOp>([](auto) { return Kind::ADD; })
+      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return Kind::MUL; })
+      .Case([](arith::MaximumFOp) { return Kind::MAXIMUMF; })
+      .Case([](arith::MinimumFOp) { return Kind::MINIMUMF; })
+      .Case([](arith::MaxNumFOp) { return Kind::MAXNUMF; })
+      .Case([](arith::MinNumFOp) { return Kind::MINNUMF; })
+      .Case([](arith::MaxSIOp) { return Kind::MAXSI; })
+      .Case([](arith::MinSIOp) { return Kind::MINSI; })
+      .Case([](arith::MaxUIOp) { return Kind::MAXUI; })
+      .Case([](arith::MinUIOp) { return Kind::MINUI; })
+      .Case([](arith::AndIOp) { return Kind::AND; })
+      .Case([](arith::OrIOp) { return Kind::OR; })
+      .Case([](arith::XOrIOp) { return Kind::XOR; })
+      .Default([](Operation *) { return Result(); });
 }
 
 Operation *loopc::findCombiner(scf::ForOp loop) {
@@ -193,7 +200,8 @@ Operation *loopc::findCombiner(scf::ForOp loop) {
   Operation *combiner = loop.getYieldedValues().front().getDefiningOp();
   if (!combiner || combiner->getBlock() != loop.getBody() ||
       combiner->getNumOperands() != 2 || !carried.hasOneUse() ||
-      *carried.user_begin() != combiner || !getReduction(combiner))
+      *carried.user_begin() != combiner || combiner->getNumResults() != 1 ||
+      !getReduction(combiner))
     return nullptr;
   bool isPlain =
       llvm::all_of(loop.getBody()->without_terminator(), [](Operation &op) {

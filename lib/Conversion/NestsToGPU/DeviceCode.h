@@ -20,7 +20,7 @@ std::string findDeviceObstacle(mlir::Operation *op, bool hasLibdevice);
 /// True for a loop whose iterations the threads of a kernel share.
 bool isSharedLoop(mlir::Operation *op);
 
-/// True if there is such a loop in `op`, itself included.
+/// True if there is such a loop in `op`, itself included, or one over tiles.
 bool hasSharedLoop(mlir::Operation *op);
 
 /// True where something in `op`, itself included, writes memory.

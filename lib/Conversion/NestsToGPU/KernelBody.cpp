@@ -8,13 +8,13 @@
 
 #include "KernelBody.h"
 #include "Accumulators.h"
+#include "DealNests.h"
 #include "DeviceCode.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
@@ -45,8 +45,6 @@ struct Access {
 
 using Accesses = SmallVector<Access>;
 
-/// Threads that go together.
-constexpr int64_t kWarp = 32;
 /// Iterations between two looks whether the run shall end: all threads wait for
 /// one another then.
 constexpr int64_t kPollDistance = 64;
@@ -56,7 +54,7 @@ public:
   Distribution(gpu::GPUFuncOp kernel, AliasClasses &classes)
       : kernel(kernel), classes(classes), b(kernel.getLoc(), kernel) {}
 
-  KernelShape run();
+  KernelShape run(const ProductTarget &target);
 
 private:
   void process(Block &block, Accesses &pending);
@@ -65,8 +63,6 @@ private:
   Accesses accessesOf(Operation *op);
   void addAccesses(Operation *op, ArrayRef<scf::ForOp> nest, Accesses &found);
   void synchronize(Operation *op, const Accesses &next, Accesses &pending);
-  void share(scf::ForOp outer);
-  void fillForWarp(Block &body, IRMapping &mapping);
   void onFirstThread(Operation *op);
   void spacePolls();
   void endPart(Operation *part);
@@ -83,7 +79,8 @@ private:
   gpu::GPUFuncOp kernel;
   AliasClasses &classes;
   ImplicitLocOpBuilder b;
-  Value thread, threads, isFirst;
+  KernelThread here;
+  Value isFirst;
   KernelShape shape;
   int64_t numParts = 0;
   /// The kernel is one nest.
@@ -98,6 +95,10 @@ private:
 void Distribution::addAccesses(Operation *op, ArrayRef<scf::ForOp> nest,
                                Accesses &found) {
   auto add = [&](Value buffer, ValueRange place, bool isWrite) {
+    // Who uses the memory of a block waits for the block.
+    if (gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(
+            cast<MemRefType>(buffer.getType())))
+      return;
     Access access{classes.of(buffer), isWrite, Value(), {}};
     bool isOwn = !nest.empty() && place.size() == nest.size() &&
                  llvm::all_of(llvm::zip_equal(place, nest), [](auto pair) {
@@ -131,7 +132,8 @@ Accesses Distribution::accessesOf(Operation *op) {
     }
     auto outer = cast<scf::ForOp>(nested);
     SmallVector<scf::ForOp> nest = collectSharedLoops(outer);
-    if (isWarpNest(outer))
+    // Not always the same threads have an element.
+    if (isWarpNest(outer) || isSplitNest(outer))
       nest.clear();
     outer.walk([&](Operation *inner) { addAccesses(inner, nest, found); });
     return WalkResult::skip();
@@ -177,82 +179,6 @@ void Distribution::endPart(Operation *part) {
   b.setInsertionPointAfter(part);
   loop::PollOp::create(b)->setAttr(kPartEndAttrName, number);
   shape.hasBarriers = true;
-}
-
-/// An iteration of a nest for the threads of a warp: they take every 32nd of
-/// what is summed up and put their sums together; one of them writes.
-void Distribution::fillForWarp(Block &body, IRMapping &mapping) {
-  Value warp = index(kWarp);
-  Value lane = arith::RemUIOp::create(b, thread, warp);
-  Value isWriter =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lane, index(0));
-  for (Operation &op : body.without_terminator()) {
-    if (isa<memref::StoreOp>(op)) {
-      auto branch = scf::IfOp::create(b, isWriter, /*withElseRegion=*/false);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.thenBlock());
-      b.clone(op, mapping);
-      continue;
-    }
-    auto made = dyn_cast<scf::ForOp>(b.clone(op, mapping));
-    if (!made)
-      continue;
-    Value whole =
-        dealReduction(b, made, lane, warp,
-                      [&](Value part, gpu::AllReduceOperation kind) -> Value {
-                        return gpu::SubgroupReduceOp::create(b, part, kind,
-                                                             /*uniform=*/true);
-                      });
-    mapping.map(op.getResult(0), whole);
-  }
-}
-
-/// Deals the iterations of a nest out to the threads, those next to each other
-/// to threads next to each other.
-void Distribution::share(scf::ForOp outer) {
-  SmallVector<scf::ForOp> nest = collectSharedLoops(outer);
-  b.setInsertionPoint(outer);
-  SmallVector<Value> trips;
-  Value total;
-  for (scf::ForOp loop : nest) {
-    Value size = b.createOrFold<arith::SubIOp>(loop.getUpperBound(),
-                                               loop.getLowerBound());
-    size = b.createOrFold<arith::MaxSIOp>(size, index(0));
-    trips.push_back(b.createOrFold<arith::CeilDivUIOp>(size, loop.getStep()));
-    total = total ? b.createOrFold<arith::MulIOp>(total, trips.back())
-                  : trips.back();
-  }
-  bool toWarps = isWarpNest(outer);
-  Value warp = index(kWarp);
-  auto dealt =
-      toWarps ? scf::ForOp::create(
-                    b, arith::DivUIOp::create(b, thread, warp).getResult(),
-                    total, arith::DivUIOp::create(b, threads, warp).getResult())
-              : scf::ForOp::create(b, thread, total, threads);
-  b.setInsertionPointToStart(dealt.getBody());
-  Value number = dealt.getInductionVar();
-  SmallVector<Value> numbers(nest.size());
-  for (size_t k = nest.size(); k-- > 0;) {
-    numbers[k] =
-        k ? arith::RemUIOp::create(b, number, trips[k]).getResult() : number;
-    if (k)
-      number = arith::DivUIOp::create(b, number, trips[k]);
-  }
-  IRMapping mapping;
-  for (auto [k, loop] : llvm::enumerate(nest)) {
-    Value at = b.createOrFold<arith::MulIOp>(numbers[k], loop.getStep());
-    at = b.createOrFold<arith::AddIOp>(at, loop.getLowerBound());
-    mapping.map(loop.getInductionVar(), at);
-    if (toWarps && k + 1 == nest.size()) {
-      fillForWarp(*loop.getBody(), mapping);
-      break;
-    }
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (k + 1 == nest.size() || &op != nest[k + 1])
-        b.clone(op, mapping);
-  }
-  outer.erase();
-  endPart(dealt);
 }
 
 void Distribution::onFirstThread(Operation *op) {
@@ -305,10 +231,16 @@ void Distribution::processOp(Operation &op, Accesses &pending) {
     pending.clear();
     return;
   }
+  if (op.hasAttr(kTiledAttrName)) {
+    synchronize(&op, accessesOf(&op), pending);
+    return;
+  }
   if (isa<memref::LoadOp, memref::StoreOp>(op) || isSharedLoop(&op)) {
     synchronize(&op, accessesOf(&op), pending);
     if (isSharedLoop(&op))
-      share(cast<scf::ForOp>(op));
+      shape.hasSplits |= isSplitNest(cast<scf::ForOp>(op));
+    if (isSharedLoop(&op))
+      endPart(dealNest(kernel, cast<scf::ForOp>(op), here));
     else if (isa<memref::StoreOp>(op))
       onFirstThread(&op);
     return;
@@ -360,9 +292,10 @@ void Distribution::spacePolls() {
   }
 }
 
-KernelShape Distribution::run() {
+KernelShape Distribution::run(const ProductTarget &target) {
   spacePolls();
   promoteAccumulators(kernel, classes);
+  shape.hasTiles = tileProducts(kernel, target);
   shareReductions(kernel);
   Block &entry = kernel.getBody().front();
   SmallVector<Operation *> ops;
@@ -379,11 +312,11 @@ KernelShape Distribution::run() {
   Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
   Value size = gpu::BlockDimOp::create(b, gpu::Dimension::x);
   Value blocks = gpu::GridDimOp::create(b, gpu::Dimension::x);
-  thread =
+  here.thread =
       arith::AddIOp::create(b, arith::MulIOp::create(b, block, size), inBlock);
-  threads = arith::MulIOp::create(b, blocks, size);
+  here.threads = arith::MulIOp::create(b, blocks, size);
   isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, index(0));
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, here.thread, index(0));
   Accesses pending;
   for (Operation *op : ops)
     processOp(*op, pending);
@@ -391,6 +324,7 @@ KernelShape Distribution::run() {
 }
 
 KernelShape loopc::distributeKernel(gpu::GPUFuncOp kernel,
-                                    AliasClasses &classes) {
-  return Distribution(kernel, classes).run();
+                                    AliasClasses &classes,
+                                    const ProductTarget &target) {
+  return Distribution(kernel, classes).run(target);
 }

@@ -10,6 +10,7 @@
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELBODY_H
 
 #include "AliasClasses.h"
+#include "Products.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace loopc {
@@ -23,6 +24,10 @@ inline constexpr llvm::StringLiteral kPartEndAttrName = "loopc.part_end";
 /// What a kernel turned out to be.
 struct KernelShape {
   bool hasBarriers = false;
+  /// It is for blocks of kTileThreads threads.
+  bool hasTiles = false;
+  /// Warps of a block share sums.
+  bool hasSplits = false;
 };
 
 /// Makes code that one thread could run, in a kernel whose arguments and whose
@@ -30,15 +35,16 @@ struct KernelShape {
 ///
 ///  - all threads compute scalars and take the branches and iterations that
 ///    these say, so that they are always at the same place,
-///  - the iterations of a shared loop (DeviceCode.h) are dealt out,
+///  - the iterations of a shared loop (DeviceCode.h) are dealt out; products
+///    that are large enough by tiles, to blocks (Products.h),
 ///  - what else writes memory is done by the first thread alone,
 ///  - before something reads or writes what was written, or writes what was
 ///    read, since the last one, there is a `loop.barrier`; not where each
 ///    thread finds what it left itself.
 ///
 /// `classes` are those of the buffers in the kernel.
-KernelShape distributeKernel(mlir::gpu::GPUFuncOp kernel,
-                             AliasClasses &classes);
+KernelShape distributeKernel(mlir::gpu::GPUFuncOp kernel, AliasClasses &classes,
+                             const ProductTarget &target);
 
 } // namespace loopc
 

@@ -34,8 +34,10 @@ struct Candidate {
 
 class Chooser {
 public:
-  Chooser(const AliasClasses &classes, int64_t minWork, bool hasLibdevice)
-      : classes(classes), minWork(minWork), hasLibdevice(hasLibdevice) {}
+  Chooser(const AliasClasses &classes, int64_t minWork, bool hasLibdevice,
+          bool hostDrivesLoops)
+      : classes(classes), minWork(minWork), hasLibdevice(hasLibdevice),
+        hostDrivesLoops(hostDrivesLoops) {}
 
   void collect(Block &block);
   llvm::SetVector<Operation *> choose(func::FuncOp function);
@@ -46,6 +48,7 @@ private:
   const AliasClasses &classes;
   int64_t minWork;
   bool hasLibdevice;
+  bool hostDrivesLoops;
   SmallVector<Candidate> candidates;
 };
 } // namespace
@@ -54,6 +57,8 @@ bool Chooser::isCandidate(Operation &op) {
   if (!isa<scf::ForOp, scf::WhileOp>(op) || !hasSharedLoop(&op))
     return false;
   std::string why = findDeviceObstacle(&op, hasLibdevice);
+  if (why.empty() && hostDrivesLoops && !isSharedLoop(&op))
+    why = "--device-loops=host";
   if (!why.empty())
     remarkMissed(op.getLoc(), "Kernel", "the host drives it: " + why);
   return why.empty();
@@ -123,11 +128,10 @@ llvm::SetVector<Operation *> Chooser::choose(func::FuncOp function) {
   return ordered;
 }
 
-llvm::SetVector<Operation *> loopc::chooseKernels(func::FuncOp function,
-                                                  const AliasClasses &classes,
-                                                  int64_t minWork,
-                                                  bool hasLibdevice) {
-  Chooser chooser(classes, minWork, hasLibdevice);
+llvm::SetVector<Operation *>
+loopc::chooseKernels(func::FuncOp function, const AliasClasses &classes,
+                     int64_t minWork, bool hasLibdevice, bool hostDrivesLoops) {
+  Chooser chooser(classes, minWork, hasLibdevice, hostDrivesLoops);
   for (Block &block : function.getBody())
     chooser.collect(block);
   return chooser.choose(function);

@@ -49,6 +49,7 @@ private:
   void lower(gpu::DeallocOp dealloc);
   void lower(gpu::MemcpyOp copy);
   void lower(gpu::LaunchFuncOp launch);
+  void lower(loop::DeviceGraphOp graph);
   void lower(loop::DeviceViewOp view);
   void lower(loop::DeviceResultOp result);
   void lower(loop::DeviceWaitOp wait);
@@ -62,6 +63,8 @@ private:
   Value bytesOf(Value buffer, MemRefDescriptor &descriptor);
   Value makeBuffer(MemRefType type, Value memory, ArrayRef<Value> sizes);
   void addArgument(Value operand, SmallVectorImpl<Value> &places);
+  Value describe(loop::DeviceGraphOp graph);
+  Value makeTable(Type type, ValueRange values);
   Value allocaAtBegin(Type type, int64_t count);
   Value constant(Type type, int64_t value) {
     return LLVM::ConstantOp::create(b, type, value);
@@ -79,6 +82,7 @@ private:
   Value run_;
   Block *failing = nullptr;
   llvm::StringMap<int32_t> kernels;
+  unsigned numGraphs = 0;
 };
 } // namespace
 
@@ -299,13 +303,7 @@ void LaunchLowering::lower(gpu::LaunchFuncOp launch) {
   SmallVector<Value> places;
   for (Value operand : launch.getKernelOperands())
     addArgument(operand, places);
-  Value table = allocaAtBegin(pointer, places.size());
-  for (auto [k, place] : llvm::enumerate(places)) {
-    Value slot =
-        LLVM::GEPOp::create(b, pointer, pointer, table,
-                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(k)});
-    LLVM::StoreOp::create(b, place, slot);
-  }
+  Value table = makeTable(pointer, places);
   Value number =
       constant(i32, kernels.lookup(launch.getKernelName().getValue()));
   Value threads = LLVM::TruncOp::create(b, i32, toI64(launch.getBlockSizeX()));
@@ -320,6 +318,64 @@ void LaunchLowering::lower(gpu::LaunchFuncOp launch) {
   rewriter.eraseOp(launch);
 }
 
+/// A loopc_cuda_graph with its nodes.
+Value LaunchLowering::describe(loop::DeviceGraphOp graph) {
+  ArrayRef<int32_t> given = graph.getNodes();
+  SmallVector<int32_t> words{static_cast<int32_t>(given.size() / 4),
+                             static_cast<int32_t>(graph.getHandles()),
+                             static_cast<int32_t>(graph.getArguments().size()),
+                             static_cast<int32_t>(graph.getWords())};
+  static_assert(sizeof(loopc_cuda_graph) == 4 * sizeof(int32_t) &&
+                sizeof(loopc_cuda_node) == 4 * sizeof(int32_t));
+  for (; !given.empty(); given = given.drop_front(4)) {
+    llvm::append_range(words, given.take_front(4));
+    if (given[1] >= 0)
+      continue;
+    auto name = cast<SymbolRefAttr>(graph.getKernels()[given[2]]);
+    words[words.size() - 2] = kernels.lookup(name.getLeafReference());
+  }
+  auto data = DenseElementsAttr::get(
+      RankedTensorType::get({static_cast<int64_t>(words.size())}, i32),
+      ArrayRef<int32_t>(words));
+  OpBuilder globals(module.getBodyRegion());
+  auto global = LLVM::GlobalOp::create(
+      globals, b.getLoc(), LLVM::LLVMArrayType::get(i32, words.size()),
+      /*isConstant=*/true, LLVM::Linkage::Internal,
+      ("loopc_cuda_graph_" + Twine(numGraphs++)).str(), data,
+      /*alignment=*/8);
+  return LLVM::AddressOfOp::create(b, global);
+}
+
+/// Memory with these values, one behind the other.
+Value LaunchLowering::makeTable(Type type, ValueRange values) {
+  Value table = allocaAtBegin(type, values.size());
+  for (auto [k, value] : llvm::enumerate(values)) {
+    Value slot =
+        LLVM::GEPOp::create(b, pointer, type, table,
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(k)});
+    LLVM::StoreOp::create(b, value, slot);
+  }
+  return table;
+}
+
+void LaunchLowering::lower(loop::DeviceGraphOp graph) {
+  // A count for each node, of conditions too.
+  SmallVector<Value> blocks;
+  ValueRange counts = graph.getBlocks();
+  for (size_t k = 0; k < graph.getNodes().size(); k += 4) {
+    bool isKernel = graph.getNodes()[k + 1] < 0;
+    blocks.push_back(isKernel ? toI64(counts.front()) : constant(i64, 0));
+    counts = counts.drop_front(isKernel);
+  }
+  Value description = describe(graph);
+  Value status = call("loopc_rt_cuda_graph",
+                      ValueRange{program(), description, makeTable(i64, blocks),
+                                 makeTable(i64, graph.getArguments())},
+                      i32);
+  returnUnlessZero(status, graph);
+  rewriter.eraseOp(graph);
+}
+
 void LaunchLowering::run() {
   int32_t number = 0;
   module.walk([&](LLVM::LLVMFuncOp kernel) {
@@ -330,7 +386,8 @@ void LaunchLowering::run() {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {
     if (isa<gpu::AllocOp, gpu::DeallocOp, gpu::MemcpyOp, gpu::LaunchFuncOp,
-            loop::DeviceViewOp, loop::DeviceResultOp, loop::DeviceWaitOp>(op))
+            loop::DeviceGraphOp, loop::DeviceViewOp, loop::DeviceResultOp,
+            loop::DeviceWaitOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {
@@ -338,8 +395,8 @@ void LaunchLowering::run() {
     b.setLoc(op->getLoc());
     llvm::TypeSwitch<Operation *>(op)
         .Case<gpu::AllocOp, gpu::DeallocOp, gpu::MemcpyOp, gpu::LaunchFuncOp,
-              loop::DeviceViewOp, loop::DeviceResultOp, loop::DeviceWaitOp>(
-            [&](auto known) { lower(known); });
+              loop::DeviceGraphOp, loop::DeviceViewOp, loop::DeviceResultOp,
+              loop::DeviceWaitOp>([&](auto known) { lower(known); });
   }
   if (ops.empty())
     return;

@@ -10,6 +10,7 @@
 // their threads wait for one another.
 
 #include "KernelBody.h"
+#include "LoopGraphs.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -35,6 +36,8 @@ using namespace mlir;
 using namespace loopc;
 
 static constexpr StringLiteral kBarrierName = "loopc_barrier";
+/// Attribute of the poll that a kernel begins with.
+static constexpr StringLiteral kEntryAttrName = "loopc.entry";
 
 /// One block waits by its own barrier. Several count their arrivals: each waits
 /// for the end of the round that its own arrival belongs to. What a block wrote
@@ -116,7 +119,8 @@ private:
     return LLVM::ConstantOp::create(b, type, value);
   }
   Value toI64(Value value);
-  Value isOver();
+  Value isOver(loop::PollOp poll);
+  void clearConditions();
   void record(loop::CheckOp check);
 
   gpu::GPUFuncOp kernel;
@@ -144,8 +148,26 @@ Block *KernelLowering::returnBlock() {
     return ending;
   OpBuilder::InsertionGuard guard(b);
   ending = b.createBlock(&kernel.getBody(), kernel.getBody().end());
-  gpu::ReturnOp::create(b);
+  auto end = gpu::ReturnOp::create(b);
+  b.setInsertionPoint(end);
+  clearConditions();
   return ending;
+}
+
+/// Who ends before its time, in a graph, lets no more iterations begin.
+void KernelLowering::clearConditions() {
+  auto handles = kernel->getAttrOfType<DenseI32ArrayAttr>(kConditionsAttrName);
+  if (!handles || handles.empty())
+    return;
+  // There is one block; all of its threads may do the same.
+  Value state = kernel.getArgument(1);
+  for (int32_t handle : handles.asArrayRef()) {
+    Value place = LLVM::GEPOp::create(b, pointer, i64, state,
+                                      ArrayRef<LLVM::GEPArg>{handle});
+    LLVM::CallOp::create(
+        b, TypeRange(), kSetConditionName,
+        ValueRange{LLVM::LoadOp::create(b, i64, place), constant(i32, 0)});
+  }
 }
 
 Block *KernelLowering::splitBefore(Operation *op) {
@@ -210,9 +232,15 @@ void KernelLowering::lower(loop::CheckOp check) {
   rewriter.eraseOp(check);
 }
 
-/// Not 0 where the run failed or shall end.
-Value KernelLowering::isOver() {
+/// Not 0 where the run failed or shall end. Kernels of a graph do not begin by
+/// looking at the host's word: who ends an iteration does that now and then,
+/// and leaves what it found for the others.
+Value KernelLowering::isOver(loop::PollOp poll) {
   Value failed = load(i32, field(offsetof(loopc_cuda_control, failed)));
+  if (poll->hasAttr(kEntryAttrName) && kernel->hasAttr(kConditionsAttrName)) {
+    Value word = load(i32, field(offsetof(loopc_cuda_control, word)));
+    return LLVM::OrOp::create(b, failed, word);
+  }
   Value cancel = load(pointer, field(offsetof(loopc_cuda_control, cancel)));
   return LLVM::OrOp::create(b, failed, load(i32, cancel));
 }
@@ -227,7 +255,7 @@ void KernelLowering::lower(loop::PollOp poll) {
     b.setInsertionPointToEnd(before);
     zero = constant(i32, 0);
     Value goesOn =
-        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, isOver(), zero);
+        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, isOver(poll), zero);
     cf::CondBranchOp::create(b, goesOn, rest, target);
     rewriter.eraseOp(poll);
     return;
@@ -235,7 +263,7 @@ void KernelLowering::lower(loop::PollOp poll) {
   // The first thread looks, so that all see the same.
   Block *looking = b.createBlock(rest);
   Value word = field(offsetof(loopc_cuda_control, word));
-  LLVM::StoreOp::create(b, isOver(), word);
+  LLVM::StoreOp::create(b, isOver(poll), word);
   Block *meeting = b.createBlock(rest);
   b.setInsertionPointToEnd(looking);
   cf::BranchOp::create(b, meeting);
@@ -265,6 +293,7 @@ void KernelLowering::addEntryTest() {
   Block &entry = kernel.getBody().front();
   b.setInsertionPointToStart(&entry);
   auto poll = loop::PollOp::create(b);
+  poll->setAttr(kEntryAttrName, b.getUnitAttr());
   if (!waits)
     poll->setAttr(kPartAttrName, b.getI64IntegerAttr(-1));
 }
@@ -295,6 +324,58 @@ void KernelLowering::run() {
 }
 
 //===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Threads hand 32 bits to one another: 64 go in two parts.
+struct SplitShuffle : OpRewritePattern<gpu::ShuffleOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(gpu::ShuffleOp op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getValue().getType();
+    if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() != 64)
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type i32 = b.getI32Type(), i64 = b.getI64Type();
+    Value bits = op.getValue();
+    if (type != i64)
+      bits = arith::BitcastOp::create(b, i64, bits);
+    Value half = arith::ConstantOp::create(b, b.getI64IntegerAttr(32));
+    Value whole, isValid;
+    for (Value part :
+         {bits, arith::ShRUIOp::create(b, bits, half).getResult()}) {
+      Value word = arith::TruncIOp::create(b, i32, part);
+      auto got = gpu::ShuffleOp::create(b, word, op.getOffset(), op.getWidth(),
+                                        op.getMode());
+      Value wide = arith::ExtUIOp::create(b, i64, got.getShuffleResult());
+      isValid = got.getValid();
+      whole = whole ? arith::OrIOp::create(b, whole,
+                                           arith::ShLIOp::create(b, wide, half))
+                          .getResult()
+                    : wide;
+    }
+    if (type != i64)
+      whole = arith::BitcastOp::create(b, type, whole);
+    rewriter.replaceOp(op, {whole, isValid});
+    return success();
+  }
+};
+} // namespace
+
+static LogicalResult lowerReductions(gpu::GPUModuleOp kernels) {
+  RewritePatternSet patterns(kernels.getContext());
+  populateGpuAllReducePatterns(patterns);
+  populateGpuLowerSubgroupReduceToShufflePatterns(
+      patterns, /*subgroupSize=*/32, /*shuffleBitwidth=*/32, /*benefit=*/2);
+  populateGpuLowerSubgroupReduceToShufflePatterns(
+      patterns, /*subgroupSize=*/32, /*shuffleBitwidth=*/64, /*benefit=*/1);
+  patterns.add<SplitShuffle>(kernels.getContext());
+  return applyPatternsGreedily(kernels, std::move(patterns));
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -314,11 +395,7 @@ struct LowerKernels : loopc::impl::LowerKernelsBase<LowerKernels> {
         lowering.addEntryTest();
       lowering.run();
     }
-    RewritePatternSet reductions(&getContext());
-    populateGpuAllReducePatterns(reductions);
-    populateGpuLowerSubgroupReduceToShufflePatterns(
-        reductions, /*subgroupSize=*/32, /*shuffleBitwidth=*/32);
-    if (failed(applyPatternsGreedily(kernels, std::move(reductions))))
+    if (failed(lowerReductions(kernels)))
       return signalPassFailure();
     if (barrier.symbolKnownUseEmpty(kernels))
       barrier.erase();

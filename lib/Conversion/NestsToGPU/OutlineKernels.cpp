@@ -11,11 +11,15 @@
 
 #include "../RuntimeToLLVM/Outlining.h"
 #include "Accumulators.h"
+#include "DealNests.h"
 #include "DeviceCode.h"
+#include "FuseNests.h"
+#include "GraphLaunches.h"
 #include "KernelBody.h"
 #include "KernelLoops.h"
 #include "KernelRegions.h"
 #include "Placement.h"
+#include "RotateLoops.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Support/Remarks.h"
@@ -25,6 +29,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -43,8 +48,6 @@ static constexpr int64_t kNestThreads = 256;
 /// processors the smaller they are.
 static constexpr int64_t kLoneThreads = 512;
 static constexpr int64_t kJointThreads = 128;
-/// Threads that go together.
-static constexpr int64_t kWarp = 32;
 /// Work of a nest up to which one block is faster than several that have to
 /// wait for one another behind it: a barrier of the grid takes a few
 /// microseconds.
@@ -57,12 +60,15 @@ namespace {
 class KernelOutliner {
 public:
   KernelOutliner(gpu::GPUModuleOp kernels, func::FuncOp function,
-                 AliasClasses &classes)
-      : kernels(kernels), function(function), classes(classes),
-        b(function.getLoc(), function), converter(function.getContext()) {}
+                 AliasClasses &classes, const ProductTarget &target,
+                 DeviceLoops loops)
+      : kernels(kernels), function(function), classes(classes), target(target),
+        loops(loops), b(function.getLoc(), function),
+        converter(function.getContext()) {}
 
-  /// Moves `region` into a kernel that the host launches in its place.
-  void outline(Operation *region);
+  /// Moves `region` into a kernel, or a graph of some, that the host launches
+  /// in its place. \returns what it has become.
+  std::string outline(Operation *region);
 
 private:
   gpu::GPUFuncOp makeKernel(Operation *region, ValueRange captures,
@@ -72,9 +78,15 @@ private:
   SmallVector<Value> makeMailboxes(Operation *region);
   void loadResults(Operation *region, ValueRange mailboxes);
   Value rebuild(MemRefType type, Value mailbox);
-  std::pair<Value, Value> chooseGrid(Operation *region, bool isCooperative);
+  std::pair<Value, Value> chooseGrid(Operation *region,
+                                     const KernelShape &shape);
   Value countIterations(scf::ForOp nest, Operation *region);
+  Value countTileThreads(scf::ForOp nest, Operation *region, Value total);
   std::string nameKernel(Operation *region);
+  std::string launchKernel(Operation *region, gpu::GPUFuncOp kernel,
+                           ValueRange given, const KernelShape &shape);
+  std::string makeGraph(Operation *region, gpu::GPUFuncOp kernel,
+                        ValueRange given, StringRef reason);
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
@@ -83,6 +95,8 @@ private:
   gpu::GPUModuleOp kernels;
   func::FuncOp function;
   AliasClasses &classes;
+  ProductTarget target;
+  DeviceLoops loops;
   ImplicitLocOpBuilder b;
   LLVMTypeConverter converter;
   unsigned numKernels = 0;
@@ -181,6 +195,39 @@ void KernelOutliner::loadResults(Operation *region, ValueRange mailboxes) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
+/// What is taken for a number that only the kernel knows.
+static constexpr int64_t kGuess = 256;
+
+/// `value`, a bound in `region`, where the kernel is begun; a guess where it is
+/// known only within.
+static Value outside(ImplicitLocOpBuilder &b, Operation *region, Value value) {
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return arith::ConstantIndexOp::create(b, *known);
+  if (region->isAncestor(value.getParentBlock()->getParentOp()))
+    return arith::ConstantIndexOp::create(b, kGuess);
+  return value;
+}
+
+/// Threads for a nest that has work for `total`: of a tiled product those of
+/// its tiles.
+Value KernelOutliner::countTileThreads(scf::ForOp nest, Operation *region,
+                                       Value total) {
+  std::optional<Product> product = matchProduct(nest);
+  if (!product)
+    return total;
+  auto known = [&](Value value) { return outside(b, region, value); };
+  ProductExtents extents(b, *product, known);
+  ProductUnit unit = chooseUnit(*product, target);
+  SmallVector<TileShape> shapes = getTileShapes(unit);
+  for (const TileShape &shape : llvm::reverse(shapes)) {
+    Value fits = extents.fits(b, shape, &shape == &shapes.back());
+    Value threads = b.createOrFold<arith::MulIOp>(extents.countTiles(b, shape),
+                                                  index(kTileThreads));
+    total = b.createOrFold<arith::SelectOp>(fits, threads, total);
+  }
+  return total;
+}
+
 /// Iterations of a nest in `region`; null where they are known only within.
 Value KernelOutliner::countIterations(scf::ForOp nest, Operation *region) {
   SmallVector<scf::ForOp> loops = collectSharedLoops(nest);
@@ -193,16 +240,13 @@ Value KernelOutliner::countIterations(scf::ForOp nest, Operation *region) {
         !isKnown(loop.getStep()))
       return {};
   Value total;
-  auto outside = [&](Value bound) {
-    if (std::optional<int64_t> known = getConstantIntValue(bound))
-      return index(*known);
-    return bound;
-  };
   for (scf::ForOp loop : loops) {
-    Value size = b.createOrFold<arith::SubIOp>(outside(loop.getUpperBound()),
-                                               outside(loop.getLowerBound()));
+    Value size =
+        b.createOrFold<arith::SubIOp>(outside(b, region, loop.getUpperBound()),
+                                      outside(b, region, loop.getLowerBound()));
     size = b.createOrFold<arith::MaxSIOp>(size, index(0));
-    size = b.createOrFold<arith::CeilDivUIOp>(size, outside(loop.getStep()));
+    size = b.createOrFold<arith::CeilDivUIOp>(
+        size, outside(b, region, loop.getStep()));
     total = total ? b.createOrFold<arith::MulIOp>(total, size) : size;
   }
   return total;
@@ -210,7 +254,6 @@ Value KernelOutliner::countIterations(scf::ForOp nest, Operation *region) {
 
 /// Operations of an iteration of a nest; a guess where only the run knows.
 static int64_t countWorkOfOne(scf::ForOp nest) {
-  constexpr int64_t kGuess = 256;
   int64_t work = 0;
   scf::ForOp innermost = collectSharedLoops(nest).back();
   for (Operation &op : innermost.getBody()->without_terminator()) {
@@ -222,8 +265,12 @@ static int64_t countWorkOfOne(scf::ForOp nest) {
 
 /// Blocks, and the threads of each.
 std::pair<Value, Value> KernelOutliner::chooseGrid(Operation *region,
-                                                   bool isCooperative) {
-  int64_t beside = isCooperative ? kJointThreads : kNestThreads;
+                                                   const KernelShape &shape) {
+  bool isCooperative = shape.hasBarriers;
+  int64_t beside = kNestThreads;
+  if (isCooperative && !shape.hasTiles)
+    beside = shape.hasSplits ? kLoneThreads : kJointThreads;
+  static_assert(kNestThreads == kTileThreads);
   // The most that a nest has for threads to do, and whether one block is enough
   // for each.
   Value most = index(1);
@@ -237,12 +284,15 @@ std::pair<Value, Value> KernelOutliner::chooseGrid(Operation *region,
     isKnown &= total != nullptr;
     if (!total)
       return WalkResult::skip();
-    if (isWarpNest(nest))
-      total = b.createOrFold<arith::MulIOp>(total, index(kWarp));
     int64_t few = std::max<int64_t>(kOneBlockWork / countWorkOfOne(nest), 1);
     Value fits =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ule, total, index(few));
     isSmall = b.createOrFold<arith::AndIOp>(isSmall, fits);
+    total = countDealtThreads(b, nest, total, index(beside), [&](Value value) {
+      return outside(b, region, value);
+    });
+    if (shape.hasTiles)
+      total = countTileThreads(nest, region, total);
     most = b.createOrFold<arith::MaxUIOp>(most, total);
     return WalkResult::skip();
   });
@@ -255,6 +305,8 @@ std::pair<Value, Value> KernelOutliner::chooseGrid(Operation *region,
   Value warps = b.createOrFold<arith::CeilDivUIOp>(most, index(kWarp));
   Value alone = b.createOrFold<arith::MinUIOp>(
       b.createOrFold<arith::MulIOp>(warps, index(kWarp)), index(kLoneThreads));
+  if (shape.hasTiles)
+    alone = index(kTileThreads);
   return {b.createOrFold<arith::SelectOp>(isSmall, index(1), blocks),
           b.createOrFold<arith::SelectOp>(isSmall, alone, index(beside))};
 }
@@ -338,7 +390,43 @@ classesIn(gpu::GPUFuncOp kernel, ValueRange given, const AliasClasses &outer) {
   return classes;
 }
 
-void KernelOutliner::outline(Operation *region) {
+std::string KernelOutliner::launchKernel(Operation *region,
+                                         gpu::GPUFuncOp kernel,
+                                         ValueRange given,
+                                         const KernelShape &shape) {
+  b.setInsertionPoint(region);
+  auto [blocks, threads] = chooseGrid(region, shape);
+  Value one = index(1);
+  SmallVector<Value> arguments{
+      LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()))};
+  llvm::append_range(arguments, given);
+  auto launch =
+      gpu::LaunchFuncOp::create(b, kernel, gpu::KernelDim3{blocks, one, one},
+                                gpu::KernelDim3{threads, one, one},
+                                /*dynamicSharedMemorySize=*/Value(), arguments);
+  if (shape.hasBarriers)
+    launch->setAttr("loopc.cooperative", b.getUnitAttr());
+  return isSharedLoop(region) ? "its elements are computed by a kernel"
+                              : "the loop runs on the GPU as one kernel";
+}
+
+/// `kernel` is what the graph is made of.
+std::string KernelOutliner::makeGraph(Operation *region, gpu::GPUFuncOp kernel,
+                                      ValueRange given, StringRef reason) {
+  rotateLoops(kernel);
+  LoopGraph graph =
+      makeLoopGraph(kernel, *classesIn(kernel, given, classes), target);
+  b.setInsertionPoint(region);
+  launchGraph(b, graph, kernel, given, target);
+  kernel.erase();
+  size_t count = llvm::count_if(
+      graph.nodes, [](const GraphNode &node) { return node.handle < 0; });
+  return ("the loop runs on the GPU as a graph of " + Twine(count) +
+          " kernels: " + reason)
+      .str();
+}
+
+std::string KernelOutliner::outline(Operation *region) {
   b.setLoc(region->getLoc());
   Captures found;
   found.addAll(region);
@@ -353,24 +441,30 @@ void KernelOutliner::outline(Operation *region) {
       given.push_back(mailbox);
   simplifyKernel(kernel);
   auto inner = classesIn(kernel, given, classes);
-  if (interchangeLoops(kernel, *inner))
+  // Copies are nests now.
+  fuseNests(kernel, *inner, /*hasLibdevice=*/true);
+  std::string reason, become;
+  bool isLoop = !isSharedLoop(region);
+  if (isLoop && loops == DeviceLoops::Graph) {
+    reason = "--device-loops=graph";
+  } else if (interchangeLoops(kernel, *inner)) {
     inner = classesIn(kernel, given, classes);
-  KernelShape shape = distributeKernel(kernel, *inner);
-
-  b.setInsertionPoint(region);
-  auto [blocks, threads] = chooseGrid(region, shape.hasBarriers);
-  Value one = index(1);
-  SmallVector<Value> arguments{
-      LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()))};
-  llvm::append_range(arguments, given);
-  auto launch =
-      gpu::LaunchFuncOp::create(b, kernel, gpu::KernelDim3{blocks, one, one},
-                                gpu::KernelDim3{threads, one, one},
-                                /*dynamicSharedMemorySize=*/Value(), arguments);
-  if (shape.hasBarriers)
-    launch->setAttr("loopc.cooperative", b.getUnitAttr());
+  } else if (isLoop && loops == DeviceLoops::Auto) {
+    reason = findGraphReason(kernel);
+  }
+  if (!reason.empty()) {
+    inner.reset();
+    become = makeGraph(region, kernel, given, reason);
+  } else {
+    KernelShape shape = distributeKernel(kernel, *inner, target);
+    if (shape.hasTiles)
+      kernel.setKnownBlockSizeAttr(
+          b.getDenseI32ArrayAttr({static_cast<int32_t>(kTileThreads), 1, 1}));
+    become = launchKernel(region, kernel, given, shape);
+  }
   loadResults(region, mailboxes);
   classes.erase(region);
+  return become;
 }
 
 //===----------------------------------------------------------------------===//
@@ -391,8 +485,9 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
     auto kernels =
         gpu::GPUModuleOp::create(b, module.getLoc(), "loopc_kernels");
     AliasClasses classes(function);
-    llvm::SetVector<Operation *> chosen =
-        chooseKernels(function, classes, minWork, hasLibdevice);
+    fuseNests(function, classes, hasLibdevice);
+    llvm::SetVector<Operation *> chosen = chooseKernels(
+        function, classes, minWork, hasLibdevice, loops == DeviceLoops::Host);
     if (chosen.empty()) {
       kernels.erase();
       return;
@@ -400,14 +495,16 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     b.getUnitAttr());
     DenseSet<const void *> shared = placeBuffers(function, classes, chosen);
-    KernelOutliner outliner(kernels, function, classes);
+    ProductTarget target;
+    StringRef digits = StringRef(chip).substr(StringRef("sm_").size());
+    digits.consumeInteger(10, target.chip);
+    target.allowTf32 = allowTf32;
+    KernelOutliner outliner(kernels, function, classes, target, loops);
     for (Operation *region : chosen) {
       bool isNest = isSharedLoop(region);
-      remarkDone(region->getLoc(), "Kernel",
-                 isNest ? "its elements are computed by a kernel"
-                        : "the loop runs on the GPU as one kernel");
+      Location loc = region->getLoc();
       promoteAccumulators(region, classes);
-      outliner.outline(region);
+      remarkDone(loc, "Kernel", outliner.outline(region));
       ++numKernels;
       numLoops += !isNest;
     }

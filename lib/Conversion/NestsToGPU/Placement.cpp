@@ -321,7 +321,18 @@ loopc::placeBuffers(func::FuncOp function, AliasClasses &classes,
 
 /// True for what the GPU is given to do.
 static bool isDeviceWork(Operation *op) {
-  return isa<gpu::LaunchFuncOp, gpu::MemcpyOp, loop::DeviceResultOp>(op);
+  return isa<gpu::LaunchFuncOp, gpu::MemcpyOp, loop::DeviceGraphOp,
+             loop::DeviceResultOp>(op);
+}
+
+/// True for an address that is only given to the GPU.
+static bool isAddressForDevice(Operation *op) {
+  auto isGiven = [](Operation *user) {
+    return isa<arith::IndexCastOp>(user) &&
+           llvm::all_of(user->getUsers(), llvm::IsaPred<loop::DeviceGraphOp>);
+  };
+  return isa<memref::ExtractAlignedPointerAsIndexOp>(op) &&
+         llvm::all_of(op->getUsers(), isGiven);
 }
 
 namespace {
@@ -336,7 +347,7 @@ public:
 
 private:
   bool touchesShared(Operation *op) {
-    return !handsOn(op) && !isDeviceWork(op) &&
+    return !handsOn(op) && !isDeviceWork(op) && !isAddressForDevice(op) &&
            llvm::any_of(op->getOperands(), [&](Value operand) {
              return isa<MemRefType>(operand.getType()) &&
                     shared.contains(classes.of(operand));

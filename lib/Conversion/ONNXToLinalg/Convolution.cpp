@@ -61,6 +61,16 @@ private:
   bool runsAcrossChannels();
   Value alongPositions(Value padded, Value init);
   Value acrossChannels(Value padded, Value init);
+  /// True if all that is known is that there is a filter for each channel.
+  bool isDepthwise();
+  /// True if the channels come last, of the image and of the result, where the
+  /// order is free to be chosen.
+  bool prefersChannelsLast();
+  Value channelsLast(Value bias, Type type);
+  /// Sums over [N, positions..., C] into `init`.
+  Value denseLast(Value padded, Value init);
+  Value groupedLast(Value padded, Value init);
+  Value depthwiseLast(Value padded, Value init);
 };
 } // namespace
 
@@ -68,6 +78,8 @@ private:
 static constexpr int64_t kFewPositions = 16;
 /// So many channels fill a vector.
 static constexpr int64_t kManyChannels = 8;
+/// So many fill vectors whatever the number of positions is.
+static constexpr int64_t kFullChannels = 16;
 /// Where the number of positions is not known: so many channels, and so many
 /// products in each element that its way into the result's order does not
 /// count.
@@ -121,6 +133,8 @@ bool Convolution::runsAcrossChannels() {
 }
 
 Value Convolution::compute(Value bias, Type type) {
+  if (l.channelsLast && prefersChannelsLast())
+    return channelsLast(bias, type);
   Type element = getElementTypeOrSelf(x.value.getType());
   Value padded = padSpatial(l, x.value, window, l.constant(element, 0));
   padded = splitAxis(l, padded, 1, group);
@@ -224,6 +238,155 @@ Value Convolution::acrossChannels(Value padded, Value init) {
     os.push_back(g);
   ws.push_back(m);
   os.push_back(m);
+  return multiplyAdd(
+      l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
+      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+}
+
+//===----------------------------------------------------------------------===//
+// With the channels last
+//===----------------------------------------------------------------------===//
+
+bool Convolution::isDepthwise() {
+  return group > 1 && isConstantIntValue(l.dim(w.value, 0), group) &&
+         isConstantIntValue(l.dim(w.value, 1), 1);
+}
+
+bool Convolution::prefersChannelsLast() {
+  std::optional<int64_t> all = getConstantIntValue(l.dim(w.value, 0));
+  if (!all)
+    return false;
+  return *all / (isDepthwise() ? 1 : group) >= kFullChannels ||
+         runsAcrossChannels();
+}
+
+Value Convolution::channelsLast(Value bias, Type type) {
+  int64_t rank = window.size() + 2;
+  SmallVector<int64_t> toLast{0}, back{0, rank - 1};
+  llvm::append_range(toLast, llvm::seq<int64_t>(2, rank));
+  toLast.push_back(1);
+  llvm::append_range(back, llvm::seq<int64_t>(1, rank - 1));
+  Type element = getElementTypeOrSelf(x.value.getType());
+  Value padded = padSpatial(l, l.transpose(x.value, toLast), window,
+                            l.constant(element, 0), /*first=*/1);
+  Dims dims{l.dim(x.value, 0)};
+  dims.append(outExtents(window));
+  dims.push_back(l.dim(w.value, 0));
+  Value init = bias ? l.broadcastTo(castElements(l, bias, type), dims)
+                    : l.filled(dims, l.constant(type, 0));
+  Value sum = isDepthwise() ? depthwiseLast(padded, init)
+              : group > 1   ? groupedLast(padded, init)
+                            : denseLast(padded, init);
+  return l.transpose(sum, back);
+}
+
+/// `value` with its axes in another order, as an operation of its own that is
+/// not fused into what reads it.
+static Value reordered(NodeLowering &l, Value value, ArrayRef<int64_t> order) {
+  Dims dims;
+  for (int64_t axis : order)
+    dims.push_back(l.dim(value, axis));
+  Value init = l.empty(dims, getElementTypeOrSelf(value.getType()));
+  return linalg::TransposeOp::create(l.b, value, init, order)->getResult(0);
+}
+
+Value Convolution::denseLast(Value padded, Value init) {
+  // Weights as [kernel..., C, M], without the axes of a kernel that is a point.
+  unsigned spatial = window.size(), next = 0;
+  SmallVector<int64_t> order;
+  llvm::append_range(order, llvm::seq<int64_t>(2, spatial + 2));
+  order.append({1, 0});
+  Value weights = reordered(l, w.value, order);
+  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
+  SmallVector<AffineExpr> xs{dim()}, ws, os{xs[0]}, positions;
+  for (unsigned k = 0; k < spatial; ++k)
+    positions.push_back(dim());
+  SmallVector<ReassociationIndices> groups{{}};
+  for (auto [k, axis] : llvm::enumerate(window)) {
+    AffineExpr offset = l.b.getAffineConstantExpr(0);
+    groups.back().push_back(k);
+    if (!isConstantIntValue(axis.kernel, 1)) {
+      offset = dim();
+      ws.push_back(offset);
+      groups.push_back({});
+    }
+    xs.push_back(axis.position(positions[k], offset));
+    os.push_back(positions[k]);
+  }
+  groups.back().push_back(spatial);
+  groups.push_back({spatial + 1});
+  AffineExpr c = dim(), m = dim();
+  xs.push_back(c);
+  ws.append({c, m});
+  os.push_back(m);
+  if (groups.size() < spatial + 2)
+    weights = tensor::CollapseShapeOp::create(l.b, weights, groups);
+  return multiplyAdd(
+      l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
+      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+}
+
+Value Convolution::groupedLast(Value padded, Value init) {
+  // Weights as [G, kernel..., C, M].
+  unsigned spatial = window.size(), next = 0;
+  Value weights = splitAxis(l, w.value, 0, group);
+  SmallVector<int64_t> order{0};
+  llvm::append_range(order, llvm::seq<int64_t>(3, spatial + 3));
+  order.append({2, 1});
+  weights = reordered(l, weights, order);
+  padded = splitAxis(l, padded, spatial + 1, group);
+  OpFoldResult channels = l.dim(w.value, 0);
+  init = splitAxis(l, init, spatial + 1, group);
+  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
+  SmallVector<AffineExpr> positions, offsets;
+  AffineExpr n = dim(), g = dim();
+  for (unsigned k = 0; k < spatial; ++k)
+    positions.push_back(dim());
+  for (unsigned k = 0; k < spatial; ++k)
+    offsets.push_back(dim());
+  AffineExpr c = dim(), m = dim();
+  SmallVector<AffineExpr> xs{n}, ws{g}, os{n};
+  for (auto [axis, o, k] : llvm::zip_equal(window, positions, offsets)) {
+    xs.push_back(axis.position(o, k));
+    ws.push_back(k);
+    os.push_back(o);
+  }
+  xs.append({g, c});
+  ws.append({c, m});
+  os.append({g, m});
+  Value sum =
+      multiplyAdd(l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
+                  {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+  return mergeAxis(l, sum, spatial + 1, group, channels);
+}
+
+Value Convolution::depthwiseLast(Value padded, Value init) {
+  // Weights as [kernel..., C].
+  unsigned spatial = window.size(), next = 0;
+  SmallVector<ReassociationIndices> groups{{0, 1}};
+  SmallVector<int64_t> order;
+  for (unsigned k = 0; k < spatial; ++k) {
+    groups.push_back({k + 2});
+    order.push_back(k + 1);
+  }
+  order.push_back(0);
+  Value weights = tensor::CollapseShapeOp::create(l.b, w.value, groups);
+  weights = reordered(l, weights, order);
+  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
+  SmallVector<AffineExpr> xs{dim()}, ws, os{xs[0]}, positions, offsets;
+  for (unsigned k = 0; k < spatial; ++k)
+    positions.push_back(dim());
+  for (unsigned k = 0; k < spatial; ++k)
+    offsets.push_back(dim());
+  AffineExpr c = dim();
+  for (auto [axis, o, k] : llvm::zip_equal(window, positions, offsets)) {
+    xs.push_back(axis.position(o, k));
+    ws.push_back(k);
+    os.push_back(o);
+  }
+  xs.push_back(c);
+  ws.push_back(c);
+  os.push_back(c);
   return multiplyAdd(
       l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
       {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});

@@ -42,6 +42,8 @@ static Value castToType(OpBuilder &b, Location loc, Value value, Type type) {
 namespace {
 struct ConvertONNXToLinalg
     : loopc::impl::ConvertONNXToLinalgBase<ConvertONNXToLinalg> {
+  using Base::Base;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal())
@@ -171,6 +173,7 @@ struct ConvertONNXToLinalg
              << node.getSinceVersion() << " has no lowering";
     OpBuilder builder(node);
     NodeLowering lowering(node, builder);
+    lowering.channelsLast = channelsLast;
     if (!row->anyRank)
       for (Value input : node.getInputs())
         if (isa<UnrankedTensorType>(input.getType()))

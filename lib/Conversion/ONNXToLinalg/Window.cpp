@@ -130,10 +130,9 @@ FailureOr<Window> loopc::readWindow(NodeLowering &l, ArrayRef<OpFoldResult> in,
 }
 
 Value loopc::padSpatial(NodeLowering &l, Value value, const Window &window,
-                        Value filler) {
+                        Value filler, int64_t first) {
   Dims dims = l.dims(value), target = dims;
   Dims offsets(dims.size(), l.fold(0)), ones(dims.size(), l.fold(1));
-  int64_t first = dims.size() - window.size();
   bool pads = false;
   for (auto [k, axis] : llvm::enumerate(window)) {
     OpFoldResult held = l.add(axis.before, axis.in);

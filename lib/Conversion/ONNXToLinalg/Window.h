@@ -44,10 +44,11 @@ perAxis(NodeLowering &l, llvm::StringRef name, int64_t rank, int64_t fallback);
 /// Attribute kernel_shape, held to the weights' `dims` where these are given.
 mlir::FailureOr<Dims> kernelShape(NodeLowering &l, int64_t rank,
                                   llvm::ArrayRef<mlir::OpFoldResult> dims);
-/// `value`, [N, C, spatial...], with the padding of `window` holding `filler`,
-/// and as much more behind as its windows reach.
+/// `value`, [N, C, spatial...] (or with the spatial axes from `first` on), with
+/// the padding of `window` holding `filler`, and as much more behind as its
+/// windows reach.
 mlir::Value padSpatial(NodeLowering &l, mlir::Value value, const Window &window,
-                       mlir::Value filler);
+                       mlir::Value filler, int64_t first = 2);
 /// The extents of the result along the window's axes.
 Dims outExtents(const Window &window);
 

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 // loopc-expand-views: memref.expand_shape with any number of run-time extents
-// in a group, which upstream's expand-strided-metadata does not take.
+// in a group, which upstream's expand-strided-metadata does not take, and
+// memref.collapse_shape, of which upstream's fold-memref-alias-ops would make
+// divisions wherever an element is read.
 
 #include "loopc/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -56,9 +58,49 @@ static void expand(memref::ExpandShapeOp op) {
   op.erase();
 }
 
+/// memref.collapse_shape of what is all there  ->  memref.reinterpret_cast.
+static void collapse(memref::CollapseShapeOp op) {
+  MemRefType from = op.getSrcType(), type = op.getResultType();
+  if (!from.getLayout().isIdentity() || !type.getLayout().isIdentity() ||
+      type.getRank() == 0)
+    return;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  SmallVector<OpFoldResult> sizes, strides(type.getRank());
+  for (auto [axis, group] : llvm::enumerate(op.getReassociationIndices())) {
+    if (!type.isDynamicDim(axis)) {
+      sizes.push_back(b.getIndexAttr(type.getDimSize(axis)));
+      continue;
+    }
+    Value size = arith::ConstantIndexOp::create(b, 1);
+    for (int64_t part : group)
+      size = b.createOrFold<arith::MulIOp>(
+          size, b.createOrFold<memref::DimOp>(op.getSrc(), part));
+    sizes.push_back(size);
+  }
+  Value stride = arith::ConstantIndexOp::create(b, 1);
+  auto [staticStrides, offset] = type.getStridesAndOffset();
+  for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
+    strides[axis] = ShapedType::isDynamic(staticStrides[axis])
+                        ? OpFoldResult(stride)
+                        : b.getIndexAttr(staticStrides[axis]);
+    stride = b.createOrFold<arith::MulIOp>(
+        stride, getValueOrCreateConstantIndexOp(b, op.getLoc(), sizes[axis]));
+  }
+  Value view = memref::ReinterpretCastOp::create(
+      b, type, op.getSrc(), b.getIndexAttr(0), sizes, strides);
+  op.replaceAllUsesWith(view);
+  op.erase();
+}
+
 namespace {
 struct ExpandViews : loopc::impl::ExpandViewsBase<ExpandViews> {
+  using Base::Base;
+
   void runOnOperation() override {
+    if (onlyCollapsed) {
+      getOperation()->walk([](memref::CollapseShapeOp op) { collapse(op); });
+      return;
+    }
     SmallVector<memref::ExpandShapeOp> ops;
     getOperation()->walk([&](memref::ExpandShapeOp op) { ops.push_back(op); });
     llvm::for_each(ops, expand);

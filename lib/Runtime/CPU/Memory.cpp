@@ -35,6 +35,12 @@ constexpr size_t kHugePage = 2 << 20;
 constexpr size_t kLeastScratch = 512 << 10;
 constexpr size_t kMostScratch = kHugePage / 4 * 3;
 
+/// Blocks of these sizes, and no more bytes in all, are kept for later runs;
+/// from the last size on the kernel may take their pages back.
+constexpr size_t kLeastKept = 256 << 10;
+constexpr size_t kMostKept = 256 << 20;
+constexpr size_t kLeastLent = 16 << 20;
+
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define LOOPC_RT_NO_CACHE 1
@@ -162,8 +168,77 @@ static void releaseSlab(Slab *slab) {
   free(slab);
 }
 
+/// Large blocks of runs that ended, for the next ones: the kernel takes longer
+/// to give pages than a model to write them.
+static Block *keptBlocks[32];
+static uint64_t keptBytes;
+
+/// Takes what is in `slot`, or null.
+static Block *takeKept(Block *&slot) {
+  if (!__atomic_load_n(&slot, __ATOMIC_RELAXED))
+    return nullptr;
+  Block *block = __atomic_exchange_n(&slot, nullptr, __ATOMIC_ACQUIRE);
+  if (block)
+    __atomic_sub_fetch(&keptBytes, block->capacity, __ATOMIC_RELAXED);
+  return block;
+}
+
+/// Keeps a block that nobody uses, or frees it.
+static void keepOrFree(Block *block, bool wasKept = false) {
+  size_t capacity = block->capacity;
+  if (!kCaching || !block->raw || block->destroy || capacity < kLeastKept ||
+      capacity > kMostKept) {
+    free(block->raw);
+    return;
+  }
+  if (__atomic_add_fetch(&keptBytes, capacity, __ATOMIC_RELAXED) <= kMostKept) {
+#ifdef MADV_FREE
+    // The kernel may have the pages if it needs them.
+    if (!wasKept && capacity >= kLeastLent) {
+      uintptr_t begin = reinterpret_cast<uintptr_t>(block->data());
+      uintptr_t page = (begin + 4095) & ~uintptr_t(4095);
+      uintptr_t end = (begin + capacity) & ~uintptr_t(4095);
+      madvise(reinterpret_cast<void *>(page), end - page, MADV_FREE);
+    }
+#endif
+    for (Block *&slot : keptBlocks) {
+      Block *none = nullptr;
+      if (__atomic_compare_exchange_n(&slot, &none, block, false,
+                                      __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        return;
+    }
+  }
+  __atomic_sub_fetch(&keptBytes, capacity, __ATOMIC_RELAXED);
+  free(block->raw);
+}
+
+/// A kept block of the class, or null.
+static Block *findKept(const SizeClass &sizeClass) {
+  if (!kCaching || sizeClass.capacity < kLeastKept)
+    return nullptr;
+  for (Block *&slot : keptBlocks)
+    if (Block *block = takeKept(slot)) {
+      if (block->sizeClass == sizeClass.index &&
+          block->capacity == sizeClass.capacity)
+        return block;
+      keepOrFree(block, /*wasKept=*/true);
+    }
+  return nullptr;
+}
+
+/// A library that is closed leaves nothing behind.
+__attribute__((destructor)) static void freeKept() {
+  for (Block *&slot : keptBlocks)
+    if (Block *block = takeKept(slot))
+      free(block->raw);
+  for (Slab *&slot : keptSlabs)
+    free(__atomic_exchange_n(&slot, nullptr, __ATOMIC_ACQUIRE));
+}
+
 /// A block from malloc, or null.
 static Block *createBlock(const SizeClass &sizeClass) {
+  if (Block *block = findKept(sizeClass))
+    return block;
   void *raw = malloc(sizeClass.capacity + kSlack);
   if (!raw)
     return nullptr;
@@ -374,20 +449,25 @@ void loopc::rt::detachBlock(loopc_run &run, Block *block) {
   unlinkBlock(run.heap, block);
 }
 
-void loopc::rt::freeDetachedBlock(Block *block) { free(block->raw); }
+void loopc::rt::freeDetachedBlock(Block *block) { keepOrFree(block); }
 
 void loopc::rt::releaseHeap(loopc_run &run) {
   Heap &heap = run.heap;
   while (Block *block = heap.live) {
     heap.live = block->next;
-    free(block->raw);
+    keepOrFree(block);
   }
   if (heap.slab)
     releaseSlab(heap.slab);
   heap.slab = nullptr;
   heap.freeScratch = nullptr;
   heap.liveBytes = 0;
-  freeCache(heap);
+  for (Block *&list : heap.cache)
+    while (Block *block = list) {
+      list = block->next;
+      keepOrFree(block);
+    }
+  heap.cachedBytes = 0;
 }
 
 extern "C" void *loopc_rt_alloc(loopc_run *run, int64_t bytes) {

@@ -98,6 +98,24 @@ const Driver *loopc::rt::cuda::openDriver(Failure &failure) {
 
 const Driver &loopc::rt::cuda::getDriver() { return driver; }
 
+bool loopc::rt::cuda::checkGraphDriver(Failure &failure) {
+  int version = 0;
+  if (driver.cuDriverGetVersion)
+    driver.cuDriverGetVersion(&version);
+  bool isThere = version >= kGraphDriver && driver.cuGraphCreate &&
+                 driver.cuGraphAddNode_v2 &&
+                 driver.cuGraphConditionalHandleCreate &&
+                 driver.cuGraphInstantiateWithFlags && driver.cuGraphLaunch &&
+                 driver.cuGraphExecDestroy && driver.cuGraphDestroy;
+  if (!isThere)
+    failure.set(LOOPC_ERROR_DEVICE,
+                "loops of the model are CUDA graphs, which take a driver of "
+                "CUDA 12.4 or later; this one is of CUDA %d.%d: compile with "
+                "--device-loops=kernel",
+                version / 1000, version % 1000 / 10);
+  return isThere;
+}
+
 ResultText::ResultText(CUresult result) {
   const char *name = nullptr, *meaning = nullptr;
   driver.cuGetErrorName(result, &name);

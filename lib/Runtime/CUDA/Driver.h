@@ -23,6 +23,9 @@ struct CUfunc_st;
 struct CUstream_st;
 struct CUevent_st;
 struct CUmemPoolHandle_st;
+struct CUgraph_st;
+struct CUgraphNode_st;
+struct CUgraphExec_st;
 
 namespace loopc::rt::cuda {
 
@@ -35,6 +38,10 @@ using CUfunction = CUfunc_st *;
 using CUstream = CUstream_st *;
 using CUevent = CUevent_st *;
 using CUmemoryPool = CUmemPoolHandle_st *;
+using CUgraph = CUgraph_st *;
+using CUgraphNode = CUgraphNode_st *;
+using CUgraphExec = CUgraphExec_st *;
+using CUgraphHandle = unsigned long long; ///< of a condition
 
 /// Results that are told apart.
 enum : CUresult {
@@ -77,6 +84,44 @@ inline constexpr int kPointerMemoryType = 2;
 /// Options of cuModuleLoadDataEx.
 inline constexpr int kJitErrorLog = 5;
 inline constexpr int kJitErrorLogBytes = 6;
+
+/// Conditional nodes of graphs came with CUDA 12.4.
+inline constexpr int kGraphDriver = 12040;
+
+inline constexpr int kKernelNode = 0;
+inline constexpr int kConditionalNode = 13;
+inline constexpr int kIfNode = 0;
+inline constexpr int kWhileNode = 1;
+
+/// A CUgraphNodeParams. What a kind of node does not use is zero.
+// NOLINTBEGIN(readability-identifier-naming)
+struct CUgraphNodeParams {
+  int type;
+  int reserved0[3];
+  union {
+    long long reserved1[29];
+    struct {
+      CUfunction func;
+      unsigned gridDimX, gridDimY, gridDimZ;
+      unsigned blockDimX, blockDimY, blockDimZ;
+      unsigned sharedMemBytes;
+      void **kernelParams;
+      void **extra;
+      void *kern;
+      CUcontext ctx;
+    } kernel;
+    struct {
+      CUgraphHandle handle;
+      int type;
+      unsigned size;
+      CUgraph *phGraph_out; ///< the driver's: the graph of the body
+      CUcontext ctx;
+    } conditional;
+  };
+  long long reserved2;
+};
+// NOLINTEND(readability-identifier-naming)
+static_assert(sizeof(CUgraphNodeParams) == 256);
 
 // X(symbol, parameters)
 #define LOOPC_CUDA_DRIVER(X)                                                   \
@@ -134,7 +179,20 @@ inline constexpr int kJitErrorLogBytes = 6;
   X(cuMemAllocAsync, (CUdeviceptr * pointer, size_t bytes, CUstream stream))   \
   X(cuMemFreeAsync, (CUdeviceptr pointer, CUstream stream))                    \
   X(cuPointerGetAttributes,                                                    \
-    (unsigned count, int *attributes, void **values, CUdeviceptr pointer))
+    (unsigned count, int *attributes, void **values, CUdeviceptr pointer))     \
+  X(cuDriverGetVersion, (int *version))                                        \
+  X(cuGraphCreate, (CUgraph * graph, unsigned flags))                          \
+  X(cuGraphAddNode_v2,                                                         \
+    (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,       \
+     const void *edges, size_t count, CUgraphNodeParams *parameters))          \
+  X(cuGraphConditionalHandleCreate,                                            \
+    (CUgraphHandle * handle, CUgraph graph, CUcontext context, unsigned value, \
+     unsigned flags))                                                          \
+  X(cuGraphInstantiateWithFlags,                                               \
+    (CUgraphExec * exec, CUgraph graph, unsigned long long flags))             \
+  X(cuGraphLaunch, (CUgraphExec exec, CUstream stream))                        \
+  X(cuGraphExecDestroy, (CUgraphExec exec))                                    \
+  X(cuGraphDestroy, (CUgraph graph))
 
 /// The driver's functions by name.
 // NOLINTBEGIN(readability-identifier-naming)
@@ -162,6 +220,9 @@ const Driver *openDriver(Failure &failure);
 
 /// The driver where openDriver() succeeded before.
 const Driver &getDriver();
+
+/// True where graphs with conditions can be made; sets `failure` else.
+bool checkGraphDriver(Failure &failure);
 
 /// "CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
 struct ResultText {

@@ -38,6 +38,7 @@ struct Mapping {
 };
 
 struct LoadedProgram;
+struct GraphInstance;
 
 } // namespace loopc::rt::cuda
 
@@ -51,8 +52,11 @@ struct Gpu {
   bool isBusy;                 ///< work was begun since the last wait
   bool isUnchecked; ///< kernels were begun since the control was read
   bool isUnknown;   ///< the driver could not say whether work is done
-  /// The kernel that was begun last, for messages.
-  const char *lastKernel;
+  /// The kernel that was begun last, for messages: 1 + its number in `program`;
+  /// 0: none.
+  int32_t lastKernel;
+
+  cuda::GraphInstance *graphs; ///< that the run has
 
   Block *deferred; ///< shared blocks that kernels may still use
 
@@ -134,10 +138,12 @@ struct LoadedProgram {
   Device *device;
   CUmodule module;
   Kernel *kernels;
-  pthread_mutex_t lock; ///< of the constants
+  pthread_mutex_t lock; ///< of what follows
   Constant *constants;  ///< a hash table; `host` is null where one is free
   size_t numConstants;
-  size_t constantsRoom; ///< 0 or a power of two
+  size_t constantsRoom;  ///< 0 or a power of two
+  GraphInstance *graphs; ///< that no run has
+  size_t numGraphs;
 };
 
 /// The program on the device, loaded by the first call; null after setting
@@ -152,6 +158,34 @@ Kernel *getKernel(loopc_cuda_program &program, LoadedProgram &loaded,
 /// Where the weight lies on the device; null after recording an error.
 void *getConstant(loopc_run &run, LoadedProgram &loaded, const void *host,
                   int64_t bytes, int32_t space);
+
+//===----------------------------------------------------------------------===//
+// Graph.cpp
+//===----------------------------------------------------------------------===//
+
+/// Gives the graphs of a run, whose work is done, back to their programs.
+void releaseGraphs(Gpu &gpu);
+
+/// Destroys the graphs that no run has. `isUsable`: the context was not lost.
+void destroyGraphs(LoadedProgram &loaded, bool isUsable);
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// The run's part on the device, with the program's code; null after recording
+/// an error. Every function but begin comes after it.
+Gpu *getGpuFor(loopc_run &run, loopc_cuda_program &program);
+
+/// "kernel 'main_0' of main/#3 Loop (opset 21)".
+struct KernelText {
+  KernelText(const loopc_cuda_program &program, int32_t number);
+  char text[200];
+};
+
+/// Records that a kernel, or a graph that begins with it, could not be begun.
+int32_t failLaunch(loopc_run &run, const loopc_cuda_program &program,
+                   int32_t number, CUresult result);
 
 } // namespace loopc::rt::cuda
 

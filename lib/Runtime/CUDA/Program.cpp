@@ -85,6 +85,8 @@ static bool loadModule(const loopc_cuda_program &program, Device &device,
   // All of such a model computes on the host.
   if (program.num_kernels == 0)
     return true;
+  if ((program.flags & LOOPC_CUDA_HAS_GRAPHS) && !checkGraphDriver(failure))
+    return false;
   const Driver &driver = getDriver();
   // The PTX is compiled where the driver refuses the cubin.
   CUresult result = CUDA_SUCCESS;
@@ -318,6 +320,7 @@ static void unload(LoadedProgram *loaded) {
   for (size_t k = 0; isUsable && k < loaded->constantsRoom; ++k)
     if (loaded->constants[k].host)
       freeConstant(*loaded->device, loaded->constants[k]);
+  destroyGraphs(*loaded, isUsable);
   if (isUsable && loaded->module)
     getDriver().cuModuleUnload(loaded->module);
   pthread_mutex_destroy(&loaded->lock);

@@ -58,12 +58,19 @@ static void backOff(int64_t waited) {
   nanosleep(&duration, nullptr);
 }
 
+KernelText::KernelText(const loopc_cuda_program &program, int32_t number) {
+  const char *node = program.nodes ? program.nodes[number] : "";
+  snprintf(text, sizeof(text), "kernel '%s'%s%s", program.kernels[number],
+           *node ? " of " : "", node);
+}
+
 /// Records what the driver said of work that was begun earlier.
 static int32_t recordLateResult(loopc_run &run, CUresult result) {
-  const char *kernel = run.gpu->lastKernel;
+  int32_t last = run.gpu->lastKernel;
   char where[256];
-  if (kernel)
-    snprintf(where, sizeof(where), "kernel '%s', or one before it", kernel);
+  if (last)
+    snprintf(where, sizeof(where), "%s, or one before it",
+             KernelText(*run.gpu->program, last - 1).text);
   else
     snprintf(where, sizeof(where), "copying");
   return recordResult(run, result, where);
@@ -121,6 +128,7 @@ static void endGpu(loopc_run &run) {
     // Nothing of the run's memory goes while it may be written.
     if (gpu.isUnknown)
       getDriver().cuStreamSynchronize(gpu.stream);
+    releaseGraphs(gpu);
     releaseAdoptedBlocks(run);
     releaseDeferred(gpu);
     releaseDeviceMemory(run);
@@ -193,27 +201,32 @@ const DeviceHooks loopc_rt_cuda_hooks = {
     openForCaller, loopc_rt_cuda_sync, copyNow,        addCallersInput,
     isOnDevice,    allocateResult,     describeMemory, detachMemory};
 
-/// Every function but begin comes after it.
-static Gpu *getGpu(loopc_run &run) {
-  if (!run.gpu)
+Gpu *loopc::rt::cuda::getGpuFor(loopc_run &run, loopc_cuda_program &program) {
+  if (!run.gpu) {
     recordError(run, LOOPC_ERROR_ABI,
                 "the model uses a device that it did not open");
-  return run.gpu;
+    return nullptr;
+  }
+  return loopc_rt_cuda_begin(&run, &program) ? nullptr : run.gpu;
 }
 
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
-static int32_t failLaunch(loopc_run &run, const char *kernel, CUresult result) {
+int32_t loopc::rt::cuda::failLaunch(loopc_run &run,
+                                    const loopc_cuda_program &program,
+                                    int32_t number, CUresult result) {
   char where[256];
-  snprintf(where, sizeof(where), "kernel '%s' could not be begun", kernel);
+  snprintf(where, sizeof(where), "%s could not be begun",
+           KernelText(program, number).text);
   return recordResult(run, result, where);
 }
 
 /// Blocks of the kernel that the device holds at a time; 0 after recording an
 /// error.
-static int64_t countResident(loopc_run &run, Kernel &kernel, const char *name,
+static int64_t countResident(loopc_run &run, Kernel &kernel,
+                             const loopc_cuda_program &program, int32_t number,
                              int32_t threads) {
   uint64_t known = __atomic_load_n(&kernel.residentGrid, __ATOMIC_RELAXED);
   if (known >> 32 == static_cast<uint32_t>(threads))
@@ -223,7 +236,7 @@ static int64_t countResident(loopc_run &run, Kernel &kernel, const char *name,
   CUresult result = getDriver().cuOccupancyMaxActiveBlocksPerMultiprocessor(
       &perMultiprocessor, kernel.function, threads, 0);
   if (result != CUDA_SUCCESS) {
-    failLaunch(run, name, result);
+    failLaunch(run, program, number, result);
     return 0;
   }
   // Without cooperative launches no two blocks are sure to run together.
@@ -233,9 +246,10 @@ static int64_t countResident(loopc_run &run, Kernel &kernel, const char *name,
           : perMultiprocessor > 0;
   if (blocks < 1) {
     recordError(run, LOOPC_ERROR_DEVICE,
-                "device %d ('%s'): a block of %d threads of kernel '%s' needs "
-                "more than a multiprocessor has",
-                device.ordinal, device.name, threads, name);
+                "device %d ('%s'): a block of %d threads of %s needs more than "
+                "a multiprocessor has",
+                device.ordinal, device.name, threads,
+                KernelText(program, number).text);
     return 0;
   }
   __atomic_store_n(&kernel.residentGrid,
@@ -257,27 +271,24 @@ extern "C" int32_t loopc_rt_cuda_launch(loopc_run *run,
                                         int32_t number, int64_t blocks,
                                         int32_t threads, int32_t flags,
                                         void **arguments) {
-  Gpu *gpu = getGpu(*run);
+  Gpu *gpu = getGpuFor(*run, *program);
   if (!gpu)
     return getStatus(*run);
-  if (int32_t status = loopc_rt_cuda_begin(run, program))
-    return status;
   Failure failure;
   Kernel *kernel = getKernel(*program, *gpu->loaded, number, failure);
   if (!kernel)
     return recordFailure(*run, failure);
-  const char *name = program->kernels[number];
   constexpr int64_t kMaxGrid = INT32_MAX;
   if (blocks < 1 || blocks > kMaxGrid || threads < 1)
     return recordError(*run, LOOPC_ERROR_DEVICE,
-                       "kernel '%s' cannot be begun with %lld blocks of %d "
-                       "threads",
-                       name, static_cast<long long>(blocks), threads);
+                       "%s cannot be begun with %lld blocks of %d threads",
+                       KernelText(*program, number).text,
+                       static_cast<long long>(blocks), threads);
   arguments[0] = &gpu->lane->control;
   const Driver &driver = getDriver();
   bool waitsForItself = (flags & LOOPC_CUDA_COOPERATIVE) && blocks > 1;
   if (waitsForItself) {
-    int64_t most = countResident(*run, *kernel, name, threads);
+    int64_t most = countResident(*run, *kernel, *program, number, threads);
     if (most == 0)
       return getStatus(*run);
     blocks = blocks < most ? blocks : most;
@@ -296,9 +307,9 @@ extern "C" int32_t loopc_rt_cuda_launch(loopc_run *run,
   // What was begun before may still run where this was not.
   gpu->isBusy = true;
   if (result != CUDA_SUCCESS)
-    return failLaunch(*run, name, result);
+    return failLaunch(*run, *program, number, result);
   gpu->isUnchecked = true;
-  gpu->lastKernel = name;
+  gpu->lastKernel = 1 + number;
   return LOOPC_OK;
 }
 

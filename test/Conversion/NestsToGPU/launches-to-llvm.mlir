@@ -1,6 +1,6 @@
-// RUN: loopc-opt %s --convert-launches-to-llvm | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --convert-launches-to-llvm | FileCheck %s
 
-// CHECK: llvm.mlir.global external @loopc_cuda_program() {{.*}} : !llvm.array<80 x i8>
+// CHECK: llvm.mlir.global external @loopc_cuda_program() {{.*}} : !llvm.array<88 x i8>
 // CHECK-LABEL: func.func @loopc_entry(%arg0: !llvm.ptr
 // CHECK: %[[BEGUN:.+]] = llvm.call @loopc_rt_cuda_begin(%arg0,
 // CHECK: %[[OK:.+]] = llvm.icmp "eq" %[[BEGUN]]
@@ -32,6 +32,39 @@ module attributes {gpu.container_module} {
     %r = loop.device_result %y : memref<?xf32>
     loop.device_wait
     gpu.dealloc %y : memref<?xf32>
+    return %ok : i32
+  }
+}
+
+// -----
+
+// A graph: its description, in which kernels have the program's numbers, a count
+// of blocks for each node, and the words of the arguments.
+// CHECK: llvm.mlir.global internal constant @loopc_cuda_graph_0(dense<[3, 1, 1, 3, -1, -1, 1, 1, -1, 0, 1, 0, 0, -1, 0, 32]> : tensor<16xi32>)
+// CHECK-SAME: alignment = 8
+// CHECK-LABEL: func.func @loopc_entry(%arg0: !llvm.ptr
+// CHECK-DAG: %[[ARGS:.+]] = llvm.alloca %{{.*}} x i64
+// CHECK: llvm.call @loopc_rt_cuda_begin
+// CHECK: %[[GRAPH:.+]] = llvm.mlir.addressof @loopc_cuda_graph_0
+// CHECK: %[[STATUS:.+]] = llvm.call @loopc_rt_cuda_graph(%arg0, %{{.*}}, %[[GRAPH]], %{{.*}}, %{{.*}})
+// CHECK: llvm.icmp "eq" %[[STATUS]]
+module attributes {gpu.container_module} {
+  gpu.module @loopc_kernels {
+    llvm.func @step(%control: !llvm.ptr, %state: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+      llvm.return
+    }
+    llvm.func @begin(%control: !llvm.ptr, %state: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+      llvm.return
+    }
+  }
+  func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+    %c1 = arith.constant 1 : index
+    %c7 = arith.constant 7 : index
+    %word = arith.constant 5 : i64
+    %ok = llvm.mlir.constant(0 : i32) : i32
+    loop.device_graph [@loopc_kernels::@begin, @loopc_kernels::@step]
+        nodes [-1, -1, 0, 1, -1, 0, 1, 0, 0, -1, 1, 32] handles 1 words 3
+        blocks(%c1, %c7) args(%word)
     return %ok : i32
   }
 }

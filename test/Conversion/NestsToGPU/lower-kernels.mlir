@@ -39,5 +39,23 @@ gpu.module @loopc_kernels {
     memref.store %s, %y[%c0] : memref<1xf32>
     gpu.return
   }
+  // Kernels of a graph do not begin by looking at the host's word. One that sets
+  // conditions and ends before its time lets nothing more begin.
+  // CHECK-LABEL: gpu.func @latch
+  // CHECK-SAME: (%arg0: !llvm.ptr, %[[STATE:.+]]: !llvm.ptr)
+  // CHECK: %[[FAILED:.+]] = llvm.load volatile %{{.*}} -> i32
+  // CHECK-NEXT: llvm.getelementptr %arg0[288]
+  // CHECK-NEXT: %[[WORD:.+]] = llvm.load volatile %{{.*}} -> i32
+  // CHECK-NEXT: llvm.or %[[FAILED]], %[[WORD]]
+  // CHECK: cf.cond_br %{{.*}}, ^{{.*}}, ^[[END:.+]]
+  // CHECK: ^[[END]]:
+  // CHECK: %[[PLACE:.+]] = llvm.getelementptr %[[STATE]][2]
+  // CHECK: %[[HANDLE:.+]] = llvm.load %[[PLACE]]
+  // CHECK: llvm.call @cudaGraphSetConditional(%[[HANDLE]], %{{.*}})
+  // CHECK-NEXT: gpu.return
+  llvm.func @cudaGraphSetConditional(i64, i32)
+  gpu.func @latch(%control: !llvm.ptr, %state: !llvm.ptr) kernel attributes {loopc.conditions = array<i32: 2>} {
+    gpu.return
+  }
   // CHECK: llvm.func internal @loopc_barrier
 }

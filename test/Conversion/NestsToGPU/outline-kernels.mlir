@@ -68,6 +68,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
   %c99 = arith.constant 99 : index
   %c100 = arith.constant 100 : index
   %one = arith.constant 1.0 : f32
@@ -78,12 +79,18 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
   scf.for %t = %c0 to %c100 step %c1 {
     scf.for %i = %c0 to %c100 step %c1 {
       %v = memref.load %x[%i] : memref<100xf32>
-      %w = arith.addf %v, %one : f32
+      %w = scf.for %k = %c0 to %c2 step %c1 iter_args(%s = %v) -> f32 {
+        %a = arith.addf %s, %one : f32
+        scf.yield %a : f32
+      }
       memref.store %w, %y[%i] : memref<100xf32>
     } {loopc.parallel}
     scf.for %i = %c0 to %c100 step %c1 {
       %v = memref.load %y[%i] : memref<100xf32>
-      %w = arith.addf %v, %one : f32
+      %w = scf.for %k = %c0 to %c2 step %c1 iter_args(%s = %v) -> f32 {
+        %a = arith.addf %s, %one : f32
+        scf.yield %a : f32
+      }
       memref.store %w, %x[%i] : memref<100xf32>
     } {loopc.parallel}
     scf.for %i = %c0 to %c99 step %c1 {
@@ -170,8 +177,8 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 
 // -----
 
-// Sums along rows are a warp's, and one of it writes; sums down columns a
-// thread's, in a register.
+// Sums along rows are a warp's, and one of it writes; short sums down
+// columns a thread's, in a register.
 // CHECK-LABEL: gpu.func @nest_0
 // CHECK: %[[FIRST:.+]] = arith.divui %{{.*}}, %c32
 // CHECK: scf.for %{{.*}} = %[[FIRST]]
@@ -189,6 +196,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %c50 = arith.constant 50 : index
   %c100 = arith.constant 100 : index
   %ok = llvm.mlir.constant(0 : i32) : i32
   %x = memref.alloc() : memref<100x100xf32>
@@ -202,7 +210,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
     }
   } {loopc.parallel}
   scf.for %i = %c0 to %c100 step %c1 {
-    scf.for %k = %c0 to %c100 step %c1 {
+    scf.for %k = %c0 to %c50 step %c1 {
       %a = memref.load %y[%i] : memref<100xf32>
       %v = memref.load %x[%k, %i] : memref<100x100xf32>
       %b = arith.addf %a, %v : f32

@@ -778,3 +778,59 @@ func.func @reserve_fixed(%b: tensor<8x?xf32>, %n: index) {
   %r, %at = loop.reserve %b at %n used %n front %n back %n axis 0 : tensor<8x?xf32>
   return
 }
+
+// -----
+
+func.func @device_graph(%n: index, %w: i64) {
+  // expected-error @below {{has a node in the body of condition 0, which is not in front of it}}
+  loop.device_graph [@k::@a] nodes [0, -1, 0, 1] handles 0 words 0 blocks(%n) args()
+  return
+}
+
+// -----
+
+func.func @device_graph(%n: index, %w: i64) {
+  // expected-error @below {{has a node that is kernel 1 of 1}}
+  loop.device_graph [@k::@a] nodes [-1, -1, 1, 1] handles 0 words 0 blocks(%n) args()
+  return
+}
+
+// -----
+
+func.func @device_graph(%n: index, %w: i64) {
+  // expected-error @below {{has condition 1, where number 0 is next}}
+  loop.device_graph [@k::@a] nodes [-1, 1, 0, 0] handles 1 words 1 blocks() args()
+  return
+}
+
+// -----
+
+func.func @device_graph(%n: index, %w: i64) {
+  // expected-error @below {{has 1 nodes that are kernels and 0 counts of blocks}}
+  loop.device_graph [@k::@a] nodes [-1, -1, 0, 1] handles 0 words 0 blocks() args()
+  return
+}
+
+// -----
+
+func.func @device_graph(%n: index, %w: i64) {
+  // expected-error @below {{has a state of 1 words for 1 handles and 1 arguments}}
+  loop.device_graph [@k::@a] nodes [-1, -1, 0, 1, -1, 0, 1, 0] handles 1 words 1 blocks(%n) args(%w)
+  return
+}
+
+// -----
+
+func.func @device_graph(%n: index, %w: i64) {
+  // expected-error @below {{has 1 conditions and handles for 2}}
+  loop.device_graph [@k::@a] nodes [-1, 0, 1, 0] handles 2 words 2 blocks() args()
+  return
+}
+
+// -----
+
+func.func @device_graph(%n: index, %w: i64) {
+  // expected-error @below {{has nodes that are not four numbers each}}
+  loop.device_graph [@k::@a] nodes [-1, 0, 1] handles 0 words 0 blocks() args()
+  return
+}

@@ -1,3 +1,10 @@
+# ===- where.py - Which package was installed -------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
 """Imports the package that was installed below a prefix, and says what it found."""
 
 import pathlib

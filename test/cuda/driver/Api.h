@@ -27,6 +27,10 @@ using CUfunction = struct CUfunc_st *;
 using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
 using CUmemoryPool = struct CUmemPoolHandle_st *;
+using CUgraph = struct CUgraph_st *;
+using CUgraphNode = struct CUgraphNode_st *;
+using CUgraphExec = struct CUgraphExec_st *;
+using CUgraphConditionalHandle = uint64_t;
 struct CUuuid {
   char bytes[16];
 };
@@ -66,6 +70,43 @@ enum : CUresult {
 /// A CUmemLocation of cuMemPrefetchAsync_v2 and cuMemAdvise_v2.
 struct CUmemLocation {
   int type, id;
+};
+
+/// Kinds of nodes that are there, of a CUgraphNodeType.
+enum { CU_GRAPH_NODE_TYPE_KERNEL = 0, CU_GRAPH_NODE_TYPE_CONDITIONAL = 13 };
+/// Kinds of a CUgraphConditionalNodeType.
+enum { CU_GRAPH_COND_TYPE_IF = 0, CU_GRAPH_COND_TYPE_WHILE = 1 };
+inline constexpr unsigned CU_GRAPH_COND_ASSIGN_DEFAULT = 1;
+
+struct CUDA_KERNEL_NODE_PARAMS {
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  void **kernelParams;
+  void **extra;
+  void *kern;
+  CUcontext ctx;
+};
+struct CUDA_CONDITIONAL_NODE_PARAMS {
+  CUgraphConditionalHandle handle;
+  int type;
+  unsigned size;
+  CUgraph *phGraph_out;
+  CUcontext ctx;
+};
+struct CUgraphNodeParams {
+  int type;
+  int reserved0[3];
+  union {
+    long long reserved1[29];
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    CUDA_CONDITIONAL_NODE_PARAMS conditional;
+  };
+  long long reserved2;
+};
+struct CUgraphEdgeData {
+  unsigned char from_port, to_port, type, reserved[5];
 };
 
 #define FAKE_CUDA_API __attribute__((visibility("default"))) CUresult
@@ -191,6 +232,20 @@ FAKE_CUDA_API cuEventElapsedTime(float *milliseconds, CUevent begin,
 FAKE_CUDA_API cuEventElapsedTime_v2(float *milliseconds, CUevent begin,
                                     CUevent end);
 FAKE_CUDA_API cuEventDestroy_v2(CUevent event);
+
+FAKE_CUDA_API cuGraphCreate(CUgraph *graph, unsigned flags);
+FAKE_CUDA_API cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph,
+                                const CUgraphNode *dependencies,
+                                const CUgraphEdgeData *edges, size_t count,
+                                CUgraphNodeParams *params);
+FAKE_CUDA_API cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle,
+                                             CUgraph graph, CUcontext context,
+                                             unsigned value, unsigned flags);
+FAKE_CUDA_API cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
+                                          unsigned long long flags);
+FAKE_CUDA_API cuGraphLaunch(CUgraphExec exec, CUstream stream);
+FAKE_CUDA_API cuGraphExecDestroy(CUgraphExec exec);
+FAKE_CUDA_API cuGraphDestroy(CUgraph graph);
 
 } // extern "C"
 

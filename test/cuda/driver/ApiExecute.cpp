@@ -333,40 +333,67 @@ static CUresult collectParams(const Code &code, void **params, void **extra,
   return CUDA_SUCCESS;
 }
 
+CUresult LaunchPlan::set(CUfunction newFunction, Dims newGrid, Dims newBlock,
+                         uint32_t newSharedBytes, void **newParams,
+                         void **extra, bool cooperative) {
+  if (!isFunction(newFunction))
+    return CUDA_ERROR_INVALID_HANDLE;
+  function = newFunction;
+  grid = newGrid;
+  block = newBlock;
+  sharedBytes = newSharedBytes;
+  isCooperative = cooperative;
+  if (CUresult bad =
+          checkShape(function, grid, block, sharedBytes, isCooperative))
+    return bad;
+  return collectParams(*function->code, newParams, extra, params);
+}
+
+std::string LaunchPlan::describe() const {
+  return format(" kernel=%s grid=%ux%ux%u block=%ux%ux%u shared=%u",
+                function->code->name.c_str(), grid.x, grid.y, grid.z, block.x,
+                block.y, block.z, sharedBytes);
+}
+
+std::shared_ptr<Launch> LaunchPlan::make() const {
+  Driver &driver = Driver::get();
+  const Program &program = *function->module->program;
+  auto work = std::make_shared<Launch>();
+  work->code = function->code;
+  work->grid = grid;
+  work->block = block;
+  work->sharedBytes = function->code->sharedBytes + sharedBytes;
+  work->isCooperative = isCooperative;
+  work->params = params;
+  work->functions = &program.byNumber;
+  work->memory = &driver.memory;
+  work->limits = driver.settings.limits;
+  work->ranges.resize(program.memoryInsts);
+  return work;
+}
+
 static CUresult launch(const char *name, CUfunction function, Dims grid,
                        Dims block, unsigned sharedBytes, CUstream handle,
                        void **params, void **extra, bool isCooperative) {
   Driver &driver = Driver::get();
   return driver.call(name, "", true, [&]() -> CUresult {
     auto stream = driver.findStream(handle);
-    if (!isFunction(function) || !stream)
+    if (!stream)
       return CUDA_ERROR_INVALID_HANDLE;
-    const Code &code = *function->code;
-    driver.note(format(" kernel=%s grid=%ux%ux%u block=%ux%ux%u shared=%u "
-                       "stream=%u",
-                       code.name.c_str(), grid.x, grid.y, grid.z, block.x,
-                       block.y, block.z, sharedBytes, stream->number));
-    if (CUresult bad =
-            checkShape(function, grid, block, sharedBytes, isCooperative))
-      return bad;
-    auto work = std::make_shared<Launch>();
-    if (CUresult bad = collectParams(code, params, extra, work->params))
+    LaunchPlan plan;
+    CUresult bad = plan.set(function, grid, block, sharedBytes, params, extra,
+                            isCooperative);
+    if (plan.function)
+      driver.note(plan.describe() + format(" stream=%u", stream->number));
+    if (bad)
       return bad;
     ++driver.statistics.launches;
     driver.statistics.cooperative_launches += isCooperative;
-    work->code = &code;
-    work->grid = grid;
-    work->block = block;
-    work->sharedBytes = code.sharedBytes + sharedBytes;
-    work->isCooperative = isCooperative;
-    std::shared_ptr<Program> program = function->module->program;
-    work->functions = &program->byNumber;
-    work->memory = &driver.memory;
-    work->limits = driver.settings.limits;
-    work->ranges.resize(program->memoryInsts);
-    driver.submitLong(stream, [&driver, work, program](uint64_t &budget) {
-      return driver.execute(*work, budget);
-    });
+    driver.submitLong(stream,
+                      [&driver, work = plan.make(),
+                       program = function->module->program](uint64_t &budget) {
+                        return driver.execute(*work, budget);
+                      });
     driver.guard();
     return driver.status();
   });

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Api.h"
-#include "Decode.h"
+#include "Driver.h"
 #include "Float.h"
 
 #include <algorithm>
@@ -690,9 +690,28 @@ static const Inst *executePrintf(const Inst *I, uint64_t *R, Thread &T) {
   return executeReturn(I, R, T);
 }
 
+/// cudaGraphSetConditional(handle, value), in a kernel of a graph.
+static const Inst *executeSetConditional(const Inst *I, uint64_t *R,
+                                         Thread &T) {
+  uint64_t handle = argument(T, 0);
+  std::map<uint64_t, uint32_t> *conditions = T.launch->conditions;
+  if (!conditions)
+    return T.fault(I, CUDA_ERROR_ILLEGAL_ADDRESS,
+                   "cudaGraphSetConditional in a kernel of no graph");
+  if (!T.launch->handles->count(handle))
+    return T.fault(I, CUDA_ERROR_ILLEGAL_ADDRESS,
+                   "cudaGraphSetConditional with a handle of another graph");
+  (*conditions)[handle] = uint32_t(argument(T, 1));
+  T.launch->progressed = true;
+  return executeReturn(I, R, T);
+}
+
 Exec fakecuda::findBuiltin(const std::string &name) {
   if (name == "__assertfail")
     return executeAssertFail;
+  if (name == "cudaGraphSetConditional" &&
+      Driver::get().settings.version >= kGraphVersion)
+    return executeSetConditional;
   return name == "vprintf" ? executePrintf : nullptr;
 }
 

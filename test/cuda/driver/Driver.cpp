@@ -148,6 +148,8 @@ void Driver::reset() {
   orphans.clear();
   events.clear();
   functions.clear();
+  graphExecs.clear();
+  graphs.clear();
   modules.clear();
   memory.clear();
   for (CUctx_st *context : contexts)
@@ -427,6 +429,8 @@ void Driver::writeSummary() {
   write("calls", s.calls);
   write("launches", s.launches);
   write("cooperative launches", s.cooperative_launches);
+  write("graph launches", s.graph_launches);
+  write("kernels of graphs", s.graph_kernels);
   write("synchronizations", s.synchronizations);
   write("completed queries", s.completed_queries);
   write("instructions", s.instructions);
@@ -450,6 +454,7 @@ void Driver::writeSummary() {
   write("leaked modules", modules.size());
   write("leaked streams", streams.size());
   write("leaked events", events.size());
+  write("leaked graphs", graphs.size() + graphExecs.size());
   write("work that was never waited for", countPending());
   if (file != stderr)
     std::fclose(file);
@@ -464,6 +469,7 @@ void fake_cuda_statistics(fake_cuda_statistics_t *result) {
   result->live_modules = driver.modules.size();
   result->live_streams = driver.streams.size();
   result->live_events = driver.events.size();
+  result->live_graphs = driver.graphs.size() + driver.graphExecs.size();
   result->pending = driver.countPending();
 }
 

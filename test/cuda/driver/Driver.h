@@ -49,6 +49,25 @@ struct Settings {
   int lostResult = CUDA_ERROR_UNKNOWN;
 };
 
+/// A kernel with all that a launch of it takes.
+struct LaunchPlan {
+  CUfunction function = nullptr;
+  Dims grid, block;
+  uint32_t sharedBytes = 0; ///< dynamic
+  bool isCooperative = false;
+  std::vector<uint8_t> params;
+
+  /// Sets all of it; tells what is wrong with it.
+  CUresult set(CUfunction function, Dims grid, Dims block, uint32_t sharedBytes,
+               void **params, void **extra, bool isCooperative);
+  std::shared_ptr<Launch> make() const;
+  /// " kernel=k grid=1x1x1 block=32x1x1 shared=0", for the log.
+  std::string describe() const;
+};
+
+/// Of the functions of graphs: what the driver of this version has.
+constexpr int kGraphVersion = 12030;
+
 } // namespace fakecuda
 
 struct CUctx_st {
@@ -83,6 +102,9 @@ struct CUevent_st {
   uint64_t position = 0;
   std::optional<double> time; ///< milliseconds, once executed
 };
+
+struct CUgraph_st;
+struct CUgraphExec_st;
 
 namespace fakecuda {
 
@@ -156,6 +178,8 @@ public:
   std::map<CUstream, std::shared_ptr<CUstream_st>> streams;
   std::vector<std::shared_ptr<CUstream_st>> orphans; ///< destroyed, not done
   std::map<CUevent, std::shared_ptr<CUevent_st>> events;
+  std::map<CUgraph, std::shared_ptr<CUgraph_st>> graphs; ///< without bodies
+  std::map<CUgraphExec, std::shared_ptr<CUgraphExec_st>> graphExecs;
   std::shared_ptr<CUstream_st> defaultStream;
   fake_cuda_statistics_t statistics{};
   std::map<std::string, uint64_t> counts;

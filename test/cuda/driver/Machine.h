@@ -20,7 +20,9 @@
 
 #include <cstring>
 #include <deque>
+#include <map>
 #include <memory>
+#include <set>
 
 namespace fakecuda {
 
@@ -197,6 +199,10 @@ struct Launch {
   Limits limits;
   std::vector<Range> ranges;
   const std::vector<const Code *> *functions = nullptr;
+  /// Of the graph that it is part of: its handles, and the values that were
+  /// set. Null: of none.
+  const std::set<uint64_t> *handles = nullptr;
+  std::map<uint64_t, uint32_t> *conditions = nullptr;
 
   int error = 0;       ///< a CUresult
   std::string message; ///< of the error

@@ -43,6 +43,9 @@ typedef struct {
   uint64_t live_modules, live_streams, live_events;
   uint64_t pending;           ///< work that waits for a synchronisation
   uint64_t completed_queries; ///< of streams and events: all was done
+  uint64_t graph_launches;
+  uint64_t graph_kernels; ///< that launches of graphs executed
+  uint64_t live_graphs;   ///< and instances of them
 } fake_cuda_statistics_t;
 
 FAKE_CUDA_EXPORT void fake_cuda_statistics(fake_cuda_statistics_t *result);

@@ -36,6 +36,9 @@ public:
 
   onnx::NodeOp node;
   mlir::ImplicitLocOpBuilder b;
+  /// True if the order of axes is chosen later (loop-choose-layouts), so that
+  /// an operator may use the one that it is fastest with.
+  bool channelsLast = false;
 
   //===--------------------------------------------------------------------===//
   // Inputs and results

@@ -425,4 +425,5 @@ void LoopOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
       context);
   populateTripPatterns(patterns);
   populateTypePatterns(patterns);
+  populateSlicePatterns(patterns);
 }

@@ -86,3 +86,41 @@ void FourierOp::getEffects(
   effects.emplace_back(MemoryEffects::Read::get(), &getDataMutable());
   effects.emplace_back(MemoryEffects::Write::get(), &getDataMutable());
 }
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+LogicalResult DeviceGraphOp::verify() {
+  ArrayRef<int32_t> nodes = getNodes();
+  if (nodes.empty() || nodes.size() % 4 != 0)
+    return emitOpError("has nodes that are not four numbers each");
+  int64_t numHandles = 0;
+  size_t numKernels = 0;
+  for (; !nodes.empty(); nodes = nodes.drop_front(4)) {
+    int32_t body = nodes[0], handle = nodes[1], kernel = nodes[2];
+    if (body < -1 || body >= numHandles)
+      return emitOpError("has a node in the body of condition ")
+             << body << ", which is not in front of it";
+    if (handle == -1) {
+      ++numKernels;
+      if (kernel < 0 || kernel >= static_cast<int64_t>(getKernels().size()))
+        return emitOpError("has a node that is kernel ")
+               << kernel << " of " << getKernels().size();
+    } else if (handle != numHandles++) {
+      return emitOpError("has condition ")
+             << handle << ", where number " << numHandles - 1 << " is next";
+    }
+  }
+  if (static_cast<int64_t>(getHandles()) != numHandles)
+    return emitOpError("has ")
+           << numHandles << " conditions and handles for " << getHandles();
+  if (getBlocks().size() != numKernels)
+    return emitOpError("has ") << numKernels << " nodes that are kernels and "
+                               << getBlocks().size() << " counts of blocks";
+  if (getWords() < getHandles() + getArguments().size())
+    return emitOpError("has a state of ")
+           << getWords() << " words for " << getHandles() << " handles and "
+           << getArguments().size() << " arguments";
+  return success();
+}

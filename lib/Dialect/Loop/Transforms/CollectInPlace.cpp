@@ -11,6 +11,7 @@
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -144,8 +145,18 @@ private:
     SmallVector<OpFoldResult> sizes(dest.dims);
     offsets[axis] = row;
     sizes[axis] = b.getIndexAttr(1);
-    return tensor::InsertSliceOp::create(b, value, acc, offsets, sizes,
-                                         strides);
+    return tensor::InsertSliceOp::create(b, withKnownDims(dest, value), acc,
+                                         offsets, sizes, strides);
+  }
+
+  /// The collected value with all extents in its type that are known: a slice
+  /// has the extents of what is inserted, and of the buffer.
+  Value withKnownDims(const Destination &dest, Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<OpFoldResult> dims(dest.dims);
+    dims.erase(dims.begin() + loop.getCollectAxes()[dest.port]);
+    auto known = type.clone(decomposeMixedValues(dims).first);
+    return known == type ? value : tensor::CastOp::create(b, known, value);
   }
 
   bool isDestination(unsigned k) {

@@ -163,14 +163,18 @@ Value ContractionBody::start(OpOperand &init, int64_t i, int64_t j) {
 
 void ContractionBody::store(OpOperand &operand, Value value, int64_t i,
                             int64_t j) {
-  SmallVector<Value> at =
-      indices(v.op.getMatchingIndexingMap(&operand), i, j, 0);
+  store(operand.get(), v.op.getMatchingIndexingMap(&operand), value, i, j);
+}
+
+void ContractionBody::store(Value buffer, AffineMap map, Value value, int64_t i,
+                            int64_t j) {
+  SmallVector<Value> at = indices(map, i, j, 0);
   if (!isa<VectorType>(value.getType()))
-    memref::StoreOp::create(v.b, value, operand.get(), at);
+    memref::StoreOp::create(v.b, value, buffer, at);
   else if (!masks.empty() && masks[j])
-    vector::MaskedStoreOp::create(v.b, operand.get(), at, masks[j], value);
+    vector::MaskedStoreOp::create(v.b, buffer, at, masks[j], value);
   else
-    vector::StoreOp::create(v.b, value, operand.get(), at);
+    vector::StoreOp::create(v.b, value, buffer, at);
 }
 
 Value ContractionBody::widened(Value value) {

@@ -27,6 +27,11 @@ static constexpr int64_t kSumBlock = 512;
 static constexpr int64_t kRowTiles = 32;
 /// Rows of a large matrix that one row is multiplied with at a time.
 static constexpr int64_t kRowBlock = 8;
+/// So many elements of a sum are written out, rather than a loop in others.
+static constexpr int64_t kShortSum = 5;
+/// Weights of so many bytes stay in a cache while all positions of an image go
+/// by; of more, only those of some channels.
+static constexpr int64_t kWeightBytes = 512 << 10;
 /// A matrix of so many bytes stays in a cache that does not mind the order.
 static constexpr int64_t kCacheBytes = 1 << 20;
 
@@ -241,7 +246,9 @@ void ContractionVectorizer::emit(ContractionVectorizer *many) {
     takeFirst();
     if (rowDim && isDynamic(*rowDim))
       prepareStrip(shapeFor(ShapedType::kDynamic));
-    return emitOuter(0);
+    takeEpilogue();
+    areColumnsOutside = wantsColumnsOutside();
+    return areColumnsOutside ? emitPlans() : emitOuter(0);
   }
   many->begin();
   many->takeFirst();
@@ -254,6 +261,23 @@ void ContractionVectorizer::emit(ContractionVectorizer *many) {
   many->emitOuter(0);
   b.setInsertionPoint(branch.elseBlock()->getTerminator());
   emitOuter(0);
+}
+
+bool ContractionVectorizer::wantsColumnsOutside() {
+  if (alongSum() || !rowDim || sumDims.size() < 2)
+    return false;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    auto type = cast<MemRefType>(operand->get().getType());
+    if (!map.isFunctionOfDim(laneDim) || !type.hasStaticShape() ||
+        llvm::any_of(outerDims,
+                     [&](unsigned dim) { return map.isFunctionOfDim(dim); }))
+      continue;
+    int64_t bytes = *vectorBitsOf(type.getElementType()) / 8;
+    if (type.getNumElements() * bytes > kWeightBytes)
+      return true;
+  }
+  return false;
 }
 
 int64_t ContractionVectorizer::blockFor(int64_t rows) {
@@ -326,8 +350,11 @@ void ContractionVectorizer::emitBlocks(int64_t rows) {
 
 void ContractionVectorizer::emitRowBlocks(TileShape shape) {
   int64_t block = shape.rows * kRowTiles;
+  // Positions of an image have blocks already, its rows.
+  bool hasOther =
+      sumDims.size() != 1 && (outerDims.size() > 1 || areColumnsOutside);
   // What was transposed is there for all rows.
-  if (alongSum() || !rowDim || sumDims.size() != 1 || shape.rows < 4 ||
+  if (alongSum() || !rowDim || hasOther || shape.rows < 4 ||
       isStripTransposed || (!isDynamic(*rowDim) && statics[*rowDim] <= block))
     return emitColumns(shape);
   unsigned dim = *rowDim;
@@ -456,7 +483,13 @@ void ContractionVectorizer::emitNarrowColumns(TileShape shape, Value from) {
   }
 }
 
-void ContractionVectorizer::emitRows(TileShape shape, Tile tile) {
+void ContractionVectorizer::emitRows(TileShape shape, Tile tile,
+                                     unsigned outer) {
+  if (areColumnsOutside && outer < outerDims.size()) {
+    unsigned dim = outerDims[outer];
+    return loopOver(dim, index(0), extent(dim), 1,
+                    [&] { emitRows(shape, tile, outer + 1); });
+  }
   if (!rowDim)
     return emitTile(tile);
   inSteps(*rowDim, shape.rows, [&](int64_t rows, ArrayRef<Value> places) {
@@ -494,6 +527,8 @@ void ContractionVectorizer::emitTile(const Tile &tile) {
                                         flags);
       sum = added(borders.start(init, i, j), sum);
     }
+  if (epilogue)
+    return storeThroughEpilogue(borders, tile, sums);
   for (int64_t i : llvm::seq(tile.rows))
     for (int64_t j : llvm::seq(tile.columns))
       borders.store(init, sums[i * tile.columns + j], i, j);
@@ -514,10 +549,14 @@ SmallVector<Value> ContractionVectorizer::emitSum(const Tile &tile,
   if (next == sumDims.size())
     return emitPoint(tile, sums, tile.masks, 1);
   unsigned dim = sumDims[next];
-  if (wholeBlock) {
+  // The last of several loops over the sum is written out if it is short.
+  bool isShort = !isDynamic(dim) && sumDims.size() > 1 &&
+                 next + 1 == sumDims.size() && statics[dim] > 1 &&
+                 statics[dim] <= kShortSum;
+  if (wholeBlock || isShort) {
     SmallVector<Value> results(sums);
     Value begin = at[dim];
-    for (int64_t k : llvm::seq(wholeBlock)) {
+    for (int64_t k : llvm::seq(wholeBlock ? wholeBlock : statics[dim])) {
       at[dim] = apply(b.getAffineDimExpr(0) + k, {begin});
       results = emitSum(tile, results, next + 1);
     }

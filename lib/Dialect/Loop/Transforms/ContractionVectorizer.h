@@ -59,6 +59,8 @@ struct Tile {
 std::optional<int64_t> stepAlong(mlir::AffineExpr expr, unsigned dim,
                                  unsigned numDims);
 
+class ContractionBody;
+
 /// Turns one operation into loops over tiles.
 class ContractionVectorizer {
 public:
@@ -74,6 +76,8 @@ public:
   /// Writes the loops in front of `op`; by `many`, if given, where there turn
   /// out to be many rows.
   void emit(ContractionVectorizer *many = nullptr);
+  /// The operation that was computed with `op`, and is needed no more; or null.
+  mlir::linalg::GenericOp getEpilogue() { return epilogue; }
   /// True if vectors run along the sum.
   bool alongSum() {
     return op.getIteratorTypesArray()[laneDim] ==
@@ -116,6 +120,11 @@ private:
   /// Begins the sums with what the result is filled with, or copied from, in
   /// front, if that need not be stored; erases what did.
   void takeFirst();
+  /// Finds an elementwise operation behind that can be computed on the sums,
+  /// and moves `op` to where it is.
+  void takeEpilogue();
+  void storeThroughEpilogue(ContractionBody &borders, const Tile &tile,
+                            llvm::ArrayRef<mlir::Value> sums);
   void emitOuter(unsigned next);
   void emitPlans();
   void emitBlocks(int64_t rows);
@@ -138,7 +147,9 @@ private:
   void emitColumns(TileShape shape);
   void emitColumn(TileShape shape, const Tile &tile, int64_t unit);
   void emitNarrowColumns(TileShape shape, mlir::Value from);
-  void emitRows(TileShape shape, Tile tile);
+  void emitRows(TileShape shape, Tile tile, unsigned outer = 0);
+  /// True if all positions are done for some columns before the next columns.
+  bool wantsColumnsOutside();
   void emitTile(const Tile &tile);
   llvm::SmallVector<mlir::Value> emitSum(const Tile &tile,
                                          mlir::ValueRange sums, unsigned next);
@@ -204,6 +215,7 @@ private:
   /// the last whole tile are a block of their own.
   mlir::Value rowsBegin, rowsEnd;
   bool isRestOfRows = false;
+  bool areColumnsOutside = false;
   /// Of an unknown number of rows there turned out to be one or two.
   bool isFewRows = false;
   /// What the sums begin with: the elements of the result; if set, `filled` for
@@ -213,6 +225,12 @@ private:
   /// so.
   mlir::Value isFirstBlock;
   mlir::AffineMap firstMap;
+  /// What is computed on the sums before they are stored: its operands, where
+  /// they are by the loops of `op`, and which of them the sums are.
+  mlir::linalg::GenericOp epilogue;
+  llvm::SmallVector<mlir::Value> epilogueOperands;
+  llvm::SmallVector<mlir::AffineMap> epilogueMaps;
+  unsigned epilogueSum = 0;
 
   friend class ContractionBody;
 };
@@ -231,6 +249,10 @@ public:
   /// Element or vector of an operand.
   mlir::Value load(mlir::OpOperand &operand, int64_t i, int64_t j, int64_t k);
   void store(mlir::OpOperand &operand, mlir::Value value, int64_t i, int64_t j);
+  void store(mlir::Value buffer, mlir::AffineMap map, mlir::Value value,
+             int64_t i, int64_t j);
+  mlir::Value load(mlir::Value buffer, mlir::AffineMap map, int64_t i,
+                   int64_t j, int64_t k);
   /// What the current strip has for column `j`.
   mlir::Value loadStrip(int64_t j);
   /// `value` in all lanes.
@@ -247,8 +269,6 @@ private:
   mlir::Value compute(mlir::Operation *op, int64_t i, int64_t j, int64_t k);
   llvm::SmallVector<mlir::Value> indices(mlir::AffineMap map, int64_t i,
                                          int64_t j, int64_t k);
-  mlir::Value load(mlir::Value buffer, mlir::AffineMap map, int64_t i,
-                   int64_t j, int64_t k);
   /// Every `stride`th element from `at` on.
   mlir::Value loadApart(mlir::Value buffer, llvm::SmallVector<mlir::Value> at,
                         int64_t stride, int64_t j);

@@ -46,9 +46,19 @@ llvm::SmallVector<mlir::Value>
 transposeVectors(mlir::ImplicitLocOpBuilder &b,
                  llvm::ArrayRef<mlir::Value> rows);
 
+/// Fills no more than the border of what `fill` fills, if all within is written
+/// next; else false.
+bool fillBorder(mlir::linalg::FillOp fill);
+
 /// Replaces `op` by vectors if it is a copy into panels; false if it is none,
 /// or one that the target's vectors cannot do.
 bool copyPanels(mlir::linalg::GenericOp op, VectorUnit unit);
+
+/// Replaces `op` by tiles that are transposed in registers, if it is
+/// elementwise and reads an operand whose rows are columns of the result; else
+/// false. What is too much for a tile is left behind a transpose, in its own
+/// order.
+bool transposeTiles(mlir::linalg::GenericOp op, VectorUnit unit);
 
 } // namespace loopc
 

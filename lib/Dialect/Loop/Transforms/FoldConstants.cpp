@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-fold-constants: constants that are put together of parts of constants.
+// loop-fold-constants: constants that are put together of parts of constants,
+// or that are transposed.
 //
 // Exporters write the gates of a recurrent cell in ONNX's order as slices of
 // the weights that are concatenated: once in the compiler instead of in every
@@ -14,6 +15,7 @@
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -37,7 +39,8 @@ static int64_t elementBytes(Type type) {
   Type element = getElementTypeOrSelf(type);
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
     return 0;
-  return element.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 ? bytes : 0;
 }
 
 namespace {
@@ -118,6 +121,35 @@ static bool readConstant(arith::ConstantOp constant, int64_t count,
   return true;
 }
 
+/// Copies elements of `size` bytes that are `strides` apart for each axis
+/// behind one another.
+static void copyOrdered(char *&to, const char *from, ArrayRef<int64_t> shape,
+                        ArrayRef<int64_t> strides, int64_t size) {
+  if (shape.size() > 1) {
+    for (int64_t k : llvm::seq(shape[0]))
+      copyOrdered(to, from + k * strides[0] * size, shape.drop_front(),
+                  strides.drop_front(), size);
+    return;
+  }
+  int64_t step = shape.empty() ? 0 : strides[0] * size;
+  auto copy = [&](auto element) {
+    for (int64_t k = 0, count = shape.empty() ? 1 : shape[0]; k < count; ++k) {
+      std::memcpy(to, from + k * step, sizeof(element));
+      to += sizeof(element);
+    }
+  };
+  switch (size) {
+  case 1:
+    return copy(uint8_t());
+  case 2:
+    return copy(uint16_t());
+  case 4:
+    return copy(uint32_t());
+  default:
+    return copy(uint64_t());
+  }
+}
+
 namespace {
 class Folder {
 public:
@@ -166,6 +198,18 @@ bool Folder::read(Value value, Bytes &out) {
     });
     return true;
   }
+  if (auto transpose = dyn_cast<linalg::TransposeOp>(op)) {
+    Bytes whole;
+    if (!read(transpose.getInput(), whole))
+      return false;
+    SmallVector<int64_t> strides = mlir::computeStrides(
+        cast<RankedTensorType>(transpose.getInput().getType()).getShape());
+    strides = applyPermutation(strides, transpose.getPermutation());
+    out.resize(count * size);
+    char *to = out.data();
+    copyOrdered(to, whole.data(), type.getShape(), strides, size);
+    return true;
+  }
   return false;
 }
 
@@ -177,6 +221,8 @@ static bool isTakenApart(Value value) {
     if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
             tensor::ExtractSliceOp>(user))
       return isTakenApart(user->getResult(0));
+    if (isa<linalg::TransposeOp>(user))
+      return true;
     auto insert = dyn_cast<tensor::InsertSliceOp>(user);
     return insert && use.get() == insert.getSource() &&
            isa_and_nonnull<tensor::EmptyOp, tensor::InsertSliceOp>(
@@ -205,13 +251,19 @@ struct LoopFoldConstants
     });
     for (tensor::InsertSliceOp insert : inserts)
       fold(insert);
+    SmallVector<linalg::TransposeOp> transposes;
+    getOperation().walk(
+        [&](linalg::TransposeOp op) { transposes.push_back(op); });
+    for (linalg::TransposeOp transpose : transposes)
+      if (transpose->getNumResults() == 1)
+        fold(transpose);
   }
 
-  void fold(tensor::InsertSliceOp insert) {
-    RankedTensorType type = insert.getType();
+  void fold(Operation *op) {
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
     Folder folder;
     Bytes bytes;
-    if (!folder.read(insert.getResult(), bytes) || bytes.empty() ||
+    if (!folder.read(op->getResult(0), bytes) || bytes.empty() ||
         folder.sources.empty())
       return;
     if (static_cast<int64_t>(bytes.size()) > kSmall &&
@@ -223,11 +275,11 @@ struct LoopFoldConstants
       return;
     AsmResourceBlob blob = HeapAsmResourceBlob::allocate(bytes.size(), 64);
     std::memcpy(blob.getMutableData().data(), bytes.data(), bytes.size());
-    OpBuilder b(insert);
+    OpBuilder b(op);
     auto value =
         DenseResourceElementsAttr::get(type, "loopc_folded", std::move(blob));
-    Value constant = arith::ConstantOp::create(b, insert.getLoc(), type, value);
-    insert.replaceAllUsesWith(constant);
+    op->replaceAllUsesWith(
+        arith::ConstantOp::create(b, op->getLoc(), type, value));
     ++numFolded;
   }
 };

@@ -60,6 +60,22 @@ static bool isElementwise(linalg::GenericOp op) {
          });
 }
 
+/// True if `op` computes on the sums of a product: on vectors, when they are
+/// stored, rather than one by one in each product that reads them.
+static bool followsProduct(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    while (Operation *view = input.getDefiningOp()) {
+      if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(
+              view))
+        break;
+      input = view->getOperand(0);
+    }
+    auto product = input.getDefiningOp<linalg::GenericOp>();
+    return product && product.getNumReductionLoops() > 0 &&
+           product.getNumDpsInputs() > 1;
+  });
+}
+
 /// Producers are fused where nobody else needs them, or where they are cheap.
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
@@ -75,6 +91,9 @@ static bool shouldFuse(OpOperand *operand) {
   if (uses == 1 && !reread)
     return true;
   if (consumer->getNumOperands() + producer->getNumOperands() > kMaxOperands)
+    return false;
+  if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
+      followsProduct(producer))
     return false;
   Block *body = producer.getBody();
   return llvm::all_of(*body, isCheap) &&
@@ -272,6 +291,7 @@ struct LoopPrivatizeEmpty
   void runOnOperation() override {
     getOperation().walk(
         [](tensor::CollapseShapeOp op) { replaceEmptyCollapse(op); });
+    privatizeFills();
     SmallVector<tensor::EmptyOp> empties;
     getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
     for (tensor::EmptyOp empty : empties) {
@@ -280,6 +300,29 @@ struct LoopPrivatizeEmpty
         use.set(b.clone(*empty)->getResult(0));
       }
       empty.erase();
+    }
+  }
+
+  /// What sums begin with is written over: a fill for each of them is cheaper
+  /// than a copy of one.
+  void privatizeFills() {
+    SmallVector<linalg::FillOp> fills;
+    getOperation().walk([&](linalg::FillOp op) {
+      if (op->getNumResults() == 1 && !op->hasOneUse())
+        fills.push_back(op);
+    });
+    for (linalg::FillOp fill : fills) {
+      bool isFirst = true;
+      for (OpOperand &use :
+           llvm::make_early_inc_range(fill->getResult(0).getUses())) {
+        auto user = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+        if (!user || !user.isDpsInit(&use))
+          continue;
+        if (std::exchange(isFirst, false))
+          continue;
+        OpBuilder b(use.getOwner());
+        use.set(b.clone(*fill)->getResult(0));
+      }
     }
   }
 };

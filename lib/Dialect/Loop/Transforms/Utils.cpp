@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -221,18 +222,6 @@ SmallVector<OpFoldResult> loopc::resolveDims(OpBuilder &b, Location loc,
   for (int64_t k : llvm::seq(cast<RankedTensorType>(value.getType()).getRank()))
     dims.push_back(resolveDim(b, loc, value, k));
   return dims;
-}
-
-std::string loopc::locationPath(Location loc) {
-  std::string path;
-  loc->walk([&](Location inner) {
-    auto name = dyn_cast<NameLoc>(inner);
-    if (!name)
-      return WalkResult::advance();
-    path = name.getName().str();
-    return WalkResult::interrupt();
-  });
-  return path;
 }
 
 Value loop::extractScalar(OpBuilder &b, Location loc, Value value,

@@ -17,6 +17,7 @@
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -54,7 +55,12 @@ bool ContractionVectorizer::isSupported() {
     return false;
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
-    if (!type || !type.isStrided() || !vectorBitsOf(type.getElementType()))
+    // Truth values are read one by one: in vectors they would be bits.
+    bool isRead =
+        type &&
+        (vectorBitsOf(type.getElementType()) ||
+         (type.getElementType().isInteger(1) && op.isDpsInput(&operand)));
+    if (!isRead || !type.isStrided())
       return false;
   }
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
@@ -84,10 +90,11 @@ std::optional<int64_t> loopc::stepAlong(AffineExpr expr, unsigned dim,
 std::optional<int64_t> ContractionVectorizer::strideAlong(OpOperand &operand,
                                                           unsigned dim) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (map.getNumResults() == 0 ||
+      !vectorBitsOf(getElementTypeOrSelf(operand.get())))
+    return std::nullopt;
   if (isPanelAccess(map, dim))
     return 1;
-  if (map.getNumResults() == 0)
-    return std::nullopt;
   for (AffineExpr expr : map.getResults().drop_back())
     if (expr.isFunctionOfDim(dim))
       return std::nullopt;
@@ -115,14 +122,16 @@ bool ContractionVectorizer::canMask() {
   if (unit.maskBits == 0)
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
-    return vectorBitsOf(getElementTypeOrSelf(operand)) >= unit.maskBits;
+    std::optional<unsigned> bits = vectorBitsOf(getElementTypeOrSelf(operand));
+    return !bits || *bits >= unit.maskBits;
   });
 }
 
 std::optional<unsigned> ContractionVectorizer::bestRows(unsigned without) {
   std::optional<unsigned> best;
+  // Of those with enough for some tiles the last, whose rows are neighbours.
   auto score = [&](unsigned dim) {
-    return isDynamic(dim) ? int64_t(64) : statics[dim];
+    return isDynamic(dim) ? int64_t(32) : std::min<int64_t>(statics[dim], 32);
   };
   auto types = op.getIteratorTypesArray();
   for (unsigned dim : llvm::seq(op.getNumLoops())) {
@@ -300,13 +309,24 @@ struct LoopVectorizeContractions
   using Base::Base;
 
   void runOnOperation() override {
+    getOperation().walk([](linalg::FillOp fill) { fillBorder(fill); });
+    IRRewriter rewriter(&getContext());
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
-    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp &op : ops)
+      if (isa<linalg::TransposeOp>(op)) {
+        rewriter.setInsertionPoint(op);
+        op = cast<linalg::LinalgOp>(
+            linalg::generalizeNamedOp(rewriter, op)->getOperation());
+      }
     VectorUnit unit{vectorBits, registers, maskBits};
+    llvm::SmallPtrSet<Operation *, 8> gone;
     for (linalg::LinalgOp op : ops) {
+      if (gone.contains(op))
+        continue;
       if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-          generic && copyPanels(generic, unit)) {
+          generic &&
+          (copyPanels(generic, unit) || transposeTiles(generic, unit))) {
         ++numVectorized;
         continue;
       }
@@ -317,6 +337,10 @@ struct LoopVectorizeContractions
       bool hasMany = vectorizer.alongSum() && many.chooseTransposed();
       vectorizer.emit(hasMany ? &many : nullptr);
       op.erase();
+      if (linalg::GenericOp epilogue = vectorizer.getEpilogue()) {
+        gone.insert(epilogue);
+        epilogue.erase();
+      }
       ++numVectorized;
     }
   }

@@ -18,6 +18,20 @@ func.func @known(%n: i64, %x: tensor<4xf32>) -> tensor<?x4xf32> {
   return %all : tensor<?x4xf32>
 }
 
+// What is known of the extents, though the type does not tell, is in the slice
+// and in the type of what is inserted: they must fit.
+// CHECK-LABEL: func @known_behind_its_type(
+func.func @known_behind_its_type(%n: i64) -> tensor<?x?xf32> {
+  // CHECK: %[[ROW:.*]] = tensor.cast %{{.*}} : tensor<?xf32> to tensor<4xf32>
+  // CHECK: tensor.insert_slice %[[ROW]] into %{{.*}}[%{{.*}}, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<?x4xf32>
+  %c4 = arith.constant 4 : index
+  %all = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<?x?xf32> axis 0) {
+    %row = tensor.empty(%c4) : tensor<?xf32>
+    loop.yield while(%c : i1) collect(%row : tensor<?xf32>)
+  }
+  return %all : tensor<?x?xf32>
+}
+
 // Reversed along another axis: iteration i at trips - 1 - i.
 // CHECK-LABEL: func @reverse_axis(
 func.func @reverse_axis(%n: i64, %x: tensor<4xf32>) -> tensor<4x?xf32> {

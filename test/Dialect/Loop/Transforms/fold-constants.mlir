@@ -49,3 +49,18 @@ func.func @read_otherwise() -> (tensor<64x128xf32>, tensor<64x128xf32>, tensor<6
   %1 = tensor.insert_slice %one into %e[0, 0] [32, 128] [1, 1] : tensor<32x128xf32> into tensor<64x128xf32>
   return %0, %1, %c : tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>
 }
+
+// -----
+
+// Weights with the axes in the order that a product wants.
+
+// CHECK-LABEL: func @transposed
+// CHECK:         arith.constant dense{{.*}} : tensor<3x2xf32>
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @transposed() -> tensor<3x2xf32> {
+  %w = arith.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %e = tensor.empty() : tensor<3x2xf32>
+  %t = linalg.transpose ins(%w : tensor<2x3xf32>) outs(%e : tensor<3x2xf32>) permutation = [1, 0]
+  return %t : tensor<3x2xf32>
+}

@@ -354,7 +354,8 @@ func.func @halves(%A: memref<8x64xf16>, %B: memref<64x32xf16>, %C: memref<8x32xf
 // CHECK:       scf.for %{{.*}} = %c0 to %c16 step %c8
 // CHECK:         :16 = scf.for %{{.*}} = %c0 to %c4 step %c1
 // CHECK:           :16 = scf.for %{{.*}} = %c0 to %c3 step %c1
-// CHECK:             :16 = scf.for %{{.*}} = %c0 to %c3 step %c1
+// CHECK-NOT:         scf.for
+// CHECK-COUNT-48:    arith.addf
 // CHECK-NOT:   linalg.generic
 func.func @convolution(%x: memref<4x66x66xf32>, %f: memref<16x4x3x3xf32>, %y: memref<16x64x64xf32>) {
   linalg.generic {indexing_maps = [#x, #f, #y],
@@ -412,7 +413,8 @@ func.func @apart(%x: memref<8x67xf32>, %f: memref<8x3xf32>, %y: memref<8x33xf32>
 // CHECK-LABEL: func @depthwise
 // CHECK:       scf.for %{{.*}} = %c0 to %c32 step %c1
 // CHECK:         :7 = scf.for %{{.*}} = %c0 to %c3 step %c1
-// CHECK:           :7 = scf.for %{{.*}} = %c0 to %c3 step %c1
+// The three elements of a row of the kernel are written out.
+// CHECK-NOT:       scf.for
 // CHECK:         vector.maskedstore
 // CHECK-NOT:   linalg.generic
 func.func @depthwise(%x: memref<32x9x9xf32>, %f: memref<32x3x3xf32>, %y: memref<32x7x7xf32>) {
@@ -542,6 +544,137 @@ func.func @panels(%W: memref<40x64xf32>, %P: memref<2x64x32xf32>) {
       ins(%W : memref<40x64xf32>) outs(%P : memref<2x64x32xf32>) {
   ^bb0(%x: f32, %y: f32):
     linalg.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// Truth values are read one by one.
+
+#a = affine_map<(m, k, n) -> (m, k)>
+#b = affine_map<(m, k, n) -> (k, n)>
+#c = affine_map<(m, k, n) -> (m, n)>
+// CHECK-LABEL: func @truth
+// CHECK:       memref.load %{{.*}} : memref<8x40xi1>
+// CHECK:       vector.store
+// CHECK-NOT:   linalg.generic
+func.func @truth(%A: memref<8x40xi1>, %B: memref<40x32xf32>, %C: memref<8x32xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%A, %B : memref<8x40xi1>, memref<40x32xf32>) outs(%C : memref<8x32xf32>) {
+  ^bb0(%x: i1, %y: f32, %s: f32):
+    %f = arith.uitofp %x : i1 to f32
+    %p = arith.mulf %f, %y fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// What follows element by element is computed on the sums, and stored where it
+// goes: within padding, of which only the border is filled.
+
+#a = affine_map<(m, k, n) -> (m, k)>
+#b = affine_map<(m, k, n) -> (k, n)>
+#c = affine_map<(m, k, n) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+#last = affine_map<(m, n) -> (n)>
+// CHECK-LABEL: func @epilogue
+// CHECK:       %[[PADDED:.*]] = memref.alloc() {{.*}}: memref<402x96xf32>
+// CHECK:       %[[TOP:.*]] = memref.subview %[[PADDED]][0, 0] [1, 96] [1, 1]
+// CHECK:       linalg.fill {{.*}} outs(%[[TOP]]
+// CHECK:       %[[BOTTOM:.*]] = memref.subview %[[PADDED]][401, 0] [1, 96] [1, 1]
+// CHECK:       linalg.fill {{.*}} outs(%[[BOTTOM]]
+// CHECK:       :16 = scf.for
+// CHECK:       arith.addf %{{.*}} : vector<16xf32>
+// CHECK:       arith.maximumf %{{.*}} : vector<16xf32>
+// CHECK:       vector.store {{.*}} memref<400x96xf32, strided<[96, 1], offset: 96>>
+// CHECK-NOT:   linalg.generic
+func.func @epilogue(%A: memref<400x64xf32>, %B: memref<64x96xf32>, %bias: memref<96xf32>) -> memref<402x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %C = memref.alloc() : memref<400x96xf32>
+  linalg.fill ins(%zero : f32) outs(%C : memref<400x96xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%A, %B : memref<400x64xf32>, memref<64x96xf32>) outs(%C : memref<400x96xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  %padded = memref.alloc() : memref<402x96xf32>
+  linalg.fill ins(%zero : f32) outs(%padded : memref<402x96xf32>)
+  %inside = memref.subview %padded[1, 0] [400, 96] [1, 1]
+      : memref<402x96xf32> to memref<400x96xf32, strided<[96, 1], offset: 96>>
+  linalg.generic {indexing_maps = [#id, #last, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%C, %bias : memref<400x96xf32>, memref<96xf32>)
+      outs(%inside : memref<400x96xf32, strided<[96, 1], offset: 96>>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %t = arith.addf %x, %y : f32
+    %r = arith.maximumf %t, %zero : f32
+    linalg.yield %r : f32
+  }
+  memref.dealloc %C : memref<400x96xf32>
+  return %padded : memref<402x96xf32>
+}
+
+// -----
+
+// What the product reads, too, is not written over before the last sum.
+
+#a = affine_map<(m, k, n) -> (m, k)>
+#b = affine_map<(m, k, n) -> (k, n)>
+#c = affine_map<(m, k, n) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+// CHECK-LABEL: func @still_read
+// CHECK:       linalg.generic
+func.func @still_read(%B: memref<64x64xf32>) -> memref<400x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %A = memref.alloc() : memref<400x64xf32>
+  linalg.fill ins(%zero : f32) outs(%A : memref<400x64xf32>)
+  %C = memref.alloc() : memref<400x64xf32>
+  linalg.fill ins(%zero : f32) outs(%C : memref<400x64xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%A, %B : memref<400x64xf32>, memref<64x64xf32>) outs(%C : memref<400x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%C, %A : memref<400x64xf32>, memref<400x64xf32>) outs(%A : memref<400x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %t = arith.addf %x, %y : f32
+    linalg.yield %t : f32
+  }
+  memref.dealloc %C : memref<400x64xf32>
+  return %A : memref<400x64xf32>
+}
+
+// -----
+
+// A transpose, by tiles of sixteen vectors.
+
+#in = affine_map<(h, c) -> (c, h)>
+#out = affine_map<(h, c) -> (h, c)>
+// CHECK-LABEL: func @transpose
+// CHECK:       scf.for %{{.*}} = %c0 to %c400 step %c16
+// CHECK:         scf.for %{{.*}} = %c0 to %c40 step %c16
+// CHECK:           scf.if
+// CHECK-COUNT-16:    vector.load
+// CHECK-COUNT-64:    vector.shuffle
+// CHECK-COUNT-16:    vector.store
+// CHECK:           else
+// CHECK-COUNT-16:    vector.maskedload
+// CHECK-COUNT-16:    vector.maskedstore
+// CHECK-NOT:   linalg.generic
+func.func @transpose(%x: memref<40x400xf32>, %y: memref<400x40xf32>) {
+  linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<40x400xf32>) outs(%y : memref<400x40xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.negf %a : f32
+    linalg.yield %b : f32
   }
   return
 }

@@ -51,6 +51,10 @@ void populateTripPatterns(mlir::RewritePatternSet &patterns);
 /// Adds the canonicalisations that make the types of a loop's ports say more.
 void populateTypePatterns(mlir::RewritePatternSet &patterns);
 
+/// Adds canonicalisations of slices that leave out dimensions of extent 1,
+/// which upstream's get wrong.
+void populateSlicePatterns(mlir::RewritePatternSet &patterns);
+
 } // namespace loopc::loop
 
 #endif // LOOPC_DIALECT_LOOP_IR_LOOPREWRITE_H

@@ -225,4 +225,39 @@ def Loop_DeviceWaitOp : Loop_Op<"device_wait", [MemoryEffects<[MemRead, MemWrite
   let assemblyFormat = "attr-dict";
 }
 
+def Loop_DeviceGraphOp : Loop_Op<"device_graph", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the GPU is given a graph of kernels and conditions to do";
+  let description = [{
+    Each of `nodes` is four numbers: the condition in whose body the node is, or
+    -1; the condition that it is, or -1 for a kernel; which of `kernels`, or of a
+    condition 1 for a loop and 0 for a branch; the threads of a block. Nodes of
+    one body follow one another. A condition comes in front of what is in its
+    body, which runs where, and of a loop for as long as, a kernel set the
+    condition.
+
+    There is one of `blocks` for each kernel, in their order. Kernels are given
+    the run's control and the graph's state, which begins with a word for each
+    of the `handles` and goes on with `arguments`: `words` in all.
+
+    ```mlir
+    func.func @count(%n: i64) {
+      %one = arith.constant 1 : index
+      loop.device_graph [@kernels::@begin, @kernels::@step]
+          nodes [-1, -1, 0, 1, -1, 0, 1, 0, 0, -1, 1, 32] handles 1 words 3
+          blocks(%one, %one) args(%n)
+      return
+    }
+    ```
+  }];
+  let arguments = (ins SymbolRefArrayAttr:$kernels, DenseI32ArrayAttr:$nodes,
+                       I64Attr:$handles, I64Attr:$words,
+                       Variadic<Index>:$blocks, Variadic<I64>:$arguments);
+  let assemblyFormat = [{
+    $kernels `nodes` $nodes `handles` $handles `words` $words
+    `blocks` `(` $blocks `)` `args` `(` $arguments `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // LOOPC_DIALECT_LOOP_IR_LOOPRUNTIMEOPS_TD

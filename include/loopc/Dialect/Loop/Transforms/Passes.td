@@ -484,6 +484,18 @@ def LoopWidenFactors
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def LoopSettleViews : Pass<"loop-settle-views"> {
+  let summary = "say of each view which axes it leaves out";
+  let description = [{
+    Where the strides are not known, and another axis has the extent 1 as well,
+    MLIR's passes may take another axis of a `memref.subview` for the one that
+    it leaves out than was left out of the tensor. Such views become
+    `memref.reinterpret_cast`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def LoopPrivatizeEmpty
     : Pass<"loop-privatize-empty", "::mlir::func::FuncOp"> {
   let summary = "give every user of a tensor.empty its own";
@@ -499,6 +511,34 @@ def LoopPrivatizeEmpty
                            "::mlir::tensor::TensorDialect"];
 }
 
+def LoopChooseLayouts
+    : Pass<"loop-choose-layouts", "::mlir::func::FuncOp"> {
+  let summary = "order the axes of tensors so that few are transposed";
+  let description = [{
+    Values of rank 3 and more that are computed from one another element by
+    element, window by window or as slices share one order of axes in memory.
+    Where transposes stand around them (the channels of a convolution come last)
+    they take the order that leaves the fewest: a network of convolutions,
+    activations, poolings and sums has its channels last throughout. What wants
+    the order of the model (matrix products, reshapes, the function's border,
+    loops) gets a transposed copy. Loops follow the order of memory.
+
+    ```mlir
+    %t = linalg.generic ... ins(%conv : tensor<1x8x8x64xf32>) // a transpose
+           outs(%e : tensor<1x64x8x8xf32>)
+    %r = linalg.generic ... ins(%t) ... { arith.maximumf }
+    %n = linalg.generic ... ins(%r : tensor<1x64x8x8xf32>)    // and back
+           outs(%f : tensor<1x8x8x64xf32>)
+    // becomes
+    %n = linalg.generic ... ins(%conv) ... { arith.maximumf } // 1x8x8x64
+    ```
+  }];
+  let statistics = [Statistic<"numChosen", "chosen",
+                              "classes of values in an order of their own">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def LoopFoldConstants
     : Pass<"loop-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "constants that are put together of parts of constants";
@@ -506,7 +546,7 @@ def LoopFoldConstants
     Slices of constants that are inserted behind one another (as exporters write
     the gates of recurrent cells in another order) become one constant. Large
     ones do so only where that is all that the original is read for, so that no
-    second copy is kept.
+    second copy is kept. So do linalg.transposes of constants.
   }];
   let statistics = [Statistic<"numFolded", "folded", "constants made">];
   let dependentDialects = ["::mlir::arith::ArithDialect",

@@ -37,9 +37,6 @@ resolveDims(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
 llvm::StringRef nameOfDim(mlir::func::FuncOp function, unsigned k,
                           int64_t axis);
 
-/// The path of a node in its model, as the importer wrote it into the location:
-/// "main/Loop 'decode'/body/#3 Gather 'g' (opset 13)"; "" where there is none.
-std::string locationPath(mlir::Location loc);
 
 namespace loop {
 

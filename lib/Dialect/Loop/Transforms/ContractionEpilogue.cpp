@@ -1,0 +1,281 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What follows a contraction element by element (activations, scales, another
+// summand) is computed on its sums while they are in registers.
+
+#include "ContractionVectorizer.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// So many operations are written out for each vector of a tile.
+static constexpr int64_t kLightBody = 12;
+
+static Value baseOf(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+/// True if `op` computes each element of its result from elements alone.
+static bool isLightMap(linalg::GenericOp op) {
+  if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1 ||
+      op.getNumReductionLoops() != 0 ||
+      !op.getRegionOutputArgs()[0].use_empty())
+    return false;
+  int64_t count = 0;
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
+        !OpTrait::hasElementwiseMappableTraits(&inner) ||
+        isa<math::MathDialect>(inner.getDialect()) || ++count > kLightBody)
+      return false;
+  }
+  return true;
+}
+
+/// How axes of `wide` are those of `sums`, of which it is a view or the other
+/// way round; null if they are not, or not all there.
+static std::optional<SmallVector<ReassociationIndices>> groupsOf(Value wide,
+                                                                 Value sums) {
+  if (auto collapse = sums.getDefiningOp<memref::CollapseShapeOp>();
+      collapse && collapse.getSrc() == wide)
+    return collapse.getReassociationIndices();
+  if (auto expand = wide.getDefiningOp<memref::ExpandShapeOp>();
+      expand && expand.getSrc() == sums)
+    return expand.getReassociationIndices();
+  return std::nullopt;
+}
+
+/// The map of an operand of loops whose axes are joined by `groups`; null where
+/// it cannot be read so.
+static AffineMap joinedMap(AffineMap map, Value operand,
+                           ArrayRef<ReassociationIndices> groups) {
+  MLIRContext *context = map.getContext();
+  if (map.isIdentity()) {
+    auto type = cast<MemRefType>(operand.getType());
+    return type.getLayout().isIdentity()
+               ? AffineMap::getMultiDimIdentityMap(groups.size(), context)
+               : AffineMap();
+  }
+  SmallVector<AffineExpr> dims(map.getNumDims());
+  for (auto [k, group] : llvm::enumerate(groups))
+    if (group.size() == 1)
+      dims[group[0]] = getAffineDimExpr(k, context);
+  for (AffineExpr expr : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!isa<AffineConstantExpr>(expr) && (!dim || !dims[dim.getPosition()]))
+      return {};
+  }
+  for (AffineExpr &dim : dims)
+    if (!dim)
+      dim = getAffineConstantExpr(0, context);
+  return map.replaceDimsAndSymbols(dims, {}, groups.size(), 0);
+}
+
+/// True if what stands between `op` and `next` may stand before both: it does
+/// not touch what `op` reads or writes. Collects what must stay behind.
+static bool mayMoveDown(linalg::LinalgOp op, Operation *next,
+                        ArrayRef<Value> bases,
+                        SmallVectorImpl<Operation *> &behind) {
+  Value written = baseOf(op.getDpsInits()[0]);
+  for (Operation *between = op->getNextNode(); between != next;
+       between = between->getNextNode()) {
+    if (isMemoryEffectFree(between) ||
+        isa<memref::AllocOp, loop::CheckOp>(between))
+      continue;
+    if (isa<memref::DeallocOp>(between)) {
+      behind.push_back(between);
+      continue;
+    }
+    auto other = dyn_cast<linalg::LinalgOp>(between);
+    if (!other || !other.hasPureBufferSemantics())
+      return false;
+    for (OpOperand &operand : other->getOpOperands()) {
+      Value base = baseOf(operand.get());
+      if (base == written || (other.isDpsInit(&operand) &&
+                              (!base.getDefiningOp<memref::AllocOp>() ||
+                               llvm::is_contained(bases, base))))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// The first operation behind `op` that takes what it writes, with which value.
+static std::pair<linalg::GenericOp, OpOperand *> readerOf(linalg::LinalgOp op) {
+  Value written = baseOf(op.getDpsInits()[0]);
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+    if (isa<ViewLikeOpInterface>(next))
+      continue;
+    for (OpOperand &operand : next->getOpOperands())
+      if (baseOf(operand.get()) == written) {
+        auto generic = dyn_cast<linalg::GenericOp>(next);
+        return {generic,
+                generic && generic.isDpsInput(&operand) ? &operand : nullptr};
+      }
+    if (next->getNumRegions() != 0 && !isa<linalg::LinalgOp>(next))
+      break;
+  }
+  return {};
+}
+
+/// True if after `last` nobody reads what `buffer` holds.
+static bool isLastUse(Value buffer, linalg::LinalgOp op, Operation *last) {
+  SmallVector<Value> views{buffer};
+  if (!buffer.getDefiningOp<memref::AllocOp>())
+    return false;
+  while (!views.empty())
+    for (Operation *user : views.pop_back_val().getUsers()) {
+      if (isa<ViewLikeOpInterface>(user))
+        views.push_back(user->getResult(0));
+      else if (user != op && user != last &&
+               !isa<memref::DeallocOp, memref::DimOp>(user))
+        return false;
+    }
+  return true;
+}
+
+void ContractionVectorizer::takeEpilogue() {
+  int64_t many = rowDim && isDynamic(*rowDim) ? ShapedType::kDynamic : rows();
+  if (alongSum() || stripPlace || blockFor(many) != 0 || blockFor(1) != 0)
+    return;
+  auto [next, sums] = readerOf(op);
+  if (!next || !sums || next->getBlock() != op->getBlock() || !isLightMap(next))
+    return;
+  Value init = op.getDpsInits()[0], out = next.getDpsInits()[0];
+  Value written = baseOf(init), target = baseOf(out);
+  SmallVector<Value> bases;
+  for (Value input : op.getDpsInputs())
+    bases.push_back(baseOf(input));
+  if (first)
+    bases.push_back(baseOf(first));
+  // What is still read must not be written over.
+  if (llvm::is_contained(bases, target) ||
+      (target != written && (!isLastUse(written, op, next) ||
+                             !target.getDefiningOp<memref::AllocOp>())) ||
+      (target == written && out != init && out != sums->get()))
+    return;
+  AffineMap own = next.getMatchingIndexingMap(sums);
+  if (!own.isPermutation() ||
+      next.getMatchingIndexingMap(next.getDpsInitOperand(0)) != own)
+    return;
+  std::optional<SmallVector<ReassociationIndices>> groups;
+  if (sums->get() != init) {
+    groups = groupsOf(sums->get(), init);
+    if (!groups || !own.isIdentity())
+      return;
+  }
+  // Where each operand is, by the loops of the contraction.
+  AffineMap here = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  SmallVector<AffineMap> maps;
+  for (OpOperand &operand : next->getOpOperands()) {
+    AffineMap map = next.getMatchingIndexingMap(&operand);
+    map = groups ? joinedMap(map, operand.get(), *groups)
+                 : map.compose(inversePermutation(own));
+    if (!map)
+      return;
+    map = map.compose(here);
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type || !vectorBitsOf(type.getElementType()) ||
+        (operand.get() != sums->get() &&
+         &operand != next.getDpsInitOperand(0) &&
+         baseOf(operand.get()) == written) ||
+        (unit.maskBits != 0 &&
+         *vectorBitsOf(type.getElementType()) < unit.maskBits))
+      return;
+    if (map.isFunctionOfDim(laneDim)) {
+      if (map.getResults().back() != b.getAffineDimExpr(laneDim) ||
+          llvm::any_of(map.getResults().drop_back(), [&](AffineExpr expr) {
+            return expr.isFunctionOfDim(laneDim);
+          }))
+        return;
+      SmallVector<int64_t> strides;
+      int64_t offset;
+      if (failed(type.getStridesAndOffset(strides, offset)) ||
+          strides.back() != 1)
+        return;
+    }
+    maps.push_back(map);
+  }
+  SmallVector<Operation *> behind;
+  if (!mayMoveDown(op, next, bases, behind))
+    return;
+  for (Operation *operation : llvm::reverse(behind))
+    operation->moveAfter(next);
+  op->moveBefore(next);
+  b.setInsertionPoint(op);
+  for (OpOperand &operand : next->getOpOperands())
+    if (groups && next.getMatchingIndexingMap(&operand).isIdentity()) {
+      Value joined =
+          operand.get() == sums->get()
+              ? init
+              : memref::CollapseShapeOp::create(b, operand.get(), *groups);
+      epilogueOperands.push_back(joined);
+    } else {
+      epilogueOperands.push_back(operand.get());
+    }
+  epilogue = next;
+  epilogueMaps = maps;
+  epilogueSum = sums->getOperandNumber();
+}
+
+void ContractionVectorizer::storeThroughEpilogue(ContractionBody &borders,
+                                                 const Tile &tile,
+                                                 ArrayRef<Value> sums) {
+  std::map<std::tuple<unsigned, int64_t, int64_t>, Value> loaded;
+  SmallVector<Value> results;
+  for (int64_t i : llvm::seq(tile.rows))
+    for (int64_t j : llvm::seq(tile.columns)) {
+      IRMapping values;
+      auto widen = [&](Value value) -> Value {
+        if (isa<VectorType>(value.getType()))
+          return value;
+        return vector::BroadcastOp::create(
+            b, VectorType::get(tile.lanes, value.getType()), value);
+      };
+      for (auto [k, operand] :
+           llvm::enumerate(epilogue.getDpsInputOperands())) {
+        BlockArgument argument = epilogue.getMatchingBlockArgument(operand);
+        if (k == epilogueSum) {
+          values.map(argument, sums[i * tile.columns + j]);
+          continue;
+        }
+        if (argument.use_empty())
+          continue;
+        AffineMap map = epilogueMaps[k];
+        Value &value =
+            loaded[{k, rowDim && map.isFunctionOfDim(*rowDim) ? i : -1,
+                    map.isFunctionOfDim(*columnDim) ? j : -1}];
+        if (!value)
+          value = widen(borders.load(epilogueOperands[k], map, i, j, /*k=*/0));
+        values.map(argument, value);
+      }
+      for (Operation &inner : epilogue.getBody()->without_terminator()) {
+        SmallVector<Value> operands;
+        for (Value operand : inner.getOperands())
+          operands.push_back(widen(values.lookupOrDefault(operand)));
+        OperationState state(inner.getLoc(), inner.getName());
+        state.addOperands(operands);
+        state.addTypes(
+            VectorType::get(tile.lanes, inner.getResult(0).getType()));
+        state.addAttributes(inner.getAttrs());
+        values.map(inner.getResult(0), b.create(state)->getResult(0));
+      }
+      results.push_back(widen(values.lookupOrDefault(
+          epilogue.getBody()->getTerminator()->getOperand(0))));
+    }
+  for (int64_t i : llvm::seq(tile.rows))
+    for (int64_t j : llvm::seq(tile.columns))
+      borders.store(epilogueOperands.back(), epilogueMaps.back(),
+                    results[i * tile.columns + j], i, j);
+}

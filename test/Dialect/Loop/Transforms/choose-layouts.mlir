@@ -1,0 +1,123 @@
+// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(loop-choose-layouts,canonicalize))' | FileCheck %s
+
+// Between two transposes values lie as the second one wants them: its operation,
+// a window over it, padding and slices of the same axes follow.
+
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+#first = affine_map<(a, b, c, d) -> (a, d, b, c)>
+#last = affine_map<(a, b, c, d) -> (a, c, d, b)>
+#window = affine_map<(n, c, h, w, i, j) -> (n, c, h + i, w + j)>
+#kernel = affine_map<(n, c, h, w, i, j) -> (i, j)>
+#result = affine_map<(n, c, h, w, i, j) -> (n, c, h, w)>
+// CHECK-DAG:   #[[ID:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+// CHECK-DAG:   #[[WINDOW:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1 + d3, d2 + d4, d5)>
+// CHECK-DAG:   #[[RESULT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2, d5)>
+// CHECK-LABEL: func @between
+// CHECK-SAME:    (%[[X:.*]]: tensor<1x?x9x16xf32>
+// CHECK:         linalg.generic {indexing_maps = [#[[ID]], #[[ID]]]{{.*}} ins(%[[X]]
+// CHECK:           math.absf
+// CHECK:         tensor.insert_slice {{.*}}[0, 1, 1, 0] [1, %{{.*}}, 9, 16] [1, 1, 1, 1]
+// CHECK:         linalg.generic {indexing_maps = [#[[WINDOW]], #{{.*}}, #[[RESULT]]], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "parallel"]}
+// CHECK:           arith.maximumf
+// CHECK:         tensor.extract_slice {{.*}}[0, 0, 0, 4] [1, %{{.*}}, 9, 8] [1, 1, 1, 1]
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @between(%x: tensor<1x?x9x16xf32>, %n: index, %p: index) -> tensor<1x?x9x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty(%n) : tensor<1x16x?x9xf32>
+  %t = linalg.generic {indexing_maps = [#last, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x?x9x16xf32>) outs(%e0 : tensor<1x16x?x9xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<1x16x?x9xf32>
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%t : tensor<1x16x?x9xf32>) outs(%e0 : tensor<1x16x?x9xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = math.absf %a : f32
+    linalg.yield %b : f32
+  } -> tensor<1x16x?x9xf32>
+  %e1 = tensor.empty(%p) : tensor<1x16x?x11xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<1x16x?x11xf32>) -> tensor<1x16x?x11xf32>
+  %padded = tensor.insert_slice %m into %f1[0, 0, 1, 1] [1, 16, %n, 9] [1, 1, 1, 1]
+      : tensor<1x16x?x9xf32> into tensor<1x16x?x11xf32>
+  %k = tensor.empty() : tensor<3x3xf32>
+  %f2 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<1x16x?x9xf32>) -> tensor<1x16x?x9xf32>
+  %pool = linalg.generic {indexing_maps = [#window, #kernel, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%padded, %k : tensor<1x16x?x11xf32>, tensor<3x3xf32>) outs(%f2 : tensor<1x16x?x9xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %b = arith.maximumf %a, %o : f32
+    linalg.yield %b : f32
+  } -> tensor<1x16x?x9xf32>
+  %half = tensor.extract_slice %pool[0, 4, 0, 0] [1, 8, %n, 9] [1, 1, 1, 1]
+      : tensor<1x16x?x9xf32> to tensor<1x8x?x9xf32>
+  %e2 = tensor.empty(%n) : tensor<1x?x9x8xf32>
+  %r = linalg.generic {indexing_maps = [#first, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%half : tensor<1x8x?x9xf32>) outs(%e2 : tensor<1x?x9x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<1x?x9x8xf32>
+  return %r : tensor<1x?x9x8xf32>
+}
+
+// -----
+
+// A branch has the order of what it yields; a condition asks for an extent.
+
+#id = affine_map<(a, b, c) -> (a, b, c)>
+#turn = affine_map<(a, b, c) -> (a, c, b)>
+// CHECK-LABEL: func @branch
+// CHECK:         tensor.dim %{{.*}}, %c1
+// CHECK:         scf.if %{{.*}} -> (tensor<2x?x8xf32>)
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @branch(%x: tensor<2x?x8xf32>, %n: index, %c: i1) -> (tensor<2x?x8xf32>, index) {
+  %c2 = arith.constant 2 : index
+  %e = tensor.empty(%n) : tensor<2x8x?xf32>
+  %t = linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<2x?x8xf32>) outs(%e : tensor<2x8x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x8x?xf32>
+  %d = tensor.dim %t, %c2 : tensor<2x8x?xf32>
+  %b = scf.if %c -> (tensor<2x8x?xf32>) {
+    scf.yield %t : tensor<2x8x?xf32>
+  } else {
+    %one = arith.constant 1.0 : f32
+    %f = linalg.fill ins(%one : f32) outs(%e : tensor<2x8x?xf32>) -> tensor<2x8x?xf32>
+    scf.yield %f : tensor<2x8x?xf32>
+  }
+  %e2 = tensor.empty(%n) : tensor<2x?x8xf32>
+  %r = linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%b : tensor<2x8x?xf32>) outs(%e2 : tensor<2x?x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x?x8xf32>
+  return %r, %d : tensor<2x?x8xf32>, index
+}
+
+// -----
+
+// One transpose in front of the function's border stays where it is.
+
+#id = affine_map<(a, b, c) -> (a, b, c)>
+#turn = affine_map<(a, b, c) -> (a, c, b)>
+// CHECK-LABEL: func @border
+// CHECK:         linalg.generic
+// CHECK:         linalg.generic
+// CHECK:         return
+func.func @border(%x: tensor<2x4x8xf32>) -> tensor<2x8x4xf32> {
+  %e = tensor.empty() : tensor<2x8x4xf32>
+  %t = linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<2x4x8xf32>) outs(%e : tensor<2x8x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x8x4xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%t : tensor<2x8x4xf32>) outs(%e : tensor<2x8x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = math.absf %a : f32
+    linalg.yield %b : f32
+  } -> tensor<2x8x4xf32>
+  return %r : tensor<2x8x4xf32>
+}

@@ -1,0 +1,194 @@
+# ===- loops.py - Long runs of random models -===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Runs random models with loops through loopc and the reference and compares.
+
+    loops.py --seeds 0:1000                     from ONNX
+    loops.py --seeds 0:1000 --engine openvino   from the IR that OpenVINO writes of them
+    loops.py --seeds 0:200 --engine cuda        as kernels, on what LOOPC_CUDA_DRIVER names, or
+                                                else on the driver for tests
+    loops.py --minimise 77 --write /tmp         writes what of model 77 fails, as
+                                                loops-77.onnx and its inputs as loops-77.npz
+    loops.py --model FILE.onnx                  that one again; with --minimise 0 smaller
+
+A line is printed for each failure, and at the end how models ended: same; refused (by the
+reference, or not converted by OpenVINO); extents (only those of results without elements differ);
+chaotic (only what another rounding changes differs); disputed (other engines compute what loopc
+does); wrong, failed (loopc gives an error) and crashed (it dies, or hangs) are failures. -v prints
+all that are not the same.
+
+Exit status: 0; 1 with a failure; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import pathlib
+import re
+import sys
+import time
+from collections.abc import Sequence
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
+
+import numpy as np
+import onnx
+import onnx.printer
+from random_checks import Finding, Verdict, graphs
+from random_engines import ENGINES, Settings, judge
+from random_models import RandomModel, random_model
+from shrink import shrink
+
+
+def _range(text: str) -> range:
+    match = re.fullmatch(r"(\d+):(\d+)", text)
+    if not match or int(match[1]) >= int(match[2]):
+        raise argparse.ArgumentTypeError(f"'{text}' is not FIRST:END")
+    return range(int(match[1]), int(match[2]))
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seeds", type=_range, metavar="A:B", help="models A to B - 1")
+    parser.add_argument("--engine", choices=ENGINES, default="onnx", help="default onnx")
+    parser.add_argument("--opt-level", type=int, choices=range(4), metavar="0-3")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="default 1")
+    parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="per model")
+    parser.add_argument("--minimise", type=int, metavar="SEED", help="make a failing model small")
+    parser.add_argument("--model", type=pathlib.Path, metavar="FILE",
+                        help="a model that --minimise wrote, instead of that of a seed")  # fmt: skip
+    parser.add_argument("--write", type=pathlib.Path, default=pathlib.Path(), metavar="FOLDER",
+                        help="where models are written (default: here)")  # fmt: skip
+    parser.add_argument("-v", "--verbose", action="store_true", help="all that differ in any way")
+    options = parser.parse_args(argv)
+    if options.seeds is None and options.minimise is None and options.model is None:
+        parser.error("nothing to do: --seeds, --minimise or --model")
+    if options.seeds is not None and (options.minimise is not None or options.model is not None):
+        parser.error("--seeds stands alone")
+    if options.threads < 1 or options.timeout <= 0:
+        parser.error("--threads and --timeout must be positive")
+    if options.model is not None and not options.model.is_file():
+        parser.error(f"{options.model} is not a file")
+    return options
+
+
+def _use_test_driver() -> None:
+    """Kernels run on the driver for tests, where nothing else is asked for."""
+    if "LOOPC_CUDA_DRIVER" in os.environ:
+        return
+    import loopc
+
+    driver = pathlib.Path(loopc.__file__).parents[2] / "test/cuda/libcuda.so.1"
+    if not driver.is_file():
+        raise SystemExit(f"{driver} was not built")
+    os.environ |= {
+        "LOOPC_CUDA_DRIVER": str(driver),
+        "LOOPC_FAKE_CUDA_QUIET": "1",
+        "LOOPC_PTXAS": "",  # PTX is what it runs.
+    }
+
+
+class Fuzzer:
+    """Judges models as the command line asks."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._settings = Settings(options.opt_level, options.threads)
+
+    def judge(self, model: RandomModel) -> Finding:
+        """How a model ends."""
+        return judge(model, self._options.engine, self._settings, self._options.timeout)
+
+    def run(self, seeds: range) -> int:
+        """Runs models and prints failures; the exit status."""
+        count: collections.Counter[Verdict] = collections.Counter()
+        began = shown = time.monotonic()
+        for done, seed in enumerate(seeds, 1):
+            finding = self.judge(random_model(seed))
+            count[finding.verdict] += 1
+            differs = finding.verdict is not Verdict.SAME
+            if finding.verdict.bad or (self._options.verbose and differs):
+                print(f"{seed}: {finding.verdict.value}: {finding.reason}", flush=True)
+            now = time.monotonic()
+            if now - shown > 10:
+                shown = now
+                bad = sum(number for verdict, number in count.items() if verdict.bad)
+                line = f"{done} of {len(seeds)} models in {now - began:.0f} s, {bad} failures"
+                print(line, file=sys.stderr, flush=True)
+        parts = (f"{count[verdict]} {verdict.value}" for verdict in Verdict if count[verdict])
+        print(f"{len(seeds)} models in {time.monotonic() - began:.0f} s: {', '.join(parts)}")
+        return int(any(verdict.bad for verdict in count))
+
+    def minimise(self, model: RandomModel) -> int:
+        """Makes a failing model small and writes it; the exit status."""
+        first = self.judge(model)
+        print(f"{first.verdict.value}: {first.reason}")
+        if first.verdict in (Verdict.SAME, Verdict.REFUSED):
+            return 0
+        kind = _kind(first)
+        small = shrink(
+            model,
+            lambda candidate: _kind(self.judge(candidate)) == kind,
+            lambda line: print(line, file=sys.stderr, flush=True),
+        )
+        path = self._options.write / f"loops-{model.seed}.onnx"
+        onnx.save(small.proto, path)
+        np.savez(path.with_suffix(".npz"), **small.feeds)  # type: ignore[arg-type]
+        print(onnx.printer.to_text(small.proto))
+        print(f"{path}: {self.judge(small).reason}")
+        return int(first.verdict.bad)
+
+
+def _kind(finding: Finding) -> tuple[str, ...]:
+    """What a smaller model has in common with the one that it comes of."""
+    if finding.verdict not in (Verdict.FAILED, Verdict.CRASHED):
+        return (finding.verdict.value,)
+    # The kind of error and its code; how a process ended.
+    ending = re.findall(r"^\w+:|LC\d{4}|no answer|died with -?\d+", finding.reason)
+    return (finding.verdict.value, *ending[:2])
+
+
+def _loaded(path: pathlib.Path, seed: int) -> RandomModel:
+    """A model that was written, with the types of its values as far as it tells them."""
+    proto = onnx.load(path)
+    with np.load(path.with_suffix(".npz")) as stored:
+        feeds = dict(stored)
+    inferred = onnx.shape_inference.infer_shapes(proto)
+    types = {
+        value.name: value.type.tensor_type.elem_type
+        for graph in graphs(inferred.graph)
+        for value in (*graph.value_info, *graph.output)
+        if value.type.HasField("tensor_type")
+    }
+    return RandomModel(seed, proto, feeds, types)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs what the command line asks for and returns the exit status."""
+    options = _arguments(argv)
+    if options.engine == "cuda":
+        _use_test_driver()
+    fuzzer = Fuzzer(options)
+    if options.seeds is not None:
+        return fuzzer.run(options.seeds)
+    if options.model is not None:
+        model = _loaded(options.model, options.minimise or 0)
+    else:
+        model = random_model(options.minimise)
+    if options.minimise is not None:
+        return fuzzer.minimise(model)
+    finding = fuzzer.judge(model)
+    print(f"{finding.verdict.value}: {finding.reason}")
+    return int(finding.verdict.bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+# ===- random_checks.py - Whether a random model ran right --------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Compares outputs of random models with the reference's.
+
+Not every difference is a fault. A model can be chaotic: where the reference's own
+results move when every float of the model is rounded a little differently, they
+say nothing. And what a loop that made no trip has collected has no elements, but
+maybe extents that nobody knows.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import enum
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from random_models import RandomModel
+from random_operators import FLOATS, Array
+
+#: How far results may be off, relative and absolute, by element type.
+TOLERANCE = {"float16": 2e-2, "float32": 2e-3, "float64": 2e-5}
+#: What another rounding of each operation may amount to.
+NOISE: dict[int, float] = {
+    TensorProto.FLOAT16: 1e-3,
+    TensorProto.FLOAT: 2e-6,
+    TensorProto.DOUBLE: 2e-9,
+}
+#: More trips than any of these models makes.
+MOST_TRIPS = 2000
+
+
+class Verdict(enum.Enum):
+    """How a model ended."""
+
+    SAME = "same"
+    # The reference says that the model is wrong, or ends with an error.
+    REFUSED = "refused"
+    # Only extents that nobody knows differ, of results without elements, and what they decide.
+    EXTENTS = "extents"
+    # Only what another rounding changes too differs.
+    CHAOTIC = "chaotic"
+    # Only what other engines compute as loopc does differs.
+    DISPUTED = "disputed"
+    WRONG = "wrong"
+    FAILED = "failed"
+    CRASHED = "crashed"
+
+    @property
+    def bad(self) -> bool:
+        """Whether it is loopc's fault."""
+        return self in (Verdict.WRONG, Verdict.FAILED, Verdict.CRASHED)
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """How a model ended, and why; where it ended wrong, what came out and which outputs are."""
+
+    verdict: Verdict
+    reason: str = ""
+    outputs: list[Any] | None = None
+    places: tuple[int, ...] = ()
+
+
+class NotForEngineError(Exception):
+    """What was to bring the model to loopc cannot: this says nothing of loopc."""
+
+
+Run = Callable[[RandomModel], Sequence[Any]]
+
+
+def check(model: RandomModel, engine: Run) -> Finding:
+    """Runs a model by an engine, which gives its outputs or raises, and by the reference."""
+    try:
+        want = expected(model)
+    except Exception as error:
+        return Finding(Verdict.REFUSED, _line(error))
+    try:
+        got = list(engine(model))
+    except NotForEngineError as error:
+        return Finding(Verdict.REFUSED, _line(error))
+    except Exception as error:
+        verdict = Verdict.FAILED if _stands_with_other_extents(model) else Verdict.EXTENTS
+        return Finding(verdict, _line(error))
+    if len(got) != len(want):
+        return Finding(Verdict.WRONG, f"{len(got)} outputs, expected {len(want)}")
+    problems = {k: text for k in range(len(want)) if (text := difference(got[k], want[k]))}
+    if not problems:
+        return Finding(Verdict.SAME)
+    reason = "; ".join(f"output {k}: {text}" for k, text in problems.items())
+    real = tuple(k for k in problems if not _both_empty(got[k], want[k]))
+    if not real:
+        return Finding(Verdict.EXTENTS, reason)
+    if not set(real) - moved_by_extents(model, want):
+        return Finding(Verdict.EXTENTS, reason)
+    if not set(real) - moved_by_rounding(model, want, real):
+        return Finding(Verdict.CHAOTIC, reason)
+    return Finding(Verdict.WRONG, reason, got, real)
+
+
+def compare_with_peer(finding: Finding, theirs: Sequence[Any] | None) -> Finding:
+    """A wrong result is disputed where another engine has computed the same."""
+    got = finding.outputs
+    if got is None or theirs is None or len(theirs) != len(got):
+        return finding
+    if any(difference(got[k], theirs[k]) for k in finding.places):
+        return finding
+    return Finding(Verdict.DISPUTED, finding.reason)
+
+
+def expected(model: RandomModel, unknown_extent: int = 0) -> list[Any]:
+    """What the reference computes; its errors go on."""
+    from loopc import reference
+
+    onnx.checker.check_model(model.proto)
+    return reference.run(
+        model.proto, model.feeds, max_trips=MOST_TRIPS, unknown_extent=unknown_extent
+    )
+
+
+def difference(got: Any, want: Any) -> str:
+    """How two tensors differ in type, shape or values; empty where they do not."""
+    one, other = np.asarray(got), np.asarray(want)
+    if one.dtype != other.dtype or one.shape != other.shape:
+        return f"{one.dtype}{list(one.shape)}, expected {other.dtype}{list(other.shape)}"
+    tolerance = TOLERANCE.get(str(one.dtype))
+    if tolerance is None:
+        count = int((one != other).sum())
+        return f"{count} of {one.size} elements differ" if count else ""
+    with np.errstate(all="ignore"):
+        close = np.isclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
+        if close.all():
+            return ""
+        off = np.abs(one.astype(np.float64) - other.astype(np.float64))[~close].max()
+    return f"{int((~close).sum())} of {one.size} elements differ, by up to {off:.3g}"
+
+
+def _both_empty(got: Any, want: Any) -> bool:
+    one, other = np.asarray(got), np.asarray(want)
+    return one.size == 0 and other.size == 0 and one.dtype == other.dtype
+
+
+def _stands_with_other_extents(model: RandomModel) -> bool:
+    """Whether the reference runs the model too where extents that nobody knows are others."""
+    try:
+        expected(model, unknown_extent=2)
+    except Exception:
+        return False
+    return True
+
+
+def moved_by_extents(model: RandomModel, want: Sequence[Any]) -> set[int]:
+    """The outputs that depend on extents, of results without elements, that nobody knows."""
+    try:
+        other = expected(model, unknown_extent=2)
+    except Exception:  # Two shapes that do not fit any more.
+        return set(range(len(want)))
+    return {k for k in range(len(want)) if difference(other[k], want[k])}
+
+
+def moved_by_rounding(model: RandomModel, want: Sequence[Any], places: Sequence[int]) -> set[int]:
+    """Those of some outputs that the reference gives otherwise when all floats are a little off."""
+    still = set(places)
+    for seed in range(10):
+        try:
+            other = expected(dataclasses.replace(model, proto=noisy(model, seed)))
+        except Exception:  # An index out of range, an endless loop: as chaotic as can be.
+            return set(places)
+        still -= {k for k in still if difference(other[k], want[k])}
+        if not still:
+            break
+    return set(places) - still
+
+
+def noisy(model: RandomModel, seed: int) -> onnx.ModelProto:
+    """The model with each float that a node makes multiplied by almost 1."""
+    noise = np.random.default_rng(seed)
+    proto = copy.deepcopy(model.proto)
+    for graph in graphs(proto.graph):
+        nodes = list(graph.node)
+        del graph.node[:]
+        for node in nodes:
+            graph.node.append(node)
+            if node.op_type != "Constant":
+                graph.node.extend(_noise(graph.node[-1], model.types, noise))
+    return proto
+
+
+def _noise(
+    node: onnx.NodeProto, types: dict[str, int], noise: np.random.Generator
+) -> Iterator[onnx.NodeProto]:
+    if node.op_type.startswith("Sequence") and node.op_type != "SequenceAt":
+        return
+    for place, name in enumerate(node.output):
+        elem = types.get(name, TensorProto.UNDEFINED)
+        if elem not in FLOATS or _carries_sequence(node, place):
+            continue
+        node.output[place] = exact = f"{name}_exact"
+        factor = 1 + NOISE[elem] * noise.choice((-1, 1))
+        array: Array = np.asarray(factor, helper.tensor_dtype_to_np_dtype(elem))
+        tensor = numpy_helper.from_array(array, f"{name}_factor")
+        yield helper.make_node("Constant", [], [f"{name}_factor"], value=tensor)
+        yield helper.make_node("Mul", [exact, f"{name}_factor"], [name])
+
+
+def _carries_sequence(node: onnx.NodeProto, place: int) -> bool:
+    """Whether a result of a Loop is a sequence."""
+    bodies = [attribute.g for attribute in node.attribute if attribute.name == "body"]
+    if node.op_type != "Loop" or not bodies or place + 1 >= len(bodies[0].output):
+        return False
+    return bool(bodies[0].output[place + 1].type.HasField("sequence_type"))
+
+
+def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """The graph and all those within its nodes."""
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                yield from graphs(attribute.g)
+
+
+def _line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {' | '.join(lines)[:300]}"

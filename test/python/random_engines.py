@@ -1,0 +1,122 @@
+# ===- random_engines.py - Ways of a random model through loopc ---------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Runs random models in other processes, which may die, and says how they ended.
+
+An engine is a way to loopc: from ONNX, from the IR that OpenVINO writes of the
+model, or from ONNX to kernels on the first GPU (what LOOPC_CUDA_DRIVER names).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import pathlib
+import tempfile
+from typing import Any
+
+import engines
+import onnx
+from random_checks import Finding, NotForEngineError, Verdict, check, compare_with_peer
+from random_models import RandomModel
+
+ENGINES = ("onnx", "openvino", "cuda")
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """How to compile: loopc.SessionOptions of the same names."""
+
+    opt_level: int | None = None
+    intra_op_num_threads: int = 1
+
+
+def judge(
+    model: RandomModel, engine: str = "onnx", settings: Settings | None = None, limit: float = 60.0
+) -> Finding:
+    """Compares an engine with the reference, and where they differ with another engine.
+
+    Args:
+        model: what to run.
+        engine: one of ENGINES.
+        settings: how to compile it.
+        limit: seconds after which the model has hung.
+    """
+    content = model.proto.SerializeToString()
+    asked = (content, model.feeds, model.types, engine, settings or Settings())
+    outcome = engines.worker(_answer, limit).ask(asked)
+    if outcome.values is None:
+        return Finding(Verdict.CRASHED, outcome.error or "")
+    [finding] = outcome.values
+    assert isinstance(finding, Finding)
+    if finding.verdict is not Verdict.WRONG:
+        return finding
+    if engine == "openvino":
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "model.onnx"
+            path.write_bytes(content)
+            theirs = engines.worker(engines.run_openvino).ask((str(path), model.feeds))
+    else:
+        theirs = engines.worker(engines.run_ort).ask((content, model.feeds))
+    return compare_with_peer(finding, theirs.values)
+
+
+def _answer(
+    content: bytes,
+    feeds: dict[str, Any],
+    types: dict[str, int],
+    engine: str,
+    settings: Settings,
+) -> engines.Outcome:
+    model = RandomModel(0, onnx.load_model_from_string(content), feeds, types)
+    run = functools.partial(_RUNS[engine], settings=settings)
+    return engines.Outcome(values=[check(model, run)])
+
+
+def _options(settings: Settings) -> Any:
+    import loopc
+
+    return loopc.SessionOptions(**dataclasses.asdict(settings))
+
+
+def _run_onnx(model: RandomModel, settings: Settings) -> list[Any]:
+    import loopc
+
+    content = model.proto.SerializeToString()
+    return loopc.InferenceSession(content, _options(settings)).run(None, model.feeds)
+
+
+def _run_cuda(model: RandomModel, settings: Settings) -> list[Any]:
+    import loopc
+
+    session = loopc.InferenceSession(
+        model.proto.SerializeToString(), _options(settings), device="cuda:0", min_kernel_work=0
+    )
+    return session.run(None, model.feeds)
+
+
+def _run_openvino(model: RandomModel, settings: Settings) -> list[Any]:
+    import loopc
+    import openvino
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "model.onnx"
+        path.write_bytes(model.proto.SerializeToString())
+        written = path.with_suffix(".xml")
+        try:
+            converted = openvino.convert_model(path)
+            openvino.save_model(converted, written, compress_to_fp16=False)
+        except Exception as error:  # OpenVINO's errors have no common base.
+            raise NotForEngineError(f"OpenVINO does not convert it: {error}") from error
+        session = loopc.InferenceSession(written, _options(settings))
+    names = {port.name for port in session.get_inputs()}
+    if not names <= set(model.feeds):
+        raise NotForEngineError("OpenVINO writes captured values as inputs of the model")
+    return session.run(None, {name: model.feeds[name] for name in names})
+
+
+_RUNS = {"onnx": _run_onnx, "openvino": _run_openvino, "cuda": _run_cuda}
