@@ -92,15 +92,15 @@ def _update(
             init = types.get(node.input[operand], TypeProto())
             if not init.HasField("tensor_type"):
                 continue
-            # None among them: not even the rank.
             is_known = (key, port) in carried
             known = carried.get((key, port))
+            # None: not even the rank, because loops differ; it stays so.
             dims = known if is_known else _dims(init)
             if is_known:
                 for other in (_dims(init), _dims(yields[yielded].type)):
                     if other is not None or final:
                         dims = _meet(dims, other)
-            if is_known and dims == known:
+            if dims == known:  # or nothing is known yet
                 continue
             changed = True
             carried[key, port] = dims

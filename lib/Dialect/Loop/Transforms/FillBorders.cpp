@@ -63,6 +63,8 @@ bool loopc::fillBorder(linalg::FillOp fill) {
   if (!alloc || !alloc.getType().getLayout().isIdentity())
     return false;
   MemRefType type = alloc.getType();
+  if (!type.getElementType().isIntOrFloat())
+    return false;
   if (type.hasStaticShape() &&
       type.getNumElements() * (type.getElementTypeBitWidth() / 8) < kSmallBytes)
     return false;
