@@ -264,3 +264,50 @@ func.func @fails(%run: !llvm.ptr, %m: memref<1000000xf32>, %k: index) -> i32 {
   } {loopc.parallel}
   return %ok : i32
 }
+
+// -----
+
+// In a loop the threads are awake: an eighth of the work pays.
+// CHECK-LABEL: func.func @once(
+// CHECK-NOT: _shared
+// CHECK: return
+func.func @once(%run: !llvm.ptr, %x: memref<64x2048xf32>, %v: vector<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c2048 = arith.constant 2048 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    scf.for %j = %c0 to %c2048 step %c16 {
+      vector.store %v, %x[%i, %j] : memref<64x2048xf32>, vector<16xf32>
+      vector.store %v, %x[%i, %j] : memref<64x2048xf32>, vector<16xf32>
+      vector.store %v, %x[%i, %j] : memref<64x2048xf32>, vector<16xf32>
+      vector.store %v, %x[%i, %j] : memref<64x2048xf32>, vector<16xf32>
+      vector.store %v, %x[%i, %j] : memref<64x2048xf32>, vector<16xf32>
+    }
+  } {loopc.parallel}
+  return
+}
+
+// CHECK-LABEL: func.func @again(
+// CHECK: scf.for
+// CHECK: func.call @again_shared(
+func.func @again(%run: !llvm.ptr, %x: memref<64x2048xf32>, %v: vector<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c2048 = arith.constant 2048 : index
+  scf.for %k = %c0 to %c64 step %c1 {
+    scf.for %i = %c0 to %c64 step %c1 {
+      scf.for %j = %c0 to %c2048 step %c16 {
+        vector.store %v, %x[%i, %j] : memref<64x2048xf32>, vector<16xf32>
+        vector.store %v, %x[%i, %j] : memref<64x2048xf32>, vector<16xf32>
+        vector.store %v, %x[%i, %j] : memref<64x2048xf32>, vector<16xf32>
+        vector.store %v, %x[%i, %j] : memref<64x2048xf32>, vector<16xf32>
+        vector.store %v, %x[%i, %j] : memref<64x2048xf32>, vector<16xf32>
+      }
+    } {loopc.parallel}
+  }
+  return
+}

@@ -141,7 +141,7 @@ def ParallelizeNests
   }];
   let options = [
     Option<"minWork", "min-work", "unsigned", /*default=*/"262144",
-           "operations from which on threads pay">,
+           "operations from which on threads pay; an eighth of it in a loop">,
     Option<"minPiece", "min-piece", "unsigned", /*default=*/"32768",
            "operations of a piece, at least">];
   let statistics = [

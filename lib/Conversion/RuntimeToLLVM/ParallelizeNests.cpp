@@ -53,6 +53,9 @@ static constexpr double kMathCost = 8;
 static constexpr double kLanes = 8;
 /// Operations, as far as can be guessed, beside which a call does not count.
 static constexpr double kCallWork = 4096;
+/// In a loop the threads are awake from the iteration before: so many times
+/// less work pays.
+static constexpr double kAwakeShare = 8;
 /// Ends of pieces lie at multiples of so many elements, so that the same ones
 /// are computed in vectors whatever the number of threads.
 static constexpr int64_t kVectorGrain = 64;
@@ -559,6 +562,10 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body, double minWork,
 }
 
 bool NestParallelizer::run(double minWork, double minPiece) {
+  if (nest->getParentOfType<LoopLikeOpInterface>()) {
+    minWork /= kAwakeShare;
+    minPiece /= kAwakeShare;
+  }
   CostModel model(nest);
   Cost work =
       model.multiply(model.tripsOf(nest), model.ofBlock(*nest.getBody()));
