@@ -197,3 +197,21 @@ def test_truth_values_in_products() -> None:
         x = random.integers(0, 40, shape)
         (got,) = session.run(None, {"x": x})
         np.testing.assert_array_equal(got, table[x[..., 0]])
+
+
+@pytest.mark.parametrize("op", ["Div", "Mod"])
+@pytest.mark.parametrize("shape", [(37, 53), (3, 5), (16, 16), (1, 7)])
+def test_division_by_what_is_transposed(op: str, shape: tuple[int, int]) -> None:
+    """Lanes beside the edge of a tile divide by nothing."""
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 10, opset_import: ["" : 21]>
+        divide (int32[N,M] x, int32[M,N] y) => (int32[N,M] z) {{
+          t = Transpose <perm = [1, 0]> (y)
+          z = {op} (x, t)
+        }}"""
+    )
+    random = np.random.default_rng(1)
+    x = random.integers(1, 100, shape).astype(np.int32)
+    y = random.integers(1, 9, shape[::-1]).astype(np.int32)
+    (got,) = loopc.InferenceSession(model.SerializeToString()).run(None, {"x": x, "y": y})
+    np.testing.assert_array_equal(got, x // y.T if op == "Div" else x % y.T)

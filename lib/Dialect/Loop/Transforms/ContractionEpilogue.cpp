@@ -37,6 +37,7 @@ static bool isLightMap(linalg::GenericOp op) {
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
         !OpTrait::hasElementwiseMappableTraits(&inner) ||
+        !isMemoryEffectFree(&inner) || !isSpeculatable(&inner) ||
         isa<math::MathDialect>(inner.getDialect()) || ++count > kLightBody)
       return false;
   }

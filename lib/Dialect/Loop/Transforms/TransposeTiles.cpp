@@ -86,11 +86,8 @@ private:
 } // namespace
 
 static bool hasUnitStride(Value buffer) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
   auto type = dyn_cast<MemRefType>(buffer.getType());
-  return type && succeeded(type.getStridesAndOffset(strides, offset)) &&
-         !strides.empty() && strides.back() == 1;
+  return type && type.isLastDimUnitStride();
 }
 
 std::optional<TransposeTiles::Kind> TransposeTiles::kindOf(OpOperand &operand) {
@@ -144,9 +141,11 @@ bool TransposeTiles::match() {
   if (!rows || statics[*rows] == 1 || statics[columnDim] == 1)
     return false;
   rowDim = *rows;
+  // Lanes that are masked compute, too: nothing that may fail.
   for (Operation &inner : op.getBody()->without_terminator())
     if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
-        !OpTrait::hasElementwiseMappableTraits(&inner))
+        !OpTrait::hasElementwiseMappableTraits(&inner) ||
+        !isMemoryEffectFree(&inner) || !isSpeculatable(&inner))
       return false;
   lanes = unit.bits / *bits;
   for (unsigned dim : {rowDim, columnDim})
