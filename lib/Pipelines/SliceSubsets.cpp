@@ -1,4 +1,4 @@
-//===- SliceSubsets.cpp - Comparing slices of constant place --------------===//
+//===- SliceSubsets.cpp - Comparing the places of slices ------------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,35 +16,54 @@
 using namespace mlir;
 using namespace loopc;
 
-/// Two slices of one rank whose places are constants; null where they are not.
-static std::pair<OffsetSizeAndStrideOpInterface, OffsetSizeAndStrideOpInterface>
-getConstantSlices(Operation *op, Operation *candidate) {
-  auto isConstant = [](OffsetSizeAndStrideOpInterface slice) {
-    return slice &&
-           llvm::none_of(slice.getStaticOffsets(), ShapedType::isDynamic) &&
-           llvm::none_of(slice.getStaticSizes(), ShapedType::isDynamic) &&
-           llvm::none_of(slice.getStaticStrides(), ShapedType::isDynamic);
-  };
-  auto one = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
-  auto other = dyn_cast<OffsetSizeAndStrideOpInterface>(candidate);
-  if (!isConstant(one) || !isConstant(other) ||
-      one.getStaticOffsets().size() != other.getStaticOffsets().size())
-    return {};
-  return {one, other};
+/// What two slices of one tensor have to do with each other.
+enum class Places { Equal, Disjoint, Overlapping, Unknown };
+
+/// The constants of `slice` along `axis`: offset, size and stride, if all are.
+static std::optional<std::array<int64_t, 3>>
+getConstants(OffsetSizeAndStrideOpInterface slice, size_t axis) {
+  std::array<int64_t, 3> constants = {slice.getStaticOffsets()[axis],
+                                      slice.getStaticSizes()[axis],
+                                      slice.getStaticStrides()[axis]};
+  if (llvm::any_of(constants, ShapedType::isDynamic))
+    return std::nullopt;
+  return constants;
 }
 
-/// True if along some axis all of the one comes before all of the other.
-static bool areDisjoint(OffsetSizeAndStrideOpInterface a,
-                        OffsetSizeAndStrideOpInterface b) {
-  auto isBefore = [](OffsetSizeAndStrideOpInterface x,
-                     OffsetSizeAndStrideOpInterface y, size_t axis) {
-    return x.getStaticOffsets()[axis] +
-               (x.getStaticSizes()[axis] - 1) * x.getStaticStrides()[axis] <
-           y.getStaticOffsets()[axis];
+/// True if `a` along `axis` is what `b` is, computed by the same operations.
+static bool isSameAxis(OffsetSizeAndStrideOpInterface a,
+                       OffsetSizeAndStrideOpInterface b, size_t axis) {
+  return isEqualConstantIntOrValue(a.getMixedOffsets()[axis],
+                                   b.getMixedOffsets()[axis]) &&
+         isEqualConstantIntOrValue(a.getMixedSizes()[axis],
+                                   b.getMixedSizes()[axis]) &&
+         isEqualConstantIntOrValue(a.getMixedStrides()[axis],
+                                   b.getMixedStrides()[axis]);
+}
+
+/// Compares the places that two slices take, as far as it shows without
+/// solving inequalities.
+static Places compare(Operation *op, Operation *candidate) {
+  auto a = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
+  auto b = dyn_cast<OffsetSizeAndStrideOpInterface>(candidate);
+  if (!a || !b || a.getStaticOffsets().size() != b.getStaticOffsets().size())
+    return Places::Unknown;
+  auto isBefore = [](const auto &x, const auto &y) {
+    return x[0] + (x[1] - 1) * x[2] < y[0];
   };
-  return llvm::any_of(llvm::seq(a.getStaticOffsets().size()), [&](size_t axis) {
-    return isBefore(a, b, axis) || isBefore(b, a, axis);
-  });
+  bool areEqual = true, areKnown = true;
+  for (size_t axis : llvm::seq(a.getStaticOffsets().size())) {
+    auto x = getConstants(a, axis), y = getConstants(b, axis);
+    // One axis is enough, whatever is known of the others.
+    if (x && y && (isBefore(*x, *y) || isBefore(*y, *x)))
+      return Places::Disjoint;
+    bool isSame = x && y ? *x == *y : isSameAxis(a, b, axis);
+    areEqual &= isSame;
+    areKnown &= isSame || (x && y);
+  }
+  if (areEqual)
+    return Places::Equal;
+  return areKnown ? Places::Overlapping : Places::Unknown;
 }
 
 namespace {
@@ -55,24 +74,24 @@ struct SliceSubset
 
   bool operatesOnEquivalentSubset(Operation *op, SubsetOpInterface candidate,
                                   Equivalence isEquivalent) const {
-    auto [one, other] = getConstantSlices(op, candidate);
-    if (!one)
+    if (!haveOneContainer(op, candidate, isEquivalent))
+      return false;
+    Places places = compare(op, candidate);
+    if (places == Places::Unknown)
       return detail::defaultOperatesOnEquivalentSubset(op, candidate,
                                                        isEquivalent);
-    return one.getStaticOffsets() == other.getStaticOffsets() &&
-           one.getStaticSizes() == other.getStaticSizes() &&
-           one.getStaticStrides() == other.getStaticStrides() &&
-           haveOneContainer(op, candidate, isEquivalent);
+    return places == Places::Equal;
   }
 
   bool operatesOnDisjointSubset(Operation *op, SubsetOpInterface candidate,
                                 Equivalence isEquivalent) const {
-    auto [one, other] = getConstantSlices(op, candidate);
-    if (!one)
+    if (!haveOneContainer(op, candidate, isEquivalent))
+      return false;
+    Places places = compare(op, candidate);
+    if (places == Places::Unknown)
       return detail::defaultOperatesOnDisjointSubset(op, candidate,
                                                      isEquivalent);
-    return areDisjoint(one, other) &&
-           haveOneContainer(op, candidate, isEquivalent);
+    return places == Places::Disjoint;
   }
 
   FailureOr<HyperrectangularSlice>

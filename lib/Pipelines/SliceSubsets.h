@@ -15,9 +15,10 @@ class DialectRegistry;
 namespace loopc {
 
 /// Registers models of SubsetOpInterface for tensor's slices, before those of
-/// MLIR, so that they count. They compare slices whose places are constants by
-/// these, where MLIR's build a system of inequalities for each pair, which was
-/// most of the time of bufferization. Other slices are compared as MLIR does.
+/// MLIR, so that they count. They compare what is constant or the same value
+/// axis by axis, where MLIR's build a system of inequalities for each pair,
+/// which was most of the time of bufferization. Where that does not answer,
+/// slices are compared as MLIR does.
 void registerSliceSubsetModels(mlir::DialectRegistry &registry);
 
 } // namespace loopc

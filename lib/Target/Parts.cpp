@@ -12,8 +12,10 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Support/ThreadPool.h"
 
 using namespace mlir;
@@ -23,6 +25,9 @@ using namespace loopc;
 /// LLVM's passes and the reading of its code, some milliseconds.
 static constexpr unsigned kPartInstructions = 4000;
 static constexpr unsigned kMaxParts = 16;
+/// Instructions that are worth leaving as they are: a run that passes through
+/// so many calls a hundred nests, and takes some microseconds more.
+static constexpr unsigned kStraightInstructions = 4000;
 
 //===----------------------------------------------------------------------===//
 // What goes where
@@ -36,6 +41,8 @@ public:
 
   /// False if the module is small, or nothing can be moved.
   bool choose();
+  /// True if the main part is only what a run passes through once.
+  bool isMainStraight() const { return !straight.empty(); }
   size_t getNumParts() const { return kept.size(); }
   /// Those that another part than their own may call.
   llvm::ArrayRef<llvm::Function *> getShared() const { return shared; }
@@ -51,9 +58,15 @@ public:
 private:
   /// A moved function with the helpers and tables that it uses.
   using Closure = llvm::SmallSetVector<llvm::GlobalValue *, 8>;
+  bool isMovable(const llvm::Function &function) const;
   bool close(llvm::Function &function, Closure &closure);
+  void findStraight();
+  void deal(SmallVectorImpl<std::pair<Closure, uint64_t>> &found,
+            SmallVectorImpl<uint64_t> &load);
 
   llvm::Module &module;
+  /// What a run passes through once, where that is much and can be alone.
+  llvm::SmallPtrSet<const llvm::Function *, 8> straight;
   SmallVector<llvm::Function *> moved, shared;
   SmallVector<std::pair<Closure, size_t>> closures; ///< and their parts
   /// Functions that others than the main part's need beside them.
@@ -73,10 +86,61 @@ static void visitGlobals(llvm::Constant *constant,
       visitGlobals(nested, visit);
 }
 
-static bool isMovable(const llvm::Function &function) {
+/// Calls `visit` with all that the code of `function` refers to.
+static void visitGlobals(llvm::Function &function,
+                         llvm::function_ref<void(llvm::GlobalValue *)> visit) {
+  for (llvm::Instruction &instruction : llvm::instructions(function))
+    for (llvm::Value *operand : instruction.operands())
+      if (auto *constant = dyn_cast<llvm::Constant>(operand))
+        visitGlobals(constant, visit);
+}
+
+/// The functions of `module` that run any number of times: those with loops,
+/// and what they call.
+static llvm::SmallSetVector<llvm::Function *, 8>
+findRepeated(llvm::Module &module) {
+  llvm::SmallSetVector<llvm::Function *, 8> repeated;
+  for (llvm::Function &function : module) {
+    SmallVector<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>>
+        edges;
+    if (!function.isDeclaration())
+      llvm::FindFunctionBackedges(function, edges);
+    if (!edges.empty())
+      repeated.insert(&function);
+  }
+  for (size_t i = 0; i < repeated.size(); ++i)
+    visitGlobals(*repeated[i], [&](llvm::GlobalValue *global) {
+      auto *callee = dyn_cast<llvm::Function>(global);
+      if (callee && !callee->isDeclaration())
+        repeated.insert(callee);
+    });
+  return repeated;
+}
+
+/// Fills `straight`: nothing if it is little, or if the rest cannot be moved.
+void Division::findStraight() {
+  llvm::SmallSetVector<llvm::Function *, 8> repeated = findRepeated(module);
+  uint64_t size = 0;
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration() && !repeated.contains(&function)) {
+      straight.insert(&function);
+      size += function.getInstructionCount();
+    }
+  auto canMove = [&](llvm::Function *function) {
+    Closure closure;
+    return isMovable(*function) && close(*function, closure);
+  };
+  if (size < kStraightInstructions || !llvm::all_of(repeated, canMove))
+    straight.clear();
+  needed.clear();
+}
+
+/// Where the main part is left as it is nothing is inlined into it.
+bool Division::isMovable(const llvm::Function &function) const {
   return function.hasLocalLinkage() && !function.isDeclaration() &&
-         function.hasFnAttribute(llvm::Attribute::NoInline) &&
-         !function.hasAddressTaken();
+         !straight.contains(&function) && !function.hasAddressTaken() &&
+         (isMainStraight() ||
+          function.hasFnAttribute(llvm::Attribute::NoInline));
 }
 
 /// Collects what `function` needs beside it. False where it uses memory that
@@ -103,16 +167,34 @@ bool Division::close(llvm::Function &function, Closure &closure) {
       visitGlobals(variable->getInitializer(), add);
       continue;
     }
-    for (llvm::BasicBlock &block : *cast<llvm::Function>(closure[i]))
-      for (llvm::Instruction &instruction : block)
-        for (llvm::Value *operand : instruction.operands())
-          if (auto *constant = dyn_cast<llvm::Constant>(operand))
-            visitGlobals(constant, add);
+    visitGlobals(*cast<llvm::Function>(closure[i]), add);
   }
   return isClosed;
 }
 
+/// Deals `found` to the parts, which have `load` to begin with: the largest
+/// first, each to the part that has least.
+void Division::deal(SmallVectorImpl<std::pair<Closure, uint64_t>> &found,
+                    SmallVectorImpl<uint64_t> &load) {
+  llvm::stable_sort(
+      found, [](const auto &a, const auto &b) { return a.second > b.second; });
+  auto first = load.begin() + isMainStraight();
+  for (auto &[closure, size] : found) {
+    auto least = std::min_element(first, load.end());
+    size_t part = std::distance(load.begin(), least);
+    *least += size;
+    auto *function = cast<llvm::Function>(closure.front());
+    if (part != 0 || needed.contains(function))
+      shared.push_back(function);
+    if (part == 0)
+      continue;
+    moved.push_back(function);
+    closures.emplace_back(std::move(closure), part);
+  }
+}
+
 bool Division::choose() {
+  findStraight();
   uint64_t total = 0, movable = 0;
   SmallVector<std::pair<Closure, uint64_t>> found;
   for (llvm::Function &function : module) {
@@ -125,27 +207,15 @@ bool Division::choose() {
     found.emplace_back(std::move(closure), size);
   }
   // The main part keeps the rest, and is one of them.
-  size_t parts =
-      1 + std::min<uint64_t>(movable / kPartInstructions, kMaxParts - 1);
+  size_t parts = 1 + std::clamp<uint64_t>(movable / kPartInstructions,
+                                          isMainStraight() && !found.empty(),
+                                          kMaxParts - 1);
   if (parts == 1)
     return false;
-  // The largest first, each to the part that has least.
-  llvm::stable_sort(
-      found, [](const auto &a, const auto &b) { return a.second > b.second; });
   SmallVector<uint64_t> load(parts);
   load[0] = total - movable;
   kept.resize(parts);
-  for (auto &[closure, size] : found) {
-    size_t part = std::distance(load.begin(), llvm::min_element(load));
-    load[part] += size;
-    auto *function = cast<llvm::Function>(closure.front());
-    if (part != 0 || needed.contains(function))
-      shared.push_back(function);
-    if (part == 0)
-      continue;
-    moved.push_back(function);
-    closures.emplace_back(std::move(closure), part);
-  }
+  deal(found, load);
   return !moved.empty();
 }
 
@@ -204,6 +274,7 @@ FailureOr<ModuleParts> ModuleParts::divide(LLVMModule whole, StringRef symbol,
     function->setLinkage(llvm::GlobalValue::ExternalLinkage);
     function->setVisibility(llvm::GlobalValue::HiddenVisibility);
   }
+  result.isMainStraight = division.isMainStraight();
   unsigned number = 0;
   for (llvm::GlobalValue &global : whole.module->global_values())
     if (!global.hasName())
@@ -249,7 +320,9 @@ LogicalResult ModuleParts::forEach(
     llvm::function_ref<bool(size_t, llvm::TargetMachine &)> work) {
   SmallVector<Machine> machines;
   for (size_t k = 0; k < parts.size(); ++k) {
-    FailureOr<Machine> machine = createMachine(options, loc);
+    TargetOptions own = options;
+    own.optLevel = levelOf(k, options.optLevel);
+    FailureOr<Machine> machine = createMachine(own, loc);
     if (failed(machine))
       return failure();
     machines.push_back(std::move(*machine));
@@ -280,7 +353,7 @@ LogicalResult ModuleParts::forEach(
 LogicalResult ModuleParts::optimize(const TargetOptions &options,
                                     Location loc) {
   return forEach(options, loc, [&](size_t k, llvm::TargetMachine &machine) {
-    optimizeModule(*parts[k].module, machine, options.optLevel);
+    optimizeModule(*parts[k].module, machine, levelOf(k, options.optLevel));
     return true;
   });
 }

@@ -12,6 +12,10 @@
 // objects of. How a module is divided depends on its code alone, never on the
 // machine, and so does what comes out.
 //
+// What a run passes through once, and has no loops, can be most of the code of
+// a network: shapes, memory, and calls of nests. Then it is the main part, and
+// is not optimised: that would take most of compile time and save microseconds.
+//
 //===----------------------------------------------------------------------===//
 #ifndef LOOPC_LIB_TARGET_PARTS_H
 #define LOOPC_LIB_TARGET_PARTS_H
@@ -55,7 +59,14 @@ private:
   forEach(const TargetOptions &options, mlir::Location loc,
           llvm::function_ref<bool(size_t, llvm::TargetMachine &)> work);
 
+  /// The level of optimisation of part `number` where `level` is asked for.
+  unsigned levelOf(size_t number, unsigned level) const {
+    return number == 0 && isMainStraight ? 0 : level;
+  }
+
   std::vector<LLVMModule> parts;
+  /// True if the main part is only what a run passes through once.
+  bool isMainStraight = false;
 };
 
 /// Links `objects`, made from the parts of one module, to one object, in which

@@ -191,3 +191,152 @@ llvm.func internal @body(%run: !llvm.ptr, %x: !llvm.ptr, %begin: i64) attributes
   llvm.store %begin, %x : i64, !llvm.ptr
   llvm.return
 }
+
+// -----
+
+// Factors, of which one is a vector's: arguments, whatever loop they are in.
+// Truth is not: it decides which code there is (@falsely).
+// CHECK-LABEL: llvm.func @factors(
+// CHECK: %[[A:.*]] = llvm.mlir.constant(2.000000e+00 : f32) : f32
+// CHECK: llvm.call @scale(%{{.*}}, %[[A]]) : (!llvm.ptr, f32) -> ()
+// CHECK: %[[B:.*]] = llvm.mlir.constant(3.000000e+00 : f32) : f32
+// CHECK: llvm.call @scale(%{{.*}}, %[[B]]) : (!llvm.ptr, f32) -> ()
+// CHECK: llvm.call @falsely(%{{.*}}) : (!llvm.ptr) -> ()
+// CHECK: llvm.func internal @scale(%{{.*}}: !llvm.ptr, %[[F:.*]]: f32)
+// CHECK: %[[ONE:.*]] = llvm.insertelement %[[F]], %{{.*}}[%{{.*}} : i32] : vector<4xf32>
+// CHECK: %[[ALL:.*]] = llvm.shufflevector %[[ONE]], %{{.*}} [0, 0, 0, 0] : vector<4xf32>
+// CHECK: ^bb1
+// CHECK: llvm.fmul %{{.*}}, %[[ALL]] : vector<4xf32>
+// CHECK: llvm.fadd %{{.*}}, %[[F]] : f32
+llvm.func @factors(%x: !llvm.ptr) {
+  llvm.call @scale(%x) : (!llvm.ptr) -> ()
+  llvm.call @scale_0(%x) : (!llvm.ptr) -> ()
+  llvm.call @falsely(%x) : (!llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal @scale(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+  %c0 = llvm.mlir.constant(0 : index) : i64
+  %c1 = llvm.mlir.constant(1 : index) : i64
+  %true = llvm.mlir.constant(true) : i1
+  %f = llvm.mlir.constant(dense<2.0> : vector<4xf32>) : vector<4xf32>
+  %g = llvm.mlir.constant(2.0 : f32) : f32
+  llvm.br ^head(%c0 : i64)
+^head(%i: i64):
+  %v = llvm.load %x : !llvm.ptr -> vector<4xf32>
+  %w = llvm.fmul %v, %f : vector<4xf32>
+  llvm.store %w, %x : vector<4xf32>, !llvm.ptr
+  %s = llvm.load %x : !llvm.ptr -> f32
+  %t = llvm.fadd %s, %g : f32
+  llvm.store %t, %x : f32, !llvm.ptr
+  %next = llvm.add %i, %c1 : i64
+  llvm.cond_br %true, ^head(%next : i64), ^end
+^end:
+  llvm.return
+}
+llvm.func internal @scale_0(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+  %c0 = llvm.mlir.constant(0 : index) : i64
+  %c1 = llvm.mlir.constant(1 : index) : i64
+  %true = llvm.mlir.constant(true) : i1
+  %f = llvm.mlir.constant(dense<3.0> : vector<4xf32>) : vector<4xf32>
+  %g = llvm.mlir.constant(3.0 : f32) : f32
+  llvm.br ^head(%c0 : i64)
+^head(%i: i64):
+  %v = llvm.load %x : !llvm.ptr -> vector<4xf32>
+  %w = llvm.fmul %v, %f : vector<4xf32>
+  llvm.store %w, %x : vector<4xf32>, !llvm.ptr
+  %s = llvm.load %x : !llvm.ptr -> f32
+  %t = llvm.fadd %s, %g : f32
+  llvm.store %t, %x : f32, !llvm.ptr
+  %next = llvm.add %i, %c1 : i64
+  llvm.cond_br %true, ^head(%next : i64), ^end
+^end:
+  llvm.return
+}
+llvm.func internal @falsely(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+  %c0 = llvm.mlir.constant(0 : index) : i64
+  %c1 = llvm.mlir.constant(1 : index) : i64
+  %false = llvm.mlir.constant(false) : i1
+  %f = llvm.mlir.constant(dense<3.0> : vector<4xf32>) : vector<4xf32>
+  %g = llvm.mlir.constant(3.0 : f32) : f32
+  llvm.br ^head(%c0 : i64)
+^head(%i: i64):
+  %v = llvm.load %x : !llvm.ptr -> vector<4xf32>
+  %w = llvm.fmul %v, %f : vector<4xf32>
+  llvm.store %w, %x : vector<4xf32>, !llvm.ptr
+  %s = llvm.load %x : !llvm.ptr -> f32
+  %t = llvm.fadd %s, %g : f32
+  llvm.store %t, %x : f32, !llvm.ptr
+  %next = llvm.add %i, %c1 : i64
+  llvm.cond_br %false, ^head(%next : i64), ^end
+^end:
+  llvm.return
+}
+
+// -----
+
+// What is handed to the pieces of nests that became one is handed the number,
+// too; then the pieces are one, and what shares them out.
+// CHECK-LABEL: llvm.func @two_shared(
+// CHECK: %[[A:.*]] = llvm.mlir.constant(64 : i64) : i64
+// CHECK: llvm.call @share(%{{.*}}, %{{.*}}, %[[A]]) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+// CHECK: %[[B:.*]] = llvm.mlir.constant(96 : i64) : i64
+// CHECK: llvm.call @share(%{{.*}}, %{{.*}}, %[[B]]) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+// CHECK: llvm.func internal @share(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %[[N:.*]]: i64)
+// CHECK: %[[PLACE:.*]] = llvm.alloca %{{.*}} x !llvm.struct<(ptr, i64)>
+// CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[PLACE]][0, 1]
+// CHECK: llvm.store %[[N]], %[[FIELD]]
+// CHECK: llvm.call @loopc_rt_parallel_for(
+// CHECK: llvm.func internal @piece(
+// CHECK: %[[READ:.*]] = llvm.getelementptr %{{.*}}[0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, i64)>
+// CHECK: %[[M:.*]] = llvm.load %[[READ]] : !llvm.ptr -> i64
+// CHECK: llvm.call @body(%{{.*}}, %{{.*}}, %[[M]])
+// CHECK-NOT: llvm.func internal @share_0
+// CHECK-NOT: llvm.func internal @piece_0
+llvm.func @loopc_rt_parallel_for(!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr)
+llvm.func @two_shared(%run: !llvm.ptr, %x: !llvm.ptr) {
+  llvm.call @share(%run, %x) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.call @share_0(%run, %x) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal @share(%run: !llvm.ptr, %x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+  %c1 = llvm.mlir.constant(1 : i64) : i64
+  %place = llvm.alloca %c1 x !llvm.struct<(ptr)> : (i64) -> !llvm.ptr
+  %p0 = llvm.getelementptr %place[0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr)>
+  llvm.store %x, %p0 : !llvm.ptr, !llvm.ptr
+  %f = llvm.mlir.addressof @piece : !llvm.ptr
+  llvm.call @loopc_rt_parallel_for(%run, %c1, %c1, %f, %place) : (!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal @share_0(%run: !llvm.ptr, %x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+  %c1 = llvm.mlir.constant(1 : i64) : i64
+  %place = llvm.alloca %c1 x !llvm.struct<(ptr)> : (i64) -> !llvm.ptr
+  %p0 = llvm.getelementptr %place[0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr)>
+  llvm.store %x, %p0 : !llvm.ptr, !llvm.ptr
+  %f = llvm.mlir.addressof @piece_0 : !llvm.ptr
+  llvm.call @loopc_rt_parallel_for(%run, %c1, %c1, %f, %place) : (!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal @piece(%context: !llvm.ptr, %begin: i64, %end: i64) {
+  %p0 = llvm.getelementptr %context[0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr)>
+  %x = llvm.load %p0 : !llvm.ptr -> !llvm.ptr
+  llvm.call @body(%begin, %x) : (i64, !llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal @piece_0(%context: !llvm.ptr, %begin: i64, %end: i64) {
+  %p0 = llvm.getelementptr %context[0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr)>
+  %x = llvm.load %p0 : !llvm.ptr -> !llvm.ptr
+  llvm.call @body_0(%begin, %x) : (i64, !llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal @body(%begin: i64, %x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+  %n = llvm.mlir.constant(64 : i64) : i64
+  %at = llvm.add %begin, %n : i64
+  llvm.store %at, %x : i64, !llvm.ptr
+  llvm.return
+}
+llvm.func internal @body_0(%begin: i64, %x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+  %n = llvm.mlir.constant(96 : i64) : i64
+  %at = llvm.add %begin, %n : i64
+  llvm.store %at, %x : i64, !llvm.ptr
+  llvm.return
+}

@@ -161,19 +161,28 @@ static void rewriteWriter(Context &context, Type type,
   eraseDead(std::move(dead));
 }
 
+/// What `call` hands over, if it was made for that.
+static LLVM::AllocaOp getContext(LLVM::CallOp call) {
+  return call.getArgOperands()[4].getDefiningOp<LLVM::AllocaOp>();
+}
+
+/// What `call` shares out, if it is known.
+static LLVM::LLVMFuncOp getReader(LLVM::CallOp call) {
+  auto name = call.getArgOperands()[3].getDefiningOp<LLVM::AddressOfOp>();
+  return name ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(
+                    call, name.getGlobalNameAttr())
+              : LLVM::LLVMFuncOp();
+}
+
 void loopc::dropUnreadFields(ArrayRef<LLVM::CallOp> calls) {
   // By the function that reads them.
   llvm::MapVector<Operation *, SmallVector<Context>> contexts;
   llvm::SmallPtrSet<Operation *, 8> isOther;
   for (LLVM::CallOp call : calls) {
-    ValueRange operands = call.getArgOperands();
-    auto name = operands[3].getDefiningOp<LLVM::AddressOfOp>();
-    auto reader = name ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(
-                             call, name.getGlobalNameAttr())
-                       : LLVM::LLVMFuncOp();
+    LLVM::LLVMFuncOp reader = getReader(call);
     if (!reader)
       continue;
-    auto place = operands[4].getDefiningOp<LLVM::AllocaOp>();
+    LLVM::AllocaOp place = getContext(call);
     auto stores =
         place ? collectFields<LLVM::StoreOp>(place, call) : std::nullopt;
     if (stores)
@@ -201,5 +210,84 @@ void loopc::dropUnreadFields(ArrayRef<LLVM::CallOp> calls) {
     rewriteReader(pointer, type, *leaves, *loads);
     for (Context &context : made)
       rewriteWriter(context, type, *leaves);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// More fields
+//===----------------------------------------------------------------------===//
+
+/// `type` with `types` behind it.
+static LLVM::LLVMStructType addFields(Type type, ArrayRef<Type> types) {
+  SmallVector<Type> fields(cast<LLVM::LLVMStructType>(type).getBody());
+  llvm::append_range(fields, types);
+  return LLVM::LLVMStructType::getLiteral(type.getContext(), fields);
+}
+
+/// Sets what `pointer` is said to point to.
+static void setContextType(Value pointer, Type type) {
+  for (Operation *user : pointer.getUsers())
+    if (auto address = dyn_cast<LLVM::GEPOp>(user))
+      address.setElemType(type);
+}
+
+llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<LLVM::CallOp>>
+loopc::collectReaders(ArrayRef<LLVM::CallOp> calls) {
+  llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<LLVM::CallOp>> readers;
+  llvm::SmallPtrSet<Operation *, 8> isOther;
+  for (LLVM::CallOp call : calls) {
+    LLVM::LLVMFuncOp reader = getReader(call);
+    if (!reader)
+      continue;
+    LLVM::AllocaOp place = getContext(call);
+    if (!reader.isExternal() && place &&
+        collectFields<LLVM::StoreOp>(place, call) &&
+        collectFields<LLVM::LoadOp>(reader.getArgument(0), nullptr))
+      readers[reader].push_back(call);
+    else
+      isOther.insert(reader);
+  }
+  readers.remove_if([&](auto &entry) { return isOther.contains(entry.first); });
+  return readers;
+}
+
+SmallVector<Value> loopc::readMore(LLVM::LLVMFuncOp reader, LLVM::CallOp call,
+                                   ArrayRef<Type> types) {
+  Type old = getContext(call).getElemType();
+  size_t first = cast<LLVM::LLVMStructType>(old).getBody().size();
+  LLVM::LLVMStructType type = addFields(old, types);
+  Value pointer = reader.getArgument(0);
+  setContextType(pointer, type);
+  OpBuilder b = OpBuilder::atBlockBegin(&reader.getBody().front());
+  SmallVector<Value> values;
+  for (auto [k, field] : llvm::enumerate(types))
+    values.push_back(LLVM::LoadOp::create(
+        b, reader.getLoc(), field,
+        addressOf(b, reader.getLoc(), type, pointer, first + k)));
+  return values;
+}
+
+void loopc::handMore(LLVM::CallOp call, LLVM::LLVMFuncOp reader,
+                     ArrayRef<TypedAttr> numbers) {
+  auto name = call.getArgOperands()[3].getDefiningOp<LLVM::AddressOfOp>();
+  OpBuilder b(call);
+  Location loc = call.getLoc();
+  call.getCalleeOperandsMutable()[3].set(
+      LLVM::AddressOfOp::create(b, loc, reader));
+  if (name.use_empty())
+    name.erase();
+  SmallVector<Type> types;
+  for (TypedAttr number : numbers)
+    types.push_back(number.getType());
+  LLVM::AllocaOp place = getContext(call);
+  Type old = place.getElemType();
+  size_t first = cast<LLVM::LLVMStructType>(old).getBody().size();
+  LLVM::LLVMStructType type = addFields(old, types);
+  setContextType(place, type);
+  place.setElemType(type);
+  for (auto [k, number] : llvm::enumerate(numbers)) {
+    Value value = LLVM::ConstantOp::create(b, loc, number.getType(), number);
+    LLVM::StoreOp::create(b, loc, value,
+                          addressOf(b, loc, type, place, first + k));
   }
 }

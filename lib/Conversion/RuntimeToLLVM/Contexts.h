@@ -12,6 +12,7 @@
 #define LOOPC_LIB_CONVERSION_RUNTIMETOLLVM_CONTEXTS_H
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace loopc {
 
@@ -22,6 +23,22 @@ void dropUnreadFields(mlir::ArrayRef<mlir::LLVM::CallOp> calls);
 
 /// Erases what computes `values` and has no effect and no users left.
 void eraseDead(mlir::SmallVector<mlir::Value> values);
+
+/// The functions that `calls` of loopc_rt_parallel_for share out, with their
+/// calls: those whose contexts can be given more fields.
+llvm::MapVector<mlir::LLVM::LLVMFuncOp, mlir::SmallVector<mlir::LLVM::CallOp>>
+collectReaders(mlir::ArrayRef<mlir::LLVM::CallOp> calls);
+
+/// Gives the context of `reader`, which `call` shares out, fields of `types`
+/// more, and reads them.
+mlir::SmallVector<mlir::Value> readMore(mlir::LLVM::LLVMFuncOp reader,
+                                        mlir::LLVM::CallOp call,
+                                        mlir::ArrayRef<mlir::Type> types);
+
+/// Makes `call` share `reader` out, with `numbers` in the fields that
+/// readMore() added.
+void handMore(mlir::LLVM::CallOp call, mlir::LLVM::LLVMFuncOp reader,
+              mlir::ArrayRef<mlir::TypedAttr> numbers);
 
 } // namespace loopc
 

@@ -10,10 +10,11 @@
 // function, which gets the numbers as arguments.
 //
 // A network repeats its layers with other sizes. The layers' code is the same
-// but for bounds of loops and distances in memory, and most of compile time is
-// LLVM's work on it. What makes code fast stays a constant: the bounds of short
-// loops, which are unrolled, and the distances in innermost loops, where each
-// would take a register.
+// but for bounds of loops, distances in memory and factors (of a normalisation,
+// of an activation, of quantised numbers), and most of compile time is LLVM's
+// work on it. What makes code fast stays a constant: the bounds of short loops,
+// which are unrolled, and the distances in innermost loops, where each would
+// take a register.
 
 #include "Contexts.h"
 #include "loopc/Conversion/Passes.h"
@@ -23,6 +24,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -45,7 +47,7 @@ static constexpr unsigned kMostInLoop = 4;
 static constexpr size_t kMostArguments = 16;
 
 namespace {
-/// A place of a number: an operand that is an i64 constant.
+/// A place of a number: an operand that is a constant.
 struct Place {
   OpOperand *operand;
   /// The header of the innermost loop that it is in, if that has no loop in it.
@@ -57,8 +59,12 @@ struct Nest {
   LLVM::LLVMFuncOp function;
   SmallVector<uintptr_t> text;
   SmallVector<Place> places;
-  SmallVector<int64_t> numbers; ///< what is at the places
+  SmallVector<TypedAttr> numbers; ///< what is at the places: of a vector whose
+                                  ///< elements are one number, that number
 };
+
+/// The numbers that nests have at one place.
+using Column = SmallVector<TypedAttr>;
 
 /// Nests that one function can stand for.
 struct Cluster {
@@ -71,19 +77,32 @@ struct Cluster {
 // What a nest is
 //===----------------------------------------------------------------------===//
 
-/// The i64 that `value` is known to be.
-static std::optional<int64_t> numberOf(Value value) {
+/// The number that `value` is known to be, or that each of its elements is.
+static TypedAttr numberOf(Value value) {
   auto constant = value.getDefiningOp<LLVM::ConstantOp>();
-  if (!constant || !value.getType().isInteger(64))
-    return std::nullopt;
-  auto number = dyn_cast<IntegerAttr>(constant.getValue());
-  return number ? std::optional(number.getInt()) : std::nullopt;
+  if (!constant)
+    return {};
+  Attribute number = constant.getValue();
+  if (auto vector = dyn_cast<DenseElementsAttr>(number);
+      vector && vector.isSplat())
+    number = vector.getSplatValue<Attribute>();
+  Type type = getElementTypeOrSelf(value);
+  // Of an i64 the attribute may be an index.
+  if (auto integer = dyn_cast<IntegerAttr>(number))
+    return isa<IntegerType>(type)
+               ? IntegerAttr::get(type, integer.getValue().sextOrTrunc(
+                                            type.getIntOrFloatBitWidth()))
+               : IntegerAttr();
+  auto real = dyn_cast<FloatAttr>(number);
+  return real && real.getType() == type ? real : FloatAttr();
 }
 
 static bool isTimesZero(OpOperand &operand) {
   auto product = dyn_cast<LLVM::MulOp>(operand.getOwner());
-  return product && operand.getOperandNumber() == 1 &&
-         numberOf(product.getLhs()) == 0;
+  TypedAttr other = product && operand.getOperandNumber() == 1
+                        ? numberOf(product.getLhs())
+                        : TypedAttr();
+  return other && cast<IntegerAttr>(other).getValue().isZero();
 }
 
 /// For each block of an innermost loop that loop's header.
@@ -137,14 +156,15 @@ static void describe(Nest &nest) {
       for (Type type : op.getResultTypes())
         put(type.getAsOpaquePointer());
       for (OpOperand &operand : op.getOpOperands()) {
-        if (std::optional<int64_t> number = numberOf(operand.get())) {
+        if (TypedAttr number = numberOf(operand.get())) {
+          put(operand.get().getType().getAsOpaquePointer());
           // What 0 is multiplied with does not matter.
           if (isTimesZero(operand)) {
             nest.text.push_back(kNothing);
             continue;
           }
           nest.places.push_back({&operand, loops.lookup(&block)});
-          nest.numbers.push_back(*number);
+          nest.numbers.push_back(number);
           nest.text.push_back(kNumber);
         } else if (auto constant =
                        operand.get().getDefiningOp<LLVM::ConstantOp>()) {
@@ -164,31 +184,48 @@ static void describe(Nest &nest) {
 // What may be shared
 //===----------------------------------------------------------------------===//
 
+/// True if `place` holds a bound, a distance, or another number of addresses.
+static bool isOfAddresses(const Place &place) {
+  return place.operand->get().getType().isInteger(64);
+}
+
 /// True if `place` may hold an argument where two nests have `a` and `b`.
-static bool mayDiffer(const Place &place, int64_t a, int64_t b) {
+static bool mayDiffer(const Place &place, TypedAttr a, TypedAttr b) {
   Operation *user = place.operand->getOwner();
+  if (isa<FloatAttr>(a))
+    return true;
+  // Truth decides which code there is.
+  if (a.getType().isInteger(1))
+    return false;
   if (isa<LLVM::ICmpOp>(user))
-    return std::min(a, b) >= kShortLoop;
+    return !isOfAddresses(place) ||
+           std::min(cast<IntegerAttr>(a).getInt(),
+                    cast<IntegerAttr>(b).getInt()) >= kShortLoop;
   // Dividing by a constant is several times faster.
   if (isa<LLVM::UDivOp, LLVM::URemOp, LLVM::SDivOp, LLVM::SRemOp>(user))
     return !place.loop;
   return isa<LLVM::AddOp, LLVM::SubOp, LLVM::MulOp, LLVM::GEPOp, LLVM::SMinOp,
-             LLVM::SMaxOp, LLVM::SelectOp, LLVM::CallOp, BranchOpInterface>(
-      user);
+             LLVM::SMaxOp, LLVM::SelectOp, LLVM::CallOp, LLVM::StoreOp,
+             BranchOpInterface>(user);
 }
 
 /// The different sequences of numbers at the places of `differs`, and for each
 /// such place which of them it is.
-static std::pair<SmallVector<SmallVector<int64_t>>, SmallVector<unsigned>>
+static std::pair<SmallVector<Column>, SmallVector<unsigned>>
 columnsOf(ArrayRef<Nest *> members, const llvm::BitVector &differs) {
-  SmallVector<SmallVector<int64_t>> columns;
+  SmallVector<Column> columns;
   SmallVector<unsigned> which;
-  std::map<SmallVector<int64_t>, unsigned> known;
+  // Attributes are equal where their pointers are; nothing depends on the
+  // pointers' order.
+  std::map<SmallVector<const void *>, unsigned> known;
   for (unsigned place : differs.set_bits()) {
-    SmallVector<int64_t> column;
-    for (Nest *nest : members)
+    Column column;
+    SmallVector<const void *> key;
+    for (Nest *nest : members) {
       column.push_back(nest->numbers[place]);
-    auto [it, isNew] = known.try_emplace(column, columns.size());
+      key.push_back(column.back().getAsOpaquePointer());
+    }
+    auto [it, isNew] = known.try_emplace(key, columns.size());
     if (isNew)
       columns.push_back(column);
     which.push_back(it->second);
@@ -208,7 +245,8 @@ static bool join(Cluster &cluster, Nest &nest) {
       differs.set(k);
     }
     Operation *user = place.operand->getOwner();
-    if (!differs.test(k) || !place.loop || isa<LLVM::ICmpOp>(user))
+    if (!differs.test(k) || !place.loop || isa<LLVM::ICmpOp>(user) ||
+        !isOfAddresses(place))
       continue;
     auto &users = inLoops[place.loop];
     users.insert(user);
@@ -270,45 +308,119 @@ static unsigned dropUnusedArguments(LLVM::LLVMFuncOp function, Calls &calls) {
 // Sharing
 //===----------------------------------------------------------------------===//
 
-/// Gives `function` `count` more arguments, all i64; returns them.
+/// Gives `function` an argument more for each of `columns`; returns them.
 static SmallVector<Value> addArguments(LLVM::LLVMFuncOp function,
-                                       unsigned count) {
+                                       ArrayRef<Column> columns) {
   auto type = function.getFunctionType();
   SmallVector<Type> params(type.getParams());
-  Type number = IntegerType::get(function.getContext(), 64);
-  params.append(count, number);
   SmallVector<DictionaryAttr> attrs;
   function.getAllArgAttrs(attrs);
-  attrs.append(count, DictionaryAttr::get(function.getContext()));
+  SmallVector<Value> arguments;
+  for (const Column &column : columns) {
+    params.push_back(column.front().getType());
+    attrs.push_back(DictionaryAttr::get(function.getContext()));
+    arguments.push_back(
+        function.getBody().addArgument(params.back(), function.getLoc()));
+  }
   function.setFunctionType(
       LLVM::LLVMFunctionType::get(type.getReturnType(), params));
   function.setAllArgAttrs(attrs);
-  SmallVector<Value> arguments;
-  for ([[maybe_unused]] unsigned k : llvm::seq(count))
-    arguments.push_back(
-        function.getBody().addArgument(number, function.getLoc()));
   return arguments;
+}
+
+/// `argument` as all elements of a `type`, if that is a vector: made where the
+/// function begins.
+static Value broadcast(Value argument, Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector)
+    return argument;
+  for (Operation *user : argument.getUsers())
+    if (auto insert = dyn_cast<LLVM::InsertElementOp>(user))
+      for (Operation *made : insert->getUsers())
+        if (isa<LLVM::ShuffleVectorOp>(made) &&
+            made->getResult(0).getType() == type)
+          return made->getResult(0);
+  Location loc = argument.getLoc();
+  OpBuilder b = OpBuilder::atBlockBegin(argument.getParentBlock());
+  Value none = LLVM::PoisonOp::create(b, loc, type);
+  Value zero =
+      LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(0));
+  Value first =
+      LLVM::InsertElementOp::create(b, loc, type, none, argument, zero);
+  SmallVector<int32_t> lanes(vector.getNumElements(), 0);
+  return LLVM::ShuffleVectorOp::create(b, loc, first, none, lanes);
 }
 
 static void share(const Cluster &cluster, Calls &calls) {
   auto [columns, which] = columnsOf(cluster.members, cluster.differs);
   LLVM::LLVMFuncOp function = cluster.members.front()->function;
-  SmallVector<Value> arguments = addArguments(function, columns.size());
+  SmallVector<Value> arguments = addArguments(function, columns);
   for (auto [place, column] :
-       llvm::zip_equal(cluster.differs.set_bits(), which))
-    cluster.members.front()->places[place].operand->set(arguments[column]);
+       llvm::zip_equal(cluster.differs.set_bits(), which)) {
+    OpOperand *operand = cluster.members.front()->places[place].operand;
+    operand->set(broadcast(arguments[column], operand->get().getType()));
+  }
   for (auto [k, nest] : llvm::enumerate(cluster.members)) {
     for (LLVM::CallOp call : calls[nest->function.getSymName()]) {
       OpBuilder b(call);
-      for (const SmallVector<int64_t> &column : columns)
+      for (const Column &column : columns)
         call.getCalleeOperandsMutable().append(
-            LLVM::ConstantOp::create(b, call.getLoc(), b.getI64Type(),
-                                     b.getI64IntegerAttr(column[k]))
+            LLVM::ConstantOp::create(b, call.getLoc(), column[k].getType(),
+                                     column[k])
                 .getResult());
       call.setCallee(function.getSymName());
     }
     if (k != 0)
       nest->function.erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+/// What shares a nest out.
+static constexpr StringLiteral kParallelFor = "loopc_rt_parallel_for";
+
+/// Adds `nest` to `cluster`, if numbers that it hands on are all that differs.
+static bool joinPiece(Cluster &cluster, Nest &nest) {
+  Nest &first = *cluster.members.front();
+  llvm::BitVector differs = cluster.differs;
+  for (auto [k, place] : llvm::enumerate(first.places)) {
+    if (first.numbers[k] == nest.numbers[k])
+      continue;
+    if (!isa<LLVM::CallOp>(place.operand->getOwner()) ||
+        isa<VectorType>(place.operand->get().getType()))
+      return false;
+    differs.set(k);
+  }
+  cluster.members.push_back(&nest);
+  cluster.differs = std::move(differs);
+  return true;
+}
+
+/// The pieces of `cluster` become one, which finds what differs in its context.
+static void sharePiece(
+    const Cluster &cluster,
+    llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<LLVM::CallOp>> &readers) {
+  auto [columns, which] = columnsOf(cluster.members, cluster.differs);
+  Nest &first = *cluster.members.front();
+  SmallVector<Type> types;
+  for (const Column &column : columns)
+    types.push_back(column.front().getType());
+  SmallVector<Value> read =
+      readMore(first.function, readers[first.function].front(), types);
+  for (auto [place, column] :
+       llvm::zip_equal(cluster.differs.set_bits(), which))
+    first.places[place].operand->set(read[column]);
+  for (auto [k, piece] : llvm::enumerate(cluster.members)) {
+    SmallVector<TypedAttr> numbers;
+    for (const Column &column : columns)
+      numbers.push_back(column[k]);
+    for (LLVM::CallOp call : readers[piece->function])
+      handMore(call, first.function, numbers);
+    if (k != 0)
+      piece->function.erase();
   }
 }
 
@@ -324,45 +436,91 @@ static bool isNest(LLVM::LLVMFuncOp function) {
   });
 }
 
+/// Nests of which one function can stand for several, as `join` decides.
+static SmallVector<Cluster>
+findClusters(MutableArrayRef<Nest> nests,
+             llvm::function_ref<bool(Cluster &, Nest &)> join) {
+  std::map<SmallVector<uintptr_t>, SmallVector<Cluster>> groups;
+  for (Nest &nest : nests) {
+    describe(nest);
+    SmallVector<Cluster> &clusters = groups[nest.text];
+    if (!llvm::any_of(clusters,
+                      [&](Cluster &cluster) { return join(cluster, nest); }))
+      clusters.push_back({{&nest}, llvm::BitVector(nest.places.size())});
+  }
+  // They have no function in common: their order does not matter.
+  SmallVector<Cluster> found;
+  for (auto &[text, clusters] : groups)
+    for (Cluster &cluster : clusters)
+      if (cluster.members.size() > 1)
+        found.push_back(std::move(cluster));
+  return found;
+}
+
 namespace {
 struct ShareNests : loopc::impl::ShareNestsBase<ShareNests> {
   using ShareNestsBase::ShareNestsBase;
 
   void runOnOperation() override {
+    Calls calls = collectCalls();
+    SmallVector<Nest> nests = collectNests();
+    for (Nest &nest : nests)
+      numDropped += dropUnusedArguments(nest.function, calls);
+    dropUnreadFields(calls[kParallelFor]);
+    // Then there are fewer readers again.
+    for (Nest &nest : nests)
+      numDropped += dropUnusedArguments(nest.function, calls);
+    if (!shareNests(nests, calls))
+      return;
+    // The pieces of different nests call one function now, and what shares them
+    // out can be one, too.
+    sharePieces();
+    nests = collectNests();
+    calls = collectCalls();
+    shareNests(nests, calls);
+  }
+
+private:
+  Calls collectCalls() {
     Calls calls;
-    llvm::StringSet<> others;
-    getOperation().walk([&](Operation *op) {
-      if (auto call = dyn_cast<LLVM::CallOp>(op); call && call.getCallee())
+    getOperation().walk([&](LLVM::CallOp call) {
+      if (call.getCallee())
         calls[*call.getCallee()].push_back(call);
-      else if (auto address = dyn_cast<LLVM::AddressOfOp>(op))
-        others.insert(address.getGlobalName());
+    });
+    return calls;
+  }
+
+  SmallVector<Nest> collectNests() {
+    llvm::StringSet<> others;
+    getOperation().walk([&](LLVM::AddressOfOp address) {
+      others.insert(address.getGlobalName());
     });
     SmallVector<Nest> nests;
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
       if (isNest(function) && !others.contains(function.getSymName()))
         nests.push_back({function, {}, {}, {}});
-    for (Nest &nest : nests)
-      numDropped += dropUnusedArguments(nest.function, calls);
-    dropUnreadFields(calls["loopc_rt_parallel_for"]);
-    // Then there are fewer readers again.
-    for (Nest &nest : nests)
-      numDropped += dropUnusedArguments(nest.function, calls);
-    std::map<SmallVector<uintptr_t>, SmallVector<Cluster>> groups;
-    for (Nest &nest : nests) {
-      describe(nest);
-      SmallVector<Cluster> &clusters = groups[nest.text];
-      if (!llvm::any_of(clusters,
-                        [&](Cluster &cluster) { return join(cluster, nest); }))
-        clusters.push_back({{&nest}, llvm::BitVector(nest.places.size())});
+    return nests;
+  }
+
+  bool shareNests(MutableArrayRef<Nest> nests, Calls &calls) {
+    SmallVector<Cluster> clusters = findClusters(nests, join);
+    for (const Cluster &cluster : clusters) {
+      numShared += cluster.members.size() - 1;
+      share(cluster, calls);
     }
-    // Clusters have no function in common: their order does not matter.
-    for (auto &[text, clusters] : groups)
-      for (Cluster &cluster : clusters) {
-        if (cluster.members.size() == 1)
-          continue;
-        numShared += cluster.members.size() - 1;
-        share(cluster, calls);
-      }
+    return !clusters.empty();
+  }
+
+  void sharePieces() {
+    llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<LLVM::CallOp>> readers =
+        collectReaders(collectCalls()[kParallelFor]);
+    SmallVector<Nest> pieces;
+    for (auto &[function, calls] : readers)
+      pieces.push_back({function, {}, {}, {}});
+    for (const Cluster &cluster : findClusters(pieces, joinPiece)) {
+      numShared += cluster.members.size() - 1;
+      sharePiece(cluster, readers);
+    }
   }
 };
 } // namespace
