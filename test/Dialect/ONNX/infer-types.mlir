@@ -42,6 +42,24 @@ func.func @reshape_constant(%x: tensor<2x3x4xf32>) -> tensor<*xf32> {
 
 // -----
 
+// Before opset 14, too: as many axes as the shape has elements, and what is known
+// of those.
+// CHECK-LABEL: func.func @reshape_5
+// CHECK-SAME: -> (tensor<?x3x?xf32>, tensor<?x?xf32>)
+func.func @reshape_5(%x: tensor<?x3x?x?xf32>, %any: tensor<2xi64>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %s = onnx.node "Shape"(%x) since 1 : (tensor<?x3x?x?xf32>) -> tensor<*xi64>
+  %c0 = onnx.constant dense<0> : tensor<1xi64>
+  %c2 = onnx.constant dense<2> : tensor<1xi64>
+  %rest = onnx.constant dense<-1> : tensor<1xi64>
+  %front = onnx.node "Slice"(%s, %c0, %c2, %c0) since 11 : (tensor<*xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %shape = onnx.node "Concat"(%front, %rest) since 11 {axis = 0 : i64} : (tensor<*xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %r = onnx.node "Reshape"(%x, %shape) since 5 : (tensor<?x3x?x?xf32>, tensor<*xi64>) -> tensor<*xf32>
+  %t = onnx.node "Reshape"(%x, %any) since 13 : (tensor<?x3x?x?xf32>, tensor<2xi64>) -> tensor<*xf32>
+  return %r, %t : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @reshape_computed
 // CHECK-SAME: -> tensor<?x2x12xf32>
 func.func @reshape_computed(%x: tensor<?x4x6xf32>) -> tensor<*xf32> {

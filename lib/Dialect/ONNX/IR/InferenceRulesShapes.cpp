@@ -69,6 +69,14 @@ static bool sameRank(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
+/// Results that have one rank whatever the inputs are.
+template <int rank>
+static bool ofRank(NodeContext &context, const OpSchema &schema) {
+  if (leavesUnknown(context, schema))
+    setRank(context, rank);
+  return true;
+}
+
 /// A GatherND whose tuples name single elements: the library forgets to say
 /// that the result of one tuple is a scalar.
 static bool gatherND(NodeContext &context, const OpSchema &schema) {
@@ -148,6 +156,19 @@ static bool range(NodeContext &context, const OpSchema &) {
   return true;
 }
 
+/// Up to version 13 the library asks for constants. Version 14, which sees what
+/// dimensions the shape was computed from, has an attribute more, whose default
+/// is what there was before.
+static bool reshape(NodeContext &context, const OpSchema &schema) {
+  const OpSchema *newer = schema.SinceVersion() < 14
+                              ? findSchema("", schema.Name(), 14)
+                              : &schema;
+  if (leavesUnknown(context, *newer))
+    if (std::optional<int64_t> rank = lengthOf(context, 1))
+      setRank(context, *rank);
+  return true;
+}
+
 /// Up to version 3 the axis of a Concat is 1 where it is left out.
 static bool concatOld(NodeContext &context, const OpSchema &) {
   if (!context.getAttribute("axis")) {
@@ -221,6 +242,8 @@ bool loopc::onnx::inferShapeByRule(NodeContext &context,
       {"ConvInteger", 10, noEnd, convolution},
       {"ConvTranspose", 1, noEnd, convolution},
       {"GatherND", 11, noEnd, gatherND},
+      {"MelWeightMatrix", 17, noEnd, ofRank<2>},
+      {"NonMaxSuppression", 10, noEnd, ofRank<2>},
       {"Pad", 18, noEnd, sameRank},
       {"QLinearConv", 10, noEnd, convolution},
       {"Range", 11, noEnd, range},
@@ -234,6 +257,8 @@ bool loopc::onnx::inferShapeByRule(NodeContext &context,
       {"ReduceProd", 18, noEnd, reduction},
       {"ReduceSum", 13, noEnd, reduction},
       {"ReduceSumSquare", 18, noEnd, reduction},
+      {"Reshape", 5, noEnd, reshape},
+      {"STFT", 17, noEnd, ofRank<4>},
       {"Split", 1, noEnd, split},
       {"Squeeze", 13, noEnd, byNumberOfAxes<-1>},
       {"Tile", 1, 5, sameRank},
