@@ -6,18 +6,16 @@
 // Loops in functions of their own are not unrolled for an unknown number of trips.
 // CHECK: #{{.*}} = #llvm.loop_unroll<runtimeDisable = true>
 
-// Enough work, known here: the code is there once, and a run with one thread
-// calls it itself. The two loops are shared out as one, by a function.
+// Enough work, known here, and not in a loop: a function asks whether there are
+// threads, and shares the two loops out as one.
 // CHECK-LABEL: func.func @large(
 // CHECK-SAME: %[[THIS:[^:]+]]: !llvm.ptr
-// CHECK: %[[COUNT:.*]] = llvm.call @loopc_rt_num_threads(%[[THIS]])
-// CHECK: %[[MANY:.*]] = arith.cmpi sgt, %[[COUNT]], %{{.*}} : i32
+// CHECK-NOT: loopc_rt_num_threads
 // CHECK: %[[M:.*]] = memref.alloc
-// CHECK: scf.if %[[MANY]] {
-// CHECK-NEXT: func.call @large_shared(%[[THIS]], %{{.*}}, %[[M]])
+// CHECK-NOT: scf.if
+// CHECK: call @large_shared(%[[THIS]], %{{.*}}, %[[M]])
 // CHECK-NEXT: loop.poll
-// CHECK-NEXT: } else {
-// CHECK: func.call @large_parallel(%[[THIS]], %{{.*}}, %{{.*}}, %[[M]])
+// CHECK-NOT: call @large_parallel(
 // CHECK: return
 // CHECK: func.func private @large_parallel(%{{.*}}: !llvm.ptr, %[[BEGIN:[^:]+]]: index, %[[END:[^:]+]]: index, %{{[^:]+}}: memref<20x30x4096xf32> {llvm.noalias}
 // CHECK-SAME: -> i32
@@ -31,10 +29,15 @@
 // CHECK: call @large_parallel(
 // CHECK: func.func private @large_shared(%[[HANDLE:[^:]+]]: !llvm.ptr, %{{[^:]+}}: index, %{{[^:]+}}: memref<20x30x4096xf32>)
 // CHECK: %[[CONTEXT:.*]] = llvm.alloca
-// CHECK-NOT: scf.if
+// CHECK: %[[COUNT:.*]] = llvm.call @loopc_rt_num_threads(%[[HANDLE]])
+// CHECK: %[[MANY:.*]] = arith.cmpi sgt, %[[COUNT]], %{{.*}} : i32
+// CHECK-NOT: arith.cmpf
+// CHECK: scf.if %[[MANY]] {
 // CHECK: llvm.store %[[HANDLE]]
 // CHECK: %[[PIECE:.*]] = llvm.mlir.addressof @large_parallel_piece
 // CHECK: llvm.call @loopc_rt_parallel_for(%[[HANDLE]], %{{.*}}, %{{.*}}, %[[PIECE]], %[[CONTEXT]])
+// CHECK: } else {
+// CHECK: call @large_parallel(%[[HANDLE]], %{{.*}})
 // REMARK: remark: {{.*}}its iterations run on the threads of the run
 func.func @large(%run: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
@@ -172,20 +175,21 @@ func.func @fresh(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
 // What only the run knows is asked where the run has threads. The code is there
 // once, as it runs once a run. Pieces end at whole vectors.
 // CHECK-LABEL: func.func @dynamic(
-// CHECK: %[[MANY:.*]] = arith.cmpi sgt
-// CHECK-NOT: arith.cmpf
-// CHECK: scf.if %[[MANY]] {
-// CHECK: func.call @dynamic_shared(
-// CHECK: } else {
-// CHECK: func.call @dynamic_parallel(
-// CHECK-NOT: memref.store
+// CHECK-NOT: arith.cmp
+// CHECK: call @dynamic_shared(
+// CHECK-NOT: call @dynamic_parallel(
 // CHECK: func.func private @dynamic_parallel(
 // CHECK: scf.for
 // CHECK: memref.store
 // CHECK: func.func private @dynamic_shared(%[[HANDLE:[^:]+]]: !llvm.ptr, %[[TRIPS:[^:]+]]: index, %[[N:[^:]+]]: index, %[[M:[^:]+]]: memref<?xf32>)
 // CHECK: llvm.alloca
+// CHECK: %[[MANY:.*]] = arith.cmpi sgt
+// CHECK: %[[PAYS:.*]] = scf.if %[[MANY]] -> (i1) {
 // CHECK: %[[WORTH:.*]] = arith.cmpf oge
-// CHECK: scf.if %[[WORTH]] {
+// CHECK: scf.yield %[[WORTH]]
+// CHECK: } else {
+// CHECK: scf.yield %false
+// CHECK: scf.if %[[PAYS]] {
 // CHECK: arith.constant 64 : i64
 // CHECK: arith.ceildivui
 // CHECK: llvm.call @loopc_rt_parallel_for
@@ -246,7 +250,7 @@ func.func @allocates(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
 
 // Checks and polls end a piece; the caller asks for them.
 // CHECK-LABEL: func.func @fails(
-// CHECK: func.call @fails_parallel(
+// CHECK: call @fails_shared(
 // CHECK-NEXT: loop.poll
 // CHECK: func.func private @fails_parallel(
 // CHECK: loop.check

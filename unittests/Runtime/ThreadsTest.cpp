@@ -9,11 +9,14 @@
 #include "TestModel.h"
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <gmock/gmock.h>
 #include <mutex>
 #include <set>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace loopc::test;
 
@@ -179,6 +182,88 @@ TEST_P(OnThreads, CancelledBetweenPieces) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Numbers, OnThreads, testing::Values(1, 2, 4));
+
+/// The threads that compute pieces of a loop of 16.
+std::set<std::thread::id> threadsOfRun(int numThreads) {
+  std::set<std::thread::id> ids;
+  std::mutex mutex;
+  Outcome outcome = runOn(numThreads, [&](loopc_run *run) {
+    parallelFor(run, 16, 1, [&](loopc_run *, int64_t, int64_t) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      std::lock_guard<std::mutex> guard(mutex);
+      ids.insert(std::this_thread::get_id());
+    });
+    return 0;
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+  return ids;
+}
+
+size_t countThreadsOfProcess() {
+  size_t count = 0;
+  for (auto &entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    (void)entry;
+    ++count;
+  }
+  return count;
+}
+
+// Threads of a run serve the next one of as many; others are bounded.
+TEST(Threads, TheNextRunHasTheSame) {
+  std::set<std::thread::id> first = threadsOfRun(3);
+  size_t before = countThreadsOfProcess();
+  for (int k = 0; k < 5; ++k)
+    for (std::thread::id id : threadsOfRun(3))
+      EXPECT_TRUE(first.count(id) || first.size() < 3);
+  EXPECT_EQ(countThreadsOfProcess(), before);
+  for (int number = 2; number < 30; ++number)
+    threadsOfRun(number);
+  EXPECT_LT(countThreadsOfProcess(), 8u * 30u);
+  EXPECT_GT(threadsOfRun(3).size(), 1u);
+}
+
+// The child has none of its parent's threads.
+TEST(Threads, AfterAFork) {
+  threadsOfRun(4);
+  pid_t child = fork();
+  if (child == 0) {
+    bool works = threadsOfRun(4).size() > 1;
+    // With what is done at the end of a process.
+    exit(works && !testing::Test::HasFailure() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_GT(threadsOfRun(4).size(), 1u);
+}
+
+// Two runs at a time have teams of their own.
+TEST(Threads, RunsAtTheSameTime) {
+  std::vector<std::thread> callers;
+  std::atomic<int64_t> total = 0;
+  static std::atomic<int64_t> *sum;
+  sum = &total;
+  TestModel model([](void *run, void **, void **) -> int32_t {
+    for (int k = 0; k < 200; ++k)
+      loopc_rt_parallel_for(
+          static_cast<loopc_run *>(run), 100, 1,
+          [](void *, int64_t begin, int64_t end) { *sum += end - begin; },
+          nullptr);
+    return 0;
+  });
+  for (int k = 0; k < 6; ++k)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 10; ++round) {
+        loopc_run_options options = makeOptions();
+        options.num_threads = 2;
+        std::vector<loopc_value> outputs;
+        EXPECT_EQ(runModel(model, {}, outputs, &options).status, LOOPC_OK);
+      }
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+  EXPECT_EQ(total, 6 * 10 * 200 * 100);
+}
 
 TEST(Threads, SeveralWork) {
   std::set<std::thread::id> ids;

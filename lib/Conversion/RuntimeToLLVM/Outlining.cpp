@@ -11,6 +11,7 @@
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -46,7 +47,10 @@ bool loopc::isPlainOp(Operation *op) {
              memref::ReinterpretCastOp, memref::CastOp,
              memref::ExtractStridedMetadataOp, memref::DimOp,
              affine::AffineApplyOp, affine::AffineDelinearizeIndexOp,
-             affine::AffineLinearizeIndexOp>(op);
+             affine::AffineLinearizeIndexOp>(op) ||
+         // The others may become calls.
+         isa<complex::ConstantOp, complex::CreateOp, complex::ReOp,
+             complex::ImOp, complex::AddOp, complex::SubOp, complex::MulOp>(op);
 }
 
 /// The memory that `value` is a view of.
@@ -127,11 +131,41 @@ static std::pair<Value, ValueRange> getWritten(Operation *op) {
       .Default([](Operation *) -> Result { return {}; });
 }
 
+memref::AllocOp loopc::findWrittenPrivately(Operation *op, scf::ForOp nest) {
+  Value buffer = getWritten(op).first;
+  return buffer ? findPrivateMemory(buffer, nest) : memref::AllocOp();
+}
+
 /// True for what a nest on several threads may hold.
 static bool isAllowed(Operation *op) {
   return (isPlainOp(op) &&
           !isa<vector::ScatterOp, vector::CompressStoreOp>(op)) ||
          isa<loop::CheckOp, loop::PollOp>(op);
+}
+
+/// True if a value that `user`, which is not in `nest`, makes a view of `alloc`
+/// can be what `nest` uses.
+static bool canReach(Operation *user, scf::ForOp nest) {
+  while (!user->getParentOp()->isAncestor(nest))
+    user = user->getParentOp();
+  return llvm::any_of(user->getResultTypes(), llvm::IsaPred<MemRefType>);
+}
+
+memref::AllocOp loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
+  while (Operation *op = buffer.getDefiningOp()) {
+    auto view = dyn_cast<ViewLikeOpInterface>(op);
+    if (!view || !nest->isAncestor(op))
+      break;
+    buffer = view.getViewSource();
+  }
+  auto alloc = buffer.getDefiningOp<memref::AllocOp>();
+  if (!alloc || !alloc->hasAttr(kPrivateAttrName) ||
+      !alloc.getType().hasStaticShape() || nest->isAncestor(alloc))
+    return {};
+  for (Operation *user : alloc->getUsers())
+    if (!nest->isAncestor(user) && canReach(user, nest))
+      return {};
+  return alloc;
 }
 
 std::string loopc::findParallelObstacle(scf::ForOp nest) {
@@ -144,7 +178,8 @@ std::string loopc::findParallelObstacle(scf::ForOp nest) {
       return WalkResult::interrupt();
     }
     auto [buffer, place] = getWritten(op);
-    if (buffer && !depends(buffer) && llvm::none_of(place, depends)) {
+    if (buffer && !depends(buffer) && llvm::none_of(place, depends) &&
+        !findPrivateMemory(buffer, nest)) {
       why = "all iterations write to one place";
       return WalkResult::interrupt();
     }

@@ -40,6 +40,15 @@ void markPrivateMemory(mlir::func::FuncOp made, unsigned first,
                        mlir::ArrayRef<mlir::Value> captures,
                        mlir::Operation *nest);
 
+/// The memory that `buffer`, used in `nest`, is a view of, if each thread that
+/// runs iterations of it may have its own (Parallel.h); else null.
+mlir::memref::AllocOp findPrivateMemory(mlir::Value buffer,
+                                        mlir::scf::ForOp nest);
+
+/// The same of the memory that `op`, in `nest`, writes to.
+mlir::memref::AllocOp findWrittenPrivately(mlir::Operation *op,
+                                           mlir::scf::ForOp nest);
+
 /// Why iterations of `nest` cannot run at the same time, though they are said
 /// to be independent (Parallel.h); "" where they can.
 std::string findParallelObstacle(mlir::scf::ForOp nest);

@@ -59,6 +59,8 @@ static constexpr double kAwakeShare = 8;
 /// Ends of pieces lie at multiples of so many elements, so that the same ones
 /// are computed in vectors whatever the number of threads.
 static constexpr int64_t kVectorGrain = 64;
+/// Of memory that threads have their own of, in bytes.
+static constexpr int64_t kAlignment = 64;
 
 //===----------------------------------------------------------------------===//
 // Work
@@ -220,6 +222,18 @@ static scf::ForOp findOnlyLoop(scf::ForOp loop) {
 // The code
 //===----------------------------------------------------------------------===//
 
+/// Whether `run` has more than one thread.
+static Value hasThreads(ImplicitLocOpBuilder &b, ModuleOp module, Value run) {
+  OpBuilder declarations(module.getBodyRegion());
+  LLVM::LLVMFuncOp callee =
+      *LLVM::lookupOrCreateFn(declarations, module, "loopc_rt_num_threads",
+                              {run.getType()}, b.getI32Type());
+  auto call = LLVM::CallOp::create(b, callee, run);
+  Value one = arith::ConstantIntOp::create(b, b.getI32Type(), 1);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, call.getResult(),
+                               one);
+}
+
 namespace {
 /// What the whole module shares.
 struct ParallelFunctions {
@@ -256,8 +270,12 @@ private:
   func::FuncOp makeBody();
   LLVM::LLVMFuncOp makeThunk(func::FuncOp body);
   func::FuncOp makeSharer(func::FuncOp body, double minWork, double minPiece,
-                          bool isKnown);
+                          bool isKnown, bool asksForThreads);
+  Value pays(double minWork, bool isKnown, bool asksForThreads,
+             const IRMapping &mapping);
   void fillIteration(Value number, IRMapping &mapping);
+  void makePrivateMemory(IRMapping &mapping);
+  void dropPrivateMemory();
   Value isWorthIt(double minWork, const IRMapping &mapping);
   Value chooseGrain(double minPiece, const IRMapping &mapping);
   void callInParallel(func::FuncOp body, Value grain, ValueRange given);
@@ -284,6 +302,8 @@ private:
   Value total;              ///< of all
   SmallVector<Value> captures;
   SmallVector<Operation *> constants;
+  /// What each thread has its own of.
+  SmallVector<memref::AllocOp> privates;
   bool canFail = false;
 };
 } // namespace
@@ -368,6 +388,26 @@ NestParallelizer::addFunction(func::FuncOp made,
   return made;
 }
 
+/// What the nest writes and only then reads, on the stack of the thread.
+void NestParallelizer::makePrivateMemory(IRMapping &mapping) {
+  for (memref::AllocOp alloc : privates)
+    mapping.map(alloc.getResult(),
+                memref::AllocaOp::create(b, alloc.getType(),
+                                         b.getI64IntegerAttr(kAlignment))
+                    .getResult());
+}
+
+/// Frees what nobody uses now that the nest is a function.
+void NestParallelizer::dropPrivateMemory() {
+  for (memref::AllocOp alloc : privates) {
+    if (!llvm::all_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>))
+      continue;
+    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+      user->erase();
+    alloc.erase();
+  }
+}
+
 /// func(run, begin, end, captures...) -> status, or one that is there.
 func::FuncOp NestParallelizer::makeBody() {
   Captures found;
@@ -375,6 +415,11 @@ func::FuncOp NestParallelizer::makeBody() {
   // What the number of an iteration is divided by.
   for (Value count : ArrayRef(trips).drop_front())
     found.add(count);
+  nest->walk([&](Operation *op) {
+    if (memref::AllocOp alloc = findWrittenPrivately(op, nest);
+        alloc && found.values.remove(alloc.getResult()))
+      privates.push_back(alloc);
+  });
   captures.assign(found.values.begin(), found.values.end());
   constants.assign(found.constants.begin(), found.constants.end());
   Type index = b.getIndexType();
@@ -388,6 +433,7 @@ func::FuncOp NestParallelizer::makeBody() {
   mapping.map(captures, entry->getArguments().drop_front(3));
   for (Operation *constant : constants)
     b.clone(*constant, mapping);
+  makePrivateMemory(mapping);
   auto all = scf::ForOp::create(b, entry->getArgument(1), entry->getArgument(2),
                                 this->index(1));
   Value ok = arith::ConstantIntOp::create(b, b.getI32Type(), 0);
@@ -532,11 +578,31 @@ void NestParallelizer::callInParallel(func::FuncOp body, Value grain,
       b, callee, ValueRange{given[0], toLLVM(given[1]), grain, thunk, place});
 }
 
+/// Whether threads are there and have work; null if both are known.
+Value NestParallelizer::pays(double minWork, bool isKnown, bool asksForThreads,
+                             const IRMapping &mapping) {
+  if (!asksForThreads)
+    return isKnown ? Value() : isWorthIt(minWork, mapping);
+  Value run = b.getInsertionBlock()->getArgument(0);
+  Value threads = hasThreads(b, shared.module, run);
+  if (isKnown)
+    return threads;
+  auto both = scf::IfOp::create(b, b.getI1Type(), threads, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(both.thenBlock());
+  scf::YieldOp::create(b, isWorthIt(minWork, mapping));
+  b.setInsertionPointToStart(both.elseBlock());
+  Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  scf::YieldOp::create(b, no);
+  return both.getResult(0);
+}
+
 /// func(run, iterations, captures...), or one that is there: shares the body
 /// out where it has work for threads. A function, as each place that shares a
 /// nest out would have this code.
 func::FuncOp NestParallelizer::makeSharer(func::FuncOp body, double minWork,
-                                          double minPiece, bool isKnown) {
+                                          double minPiece, bool isKnown,
+                                          bool asksForThreads) {
   func::FuncOp made =
       makeFunction("_shared", {shared.pointer, b.getIndexType()}, {});
   Block *entry = &made.getBody().front();
@@ -546,9 +612,8 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body, double minWork,
   mapping.map(captures, entry->getArguments().drop_front(2));
   for (Operation *constant : constants)
     b.clone(*constant, mapping);
-  if (!isKnown) {
-    auto branch = scf::IfOp::create(b, isWorthIt(minWork, mapping),
-                                    /*withElse=*/true);
+  if (Value condition = pays(minWork, isKnown, asksForThreads, mapping)) {
+    auto branch = scf::IfOp::create(b, condition, /*withElse=*/true);
     b.setInsertionPointToStart(branch.elseBlock());
     SmallVector<Value> all{entry->getArgument(0), index(0)};
     llvm::append_range(all, entry->getArguments().drop_front());
@@ -562,7 +627,8 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body, double minWork,
 }
 
 bool NestParallelizer::run(double minWork, double minPiece) {
-  if (nest->getParentOfType<LoopLikeOpInterface>()) {
+  bool isInLoop = nest->getParentOfType<LoopLikeOpInterface>() != nullptr;
+  if (isInLoop) {
     minWork /= kAwakeShare;
     minPiece /= kAwakeShare;
   }
@@ -575,9 +641,8 @@ bool NestParallelizer::run(double minWork, double minPiece) {
     return false;
   nest.walk(
       [&](Operation *op) { canFail |= isa<loop::CheckOp, loop::PollOp>(op); });
-  bool isOnce = model.isKnown || work.known >= kCallWork ||
-                !nest->getParentOfType<LoopLikeOpInterface>() ||
-                fillsNewMemory(nest);
+  bool isOnce =
+      model.isKnown || work.known >= kCallWork || fillsNewMemory(nest);
   b.setInsertionPoint(nest);
   collectLoops();
   for (scf::ForOp loop : loops) {
@@ -586,9 +651,17 @@ bool NestParallelizer::run(double minWork, double minPiece) {
                   : trips.back();
   }
   func::FuncOp body = makeBody();
-  func::FuncOp sharer = makeSharer(body, minWork, minPiece, model.isKnown);
+  func::FuncOp sharer =
+      makeSharer(body, minWork, minPiece, model.isKnown, !isInLoop);
   SmallVector<Value> arguments{run(), total};
   llvm::append_range(arguments, captures);
+  if (!isInLoop) {
+    func::CallOp::create(b, sharer, arguments);
+    loop::PollOp::create(b);
+    nest.erase();
+    dropPrivateMemory();
+    return true;
+  }
   auto branch = scf::IfOp::create(b, TypeRange(), threads, /*withElse=*/true);
   b.setInsertionPointToStart(branch.thenBlock());
   func::CallOp::create(b, sharer, arguments);
@@ -603,6 +676,7 @@ bool NestParallelizer::run(double minWork, double minPiece) {
     if (canFail)
       loop::PollOp::create(b);
     nest.erase();
+    dropPrivateMemory();
   } else {
     nest->moveBefore(branch.elseBlock()->getTerminator());
   }
@@ -667,15 +741,8 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
                                               func::FuncOp function) {
     auto b = ImplicitLocOpBuilder::atBlockBegin(function.getLoc(),
                                                 &function.getBody().front());
-    OpBuilder declarations(shared.module.getBodyRegion());
-    LLVM::LLVMFuncOp callee = *LLVM::lookupOrCreateFn(
-        declarations, shared.module, "loopc_rt_num_threads", {shared.pointer},
-        b.getI32Type());
-    auto call = LLVM::CallOp::create(b, callee, function.getArgument(0));
-    Value one = arith::ConstantIntOp::create(b, b.getI32Type(), 1);
-    Value many = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt,
-                                       call.getResult(), one);
-    return {call, many};
+    Value many = hasThreads(b, shared.module, function.getArgument(0));
+    return {many.getDefiningOp()->getOperand(0).getDefiningOp(), many};
   }
 };
 } // namespace

@@ -106,6 +106,9 @@ static int32_t readOptions(loopc_run &run, const loopc_run_options *given,
             "the run options ask for what this runtime does not know");
   }
   statistics = options.statistics;
+  run.deviceSeconds = options.device_seconds;
+  if (run.deviceSeconds)
+    *run.deviceSeconds = 0;
   // Written so that NaN is refused.
   if (!(options.timeout_seconds >= 0))
     return recordError(run, LOOPC_ERROR_INPUT, "the timeout is %g seconds",

@@ -122,7 +122,8 @@ struct loopc_run {
   void (*endGpu)(loopc_run &run) = nullptr; ///< set where there is a Gpu
   void *deviceProgram = nullptr;            ///< of the model; null: for the CPU
   int32_t deviceNumber = 0;
-  void *stream = nullptr; ///< the caller's, or null
+  void *stream = nullptr;          ///< the caller's, or null
+  double *deviceSeconds = nullptr; ///< where the caller wants the time, or null
   /// Whether outputs that the run allocates lie on the device.
   bool returnsOnDevice = false;
   /// Whether results stay there until they are returned.

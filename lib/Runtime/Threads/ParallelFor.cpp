@@ -6,14 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A run starts its threads with its first parallel loop and ends them when it
-// ends: nothing outlives it, so that a process may fork and a library may be
-// closed at any time between runs. Between two loops of a run they wait, first
-// awake and then asleep.
+// A run gets its threads with its first parallel loop: those of a run before it
+// of as many threads, or new ones. To start and end them takes as long as many
+// a whole run does. When the run ends they are parked. Between two loops, and
+// parked, they wait, first awake and then asleep.
 //
-// Pieces are handed out in order, the lowest first; which thread computes a
-// piece makes no difference to what comes out. Their ends lie at multiples of
-// the grain, whatever the number of threads.
+// A process may fork and a library may be closed at any time between runs: the
+// child of a fork has threads of its own, and the library ends its threads.
+//
+// Each thread has a share of the pieces, which are neighbours: in the next
+// iteration of a loop around it computes them again, and what it read and wrote
+// is in its cache. Who is done takes pieces of the others. Which thread
+// computes a piece makes no difference to what comes out. Ends of pieces lie at
+// multiples of the grain, whatever the number of threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +28,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 using namespace loopc::rt;
 
@@ -43,13 +49,24 @@ constexpr int kRoundsAwake = 500;
 /// those that are inside, without the caller.
 constexpr uint32_t kIsOpen = 1u << 31;
 
+/// Teams that wait for a run: of models that run at the same time, or with
+/// different numbers of threads.
+constexpr int kMostParked = 8;
+
 /// No piece is being computed.
 constexpr int64_t kNoPiece = INT64_MAX;
+
+/// Of a cache line.
+constexpr size_t kLineBytes = 64;
 
 struct Member {
   Team *team;
   pthread_t thread;
   int64_t piece; ///< where the piece at hand begins; kNoPiece without one
+  /// Pieces of its share, by number: the next one, and behind the last one.
+  int64_t next, end;
+  /// Members do not write to one line.
+  char padding[kLineBytes];
 };
 
 } // namespace
@@ -59,6 +76,8 @@ namespace loopc::rt {
 struct Team {
   loopc_run *run;
   int32_t numMembers; ///< the caller of the run is the first
+  int32_t numWanted;  ///< as many, or more than were to be had
+  pid_t process;      ///< in which the threads are
 
   // The loop; written while no thread but the caller looks at it.
   void (*fn)(void *args, int64_t begin, int64_t end);
@@ -66,7 +85,6 @@ struct Team {
   int64_t count;
   int64_t step; ///< iterations of a piece
 
-  int64_t next;       ///< where the next piece begins
   int32_t generation; ///< loops so far; what the threads wait for
   uint32_t state;     ///< who may enter the loop, and who is inside
   int32_t asleep;     ///< threads that sleep, and must be woken
@@ -87,20 +105,32 @@ static void pauseThread() {
 #endif
 }
 
-/// Computes pieces until there are none, or the run has ended.
+/// Takes a piece of the member's share; false where there is none.
+static bool takePiece(Member &member, int64_t &piece) {
+  // Read first: who looks for a piece does not take the line from its owner.
+  if (__atomic_load_n(&member.next, __ATOMIC_RELAXED) >= member.end)
+    return false;
+  piece = __atomic_fetch_add(&member.next, 1, __ATOMIC_RELAXED);
+  return piece < member.end;
+}
+
+/// Computes pieces until there are none.
 static void work(Team &team, Member &member) {
   loopc_run &run = *team.run;
-  for (;;) {
-    int64_t begin = __atomic_fetch_add(&team.next, team.step, __ATOMIC_RELAXED);
-    if (begin >= team.count)
-      break;
-    __atomic_store_n(&member.piece, begin, __ATOMIC_RELAXED);
-    // loop_cancel
-    if (loopc_rt_poll(&run))
-      break;
-    int64_t end =
-        team.count - begin > team.step ? begin + team.step : team.count;
-    team.fn(team.args, begin, end);
+  int32_t number = static_cast<int32_t>(&member - team.members);
+  for (int32_t k = 0; k < team.numMembers; ++k) {
+    Member &owner = team.members[(number + k) % team.numMembers];
+    int64_t piece;
+    while (takePiece(owner, piece)) {
+      int64_t begin = piece * team.step;
+      __atomic_store_n(&member.piece, begin, __ATOMIC_RELAXED);
+      // loop_cancel; after an error pieces in front of it are still computed.
+      if (loopc_rt_poll(&run))
+        continue;
+      int64_t end =
+          team.count - begin > team.step ? begin + team.step : team.count;
+      team.fn(team.args, begin, end);
+    }
   }
   __atomic_store_n(&member.piece, kNoPiece, __ATOMIC_RELAXED);
 }
@@ -171,9 +201,14 @@ static void announce(Team &team) {
   pthread_mutex_unlock(&team.mutex);
 }
 
-static void endTeam(loopc_run &run) {
-  Team *team = run.team;
-  run.team = nullptr;
+/// Teams of no run. Each place is taken and given as one: the child of a fork
+/// finds nothing locked.
+static Team *parked[kMostParked];
+
+static void destroyTeam(Team *team) {
+  // The threads stayed behind a fork, with whatever they waited for.
+  if (team->process != getpid())
+    return;
   __atomic_store_n(&team->isOver, true, __ATOMIC_RELAXED);
   announce(*team);
   for (int32_t k = 1; k < team->numMembers; ++k)
@@ -181,6 +216,50 @@ static void endTeam(loopc_run &run) {
   pthread_cond_destroy(&team->wakeUp);
   pthread_mutex_destroy(&team->mutex);
   free(team);
+}
+
+static void parkTeam(loopc_run &run) {
+  Team *team = run.team;
+  run.team = nullptr;
+  team->run = nullptr;
+  for (Team *&place : parked) {
+    Team *expected = nullptr;
+    if (__atomic_compare_exchange_n(&place, &expected, team, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      return;
+  }
+  // Others have come since: it goes where the one that is there the longest
+  // is most likely, as teams are taken from the front.
+  if (Team *other =
+          __atomic_exchange_n(&parked[kMostParked - 1], team, __ATOMIC_ACQ_REL))
+    destroyTeam(other);
+}
+
+/// A team that was parked; null where there is none of so many threads.
+static Team *unparkTeam(int32_t wanted) {
+  for (Team *&place : parked) {
+    Team *team = __atomic_exchange_n(&place, nullptr, __ATOMIC_ACQ_REL);
+    if (!team)
+      continue;
+    if (team->process != getpid()) {
+      destroyTeam(team);
+      continue;
+    }
+    if (team->numWanted == wanted)
+      return team;
+    Team *expected = nullptr;
+    if (!__atomic_compare_exchange_n(&place, &expected, team, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      destroyTeam(team);
+  }
+  return nullptr;
+}
+
+/// At the end of the process, or when the library is closed.
+__attribute__((destructor)) static void destroyParked() {
+  for (Team *&place : parked)
+    if (Team *team = __atomic_exchange_n(&place, nullptr, __ATOMIC_ACQ_REL))
+      destroyTeam(team);
 }
 
 /// The piece that the calling thread is at.
@@ -195,16 +274,17 @@ static int64_t findPiece(const loopc_run &run) {
 
 /// Starts as many threads as there are to be had; null where there is no
 /// memory.
-static Team *startTeam(loopc_run &run) {
-  int32_t wanted = run.numThreads < kMaxThreads ? run.numThreads : kMaxThreads;
+static Team *startTeam(int32_t wanted) {
   auto *team = static_cast<Team *>(
       calloc(1, sizeof(Team) + static_cast<size_t>(wanted) * sizeof(Member)));
   if (!team)
     return nullptr;
-  team->run = &run;
+  team->numWanted = wanted;
+  team->process = getpid();
   pthread_mutex_init(&team->mutex, nullptr);
   pthread_cond_init(&team->wakeUp, nullptr);
-  team->members[0] = {team, pthread_self(), kNoPiece};
+  team->members[0].team = team;
+  team->members[0].piece = kNoPiece;
   team->numMembers = 1;
   // Signals are for the threads of the program.
   sigset_t all, before;
@@ -212,14 +292,28 @@ static Team *startTeam(loopc_run &run) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (int32_t k = 1; k < wanted; ++k) {
     Member &member = team->members[k];
-    member = {team, pthread_t(), kNoPiece};
+    member.team = team;
+    member.piece = kNoPiece;
     if (pthread_create(&member.thread, nullptr, runMember, &member) != 0)
       break;
     ++team->numMembers;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return team;
+}
+
+/// The team of `run` from here on, or null.
+static Team *joinTeam(loopc_run &run) {
+  int32_t wanted = run.numThreads < kMaxThreads ? run.numThreads : kMaxThreads;
+  Team *team = unparkTeam(wanted);
+  if (!team)
+    team = startTeam(wanted);
+  if (!team)
+    return nullptr;
+  team->run = &run;
+  team->members[0].thread = pthread_self();
   run.team = team;
-  run.endTeam = endTeam;
+  run.endTeam = parkTeam;
   return team;
 }
 
@@ -237,7 +331,7 @@ extern "C" void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
     grain = 1;
   Team *team = nullptr;
   if (run->numThreads > 1 && n > grain)
-    team = run->team ? run->team : startTeam(*run);
+    team = run->team ? run->team : joinTeam(*run);
   if (!team || team->numMembers == 1 || team->isBusy) {
     fn(args, 0, n);
     return;
@@ -248,7 +342,11 @@ extern "C" void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
   team->args = args;
   team->count = n;
   team->step = ((grains - 1) / pieces + 1) * grain;
-  team->next = 0;
+  pieces = (n - 1) / team->step + 1;
+  for (int64_t k = 0; k < team->numMembers; ++k) {
+    team->members[k].next = pieces * k / team->numMembers;
+    team->members[k].end = pieces * (k + 1) / team->numMembers;
+  }
   team->isBusy = true;
   run->findPiece = findPiece;
   __atomic_store_n(&team->state, kIsOpen, __ATOMIC_RELEASE);

@@ -21,6 +21,11 @@ namespace loopc {
 /// the same time. Losing it costs time only.
 inline constexpr llvm::StringLiteral kParallelAttrName = "loopc.parallel";
 
+/// Unit attribute of a memref.alloc: what an iteration of a parallel loop reads
+/// there, the same iteration has written, so that each thread may have memory
+/// of its own. Losing it costs time only.
+inline constexpr llvm::StringLiteral kPrivateAttrName = "loopc.private";
+
 /// Says that no iteration of `loop` writes what another one reads or writes.
 inline void markParallel(mlir::scf::ForOp loop) {
   loop->setAttr(kParallelAttrName, mlir::UnitAttr::get(loop.getContext()));
