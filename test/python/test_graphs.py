@@ -243,6 +243,34 @@ def test_other_forms(gpu: Gpu, form: str) -> None:
         assert launches >= 20 if form == "host" else launches < 5
 
 
+LARGE = """(int64 M, float[n] x, float[k] u, int64[k] at) => (float[n] y, float[k] v) {
+  cond = Constant<value: tensor = bool {1}>()
+  axes = Constant<value: tensor = int64[1] {0}>()
+  y, v = Loop(M, cond, x, u) <body = body (int64 i, bool c, float[n] s, float[k] r) => (bool go, float[n] t, float[k] q) {
+    go = Identity(c)
+    sum = ReduceSum<keepdims: int = 1>(r, axes)
+    t = Mul(s, sum)
+    picked = Gather<axis: int = 0>(t, at)
+    q = Sub(picked, r)
+  }>
+}"""
+
+
+@pytest.mark.parametrize(("size", "graphs"), [(1 << 20, 1), (1 << 10, 0)])
+def test_is_chosen(gpu: Gpu, size: int, graphs: int) -> None:
+    """A large nest beside a small one is a graph without being asked for; small ones are not."""
+    few = 16
+    feeds = {
+        "M": trips(2),
+        "x": numbers(size),
+        "u": abs(numbers(few, seed=1)),
+        "at": np.arange(few) * (size // few - 1),
+    }
+    before = gpu.count("cuGraphLaunch")
+    kernels.check(gpu, fix(LARGE, n=size, k=few), feeds, rtol=1e-4)
+    assert not gpu.counts or gpu.count("cuGraphLaunch") - before == graphs
+
+
 def test_unknown_form() -> None:
     with pytest.raises(loopc.InvalidArgument, match="device_loops"):
         loopc.InferenceSession(parse(kernels.CARRIED), device_loops="often")

@@ -136,6 +136,75 @@ def test_bytes(racing: Gpu, left: str, right: str, points: bool, depth: int) -> 
     check(racing, model, feeds)
 
 
+@pytest.mark.parametrize("per_row", [False, True])
+def test_quantized(racing: Gpu, per_row: bool) -> None:
+    """Zero points of rows and of columns, and a batch."""
+    rows, columns, depth = 40, 70, 90
+    many = "[M]" if per_row else ""
+    model = parse(
+        f"""(uint8[B, M, K] x, float{many} a, uint8{many} p, int8[K, N] w, float[N] b, int8[N] q, float c, uint8 r) => (uint8[B, M, N] y) {{
+          y = QLinearMatMul(x, a, p, w, b, q, c, r)
+        }}"""
+    )
+    size = (rows,) if per_row else ()
+    feeds: Feeds = {
+        "x": whole(2, rows, depth, dtype=np.uint8),
+        "a": np.full(size, 0.02, np.float32),
+        "p": whole(*size, dtype=np.uint8, seed=3) if per_row else np.uint8(130),
+        "w": whole(depth, columns, dtype=np.int8, seed=1),
+        "b": np.full(columns, 0.01, np.float32),
+        "q": whole(columns, dtype=np.int8, seed=2),
+        "c": np.float32(1.5),
+        "r": np.uint8(128),
+    }
+    check(racing, model, feeds)
+
+
+@pytest.mark.parametrize("left", ["uint8", "int8"])
+@pytest.mark.parametrize("points", ["", "p", "q", "pq"])
+@pytest.mark.parametrize("group", [1, 2])
+@pytest.mark.parametrize("step", [1, 2])
+def test_convolution_of_bytes(racing: Gpu, left: str, points: str, group: int, step: int) -> None:
+    """The zero point lies around the image; each channel of the weights has its own."""
+    extra = (f", {left} p" if "p" in points else "") + (", uint8[o] q" if "q" in points else "")
+    given = ("p" if "p" in points else '""') + (", q" if "q" in points else "")
+    model = parse(
+        f"""({left}[N, C, H, W] x, uint8[o, D, 3, 3] w{extra}) => (int32[N, o, P, Q] y) {{
+          y = ConvInteger<pads: ints = [1, 0, 1, 2], strides: ints = [{step}, 1], group: int = {group}>(x, w{"" if not points else ", " + given})
+        }}"""
+    )
+    kind = np.dtype(left).type
+    feeds: Feeds = {
+        "x": whole(2, 4, 9, 11, dtype=kind),
+        "w": whole(80, 4 // group, 3, 3, dtype=np.uint8, seed=1),
+    }
+    if "p" in points:
+        feeds["p"] = kind(99)
+    if "q" in points:
+        feeds["q"] = whole(80, dtype=np.uint8, seed=2)
+    check(racing, model, feeds)
+
+
+def test_quantized_convolution(racing: Gpu) -> None:
+    model = parse(
+        """(uint8[N, C, H, W] x, float a, uint8 p, int8[40, C, 3, 3] w, float[40] b, int8[40] q, float c, uint8 r, int32[40] bias) => (uint8[N, 40, P, Q] y) {
+          y = QLinearConv<pads: ints = [1, 1, 1, 1]>(x, a, p, w, b, q, c, r, bias)
+        }"""
+    )
+    feeds: Feeds = {
+        "x": whole(1, 5, 8, 9, dtype=np.uint8),
+        "a": np.float32(0.05),
+        "p": np.uint8(120),
+        "w": whole(40, 5, 3, 3, dtype=np.int8, seed=1),
+        "b": np.full(40, 0.01, np.float32),
+        "q": whole(40, dtype=np.int8, seed=2),
+        "c": np.float32(0.5),
+        "r": np.uint8(3),
+        "bias": whole(40, dtype=np.int32, seed=3) // 100000,
+    }
+    check(racing, model, feeds)
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("turned", [(0, 0), (0, 1), (1, 0), (1, 1)])
 @pytest.mark.parametrize("extents", [(70, 90, 50), (80, 96, 48)])
@@ -212,7 +281,9 @@ def test_recurrent(racing: Gpu, operator: str, batch: int, hidden: int) -> None:
 @pytest.mark.parametrize("dtype", ["float", "float16"])
 @pytest.mark.parametrize("group", [1, 2])
 @pytest.mark.parametrize("step", [1, 2])
-def test_convolution(racing: Gpu, dtype: str, group: int, step: int) -> None:
+@pytest.mark.parametrize("channels", [4, 8])
+def test_convolution(racing: Gpu, dtype: str, group: int, step: int, channels: int) -> None:
+    """Weights of a filter lie one behind the other: threads read 16 bytes where they can."""
     kind, rtol = FLOATS[dtype]
     model = parse(
         f"""({dtype}[N, C, H, W] x, {dtype}[o, D, 3, 3] w, {dtype}[o] b) => ({dtype}[N, o, P, Q] y) {{
@@ -221,8 +292,8 @@ def test_convolution(racing: Gpu, dtype: str, group: int, step: int) -> None:
         }}"""
     )
     feeds = {
-        "x": abs(numbers(2, 4, 9, 11)).astype(kind),
-        "w": abs(numbers(80, 4 // group, 3, 3, seed=1)).astype(kind),
+        "x": abs(numbers(2, channels, 9, 11)).astype(kind),
+        "w": abs(numbers(80, channels // group, 3, 3, seed=1)).astype(kind),
         "b": abs(numbers(80, seed=2)).astype(kind),
     }
     check(racing, model, feeds, rtol=rtol)

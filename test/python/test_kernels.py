@@ -96,9 +96,8 @@ def check(
         if one.dtype.kind in "biu":
             np.testing.assert_array_equal(one, other)
         else:
-            np.testing.assert_allclose(
-                one.astype(np.float64), other.astype(np.float64), rtol=rtol, atol=1e-6
-            )
+            wide = np.complex128 if one.dtype.kind == "c" else np.float64
+            np.testing.assert_allclose(one.astype(wide), other.astype(wide), rtol=rtol, atol=1e-6)
 
 
 def numbers(*shape: int, seed: int = 0) -> np.ndarray:

@@ -265,6 +265,22 @@ TEST_F(FaultTest, managedMemoryIsGuarded) {
   EXPECT_EQ(value, 2u);
 }
 
+TEST_F(FaultTest, notesInFrontOfGuardedMemory) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_GUARD", "1");
+  CUdeviceptr pointer = 0;
+  ASSERT_EQ(cuMemAllocManaged(&pointer, 68 << 10, 1), CUDA_SUCCESS);
+  CUdeviceptr behind = pointer + 4096;
+  ASSERT_EQ(load(entry("ld.param.b64 %d1, [p0]; red.global.add.u32 [%d1], 1;")),
+            CUDA_SUCCESS);
+  void *params[] = {&behind};
+  ASSERT_EQ(cuLaunchKernel(function("k"), 1, 1, 1, 1, 1, 1, 0, nullptr, params,
+                           nullptr),
+            CUDA_SUCCESS);
+  *reinterpret_cast<volatile uint32_t *>(pointer) = 5;
+  EXPECT_DEATH(*reinterpret_cast<volatile uint32_t *>(behind) = 5, "");
+  ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
 TEST_F(FaultTest, racesInABlock) {
   const std::string store = "mul.lo.u32 %r1, %r0, 4; mov.b32 %r2, s;\n"
                             "add.s32 %r2, %r2, %r1; add.s32 %r5, %r0, 1;\n"

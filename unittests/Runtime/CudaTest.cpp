@@ -225,7 +225,8 @@ TEST(Cuda, TheThreadsContextComesBack) {
 TEST(Cuda, NothingLeaks) {
   TestProgram program;
   TestModel model = makeModel(program);
-  runAddOne(model, 10);
+  // The pinned memory that large copies go through stays.
+  runAddOne(model, 100'000);
   std::vector<uint64_t> live = countLive();
   runAddOne(model, 100'000);
   EXPECT_EQ(countLive(), live);
@@ -351,6 +352,20 @@ TEST(Cuda, SharedMemory) {
   uint64_t allocated = getCounts().allocations[FAKE_CUDA_MANAGED];
   EXPECT_EQ(runPlain(model).status, LOOPC_OK);
   EXPECT_EQ(getCounts().allocations[FAKE_CUDA_MANAGED], allocated);
+}
+
+/// What the runtime knows of a block it writes while kernels use the block: on
+/// a page that no kernel touches.
+TEST(Cuda, SharedMemoryThatIsGuarded) {
+  TestProgram program;
+  TestModel model = makePlainModel(program, [](void *run, void **, void **) {
+    Calls calls(run, theProgram->program);
+    loopc_rt_cuda_begin(calls.run, &calls.program);
+    return shareMemory(calls, 256 << 10);
+  });
+  Setting guard("LOOPC_FAKE_CUDA_GUARD", "1");
+  Outcome outcome = runPlain(model);
+  EXPECT_EQ(outcome.status, LOOPC_OK) << outcome.message;
 }
 
 TEST(Cuda, SharedMemoryIsCopiedIntoOutputs) {

@@ -32,6 +32,10 @@ static constexpr int64_t kMuchWork = int64_t(1) << 40;
 static bool isDeviceElement(Type type) {
   if (isa<VectorType>(type))
     return false;
+  // Pairs of integers are texts, of which the host knows where they lie.
+  if (auto pair = dyn_cast<ComplexType>(type))
+    type = isa<FloatType>(pair.getElementType()) ? pair.getElementType()
+                                                 : Type(pair);
   if (auto number = dyn_cast<FloatType>(type))
     return number.getWidth() >= 8 && number.getWidth() <= 64;
   if (auto number = dyn_cast<IntegerType>(type))
@@ -59,13 +63,16 @@ static bool isWithoutLibrary(Operation *op) {
          op->getResult(0).getType().isF32();
 }
 
-static std::string findObstacleOf(Operation *op, bool hasLibdevice) {
+std::string loopc::findOwnObstacle(Operation *op, bool hasLibdevice) {
   auto named = [&](StringRef what) {
     return (what + " '" + op->getName().getStringRef() + "'").str();
   };
   bool isAllowed =
       isPlainOp(op) ||
-      isa<loop::CheckOp, loop::PollOp, memref::CopyOp, ub::PoisonOp>(op);
+      isa<loop::CheckOp, loop::PollOp, memref::CopyOp, ub::PoisonOp,
+          memref::ViewOp, memref::ExtractAlignedPointerAsIndexOp>(op);
+  if (isa<memref::AllocOp>(op))
+    return "it allocates memory";
   if (!isAllowed || isa<scf::ParallelOp, scf::ForallOp>(op))
     return named("it holds");
   for (TypeRange types :
@@ -87,7 +94,7 @@ static std::string findObstacleOf(Operation *op, bool hasLibdevice) {
 std::string loopc::findDeviceObstacle(Operation *op, bool hasLibdevice) {
   std::string why;
   op->walk<WalkOrder::PreOrder>([&](Operation *nested) {
-    why = findObstacleOf(nested, hasLibdevice);
+    why = findOwnObstacle(nested, hasLibdevice);
     if (why.empty())
       for (Region &region : nested->getRegions())
         for (Block &block : region)

@@ -14,6 +14,9 @@
 
 namespace loopc {
 
+/// Why `op` itself cannot be in a kernel; "" where it can.
+std::string findOwnObstacle(mlir::Operation *op, bool hasLibdevice);
+
 /// Why `op` and what is in it cannot be in a kernel; "" where it can.
 std::string findDeviceObstacle(mlir::Operation *op, bool hasLibdevice);
 

@@ -270,13 +270,16 @@ void Fusion::run(Block &block) {
     }
     auto next = cast<scf::ForOp>(op);
     promoteAccumulators(next, classes);
-    if (last) {
-      Nest first = collectSharedLoops(last), second = collectSharedLoops(next);
-      if (canMeet(first, second))
-        next = fuse(first, second, frees);
-    }
+    Nest first, second = collectSharedLoops(next);
+    if (last)
+      first = collectSharedLoops(last);
+    // What was freed behind the first one is, behind both: the next one may
+    // come between.
+    if (last && canMeet(first, second))
+      next = fuse(first, second, frees);
+    else
+      frees.clear();
     last = next;
-    frees.clear();
   }
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GraphLaunches.h"
+#include "DealNests.h"
 #include "DeviceCode.h"
 #include "StateWords.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -18,13 +19,13 @@
 using namespace mlir;
 using namespace loopc;
 
-/// Threads that go together.
-static constexpr int64_t kWarp = 32;
 /// More blocks than that go over a nest in rounds.
 static constexpr int64_t kMaxBlocks = int64_t(1) << 20;
 /// Blocks for nests whose size is known only when they are reached: two for
 /// each multiprocessor of a large device.
 static constexpr int64_t kGuessedBlocks = 256;
+/// What is taken for the length of a sum that is known only then.
+static constexpr int64_t kGuessedLength = 256;
 
 namespace {
 class GraphLauncher {
@@ -40,7 +41,7 @@ public:
 private:
   Value known(Value value);
   Value countIterations(scf::ForOp nest);
-  Value countThreads(scf::ForOp nest);
+  Value countThreads(const GraphNode &node);
   Value countBlocks(const GraphNode &node);
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
@@ -83,19 +84,25 @@ Value GraphLauncher::countIterations(scf::ForOp nest) {
   return total;
 }
 
-Value GraphLauncher::countThreads(scf::ForOp nest) {
-  Value total = countIterations(nest);
+/// Threads for the nest of a node; null where its size is not known.
+Value GraphLauncher::countThreads(const GraphNode &node) {
+  Value total = countIterations(node.nest);
   if (!total)
     return {};
-  if (isWarpNest(nest))
-    return b.createOrFold<arith::MulIOp>(total, index(kWarp));
+  auto orGuess = [&](Value value) {
+    Value found = known(value);
+    return found ? found : index(kGuessedLength);
+  };
+  total = countDealtThreads(b, node.nest, total, index(node.threads), orGuess);
+  if (node.hasTiles)
+    total = countTileThreads(b, node.nest, target, total, orGuess);
   return total;
 }
 
 Value GraphLauncher::countBlocks(const GraphNode &node) {
   if (!node.nest)
     return index(1);
-  Value total = countThreads(node.nest);
+  Value total = countThreads(node);
   if (!total)
     return index(kGuessedBlocks);
   Value blocks = b.createOrFold<arith::CeilDivUIOp>(total, index(node.threads));

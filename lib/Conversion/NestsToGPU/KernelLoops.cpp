@@ -11,7 +11,9 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -22,8 +24,7 @@
 using namespace mlir;
 using namespace loopc;
 
-/// The elements of a copy, as a nest.
-static scf::ForOp expandCopy(ImplicitLocOpBuilder &b, memref::CopyOp copy) {
+scf::ForOp loopc::expandCopy(ImplicitLocOpBuilder &b, memref::CopyOp copy) {
   b.setInsertionPoint(copy);
   auto type = cast<MemRefType>(copy.getTarget().getType());
   Value zero = arith::ConstantIndexOp::create(b, 0);
@@ -44,6 +45,78 @@ static scf::ForOp expandCopy(ImplicitLocOpBuilder &b, memref::CopyOp copy) {
   memref::StoreOp::create(b, element, copy.getTarget(), place);
   copy.erase();
   return outer;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+bool loopc::isResultCast(Operation *op) {
+  auto cast = dyn_cast<UnrealizedConversionCastOp>(op);
+  return cast && cast.getNumOperands() == 1 &&
+         isa<MemRefType>(cast.getOperand(0).getType()) &&
+         llvm::all_of(cast->getUsers(), llvm::IsaPred<LLVM::StoreOp>);
+}
+
+/// True where `stride` is `size` times `inner`.
+static bool isProduct(OpFoldResult stride, OpFoldResult size,
+                      OpFoldResult inner) {
+  std::optional<int64_t> known = getConstantIntValue(stride),
+                         extent = getConstantIntValue(size),
+                         step = getConstantIntValue(inner);
+  if (extent && step)
+    return known == *extent * *step;
+  if (step == 1)
+    return isEqualConstantIntOrValue(stride, size);
+  auto value = dyn_cast<Value>(stride);
+  auto product = value ? value.getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+  auto is = [&](Value one, Value other) {
+    return isEqualConstantIntOrValue(getAsOpFoldResult(one), size) &&
+           isEqualConstantIntOrValue(getAsOpFoldResult(other), inner);
+  };
+  return product && (is(product.getLhs(), product.getRhs()) ||
+                     is(product.getRhs(), product.getLhs()));
+}
+
+/// True where the elements of `value` certainly lie one behind the other. The
+/// type of a result says so of all.
+static bool isInOrder(Value value) {
+  while (auto cast = value.getDefiningOp<memref::CastOp>())
+    value = cast.getSource();
+  auto type = cast<MemRefType>(value.getType());
+  if (type.getLayout().isIdentity() || type.getRank() == 0)
+    return true;
+  auto view = value.getDefiningOp<memref::ReinterpretCastOp>();
+  if (!view)
+    return false;
+  SmallVector<OpFoldResult> sizes = view.getMixedSizes();
+  SmallVector<OpFoldResult> strides = view.getMixedStrides();
+  if (!isConstantIntValue(strides.back(), 1))
+    return false;
+  for (size_t k = 0; k + 1 < sizes.size(); ++k)
+    if (!isProduct(strides[k], sizes[k + 1], strides[k + 1]))
+      return false;
+  return true;
+}
+
+void loopc::settleResults(func::FuncOp function) {
+  SmallVector<Operation *> casts;
+  function.walk([&](Operation *op) {
+    if (isResultCast(op) && !isInOrder(op->getOperand(0)))
+      casts.push_back(op);
+  });
+  for (Operation *cast : casts) {
+    ImplicitLocOpBuilder b(cast->getLoc(), cast);
+    Value value = cast->getOperand(0);
+    auto type = mlir::cast<MemRefType>(value.getType());
+    SmallVector<Value> extents;
+    for (int64_t axis = 0; axis < type.getRank(); ++axis)
+      if (type.isDynamicDim(axis))
+        extents.push_back(memref::DimOp::create(b, value, axis));
+    Value made = memref::AllocOp::create(b, type, extents);
+    expandCopy(b, memref::CopyOp::create(b, value, made));
+    cast->setOperand(0, made);
+  }
 }
 
 void loopc::simplifyKernel(gpu::GPUFuncOp kernel) {

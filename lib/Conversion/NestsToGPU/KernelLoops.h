@@ -11,9 +11,24 @@
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELLOOPS_H
 
 #include "AliasClasses.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
+
+/// The elements of `copy`, as a nest in its place.
+mlir::scf::ForOp expandCopy(mlir::ImplicitLocOpBuilder &b,
+                            mlir::memref::CopyOp copy);
+
+/// True for the cast of a memref that is stored as a result of the run.
+bool isResultCast(mlir::Operation *op);
+
+/// Results of `function` that are not in C order, as parts of larger tensors
+/// may not be, become copies that are: what comes from the device is one piece.
+void settleResults(mlir::func::FuncOp function);
 
 /// Makes copies in `kernel` nests, and moves in front of its loops what each
 /// iteration would compute anew.

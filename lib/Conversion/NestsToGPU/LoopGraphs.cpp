@@ -572,6 +572,7 @@ void PartBuilder::build(StringRef name, const ProductTarget &target) {
     for (Value other : ArrayRef(inside).drop_front())
       classes.join(inside.front(), other);
   KernelShape shape = distributeKernel(kernel, classes, target);
+  node.hasTiles = shape.hasTiles;
   if (shape.hasTiles)
     node.threads = static_cast<int32_t>(kTileThreads);
   kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({node.threads, 1, 1}));

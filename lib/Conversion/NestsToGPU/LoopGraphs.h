@@ -30,6 +30,8 @@ struct GraphNode {
   bool isLoop = false;
   mlir::gpu::GPUFuncOp kernel;
   int32_t threads = 1;
+  /// Some of its blocks compute tiles of a product.
+  bool hasTiles = false;
   /// The nest of the kernel, in the kernel that the graph was made of; null
   /// where it is for one block.
   mlir::scf::ForOp nest;

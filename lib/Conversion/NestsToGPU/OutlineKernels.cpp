@@ -15,6 +15,7 @@
 #include "DeviceCode.h"
 #include "FuseNests.h"
 #include "GraphLaunches.h"
+#include "HoistAllocations.h"
 #include "KernelBody.h"
 #include "KernelLoops.h"
 #include "KernelRegions.h"
@@ -81,7 +82,6 @@ private:
   std::pair<Value, Value> chooseGrid(Operation *region,
                                      const KernelShape &shape);
   Value countIterations(scf::ForOp nest, Operation *region);
-  Value countTileThreads(scf::ForOp nest, Operation *region, Value total);
   std::string nameKernel(Operation *region);
   std::string launchKernel(Operation *region, gpu::GPUFuncOp kernel,
                            ValueRange given, const KernelShape &shape);
@@ -208,26 +208,6 @@ static Value outside(ImplicitLocOpBuilder &b, Operation *region, Value value) {
   return value;
 }
 
-/// Threads for a nest that has work for `total`: of a tiled product those of
-/// its tiles.
-Value KernelOutliner::countTileThreads(scf::ForOp nest, Operation *region,
-                                       Value total) {
-  std::optional<Product> product = matchProduct(nest);
-  if (!product)
-    return total;
-  auto known = [&](Value value) { return outside(b, region, value); };
-  ProductExtents extents(b, *product, known);
-  ProductUnit unit = chooseUnit(*product, target);
-  SmallVector<TileShape> shapes = getTileShapes(unit);
-  for (const TileShape &shape : llvm::reverse(shapes)) {
-    Value fits = extents.fits(b, shape, &shape == &shapes.back());
-    Value threads = b.createOrFold<arith::MulIOp>(extents.countTiles(b, shape),
-                                                  index(kTileThreads));
-    total = b.createOrFold<arith::SelectOp>(fits, threads, total);
-  }
-  return total;
-}
-
 /// Iterations of a nest in `region`; null where they are known only within.
 Value KernelOutliner::countIterations(scf::ForOp nest, Operation *region) {
   SmallVector<scf::ForOp> loops = collectSharedLoops(nest);
@@ -288,11 +268,10 @@ std::pair<Value, Value> KernelOutliner::chooseGrid(Operation *region,
     Value fits =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ule, total, index(few));
     isSmall = b.createOrFold<arith::AndIOp>(isSmall, fits);
-    total = countDealtThreads(b, nest, total, index(beside), [&](Value value) {
-      return outside(b, region, value);
-    });
+    auto known = [&](Value value) { return outside(b, region, value); };
+    total = countDealtThreads(b, nest, total, index(beside), known);
     if (shape.hasTiles)
-      total = countTileThreads(nest, region, total);
+      total = countTileThreads(b, nest, target, total, known);
     most = b.createOrFold<arith::MaxUIOp>(most, total);
     return WalkResult::skip();
   });
@@ -484,6 +463,9 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
     b.setInsertionPointToEnd(module.getBody());
     auto kernels =
         gpu::GPUModuleOp::create(b, module.getLoc(), "loopc_kernels");
+    settleResults(function);
+    if (loops != DeviceLoops::Host)
+      hoistAllocations(function, hasLibdevice);
     AliasClasses classes(function);
     fuseNests(function, classes, hasLibdevice);
     llvm::SetVector<Operation *> chosen = chooseKernels(

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Placement.h"
+#include "KernelLoops.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -81,14 +82,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Uses
 //===----------------------------------------------------------------------===//
-
-/// True for the cast of a memref that is stored as a result of the run.
-static bool isResultCast(Operation *op) {
-  auto cast = dyn_cast<UnrealizedConversionCastOp>(op);
-  return cast && cast.getNumOperands() == 1 &&
-         isa<MemRefType>(cast.getOperand(0).getType()) &&
-         llvm::all_of(cast->getUsers(), llvm::IsaPred<LLVM::StoreOp>);
-}
 
 /// True for what hands memrefs on without looking at what is in them.
 static bool handsOn(Operation *op) {

@@ -48,8 +48,8 @@ private:
   bool collect(Value value, llvm::SetVector<Operation *> &slice,
                llvm::SetVector<Value> &depends);
   bool isAlongSum(const ProductFactor &factor);
-  memref::LoadOp findDense(const ProductFactor &factor,
-                           ArrayRef<scf::ForOp> loops);
+  void findDense(ProductFactor &factor, ArrayRef<scf::ForOp> loops);
+  bool isWhole(memref::LoadOp load, ArrayRef<scf::ForOp> loops);
   bool isFixed(scf::ForOp loop) {
     return loop.getInductionVar().getType().isIndex() &&
            llvm::all_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(),
@@ -201,30 +201,52 @@ bool Matcher::matchFactor(Value operand, ProductFactor &factor,
   return bits >= 8 && bits <= 64 && llvm::isPowerOf2_32(bits);
 }
 
-memref::LoadOp Matcher::findDense(const ProductFactor &factor,
-                                  ArrayRef<scf::ForOp> loops) {
-  auto load = factor.value.getDefiningOp<memref::LoadOp>();
-  if (!load || load.getIndices().empty() ||
-      !outer.isDefinedOutsideOfLoop(load.getMemref()) ||
-      (factor.isAlongSum && found.sums.size() != 1))
-    return {};
+/// True where `loops` go through the last axes of what is read, all but the
+/// first of them from end to end, so that one iteration lies behind the other.
+bool Matcher::isWhole(memref::LoadOp load, ArrayRef<scf::ForOp> loops) {
+  MemRefType type = load.getMemRefType();
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (failed(load.getMemRefType().getStridesAndOffset(strides, offset)) ||
+  int64_t first = type.getRank() - static_cast<int64_t>(loops.size());
+  if (first < 0 || failed(type.getStridesAndOffset(strides, offset)) ||
       strides.back() != 1)
-    return {};
-  scf::ForOp loop =
-      factor.isAlongSum ? found.sums.back() : scf::ForOp(loops.back());
-  Value at = loop.getInductionVar();
-  if (load.getIndices().back() != at ||
-      !isConstantIntValue(loop.getLowerBound(), 0) ||
-      !isConstantIntValue(loop.getStep(), 1))
-    return {};
+    return false;
+  for (auto [k, loop] : llvm::enumerate(loops)) {
+    int64_t axis = first + static_cast<int64_t>(k);
+    if (load.getIndices()[axis] != scf::ForOp(loop).getInductionVar() ||
+        !isConstantIntValue(scf::ForOp(loop).getLowerBound(), 0) ||
+        !isConstantIntValue(scf::ForOp(loop).getStep(), 1))
+      return false;
+    if (k == 0)
+      continue;
+    int64_t extent = type.getDimSize(axis);
+    if (ShapedType::isDynamic(extent) || ShapedType::isDynamic(strides[axis]) ||
+        !isConstantIntValue(scf::ForOp(loop).getUpperBound(), extent) ||
+        strides[axis - 1] != strides[axis] * extent)
+      return false;
+  }
+  return true;
+}
+
+void Matcher::findDense(ProductFactor &factor, ArrayRef<scf::ForOp> loops) {
+  auto load = factor.value.getDefiningOp<memref::LoadOp>();
+  if (!load || load.getIndices().empty() ||
+      !outer.isDefinedOutsideOfLoop(load.getMemref()))
+    return;
+  ArrayRef<scf::ForOp> along =
+      factor.isAlongSum ? ArrayRef<scf::ForOp>(found.sums) : loops.take_back();
+  if (!isWhole(load, along))
+    return;
   // Nothing else says where.
-  int64_t uses = 0;
-  for (Operation *op : factor.slice)
-    uses += llvm::count(op->getOperands(), at);
-  return uses == 1 ? load : memref::LoadOp();
+  for (scf::ForOp loop : along) {
+    int64_t uses = 0;
+    for (Operation *op : factor.slice)
+      uses += llvm::count(op->getOperands(), loop.getInductionVar());
+    if (uses != 1)
+      return;
+  }
+  factor.dense = load;
+  factor.denseAxes = static_cast<int64_t>(along.size());
 }
 
 std::optional<Product> Matcher::run() {
@@ -249,8 +271,8 @@ std::optional<Product> Matcher::run() {
   if (!llvm::is_contained(found.columns, found.nest.back()) ||
       found.rows.empty())
     return std::nullopt;
-  found.left.dense = findDense(found.left, found.rows);
-  found.right.dense = findDense(found.right, found.columns);
+  findDense(found.left, found.rows);
+  findDense(found.right, found.columns);
   return found;
 }
 
@@ -354,6 +376,25 @@ Value ProductExtents::fits(ImplicitLocOpBuilder &b, const TileShape &shape,
     fits = b.createOrFold<arith::AndIOp>(
         fits, atLeast(countTiles(b, shape), kManyTiles));
   return fits;
+}
+
+Value loopc::countTileThreads(ImplicitLocOpBuilder &b, scf::ForOp outer,
+                              const ProductTarget &target, Value total,
+                              llvm::function_ref<Value(Value)> known) {
+  std::optional<Product> product = matchProduct(outer);
+  if (!product)
+    return total;
+  ProductExtents extents(b, *product, known);
+  ProductUnit unit = chooseUnit(*product, target);
+  SmallVector<TileShape> shapes = getTileShapes(unit);
+  Value inBlock = arith::ConstantIndexOp::create(b, kTileThreads);
+  for (const TileShape &shape : llvm::reverse(shapes)) {
+    Value fits = extents.fits(b, shape, &shape == &shapes.back());
+    Value threads =
+        b.createOrFold<arith::MulIOp>(extents.countTiles(b, shape), inBlock);
+    total = b.createOrFold<arith::SelectOp>(fits, threads, total);
+  }
+  return total;
 }
 
 void loopc::mapIterations(ImplicitLocOpBuilder &b, ArrayRef<scf::ForOp> loops,

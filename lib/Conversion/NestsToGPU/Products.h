@@ -37,6 +37,9 @@ struct ProductFactor {
   /// The load that `value` is, where neighbours lie without a gap: along the
   /// sum, or along the last of the factor's own loops.
   mlir::memref::LoadOp dense;
+  /// Axes, the last ones, that they go through: of weights of a convolution all
+  /// that are summed up over.
+  int64_t denseAxes = 1;
 };
 
 /// A nest whose elements are sums of products. Each of its loops says which
@@ -103,6 +106,14 @@ public:
 
   mlir::Value batch, rows, columns, depth;
 };
+
+/// Threads for the nest of `outer`, a shared loop with work for `total`: of a
+/// product those of its tiles, where these are worth it. `known` is what stands
+/// at `b` for a bound.
+mlir::Value
+countTileThreads(mlir::ImplicitLocOpBuilder &b, mlir::scf::ForOp outer,
+                 const ProductTarget &target, mlir::Value total,
+                 llvm::function_ref<mlir::Value(mlir::Value)> known);
 
 /// The loops' induction variables for number `number` of what `loops` go over,
 /// put into `mapping`. `trips` are theirs.

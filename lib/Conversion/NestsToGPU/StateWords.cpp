@@ -10,6 +10,7 @@
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -30,7 +31,7 @@ static SmallVector<int64_t> listLayout(MemRefType type) {
 unsigned loopc::countWords(Type type) {
   auto buffer = dyn_cast<MemRefType>(type);
   if (!buffer)
-    return 1;
+    return isa<ComplexType>(type) ? 2 : 1;
   return 1 + llvm::count_if(listLayout(buffer), [](int64_t number) {
            return ShapedType::isDynamic(number);
          });
@@ -66,6 +67,9 @@ static Value fromWord(ImplicitLocOpBuilder &b, Type type, Value word) {
 }
 
 SmallVector<Value> loopc::toWords(ImplicitLocOpBuilder &b, Value value) {
+  if (isa<ComplexType>(value.getType()))
+    return {toWord(b, complex::ReOp::create(b, value)),
+            toWord(b, complex::ImOp::create(b, value))};
   auto type = dyn_cast<MemRefType>(value.getType());
   if (!type)
     return {toWord(b, value)};
@@ -112,6 +116,11 @@ Value loopc::makeBufferAt(ImplicitLocOpBuilder &b, MemRefType type,
 }
 
 Value loopc::fromWords(ImplicitLocOpBuilder &b, Type type, ValueRange words) {
+  if (auto pair = dyn_cast<ComplexType>(type)) {
+    Type part = pair.getElementType();
+    Value re = fromWord(b, part, words[0]), im = fromWord(b, part, words[1]);
+    return complex::CreateOp::create(b, type, re, im);
+  }
   auto buffer = dyn_cast<MemRefType>(type);
   if (!buffer)
     return fromWord(b, type, words.front());

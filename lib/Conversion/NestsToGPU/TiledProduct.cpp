@@ -265,11 +265,11 @@ Value Emitter::canBeWide(const ProductFactor &factor,
   Value address =
       memref::ExtractAlignedPointerAsIndexOp::create(b, load.getMemref());
   address = add(address, mul(layout.getOffset(), bytes));
-  scf::ForOp along =
-      factor.isAlongSum ? product.sums.back() : scf::ForOp(loops.back());
-  Value all = isMultiple(along.getUpperBound(), lanes);
-  for (OpFoldResult stride :
-       ArrayRef(layout.getConstifiedMixedStrides()).drop_back()) {
+  Value length = factor.isAlongSum ? extents.depth
+                                   : scf::ForOp(loops.back()).getUpperBound();
+  Value all = isMultiple(length, lanes);
+  SmallVector<OpFoldResult> strides = layout.getConstifiedMixedStrides();
+  for (OpFoldResult stride : ArrayRef(strides).drop_back(factor.denseAxes)) {
     std::optional<int64_t> known = getConstantIntValue(stride);
     Value value = known ? index(*known) : cast<Value>(stride);
     all = b.createOrFold<arith::AndIOp>(all, isMultiple(value, lanes));

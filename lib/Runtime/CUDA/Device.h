@@ -24,6 +24,22 @@
 
 namespace loopc::rt::cuda {
 
+/// Pinned memory that copies from and to other memory of the host go through,
+/// in pieces: what a lane has of it is bounded, and made when it is needed.
+inline constexpr size_t kStagingPieces = 4;
+inline constexpr size_t kStagingBytes = 512 << 10;
+
+struct StagingPiece {
+  char *data;
+  CUevent event;  ///< behind its last copy
+  bool isPending; ///< which may still be under way
+};
+
+struct Staging {
+  StagingPiece pieces[kStagingPieces];
+  size_t next; ///< whose turn it is
+};
+
 /// What a run needs beside memory; used by one run at a time.
 struct Lane {
   Lane *next;
@@ -33,6 +49,8 @@ struct Lane {
   loopc_cuda_control *readback; ///< pinned: where it is copied to
   volatile int32_t *cancelWord; ///< pinned: what it points to
   bool isClean;                 ///< the control is as a run needs it
+  Staging staging;
+  CUevent begin, end; ///< of a run that is timed; null until there is one
 };
 
 struct Device {

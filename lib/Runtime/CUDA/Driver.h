@@ -75,6 +75,7 @@ enum {
 inline constexpr CUstream kDefaultStream = nullptr;
 
 inline constexpr unsigned kStreamNonBlocking = 1;
+inline constexpr unsigned kEventDefault = 0;
 inline constexpr unsigned kEventDisableTiming = 2;
 inline constexpr unsigned kHostAllocPortable = 1;
 inline constexpr unsigned kHostAllocDeviceMap = 2;
@@ -156,6 +157,9 @@ static_assert(sizeof(CUgraphNodeParams) == 256);
   X(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))       \
   X(cuEventCreate, (CUevent * event, unsigned flags))                          \
   X(cuEventRecord, (CUevent event, CUstream stream))                           \
+  X(cuEventQuery, (CUevent event))                                             \
+  X(cuEventElapsedTime, (float *milliseconds, CUevent begin, CUevent end))     \
+  X(cuEventDestroy_v2, (CUevent event))                                        \
   X(cuMemAlloc_v2, (CUdeviceptr * pointer, size_t bytes))                      \
   X(cuMemFree_v2, (CUdeviceptr pointer))                                       \
   X(cuMemHostAlloc, (void **pointer, size_t bytes, unsigned flags))            \

@@ -52,6 +52,8 @@ struct Gpu {
   bool isBusy;                 ///< work was begun since the last wait
   bool isUnchecked; ///< kernels were begun since the control was read
   bool isUnknown;   ///< the driver could not say whether work is done
+  bool isTimed;     ///< the lane's first event was recorded
+  bool hasEnd;      ///< and its second one
   /// The kernel that was begun last, for messages: 1 + its number in `program`;
   /// 0: none.
   int32_t lastKernel;
@@ -85,6 +87,23 @@ int32_t recordFailure(loopc_run &run, const Failure &failure);
 /// Waits until all that was begun is done, asking whether the run shall end.
 /// \returns the status of the run.
 int32_t waitForStream(loopc_run &run);
+
+/// The same for what was begun before `event`.
+int32_t waitForEvent(loopc_run &run, CUevent event);
+
+//===----------------------------------------------------------------------===//
+// Staging.cpp
+//===----------------------------------------------------------------------===//
+
+/// Makes the lane's pinned memory; false where there is none to be had, and
+/// copies go as the driver does them.
+bool prepareStaging(Gpu &gpu);
+
+/// Copies by way of it. The source may be reused on return.
+int32_t stageToDevice(loopc_run &run, void *dst, const void *src, size_t bytes);
+
+/// Copies by way of it to memory of the host, where the bytes are on return.
+int32_t stageToHost(loopc_run &run, void *dst, const void *src, size_t bytes);
 
 //===----------------------------------------------------------------------===//
 // Memory.cpp

@@ -297,8 +297,8 @@ extern "C" void *loopc_rt_cuda_alloc(loopc_run *run, int64_t bytes,
 
 /// From and to memory that is not pinned the driver copies by way of its own:
 /// at once up to this size, else waiting for what was begun before, in which a
-/// run could not be cancelled.
-static constexpr size_t kLargestStaged = 64 << 10;
+/// run could not be cancelled. Larger copies go through pinned memory here.
+static constexpr size_t kLargestAtOnce = 64 << 10;
 
 /// True for memory that neither the runtime nor the driver knows.
 static bool isPageable(Gpu &gpu, const void *pointer) {
@@ -320,7 +320,7 @@ static bool isPageable(Gpu &gpu, const void *pointer) {
 /// Waits for what was begun before where the driver would.
 static int32_t waitBeforeCopy(loopc_run &run, bool fromHost, bool toHost,
                               size_t bytes) {
-  if (!run.gpu->isBusy || (!toHost && (!fromHost || bytes <= kLargestStaged)))
+  if (!run.gpu->isBusy || (!toHost && (!fromHost || bytes <= kLargestAtOnce)))
     return LOOPC_OK;
   return waitForStream(run);
 }
@@ -340,11 +340,21 @@ static CUdeviceptr toAddress(const void *pointer) {
   return reinterpret_cast<CUdeviceptr>(pointer);
 }
 
+/// Counts a copy by way of pinned memory that ended with `status`.
+static int32_t countStaged(loopc_run &run, int32_t status, size_t bytes) {
+  if (status == LOOPC_OK)
+    countCopy(run, bytes);
+  return status;
+}
+
 /// From the host's memory to where kernels read it.
 static int32_t copyToDevice(loopc_run &run, void *dst, const void *src,
                             size_t bytes) {
   if (bytes == 0)
     return LOOPC_OK;
+  if (bytes > kLargestAtOnce && isPageable(*run.gpu, src) &&
+      prepareStaging(*run.gpu))
+    return countStaged(run, stageToDevice(run, dst, src, bytes), bytes);
   if (int32_t status = waitBeforeCopy(run, true, false, bytes))
     return status;
   return recordCopy(run,
@@ -357,16 +367,22 @@ int32_t loopc::rt::cuda::copyAny(loopc_run &run, void *dst, const void *src,
                                  size_t bytes) {
   if (bytes == 0 || dst == src)
     return LOOPC_OK;
-  if (run.gpu->isBusy) {
-    bool toHost = isPageable(*run.gpu, dst);
-    bool fromHost =
-        bytes > kLargestStaged && !toHost && isPageable(*run.gpu, src);
+  Gpu &gpu = *run.gpu;
+  bool isLarge = bytes > kLargestAtOnce;
+  if (gpu.isBusy || isLarge) {
+    bool toHost = isPageable(gpu, dst);
+    bool fromHost = isLarge && !toHost && isPageable(gpu, src);
+    if (isLarge && (fromHost || toHost) && prepareStaging(gpu))
+      return countStaged(run,
+                         toHost ? stageToHost(run, dst, src, bytes)
+                                : stageToDevice(run, dst, src, bytes),
+                         bytes);
     if (int32_t status = waitBeforeCopy(run, fromHost, toHost, bytes))
       return status;
   }
   return recordCopy(run,
                     getDriver().cuMemcpyAsync(toAddress(dst), toAddress(src),
-                                              bytes, run.gpu->stream),
+                                              bytes, gpu.stream),
                     bytes);
 }
 

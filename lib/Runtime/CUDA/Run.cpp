@@ -76,14 +76,17 @@ static int32_t recordLateResult(loopc_run &run, CUresult result) {
   return recordResult(run, result, where);
 }
 
-int32_t loopc::rt::cuda::waitForStream(loopc_run &run) {
+/// Asks until `query` says that the work is done, and ends it where the run
+/// shall end.
+template <typename Query>
+static int32_t waitFor(loopc_run &run, const Query &query) {
   Gpu &gpu = *run.gpu;
   int64_t begin = readClock();
   bool isTold = false;
   for (;;) {
-    CUresult result = getDriver().cuStreamQuery(gpu.stream);
+    CUresult result = query();
     if (result == CUDA_SUCCESS)
-      break;
+      return LOOPC_OK;
     if (result != CUDA_ERROR_NOT_READY) {
       gpu.isBusy = false;
       gpu.isUnknown = true;
@@ -96,9 +99,27 @@ int32_t loopc::rt::cuda::waitForStream(loopc_run &run) {
     }
     backOff(readClock() - begin);
   }
+}
+
+int32_t loopc::rt::cuda::waitForStream(loopc_run &run) {
+  Gpu &gpu = *run.gpu;
+  // The last of them counts.
+  if (gpu.isTimed)
+    gpu.hasEnd =
+        getDriver().cuEventRecord(gpu.lane->end, gpu.stream) == CUDA_SUCCESS;
+  int32_t status =
+      waitFor(run, [&] { return getDriver().cuStreamQuery(gpu.stream); });
+  if (status)
+    return status;
   gpu.isBusy = false;
   releaseDeferred(gpu);
   return getStatus(run);
+}
+
+int32_t loopc::rt::cuda::waitForEvent(loopc_run &run, CUevent event) {
+  int32_t status =
+      waitFor(run, [&] { return getDriver().cuEventQuery(event); });
+  return status ? status : getStatus(run);
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,6 +136,34 @@ static CUresult writeControl(Gpu &gpu) {
       lane.control, lane.readback, sizeof(loopc_cuda_control), gpu.stream);
 }
 
+/// Lets the clock begin, behind what is on the stream.
+static CUresult beginTime(Gpu &gpu) {
+  const Driver &driver = getDriver();
+  CUevent *events[] = {&gpu.lane->begin, &gpu.lane->end};
+  for (CUevent *event : events) {
+    CUresult result =
+        *event ? CUDA_SUCCESS : driver.cuEventCreate(event, kEventDefault);
+    if (result != CUDA_SUCCESS) {
+      *event = nullptr;
+      return result;
+    }
+  }
+  CUresult result = driver.cuEventRecord(gpu.lane->begin, gpu.stream);
+  gpu.isTimed = result == CUDA_SUCCESS;
+  gpu.isBusy |= gpu.isTimed;
+  return result;
+}
+
+/// Hands the time out when all is done.
+static void endTime(loopc_run &run) {
+  Gpu &gpu = *run.gpu;
+  float milliseconds = 0;
+  if (gpu.hasEnd && !gpu.isUnknown &&
+      getDriver().cuEventElapsedTime(&milliseconds, gpu.lane->begin,
+                                     gpu.lane->end) == CUDA_SUCCESS)
+    *run.deviceSeconds = static_cast<double>(milliseconds) / 1000;
+}
+
 /// Ends whatever still runs and gives everything back.
 static void endGpu(loopc_run &run) {
   Gpu &gpu = *run.gpu;
@@ -125,6 +174,7 @@ static void endGpu(loopc_run &run) {
         __atomic_store_n(gpu.lane->cancelWord, 1, __ATOMIC_RELEASE);
       waitForStream(run);
     }
+    endTime(run);
     // Nothing of the run's memory goes while it may be written.
     if (gpu.isUnknown)
       getDriver().cuStreamSynchronize(gpu.stream);
@@ -166,6 +216,8 @@ static int32_t openRun(loopc_run &run) {
     return recordFailure(run, failure);
   gpu->stream =
       run.stream ? static_cast<CUstream>(run.stream) : gpu->lane->stream;
+  if (run.deviceSeconds && (result = beginTime(*gpu)))
+    return recordResult(run, result, "the events that time the run");
   if (gpu->lane->isClean)
     return LOOPC_OK;
   gpu->isBusy = true;

@@ -86,3 +86,45 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
   llvm.store %r, %out : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
   return %ok : i32
 }
+
+// -----
+
+// What one of three nests reads is freed behind all of them.
+// CHECK-LABEL: func.func @loopc_entry
+// CHECK-COUNT-2: gpu.launch_func
+// CHECK-NOT: gpu.launch_func
+// CHECK: gpu.dealloc
+func.func @loopc_entry(%run: !llvm.ptr, %n: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %m = arith.addi %n, %c1 : index
+  %x = memref.alloc(%m) : memref<?xf32>
+  scf.for %i = %c0 to %m step %c1 {
+    memref.store %one, %x[%i] : memref<?xf32>
+  } {loopc.parallel}
+  %y = memref.alloc(%n) : memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %j = arith.addi %i, %c1 : index
+    %v = memref.load %x[%j] : memref<?xf32>
+    memref.store %v, %y[%i] : memref<?xf32>
+  } {loopc.parallel}
+  memref.dealloc %x : memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %v = memref.load %y[%i] : memref<?xf32>
+    %w = arith.addf %v, %v : f32
+    memref.store %w, %y[%i] : memref<?xf32>
+  } {loopc.parallel}
+  %z = memref.alloc(%n) : memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %v = memref.load %y[%i] : memref<?xf32>
+    %w = math.absf %v : f32
+    memref.store %w, %z[%i] : memref<?xf32>
+  } {loopc.parallel}
+  %v = memref.load %z[%c0] : memref<?xf32>
+  %is = arith.cmpf oeq, %v, %one : f32
+  %failed = llvm.mlir.constant(1 : i32) : i32
+  %status = arith.select %is, %ok, %failed : i32
+  return %status : i32
+}

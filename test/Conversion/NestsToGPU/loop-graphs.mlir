@@ -210,6 +210,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // -----
 
 // Nests that are large and very different are a graph without being asked.
+// CHECK-LABEL: func.func @loopc_entry
 // AUTO-LABEL: func.func @loopc_entry
 // AUTO: loop.device_graph
 func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
@@ -230,6 +231,52 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
       %j = arith.addi %i, %t : index
       %v = memref.load %x[%j] : memref<4000000xf32>
       memref.store %v, %y[%i] : memref<64xf32>
+    } {loopc.parallel}
+  }
+  return %ok : i32
+}
+
+// -----
+
+// A product has as many blocks as tiles: 4 x 4 of 64 x 64. Few long rows of sums
+// have a block each.
+// CHECK-LABEL: func.func @loopc_entry
+// CHECK: loop.device_graph [
+// CHECK-SAME: blocks(%c1{{.*}}, %c16{{.*}}, %c100{{.*}}, %c1{{.*}})
+func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %c100 = arith.constant 100 : index
+  %c256 = arith.constant 256 : index
+  %c2000 = arith.constant 2000 : index
+  %zero = arith.constant 0.0 : f32
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %a = memref.alloc() : memref<256x256xf32>
+  %b = memref.alloc() : memref<256x256xf32>
+  %d = memref.alloc() : memref<256x256xf32>
+  %x = memref.alloc() : memref<100x2000xf32>
+  %y = memref.alloc() : memref<100xf32>
+  scf.for %t = %c0 to %c9 step %c1 {
+    scf.for %i = %c0 to %c256 step %c1 {
+      scf.for %j = %c0 to %c256 step %c1 {
+        %sum = scf.for %k = %c0 to %c256 step %c1 iter_args(%s = %zero) -> f32 {
+          %l = memref.load %a[%i, %k] : memref<256x256xf32>
+          %r = memref.load %b[%k, %j] : memref<256x256xf32>
+          %p = arith.mulf %l, %r : f32
+          %n = arith.addf %s, %p fastmath<reassoc> : f32
+          scf.yield %n : f32
+        }
+        memref.store %sum, %d[%i, %j] : memref<256x256xf32>
+      } {loopc.parallel}
+    } {loopc.parallel}
+    scf.for %i = %c0 to %c100 step %c1 {
+      %sum = scf.for %k = %c0 to %c2000 step %c1 iter_args(%s = %zero) -> f32 {
+        %v = memref.load %x[%i, %k] : memref<100x2000xf32>
+        %n = arith.addf %s, %v fastmath<reassoc> : f32
+        scf.yield %n : f32
+      }
+      memref.store %sum, %y[%i] : memref<100xf32>
     } {loopc.parallel}
   }
   return %ok : i32

@@ -137,8 +137,15 @@ Block *Memory::find(uint64_t address) {
   return address < block.end ? &block : nullptr;
 }
 
+/// Managed memory above that is taken to be shared out.
+static constexpr uint64_t kLargeShared = 64 << 10;
+
 void Memory::protect(const Block &block, bool isOpen) {
-  mprotect(block.mapping, block.mappedBytes - kPage,
+  // Whoever shares out large blocks keeps notes in front of what kernels get,
+  // on a page that none of them touches.
+  uint64_t open = block.end - block.begin > kLargeShared ? kPage : 0;
+  mprotect(static_cast<char *>(block.mapping) + open,
+           block.mappedBytes - kPage - open,
            isOpen ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 

@@ -1,0 +1,257 @@
+//===- SizeBounds.cpp - What a number in a loop is at most ----------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// A bound is the largest of some values. What a loop carries is at most what it
+// began with and what iterations make of it; where they only choose, that is
+// the largest of what there is to choose from. So a value that is met again
+// while it is looked at adds nothing to the set, and is in the way of
+// arithmetic alone.
+
+#include "SizeBounds.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// Values up to which a bound is looked for.
+static constexpr int64_t kManyValues = 4096;
+
+/// `made` where it is `valid`, else the largest number.
+static Value orLargest(ImplicitLocOpBuilder &b, Value valid, Value made) {
+  Value most =
+      arith::ConstantIndexOp::create(b, std::numeric_limits<int64_t>::max());
+  return b.createOrFold<arith::SelectOp>(valid, made, most);
+}
+
+Value loopc::addSizes(ImplicitLocOpBuilder &b, Value one, Value other) {
+  Value sum = b.createOrFold<arith::AddIOp>(one, other);
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value valid =
+      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sge, sum, zero);
+  return orLargest(b, valid, sum);
+}
+
+Value loopc::multiplySizes(ImplicitLocOpBuilder &b, Value one, Value other) {
+  auto compare = [&](arith::CmpIPredicate how, Value x, Value y) {
+    return b.createOrFold<arith::CmpIOp>(how, x, y);
+  };
+  Value product = b.createOrFold<arith::MulIOp>(one, other);
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value unit = arith::ConstantIndexOp::create(b, 1);
+  Value back = b.createOrFold<arith::DivUIOp>(
+      product, b.createOrFold<arith::MaxUIOp>(one, unit));
+  Value isExact = b.createOrFold<arith::AndIOp>(
+      compare(arith::CmpIPredicate::eq, back, other),
+      compare(arith::CmpIPredicate::sge, product, zero));
+  Value isZero = compare(arith::CmpIPredicate::eq, one, zero);
+  return orLargest(b, b.createOrFold<arith::OrIOp>(isZero, isExact), product);
+}
+
+Value SizeBounds::constant(int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+
+Value SizeBounds::largest(const Set &set) {
+  Value most;
+  for (Value value : set.values) {
+    if (!value.getType().isIndex())
+      value = b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
+    most = most ? b.createOrFold<arith::MaxSIOp>(most, value) : value;
+  }
+  // What is negative has no elements.
+  return most ? b.createOrFold<arith::MaxSIOp>(most, constant(0)) : constant(0);
+}
+
+/// Operations up to which it is looked whether a number may be negative.
+static constexpr unsigned kDepth = 6;
+
+/// True for what is never negative, by what it is.
+static bool isNonNegative(Value value, unsigned depth = kDepth) {
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return *known >= 0;
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<memref::DimOp>(op))
+    return true;
+  if (!op || depth == 0)
+    return false;
+  auto is = [&](Value operand) { return isNonNegative(operand, depth - 1); };
+  if (isa<arith::MaxSIOp>(op))
+    return llvm::any_of(op->getOperands(), is);
+  if (isa<arith::SelectOp>(op))
+    return llvm::all_of(op->getOperands().drop_front(), is);
+  return isa<arith::AddIOp, arith::MulIOp, arith::IndexCastOp>(op) &&
+         llvm::all_of(op->getOperands(), is);
+}
+
+/// A bound for arithmetic, which a value that is met again must not be in.
+bool SizeBounds::collectAlone(Value value, Set &set) {
+  bool before = isCyclic;
+  isCyclic = false;
+  bool known = collect(value, set) && !isCyclic;
+  isCyclic |= before;
+  return known;
+}
+
+bool SizeBounds::collect(Value value, Set &set) {
+  if (loop.isDefinedOutsideOfLoop(value)) {
+    set.values.insert(value);
+    return true;
+  }
+  if (std::optional<int64_t> known = getConstantIntValue(value)) {
+    set.values.insert(constant(*known));
+    return true;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return collectCarried(value, -1, set);
+  if (--budget < 0)
+    return false;
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    std::optional<int64_t> axis = dim.getConstantIndex();
+    return axis && collectDim(dim.getSource(), *axis, set);
+  }
+  if (isa<arith::SelectOp>(op))
+    return collect(op->getOperand(1), set) && collect(op->getOperand(2), set);
+  if (isa<arith::MaxSIOp>(op))
+    return collect(op->getOperand(0), set) && collect(op->getOperand(1), set);
+  if (isa<arith::IndexCastOp>(op))
+    return collect(op->getOperand(0), set);
+  if (isa<arith::MinSIOp>(op)) {
+    Value least;
+    for (Value operand : op->getOperands()) {
+      Set of;
+      if (!collectAlone(operand, of))
+        continue;
+      Value most = largest(of);
+      least = least ? b.createOrFold<arith::MinSIOp>(least, most) : most;
+    }
+    if (least)
+      set.values.insert(least);
+    return least != nullptr;
+  }
+  if (isa<arith::SubIOp, arith::DivUIOp, arith::DivSIOp, arith::CeilDivUIOp,
+          arith::CeilDivSIOp>(op) &&
+      isNonNegative(op->getOperand(1)) &&
+      (isa<arith::SubIOp>(op) || isNonNegative(op->getOperand(0))))
+    return collect(op->getOperand(0), set);
+  if (isa<arith::AddIOp, arith::MulIOp>(op)) {
+    if (isa<arith::MulIOp>(op) &&
+        !llvm::all_of(op->getOperands(),
+                      [](Value operand) { return isNonNegative(operand); }))
+      return false;
+    Set left, right;
+    if (!collectAlone(op->getOperand(0), left) ||
+        !collectAlone(op->getOperand(1), right))
+      return false;
+    Value one = largest(left), other = largest(right);
+    set.values.insert(isa<arith::AddIOp>(op) ? addSizes(b, one, other)
+                                             : multiplySizes(b, one, other));
+    return true;
+  }
+  return collectCarried(value, -1, set);
+}
+
+bool SizeBounds::collectDim(Value buffer, int64_t axis, Set &set) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (!type)
+    return false;
+  if (!type.isDynamicDim(axis)) {
+    set.values.insert(constant(type.getDimSize(axis)));
+    return true;
+  }
+  if (loop.isDefinedOutsideOfLoop(buffer)) {
+    set.values.insert(memref::DimOp::create(b, buffer, axis));
+    return true;
+  }
+  Operation *op = buffer.getDefiningOp();
+  auto collectSize = [&](OpFoldResult size) {
+    if (auto value = dyn_cast<Value>(size))
+      return collect(value, set);
+    set.values.insert(constant(*getConstantIntValue(size)));
+    return true;
+  };
+  if (auto alloc = dyn_cast_or_null<memref::AllocOp>(op))
+    return collectSize(alloc.getMixedSizes()[axis]);
+  if (auto cast = dyn_cast_or_null<memref::CastOp>(op))
+    return collectDim(cast.getSource(), axis, set);
+  if (auto cast = dyn_cast_or_null<memref::ReinterpretCastOp>(op))
+    return collectSize(cast.getMixedSizes()[axis]);
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
+    return collectDim(select.getTrueValue(), axis, set) &&
+           collectDim(select.getFalseValue(), axis, set);
+  return collectCarried(buffer, axis, set);
+}
+
+/// All that `value`, an argument or a result of a loop or branch, may be.
+static bool listSources(Value value, SmallVectorImpl<Value> &sources) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    unsigned number = argument.getArgNumber();
+    if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+      if (number == 0)
+        return false;
+      llvm::append_values(sources, loop.getInitArgs()[number - 1],
+                          loop.getYieldedValues()[number - 1]);
+      return true;
+    }
+    auto loop = dyn_cast<scf::WhileOp>(parent);
+    if (!loop)
+      return false;
+    if (argument.getOwner() == loop.getAfterBody())
+      sources.push_back(loop.getConditionOp().getArgs()[number]);
+    else
+      llvm::append_values(sources, loop.getInits()[number],
+                          loop.getYieldedValues()[number]);
+    return true;
+  }
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  Operation *op = value.getDefiningOp();
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    llvm::append_values(sources, loop.getInitArgs()[number],
+                        loop.getYieldedValues()[number]);
+    return true;
+  }
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    sources.push_back(loop.getConditionOp().getArgs()[number]);
+    return true;
+  }
+  if (!isa<scf::IfOp, scf::IndexSwitchOp>(op))
+    return false;
+  for (Region &region : op->getRegions())
+    sources.push_back(region.front().getTerminator()->getOperand(number));
+  return true;
+}
+
+bool SizeBounds::collectCarried(Value value, int64_t axis, Set &set) {
+  if (open.contains({value, axis})) {
+    isCyclic = true;
+    return true;
+  }
+  if (!set.visited.insert({value, axis}).second)
+    return true;
+  if (--budget < 0)
+    return false;
+  open.insert({value, axis});
+  SmallVector<Value> sources;
+  bool isKnown =
+      listSources(value, sources) && llvm::all_of(sources, [&](Value source) {
+        return axis < 0 ? collect(source, set) : collectDim(source, axis, set);
+      });
+  open.erase({value, axis});
+  return isKnown;
+}
+
+Value SizeBounds::of(Value value) {
+  Set set;
+  isCyclic = false;
+  budget = kManyValues;
+  return collect(value, set) ? largest(set) : Value();
+}
