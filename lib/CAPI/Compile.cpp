@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Driver/OutputFile.h"
 #include "Impl.h"
 
 #include "loopc/Compiler.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/OutputFile.h"
 #include "loopc/Target/CodeGen.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -260,11 +260,8 @@ LogicalResult Writer::write() {
   } else {
     bool isText = output == Output::LLVMIR || output == Output::Assembly;
     std::string weights = isText ? path + ".weights" : "";
-    if (failed(compiler.emit(output, file->getStream(), weights))) {
-      if (isText)
-        llvm::sys::fs::remove(weights);
+    if (failed(compiler.emit(output, file->getStream(), weights)))
       return failure();
-    }
   }
   if (header) {
     writeHeader(compiler.getModelInfo(), header->getStream());

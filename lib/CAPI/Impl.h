@@ -75,7 +75,7 @@ struct loopc_session {
   /// What the states are, once set. Runs that use them hold the mutex, and so
   /// does whoever reads or changes them.
   mutable std::vector<loopc_value> states;
-  mutable std::mutex statesMutex;
+  mutable std::timed_mutex statesMutex;
 };
 
 struct loopc_network {

@@ -78,6 +78,13 @@ static const char *text(const char *given) {
   return given;
 }
 
+/// The elements of an array that a caller gave.
+template <typename T> static std::vector<T> copied(const T *given, size_t n) {
+  if (n && !given)
+    throw Refused(std::to_string(n) + " values must not be null");
+  return std::vector<T>(given, given + n);
+}
+
 static Dims dimsOf(const int64_t *extents, int32_t rank) {
   if (rank > Dims::MAX_DIMS)
     throw Refused("a tensor has at most " + std::to_string(Dims::MAX_DIMS) +
@@ -175,6 +182,8 @@ extern "C" int loopc_network_tensor_type(loopc_network *network, int32_t tensor,
                                          int32_t *type, int64_t *extents,
                                          int32_t *rank) {
   return change(network, [&](INetworkDefinition &definition) {
+    if (!type || !extents || !rank)
+      throw Refused("where the type goes must not be null");
     DataType found;
     Dims dims;
     std::string error;
@@ -229,9 +238,8 @@ extern "C" int32_t loopc_network_add_layer(loopc_network *network,
     if (!spec)
       throw Refused("there is no layer '" + std::string(kind) + "'");
     std::vector<ITensor *> tensors;
-    for (size_t k = 0; k < numInputs; ++k)
-      tensors.push_back(inputs[k] == -1 ? nullptr
-                                        : &tensorOf(definition, inputs[k]));
+    for (int32_t input : copied(inputs, numInputs))
+      tensors.push_back(input == -1 ? nullptr : &tensorOf(definition, input));
     ILoop *loop = nullptr;
     IIfConditional *conditional = nullptr;
     if (isOfLoop(spec->type))
@@ -254,7 +262,7 @@ static Constant constantOf(int32_t number, const int64_t *extents, int32_t rank,
                            const void *data, size_t size) {
   DataType type = typeOf(number);
   Dims dims = dimsOf(extents, std::max(rank, 0));
-  size_t count = 1;
+  size_t count = 1, bits;
   for (int32_t k = 0; k < dims.nbDims; ++k) {
     if (dims.d[k] < 0)
       throw Refused("extents of a constant must not be negative");
@@ -263,7 +271,10 @@ static Constant constantOf(int32_t number, const int64_t *extents, int32_t rank,
   }
   if (getBits(type) == 0)
     throw Refused("strings are no bytes");
-  if ((count * getBits(type) + 7) / 8 != size || (size && !data))
+  if (__builtin_mul_overflow(count, getBits(type), &bits))
+    throw Refused("the constant is too large");
+  // Not (bits + 7) / 8, which may overflow too.
+  if (bits / 8 + (bits % 8 != 0) != size || (size && !data))
     throw Refused(std::to_string(size) + " bytes are not " +
                   std::to_string(count) + " elements of " + getName(type));
   Constant constant;
@@ -290,8 +301,8 @@ extern "C" int32_t loopc_network_add_constant(loopc_network *network,
 static std::vector<std::string> stringsOf(const char *const *values,
                                           size_t count) {
   std::vector<std::string> strings;
-  for (size_t k = 0; k < count; ++k)
-    strings.emplace_back(text(values[k]));
+  for (const char *value : copied(values, count))
+    strings.emplace_back(text(value));
   return strings;
 }
 
@@ -396,16 +407,14 @@ extern "C" int loopc_network_set_string(loopc_network *network, int32_t layer,
 extern "C" int loopc_network_set_ints(loopc_network *network, int32_t layer,
                                       const char *name, const int64_t *values,
                                       size_t count) {
-  return setMade(network, layer, name, [&] {
-    return Attribute(std::vector<int64_t>(values, values + count));
-  });
+  return setMade(network, layer, name,
+                 [&] { return Attribute(copied(values, count)); });
 }
 extern "C" int loopc_network_set_floats(loopc_network *network, int32_t layer,
                                         const char *name, const double *values,
                                         size_t count) {
-  return setMade(network, layer, name, [&] {
-    return Attribute(std::vector<double>(values, values + count));
-  });
+  return setMade(network, layer, name,
+                 [&] { return Attribute(copied(values, count)); });
 }
 extern "C" int loopc_network_set_strings(loopc_network *network, int32_t layer,
                                          const char *name,
@@ -446,7 +455,8 @@ extern "C" size_t loopc_network_get_ints(const loopc_network *network,
   if (!found || !name)
     return 0;
   const std::vector<int64_t> &ints = found->getInts(name);
-  std::copy_n(ints.begin(), std::min(ints.size(), capacity), values);
+  if (values)
+    std::copy_n(ints.begin(), std::min(ints.size(), capacity), values);
   return ints.size();
 }
 

@@ -16,6 +16,10 @@
 #include "loopc/ValueIO/HostValue.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
 #include <stdexcept>
 
 using namespace loopc;
@@ -109,13 +113,78 @@ bool capi::usesStates(const loopc_session &session, size_t numInputs,
          numOutputs + model.num_states == model.num_outputs;
 }
 
+namespace {
+/// A run's turn at the states of its session. While it waits for another run,
+/// its own token and timeout count.
+class Turn {
+public:
+  Turn(std::timed_mutex &mutex, const loopc_run_options *given)
+      : lock(mutex, std::try_to_lock), given(given) {
+    // Options of another size are refused by the run itself.
+    bool isRead = given &&
+                  given->size >= offsetof(loopc_run_options, reserved) &&
+                  given->size <= sizeof(loopc_run_options);
+    if (isRead)
+      std::memcpy(&options, given, given->size);
+    // 200 years and more are no deadline, nor is what is not a number.
+    hasDeadline = options.timeout_seconds > 0 && options.timeout_seconds < 6e9;
+  }
+
+  /// \returns a loopc_status.
+  int wait(loopc_error *error) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds kPoll(5);
+    if (lock.owns_lock())
+      return LOOPC_OK;
+    Clock::time_point begin = Clock::now();
+    double limit = options.timeout_seconds;
+    while (!lock.try_lock_for(kPoll)) {
+      if (options.cancel && options.cancel->requested)
+        return end(LOOPC_ERROR_CANCELLED, "the run was cancelled", error);
+      std::chrono::duration<double> waited = Clock::now() - begin;
+      if (hasDeadline && waited.count() >= limit)
+        return end(LOOPC_ERROR_TIMEOUT, "the run took longer than its timeout",
+                   error);
+    }
+    if (hasDeadline) {
+      std::chrono::duration<double> waited = Clock::now() - begin;
+      // 0 would be no timeout.
+      options.timeout_seconds = std::max(limit - waited.count(), 1e-9);
+      given = &options;
+    }
+    return LOOPC_OK;
+  }
+
+  /// What is left of the options for the run.
+  const loopc_run_options *getOptions() const { return given; }
+
+private:
+  int end(int status, const char *message, loopc_error *error) {
+    if (error) {
+      error->status = status;
+      std::snprintf(error->message, sizeof(error->message), "%s", message);
+    }
+    if (options.statistics)
+      *options.statistics = {};
+    return status;
+  }
+
+  std::unique_lock<std::timed_mutex> lock;
+  const loopc_run_options *given;
+  loopc_run_options options = {};
+  bool hasDeadline;
+};
+} // namespace
+
 int capi::runWithStates(const loopc_session &session,
                         const loopc_run_options *options,
                         const loopc_value *inputs, size_t numInputs,
                         loopc_value *outputs, size_t numOutputs,
                         loopc_error *error) {
   size_t count = session.model->num_states;
-  std::lock_guard<std::mutex> lock(session.statesMutex);
+  Turn turn(session.statesMutex, options);
+  if (int status = turn.wait(error))
+    return status;
   session.states.resize(count);
   std::vector<loopc_value> allInputs, allOutputs, next;
   allInputs.reserve(numInputs + count);
@@ -129,8 +198,9 @@ int capi::runWithStates(const loopc_session &session,
     allOutputs.assign(outputs, outputs + numOutputs);
   allOutputs.resize(numOutputs + count);
   next.reserve(count);
-  int status = runModel(session, options, allInputs.data(), allInputs.size(),
-                        allOutputs.data(), allOutputs.size(), error);
+  int status =
+      runModel(session, turn.getOptions(), allInputs.data(), allInputs.size(),
+               allOutputs.data(), allOutputs.size(), error);
   // Buffers of the caller's know their shapes now; a failed run left the rest.
   if (status != LOOPC_OK) {
     std::copy_n(allOutputs.begin(), outputs ? numOutputs : 0, outputs);
@@ -155,7 +225,7 @@ int capi::runWithStates(const loopc_session &session,
 
 void capi::getState(const loopc_session &session, size_t index,
                     loopc_value &value) {
-  std::lock_guard<std::mutex> lock(session.statesMutex);
+  std::lock_guard<std::timed_mutex> lock(session.statesMutex);
   bool isSet = index < session.states.size() && session.states[index].kind != 0;
   value = isSet ? makeCopy(session.states[index]) : loopc_value{};
 }
@@ -169,7 +239,7 @@ int capi::setState(loopc_session &session, size_t index,
   if (holdsDeviceTensor(value))
     throw std::runtime_error(
         "the elements of a state must be in the host's memory");
-  std::lock_guard<std::mutex> lock(session.statesMutex);
+  std::lock_guard<std::timed_mutex> lock(session.statesMutex);
   session.states.resize(model.num_states);
   loopc_value copy = value.kind ? makeCopy(value) : loopc_value{};
   std::swap(session.states[index], copy);
@@ -178,7 +248,7 @@ int capi::setState(loopc_session &session, size_t index,
 }
 
 void capi::resetStates(loopc_session &session) {
-  std::lock_guard<std::mutex> lock(session.statesMutex);
+  std::lock_guard<std::timed_mutex> lock(session.statesMutex);
   for (loopc_value &state : session.states)
     loopc_value_release(&state);
 }

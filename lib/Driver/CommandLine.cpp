@@ -9,6 +9,7 @@
 #include "CommandLine.h"
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/OptionParser.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
@@ -178,21 +179,6 @@ static bool refuse(const Twine &message) {
   return false;
 }
 
-/// Text of LLVM's parser, which begins every line with the program's name. Some
-/// of its messages it prints by itself.
-static bool refuseParsed(StringRef text) {
-  if (text.trim().empty())
-    return refuse("see loopc --help");
-  std::string message;
-  SmallVector<StringRef> lines;
-  text.trim().split(lines, '\n', -1, /*KeepEmpty=*/false);
-  for (StringRef line : lines) {
-    line.consume_front("loopc: ");
-    message += (message.empty() ? "" : "\n  ") + line.str();
-  }
-  return refuse(message);
-}
-
 /// "model.o" for "dir/model.onnx": what cc does.
 static std::string getDefaultOutput(StringRef input, Output output) {
   if (output != Output::Object && output != Output::Shared)
@@ -223,6 +209,8 @@ static bool readPaths(const Flags &flags, DriverOptions &options) {
   if (!output)
     return refuse("--emit: there is no stage '" + flags.emit + "'");
   options.output = *output;
+  if (flags.output.getNumOccurrences() && flags.output.empty())
+    return refuse("-o: the name of the file is empty");
   options.outputPath = flags.output.empty()
                            ? getDefaultOutput(options.input, options.output)
                            : flags.output.getValue();
@@ -327,12 +315,9 @@ bool loopc::parseCommandLine(int argc, const char *const *argv,
   cl::HideUnrelatedOptions(
       {&flags.general, &flags.target, &flags.model, &flags.debug});
   cl::SetVersionPrinter(printVersion);
-  std::string text;
-  raw_string_ostream problems(text);
-  if (!cl::ParseCommandLineOptions(
-          argc, argv, "Compiles models with control flow to native code.\n",
-          &problems))
-    return refuseParsed(text);
+  if (std::optional<std::string> problem = parseOptions(
+          argc, argv, "Compiles models with control flow to native code.\n"))
+    return refuse(*problem);
   options.remarks = flags.remarks;
   options.timing = flags.timing;
   options.verbose = flags.verbose;

@@ -15,6 +15,7 @@
 #include "loopc/Pipelines/Pipelines.h"
 #include "loopc/Pipelines/Registration.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/ReadFile.h"
 #include "loopc/Target/CodeGen.h"
 #include "loopc/Target/Cuda.h"
 
@@ -53,11 +54,16 @@ static bool looksLikeMLIR(StringRef name, StringRef bytes) {
          isBytecode(llvm::MemoryBufferRef(bytes, name));
 }
 
+/// Whether a model of any format may begin so: text has no zeros.
+static bool mayBeModel(StringRef head) {
+  return mayBeProtobuf(head) || !head.contains('\0') ||
+         isBytecode(llvm::MemoryBufferRef(head, ""));
+}
+
 LogicalResult Compiler::parseFile(StringRef path) {
   TimingScope scope = timing->nest("Read");
   // Models are mapped, not read: their weights may be most of the memory.
-  auto file = llvm::MemoryBuffer::getFileOrSTDIN(
-      path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto file = loopc::readFile(path, mayBeModel);
   if (!file)
     return loopc::emitError(UnknownLoc::get(context.get()), Diag::CannotRead)
            << "cannot read '" << path << "': " << file.getError().message();

@@ -8,8 +8,8 @@
 
 #include "loopc/Driver/Driver.h"
 #include "CommandLine.h"
-#include "OutputFile.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/OutputFile.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Target/CodeGen.h"
 
@@ -151,11 +151,7 @@ bool Driver::compileTo(OutputFile &file) {
       options.outputPath != "-" &&
       (options.output == Output::LLVMIR || options.output == Output::Assembly);
   std::string weights = hasWeightsFile ? options.outputPath + ".weights" : "";
-  if (succeeded(compiler.emit(options.output, file.getStream(), weights)))
-    return true;
-  if (hasWeightsFile)
-    sys::fs::remove(weights);
-  return false;
+  return succeeded(compiler.emit(options.output, file.getStream(), weights));
 }
 
 ExitCode Driver::run() {

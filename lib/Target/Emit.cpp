@@ -9,6 +9,7 @@
 #include "Kernels.h"
 #include "Parts.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/OutputFile.h"
 #include "loopc/Target/CodeGen.h"
 #include "loopc/Target/Cuda.h"
 
@@ -68,18 +69,16 @@ bool loopc::emitCode(llvm::Module &module, llvm::TargetMachine &machine,
 /// Writes the weights to `path`.
 static LogicalResult writeWeights(const WeightSet &weights, StringRef path,
                                   Location loc) {
-  std::error_code error;
-  llvm::raw_fd_ostream os(path, error);
+  llvm::Expected<OutputFile> file = OutputFile::create(path);
+  llvm::Error error = file.takeError();
   if (!error) {
-    weights.write(os);
-    os.close();
-    error = os.error();
-    os.clear_error();
+    weights.write(file->getStream());
+    error = file->keep();
   }
   if (error)
     return emitError(loc, Diag::CannotWrite)
            << "cannot write the weights to '" << path
-           << "': " << error.message();
+           << "': " << llvm::toString(std::move(error));
   return success();
 }
 
@@ -101,22 +100,23 @@ static LogicalResult writeText(LLVMModule module, const ModelInfo &info,
         module.module->getGlobalVariable(symbol);
     return global && !global->use_empty();
   });
-  if (!weightsFile.empty() && !weights.getWeights().empty() &&
-      failed(writeWeights(weights, weightsFile, loc)))
-    return failure();
   addWeightSection(*module.module, info, weights,
                    weightsFile.empty() ? info.symbol + ".weights"
                                        : weightsFile.str());
   if (kind == CodeKind::LLVMIR) {
     module.module->print(os, nullptr);
-    return module.report(loc);
-  }
-  if (!emitCode(*module.module, machine, llvm::CodeGenFileType::AssemblyFile,
-                os))
+  } else if (!emitCode(*module.module, machine,
+                       llvm::CodeGenFileType::AssemblyFile, os)) {
     return emitError(loc, Diag::CodeGeneration)
            << "LLVM writes no such files for target '"
            << machine.getTargetTriple().str() << "'";
-  return module.report(loc);
+  }
+  if (failed(module.report(loc)))
+    return failure();
+  // Last: after an error the file of another run is what it was.
+  if (weightsFile.empty() || weights.getWeights().empty())
+    return success();
+  return writeWeights(weights, weightsFile, loc);
 }
 
 static LogicalResult writePTX(ModuleOp module, const TargetOptions &options,

@@ -40,8 +40,9 @@ class Session:
         device: int,
         device_results: bool,
         stream: int,
+        time_device: bool,
         buffers: dict[str, DeviceTensor],
-    ) -> tuple[int, str, list[Any], tuple[int, int, int, int]]: ...
+    ) -> tuple[int, str, list[Any], tuple[int, int, int, int, float]]: ...
     @property
     def uses_device(self) -> bool: ...
 

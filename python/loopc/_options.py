@@ -258,6 +258,8 @@ class RunOptions(_Configurable):
         device_outputs: whether tensors stay on the GPU; None for the session's.
         stream: a CUstream (an int) that a run on a GPU works on, in the order of
             what was begun there before; None for the session's.
+        time_device: whether a run on a GPU is timed by the GPU's clock:
+            InferenceSession.last_run_statistics has device_seconds.
     """
 
     __slots__ = (
@@ -270,6 +272,7 @@ class RunOptions(_Configurable):
         "num_threads",
         "only_execute_path_to_fetches",
         "stream",
+        "time_device",
         "timeout",
     )
 
@@ -281,10 +284,12 @@ class RunOptions(_Configurable):
         num_threads: int | None = None,
         device_outputs: bool | None = None,
         stream: int | None = None,
+        time_device: bool = False,
     ) -> None:
         super().__init__()
         self.device_outputs = device_outputs
         self.stream = stream
+        self.time_device = time_device
         self.timeout = timeout
         self.memory_limit = memory_limit
         self.num_threads = num_threads

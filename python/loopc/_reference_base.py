@@ -43,6 +43,11 @@ def dtype_of(elem_type: int) -> np.dtype[Any]:
     return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(elem_type))
 
 
+def is_string(value: np.ndarray) -> bool:
+    """Whether a tensor holds strings, in any of NumPy's types for them."""
+    return value.dtype == object or value.dtype.kind in "US"
+
+
 def check_kind(declared: TypeProto, value: Value, what: str) -> None:
     """name_declared: a wrong element type is an error, a wrong shape is not."""
     if declared.HasField("optional_type"):
@@ -57,9 +62,8 @@ def check_kind(declared: TypeProto, value: Value, what: str) -> None:
         if not isinstance(value, np.ndarray):
             raise ReferenceError_(f"{what}: expected a tensor, found {kind(value)}")
         elem_type = declared.tensor_type.elem_type
-        is_string = value.dtype == object or value.dtype.kind in "US"
-        wrong = is_string != (elem_type == onnx.TensorProto.STRING) or (
-            not is_string and value.dtype != dtype_of(elem_type)
+        wrong = is_string(value) != (elem_type == onnx.TensorProto.STRING) or (
+            not is_string(value) and value.dtype != dtype_of(elem_type)
         )
         if elem_type and wrong:
             name = onnx.TensorProto.DataType.Name(elem_type)
@@ -70,8 +74,11 @@ def check_same_kind(before: Value, after: Value, what: str) -> None:
     """loop_carried: what changes is a shape, never the kind or element type."""
     if before is None or after is None:
         return  # An optional may lose or gain its value.
-    tensors = isinstance(before, np.ndarray) and isinstance(after, np.ndarray)
-    if type(before) is not type(after) or (tensors and before.dtype != after.dtype):
+    differ = type(before) is not type(after)
+    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+        # NumPy has a type for each length of strings.
+        differ = before.dtype != after.dtype and not (is_string(before) and is_string(after))
+    if differ:
         raise ReferenceError_(f"{what}: init is {kind(before)}, body yields {kind(after)}")
 
 

@@ -19,7 +19,15 @@ from collections.abc import Iterator, Mapping
 
 import onnx
 import onnx.shape_inference
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    TypeProto,
+)
 
 #: Dimensions; None in the list is an unknown one, None for the list an unknown rank.
 Dims = list[int | None] | None
@@ -55,7 +63,7 @@ def collected_types(model: ModelProto) -> dict[str, list[tuple[int, Dims]]]:
     """
     work = ModelProto()
     work.CopyFrom(model)
-    _yield_by_identity(work.graph)
+    yield_by_identity(work.graph)
     _share_constants(work.graph, {})
     loops = list(_loops(work.graph))
     for _, node in loops:
@@ -119,7 +127,7 @@ def _loops(graph: GraphProto) -> Iterator[tuple[GraphProto, NodeProto]]:
             yield from _loops(inner)
 
 
-def _yield_by_identity(graph: GraphProto) -> None:
+def yield_by_identity(graph: GraphProto | FunctionProto) -> None:
     """Every output of a subgraph gets a name and a node of its own."""
     for node in graph.node:
         for _, inner in subgraphs(node):
@@ -127,7 +135,7 @@ def _yield_by_identity(graph: GraphProto) -> None:
                 fresh = f"{output.name}/yield{number}"
                 inner.node.append(onnx.helper.make_node("Identity", [output.name], [fresh]))
                 output.name = fresh
-            _yield_by_identity(inner)
+            yield_by_identity(inner)
 
 
 def _share_constants(graph: GraphProto, outer: Mapping[str, TensorProto]) -> None:

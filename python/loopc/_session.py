@@ -110,12 +110,15 @@ class RunStatistics:
         deallocations: calls of its counterpart.
         peak_bytes: most memory that the model held at one time.
         copied_bytes: bytes moved by buffer copies inside the runtime.
+        device_seconds: from the run's first work on the GPU until its last was
+            done, by the GPU's clock; 0 unless RunOptions.time_device is set.
     """
 
     allocations: int
     deallocations: int
     peak_bytes: int
     copied_bytes: int
+    device_seconds: float = 0.0
 
 
 def get_available_providers() -> list[str]:
@@ -340,6 +343,7 @@ class InferenceSession:
     ) -> list[Any]:
         options = self._options
         token = timeout = memory_limit = num_threads = stream = None
+        time_device = False
         if run_options is not None:
             if not isinstance(run_options, RunOptions):
                 raise InvalidArgument(
@@ -350,6 +354,7 @@ class InferenceSession:
             memory_limit = run_options.memory_limit
             num_threads = run_options.num_threads
             stream = run_options.stream
+            time_device = run_options.time_device
             if device_outputs is None:
                 device_outputs = run_options.device_outputs
         if device_outputs is None:
@@ -371,6 +376,7 @@ class InferenceSession:
             self._place.device or 0,
             bool(device_outputs) and self._session.uses_device,
             count("stream", self._place.stream if stream is None else stream, 2**64 - 1),
+            bool(time_device),
             buffers,
         )
         self._statistics = RunStatistics(*statistics)

@@ -50,7 +50,14 @@ from loopc._reference_base import (
     stack,
 )
 from loopc._reference_collections import COLLECTION_OPERATORS
-from loopc._reference_types import Dims, add_keys, collected_types, key_of, subgraphs
+from loopc._reference_types import (
+    Dims,
+    add_keys,
+    collected_types,
+    key_of,
+    subgraphs,
+    yield_by_identity,
+)
 
 __all__ = ["ModelError", "ReferenceError_", "Value", "check", "run"]
 
@@ -105,7 +112,7 @@ def run(
     for name in wanted:
         if name not in names:
             raise ReferenceError_(f"unknown output '{name}'")
-    given = {n: np.asarray(v) if isinstance(v, np.generic) else v for n, v in feeds.items()}
+    given = {name: _array(value) for name, value in feeds.items()}
     _check_feeds(proto.graph, given)
     token = _options.set(_Options(ort_compat, max_trips, proto, unknown_extent))
     try:
@@ -129,12 +136,14 @@ def _load(model: ModelProto | bytes | str | os.PathLike[str]) -> ModelProto:
 
 def _prepare(model: ModelProto) -> ModelProto:
     """Inlines local functions and gives each loop a key to be found again by."""
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    model = copy
     if model.functions:
+        # The inliner renames a body's output that is its input as another value.
+        for function in model.functions:
+            yield_by_identity(function)
         model = onnx.inliner.inline_local_functions(model)
-    else:
-        copy = ModelProto()
-        copy.CopyFrom(model)
-        model = copy
     add_keys(model)
     return model
 
@@ -309,6 +318,16 @@ def _check_divisor(divisor: np.ndarray) -> None:
         raise ZeroDivisionError("integer division by zero")
 
 
+def _array(value: Any) -> Value:
+    """A scalar of NumPy's as the tensor that it is."""
+    return np.asarray(value) if isinstance(value, np.generic) else value
+
+
+def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
+    """Zeros, or strings that are empty."""
+    return np.full(shape, "" if dtype.kind == "O" else np.zeros((), dtype), dtype)
+
+
 class _Evaluator(ReferenceEvaluator):
     """The library's evaluator with our scopes and our control flow."""
 
@@ -351,8 +370,8 @@ class _Evaluator(ReferenceEvaluator):
             if node.op_type in ("Div", "Mod"):
                 _check_divisor(operands[1])
             run: Any = node.run
-            values: Sequence[Value] = run(*operands, **kwargs)
-            return values
+            # Some of the library's operators give scalars that are no arrays (Min of three).
+            return [_array(value) for value in run(*operands, **kwargs)]
         except ReferenceError_:
             raise
         except Exception as error:
@@ -578,9 +597,9 @@ class Scan(ControlOp):
         every = [row[k] for item in rows for row in item]
         if not every:
             nothing = _empty(self.onnx_node, k)
-            return np.zeros((len(rows), steps, *nothing.shape[1:]), nothing.dtype)
+            return _zeros((len(rows), steps, *nothing.shape[1:]), nothing.dtype)
         element = stack(every, what)[0]
-        result = np.zeros((len(rows), steps, *element.shape), element.dtype)
+        result = _zeros((len(rows), steps, *element.shape), element.dtype)
         for item, values in enumerate(rows):
             for trip, row in enumerate(values):
                 result[item, trip] = row[k]

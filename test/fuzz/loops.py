@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import dataclasses
 import os
 import pathlib
 import re
@@ -40,13 +41,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 import numpy as np
 import onnx
 import onnx.printer
+from onnx.inliner import inline_local_functions
 from random_checks import Finding, Verdict, graphs
 from random_engines import ENGINES, Settings, judge
 from random_models import RandomModel, random_model
 from shrink import shrink
 
 
-def _range(text: str) -> range:
+def seed_range(text: str) -> range:
+    """The seeds that "FIRST:END" stands for."""
     match = re.fullmatch(r"(\d+):(\d+)", text)
     if not match or int(match[1]) >= int(match[2]):
         raise argparse.ArgumentTypeError(f"'{text}' is not FIRST:END")
@@ -57,7 +60,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", type=_range, metavar="A:B", help="models A to B - 1")
+    parser.add_argument("--seeds", type=seed_range, metavar="A:B", help="models A to B - 1")
     parser.add_argument("--engine", choices=ENGINES, default="onnx", help="default onnx")
     parser.add_argument("--opt-level", type=int, choices=range(4), metavar="0-3")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="default 1")
@@ -134,6 +137,9 @@ class Fuzzer:
         if first.verdict in (Verdict.SAME, Verdict.REFUSED):
             return 0
         kind = _kind(first)
+        inlined = dataclasses.replace(model, proto=inline_local_functions(model.proto))
+        if model.proto.functions and _kind(self.judge(inlined)) == kind:
+            model = inlined
         small = shrink(
             model,
             lambda candidate: _kind(self.judge(candidate)) == kind,

@@ -69,6 +69,21 @@ def outside():
     return tensor
 
 
+def unary(op_type, shape, **attributes):
+    """A model of one node; its input has that type."""
+    made = parsed(f"{shape} x", "Identity (x)", 13)
+    node = helper.make_node(op_type, ["x"], ["y"], **attributes)
+    made.graph.node[0].CopyFrom(node)
+    return made
+
+
+def parsed(inputs, node, opset):
+    """A model of one node in ONNX's text."""
+    return onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : {opset}]>\nm ({inputs}) => (float[] y) {{ y = {node} }}'
+    )
+
+
 CALL = [helper.make_node("F0", ["x"], ["y"], domain="local")]
 DOUBLING = [function(f"F{i}", f"F{i + 1}", f"F{i + 1}") for i in range(40)]
 
@@ -115,6 +130,38 @@ MODELS = {
     "data outside of the folder": (add(outside()), "LC0211"),
     "name that is no text": (BYTES.replace(b"\x01x", b"\x01\xff"), "LC0213"),
     "name with a null": (BYTES.replace(b"\x01x", b"\x01\0"), "LC0213"),
+    "flag that is neither 0 nor 1": (
+        unary("ReduceMean", "float[2, 3]", axes=[1], keepdims=255),
+        "LC0303",
+    ),
+    "axes without end": (
+        parsed("float[2] x, int64[1099511627776] a", "ReduceSum (x, a)", 18),
+        "LC0303",
+    ),
+    "more axes than dimensions": (
+        parsed("float[2] x, int64[7] a", "ReduceSum (x, a)", 18),
+        "LC0501",
+    ),
+    "numbers of a run without end": (
+        parsed("float[2] x, int64[1099511627776] a", "Unsqueeze (x, a)", 18),
+        "LC0303",
+    ),
+    "window larger than its axis": (
+        unary("AveragePool", "float[1, 1, 6, 6]", kernel_shape=[8, 3], strides=[2, 2]),
+        "LC0501",
+    ),
+    "stride out of range": (
+        unary("MaxPool", "float[1, 1, N, 6]", kernel_shape=[2, 2], dilations=[2**62, 1]),
+        "LC0501",
+    ),
+    "sizes without a rank of 1": (
+        parsed("float[1, 1, 4, 4] x, int64 a", 'Resize (x, "", "", a)', 19),
+        "LC0501",
+    ),
+    "ranks that an old version does not know": (
+        parsed("float[1] x, float[1, 1] a", "Sum (x, a)", 6),
+        "LC0303",
+    ),
     "input twice": (model([helper.make_node("Neg", ["x"], ["y"])], inputs=("x", "x")), "LC0208"),
 }
 
@@ -133,6 +180,30 @@ def test_bad_model(name, tmp_path):
     assert errors[0].message
     if code:
         assert caught.value.code == code
+
+
+def test_long_names_are_cut():
+    """An error can be read, whatever the model's names are."""
+    name = "ü" * 10_000
+    with pytest.raises(loopc.CompileError) as caught:
+        loopc.InferenceSession(changed(op_type=name))
+    message = caught.value.diagnostics[0].message
+    assert " [...] " in message
+    assert len(message) < 2000
+    assert message.startswith("operator 'ü") and message.endswith("does not exist in opset 21")
+
+
+@pytest.mark.parametrize(
+    "domain, said",
+    [("com.microsoft", "use the model from before"), ("mine", "a function of the model")],
+)
+def test_unknown_domains_say_what_to_do(domain, said):
+    made = model([helper.make_node("BiasGelu", ["x"], ["y"], domain=domain)])
+    read = onnx.load_model_from_string(made)
+    read.opset_import.add(domain=domain, version=1)
+    with pytest.raises(loopc.CompileError, match=said) as caught:
+        loopc.InferenceSession(read)
+    assert caught.value.code == "LC0301"
 
 
 def test_folder_as_model(tmp_path):

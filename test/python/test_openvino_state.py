@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import pathlib
 import re
+import signal
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -323,6 +325,52 @@ def test_threads(tmp_path: pathlib.Path) -> None:
     for thread in threads:
         thread.join()
     assert_close([session.get_state()["total"]], [f32([400, 800])])
+
+
+def endless() -> openvino.Model:
+    """A loop of n trips adds to a state, and to x."""
+    x, a, inner = param([2], "x"), param([2]), param([2])
+    total = variable("total", [2])
+    read = op.read_value(const(f32([0, 0])), total)
+    n = param([], "n", np.int64)
+    [out] = loop(
+        n, True, results=[op.add(a, inner)], carried=[(a, read, 0)], fixed=[(inner, x)], outs=[0]
+    )
+    y = op.add(out, const(f32([0, 0])))  # Assign wants a node.
+    return stateful([y], [x, n], [op.assign(y, total)])
+
+
+@pytest.mark.parametrize("by", ["terminate", "timeout", "interrupt"])
+def test_who_waits_can_be_ended(by: str, tmp_path: pathlib.Path) -> None:
+    """A run that waits for another one's states ends by its own token, timeout or Ctrl-C."""
+    session = loopc.InferenceSession(save(endless(), tmp_path))
+    endlessly = {**X, "n": i64(2**62)}
+    holding, options = loopc.RunOptions(), loopc.RunOptions()
+
+    def hold() -> None:
+        with pytest.raises(loopc.RunCancelledError):
+            session.run(None, endlessly, holding)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    time.sleep(0.2)  # Until it runs; were it late, what follows would end the same way.
+    try:
+        if by == "timeout":
+            with pytest.raises(loopc.RunTimeoutError, match="longer than its timeout"):
+                session.run(None, endlessly, loopc.RunOptions(timeout=0.1))
+        elif by == "terminate":
+            threading.Timer(0.1, lambda: setattr(options, "terminate", True)).start()
+            with pytest.raises(loopc.RunCancelledError):
+                session.run(None, endlessly, options)
+        else:
+            threading.Timer(0.1, lambda: signal.raise_signal(signal.SIGINT)).start()
+            with pytest.raises(KeyboardInterrupt):
+                session.run(None, endlessly)
+    finally:
+        holding.terminate = True
+        holder.join()
+    # Nothing was lost: the state is what it was.
+    assert_close(session.run(None, {**X, "n": i64(1)}), [f32([1, 2])])
 
 
 def test_shape_that_differs(tmp_path: pathlib.Path) -> None:

@@ -9,6 +9,7 @@
 #include "RunTool.h"
 
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/OptionParser.h"
 
 #include "llvm/Support/CommandLine.h"
 
@@ -332,11 +333,10 @@ bool loopc::run::parseCommandLine(int argc, const char *const *argv,
   cl::HideUnrelatedOptions({&kValues, &kRunning, &kCompiling});
   cl::SetVersionPrinter(
       [](raw_ostream &os) { os << "loopc-run " << loopc_version() << "\n"; });
-  if (!cl::ParseCommandLineOptions(
+  if (std::optional<std::string> problem = loopc::parseOptions(
           argc, argv,
           "runs a model: compiles an ONNX model into memory, or loads a shared "
-          "library of loopc\n",
-          &errs()))
-    return false;
+          "library of loopc\n"))
+    return refuse(*problem);
   return readOptions(flags, options);
 }

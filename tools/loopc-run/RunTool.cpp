@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/BinaryFormat/Magic.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
@@ -67,7 +68,9 @@ static loopc_session *openModel(const Options &options, ExitCode &code) {
   loopc_session *session = nullptr;
   loopc_diagnostics *diagnostics = nullptr;
   file_magic magic;
-  bool isShared = !identify_magic(options.model, magic) &&
+  // What is no regular file can be read once.
+  bool isShared = sys::fs::is_regular_file(options.model) &&
+                  !identify_magic(options.model, magic) &&
                   magic == file_magic::elf_shared_object;
   if (options.device && !isShared && !chooseChip(options, code))
     return nullptr;
@@ -112,6 +115,8 @@ public:
     settings.memory_limit = options.memoryLimit;
     settings.statistics = &statistics;
     settings.device = options.device.value_or(0);
+    if (options.statistics && options.device)
+      settings.device_seconds = &deviceSeconds;
   }
 
   /// Runs once and copies the outputs.
@@ -121,6 +126,8 @@ public:
   ExitCode bench();
 
   const loopc_run_statistics &getStatistics() const { return statistics; }
+  /// Of the run that ended last, by the GPU's clock.
+  double getDeviceSeconds() const { return deviceSeconds; }
 
 private:
   ExitCode runOnce(std::vector<loopc_value> &values);
@@ -131,6 +138,7 @@ private:
   ValueViews views;
   loopc_run_options settings = {};
   loopc_run_statistics statistics = {};
+  double deviceSeconds = 0;
 };
 
 } // namespace
@@ -284,6 +292,9 @@ static ExitCode runModel(loopc_session *session, const Options &options) {
   }
   if (options.statistics)
     printStatistics(runner.getStatistics());
+  if (options.statistics && options.device)
+    outs() << "device: " << format("%.3f", runner.getDeviceSeconds() * 1e3)
+           << " ms\n";
   if (!options.outputPath.empty())
     if (Error error = writeValues(options.outputPath, model.outputs, outputs)) {
       printError(toString(std::move(error)));

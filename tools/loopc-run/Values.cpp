@@ -8,6 +8,8 @@
 
 #include "RunTool.h"
 
+#include "loopc/Support/OutputFile.h"
+#include "loopc/Support/ReadFile.h"
 #include "loopc/ValueIO/Files.h"
 #include "loopc/ValueIO/Make.h"
 
@@ -25,8 +27,12 @@ using namespace loopc::run;
 //===----------------------------------------------------------------------===//
 
 static Expected<std::unique_ptr<MemoryBuffer>> readFile(StringRef path) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
+  auto buffer = loopc::readFile(path, [&](StringRef head) {
+    StringRef extension = sys::path::extension(path);
+    return extension == ".npy"   ? head.starts_with("\x93NUMPY")
+           : extension == ".npz" ? head.starts_with("PK")
+                                 : loopc::mayBeProtobuf(head);
+  });
   if (!buffer)
     return makeError("cannot read '" + path +
                      "': " + buffer.getError().message());
@@ -111,18 +117,19 @@ loopc::run::readValues(StringRef path, const loopc_port *ports, size_t count,
   return values;
 }
 
-/// Writes `bytes` to `path`.
+/// Writes `bytes` to `path`: all of them, or what was there stays.
 static Error writeFile(StringRef path, StringRef bytes) {
-  std::error_code code;
-  raw_fd_ostream os(path, code);
-  if (!code) {
-    os << bytes;
-    os.close();
-    code = os.error();
-    os.clear_error();
-  }
-  return code ? makeError("cannot write '" + path + "': " + code.message())
-              : Error::success();
+  auto fail = [&](Error error) {
+    return makeError("cannot write '" + path +
+                     "': " + toString(std::move(error)));
+  };
+  auto file = loopc::OutputFile::create(path, /*removeOnSignal=*/true);
+  if (!file)
+    return fail(file.takeError());
+  file->getStream() << bytes;
+  if (Error error = file->keep())
+    return fail(std::move(error));
+  return Error::success();
 }
 
 static Error writeArchive(StringRef path, const loopc_port *ports,

@@ -10,8 +10,12 @@
 
 #include "llvm/Support/PrettyStackTrace.h"
 
+#include <csignal>
+
 int main(int argc, char **argv) {
   llvm::setBugReportMsg("This is a fault of loopc-run. Please report it, with "
                         "the model, and the text below.\n");
+  // A file that becomes too large is an error of writing it.
+  std::signal(SIGXFSZ, SIG_IGN);
   return loopc::run::runTool(argc, argv);
 }

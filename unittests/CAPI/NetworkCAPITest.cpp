@@ -109,6 +109,44 @@ TEST_F(NetworkCAPI, Refused) {
   EXPECT_STREQ(loopc_network_layer_name(network, 3), "");
 }
 
+/// Arrays and results that are null, and sizes that overflow, are refused.
+TEST_F(NetworkCAPI, NullArrays) {
+  int32_t layer = loopc_network_add_layer(network, "Node", nullptr, 0, -1, 1);
+  ASSERT_GE(layer, 0);
+  constexpr int kWrong = LOOPC_COMPILE_ERROR_ARGUMENT;
+  EXPECT_EQ(loopc_network_set_ints(network, layer, "a", nullptr, 1), kWrong);
+  EXPECT_EQ(loopc_network_set_floats(network, layer, "a", nullptr, 1), kWrong);
+  EXPECT_EQ(loopc_network_set_strings(network, layer, "a", nullptr, 1), kWrong);
+  EXPECT_THAT(loopc_network_error(network), HasSubstr("must not be null"));
+  EXPECT_EQ(loopc_network_set_ints(network, layer, "a", nullptr, 0),
+            LOOPC_COMPILE_OK);
+  EXPECT_EQ(loopc_network_add_layer(network, "Unary", nullptr, 1, -1, -1), -1);
+  int64_t two[] = {2};
+  EXPECT_EQ(loopc_network_add_string_constant(network, two, 1, nullptr, 2), -1);
+  const char *holes[] = {"x", nullptr};
+  EXPECT_EQ(loopc_network_add_string_constant(network, two, 1, holes, 2), -1);
+  int32_t x = loopc_network_add_input(network, "x", LOOPC_TYPE_FLOAT, two, 1);
+  ASSERT_GE(x, 0);
+  int32_t type, rank;
+  int64_t extents[8];
+  EXPECT_EQ(loopc_network_tensor_type(network, x, nullptr, extents, &rank),
+            kWrong);
+  EXPECT_EQ(loopc_network_tensor_type(network, x, &type, nullptr, &rank),
+            kWrong);
+  EXPECT_EQ(loopc_network_tensor_type(network, x, &type, extents, nullptr),
+            kWrong);
+  int64_t three[] = {1, 2, 3};
+  EXPECT_EQ(loopc_network_set_ints(network, layer, "a", three, 3),
+            LOOPC_COMPILE_OK);
+  EXPECT_EQ(loopc_network_get_ints(network, layer, "a", nullptr, 3), 3u);
+  // 2^61 elements of 8 bits: 2^64 bits, which are no 0 bytes.
+  int64_t huge[] = {int64_t(1) << 61};
+  EXPECT_EQ(
+      loopc_network_add_constant(network, LOOPC_TYPE_INT8, huge, 1, nullptr, 0),
+      -1);
+  EXPECT_THAT(loopc_network_error(network), HasSubstr("too large"));
+}
+
 /// A network that is not well formed has diagnostics.
 TEST_F(NetworkCAPI, Diagnostics) {
   loopc_session *session = nullptr;

@@ -95,6 +95,14 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
   return NodeKind::Unsupported;
 }
 
+/// What can be done about operators of a domain that nobody knows.
+static StringRef getRemedy(StringRef domain) {
+  if (domain == "com.microsoft" || domain.starts_with("com.microsoft."))
+    return "onnxruntime's optimizer and converters write its operators: use "
+           "the model from before, or give the model functions of these names";
+  return "a function of the model with this name would define it";
+}
+
 /// Why the node cannot be imported, without its place: equal faults have equal
 /// texts.
 static std::pair<Diag, std::string> explain(const NodeContext &nc) {
@@ -122,7 +130,8 @@ static std::pair<Diag, std::string> explain(const NodeContext &nc) {
   else if (known.count(nc.domain.str()))
     os << "does not exist in opset " << nc.opset;
   else
-    os << "is not supported: domain '" << nc.domain << "' is unknown";
+    os << "is not supported: domain '" << nc.domain << "' is unknown; "
+       << getRemedy(nc.domain);
   return {Diag::UnsupportedOperator, text};
 }
 

@@ -12,6 +12,7 @@
 #include "ImporterImpl.h"
 #include "google/protobuf/stubs/logging.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
+#include "loopc/Support/ReadFile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -293,8 +294,9 @@ static bool parseInPlace(StringRef bytes, LoadedModel &model) {
 FailureOr<ModelRef> importer::loadFile(StringRef path, MLIRContext &context,
                                        const ImportOptions &options) {
   Location loc = fileLocation(path, context);
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
+  auto buffer = loopc::readFile(path, [](StringRef head) {
+    return mayBeProtobuf(head) || looksTextual(head);
+  });
   if (!buffer)
     return loopc::emitError(loc, Diag::CannotRead)
            << "cannot read the file: " << buffer.getError().message();

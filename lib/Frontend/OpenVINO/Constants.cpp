@@ -10,6 +10,7 @@
 
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
+#include "loopc/Support/ReadFile.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/bit.h"
@@ -33,8 +34,7 @@ LogicalResult Importer::openWeights(Location loc) {
     llvm::sys::path::append(path, llvm::sys::path::filename(file.path));
   }
   llvm::sys::path::replace_extension(path, ".bin");
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
+  auto buffer = loopc::readFile(path);
   if (!buffer)
     return loopc::emitError(loc, Diag::IRWeights)
            << "cannot read the weights '" << path

@@ -89,16 +89,18 @@ struct Importer::LoopParts {
 
 FailureOr<unsigned> Importer::findInner(const Graph &body, int64_t id,
                                         StringRef type, pugi::xml_node node) {
-  auto it = body.byId.find(id);
-  if (it == body.byId.end())
+  // Not byId, which keeps some numbers for itself.
+  auto it = llvm::find_if(body.layers,
+                          [&](const Layer &layer) { return layer.id == id; });
+  if (it == body.layers.end())
     return loopc::emitError(file.locOf(node), Diag::IRPortMap)
            << "the body has no layer " << id;
-  const Layer &layer = body.layers[it->second];
+  const Layer &layer = *it;
   if (layer.type != type)
     return loopc::emitError(file.locOf(node), Diag::IRPortMap)
            << "layer " << id << " of the body is " << layer.type << " '"
            << layer.name << "', expected a " << type;
-  return it->second;
+  return static_cast<unsigned>(it - body.layers.begin());
 }
 
 LogicalResult Importer::checkParameter(const Layer &parameter, Type type) {

@@ -183,6 +183,13 @@ LogicalResult File::readLayer(pugi::xml_node node, Layer &layer,
 // Graphs
 //===----------------------------------------------------------------------===//
 
+/// Whether a layer can have that number: the map of layers keeps two of them
+/// for itself.
+static bool isKey(int64_t id) {
+  using Info = llvm::DenseMapInfo<int64_t>;
+  return id != Info::getEmptyKey() && id != Info::getTombstoneKey();
+}
+
 LogicalResult File::readEdges(pugi::xml_node list, Graph &graph) {
   constexpr unsigned kNone = ~0u;
   for (Layer &layer : graph.layers)
@@ -197,7 +204,7 @@ LogicalResult File::readEdges(pugi::xml_node list, Graph &graph) {
       return failure();
     auto find = [&](int64_t layer, int64_t port,
                     bool isOutput) -> FailureOr<Source> {
-      auto it = graph.byId.find(layer);
+      auto it = isKey(layer) ? graph.byId.find(layer) : graph.byId.end();
       if (it == graph.byId.end())
         return error(edge, Diag::IREdge)
                << "the edge leads " << (isOutput ? "from" : "to") << " layer "
@@ -282,6 +289,9 @@ LogicalResult File::readGraph(pugi::xml_node net, Graph &graph,
     Layer layer;
     if (failed(readLayer(node, layer, depth)))
       return failure();
+    if (!isKey(layer.id))
+      return error(node, Diag::IRNotAModel)
+             << "a layer cannot have the number " << layer.id;
     if (!graph.byId.try_emplace(layer.id, graph.layers.size()).second)
       return error(node, Diag::IRNotAModel)
              << "there are two layers " << layer.id;

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OutputFile.h"
+#include "loopc/Support/OutputFile.h"
+
 #include "llvm/Support/Signals.h"
 
 using namespace loopc;
@@ -23,8 +24,12 @@ OutputFile &OutputFile::operator=(OutputFile &&other) {
 
 OutputFile::~OutputFile() {
   if (auto *file = static_cast<llvm::raw_fd_ostream *>(
-          temporary.empty() ? nullptr : stream.get()))
-    file->clear_error(); // its destructor would end the program
+          temporary.empty() ? nullptr : stream.get())) {
+    // Its destructor would end the program after an error, that of writing
+    // what is buffered included.
+    file->flush();
+    file->clear_error();
+  }
   stream.reset();
   if (temporary.empty())
     return;

@@ -1,12 +1,15 @@
-//===- OutputFile.h - Files that are written whole or not at all *- C++ -*-===//
+//===----------------------------------------------------------------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef LOOPC_LIB_DRIVER_OUTPUTFILE_H
-#define LOOPC_LIB_DRIVER_OUTPUTFILE_H
+
+// Files that are written whole or not at all.
+
+#ifndef LOOPC_SUPPORT_OUTPUTFILE_H
+#define LOOPC_SUPPORT_OUTPUTFILE_H
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
@@ -55,4 +58,4 @@ private:
 
 } // namespace loopc
 
-#endif // LOOPC_LIB_DRIVER_OUTPUTFILE_H
+#endif // LOOPC_SUPPORT_OUTPUTFILE_H

@@ -1,0 +1,138 @@
+# ===- text_mutants.py - MLIR and XML with something wrong -===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Changes texts by their tokens, lines and bytes, and XML by its elements."""
+
+from __future__ import annotations
+
+import random
+import re
+import xml.etree.ElementTree as ET
+
+from onnx_mutants import FLOATS, INTEGERS, STRINGS, bytes_mutant
+
+#: Words of MLIR: names, types with angle brackets, numbers, strings, punctuation.
+_TOKEN = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|[%@#!^][\w.$-]*|(?:tensor|memref|vector|array)<[^<>]*(?:<[^<>]*>)?[^<>]*>'
+    r"|-?\d+\.\d+(?:e[+-]?\d+)?|-?\d+|[A-Za-z_][\w.]*|->|\S"
+)
+_TYPES = (
+    *("tensor<f32>", "tensor<?xf32>", "tensor<*xf32>", "tensor<2x3xf32>", "tensor<0xf32>", "i64"),
+    *("tensor<4611686018427387904x4xf32>", "tensor<9223372036854775807xi64>", "i1", "index", "f32"),
+    *("tensor<?xi64>", "tensor<i64>", "tensor<i1>", "memref<?xf32>", "memref<f32>", "none"),
+    *("tensor<?x?xf64>", "!onnx.string", "!onnx.seq<tensor<f32>>", "tensor<1x1x1x1x1x1x1x1x1xi8>"),
+    *("complex<f32>", "vector<4xf32>", "tensor<3xcomplex<f64>>", "memref<*xf32>", "!loop.none"),
+)
+
+
+def text_mutant(text: str, seed: int) -> bytes:
+    """A text of MLIR with one to three changes."""
+    dice = random.Random(seed)
+    for _ in range(dice.choice((1, 1, 1, 2, 3))):
+        text = dice.choices((_token, _line, _swap), (6, 2, 2))[0](text, dice)
+    data = text.encode()
+    return bytes_mutant(data, dice) if dice.random() < 0.05 else data
+
+
+def _token(text: str, dice: random.Random) -> str:
+    tokens = list(_TOKEN.finditer(text))
+    if not tokens:
+        return text
+    chosen = dice.choice(tokens)
+    word = chosen[0]
+    if re.fullmatch(r"-?\d+", word):
+        new = str(dice.choice(INTEGERS))
+    elif re.fullmatch(r"-?\d+\.\d+.*", word):
+        new = str(dice.choice(FLOATS))
+    elif word.startswith('"') and dice.random() < 0.5:
+        new = '"' + dice.choice(STRINGS).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    elif "<" in word or word in ("i64", "i1", "f32", "index", "i32", "f64"):
+        new = dice.choice(_TYPES)
+    elif dice.random() < 0.3:
+        new = ""
+    else:
+        # Another of its kind: a value for a value, an operation for an operation.
+        alike = [
+            t[0] for t in tokens if t[0][0] == word[0] or t[0][0].isalpha() == word[0].isalpha()
+        ]
+        new = dice.choice(alike)
+    return text[: chosen.start()] + new + text[chosen.end() :]
+
+
+def _line(text: str, dice: random.Random) -> str:
+    lines = text.split("\n")
+    place = dice.randrange(len(lines))
+    match dice.randrange(3):
+        case 0:
+            del lines[place]
+        case 1:
+            lines.insert(place, lines[place])
+        case _:
+            other = dice.randrange(len(lines))
+            lines[place], lines[other] = lines[other], lines[place]
+    return "\n".join(lines)
+
+
+def _swap(text: str, dice: random.Random) -> str:
+    """All of one type, or of one value, become another."""
+    tokens = [t[0] for t in _TOKEN.finditer(text) if "<" in t[0] or t[0][0] == "%"]
+    if not tokens:
+        return text
+    old = dice.choice(tokens)
+    new = dice.choice(_TYPES) if "<" in old and dice.random() < 0.5 else dice.choice(tokens)
+    return text.replace(old, new)
+
+
+def xml_mutant(text: str, seed: int) -> bytes:
+    """OpenVINO IR with one to three changes of its elements, or of bytes."""
+    dice = random.Random(seed)
+    if dice.random() < 0.1:
+        return bytes_mutant(text.encode(), dice)
+    root = ET.fromstring(text)
+    for _ in range(dice.choice((1, 1, 1, 2, 3))):
+        _element(root, dice)
+    data: bytes = ET.tostring(root)
+    return data
+
+
+def _element(root: ET.Element, dice: random.Random) -> None:
+    parents = {child: parent for parent in root.iter() for child in parent}
+    element = dice.choice(list(root.iter()))
+    choice = dice.randrange(10)
+    if choice == 0 and element in parents:
+        parents[element].remove(element)
+    elif choice == 1 and element in parents:
+        parents[element].append(element)
+    elif choice == 2 and len(element) > 1:
+        children = list(element)
+        dice.shuffle(children)
+        element[:] = children
+    elif choice == 3 and element.text and element.text.strip():
+        element.text = dice.choice((str(dice.choice(INTEGERS)), dice.choice(_PRINTABLE), "-1", ""))
+    elif element.attrib:
+        name = dice.choice(list(element.attrib))
+        match dice.randrange(5):
+            case 0:
+                del element.attrib[name]
+            case 1:
+                element.attrib[name] = str(dice.choice(INTEGERS))
+            case 2:
+                element.attrib[name] = dice.choice(_PRINTABLE)
+            case 3:
+                # What the same attribute is elsewhere: an edge, a type, an operation.
+                elsewhere = [e.attrib[name] for e in root.iter() if name in e.attrib]
+                element.attrib[name] = dice.choice(elsewhere)
+            case _:
+                element.attrib[name] = ",".join(
+                    str(dice.choice(INTEGERS)) for _ in range(dice.choice((1, 2, 4)))
+                )
+
+
+#: XML holds no zeros.
+_PRINTABLE = tuple(
+    text for text in (*STRINGS, "f16", "boolean", "string", "?", "nan") if "\0" not in text
+)
