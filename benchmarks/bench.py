@@ -198,7 +198,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--engines", default=",".join(ENGINES), metavar="NAMES",
         help="with commas (default: all that are installed)")  # fmt: skip
     add("--gpu", action="store_true",
-        help="beside loopc on the CPU: loopc, onnxruntime and JAX on the first GPU")  # fmt: skip
+        help="beside loopc on the CPU: loopc, onnxruntime, JAX, torch on a GPU")  # fmt: skip
     add("--threads", metavar="N,...", help="numbers of threads (default 1,2; quick: 1)")
     add("--seconds", type=float, default=1.0, metavar="S",
         help="for each engine, benchmark and number of threads (default 1)")  # fmt: skip

@@ -60,8 +60,8 @@ def lstm_operator(batch: int, steps: int = 128, hidden: int = 256) -> Benchmark:
         return [value.astype(np.float32) for value in results]
 
     name = f"LSTM operator T={steps} B={batch}"
-    # Of `loopc --remarks`.
-    why = "" if batch > 1 else "the recurrent product of one row runs on one thread"
+    # As perf has it.
+    why = "" if batch > 1 else "gates and states go from core to core in each step"
     return Benchmark(name, steps, model, feeds, expect, 1e-3, 1e-4, beyond=why)
 
 

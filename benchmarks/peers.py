@@ -83,6 +83,22 @@ def open_jax_cuda(key: str, benchmark: Benchmark, threads: int) -> Run:
     return open_jax(key, benchmark, threads)
 
 
+def open_torch_cuda(way: str) -> Callable[[str, Benchmark, int], Run]:
+    """What a user of torch would write for the model (torch_models.py), on its first GPU."""
+
+    def open_way(key: str, benchmark: Benchmark, threads: int) -> Run:
+        import torch_models
+
+        if not torch_models.torch.cuda.is_available():
+            raise Unable("this torch has no GPU")
+        run = torch_models.find(key, way)
+        if run is None:
+            raise Unable("there is no counterpart, or it cannot be run that way")
+        return run
+
+    return open_way
+
+
 def open_onnxruntime(key: str, benchmark: Benchmark, threads: int) -> Run:
     """The same model."""
     import onnxruntime
@@ -256,6 +272,9 @@ GPU_ENGINES: dict[str, Callable[[str, Benchmark, int], Run]] = {
     "loopc-cuda": open_loopc_cuda,
     "onnxruntime-cuda": open_onnxruntime_cuda,
     "jax-cuda": open_jax_cuda,
+    "torch-cuda": open_torch_cuda("eager"),
+    "torch-compile-cuda": open_torch_cuda("compile"),
+    "torch-graph-cuda": open_torch_cuda("graph"),
 }
 
 ALL_ENGINES = ENGINES | GPU_ENGINES
@@ -264,6 +283,9 @@ TITLES = {
     "loopc-cuda": "loopc, GPU",
     "onnxruntime-cuda": "onnxruntime, GPU",
     "jax-cuda": "JAX, GPU",
+    "torch-cuda": "torch, GPU",
+    "torch-compile-cuda": "torch.compile, GPU",
+    "torch-graph-cuda": "torch, CUDA graph",
     "loopc": "loopc",
     "onnxruntime": "onnxruntime",
     "openvino": "OpenVINO",
@@ -277,7 +299,7 @@ def version_of(engine: str) -> str | None:
     if engine == "limit":
         return "limits/*.cpp"
     if engine in GPU_ENGINES:
-        return version_of(engine.removesuffix("-cuda"))
+        return version_of(engine.removesuffix("-cuda").partition("-")[0])
     if engine == "loopc":
         try:
             import loopc

@@ -46,9 +46,13 @@ static void addToLinalg(OpPassManager &manager,
   functions.addPass(createONNXSwitchOnRank());
   ConvertONNXToLinalgOptions convert;
   convert.channelsLast = options.optLevel > 0 && options.chip.empty();
+  // Tensor cores multiply 8 bits; a difference has 9.
+  convert.splitZeroPoints = !options.chip.empty();
   functions.addPass(createConvertONNXToLinalg(convert));
   functions.addPass(createLoopLowerScan());
   functions.addPass(createLoopLowerUnranked());
+  if (!options.chip.empty())
+    functions.addPass(createLoopExpandFourier());
   functions.addPass(createConvertElementwiseToLinalgPass());
   functions.addPass(createLoopScalarize());
   addCleanup(functions);
@@ -92,6 +96,7 @@ static void addToLinalg(OpPassManager &manager,
     LoopPackContractionsOptions pack;
     pack.vectorBits = options.vectors.bits;
     pack.registers = options.vectors.registers;
+    pack.maskBits = options.vectors.maskBits;
     manager.addPass(createLoopPackContractions(pack));
     LoopKeepInRegistersOptions keep;
     keep.vectorBits = options.vectors.bits;
@@ -105,7 +110,8 @@ static void addToLinalg(OpPassManager &manager,
   }
 }
 
-static void addToMemRef(OpPassManager &manager) {
+static void addToMemRef(OpPassManager &manager,
+                        const PipelineOptions &options) {
   manager.addPass(createMarkInputsReadOnly());
   manager.addNestedPass<func::FuncOp>(createLoopPrivatizeEmpty());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
@@ -122,7 +128,9 @@ static void addToMemRef(OpPassManager &manager) {
   addCleanup(functions);
   functions.addPass(createLoopPlaceDeallocations());
   addCleanup(functions);
-  functions.addPass(createLoopAssignStorage());
+  LoopAssignStorageOptions storage;
+  storage.straight = options.optLevel > 0 && options.chip.empty();
+  functions.addPass(createLoopAssignStorage(storage));
   addCleanup(functions);
 }
 
@@ -151,6 +159,8 @@ static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
   functions.addPass(createConvertLinalgToLoopsPass());
   functions.addPass(createConvertLoopToSCF());
   addCleanup(functions);
+  if (options.optLevel > 0 && options.chip.empty())
+    functions.addPass(createLoopFuseOutermost());
 }
 
 /// Nests and loops as kernels.
@@ -240,7 +250,7 @@ void loopc::buildPipeline(OpPassManager &manager,
   addToLinalg(manager, options);
   if (until == Stage::Linalg)
     return;
-  addToMemRef(manager);
+  addToMemRef(manager, options);
   if (until == Stage::MemRef)
     return;
   addToSCF(manager, options);

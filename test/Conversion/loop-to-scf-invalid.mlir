@@ -17,3 +17,15 @@ func.func @collected(%n: i64, %x: f32) -> memref<?xf32> {
   }
   return %r : memref<?xf32>
 }
+
+// -----
+
+// A trip count is a tensor until loop-scalarize.
+func.func @trips(%m: tensor<i64>, %s: !onnx.seq<tensor<f32>>) -> !onnx.seq<tensor<f32>> {
+  // expected-error @+1 {{tensors must be bufferized before convert-loop-to-scf}}
+  %r = loop.loop (%i : tensor<i64>, %c : tensor<i1>) trips(%m : tensor<i64>)
+      carried(%a = %s : !onnx.seq<tensor<f32>>) since 21 {
+    loop.yield while(%c : tensor<i1>) carried(%a : !onnx.seq<tensor<f32>>)
+  }
+  return %r : !onnx.seq<tensor<f32>>
+}

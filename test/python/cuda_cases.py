@@ -367,6 +367,22 @@ def threads() -> None:
     assert not problems
 
 
+def times() -> None:
+    """Of runs that are timed, and of no others; results are as ever."""
+    session = loopc.InferenceSession(doubler(), device="cuda:0", min_kernel_work=0)
+    timed = loopc.RunOptions(time_device=True)
+    (y,) = session.run(None, {"x": X}, timed)
+    np.testing.assert_array_equal(y, 2 * X)
+    assert session.last_run_statistics is not None
+    assert 0 < session.last_run_statistics.device_seconds < 100
+    session.run(None, {"x": X})
+    assert session.last_run_statistics.device_seconds == 0
+    host = loopc.InferenceSession(doubler())
+    host.run(None, {"x": X}, timed)
+    assert host.last_run_statistics is not None
+    assert host.last_run_statistics.device_seconds == 0
+
+
 def states() -> None:
     # Imported here: the other cases need no OpenVINO.
     import openvino.opset16 as op

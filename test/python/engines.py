@@ -193,6 +193,10 @@ def _assert_value(got: Any, want: Any, name: str, rtol: float, atol: float) -> N
         return
     assert not isinstance(got, list) and got is not None, f"'{name}': expected a tensor"
     got, want = np.asarray(got), np.asarray(want)
+    if got.dtype.kind in "OUS" and want.dtype.kind in "OUS":  # NumPy has several types for text.
+        assert got.shape == want.shape, f"'{name}': shape {got.shape}, expected {want.shape}"
+        assert got.tolist() == want.tolist(), f"'{name}'"
+        return
     assert got.dtype == want.dtype, f"'{name}': {got.dtype}, expected {want.dtype}"
     assert got.shape == want.shape, f"'{name}': shape {got.shape}, expected {want.shape}"
     if got.dtype.kind in "iub":

@@ -11,9 +11,10 @@
 of every type that swaps places, grows, or is a sequence; trip counts of zero, of
 an input, of data, and none; conditions of data; branches of different shapes;
 values captured from several levels out; scans over any axis, in any direction and
-over nothing; and the forms that nodes had in older operator sets.
+over nothing; values of any rank; functions; and the forms that nodes had in older
+operator sets.
 
-random_operators.py makes the nodes that are not control flow.
+random_operators.py and random_movement.py make the nodes that are not control flow.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import helper
+from random_movement import MOVEMENT_STEPS, Movement
 from random_operators import (
     BOOL,
     F16,
@@ -37,7 +39,6 @@ from random_operators import (
     Array,
     Block,
     Dim,
-    Operators,
     Step,
     Value,
     put,
@@ -64,7 +65,7 @@ def random_model(seed: int) -> RandomModel:
     return _Generator(seed).model()
 
 
-class _Generator(Operators):
+class _Generator(Movement):
     """Makes one model."""
 
     def __init__(self, seed: int) -> None:
@@ -78,18 +79,20 @@ class _Generator(Operators):
         self.data = np.random.default_rng(self.random.randrange(1 << 30))
         self.inputs: list[Value] = []
         self.feeds: dict[str, Array] = {}
+        self.functions: list[onnx.FunctionProto] = []
         self.depth = 0
 
     # -- Graphs -------------------------------------------------------------------
 
     def fill(self, block: Block, count: int) -> None:
         """Tries to make so many steps of any kind."""
-        steps: dict[Step, int] = dict(STEPS)
+        steps: dict[Step, int] = STEPS | MOVEMENT_STEPS
         if self.depth < 3:
-            steps[_Generator.branch] = 3
+            steps |= {_Generator.branch: 3, _Generator.ranks: 1}
         if self.depth < 2:
             steps |= {_Generator.loop: 2, _Generator.scan: 2, _Generator.growing: 1}
             steps |= {_Generator.sequence: 1} if self.has(13) else {}
+            steps |= {_Generator.call: 1} if self.has(16) else {}
         for step in self.random.choices(list(steps), list(steps.values()), k=count):
             made = step(self, block)
             if made is not None:
@@ -130,8 +133,7 @@ class _Generator(Operators):
             dataclasses.replace(self.value("r", v.elem, v.shape), sequence=v.sequence)
             for v in results
         ]
-        names = [value.name if value else "" for value in inputs]
-        block.nodes.append(helper.make_node(kind, names, [v.name for v in made], **attributes))
+        self.append(block, kind, inputs, made, **attributes)
         return made
 
     def identity(self, block: Block, value: Value) -> Value:
@@ -188,6 +190,80 @@ class _Generator(Operators):
         value = self.pick(block, lambda v: True)
         assert value is not None
         return value
+
+    def ranks(self, block: Block) -> list[Value] | None:
+        """What comes of an If whose branches differ in rank, and then of a Loop."""
+        one, other = (self.pick(block, lambda v: v.elem == F32) for _ in range(2))
+        if one is None or other is None or not self.has(13):
+            return None
+        made = []
+        for value in (one, other):
+            inner = block.inner()
+            result = [self.like(inner, "Neg", value)]
+            made.append(helper.make_graph(inner.nodes, self.fresh("g"), [], self.unranked(result)))
+        state = self.op(
+            block, "If", [self.flag(block)], F32, (), then_branch=made[0], else_branch=made[1]
+        )
+        factor = self.const(block, 0.8, F32)
+        if self.chance(0.6):
+            inner = block.inner()
+            number, given, carried = (
+                self.value("i", I64), self.value("p", BOOL), self.value("s", F32),
+            )  # fmt: skip
+            following = self.damped(inner, self.like(inner, "Mul", carried, factor))
+            if self.chance(0.4):
+                following = self.like(inner, "Add", following, carried)
+            if self.chance(0.3):
+                axis = self.const(inner, [0])
+                following = self.op(inner, "Unsqueeze", [following, axis], F32, ())
+            results = [self.identity(inner, given), following]
+            inputs = [self.info(v, 0) for v in (number, given)] + self.unranked([carried])
+            body = helper.make_graph(
+                inner.nodes, self.fresh("g"), inputs,
+                [self.info(results[0], 0), *self.unranked(results[1:])],
+            )  # fmt: skip
+            count = self.const(block, self.random.randrange(4))
+            [state] = self.node(block, "Loop", [count, None, state], [state], body=body)
+        scaled = self.like(block, "Mul", state, factor)
+        flat = self.op(block, "Reshape", [scaled, self.const(block, [-1])], F32, [self.fresh("d")])
+        return [flat, self.number(block, scaled), self.op(block, "Size", [state], I64, ())]
+
+    @staticmethod
+    def unranked(values: Sequence[Value]) -> list[onnx.ValueInfoProto]:
+        """What a graph says of values whose rank it does not know."""
+        return [helper.make_tensor_value_info(v.name, v.elem, None) for v in values]
+
+    def call(self, block: Block) -> list[Value] | None:
+        """A function of the model, which may have loops of its own, called once or twice."""
+        some = [self.any_value(block) for _ in range(self.random.randrange(1, 4))]
+        arguments = [self.value("a", v.elem, v.shape) for v in some]
+        inner = Block([], list(arguments))
+        self.depth += 1
+        self.fill(inner, self.random.randrange(2, 6))
+        self.depth -= 1
+        made = inner.values[len(arguments) :]
+        results = self.random.sample(made, min(len(made), self.random.randrange(1, 3)))
+        if not results:
+            return None
+        name, opsets = self.fresh("f"), [helper.make_opsetid("", self.opset)]
+        opsets.append(helper.make_opsetid("local", 1))
+        self.functions.append(
+            helper.make_function(
+                "local", name, [v.name for v in arguments], [v.name for v in results],
+                inner.nodes, opsets,
+            )
+        )  # fmt: skip
+        values = self.node(block, name, some, results, domain="local")
+        if self.chance(0.3):
+            # Extents that are not known are others in the second call.
+            again = [
+                dataclasses.replace(
+                    v, shape=tuple(d if isinstance(d, int) else self.fresh("d") for d in v.shape)
+                )
+                for v in results
+            ]
+            values += self.node(block, name, some, again, domain="local")
+        return values
 
     # -- Loops ----------------------------------------------------------------------
 
@@ -495,7 +571,13 @@ class _Generator(Operators):
             [self.info(value, 1.0) for value in outputs],
         )
         opsets = [helper.make_opsetid("", self.opset)]
-        proto = helper.make_model(graph, opset_imports=opsets, ir_version=OPSETS[self.opset])
+        opsets += [helper.make_opsetid("local", 1)] if self.functions else []
+        proto = helper.make_model(
+            graph,
+            opset_imports=opsets,
+            ir_version=OPSETS[self.opset],
+            functions=self.functions,
+        )
         return RandomModel(self.seed, proto, self.feeds, self.types)
 
     def given(self) -> list[Value]:

@@ -153,9 +153,21 @@ class Operators:
     ) -> Value:
         """A node of one result."""
         made = self.value("v", elem, shape)
-        names = [value.name if value else "" for value in inputs]
-        block.nodes.append(helper.make_node(kind, names, [made.name], **attributes))
+        self.append(block, kind, inputs, [made], **attributes)
         return made
+
+    def append(
+        self,
+        block: Block,
+        kind: str,
+        inputs: Sequence[Value | None],
+        results: Sequence[Value],
+        **attributes: Any,
+    ) -> None:
+        """A node that makes some results."""
+        names = [value.name if value else "" for value in inputs]
+        made = [value.name for value in results]
+        block.nodes.append(helper.make_node(kind, names, made, **attributes))
 
     def like(self, block: Block, kind: str, *inputs: Value) -> Value:
         """A node whose result has the type and the shape of its first input."""

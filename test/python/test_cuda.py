@@ -44,6 +44,7 @@ def _run(case: str, **environment: str) -> None:
         "shared_library",
         "states",
         "threads",
+        "times",
         "wrong_devices",
     ],
 )

@@ -215,3 +215,22 @@ def test_division_by_what_is_transposed(op: str, shape: tuple[int, int]) -> None
     y = random.integers(1, 9, shape[::-1]).astype(np.int32)
     (got,) = loopc.InferenceSession(model.SerializeToString()).run(None, {"x": x, "y": y})
     np.testing.assert_array_equal(got, x // y.T if op == "Div" else x % y.T)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_part_of_what_is_transposed(axis: int) -> None:
+    """A slice has the extents that it has in the model's order of axes."""
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 10, opset_import: ["" : 21]> model (float[A, A, A] x)
+        => (float[?, ?, ?] part, float[?, ?, ?] all)
+        <int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] axis = {{{axis}}}> {{
+            t = Transpose<perm = [1, 0, 2]>(x)
+            u = Transpose<perm = [1, 0, 2]>(t)
+            all = Neg(u)
+            part = Slice(t, one, two, axis)
+        }}"""
+    )
+    [x] = _inputs([(3, 3, 3)])
+    part, everything = loopc.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    np.testing.assert_array_equal(part, np.take(x.transpose(1, 0, 2), [1], axis))
+    np.testing.assert_array_equal(everything, -x)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from loop_models.registry import b8, f32, graph, i64, ramp
+from loop_models.registry import b8, f32, function, graph, i64, ramp
 from loopc import reference
 from onnx import numpy_helper
 from onnx.backend.test.loader import load_model_tests
@@ -558,3 +558,38 @@ def test_zero_trips_beside_a_sequence() -> None:
     ys, z = reference.run(model, {"x": x})
     assert np.shape(ys) == (0,)
     np.testing.assert_array_equal(z, x)
+
+
+# ===- What the library does otherwise -------------------------------------===#
+
+
+def test_scalars_are_tensors() -> None:
+    """onnx.reference: Min of three scalars is a number of NumPy's, which no loop carries."""
+    model = graph("""(int64[N] xs, int64 a) => (int64 s) {
+        s = Scan<num_scan_inputs = 1, body = g (int64 t, int64 x) => (int64 u) {
+            u = Min(t, x, a)
+        }>(a, xs)
+    }""")
+    same(reference.run(model, {"xs": i64([3, 2]), "a": i64(9)}), [i64(2)])
+
+
+def test_carried_strings_become_longer() -> None:
+    """NumPy has a type for each length of strings."""
+    model = graph("""(int64 M, string s) => (string t) {
+        t = Loop<body = g (int64 i, bool c, string u) => (bool c, string v) {
+            v = StringConcat(u, s)
+        }>(M, "", s)
+    }""")
+    [text] = reference.run(model, {"M": i64(2), "s": np.array("ab")})
+    assert text.item() == "ababab"
+
+
+def test_bodies_in_functions_yield_their_inputs() -> None:
+    """onnx.inliner: a body's output that is its input gets another name than that."""
+    model = graph(
+        "(int64 M, float x) => (float y, float z) { y = local.f(M, x)\n z = local.f(M, y) }",
+        functions=function("""f (n, v) => (w) {
+            w = Loop<body = g (int64 i, bool c, u) => (bool c, t) { t = Add(u, u) }>(n, "", v)
+        }"""),
+    )
+    same(reference.run(model, {"M": i64(2), "x": f32(1)}), [f32(4), f32(16)])

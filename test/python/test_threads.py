@@ -64,6 +64,21 @@ MODELS: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
         "main (float[N] a, float[N] b) => (float[N] y) { c = Mul(a, b) d = Tanh(c) y = Add(d, a) }",
         {"a": (500_003,), "b": (500_003,)},
     ),
+    "attention": (
+        "main (float[8,S,64] q, float[8,T,64] k, float[8,T,64] v) => (float[8,S,64] y) "
+        "{ t = Transpose<perm = [0, 2, 1]>(k) s = MatMul(q, t) p = Softmax(s) y = MatMul(p, v) }",
+        {"q": (8, 190, 64), "k": (8, 300, 64), "v": (8, 300, 64)},
+    ),
+    "heads": (
+        "main (float[8,200,64] q, float[8,64,300] k, float[8,300,64] v) => (float[8,200,64] y) "
+        "{ s = MatMul(q, k) p = Softmax(s) y = MatMul(p, v) }",
+        {"q": (8, 200, 64), "k": (8, 64, 300), "v": (8, 300, 64)},
+    ),
+    "recurrence": (
+        "main (float[T,B,I] x, float[1,G,I] w, float[1,G,H] r) => (float[T,1,B,256] y) "
+        "{ y = LSTM<hidden_size = 256>(x, w, r) }",
+        {"x": (40, 1, 200), "w": (1, 1024, 200), "r": (1, 1024, 256)},
+    ),
     "rows": (
         "main (float[N,M] x, float[M] w) => (float[N,M] y, float[N] m) "
         "{ s = Softmax(x) y = Mul(s, w) ax = Constant<value = int64[1] {1}>() "
@@ -96,6 +111,12 @@ def test_same_bits_on_all_threads(name: str) -> None:
     for threads in (2, 4):
         for one, other in zip(runs[1], runs[threads], strict=True):
             np.testing.assert_array_equal(one, other)
+    if name in ("attention", "heads"):
+        queries, keys, values = (value.astype(np.float64) for value in feeds.values())
+        scores = queries @ (keys if name == "heads" else keys.swapaxes(1, 2))
+        shares = np.exp(scores - scores.max(-1, keepdims=True))
+        want = shares / shares.sum(-1, keepdims=True) @ values
+        np.testing.assert_allclose(runs[2][0], want, rtol=1e-3, atol=1e-4)
     if name.endswith("matmul"):
         np.testing.assert_allclose(runs[2][0], feeds["a"] @ feeds["b"], rtol=1e-4, atol=1e-3)
 

@@ -30,7 +30,10 @@ def ConvertONNXToLinalg
   let options = [
     Option<"channelsLast", "channels-last", "bool", "false",
            "convolutions of enough channels have them last, between transposes "
-           "that loop-choose-layouts takes away">];
+           "that loop-choose-layouts takes away">,
+    Option<"splitZeroPoints", "split-zero-points", "bool", "false",
+           "integers of 8 bits are multiplied as they are, and what their zero "
+           "points make of the product is taken off it">];
   let dependentDialects = [
     "::loopc::loop::LoopDialect", "::mlir::arith::ArithDialect",
     "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",

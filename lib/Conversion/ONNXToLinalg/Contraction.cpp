@@ -12,6 +12,7 @@
 
 #include "Contraction.h"
 #include "ElementTypes.h"
+#include "ElementwiseUtils.h"
 #include "ShapeUtils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -333,6 +334,87 @@ Value loopc::subtractZeroPoint(NodeLowering &l, Factor value,
       });
 }
 
+bool loopc::isOneForAll(NodeLowering &l, Value zeroPoint) {
+  return !zeroPoint || llvm::all_of(l.dims(zeroPoint), [](OpFoldResult extent) {
+    return isConstantIntValue(extent, 1);
+  });
+}
+
+/// Sums over axis `axis` of `value`, as i32, with an extent of 1 there.
+static Value sumAlong(NodeLowering &l, Factor value, int64_t axis) {
+  Dims dims = l.dims(value.value);
+  Type i32 = l.b.getI32Type();
+  SpaceOperand operand{value.value, allAxes(dims.size())};
+  Value sums = reduceSpace(
+      l, operand, dims, axis, Combiner::Sum, i32,
+      /*isUnsigned=*/false, [&](ScalarBuilder &s, ArrayRef<Value> e) {
+        return NodeLowering::castScalar(s.b, s.loc, e[0], value.isUnsigned, i32,
+                                        false);
+      });
+  return restoreAxes(l, sums, axis);
+}
+
+/// The zero point of rows (`axis` is the last one) or columns (the last but
+/// one) is the same all along the sum.
+static bool isAlongSum(NodeLowering &l, Value zeroPoint, int64_t fromEnd) {
+  if (!zeroPoint)
+    return true;
+  Dims dims = l.dims(zeroPoint);
+  int64_t rank = dims.size();
+  return rank < fromEnd || isConstantIntValue(dims[rank - fromEnd], 1);
+}
+
+/// The product of `lhs` and `rhs` less their zero points, as i32; null after an
+/// error. Where 8 bits are multiplied as they are, a sum over k is
+///
+///     sum of (x - a) (w - b) = sum of x w - b sum of x - a sum of w + n a b
+static Value multiplyIntegers(NodeLowering &l, Factor lhs, Factor rhs,
+                              Factor left, Factor right) {
+  Type i32 = l.b.getI32Type();
+  bool splits = l.splitZeroPoints && (left.value || right.value) &&
+                l.dims(lhs.value).size() > 1 && l.dims(rhs.value).size() > 1 &&
+                getElementTypeOrSelf(lhs.value.getType()).isInteger(8) &&
+                getElementTypeOrSelf(rhs.value.getType()).isInteger(8) &&
+                isAlongSum(l, left.value, 1) && isAlongSum(l, right.value, 2);
+  if (!splits) {
+    if (left.value)
+      lhs = {subtractZeroPoint(l, lhs, left), false};
+    if (right.value)
+      rhs = {subtractZeroPoint(l, rhs, right), false};
+    return matMul(l, lhs, rhs, i32);
+  }
+  Value product = matMul(l, lhs, rhs, i32);
+  if (!product)
+    return {};
+  SmallVector<Value> operands{product};
+  int64_t columns = l.dims(rhs.value).size() - 2;
+  if (right.value)
+    llvm::append_values(operands, right.value,
+                        sumAlong(l, lhs, l.dims(lhs.value).size() - 1));
+  if (left.value)
+    llvm::append_values(operands, left.value, sumAlong(l, rhs, columns));
+  Value count = arith::IndexCastOp::create(
+      l.b, i32, l.asIndex(l.dim(rhs.value, columns)));
+  return l.elementwise(
+      operands, i32, [&](OpBuilder &b, Location loc, ValueRange e) {
+        ScalarBuilder s(b, loc);
+        auto widen = [&](Value value, const Factor &of) {
+          return NodeLowering::castScalar(b, loc, value, of.isUnsigned, i32,
+                                          false);
+        };
+        Value sum = e[0];
+        // Less (sum of x - n a) b, or sum of x times b.
+        Value rows = right.value ? e[2] : Value();
+        if (left.value) {
+          Value zero = widen(e[right.value ? 3 : 1], left);
+          sum = s.sub(sum, s.mul(zero, e[right.value ? 4 : 2]));
+          if (rows)
+            rows = s.sub(rows, s.mul(zero, count));
+        }
+        return rows ? s.sub(sum, s.mul(widen(e[1], right), rows)) : sum;
+      });
+}
+
 Value loopc::requantize(NodeLowering &l, Value value, Value x, Value w, Value y,
                         Factor zeroPoint) {
   Type type = getElementTypeOrSelf(zeroPoint.value.getType());
@@ -380,11 +462,7 @@ static LogicalResult lowerMatMulInteger(NodeLowering &l) {
   Factor bZero{l.numInputs() > 3 && l.has(3) ? l.in(3) : Value(),
                l.isUnsigned(1)};
   Factor lhs{l.in(0), l.isUnsigned(0)}, rhs{l.in(1), l.isUnsigned(1)};
-  if (aZero.value)
-    lhs = {subtractZeroPoint(l, lhs, aZero), false};
-  if (bZero.value)
-    rhs = {subtractZeroPoint(l, rhs, bZero), false};
-  Value result = matMul(l, lhs, rhs, l.b.getI32Type());
+  Value result = multiplyIntegers(l, lhs, rhs, aZero, bZero);
   if (!result)
     return failure();
   l.setResult(result);
@@ -429,9 +507,9 @@ static LogicalResult lowerQLinearMatMul(NodeLowering &l) {
       return lowerQLinearMatMulFloat(l);
   int64_t rank = l.rank(0);
   Factor lhs{l.in(0), l.isUnsigned(0)}, rhs{l.in(3), l.isUnsigned(3)};
-  Value x = subtractZeroPoint(l, lhs, {perRow(l, 2, rank), lhs.isUnsigned});
-  Value w = subtractZeroPoint(l, rhs, {l.in(5), rhs.isUnsigned});
-  Value sum = matMul(l, {x, false}, {w, false}, l.b.getI32Type());
+  Value sum =
+      multiplyIntegers(l, lhs, rhs, {perRow(l, 2, rank), lhs.isUnsigned},
+                       {l.in(5), rhs.isUnsigned});
   if (!sum)
     return failure();
   // Rows of A are rows of the result.

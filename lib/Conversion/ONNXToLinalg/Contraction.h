@@ -50,6 +50,9 @@ bool mayBroadcast(llvm::ArrayRef<mlir::OpFoldResult> extents);
 /// i32; a missing zero point is 0.
 mlir::Value subtractZeroPoint(NodeLowering &l, Factor value, Factor zeroPoint);
 
+/// True for a zero point that is one number for all; null is 0.
+bool isOneForAll(NodeLowering &l, mlir::Value zeroPoint);
+
 /// Rounds the i32 sums `value * x * w / y + zeroPoint` half to even into the
 /// type of the zero point, saturating. All of the scales and the zero point
 /// broadcast against `value`.

@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Conv, ConvTranspose and their integer forms for any number of spatial axes.
+// Conv and its integer forms for any number of spatial axes.
 
+#include "Convolution.h"
 #include "Contraction.h"
+#include "ElementwiseUtils.h"
 #include "ShapeUtils.h"
 #include "Window.h"
 
@@ -20,9 +22,7 @@ static AffineMap mapOf(NodeLowering &l, unsigned count,
   return AffineMap::get(count, 0, exprs, l.b.getContext());
 }
 
-/// Input `i`, a bias or other value for each of `channels` channels; fails
-/// after an error where it cannot be.
-static LogicalResult checkPerChannel(NodeLowering &l, unsigned i,
+LogicalResult loopc::checkPerChannel(NodeLowering &l, unsigned i,
                                      OpFoldResult channels, StringRef name) {
   if (l.rank(i) != 1)
     return l.refuse("'" + name + "' has rank " + Twine(l.rank(i)) +
@@ -44,6 +44,8 @@ struct Convolution {
   Factor x, w;
   int64_t group = 1;
   Window window;
+  /// What lies around the image, an element of it; null: 0.
+  Value border = {};
 
   /// Reads the node's attributes; `xInput` and `wInput` are its operands.
   LogicalResult read(unsigned xInput, unsigned wInput);
@@ -136,7 +138,8 @@ Value Convolution::compute(Value bias, Type type) {
   if (l.channelsLast && prefersChannelsLast())
     return channelsLast(bias, type);
   Type element = getElementTypeOrSelf(x.value.getType());
-  Value padded = padSpatial(l, x.value, window, l.constant(element, 0));
+  Value padded =
+      padSpatial(l, x.value, window, border ? border : l.constant(element, 0));
   padded = splitAxis(l, padded, 1, group);
   Dims dims = resultDims();
   OpFoldResult channels = dims[1];
@@ -280,9 +283,7 @@ Value Convolution::channelsLast(Value bias, Type type) {
   return l.transpose(sum, back);
 }
 
-/// `value` with its axes in another order, as an operation of its own that is
-/// not fused into what reads it.
-static Value reordered(NodeLowering &l, Value value, ArrayRef<int64_t> order) {
+Value loopc::reordered(NodeLowering &l, Value value, ArrayRef<int64_t> order) {
   Dims dims;
   for (int64_t axis : order)
     dims.push_back(l.dim(value, axis));
@@ -392,6 +393,11 @@ Value Convolution::depthwiseLast(Value padded, Value init) {
       {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
 }
 
+Value loopc::convolve(NodeLowering &l, Value x, Value w, int64_t group,
+                      const Window &window, Value bias, Type type) {
+  return Convolution{l, {x}, {w}, group, window}.compute(bias, type);
+}
+
 static LogicalResult lowerConv(NodeLowering &l) {
   Type element = l.elementType(0);
   Type compute = NodeLowering::computeType(element);
@@ -428,236 +434,149 @@ static Value perChannel(NodeLowering &l, unsigned i, int64_t axis,
   return l.reshape(value, shape);
 }
 
+/// Sums over `axes` of `value` less `zeroPoint`, as i32, with extents of 1
+/// there.
+static Value sumDifferences(NodeLowering &l, Factor value, Value zeroPoint,
+                            ArrayRef<int64_t> axes) {
+  Dims dims = l.dims(value.value);
+  Type i32 = l.b.getI32Type();
+  SmallVector<SpaceOperand> operands{{value.value, allAxes(dims.size())}};
+  if (zeroPoint)
+    operands.push_back({zeroPoint, {}});
+  Value sums = reduceSpace(
+      l, operands, dims, axes, Combiner::Sum, i32, /*isUnsigned=*/false,
+      [&](ScalarBuilder &s, ArrayRef<Value> e) {
+        auto widen = [&](Value x) {
+          return NodeLowering::castScalar(s.b, s.loc, x, value.isUnsigned, i32,
+                                          false);
+        };
+        return zeroPoint ? s.sub(widen(e[0]), widen(e[1])) : widen(e[0]);
+      });
+  return restoreAxes(l, sums, axes);
+}
+
+namespace {
+/// A convolution of integers less their zero points.
+struct IntegerConvolution {
+  NodeLowering &l;
+  Factor x, w;
+  /// One for each image, one for all or for each channel of the result.
+  Value xZero, wZero;
+  unsigned xInput, wInput;
+
+  /// \returns the sums, i32; null after an error. `bias`, an input or null, is
+  /// added.
+  Value compute(std::optional<unsigned> biasInput);
+
+private:
+  Value computeBytes(Convolution &conv, Value bias);
+};
+} // namespace
+
+/// 8 bits are multiplied as they are, with the zero point around the image, and
+/// what the zero points make of it is taken off:
+///
+///     sum of (x - a) (w - b) = sum of x w - a sum of w - b sum of (x - a)
+Value IntegerConvolution::computeBytes(Convolution &conv, Value bias) {
+  Type i32 = l.b.getI32Type();
+  Value zero = xZero ? l.scalar(xZero) : Value();
+  conv.border = zero;
+  SmallVector<Value> operands{conv.compute(bias, i32)};
+  int64_t rank = l.dims(w.value).size();
+  if (xZero) {
+    // [M, C, kernel...] to [M, 1, ...], and M is axis 1 of the result.
+    Value sums = sumDifferences(l, w, Value(),
+                                llvm::to_vector(llvm::seq<int64_t>(1, rank)));
+    Dims shape(rank - 1, l.fold(1));
+    shape[0] = l.dim(w.value, 0);
+    llvm::append_values(operands, xZero, l.reshape(sums, shape));
+  }
+  if (wZero) {
+    // All channels of the image at once, then windows of ones.
+    Value one = xZero ? l.reshape(xZero, ArrayRef<OpFoldResult>()) : Value();
+    Value image = sumDifferences(l, x, one, {1});
+    Dims kernel = l.dims(w.value);
+    kernel[0] = kernel[1] = l.fold(1);
+    Value ones = l.filled(kernel, l.constantInt(i32, 1));
+    Convolution windows{l, {image}, {ones}, 1, conv.window};
+    Value zeros = wZero;
+    if (l.dims(wZero).size() == static_cast<size_t>(rank)) {
+      // [M, 1, 1...]: M is axis 1 of the result.
+      Dims shape(rank - 1, l.fold(1));
+      shape[0] = l.dim(wZero, 0);
+      zeros = l.reshape(wZero, shape);
+    }
+    llvm::append_values(operands, zeros, windows.compute(Value(), i32));
+  }
+  return l.elementwise(
+      operands, i32, [&](OpBuilder &b, Location loc, ValueRange e) {
+        ScalarBuilder s(b, loc);
+        Value sum = e.front();
+        e = e.drop_front();
+        for (Factor of : {Factor{xZero, x.isUnsigned}, {wZero, w.isUnsigned}}) {
+          if (!of.value)
+            continue;
+          Value wide =
+              NodeLowering::castScalar(b, loc, e[0], of.isUnsigned, i32, false);
+          sum = s.sub(sum, s.mul(wide, e[1]));
+          e = e.drop_front(2);
+        }
+        return sum;
+      });
+}
+
+Value IntegerConvolution::compute(std::optional<unsigned> biasInput) {
+  bool isSplit = l.splitZeroPoints && (xZero || wZero) &&
+                 isOneForAll(l, xZero) && l.intAttr("group", 1) == 1 &&
+                 getElementTypeOrSelf(x.value.getType()).isInteger(8) &&
+                 getElementTypeOrSelf(w.value.getType()).isInteger(8);
+  Convolution conv{l, x, w, 1, {}};
+  if (!isSplit) {
+    // Padding is the zero point: 0 once that is subtracted.
+    conv.x = {subtractZeroPoint(l, x, {xZero, x.isUnsigned})};
+    conv.w = {subtractZeroPoint(l, w, {wZero, w.isUnsigned})};
+  }
+  if (failed(conv.read(xInput, wInput)))
+    return {};
+  Value bias;
+  if (biasInput) {
+    if (failed(checkPerChannel(l, *biasInput, conv.resultDims()[1], "B")))
+      return {};
+    bias = l.in(*biasInput);
+  }
+  return isSplit ? computeBytes(conv, bias)
+                 : conv.compute(bias, l.b.getI32Type());
+}
+
 static LogicalResult lowerConvInteger(NodeLowering &l) {
   int64_t rank = l.rank(1);
-  // Padding is the zero point: 0 once that is subtracted.
-  Value x = subtractZeroPoint(l, {l.in(0), l.isUnsigned(0)},
-                              {perChannel(l, 2, 1, rank), l.isUnsigned(0)});
-  Value w = subtractZeroPoint(l, {l.in(1), l.isUnsigned(1)},
-                              {perChannel(l, 3, 0, rank), l.isUnsigned(1)});
-  Convolution conv{l, {x}, {w}, 1, {}};
-  if (failed(conv.read(0, 1)))
+  IntegerConvolution conv{l,
+                          {l.in(0), l.isUnsigned(0)},
+                          {l.in(1), l.isUnsigned(1)},
+                          perChannel(l, 2, 1, rank),
+                          perChannel(l, 3, 0, rank),
+                          0,
+                          1};
+  Value sum = conv.compute(std::nullopt);
+  if (!sum)
     return failure();
-  l.setResult(conv.compute(Value(), l.b.getI32Type()));
+  l.setResult(sum);
   return success();
 }
 
 static LogicalResult lowerQLinearConv(NodeLowering &l) {
   int64_t rank = l.rank(3);
-  Value x = subtractZeroPoint(l, {l.in(0), l.isUnsigned(0)},
-                              {l.in(2), l.isUnsigned(0)});
-  Value w = subtractZeroPoint(l, {l.in(3), l.isUnsigned(3)},
-                              {perChannel(l, 5, 0, rank), l.isUnsigned(3)});
-  Convolution conv{l, {x}, {w}, 1, {}};
-  if (failed(conv.read(0, 3)))
+  IntegerConvolution conv{
+      l,       {l.in(0), l.isUnsigned(0)}, {l.in(3), l.isUnsigned(3)},
+      l.in(2), perChannel(l, 5, 0, rank),  0,
+      3};
+  bool hasBias = l.numInputs() > 8 && l.has(8);
+  Value sum = conv.compute(hasBias ? std::optional<unsigned>(8) : std::nullopt);
+  if (!sum)
     return failure();
-  Dims dims = conv.resultDims();
-  Value bias;
-  if (l.numInputs() > 8 && l.has(8)) {
-    if (failed(checkPerChannel(l, 8, dims[1], "B")))
-      return failure();
-    bias = l.in(8);
-  }
-  Value sum = conv.compute(bias, l.b.getI32Type());
   l.setResult(requantize(l, sum, l.in(1), perChannel(l, 4, 1, rank), l.in(6),
                          {l.in(7), l.isUnsigned(7)}));
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Transposed convolution
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// [N, C, in...] with [C, M / group, kernel...]: each element of the input adds
-/// its kernel to the result.
-struct Transposed {
-  explicit Transposed(NodeLowering &l)
-      : l(l), element(l.elementType(0)),
-        compute(NodeLowering::computeType(element)) {}
-
-  LogicalResult lower();
-
-private:
-  LogicalResult read();
-  LogicalResult settlePadding();
-  /// What is added at kernel position `at`, to the positions of `sum`, [N, (G,)
-  /// M / G, padded...], that it touches.
-  Value addAt(Value sum, ValueRange at, Value x, Value w);
-
-  NodeLowering &l;
-  Type element, compute;
-  int64_t group = 1;
-  SmallVector<int64_t> outputPadding;
-  Window window;
-  OpFoldResult channels;
-};
-} // namespace
-
-LogicalResult Transposed::read() {
-  int64_t rank = l.rank(0), spatial = rank - 2;
-  if (rank < 3 || l.rank(1) != rank)
-    return l.refuse("the input has rank " + Twine(rank) +
-                    ", the weights have rank " + Twine(l.rank(1)));
-  group = l.intAttr("group", 1);
-  if (group < 1)
-    return l.refuse("'group' is " + Twine(group));
-  Dims in = l.dims(l.in(0)), weights = l.dims(l.in(1));
-  if (!requireEqual(l, in[1], weights[0], "channels of input and weights"))
-    return l.refuse("input and weights differ in their channels");
-  OpFoldResult rest = remainder(l, in[1], l.fold(group));
-  if (!requireEqual(l, rest, l.fold(0), "channels beyond whole groups"))
-    return l.refuse("'group' does not divide the number of channels");
-  channels = l.mul(weights[1], l.fold(group));
-  FailureOr<Dims> kernel =
-      kernelShape(l, spatial, ArrayRef(weights).drop_front(2));
-  FailureOr<SmallVector<int64_t>> strides = perAxis(l, "strides", spatial, 1);
-  FailureOr<SmallVector<int64_t>> dilations =
-      perAxis(l, "dilations", spatial, 1);
-  FailureOr<SmallVector<int64_t>> extra =
-      perAxis(l, "output_padding", spatial, 0);
-  if (failed(kernel) || failed(strides) || failed(dilations) || failed(extra))
-    return failure();
-  outputPadding = *extra;
-  for (int64_t k : llvm::seq(spatial)) {
-    WindowAxis axis{in[k + 2], (*kernel)[k], (*strides)[k], (*dilations)[k]};
-    if (axis.stride < 1 || axis.dilation < 1)
-      return l.refuse("strides and dilations must be positive");
-    window.push_back(axis);
-  }
-  return settlePadding();
-}
-
-LogicalResult Transposed::settlePadding() {
-  int64_t spatial = window.size();
-  FailureOr<SmallVector<int64_t>> pads = perAxis(l, "pads", 2 * spatial, 0);
-  FailureOr<SmallVector<int64_t>> shape =
-      perAxis(l, "output_shape", spatial, -1);
-  if (failed(pads) || failed(shape))
-    return failure();
-  std::string mode = l.stringAttr("auto_pad", "NOTSET");
-  bool isSame = mode == "SAME_UPPER" || mode == "SAME_LOWER";
-  if (!isSame && mode != "NOTSET" && mode != "VALID")
-    return l.refuse("unknown 'auto_pad' value '" + mode + "'");
-  for (auto [k, axis] : llvm::enumerate(window)) {
-    OpFoldResult full =
-        l.add(l.add(l.mul(l.sub(axis.in, l.fold(1)), l.fold(axis.stride)),
-                    effectiveKernel(l, axis)),
-              l.fold(outputPadding[k]));
-    bool isGiven = (*shape)[k] >= 0;
-    if (!isGiven && !isSame) {
-      bool isValid = mode == "VALID";
-      int64_t before = isValid ? 0 : (*pads)[k];
-      int64_t after = isValid ? 0 : (*pads)[k + spatial];
-      if (before < 0 || after < 0)
-        return l.refuse("negative pads are not supported");
-      axis.before = l.fold(before);
-      axis.after = l.fold(after);
-      axis.out = l.sub(full, l.add(axis.before, axis.after));
-    } else {
-      axis.out =
-          isGiven ? l.fold((*shape)[k]) : l.mul(axis.in, l.fold(axis.stride));
-      // Where the full result is too short, zeros follow.
-      OpFoldResult total = maxSigned(l, l.sub(full, axis.out), l.fold(0));
-      OpFoldResult half = quotient(l, total, l.fold(2));
-      OpFoldResult rest = l.sub(total, half);
-      axis.before = mode == "SAME_UPPER" ? half : rest;
-      axis.after = l.sub(total, axis.before);
-    }
-    axis.out = requireNonNegative(l, axis.out, "extent of the result");
-  }
-  return success();
-}
-
-Value Transposed::addAt(Value sum, ValueRange at, Value x, Value w) {
-  unsigned spatial = window.size(), lead = group > 1 ? 3 : 2;
-  Dims xDims = l.dims(x), sizes, offsets(lead, l.fold(0)),
-       strides(lead, l.fold(1));
-  Dims all = l.dims(sum);
-  sizes.append(all.begin(), all.begin() + lead);
-  for (auto [axis, k] : llvm::zip_equal(window, at)) {
-    offsets.push_back(l.mul(k, l.fold(axis.dilation)));
-    sizes.push_back(axis.in);
-    strides.push_back(l.fold(axis.stride));
-  }
-  Value touched = l.slice(sum, offsets, sizes, strides);
-  // The weights at this position: [(G,) C / G, M / G, 1...]. The axes of the
-  // kernel stay: slices that drop some unit axes and keep others are
-  // canonicalised wrongly (MLIR 22).
-  Dims wSizes = l.dims(w), wOffsets(wSizes.size(), l.fold(0));
-  for (unsigned k = 0; k < spatial; ++k) {
-    wOffsets[lead + k] = at[k];
-    wSizes[lead + k] = l.fold(1);
-  }
-  Value weights = sliceOf(l, w, wOffsets, wSizes);
-  unsigned next = 0;
-  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
-  SmallVector<AffineExpr> xs, ws, os, positions;
-  AffineExpr n = dim();
-  xs = {n};
-  os = {n};
-  if (group > 1) {
-    AffineExpr g = dim();
-    xs.push_back(g);
-    ws.push_back(g);
-    os.push_back(g);
-  }
-  AffineExpr m = dim();
-  for (unsigned k = 0; k + 1 < spatial; ++k)
-    positions.push_back(dim());
-  AffineExpr c = dim();
-  positions.push_back(dim());
-  xs.push_back(c);
-  ws.append({c, m});
-  ws.append(spatial, l.b.getAffineConstantExpr(0));
-  os.push_back(m);
-  xs.append(positions);
-  os.append(positions);
-  Value added =
-      multiplyAdd(l, {x}, {weights}, touched,
-                  {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
-  return tensor::InsertSliceOp::create(l.b, added, sum, offsets, sizes,
-                                       strides);
-}
-
-LogicalResult Transposed::lower() {
-  if (failed(read()))
-    return failure();
-  OpFoldResult batch = l.dim(l.in(0), 0);
-  Dims dims{batch, channels}, full = dims, kernel;
-  dims.append(outExtents(window));
-  Value bias;
-  if (l.numInputs() > 2 && l.has(2)) {
-    if (failed(checkPerChannel(l, 2, channels, "B")))
-      return failure();
-    bias = l.in(2);
-  }
-  // The result before padding is cut off; as long as what is kept reaches.
-  Dims offsets(2, l.fold(0));
-  for (const WindowAxis &axis : window) {
-    OpFoldResult last =
-        l.mul(maxSigned(l, l.sub(axis.in, l.fold(1)), l.fold(0)),
-              l.fold(axis.stride));
-    OpFoldResult touched = l.add(last, effectiveKernel(l, axis));
-    full.push_back(maxSigned(l, touched, l.add(axis.before, axis.out)));
-    offsets.push_back(axis.before);
-    kernel.push_back(axis.kernel);
-  }
-  Value sum = splitAxis(l, biasOrZero(l, bias, full, compute), 1, group);
-  Value x = splitAxis(l, l.in(0), 1, group);
-  Value w = splitAxis(l, l.in(1), 0, group);
-  if (!isKnownEmpty(l.dims(x)))
-    sum = loopNest(l, kernel, sum, [&](ValueRange at, ValueRange carried) {
-      return SmallVector<Value>{addAt(carried[0], at, x, w)};
-    })[0];
-  sum = mergeAxis(l, sum, 1, group, channels);
-  sum = sliceOf(l, sum, offsets, dims);
-  l.setResult(castElements(l, sum, element));
-  return success();
-}
-
-static LogicalResult lowerConvTranspose(NodeLowering &l) {
-  return Transposed(l).lower();
 }
 
 //===----------------------------------------------------------------------===//

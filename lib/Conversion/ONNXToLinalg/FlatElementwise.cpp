@@ -181,6 +181,7 @@ void loopc::addFlatElementwise(std::vector<FlatRow> &rows) {
                        "Neg",
                        "Not",
                        "Reciprocal",
+                       "RegexFullMatch",
                        "Relu",
                        "Round",
                        "Selu",
@@ -204,8 +205,9 @@ void loopc::addFlatElementwise(std::vector<FlatRow> &rows) {
     rows.push_back({op, 7, kLatest, nary});
   for (StringRef op : {"Max", "Min", "Sum", "Mean"})
     rows.push_back({op, 8, kLatest, nary});
-  for (StringRef op : {"Mod", "LessOrEqual", "GreaterOrEqual", "BitwiseAnd",
-                       "BitwiseOr", "BitwiseXor", "BitShift", "Where"})
+  for (StringRef op :
+       {"Mod", "LessOrEqual", "GreaterOrEqual", "BitwiseAnd", "BitwiseOr",
+        "BitwiseXor", "BitShift", "StringConcat", "Where"})
     rows.push_back({op, 1, kLatest, nary});
   rows.push_back({"PRelu", 7, kLatest, prelu});
   rows.push_back({"MatMul", 1, kLatest, matMul});

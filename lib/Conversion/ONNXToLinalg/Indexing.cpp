@@ -144,14 +144,16 @@ static LogicalResult lowerGatherElements(NodeLowering &l) {
   return success();
 }
 
-/// How many axes the tuples of `indices` (the elements of its last axis) name.
-static FailureOr<int64_t> tupleSize(NodeLowering &l, Value indices,
-                                    int64_t most) {
-  auto type = cast<RankedTensorType>(indices.getType());
-  if (type.getRank() == 0)
+/// How many axes the tuples of the indices (the elements of their last axis)
+/// name: a cast may know it, or what is cast.
+static FailureOr<int64_t> tupleSize(NodeLowering &l, int64_t most) {
+  int64_t rank = l.rank(1);
+  if (rank == 0)
     return l.refuse("the indices have rank 0");
-  std::optional<int64_t> size =
-      getConstantIntValue(l.dim(indices, type.getRank() - 1));
+  std::optional<int64_t> size;
+  for (Value indices : {l.in(1), stripCasts(l.in(1))})
+    if (!size)
+      size = getConstantIntValue(l.dim(indices, rank - 1));
   if (!size)
     return l.refuse("the last dimension of the indices is not known at "
                     "compile time");
@@ -168,7 +170,7 @@ static LogicalResult lowerGatherND(NodeLowering &l) {
       l.node.getSinceVersion() >= 12 ? l.intAttr("batch_dims", 0) : 0;
   if (batch < 0 || batch >= std::min(rank, indexRank))
     return l.refuse("'batch_dims' is " + Twine(batch));
-  FailureOr<int64_t> tuple = tupleSize(l, indices, rank - batch);
+  FailureOr<int64_t> tuple = tupleSize(l, rank - batch);
   if (failed(tuple))
     return failure();
   Dims dataDims = l.dims(data), indexDims = l.dims(indices);
@@ -440,7 +442,7 @@ static LogicalResult lowerScatterND(NodeLowering &l) {
   if (failed(reduction))
     return failure();
   Value indices = stripCasts(l.in(1));
-  FailureOr<int64_t> tuple = tupleSize(l, indices, l.rank(0));
+  FailureOr<int64_t> tuple = tupleSize(l, l.rank(0));
   if (failed(tuple))
     return failure();
   ScatterND scatter{l.in(0),       indices, l.in(2),         l.rank(0),

@@ -404,7 +404,21 @@ Value NodeLowering::scalar(Value tensor) {
   return b.createOrFold<tensor::ExtractOp>(tensor, indices);
 }
 
+static std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
 OpFoldResult NodeLowering::dim(Value value, int64_t axis) {
+  // ONNX's inference does not look at the rank of each operand of each
+  // operator. What is returned is never used: the node is refused.
+  if (auto type = dyn_cast<RankedTensorType>(value.getType());
+      !type || axis >= type.getRank()) {
+    (void)refuse("an operand of type " + textOf(value.getType()) +
+                 " has no axis " + Twine(axis));
+    return fold(1);
+  }
   return resolveDim(b, b.getLoc(), value, axis);
 }
 

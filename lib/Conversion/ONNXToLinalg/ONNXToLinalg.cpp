@@ -164,6 +164,18 @@ struct ConvertONNXToLinalg
     return success();
   }
 
+  /// Lowers a node. Nothing that was said to be wrong goes on, also where its
+  /// family did, and of several errors there is the first.
+  LogicalResult lowerOnce(const LoweringRow &row, NodeLowering &lowering) {
+    unsigned errors = 0;
+    ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
+      bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      return success(isError && errors++ > 0);
+    });
+    return success(succeeded(row.lower(lowering)) &&
+                   succeeded(lowering.checkAttributesSeen()) && !errors);
+  }
+
   LogicalResult lower(onnx::NodeOp node) {
     const LoweringRow *row = LoweringTable::get().find(
         node.getDomain(), node.getOpType(), node.getSinceVersion());
@@ -174,12 +186,13 @@ struct ConvertONNXToLinalg
     OpBuilder builder(node);
     NodeLowering lowering(node, builder);
     lowering.channelsLast = channelsLast;
+    lowering.splitZeroPoints = splitZeroPoints;
     if (!row->anyRank)
       for (Value input : node.getInputs())
         if (isa<UnrankedTensorType>(input.getType()))
           return lowering.refuse("an input whose rank is not known at compile "
                                  "time is not supported");
-    if (failed(row->lower(lowering)) || failed(lowering.checkAttributesSeen()))
+    if (failed(lowerOnce(*row, lowering)))
       return failure();
     for (auto [k, result] : llvm::enumerate(node.getResults())) {
       if (!node.hasOutput(k))
@@ -187,6 +200,12 @@ struct ConvertONNXToLinalg
       Value value = lowering.getLoweredResult(k);
       if (!value)
         return lowering.refuse("result " + Twine(k) + " is not supported");
+      Type type = toSignless(result.getType());
+      if (value.getType() != type &&
+          !tensor::CastOp::areCastCompatible(value.getType(), type))
+        return loopc::emitError(node.getLoc(), Diag::TypeInference)
+               << "result #" << k << " has type " << value.getType()
+               << " but was inferred to have type " << type;
       result.replaceAllUsesWith(
           castToType(lowering.b, node.getLoc(), value, result.getType()));
     }

@@ -68,6 +68,9 @@ static Value countFlags(NodeLowering &l, ArrayRef<Value> flags) {
 static LogicalResult readCountedAxes(NodeLowering &l, int64_t count,
                                      ReducedAxes &axes) {
   int64_t rank = l.rank(0);
+  if (count > rank)
+    return l.refuse("'axes' has " + Twine(count) +
+                    " elements but the input has rank " + Twine(rank));
   FailureOr<Dims> given = integers(l, 1, count, "axes");
   if (failed(given))
     return failure();

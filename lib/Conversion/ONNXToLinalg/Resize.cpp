@@ -127,15 +127,29 @@ static Value roundPlace(ScalarBuilder &s, const Options &options, Value x) {
                                      : s.make<math::CeilOp>(s.sub(x, half));
 }
 
+/// For each place on the axis the element of the input, i64.
+static Value nearestTable(NodeLowering &l, const Options &options,
+                          const Axis &axis, Value places) {
+  Value extent = l.asIndex(axis.from);
+  Type i64 = l.b.getI64Type();
+  return l.elementwise(
+      places, i64, [&](OpBuilder &b, Location loc, ValueRange e) -> Value {
+        ScalarBuilder s(b, loc);
+        Value rounded = indexOf(s, roundPlace(s, options, e[0]));
+        return s.make<arith::IndexCastOp>(i64, clampTo(s, rounded, extent));
+      });
+}
+
 /// All axes at once: each element of the result is one of the input.
 static Value resizeNearest(NodeLowering &l, const Options &options, Value x,
                            ArrayRef<Axis> axes) {
-  SmallVector<Value> tables, extents;
+  SmallVector<Value> places, tables, extents;
   Dims dims = l.dims(x);
   Type type = cast<RankedTensorType>(x.getType()).getElementType();
   bool crops = options.coordinates == "tf_crop_and_resize";
   for (const Axis &axis : axes) {
-    tables.push_back(placeTable(l, options, axis));
+    places.push_back(placeTable(l, options, axis));
+    tables.push_back(nearestTable(l, options, axis, places.back()));
     extents.push_back(l.asIndex(axis.from));
     dims[axis.axis] = axis.to;
   }
@@ -146,14 +160,15 @@ static Value resizeNearest(NodeLowering &l, const Options &options, Value x,
         SmallVector<Value> from(at);
         Value cut;
         for (auto [k, axis] : llvm::enumerate(axes)) {
-          Value place =
-              tensor::ExtractOp::create(b, loc, tables[k], at[axis.axis]);
           if (crops) {
+            Value place =
+                tensor::ExtractOp::create(b, loc, places[k], at[axis.axis]);
             Value beyond = isOutside(s, place, extents[k]);
             cut = cut ? s.either(cut, beyond) : beyond;
           }
-          Value rounded = indexOf(s, roundPlace(s, options, place));
-          from[axis.axis] = clampTo(s, rounded, extents[k]);
+          from[axis.axis] = s.make<arith::IndexCastOp>(
+              b.getIndexType(),
+              tensor::ExtractOp::create(b, loc, tables[k], at[axis.axis]));
         }
         Value value = tensor::ExtractOp::create(b, loc, x, from);
         return cut ? s.select(cut, outside, value) : value;
@@ -163,6 +178,9 @@ static Value resizeNearest(NodeLowering &l, const Options &options, Value x,
 //===----------------------------------------------------------------------===//
 // Linear and cubic
 //===----------------------------------------------------------------------===//
+
+/// So many elements that make up one are written out.
+static constexpr int64_t kFewTaps = 4;
 
 /// Weight of an element at distance `x`.
 static Value kernel(ScalarBuilder &s, const Options &options, Value x) {
@@ -248,6 +266,47 @@ static WeightTable weightTable(NodeLowering &l, const Options &options,
   return table;
 }
 
+/// `x` resized along one axis by `taps` elements at a time, which are written
+/// out: neighbours in a row read the same elements of the tables.
+static Value resizeByFew(NodeLowering &l, Value x, const Axis &axis,
+                         const WeightTable &table, int64_t taps) {
+  Type compute = getElementTypeOrSelf(x.getType());
+  Type i64 = l.b.getI64Type();
+  Value extent = l.asIndex(axis.from);
+  Value weights = l.elementwise(
+      table.weights, compute, [&](OpBuilder &b, Location loc, ValueRange e) {
+        return ScalarBuilder(b, loc).cast(e[0], compute);
+      });
+  Value elements = l.generate(
+      {axis.to, table.taps}, i64,
+      [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        ScalarBuilder s(b, loc);
+        Value first = tensor::ExtractOp::create(b, loc, table.first, at[0]);
+        Value index = s.make<arith::AddIOp>(indexOf(s, first), at[1]);
+        return s.make<arith::IndexCastOp>(i64, clampTo(s, index, extent));
+      });
+  Dims dims = l.dims(x);
+  dims[axis.axis] = axis.to;
+  return l.generate(
+      dims, compute, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+        ScalarBuilder s(b, loc);
+        SmallVector<Value> from(at);
+        Value sum;
+        for (int64_t k : llvm::seq(taps)) {
+          SmallVector<Value> place{at[axis.axis],
+                                   arith::ConstantIndexOp::create(b, loc, k)};
+          from[axis.axis] = s.make<arith::IndexCastOp>(
+              b.getIndexType(),
+              tensor::ExtractOp::create(b, loc, elements, place));
+          Value value = tensor::ExtractOp::create(b, loc, x, from);
+          Value weight = tensor::ExtractOp::create(b, loc, weights, place);
+          Value part = s.mul(weight, value);
+          sum = sum ? s.add(sum, part) : part;
+        }
+        return sum;
+      });
+}
+
 /// `x`, of the type that is computed in, resized along one axis.
 static Value resizeAxis(NodeLowering &l, const Options &options, Value x,
                         const Axis &axis) {
@@ -260,19 +319,25 @@ static Value resizeAxis(NodeLowering &l, const Options &options, Value x,
   Dims space = dims;
   space.push_back(table.taps);
   Value extent = l.asIndex(axis.from);
-  Value result = reduceSpace(
-      l, {{table.weights, {axis.axis, rank}}, {table.first, {axis.axis}}},
-      space, {rank}, Combiner::Sum, compute, false,
-      [&](ScalarBuilder &s, ArrayRef<Value> e) -> Value {
-        SmallVector<Value> at;
-        for (int64_t k = 0; k < rank; ++k)
-          at.push_back(linalg::IndexOp::create(s.b, s.loc, k));
-        Value tap = linalg::IndexOp::create(s.b, s.loc, rank);
-        Value index = s.make<arith::AddIOp>(indexOf(s, e[1]), tap);
-        at[axis.axis] = clampTo(s, index, extent);
-        Value value = tensor::ExtractOp::create(s.b, s.loc, x, at);
-        return s.mul(s.cast(e[0], compute), value);
-      });
+  std::optional<int64_t> taps = getConstantIntValue(table.taps);
+  Value result =
+      taps && *taps > 0 && *taps <= kFewTaps
+          ? resizeByFew(l, x, axis, table, *taps)
+          : reduceSpace(
+                l,
+                {{table.weights, {axis.axis, rank}},
+                 {table.first, {axis.axis}}},
+                space, {rank}, Combiner::Sum, compute, false,
+                [&](ScalarBuilder &s, ArrayRef<Value> e) -> Value {
+                  SmallVector<Value> at;
+                  for (int64_t k = 0; k < rank; ++k)
+                    at.push_back(linalg::IndexOp::create(s.b, s.loc, k));
+                  Value tap = linalg::IndexOp::create(s.b, s.loc, rank);
+                  Value index = s.make<arith::AddIOp>(indexOf(s, e[1]), tap);
+                  at[axis.axis] = clampTo(s, index, extent);
+                  Value value = tensor::ExtractOp::create(s.b, s.loc, x, at);
+                  return s.mul(s.cast(e[0], compute), value);
+                });
   if (options.coordinates != "tf_crop_and_resize")
     return result;
   return mapSpace(l, {{result, allAxes(rank)}, {table.places, {axis.axis}}},

@@ -140,6 +140,13 @@ Value loopc::stripCasts(Value value) {
 }
 
 Value loopc::elementAt(NodeLowering &l, Value tensor, ValueRange indices) {
+  int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+  if (int64_t expected = indices.size(); rank != expected) {
+    (void)l.refuse("an operand has rank " + Twine(rank) + ", expected " +
+                   Twine(expected));
+    SmallVector<Value> zeros(rank, l.index(0));
+    return tensor::ExtractOp::create(l.b, tensor, zeros);
+  }
   return l.b.createOrFold<tensor::ExtractOp>(stripCasts(tensor), indices);
 }
 
@@ -157,6 +164,10 @@ OpFoldResult loopc::lengthOf(NodeLowering &l, unsigned i) {
     return l.fold(1);
   return l.dim(stripCasts(l.in(i)), 0);
 }
+
+/// Most axes, extents or parts that a node may be given by a run. Each of them
+/// becomes code.
+static constexpr int64_t kMaxListElements = 4096;
 
 FailureOr<Dims> loopc::integers(NodeLowering &l, unsigned i,
                                 std::optional<int64_t> expected,
@@ -177,7 +188,12 @@ FailureOr<Dims> loopc::integers(NodeLowering &l, unsigned i,
     if (!count)
       requireEqual(l, length, l.fold(*expected),
                    "number of elements of '" + what + "' and expected number");
-    for (int64_t k : llvm::seq(count.value_or(*expected)))
+    int64_t known = count ? *count : *expected;
+    if (known > kMaxListElements)
+      return l.refuse("'" + what + "' has " + Twine(known) +
+                      " elements that only a run tells, more than " +
+                      Twine(kMaxListElements));
+    for (int64_t k : llvm::seq(known))
       values.push_back(integerAt(l, i, l.fold(k)));
   }
   if (expected && *expected != static_cast<int64_t>(values.size()))

@@ -8,7 +8,8 @@
 
 // onnx-switch-on-rank: a node on a value of unknown rank becomes nodes on views
 // of known rank where its operator has such a form, else the smallest switch
-// over the ranks that the value can have, each case a node of its own.
+// over the ranks that the value can have, each case a node of its own. So does
+// one whose result's rank follows from an extent that is not known.
 
 #include "FlatForms.h"
 #include "RunTimeFailure.h"
@@ -222,6 +223,18 @@ static std::optional<int64_t> rankOfTerm(onnx::NodeOp node, unsigned i) {
   return llvm::count_if(terms[i], [](char c) { return c != ' '; });
 }
 
+/// The rank of the updates of a ScatterND, where the other operands tell it.
+static std::optional<int64_t> rankOfUpdates(onnx::NodeOp node) {
+  std::optional<int64_t> data = rankOfInput(node, 0),
+                         rank = rankOfInput(node, 1);
+  if (!data || !rank || *rank == 0)
+    return std::nullopt;
+  auto indices = cast<RankedTensorType>(node.getInputOrNull(1).getType());
+  if (indices.isDynamicDim(*rank - 1))
+    return std::nullopt;
+  return *data - indices.getDimSize(*rank - 1) + *rank - 1;
+}
+
 /// The only rank that `node` takes for its operand `i`, where one is known.
 static std::optional<int64_t> requiredRank(onnx::NodeOp node, unsigned i) {
   StringRef op = node.getOpType();
@@ -253,6 +266,8 @@ static std::optional<int64_t> requiredRank(onnx::NodeOp node, unsigned i) {
   if (op == "Pad" && i == 0 && node.getInputs().size() < 4)
     if (std::optional<int64_t> length = lengthOfInput(node, 1))
       return *length / 2;
+  if (op == "ScatterND" && i == 2)
+    return rankOfUpdates(node);
   if (op == "GatherElements" || op == "ScatterElements" || op == "Scatter")
     for (unsigned k = 0; k < node.getInputs().size(); ++k)
       if (std::optional<int64_t> rank = rankOfInput(node, k))
@@ -305,9 +320,11 @@ public:
         form && form->fromRanked && llvm::any_of(node.getResults(), isUnranked);
     if (form && (fromOperands || fromValues) && makeFlat(node, *form))
       return;
+    if (switchOnCoordinates(node))
+      return;
     for (OpOperand &operand : node->getOpOperands())
       if (auto type = dyn_cast<UnrankedTensorType>(operand.get().getType()))
-        return switchOn(node, operand, type, analysis.of(operand.get()));
+        return switchOnRank(node, operand, type, analysis.of(operand.get()));
   }
 
 private:
@@ -389,40 +406,101 @@ private:
     return true;
   }
 
-  void switchOn(onnx::NodeOp node, OpOperand &operand, UnrankedTensorType type,
-                Ranks ranks) {
-    Location loc = node.getLoc();
-    b.setInsertionPoint(node);
-    Value rank = tensor::RankOp::create(b, loc, operand.get());
+  /// Replaces `node` by nodes for each rank of an operand of unknown rank.
+  void switchOnRank(onnx::NodeOp node, OpOperand &operand,
+                    UnrankedTensorType type, Ranks ranks) {
+    Value rank = tensor::RankOp::create(b, node.getLoc(), operand.get());
     ranks.erase(kMore);
-    SmallVector<int64_t> cases(ranks.begin(), ranks.end());
+    // Where indices have coordinates, they and the data have axes for them.
+    if (coordinatesOf(node))
+      std::erase_if(ranks, [&](int64_t k) { return k <= batchDims(node); });
+    switchOn(
+        node, operand, rank, SmallVector<int64_t>(ranks.begin(), ranks.end()),
+        " cannot take a value of rank {}",
+        [&](int64_t number) { return castTo(operand.get(), number, type); });
+  }
+
+  /// The operand whose last extent tells how many axes of the data an index
+  /// has coordinates for, or null.
+  static OpOperand *coordinatesOf(onnx::NodeOp node) {
+    if (node.getOpType() != "GatherND" && node.getOpType() != "ScatterND")
+      return nullptr;
+    return &node->getOpOperand(1);
+  }
+
+  /// Whether updates may have the rank that they have: inference does not ask.
+  static bool updatesFit(onnx::NodeOp node) {
+    if (node.getOpType() != "ScatterND")
+      return true;
+    std::optional<int64_t> wanted = rankOfUpdates(node);
+    return !wanted || rankOfInput(node, 2).value_or(*wanted) == *wanted;
+  }
+
+  static int64_t batchDims(onnx::NodeOp node) {
+    auto count = dyn_cast_or_null<IntegerAttr>(node.getNodeAttr("batch_dims"));
+    return count ? count.getInt() : 0;
+  }
+
+  /// The same where it is not known how many coordinates indices have: the
+  /// ranks of results and updates follow from it. False where it is known, or
+  /// the ranks are not.
+  bool switchOnCoordinates(onnx::NodeOp node) {
+    OpOperand *indices = coordinatesOf(node);
+    if (!indices)
+      return false;
+    auto type = dyn_cast<RankedTensorType>(indices->get().getType());
+    std::optional<int64_t> dataRank = rankOfInput(node, 0);
+    if (!type || type.getRank() == 0 || !dataRank ||
+        *dataRank <= batchDims(node) || !type.isDynamicDim(type.getRank() - 1))
+      return false;
+    Value count = tensor::DimOp::create(b, node.getLoc(), indices->get(),
+                                        type.getRank() - 1);
+    switchOn(node, *indices, count,
+             llvm::to_vector(
+                 llvm::seq_inclusive<int64_t>(1, *dataRank - batchDims(node))),
+             " cannot take indices of {} coordinates", [&](int64_t number) {
+               SmallVector<int64_t> shape(type.getShape());
+               shape.back() = number;
+               return tensor::CastOp::create(b, node.getLoc(),
+                                             type.clone(shape), indices->get());
+             });
+    return true;
+  }
+
+  /// Replaces `node` by a node for each of some values of `number`, whose
+  /// `operand` is then what `known` makes of it. Other values, and those that
+  /// the operator does not take, end the run.
+  void switchOn(onnx::NodeOp node, OpOperand &operand, Value number,
+                ArrayRef<int64_t> cases, StringRef refused,
+                llvm::function_ref<Value(int64_t)> known) {
+    Location loc = node.getLoc();
     SmallVector<Type> types;
     for (Value result : node.getResults())
       if (!isa<NoneType>(result.getType()))
         types.push_back(result.getType());
     auto made =
-        scf::IndexSwitchOp::create(b, loc, types, rank, cases, cases.size());
+        scf::IndexSwitchOp::create(b, loc, types, number, cases, cases.size());
     SmallVector<onnx::NodeOp> inner;
-    for (auto [number, region] : llvm::zip(cases, made.getCaseRegions())) {
+    for (auto [value, region] : llvm::zip(cases, made.getCaseRegions())) {
       b.createBlock(&region);
-      Value known = castTo(operand.get(), number, type);
-      auto clone = cast<onnx::NodeOp>(b.clone(*node));
-      clone->setOperand(operand.getOperandNumber(), known);
+      Value cast = known(value);
+      auto clone = mlir::cast<onnx::NodeOp>(b.clone(*node));
+      clone->setOperand(operand.getOperandNumber(), cast);
       SmallVector<Value> results;
       for (Value result : clone.getResults())
         if (!isa<NoneType>(result.getType()))
           results.push_back(result);
       scf::YieldOp::create(b, loc, results);
-      if (refine(clone)) {
+      if (refine(clone) && updatesFit(clone)) {
         inner.push_back(clone);
         continue;
       }
       region.front().clear();
       b.setInsertionPointToEnd(&region.front());
-      fail(loc, node, rank, types);
+      fail(node, refused, number, types);
     }
     b.createBlock(&made.getDefaultRegion());
-    fail(loc, node, rank, types);
+    fail(node, refused, number, types);
     unsigned next = 0;
     for (Value result : node.getResults())
       if (!isa<NoneType>(result.getType()))
@@ -434,12 +512,12 @@ private:
   }
 
   /// Ends the run, and yields something of the right types.
-  void fail(Location loc, onnx::NodeOp node, Value rank, TypeRange types) {
-    scf::YieldOp::create(
-        b, loc,
-        createRunTimeFailure(
-            b, loc, node.getOpType() + " cannot take a value of rank {}", rank,
-            types));
+  void fail(onnx::NodeOp node, StringRef refused, Value number,
+            TypeRange types) {
+    scf::YieldOp::create(b, node.getLoc(),
+                         createRunTimeFailure(b, node.getLoc(),
+                                              node.getOpType() + refused,
+                                              number, types));
   }
 
   OpBuilder b;

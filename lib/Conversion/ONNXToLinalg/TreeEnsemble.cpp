@@ -15,6 +15,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace loopc;
 using IP = arith::CmpIPredicate;
@@ -161,7 +163,7 @@ static LogicalResult readNodes(NodeLowering &l, StringRef prefix,
     trees.whenFalse[k] = no->second;
     isChild[yes->second] = isChild[no->second] = true;
   }
-  llvm::DenseSet<int64_t> hasRoot;
+  std::set<int64_t> hasRoot;
   for (size_t k = 0; k < count; ++k)
     if (!isChild[k] && hasRoot.insert(treeIds[k]).second)
       trees.roots.push_back(k);
@@ -564,7 +566,7 @@ static LogicalResult lowerTreeEnsembleClassifier(NodeLowering &l) {
     return failure();
   Type type = comparedType(l);
   // Of two classes the first may have all weights: they speak for the second.
-  llvm::DenseSet<int64_t> weighted(trees.targets.begin(), trees.targets.end());
+  std::set<int64_t> weighted(trees.targets.begin(), trees.targets.end());
   if (labels.size() == 2 && weighted.size() == 1 && weighted.contains(0) &&
       trees.base.size() < 2) {
     trees.numTargets = 1;

@@ -71,10 +71,16 @@ static void padToSame(NodeLowering &l, WindowAxis &axis, bool isUpper) {
   axis.after = isUpper ? rest : half;
 }
 
-static void settleOutput(NodeLowering &l, WindowAxis &axis, bool ceil) {
+static LogicalResult settleOutput(NodeLowering &l, WindowAxis &axis,
+                                  bool ceil) {
   OpFoldResult padded = l.add(l.add(axis.in, axis.before), axis.after);
   OpFoldResult kernel = effectiveKernel(l, axis);
   OpFoldResult span = l.sub(padded, kernel);
+  if (getConstantIntValue(span).value_or(0) < 0)
+    return l.refuse("a window of extent " +
+                    Twine(*getConstantIntValue(kernel)) +
+                    " does not fit into a padded axis of " +
+                    Twine(*getConstantIntValue(padded)));
   if (!isKnownNonNegative(span))
     l.check(compare(l, arith::CmpIPredicate::sge, span, l.fold(0)),
             "a window of extent {} does not fit into a padded axis of {}",
@@ -83,7 +89,7 @@ static void settleOutput(NodeLowering &l, WindowAxis &axis, bool ceil) {
   span = maxSigned(l, span, l.fold(0));
   if (!ceil) {
     axis.out = l.add(quotient(l, span, l.fold(axis.stride)), l.fold(1));
-    return;
+    return success();
   }
   axis.out = l.add(dividedUp(l, span, axis.stride), l.fold(1));
   // A window that would start in the padding behind is left out.
@@ -91,6 +97,7 @@ static void settleOutput(NodeLowering &l, WindowAxis &axis, bool ceil) {
   Value isOutside =
       compare(l, arith::CmpIPredicate::sge, start, l.add(axis.in, axis.before));
   axis.out = l.sub(axis.out, select(l, isOutside, l.fold(1), l.fold(0)));
+  return success();
 }
 
 FailureOr<Window> loopc::readWindow(NodeLowering &l, ArrayRef<OpFoldResult> in,
@@ -101,6 +108,13 @@ FailureOr<Window> loopc::readWindow(NodeLowering &l, ArrayRef<OpFoldResult> in,
   FailureOr<SmallVector<int64_t>> pads = perAxis(l, "pads", 2 * rank, 0);
   if (failed(strides) || failed(dilations) || failed(pads))
     return failure();
+  // What follows multiplies these with extents.
+  for (ArrayRef<int64_t> values : {*strides, *dilations, *pads})
+    for (int64_t value : values)
+      if (!llvm::isInt<32>(value))
+        return l.refuse("strides, dilations and pads are at most 2147483647, "
+                        "not " +
+                        Twine(value));
   std::string mode = l.stringAttr("auto_pad", "NOTSET");
   bool isSame = mode == "SAME_UPPER" || mode == "SAME_LOWER";
   if (!isSame && mode != "NOTSET" && mode != "VALID")
@@ -123,7 +137,8 @@ FailureOr<Window> loopc::readWindow(NodeLowering &l, ArrayRef<OpFoldResult> in,
       return l.refuse("negative pads are not supported");
     axis.before = l.fold(before);
     axis.after = l.fold(after);
-    settleOutput(l, axis, ceil);
+    if (failed(settleOutput(l, axis, ceil)))
+      return failure();
     window.push_back(axis);
   }
   return window;

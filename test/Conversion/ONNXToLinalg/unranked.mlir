@@ -129,3 +129,29 @@ func.func @slices(%m: i64, %x: tensor<*xf32>, %a: tensor<*xf32>) -> tensor<*xf32
   }
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// What is not known is how many coordinates an index has.
+// CHECK-LABEL: func.func @coordinates(
+// CHECK: %[[K:.*]] = tensor.dim %arg1, %{{.*}} : tensor<?x?xi64>
+// CHECK: scf.index_switch %[[K]]
+// CHECK: case 1 {
+// CHECK: case 2 {
+// CHECK-NOT: case
+// CHECK: default {
+// CHECK: loop.check {{.*}} "{{.*}}GatherND cannot take indices of {} coordinates"
+func.func @coordinates(%x: tensor<?x?xf32>, %i: tensor<?x?xi64>) -> tensor<*xf32> {
+  %y = onnx.node "GatherND"(%x, %i) since 13 : (tensor<?x?xf32>, tensor<?x?xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @texts(
+// CHECK-NOT: scf.index_switch
+// CHECK: loop.call "loopc_rt_string_concat"
+func.func @texts(%x: tensor<*x!onnx.string>, %y: tensor<*x!onnx.string>) -> tensor<*x!onnx.string> {
+  %z = onnx.node "StringConcat"(%x, %y) since 20 : (tensor<*x!onnx.string>, tensor<*x!onnx.string>) -> tensor<*x!onnx.string>
+  return %z : tensor<*x!onnx.string>
+}

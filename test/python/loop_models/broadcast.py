@@ -190,3 +190,34 @@ def expand_by_iteration_number():
         run("one", {"M": i64(1), "x": ramp(2)}, [ramp(1, 2)]),
         run("three", {"M": i64(3), "x": ramp(2)}, [ramp(1, 2).repeat(3, 0)]),
     ]
+
+
+@loop_model("if_types")
+def expanded_and_kept():
+    """What is expanded only where extents differ is a result of its own, too."""
+    return graph("""(float[N,3] x, int64[2] s, float[K,3] y, int64 M)
+            => (float[?,?] a, float[?,?] c, float[?,3] b, float[?,?,?] ys) {
+        a = Neg(x)
+        e = Expand(a, s)
+        c = Concat<axis = 0>(e, y)
+        b, ys = Loop <body = g (int64 i, bool p, float[?,3] v) => (bool p, float[?,3] w, float[?,?] z) {
+            w = Neg(v)
+            f = Expand(w, s)
+            z = Concat<axis = 0>(y, f)
+        }> (M, "", x)
+    }"""), [
+        run(f"{n}_to_{rows}", {"x": ramp(n, 3), "s": i64([rows, 3]), "y": ramp(2, 3), "M": i64(2)})
+        for n, rows in ((1, 4), (4, 4), (1, 1), (4, 1))
+    ]
+
+
+@loop_model("if_types")
+def chosen_and_kept():
+    """A branch yields what was computed before it, another something longer; both are kept."""
+    return graph("""(bool p, float[N] x, float[K] y) => (float[?] a, float[?] c) {
+        a = Neg(x)
+        r = If (p) <then_branch = t () => (float[?] b) { b = Identity(a) },
+                    else_branch = e () => (float[?] d) { d = Concat<axis = 0>(a, y) }>
+        s = Exp(a)
+        c = Concat<axis = 0>(r, y, s)
+    }"""), [run(f"p{p}", {"p": b8(p), "x": ramp(3), "y": ramp(2)}) for p in (0, 1)]

@@ -269,3 +269,60 @@ def if_decided_by_known_dimension():
         y = If <then_branch = t () => (float[] a) { a = Squeeze(x, axes) },
                 else_branch = e () => (float[] b) { b = Identity(x) }> (p)
     }"""), [run("x", {"x": ramp(2, 1, 3)}, [ramp(2, 3)])]
+
+
+@loop_model("loop_carried")
+def coordinates_of_any_number():
+    """How many axes an index has coordinates for is known at run time only."""
+    return graph("""(float[A,B] x, int64[N,K] at, float[] u, int64 M) => (float[] y, float[A,B] z) {
+        y = GatherND(x, at)
+        z = Loop <body = g (int64 i, bool c, float[A,B] v) => (bool c, float[A,B] w) {
+            w = ScatterND<reduction = "add">(v, at, u)
+        }> (M, "", x)
+    }"""), [
+        run("rows", {"x": ramp(3, 4), "at": i64([[2], [-3]]), "u": ramp(2, 4), "M": i64(2)}),
+        run("elements", {"x": ramp(3, 4), "at": i64([[2, 1]]), "u": f32([5]), "M": i64(3)}),
+        run("none", {"x": ramp(3, 4), "at": np.zeros((0, 2), np.int64), "u": f32([]), "M": i64(1)}),
+        run(
+            "too_many",
+            {"x": ramp(3, 4), "at": i64([[2, 1, 0]]), "u": f32([5]), "M": i64(1)},
+            error="coordinates|too many indices",
+        ),
+        run(
+            "updates_do_not_fit",
+            {"x": ramp(3, 4), "at": i64([[2, 1]]), "u": f32([[5]]), "M": i64(1)},
+            error="rank|scalars",
+        ),
+    ]
+
+
+@loop_model("loop_carried")
+def indices_of_any_rank():
+    """Neither the rank of indices nor how many coordinates they have is known."""
+    return graph("""(float[A,B,C] x, int64[] at, float[] u) => (float[A,B,C] y) {
+        y = ScatterND(x, at, u)
+    }"""), [
+        run("one", {"x": ramp(2, 3, 4), "at": i64([1, 2]), "u": ramp(4)}),
+        run("matrix", {"x": ramp(2, 3, 4), "at": i64([[0, 1, 3], [1, 2, 0]]), "u": f32([7, 8])}),
+        run("cube", {"x": ramp(2, 3, 4), "at": i64([[[1]], [[0]]]), "u": ramp(2, 1, 3, 4)}),
+        run("scalar", {"x": ramp(2, 3, 4), "at": i64(1), "u": ramp(3, 4)}, error="rank 0|iterable"),
+    ]
+
+
+@loop_model("loop_carried")
+def strings_of_any_rank():
+    """StringConcat broadcasts whatever the ranks are."""
+    return graph("""(string[] a, string[] b, int64 M) => (string[] c, bool[] d) {
+        c = Loop <body = g (int64 i, bool p, string[] s) => (bool p, string[] t) {
+            t = StringConcat(s, b)
+        }> (M, "", a)
+        d = RegexFullMatch<pattern = "x.*">(c)
+    }"""), [
+        run(f"m{m}_{name}", {"a": np.array(a, object), "b": np.array(b, object), "M": i64(m)})
+        for m in (0, 2)
+        for name, a, b in (
+            ("scalars", "x", "b"),
+            ("rows", [["x"], ["y"]], ["b", "", "ccc"]),
+            ("cube", "x", [[["p", "q"]]]),
+        )
+    ]

@@ -39,6 +39,9 @@ public:
   /// True if the order of axes is chosen later (loop-choose-layouts), so that
   /// an operator may use the one that it is fastest with.
   bool channelsLast = false;
+  /// True if products of integers of 8 bits are best multiplied as they are,
+  /// without their zero points.
+  bool splitZeroPoints = false;
 
   //===--------------------------------------------------------------------===//
   // Inputs and results

@@ -132,6 +132,65 @@ static bool canReplace(memref::AllocOp alloc, Value dying,
   return op && writesWhereItReads(op, dying, alloc);
 }
 
+/// True if no operand of `op` is read across its rows: tiles that transpose
+/// write before all has been read.
+static bool goesInOrder(linalg::GenericOp op) {
+  return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    int64_t last = -1;
+    return map.isProjectedPermutation() &&
+           llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+             int64_t at = cast<AffineDimExpr>(expr).getPosition();
+             return std::exchange(last, at) < at;
+           });
+  });
+}
+
+/// True if sums are put together in `buffer` in front of `reader`: what is
+/// computed on them while they are in registers needs another place.
+static bool holdsSums(Value buffer, Operation *reader) {
+  for (Operation *before = reader->getPrevNode(); before;
+       before = before->getPrevNode()) {
+    auto op = dyn_cast<linalg::LinalgOp>(before);
+    if (!op)
+      continue;
+    for (OpOperand &init : op.getDpsInitsMutable())
+      if (init.get() == buffer)
+        return op.getNumReductionLoops() > 0 &&
+               !op.getMatchingIndexingMap(&init).isPermutation();
+  }
+  return false;
+}
+
+/// What `op` computes element by element from a buffer of the same size that
+/// nobody reads behind it is written over that buffer:
+///
+///     %t = alloc; generic ins(%x, ...) outs(%t); dealloc %x; ... %t
+///     ->  generic ins(%x, ...) outs(%x); ... %x
+static bool writeOverInput(linalg::GenericOp op, IRRewriter &rewriter) {
+  if (!op.hasPureBufferSemantics() || !goesInOrder(op))
+    return false;
+  for (Value init : op.getDpsInits()) {
+    auto alloc = init.getDefiningOp<memref::AllocOp>();
+    if (!alloc || alloc->getBlock() != op->getBlock())
+      continue;
+    for (Value input : op.getDpsInputs()) {
+      auto dying = input.getDefiningOp<memref::AllocOp>();
+      if (!dying || dying == alloc || dying.getType() != alloc.getType() ||
+          dying->getBlock() != op->getBlock() ||
+          !llvm::equal(dying.getDynamicSizes(), alloc.getDynamicSizes()) ||
+          (op.getNumReductionLoops() == 0 && holdsSums(dying, op)))
+        continue;
+      memref::DeallocOp dealloc = deallocIn(dying, op->getBlock());
+      if (!dealloc || !canReplace(alloc, dying, dealloc))
+        continue;
+      rewriter.eraseOp(dealloc);
+      rewriter.replaceOp(alloc, dying);
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Dimensions of inputs that have one name are one value.
 static void uniteNamedDims(func::FuncOp function, IRRewriter &rewriter) {
   llvm::StringMap<Value> known;
@@ -302,6 +361,8 @@ private:
 
 struct LoopAssignStorage
     : loopc::impl::LoopAssignStorageBase<LoopAssignStorage> {
+  using Base::Base;
+
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     uniteNamedDims(getOperation(), rewriter);
@@ -318,6 +379,11 @@ struct LoopAssignStorage
                      Twine(left) + " buffers are allocated in each iteration: "
                                    "their size changes");
     }
+    SmallVector<linalg::GenericOp> ops;
+    if (straight)
+      getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    for (linalg::GenericOp op : ops)
+      assignment.reused += writeOverInput(op, rewriter);
     numHoisted += assignment.hoisted;
     numSpares += assignment.spares;
     numReused += assignment.reused;

@@ -344,9 +344,24 @@ const Order *Layouts::orderOf(Value value) {
 // Rewriting
 //===----------------------------------------------------------------------===//
 
+/// The extents of `value` in the order of its type. They are not folded: what a
+/// slice says of its own has the old order still.
+static SmallVector<OpFoldResult> sizesOf(OpBuilder &b, Location loc,
+                                         Value value) {
+  SmallVector<OpFoldResult> sizes;
+  for (auto [axis, extent] :
+       llvm::enumerate(cast<RankedTensorType>(value.getType()).getShape())) {
+    if (ShapedType::isStatic(extent))
+      sizes.push_back(b.getIndexAttr(extent));
+    else
+      sizes.push_back(tensor::DimOp::create(b, loc, value, axis).getResult());
+  }
+  return sizes;
+}
+
 Value Layouts::transposed(Location loc, Value value, ArrayRef<int64_t> order) {
   auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, value);
+  SmallVector<OpFoldResult> sizes = sizesOf(rewriter, loc, value);
   SmallVector<AffineExpr> exprs(type.getRank());
   for (auto [to, from] : llvm::enumerate(order))
     exprs[from] = rewriter.getAffineDimExpr(to);
@@ -365,7 +380,7 @@ Value Layouts::transposed(Location loc, Value value, ArrayRef<int64_t> order) {
 }
 
 Value Layouts::reordered(Location loc, Value value, ArrayRef<int64_t> order) {
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, value);
+  SmallVector<OpFoldResult> sizes = sizesOf(rewriter, loc, value);
   Value init =
       tensor::EmptyOp::create(rewriter, loc, applyPermutation(sizes, order),
                               getElementTypeOrSelf(value.getType()));

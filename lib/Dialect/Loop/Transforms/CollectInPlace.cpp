@@ -14,6 +14,7 @@
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -109,7 +110,7 @@ private:
     Value empty = tensor::EmptyOp::create(b, dest.dims, element);
     if (!dest.padded)
       return empty;
-    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
+    Value zero = createZero(b, loop.getLoc(), element);
     return linalg::FillOp::create(b, zero, empty).getResult(0);
   }
 

@@ -11,6 +11,7 @@
 #include "ContractionVectorizer.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -150,10 +151,10 @@ static bool isPrivate(Value buffer) {
     for (Operation *user : views.pop_back_val().getUsers()) {
       if (isa<ViewLikeOpInterface>(user))
         views.push_back(user->getResult(0));
-      else if (!isa<linalg::LinalgOp, memref::CopyOp, memref::DeallocOp,
-                    memref::LoadOp, memref::StoreOp, memref::DimOp,
-                    vector::LoadOp, vector::StoreOp, vector::MaskedLoadOp,
-                    vector::MaskedStoreOp>(user))
+      else if (!isa<linalg::LinalgOp, func::ReturnOp, memref::CopyOp,
+                    memref::DeallocOp, memref::LoadOp, memref::StoreOp,
+                    memref::DimOp, vector::LoadOp, vector::StoreOp,
+                    vector::MaskedLoadOp, vector::MaskedStoreOp>(user))
         return false;
     }
   }
@@ -165,6 +166,19 @@ static Value baseOf(Value value) {
   while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
     value = view.getViewSource();
   return value;
+}
+
+/// True if `op`, or an operation in it, uses `buffer` or a view of it.
+static bool usesView(Operation *op, Value buffer) {
+  return op
+      ->walk([&](Operation *nested) {
+        return llvm::any_of(
+                   nested->getOperands(),
+                   [&](Value used) { return baseOf(used) == baseOf(buffer); })
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 /// If `writer` copies, or broadcasts, one buffer to the whole of another: the
@@ -205,9 +219,21 @@ static bool followsVectors(MemRefType type, AffineMap map) {
 void ContractionVectorizer::takeFirst() {
   Value buffer = op.getDpsInits()[0];
   Type element = getElementTypeOrSelf(buffer);
+  // What the panels are made of may stand in between: it has nothing to do with
+  // a buffer that is known by no other name.
+  bool isOwn = isPrivate(buffer);
+  auto isElsewhere = [&](Operation *other) {
+    return isMemoryEffectFree(other) || isa<memref::AllocOp>(other) ||
+           (isOwn && other->getNumRegions() <= 1 &&
+            isa<linalg::LinalgOp, scf::ForOp>(other) &&
+            !usesView(other, buffer));
+  };
   Operation *before = op->getPrevNode();
-  while (before && (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)))
+  bool isNext = true;
+  while (before && isElsewhere(before)) {
+    isNext &= isMemoryEffectFree(before) || isa<memref::AllocOp>(before);
     before = before->getPrevNode();
+  }
   if (!before)
     return;
   if (auto fill = dyn_cast<linalg::FillOp>(before)) {
@@ -218,6 +244,8 @@ void ContractionVectorizer::takeFirst() {
     fill.erase();
     return;
   }
+  if (!isNext)
+    return;
   auto [source, target, map] = copied(before);
   // The source is read after the first tiles of the result have been written.
   Value base = source ? baseOf(source) : Value();

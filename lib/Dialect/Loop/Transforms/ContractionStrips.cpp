@@ -11,6 +11,7 @@
 // where the run tells how many rows read it.
 
 #include "ContractionVectorizer.h"
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -57,6 +58,8 @@ void ContractionVectorizer::prepareStrip(TileShape shape) {
   int64_t rows = llvm::alignTo(block ? block : statics[sumDims[0]], lanes);
   stripPlace = memref::AllocOp::create(
       b, MemRefType::get({rows, shape.vectors * lanes}, type.getElementType()));
+  // The tiles of each columns read what they have brought together.
+  stripPlace.getDefiningOp()->setAttr(kPrivateAttrName, b.getUnitAttr());
   b.setInsertionPointAfter(place);
   memref::DeallocOp::create(b, stripPlace);
   b.setInsertionPoint(op);

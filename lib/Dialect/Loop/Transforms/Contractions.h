@@ -41,6 +41,14 @@ inline bool isPanelAccess(mlir::AffineMap map, unsigned dim) {
 /// Keeps LLVM from unrolling `loop`, which has as much in it as is good.
 void keepRolled(mlir::scf::ForOp loop);
 
+/// `expr` of `dims`, folded.
+mlir::Value applyTo(mlir::ImplicitLocOpBuilder &b, mlir::AffineExpr expr,
+                    mlir::ValueRange dims);
+
+/// A mask of the first `count` of some lanes, at least none and at most all.
+mlir::Value maskOfFirst(mlir::ImplicitLocOpBuilder &b, mlir::Value count,
+                        int64_t lanes);
+
 /// The square of as many vectors as each has lanes, a power of two, transposed.
 llvm::SmallVector<mlir::Value>
 transposeVectors(mlir::ImplicitLocOpBuilder &b,

@@ -10,6 +10,7 @@
 // registers where the source needs it. What pads the panels is written too.
 
 #include "Contractions.h"
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -35,11 +36,7 @@ private:
   void emitBlock();
   void loop(Value to, int64_t step, llvm::function_ref<void(Value)> body);
   Value apply(AffineExpr expr, ValueRange dims) {
-    return getValueOrCreateConstantIndexOp(
-        b, b.getLoc(),
-        affine::makeComposedFoldedAffineApply(
-            b, b.getLoc(), AffineMap::get(dims.size(), 0, expr),
-            getAsOpFoldResult(dims)));
+    return applyTo(b, expr, dims);
   }
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
@@ -47,13 +44,7 @@ private:
   Value extent(unsigned dim) {
     return b.createOrFold<memref::DimOp>(source, static_cast<int64_t>(dim));
   }
-  /// A mask of the first `count` lanes, at least none and at most all.
-  Value maskOf(Value count) {
-    count = arith::MaxSIOp::create(b, count, index(0));
-    count = arith::MinSIOp::create(b, count, index(lanes));
-    return vector::CreateMaskOp::create(
-        b, VectorType::get(lanes, b.getI1Type()), count);
-  }
+  Value maskOf(Value count) { return maskOfFirst(b, count, lanes); }
   Value load(ValueRange at, Value mask);
 
   ImplicitLocOpBuilder b;
@@ -116,6 +107,8 @@ void PanelCopy::loop(Value to, int64_t step,
                      llvm::function_ref<void(Value)> body) {
   auto loop = scf::ForOp::create(b, index(0), to, index(step));
   keepRolled(loop);
+  // An element of a panel is written once.
+  markParallel(loop);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
   body(loop.getInductionVar());
@@ -147,6 +140,25 @@ void PanelCopy::emitRow() {
     vector::StoreOp::create(b, load(from, mask), target, to);
     to.pop_back();
   }
+}
+
+Value loopc::applyTo(ImplicitLocOpBuilder &b, AffineExpr expr,
+                     ValueRange dims) {
+  return getValueOrCreateConstantIndexOp(
+      b, b.getLoc(),
+      affine::makeComposedFoldedAffineApply(
+          b, b.getLoc(), AffineMap::get(dims.size(), 0, expr),
+          getAsOpFoldResult(dims)));
+}
+
+Value loopc::maskOfFirst(ImplicitLocOpBuilder &b, Value count, int64_t lanes) {
+  auto index = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  count = arith::MaxSIOp::create(b, count, index(0));
+  count = arith::MinSIOp::create(b, count, index(lanes));
+  return vector::CreateMaskOp::create(b, VectorType::get(lanes, b.getI1Type()),
+                                      count);
 }
 
 SmallVector<Value> loopc::transposeVectors(ImplicitLocOpBuilder &b,

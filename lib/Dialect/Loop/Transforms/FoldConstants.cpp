@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace loopc {
@@ -170,7 +171,10 @@ bool Folder::read(Value value, Bytes &out) {
     sources.insert(constant);
     return readConstant(constant, count, size, out);
   }
-  if (isa<tensor::EmptyOp>(op)) {
+  if (auto fill = dyn_cast<linalg::FillOp>(op);
+      isa<tensor::EmptyOp>(op) ||
+      (fill && (matchPattern(fill.getInputs()[0], m_PosZeroFloat()) ||
+                matchPattern(fill.getInputs()[0], m_Zero())))) {
     out.resize(count * size);
     return true;
   }
@@ -225,8 +229,8 @@ static bool isTakenApart(Value value) {
       return true;
     auto insert = dyn_cast<tensor::InsertSliceOp>(user);
     return insert && use.get() == insert.getSource() &&
-           isa_and_nonnull<tensor::EmptyOp, tensor::InsertSliceOp>(
-               insert.getDest().getDefiningOp());
+           isa_and_nonnull<tensor::EmptyOp, tensor::InsertSliceOp,
+                           linalg::FillOp>(insert.getDest().getDefiningOp());
   });
 }
 

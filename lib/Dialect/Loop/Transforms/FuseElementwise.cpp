@@ -24,7 +24,6 @@
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPFUSEELEMENTWISE
-#define GEN_PASS_DEF_LOOPPRIVATIZEEMPTY
 #include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
 } // namespace loopc
 
@@ -245,85 +244,6 @@ struct LoopFuseElementwise
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
     if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup))))
       signalPassFailure();
-  }
-};
-
-/// Replaces a collapse that merges an extent of 0 with an unknown one: there is
-/// no element to keep. The tensor's type has an unknown extent for such a
-/// group, the memref's would have 0, and only one of them verifies.
-static void replaceEmptyCollapse(tensor::CollapseShapeOp op) {
-  ArrayRef<int64_t> shape = op.getSrcType().getShape();
-  auto extentsOf = [&](const ReassociationIndices &group) {
-    return llvm::map_to_vector(group,
-                               [&](int64_t axis) { return shape[axis]; });
-  };
-  SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
-  if (llvm::none_of(groups, [&](const ReassociationIndices &group) {
-        SmallVector<int64_t> extents = extentsOf(group);
-        return llvm::is_contained(extents, 0) &&
-               llvm::any_of(extents, ShapedType::isDynamic);
-      }))
-    return;
-  OpBuilder b(op);
-  Location loc = op.getLoc();
-  SmallVector<Value> sizes;
-  for (auto [result, group] : llvm::enumerate(groups)) {
-    if (!op.getResultType().isDynamicDim(result))
-      continue;
-    Value size;
-    if (llvm::is_contained(extentsOf(group), 0)) {
-      size = arith::ConstantIndexOp::create(b, loc, 0);
-    } else {
-      for (int64_t axis : group) {
-        Value extent = b.createOrFold<tensor::DimOp>(loc, op.getSrc(), axis);
-        size = size ? b.createOrFold<arith::MulIOp>(loc, size, extent) : extent;
-      }
-    }
-    sizes.push_back(size);
-  }
-  op.replaceAllUsesWith(
-      tensor::EmptyOp::create(b, loc, op.getResultType(), sizes).getResult());
-  op.erase();
-}
-
-struct LoopPrivatizeEmpty
-    : loopc::impl::LoopPrivatizeEmptyBase<LoopPrivatizeEmpty> {
-  void runOnOperation() override {
-    getOperation().walk(
-        [](tensor::CollapseShapeOp op) { replaceEmptyCollapse(op); });
-    privatizeFills();
-    SmallVector<tensor::EmptyOp> empties;
-    getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
-    for (tensor::EmptyOp empty : empties) {
-      for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
-        OpBuilder b(use.getOwner());
-        use.set(b.clone(*empty)->getResult(0));
-      }
-      empty.erase();
-    }
-  }
-
-  /// What sums begin with is written over: a fill for each of them is cheaper
-  /// than a copy of one.
-  void privatizeFills() {
-    SmallVector<linalg::FillOp> fills;
-    getOperation().walk([&](linalg::FillOp op) {
-      if (op->getNumResults() == 1 && !op->hasOneUse())
-        fills.push_back(op);
-    });
-    for (linalg::FillOp fill : fills) {
-      bool isFirst = true;
-      for (OpOperand &use :
-           llvm::make_early_inc_range(fill->getResult(0).getUses())) {
-        auto user = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
-        if (!user || !user.isDpsInit(&use))
-          continue;
-        if (std::exchange(isFirst, false))
-          continue;
-        OpBuilder b(use.getOwner());
-        use.set(b.clone(*fill)->getResult(0));
-      }
-    }
   }
 };
 } // namespace

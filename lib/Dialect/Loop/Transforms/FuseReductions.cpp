@@ -10,6 +10,7 @@
 // computes them, or beside what reads them as well: each element is summed up
 // while it is in a register.
 
+#include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -29,12 +30,6 @@ using namespace loopc;
 
 /// Operands of one fused operation.
 static constexpr unsigned kMaxOperands = 24;
-
-/// True for elements that rows are vectorised of.
-static bool isVectorElement(Type type) {
-  return type.isF32() || type.isF64() || type.isInteger(8) ||
-         type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
-}
 
 /// True if output `k` is one number for each row: what `op` puts the elements
 /// of the row together to.

@@ -10,6 +10,7 @@
 // it carries becomes a loop over tiles of elements with the iterations inside:
 // a tile stays in vector registers for all of them.
 
+#include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -38,12 +39,6 @@ using namespace loopc::loop;
 static constexpr unsigned kMaxUnroll = 4;
 /// Registers of a tile's temporaries.
 static constexpr unsigned kTemporaries = 3;
-
-/// True for elements that lie in memory as they do in vectors.
-static bool isVectorElement(Type type) {
-  return type.isF32() || type.isF64() || type.isInteger(8) ||
-         type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
-}
 
 /// True for what holds one number, in a tensor for an operation to read.
 static bool isScalarTensor(Operation *op) {

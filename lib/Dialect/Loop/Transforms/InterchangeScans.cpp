@@ -11,6 +11,7 @@
 // registers.
 
 #include "ScanInterchange.h"
+#include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
@@ -27,12 +28,6 @@ using namespace loopc::loop;
 
 /// Rows, and iterations, of a tile at most.
 static constexpr int64_t kMaxLanes = 16;
-
-/// True for elements that lie in memory as they do in vectors.
-static bool isVectorElement(Type type) {
-  return type.isF32() || type.isF64() || type.isInteger(8) ||
-         type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
-}
 
 //===----------------------------------------------------------------------===//
 // Places

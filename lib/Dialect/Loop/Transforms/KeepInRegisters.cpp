@@ -13,6 +13,7 @@
 // rank: how an operation's operands are indexed is known here, element by
 // element, so that a broadcast or a transpose is a shuffle.
 
+#include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
@@ -38,12 +39,6 @@ using namespace loopc::loop;
 static constexpr int64_t kMaxRegisters = 4;
 /// Rows that a value is read and written by at most.
 static constexpr int64_t kMaxRows = 16;
-
-/// True for elements that lie in memory as they do in vectors.
-static bool isVectorElement(Type type) {
-  return type.isF32() || type.isF64() || type.isInteger(8) ||
-         type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
-}
 
 /// Operations that put a sum's, or the like's, next element in.
 static bool isCombiner(Operation *op) {

@@ -13,6 +13,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -296,8 +297,7 @@ private:
     Value whole = memref::AllocOp::create(
         b, MemRefType::get(shape, collector.element), dynamicSizes);
     if (length) {
-      Value zero =
-          arith::ConstantOp::create(b, b.getZeroAttr(collector.element));
+      Value zero = createZero(b, loop.getLoc(), collector.element);
       linalg::FillOp::create(b, zero, whole);
     }
     copyRows(rows, whole, sizes, axis, count, loop.getCollectReverse()[k]);
@@ -438,6 +438,11 @@ struct LoopLowerCollected
       if (loop.getNumCollected())
         loops.push_back(loop);
     });
+    for (LoopOp loop : loops)
+      if (!loop.getSlices().empty()) {
+        loop.emitOpError("slices must be lowered before loop-lower-collected");
+        return signalPassFailure();
+      }
     for (LoopOp loop : loops)
       for (auto [k, result] : llvm::enumerate(loop.getCollectedResults()))
         if (isa<TensorType>(result.getType())) {

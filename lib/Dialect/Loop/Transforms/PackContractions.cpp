@@ -9,7 +9,7 @@
 // loop-pack-contractions: the operand of a matrix product that is read as
 // vectors is brought into panels where that is done once for many reads.
 
-#include "Contractions.h"
+#include "ContractionVectorizer.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -68,6 +68,9 @@ private:
   Value packConstant(const Candidate &candidate, AffineMap target);
   Value packAtRunTime(const Candidate &candidate, AffineMap target,
                       Operation *place);
+  /// Lets `op` read what its operand is a transpose of, where an unknown number
+  /// of rows transposes in strips; false if it does not.
+  bool readThrough(linalg::GenericOp op, const Candidate &candidate);
   /// The place in front of which packing pays; null if nowhere.
   Operation *placeFor(linalg::GenericOp op, const Candidate &candidate);
 
@@ -473,6 +476,35 @@ linalg::GenericOp Packing::mergeRows(linalg::GenericOp op,
   return cast<linalg::GenericOp>(merged->collapsedOp.getOperation());
 }
 
+bool Packing::readThrough(linalg::GenericOp op, const Candidate &candidate) {
+  OpOperand &operand = *candidate.operand;
+  OpOperand *init = op.getDpsInitOperand(0);
+  Type element = getElementTypeOrSelf(init->get());
+  unsigned bits = element.getIntOrFloatBitWidth();
+  if (operand.get() == candidate.source || !operand.get().hasOneUse() ||
+      !ShapedType::isDynamic(candidate.rows) ||
+      op.getNumReductionLoops() != 1 || unit.maskBits == 0 ||
+      bits < unit.maskBits || unit.bits / bits > 16 || !reorderableAddition(op))
+    return false;
+  // Few rows go along the sum.
+  unsigned sum = 0;
+  while (op.getIteratorTypesArray()[sum] != IteratorType::reduction)
+    ++sum;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map =
+        input == &operand ? candidate.map : op.getMatchingIndexingMap(input);
+    if (map.isFunctionOfDim(sum) && !endsWith(map, sum))
+      return false;
+  }
+  rewriter.modifyOpInPlace(op, [&] {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps[operand.getOperandNumber()] = candidate.map;
+    operand.set(candidate.source);
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+  return true;
+}
+
 void Packing::run(linalg::GenericOp op) {
   std::optional<Candidate> candidate = find(op);
   if (!candidate)
@@ -493,7 +525,7 @@ void Packing::run(linalg::GenericOp op) {
   } else {
     place = placeFor(op, *candidate);
     if (!place)
-      return;
+      return (void)readThrough(op, *candidate);
   }
   auto [from, to] = compressed(candidate->map, target);
   Value &value = done[{candidate->source.getAsOpaquePointer(), place,
@@ -517,7 +549,7 @@ struct LoopPackContractions
   using Base::Base;
 
   void runOnOperation() override {
-    VectorUnit unit{vectorBits, registers, 0};
+    VectorUnit unit{vectorBits, registers, maskBits};
     Packing packing(&getContext(), unit);
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });

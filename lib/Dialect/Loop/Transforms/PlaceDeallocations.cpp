@@ -79,6 +79,8 @@ public:
     processBlock(function.getBody().front(), {});
   }
   unsigned copies = 0;
+  /// An error was given.
+  bool hasFailed = false;
 
 private:
   using Owned = llvm::MapVector<Value, Ownership>;
@@ -179,7 +181,13 @@ private:
       return SeqRetainOp::create(rewriter, before->getLoc(), value.getType(),
                                  value);
     ImplicitLocOpBuilder b(before->getLoc(), rewriter);
-    auto type = cast<MemRefType>(value.getType());
+    auto type = dyn_cast<MemRefType>(value.getType());
+    if (!type) {
+      before->emitOpError("the rank of ")
+          << value.getType() << " is not known: it cannot be copied";
+      hasFailed = true;
+      return value;
+    }
     SmallVector<Value> sizes;
     for (int64_t axis = 0; axis < type.getRank(); ++axis)
       if (type.isDynamicDim(axis))
@@ -584,11 +592,29 @@ private:
 
 struct LoopPlaceDeallocations
     : loopc::impl::LoopPlaceDeallocationsBase<LoopPlaceDeallocations> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    // A list that is returned is retained, also where nothing else is a loop's.
+    registry.insert<LoopDialect>();
+  }
+
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
+    WalkResult found = getOperation().walk([](Operation *op) {
+      if (!llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) &&
+          !llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))
+        return WalkResult::advance();
+      op->emitOpError("tensors must be bufferized before "
+                      "loop-place-deallocations");
+      return WalkResult::interrupt();
+    });
+    if (found.wasInterrupted())
+      return signalPassFailure();
     OwnershipPlacement placement(getOperation(), &getContext());
     placement.run();
+    if (placement.hasFailed)
+      return signalPassFailure();
     numCopies += placement.copies;
   }
 };

@@ -105,6 +105,42 @@ static void scalarizeBranch(IRRewriter &rewriter, scf::IfOp branch) {
   rewriter.replaceOp(branch, results);
 }
 
+/// What a counted loop carries of one-element tensors becomes scalars; returns
+/// how many.
+static unsigned scalarizeCounted(IRRewriter &rewriter, scf::ForOp loop) {
+  unsigned count = llvm::count_if(loop.getResultTypes(), scalarOf);
+  if (count == 0)
+    return 0;
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  SmallVector<Value> inits;
+  for (Value init : loop.getInitArgs())
+    inits.push_back(scalarOf(init.getType())
+                        ? extractScalar(b, loop.getLoc(), init, "")
+                        : init);
+  auto made = scf::ForOp::create(b, loop.getLowerBound(), loop.getUpperBound(),
+                                 loop.getStep(), inits);
+  made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  auto asBefore = [&](ValueRange old, ValueRange now) {
+    SmallVector<Value> values;
+    for (auto [was, is] : llvm::zip_equal(old, now))
+      values.push_back(
+          was.getType() == is.getType() ? is : asTensor(b, is, was.getType()));
+    return values;
+  };
+  b.setInsertionPointToStart(made.getBody());
+  SmallVector<Value> arguments =
+      asBefore(loop.getBody()->getArguments(), made.getBody()->getArguments());
+  rewriter.mergeBlocks(loop.getBody(), made.getBody(), arguments);
+  Operation *yield = made.getBody()->getTerminator();
+  b.setInsertionPoint(yield);
+  for (OpOperand &operand : yield->getOpOperands())
+    if (scalarOf(operand.get().getType()))
+      operand.set(extractScalar(b, loop.getLoc(), operand.get(), ""));
+  b.setInsertionPointAfter(made);
+  rewriter.replaceOp(loop, asBefore(loop.getResults(), made.getResults()));
+  return count;
+}
+
 namespace {
 /// Rewrites one loop; null where nothing has to be done.
 class Scalarization {
@@ -225,12 +261,14 @@ struct LoopScalarize : loopc::impl::LoopScalarizeBase<LoopScalarize> {
     getOperation().walk([&](Operation *op) {
       if (auto loop = dyn_cast<LoopOp>(op))
         loops.push_back(loop);
-      else if (isa<scf::IfOp, linalg::GenericOp>(op))
+      else if (isa<scf::IfOp, scf::ForOp, linalg::GenericOp>(op))
         others.push_back(op);
     });
     for (Operation *op : others) {
       if (auto branch = dyn_cast<scf::IfOp>(op))
         scalarizeBranch(rewriter, branch);
+      else if (auto counted = dyn_cast<scf::ForOp>(op))
+        numScalars += scalarizeCounted(rewriter, counted);
       else if (auto generic = dyn_cast<linalg::GenericOp>(op);
                generic && generic.getNumLoops() == 0 &&
                generic.hasPureTensorSemantics())

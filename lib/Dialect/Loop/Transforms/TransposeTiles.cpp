@@ -51,21 +51,12 @@ private:
     return place;
   }
   Value apply(AffineExpr expr, ValueRange dims) {
-    return getValueOrCreateConstantIndexOp(
-        b, b.getLoc(),
-        affine::makeComposedFoldedAffineApply(
-            b, b.getLoc(), AffineMap::get(dims.size(), 0, expr),
-            getAsOpFoldResult(dims)));
+    return applyTo(b, expr, dims);
   }
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
-  Value maskOf(Value count) {
-    count = arith::MaxSIOp::create(b, count, index(0));
-    count = arith::MinSIOp::create(b, count, index(lanes));
-    return vector::CreateMaskOp::create(
-        b, VectorType::get(lanes, b.getI1Type()), count);
-  }
+  Value maskOf(Value count) { return maskOfFirst(b, count, lanes); }
   Value widened(Value value) {
     if (isa<VectorType>(value.getType()))
       return value;

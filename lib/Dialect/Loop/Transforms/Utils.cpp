@@ -9,6 +9,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -251,6 +252,18 @@ Value loop::extractScalar(OpBuilder &b, Location loc, Value value,
 /// A constant trip count above this is taken for "no limit": space for all
 /// trips is not set aside.
 static constexpr int64_t kMaxConstantTrips = int64_t(1) << 31;
+
+Value loop::createZero(OpBuilder &b, Location loc, Type element) {
+  auto complex = dyn_cast<ComplexType>(element);
+  if (!complex)
+    return arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
+  TypedAttr part = b.getZeroAttr(complex.getElementType());
+  if (isa<FloatType>(complex.getElementType()))
+    return complex::ConstantOp::create(b, loc, complex,
+                                       b.getArrayAttr({part, part}));
+  Value zero = arith::ConstantOp::create(b, loc, part);
+  return StringOp::create(b, loc, complex, zero, zero);
+}
 
 Value loop::tripsAsIndex(OpBuilder &b, Location loc, Value count) {
   // A dimension is not negative: it stays the value that other dimensions are

@@ -13,6 +13,7 @@
 // test in each row whether its operands overlap, and do what is left over
 // element by element; here the rest of a row is one masked vector.
 
+#include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,18 +34,6 @@ namespace loopc {
 
 using namespace mlir;
 using namespace loopc;
-
-static bool isVectorElement(Type type) {
-  return type.isF32() || type.isF64() || type.isInteger(8) ||
-         type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
-}
-
-static bool hasUnitLastStride(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  return succeeded(type.getStridesAndOffset(strides, offset)) &&
-         !strides.empty() && strides.back() == 1;
-}
 
 /// Vectors of a row that are reduced at once.
 static constexpr unsigned kUnroll = 4;
@@ -151,7 +140,7 @@ bool RowVectorizer::matchOperand(OpOperand &operand) {
       return false;
     // Neighbours in a row are neighbours in memory.
     if (dim.getPosition() == last &&
-        (k + 1 != map.getNumResults() || !hasUnitLastStride(type)))
+        (k + 1 != map.getNumResults() || !type.isLastDimUnitStride()))
       return false;
   }
   return true;
@@ -256,7 +245,7 @@ static std::optional<SmallVector<unsigned>> orderForRows(linalg::GenericOp op) {
         continue;
       auto expr = dyn_cast<AffineDimExpr>(map.getResults().back());
       if (!expr || expr.getPosition() != dim ||
-          !hasUnitLastStride(cast<MemRefType>(operand.get().getType())))
+          !cast<MemRefType>(operand.get().getType()).isLastDimUnitStride())
         return false;
       used = true;
     }
@@ -577,7 +566,7 @@ void RowVectorizer::addUp(ArrayRef<Place> rows, OpOperand &init,
   AffineMap map = op.getMatchingIndexingMap(&init);
   bool areNeighbours =
       map.getResults().back() == b.getAffineDimExpr(*rowDim) &&
-      hasUnitLastStride(cast<MemRefType>(init.get().getType()));
+      cast<MemRefType>(init.get().getType()).isLastDimUnitStride();
   if (areNeighbours) {
     SmallVector<Value> place = placeOf(init, rows[0]);
     Value before = vector::LoadOp::create(b, cast<VectorType>(all.getType()),

@@ -106,3 +106,13 @@ func.func @length(%go: i1, %len: i64, %x: tensor<4xf32>) -> tensor<?x4xf32> {
   }
   return %all : tensor<?x4xf32>
 }
+
+// CHECK-LABEL: func @length_of_complex(
+func.func @length_of_complex(%go: i1, %len: i64, %x: tensor<4xcomplex<f32>>) -> tensor<?x4xcomplex<f32>> {
+  // CHECK: %[[ZERO:.*]] = complex.constant [0.000000e+00 : f32, 0.000000e+00 : f32]
+  // CHECK: linalg.fill ins(%[[ZERO]]
+  %all = loop.loop (%i : i64, %c : i1) while(%go : i1) collect(tensor<?x4xcomplex<f32>> axis 0 length(%len : i64)) {
+    loop.yield while(%c : i1) collect(%x : tensor<4xcomplex<f32>>)
+  }
+  return %all : tensor<?x4xcomplex<f32>>
+}

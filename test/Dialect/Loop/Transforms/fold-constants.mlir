@@ -64,3 +64,23 @@ func.func @transposed() -> tensor<3x2xf32> {
   %t = linalg.transpose ins(%w : tensor<2x3xf32>) outs(%e : tensor<3x2xf32>) permutation = [1, 0]
   return %t : tensor<3x2xf32>
 }
+
+// -----
+
+// The phases of a transposed convolution's kernel: padded, taken apart.
+
+// CHECK-LABEL: func @padded
+// CHECK:         arith.constant dense{{.*}} : tensor<2x2xf32>
+// CHECK-NOT:     linalg.transpose
+// CHECK:         return
+func.func @padded() -> tensor<2x2xf32> {
+  %w = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %p = tensor.insert_slice %w into %f[0] [3] [1] : tensor<3xf32> into tensor<4xf32>
+  %s = tensor.expand_shape %p [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+  %to = tensor.empty() : tensor<2x2xf32>
+  %t = linalg.transpose ins(%s : tensor<2x2xf32>) outs(%to : tensor<2x2xf32>) permutation = [1, 0]
+  return %t : tensor<2x2xf32>
+}

@@ -98,3 +98,14 @@ func.func @branches(%n: i64, %p: i1, %k: index) -> !list {
   // CHECK-NOT: loop.seq_retain
   return %r : !list
 }
+
+// -----
+
+// The dialect of what is made is there, though no operation before is of it.
+// CHECK-LABEL: func @given_back(
+// CHECK-SAME: %[[S:.*]]: !onnx.seq<tensor<2xf32>>
+// CHECK-NEXT: %[[R:.*]] = loop.seq_retain %[[S]]
+// CHECK-NEXT: return %[[R]]
+func.func @given_back(%s: !onnx.seq<tensor<2xf32>>) -> !onnx.seq<tensor<2xf32>> {
+  return %s : !onnx.seq<tensor<2xf32>>
+}

@@ -39,3 +39,56 @@ func.func @empty_collapse(%x: tensor<0x?x?xf32>) -> (tensor<?x?xf32>, tensor<0x?
   %b = tensor.collapse_shape %x [[0], [1, 2]] : tensor<0x?x?xf32> into tensor<0x?xf32>
   return %a, %b : tensor<?x?xf32>, tensor<0x?xf32>
 }
+
+// What one branch yields as it is has other extents where the other is taken:
+// it must not be computed where the branches' result goes.
+// CHECK-LABEL: func @yielded_by_a_branch(
+func.func @yielded_by_a_branch(%p: i1, %x: tensor<?xf32>, %n: index, %m: index, %out: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  // CHECK: %[[PLACE:.*]] = bufferization.alloc_tensor(%{{.*}}) : tensor<?xf32>
+  // CHECK: %[[Y:.*]] = linalg.exp {{.*}} outs(%[[PLACE]]
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %y = linalg.exp ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = scf.if %p -> tensor<?xf32> {
+    scf.yield %y : tensor<?xf32>
+  } else {
+    // CHECK: else
+    // CHECK: tensor.empty
+    %f = tensor.empty(%m) : tensor<?xf32>
+    %z = linalg.exp ins(%x : tensor<?xf32>) outs(%f : tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %z : tensor<?xf32>
+  }
+  %i = tensor.insert_slice %r into %out[0] [%m] [1] : tensor<?xf32> into tensor<?xf32>
+  return %i, %y : tensor<?xf32>, tensor<?xf32>
+}
+
+// Casts know extents where they are executed, and only there.
+// CHECK-LABEL: func @cast_in_a_branch(
+func.func @cast_in_a_branch(%p: i1, %x: tensor<?xf32>, %n: index, %z: tensor<4xf32>, %out: tensor<8xf32>) -> (tensor<8xf32>, tensor<?xf32>) {
+  // CHECK: bufferization.alloc_tensor(%{{.*}}) : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %y = linalg.exp ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = scf.if %p -> tensor<4xf32> {
+    %c = tensor.cast %y : tensor<?xf32> to tensor<4xf32>
+    scf.yield %c : tensor<4xf32>
+  } else {
+    scf.yield %z : tensor<4xf32>
+  }
+  %i = tensor.insert_slice %r into %out[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  return %i, %y : tensor<8xf32>, tensor<?xf32>
+}
+
+// Equal extents for sure: it may be computed there.
+// CHECK-LABEL: func @static_in_a_branch(
+func.func @static_in_a_branch(%p: i1, %x: tensor<4xf32>, %z: tensor<4xf32>, %out: tensor<8xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
+  // CHECK-NOT: bufferization.alloc_tensor
+  // CHECK: tensor.empty
+  %e = tensor.empty() : tensor<4xf32>
+  %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %r = scf.if %p -> tensor<4xf32> {
+    scf.yield %y : tensor<4xf32>
+  } else {
+    scf.yield %z : tensor<4xf32>
+  }
+  %i = tensor.insert_slice %r into %out[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
+  return %i, %y : tensor<8xf32>, tensor<4xf32>
+}

@@ -102,7 +102,7 @@ func.func @remainder(%A: memref<3x5xf32>, %B: memref<5x23xf32>, %C: memref<3x23x
 #c = affine_map<(m, k, n) -> (m, n)>
 // CHECK-LABEL: func @dynamic
 // CHECK-SAME:  %{{.*}}, %[[B:.*]]: memref<?x?xf32>, %
-// CHECK:       %[[PLACE:.*]] = memref.alloc() : memref<512x32xf32>
+// CHECK:       %[[PLACE:.*]] = memref.alloc() {loopc.private} : memref<512x32xf32>
 // CHECK:       scf.if
 // Eight rows of the second matrix at a time.
 // CHECK:         scf.for {{.*}} step %c8
@@ -246,7 +246,7 @@ func.func @ordered(%x: memref<100xf32>, %W: memref<64x100xf32>, %y: memref<64xf3
 #c = affine_map<(m, n, k) -> (m, n)>
 // CHECK-LABEL: func @many_rows_of_rows
 // CHECK-SAME:    %[[A:[^:]*]]: memref<?x20xf32>, %[[B:[^:]*]]: memref<?x20xf32>
-// CHECK:       %[[PLACE:.*]] = memref.alloc() : memref<32x32xf32>
+// CHECK:       %[[PLACE:.*]] = memref.alloc() {loopc.private} : memref<32x32xf32>
 // CHECK:       %[[MANY:.*]] = arith.cmpi sge, %{{.*}}, %c32
 // CHECK:       scf.if %[[MANY]]
 // CHECK-COUNT-16: vector.maskedload %[[B]]

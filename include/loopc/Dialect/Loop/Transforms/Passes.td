@@ -24,6 +24,31 @@ def LoopLowerScan : Pass<"loop-lower-scan", "::mlir::func::FuncOp"> {
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def LoopExpandFourier
+    : Pass<"loop-expand-fourier", "::mlir::func::FuncOp"> {
+  let summary = "compute Fourier transforms element by element";
+  let description = [{
+    A `loop.fourier` of a tensor becomes passes that each compute a tensor of
+    complex numbers from the one before, an element by itself: on a GPU they are
+    kernels, in the middle of a loop too. Each takes a factor of the length off;
+    where one of its prime factors is large, transforms whose length is a power
+    of two convolve. Where only the run knows the length, the passes are a loop.
+
+    ```mlir
+    %y = loop.fourier %x : tensor<?x8x2xf64>
+    // becomes
+    %roots = linalg.generic ... -> tensor<8xcomplex<f64>>
+    %a = linalg.generic ... { x[.., k], x[.., k + 2], ... } // radix 4
+    %b = linalg.generic ... { a[.., k], a[.., k + 4] }      // radix 2
+    %y = linalg.generic ... -> tensor<?x8x2xf64>
+    ```
+  }];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def LoopLowerSlices : Pass<"loop-lower-slices", "::mlir::func::FuncOp"> {
   let summary = "read slices from captured values";
   let description = [{
@@ -102,7 +127,8 @@ def LoopCollectInPlace : Pass<"loop-collect-in-place", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numInPlace", "collected-in-place",
                               "collected values written in place">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
-    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def LoopCountTrips : Pass<"loop-count-trips", "::mlir::func::FuncOp"> {
@@ -414,7 +440,8 @@ def LoopLowerCollected : Pass<"loop-lower-collected", "::mlir::func::FuncOp"> {
     is one permuting copy behind the loop.
   }];
   let dependentDialects = ["::loopc::loop::LoopDialect",
-    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::linalg::LinalgDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
@@ -442,14 +469,40 @@ def LoopAssignStorage : Pass<"loop-assign-storage", "::mlir::func::FuncOp"> {
     allocated once, before the loop. A buffer that is carried to the next
     iteration while another one of its size dies takes turns with it: a spare
     buffer is carried along. Where one operation computes the new one from the
-    dying one element by element it is written over it.
+    dying one element by element it is written over it; outside of loops, too,
+    unless the dying one holds sums of products.
   }];
+  let options = [
+    Option<"straight", "straight", "bool", /*default=*/"true",
+           "also write over buffers that die outside of loops">];
   let statistics = [
     Statistic<"numReused", "reused", "carried buffers written over">,
     Statistic<"numHoisted", "hoisted", "allocations moved out of loops">,
     Statistic<"numSpares", "spares", "carried buffers that take turns">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def LoopFuseOutermost : Pass<"loop-fuse-outermost", "::mlir::func::FuncOp"> {
+  let summary = "let nests that read one after the other take turns";
+  let description = [{
+    Nests over the same range whose iterations are independent become one, if
+    one writes a large buffer that the next one reads, each iteration the part
+    that it has written: that part is still in the cache.
+
+    ```mlir
+    scf.for %h = ... { // writes %scores[%h, ...]
+    } {loopc.parallel}
+    scf.for %h = ... { // reads %scores[%h, ...]
+    } {loopc.parallel}
+    // becomes
+    scf.for %h = ... { // both
+    } {loopc.parallel}
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "fused", "nests joined to another">];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
 }
 
 def LoopFuseElementwise
@@ -506,9 +559,13 @@ def LoopPrivatizeEmpty
     A tensor.collapse_shape that merges an extent of 0 with one that is not known
     gives way to a tensor.empty, too: MLIR's memref.collapse_shape has no type
     for it.
+
+    Where a branch yields what was computed before it, the place for that is
+    allocated. eliminate-empty-tensors would make it a part of what the branch's
+    result is inserted into, which has other extents where another is taken.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::tensor::TensorDialect"];
+    "::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def LoopChooseLayouts
@@ -568,7 +625,10 @@ def LoopPackContractions
     Option<"vectorBits", "vector-bits", "unsigned", "512",
            "width of the target's vectors">,
     Option<"registers", "registers", "unsigned", "32",
-           "number of the target's vector registers">];
+           "number of the target's vector registers">,
+    Option<"maskBits", "mask-bits", "unsigned", "8",
+           "bits of the narrowest element that masked memory accesses take; 0: "
+           "there are none">];
   let statistics = [
     Statistic<"numConstants", "constants", "constants packed by the compiler">,
     Statistic<"numPacked", "packed", "operands packed at run time">];

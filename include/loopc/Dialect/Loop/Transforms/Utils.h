@@ -37,13 +37,16 @@ resolveDims(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
 llvm::StringRef nameOfDim(mlir::func::FuncOp function, unsigned k,
                           int64_t axis);
 
-
 namespace loop {
 
 /// The one element of `value`, a scalar or a tensor; the run ends with an error
 /// where a tensor of unknown shape holds another number of elements.
 mlir::Value extractScalar(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value value, llvm::StringRef what);
+
+/// Zero of an element type; of strings, which are complex<i64>, the empty one.
+mlir::Value createZero(mlir::OpBuilder &b, mlir::Location loc,
+                       mlir::Type element);
 
 /// The trip count `count`, a scalar, as an index that is at least 0 (loop_m).
 mlir::Value tripsAsIndex(mlir::OpBuilder &b, mlir::Location loc,

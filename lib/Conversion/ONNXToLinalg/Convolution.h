@@ -1,0 +1,40 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What the lowerings of convolutions share.
+
+#ifndef LOOPC_LIB_CONVERSION_ONNXTOLINALG_CONVOLUTION_H
+#define LOOPC_LIB_CONVERSION_ONNXTOLINALG_CONVOLUTION_H
+
+#include "Window.h"
+
+namespace loopc {
+
+/// The convolution of `x`, [N, C, in...], with `w`, [M, C / group, kernel...],
+/// in elements of `type`; `bias`, [M], may be null.
+mlir::Value convolve(NodeLowering &l, mlir::Value x, mlir::Value w,
+                     int64_t group, const Window &window, mlir::Value bias,
+                     mlir::Type type);
+
+/// Input `i`, a bias or other value for each of `channels` channels; fails
+/// after an error where it cannot be.
+llvm::LogicalResult checkPerChannel(NodeLowering &l, unsigned i,
+                                    mlir::OpFoldResult channels,
+                                    llvm::StringRef name);
+
+/// `value` with its axes in another order, as an operation of its own that is
+/// not fused into what reads it.
+mlir::Value reordered(NodeLowering &l, mlir::Value value,
+                      llvm::ArrayRef<int64_t> order);
+
+/// TransposedConvolution.cpp.
+llvm::LogicalResult lowerConvTranspose(NodeLowering &l);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CONVERSION_ONNXTOLINALG_CONVOLUTION_H

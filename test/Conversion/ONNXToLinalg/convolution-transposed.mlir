@@ -1,0 +1,25 @@
+// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(convert-onnx-to-linalg{channels-last=true},canonicalize,cse))' | FileCheck %s
+
+// Both phases of the kernel are channels of one convolution; no loop over the
+// kernel adds to slices of the result.
+// CHECK-LABEL: @phases
+// CHECK-NOT: scf.for
+// CHECK-NOT: loop.loop
+// CHECK: linalg.generic {{.*}}"reduction"
+// CHECK-NOT: linalg.generic {{.*}}"reduction"
+// CHECK: tensor<1x8x2x{{[0-9]+}}xf32>
+// CHECK: return
+func.func @phases(%x: tensor<1x16x7xf32>, %w: tensor<16x8x4xf32>) -> tensor<1x8x14xf32> {
+  %r = onnx.node "ConvTranspose"(%x, %w) since 11 {strides = array<i64: 2>, pads = array<i64: 1, 1>} : (tensor<1x16x7xf32>, tensor<16x8x4xf32>) -> tensor<1x8x14xf32>
+  return %r : tensor<1x8x14xf32>
+}
+
+// -----
+
+// Most of what would be multiplied are zeros.
+// CHECK-LABEL: @sparse
+// CHECK: tensor.insert_slice
+func.func @sparse(%x: tensor<1x2x4xf32>, %w: tensor<2x2x1xf32>) -> tensor<1x2x13xf32> {
+  %r = onnx.node "ConvTranspose"(%x, %w) since 11 {strides = array<i64: 4>} : (tensor<1x2x4xf32>, tensor<2x2x1xf32>) -> tensor<1x2x13xf32>
+  return %r : tensor<1x2x13xf32>
+}

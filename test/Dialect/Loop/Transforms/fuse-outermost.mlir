@@ -1,0 +1,142 @@
+// RUN: loopc-opt %s --split-input-file --loop-fuse-outermost | FileCheck %s
+
+// What one head writes the same head reads next. Memory in between is made in
+// front of both.
+// CHECK-LABEL: func.func @heads(
+// CHECK: memref.alloc() : memref<8x512x512xf32>
+// CHECK: memref.alloc() : memref<8x512x512xf32>
+// CHECK: scf.for %[[H:[^ ]+]] =
+// CHECK: scf.for
+// CHECK: scf.for %[[I:[^ ]+]] =
+// CHECK: memref.load %{{.*}}[%[[H]], %[[I]], %[[I]]]
+// CHECK: } {loopc.parallel}
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @heads(%x: memref<8x512x512xf32>) -> memref<8x512x512xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c512 = arith.constant 512 : index
+  %a = memref.alloc() : memref<8x512x512xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    scf.for %i = %c0 to %c512 step %c1 {
+      %0 = memref.load %x[%h, %i, %c0] : memref<8x512x512xf32>
+      memref.store %0, %a[%h, %i, %i] : memref<8x512x512xf32>
+    }
+  } {loopc.parallel}
+  %b = memref.alloc() : memref<8x512x512xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    scf.for %i = %c0 to %c512 step %c1 {
+      %0 = memref.load %a[%h, %i, %i] : memref<8x512x512xf32>
+      memref.store %0, %b[%h, %i, %c0] : memref<8x512x512xf32>
+    }
+  } {loopc.parallel}
+  memref.dealloc %a : memref<8x512x512xf32>
+  return %b : memref<8x512x512xf32>
+}
+
+// -----
+
+// Each reads what all have written.
+// CHECK-LABEL: func.func @across(
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+func.func @across(%x: memref<8x512x512xf32>) -> memref<8x512x512xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %a = memref.alloc() : memref<8x512x512xf32>
+  %b = memref.alloc() : memref<8x512x512xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %x[%h, %c0, %c0] : memref<8x512x512xf32>
+    memref.store %0, %a[%h, %c0, %c0] : memref<8x512x512xf32>
+  } {loopc.parallel}
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %a[%c0, %h, %c0] : memref<8x512x512xf32>
+    memref.store %0, %b[%h, %c0, %c0] : memref<8x512x512xf32>
+  } {loopc.parallel}
+  memref.dealloc %a : memref<8x512x512xf32>
+  return %b : memref<8x512x512xf32>
+}
+
+// -----
+
+// Known by another name; one after the other: nests stay as they are.
+// CHECK-LABEL: func.func @shared(
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+func.func @shared(%a: memref<8x512x512xf32>, %b: memref<8x512x512xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  scf.for %h = %c0 to %c8 step %c1 {
+    memref.store %one, %a[%h, %c0, %c0] : memref<8x512x512xf32>
+  } {loopc.parallel}
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %a[%h, %c0, %c0] : memref<8x512x512xf32>
+    memref.store %0, %b[%h, %c0, %c0] : memref<8x512x512xf32>
+  } {loopc.parallel}
+  return
+}
+
+// -----
+
+// So small that all of it stays in a cache.
+// CHECK-LABEL: func.func @small(
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+func.func @small(%x: memref<8x16xf32>) -> memref<8x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %a = memref.alloc() : memref<8x16xf32>
+  %b = memref.alloc() : memref<8x16xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %x[%h, %c0] : memref<8x16xf32>
+    memref.store %0, %a[%h, %c0] : memref<8x16xf32>
+  } {loopc.parallel}
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %a[%h, %c0] : memref<8x16xf32>
+    memref.store %0, %b[%h, %c0] : memref<8x16xf32>
+  } {loopc.parallel}
+  memref.dealloc %a : memref<8x16xf32>
+  return %b : memref<8x16xf32>
+}
+
+// -----
+
+// A small nest in between comes along, as rows of softmax do.
+// CHECK-LABEL: func.func @between(
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @between(%x: memref<8x512x512xf32>) -> memref<8x512x512xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %one = arith.constant 1.0 : f32
+  %a = memref.alloc() : memref<8x512x512xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %x[%h, %c0, %c0] : memref<8x512x512xf32>
+    memref.store %0, %a[%h, %c0, %c1] : memref<8x512x512xf32>
+  } {loopc.parallel}
+  %s = memref.alloc() : memref<8xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    memref.store %one, %s[%h] : memref<8xf32>
+  } {loopc.parallel}
+  %b = memref.alloc() : memref<8x512x512xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %a[%h, %c0, %c1] : memref<8x512x512xf32>
+    %1 = memref.load %s[%h] : memref<8xf32>
+    %2 = arith.addf %0, %1 : f32
+    memref.store %2, %b[%h, %c0, %c0] : memref<8x512x512xf32>
+  } {loopc.parallel}
+  memref.dealloc %a : memref<8x512x512xf32>
+  memref.dealloc %s : memref<8xf32>
+  return %b : memref<8x512x512xf32>
+}
