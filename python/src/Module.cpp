@@ -212,14 +212,14 @@ NB_MODULE(_loopc, m) {
           [](Session &self, nb::object names, const nb::dict &feeds,
              CancelToken *token, double timeout, int32_t numThreads,
              uint64_t memoryLimit, int32_t device, bool deviceResults,
-             uintptr_t stream, const nb::dict &buffers) {
+             uintptr_t stream, bool timesDevice, const nb::dict &buffers) {
             return self.run(names, feeds,
                             {token, timeout, numThreads, memoryLimit, device,
-                             deviceResults, stream, buffers});
+                             deviceResults, stream, timesDevice, buffers});
           },
           "output_names"_a.none(), "input_feed"_a, "token"_a.none(),
           "timeout"_a, "num_threads"_a, "memory_limit"_a, "device"_a,
-          "device_results"_a, "stream"_a, "buffers"_a)
+          "device_results"_a, "stream"_a, "time_device"_a, "buffers"_a)
       .def_prop_ro("uses_device", &Session::usesDevice);
 
   m.def("create_from_file", &createFromFile, "path"_a, "options"_a);

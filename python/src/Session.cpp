@@ -270,6 +270,9 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
   options.device = settings.device;
   options.device_results = settings.deviceResults;
   options.stream = reinterpret_cast<void *>(settings.stream);
+  double deviceSeconds = 0;
+  if (settings.timesDevice)
+    options.device_seconds = &deviceSeconds;
   int status;
   bool interrupted;
   {
@@ -305,7 +308,8 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
   return nb::make_tuple(
       status, static_cast<const char *>(error.message), results,
       nb::make_tuple(statistics.allocations, statistics.deallocations,
-                     statistics.peak_bytes, statistics.copied_bytes));
+                     statistics.peak_bytes, statistics.copied_bytes,
+                     deviceSeconds));
 }
 
 //===----------------------------------------------------------------------===//

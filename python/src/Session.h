@@ -57,6 +57,7 @@ struct RunSettings {
   int32_t device = 0;
   bool deviceResults = false;
   uintptr_t stream = 0; ///< a CUstream; 0: one of the runtime's
+  bool timesDevice = false;
   /// {name of an output: DeviceTensor to write to}.
   nb::dict buffers;
 };

@@ -76,9 +76,9 @@ def _loopc_cuda(model: ModelProto | str, loops: str = "auto") -> Runner:
     return lambda feeds: session.run(None, feeds)
 
 
-def _loopc_cuda_graph(model: ModelProto | str) -> Runner:
-    """The same with every loop that can be one as a graph."""
-    return _loopc_cuda(model, loops="graph")
+def _loopc_cuda_as(loops: str) -> Callable[[ModelProto | str], Runner]:
+    """The same with loops as kernels, as graphs or driven by the host, wherever they can be."""
+    return lambda model: _loopc_cuda(model, loops)
 
 
 def _loopc_aot(model: ModelProto | str) -> Runner:
@@ -183,7 +183,9 @@ ENGINES: dict[str, Callable[[ModelProto | str], Runner]] = {
     "loopc": _loopc,
     "loopc-aot": _loopc_aot,
     "loopc-cuda": _loopc_cuda,
-    "loopc-cuda-graph": _loopc_cuda_graph,
+    "loopc-cuda-kernel": _loopc_cuda_as("kernel"),
+    "loopc-cuda-graph": _loopc_cuda_as("graph"),
+    "loopc-cuda-host": _loopc_cuda_as("host"),
     "onnxruntime": _onnxruntime,
     "reference": _reference,
     "openvino": _openvino,

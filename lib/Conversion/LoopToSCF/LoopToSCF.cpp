@@ -89,7 +89,13 @@ public:
     if (!loop.getSlices().empty() || loop.getNumCollected())
       return loop.emitOpError("slices and collected values must be lowered "
                               "before convert-loop-to-scf");
-    for (Value value : loop.getInits())
+    SmallVector<Value> values(loop.getInits());
+    llvm::append_range(values, loop.getLoopBody()->getArguments());
+    llvm::append_range(values, loop.getYield()->getOperands());
+    for (Value value : {loop.getTripCount(), loop.getCondition()})
+      if (value)
+        values.push_back(value);
+    for (Value value : values)
       if (isa<TensorType>(value.getType()))
         return loop.emitOpError("tensors must be bufferized before "
                                 "convert-loop-to-scf");

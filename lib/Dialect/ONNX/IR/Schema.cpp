@@ -10,6 +10,9 @@
 #include "SchemaImpl.h"
 #include "onnx/defs/data_type_utils.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace loopc::onnx;
@@ -105,6 +108,8 @@ public:
   LogicalResult checkAttributes();
   /// Types of inputs or (`outputs`) of outputs.
   LogicalResult checkTypes(bool outputs);
+  /// Lengths of inputs that have an element for each of some dimensions.
+  LogicalResult checkLengths();
 
 private:
   LogicalResult checkCount(StringRef what, size_t count, int min, int max);
@@ -237,6 +242,51 @@ static StringRef getKindName(int32_t kind) {
   }
 }
 
+/// Integers that say yes or no, in every operator that has one of this name.
+/// ONNX does not tell what else than 0 and 1 means, and its own inference and
+/// engines differ: some ask for 1, some for what is not 0.
+static bool isSwitch(StringRef name) {
+  static const llvm::StringSet<> names = {"align_corners",
+                                          "allowzero",
+                                          "antialias",
+                                          "broadcast",
+                                          "ceil_mode",
+                                          "center_point_box",
+                                          "count_include_pad",
+                                          "exclude_outside",
+                                          "exclusive",
+                                          "detect_negative",
+                                          "detect_positive",
+                                          "fmod",
+                                          "input_forget",
+                                          "interleaved",
+                                          "inverse",
+                                          "is_case_sensitive",
+                                          "is_causal",
+                                          "is_test",
+                                          "keepdims",
+                                          "largest",
+                                          "layout",
+                                          "linear_before_reset",
+                                          "new_axis",
+                                          "noop_with_empty_axes",
+                                          "onesided",
+                                          "output_sequence",
+                                          "periodic",
+                                          "reverse",
+                                          "saturate",
+                                          "select_last_index",
+                                          "sorted",
+                                          "spatial",
+                                          "storage_order",
+                                          "training_mode",
+                                          "transA",
+                                          "transB",
+                                          "upper",
+                                          "zeros"};
+  return names.contains(name);
+}
+
 LogicalResult NodeChecker::checkAttributes() {
   const auto &known = schema.attributes();
   for (NamedAttribute attr : node.getNodeAttributes()) {
@@ -254,6 +304,10 @@ LogicalResult NodeChecker::checkAttributes() {
     if (kind != expected)
       return emitError() << "attribute '" << name << "' is " << attr.getValue()
                          << ", expected " << getKindName(expected);
+    if (auto value = dyn_cast<IntegerAttr>(attr.getValue());
+        value && isSwitch(name) && !llvm::is_contained({0, 1}, value.getInt()))
+      return emitError() << "attribute '" << name << "' is " << value.getInt()
+                         << ", expected 0 or 1";
   }
   for (const auto &[name, attribute] : known)
     if (attribute.required && !node.getNodeAttr(name))
@@ -312,6 +366,49 @@ LogicalResult NodeChecker::checkTypes(bool outputs) {
   return success();
 }
 
+/// Inputs of which the elements stand for dimensions: inference, ONNX's own
+/// included, makes a dimension of each.
+static bool isListOfDimensions(StringRef op, unsigned input) {
+  static const std::set<std::pair<StringRef, unsigned>> inputs = {
+      {"AffineGrid", 1},
+      {"CenterCropPad", 1},
+      {"Col2Im", 1},
+      {"Col2Im", 2},
+      {"Expand", 1},
+      {"MaxUnpool", 2},
+      {"ConstantOfShape", 0},
+      {"Pad", 1},
+      {"Pad", 3},
+      {"Reshape", 1},
+      {"Resize", 1},
+      {"Resize", 2},
+      {"Resize", 3},
+      {"Slice", 1},
+      {"Slice", 2},
+      {"Slice", 3},
+      {"Slice", 4},
+      {"Squeeze", 1},
+      {"Tile", 1},
+      {"Unsqueeze", 1},
+      {"Upsample", 1}};
+  return inputs.count({op, input}) || (op.starts_with("Reduce") && input == 1);
+}
+
+LogicalResult NodeChecker::checkLengths() {
+  // More dimensions than anybody has; a list may have two elements for each.
+  constexpr int64_t kLongest = 2048;
+  if (!node.getDomain().empty())
+    return success();
+  for (auto [i, input] : llvm::enumerate(node.getInputs())) {
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    if (type && type.getRank() == 1 && type.getDimSize(0) > kLongest &&
+        isListOfDimensions(node.getOpType(), i))
+      return emitError() << "input #" << i << " has " << type.getDimSize(0)
+                         << " elements for dimensions, more than " << kLongest;
+  }
+  return success();
+}
+
 /// The schema of exactly the node's version, or an error; null and success
 /// where its domain has none.
 static FailureOr<const OpSchema *> getSchema(NodeOp node, EmitError emitError) {
@@ -348,7 +445,8 @@ LogicalResult loopc::onnx::checkNode(NodeOp node, bool withResults,
       return success();
     NodeChecker checker(node, *schema, emitError);
     if (failed(checker.checkArity()) || failed(checker.checkAttributes()) ||
-        failed(checker.checkTypes(/*outputs=*/false)))
+        failed(checker.checkTypes(/*outputs=*/false)) ||
+        failed(checker.checkLengths()))
       return failure();
     return withResults ? checker.checkTypes(/*outputs=*/true) : success();
   } catch (const std::exception &error) {
