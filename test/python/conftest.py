@@ -8,10 +8,14 @@
 """Puts this folder on the path; lets the reference be tested without a build."""
 
 import pathlib
+import signal
 import sys
 import types
 
 _HERE = pathlib.Path(__file__).parent
+# A shell ignores interrupts for what it starts in the background; tests send them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, str(_HERE))
 try:
     import loopc  # noqa: F401

@@ -86,3 +86,15 @@ def test_beside_onnxruntime(case: str, is_open: bool, weights: str) -> None:
     got = loopc.InferenceSession(raw).run(None, feeds)[0]
     assert got.shape == want.shape
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("case", ["vocoder", "odd", "longer", "same"])
+def test_infinity_stays_in_its_window(case: str) -> None:
+    """An element reaches the results under its kernel, and no others."""
+    model, feeds = _model(case, is_open=False, weights="constant", bias=False)
+    feeds["x"][0, :, 2] = np.inf
+    raw = model.SerializeToString()
+    peer = onnxruntime.InferenceSession(raw, providers=["CPUExecutionProvider"])
+    want = peer.run(None, feeds)[0]
+    got = loopc.InferenceSession(raw).run(None, feeds)[0]
+    np.testing.assert_array_equal(np.isfinite(got), np.isfinite(want))

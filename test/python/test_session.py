@@ -440,15 +440,19 @@ def test_interrupt_of_a_process():
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    process.stdin.write(ENDLESS.SerializeToString())
-    process.stdin.close()
-    assert process.stdout.readline() == b"ready\n"
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(20) == -signal.SIGINT
-    assert b"KeyboardInterrupt" in process.stderr.read()
-    process.stdout.close()
-    process.stderr.close()
+    try:
+        process.stdin.write(ENDLESS.SerializeToString())
+        process.stdin.close()
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == -signal.SIGINT
+        assert b"KeyboardInterrupt" in process.stderr.read()
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
 
 
 def test_threads(endless):

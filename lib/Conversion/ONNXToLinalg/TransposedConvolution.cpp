@@ -207,8 +207,10 @@ bool Transposed::hasPhases() {
     if (!most || !last || *last > *most)
       return false;
   }
-  // Else most of what is multiplied would be zeros.
-  return padded <= 2 * elements;
+  // The kernel is filled up with zeros, which infinities of the input would make
+  // NaN; and of many zeros the products take longer than they save.
+  return padded == elements ||
+         (element.isInteger() && padded <= 2 * elements);
 }
 
 /// The weights as [M * strides, C / group, taps...].

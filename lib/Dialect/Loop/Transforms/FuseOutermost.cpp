@@ -77,6 +77,32 @@ static std::pair<Value, ValueRange> placeOf(Operation *op) {
       .Default([](Operation *) -> Result { return {}; });
 }
 
+/// What `op` writes to memory.
+static Value getStored(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<memref::StoreOp>([](auto store) { return store.getValueToStore(); })
+      .Case<vector::StoreOp, vector::MaskedStoreOp>(
+          [](auto store) { return store.getValueToStore(); })
+      .Default([](Operation *) { return Value(); });
+}
+
+/// True if `op` at the number of an iteration of `nest` along `axis` goes no
+/// further than the next one begins.
+static bool takesStep(Operation *op, size_t axis, scf::ForOp nest) {
+  auto vector =
+      dyn_cast<VectorType>(op->getNumResults() ? op->getResult(0).getType()
+                                               : getStored(op).getType());
+  if (!vector)
+    return true;
+  // A vector lies along the last axes.
+  size_t rank = placeOf(op).second.size();
+  size_t first = rank - vector.getRank();
+  if (axis < first)
+    return true;
+  std::optional<int64_t> step = getConstantIntValue(nest.getStep());
+  return step && vector.getDimSize(axis - first) <= *step;
+}
+
 /// What `nest` does with buffers; none where it does something else as well.
 static std::optional<Uses> findUses(scf::ForOp nest) {
   Uses uses;
@@ -94,7 +120,7 @@ static std::optional<Uses> findUses(scf::ForOp nest) {
     std::optional<unsigned> axis;
     if (base == buffer)
       for (auto [k, index] : llvm::enumerate(place))
-        if (index == nest.getInductionVar())
+        if (index == nest.getInductionVar() && takesStep(op, k, nest))
           axis = k;
     uses[base].add(axis, writes);
     return WalkResult::advance();

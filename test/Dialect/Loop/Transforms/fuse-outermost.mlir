@@ -140,3 +140,29 @@ func.func @between(%x: memref<8x512x512xf32>) -> memref<8x512x512xf32> {
   memref.dealloc %s : memref<8xf32>
   return %b : memref<8x512x512xf32>
 }
+
+// -----
+
+// The vector that an iteration reads is what the next fifteen write.
+// CHECK-LABEL: func.func @windows(
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+func.func @windows(%x: memref<262144xf32>) -> memref<262144xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 262128 : index
+  %a = memref.alloc() : memref<262144xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %0 = memref.load %x[%i] : memref<262144xf32>
+    memref.store %0, %a[%i] : memref<262144xf32>
+  } {loopc.parallel}
+  %b = memref.alloc() : memref<262144xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %0 = vector.load %a[%i] : memref<262144xf32>, vector<16xf32>
+    %1 = vector.reduction <maximumf>, %0 : vector<16xf32> into f32
+    memref.store %1, %b[%i] : memref<262144xf32>
+  } {loopc.parallel}
+  memref.dealloc %a : memref<262144xf32>
+  return %b : memref<262144xf32>
+}
