@@ -1,8 +1,14 @@
 // RUN: loopc-opt %s --loopc-outline-nests=min-ops=1 | FileCheck %s
+// RUN: loopc-opt %s --loopc-outline-nests="min-ops=1 long-loop=1" \
+// RUN:   | FileCheck %s --check-prefix=LONG
 // RUN: loopc-opt %s --loopc-outline-nests | FileCheck %s --check-prefix=SMALL
 
 // Two equal nests are one function; memory that was allocated for one argument
-// alone is marked. What fails, and what is in a loop, stays.
+// alone is marked. What fails, and what is in a loop, stays; but for what is one
+// of many there (one is many for LONG).
+// LONG: scf.while
+// LONG-NOT: scf.for
+// LONG: func.call @main_nest_0({{.*}}) : (memref<8xf32>) -> ()
 // CHECK-LABEL: func.func @main(
 // CHECK: call @main_nest({{.*}}) : (memref<8xf32>, memref<8xf32>) -> ()
 // CHECK: call @main_nest({{.*}}) : (memref<8xf32>, memref<8xf32>) -> ()
@@ -12,14 +18,7 @@
 // CHECK: scf.for
 // CHECK: call @main_nest_0({{.*}}) : (memref<8xf32>) -> f32
 // CHECK: return
-// CHECK: func.func private @main_nest(%{{.*}}: memref<8xf32>, %{{.*}}: memref<8xf32> {llvm.noalias})
-// CHECK-SAME: llvm.linkage = #llvm.linkage<internal>
-// CHECK-SAME: passthrough = ["noinline"]
-// CHECK: arith.constant 8 : index
-// CHECK: scf.for
-// CHECK: func.func private @main_nest_0(
-// CHECK: return %{{.*}} : f32
-// SMALL-NOT: func.func private
+// SMALL-NOT: _nest
 func.func @main(%x: memref<8xf32>, %n: index, %p: i1) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -54,4 +53,45 @@ func.func @main(%x: memref<8xf32>, %n: index, %p: i1) -> f32 {
     scf.yield %w : f32
   }
   return %s : f32
+}
+
+// A loop that may fail goes as a whole where there is a run to tell; one that
+// yields something stays.
+// CHECK-LABEL: func.func @fails(
+// CHECK-SAME: %[[THIS:[^:]+]]: !llvm.ptr
+// CHECK: call @fails_nest(%[[THIS]], %{{.*}}) : (!llvm.ptr, i1, memref<8xf32>) -> i32
+// CHECK-NEXT: loop.poll
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: func.func private @main_nest(%{{.*}}: memref<8xf32>, %{{.*}}: memref<8xf32> {llvm.noalias})
+// CHECK-SAME: llvm.linkage = #llvm.linkage<internal>
+// CHECK-SAME: passthrough = ["noinline"]
+// CHECK: arith.constant 8 : index
+// CHECK: scf.for
+// CHECK: func.func private @main_nest_0(
+// CHECK: return %{{.*}} : f32
+// CHECK: func.func private @fails_nest(%[[HANDLE:[^:]+]]: !llvm.ptr, %{{[^:]+}}: i1, %{{[^:]+}}: memref<8xf32>) -> i32
+// CHECK: scf.for
+// CHECK: loop.check
+// CHECK: func.call @callee(%[[HANDLE]])
+// CHECK: scf.for
+// CHECK: return %{{.*}} : i32
+func.func private @callee(!llvm.ptr)
+func.func @fails(%run: !llvm.ptr, %x: memref<8xf32>, %p: i1) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %c8 step %c1 {
+    loop.check %p, "no"
+    func.call @callee(%run) : (!llvm.ptr) -> ()
+    scf.for %j = %c0 to %c8 step %c1 {
+      %v = memref.load %x[%j] : memref<8xf32>
+      memref.store %v, %x[%i] : memref<8xf32>
+    }
+  }
+  %s = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %ok) -> i32 {
+    loop.check %p, "no"
+    scf.yield %a : i32
+  }
+  return %s : i32
 }

@@ -1,4 +1,6 @@
 // RUN: loopc-opt %s --split-input-file --loopc-parallelize-nests | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --loopc-parallelize-nests=long-loop=1 \
+// RUN:   | FileCheck %s --check-prefix=LONG
 // RUN: loopc-opt %s --split-input-file --loopc-parallelize-nests \
 // RUN:   --remark-format=emitRemark --remarks-filter=loop 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
@@ -89,6 +91,15 @@ func.func @small(%run: !llvm.ptr, %m: memref<64xf32>) -> i32 {
 // CHECK: } else {
 // CHECK-NEXT: scf.for
 // CHECK: func.func private @in_loop_parallel(
+// Among many others it is a call, which asks for threads itself.
+// LONG-LABEL: func.func @in_loop(
+// LONG: scf.for
+// LONG-NOT: scf.if
+// LONG: func.call @in_loop_shared
+// LONG-NEXT: loop.poll
+// LONG-NEXT: }
+// LONG: func.func private @in_loop_shared(
+// LONG: llvm.call @loopc_rt_num_threads
 func.func @in_loop(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

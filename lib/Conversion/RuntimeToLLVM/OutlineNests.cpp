@@ -12,10 +12,13 @@
 // LLVM's analyses of a loop walk up what dominates it, so that a function with
 // hundreds of loops behind one another takes time with the square of their
 // number, and a network repeats its layers. What is called once a run costs
-// nothing worth measuring; a nest inside of a loop stays where it is.
+// nothing worth measuring; a nest inside of a loop stays where it is, unless it
+// is one of many there. A loop that may fail, or allocates, goes as a whole:
+// what is left is then what a run passes through once, and needs no work.
 
 #include "Outlining.h"
 #include "loopc/Conversion/Passes.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -44,16 +47,37 @@ static bool isPlain(Operation *op) {
             }).wasInterrupted();
 }
 
-/// The outermost plain nests in `region` that run at most once a run.
-static void collectNests(Region &region, SmallVectorImpl<scf::ForOp> &nests) {
+/// True for what a function may be handed.
+static bool canBeArgument(Type type) {
+  return type.isIntOrIndexOrFloat() ||
+         isa<MemRefType, VectorType, LLVM::LLVMPointerType>(type);
+}
+
+/// True for a loop that yields nothing, in a function that knows the run.
+static bool canReport(Operation *loop) {
+  auto function = loop->getParentOfType<func::FuncOp>();
+  if (loop->getNumResults() || function.getNumArguments() == 0 ||
+      !isa<LLVM::LLVMPointerType>(function.getArgument(0).getType()))
+    return false;
+  Captures found;
+  found.addAll(loop);
+  return llvm::all_of(
+      found.values, [](Value value) { return canBeArgument(value.getType()); });
+}
+
+/// The outermost nests in `region` that run at most once a run, or in one of
+/// the loops `longLoops`: plain ones, and those that report what failed.
+static void collectNests(Region &region,
+                         const llvm::SmallPtrSetImpl<Operation *> &longLoops,
+                         SmallVectorImpl<Operation *> &nests) {
   for (Operation &op : region.getOps()) {
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      if (isPlain(loop))
-        nests.push_back(loop);
-    } else if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
-      for (Region &branch : op.getRegions())
-        collectNests(branch, nests);
-    }
+    bool isLoop = isa<scf::ForOp, scf::WhileOp>(op);
+    if ((isa<scf::ForOp>(op) && isPlain(&op)) ||
+        (isLoop && !longLoops.contains(&op) && canReport(&op)))
+      nests.push_back(&op);
+    else if (isa<scf::IfOp, scf::IndexSwitchOp>(op) || longLoops.contains(&op))
+      for (Region &nested : op.getRegions())
+        collectNests(nested, longLoops, nests);
   }
 }
 
@@ -65,8 +89,9 @@ public:
 
   /// Moves `nest` into a function and calls it; true where an equal function
   /// was there.
-  bool outline(scf::ForOp nest) {
-    func::FuncOp made = makeFunction(nest);
+  bool outline(Operation *nest) {
+    bool reports = !isPlain(nest);
+    func::FuncOp made = makeFunction(nest, reports);
     func::FuncOp callee = made;
     for (func::FuncOp other : functions)
       if (isEqualFunction(made, other))
@@ -78,28 +103,35 @@ public:
       made.erase();
     }
     b.setInsertionPoint(nest);
-    auto call = func::CallOp::create(b, nest.getLoc(), callee, captures);
-    nest.replaceAllUsesWith(call.getResults());
-    nest.erase();
+    auto call = func::CallOp::create(b, nest->getLoc(), callee, captures);
+    if (reports)
+      loop::PollOp::create(b, nest->getLoc());
+    else
+      nest->replaceAllUsesWith(call.getResults());
+    nest->erase();
     return callee != made;
   }
 
 private:
-  func::FuncOp makeFunction(scf::ForOp nest) {
+  /// Of a nest that reports: func(run, captures...) -> status.
+  func::FuncOp makeFunction(Operation *nest, bool reports) {
     Captures found;
     found.addAll(nest);
     captures.assign(found.values.begin(), found.values.end());
-    Location loc = nest.getLoc();
-    auto type = b.getFunctionType(ValueRange(captures).getTypes(),
-                                  nest.getResultTypes());
+    SmallVector<Type> results(nest->getResultTypes());
+    if (reports) {
+      llvm::erase(captures, function.getArgument(0));
+      captures.insert(captures.begin(), function.getArgument(0));
+      results = {b.getI32Type()};
+    }
+    Location loc = nest->getLoc();
+    auto type = b.getFunctionType(ValueRange(captures).getTypes(), results);
     auto made =
         func::FuncOp::create(loc, (function.getName() + "_nest").str(), type);
     made.setPrivate();
     made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
                                       b.getContext(), LLVM::Linkage::Internal));
     made->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
-    made->setAttr("loopc.nest", b.getUnitAttr());
-    markPrivateMemory(made, /*first=*/0, captures, nest);
     Block *entry = made.addEntryBlock();
     b.setInsertionPointToStart(entry);
     IRMapping mapping;
@@ -107,8 +139,16 @@ private:
     for (Operation *constant : found.constants)
       b.clone(*constant, mapping);
     Operation *body = b.clone(*nest, mapping);
-    func::ReturnOp::create(b, loc, body->getResults());
-    disableRuntimeUnrolling(made);
+    SmallVector<Value> returned(body->getResults());
+    if (reports) {
+      returned = {arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0)};
+    } else {
+      made->setAttr("loopc.nest", b.getUnitAttr());
+      // Of loops that are entered seldom.
+      markPrivateMemory(made, /*first=*/0, captures, nest);
+      disableRuntimeUnrolling(made);
+    }
+    func::ReturnOp::create(b, loc, returned);
     return made;
   }
 
@@ -126,10 +166,11 @@ struct OutlineNests : loopc::impl::OutlineNestsBase<OutlineNests> {
     for (func::FuncOp function : present) {
       if (function.isExternal() || countOps(function) < minOps)
         continue;
-      SmallVector<scf::ForOp> nests;
-      collectNests(function.getBody(), nests);
+      SmallVector<Operation *> nests;
+      collectNests(function.getBody(), findLongLoops(function, longLoop),
+                   nests);
       Outliner outliner(function);
-      for (scf::ForOp nest : nests) {
+      for (Operation *nest : nests) {
         numShared += outliner.outline(nest);
         ++numOutlined;
       }

@@ -48,6 +48,8 @@ bool loopc::isPlainOp(Operation *op) {
              memref::ExtractStridedMetadataOp, memref::DimOp,
              affine::AffineApplyOp, affine::AffineDelinearizeIndexOp,
              affine::AffineLinearizeIndexOp>(op) ||
+         // Arithmetic that only the target has.
+         isa<LLVM::CallIntrinsicOp>(op) ||
          // The others may become calls.
          isa<complex::ConstantOp, complex::CreateOp, complex::ReOp,
              complex::ImOp, complex::AddOp, complex::SubOp, complex::MulOp>(op);
@@ -92,6 +94,24 @@ void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
       made.setArgAttr(first + k, LLVM::LLVMDialect::getNoAliasAttrName(),
                       UnitAttr::get(made.getContext()));
   }
+}
+
+llvm::SmallPtrSet<Operation *, 4> loopc::findLongLoops(func::FuncOp function,
+                                                       unsigned steps) {
+  llvm::DenseMap<Operation *, unsigned> counts;
+  function.walk([&](Operation *op) {
+    if (!isa<scf::ForOp, func::CallOp>(op))
+      return;
+    Operation *around = op->getParentOp();
+    while (isa<scf::IfOp, scf::IndexSwitchOp>(around))
+      around = around->getParentOp();
+    ++counts[around];
+  });
+  llvm::SmallPtrSet<Operation *, 4> found;
+  for (auto [op, count] : counts)
+    if (isa<LoopLikeOpInterface>(op) && count >= steps)
+      found.insert(op);
+  return found;
 }
 
 void loopc::disableRuntimeUnrolling(func::FuncOp function) {

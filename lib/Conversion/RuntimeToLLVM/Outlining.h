@@ -57,6 +57,12 @@ std::string findParallelObstacle(mlir::scf::ForOp nest);
 /// same block: a call does not count beside that.
 bool fillsNewMemory(mlir::scf::ForOp nest);
 
+/// The loops in `function` an iteration of which is a sequence of at least
+/// `steps` nests and calls: one call more or less is nothing in it, and LLVM
+/// takes its time over so much code in a loop.
+llvm::SmallPtrSet<mlir::Operation *, 4>
+findLongLoops(mlir::func::FuncOp function, unsigned steps);
+
 /// Keeps LLVM from writing loops of an unknown number of iterations out several
 /// times where it does not vectorise them: in `function`, whose loops are
 /// entered seldom, that is code for little gain.

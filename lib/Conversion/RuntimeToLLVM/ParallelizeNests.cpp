@@ -258,7 +258,7 @@ public:
         b(nest.getLoc(), nest.getContext()) {}
 
   /// False where there is too little work, whatever the run brings.
-  bool run(double minWork, double minPiece);
+  bool run(double minWork, double minPiece, bool isOneOfMany);
 
 private:
   void collectLoops();
@@ -626,7 +626,7 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body, double minWork,
   return addFunction(made, shared.sharers);
 }
 
-bool NestParallelizer::run(double minWork, double minPiece) {
+bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
   bool isInLoop = nest->getParentOfType<LoopLikeOpInterface>() != nullptr;
   if (isInLoop) {
     minWork /= kAwakeShare;
@@ -651,11 +651,13 @@ bool NestParallelizer::run(double minWork, double minPiece) {
                   : trips.back();
   }
   func::FuncOp body = makeBody();
+  // In a small iteration the code knows whether there are threads.
+  bool asksForThreads = !isInLoop || isOneOfMany;
   func::FuncOp sharer =
-      makeSharer(body, minWork, minPiece, model.isKnown, !isInLoop);
+      makeSharer(body, minWork, minPiece, model.isKnown, asksForThreads);
   SmallVector<Value> arguments{run(), total};
   llvm::append_range(arguments, captures);
-  if (!isInLoop) {
+  if (asksForThreads) {
     func::CallOp::create(b, sharer, arguments);
     loop::PollOp::create(b);
     nest.erase();
@@ -719,11 +721,15 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
         continue;
       Operation *asked = nullptr;
       Value threads;
+      auto longLoops = findLongLoops(function, longLoop);
       for (scf::ForOp nest : collectNests(function)) {
         if (!asked)
           std::tie(asked, threads) = askForThreads(shared, function);
         Location loc = nest.getLoc();
-        if (!NestParallelizer(shared, nest, threads).run(minWork, minPiece))
+        bool isOneOfMany = longLoops.contains(
+            nest->getParentOfType<LoopLikeOpInterface>().getOperation());
+        if (!NestParallelizer(shared, nest, threads)
+                 .run(minWork, minPiece, isOneOfMany))
           continue;
         remarkDone(loc, "Parallelize",
                    "its iterations run on the threads of the run");

@@ -109,6 +109,87 @@ private:
   SmallVector<Operation *> worklist;
 };
 
+/// Finds quickly that every port is needed, as is usual: what is computed from
+/// each is followed until it comes to something that is needed, which is mostly
+/// on the way of another port as well. The driver visits a loop as often as
+/// anything in its body changes, far too often to go through the body.
+class QuickLiveness {
+public:
+  explicit QuickLiveness(LoopOp loop)
+      : loop(loop), body(loop.getLoopBody()), yield(loop.getYield()) {}
+
+  /// False where a port is not needed, or where that is not easily seen.
+  bool allNeeded() {
+    for (Value result : loop.getCollectedResults())
+      if (result.use_empty())
+        return false;
+    return llvm::all_of(body->getArguments().drop_front(2),
+                        [&](BlockArgument arg) { return isNeeded(arg); });
+  }
+
+private:
+  /// A value or port on the way, and the step that led to it.
+  struct Step {
+    Value value;
+    size_t from;
+  };
+  static constexpr size_t kFirst = SIZE_MAX;
+
+  bool isNeeded(BlockArgument port) {
+    if (needed.contains(port) || isResultUsed(port))
+      return true;
+    SmallVector<Step> steps{{port, kFirst}};
+    SmallVector<size_t> open{0};
+    while (!open.empty()) {
+      size_t k = open.pop_back_val();
+      for (OpOperand &use : steps[k].value.getUses())
+        if (follow(use, k, steps, open)) {
+          for (; k != kFirst; k = steps[k].from)
+            needed.insert(steps[k].value);
+          return true;
+        }
+    }
+    return false;
+  }
+
+  /// True if `use` makes what is used needed; adds where it leads to.
+  bool follow(OpOperand &use, size_t from, SmallVectorImpl<Step> &steps,
+              SmallVectorImpl<size_t> &open) {
+    auto add = [&](Value value) {
+      if (needed.contains(value))
+        return true;
+      if (seen.insert(value).second) {
+        open.push_back(steps.size());
+        steps.push_back({value, from});
+      }
+      return false;
+    };
+    if (use.getOwner() == yield) {
+      unsigned first = yield.getCarried().getBeginOperandIndex();
+      unsigned k = use.getOperandNumber() - first;
+      if (use.getOperandNumber() < first || k >= loop.getNumCarried())
+        return true;
+      BlockArgument port = loop.getCarriedArgs()[k];
+      return isResultUsed(port) || add(port);
+    }
+    Operation *op = body->findAncestorOpInBlock(*use.getOwner());
+    // Effects take long to ask for, and results mostly lead somewhere.
+    if (!op || op->getNumResults() == 0)
+      return !op || !wouldOpBeTriviallyDead(op);
+    return llvm::any_of(op->getResults(), add);
+  }
+
+  bool isResultUsed(BlockArgument port) {
+    unsigned k = port.getArgNumber() - 2;
+    return k < loop.getNumCarried() && !loop.getCarriedResults()[k].use_empty();
+  }
+
+  LoopOp loop;
+  Block *body;
+  YieldOp yield;
+  llvm::SmallPtrSet<Value, 32> needed, seen;
+};
+
 /// A carried value of which nothing comes, a collected value and a slice that
 /// nobody reads go:
 ///
@@ -119,6 +200,8 @@ struct DropDeadPorts : OpRewritePattern<LoopOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(LoopOp op,
                                 PatternRewriter &rewriter) const override {
+    if (QuickLiveness(op).allNeeded())
+      return failure();
     LoopLiveness liveness(op);
     if (liveness.getKept().all())
       return failure();

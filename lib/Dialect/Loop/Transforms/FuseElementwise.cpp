@@ -75,8 +75,9 @@ static bool followsProduct(linalg::GenericOp op) {
   });
 }
 
-/// Producers are fused where nobody else needs them, or where they are cheap.
-static bool shouldFuse(OpOperand *operand) {
+/// True if `operand`'s producer may be computed in its consumer: where nobody
+/// else needs it, or where it is cheap.
+static bool mayFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer)
@@ -84,20 +85,36 @@ static bool shouldFuse(OpOperand *operand) {
   // Not into what runs more often for each element that is produced.
   bool reread = consumer.getNumReductionLoops() > 0 ||
                 !consumer.getMatchingIndexingMap(operand).isPermutation();
-  unsigned uses = 0;
-  for ([[maybe_unused]] OpOperand &use : producer->getUses())
-    ++uses;
-  if (uses == 1 && !reread)
+  if (producer->hasOneUse() && !reread)
     return true;
   if (consumer->getNumOperands() + producer->getNumOperands() > kMaxOperands)
     return false;
   if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
       followsProduct(producer))
     return false;
+  // Products of small integers want them as they are.
+  auto isSmallInteger = [](Type type) {
+    return type.isInteger(8) || type.isInteger(16);
+  };
+  if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
+      isSmallInteger(getElementTypeOrSelf(operand->get())))
+    return false;
   Block *body = producer.getBody();
   return llvm::all_of(*body, isCheap) &&
          llvm::range_size(body->without_terminator()) <= kMaxRecomputedOps &&
          producer.getNumDpsInputs() <= (reread ? 1 : 3);
+}
+
+/// Whether to fuse. A producer that others need as well gets its own producers
+/// first: what is cheap alone is not cheap with all that comes before it, as
+/// the sum that a residual network adds to in each layer.
+static bool shouldFuse(OpOperand *operand) {
+  if (!mayFuse(operand))
+    return false;
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  return producer->hasOneUse() ||
+         llvm::none_of(producer->getOpOperands(),
+                       [](OpOperand &own) { return mayFuse(&own); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -195,13 +212,24 @@ static linalg::GenericOp merge(IRRewriter &rewriter, linalg::GenericOp first,
   return merged;
 }
 
+/// True if sums of products begin with what `op` repeats: they read it where it
+/// is, unless something else is computed with it.
+static bool isStartOfSums(linalg::GenericOp op) {
+  if (!op->hasOneUse() || !op.getBody()->without_terminator().empty())
+    return false;
+  OpOperand &use = *op->use_begin();
+  auto product = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return product && product.getNumReductionLoops() > 0 &&
+         product.isDpsInit(&use);
+}
+
 /// Merges what it can in `block`, in order.
 static unsigned mergeNeighbours(IRRewriter &rewriter, Block &block) {
   unsigned merges = 0;
   SmallVector<linalg::GenericOp> open;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto second = dyn_cast<linalg::GenericOp>(op);
-    if (!second || !isElementwise(second))
+    if (!second || !isElementwise(second) || isStartOfSums(second))
       continue;
     rewriter.setInsertionPoint(second);
     auto extents = space(rewriter, second);

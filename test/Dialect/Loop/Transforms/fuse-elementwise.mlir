@@ -52,3 +52,38 @@ func.func @used_in_between(%x: tensor<4xf32>, %e: tensor<4xf32>, %k: index) -> (
   %b = linalg.add ins(%x, %s : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %b, %f : tensor<4xf32>, f32
 }
+
+// What each layer of a residual network adds to is stored now and then: the sum
+// with all that was added before it is not cheap, though each addition is.
+// CHECK-LABEL: func @residual(
+func.func @residual(%x: tensor<3x4xf32>, %m: tensor<4x4xf32>, %e: tensor<3x4xf32>, %f: tensor<3xf32>)
+    -> tensor<3x4xf32> {
+  // CHECK-NOT: ins(%{{[^:]*}}, %{{[^:]*}}, %{{[^:]*}}, %{{[^:]*}}, %{{[^:]*}} :
+  // CHECK: return
+  %s0 = linalg.reduce {arith.addf} ins(%x : tensor<3x4xf32>) outs(%f : tensor<3xf32>) dimensions = [1]
+  %b0 = linalg.broadcast ins(%s0 : tensor<3xf32>) outs(%e : tensor<3x4xf32>) dimensions = [1]
+  %n0 = linalg.div ins(%x, %b0 : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %p0 = linalg.matmul ins(%n0, %m : tensor<3x4xf32>, tensor<4x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %x0 = linalg.add ins(%x, %p0 : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %s1 = linalg.reduce {arith.addf} ins(%x0 : tensor<3x4xf32>) outs(%f : tensor<3xf32>) dimensions = [1]
+  %b1 = linalg.broadcast ins(%s1 : tensor<3xf32>) outs(%e : tensor<3x4xf32>) dimensions = [1]
+  %n1 = linalg.div ins(%x0, %b1 : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %p1 = linalg.matmul ins(%n1, %m : tensor<3x4xf32>, tensor<4x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %x1 = linalg.add ins(%x0, %p1 : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %s2 = linalg.reduce {arith.addf} ins(%x1 : tensor<3x4xf32>) outs(%f : tensor<3xf32>) dimensions = [1]
+  %b2 = linalg.broadcast ins(%s2 : tensor<3xf32>) outs(%e : tensor<3x4xf32>) dimensions = [1]
+  %n2 = linalg.div ins(%x1, %b2 : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %p2 = linalg.matmul ins(%n2, %m : tensor<3x4xf32>, tensor<4x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %x2 = linalg.add ins(%x1, %p2 : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %s3 = linalg.reduce {arith.addf} ins(%x2 : tensor<3x4xf32>) outs(%f : tensor<3xf32>) dimensions = [1]
+  %b3 = linalg.broadcast ins(%s3 : tensor<3xf32>) outs(%e : tensor<3x4xf32>) dimensions = [1]
+  %n3 = linalg.div ins(%x2, %b3 : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %p3 = linalg.matmul ins(%n3, %m : tensor<3x4xf32>, tensor<4x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %x3 = linalg.add ins(%x2, %p3 : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %s4 = linalg.reduce {arith.addf} ins(%x3 : tensor<3x4xf32>) outs(%f : tensor<3xf32>) dimensions = [1]
+  %b4 = linalg.broadcast ins(%s4 : tensor<3xf32>) outs(%e : tensor<3x4xf32>) dimensions = [1]
+  %n4 = linalg.div ins(%x3, %b4 : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %p4 = linalg.matmul ins(%n4, %m : tensor<3x4xf32>, tensor<4x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %x4 = linalg.add ins(%x3, %p4 : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %x4 : tensor<3x4xf32>
+}
