@@ -15,6 +15,9 @@
 
 #include "llvm/Analysis/LoopAccessAnalysis.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
@@ -25,6 +28,47 @@ using namespace loopc;
 /// Fused elementwise loops read and write many buffers; whether two overlap is
 /// checked before the vectorised loop, however many comparisons that takes.
 static constexpr unsigned kRuntimeChecks = 128;
+
+/// The lane of a constant mask that is set, if it is one alone.
+static std::optional<unsigned> findOnlyLane(const llvm::Value *mask) {
+  auto *constant = dyn_cast<llvm::Constant>(mask);
+  auto *type = dyn_cast<llvm::FixedVectorType>(mask->getType());
+  std::optional<unsigned> found;
+  for (unsigned lane = 0; constant && type && lane < type->getNumElements();
+       ++lane) {
+    llvm::Constant *element = constant->getAggregateElement(lane);
+    if (!element || (!element->isNullValue() && found))
+      return std::nullopt;
+    if (!element->isNullValue())
+      found = lane;
+  }
+  return found;
+}
+
+/// Masked stores of one element become stores of it. LLVM 22 does so as well,
+/// but where the vector was truncated to the type that is stored, it stores an
+/// element of the wider one, over what is behind it.
+static void storeSingleElements(llvm::Module &module) {
+  SmallVector<std::pair<llvm::IntrinsicInst *, unsigned>> stores;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &one : llvm::instructions(function))
+      if (auto *call = dyn_cast<llvm::IntrinsicInst>(&one);
+          call && call->getIntrinsicID() == llvm::Intrinsic::masked_store)
+        if (auto lane = findOnlyLane(call->getArgOperand(2)))
+          stores.emplace_back(call, *lane);
+  for (auto [store, lane] : stores) {
+    llvm::IRBuilder<> b(store);
+    llvm::Value *vector = store->getArgOperand(0);
+    llvm::Type *element = vector->getType()->getScalarType();
+    llvm::Value *address = store->getArgOperand(1);
+    if (lane != 0)
+      address = b.CreateConstGEP1_64(element, address, lane);
+    auto *single = b.CreateAlignedStore(b.CreateExtractElement(vector, lane),
+                                        address, llvm::Align(1));
+    single->copyMetadata(*store);
+    store->eraseFromParent();
+  }
+}
 
 void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                            unsigned level) {
@@ -53,6 +97,7 @@ void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
   builder.crossRegisterProxies(loops, functions, cgscc, modules);
   builder.buildPerModuleDefaultPipeline(kLevels[std::min(level, 3u)])
       .run(module, modules);
+  storeSingleElements(module);
 }
 
 bool loopc::emitCode(llvm::Module &module, llvm::TargetMachine &machine,

@@ -207,9 +207,8 @@ FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
     return failure();
 
   llvm::TargetOptions llvmOptions;
-  llvmOptions.AllowFPOpFusion = options.fpContract
-                                    ? llvm::FPOpFusion::Fast
-                                    : llvm::FPOpFusion::Standard;
+  llvmOptions.AllowFPOpFusion =
+      options.fpContract ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
   llvmOptions.NoTrappingFPMath = true;
   llvmOptions.DisableIntegratedAS = keepsInlineAssembly;
   static constexpr llvm::CodeGenOptLevel kLevels[] = {
@@ -257,9 +256,13 @@ VectorUnit loopc::getVectorUnit(const TargetOptions &options) {
     unit.registers = 32;
     return unit;
   }
-  if (has("+avx512f,+avx512vl"))
-    return {512, 32, has("+avx512bw") ? 8u : 32u, /*scales=*/true};
+  if (has("+avx512f,+avx512vl")) {
+    bool hasBytes = has("+avx512bw");
+    unsigned dotBits = has("+avx512vnni") ? 8 : hasBytes ? 16 : 0;
+    return {512, 32, hasBytes ? 8u : 32u, /*scales=*/true, dotBits};
+  }
+  unit.dotBits = 16;
   if (has("+avx2"))
-    return {256, 16, 32, /*scales=*/false};
+    return {256, 16, 32, /*scales=*/false, has("+avxvnni") ? 8u : 16u};
   return unit;
 }

@@ -60,6 +60,10 @@ struct VectorUnit {
   unsigned maskBits = 0;
   /// There is an instruction for x 2^n (n an integer) of vectors of f32.
   bool scales = false;
+  /// Of the integers that an instruction multiplies and sums up, as many as fit
+  /// into the 32 bits of a sum: 8 (unsigned by signed), 16 (signed) or 0, where
+  /// there is none.
+  unsigned dotBits = 0;
 };
 
 /// True for the triple of a GPU: the code of the host is then this machine's.

@@ -144,7 +144,8 @@ static Dims batchDims(NodeLowering &l, Value lhs, Value rhs, bool &fits) {
   return batch;
 }
 
-Value loopc::matMul(NodeLowering &l, Factor lhs, Factor rhs, Type accumulator) {
+Value loopc::matMul(NodeLowering &l, Factor lhs, Factor rhs, Type accumulator,
+                    Value first) {
   Dims x = l.dims(lhs.value), y = l.dims(rhs.value);
   if (x.empty() || y.empty()) {
     (void)l.refuse("an operand has rank 0");
@@ -186,7 +187,8 @@ Value loopc::matMul(NodeLowering &l, Factor lhs, Factor rhs, Type accumulator) {
     out.push_back(n);
     target.push_back(columns);
   }
-  Value init = l.filled(target, l.constant(accumulator, 0));
+  Value init = first ? l.broadcastTo(first, target)
+                     : l.filled(target, l.constant(accumulator, 0));
   if (!fits)
     return init;
   auto map = [&](ArrayRef<AffineExpr> exprs) {
@@ -195,10 +197,27 @@ Value loopc::matMul(NodeLowering &l, Factor lhs, Factor rhs, Type accumulator) {
   return multiplyAdd(l, lhs, rhs, init, {map(left), map(right), map(out)});
 }
 
+/// matMul of a matrix and a single column, as a vector: rows of the one and all
+/// of the other lie as they are summed.
+static Value timesColumn(NodeLowering &l, Factor matrix, Factor column,
+                         Type accumulator) {
+  SmallVector<ReassociationIndices> merged = {{0, 1}};
+  column.value = tensor::CollapseShapeOp::create(l.b, column.value, merged);
+  Value result = matMul(l, matrix, column, accumulator);
+  Dims dims = {l.dim(matrix.value, 0), l.fold(1)};
+  auto type = RankedTensorType::get(
+      {cast<RankedTensorType>(result.getType()).getDimSize(0), 1}, accumulator);
+  return tensor::ExpandShapeOp::create(l.b, type, result, merged, dims);
+}
+
 static LogicalResult lowerMatMul(NodeLowering &l) {
   Type type = NodeLowering::computeType(l.elementType(0));
   bool isUnsigned = l.isUnsigned(0);
-  Value result = matMul(l, {l.in(0), isUnsigned}, {l.in(1), isUnsigned}, type);
+  Factor lhs{l.in(0), isUnsigned}, rhs{l.in(1), isUnsigned};
+  bool isColumn = l.rank(0) == 2 && l.rank(1) == 2 &&
+                  isConstantIntValue(l.dim(rhs.value, 1), 1);
+  Value result =
+      isColumn ? timesColumn(l, lhs, rhs, type) : matMul(l, lhs, rhs, type);
   if (!result)
     return failure();
   l.setResult(castElements(l, result, l.elementType(0), isUnsigned));
@@ -311,213 +330,6 @@ LogicalResult Gemm::lower() {
 }
 
 static LogicalResult lowerGemm(NodeLowering &l) { return Gemm(l).lower(); }
-
-//===----------------------------------------------------------------------===//
-// Integers with zero points and scales
-//===----------------------------------------------------------------------===//
-
-Value loopc::subtractZeroPoint(NodeLowering &l, Factor value,
-                               Factor zeroPoint) {
-  Type i32 = l.b.getI32Type();
-  SmallVector<Value> operands{value.value};
-  if (zeroPoint.value)
-    operands.push_back(zeroPoint.value);
-  return l.elementwise(
-      operands, i32, [&](OpBuilder &b, Location loc, ValueRange s) {
-        Value x = NodeLowering::castScalar(b, loc, s[0], value.isUnsigned, i32,
-                                           false);
-        if (s.size() == 1)
-          return x;
-        Value zero = NodeLowering::castScalar(b, loc, s[1],
-                                              zeroPoint.isUnsigned, i32, false);
-        return Value(arith::SubIOp::create(b, loc, x, zero));
-      });
-}
-
-bool loopc::isOneForAll(NodeLowering &l, Value zeroPoint) {
-  return !zeroPoint || llvm::all_of(l.dims(zeroPoint), [](OpFoldResult extent) {
-    return isConstantIntValue(extent, 1);
-  });
-}
-
-/// Sums over axis `axis` of `value`, as i32, with an extent of 1 there.
-static Value sumAlong(NodeLowering &l, Factor value, int64_t axis) {
-  Dims dims = l.dims(value.value);
-  Type i32 = l.b.getI32Type();
-  SpaceOperand operand{value.value, allAxes(dims.size())};
-  Value sums = reduceSpace(
-      l, operand, dims, axis, Combiner::Sum, i32,
-      /*isUnsigned=*/false, [&](ScalarBuilder &s, ArrayRef<Value> e) {
-        return NodeLowering::castScalar(s.b, s.loc, e[0], value.isUnsigned, i32,
-                                        false);
-      });
-  return restoreAxes(l, sums, axis);
-}
-
-/// The zero point of rows (`axis` is the last one) or columns (the last but
-/// one) is the same all along the sum.
-static bool isAlongSum(NodeLowering &l, Value zeroPoint, int64_t fromEnd) {
-  if (!zeroPoint)
-    return true;
-  Dims dims = l.dims(zeroPoint);
-  int64_t rank = dims.size();
-  return rank < fromEnd || isConstantIntValue(dims[rank - fromEnd], 1);
-}
-
-/// The product of `lhs` and `rhs` less their zero points, as i32; null after an
-/// error. Where 8 bits are multiplied as they are, a sum over k is
-///
-///     sum of (x - a) (w - b) = sum of x w - b sum of x - a sum of w + n a b
-static Value multiplyIntegers(NodeLowering &l, Factor lhs, Factor rhs,
-                              Factor left, Factor right) {
-  Type i32 = l.b.getI32Type();
-  bool splits = l.splitZeroPoints && (left.value || right.value) &&
-                l.dims(lhs.value).size() > 1 && l.dims(rhs.value).size() > 1 &&
-                getElementTypeOrSelf(lhs.value.getType()).isInteger(8) &&
-                getElementTypeOrSelf(rhs.value.getType()).isInteger(8) &&
-                isAlongSum(l, left.value, 1) && isAlongSum(l, right.value, 2);
-  if (!splits) {
-    if (left.value)
-      lhs = {subtractZeroPoint(l, lhs, left), false};
-    if (right.value)
-      rhs = {subtractZeroPoint(l, rhs, right), false};
-    return matMul(l, lhs, rhs, i32);
-  }
-  Value product = matMul(l, lhs, rhs, i32);
-  if (!product)
-    return {};
-  SmallVector<Value> operands{product};
-  int64_t columns = l.dims(rhs.value).size() - 2;
-  if (right.value)
-    llvm::append_values(operands, right.value,
-                        sumAlong(l, lhs, l.dims(lhs.value).size() - 1));
-  if (left.value)
-    llvm::append_values(operands, left.value, sumAlong(l, rhs, columns));
-  Value count = arith::IndexCastOp::create(
-      l.b, i32, l.asIndex(l.dim(rhs.value, columns)));
-  return l.elementwise(
-      operands, i32, [&](OpBuilder &b, Location loc, ValueRange e) {
-        ScalarBuilder s(b, loc);
-        auto widen = [&](Value value, const Factor &of) {
-          return NodeLowering::castScalar(b, loc, value, of.isUnsigned, i32,
-                                          false);
-        };
-        Value sum = e[0];
-        // Less (sum of x - n a) b, or sum of x times b.
-        Value rows = right.value ? e[2] : Value();
-        if (left.value) {
-          Value zero = widen(e[right.value ? 3 : 1], left);
-          sum = s.sub(sum, s.mul(zero, e[right.value ? 4 : 2]));
-          if (rows)
-            rows = s.sub(rows, s.mul(zero, count));
-        }
-        return rows ? s.sub(sum, s.mul(widen(e[1], right), rows)) : sum;
-      });
-}
-
-Value loopc::requantize(NodeLowering &l, Value value, Value x, Value w, Value y,
-                        Factor zeroPoint) {
-  Type type = getElementTypeOrSelf(zeroPoint.value.getType());
-  unsigned bits = type.getIntOrFloatBitWidth();
-  double least = zeroPoint.isUnsigned ? 0 : -std::ldexp(1.0, bits - 1);
-  double most = least + std::ldexp(1.0, bits) - 1;
-  return l.elementwise(
-      {value, x, w, y, zeroPoint.value}, type,
-      [&](OpBuilder &b, Location loc, ValueRange s) -> Value {
-        Type f32 = b.getF32Type();
-        auto real = [&](Value v, bool isUnsigned = false) {
-          return NodeLowering::castScalar(b, loc, v, isUnsigned, f32, false);
-        };
-        auto number = [&](double v) {
-          return arith::ConstantOp::create(b, loc, b.getFloatAttr(f32, v));
-        };
-        Value scale = arith::MulFOp::create(b, loc, real(s[1]), real(s[2]));
-        scale = arith::DivFOp::create(b, loc, scale, real(s[3]));
-        Value sum = arith::MulFOp::create(b, loc, real(s[0]), scale);
-        sum = math::RoundEvenOp::create(b, loc, sum);
-        sum = arith::AddFOp::create(b, loc, sum,
-                                    real(s[4], zeroPoint.isUnsigned));
-        // The bounds win over NaN, of which there is no integer.
-        sum = arith::MaxNumFOp::create(b, loc, sum, number(least));
-        sum = arith::MinNumFOp::create(b, loc, sum, number(most));
-        Value integer = arith::FPToSIOp::create(b, loc, b.getI32Type(), sum);
-        return arith::TruncIOp::create(b, loc, type, integer);
-      });
-}
-
-/// Input `i`, a scale or zero point: one for all, one for each row of a matrix
-/// (or of each matrix) or, as they are written, with all axes. A vector of rows
-/// gets the axis that makes it broadcast.
-static Value perRow(NodeLowering &l, unsigned i, int64_t rank) {
-  if (i >= l.numInputs() || !l.has(i))
-    return {};
-  Value value = l.in(i);
-  if (l.rank(i) != 1 || rank < 2)
-    return value;
-  return l.reshape(value, {l.dim(value, 0), l.fold(1)});
-}
-
-static LogicalResult lowerMatMulInteger(NodeLowering &l) {
-  Factor aZero{perRow(l, 2, l.rank(0)), l.isUnsigned(0)};
-  Factor bZero{l.numInputs() > 3 && l.has(3) ? l.in(3) : Value(),
-               l.isUnsigned(1)};
-  Factor lhs{l.in(0), l.isUnsigned(0)}, rhs{l.in(1), l.isUnsigned(1)};
-  Value result = multiplyIntegers(l, lhs, rhs, aZero, bZero);
-  if (!result)
-    return failure();
-  l.setResult(result);
-  return success();
-}
-
-/// QLinearMatMul where an operand or the result is a float of 8 bits: the sums
-/// are f32.
-static LogicalResult lowerQLinearMatMulFloat(NodeLowering &l) {
-  int64_t rank = l.rank(0);
-  Type f32 = l.b.getF32Type();
-  auto difference = [&](unsigned i, Value zeroPoint) {
-    return l.elementwise({l.in(i), zeroPoint}, f32,
-                         [&](OpBuilder &b, Location loc, ValueRange elements) {
-                           ScalarBuilder s(b, loc);
-                           Type type = l.declaredType(i);
-                           return s.sub(
-                               convertElement(s, elements[0], type, f32),
-                               convertElement(s, elements[1], type, f32));
-                         });
-  };
-  Value x = difference(0, perRow(l, 2, rank)), w = difference(3, l.in(5));
-  Value sum = matMul(l, {x, false}, {w, false}, f32);
-  if (!sum)
-    return failure();
-  Type to = l.declaredResultType();
-  l.setResult(l.elementwise(
-      {sum, perRow(l, 1, rank), l.in(4), perRow(l, 6, rank),
-       perRow(l, 7, rank)},
-      toSignless(to), [&](OpBuilder &b, Location loc, ValueRange elements) {
-        ScalarBuilder s(b, loc);
-        auto real = [&](unsigned k) { return s.cast(elements[k], f32); };
-        Value scale = s.div(s.mul(real(1), real(2)), real(3));
-        return quantizeElement(s, s.mul(elements[0], scale), elements[4], to);
-      }));
-  return success();
-}
-
-static LogicalResult lowerQLinearMatMul(NodeLowering &l) {
-  for (unsigned i : {0u, 3u, 7u})
-    if (isSmallFloat(l.declaredType(i)))
-      return lowerQLinearMatMulFloat(l);
-  int64_t rank = l.rank(0);
-  Factor lhs{l.in(0), l.isUnsigned(0)}, rhs{l.in(3), l.isUnsigned(3)};
-  Value sum =
-      multiplyIntegers(l, lhs, rhs, {perRow(l, 2, rank), lhs.isUnsigned},
-                       {l.in(5), rhs.isUnsigned});
-  if (!sum)
-    return failure();
-  // Rows of A are rows of the result.
-  l.setResult(requantize(l, sum, perRow(l, 1, rank), l.in(4),
-                         perRow(l, 6, rank),
-                         {perRow(l, 7, rank), l.isUnsigned(7)}));
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // The table

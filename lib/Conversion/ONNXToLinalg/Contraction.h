@@ -30,9 +30,10 @@ mlir::Value multiplyAdd(NodeLowering &l, Factor lhs, Factor rhs,
                         mlir::Value init, llvm::ArrayRef<mlir::AffineMap> maps);
 
 /// NumPy's matmul, computed and returned in `accumulator`; null after an error
-/// where a rank is 0.
+/// where a rank is 0. The sums begin with `first`, which broadcasts to the
+/// result; null is 0.
 mlir::Value matMul(NodeLowering &l, Factor lhs, Factor rhs,
-                   mlir::Type accumulator);
+                   mlir::Type accumulator, mlir::Value first = {});
 
 /// `value` with another element type.
 mlir::Value castElements(NodeLowering &l, mlir::Value value, mlir::Type to,
@@ -46,8 +47,20 @@ mlir::Value broadcastChecked(NodeLowering &l, mlir::Value value,
 /// False if two of `extents` are constants that do not broadcast.
 bool mayBroadcast(llvm::ArrayRef<mlir::OpFoldResult> extents);
 
+/// With fewer columns there is no vector of sums.
+inline constexpr int64_t kFewestColumns = 4;
+
+/// True if the elements of both are integers of 8 bits.
+bool areBytes(Factor lhs, Factor rhs);
+
+/// Moves the integers of 8 bits of `x` or `w`, and their zero points, by 128
+/// where the target multiplies unsigned by signed ones only and they are not.
+/// A zero point that is 0 becomes null.
+void makeSignsDiffer(NodeLowering &l, Factor &x, Factor &w, Factor &xZero,
+                     Factor &wZero);
+
 /// The integers of `value` minus `zeroPoint` (which broadcasts against it), as
-/// i32; a missing zero point is 0.
+/// i32, or as i16 where the target multiplies such; a missing zero point is 0.
 mlir::Value subtractZeroPoint(NodeLowering &l, Factor value, Factor zeroPoint);
 
 /// True for a zero point that is one number for all; null is 0.
@@ -61,6 +74,10 @@ mlir::Value requantize(NodeLowering &l, mlir::Value value, mlir::Value x,
 
 /// Einsum.cpp.
 llvm::LogicalResult lowerEinsum(NodeLowering &l);
+
+/// IntegerProducts.cpp.
+llvm::LogicalResult lowerMatMulInteger(NodeLowering &l);
+llvm::LogicalResult lowerQLinearMatMul(NodeLowering &l);
 
 } // namespace loopc
 

@@ -29,6 +29,19 @@ func.func @matrix_vector(%a: tensor<4x5xf32>, %b: tensor<5xf32>) -> tensor<4xf32
 
 // -----
 
+// So is a single column.
+// CHECK-LABEL: @matrix_column
+// CHECK-SAME: %[[A:[^:]+]]: tensor<?x?xf32>{{.*}}, %[[B:[^:]+]]: tensor<?x1xf32>
+// CHECK: %[[V:.*]] = tensor.collapse_shape %[[B]] {{\[\[}}0, 1]] : tensor<?x1xf32> into tensor<?xf32>
+// CHECK: %[[R:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]} ins(%[[A]], %[[V]]
+// CHECK: tensor.expand_shape %[[R]]
+func.func @matrix_column(%a: tensor<?x?xf32>, %b: tensor<?x1xf32>) -> tensor<?x1xf32> {
+  %r = onnx.node "MatMul"(%a, %b) since 13 : (tensor<?x?xf32>, tensor<?x1xf32>) -> tensor<?x1xf32>
+  return %r : tensor<?x1xf32>
+}
+
+// -----
+
 // A static 1 is read again, not copied; inner dimensions that only the run
 // knows are compared there.
 // CHECK-DAG: #[[A:.*]] = affine_map<(d0, d1, d2, d3) -> (0, d1, d2)>

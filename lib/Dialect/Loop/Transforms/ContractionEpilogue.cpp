@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace loopc;
 
 /// So many operations are written out for each vector of a tile.
-static constexpr int64_t kLightBody = 12;
+static constexpr int64_t kLightBody = 16;
 
 static Value baseOf(Value value) {
   while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
@@ -38,7 +38,9 @@ static bool isLightMap(linalg::GenericOp op) {
     if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
         !OpTrait::hasElementwiseMappableTraits(&inner) ||
         !isMemoryEffectFree(&inner) || !isSpeculatable(&inner) ||
-        isa<math::MathDialect>(inner.getDialect()) || ++count > kLightBody)
+        (isa<math::MathDialect>(inner.getDialect()) &&
+         !isa<math::RoundEvenOp>(inner)) ||
+        ++count > kLightBody)
       return false;
   }
   return true;

@@ -266,6 +266,14 @@ void ContractionVectorizer::begin() {
   for (Range range : op.createLoopRanges(b, b.getLoc()))
     extents.push_back(range.size);
   at.assign(extents.size(), index(0));
+  if (!dot)
+    return;
+  auto type = cast<MemRefType>(dot->vectors->get().getType());
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t axis : llvm::seq(type.getRank() - 1))
+    groups.push_back({axis});
+  groups.back().push_back(type.getRank() - 1);
+  dotPanels = memref::CollapseShapeOp::create(b, dot->vectors->get(), groups);
 }
 
 void ContractionVectorizer::emit(ContractionVectorizer *many) {
@@ -312,9 +320,10 @@ int64_t ContractionVectorizer::blockFor(int64_t rows) {
   if (alongSum() || sumDims.size() != 1)
     return 0;
   int64_t sum = statics[sumDims[0]], columns = statics[*columnDim];
+  // Of small integers there are as many bytes.
+  int64_t most = kSumBlock * (dot ? dot->sum.size : 1);
   if (ShapedType::isDynamic(rows) || rows > 16)
-    return ShapedType::isDynamic(sum) || sum > kSumBlock * 3 / 2 ? kSumBlock
-                                                                 : 0;
+    return ShapedType::isDynamic(sum) || sum > most * 3 / 2 ? most : 0;
   if (rows > 2)
     return 0;
   // Rows of a matrix that does not fit into the cache are read to their ends.
@@ -577,6 +586,8 @@ SmallVector<Value> ContractionVectorizer::emitSum(const Tile &tile,
   if (next == sumDims.size())
     return emitPoint(tile, sums, tile.masks, 1);
   unsigned dim = sumDims[next];
+  if (dot && next + 1 == sumDims.size())
+    return emitDots(tile, sums);
   // The last of several loops over the sum is written out if it is short.
   bool isShort = !isDynamic(dim) && sumDims.size() > 1 &&
                  next + 1 == sumDims.size() && statics[dim] > 1 &&
@@ -706,24 +717,50 @@ TileShape loopc::chooseTile(VectorUnit unit, int64_t rows, int64_t columns,
   return shape;
 }
 
+/// The dimension and the number of `dim floordiv number` or `dim mod number`.
+static std::optional<PanelGroup> partOf(AffineExpr expr, AffineExprKind kind) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || binary.getKind() != kind)
+    return std::nullopt;
+  auto dim = dyn_cast<AffineDimExpr>(binary.getLHS());
+  auto size = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (!dim || !size || size.getValue() <= 0)
+    return std::nullopt;
+  return PanelGroup{dim.getPosition(), size.getValue()};
+}
+
+std::optional<PanelGroup> loopc::panelGroup(AffineMap map) {
+  // Panels have a result within a group's, too.
+  if (map.getNumResults() < 4)
+    return std::nullopt;
+  ArrayRef<AffineExpr> results = map.getResults();
+  std::optional<PanelGroup> group = partOf(results.back(), AffineExprKind::Mod);
+  if (!group || !partOf(results.drop_back().back(), AffineExprKind::Mod))
+    return std::nullopt;
+  AffineExpr d = getAffineDimExpr(group->dim, map.getContext());
+  auto isPart = [&](AffineExpr expr) {
+    return expr == d.floorDiv(group->size);
+  };
+  return llvm::count_if(results, isPart) == 1 ? group : std::nullopt;
+}
+
 int64_t loopc::panelWidth(AffineMap map, unsigned dim) {
-  if (map.getNumResults() < 2)
+  ArrayRef<AffineExpr> results = map.getResults();
+  if (panelGroup(map))
+    results = results.drop_back();
+  if (results.size() < 2)
     return 0;
-  auto within = dyn_cast<AffineBinaryOpExpr>(map.getResults().back());
+  auto within = partOf(results.back(), AffineExprKind::Mod);
+  if (!within || within->dim != dim)
+    return 0;
   AffineExpr d = getAffineDimExpr(dim, map.getContext());
-  if (!within || within.getKind() != AffineExprKind::Mod ||
-      within.getLHS() != d)
-    return 0;
-  auto width = dyn_cast<AffineConstantExpr>(within.getRHS());
-  if (!width || width.getValue() <= 0)
-    return 0;
   int64_t panels = 0;
-  for (AffineExpr expr : map.getResults().drop_back()) {
+  for (AffineExpr expr : results.drop_back()) {
     if (!expr.isFunctionOfDim(dim))
       continue;
-    if (expr != d.floorDiv(width.getValue()))
+    if (expr != d.floorDiv(within->size))
       return 0;
     ++panels;
   }
-  return panels == 1 ? width.getValue() : 0;
+  return panels == 1 ? within->size : 0;
 }

@@ -153,6 +153,11 @@ private:
   void emitTile(const Tile &tile);
   llvm::SmallVector<mlir::Value> emitSum(const Tile &tile,
                                          mlir::ValueRange sums, unsigned next);
+  /// Tiles of sums of which an instruction adds several products at a time.
+  bool chooseDots();
+  /// The sum along the innermost loop, by groups.
+  llvm::SmallVector<mlir::Value> emitDots(const Tile &tile,
+                                          mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> emitLanes(const Tile &tile,
                                            mlir::ValueRange given);
   /// Adds what stands at `count` vectors along the sum to as many sets of sums.
@@ -211,6 +216,10 @@ private:
   int64_t wholeBlock = 0;
   /// Blocks are rows of a matrix, each read to its end.
   bool isRowBlocked = false;
+  /// Products that are summed in groups, with what is read as vectors by rows
+  /// of panels.
+  std::optional<DotProduct> dot;
+  mlir::Value dotPanels;
   /// The rows of the current block, whole tiles; null: all rows. Those behind
   /// the last whole tile are a block of their own.
   mlir::Value rowsBegin, rowsEnd;
@@ -257,6 +266,9 @@ public:
   mlir::Value loadStrip(int64_t j);
   /// `value` in all lanes.
   mlir::Value widened(mlir::Value value);
+  /// The sums with a group of products added to each; of the last group, where
+  /// it is not whole, only what is there counts.
+  llvm::SmallVector<mlir::Value> dots(mlir::ValueRange sums, bool isWhole);
   /// What the sum of row `i` and column `j` begins with.
   mlir::Value start(mlir::OpOperand &init, int64_t i, int64_t j);
 
@@ -269,6 +281,11 @@ private:
   mlir::Value compute(mlir::Operation *op, int64_t i, int64_t j, int64_t k);
   llvm::SmallVector<mlir::Value> indices(mlir::AffineMap map, int64_t i,
                                          int64_t j, int64_t k);
+  /// A group of elements of row `i` in all lanes.
+  mlir::Value dotElements(int64_t i, bool isWhole);
+  /// A row of a panel of column `j`.
+  mlir::Value dotVectors(int64_t j);
+  mlir::Value dot(mlir::Value sum, mlir::Value x, mlir::Value w);
   /// Every `stride`th element from `at` on.
   mlir::Value loadApart(mlir::Value buffer, llvm::SmallVector<mlir::Value> at,
                         int64_t stride, int64_t j);

@@ -30,8 +30,37 @@ TileShape chooseTile(VectorUnit unit, int64_t rows, int64_t columns,
                      int64_t lanes);
 
 /// The width W of the panels that `map` reads along `dim`: the one result that
-/// is `dim floordiv W`, with `dim mod W` as last one. 0 if it reads none.
+/// is `dim floordiv W`, with `dim mod W` as last one (or the last but one, in
+/// front of a group's). 0 if it reads none.
 int64_t panelWidth(mlir::AffineMap map, unsigned dim);
+
+/// So many neighbours along `dim` are behind one another in panels.
+struct PanelGroup {
+  unsigned dim;
+  int64_t size;
+};
+
+/// The groups that `map` reads: one result is `dim floordiv size`, the last one
+/// is `dim mod size`.
+std::optional<PanelGroup> panelGroup(mlir::AffineMap map);
+
+/// A sum of products of integers that the target has instructions for.
+struct DotProduct {
+  /// What is read as vectors, along the loop `columns`, and what is not.
+  mlir::OpOperand *vectors, *elements;
+  bool areVectorsUnsigned;
+  /// The loop along which both are summed, in groups of `size`.
+  PanelGroup sum;
+  unsigned columns;
+};
+
+/// Finds the sum of products in `op`, on tensors or buffers, if its operands
+/// can be brought together (PackContractions) or are (VectorizeContractions).
+std::optional<DotProduct> matchDotProduct(mlir::linalg::LinalgOp op,
+                                          VectorUnit unit);
+
+/// Lanes of the vectors of sums of `columns` columns.
+int64_t dotLanes(VectorUnit unit, int64_t columns);
 
 /// True if `map` reads panels along `dim`.
 inline bool isPanelAccess(mlir::AffineMap map, unsigned dim) {
@@ -61,6 +90,9 @@ bool fillBorder(mlir::linalg::FillOp fill);
 /// Replaces `op` by vectors if it is a copy into panels; false if it is none,
 /// or one that the target's vectors cannot do.
 bool copyPanels(mlir::linalg::GenericOp op, VectorUnit unit);
+
+/// The same for panels of groups.
+bool copyGroups(mlir::linalg::GenericOp op, VectorUnit unit);
 
 /// Replaces `op` by tiles that are transposed in registers, if it is
 /// elementwise and reads an operand whose rows are columns of the result; else

@@ -13,6 +13,7 @@
 // the weights that are concatenated: once in the compiler instead of in every
 // run, and only of a constant is it known that its panels can be made there.
 
+#include "ConstantGenerics.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -32,8 +33,12 @@ using namespace loopc;
 
 /// Constants of this many bytes may be there twice.
 static constexpr int64_t kSmall = 16 << 10;
+/// What is computed of constants by the compiler has so many points at most.
+static constexpr int64_t kMostPoints = 1 << 26;
+/// Constants of so many bytes are in the text of the IR.
+static constexpr int64_t kLegible = 256;
 
-using Bytes = SmallVector<char, 0>;
+using Bytes = ConstantBytes;
 
 /// Bytes of an element; 0 if elements are no whole bytes.
 static int64_t elementBytes(Type type) {
@@ -242,12 +247,27 @@ static bool isWhole(tensor::InsertSliceOp insert) {
   });
 }
 
+/// True if `value` is small, or only operations that compute with it read it.
+static bool readOnlyByGenerics(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() * elementBytes(type) <= kSmall ||
+         llvm::all_of(value.getUsers(), [](Operation *user) {
+           auto generic = dyn_cast<linalg::GenericOp>(user);
+           return generic && canEvaluate(generic);
+         });
+}
+
 namespace {
 struct LoopFoldConstants
     : loopc::impl::LoopFoldConstantsBase<LoopFoldConstants> {
   using Base::Base;
 
   void runOnOperation() override {
+    // Each is a constant for the next one.
+    SmallVector<linalg::GenericOp> generics;
+    getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
+    for (linalg::GenericOp generic : generics)
+      foldGeneric(generic);
     SmallVector<tensor::InsertSliceOp> inserts;
     getOperation().walk([&](tensor::InsertSliceOp op) {
       if (isWhole(op))
@@ -261,6 +281,54 @@ struct LoopFoldConstants
     for (linalg::TransposeOp transpose : transposes)
       if (transpose->getNumResults() == 1)
         fold(transpose);
+  }
+
+  /// Integers, and what little there is of f32, that follow from constants.
+  void foldGeneric(linalg::GenericOp op) {
+    if (!canEvaluate(op))
+      return;
+    auto type = cast<RankedTensorType>(op.getResult(0).getType());
+    int64_t size = type.getNumElements() * elementBytes(type), points = 1;
+    for (int64_t range : op.getStaticLoopRanges())
+      points = llvm::SaturatingMultiply<uint64_t>(points, range);
+    // What is only repeated stays as it is.
+    int64_t most = 1;
+    for (Value input : op.getDpsInputs())
+      most = std::max(most, cast<ShapedType>(input.getType()).getNumElements());
+    if (points > kMostPoints || type.getNumElements() > most ||
+        op.getBody()->without_terminator().empty() ||
+        (size > kSmall && isa<FloatType>(type.getElementType())))
+      return;
+    Folder folder;
+    SmallVector<Bytes> operands;
+    for (Value operand : op->getOperands())
+      if (!folder.read(operand, operands.emplace_back()))
+        return;
+    // Large ones shall not be there twice.
+    if (folder.sources.empty() ||
+        (size > kSmall &&
+         !llvm::all_of(folder.sources, [&](arith::ConstantOp source) {
+           return readOnlyByGenerics(source.getResult());
+         })))
+      return;
+    replace(op, type, evaluate(op, operands));
+  }
+
+  void replace(Operation *op, RankedTensorType type, const Bytes &bytes) {
+    AsmResourceBlob blob = HeapAsmResourceBlob::allocate(bytes.size(), 64);
+    std::memcpy(blob.getMutableData().data(), bytes.data(), bytes.size());
+    OpBuilder b(op);
+    TypedAttr value;
+    // Scales and zero points become parts of what computes with them.
+    if (isa<linalg::GenericOp>(op) &&
+        static_cast<int64_t>(bytes.size()) <= kLegible)
+      value = DenseElementsAttr::getFromRawBuffer(type, bytes);
+    else
+      value =
+          DenseResourceElementsAttr::get(type, "loopc_folded", std::move(blob));
+    op->replaceAllUsesWith(
+        arith::ConstantOp::create(b, op->getLoc(), type, value));
+    ++numFolded;
   }
 
   void fold(Operation *op) {
@@ -277,14 +345,7 @@ struct LoopFoldConstants
                  isTakenApart(source.getResult());
         }))
       return;
-    AsmResourceBlob blob = HeapAsmResourceBlob::allocate(bytes.size(), 64);
-    std::memcpy(blob.getMutableData().data(), bytes.data(), bytes.size());
-    OpBuilder b(op);
-    auto value =
-        DenseResourceElementsAttr::get(type, "loopc_folded", std::move(blob));
-    op->replaceAllUsesWith(
-        arith::ConstantOp::create(b, op->getLoc(), type, value));
-    ++numFolded;
+    replace(op, type, bytes);
   }
 };
 } // namespace

@@ -13,6 +13,7 @@
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -110,7 +111,8 @@ static std::optional<Uses> findUses(scf::ForOp nest) {
     auto [buffer, place] = placeOf(op);
     if (!buffer) {
       // What loops and branches hold is walked by itself.
-      return isMemoryEffectFree(op) || isa<scf::ForOp, scf::IfOp>(op)
+      return isMemoryEffectFree(op) ||
+                     isa<scf::ForOp, scf::IfOp, LLVM::CallIntrinsicOp>(op)
                  ? WalkResult::advance()
                  : WalkResult::interrupt();
     }

@@ -50,6 +50,8 @@ struct Candidate {
   AffineMap map;
   int64_t width;
   int64_t rows;
+  /// What is summed by groups.
+  std::optional<PanelGroup> group = {};
 };
 
 class Packing {
@@ -133,8 +135,11 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
       return std::nullopt;
     found = {operand, dim, operand->get(), map, 0, 1};
   }
+  std::optional<DotProduct> dot = matchDotProduct(op, unit);
+  if (dot)
+    found.group = dot->sum;
   if (!found.operand ||
-      (statics[dim] < 8 && !ShapedType::isDynamic(statics[dim])))
+      (statics[dim] < 8 && !ShapedType::isDynamic(statics[dim]) && !dot))
     return std::nullopt;
   for (unsigned d : llvm::seq(op.getNumLoops())) {
     if (types[d] != IteratorType::parallel || found.map.isFunctionOfDim(d) ||
@@ -147,6 +152,8 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
   int64_t lanes = unit.bits / element.getIntOrFloatBitWidth();
   if (!ShapedType::isDynamic(statics[dim]))
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[dim]));
+  if (dot)
+    lanes = dotLanes(unit, statics[dim]);
   // A wide tile reads several panels: in wider ones more would be padding.
   found.width =
       lanes * std::min<int64_t>(
@@ -182,7 +189,8 @@ Operation *Packing::placeFor(linalg::GenericOp op, const Candidate &candidate) {
   std::optional<int64_t> bytes = bytesOf(candidate.source.getType());
   bool isGood = endsWith(candidate.map, candidate.dim);
   if (place)
-    return isGood && bytes && *bytes <= kSmall ? nullptr : place;
+    return isGood && bytes && *bytes <= kSmall && !candidate.group ? nullptr
+                                                                   : place;
   if (ShapedType::isDynamic(candidate.rows) || candidate.rows < kManyRows)
     return nullptr;
   if (!isGood || (bytes && *bytes >= kLarge))
@@ -288,9 +296,33 @@ static AffineMap packedMap(linalg::GenericOp op, const Candidate &candidate) {
   });
   AffineExpr d = getAffineDimExpr(candidate.dim, op.getContext());
   front.push_back(d.floorDiv(candidate.width));
-  llvm::append_range(front, sums);
-  front.push_back(d % candidate.width);
+  if (candidate.group) {
+    AffineExpr sum = getAffineDimExpr(candidate.group->dim, op.getContext());
+    llvm::replace(sums, sum, sum.floorDiv(candidate.group->size));
+    llvm::append_range(front, sums);
+    front.append({d % candidate.width, sum % candidate.group->size});
+  } else {
+    llvm::append_range(front, sums);
+    front.push_back(d % candidate.width);
+  }
   return AffineMap::get(candidate.map.getNumDims(), 0, front, op.getContext());
+}
+
+namespace {
+/// `dim floordiv size`, `dim mod size` or, with a size of 1, `dim`.
+struct Part {
+  unsigned dim;
+  AffineExprKind kind = AffineExprKind::FloorDiv;
+  int64_t size = 1;
+};
+} // namespace
+
+static Part partOf(AffineExpr expr) {
+  if (auto d = dyn_cast<AffineDimExpr>(expr))
+    return {d.getPosition()};
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  return {cast<AffineDimExpr>(binary.getLHS()).getPosition(), binary.getKind(),
+          cast<AffineConstantExpr>(binary.getRHS()).getValue()};
 }
 
 /// Extents of the packed operand from those of the source.
@@ -299,24 +331,23 @@ static SmallVector<OpFoldResult> packedSizes(OpBuilder &b, Location loc,
                                              AffineMap target,
                                              ArrayRef<OpFoldResult> extents) {
   SmallVector<OpFoldResult> sizes;
-  for (AffineExpr expr : target.getResults().drop_back()) {
-    if (auto d = dyn_cast<AffineDimExpr>(expr)) {
-      sizes.push_back(extents[d.getPosition()]);
-      continue;
-    }
-    OpFoldResult extent = extents[candidate.dim];
-    if (std::optional<int64_t> fixed = getConstantIntValue(extent)) {
+  for (AffineExpr expr : target.getResults()) {
+    Part part = partOf(expr);
+    OpFoldResult extent = extents[part.dim];
+    std::optional<int64_t> fixed = getConstantIntValue(extent);
+    if (part.kind == AffineExprKind::Mod) {
+      sizes.push_back(b.getIndexAttr(part.size));
+    } else if (part.size == 1) {
+      sizes.push_back(extent);
+    } else if (fixed) {
+      sizes.push_back(b.getIndexAttr(llvm::divideCeil(*fixed, part.size)));
+    } else {
+      Value size = arith::ConstantIndexOp::create(b, loc, part.size);
       sizes.push_back(
-          b.getIndexAttr(llvm::divideCeil(*fixed, candidate.width)));
-      continue;
+          arith::CeilDivUIOp::create(b, loc, cast<Value>(extent), size)
+              .getResult());
     }
-    Value width =
-        arith::ConstantIndexOp::create(b, loc, candidate.width).getResult();
-    sizes.push_back(
-        arith::CeilDivUIOp::create(b, loc, cast<Value>(extent), width)
-            .getResult());
   }
-  sizes.push_back(b.getIndexAttr(candidate.width));
   return sizes;
 }
 
@@ -344,8 +375,12 @@ Value Packing::packAtRunTime(const Candidate &candidate, AffineMap target,
   Type element = getElementTypeOrSelf(candidate.source);
   Value init = tensor::EmptyOp::create(
       b, packedSizes(b, b.getLoc(), candidate, target, extents), element);
-  std::optional<int64_t> columns = getConstantIntValue(extents[candidate.dim]);
-  if (!columns || *columns % candidate.width) {
+  auto isPadded = [&](AffineExpr expr) {
+    Part part = partOf(expr);
+    std::optional<int64_t> extent = getConstantIntValue(extents[part.dim]);
+    return part.size > 1 && (!extent || *extent % part.size);
+  };
+  if (llvm::any_of(target.getResults(), isPadded)) {
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
     init = linalg::FillOp::create(b, zero, init)->getResult(0);
   }
@@ -384,36 +419,25 @@ Value Packing::packConstant(const Candidate &candidate, AffineMap target) {
   bytes = bytes.slice(part.firstElement * size, type.getNumElements() * size);
   SmallVector<int64_t> shape;
   auto [from, to] = compressed(candidate.map, target);
-  for (AffineExpr expr : to.getResults().drop_back()) {
-    if (auto d = dyn_cast<AffineDimExpr>(expr)) {
-      shape.push_back(type.getDimSize(d.getPosition()));
-      continue;
-    }
-    auto d = cast<AffineDimExpr>(cast<AffineBinaryOpExpr>(expr).getLHS());
+  for (AffineExpr expr : to.getResults()) {
+    Part part = partOf(expr);
     shape.push_back(
-        llvm::divideCeil(type.getDimSize(d.getPosition()), candidate.width));
+        part.kind == AffineExprKind::Mod
+            ? part.size
+            : llvm::divideCeil(type.getDimSize(part.dim), part.size));
   }
-  shape.push_back(candidate.width);
   auto packedType = RankedTensorType::get(shape, type.getElementType());
   // Offsets in the result, for each axis of the source by its positions.
   SmallVector<SmallVector<int64_t>> offsets;
   SmallVector<int64_t> strides = mlir::computeStrides(shape);
   for (auto [axis, extent] : llvm::enumerate(type.getShape())) {
     SmallVector<int64_t> &list = offsets.emplace_back(extent, 0);
-    for (auto [k, expr] : llvm::enumerate(to.getResults()))
-      for (int64_t at : llvm::seq(extent)) {
-        if (isa<AffineDimExpr>(expr)) {
-          if (cast<AffineDimExpr>(expr).getPosition() == axis)
-            list[at] += at * strides[k];
-          continue;
-        }
-        auto binary = cast<AffineBinaryOpExpr>(expr);
-        if (cast<AffineDimExpr>(binary.getLHS()).getPosition() != axis)
-          continue;
-        bool isPanel = binary.getKind() == AffineExprKind::FloorDiv;
-        list[at] += (isPanel ? at / candidate.width : at % candidate.width) *
-                    strides[k];
-      }
+    for (auto [k, expr] : llvm::enumerate(to.getResults())) {
+      Part part = partOf(expr);
+      bool isWithin = part.kind == AffineExprKind::Mod;
+      for (int64_t at : llvm::seq(part.dim == axis ? extent : 0))
+        list[at] += (isWithin ? at % part.size : at / part.size) * strides[k];
+    }
   }
   AsmResourceBlob blob = HeapAsmResourceBlob::allocate(
       packedType.getNumElements() * size, /*align=*/64);
@@ -520,10 +544,14 @@ void Packing::run(linalg::GenericOp op) {
   Operation *place = nullptr;
   if (isConstant) {
     std::optional<int64_t> bytes = bytesOf(candidate->source.getType());
-    if (endsWith(candidate->map, candidate->dim) && *bytes <= kSmall)
+    if (endsWith(candidate->map, candidate->dim) && *bytes <= kSmall &&
+        !candidate->group)
       return;
   } else {
     place = placeFor(op, *candidate);
+    // Groups are read as such only.
+    if (!place && candidate->group)
+      place = op;
     if (!place)
       return (void)readThrough(op, *candidate);
   }
@@ -549,7 +577,7 @@ struct LoopPackContractions
   using Base::Base;
 
   void runOnOperation() override {
-    VectorUnit unit{vectorBits, registers, maskBits};
+    VectorUnit unit{vectorBits, registers, maskBits, /*scales=*/false, dotBits};
     Packing packing(&getContext(), unit);
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });

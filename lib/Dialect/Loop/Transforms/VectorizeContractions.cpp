@@ -90,7 +90,7 @@ std::optional<int64_t> loopc::stepAlong(AffineExpr expr, unsigned dim,
 std::optional<int64_t> ContractionVectorizer::strideAlong(OpOperand &operand,
                                                           unsigned dim) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (map.getNumResults() == 0 ||
+  if (map.getNumResults() == 0 || panelGroup(map) ||
       !vectorBitsOf(getElementTypeOrSelf(operand.get())))
     return std::nullopt;
   if (isPanelAccess(map, dim))
@@ -121,6 +121,9 @@ int64_t ContractionVectorizer::lanesFor(int64_t extent) {
 bool ContractionVectorizer::canMask() {
   if (unit.maskBits == 0)
     return false;
+  // Panels are read whole.
+  if (dot)
+    return unit.maskBits <= 32;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     std::optional<unsigned> bits = vectorBitsOf(getElementTypeOrSelf(operand));
     return !bits || *bits >= unit.maskBits;
@@ -240,6 +243,8 @@ bool ContractionVectorizer::choose() {
   if (!isSupported())
     return false;
   statics = op.getStaticLoopRanges();
+  if (chooseDots())
+    return true;
   bool found = chooseAlongResult();
   // A few columns leave most of a vector empty.
   bool isNarrow = found && !isDynamic(laneDim) && statics[laneDim] < 4;
@@ -319,14 +324,14 @@ struct LoopVectorizeContractions
         op = cast<linalg::LinalgOp>(
             linalg::generalizeNamedOp(rewriter, op)->getOperation());
       }
-    VectorUnit unit{vectorBits, registers, maskBits};
+    VectorUnit unit{vectorBits, registers, maskBits, /*scales=*/false, dotBits};
     llvm::SmallPtrSet<Operation *, 8> gone;
     for (linalg::LinalgOp op : ops) {
       if (gone.contains(op))
         continue;
       if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-          generic &&
-          (copyPanels(generic, unit) || transposeTiles(generic, unit))) {
+          generic && (copyPanels(generic, unit) || copyGroups(generic, unit) ||
+                      transposeTiles(generic, unit))) {
         ++numVectorized;
         continue;
       }

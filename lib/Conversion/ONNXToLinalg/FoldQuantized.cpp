@@ -1,0 +1,264 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Products of dequantized integers become products of the integers, which are
+// exact, times the product of the scales:
+//
+//     sum of (x - a) s (w - b) t = (sum of (x - a) (w - b)) (s t)
+//
+// The left side is rounded at every step, the right side twice (docs/Numerics).
+
+#include "FoldQuantized.h"
+#include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// Sums of so many products of differences of 8 bits fit into 32.
+static constexpr int64_t kMostTerms = 1 << 15;
+/// With fewer columns, or channels of the image in a group, nothing is won.
+static constexpr int64_t kFewest = 4;
+
+namespace {
+/// What a DequantizeLinear makes a tensor of f32 of.
+struct Dequantized {
+  Value integers, zeroPoint;
+  /// One for all, or one for each position of `axis`.
+  SmallVector<float> scales;
+  std::optional<int64_t> axis;
+};
+
+class QuantizedProducts {
+public:
+  explicit QuantizedProducts(onnx::NodeOp node)
+      : node(node), b(node.getLoc(), node) {}
+  /// Replaces `node` if it is such a product.
+  void fold();
+
+private:
+  void foldMatMul();
+  void foldGemm();
+  void foldConv();
+  /// Replaces the node by `product`, integers of `shape`, times the scales
+  /// (those of `w` along the axis `columns` of the result) plus `addend`.
+  void replace(Value product, const Dequantized &x, const Dequantized &w,
+               int64_t columns, Value addend);
+  Value make(StringRef op, int64_t since, Type type, ValueRange operands,
+             ArrayRef<NamedAttribute> attributes = {});
+  Value none() { return onnx::NoneOp::create(b, b.getNoneType()); }
+  ValueRange inputs() { return node.getInputs(); }
+  RankedTensorType typeOf(Value value) {
+    return dyn_cast<RankedTensorType>(value.getType());
+  }
+  /// The result's type with other elements.
+  Type resultOf(Type element) {
+    return RankedTensorType::get(
+        cast<RankedTensorType>(node.getResult(0).getType()).getShape(),
+        element);
+  }
+  /// True if both are there, and their scales have a product that is a normal
+  /// number.
+  bool fits(const std::optional<Dequantized> &x,
+            const std::optional<Dequantized> &w);
+
+  onnx::NodeOp node;
+  ImplicitLocOpBuilder b;
+};
+} // namespace
+
+static std::optional<Dequantized> dequantized(Value value) {
+  auto node = value.getDefiningOp<onnx::NodeOp>();
+  if (!node || node.getOpType() != "DequantizeLinear" ||
+      !node.getDomain().empty() || node.getInputs().size() < 2 ||
+      !getElementTypeOrSelf(value).isF32())
+    return std::nullopt;
+  Dequantized result{node.getInputs()[0], node.getInputOrNull(2), {}, {}};
+  auto type = dyn_cast<RankedTensorType>(result.integers.getType());
+  DenseFPElementsAttr scales;
+  if (auto size = dyn_cast_or_null<IntegerAttr>(node.getNodeAttr("block_size"));
+      (size && size.getInt() != 0) || !type || type.getRank() < 2 ||
+      type.getElementTypeBitWidth() != 8 ||
+      !isa<IntegerType>(type.getElementType()) ||
+      !matchPattern(node.getInputs()[1], m_Constant(&scales)) ||
+      !scales.getElementType().isF32() || scales.getNumElements() == 0)
+    return std::nullopt;
+  result.scales = llvm::to_vector(scales.getValues<float>());
+  if (result.scales.size() > 1) {
+    auto axis = dyn_cast_or_null<IntegerAttr>(node.getNodeAttr("axis"));
+    result.axis = axis ? axis.getInt() : 1;
+    if (*result.axis < 0)
+      *result.axis += type.getRank();
+  }
+  if (!result.zeroPoint)
+    return result;
+  // A zero point is one number where the scale is, so that it can be handed on.
+  auto zero = dyn_cast<RankedTensorType>(result.zeroPoint.getType());
+  if (!zero || !zero.hasStaticShape() ||
+      zero.getNumElements() != scales.getNumElements())
+    return std::nullopt;
+  return result;
+}
+
+bool QuantizedProducts::fits(const std::optional<Dequantized> &x,
+                             const std::optional<Dequantized> &w) {
+  return x && w && !x->axis && llvm::all_of(w->scales, [&](float scale) {
+           return std::isnormal(x->scales[0] * scale) && std::isnormal(scale) &&
+                  std::isnormal(x->scales[0]);
+         });
+}
+
+Value QuantizedProducts::make(StringRef op, int64_t since, Type type,
+                              ValueRange operands,
+                              ArrayRef<NamedAttribute> attributes) {
+  return onnx::NodeOp::create(b, TypeRange{type}, b.getStringAttr(op),
+                              b.getStringAttr(""), b.getI64IntegerAttr(since),
+                              operands, b.getDictionaryAttr(attributes))
+      .getResult(0);
+}
+
+void QuantizedProducts::replace(Value product, const Dequantized &x,
+                                const Dequantized &w, int64_t columns,
+                                Value addend) {
+  Type f32 = b.getF32Type();
+  SmallVector<int64_t> shape;
+  if (w.axis) {
+    shape.assign(cast<RankedTensorType>(product.getType()).getRank() - columns,
+                 1);
+    shape[0] = w.scales.size();
+  }
+  SmallVector<float> scales;
+  for (float scale : w.scales)
+    scales.push_back(x.scales[0] * scale);
+  Value factor = onnx::ConstantOp::create(
+      b, DenseElementsAttr::get(RankedTensorType::get(shape, f32),
+                                ArrayRef<float>(scales)));
+  Value real = make("Cast", 13, resultOf(f32), product,
+                    b.getNamedAttr("to", b.getI64IntegerAttr(1)));
+  Value result = make("Mul", 14, resultOf(f32), {real, factor});
+  if (addend)
+    result = make("Add", 14, resultOf(f32), {result, addend});
+  node.getResult(0).replaceAllUsesWith(result);
+  node.erase();
+}
+
+void QuantizedProducts::foldMatMul() {
+  auto x = dequantized(inputs()[0]), w = dequantized(inputs()[1]);
+  if (!fits(x, w))
+    return;
+  auto type = typeOf(w->integers);
+  int64_t rank = type.getRank(), terms = type.getDimSize(rank - 2);
+  int64_t columns = type.getDimSize(rank - 1);
+  if (ShapedType::isDynamic(terms) || terms > kMostTerms ||
+      (!ShapedType::isDynamic(columns) && columns < kFewest) ||
+      (w->axis && (rank != 2 || *w->axis != 1)))
+    return;
+  Value product =
+      make("MatMulInteger", 10, resultOf(b.getI32Type()),
+           {x->integers, w->integers, x->zeroPoint ? x->zeroPoint : none(),
+            w->zeroPoint ? w->zeroPoint : none()});
+  replace(product, *x, *w,
+          cast<RankedTensorType>(product.getType()).getRank() - 1, Value());
+}
+
+void QuantizedProducts::foldGemm() {
+  auto x = dequantized(inputs()[0]), w = dequantized(inputs()[1]);
+  auto isOne = [&](StringRef name) {
+    auto factor = dyn_cast_or_null<FloatAttr>(node.getNodeAttr(name));
+    return !factor || factor.getValueAsDouble() == 1;
+  };
+  auto isSet = [&](StringRef name) {
+    auto flag = dyn_cast_or_null<IntegerAttr>(node.getNodeAttr(name));
+    return flag && flag.getInt() != 0;
+  };
+  if (!fits(x, w) || !isOne("alpha") || !isOne("beta") || isSet("transA") ||
+      node.getSinceVersion() < 7)
+    return;
+  bool isTransposed = isSet("transB");
+  auto type = typeOf(w->integers);
+  int64_t terms = type.getDimSize(isTransposed ? 1 : 0);
+  int64_t columns = type.getDimSize(isTransposed ? 0 : 1);
+  if (type.getRank() != 2 || typeOf(x->integers).getRank() != 2 ||
+      ShapedType::isDynamic(terms) || terms > kMostTerms ||
+      (!ShapedType::isDynamic(columns) && columns < kFewest) ||
+      (w->axis && *w->axis != (isTransposed ? 0 : 1)))
+    return;
+  Value weights = w->integers;
+  if (isTransposed)
+    weights =
+        make("Transpose", 13,
+             RankedTensorType::get({terms, columns}, type.getElementType()),
+             weights, b.getNamedAttr("perm", b.getDenseI64ArrayAttr({1, 0})));
+  Value product =
+      make("MatMulInteger", 10, resultOf(b.getI32Type()),
+           {x->integers, weights, x->zeroPoint ? x->zeroPoint : none(),
+            w->zeroPoint ? w->zeroPoint : none()});
+  replace(product, *x, *w, 1, node.getInputOrNull(2));
+}
+
+void QuantizedProducts::foldConv() {
+  auto x = dequantized(inputs()[0]), w = dequantized(inputs()[1]);
+  if (!fits(x, w))
+    return;
+  auto type = typeOf(w->integers);
+  int64_t terms = 1, rank = type.getRank();
+  for (int64_t extent : type.getShape().drop_front()) {
+    if (ShapedType::isDynamic(extent))
+      return;
+    terms *= extent;
+  }
+  auto group = dyn_cast_or_null<IntegerAttr>(node.getNodeAttr("group"));
+  bool isGrouped = group && group.getInt() != 1;
+  if (rank < 3 || terms > kMostTerms || terms == 0 ||
+      (w->axis && *w->axis != 0) || (isGrouped && type.getDimSize(1) < kFewest))
+    return;
+  Value product =
+      make("ConvInteger", 10, resultOf(b.getI32Type()),
+           {x->integers, w->integers, x->zeroPoint ? x->zeroPoint : none(),
+            w->zeroPoint ? w->zeroPoint : none()},
+           llvm::to_vector(node.getNodeAttributes().getValue()));
+  Value addend = node.getInputOrNull(2);
+  if (addend) {
+    auto bias = typeOf(addend);
+    if (!bias || bias.getRank() != 1) {
+      product.getDefiningOp()->erase();
+      return;
+    }
+    SmallVector<int64_t> axes =
+        llvm::to_vector(llvm::seq<int64_t>(1, rank - 1));
+    SmallVector<int64_t> shape(rank - 1, 1);
+    shape[0] = bias.getDimSize(0);
+    auto axesType = RankedTensorType::get({rank - 2}, b.getI64Type());
+    Value which = onnx::ConstantOp::create(
+        b, DenseElementsAttr::get(axesType, ArrayRef<int64_t>(axes)));
+    addend = make("Unsqueeze", 13, RankedTensorType::get(shape, b.getF32Type()),
+                  {addend, which});
+  }
+  replace(product, *x, *w, 1, addend);
+}
+
+void QuantizedProducts::fold() {
+  if (!node.getDomain().empty() || node.getNumResults() != 1 ||
+      inputs().size() < 2 || !typeOf(node.getResult(0)))
+    return;
+  if (node.getOpType() == "MatMul")
+    foldMatMul();
+  else if (node.getOpType() == "Gemm")
+    foldGemm();
+  else if (node.getOpType() == "Conv")
+    foldConv();
+}
+
+void loopc::foldQuantizedProducts(Operation *root) {
+  SmallVector<onnx::NodeOp> nodes;
+  root->walk([&](onnx::NodeOp node) { nodes.push_back(node); });
+  for (onnx::NodeOp node : nodes)
+    QuantizedProducts(node).fold();
+}
