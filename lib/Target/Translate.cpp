@@ -19,6 +19,9 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Verifier.h"
 
 using namespace mlir;
@@ -202,6 +205,35 @@ static void moveLoopAnnotations(ModuleOp module) {
   });
 }
 
+/// Booleans lie in memory as bytes that are 0 or 1. LLVM makes no vectors of
+/// loads and stores of i1, but it does of bytes.
+static void storeBooleansAsBytes(llvm::Module &module) {
+  llvm::Type *boolean = llvm::Type::getInt1Ty(module.getContext());
+  llvm::Type *byte = llvm::Type::getInt8Ty(module.getContext());
+  SmallVector<llvm::Instruction *> accesses;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &one : llvm::instructions(function))
+      if (isa<llvm::LoadInst, llvm::StoreInst>(one) &&
+          llvm::getLoadStoreType(&one) == boolean)
+        accesses.push_back(&one);
+  for (llvm::Instruction *one : accesses) {
+    llvm::IRBuilder<> b(one);
+    llvm::Value *address = llvm::getLoadStorePointerOperand(one);
+    llvm::Align alignment = llvm::getLoadStoreAlignment(one);
+    llvm::Instruction *access;
+    if (auto *store = dyn_cast<llvm::StoreInst>(one)) {
+      access = b.CreateAlignedStore(
+          b.CreateZExt(store->getValueOperand(), byte), address, alignment);
+    } else {
+      access = b.CreateAlignedLoad(byte, address, alignment);
+      one->replaceAllUsesWith(
+          b.CreateTrunc(access, boolean, "", /*IsNUW=*/true));
+    }
+    access->copyMetadata(*one);
+    one->eraseFromParent();
+  }
+}
+
 FailureOr<LLVMModule>
 loopc::translateModule(ModuleOp module, const ModelInfo &info,
                        const Machine &machine, const TargetOptions &options,
@@ -245,6 +277,7 @@ loopc::translateModule(ModuleOp module, const ModelInfo &info,
   declareWeights(llvmModule, weights, place);
   addModelTable(llvmModule, info, weights, entry, machine.requiredFeatures);
   internalize(llvmModule, info);
+  storeBooleansAsBytes(llvmModule);
   setFunctionAttributes(llvmModule, *machine.llvm);
   std::string problem;
   llvm::raw_string_ostream os(problem);

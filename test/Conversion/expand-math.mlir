@@ -39,6 +39,18 @@ func.func @logarithms(%x: f32, %v: vector<8xf32>) -> (f32, f32, f32, vector<8xf3
   return %a, %b, %c, %d : f32, f32, f32, vector<8xf32>
 }
 
+// CHECK-LABEL: func @angles(
+func.func @angles(%x: f32, %v: vector<8xf32>) -> (f32, f32, vector<8xf32>) {
+  // CHECK-NOT: math.a{{tan|sin|cos}}
+  // CHECK-NOT: call
+  // CHECK-NOT: scf.if
+  // CHECK: return
+  %a = math.atan %x : f32
+  %b = math.asin %x : f32
+  %c = math.acos %v : vector<8xf32>
+  return %a, %b, %c : f32, f32, vector<8xf32>
+}
+
 // A vector with an element that the reduction is not for goes to libm.
 // CHECK-LABEL: func @sine(
 // CHECK-SAME: %[[X:[^:]+]]: vector<8xf32>
@@ -58,10 +70,10 @@ func.func @sine(%x: vector<8xf32>) -> vector<8xf32> {
 // CHECK-LABEL: func @libm(
 // CHECK-SAME: %[[X:[^:]+]]: f32
 func.func @libm(%x: f32) -> (f32, f32, f32) {
-  // CHECK: call @atanf(%[[X]])
+  // CHECK: call @tanf(%[[X]])
   // CHECK: call @cbrtf(%[[X]])
   // CHECK: call @sinf(%[[X]])
-  %a = math.atan %x : f32
+  %a = math.tan %x : f32
   %b = math.cbrt %x : f32
   %c = math.sin %x : f32
   return %a, %b, %c : f32, f32, f32

@@ -36,6 +36,20 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "same_lower": ((1, 4, 5), (4, 3, 4), {"strides": [3], "auto_pad": "SAME_LOWER"}),
     "given": ((1, 4, 5), (4, 3, 4), {"strides": [2], "output_shape": [9]}),
     "given_longer": ((1, 4, 5), (4, 3, 4), {"strides": [2], "output_shape": [12]}),
+    "few_phases": ((1, 6, 8), (6, 5, 11), {"strides": [5], "pads": [3, 2]}),
+    "odd_groups": ((2, 8, 5, 4), (8, 3, 3, 3), {"strides": [2, 2], "group": 4, "pads": [1] * 4}),
+    "five_groups": ((1, 6, 7), (6, 2, 7), {"strides": [3], "group": 3}),
+    "decoder": (
+        (1, 20, 6, 5),
+        (20, 18, 3, 3),
+        {"strides": [2, 2], "pads": [1] * 4, "output_padding": [1, 1]},
+    ),
+    "points": ((2, 4, 3, 5), (4, 17, 1, 2), {"strides": [2, 3], "output_padding": [1, 0]}),
+    "one_position": ((1, 5, 1, 1), (5, 3, 5, 3), {"strides": [3, 2]}),
+    "same_2d": ((1, 4, 5, 3), (4, 3, 3, 2), {"strides": [2, 3], "auto_pad": "SAME_UPPER"}),
+    "given_2d": ((1, 4, 5, 3), (4, 3, 3, 3), {"strides": [2, 2], "output_shape": [12, 5]}),
+    "wide_stride": ((1, 2, 3, 3), (2, 2, 10, 10), {"strides": [9, 9]}),
+    "odd_solid": ((1, 3, 3, 4, 3), (3, 4, 3, 2, 3), {"strides": [2, 2, 2]}),
     "solid": ((1, 3, 3, 4, 3), (3, 4, 2, 2, 2), {"strides": [2, 2, 2]}),
 }
 
@@ -88,7 +102,7 @@ def test_beside_onnxruntime(case: str, is_open: bool, weights: str) -> None:
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("case", ["vocoder", "odd", "longer", "same"])
+@pytest.mark.parametrize("case", ["vocoder", "odd", "longer", "same", "few_phases"])
 def test_infinity_stays_in_its_window(case: str) -> None:
     """An element reaches the results under its kernel, and no others."""
     model, feeds = _model(case, is_open=False, weights="constant", bias=False)

@@ -14,12 +14,75 @@
 #include "ShapeUtils.h"
 #include "Window.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace loopc;
 
-static AffineMap mapOf(NodeLowering &l, unsigned count,
-                       ArrayRef<AffineExpr> exprs) {
-  return AffineMap::get(count, 0, exprs, l.b.getContext());
+using Axis = ConvolutionAxis;
+
+ConvolutionLoops::ConvolutionLoops(NodeLowering &l, const Window &window,
+                                   int64_t groups, ArrayRef<Axis> order,
+                                   bool skipsPoints)
+    : context(l.b.getContext()), window(window), positions(window.size()),
+      offsets(window.size()) {
+  auto dim = [&] { return l.b.getAffineDimExpr(count++); };
+  auto dims = [&](MutableArrayRef<AffineExpr> exprs) {
+    std::generate(exprs.begin(), exprs.end(), dim);
+  };
+  for (Axis axis : order) {
+    if (axis == Axis::Image) {
+      image = dim();
+    } else if (axis == Axis::Group) {
+      if (groups > 1)
+        group = dim();
+    } else if (axis == Axis::In) {
+      in = dim();
+    } else if (axis == Axis::Out) {
+      out = dim();
+    } else if (axis == Axis::Positions) {
+      dims(positions);
+    } else if (axis == Axis::Leading) {
+      dims(MutableArrayRef(positions).drop_back());
+    } else if (axis == Axis::Last) {
+      positions.back() = dim();
+    } else {
+      assert(axis == Axis::Offsets && "not a loop");
+      for (auto [offset, along] : llvm::zip_equal(offsets, window)) {
+        bool isPoint = skipsPoints && isConstantIntValue(along.kernel, 1);
+        offset = isPoint ? l.b.getAffineConstantExpr(0) : dim();
+      }
+    }
+  }
+}
+
+AffineMap ConvolutionLoops::map(ArrayRef<Axis> axes) const {
+  SmallVector<AffineExpr> exprs;
+  for (Axis axis : axes) {
+    if (axis == Axis::Image) {
+      exprs.push_back(image);
+    } else if (axis == Axis::Group) {
+      if (group)
+        exprs.push_back(group);
+    } else if (axis == Axis::In) {
+      exprs.push_back(in);
+    } else if (axis == Axis::Out) {
+      exprs.push_back(out);
+    } else if (axis == Axis::Positions) {
+      llvm::append_range(exprs, positions);
+    } else if (axis == Axis::Places) {
+      for (auto [k, along] : llvm::enumerate(window))
+        exprs.push_back(along.position(positions[k], offsets[k]));
+    } else if (axis == Axis::Offsets) {
+      llvm::copy_if(offsets, std::back_inserter(exprs), [](AffineExpr offset) {
+        return isa<AffineDimExpr>(offset);
+      });
+    } else {
+      assert(axis == Axis::Point && "not an axis");
+      exprs.append(window.size(), getAffineConstantExpr(0, context));
+    }
+  }
+  return AffineMap::get(count, 0, exprs, context);
 }
 
 LogicalResult loopc::checkPerChannel(NodeLowering &l, unsigned i,
@@ -56,6 +119,11 @@ struct Convolution {
   }
   /// The result in elements of `type`; `bias`, [M], may be null.
   Value compute(Value bias, Type type);
+  /// True if vectors run along enough channels of the result, and sums along
+  /// those of the image.
+  bool sumsChannels() {
+    return l.channelsLast && prefersChannelsLast() && !isDepthwise();
+  }
 
 private:
   /// True if neighbours in the result are better computed by channel than by
@@ -161,45 +229,21 @@ Value Convolution::compute(Value bias, Type type) {
 
 Value Convolution::alongPositions(Value padded, Value init) {
   Value weights = splitAxis(l, w.value, 0, group);
-  // Loops: image, group, channel of the result, its positions but for the last
-  // axis; channel of the input, the kernel; along the last axis of the result,
-  // whose row stays in the cache and grows by rows of the input.
-  unsigned spatial = window.size(), next = 0;
-  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
-  SmallVector<AffineExpr> xs, ws, os, positions, offsets;
-  AffineExpr n = dim();
-  xs = {n};
-  os = {n};
-  if (group > 1) {
-    AffineExpr g = dim();
-    xs.push_back(g);
-    ws.push_back(g);
-    os.push_back(g);
-  }
-  AffineExpr m = dim();
-  ws.push_back(m);
-  os.push_back(m);
-  for (unsigned k = 0; k + 1 < spatial; ++k)
-    positions.push_back(dim());
-  AffineExpr c = dim();
-  xs.push_back(c);
-  ws.push_back(c);
-  for (unsigned k = 0; k < spatial; ++k)
-    offsets.push_back(dim());
-  positions.push_back(dim());
-  for (auto [axis, o, k] : llvm::zip_equal(window, positions, offsets)) {
-    xs.push_back(axis.position(o, k));
-    ws.push_back(k);
-    os.push_back(o);
-  }
+  // Along the last axis of the result, whose row stays in the cache and grows
+  // by rows of the input.
+  ConvolutionLoops loops(l, window, group,
+                         {Axis::Image, Axis::Group, Axis::Out, Axis::Leading,
+                          Axis::In, Axis::Offsets, Axis::Last});
   return multiplyAdd(
       l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
-      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+      {loops.map({Axis::Image, Axis::Group, Axis::In, Axis::Places}),
+       loops.map({Axis::Group, Axis::Out, Axis::In, Axis::Offsets}),
+       loops.map({Axis::Image, Axis::Group, Axis::Out, Axis::Positions})});
 }
 
 Value Convolution::acrossChannels(Value padded, Value init) {
   Value weights = splitAxis(l, w.value, 0, group);
-  unsigned spatial = window.size(), next = 0;
+  unsigned spatial = window.size();
   // The result's channels come last in the weights: [(G,) C, kernel..., M].
   unsigned first = group > 1 ? 1 : 0;
   SmallVector<int64_t> order(first, 0);
@@ -212,38 +256,14 @@ Value Convolution::acrossChannels(Value padded, Value init) {
   Value columns = l.empty(dims, getElementTypeOrSelf(weights.getType()));
   weights =
       linalg::TransposeOp::create(l.b, weights, columns, order)->getResult(0);
-  // Loops: image, group, positions; channel of the input, the kernel; channels
-  // of the result.
-  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
-  SmallVector<AffineExpr> xs, ws, os, positions, offsets;
-  AffineExpr n = dim(), g;
-  xs = {n};
-  os = {n};
-  if (group > 1) {
-    g = dim();
-    xs.push_back(g);
-    ws.push_back(g);
-  }
-  for (unsigned k = 0; k < spatial; ++k)
-    positions.push_back(dim());
-  AffineExpr c = dim();
-  xs.push_back(c);
-  ws.push_back(c);
-  for (unsigned k = 0; k < spatial; ++k)
-    offsets.push_back(dim());
-  AffineExpr m = dim();
-  for (auto [axis, o, k] : llvm::zip_equal(window, positions, offsets)) {
-    xs.push_back(axis.position(o, k));
-    ws.push_back(k);
-    os.push_back(o);
-  }
-  if (group > 1)
-    os.push_back(g);
-  ws.push_back(m);
-  os.push_back(m);
+  ConvolutionLoops loops(l, window, group,
+                         {Axis::Image, Axis::Group, Axis::Positions, Axis::In,
+                          Axis::Offsets, Axis::Out});
   return multiplyAdd(
       l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
-      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+      {loops.map({Axis::Image, Axis::Group, Axis::In, Axis::Places}),
+       loops.map({Axis::Group, Axis::In, Axis::Offsets, Axis::Out}),
+       loops.map({Axis::Image, Axis::Positions, Axis::Group, Axis::Out})});
 }
 
 //===----------------------------------------------------------------------===//
@@ -271,7 +291,8 @@ Value Convolution::channelsLast(Value bias, Type type) {
   llvm::append_range(back, llvm::seq<int64_t>(1, rank - 1));
   Type element = getElementTypeOrSelf(x.value.getType());
   Value padded = padSpatial(l, l.transpose(x.value, toLast), window,
-                            l.constant(element, 0), /*first=*/1);
+                            border ? border : l.constant(element, 0),
+                            /*first=*/1);
   Dims dims{l.dim(x.value, 0)};
   dims.append(outExtents(window));
   dims.push_back(l.dim(w.value, 0));
@@ -293,43 +314,34 @@ Value loopc::reordered(NodeLowering &l, Value value, ArrayRef<int64_t> order) {
 
 Value Convolution::denseLast(Value padded, Value init) {
   // Weights as [kernel..., C, M], without the axes of a kernel that is a point.
-  unsigned spatial = window.size(), next = 0;
+  unsigned spatial = window.size();
   SmallVector<int64_t> order;
   llvm::append_range(order, llvm::seq<int64_t>(2, spatial + 2));
   order.append({1, 0});
   Value weights = reordered(l, w.value, order);
-  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
-  SmallVector<AffineExpr> xs{dim()}, ws, os{xs[0]}, positions;
-  for (unsigned k = 0; k < spatial; ++k)
-    positions.push_back(dim());
   SmallVector<ReassociationIndices> groups{{}};
   for (auto [k, axis] : llvm::enumerate(window)) {
-    AffineExpr offset = l.b.getAffineConstantExpr(0);
     groups.back().push_back(k);
-    if (!isConstantIntValue(axis.kernel, 1)) {
-      offset = dim();
-      ws.push_back(offset);
+    if (!isConstantIntValue(axis.kernel, 1))
       groups.push_back({});
-    }
-    xs.push_back(axis.position(positions[k], offset));
-    os.push_back(positions[k]);
   }
   groups.back().push_back(spatial);
   groups.push_back({spatial + 1});
-  AffineExpr c = dim(), m = dim();
-  xs.push_back(c);
-  ws.append({c, m});
-  os.push_back(m);
   if (groups.size() < spatial + 2)
     weights = tensor::CollapseShapeOp::create(l.b, weights, groups);
-  return multiplyAdd(
-      l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
-      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+  ConvolutionLoops loops(
+      l, window, /*group=*/1,
+      {Axis::Image, Axis::Positions, Axis::Offsets, Axis::In, Axis::Out},
+      /*skipsPoints=*/true);
+  return multiplyAdd(l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
+                     {loops.map({Axis::Image, Axis::Places, Axis::In}),
+                      loops.map({Axis::Offsets, Axis::In, Axis::Out}),
+                      loops.map({Axis::Image, Axis::Positions, Axis::Out})});
 }
 
 Value Convolution::groupedLast(Value padded, Value init) {
   // Weights as [G, kernel..., C, M].
-  unsigned spatial = window.size(), next = 0;
+  unsigned spatial = window.size();
   Value weights = splitAxis(l, w.value, 0, group);
   SmallVector<int64_t> order{0};
   llvm::append_range(order, llvm::seq<int64_t>(3, spatial + 3));
@@ -338,32 +350,20 @@ Value Convolution::groupedLast(Value padded, Value init) {
   padded = splitAxis(l, padded, spatial + 1, group);
   OpFoldResult channels = l.dim(w.value, 0);
   init = splitAxis(l, init, spatial + 1, group);
-  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
-  SmallVector<AffineExpr> positions, offsets;
-  AffineExpr n = dim(), g = dim();
-  for (unsigned k = 0; k < spatial; ++k)
-    positions.push_back(dim());
-  for (unsigned k = 0; k < spatial; ++k)
-    offsets.push_back(dim());
-  AffineExpr c = dim(), m = dim();
-  SmallVector<AffineExpr> xs{n}, ws{g}, os{n};
-  for (auto [axis, o, k] : llvm::zip_equal(window, positions, offsets)) {
-    xs.push_back(axis.position(o, k));
-    ws.push_back(k);
-    os.push_back(o);
-  }
-  xs.append({g, c});
-  ws.append({c, m});
-  os.append({g, m});
-  Value sum =
-      multiplyAdd(l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
-                  {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+  ConvolutionLoops loops(l, window, group,
+                         {Axis::Image, Axis::Group, Axis::Positions,
+                          Axis::Offsets, Axis::In, Axis::Out});
+  Value sum = multiplyAdd(
+      l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
+      {loops.map({Axis::Image, Axis::Places, Axis::Group, Axis::In}),
+       loops.map({Axis::Group, Axis::Offsets, Axis::In, Axis::Out}),
+       loops.map({Axis::Image, Axis::Positions, Axis::Group, Axis::Out})});
   return mergeAxis(l, sum, spatial + 1, group, channels);
 }
 
 Value Convolution::depthwiseLast(Value padded, Value init) {
   // Weights as [kernel..., C].
-  unsigned spatial = window.size(), next = 0;
+  unsigned spatial = window.size();
   SmallVector<ReassociationIndices> groups{{0, 1}};
   SmallVector<int64_t> order;
   for (unsigned k = 0; k < spatial; ++k) {
@@ -373,24 +373,13 @@ Value Convolution::depthwiseLast(Value padded, Value init) {
   order.push_back(0);
   Value weights = tensor::CollapseShapeOp::create(l.b, w.value, groups);
   weights = reordered(l, weights, order);
-  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
-  SmallVector<AffineExpr> xs{dim()}, ws, os{xs[0]}, positions, offsets;
-  for (unsigned k = 0; k < spatial; ++k)
-    positions.push_back(dim());
-  for (unsigned k = 0; k < spatial; ++k)
-    offsets.push_back(dim());
-  AffineExpr c = dim();
-  for (auto [axis, o, k] : llvm::zip_equal(window, positions, offsets)) {
-    xs.push_back(axis.position(o, k));
-    ws.push_back(k);
-    os.push_back(o);
-  }
-  xs.push_back(c);
-  ws.push_back(c);
-  os.push_back(c);
-  return multiplyAdd(
-      l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
-      {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+  ConvolutionLoops loops(
+      l, window, /*group=*/1,
+      {Axis::Image, Axis::Positions, Axis::Offsets, Axis::Out});
+  return multiplyAdd(l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
+                     {loops.map({Axis::Image, Axis::Places, Axis::Out}),
+                      loops.map({Axis::Offsets, Axis::Out}),
+                      loops.map({Axis::Image, Axis::Positions, Axis::Out})});
 }
 
 Value loopc::convolve(NodeLowering &l, Value x, Value w, int64_t group,
@@ -469,9 +458,48 @@ struct IntegerConvolution {
   Value compute(std::optional<unsigned> biasInput);
 
 private:
+  /// True if bytes are better multiplied as they are than less their zero
+  /// points.
+  bool wantsBytes(Convolution &conv);
   Value computeBytes(Convolution &conv, Value bias);
+  /// `bias` (or 0) less what the zero point of the image makes of the sums.
+  Value startOfSums(Value bias);
+  /// Sums of the image less its zero point, which the zero points of the
+  /// weights belong to.
+  Value windowSums(Convolution &conv);
 };
 } // namespace
+
+Value IntegerConvolution::startOfSums(Value bias) {
+  int64_t rank = l.dims(w.value).size();
+  OpFoldResult channels = l.dim(w.value, 0);
+  Value sums = sumDifferences(l, w, Value(),
+                              llvm::to_vector(llvm::seq<int64_t>(1, rank)));
+  SmallVector<Value> operands{l.reshape(sums, {channels}),
+                              l.reshape(xZero, ArrayRef<OpFoldResult>())};
+  if (bias)
+    operands.push_back(bias);
+  Type i32 = l.b.getI32Type();
+  return l.elementwise(
+      operands, i32, [&](OpBuilder &b, Location loc, ValueRange e) {
+        ScalarBuilder s(b, loc);
+        Value zero =
+            NodeLowering::castScalar(b, loc, e[1], x.isUnsigned, i32, false);
+        return s.sub(bias ? e[2] : s.integer(i32, 0), s.mul(zero, e[0]));
+      });
+}
+
+Value IntegerConvolution::windowSums(Convolution &conv) {
+  // All channels of the image at once, then windows of ones.
+  Value one = xZero ? l.reshape(xZero, ArrayRef<OpFoldResult>()) : Value();
+  Value image = sumDifferences(l, x, one, {1});
+  Dims kernel = l.dims(w.value);
+  kernel[0] = kernel[1] = l.fold(1);
+  Type i32 = l.b.getI32Type();
+  Value ones = l.filled(kernel, l.constantInt(i32, 1));
+  Convolution windows{l, {image}, {ones}, 1, conv.window};
+  return windows.compute(Value(), i32);
+}
 
 /// 8 bits are multiplied as they are, with the zero point around the image, and
 /// what the zero points make of it is taken off:
@@ -479,63 +507,39 @@ private:
 ///     sum of (x - a) (w - b) = sum of x w - a sum of w - b sum of (x - a)
 Value IntegerConvolution::computeBytes(Convolution &conv, Value bias) {
   Type i32 = l.b.getI32Type();
-  Value zero = xZero ? l.scalar(xZero) : Value();
-  conv.border = zero;
-  SmallVector<Value> operands{conv.compute(bias, i32)};
-  int64_t rank = l.dims(w.value).size();
-  if (xZero) {
-    // [M, C, kernel...] to [M, 1, ...], and M is axis 1 of the result.
-    Value sums = sumDifferences(l, w, Value(),
-                                llvm::to_vector(llvm::seq<int64_t>(1, rank)));
+  conv.border = xZero ? l.scalar(xZero) : Value();
+  SmallVector<Value> operands{
+      conv.compute(xZero ? startOfSums(bias) : bias, i32)};
+  if (!wZero)
+    return operands[0];
+  Value zeros = wZero;
+  size_t rank = l.dims(w.value).size();
+  if (l.dims(wZero).size() == rank) {
+    // [M, 1, 1...]: M is axis 1 of the result.
     Dims shape(rank - 1, l.fold(1));
-    shape[0] = l.dim(w.value, 0);
-    llvm::append_values(operands, xZero, l.reshape(sums, shape));
+    shape[0] = l.dim(wZero, 0);
+    zeros = l.reshape(wZero, shape);
   }
-  if (wZero) {
-    // All channels of the image at once, then windows of ones.
-    Value one = xZero ? l.reshape(xZero, ArrayRef<OpFoldResult>()) : Value();
-    Value image = sumDifferences(l, x, one, {1});
-    Dims kernel = l.dims(w.value);
-    kernel[0] = kernel[1] = l.fold(1);
-    Value ones = l.filled(kernel, l.constantInt(i32, 1));
-    Convolution windows{l, {image}, {ones}, 1, conv.window};
-    Value zeros = wZero;
-    if (l.dims(wZero).size() == static_cast<size_t>(rank)) {
-      // [M, 1, 1...]: M is axis 1 of the result.
-      Dims shape(rank - 1, l.fold(1));
-      shape[0] = l.dim(wZero, 0);
-      zeros = l.reshape(wZero, shape);
-    }
-    llvm::append_values(operands, zeros, windows.compute(Value(), i32));
-  }
+  llvm::append_values(operands, zeros, windowSums(conv));
   return l.elementwise(
       operands, i32, [&](OpBuilder &b, Location loc, ValueRange e) {
         ScalarBuilder s(b, loc);
-        Value sum = e.front();
-        e = e.drop_front();
-        for (Factor of : {Factor{xZero, x.isUnsigned}, {wZero, w.isUnsigned}}) {
-          if (!of.value)
-            continue;
-          Value wide =
-              NodeLowering::castScalar(b, loc, e[0], of.isUnsigned, i32, false);
-          sum = s.sub(sum, s.mul(wide, e[1]));
-          e = e.drop_front(2);
-        }
-        return sum;
+        Value zero =
+            NodeLowering::castScalar(b, loc, e[1], w.isUnsigned, i32, false);
+        return s.sub(e[0], s.mul(zero, e[2]));
       });
 }
 
+bool IntegerConvolution::wantsBytes(Convolution &conv) {
+  if (!isOneForAll(l, xZero) || !areBytes(x, w))
+    return false;
+  if (l.dotBits == 0)
+    return l.splitZeroPoints && (xZero || wZero) && conv.group == 1;
+  return l.dotBits == 8 && conv.sumsChannels();
+}
+
 Value IntegerConvolution::compute(std::optional<unsigned> biasInput) {
-  bool isSplit = l.splitZeroPoints && (xZero || wZero) &&
-                 isOneForAll(l, xZero) && l.intAttr("group", 1) == 1 &&
-                 getElementTypeOrSelf(x.value.getType()).isInteger(8) &&
-                 getElementTypeOrSelf(w.value.getType()).isInteger(8);
   Convolution conv{l, x, w, 1, {}};
-  if (!isSplit) {
-    // Padding is the zero point: 0 once that is subtracted.
-    conv.x = {subtractZeroPoint(l, x, {xZero, x.isUnsigned})};
-    conv.w = {subtractZeroPoint(l, w, {wZero, w.isUnsigned})};
-  }
   if (failed(conv.read(xInput, wInput)))
     return {};
   Value bias;
@@ -544,8 +548,20 @@ Value IntegerConvolution::compute(std::optional<unsigned> biasInput) {
       return {};
     bias = l.in(*biasInput);
   }
-  return isSplit ? computeBytes(conv, bias)
-                 : conv.compute(bias, l.b.getI32Type());
+  if (wantsBytes(conv)) {
+    Factor left{xZero}, right{wZero};
+    makeSignsDiffer(l, x, w, left, right);
+    std::tie(xZero, wZero) = std::tie(left.value, right.value);
+    conv.x = x;
+    conv.w = w;
+    // Windows of ones are not told apart by groups.
+    if (!wZero || conv.group == 1)
+      return computeBytes(conv, bias);
+  }
+  // Padding is the zero point: 0 once that is subtracted.
+  conv.x = {subtractZeroPoint(l, x, {xZero, x.isUnsigned})};
+  conv.w = {subtractZeroPoint(l, w, {wZero, w.isUnsigned})};
+  return conv.compute(bias, l.b.getI32Type());
 }
 
 static LogicalResult lowerConvInteger(NodeLowering &l) {

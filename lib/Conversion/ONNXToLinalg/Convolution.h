@@ -15,6 +15,39 @@
 
 namespace loopc {
 
+/// Loops of a convolution, and axes of what it reads and writes.
+enum class ConvolutionAxis {
+  Image,
+  Group,
+  In,        ///< channel of the image
+  Out,       ///< channel of the result
+  Positions, ///< of the result, along all spatial axes
+  Leading,   ///< those but the last
+  Last,      ///< the last of them
+  Offsets,   ///< in the kernel
+  Places,    ///< of the image: what a position reads at an offset
+  Point,     ///< in a kernel of one element
+};
+
+/// The loops of a convolution in some order, from the outermost one.
+class ConvolutionLoops {
+public:
+  /// There is a loop over groups if there is more than one, and, if
+  /// `skipsPoints`, none over kernel axes of one element.
+  ConvolutionLoops(NodeLowering &l, const Window &window, int64_t group,
+                   llvm::ArrayRef<ConvolutionAxis> order,
+                   bool skipsPoints = false);
+  /// What a tensor with these axes has at an iteration.
+  mlir::AffineMap map(llvm::ArrayRef<ConvolutionAxis> axes) const;
+
+private:
+  mlir::MLIRContext *context;
+  const Window &window;
+  unsigned count = 0;
+  mlir::AffineExpr image, group, in, out;
+  llvm::SmallVector<mlir::AffineExpr> positions, offsets;
+};
+
 /// The convolution of `x`, [N, C, in...], with `w`, [M, C / group, kernel...],
 /// in elements of `type`; `bias`, [M], may be null.
 mlir::Value convolve(NodeLowering &l, mlir::Value x, mlir::Value w,

@@ -307,6 +307,7 @@ Value loopc::identityOf(ScalarBuilder &s, Combiner combiner, Type type) {
 Value loopc::combineScalars(ScalarBuilder &s, Combiner combiner, Value x,
                             Value accumulated) {
   constexpr auto reassociate = arith::FastMathFlags::reassoc;
+  constexpr auto anyZero = arith::FastMathFlags::nsz;
   switch (combiner) {
   case Combiner::Sum:
     return isFloat(x) ? s.make<arith::AddFOp>(x, accumulated, reassociate)
@@ -314,10 +315,13 @@ Value loopc::combineScalars(ScalarBuilder &s, Combiner combiner, Value x,
   case Combiner::Prod:
     return isFloat(x) ? s.make<arith::MulFOp>(x, accumulated, reassociate)
                       : s.make<arith::MulIOp>(x, accumulated);
+  // Of zeros any: to tell them apart takes as long as the rest.
   case Combiner::Max:
-    return s.max(x, accumulated);
+    return isFloat(x) ? s.make<arith::MaximumFOp>(x, accumulated, anyZero)
+                      : s.max(x, accumulated);
   case Combiner::Min:
-    return s.min(x, accumulated);
+    return isFloat(x) ? s.make<arith::MinimumFOp>(x, accumulated, anyZero)
+                      : s.min(x, accumulated);
   }
   llvm_unreachable("a combiner without operation");
 }

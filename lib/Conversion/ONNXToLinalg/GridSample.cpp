@@ -103,51 +103,134 @@ Value loopc::cubicWeight(ScalarBuilder &s, Value distance, double a) {
   return s.select(s.lessOrEqual(distance, number(1)), near, beyond);
 }
 
-/// The product of weights and the element, for one tap of each axis.
-static Value sampleTap(ScalarBuilder &s, const Sampler &sampler, Value x,
-                       Value grid, ArrayRef<Value> at, int64_t axes,
-                       ArrayRef<Value> extents, Type compute) {
-  Type i64 = s.b.getI64Type();
-  auto index = [&](int64_t k) -> Value {
-    return arith::ConstantIndexOp::create(s.b, s.loc, k);
+namespace {
+/// Where the taps around a place of the grid are, the same for all channels.
+class Taps {
+public:
+  /// Builds in a body over [N, taps..., positions...].
+  Taps(ScalarBuilder &s, const Sampler &sampler, Value grid,
+       ArrayRef<Value> extents, Type compute);
+
+  /// Product of the weights along all axes.
+  Value weight() const { return product; }
+  /// Number of the element among all of a channel; -1: there is none.
+  Value number() const { return position; }
+
+private:
+  Value real(Value v) {
+    return s.make<arith::SIToFPOp>(
+        compute, s.make<arith::IndexCastOp>(s.b.getI64Type(), v));
+  }
+  void addAxis(const Sampler &sampler, Value normalized, Value tap,
+               Value extent);
+
+  ScalarBuilder &s;
+  Type compute;
+  Value product, position, isInside;
+};
+} // namespace
+
+Taps::Taps(ScalarBuilder &s, const Sampler &sampler, Value grid,
+           ArrayRef<Value> extents, Type compute)
+    : s(s), compute(compute) {
+  int64_t axes = extents.size();
+  auto at = [&](int64_t k) -> Value {
+    return linalg::IndexOp::create(s.b, s.loc, k);
   };
-  auto real = [&](Value v) {
-    return s.make<arith::SIToFPOp>(compute, s.make<arith::IndexCastOp>(i64, v));
-  };
-  Value weight, isInside;
-  SmallVector<Value> from = {at[0], at[1]};
+  SmallVector<Value> where = {at(0)};
+  for (int64_t k = 0; k < axes; ++k)
+    where.push_back(at(1 + axes + k));
+  where.push_back({});
   for (int64_t k = 0; k < axes; ++k) {
-    SmallVector<Value> where = {at[0]};
-    llvm::append_range(where, at.slice(2, axes));
     // The grid has the last axis first.
-    where.push_back(index(axes - 1 - k));
+    where.back() = arith::ConstantIndexOp::create(s.b, s.loc, axes - 1 - k);
     Value normalized =
         s.cast(tensor::ExtractOp::create(s.b, s.loc, grid, where), compute);
-    Value tap = at[2 + axes + k], extent = extents[k];
-    Value place = sampler.place(s, normalized, real(extent));
-    Value left = s.make<math::FloorOp>(place);
-    Value part = sampler.weight(s, s.sub(place, left), real(tap));
-    weight = weight ? s.mul(weight, part) : part;
-    Value first = s.constant(compute, sampler.taps == 4 ? -1 : 0);
-    Value element = s.add(s.add(left, first), real(tap));
-    if (sampler.padding == Padding::Reflection)
-      element = sampler.reflect(s, element, real(extent));
-    Value zero = s.constant(compute, 0);
-    Value last = s.sub(real(extent), s.constant(compute, 1));
-    Value inside =
-        s.both(s.lessOrEqual(zero, element), s.lessOrEqual(element, last));
-    isInside = isInside ? s.both(isInside, inside) : inside;
-    // NaN and what is far outside must not be read: 0 in that case.
-    Value clamped =
-        s.select(inside, element, s.select(s.less(last, element), last, zero));
-    from.push_back(s.make<arith::IndexCastOp>(
-        s.b.getIndexType(), s.make<arith::FPToSIOp>(i64, clamped)));
+    addAxis(sampler, normalized, real(at(1 + k)), extents[k]);
   }
-  Value value = s.cast(tensor::ExtractOp::create(s.b, s.loc, x, from), compute);
-  value = s.mul(value, weight);
   if (sampler.padding == Padding::Zeros)
-    value = s.select(isInside, value, s.constant(compute, 0));
-  return value;
+    position = s.select(isInside, position, s.integer(position.getType(), -1));
+}
+
+void Taps::addAxis(const Sampler &sampler, Value normalized, Value tap,
+                   Value extent) {
+  Type i64 = s.b.getI64Type();
+  Value place = sampler.place(s, normalized, real(extent));
+  Value left = s.make<math::FloorOp>(place);
+  Value part = sampler.weight(s, s.sub(place, left), tap);
+  product = product ? s.mul(product, part) : part;
+  Value first = s.constant(compute, sampler.taps == 4 ? -1 : 0);
+  Value element = s.add(s.add(left, first), tap);
+  if (sampler.padding == Padding::Reflection)
+    element = sampler.reflect(s, element, real(extent));
+  Value zero = s.constant(compute, 0);
+  Value last = s.sub(real(extent), s.constant(compute, 1));
+  Value inside =
+      s.both(s.lessOrEqual(zero, element), s.lessOrEqual(element, last));
+  isInside = isInside ? s.both(isInside, inside) : inside;
+  // NaN and what is far outside must not be read: 0 in that case.
+  Value clamped =
+      s.select(inside, element, s.select(s.less(last, element), last, zero));
+  Value here = s.make<arith::FPToSIOp>(i64, clamped);
+  position =
+      position ? s.add(s.mul(position, s.make<arith::IndexCastOp>(i64, extent)),
+                       here)
+               : here;
+}
+
+/// The sums of the taps of each place, times their weights.
+static Value sumTaps(NodeLowering &l, const Sampler &sampler,
+                     ArrayRef<Value> extents, Type compute) {
+  Value x = l.in(0), grid = l.in(1);
+  int64_t axes = extents.size();
+  Dims from = l.dims(x), to = l.dims(grid);
+  Dims space = {from[0], from[1]}, shared = {from[0]}, joined = {from[0]};
+  for (Dims *dims : {&space, &shared, &joined})
+    dims->append(axes, l.fold(sampler.taps));
+  shared.append(to.begin() + 1, to.end() - 1);
+  // Places as one axis: a long one, for vectors.
+  OpFoldResult places = l.product(ArrayRef(to).drop_front().drop_back());
+  joined.push_back(places);
+  space.push_back(places);
+  auto ofTaps = [&](Type type, auto &&part) {
+    Value made =
+        mapSpace(l, {}, shared, type, [&](ScalarBuilder &s, ArrayRef<Value>) {
+          return part(Taps(s, sampler, grid, extents, compute));
+        });
+    return reshapeByGroups(l, made, joined);
+  };
+  Value weights =
+      ofTaps(compute, [](const Taps &taps) { return taps.weight(); });
+  Value numbers =
+      ofTaps(l.b.getI64Type(), [](const Taps &taps) { return taps.number(); });
+  // Channels as lines, of which a number picks an element.
+  Dims flat = {from[0], from[1], l.product(ArrayRef(from).drop_front(2))};
+  Value lines = l.reshape(x, flat);
+  SmallVector<int64_t> along = {0};
+  llvm::append_range(along, llvm::seq<int64_t>(2, space.size()));
+  auto reduced = llvm::to_vector(llvm::seq<int64_t>(2, 2 + axes));
+  bool isUnsigned = l.isUnsigned(0);
+  Value sums = reduceSpace(
+      l, {{weights, along}, {numbers, along}}, space, reduced, Combiner::Sum,
+      compute, false, [&](ScalarBuilder &s, ArrayRef<Value> e) {
+        Value zero = s.integer(e[1].getType(), 0);
+        Value isThere = s.lessOrEqual(zero, e[1]);
+        Value number = s.make<arith::IndexCastOp>(
+            s.b.getIndexType(), s.select(isThere, e[1], zero));
+        SmallVector<Value> place = {linalg::IndexOp::create(s.b, s.loc, 0),
+                                    linalg::IndexOp::create(s.b, s.loc, 1),
+                                    number};
+        s.isUnsigned = isUnsigned;
+        Value value = s.cast(
+            tensor::ExtractOp::create(s.b, s.loc, lines, place), compute);
+        value = s.mul(value, e[0]);
+        return sampler.padding == Padding::Zeros
+                   ? s.select(isThere, value, s.constant(compute, 0))
+                   : value;
+      });
+  Dims result = {from[0], from[1]};
+  result.append(to.begin() + 1, to.end() - 1);
+  return l.reshape(sums, result);
 }
 
 static LogicalResult lowerGridSample(NodeLowering &l) {
@@ -191,30 +274,14 @@ static LogicalResult lowerGridSample(NodeLowering &l) {
   Type type = l.elementType(0);
   Type compute = isa<FloatType>(type) ? NodeLowering::computeType(type)
                                       : Type(l.b.getF64Type());
-  Dims dims = {from[0], from[1]};
-  dims.append(to.begin() + 1, to.end() - 1);
-  Dims space = dims, window(axes, l.fold(sampler.taps));
-  space.append(window);
-  SmallVector<int64_t> reduced(
-      llvm::to_vector(llvm::seq<int64_t>(2 + axes, 2 + 2 * axes)));
-  bool isUnsigned = l.isUnsigned(0);
-  SpaceOperand shape = {l.empty(window, compute), reduced};
-  Value result = reduceSpace(
-      l, shape, space, reduced, Combiner::Sum, compute, false,
-      [&](ScalarBuilder &s, ArrayRef<Value>) {
-        SmallVector<Value> at;
-        for (size_t k = 0; k < space.size(); ++k)
-          at.push_back(linalg::IndexOp::create(s.b, s.loc, k));
-        s.isUnsigned = isUnsigned;
-        return sampleTap(s, sampler, x, grid, at, axes, extents, compute);
-      });
+  Value result = sumTaps(l, sampler, extents, compute);
   l.setResult(
       compute == type
           ? result
           : l.elementwise(result, type,
                           [&](OpBuilder &b, Location loc, ValueRange e) {
-                            return NodeLowering::castScalar(b, loc, e[0], false,
-                                                            type, isUnsigned);
+                            return NodeLowering::castScalar(
+                                b, loc, e[0], false, type, l.isUnsigned(0));
                           }));
   return success();
 }

@@ -9,6 +9,7 @@
 // convert-onnx-to-linalg: walks a function in order, lowers each onnx.node by
 // the table's row, then gives everything the element types of toSignless().
 
+#include "FoldQuantized.h"
 #include "RunTimeFailure.h"
 #include "StringUtils.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
@@ -48,6 +49,8 @@ struct ConvertONNXToLinalg
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
+    if (dotBits != 0)
+      foldQuantizedProducts(function);
     bool failed = false;
     // In order, so that what a lowering asks of its operands (constants,
     // dimensions) has been lowered; all refusals are reported.
@@ -187,6 +190,7 @@ struct ConvertONNXToLinalg
     NodeLowering lowering(node, builder);
     lowering.channelsLast = channelsLast;
     lowering.splitZeroPoints = splitZeroPoints;
+    lowering.dotBits = dotBits;
     if (!row->anyRank)
       for (Value input : node.getInputs())
         if (isa<UnrankedTensorType>(input.getType()))

@@ -72,10 +72,11 @@ static Value padConstant(NodeLowering &l, Value value, ArrayRef<AxisPad> pads,
 }
 
 namespace {
-/// Where an element of a padded axis comes from.
+/// Where an element of a padded axis comes from: it is the same as one of those
+/// that stay, which begin at `before`.
 struct PadSource {
   PadMode mode;
-  Value crop, before, inner, last, zero;
+  Value before, inner, last, zero, end;
   /// 2 * (inner - 1), or 1 for one element.
   Value period;
   /// No pad is longer than what it repeats: no division is needed.
@@ -112,43 +113,79 @@ Value PadSource::operator()(OpBuilder &b, Location loc, Value index) const {
   } else {
     at = floorModulo(b, loc, at, inner, zero);
   }
-  return arith::AddIOp::create(b, loc, at, crop);
+  at = arith::AddIOp::create(b, loc, at, before);
+  // Nothing stays where a check ends the run.
+  return arith::MinSIOp::create(b, loc, at, end);
 }
 
+static PadSource sourceOf(NodeLowering &l, const AxisPad &pad, PadMode mode) {
+  OpFoldResult inner = maxSigned(l, pad.inner, l.fold(1));
+  OpFoldResult last = l.sub(inner, l.fold(1));
+  auto isAtMostLast = [&](OpFoldResult count) {
+    std::optional<int64_t> c = getConstantIntValue(count);
+    std::optional<int64_t> most = getConstantIntValue(last);
+    return c && most && *c <= *most;
+  };
+  return {mode,
+          l.asIndex(pad.before),
+          l.asIndex(inner),
+          l.asIndex(last),
+          l.index(0),
+          l.asIndex(l.sub(maxSigned(l, pad.extent, l.fold(1)), l.fold(1))),
+          l.asIndex(maxSigned(l, l.add(last, last), l.fold(1))),
+          isAtMostLast(pad.before) && isAtMostLast(pad.after)};
+}
+
+/// What stays is put in its place; then each axis, the last one first, gets the
+/// elements in front of it and behind, which are in the result already.
 static Value padByIndex(NodeLowering &l, Value value, ArrayRef<AxisPad> pads,
                         PadMode mode) {
-  Dims extents;
-  SmallVector<PadSource> sources;
-  Value zero = l.index(0);
+  Dims extents, crops, places, sizes, ones(pads.size(), l.fold(1));
   for (auto [k, pad] : llvm::enumerate(pads)) {
     extents.push_back(pad.extent);
+    crops.push_back(pad.crop);
+    places.push_back(pad.before);
+    sizes.push_back(pad.inner);
     Value isFilled = either(l, compare(l, IP::sgt, pad.inner, l.fold(0)),
                             compare(l, IP::eq, pad.extent, l.fold(0)));
     l.check(isFilled,
             "axis " + Twine(k) + " is empty: there is nothing to pad it with");
-    OpFoldResult inner = maxSigned(l, pad.inner, l.fold(1));
-    OpFoldResult last = l.sub(inner, l.fold(1));
-    auto isAtMostLast = [&](OpFoldResult count) {
-      std::optional<int64_t> c = getConstantIntValue(count);
-      std::optional<int64_t> most = getConstantIntValue(last);
-      return c && most && *c <= *most;
-    };
-    sources.push_back({mode, l.asIndex(pad.crop), l.asIndex(pad.before),
-                       l.asIndex(inner), l.asIndex(last), zero,
-                       l.asIndex(maxSigned(l, l.add(last, last), l.fold(1))),
-                       isAtMostLast(pad.before) && isAtMostLast(pad.after)});
   }
-  return l.generate(
-      extents, cast<RankedTensorType>(value.getType()).getElementType(),
-      [&](OpBuilder &b, Location loc, ValueRange indices) -> Value {
-        SmallVector<Value> from;
-        for (auto [k, index] : llvm::enumerate(indices)) {
-          bool isWhole = sameExtent(pads[k].inner, pads[k].extent) &&
-                         isConstantIntValue(pads[k].crop, 0);
-          from.push_back(isWhole ? index : sources[k](b, loc, index));
-        }
-        return tensor::ExtractOp::create(b, loc, value, from);
-      });
+  Type element = getElementTypeOrSelf(value.getType());
+  Value result = l.empty(extents, element);
+  if (isKnownEmpty(extents) || isKnownEmpty(sizes))
+    return result;
+  result = tensor::InsertSliceOp::create(l.b, sliceOf(l, value, crops, sizes),
+                                         result, places, sizes, ones);
+  for (unsigned k = pads.size(); k-- > 0;) {
+    const AxisPad &pad = pads[k];
+    auto fill = [&](OpFoldResult place, OpFoldResult count) {
+      if (isConstantIntValue(count, 0))
+        return;
+      Dims to = places, part = sizes;
+      to[k] = place;
+      part[k] = count;
+      PadSource source = sourceOf(l, pad, mode);
+      SmallVector<Value> origin;
+      for (OpFoldResult begin : to)
+        origin.push_back(l.asIndex(begin));
+      Value border = l.generate(
+          part, element, [&](OpBuilder &b, Location loc, ValueRange at) {
+            SmallVector<Value> from;
+            for (auto [index, begin] : llvm::zip_equal(at, origin))
+              from.push_back(arith::AddIOp::create(b, loc, index, begin));
+            from[k] = source(b, loc, from[k]);
+            return tensor::ExtractOp::create(b, loc, result, from).getResult();
+          });
+      result =
+          tensor::InsertSliceOp::create(l.b, border, result, to, part, ones);
+    };
+    fill(l.fold(0), pad.before);
+    fill(l.add(pad.before, pad.inner), pad.after);
+    places[k] = l.fold(0);
+    sizes[k] = pad.extent;
+  }
+  return result;
 }
 
 /// Pads along `axes`: `pads` holds all beginnings, then all ends.

@@ -9,6 +9,7 @@
 // MaxPool, AveragePool, LpPool and MaxUnpool.
 
 #include "Contraction.h"
+#include "ElementwiseUtils.h"
 #include "ShapeUtils.h"
 #include "Window.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -16,6 +17,9 @@
 using namespace mlir;
 using namespace loopc;
 using utils::IteratorType;
+
+/// Larger windows are rare, and products of their extents large.
+static constexpr int64_t kLargestKernel = 1000;
 
 namespace {
 using ReduceFn =
@@ -34,14 +38,22 @@ struct Pooling {
     return dims;
   }
   /// Folds the elements of each window into `start` by `reduce`; padding is
-  /// `filler`.
-  Value reduceWindows(Value filler, Value start, Type type, ReduceFn reduce);
+  /// `filler`. In any order, if that is no matter, of what it folded before.
+  Value reduceWindows(Value filler, Value start, Type type, ReduceFn reduce,
+                      bool inAnyOrder = false);
 
   NodeLowering &l;
   Value x;
   Type element, compute;
   Dims in;
   Window window;
+
+private:
+  /// The same of elements that are padded, along `axes` of the window.
+  Value reduceAlong(Value padded, ArrayRef<unsigned> axes, Value start,
+                    Type type, ReduceFn reduce);
+  /// True where one axis after the other is less work than all at once.
+  bool paysToSeparate();
 };
 } // namespace
 
@@ -61,15 +73,41 @@ LogicalResult Pooling::read() {
   return success();
 }
 
+bool Pooling::paysToSeparate() {
+  // The last axis goes first, along rows that the others have yet to reduce.
+  int64_t atOnce = 1, separate = 0, rows = 1;
+  for (const WindowAxis &axis : window) {
+    std::optional<int64_t> kernel = getConstantIntValue(axis.kernel);
+    if (!kernel || *kernel > kLargestKernel || axis.stride > kLargestKernel)
+      return false;
+    atOnce *= *kernel;
+    separate += *kernel * rows;
+    rows *= axis.stride;
+  }
+  return atOnce >= 2 * separate;
+}
+
 Value Pooling::reduceWindows(Value filler, Value start, Type type,
-                             ReduceFn reduce) {
+                             ReduceFn reduce, bool inAnyOrder) {
   Value padded = padSpatial(l, x, window, filler);
-  Dims kernel;
-  for (const WindowAxis &axis : window)
-    kernel.push_back(axis.kernel);
+  auto axes = llvm::to_vector(llvm::seq<unsigned>(0, window.size()));
+  if (!inAnyOrder || !paysToSeparate())
+    return reduceAlong(padded, axes, start, type, reduce);
+  for (unsigned k : llvm::reverse(axes))
+    padded = reduceAlong(padded, k, start, type, reduce);
+  return padded;
+}
+
+Value Pooling::reduceAlong(Value padded, ArrayRef<unsigned> axes, Value start,
+                           Type type, ReduceFn reduce) {
+  Dims kernel, dims = l.dims(padded);
+  for (unsigned k : axes) {
+    kernel.push_back(window[k].kernel);
+    dims[k + 2] = window[k].out;
+  }
   // Only its shape is read.
   Value shape = l.empty(kernel, element);
-  Value init = l.filled(resultDims(), start);
+  Value init = l.filled(dims, start);
   // As in convolutions: along the last axis of the result innermost.
   unsigned next = 0, spatial = window.size();
   auto dim = [&] { return l.b.getAffineDimExpr(next++); };
@@ -77,13 +115,13 @@ Value Pooling::reduceWindows(Value filler, Value start, Type type,
   SmallVector<AffineExpr> positions, offsets, xs{n, c}, os{n, c};
   for (unsigned k = 0; k + 1 < spatial; ++k)
     positions.push_back(dim());
-  for (unsigned k = 0; k < spatial; ++k)
+  for (unsigned k = 0; k < axes.size(); ++k)
     offsets.push_back(dim());
   positions.push_back(dim());
-  for (auto [axis, o, k] : llvm::zip_equal(window, positions, offsets)) {
-    xs.push_back(axis.position(o, k));
-    os.push_back(o);
-  }
+  llvm::append_range(xs, positions);
+  llvm::append_range(os, positions);
+  for (auto [k, offset] : llvm::zip_equal(axes, offsets))
+    xs[k + 2] = window[k].position(positions[k], offset);
   auto map = [&](ArrayRef<AffineExpr> exprs) {
     return AffineMap::get(next, 0, exprs, l.b.getContext());
   };
@@ -121,15 +159,9 @@ static Value leastOf(NodeLowering &l, Type type, bool isUnsigned) {
 
 static Value maximum(OpBuilder &b, Location loc, Value x, Value y,
                      bool isUnsigned) {
-  if (isa<FloatType>(x.getType())) {
-    // NaN wins, which x > y alone would tell of y only. (arith.maximumf orders
-    // the zeros too, for which it takes twice as long.)
-    using arith::CmpFPredicate;
-    Value isMore = arith::CmpFOp::create(b, loc, CmpFPredicate::OGT, x, y);
-    Value isNaN = arith::CmpFOp::create(b, loc, CmpFPredicate::UNO, x, x);
-    Value takes = arith::OrIOp::create(b, loc, isMore, isNaN);
-    return arith::SelectOp::create(b, loc, takes, x, y);
-  }
+  // NaN wins. To order the zeros, too, would take twice as long.
+  if (isa<FloatType>(x.getType()))
+    return arith::MaximumFOp::create(b, loc, x, y, arith::FastMathFlags::nsz);
   if (isUnsigned)
     return arith::MaxUIOp::create(b, loc, x, y);
   return arith::MaxSIOp::create(b, loc, x, y);
@@ -233,9 +265,11 @@ static LogicalResult lowerMaxPool(NodeLowering &l) {
   Type type = pooling.compute;
   Value result = pooling.reduceWindows(
       leastOf(l, pooling.element, isUnsigned), leastOf(l, type, isUnsigned),
-      type, [&](OpBuilder &b, Location loc, Value x, Value best) {
+      type,
+      [&](OpBuilder &b, Location loc, Value x, Value best) {
         return maximum(b, loc, x, best, isUnsigned);
-      });
+      },
+      /*inAnyOrder=*/true);
   l.setResult(0, castElements(l, result, pooling.element, isUnsigned));
   if (l.numResults() > 1 && l.hasResult(1))
     l.setResult(1, isKnownEmpty(pooling.in)
@@ -265,12 +299,41 @@ static OpFoldResult elementsInside(NodeLowering &l, const WindowAxis &axis,
   return maxSigned(l, l.sub(end, first), zero);
 }
 
+/// How many elements the windows along spatial axis `k` average over, as
+/// numbers of `type`: [extent of the result], or one for all.
+static Value windowCounts(Pooling &pooling, unsigned k, bool countsPadding,
+                          Type type) {
+  NodeLowering &l = pooling.l;
+  const WindowAxis &axis = pooling.window[k];
+  auto toNumber = [&](OpFoldResult count) -> Value {
+    if (std::optional<int64_t> known = getConstantIntValue(count))
+      return l.constant(type, static_cast<double>(*known));
+    Value number =
+        arith::IndexCastOp::create(l.b, l.b.getI64Type(), l.asIndex(count));
+    return arith::SIToFPOp::create(l.b, type, number);
+  };
+  bool hasPads =
+      !isConstantIntValue(axis.before, 0) || !isConstantIntValue(axis.after, 0);
+  if (!l.intAttr("ceil_mode") && (countsPadding || !hasPads))
+    return toNumber(axis.kernel);
+  OpFoldResult padded = l.add(l.add(axis.before, axis.in), axis.after);
+  return l.generate(axis.out, type, [&](OpBuilder &b, Location, ValueRange at) {
+    OpBuilder::InsertionGuard guard(l.b);
+    l.b.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
+    // A window of nothing but padding is 0.
+    return toNumber(maxSigned(
+        l,
+        countsPadding ? elementsInside(l, axis, at[0], l.fold(0), padded)
+                      : elementsInside(l, axis, at[0], axis.before, axis.in),
+        l.fold(1)));
+  });
+}
+
 static LogicalResult lowerAveragePool(NodeLowering &l) {
   Pooling pooling(l);
   if (failed(pooling.read()))
     return failure();
   bool countsPadding = l.intAttr("count_include_pad");
-  bool ceil = l.intAttr("ceil_mode");
   Type type = pooling.compute;
   Value sum = pooling.reduceWindows(
       l.constant(pooling.element, 0), l.constant(type, 0), type,
@@ -278,33 +341,26 @@ static LogicalResult lowerAveragePool(NodeLowering &l) {
         return arith::AddFOp::create(b, loc, sum, x);
       });
   Dims dims = pooling.resultDims();
-  l.setResult(l.generate(
-      dims, pooling.element, [&](OpBuilder &b, Location loc, ValueRange at) {
-        OpBuilder::InsertionGuard guard(l.b);
-        l.b.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
-        OpFoldResult count = l.fold(1);
-        for (auto [k, axis] : llvm::enumerate(pooling.window)) {
-          OpFoldResult padded = l.add(l.add(axis.before, axis.in), axis.after);
-          bool isWhole =
-              !ceil && (countsPadding || (isConstantIntValue(axis.before, 0) &&
-                                          isConstantIntValue(axis.after, 0)));
-          OpFoldResult inside =
-              isWhole ? axis.kernel
-              : countsPadding
-                  ? elementsInside(l, axis, at[k + 2], l.fold(0), padded)
-                  : elementsInside(l, axis, at[k + 2], axis.before, axis.in);
-          count = l.mul(count, inside);
-        }
-        // A window of nothing but padding is 0.
-        count = maxSigned(l, count, l.fold(1));
-        Value number =
-            arith::IndexCastOp::create(l.b, l.b.getI64Type(), l.asIndex(count));
-        Value divisor = arith::SIToFPOp::create(l.b, type, number);
-        Value total = tensor::ExtractOp::create(l.b, sum, at);
-        Value mean = arith::DivFOp::create(l.b, total, divisor);
-        return NodeLowering::castScalar(l.b, loc, mean, false, pooling.element,
-                                        false);
-      }));
+  SmallVector<SpaceOperand> operands{{sum, allAxes(dims.size())}};
+  SmallVector<Value> constants;
+  for (int64_t k : llvm::seq<int64_t>(pooling.window.size())) {
+    Value counts = windowCounts(pooling, k, countsPadding, type);
+    if (isa<TensorType>(counts.getType()))
+      operands.push_back({counts, {k + 2}});
+    else
+      constants.push_back(counts);
+  }
+  l.setResult(mapSpace(l, operands, dims, pooling.element,
+                       [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                         SmallVector<Value> counts(e.drop_front());
+                         llvm::append_range(counts, constants);
+                         Value count = counts.front();
+                         for (Value more : ArrayRef(counts).drop_front())
+                           count = s.mul(count, more);
+                         return NodeLowering::castScalar(
+                             s.b, s.loc, s.div(e[0], count), false,
+                             pooling.element, false);
+                       }));
   return success();
 }
 

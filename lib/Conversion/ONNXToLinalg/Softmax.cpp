@@ -82,9 +82,15 @@ static LogicalResult lowerSoftmax(NodeLowering &l) {
       reduceSpace(l, powers, rows->dims, rows->axes, Combiner::Sum,
                   rows->compute, /*isUnsigned=*/false,
                   [](ScalarBuilder &, ArrayRef<Value> e) { return e[0]; });
-  l.setResult(mapSpace(l, {powers, {sum, rows->kept}}, rows->dims,
+  // One division for a row. The sum is 1 at least.
+  Value share = l.elementwise(
+      sum, rows->compute, [&](OpBuilder &b, Location loc, ValueRange e) {
+        ScalarBuilder s(b, loc);
+        return s.div(s.constant(rows->compute, 1), e[0]);
+      });
+  l.setResult(mapSpace(l, {powers, {share, rows->kept}}, rows->dims,
                        rows->element, [&](ScalarBuilder &s, ArrayRef<Value> e) {
-                         return s.cast(s.div(e[0], e[1]), rows->element);
+                         return s.cast(s.mul(e[0], e[1]), rows->element);
                        }));
   return success();
 }

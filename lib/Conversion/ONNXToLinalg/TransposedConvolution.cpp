@@ -16,12 +16,17 @@
 using namespace mlir;
 using namespace loopc;
 
-static AffineMap mapOf(NodeLowering &l, unsigned count,
-                       ArrayRef<AffineExpr> exprs) {
-  return AffineMap::get(count, 0, exprs, l.b.getContext());
-}
+using Axis = ConvolutionAxis;
+
+/// More are left to the loop over the kernel, for the sake of the code's size.
+static constexpr int64_t kMaxPhases = 64;
 
 namespace {
+/// Phases of an axis with as many elements of the kernel each.
+struct Phases {
+  int64_t first, count, taps;
+};
+
 /// [N, C, in...] with [C, M / group, kernel...]: each element of the input adds
 /// its kernel to the result.
 struct Transposed {
@@ -37,11 +42,13 @@ private:
   /// What is added at kernel position `at`, to the positions of `sum`, [N, (G,)
   /// M / G, padded...], that it touches.
   Value addAt(Value sum, ValueRange at, Value x, Value w);
-  /// True where the kernel falls into phases, of which a convolution computes
-  /// each for all of the result.
+  /// True where the kernel falls into phases, which convolutions compute.
   bool hasPhases();
-  Value phaseWeights();
-  Value computePhases(Value bias);
+  bool isWhole();
+  Value phaseWeights(ArrayRef<Phases> part, bool phasesFirst);
+  Value computePart(ArrayRef<Phases> part, bool phasesFirst, Value bias);
+  Value orderPhases(Value bias);
+  Value placePhases(Value sum, Value bias);
 
   NodeLowering &l;
   Type element, compute;
@@ -49,8 +56,8 @@ private:
   SmallVector<int64_t> outputPadding;
   Window window;
   OpFoldResult channels;
-  /// Elements of a phase of the kernel along each axis.
-  SmallVector<int64_t> taps;
+  /// What convolutions compute, one each: phases along each axis.
+  SmallVector<SmallVector<Phases>> parts;
 };
 } // namespace
 
@@ -117,12 +124,15 @@ LogicalResult Transposed::settlePadding() {
     } else {
       axis.out =
           isGiven ? l.fold((*shape)[k]) : l.mul(axis.in, l.fold(axis.stride));
-      // Where the full result is too short, zeros follow.
+      // Where the full result is too short for a given extent, zeros follow.
       OpFoldResult total = maxSigned(l, l.sub(full, axis.out), l.fold(0));
       OpFoldResult half = quotient(l, total, l.fold(2));
       OpFoldResult rest = l.sub(total, half);
       axis.before = mode == "SAME_UPPER" ? half : rest;
       axis.after = l.sub(total, axis.before);
+      // Of itself a result is no longer than it is without padding.
+      if (!isGiven)
+        axis.out = l.sub(full, total);
     }
     axis.out = requireNonNegative(l, axis.out, "extent of the result");
   }
@@ -150,137 +160,198 @@ Value Transposed::addAt(Value sum, ValueRange at, Value x, Value w) {
     wSizes[lead + k] = l.fold(1);
   }
   Value weights = sliceOf(l, w, wOffsets, wSizes);
-  unsigned next = 0;
-  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
-  SmallVector<AffineExpr> xs, ws, os, positions;
-  AffineExpr n = dim();
-  xs = {n};
-  os = {n};
-  if (group > 1) {
-    AffineExpr g = dim();
-    xs.push_back(g);
-    ws.push_back(g);
-    os.push_back(g);
-  }
-  AffineExpr m = dim();
-  for (unsigned k = 0; k + 1 < spatial; ++k)
-    positions.push_back(dim());
-  AffineExpr c = dim();
-  positions.push_back(dim());
-  xs.push_back(c);
-  ws.append({c, m});
-  ws.append(spatial, l.b.getAffineConstantExpr(0));
-  os.push_back(m);
-  xs.append(positions);
-  os.append(positions);
-  Value added =
-      multiplyAdd(l, {x}, {weights}, touched,
-                  {mapOf(l, next, xs), mapOf(l, next, ws), mapOf(l, next, os)});
+  ConvolutionLoops loops(l, window, group,
+                         {Axis::Image, Axis::Group, Axis::Out, Axis::Leading,
+                          Axis::In, Axis::Last});
+  Value added = multiplyAdd(
+      l, {x}, {weights}, touched,
+      {loops.map({Axis::Image, Axis::Group, Axis::In, Axis::Positions}),
+       loops.map({Axis::Group, Axis::In, Axis::Out, Axis::Point}),
+       loops.map({Axis::Image, Axis::Group, Axis::Out, Axis::Positions})});
   return tensor::InsertSliceOp::create(l.b, added, sum, offsets, sizes,
                                        strides);
 }
 
-// Positions p of the result for which p mod stride is the same are reached by
-// the same elements of the kernel, one in each stride: a convolution of the
-// input with those, in reverse. All phases are channels of one convolution, and
-// its result, [N, M, stride..., positions...], only has to be put in order.
+// Positions p of the result for which p mod stride is the same, a phase, are
+// reached by the same elements of the kernel, one in each stride: a convolution
+// of the input with those, in reverse. Along an axis, phases below kernel mod
+// stride have one element more than the others; the phases with equal numbers
+// of elements are channels of one convolution.
 
 bool Transposed::hasPhases() {
   if (!l.channelsLast || isKnownEmpty(l.dims(l.in(0))))
     return false;
-  int64_t elements = 1, padded = 1;
+  parts.assign(1, {});
+  int64_t phases = 1;
   for (auto [axis, extra] : llvm::zip_equal(window, outputPadding)) {
     std::optional<int64_t> kernel = getConstantIntValue(axis.kernel);
     if (!kernel || *kernel == 0 || axis.dilation != 1)
       return false;
-    taps.push_back(llvm::divideCeil(*kernel + extra, axis.stride));
-    elements *= *kernel;
-    padded *= taps.back() * axis.stride;
-    // A result of a given extent may reach beyond all phases.
-    if (!l.hasAttr("output_shape"))
+    phases *= std::min(*kernel, axis.stride);
+    int64_t whole = *kernel / axis.stride, rest = *kernel % axis.stride;
+    SmallVector<Phases> along;
+    if (rest > 0)
+      along.push_back({0, rest, whole + 1});
+    // Phases that the kernel does not reach have nothing but the bias.
+    if (whole > 0)
+      along.push_back({rest, axis.stride - rest, whole});
+    SmallVector<SmallVector<Phases>> all;
+    for (ArrayRef<Phases> before : parts)
+      for (const Phases &part : along) {
+        all.emplace_back(before);
+        all.back().push_back(part);
+      }
+    parts = std::move(all);
+  }
+  // Each is put in place by itself.
+  return isWhole() || phases <= kMaxPhases;
+}
+
+/// True if the one convolution yields all of the result.
+bool Transposed::isWhole() {
+  if (parts.size() != 1)
+    return false;
+  for (auto [axis, extra, part] :
+       llvm::zip_equal(window, outputPadding, parts.front())) {
+    if (part.count != axis.stride)
+      return false;
+    if (extra == 0 && !l.hasAttr("output_shape"))
       continue;
+    // A result of a given extent may reach beyond all phases.
     OpFoldResult reached =
-        l.mul(l.add(axis.in, l.fold(taps.back() - 1)), l.fold(axis.stride));
+        l.mul(l.add(axis.in, l.fold(part.taps - 1)), l.fold(axis.stride));
     std::optional<int64_t> most = getConstantIntValue(reached),
                            last = getConstantIntValue(
                                l.add(axis.before, axis.out));
     if (!most || !last || *last > *most)
       return false;
   }
-  // The kernel is filled up with zeros, which infinities of the input would make
-  // NaN; and of many zeros the products take longer than they save.
-  return padded == elements ||
-         (element.isInteger() && padded <= 2 * elements);
+  return true;
 }
 
-/// The weights as [M * strides, C / group, taps...].
-Value Transposed::phaseWeights() {
+/// The weights of phases as [M * phases, C / group, taps...]. The phases come
+/// last in the first axis, in front of the channels where `phasesFirst`.
+Value Transposed::phaseWeights(ArrayRef<Phases> part, bool phasesFirst) {
   Value w = l.in(1);
-  Dims dims = l.dims(w), whole(dims.begin(), dims.begin() + 2);
-  for (auto [axis, count] : llvm::zip_equal(window, taps))
-    whole.push_back(l.fold(count * axis.stride));
-  Dims ones(dims.size(), l.fold(1));
-  if (!llvm::equal(dims, whole))
-    w = tensor::InsertSliceOp::create(l.b, w,
-                                      l.filled(whole, l.constant(element, 0)),
-                                      Dims(dims.size(), l.fold(0)), dims, ones);
-  // [G, C / G, M / G, taps, stride, ...]
-  Dims split{l.fold(group), quotient(l, whole[0], l.fold(group)), whole[1]};
-  SmallVector<int64_t> order{0, 2}, back{1};
+  // [G, C / G, M / G, (taps, phases)...]
+  Dims dims = l.dims(w),
+       split{l.fold(group), quotient(l, dims[0], l.fold(group)), dims[1]};
+  Dims whole = split;
+  llvm::append_range(whole, ArrayRef(dims).drop_front(2));
+  w = l.reshape(w, whole);
+  SmallVector<int64_t> order{0}, back{1};
+  if (!phasesFirst)
+    order.push_back(2);
   Dims joined{channels, split[1]};
-  for (auto [axis, count] : llvm::zip_equal(window, taps)) {
-    back.push_back(split.size());
-    order.push_back(split.size() + 1);
-    split.append({l.fold(count), l.fold(axis.stride)});
-    joined[0] = l.mul(joined[0], l.fold(axis.stride));
-    joined.push_back(l.fold(count));
-  }
-  w = l.reshape(w, split);
-  for (auto [count, at] : llvm::zip_equal(taps, ArrayRef(back).drop_front())) {
-    if (count == 1)
-      continue;
-    Value turned = l.empty(split, element);
-    Dims from(split.size(), l.fold(0)), to = from, sizes = split;
-    Dims steps(split.size(), l.fold(1));
-    sizes[at] = l.fold(1);
-    for (int64_t k : llvm::seq(count)) {
-      from[at] = l.fold(k);
-      to[at] = l.fold(count - 1 - k);
-      turned = tensor::InsertSliceOp::create(l.b, sliceOf(l, w, from, sizes),
-                                             turned, to, sizes, steps);
+  for (auto [k, axis, along] : llvm::enumerate(window, part)) {
+    // Axis 3 + 2 k, [kernel], becomes [taps, phases], the last tap first.
+    unsigned at = 3 + 2 * k;
+    Dims from(whole.size(), l.fold(0)), sizes = whole;
+    whole[at] = l.fold(along.taps);
+    whole.insert(whole.begin() + at + 1, l.fold(along.count));
+    sizes[at] = l.fold(along.count);
+    Value taken;
+    auto take = [&](int64_t tap) {
+      from[at] = l.fold(along.first + tap * axis.stride);
+      Dims shape = sizes;
+      shape.insert(shape.begin() + at, l.fold(1));
+      return l.reshape(sliceOf(l, w, from, sizes), shape);
+    };
+    if (along.taps == 1) {
+      taken = take(0);
+    } else {
+      taken = l.empty(whole, element);
+      Dims to(whole.size(), l.fold(0)), one = whole;
+      Dims steps(whole.size(), l.fold(1));
+      one[at] = l.fold(1);
+      for (int64_t tap : llvm::seq(along.taps)) {
+        to[at] = l.fold(along.taps - 1 - tap);
+        taken = tensor::InsertSliceOp::create(l.b, take(tap), taken, to, one,
+                                              steps);
+      }
     }
-    w = turned;
+    w = taken;
+    back.push_back(at);
+    order.push_back(at + 1);
+    joined[0] = l.mul(joined[0], l.fold(along.count));
+    joined.push_back(l.fold(along.taps));
   }
+  if (phasesFirst)
+    order.push_back(2);
   order.append(back);
   return l.reshape(reordered(l, w, order), joined);
 }
 
-Value Transposed::computePhases(Value bias) {
+/// The convolution for `part`: [N, M * phases, extents...].
+Value Transposed::computePart(ArrayRef<Phases> part, bool phasesFirst,
+                              Value bias) {
+  Window windows;
+  OpFoldResult phases = l.fold(1);
+  for (auto [axis, along] : llvm::zip_equal(window, part)) {
+    OpFoldResult around = l.fold(along.taps - 1);
+    WindowAxis one{axis.in, l.fold(along.taps)};
+    one.before = one.after = around;
+    one.out = l.add(axis.in, around);
+    windows.push_back(one);
+    phases = l.mul(phases, l.fold(along.count));
+  }
+  if (bias) {
+    Dims rows{phases, channels};
+    if (!phasesFirst) {
+      std::swap(rows[0], rows[1]);
+      bias = l.reshape(bias, {channels, l.fold(1)});
+    }
+    bias = l.reshape(l.broadcastTo(bias, rows), {l.mul(channels, phases)});
+  }
+  return convolve(l, l.in(0), phaseWeights(part, phasesFirst), group, windows,
+                  bias, compute);
+}
+
+/// All phases come from one convolution, whose result, [N, M, stride...,
+/// positions...], only has to be put in order.
+Value Transposed::orderPhases(Value bias) {
   unsigned spatial = window.size();
-  Window parts;
   Dims dims{l.dim(l.in(0), 0), channels}, places, last = dims;
   SmallVector<int64_t> order{0, 1};
-  OpFoldResult phases = l.fold(1);
   for (auto [k, axis] : llvm::enumerate(window)) {
-    OpFoldResult around = l.fold(taps[k] - 1);
-    WindowAxis part{axis.in, l.fold(taps[k])};
-    part.before = part.after = around;
-    part.out = l.add(axis.in, around);
-    parts.push_back(part);
     dims.push_back(l.fold(axis.stride));
-    places.push_back(part.out);
+    places.push_back(l.add(axis.in, l.fold(parts.front()[k].taps - 1)));
     order.append(
         {2 + spatial + static_cast<int64_t>(k), 2 + static_cast<int64_t>(k)});
-    last.push_back(l.mul(part.out, l.fold(axis.stride)));
-    phases = l.mul(phases, l.fold(axis.stride));
+    last.push_back(l.mul(places.back(), l.fold(axis.stride)));
   }
-  if (bias)
-    bias = l.reshape(l.broadcastTo(l.reshape(bias, {channels, l.fold(1)}),
-                                   {channels, phases}),
-                     {l.mul(channels, phases)});
-  Value sum = convolve(l, l.in(0), phaseWeights(), group, parts, bias, compute);
   dims.append(places);
+  Value sum = computePart(parts.front(), /*phasesFirst=*/false, bias);
   return l.reshape(l.transpose(l.reshape(sum, dims), order), last);
+}
+
+/// Puts each phase at every stride'th place of `sum`, which holds the bias.
+Value Transposed::placePhases(Value sum, Value bias) {
+  bool phasesFirst = group == 1;
+  for (ArrayRef<Phases> part : parts) {
+    Value all = computePart(part, phasesFirst, bias);
+    Dims from(window.size() + 2, l.fold(0)), sizes = l.dims(all), to = from;
+    Dims ones(from.size(), l.fold(1)), steps = ones, places = ones;
+    int64_t phases = 1;
+    for (auto [k, axis, along] : llvm::enumerate(window, part)) {
+      phases *= along.count;
+      places[k + 2] = l.fold(axis.stride);
+    }
+    sizes[1] = channels;
+    if (!phasesFirst)
+      steps[1] = l.fold(phases);
+    for (int64_t phase : llvm::seq(phases)) {
+      from[1] = phasesFirst ? l.mul(channels, l.fold(phase)) : l.fold(phase);
+      int64_t rest = phase;
+      for (unsigned k = window.size(); k-- > 0;) {
+        to[k + 2] = l.fold(part[k].first + rest % part[k].count);
+        rest /= part[k].count;
+      }
+      Value one = phases == 1 ? all : l.slice(all, from, sizes, steps);
+      sum = tensor::InsertSliceOp::create(l.b, one, sum, to, sizes, places);
+    }
+  }
+  return sum;
 }
 
 LogicalResult Transposed::lower() {
@@ -307,8 +378,10 @@ LogicalResult Transposed::lower() {
     kernel.push_back(axis.kernel);
   }
   if (hasPhases()) {
-    Value sum = sliceOf(l, computePhases(bias), offsets, dims);
-    l.setResult(castElements(l, sum, element));
+    Value sum = isWhole()
+                    ? orderPhases(bias)
+                    : placePhases(biasOrZero(l, bias, full, compute), bias);
+    l.setResult(castElements(l, sliceOf(l, sum, offsets, dims), element));
     return success();
   }
   Value sum = splitAxis(l, biasOrZero(l, bias, full, compute), 1, group);

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Logarithms and exponentials without a branch, so that loops over them
-// vectorise; sine and cosine of vectors, with a branch to libm for arguments
-// whose reduction takes more digits.
+// Logarithms, exponentials and arc functions without a branch, so that loops
+// over them vectorise; sine and cosine of vectors, with a branch to libm for
+// arguments whose reduction takes more digits.
 
 #include "ElementaryFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -235,6 +235,82 @@ static Value buildSine(Numbers &n, Value x, int32_t quarters) {
   return n.select(n.is(CmpFPredicate::OEQ, x, n.number(0.0f)), x, y);
 }
 
+//===----------------------------------------------------------------------===//
+// Inverse functions of angles
+//===----------------------------------------------------------------------===//
+
+/// pi/2 as the sum of two floats.
+static constexpr float kHalfPi = 0x1.921fb6p0f, kHalfPiRest = -0x1.777a5cp-25f;
+
+/// `y`, which is not negative, with the sign of `x`.
+static Value withSignOf(Numbers &n, Value y, Value x) {
+  Value sign =
+      n.onBits<arith::AndIOp>(n.bitsOf(x), std::numeric_limits<int32_t>::min());
+  return n.withBits(arith::OrIOp::create(n.b, n.bitsOf(y), sign));
+}
+
+/// atan(|x|) = a + atan((|x| - tan(a)) / (1 + tan(a) |x|)) for a = 0, pi/4 and
+/// pi/2, of which the nearest is taken.
+static Value buildAtan(Numbers &n, Value x) {
+  Value size = math::AbsFOp::create(n.b, x), one = n.number(1.0f);
+  Value some = n.is(CmpFPredicate::OGT, size, n.number(0x1.a8279ap-2f));
+  Value large = n.is(CmpFPredicate::OGT, size, n.number(0x1.3504f4p1f));
+  auto pick = [&](Value none, Value quarter, Value half) {
+    return n.select(large, half, n.select(some, quarter, none));
+  };
+  Value over = pick(size, n.sub(size, one), n.number(-1.0f));
+  Value under = pick(one, n.add(size, one), size);
+  Value r = arith::DivFOp::create(n.b, over, under);
+  Value square = n.mul(r, r);
+  // Fitted to (atan(r) - r) / r^3: within 7e-10 of atan(r).
+  Value p =
+      n.polynomial(square, {-0x1.f1ed6p-5f, 0x1.b1ec26p-4f, -0x1.23b522p-3f,
+                            0x1.999196p-3f, -0x1.55554ap-2f});
+  Value zero = n.number(0.0f);
+  Value rest = pick(zero, n.number(kHalfPiRest / 2), n.number(kHalfPiRest));
+  Value y = n.add(r, n.fma(p, n.mul(square, r), rest));
+  y = n.add(pick(zero, n.number(kHalfPi / 2), n.number(kHalfPi)), y);
+  return withSignOf(n, y, x);
+}
+
+/// For |x| <= 1/2 its arc sine; else that of sqrt((1 - |x|) / 2), which is half
+/// of the arc cosine of |x|. `large` is where. Above 1 it is NaN.
+static Value buildArcSine(Numbers &n, Value size, Value &large) {
+  Value half = n.number(0.5f);
+  large = n.is(CmpFPredicate::OGT, size, half);
+  // Both exact.
+  Value rest = n.mul(n.sub(n.number(1.0f), size), half);
+  Value square = n.select(large, rest, n.mul(size, size));
+  Value r = n.select(large, math::SqrtOp::create(n.b, rest), size);
+  // Fitted to (asin(r) - r) / r^3: within 5e-9 of asin(r).
+  Value p =
+      n.polynomial(square, {0x1.596d1cp-5f, 0x1.8c2848p-6f, 0x1.747e4ap-5f,
+                            0x1.3301e4p-4f, 0x1.5555c8p-3f});
+  return n.fma(p, n.mul(square, r), r);
+}
+
+static Value buildAsin(Numbers &n, Value x) {
+  Value large;
+  Value y = buildArcSine(n, math::AbsFOp::create(n.b, x), large);
+  Value back = n.fma(y, n.number(-2.0f), n.number(kHalfPiRest));
+  y = n.select(large, n.add(n.number(kHalfPi), back), y);
+  return withSignOf(n, y, x);
+}
+
+static Value buildAcos(Numbers &n, Value x) {
+  Value large;
+  Value size = math::AbsFOp::create(n.b, x);
+  Value y = buildArcSine(n, size, large);
+  Value negative = n.is(CmpFPredicate::OLT, x, n.number(0.0f));
+  // acos(|x|) = pi/2 - asin(|x|), acos(-|x|) = pi - acos(|x|).
+  Value near = n.select(negative, y, arith::NegFOp::create(n.b, y));
+  near = n.add(n.number(kHalfPi), n.add(near, n.number(kHalfPiRest)));
+  Value twice = n.add(y, y);
+  Value far =
+      n.add(n.number(2 * kHalfPi), n.sub(n.number(2 * kHalfPiRest), twice));
+  return n.select(large, n.select(negative, far, twice), near);
+}
+
 namespace {
 template <typename Op, Value (*build)(Numbers &, Value)>
 struct ExpandFunction : OpRewritePattern<Op> {
@@ -311,6 +387,9 @@ void loopc::populateElementaryFunctionPatterns(RewritePatternSet &patterns,
   patterns.add<ExpandFunction<math::ExpOp, buildExp>,
                ExpandFunction<math::LogOp, buildLog>,
                ExpandFunction<math::Log1pOp, buildLog1p>,
-               ExpandFunction<math::ExpM1Op, buildExpM1>>(context, scales);
+               ExpandFunction<math::ExpM1Op, buildExpM1>,
+               ExpandFunction<math::AtanOp, buildAtan>,
+               ExpandFunction<math::AsinOp, buildAsin>,
+               ExpandFunction<math::AcosOp, buildAcos>>(context, scales);
   patterns.add<ExpandSine<math::SinOp, 0>, ExpandSine<math::CosOp, 1>>(context);
 }

@@ -8,11 +8,12 @@
 
 // loopc-expand-math: which functions are polynomials and which are libm's.
 //
-// tanh, exp, erf, log, log1p and expm1 of f32, sin and cos of vectors, are
-// polynomials within 5 ulp that vectorise (all but tanh and erf by those of
-// ElementaryFunctions.cpp: MLIR's exp gives 0 for what is subnormal). MLIR's
-// sin, cos, cbrt and atan are not good enough: the rest is calls of libm. What
-// MLIR lowers to LLVM intrinsics well (sqrt, fma, floor, ...) is left alone.
+// tanh, exp, erf, log, log1p, expm1, atan, asin and acos of f32, sin and cos of
+// vectors, are polynomials within 5 ulp that vectorise (all but tanh and erf by
+// those of ElementaryFunctions.cpp: MLIR's exp gives 0 for what is subnormal).
+// MLIR's sin, cos, cbrt and atan are not good enough: the rest is calls of
+// libm. What MLIR lowers to LLVM intrinsics well (sqrt, fma, floor, ...) is
+// left alone.
 //
 // f32 becomes bf16 by integer arithmetic: AVX512-BF16's instruction takes
 // subnormal numbers for zero, and the result must not depend on the CPU.

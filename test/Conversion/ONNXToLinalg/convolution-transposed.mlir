@@ -16,10 +16,36 @@ func.func @phases(%x: tensor<1x16x7xf32>, %w: tensor<16x8x4xf32>) -> tensor<1x8x
 
 // -----
 
-// Most of what would be multiplied are zeros.
+// Three phases of two elements and two of one: a convolution for each number.
+// CHECK-LABEL: @uneven
+// CHECK-NOT: scf.for
+// CHECK-NOT: loop.loop
+// CHECK-COUNT-2: linalg.generic {{.*}}"reduction"
+// CHECK-NOT: linalg.generic {{.*}}"reduction"
+// CHECK: return
+func.func @uneven(%x: tensor<1x16x7xf32>, %w: tensor<16x8x8xf32>) -> tensor<1x8x38xf32> {
+  %r = onnx.node "ConvTranspose"(%x, %w) since 11 {strides = array<i64: 5>} : (tensor<1x16x7xf32>, tensor<16x8x8xf32>) -> tensor<1x8x38xf32>
+  return %r : tensor<1x8x38xf32>
+}
+
+// -----
+
+// Phases that the kernel does not reach are not computed.
 // CHECK-LABEL: @sparse
-// CHECK: tensor.insert_slice
+// CHECK: linalg.generic {{.*}}"reduction"
+// CHECK-NOT: linalg.generic {{.*}}"reduction"
+// CHECK: tensor.insert_slice {{.*}} [1, 1, 4]
 func.func @sparse(%x: tensor<1x2x4xf32>, %w: tensor<2x2x1xf32>) -> tensor<1x2x13xf32> {
   %r = onnx.node "ConvTranspose"(%x, %w) since 11 {strides = array<i64: 4>} : (tensor<1x2x4xf32>, tensor<2x2x1xf32>) -> tensor<1x2x13xf32>
   return %r : tensor<1x2x13xf32>
+}
+
+// -----
+
+// Too many phases, each of which would have to be put in place.
+// CHECK-LABEL: @many
+// CHECK: scf.for
+func.func @many(%x: tensor<1x2x4x4xf32>, %w: tensor<2x2x10x10xf32>) -> tensor<1x2x37x37xf32> {
+  %r = onnx.node "ConvTranspose"(%x, %w) since 11 {strides = array<i64: 9, 9>} : (tensor<1x2x4x4xf32>, tensor<2x2x10x10xf32>) -> tensor<1x2x37x37xf32>
+  return %r : tensor<1x2x37x37xf32>
 }

@@ -77,7 +77,8 @@ func.func @no_axes(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
-// The maximum, the sum of the powers, the quotients: three passes, one buffer.
+// The maximum, the sum of the powers, their shares: three passes, one buffer, and
+// one division for a row.
 // CHECK-LABEL: func.func @softmax
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
 // CHECK: arith.maximumf
@@ -85,8 +86,10 @@ func.func @no_axes(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // CHECK: math.exp
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
 // CHECK: arith.addf
-// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel"]
 // CHECK: arith.divf
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+// CHECK: arith.mulf
 func.func @softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %r = onnx.node "Softmax"(%x) since 13 : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %r : tensor<2x3xf32>

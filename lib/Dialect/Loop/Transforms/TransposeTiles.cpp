@@ -23,6 +23,12 @@ using namespace loopc;
 
 /// So many operations are written out for each row of a tile.
 static constexpr int64_t kLightBody = 6;
+/// Rows and columns of a tile at most: what registers hold.
+static constexpr int64_t kMostLanes = 16;
+/// Tiles below one another that are turned before the next column of tiles.
+static constexpr int64_t kBlock = 32;
+/// So many tiles beside one another are turned before those below.
+static constexpr int64_t kFewTiles = 2;
 
 namespace {
 class TransposeTiles {
@@ -43,7 +49,9 @@ private:
   void emitTile(bool isWhole);
   void emitRow(int64_t i, ArrayRef<SmallVector<Value>> turned, Value mask);
   Value compute(Operation &inner, IRMapping &values);
-  void loop(unsigned dim, int64_t step, llvm::function_ref<void()> body);
+  void emitTileOrRest();
+  void loop(unsigned dim, Value begin, Value end, int64_t step,
+            llvm::function_ref<void()> body);
   SmallVector<Value> placeOf(OpOperand &operand, ArrayRef<Value> dims) {
     SmallVector<Value> place;
     for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
@@ -142,7 +150,8 @@ bool TransposeTiles::match() {
   for (unsigned dim : {rowDim, columnDim})
     if (!ShapedType::isDynamic(statics[dim]))
       lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[dim]));
-  return lanes > 1 && lanes <= 16;
+  lanes = std::min(lanes, kMostLanes);
+  return lanes > 1;
 }
 
 /// Leaves a transpose, whose tiles are small, and the rest as an operation of
@@ -184,13 +193,13 @@ bool TransposeTiles::splitOff() {
   return TransposeTiles(copy, unit).run();
 }
 
-void TransposeTiles::loop(unsigned dim, int64_t step,
+void TransposeTiles::loop(unsigned dim, Value begin, Value end, int64_t step,
                           llvm::function_ref<void()> body) {
   if (statics[dim] == 1) {
     at[dim] = index(0);
     return body();
   }
-  auto nest = scf::ForOp::create(b, index(0), extents[dim], index(step));
+  auto nest = scf::ForOp::create(b, begin, end, index(step));
   keepRolled(nest);
   markParallel(nest);
   OpBuilder::InsertionGuard guard(b);
@@ -303,37 +312,54 @@ void TransposeTiles::emitTile(bool isWhole) {
 
 void TransposeTiles::emitLoops(ArrayRef<unsigned> dims) {
   if (!dims.empty())
-    return loop(dims[0], 1, [&] { emitLoops(dims.drop_front()); });
-  // The short way within: what is read, or written, in pieces of a cache line
-  // is near the next pieces of it.
-  bool areRowsShort = !ShapedType::isDynamic(statics[rowDim]) &&
-                      (ShapedType::isDynamic(statics[columnDim]) ||
-                       statics[rowDim] < statics[columnDim]);
-  loop(areRowsShort ? columnDim : rowDim, lanes, [&] {
-    loop(areRowsShort ? rowDim : columnDim, lanes, [&] {
-      auto isMultiple = [&](unsigned dim) {
-        return !ShapedType::isDynamic(statics[dim]) &&
-               statics[dim] % lanes == 0;
-      };
-      if (isMultiple(rowDim) && isMultiple(columnDim))
-        return emitTile(/*isWhole=*/true);
-      Value isWhole;
-      AffineExpr d0 = b.getAffineDimExpr(0);
-      for (unsigned dim : {rowDim, columnDim}) {
-        Value fits =
-            arith::CmpIOp::create(b, arith::CmpIPredicate::sle,
-                                  apply(d0 + lanes, at[dim]), extents[dim]);
-        isWhole = isWhole ? arith::AndIOp::create(b, isWhole, fits) : fits;
-      }
-      auto branch =
-          scf::IfOp::create(b, TypeRange(), isWhole, /*withElse=*/true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPoint(branch.thenBlock()->getTerminator());
-      emitTile(/*isWhole=*/true);
-      b.setInsertionPoint(branch.elseBlock()->getTerminator());
-      emitTile(/*isWhole=*/false);
+    return loop(dims[0], index(0), extents[dims[0]], 1,
+                [&] { emitLoops(dims.drop_front()); });
+  // Some tiles below one another, then those beside them: what is read, or
+  // written, in pieces of a cache line is near the next pieces of it, and lies
+  // in few pages.
+  int64_t height = kBlock * lanes;
+  Value end = extents[rowDim];
+  auto block = [&](Value first, Value last) {
+    loop(columnDim, index(0), extents[columnDim], lanes,
+         [&] { loop(rowDim, first, last, lanes, [&] { emitTileOrRest(); }); });
+  };
+  auto isUpTo = [&](unsigned dim, int64_t most) {
+    return !ShapedType::isDynamic(statics[dim]) && statics[dim] <= most;
+  };
+  if (isUpTo(rowDim, height) && !isUpTo(columnDim, kFewTiles * lanes))
+    return block(index(0), end);
+  // Few tiles make a row of the result, which is written at once.
+  if (isUpTo(columnDim, kFewTiles * lanes))
+    return loop(rowDim, index(0), end, lanes, [&] {
+      loop(columnDim, index(0), extents[columnDim], lanes,
+           [&] { emitTileOrRest(); });
     });
+  loop(rowDim, index(0), end, height, [&] {
+    AffineExpr d0 = b.getAffineDimExpr(0);
+    Value first = at[rowDim];
+    block(first, arith::MinSIOp::create(b, apply(d0 + height, first), end));
   });
+}
+
+void TransposeTiles::emitTileOrRest() {
+  auto isMultiple = [&](unsigned dim) {
+    return !ShapedType::isDynamic(statics[dim]) && statics[dim] % lanes == 0;
+  };
+  if (isMultiple(rowDim) && isMultiple(columnDim))
+    return emitTile(/*isWhole=*/true);
+  Value isWhole;
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  for (unsigned dim : {rowDim, columnDim}) {
+    Value fits = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::sle, apply(d0 + lanes, at[dim]), extents[dim]);
+    isWhole = isWhole ? arith::AndIOp::create(b, isWhole, fits) : fits;
+  }
+  auto branch = scf::IfOp::create(b, TypeRange(), isWhole, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  emitTile(/*isWhole=*/true);
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  emitTile(/*isWhole=*/false);
 }
 
 bool TransposeTiles::run() {

@@ -13,6 +13,7 @@
 // test in each row whether its operands overlap, and do what is left over
 // element by element; here the rest of a row is one masked vector.
 
+#include "Rows.h"
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
@@ -174,35 +175,9 @@ bool RowVectorizer::matchReduction() {
   return true;
 }
 
-/// Bits of a number, of an index as many as of an address; 0 for other types.
-static unsigned bitsOf(Type type) {
-  if (type.isIndex())
-    return 64;
-  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
-}
-
 bool RowVectorizer::matchBody() {
-  unsigned bits = 8;
-  for (Operation &inner : op.getBody()->without_terminator()) {
-    if (isa<arith::ConstantOp>(inner))
-      continue;
-    if (!isa<linalg::IndexOp>(inner) &&
-        (!OpTrait::hasElementwiseMappableTraits(&inner) ||
-         !isMemoryEffectFree(&inner) || !isSpeculatable(&inner)))
-      return false;
-    for (Value value : inner.getResults())
-      if (bitsOf(value.getType()) == 0)
-        return false;
-    for (Value value : inner.getOperands()) {
-      if (bitsOf(value.getType()) == 0)
-        return false;
-      bits = std::max(bits, bitsOf(value.getType()));
-    }
-  }
-  for (Value operand : op->getOperands())
-    bits = std::max(
-        bits, getElementTypeOrSelf(operand.getType()).getIntOrFloatBitWidth());
-  lanes = vectorBits / bits;
+  unsigned bits = bitsOfVectorBody(op);
+  lanes = bits ? vectorBits / bits : 0;
   return lanes > 1;
 }
 
@@ -217,50 +192,20 @@ static bool needsVectors(linalg::GenericOp op) {
 bool RowVectorizer::match() {
   if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 || maskBits == 0)
     return false;
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  bool reducesRows = kinds.pop_back_val() == utils::IteratorType::reduction;
-  if (reducesRows && op.getNumReductionLoops() > 1)
-    return false;
   bool broadcasts = op.getNumReductionLoops() > 0 || needsVectors(op);
   for (OpOperand &operand : op->getOpOperands()) {
     if (!matchOperand(operand))
       return false;
-    broadcasts |= !op.getMatchingIndexingMap(&operand).isIdentity();
+    // Rows with gaps between them, as well: LLVM unrolls short ones entirely
+    // before it looks for vectors.
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    broadcasts |= !op.getMatchingIndexingMap(&operand).isIdentity() ||
+                  (type && !type.getLayout().isIdentity());
   }
   // Without, LLVM does as well.
   if (!broadcasts || op.getStaticLoopRanges()[last] == 1)
     return false;
   return matchReduction() && matchBody();
-}
-
-/// The order of axes in which the last one is what neighbours in memory differ
-/// in; none where that is so already, or for no axis.
-static std::optional<SmallVector<unsigned>> orderForRows(linalg::GenericOp op) {
-  unsigned count = op.getNumLoops();
-  auto isRowAxis = [&](unsigned dim) {
-    bool used = false;
-    for (OpOperand &operand : op->getOpOperands()) {
-      AffineMap map = op.getMatchingIndexingMap(&operand);
-      if (!map.isFunctionOfDim(dim))
-        continue;
-      auto expr = dyn_cast<AffineDimExpr>(map.getResults().back());
-      if (!expr || expr.getPosition() != dim ||
-          !cast<MemRefType>(operand.get().getType()).isLastDimUnitStride())
-        return false;
-      used = true;
-    }
-    return used && op.getStaticLoopRanges()[dim] != 1;
-  };
-  if (!op.hasPureBufferSemantics() || count < 2 || isRowAxis(count - 1))
-    return std::nullopt;
-  for (unsigned dim = count - 1; dim-- > 0;)
-    if (isRowAxis(dim)) {
-      auto order = llvm::to_vector(llvm::seq<unsigned>(0, count));
-      order.erase(order.begin() + dim);
-      order.push_back(dim);
-      return order;
-    }
-  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -557,8 +502,9 @@ void RowVectorizer::addUp(ArrayRef<Place> rows, OpOperand &init,
     memref::StoreOp::create(b, put(sum, before), init.get(), place);
   };
   if (rows.size() == 1) {
-    auto flags = isa<arith::AddFOp>(combiner) ? arith::FastMathFlags::reassoc
-                                              : arith::FastMathFlags::none;
+    auto flags = arith::FastMathFlags::none;
+    if (auto fast = dyn_cast<arith::ArithFastMathInterface>(combiner))
+      flags = fast.getFastMathFlagsAttr().getValue();
     return putOne(rows[0], vector::ReductionOp::create(b, kindOf(&combiner),
                                                        sums[0], flags));
   }
@@ -696,9 +642,10 @@ struct LoopVectorizeRows
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
-      if (std::optional<SmallVector<unsigned>> order = orderForRows(op)) {
-        rewriter.setInsertionPoint(op);
-        op = *linalg::interchangeGenericOp(rewriter, op, *order);
+      op = arrangeRows(rewriter, op);
+      if (vectorizeColumns(rewriter, op, vectorBits, maskBits)) {
+        ++numVectorized;
+        continue;
       }
       RowVectorizer vectorizer(rewriter, op, vectorBits, maskBits);
       if (!vectorizer.match())

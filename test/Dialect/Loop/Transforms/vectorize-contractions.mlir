@@ -659,8 +659,8 @@ func.func @still_read(%B: memref<64x64xf32>) -> memref<400x64xf32> {
 #in = affine_map<(h, c) -> (c, h)>
 #out = affine_map<(h, c) -> (h, c)>
 // CHECK-LABEL: func @transpose
-// CHECK:       scf.for %{{.*}} = %c0 to %c400 step %c16
-// CHECK:         scf.for %{{.*}} = %c0 to %c40 step %c16
+// CHECK:       scf.for %{{.*}} = %c0 to %c40 step %c16
+// CHECK:         scf.for %{{.*}} = %c0 to %c400 step %c16
 // CHECK:           scf.if
 // CHECK-COUNT-16:    vector.load
 // CHECK-COUNT-64:    vector.shuffle
@@ -675,6 +675,46 @@ func.func @transpose(%x: memref<40x400xf32>, %y: memref<400x40xf32>) {
   ^bb0(%a: f32, %o: f32):
     %b = arith.negf %a : f32
     linalg.yield %b : f32
+  }
+  return
+}
+
+// -----
+
+// Few tiles make a row: those below come after them. Bytes, too, by sixteen.
+
+#in = affine_map<(h, c) -> (c, h)>
+#out = affine_map<(h, c) -> (h, c)>
+// CHECK-LABEL: func @transpose_to_short_rows
+// CHECK:       scf.for %{{.*}} = %c0 to %c400 step %c16
+// CHECK:         scf.for %{{.*}} = %c0 to %c32 step %c16
+// CHECK-COUNT-16:  vector.load {{.*}} vector<16xi8>
+// CHECK-COUNT-16:  vector.store {{.*}} vector<16xi8>
+func.func @transpose_to_short_rows(%x: memref<32x400xi8>, %y: memref<400x32xi8>) {
+  linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<32x400xi8>) outs(%y : memref<400x32xi8>) {
+  ^bb0(%a: i8, %o: i8):
+    linalg.yield %a : i8
+  }
+  return
+}
+
+// -----
+
+// As many rows as stay in the cache, then the next columns of them.
+
+#in = affine_map<(h, c) -> (c, h)>
+#out = affine_map<(h, c) -> (h, c)>
+// CHECK-LABEL: func @transpose_by_blocks
+// CHECK:       scf.for %[[FIRST:.*]] = %c0 to %c1600 step %c512
+// CHECK:         %[[LAST:.*]] = arith.minsi
+// CHECK:         scf.for %{{.*}} = %c0 to %c800 step %c16
+// CHECK:           scf.for %{{.*}} = %[[FIRST]] to %[[LAST]] step %c16
+func.func @transpose_by_blocks(%x: memref<800x1600xf32>, %y: memref<1600x800xf32>) {
+  linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<800x1600xf32>) outs(%y : memref<1600x800xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
   }
   return
 }

@@ -144,15 +144,22 @@ func.func @left_alone(%x: memref<?x?xf32>, %y: memref<?xf32>, %z: memref<?x?xf32
   return
 }
 
-// Neighbours of a row are summed up to in memory, row by row.
+// Four vectors of sums in registers while their columns go by, then a masked one
+// after the other. The sum is in order: it need not be reassociated.
 // CHECK-LABEL: func @sum_of_columns(
 // CHECK-SAME: %[[X:[^:]+]]: memref<?x?xf32>, %[[Y:[^:]+]]: memref<?xf32>
-// CHECK: scf.for %[[I:[^ ]+]] =
 // CHECK: scf.for %[[J:[^ ]+]] =
-// CHECK-DAG: %[[V:.*]] = vector.load %[[X]][%[[I]], %[[J]]]
-// CHECK-DAG: %[[S:.*]] = vector.load %[[Y]][%[[J]]]
+// CHECK: %[[B:.*]] = vector.load %[[Y]][%[[J]]]
+// CHECK-COUNT-3: vector.load %[[Y]]
+// CHECK: %[[F:[^ ]+]]:4 = scf.for %[[I:[^ ]+]] = {{.*}} iter_args(%[[S:[^ ]+]] = %[[B]]
+// CHECK: %[[V:.*]] = vector.load %[[X]][%[[I]], %[[J]]]
 // CHECK: %[[T:.*]] = arith.addf %[[V]], %[[S]] : vector<16xf32>
-// CHECK: vector.store %[[T]], %[[Y]][%[[J]]]
+// CHECK: scf.yield %[[T]]
+// CHECK: vector.store %[[F]]#0, %[[Y]][%[[J]]]
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for
+// CHECK: vector.maskedload %[[Y]]
+// CHECK: vector.maskedstore %[[Y]]
 func.func @sum_of_columns(%x: memref<?x?xf32>, %y: memref<?xf32>) {
   linalg.generic {indexing_maps = [#turned, #sum], iterator_types = ["parallel", "reduction"]} ins(%x : memref<?x?xf32>) outs(%y : memref<?xf32>) {
   ^bb0(%p: f32, %o: f32):
@@ -177,6 +184,67 @@ func.func @sine(%x: memref<?xf32>) {
     %f = arith.sitofp %k : i64 to f32
     %t = math.sin %f : f32
     linalg.yield %t : f32
+  }
+  return
+}
+
+#x = affine_map<(c, h, k, l, w) -> (c, h * 2 + k, w * 2 + l)>
+#kernel = affine_map<(c, h, k, l, w) -> (k, l)>
+#y = affine_map<(c, h, k, l, w) -> (c, h, w)>
+
+// Of a window that slides in steps of two every second number is taken; behind
+// the last of them nothing is read.
+// CHECK-LABEL: func @window(
+// CHECK-SAME: %[[X:[^:]+]]: memref<4x?x?xf32>
+// CHECK: vector.load %[[X]]
+// CHECK: %[[MASK:.*]] = vector.constant_mask [15] : vector<16xi1>
+// CHECK: vector.maskedload %[[X]]
+// CHECK: vector.shuffle {{.*}} [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]
+// CHECK: arith.maximumf {{.*}} fastmath<nsz> : vector<16xf32>
+func.func @window(%x: memref<4x?x?xf32>, %shape: memref<3x3xf32>, %y: memref<4x?x?xf32>) {
+  linalg.generic {indexing_maps = [#x, #kernel, #y], iterator_types = ["parallel", "parallel", "reduction", "reduction", "parallel"]} ins(%x, %shape : memref<4x?x?xf32>, memref<3x3xf32>) outs(%y : memref<4x?x?xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %t = arith.maximumf %p, %o fastmath<nsz> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// Axes that are reduced, and lie one after the other, are one row.
+// CHECK-LABEL: func @joined(
+// CHECK-SAME: %[[X:[^:]+]]: memref<2x9x?x?xf32>
+// CHECK: %[[ROWS:.*]] = memref.collapse_shape %[[X]] {{\[\[}}0], [1], [2, 3]]
+// CHECK: vector.load %[[ROWS]]
+func.func @joined(%x: memref<2x9x?x?xf32>, %y: memref<2x9xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x : memref<2x9x?x?xf32>) outs(%y : memref<2x9xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %t = arith.addf %p, %o fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// With gaps between them each is a row, whose sum goes to the result.
+// CHECK-LABEL: func @apart(
+// CHECK-NOT: memref.collapse_shape
+// CHECK: vector.load
+func.func @apart(%x: memref<9x?x?xf32, strided<[?, ?, 1]>>, %y: memref<9xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(b, c, d) -> (b, c, d)>, affine_map<(b, c, d) -> (b)>], iterator_types = ["parallel", "reduction", "reduction"]} ins(%x : memref<9x?x?xf32, strided<[?, ?, 1]>>) outs(%y : memref<9xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %t = arith.addf %p, %o fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// LLVM would unroll short rows with gaps between them.
+// CHECK-LABEL: func @padded(
+// CHECK: vector.load
+// CHECK: vector.maskedstore
+func.func @padded(%x: memref<8x30xf32>, %y: memref<8x30xf32, strided<[32, 1], offset: 33>>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : memref<8x30xf32>) outs(%y : memref<8x30xf32, strided<[32, 1], offset: 33>>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
   }
   return
 }

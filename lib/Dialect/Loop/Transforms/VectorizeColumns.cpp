@@ -1,0 +1,349 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Reductions along other axes than the last: column sums, windows of poolings.
+//
+//     for row of the result
+//       for strip of the row
+//         sums = what the result holds
+//         for all that is reduced
+//           sums = body(vectors, sums)
+//         the result holds sums
+//
+// Elements are reduced one after the other, as the operation says.
+
+#include "Rows.h"
+#include "VectorElements.h"
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace loopc;
+using utils::IteratorType;
+
+/// Vectors of a strip: as many sums are on the way at once.
+static constexpr int64_t kStrip = 4;
+
+namespace {
+class ColumnVectorizer {
+public:
+  ColumnVectorizer(IRRewriter &rewriter, linalg::GenericOp op,
+                   unsigned vectorBits, unsigned maskBits)
+      : b(op.getLoc(), rewriter), op(op), vectorBits(vectorBits),
+        maskBits(maskBits), last(op.getNumLoops() - 1) {}
+
+  bool match();
+  void rewrite();
+
+private:
+  bool matchInput(OpOperand &operand);
+  bool matchInit(OpOperand &operand);
+  /// How far neighbours of a row are apart in `operand`; 0: they are one.
+  int64_t stepOf(OpOperand &operand);
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value splat(Value scalar) {
+    return vector::BroadcastOp::create(
+        b, VectorType::get({lanes}, scalar.getType()), scalar);
+  }
+  SmallVector<Value> placeOf(OpOperand &operand, ValueRange at);
+  Value load(Value buffer, ValueRange place, Value mask);
+  Value read(OpOperand &operand, ValueRange at, Value rest);
+  Value maskOf(Value rest) {
+    return vector::CreateMaskOp::create(
+        b, VectorType::get({lanes}, b.getI1Type()), rest);
+  }
+  SmallVector<Value> computeBody(ValueRange at, Value rest, ValueRange sums);
+  void makeStrip(SmallVector<Value> at, unsigned vectors, Value rest);
+  void makeColumns(SmallVector<Value> &at, Value columns);
+
+  ImplicitLocOpBuilder b;
+  linalg::GenericOp op;
+  unsigned vectorBits, maskBits;
+  unsigned last; ///< number of the last axis
+  int64_t lanes = 0;
+  SmallVector<Value> extents;
+  SmallVector<unsigned> reduced;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What can be vectorized
+//===----------------------------------------------------------------------===//
+
+int64_t ColumnVectorizer::stepOf(OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!map.isFunctionOfDim(last))
+    return 0;
+  AffineExpr dim = b.getAffineDimExpr(last);
+  AffineExpr next = map.getResults().back().replace(dim, dim + 1);
+  AffineExpr step =
+      simplifyAffineExpr(next - map.getResults().back(), last + 1, 0);
+  auto constant = dyn_cast<AffineConstantExpr>(step);
+  return constant ? constant.getValue() : -1;
+}
+
+bool ColumnVectorizer::matchInput(OpOperand &operand) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (!type)
+    return operand.get().getType().isIntOrFloat();
+  // Only its shape is asked for.
+  if (op.getMatchingBlockArgument(&operand).use_empty())
+    return true;
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!isVectorElement(type.getElementType()) ||
+      type.getElementTypeBitWidth() < maskBits)
+    return false;
+  for (AffineExpr expr : map.getResults())
+    if (!expr.isPureAffine())
+      return false;
+  if (!map.isFunctionOfDim(last))
+    return true;
+  for (AffineExpr expr : map.getResults().drop_back())
+    if (expr.isFunctionOfDim(last))
+      return false;
+  int64_t step = stepOf(operand);
+  return type.isLastDimUnitStride() && (step == 1 || step == 2);
+}
+
+bool ColumnVectorizer::matchInit(OpOperand &operand) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!type || !isVectorElement(type.getElementType()) ||
+      type.getElementTypeBitWidth() < maskBits || !type.isLastDimUnitStride() ||
+      !map.isProjectedPermutation() || map.getNumResults() == 0 ||
+      map.getResults().back() != b.getAffineDimExpr(last))
+    return false;
+  // Every row of the result is written once.
+  for (auto [k, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (map.isFunctionOfDim(k) != (kind == IteratorType::parallel))
+      return false;
+  return true;
+}
+
+bool ColumnVectorizer::match() {
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() < 2 || maskBits == 0 ||
+      op.hasIndexSemantics())
+    return false;
+  SmallVector<IteratorType> kinds = op.getIteratorTypesArray();
+  for (auto [k, kind] : llvm::enumerate(kinds))
+    if (kind == IteratorType::reduction)
+      reduced.push_back(k);
+  if (reduced.empty() || reduced.back() == last ||
+      op.getStaticLoopRanges()[last] == 1)
+    return false;
+  if (!llvm::all_of(op.getDpsInitsMutable(),
+                    [&](OpOperand &init) { return matchInit(init); }) ||
+      !llvm::all_of(op.getDpsInputOperands(),
+                    [&](OpOperand *input) { return matchInput(*input); }))
+    return false;
+  unsigned bits = bitsOfVectorBody(op);
+  lanes = bits ? vectorBits / bits : 0;
+  return lanes > 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Strips
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> ColumnVectorizer::placeOf(OpOperand &operand,
+                                             ValueRange at) {
+  SmallVector<Value> place;
+  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
+    place.push_back(affine::expandAffineExpr(b, b.getLoc(), expr, at, {}));
+  return place;
+}
+
+Value ColumnVectorizer::load(Value buffer, ValueRange place, Value mask) {
+  Type element = getElementTypeOrSelf(buffer.getType());
+  auto type = VectorType::get({lanes}, element);
+  if (!mask)
+    return vector::LoadOp::create(b, type, buffer, place);
+  // What is not read is 1: nothing computed from it is out of the ordinary.
+  TypedAttr one = isa<FloatType>(element)
+                      ? TypedAttr(b.getFloatAttr(element, 1.0))
+                      : TypedAttr(b.getIntegerAttr(element, 1));
+  Value others = splat(arith::ConstantOp::create(b, one));
+  return vector::MaskedLoadOp::create(b, type, buffer, place, mask, others);
+}
+
+/// A vector of `operand`, of which there are `rest` elements (null: all).
+Value ColumnVectorizer::read(OpOperand &operand, ValueRange at, Value rest) {
+  Value buffer = operand.get();
+  if (!isa<MemRefType>(buffer.getType()))
+    return splat(buffer);
+  SmallVector<Value> place = placeOf(operand, at);
+  int64_t step = stepOf(operand);
+  if (step == 0)
+    return splat(memref::LoadOp::create(b, buffer, place));
+  if (step == 1)
+    return load(buffer, place, rest ? maskOf(rest) : Value());
+  // Every second number of two vectors. What is behind the last of them need
+  // not be there.
+  Value span =
+      rest ? b.createOrFold<arith::SubIOp>(
+                 b.createOrFold<arith::MulIOp>(rest, index(2)), index(1))
+           : index(2 * lanes - 1);
+  Value lead = load(buffer, place, rest ? maskOf(span) : Value());
+  place.back() = b.createOrFold<arith::AddIOp>(place.back(), index(lanes));
+  Value trail = load(buffer, place,
+                     maskOf(b.createOrFold<arith::SubIOp>(span, index(lanes))));
+  SmallVector<int64_t> even;
+  for (int64_t k = 0; k < lanes; ++k)
+    even.push_back(2 * k);
+  return vector::ShuffleOp::create(b, lead, trail, even);
+}
+
+/// The sums, once the elements at `at` are in them.
+SmallVector<Value> ColumnVectorizer::computeBody(ValueRange at, Value rest,
+                                                 ValueRange sums) {
+  IRMapping mapping;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (BlockArgument arg = op.getMatchingBlockArgument(input);
+        !arg.use_empty())
+      mapping.map(arg, read(*input, at, rest));
+  for (auto [init, sum] : llvm::zip_equal(op.getRegionOutputArgs(), sums))
+    mapping.map(init, sum);
+  auto wide = [&](Value value) {
+    Value mapped = mapping.lookupOrDefault(value);
+    return isa<VectorType>(mapped.getType()) ? mapped : splat(mapped);
+  };
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (isa<arith::ConstantOp>(inner)) {
+      b.clone(inner, mapping);
+      continue;
+    }
+    OperationState state(inner.getLoc(), inner.getName());
+    state.operands = llvm::map_to_vector(inner.getOperands(), wide);
+    for (Type type : inner.getResultTypes())
+      state.types.push_back(VectorType::get({lanes}, type));
+    state.attributes = inner.getAttrDictionary();
+    mapping.map(inner.getResults(), b.create(state)->getResults());
+  }
+  return llvm::map_to_vector(op.getBody()->getTerminator()->getOperands(),
+                             wide);
+}
+
+/// `vectors` of a row from at[last] on; with `rest` given, the one has so many
+/// elements only.
+void ColumnVectorizer::makeStrip(SmallVector<Value> at, unsigned vectors,
+                                 Value rest) {
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Value> columns, sums;
+  for (unsigned k = 0; k < vectors; ++k) {
+    columns.push_back(
+        b.createOrFold<arith::AddIOp>(at[last], index(k * lanes)));
+    at[last] = columns.front();
+  }
+  Value mask = rest ? maskOf(rest) : Value();
+  auto forAll = [&](auto &&what) {
+    for (Value column : columns)
+      for (OpOperand &init : op.getDpsInitsMutable()) {
+        SmallVector<Value> here = at;
+        here[last] = column;
+        what(init, placeOf(init, here));
+      }
+  };
+  forAll([&](OpOperand &init, ValueRange place) {
+    sums.push_back(load(init.get(), place, mask));
+  });
+  scf::ForOp outermost;
+  for (unsigned dim : reduced) {
+    auto loop = scf::ForOp::create(b, index(0), extents[dim], index(1), sums);
+    if (outermost)
+      scf::YieldOp::create(b, loop.getResults());
+    else
+      outermost = loop;
+    at[dim] = loop.getInductionVar();
+    sums.assign(loop.getRegionIterArgs().begin(),
+                loop.getRegionIterArgs().end());
+    b.setInsertionPointToEnd(loop.getBody());
+  }
+  SmallVector<Value> next;
+  size_t each = op.getNumDpsInits();
+  for (auto [k, column] : llvm::enumerate(columns)) {
+    at[last] = column;
+    llvm::append_range(
+        next, computeBody(at, rest, ValueRange(sums).slice(k * each, each)));
+  }
+  scf::YieldOp::create(b, next);
+  b.setInsertionPointAfter(outermost);
+  unsigned k = 0;
+  at[last] = columns.front();
+  forAll([&](OpOperand &init, ValueRange place) {
+    Value sum = outermost.getResult(k++);
+    if (mask)
+      vector::MaskedStoreOp::create(b, init.get(), place, mask, sum);
+    else
+      vector::StoreOp::create(b, sum, init.get(), place);
+  });
+}
+
+void ColumnVectorizer::makeColumns(SmallVector<Value> &at, Value columns) {
+  OpBuilder::InsertionGuard guard(b);
+  auto strips = [&](Value begin, Value end, int64_t vectors, bool isRest) {
+    if (getConstantIntValue(begin) && isEqualConstantIntOrValue(begin, end))
+      return;
+    OpBuilder::InsertionGuard inner(b);
+    auto loop = scf::ForOp::create(b, begin, end, index(vectors * lanes));
+    markParallel(loop);
+    b.setInsertionPointToStart(loop.getBody());
+    at[last] = loop.getInductionVar();
+    Value rest;
+    if (isRest)
+      rest = b.createOrFold<arith::SubIOp>(end, at[last]);
+    makeStrip(at, vectors, rest);
+  };
+  std::optional<int64_t> known = getConstantIntValue(columns);
+  int64_t vectors = known ? std::min(*known / lanes, kStrip) : kStrip;
+  Value begin = index(0);
+  if (vectors > 0) {
+    Value width = index(vectors * lanes);
+    Value end = b.createOrFold<arith::SubIOp>(
+        columns, b.createOrFold<arith::RemUIOp>(columns, width));
+    strips(begin, end, vectors, /*isRest=*/false);
+    begin = end;
+  }
+  // What is left: a masked vector after the other.
+  strips(begin, columns, 1, /*isRest=*/true);
+}
+
+void ColumnVectorizer::rewrite() {
+  b.setInsertionPoint(op);
+  for (const Range &range :
+       cast<linalg::LinalgOp>(*op).createLoopRanges(b, op.getLoc()))
+    extents.push_back(
+        getValueOrCreateConstantIndexOp(b, op.getLoc(), range.size));
+  SmallVector<Value> at(last + 1);
+  for (unsigned k = 0; k < last; ++k) {
+    if (llvm::is_contained(reduced, k))
+      continue;
+    auto rows = scf::ForOp::create(b, index(0), extents[k], index(1));
+    markParallel(rows);
+    at[k] = rows.getInductionVar();
+    b.setInsertionPointToStart(rows.getBody());
+  }
+  makeColumns(at, extents[last]);
+}
+
+bool loopc::vectorizeColumns(IRRewriter &rewriter, linalg::GenericOp op,
+                             unsigned vectorBits, unsigned maskBits) {
+  ColumnVectorizer vectorizer(rewriter, op, vectorBits, maskBits);
+  if (!vectorizer.match())
+    return false;
+  vectorizer.rewrite();
+  rewriter.eraseOp(op);
+  return true;
+}
