@@ -48,6 +48,8 @@ static void addToLinalg(OpPassManager &manager,
   convert.channelsLast = options.optLevel > 0 && options.chip.empty();
   // Tensor cores multiply 8 bits; a difference has 9.
   convert.splitZeroPoints = !options.chip.empty();
+  if (options.optLevel > 0 && options.chip.empty())
+    convert.dotBits = options.vectors.dotBits;
   functions.addPass(createConvertONNXToLinalg(convert));
   functions.addPass(createLoopLowerScan());
   functions.addPass(createLoopLowerUnranked());
@@ -62,8 +64,11 @@ static void addToLinalg(OpPassManager &manager,
   functions.addPass(createLoopHoistDims());
   addCleanup(functions);
   if (options.optLevel > 0) {
-    if (options.chip.empty())
+    if (options.chip.empty()) {
+      functions.addPass(createLoopVersionShapes());
+      addCleanup(functions);
       functions.addPass(createLoopChooseLayouts());
+    }
     functions.addPass(createLoopFoldConstants());
     functions.addPass(createLoopInvariantCodeMotionPass());
     functions.addPass(createLoopHoistDims());
@@ -71,6 +76,10 @@ static void addToLinalg(OpPassManager &manager,
     addCleanup(functions);
     functions.addPass(createLoopFuseLoops());
     functions.addPass(createLoopCollectAppended());
+    if (options.chip.empty()) {
+      functions.addPass(createLoopDistributeStages());
+      addCleanup(functions);
+    }
   }
   functions.addPass(createLoopCollectInPlace());
   addCleanup(functions);
@@ -97,6 +106,7 @@ static void addToLinalg(OpPassManager &manager,
     pack.vectorBits = options.vectors.bits;
     pack.registers = options.vectors.registers;
     pack.maskBits = options.vectors.maskBits;
+    pack.dotBits = options.vectors.dotBits;
     manager.addPass(createLoopPackContractions(pack));
     LoopKeepInRegistersOptions keep;
     keep.vectorBits = options.vectors.bits;
@@ -149,6 +159,7 @@ static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
     vectorize.vectorBits = options.vectors.bits;
     vectorize.registers = options.vectors.registers;
     vectorize.maskBits = options.vectors.maskBits;
+    vectorize.dotBits = options.vectors.dotBits;
     functions.addPass(createLoopVectorizeContractions(vectorize));
     LoopVectorizeRowsOptions rows;
     rows.vectorBits = options.vectors.bits;

@@ -33,7 +33,10 @@ def ConvertONNXToLinalg
            "that loop-choose-layouts takes away">,
     Option<"splitZeroPoints", "split-zero-points", "bool", "false",
            "integers of 8 bits are multiplied as they are, and what their zero "
-           "points make of the product is taken off it">];
+           "points make of the product is taken off it">,
+    Option<"dotBits", "dot-bits", "unsigned", "0",
+           "bits of integers that are multiplied and summed up in groups of 32 "
+           "bits; 0: there is no instruction for it">];
   let dependentDialects = [
     "::loopc::loop::LoopDialect", "::mlir::arith::ArithDialect",
     "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",
@@ -139,14 +142,18 @@ def ParallelizeNests
     }
     ```
 
-    In a loop the nest itself is in the other branch where a call might count.
+    In a loop the nest itself is in the other branch where a call might count,
+    unless it is one of `long-loop` there: then there is no branch either, as
+    outside of loops.
     A nest whose iterations write to one place, or that allocates, stays.
   }];
   let options = [
     Option<"minWork", "min-work", "unsigned", /*default=*/"262144",
            "operations from which on threads pay; an eighth of it in a loop">,
     Option<"minPiece", "min-piece", "unsigned", /*default=*/"32768",
-           "operations of a piece, at least">];
+           "operations of a piece, at least">,
+    Option<"longLoop", "long-loop", "unsigned", /*default=*/"48",
+           "nests and calls in an iteration from which on a call is nothing">];
   let statistics = [
     Statistic<"numParallel", "parallel", "nests that run on threads">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
@@ -264,11 +271,17 @@ def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
   let description = [{
     LLVM's analyses take time with the square of the loops in a function. In a
     function of at least `min-ops` operations every loop nest that runs at most
-    once a run, and neither allocates nor fails, becomes a function; equal ones
-    become one. Memory that only one argument reaches is marked `llvm.noalias`.
+    once a run, or in a loop with `long-loop` of them, and neither allocates nor
+    fails, becomes a function; equal ones become one. Memory that only one
+    argument reaches is marked `llvm.noalias`. So does a loop that allocates or
+    may fail, if it yields nothing and the function's first argument is the run:
+    it returns a status, and `loop.poll` behind the call asks for it.
   }];
   let options = [Option<"minOps", "min-ops", "unsigned", /*default=*/"1500",
-                        "functions with fewer operations stay whole">];
+                        "functions with fewer operations stay whole">,
+                 Option<"longLoop", "long-loop", "unsigned", /*default=*/"48",
+                        "nests and calls in an iteration from which on a call "
+                        "is nothing">];
   let statistics = [
     Statistic<"numOutlined", "outlined", "nests that were moved">,
     Statistic<"numShared", "shared", "nests for which there was a function">];
@@ -303,7 +316,7 @@ def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
   let summary = "polynomials for elementary functions of f32, libm for the rest";
   let description = [{
     The numeric contract (docs/Spec.md) allows 5 ulp: polynomial tanh, exp, erf,
-    log, log1p and expm1 of f32, sin and cos of vectors of f32, keep it and
+    log, log1p, expm1, atan, asin and acos of f32, sin and cos of vectors of f32, keep it and
     vectorise; others become calls of libm. Vectors with an argument of sin or
     cos above 65536 are computed by libm, element by element.
   }];

@@ -42,6 +42,9 @@ public:
   /// True if products of integers of 8 bits are best multiplied as they are,
   /// without their zero points.
   bool splitZeroPoints = false;
+  /// Bits of the integers that the target multiplies and sums up at once: 8
+  /// (unsigned by signed) and 16, 16 alone, or 0.
+  unsigned dotBits = 0;
 
   //===--------------------------------------------------------------------===//
   // Inputs and results

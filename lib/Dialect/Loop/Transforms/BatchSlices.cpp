@@ -509,7 +509,10 @@ struct LoopBatchSlices : loopc::impl::LoopBatchSlicesBase<LoopBatchSlices> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    getOperation().walk([&](LoopOp loop) {
+      if (!loop->hasAttr(kRareLoop))
+        loops.push_back(loop);
+    });
     for (LoopOp loop : loops)
       numBatched += SliceBatching(rewriter, loop).run();
   }

@@ -8,6 +8,7 @@
 
 // loop-hoist-dims: dimensions of carried values that no iteration changes.
 
+#include "DimPatterns.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,9 +39,8 @@ struct CarriedDim {
 };
 } // namespace
 
-/// Replaces every `tensor.dim value, axis` by `known`.
-static void replaceDims(IRRewriter &rewriter, Value value, int64_t axis,
-                        OpFoldResult known) {
+void loop::replaceDims(RewriterBase &rewriter, Value value, int64_t axis,
+                       OpFoldResult known) {
   SmallVector<tensor::DimOp> dims;
   for (Operation *user : value.getUsers())
     if (auto dim = dyn_cast<tensor::DimOp>(user))
@@ -77,7 +77,32 @@ struct ResolveDim : OpRewritePattern<tensor::DimOp> {
     return success();
   }
 };
+} // namespace
 
+FrozenRewritePatternSet loop::getDimPatterns(MLIRContext *context) {
+  RewritePatternSet set(context);
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (name.getDialectNamespace() == "arith" ||
+        name.getDialectNamespace() == "scf" ||
+        name.getDialectNamespace() == "tensor" ||
+        name.getDialectNamespace() == "loop")
+      name.getCanonicalizationPatterns(set, context);
+  set.add<ResolveDim>(context);
+  return std::move(set);
+}
+
+void loop::simplifyDims(LoopOp loop, const FrozenRewritePatternSet &patterns,
+                        RewriterBase::Listener *listener) {
+  SmallVector<Operation *> ops;
+  loop.getBody().walk([&](Operation *op) { ops.push_back(op); });
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+  config.setScope(&loop.getBody());
+  config.setListener(listener);
+  (void)applyOpPatternsGreedily(ops, patterns, config);
+}
+
+namespace {
 /// Finds, for each loop, the largest set of dimensions of carried values that
 /// stay what they are in the inits. The search is optimistic, as broadcasting
 /// needs: that `x + y` keeps the shape of a carried `x` can only be shown by
@@ -86,17 +111,8 @@ struct ResolveDim : OpRewritePattern<tensor::DimOp> {
 /// are taken out, until the rest holds.
 class DimHoisting {
 public:
-  DimHoisting(MLIRContext *context) : rewriter(context) {
-    RewritePatternSet set(context);
-    for (RegisteredOperationName name : context->getRegisteredOperations())
-      if (name.getDialectNamespace() == "arith" ||
-          name.getDialectNamespace() == "scf" ||
-          name.getDialectNamespace() == "tensor" ||
-          name.getDialectNamespace() == "loop")
-        name.getCanonicalizationPatterns(set, context);
-    set.add<ResolveDim>(context);
-    patterns = std::move(set);
-  }
+  DimHoisting(MLIRContext *context)
+      : rewriter(context), patterns(getDimPatterns(context)) {}
 
   /// Settles `loop` and the loops in it.
   void run(LoopOp loop, unsigned depth = 0) {
@@ -155,12 +171,7 @@ private:
     for (const CarriedDim &dim : dims)
       replaceDims(rewriter, trial.getCarriedArgs()[dim.port], dim.axis,
                   dim.ofInit);
-    SmallVector<Operation *> ops;
-    trial.getBody().walk([&](Operation *op) { ops.push_back(op); });
-    GreedyRewriteConfig config;
-    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
-    config.setScope(&trial.getBody());
-    (void)applyOpPatternsGreedily(ops, patterns, config);
+    simplifyDims(trial, patterns);
     if (depth < kMaxRetriedDepth)
       runInner(trial, depth + 1);
     return trial;

@@ -146,14 +146,21 @@ static void allocate(PlacesOutside &places, Value value, Type wanted) {
 }
 
 static void keepOutOfBranches(func::FuncOp function) {
-  function.walk([](Operation *op) {
+  // Found before any place is replaced: what a loop carries is made behind the
+  // branch, where a walk would be just then.
+  SmallVector<Operation *> choices;
+  function.walk([&](Operation *op) {
+    if (isa<arith::SelectOp, scf::IfOp, scf::IndexSwitchOp>(op))
+      choices.push_back(op);
+  });
+  for (Operation *op : choices) {
     if (auto select = dyn_cast<arith::SelectOp>(op))
       for (Value value : {select.getTrueValue(), select.getFalseValue()}) {
         PlacesOutside places;
         allocate(places, value, select.getType());
       }
-    if (!isa<scf::IfOp, scf::IndexSwitchOp>(op))
-      return;
+    if (isa<arith::SelectOp>(op))
+      continue;
     for (OpResult result : op->getResults())
       for (Region &region : op->getRegions()) {
         if (region.empty())
@@ -163,7 +170,7 @@ static void keepOutOfBranches(func::FuncOp function) {
         allocate(places, yield->getOperand(result.getResultNumber()),
                  result.getType());
       }
-  });
+  }
 }
 
 namespace {

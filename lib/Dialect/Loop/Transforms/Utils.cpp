@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -26,15 +27,24 @@ static bool keepsShape(Value value, Value base) {
     if (!result)
       return false;
     Operation *op = result.getOwner();
+    unsigned k = result.getResultNumber();
     if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
       value = insert.getDest();
-    } else if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
-      value = insert.getDest();
+    } else if (auto written = dyn_cast<DestinationStyleOpInterface>(op)) {
+      value = written.getTiedOpOperand(result)->get();
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      unsigned k = result.getResultNumber();
       if (!keepsShape(loop.getYieldedValues()[k], loop.getRegionIterArg(k)))
         return false;
       value = loop.getInitArgs()[k];
+    } else if (auto loop = dyn_cast<loop::LoopOp>(op);
+               loop && k < loop.getNumCarried()) {
+      if (!keepsShape(loop.getYield().getCarried()[k],
+                      loop.getCarriedArgs()[k]))
+        return false;
+      value = loop.getInits()[k];
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      return keepsShape(branch.thenYield().getOperand(k), base) &&
+             keepsShape(branch.elseYield().getOperand(k), base);
     } else {
       return false;
     }
@@ -105,8 +115,13 @@ static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
         return size;
   }
   // What a counted loop collects is as long as the loop has trips.
-  if (auto loop = dyn_cast<loop::LoopOp>(op))
-    return lengthOfCollected(b, loop, value.getResultNumber(), axis);
+  if (auto loop = dyn_cast<loop::LoopOp>(op)) {
+    unsigned k = value.getResultNumber();
+    if (k < loop.getNumCarried() &&
+        keepsShape(loop.getYield().getCarried()[k], loop.getCarriedArgs()[k]))
+      return resolveDim(b, loc, loop.getInits()[k], axis);
+    return lengthOfCollected(b, loop, k, axis);
+  }
   // A loop that writes into the tensor that it carries.
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     unsigned k = value.getResultNumber();

@@ -90,3 +90,36 @@ func.func @dim_in_branch(%n: i64, %p: i1, %x0: tensor<?xf32>) -> (tensor<?xf32>,
   }
   return %x, %k : tensor<?xf32>, index
 }
+
+// What is written into in a loop keeps its extent, in a branch, too.
+// CHECK-LABEL: func @written_over(
+// CHECK-SAME: %[[INIT:[^:]+]]: tensor<?xf32>
+func.func @written_over(%init: tensor<?xf32>, %n: i64, %m: index, %v: f32, %c: i1) -> tensor<?xf32> {
+  // CHECK: %[[EXTENT:.*]] = tensor.dim %[[INIT]]
+  // CHECK: loop.loop
+  // CHECK-NOT: tensor.dim
+  // CHECK: tensor.empty(%[[EXTENT]])
+  // CHECK: scf.for
+  // CHECK-NOT: tensor.dim
+  // CHECK: tensor.empty(%[[EXTENT]])
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = loop.loop (%i : i64, %going : i1) trips(%n : i64) carried(%a = %init : tensor<?xf32>) {
+    %d = tensor.dim %a, %c0 : tensor<?xf32>
+    %place = tensor.empty(%d) : tensor<?xf32>
+    %written = scf.for %k = %c0 to %m step %c1 iter_args(%z = %place) -> (tensor<?xf32>) {
+      %w = scf.if %c -> (tensor<?xf32>) {
+        %inserted = tensor.insert %v into %z[%k] : tensor<?xf32>
+        scf.yield %inserted : tensor<?xf32>
+      } else {
+        scf.yield %z : tensor<?xf32>
+      }
+      scf.yield %w : tensor<?xf32>
+    }
+    %e = tensor.dim %written, %c0 : tensor<?xf32>
+    %to = tensor.empty(%e) : tensor<?xf32>
+    %s = linalg.exp ins(%written : tensor<?xf32>) outs(%to : tensor<?xf32>) -> tensor<?xf32>
+    loop.yield while(%going : i1) carried(%s : tensor<?xf32>)
+  }
+  return %x : tensor<?xf32>
+}

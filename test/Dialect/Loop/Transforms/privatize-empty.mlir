@@ -92,3 +92,26 @@ func.func @static_in_a_branch(%p: i1, %x: tensor<4xf32>, %z: tensor<4xf32>, %out
   %i = tensor.insert_slice %r into %out[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
   return %i, %y : tensor<8xf32>, tensor<4xf32>
 }
+
+// A carried value is yielded by a branch; where it is computed, behind the
+// branch, a place is taken away that a walk would come to next.
+// CHECK-LABEL: func @made_behind(
+func.func @made_behind(%c: i1, %m: index, %n: index, %x: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK: scf.for
+  // CHECK: scf.if
+  // CHECK: %[[P:.*]] = bufferization.alloc_tensor(
+  // CHECK: linalg.exp {{.*}} outs(%[[P]]
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (tensor<?xf32>) {
+    %y = scf.if %c -> (tensor<?xf32>) {
+      scf.yield %a : tensor<?xf32>
+    } else {
+      scf.yield %x : tensor<?xf32>
+    }
+    %place = tensor.empty(%m) : tensor<?xf32>
+    %z = linalg.exp ins(%y : tensor<?xf32>) outs(%place : tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %z : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}

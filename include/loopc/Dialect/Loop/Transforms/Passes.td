@@ -92,6 +92,40 @@ def LoopHoistDims : Pass<"loop-hoist-dims", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def LoopVersionShapes : Pass<"loop-version-shapes", "::mlir::func::FuncOp"> {
+  let summary = "a version of a loop for extents that agree";
+  let description = [{
+    Where only the run tells whether extents are equal, broadcasting needs
+    branches, and a carried value may change its shape. Such a loop gets a
+    second version, in which every comparison of extents that does not depend on
+    an iteration holds, and every carried value keeps the extents of its init.
+    That is decided before the loop: the extents of an iteration's results are
+    computed from those of the inits; if they are the same after one iteration
+    they always are.
+
+    ```mlir
+    %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%h = %init : tensor<?xf32>) {
+      %d = tensor.dim %h, %c0 : tensor<?xf32>
+      %same = arith.cmpi eq, %d, %e : index
+      %x = scf.if %same -> (tensor<?xf32>) {
+    // becomes
+    %d = tensor.dim %init, %c0 : tensor<?xf32>
+    %same = arith.cmpi eq, %d, %e : index
+    %r = scf.if %same -> (tensor<?xf32>) {
+      %fast = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%h = %init : tensor<?xf32>) {
+      // no branch
+    } else {
+      // as it was
+    ```
+  }];
+  let statistics = [Statistic<"numVersioned", "versioned",
+                              "loops with a second version">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def LoopHoistChecks : Pass<"loop-hoist-checks", "::mlir::func::FuncOp"> {
   let summary = "check once that the iterations' numbers are valid indices";
   let description = [{
@@ -211,6 +245,44 @@ def LoopUnrollSmall : Pass<"loop-unroll-small", "::mlir::func::FuncOp"> {
   let statistics = [
     Statistic<"numUnrolled", "unrolled", "loops that were unrolled">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def LoopDistributeStages
+    : Pass<"loop-distribute-stages", "::mlir::func::FuncOp"> {
+  let summary = "make a loop over recurrences behind one another a loop for each";
+  let description = [{
+    A product of matrices in a loop's body, one of which comes from outside,
+    begins a new stage where the other factor depends on carried values none of
+    which depends on the product: between the layers of a stacked recurrence.
+    Each stage becomes a loop, which collects what later ones read; then
+    `loop-batch-slices` computes the products between them for all iterations at
+    once. Only where the number of iterations is known when the loop begins,
+    what may fail is in one stage, shapes do not change from iteration to
+    iteration, and the loop reads or writes something in each iteration beside
+    which what is kept is not large.
+
+    ```mlir
+    loop.loop (%i ...) trips(%n : i64) carried(%h = ..., %g = ...) {
+      %h1 = ...        // of %x[%i], %h
+      %a = linalg.generic ... ins(%h1, %w) outs(%zero)
+      %g1 = ...        // of %a, %g
+    // becomes
+    %h2, %hs = loop.loop (%i ...) trips(%n : i64) carried(%h = ...) collect(...) {
+      %h1 = ...
+    loop.loop (%i ...) trips(%n : i64) carried(%g = ...) {
+      %h1 = tensor.extract_slice %hs[%i, 0, 0] [1, 1, 256] [1, 1, 1]
+      %a = linalg.generic ... ins(%h1, %w) outs(%zero)
+      %g1 = ...
+    ```
+  }];
+  let options = [
+    Option<"minWeight", "min-weight", "int64_t", /*default=*/"8192",
+           "elements of the outer factor of a product of one row, at least; of "
+           "r rows r * r / 2 times as many">];
+  let statistics = [
+    Statistic<"numLoops", "loops", "loops that there are more">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def LoopBatchSlices : Pass<"loop-batch-slices", "::mlir::func::FuncOp"> {
@@ -628,7 +700,10 @@ def LoopPackContractions
            "number of the target's vector registers">,
     Option<"maskBits", "mask-bits", "unsigned", "8",
            "bits of the narrowest element that masked memory accesses take; 0: "
-           "there are none">];
+           "there are none">,
+    Option<"dotBits", "dot-bits", "unsigned", "0",
+           "bits of integers that are multiplied and summed up in groups of 32 "
+           "bits; 0: there is no instruction for it">];
   let statistics = [
     Statistic<"numConstants", "constants", "constants packed by the compiler">,
     Statistic<"numPacked", "packed", "operands packed at run time">];
@@ -654,7 +729,10 @@ def LoopVectorizeContractions
            "number of the target's vector registers">,
     Option<"maskBits", "mask-bits", "unsigned", "8",
            "bits of the narrowest element that masked memory accesses take; 0: "
-           "there are none">];
+           "there are none">,
+    Option<"dotBits", "dot-bits", "unsigned", "0",
+           "bits of integers that are multiplied and summed up in groups of 32 "
+           "bits; 0: there is no instruction for it">];
   let statistics = [Statistic<"numVectorized", "vectorized",
                               "operations that were vectorized">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
@@ -670,7 +748,10 @@ def LoopVectorizeRows
     After bufferization: an operation over several axes that reads some
     operands with fewer of them, or reduces the last one, becomes a loop over
     rows of vectors. The rest of a row is one masked vector. Sums along a row
-    are put together in a vector where their order may change.
+    are put together in a vector where their order may change. Axes that are
+    reduced, or short, and lie one after the other, are one row. What is reduced
+    along other axes than the last, windows of poolings among them, is held in
+    registers, some vectors of the result at once, while all of it goes by.
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", "512",

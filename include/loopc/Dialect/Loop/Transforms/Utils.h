@@ -39,6 +39,10 @@ llvm::StringRef nameOfDim(mlir::func::FuncOp function, unsigned k,
 
 namespace loop {
 
+/// Marks loops that run where a better version of them cannot: what makes code
+/// large leaves them alone.
+inline constexpr llvm::StringLiteral kRareLoop = "loopc.rare";
+
 /// The one element of `value`, a scalar or a tensor; the run ends with an error
 /// where a tensor of unknown shape holds another number of elements.
 mlir::Value extractScalar(mlir::OpBuilder &b, mlir::Location loc,

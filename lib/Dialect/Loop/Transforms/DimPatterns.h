@@ -1,0 +1,33 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What loop-hoist-dims and loop-version-shapes simplify copies of loops with.
+
+#ifndef LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_DIMPATTERNS_H
+#define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_DIMPATTERNS_H
+
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace loopc::loop {
+
+/// The canonicalisations of what computes dimensions, and those that find the
+/// dimensions of results in operands.
+mlir::FrozenRewritePatternSet getDimPatterns(mlir::MLIRContext *context);
+
+/// Simplifies what is in `loop` with them; `listener` hears of it.
+void simplifyDims(LoopOp loop, const mlir::FrozenRewritePatternSet &patterns,
+                  mlir::RewriterBase::Listener *listener = nullptr);
+
+/// Replaces every `tensor.dim value, axis` by `known`.
+void replaceDims(mlir::RewriterBase &rewriter, mlir::Value value, int64_t axis,
+                 mlir::OpFoldResult known);
+
+} // namespace loopc::loop
+
+#endif // LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_DIMPATTERNS_H

@@ -1,0 +1,614 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-version-shapes: a version of a loop for extents that agree.
+
+#include "DimPatterns.h"
+#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Remarks.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPVERSIONSHAPES
+#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::loop;
+
+/// Numbers the loops of a nest, so that those of a copy are known again.
+static constexpr StringLiteral kNumber = "loopc.number";
+/// Assumptions lead to others: how often that is followed.
+static constexpr unsigned kMaxRounds = 12;
+/// What is computed for a condition: more operations are not extents of one
+/// operator.
+static constexpr unsigned kMaxSlice = 64;
+
+namespace {
+/// A dimension of a carried value, assumed to be what it is in the init.
+struct AssumedDim {
+  LoopOp loop;
+  unsigned port;
+  int64_t axis;
+  OpFoldResult ofInit;
+};
+/// Loop number, port and axis of a dimension that iterations do change.
+using Changed = std::tuple<int64_t, unsigned, int64_t>;
+
+/// A copy of a loop in which extents agree, with what has to hold for that.
+class ShapeVersion : public RewriterBase::Listener {
+public:
+  ShapeVersion(LoopOp loop, const FrozenRewritePatternSet &patterns)
+      : rewriter(loop.getContext()), original(loop), patterns(patterns) {}
+
+  /// Puts a branch in the place of the loop where that pays.
+  bool run();
+
+private:
+  void notifyOperationErased(Operation *op) override {
+    llvm::erase_if(dims, [&](AssumedDim &dim) { return dim.loop == op; });
+  }
+
+  bool isOutside(OpFoldResult value) {
+    auto v = dyn_cast<Value>(value);
+    return !v || !copy->isAncestor(v.getParentRegion()->getParentOp());
+  }
+  bool isOfShapes(Value value);
+  OpFoldResult dimOf(Value value, int64_t axis);
+  void begin();
+  bool findChanged();
+  void hoistDims();
+  std::optional<Value> evaluateOutside(Value value);
+  bool assume();
+  bool assumeBroadcasts();
+  bool assumeDims(bool areSimple);
+  bool assumeConditions(bool areSimple);
+  bool assumeChecks();
+  bool assumeEqual(OpFoldResult a, OpFoldResult b);
+  bool assumeComparisons(Value condition, bool areSimple);
+  void replaceInside(Value value, OpFoldResult by);
+  void refineCarried(LoopOp loop, unsigned port, RankedTensorType type);
+  void refineTypes();
+  Value copyOf(Value value, ArrayRef<OpFoldResult> sizes);
+  void refineOutside(Value tensor,
+                     ArrayRef<std::pair<int64_t, OpFoldResult>> extents);
+  OpFoldResult dimOfInit(LoopOp loop, unsigned port, int64_t axis);
+  unsigned countUnknown(LoopOp loop);
+  bool isWorth() {
+    return !conditions.empty() && countUnknown(copy) < countUnknown(original);
+  }
+  void makeBranch();
+
+  IRRewriter rewriter;
+  LoopOp original, copy;
+  const FrozenRewritePatternSet &patterns;
+  SmallVector<AssumedDim> dims;
+  llvm::SmallSetVector<Changed, 8> changed;
+  SmallVector<Value> conditions;
+  /// What dimensions of tensors outside are under the conditions.
+  llvm::MapVector<Value, SmallVector<std::pair<int64_t, OpFoldResult>>> known;
+};
+} // namespace
+
+/// True if `value` is computed from extents of tensors and constants alone: a
+/// guess on data would be no better than its opposite.
+bool ShapeVersion::isOfShapes(Value value) {
+  SmallVector<Value> worklist = {value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op)
+      return false;
+    if (!seen.insert(op).second || isa<tensor::DimOp>(op))
+      continue;
+    if (!isa<arith::ArithDialect>(op->getDialect()) || seen.size() > kMaxSlice)
+      return false;
+    llvm::append_range(worklist, op->getOperands());
+  }
+  return true;
+}
+
+/// A dimension of a value at the insertion point, by the assumptions.
+OpFoldResult ShapeVersion::dimOf(Value value, int64_t axis) {
+  OpFoldResult found = resolveDim(rewriter, value.getLoc(), value, axis);
+  auto known = dyn_cast<Value>(found);
+  auto op = known ? known.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+  if (op && op.getConstantIndex())
+    for (AssumedDim &dim : dims)
+      if (dim.axis == *op.getConstantIndex() &&
+          (op.getSource() == dim.loop.getCarriedArgs()[dim.port] ||
+           (dim.loop != copy &&
+            op.getSource() == dim.loop.getResult(dim.port))))
+        return dim.ofInit;
+  return found;
+}
+
+/// Makes the copy, with the extents of inits for those of carried values.
+void ShapeVersion::begin() {
+  conditions.clear();
+  dims.clear();
+  known.clear();
+  rewriter.setInsertionPoint(original);
+  copy = cast<LoopOp>(rewriter.clone(*original));
+  SmallVector<LoopOp> loops;
+  copy->walk<WalkOrder::PreOrder>([&](LoopOp loop) { loops.push_back(loop); });
+  for (LoopOp loop : loops) {
+    int64_t number = loop->getAttrOfType<IntegerAttr>(kNumber).getInt();
+    for (unsigned k = 0; k < loop.getNumCarried(); ++k) {
+      auto type = dyn_cast<RankedTensorType>(loop.getInits()[k].getType());
+      for (int64_t axis = 0; type && axis < type.getRank(); ++axis) {
+        if (!type.isDynamicDim(axis) || changed.contains({number, k, axis}))
+          continue;
+        rewriter.setInsertionPoint(loop);
+        OpFoldResult init = dimOf(loop.getInits()[k], axis);
+        dims.push_back({loop, k, axis, init});
+        replaceDims(rewriter, loop.getCarriedArgs()[k], axis, init);
+        if (loop != copy)
+          replaceDims(rewriter, loop.getResult(k), axis, init);
+      }
+    }
+  }
+}
+
+/// Extents of tensors outside are computed outside.
+void ShapeVersion::hoistDims() {
+  copy.getBody().walk([&](tensor::DimOp op) {
+    if (op.getConstantIndex() && isOutside(op.getSource()) &&
+        isSpeculatable(op)) {
+      rewriter.setInsertionPoint(copy);
+      rewriter.replaceAllUsesWith(op.getResult(),
+                                  tensor::DimOp::create(rewriter, op.getLoc(),
+                                                        op.getSource(),
+                                                        *op.getConstantIndex())
+                                      .getResult());
+    }
+  });
+}
+
+/// `value`, or its computation before the copy; none where that depends on an
+/// iteration, or may fail.
+std::optional<Value> ShapeVersion::evaluateOutside(Value value) {
+  SetVector<Operation *> slice;
+  SmallVector<Value> worklist = {value};
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (isOutside(next))
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (!op || !isa<arith::ArithDialect>(op->getDialect()) ||
+        !isSpeculatable(op) || slice.size() >= kMaxSlice)
+      return std::nullopt;
+    if (slice.insert(op))
+      llvm::append_range(worklist, op->getOperands());
+  }
+  IRMapping mapping;
+  rewriter.setInsertionPoint(copy);
+  for (Operation *op : topologicalSort(slice))
+    rewriter.clone(*op, mapping);
+  return mapping.lookupOrDefault(value);
+}
+
+/// In the copy, `by`, which is defined outside, for `value`.
+void ShapeVersion::replaceInside(Value value, OpFoldResult by) {
+  rewriter.setInsertionPoint(copy);
+  Value other = getValueOrCreateConstantIndexOp(rewriter, copy.getLoc(), by);
+  value.replaceUsesWithIf(other, [&](OpOperand &use) {
+    return copy->isProperAncestor(use.getOwner());
+  });
+  for (AssumedDim &dim : dims)
+    if (dim.ofInit == OpFoldResult(value))
+      dim.ofInit = by;
+  for (auto &[tensor, extents] : known)
+    for (auto &[axis, extent] : extents)
+      if (extent == OpFoldResult(value))
+        extent = by;
+  if (auto dim = value.getDefiningOp<tensor::DimOp>())
+    if (std::optional<int64_t> axis = dim.getConstantIndex())
+      known[dim.getSource()].push_back({*axis, by});
+}
+
+/// Adds the condition that two extents are equal; false where they never are,
+/// or an iteration decides.
+bool ShapeVersion::assumeEqual(OpFoldResult a, OpFoldResult b) {
+  // What stands for both is a constant, or what inits have.
+  auto isInit = [&](OpFoldResult value) {
+    return llvm::any_of(
+        dims, [&](const AssumedDim &dim) { return dim.ofInit == value; });
+  };
+  if (getConstantIntValue(a) || !isOutside(b) ||
+      (isOutside(a) && !getConstantIntValue(b) && isInit(a)))
+    std::swap(a, b);
+  if (getConstantIntValue(a) || !isOutside(b))
+    return false;
+  std::optional<Value> value = evaluateOutside(cast<Value>(a));
+  if (!value)
+    return false;
+  rewriter.setInsertionPoint(copy);
+  Location loc = copy.getLoc();
+  Value other = getValueOrCreateConstantIndexOp(rewriter, loc, b);
+  conditions.push_back(arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::eq, *value, other));
+  replaceInside(cast<Value>(a), b);
+  return true;
+}
+
+/// What a comparison of extents compares, as indices.
+static std::pair<OpFoldResult, OpFoldResult> comparedExtents(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
+    return {};
+  auto asIndex = [&](Value value) -> OpFoldResult {
+    if (std::optional<int64_t> constant = getConstantIntValue(value))
+      return IntegerAttr::get(IndexType::get(value.getContext()), *constant);
+    if (value.getType().isIndex())
+      return value;
+    auto cast = value.getDefiningOp<arith::IndexCastOp>();
+    return cast && cast.getIn().getType().isIndex() ? OpFoldResult(cast.getIn())
+                                                    : OpFoldResult();
+  };
+  OpFoldResult a = asIndex(compare.getLhs()), b = asIndex(compare.getRhs());
+  return a && b ? std::pair(a, b) : std::pair<OpFoldResult, OpFoldResult>();
+}
+
+/// Assumes that all comparisons of which `condition` is the conjunction hold;
+/// false where it is something else. Simple ones are of values outside.
+bool ShapeVersion::assumeComparisons(Value condition, bool areSimple) {
+  SmallVector<Value> worklist = {condition};
+  SmallVector<std::pair<OpFoldResult, OpFoldResult>> pairs;
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (auto both = value.getDefiningOp<arith::AndIOp>()) {
+      llvm::append_range(worklist, both->getOperands());
+      continue;
+    }
+    auto [a, b] = comparedExtents(value);
+    // What is compared with 1 is more often something else.
+    if (!a || !isOfShapes(value) || isConstantIntValue(a, 1) ||
+        isConstantIntValue(b, 1) || !(isOutside(a) || isOutside(b)) ||
+        (areSimple && !(isOutside(a) && isOutside(b))))
+      return false;
+    pairs.push_back({a, b});
+  }
+  return llvm::any_of(
+      pairs, [&](auto pair) { return assumeEqual(pair.first, pair.second); });
+}
+
+/// select(a == 1, b, a), which is what a and b broadcast to: a == b.
+bool ShapeVersion::assumeBroadcasts() {
+  bool any = false;
+  copy.getBody().walk([&](arith::SelectOp op) {
+    auto compare = op.getCondition().getDefiningOp<arith::CmpIOp>();
+    Value extent = op.getFalseValue(), other = op.getTrueValue();
+    if (!op.getType().isIndex() || !compare ||
+        compare.getPredicate() != arith::CmpIPredicate::eq ||
+        compare.getLhs() != extent || !matchPattern(compare.getRhs(), m_One()))
+      return;
+    if (extent != other) {
+      if (!isOutside(extent) || !isOutside(other) || !isOfShapes(extent) ||
+          !isOfShapes(other) || !assumeEqual(extent, other))
+        return;
+      any = true;
+    }
+    // The next one, of the result, is seen in this walk.
+    rewriter.replaceAllUsesWith(op.getResult(), op.getTrueValue());
+  });
+  return any;
+}
+
+/// Yielded values have the extents of the inits.
+bool ShapeVersion::assumeDims(bool areSimple) {
+  bool any = false;
+  for (unsigned k = 0; k < dims.size(); ++k) {
+    AssumedDim dim = dims[k];
+    YieldOp yield = dim.loop.getYield();
+    rewriter.setInsertionPoint(yield);
+    OpFoldResult next = dimOf(yield.getCarried()[dim.port], dim.axis);
+    if (isEqualConstantIntOrValue(next, dim.ofInit) || !isOutside(dim.ofInit) ||
+        (areSimple && !isOutside(next)))
+      continue;
+    // What grows does not stay as it is.
+    auto value = dyn_cast<Value>(next);
+    auto sum = value ? value.getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+    if (sum && (OpFoldResult(sum.getLhs()) == dim.ofInit ||
+                OpFoldResult(sum.getRhs()) == dim.ofInit))
+      continue;
+    // The init's extent stands for both, unless it is the unknown one.
+    bool holds = getConstantIntValue(next) ? assumeEqual(dim.ofInit, next)
+                                           : assumeEqual(next, dim.ofInit);
+    any |= holds;
+  }
+  return any;
+}
+
+/// Broadcasting finds extents that are equal already, and so do checks that
+/// every iteration makes.
+bool ShapeVersion::assumeConditions(bool areSimple) {
+  bool any = false;
+  copy.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto check = dyn_cast<CheckOp>(op))
+      any |= assumeComparisons(check.getCondition(), areSimple);
+    auto branch = dyn_cast<scf::IfOp>(op);
+    if (branch && branch.getNumResults() &&
+        assumeComparisons(branch.getCondition(), areSimple))
+      any = true;
+    return isa<scf::IfOp, scf::IndexSwitchOp>(op) ? WalkResult::skip()
+                                                  : WalkResult::advance();
+  });
+  return any;
+}
+
+/// Other checks of extents that every iteration makes hold.
+bool ShapeVersion::assumeChecks() {
+  bool any = false;
+  copy.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto check = dyn_cast<CheckOp>(op);
+    if (check && !getConstantIntValue(check.getCondition()) &&
+        isOfShapes(check.getCondition()))
+      if (auto holds = evaluateOutside(check.getCondition())) {
+        conditions.push_back(*holds);
+        rewriter.setInsertionPoint(check);
+        check.getConditionMutable().assign(arith::ConstantIntOp::create(
+            rewriter, check.getLoc(), rewriter.getI1Type(), 1));
+        any = true;
+      }
+    return isa<scf::IfOp, scf::IndexSwitchOp>(op) ? WalkResult::skip()
+                                                  : WalkResult::advance();
+  });
+  return any;
+}
+
+/// One step; what follows from it is seen when the copy has been simplified.
+bool ShapeVersion::assume() {
+  if (assumeBroadcasts())
+    return true;
+  for (bool areSimple : {true, false}) {
+    bool any = assumeConditions(areSimple);
+    any |= assumeDims(areSimple);
+    if (any)
+      return true;
+  }
+  return isWorth() && assumeChecks();
+}
+
+/// True if assumptions about dimensions do not hold, and which.
+bool ShapeVersion::findChanged() {
+  size_t before = changed.size();
+  for (AssumedDim &dim : dims) {
+    YieldOp yield = dim.loop.getYield();
+    rewriter.setInsertionPoint(yield);
+    OpFoldResult next = dimOf(yield.getCarried()[dim.port], dim.axis);
+    if (!isEqualConstantIntOrValue(next, dim.ofInit))
+      changed.insert({dim.loop->getAttrOfType<IntegerAttr>(kNumber).getInt(),
+                      dim.port, dim.axis});
+  }
+  return changed.size() > before;
+}
+
+/// Port `port` of `loop` is of `type`, for what is cast to the old one.
+void ShapeVersion::refineCarried(LoopOp loop, unsigned port,
+                                 RankedTensorType type) {
+  Location loc = loop.getLoc();
+  auto castTo = [&](Value value, Type to) -> Value {
+    return tensor::CastOp::create(rewriter, loc, to, value);
+  };
+  auto refine = [&](Value value) {
+    Type old = value.getType();
+    value.setType(type);
+    Value back = castTo(value, old);
+    rewriter.replaceAllUsesExcept(value, back, back.getDefiningOp());
+  };
+  rewriter.setInsertionPoint(loop);
+  loop.getInitsMutable()[port].set(castTo(loop.getInits()[port], type));
+  YieldOp yield = loop.getYield();
+  rewriter.setInsertionPoint(yield);
+  yield.getCarriedMutable()[port].set(castTo(yield.getCarried()[port], type));
+  rewriter.setInsertionPointToStart(loop.getLoopBody());
+  refine(loop.getCarriedArgs()[port]);
+  rewriter.setInsertionPointAfter(loop);
+  refine(loop.getResult(port));
+}
+
+/// The copy begins with tensors of the extents that stand for theirs, and types
+/// say which of them are constants.
+void ShapeVersion::refineTypes() {
+  for (auto &[tensor, extents] : known)
+    if (isa<RankedTensorType>(tensor.getType()) && isOutside(tensor))
+      refineOutside(tensor, extents);
+  llvm::MapVector<std::pair<Operation *, unsigned>, SmallVector<OpFoldResult>>
+      ports;
+  for (AssumedDim &dim : dims) {
+    auto &sizes = ports[{dim.loop, dim.port}];
+    rewriter.setInsertionPoint(dim.loop);
+    if (sizes.empty())
+      sizes = resolveDims(rewriter, dim.loop.getLoc(),
+                          dim.loop.getInits()[dim.port]);
+    sizes[dim.axis] = dim.ofInit;
+  }
+  for (auto &[port, sizes] : ports) {
+    auto loop = cast<LoopOp>(port.first);
+    OpOperand &init = loop.getInitsMutable()[port.second];
+    auto type = cast<RankedTensorType>(init.get().getType());
+    rewriter.setInsertionPoint(loop);
+    SmallVector<OpFoldResult> own =
+        resolveDims(rewriter, loop.getLoc(), init.get());
+    auto differs = [](auto pair) {
+      return !getConstantIntValue(std::get<0>(pair)) &&
+             !isEqualConstantIntOrValue(std::get<0>(pair), std::get<1>(pair));
+    };
+    if (loop == copy && llvm::any_of(llvm::zip(sizes, own), differs))
+      init.set(copyOf(init.get(), sizes));
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [extent, size] : llvm::zip(shape, sizes))
+      extent = getConstantIntValue(size).value_or(ShapedType::kDynamic);
+    if (ArrayRef(shape) != type.getShape())
+      refineCarried(loop, port.second,
+                    RankedTensorType::get(shape, type.getElementType()));
+  }
+}
+
+/// A tensor of extents `sizes` that is equal to `value`.
+Value ShapeVersion::copyOf(Value value, ArrayRef<OpFoldResult> sizes) {
+  Location loc = value.getLoc();
+  auto type = cast<RankedTensorType>(value.getType());
+  Value place =
+      tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
+  Value same = tensor::CastOp::create(rewriter, loc, place.getType(), value);
+  Value copied =
+      linalg::CopyOp::create(rewriter, loc, same, place).getResult(0);
+  return tensor::CastOp::create(rewriter, loc, type, copied);
+}
+
+/// In the copy, a slice of all of `tensor` that says what the extents are.
+void ShapeVersion::refineOutside(
+    Value tensor, ArrayRef<std::pair<int64_t, OpFoldResult>> extents) {
+  rewriter.setInsertionPoint(copy);
+  Location loc = copy.getLoc();
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<OpFoldResult> sizes = resolveDims(rewriter, loc, tensor);
+  for (auto [axis, extent] : extents)
+    sizes[axis] = extent;
+  SmallVector<OpFoldResult> zeros(sizes.size(), rewriter.getIndexAttr(0)),
+      ones(sizes.size(), rewriter.getIndexAttr(1));
+  rewriter.setInsertionPoint(copy);
+  Value better =
+      tensor::ExtractSliceOp::create(rewriter, loc, tensor, zeros, sizes, ones);
+  Value back = tensor::CastOp::create(rewriter, loc, type, better);
+  tensor.replaceUsesWithIf(back, [&](OpOperand &use) {
+    return copy->isProperAncestor(use.getOwner());
+  });
+}
+
+/// scf.if %all { the copy } else { the loop as it was }
+void ShapeVersion::makeBranch() {
+  Location loc = original.getLoc();
+  rewriter.setInsertionPoint(original);
+  Value all = conditions.front();
+  for (Value condition : ArrayRef(conditions).drop_front())
+    all = arith::AndIOp::create(rewriter, loc, all, condition);
+  auto branch = scf::IfOp::create(rewriter, loc, original.getResultTypes(), all,
+                                  /*withElseRegion=*/true);
+  rewriter.replaceAllUsesWith(original.getResults(), branch.getResults());
+  for (auto [block, loop] :
+       {std::pair(branch.thenBlock(), copy), {branch.elseBlock(), original}}) {
+    // Without results it ends with a yield already.
+    if (!block->empty())
+      rewriter.eraseOp(&block->back());
+    rewriter.moveOpBefore(loop, block, block->end());
+    rewriter.setInsertionPointToEnd(block);
+    scf::YieldOp::create(rewriter, loc, loop.getResults());
+  }
+  refineTypes();
+}
+
+/// Dimension `axis` of what `loop` begins port `port` with.
+OpFoldResult ShapeVersion::dimOfInit(LoopOp loop, unsigned port, int64_t axis) {
+  for (AssumedDim &dim : dims)
+    if (dim.loop == loop && dim.port == port && dim.axis == axis)
+      return dim.ofInit;
+  rewriter.setInsertionPoint(loop);
+  return dimOf(loop.getInits()[port], axis);
+}
+
+/// What makes `loop` slow: branches with results, carried dimensions that are
+/// not those of the init for sure.
+unsigned ShapeVersion::countUnknown(LoopOp loop) {
+  unsigned count = 0;
+  auto changes = [&](LoopOp inner, unsigned port, int64_t axis) {
+    YieldOp yield = inner.getYield();
+    rewriter.setInsertionPoint(yield);
+    OpFoldResult next = dimOf(yield.getCarried()[port], axis);
+    return !isEqualConstantIntOrValue(next, dimOfInit(inner, port, axis));
+  };
+  loop->walk([&](Operation *op) {
+    count += isa<scf::IfOp>(op) && op->getNumResults();
+    auto inner = dyn_cast<LoopOp>(op);
+    for (unsigned k = 0; inner && k < inner.getNumCarried(); ++k) {
+      auto type = dyn_cast<RankedTensorType>(inner.getInits()[k].getType());
+      for (int64_t axis = 0; type && axis < type.getRank(); ++axis)
+        count += type.isDynamicDim(axis) && changes(inner, k, axis);
+    }
+  });
+  return count;
+}
+
+bool ShapeVersion::run() {
+  OpBuilder b(original);
+  int64_t count = 0;
+  original->walk<WalkOrder::PreOrder>([&](LoopOp loop) {
+    loop->setAttr(kNumber, b.getI64IntegerAttr(count++));
+  });
+  bool pays = false;
+  while (true) {
+    begin();
+    for (unsigned round = 0; round < kMaxRounds; ++round) {
+      simplifyDims(copy, patterns, this);
+      hoistDims();
+      if (!assume())
+        break;
+    }
+    if (!findChanged()) {
+      pays = isWorth();
+      break;
+    }
+    rewriter.eraseOp(copy);
+  }
+  auto forget = [](LoopOp loop) {
+    loop->walk([](LoopOp inner) { inner->removeAttr(kNumber); });
+  };
+  forget(original);
+  forget(copy);
+  if (!pays) {
+    rewriter.eraseOp(copy);
+    return false;
+  }
+  makeBranch();
+  original->setAttr(kRareLoop, rewriter.getUnitAttr());
+  return true;
+}
+
+namespace {
+struct LoopVersionShapes
+    : loopc::impl::LoopVersionShapesBase<LoopVersionShapes> {
+  void runOnOperation() override {
+    FrozenRewritePatternSet patterns = getDimPatterns(&getContext());
+    SmallVector<LoopOp> outermost;
+    getOperation().walk<WalkOrder::PreOrder>([&](LoopOp loop) {
+      outermost.push_back(loop);
+      return WalkResult::skip();
+    });
+    for (LoopOp loop : outermost) {
+      if (!carriesUnknown(loop) || !ShapeVersion(loop, patterns).run())
+        continue;
+      ++numVersioned;
+      remarkDone(loop.getLoc(), "VersionShapes",
+                 "there is a version of it for extents that agree and stay "
+                 "what they are");
+    }
+  }
+
+private:
+  /// Without such values no extent is in question.
+  static bool carriesUnknown(LoopOp loop) {
+    return llvm::any_of(loop.getInits().getTypes(), [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && !tensor.hasStaticShape();
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,151 @@
+// RUN: loopc-opt %s --loop-hoist-dims --loop-version-shapes --canonicalize --cse | FileCheck %s
+
+// What is added may have to be repeated along the axis, for all that is known:
+// in the version for equal extents there is no branch, and the extent is the
+// init's.
+// CHECK-LABEL: func @broadcast(
+// CHECK-SAME: %{{[^:]+}}: i64, %[[INIT:[^:]+]]: tensor<?xf32>, %[[Y:[^:]+]]: tensor<?xf32>)
+func.func @broadcast(%n: i64, %x0: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK-DAG: %[[D:.*]] = tensor.dim %[[INIT]]
+  // CHECK-DAG: %[[E:.*]] = tensor.dim %[[Y]]
+  // CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[E]], %[[D]]
+  // CHECK: %[[R:.*]] = scf.if %[[SAME]]
+  // CHECK: loop.loop
+  // CHECK-NOT: scf.if
+  // CHECK-NOT: loop.check
+  // CHECK: tensor.empty(%[[D]])
+  // CHECK: } else {
+  // CHECK: loop.loop {{.*}}loopc.rare
+  // CHECK: loop.check
+  // CHECK: scf.if
+  // CHECK: return %[[R]]
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.dim %y, %c0 : tensor<?xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+    %d = tensor.dim %x, %c0 : tensor<?xf32>
+    %one = arith.cmpi eq, %e, %c1 : index
+    %size = arith.select %one, %d, %e : index
+    %same = arith.cmpi eq, %d, %size : index
+    %wide = arith.cmpi eq, %d, %c1 : index
+    %ok = arith.ori %same, %wide : i1
+    loop.check %ok, "dimensions {} and {} do not broadcast"(%d, %size : index, index)
+    %left = scf.if %same -> (tensor<?xf32>) {
+      scf.yield %x : tensor<?xf32>
+    } else {
+      %place = tensor.empty(%size) : tensor<?xf32>
+      %first = tensor.extract %x[%c0] : tensor<?xf32>
+      %filled = linalg.fill ins(%first : f32) outs(%place : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %filled : tensor<?xf32>
+    }
+    %place = tensor.empty(%size) : tensor<?xf32>
+    %sum = linalg.add ins(%left, %y : tensor<?xf32>, tensor<?xf32>) outs(%place : tensor<?xf32>) -> tensor<?xf32>
+    loop.yield while(%c : i1) carried(%sum : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}
+
+// The extent of what an iteration yields is computed from the init's before the
+// loop: a window of 3 with a padding of 1 keeps it.
+// CHECK-LABEL: func @computed(
+func.func @computed(%n: i64, %x0: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK: %[[D:.*]] = tensor.dim
+  // CHECK: %[[MAX:.*]] = arith.maxsi
+  // CHECK: %[[NEXT:.*]] = arith.addi %[[MAX]]
+  // CHECK: %[[KEPT:.*]] = arith.cmpi eq, %[[NEXT]], %[[D]]
+  // CHECK: scf.if %[[KEPT]]
+  // CHECK: loop.loop
+  // CHECK-NOT: tensor.dim
+  // CHECK: tensor.empty(%[[D]])
+  // CHECK: } else {
+  // CHECK: loop.loop {{.*}} carried(%[[X:[^ ]+]] =
+  // CHECK: tensor.dim %[[X]]
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+    %d = tensor.dim %x, %c0 : tensor<?xf32>
+    %less = arith.subi %d, %c1 : index
+    %max = arith.maxsi %less, %c0 : index
+    %size = arith.addi %max, %c1 : index
+    %e = tensor.empty(%size) : tensor<?xf32>
+    loop.yield while(%c : i1) carried(%e : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}
+
+// An extent that has to be 64 is 64.
+// CHECK-LABEL: func @constant(
+func.func @constant(%n: i64, %x0: tensor<?xf32>, %place: tensor<64xf32>) -> tensor<?xf32> {
+  // CHECK: scf.if
+  // CHECK: loop.loop {{.*}} carried({{.*}} : tensor<64xf32>)
+  // CHECK: } else {
+  // CHECK: loop.loop {{.*}} carried({{.*}} : tensor<?xf32>)
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+    %d = tensor.dim %x, %c0 : tensor<?xf32>
+    %ok = arith.cmpi eq, %d, %c64 : index
+    loop.check %ok, "the extent is {}"(%d : index)
+    %static = tensor.cast %x : tensor<?xf32> to tensor<64xf32>
+    %y = linalg.exp ins(%static : tensor<64xf32>) outs(%place : tensor<64xf32>) -> tensor<64xf32>
+    %next = tensor.cast %y : tensor<64xf32> to tensor<?xf32>
+    loop.yield while(%c : i1) carried(%next : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}
+
+// What grows has no version: its extent is never that of the init.
+// CHECK-LABEL: func @grows(
+func.func @grows(%n: i64, %x0: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK-NOT: scf.if
+  %c0 = arith.constant 0 : index
+  %e = tensor.dim %y, %c0 : tensor<?xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+    %d = tensor.dim %x, %c0 : tensor<?xf32>
+    %size = arith.addi %d, %e : index
+    %empty = tensor.empty(%size) : tensor<?xf32>
+    loop.yield while(%c : i1) carried(%empty : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}
+
+// Nor has what data decide.
+// CHECK-LABEL: func @data(
+func.func @data(%n: i64, %x0: tensor<?xf32>, %sizes: tensor<?xindex>) -> tensor<?xf32> {
+  // CHECK-NOT: scf.if
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+    %at = arith.index_cast %i : i64 to index
+    %size = tensor.extract %sizes[%at] : tensor<?xindex>
+    %empty = tensor.empty(%size) : tensor<?xf32>
+    loop.yield while(%c : i1) carried(%empty : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}
+
+// Loops in loops are decided before the outer one.
+// CHECK-LABEL: func @nested(
+func.func @nested(%n: i64, %x0: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK: %[[SAME:.*]] = arith.cmpi eq
+  // CHECK: scf.if %[[SAME]]
+  // CHECK: loop.loop
+  // CHECK: loop.loop
+  // CHECK-NOT: tensor.dim
+  // CHECK: } else {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.dim %y, %c0 : tensor<?xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+    %inner = loop.loop (%j : i64, %cj : i1) trips(%n : i64) carried(%z = %x : tensor<?xf32>) {
+      %d = tensor.dim %z, %c0 : tensor<?xf32>
+      %one = arith.cmpi eq, %e, %c1 : index
+      %size = arith.select %one, %d, %e : index
+      %empty = tensor.empty(%size) : tensor<?xf32>
+      loop.yield while(%cj : i1) carried(%empty : tensor<?xf32>)
+    }
+    %d = tensor.dim %inner, %c0 : tensor<?xf32>
+    %place = tensor.empty(%d) : tensor<?xf32>
+    %s = linalg.exp ins(%inner : tensor<?xf32>) outs(%place : tensor<?xf32>) -> tensor<?xf32>
+    loop.yield while(%c : i1) carried(%s : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}
