@@ -45,10 +45,9 @@ def reference_outcome(model: LoopModel, run: Run) -> Outcome:
         return Outcome(error=str(error))
 
 
-def loopc_outcome(model: LoopModel, run: Run, *, reuse: bool = False) -> Outcome:
-    """By loopc in another process; `reuse` keeps the model's session for the next run."""
-    key = model.name if reuse else None
-    request = (key, model.model.SerializeToString(), run.feeds, model.timeout, model.compile_error)
+def loopc_outcome(model: LoopModel, run: Run) -> Outcome:
+    """By loopc in another process, which keeps the model's session for its next runs."""
+    request = (model.model.SerializeToString(), run.feeds, model.timeout, model.compile_error)
     return worker(_run_loopc).ask(request)
 
 
@@ -112,8 +111,8 @@ def _serve(pipe: multiprocessing.connection.Connection, answer: Callable[..., Ou
         pipe.send(answer(*request))
 
 
-@functools.lru_cache(maxsize=1)
-def _loopc_session(key: str, model: bytes, timeout: float | None) -> Any:
+@functools.lru_cache(maxsize=512)
+def _loopc_session(model: bytes, timeout: float | None) -> Any:
     import loopc
 
     options = loopc.SessionOptions()
@@ -123,14 +122,12 @@ def _loopc_session(key: str, model: bytes, timeout: float | None) -> Any:
 
 
 def _run_loopc(
-    key: str | None, model: bytes, feeds: dict[str, Any], timeout: float | None, refused: str | None
+    model: bytes, feeds: dict[str, Any], timeout: float | None, refused: str | None
 ) -> Outcome:
     import loopc
 
-    if key is None:
-        _loopc_session.cache_clear()
     try:
-        session = _loopc_session(key or "", model, timeout)
+        session = _loopc_session(model, timeout)
     except loopc.Error as error:
         return Outcome(error=str(error))
     if refused is not None:

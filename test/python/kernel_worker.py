@@ -13,6 +13,7 @@ others.
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any
 
@@ -28,6 +29,14 @@ def begin(driver: str, log: str) -> None:
     os.environ["LOOPC_PTXAS"] = ""
 
 
+@functools.lru_cache(maxsize=8)
+def _session(model: bytes, **options: Any) -> Any:
+    """A session for the GPU, kept for the next runs of the model."""
+    import loopc
+
+    return loopc.InferenceSession(model, device="cuda:0", **options)
+
+
 def run(
     model: bytes,
     feeds: dict[str, np.ndarray],
@@ -40,9 +49,7 @@ def run(
     import loopc
 
     try:
-        session = loopc.InferenceSession(
-            model, device="cuda:0", min_kernel_work=min_kernel_work, **options
-        )
+        session = _session(model, min_kernel_work=min_kernel_work, **options)
         for _ in range(count - 1):
             session.run(None, feeds)
         return session.run(None, feeds, loopc.RunOptions(timeout=timeout))

@@ -14,7 +14,8 @@ values captured from several levels out; scans over any axis, in any direction a
 over nothing; values of any rank; functions; and the forms that nodes had in older
 operator sets.
 
-random_operators.py and random_movement.py make the nodes that are not control flow.
+random_operators.py, random_movement.py and random_layers.py make the nodes that are not
+control flow.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import helper
-from random_movement import MOVEMENT_STEPS, Movement
+from random_layers import LAYER_STEPS, Layers
+from random_movement import MOVEMENT_STEPS
 from random_operators import (
     BOOL,
     F16,
@@ -65,7 +67,7 @@ def random_model(seed: int) -> RandomModel:
     return _Generator(seed).model()
 
 
-class _Generator(Movement):
+class _Generator(Layers):
     """Makes one model."""
 
     def __init__(self, seed: int) -> None:
@@ -86,7 +88,7 @@ class _Generator(Movement):
 
     def fill(self, block: Block, count: int) -> None:
         """Tries to make so many steps of any kind."""
-        steps: dict[Step, int] = STEPS | MOVEMENT_STEPS
+        steps: dict[Step, int] = STEPS | MOVEMENT_STEPS | LAYER_STEPS
         if self.depth < 3:
             steps |= {_Generator.branch: 3, _Generator.ranks: 1}
         if self.depth < 2:

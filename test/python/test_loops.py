@@ -91,7 +91,7 @@ def test_loopc_runs_again(model: LoopModel) -> None:
     if model.compile_error is not None:
         return
     for run in (*model.runs, *reversed(model.runs)):
-        check(model, run, loopc_outcome(model, run, reuse=True))
+        check(model, run, loopc_outcome(model, run))
 
 
 def test_loopc_ort_compat() -> None:

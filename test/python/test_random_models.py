@@ -151,7 +151,7 @@ def test_a_failing_model_becomes_small() -> None:
         kinds = {n.op_type for g in random_checks.graphs(model.proto.graph) for n in g.node}
         return {"Loop", "Scan"} <= kinds
 
-    seed = next(seed for seed in range(100) if fails(random_model(seed)))
+    seed = next(seed for seed in range(30, 100) if fails(random_model(seed)))
     small = module.shrink(random_model(seed), fails, lambda _: None)
     assert asked > 5
     assert fails(small)

@@ -337,3 +337,36 @@ def test_time_to_compile(text: str) -> None:
     before = time.process_time()
     session(text)
     assert time.process_time() - before < 1
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_rank_of_a_state_of_which_optionals_hide_it(more: bool) -> None:
+    """A result whose rank the model declares has it, or the run ends with an error."""
+    following = "u = Unsqueeze(s, axis)" if more else "u = Neg(s)"
+    model = session(
+        f"""(float[n, m] x, float[c] e) => (float[a, b] y) {{
+          two = Constant<value: tensor = int64 {{2}}>()
+          axis = Constant<value: tensor = int64[1] {{0}}>()
+          y = Scan<num_scan_inputs: int = 1, body: graph = body (float[q, r] s, float v) => (float[k, l] t) {{
+            none = Optional<type: type_proto = float[]>()
+            last = Loop(two, "", none) <body = inner (int64 i, bool p, optional(float[]) w) => (bool go, optional(float[]) z) {{
+              go = Identity(p)
+              has = OptionalHasElement(w)
+              g = If(has) <
+                then_branch = yes () => (float[?, ?] u) {{ h = OptionalGetElement(w) u = Tanh(h) }},
+                else_branch = no () => (float[?, ?] u) {{ {following} }}
+              >
+              z = Optional(g)
+            }}>
+            f = OptionalGetElement(last)
+            t = Identity(f)
+          }}>(x, e)
+        }}"""
+    )
+    x = noise(2, 3)
+    compare(model.run(None, {"x": x, "e": noise(0)}), [x])
+    if more:
+        with pytest.raises(loopc.RunError, match="state #0 has rank 2 but the body yields rank 3"):
+            model.run(None, {"x": x, "e": noise(2)})
+    else:
+        compare(model.run(None, {"x": x, "e": noise(1)}), [np.tanh(-x)])

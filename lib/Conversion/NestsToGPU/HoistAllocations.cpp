@@ -282,8 +282,12 @@ void Hoister::copyResults(Group &group, Operation *behind) {
   for (unsigned number : group.results) {
     b.setInsertionPoint(behind);
     Value result = loop->getResult(number);
-    if (result.use_empty())
+    // Who only frees it need not have it.
+    if (llvm::all_of(result.getUsers(), llvm::IsaPred<memref::DeallocOp>)) {
+      for (Operation *user : llvm::make_early_inc_range(result.getUsers()))
+        user->erase();
       continue;
+    }
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : result.getUses())
       uses.push_back(&use);

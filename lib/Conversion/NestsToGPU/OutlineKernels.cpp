@@ -476,7 +476,7 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
     }
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     b.getUnitAttr());
-    DenseSet<const void *> shared = placeBuffers(function, classes, chosen);
+    SharedMemory shared = placeBuffers(function, classes, chosen);
     ProductTarget target;
     StringRef digits = StringRef(chip).substr(StringRef("sm_").size());
     digits.consumeInteger(10, target.chip);
@@ -493,7 +493,7 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
     // What kernels leave for the host.
     function.walk([&](gpu::AllocOp alloc) {
       if (alloc.getHostShared())
-        shared.insert(classes.of(alloc.getMemref()));
+        shared.classes.insert(classes.of(alloc.getMemref()));
     });
     insertWaits(function, classes, shared);
   }

@@ -47,7 +47,7 @@ public:
       : function(function), classes(classes), kernels(kernels),
         b(function.getLoc(), function) {}
 
-  DenseSet<const void *> run();
+  SharedMemory run();
 
 private:
   bool isInKernel(Operation *op) {
@@ -74,6 +74,8 @@ private:
   /// Of values that lie twice: what kernels read.
   DenseMap<Value, Value> twins;
   SmallVector<memref::CopyOp> copies;
+  /// What lets go of elements of lists of which there are copies.
+  DenseSet<Operation *> releases;
   /// Casts that hand a result to the caller.
   SmallVector<UnrealizedConversionCastOp> results;
 };
@@ -130,6 +132,12 @@ void Placement::collect() {
       from.byHost = to.byHost = true;
     }
   }
+  // What else is only copied goes from kernels to kernels.
+  for (memref::CopyOp copy : copies)
+    for (Value buffer : {copy.getSource(), copy.getTarget()})
+      if (Uses &of = usesOf(buffer);
+          !of.byHost && of.origins.empty() && !of.allocations.empty())
+        of.byKernels = true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,6 +197,14 @@ static bool isInput(Value origin) {
          cast.getOperand(0).getDefiningOp<LLVM::LoadOp>();
 }
 
+/// Whether something frees `buffer`, or a view of it.
+static bool isFreedByItself(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    return isa<memref::DeallocOp>(user) ||
+           (isViewOp(user) && isFreedByItself(user->getResult(0)));
+  });
+}
+
 /// A copy of what `origin` holds now: an element of a list, whose memory may
 /// hold another one later.
 Value Placement::copyOrigin(Value origin, const Uses &of) {
@@ -201,8 +217,13 @@ Value Placement::copyOrigin(Value origin, const Uses &of) {
                                     ValueRange(), of.byHost && !of.isTwice())
                    .getMemref();
   gpu::MemcpyOp::create(b, TypeRange(), ValueRange(), copy, origin);
+  // Who freed the element frees the copy.
+  bool isFreed = !of.isTwice() && isFreedByItself(origin);
+  if (!of.isTwice() && (isFreed || of.isChosen) &&
+      origin.getDefiningOp<loop::SeqAtOp>())
+    releases.insert(memref::DeallocOp::create(b, origin));
   bool isDevices = of.isTwice() || !of.byHost;
-  if (of.isChosen || !isDevices)
+  if (of.isChosen || isFreed || !isDevices)
     return copy;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(origin.getParentBlock()->getTerminator());
@@ -224,7 +245,7 @@ void Placement::placeOrigin(Value origin, const Uses &of) {
   } else {
     view = copyOrigin(origin, of);
     for (Operation *user : origin.getUsers())
-      if (isa<gpu::MemcpyOp>(user) ||
+      if (isa<gpu::MemcpyOp>(user) || releases.contains(user) ||
           (isa<memref::DimOp>(user) &&
            user->isBeforeInBlock(view.getDefiningOp())))
         reading.insert(user);
@@ -262,7 +283,7 @@ void Placement::returnResults() {
   }
 }
 
-DenseSet<const void *> Placement::run() {
+SharedMemory Placement::run() {
   collect();
   returnResults();
   placeCopies();
@@ -285,16 +306,20 @@ DenseSet<const void *> Placement::run() {
       placeAllocation(op, of);
   SmallVector<memref::DeallocOp> frees;
   function.walk([&](memref::DeallocOp op) { frees.push_back(op); });
-  DenseSet<const void *> shared;
-  for (auto &[id, of] : all)
+  SharedMemory shared;
+  for (auto &[id, of] : all) {
     if (of.byHost && !of.isTwice() && (of.byKernels || of.isCopiedTo))
-      shared.insert(id);
+      shared.classes.insert(id);
+    if (of.isCopiedTo && !of.byKernels)
+      shared.copied.insert(id);
+  }
   DenseSet<const void *> onDevice;
   for (auto &[id, of] : all)
     if (of.byKernels && !of.byHost)
       onDevice.insert(id);
   for (memref::DeallocOp free : frees)
-    if (onDevice.contains(classes.of(free.getMemref()))) {
+    if (!releases.contains(free) &&
+        onDevice.contains(classes.of(free.getMemref()))) {
       b.setInsertionPoint(free);
       gpu::DeallocOp::create(b, TypeRange(), ValueRange(), free.getMemref());
       classes.erase(free);
@@ -302,9 +327,8 @@ DenseSet<const void *> Placement::run() {
   return shared;
 }
 
-DenseSet<const void *>
-loopc::placeBuffers(func::FuncOp function, AliasClasses &classes,
-                    const llvm::SetVector<Operation *> &kernels) {
+SharedMemory loopc::placeBuffers(func::FuncOp function, AliasClasses &classes,
+                                 const llvm::SetVector<Operation *> &kernels) {
   return Placement(function, classes, kernels).run();
 }
 
@@ -331,7 +355,7 @@ static bool isAddressForDevice(Operation *op) {
 namespace {
 class Waits {
 public:
-  Waits(const AliasClasses &classes, const DenseSet<const void *> &shared)
+  Waits(const AliasClasses &classes, const SharedMemory &shared)
       : classes(classes), shared(shared) {}
 
   /// \returns whether the GPU may be at work behind `block`, where it may be in
@@ -340,29 +364,38 @@ public:
 
 private:
   bool touchesShared(Operation *op) {
+    if (auto free = dyn_cast<memref::DeallocOp>(op))
+      return shared.copied.contains(classes.of(free.getMemref()));
     return !handsOn(op) && !isDeviceWork(op) && !isAddressForDevice(op) &&
            llvm::any_of(op->getOperands(), [&](Value operand) {
              return isa<MemRefType>(operand.getType()) &&
-                    shared.contains(classes.of(operand));
+                    shared.classes.contains(classes.of(operand));
            });
   }
 
+  /// The host's memory is read when a copy out of it is begun.
+  bool readsCopied(Operation *op) {
+    auto copy = dyn_cast<gpu::MemcpyOp>(op);
+    return copy && shared.copied.contains(classes.of(copy.getSrc()));
+  }
+
   const AliasClasses &classes;
-  const DenseSet<const void *> &shared;
+  const SharedMemory &shared;
 };
 } // namespace
 
 bool Waits::process(Block &block, bool isBusy) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (isDeviceWork(&op)) {
-      isBusy = true;
-      continue;
-    }
-    bool mustWait = touchesShared(&op) || isa<LLVM::StoreOp>(op);
+    bool mustWait =
+        touchesShared(&op) || readsCopied(&op) || isa<LLVM::StoreOp>(op);
     if (isBusy && mustWait) {
       OpBuilder b(&op);
       loop::DeviceWaitOp::create(b, op.getLoc());
       isBusy = false;
+    }
+    if (isDeviceWork(&op)) {
+      isBusy = true;
+      continue;
     }
     if (op.getNumRegions() == 0)
       continue;
@@ -378,7 +411,7 @@ bool Waits::process(Block &block, bool isBusy) {
 }
 
 void loopc::insertWaits(func::FuncOp function, const AliasClasses &classes,
-                        const DenseSet<const void *> &shared) {
+                        const SharedMemory &shared) {
   Waits waits(classes, shared);
   Block &body = function.getBody().front();
   if (!waits.process(body, /*isBusy=*/false))

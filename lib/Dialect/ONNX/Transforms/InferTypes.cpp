@@ -696,6 +696,14 @@ LogicalResult TypeInference::setResults() {
                                   << " but " << type << " elsewhere";
         type = joined;
       }
+    // A result whose axes have names does not lose its rank.
+    for (auto [k, before] : llvm::enumerate(func.getResultTypes()))
+      if (auto ranked = dyn_cast<RankedTensorType>(before);
+          ranked && isa<UnrankedTensorType>(types[k]) &&
+          func.getResultAttr(k, "loopc.dims"))
+        types[k] = RankedTensorType::get(
+            SmallVector<int64_t>(ranked.getRank(), ShapedType::kDynamic),
+            ranked.getElementType());
     func.setFunctionType(
         FunctionType::get(func.getContext(), func.getArgumentTypes(), types));
   }
