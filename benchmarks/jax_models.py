@@ -82,6 +82,20 @@ def _rnn_cell(h0: Array, xs: Array, W: Array, R: Array, bias: Array) -> list[Arr
     return list(lax.scan(body, h0, xs @ W + bias))
 
 
+def _stacked_cells(
+    h0: Array, h1: Array, h2: Array, xs: Array, W0: Array, R0: Array, W1: Array, R1: Array, W2: Array, R2: Array  # noqa: N803, E501
+) -> list[Array]:  # fmt: skip
+    def body(states: list[Array], x: Array) -> tuple[list[Array], Array]:
+        after = []
+        for state, W, R in zip(states, (W0, W1, W2), (R0, R1, R2), strict=True):  # noqa: N806
+            x = jnp.tanh(x @ W + state @ R)
+            after.append(x)
+        return after, x
+
+    ends, rows = lax.scan(body, [h0, h1, h2], xs)
+    return [*ends, rows]
+
+
 def _lstm_cell(
     h0: Array, c0: Array, xs: Array, W: Array, R: Array, bias: Array  # noqa: N803
 ) -> list[Array]:  # fmt: skip
@@ -157,6 +171,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., list[Array]], tuple[str, ...]]] = {
     "nested": (_nested, ("M",)),
     "if_in_loop": (_if_in_loop, ()),
     "rnn_cell": (_rnn_cell, ()),
+    "stacked_cells": (_stacked_cells, ()),
     "lstm_cell": (_lstm_cell, ()),
     "lstm_scan": (_lstm_cell, ()),
     "mamba_scan": (_mamba_scan, ()),

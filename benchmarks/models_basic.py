@@ -324,6 +324,47 @@ def rnn_cell(batch: int, steps: int = 256, hidden: int = 256) -> Benchmark:
     return Benchmark(f"RNN cell T={steps} B={batch}", steps, model, feeds, expect, 1e-3, 1e-4)
 
 
+def stacked_cells(steps: int = 128, hidden: int = 512) -> Benchmark:
+    """Three cells h = tanh(x W + h R), one of the other's state, in one Scan."""
+    model = make_model("""(float[B,H] h0, float[B,H] h1, float[B,H] h2, float[T,B,H] xs, float[H,H] W0, float[H,H] R0, float[H,H] W1, float[H,H] R1, float[H,H] W2, float[H,H] R2)
+        => (float[B,H] e0, float[B,H] e1, float[B,H] e2, float[T,B,H] ys) {
+        e0, e1, e2, ys = Scan <num_scan_inputs = 1, body = cells (float[B,H] p0, float[B,H] p1, float[B,H] p2, float[B,H] x)
+            => (float[B,H] n0, float[B,H] n1, float[B,H] n2, float[B,H] y) {
+            a0 = MatMul(x, W0)
+            b0 = MatMul(p0, R0)
+            c0 = Add(a0, b0)
+            n0 = Tanh(c0)
+            a1 = MatMul(n0, W1)
+            b1 = MatMul(p1, R1)
+            c1 = Add(a1, b1)
+            n1 = Tanh(c1)
+            a2 = MatMul(n1, W2)
+            b2 = MatMul(p2, R2)
+            c2 = Add(a2, b2)
+            n2 = Tanh(c2)
+            y = Identity(n2)
+        }> (h0, h1, h2, xs)
+    }""")
+    scale = hidden**-0.5
+    feeds = {f"h{k}": random_array(1, hidden, seed=k) for k in range(3)}
+    feeds["xs"] = random_array(steps, 1, hidden, seed=3)
+    for k in range(3):
+        feeds[f"W{k}"] = random_array(hidden, hidden, seed=4 + k, scale=scale)
+        feeds[f"R{k}"] = random_array(hidden, hidden, seed=7 + k, scale=0.5 * scale)
+
+    def expect(f: Feeds) -> Outputs:
+        rows, ends = f["xs"].astype(np.float64), []
+        for k in range(3):
+            state, below, rows = f[f"h{k}"].astype(np.float64), rows, np.empty_like(rows)
+            for t, x in enumerate(below):
+                state = np.tanh(x @ f[f"W{k}"] + state @ f[f"R{k}"])
+                rows[t] = state
+            ends.append(state.astype(np.float32))
+        return [*ends, rows.astype(np.float32)]
+
+    return Benchmark(f"3 stacked cells T={steps} H={hidden}", steps, model, feeds, expect, 1e-3, 1e-4)
+
+
 def lstm_cell(batch: int, steps: int = 256, hidden: int = 256) -> Benchmark:
     """Four gates from one product, in a Scan."""
     model = make_model("""(float[B,H] h0, float[B,H] c0, float[T,B,H] xs, float[H,G] W, float[H,G] R, float[G] bias) => (float[B,H] h, float[B,H] c, float[T,B,H] ys) {
@@ -434,5 +475,6 @@ BENCHMARKS: dict[str, Callable[..., Any]] = {
     "lstm_scan_b8": lambda: lstm_cell(8, 128),
     "lstm_cell_b1": lambda: lstm_cell(1),
     "lstm_cell_b16": lambda: lstm_cell(16),
+    "stacked_cells": stacked_cells,
     "mamba_scan": mamba_scan,
 }

@@ -216,6 +216,7 @@ def test_loop(seed: int, is_open: bool) -> None:
 @pytest.mark.parametrize("seed", [100, 104, 105])
 def test_slices_past_the_end_are_errors(seed: int) -> None:
     body = Body(seed)
+    body.outputs.append("x")
     session = loopc.InferenceSession(loop_model(body, is_open=True).SerializeToString())
     feeds = feeds_of(body, 5, 2)
     feeds["trips"] = np.array(6, np.int64)
