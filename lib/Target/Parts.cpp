@@ -23,7 +23,7 @@ using namespace loopc;
 
 /// Instructions that are worth a part of their own: a part costs the start of
 /// LLVM's passes and the reading of its code, some milliseconds.
-static constexpr unsigned kPartInstructions = 4000;
+static constexpr unsigned kPartInstructions = 2000;
 static constexpr unsigned kMaxParts = 16;
 /// Instructions that are worth leaving as they are: a run that passes through
 /// so many calls a hundred nests, and takes some microseconds more.
