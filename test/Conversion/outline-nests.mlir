@@ -62,19 +62,6 @@ func.func @main(%x: memref<8xf32>, %n: index, %p: i1) -> f32 {
 // CHECK: call @fails_nest(%[[THIS]], %{{.*}}) : (!llvm.ptr, i1, memref<8xf32>) -> i32
 // CHECK-NEXT: loop.poll
 // CHECK: scf.for {{.*}} iter_args
-// CHECK: func.func private @main_nest(%{{.*}}: memref<8xf32>, %{{.*}}: memref<8xf32> {llvm.noalias})
-// CHECK-SAME: llvm.linkage = #llvm.linkage<internal>
-// CHECK-SAME: passthrough = ["noinline"]
-// CHECK: arith.constant 8 : index
-// CHECK: scf.for
-// CHECK: func.func private @main_nest_0(
-// CHECK: return %{{.*}} : f32
-// CHECK: func.func private @fails_nest(%[[HANDLE:[^:]+]]: !llvm.ptr, %{{[^:]+}}: i1, %{{[^:]+}}: memref<8xf32>) -> i32
-// CHECK: scf.for
-// CHECK: loop.check
-// CHECK: func.call @callee(%[[HANDLE]])
-// CHECK: scf.for
-// CHECK: return %{{.*}} : i32
 func.func private @callee(!llvm.ptr)
 func.func @fails(%run: !llvm.ptr, %x: memref<8xf32>, %p: i1) -> i32 {
   %c0 = arith.constant 0 : index
@@ -95,3 +82,34 @@ func.func @fails(%run: !llvm.ptr, %x: memref<8xf32>, %p: i1) -> i32 {
   }
   return %s : i32
 }
+
+// What waits for a GPU stays with the function that runs the model.
+// CHECK-LABEL: func.func @waits(
+// CHECK-NOT: call @waits_nest(
+// CHECK: loop.device_wait
+// CHECK: return
+func.func @waits(%run: !llvm.ptr, %p: i1) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %c8 step %c1 {
+    loop.device_wait
+    loop.check %p, "no"
+  }
+  return %ok : i32
+}
+
+// CHECK: func.func private @main_nest(%{{.*}}: memref<8xf32>, %{{.*}}: memref<8xf32> {llvm.noalias})
+// CHECK-SAME: llvm.linkage = #llvm.linkage<internal>
+// CHECK-SAME: passthrough = ["noinline"]
+// CHECK: arith.constant 8 : index
+// CHECK: scf.for
+// CHECK: func.func private @main_nest_0(
+// CHECK: return %{{.*}} : f32
+// CHECK: func.func private @fails_nest(%[[HANDLE:[^:]+]]: !llvm.ptr, %{{[^:]+}}: i1, %{{[^:]+}}: memref<8xf32>) -> i32
+// CHECK: scf.for
+// CHECK: loop.check
+// CHECK: func.call @callee(%[[HANDLE]])
+// CHECK: scf.for
+// CHECK: return %{{.*}} : i32

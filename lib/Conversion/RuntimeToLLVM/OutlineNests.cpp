@@ -20,6 +20,7 @@
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -53,11 +54,24 @@ static bool canBeArgument(Type type) {
          isa<MemRefType, VectorType, LLVM::LLVMPointerType>(type);
 }
 
+/// True for what hands work to a GPU, or waits for it: only the function that
+/// runs the model does.
+static bool isForDevice(Operation *op) {
+  return isa<gpu::GPUDialect>(op->getDialect()) ||
+         isa<loop::DeviceViewOp, loop::DeviceResultOp, loop::DeviceWaitOp,
+             loop::DeviceGraphOp>(op);
+}
+
 /// True for a loop that yields nothing, in a function that knows the run.
 static bool canReport(Operation *loop) {
   auto function = loop->getParentOfType<func::FuncOp>();
   if (loop->getNumResults() || function.getNumArguments() == 0 ||
-      !isa<LLVM::LLVMPointerType>(function.getArgument(0).getType()))
+      !isa<LLVM::LLVMPointerType>(function.getArgument(0).getType()) ||
+      loop->walk([](Operation *op) {
+            return isForDevice(op) ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+          })
+          .wasInterrupted())
     return false;
   Captures found;
   found.addAll(loop);
