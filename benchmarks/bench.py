@@ -195,7 +195,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--filter", default="", metavar="REGEX", help="only benchmarks whose name matches")
-    add("--engines", default=",".join(ENGINES), metavar="NAMES",
+    add("--engines", metavar="NAMES",
         help="with commas (default: all that are installed)")  # fmt: skip
     add("--gpu", action="store_true",
         help="beside loopc on the CPU: loopc, onnxruntime, JAX, torch on a GPU")  # fmt: skip
@@ -219,7 +219,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         options.seconds /= 10
     if min(options.threads) < 1 or not options.seconds > 0:
         parser.error("--threads and --seconds must be positive")
-    options.engines = options.engines.split(",")
+    usual = ["loopc", *GPU_ENGINES] if options.gpu else list(ENGINES)
+    options.engines = options.engines.split(",") if options.engines else usual
     if unknown := set(options.engines) - set(ALL_ENGINES):
         names = ", ".join(sorted(unknown))
         parser.error(f"unknown engine: {names}; there are {', '.join(ALL_ENGINES)}")
@@ -228,7 +229,6 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
             parser.error("--docs is about the CPU; --json writes the times of --gpu")
         if message := find_gpu_problem():
             parser.error(f"--gpu: {message}")
-        options.engines = ["loopc", *GPU_ENGINES]
         options.threads = [1]
     options.keys = [key for key in suite.BENCHMARKS if options.pattern.search(key)]
     if not options.keys:
@@ -275,6 +275,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 row = Row(key, key, 1, threads, missing={name: str(error) for name in engines})
             document["rows"].append(row.document())
             print(table.line(document["rows"][-1]), flush=True)
+            # What is known stays where the rest does not end.
+            report.write(document, options.json, None, False)
     finally:
         bench.close()
     print(report.footnotes(document))

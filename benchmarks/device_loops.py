@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             short = measure(session, SHORT, options.seconds)
             long = measure(session, options.trips, options.seconds)
             row.append((long - short) / (options.trips - SHORT) * 1e9)
-        print(f"{name:28}" + "".join(f"{value:12.0f}" for value in row))
+        print(f"{name:28}" + "".join(f"{value:12.0f}" for value in row), flush=True)
     return 0
 
 

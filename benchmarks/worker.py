@@ -30,7 +30,7 @@ from models_basic import Benchmark, Outputs
 from peers import ALL_ENGINES, GPU_ENGINES, Unable
 
 #: Seconds after which a run is given up.
-PATIENCE = 120.0
+PATIENCE = float(os.environ.get("LOOPC_BENCH_PATIENCE", "120"))
 
 
 def _serve(connection: Connection, engine: str, threads: int) -> None:

@@ -160,6 +160,12 @@ LOOPC_API int
 loopc_compile_options_set_device_loops(loopc_compile_options *options,
                                        const char *form);
 
+/// For a chip: products of matrices, outside of loops that are one kernel or
+/// graph, that cuBLAS computes where a run finds it: "on", all that it can;
+/// "off", none; "auto" or "", the default: those that are known to be large.
+LOOPC_API int loopc_compile_options_set_cublas(loopc_compile_options *options,
+                                               const char *which);
+
 /// The model's name, a C identifier, the prefix of what its object defines.
 /// The default, "", is made from the file's name ("model" for bytes).
 LOOPC_API int loopc_compile_options_set_name(loopc_compile_options *options,

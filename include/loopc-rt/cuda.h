@@ -116,6 +116,45 @@ int32_t loopc_rt_cuda_launch(loopc_run *run, loopc_cuda_program *program,
                              int32_t kernel, int64_t blocks, int32_t threads,
                              int32_t flags, void **arguments);
 
+/// What the elements of a product's factors and of its result are, and its
+/// sums: f32 (rounded to tf32 or not), f64, 16 bits summed up in f32 and
+/// rounded or left as they are, signed bytes summed up in 32 bits.
+enum {
+  LOOPC_CUDA_PRODUCT_F32,
+  LOOPC_CUDA_PRODUCT_TF32,
+  LOOPC_CUDA_PRODUCT_F64,
+  LOOPC_CUDA_PRODUCT_F16,
+  LOOPC_CUDA_PRODUCT_F16_F32,
+  LOOPC_CUDA_PRODUCT_BF16,
+  LOOPC_CUDA_PRODUCT_BF16_F32,
+  LOOPC_CUDA_PRODUCT_I8
+};
+
+/// What a loop of a product counts.
+enum { LOOPC_CUDA_BATCH, LOOPC_CUDA_ROWS, LOOPC_CUDA_COLUMNS, LOOPC_CUDA_SUM };
+
+#define LOOPC_CUDA_MAX_PRODUCT_LOOPS 12
+
+/// A product of matrices: loops, those of each kind outermost first, and how
+/// many elements further each step of one is in either factor and the result.
+typedef struct {
+  int64_t kernel; ///< number in the program of the one that does the same
+  int64_t left, right, result; ///< addresses, which kernels reach
+  int64_t kind;                ///< LOOPC_CUDA_PRODUCT_...
+  int64_t num_loops;
+  struct {
+    int64_t role, trips, left, right, result;
+  } loops[LOOPC_CUDA_MAX_PRODUCT_LOOPS];
+} loopc_cuda_product;
+
+/// What loopc_rt_cuda_product() returns where the kernel is to be launched.
+#define LOOPC_CUDA_NOT_DONE (-1)
+
+/// Begins the product by cuBLAS. \returns LOOPC_OK; LOOPC_CUDA_NOT_DONE where
+/// there is no cuBLAS, or none that can do this one; else a failure's status.
+int32_t loopc_rt_cuda_product(loopc_run *run, loopc_cuda_program *program,
+                              const loopc_cuda_product *product);
+
 /// A node of a graph: a kernel, or a condition with a body of nodes.
 typedef struct {
   int32_t body;    ///< the condition in whose body it is; -1: in none

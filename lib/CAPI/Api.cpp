@@ -12,6 +12,7 @@
 
 #include "Impl.h"
 
+#include "loopc/Support/Cublas.h"
 #include "loopc/Support/DeviceLoops.h"
 
 #include <cstring>
@@ -139,6 +140,13 @@ loopc_compile_options_set_device_loops(loopc_compile_options *options,
   if (form && *form && !loopc::parseDeviceLoops(form))
     return LOOPC_COMPILE_ERROR_ARGUMENT;
   return setText(options, &loopc_compile_options::deviceLoops, form);
+}
+
+extern "C" int loopc_compile_options_set_cublas(loopc_compile_options *options,
+                                                const char *which) {
+  if (which && *which && !loopc::parseCublas(which))
+    return LOOPC_COMPILE_ERROR_ARGUMENT;
+  return setText(options, &loopc_compile_options::cublas, which);
 }
 
 /// Letters and digits as C has them, whatever the locale.

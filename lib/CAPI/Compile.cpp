@@ -47,6 +47,8 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
     options.target.minKernelWork = static_cast<unsigned>(given.minKernelWork);
   if (auto form = parseDeviceLoops(given.deviceLoops))
     options.target.deviceLoops = *form;
+  if (auto which = parseCublas(given.cublas))
+    options.target.cublas = *which;
   options.target.allowTf32 = given.allowTf32;
   options.target.optLevel = static_cast<unsigned>(given.optLevel);
   options.target.name = given.name;

@@ -46,6 +46,7 @@ struct loopc_compile_options {
   std::string features;
   std::string chip;
   std::string deviceLoops;
+  std::string cublas;
   std::string name;
   std::string baseDirectory;
   int minKernelWork = -1; ///< -1: the default

@@ -154,6 +154,7 @@ LogicalResult Compiler::lower(Output output) {
     pipeline.minKernelWork = options.target.minKernelWork;
     pipeline.allowTf32 = options.target.allowTf32;
     pipeline.deviceLoops = options.target.deviceLoops;
+    pipeline.cublas = options.target.cublas;
     pipeline.hasLibdevice = hasLibdevice();
     buildPipeline(passes, pipeline, stage);
     if (options.configurePasses && failed(options.configurePasses(passes)))

@@ -1,4 +1,4 @@
-//===- DeviceLoops.cpp - How loops run on a GPU ---------------------------===//
+//===- DeviceLoops.cpp - How loops and products run on a GPU --------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Support/DeviceLoops.h"
+#include "loopc/Support/Cublas.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -18,5 +19,13 @@ std::optional<DeviceLoops> loopc::parseDeviceLoops(llvm::StringRef name) {
       .Case("kernel", DeviceLoops::Kernel)
       .Case("graph", DeviceLoops::Graph)
       .Case("host", DeviceLoops::Host)
+      .Default(std::nullopt);
+}
+
+std::optional<Cublas> loopc::parseCublas(llvm::StringRef name) {
+  return llvm::StringSwitch<std::optional<Cublas>>(name)
+      .Case("auto", Cublas::Auto)
+      .Case("on", Cublas::On)
+      .Case("off", Cublas::Off)
       .Default(std::nullopt);
 }

@@ -9,6 +9,7 @@
 #ifndef LOOPC_LIB_TARGET_KERNELS_H
 #define LOOPC_LIB_TARGET_KERNELS_H
 
+#include "loopc/Conversion/DeviceProgram.h"
 #include "loopc/Target/TargetOptions.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -19,9 +20,6 @@
 #include <vector>
 
 namespace loopc {
-
-/// The variable of an object that holds its device code, a loopc_cuda_program.
-inline constexpr llvm::StringLiteral kProgramName = "loopc_cuda_program";
 
 /// Device code of a model.
 struct DeviceCode {

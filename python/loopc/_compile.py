@@ -36,6 +36,7 @@ def compile(
     features: str | None = None,
     chip: str | None = None,
     allow_tf32: bool = False,
+    cublas: str | None = None,
     opt_level: int | None = None,
     name: str | None = None,
     dims: Mapping[str, int] | None = None,
@@ -60,6 +61,8 @@ def compile(
             None for none.
         allow_tf32: for a GPU: whether large products of float32 may round what they
             multiply to tf32, 10 bits behind the point, for tensor cores.
+        cublas: for a GPU: products that cuBLAS computes where a run finds it: "on",
+            "off", or None for large ones.
         opt_level: 0 to 3; None for the default.
         name: the model's name, a C identifier; None to derive it.
         dims: extents for symbolic dimensions, by name.
@@ -89,6 +92,7 @@ def compile(
         "features": text("features", features),
         "chip": text("chip", chip),
         "allow_tf32": int(bool(allow_tf32)),
+        "cublas": text("cublas", cublas),
         "opt_level": compile_level(opt_level),
         "name": text("name", name),
         "dims": extents_by_name(dims),

@@ -194,6 +194,7 @@ class InferenceSession:
         min_kernel_work: int | None = None,
         allow_tf32: bool = False,
         device_loops: str | None = None,
+        cublas: str | None = None,
         device_outputs: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -218,6 +219,9 @@ class InferenceSession:
                 CPU: "kernel", one kernel each; "graph", CUDA graphs of kernels,
                 which take a driver of CUDA 12.4; "host": the CPU drives them;
                 "auto" or None: a kernel or a graph.
+            cublas: for a GPU: products of matrices, outside of loops that are one
+                kernel or graph, that cuBLAS computes where a run finds it: "on",
+                all that it can; "off", none; "auto" or None: large ones.
             allow_tf32: for a GPU: whether large products of float32 may round what
                 they multiply to tf32, 10 bits behind the point, for tensor cores.
             device_outputs: whether tensors that a run returns stay on the GPU, as
@@ -247,6 +251,7 @@ class InferenceSession:
         compile_options["min_kernel_work"] = min_kernel_work
         compile_options["allow_tf32"] = int(bool(allow_tf32) or place.allow_tf32)
         compile_options["device_loops"] = text("device_loops", device_loops)
+        compile_options["cublas"] = text("cublas", cublas)
         self._place = place
         self._device_outputs = bool(device_outputs)
         network = network_of(path_or_bytes)

@@ -240,10 +240,10 @@ void Inputs::convertSequence(nb::handle object, const loopc_type &type,
     throw ArgumentError(where + ": the sequence has no element type");
   // A copy: conversion runs Python code, which might change a list.
   nb::object list = nb::steal(PySequence_Tuple(object.ptr()));
-  size_t count = PyTuple_GET_SIZE(list.ptr());
+  size_t count = PyTuple_Size(list.ptr());
   std::vector<loopc_value> &values = items.emplace_back(count);
   for (size_t i = 0; i < count; ++i)
-    convert(PyTuple_GET_ITEM(list.ptr(), i), *type.element,
+    convert(PyTuple_GetItem(list.ptr(), i), *type.element,
             where + " [" + std::to_string(i) + "]", values[i]);
   objects.push_back(std::move(list));
   value.kind = LOOPC_SEQUENCE;
@@ -383,7 +383,7 @@ void Inputs::convertStrings(nb::handle array, const std::string &where,
   size_t count = nb::len(list);
   std::vector<loopc_string> &texts = strings.emplace_back(count);
   for (size_t i = 0; i < count; ++i) {
-    PyObject *item = PyList_GET_ITEM(list.ptr(), i);
+    PyObject *item = PyList_GetItem(list.ptr(), i);
     if (PyUnicode_Check(item)) {
       // The UTF-8 form is cached in the object, which `list` keeps.
       Py_ssize_t size = 0;
@@ -394,8 +394,8 @@ void Inputs::convertStrings(nb::handle array, const std::string &where,
       }
       texts[i] = {data, static_cast<size_t>(size)};
     } else if (PyBytes_Check(item)) {
-      texts[i] = {PyBytes_AS_STRING(item),
-                  static_cast<size_t>(PyBytes_GET_SIZE(item))};
+      texts[i] = {PyBytes_AsString(item),
+                  static_cast<size_t>(PyBytes_Size(item))};
     } else {
       throw ArgumentError(where + ": element " + std::to_string(i) +
                           " of an object array is " + typeOf(item) +

@@ -59,6 +59,7 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       {"features", loopc_compile_options_set_features},
       {"chip", loopc_compile_options_set_chip},
       {"device_loops", loopc_compile_options_set_device_loops},
+      {"cublas", loopc_compile_options_set_cublas},
       {"name", loopc_compile_options_set_name},
       {"base_directory", loopc_compile_options_set_base_directory}};
   static const std::unordered_map<std::string_view, SetInt> integers = {

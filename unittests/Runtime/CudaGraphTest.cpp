@@ -92,22 +92,10 @@ constexpr char kLoopCode[] = R"(
 )";
 static_assert(offsetof(loopc_cuda_control, cancel) == 296);
 
-struct LoopProgram {
-  LoopProgram() {
-    program.version = LOOPC_CUDA_VERSION;
-    program.num_kernels = 2;
-    program.kernels = kernels;
-    program.ptx = kLoopCode;
-    program.ptx_bytes = sizeof(kLoopCode);
-    program.chip = "sm_80";
+struct LoopProgram : Program {
+  LoopProgram() : Program(kLoopCode, {"begin", "step"}) {
     program.flags = LOOPC_CUDA_HAS_GRAPHS;
   }
-  ~LoopProgram() { loopc_rt_cuda_unload(&program); }
-  LoopProgram(const LoopProgram &) = delete;
-  LoopProgram &operator=(const LoopProgram &) = delete;
-
-  const char *kernels[2] = {"begin", "step"};
-  loopc_cuda_program program = {};
 };
 
 struct {

@@ -106,26 +106,36 @@ done:
 }
 )";
 
-/// A loopc_cuda_program with the code above.
-struct TestProgram {
-  TestProgram() {
+/// A loopc_cuda_program of some PTX; unloaded in the end.
+struct Program {
+  template <size_t Size>
+  Program(const char (&code)[Size], std::vector<const char *> names)
+      : kernels(std::move(names)) {
     program.version = LOOPC_CUDA_VERSION;
-    program.num_kernels = 5;
-    program.kernels = kernels;
-    program.ptx = kCode;
-    program.ptx_bytes = sizeof(kCode);
+    program.num_kernels = static_cast<uint32_t>(kernels.size());
+    program.kernels = kernels.data();
+    program.ptx = code;
+    program.ptx_bytes = Size;
     program.chip = "sm_80";
+  }
+  ~Program() { loopc_rt_cuda_unload(&program); }
+  Program(const Program &) = delete;
+  Program &operator=(const Program &) = delete;
+
+  std::vector<const char *> kernels;
+  loopc_cuda_program program = {};
+};
+
+/// The one with the code above.
+struct TestProgram : Program {
+  TestProgram()
+      : Program(kCode, {"add_one", "fail_check", "illegal", "count_blocks",
+                        "missing"}) {
     program.num_messages = 2;
     program.messages = messages;
   }
-  ~TestProgram() { loopc_rt_cuda_unload(&program); }
-  TestProgram(const TestProgram &) = delete;
-  TestProgram &operator=(const TestProgram &) = delete;
 
-  const char *kernels[5] = {"add_one", "fail_check", "illegal", "count_blocks",
-                            "missing"};
   const char *messages[2] = {"the first check", "{} is out of range"};
-  loopc_cuda_program program = {};
 };
 
 /// Calls of compiled code; each returns the status, or null, of the function.

@@ -8,6 +8,7 @@
 #ifndef LOOPC_TARGET_TARGETOPTIONS_H
 #define LOOPC_TARGET_TARGETOPTIONS_H
 
+#include "loopc/Support/Cublas.h"
 #include "loopc/Support/DeviceLoops.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -36,6 +37,8 @@ struct TargetOptions {
   bool allowTf32 = false;
   /// What loops become on a GPU.
   DeviceLoops deviceLoops = DeviceLoops::Auto;
+  /// Which products cuBLAS computes on a GPU.
+  Cublas cublas = Cublas::Auto;
   /// 0 to 3, as in -O0 to -O3.
   unsigned optLevel = 3;
   /// Round a product and the sum that it goes into once, by an FMA where the

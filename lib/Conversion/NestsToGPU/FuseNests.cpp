@@ -34,8 +34,9 @@ struct Touch {
 
 class Fusion {
 public:
-  Fusion(AliasClasses &classes, bool hasLibdevice)
-      : classes(classes), hasLibdevice(hasLibdevice) {}
+  Fusion(AliasClasses &classes, bool hasLibdevice,
+         llvm::function_ref<bool(scf::ForOp)> staysAlone)
+      : classes(classes), hasLibdevice(hasLibdevice), staysAlone(staysAlone) {}
 
   void run(Block &block);
   /// Takes memory away that is written and freed alone since values are handed
@@ -55,6 +56,7 @@ private:
 
   AliasClasses &classes;
   bool hasLibdevice;
+  llvm::function_ref<bool(scf::ForOp)> staysAlone;
   /// Memory from which something was not loaded.
   llvm::SetVector<Value> forwarded;
 };
@@ -270,6 +272,9 @@ void Fusion::run(Block &block) {
     }
     auto next = cast<scf::ForOp>(op);
     promoteAccumulators(next, classes);
+    // What fills the memory of a sum is part of it: asked again below.
+    if (staysAlone && staysAlone(next))
+      last = {};
     Nest first, second = collectSharedLoops(next);
     if (last)
       first = collectSharedLoops(last);
@@ -279,7 +284,7 @@ void Fusion::run(Block &block) {
       next = fuse(first, second, frees);
     else
       frees.clear();
-    last = next;
+    last = staysAlone && staysAlone(next) ? scf::ForOp() : next;
   }
 }
 
@@ -296,9 +301,9 @@ void Fusion::eraseUnread() {
   }
 }
 
-void loopc::fuseNests(Operation *root, AliasClasses &classes,
-                      bool hasLibdevice) {
-  Fusion fusion(classes, hasLibdevice);
+void loopc::fuseNests(Operation *root, AliasClasses &classes, bool hasLibdevice,
+                      llvm::function_ref<bool(scf::ForOp)> staysAlone) {
+  Fusion fusion(classes, hasLibdevice, staysAlone);
   for (Region &region : root->getRegions())
     for (Block &block : region)
       fusion.run(block);

@@ -10,14 +10,17 @@
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_FUSENESTS_H
 
 #include "AliasClasses.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace loopc {
 
 /// Makes one of nests in `root` that follow each other and go over the same
 /// elements, where each reads of the others' memory its own element alone: what
 /// fills a sum's memory, the sum, and what is done with it. Values are handed
-/// on in registers, and memory that nobody reads then is not written.
-void fuseNests(mlir::Operation *root, AliasClasses &classes, bool hasLibdevice);
+/// on in registers, and memory that nobody reads then is not written. Nests
+/// that `staysAlone` names are not made one with others.
+void fuseNests(mlir::Operation *root, AliasClasses &classes, bool hasLibdevice,
+               llvm::function_ref<bool(mlir::scf::ForOp)> staysAlone = nullptr);
 
 } // namespace loopc
 

@@ -10,7 +10,9 @@
 // loopc_rt_cuda; see loopc-rt/cuda.h.
 
 #include "../RuntimeToLLVM/BufferBytes.h"
+#include "LibraryProducts.h"
 #include "loopc-rt/cuda.h"
+#include "loopc/Conversion/DeviceProgram.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -29,8 +31,6 @@ namespace loopc {
 
 using namespace mlir;
 using namespace loopc;
-
-static constexpr StringLiteral kProgramName = "loopc_cuda_program";
 
 namespace {
 class LaunchLowering {
@@ -53,6 +53,7 @@ private:
   void lower(loop::DeviceViewOp view);
   void lower(loop::DeviceResultOp result);
   void lower(loop::DeviceWaitOp wait);
+  void lower(func::CallOp product);
 
   Value call(StringRef name, ValueRange arguments, Type result);
   void returnUnlessZero(Value status, Operation *behind);
@@ -318,6 +319,23 @@ void LaunchLowering::lower(gpu::LaunchFuncOp launch) {
   rewriter.eraseOp(launch);
 }
 
+/// A product that the library may compute: its words in memory.
+void LaunchLowering::lower(func::CallOp product) {
+  auto kernel = product->getAttrOfType<StringAttr>(kProductAttrName);
+  SmallVector<Value> words{constant(i64, kernels.lookup(kernel.getValue()))};
+  for (Value operand : product.getOperands())
+    words.push_back(toI64(operand));
+  Value status = call("loopc_rt_cuda_product",
+                      ValueRange{program(), makeTable(i64, words)}, i32);
+  Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sle, status,
+                                  constant(i32, 0));
+  returnUnless(ok, product);
+  auto declared = module.lookupSymbol<func::FuncOp>(product.getCallee());
+  rewriter.replaceOp(product, status);
+  if (declared && SymbolTable::symbolKnownUseEmpty(declared, module))
+    declared.erase();
+}
+
 /// A loopc_cuda_graph with its nodes.
 Value LaunchLowering::describe(loop::DeviceGraphOp graph) {
   ArrayRef<int32_t> given = graph.getNodes();
@@ -387,7 +405,8 @@ void LaunchLowering::run() {
   function.walk([&](Operation *op) {
     if (isa<gpu::AllocOp, gpu::DeallocOp, gpu::MemcpyOp, gpu::LaunchFuncOp,
             loop::DeviceGraphOp, loop::DeviceViewOp, loop::DeviceResultOp,
-            loop::DeviceWaitOp>(op))
+            loop::DeviceWaitOp>(op) ||
+        op->hasAttr(kProductAttrName))
       ops.push_back(op);
   });
   for (Operation *op : ops) {
@@ -396,7 +415,8 @@ void LaunchLowering::run() {
     llvm::TypeSwitch<Operation *>(op)
         .Case<gpu::AllocOp, gpu::DeallocOp, gpu::MemcpyOp, gpu::LaunchFuncOp,
               loop::DeviceGraphOp, loop::DeviceViewOp, loop::DeviceResultOp,
-              loop::DeviceWaitOp>([&](auto known) { lower(known); });
+              loop::DeviceWaitOp, func::CallOp>(
+            [&](auto known) { lower(known); });
   }
   if (ops.empty())
     return;

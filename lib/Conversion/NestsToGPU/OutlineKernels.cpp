@@ -19,6 +19,7 @@
 #include "KernelBody.h"
 #include "KernelLoops.h"
 #include "KernelRegions.h"
+#include "LibraryProducts.h"
 #include "Placement.h"
 #include "RotateLoops.h"
 #include "loopc/Conversion/Passes.h"
@@ -62,9 +63,9 @@ class KernelOutliner {
 public:
   KernelOutliner(gpu::GPUModuleOp kernels, func::FuncOp function,
                  AliasClasses &classes, const ProductTarget &target,
-                 DeviceLoops loops)
+                 DeviceLoops loops, Cublas cublas)
       : kernels(kernels), function(function), classes(classes), target(target),
-        loops(loops), b(function.getLoc(), function),
+        loops(loops), cublas(cublas), b(function.getLoc(), function),
         converter(function.getContext()) {}
 
   /// Moves `region` into a kernel, or a graph of some, that the host launches
@@ -97,6 +98,7 @@ private:
   AliasClasses &classes;
   ProductTarget target;
   DeviceLoops loops;
+  Cublas cublas;
   ImplicitLocOpBuilder b;
   LLVMTypeConverter converter;
   unsigned numKernels = 0;
@@ -379,12 +381,25 @@ std::string KernelOutliner::launchKernel(Operation *region,
   SmallVector<Value> arguments{
       LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()))};
   llvm::append_range(arguments, given);
+  std::optional<LibraryProduct> product;
+  if (isSharedLoop(region))
+    product =
+        matchLibraryProduct(cast<scf::ForOp>(region), cublas, target.allowTf32);
+  OpBuilder::InsertionGuard guard(b);
+  if (product) {
+    Value isLeft = callLibrary(
+        b, *product, function->getParentOfType<ModuleOp>(), kernel.getName());
+    auto branch = scf::IfOp::create(b, isLeft, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
   auto launch =
       gpu::LaunchFuncOp::create(b, kernel, gpu::KernelDim3{blocks, one, one},
                                 gpu::KernelDim3{threads, one, one},
                                 /*dynamicSharedMemorySize=*/Value(), arguments);
   if (shape.hasBarriers)
     launch->setAttr("loopc.cooperative", b.getUnitAttr());
+  if (product)
+    return "cuBLAS computes it where the run finds it, else a kernel";
   return isSharedLoop(region) ? "its elements are computed by a kernel"
                               : "the loop runs on the GPU as one kernel";
 }
@@ -466,8 +481,14 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
     settleResults(function);
     if (loops != DeviceLoops::Host)
       hoistAllocations(function, hasLibdevice);
-    AliasClasses classes(function);
-    fuseNests(function, classes, hasLibdevice);
+    auto known = std::make_unique<AliasClasses>(function);
+    fuseNests(function, *known, hasLibdevice, [&](scf::ForOp nest) {
+      return matchLibraryProduct(nest, cublas, allowTf32).has_value();
+    });
+    if (splitLibraryProducts(function, cublas, allowTf32,
+                             /*inLoops=*/loops == DeviceLoops::Host))
+      known = std::make_unique<AliasClasses>(function);
+    AliasClasses &classes = *known;
     llvm::SetVector<Operation *> chosen = chooseKernels(
         function, classes, minWork, hasLibdevice, loops == DeviceLoops::Host);
     if (chosen.empty()) {
@@ -481,7 +502,7 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
     StringRef digits = StringRef(chip).substr(StringRef("sm_").size());
     digits.consumeInteger(10, target.chip);
     target.allowTf32 = allowTf32;
-    KernelOutliner outliner(kernels, function, classes, target, loops);
+    KernelOutliner outliner(kernels, function, classes, target, loops, cublas);
     for (Operation *region : chosen) {
       bool isNest = isSharedLoop(region);
       Location loc = region->getLoc();

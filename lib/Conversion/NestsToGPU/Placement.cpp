@@ -8,6 +8,7 @@
 
 #include "Placement.h"
 #include "KernelLoops.h"
+#include "LibraryProducts.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -339,14 +340,17 @@ SharedMemory loopc::placeBuffers(func::FuncOp function, AliasClasses &classes,
 /// True for what the GPU is given to do.
 static bool isDeviceWork(Operation *op) {
   return isa<gpu::LaunchFuncOp, gpu::MemcpyOp, loop::DeviceGraphOp,
-             loop::DeviceResultOp>(op);
+             loop::DeviceResultOp>(op) ||
+         op->hasAttr(kProductAttrName);
 }
 
 /// True for an address that is only given to the GPU.
 static bool isAddressForDevice(Operation *op) {
-  auto isGiven = [](Operation *user) {
-    return isa<arith::IndexCastOp>(user) &&
-           llvm::all_of(user->getUsers(), llvm::IsaPred<loop::DeviceGraphOp>);
+  std::function<bool(Operation *)> isGiven = [&](Operation *user) {
+    if (isa<loop::DeviceGraphOp>(user) || user->hasAttr(kProductAttrName))
+      return true;
+    return isa<arith::IndexCastOp, arith::AddIOp>(user) &&
+           llvm::all_of(user->getUsers(), isGiven);
   };
   return isa<memref::ExtractAlignedPointerAsIndexOp>(op) &&
          llvm::all_of(op->getUsers(), isGiven);

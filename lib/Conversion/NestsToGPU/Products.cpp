@@ -428,7 +428,7 @@ struct Candidate {
 
 /// `product`, which the nest `outer` is, tiled where it `fits`.
 static void tileProduct(ImplicitLocOpBuilder &b, const Candidate &candidate,
-                        Value shared) {
+                        Value shared, bool canCopy) {
   scf::ForOp outer = candidate.outer;
   b.setLoc(outer.getLoc());
   b.setInsertionPoint(outer);
@@ -443,14 +443,14 @@ static void tileProduct(ImplicitLocOpBuilder &b, const Candidate &candidate,
       continue;
     if (known) {
       emitTiledProduct(b, candidate.product, candidate.unit, shape, extents,
-                       shared);
+                       shared, canCopy);
       outer.erase();
       return;
     }
     auto branch = scf::IfOp::create(b, fits, /*withElseRegion=*/true);
     b.setInsertionPointToStart(branch.thenBlock());
     emitTiledProduct(b, candidate.product, candidate.unit, shape, extents,
-                     shared);
+                     shared, canCopy);
     outer->moveBefore(branch.elseBlock()->getTerminator());
     b.setInsertionPoint(outer);
   }
@@ -506,10 +506,10 @@ bool loopc::tileProducts(gpu::GPUFuncOp kernel, const ProductTarget &target) {
   int64_t bytes = 0;
   for (const Candidate &candidate : candidates)
     for (const TileShape &shape : getTileShapes(candidate.unit))
-      bytes = std::max(bytes,
-                       getTileBytes(candidate.product, candidate.unit, shape));
+      bytes = std::max(bytes, getTileBytes(candidate.product, candidate.unit,
+                                           shape, target.canCopy()));
   Value shared = getBlockMemory(kernel, bytes);
   for (const Candidate &candidate : candidates)
-    tileProduct(b, candidate, shared);
+    tileProduct(b, candidate, shared, target.canCopy());
   return true;
 }

@@ -76,6 +76,9 @@ struct ProductTarget {
   /// Of `sm_90`: 90.
   unsigned chip = 80;
   bool allowTf32 = false;
+
+  /// `cp.async`.
+  bool canCopy() const { return chip >= 80; }
 };
 
 ProductUnit chooseUnit(const Product &product, const ProductTarget &target);
@@ -122,12 +125,13 @@ void mapIterations(mlir::ImplicitLocOpBuilder &b,
                    mlir::IRMapping &mapping);
 
 /// Code of a product by tiles, at the place of `b`; `shared` is memory of the
-/// block, of getTileBytes() bytes.
+/// block, of getTileBytes() bytes. `canCopy`: the chip copies to it by itself.
 void emitTiledProduct(mlir::ImplicitLocOpBuilder &b, const Product &product,
                       ProductUnit unit, const TileShape &shape,
-                      const ProductExtents &extents, mlir::Value shared);
+                      const ProductExtents &extents, mlir::Value shared,
+                      bool canCopy);
 int64_t getTileBytes(const Product &product, ProductUnit unit,
-                     const TileShape &shape);
+                     const TileShape &shape, bool canCopy);
 
 /// Products in `kernel` become tiled ones, beside what they were where only
 /// the run knows whether that is worth it. \returns whether there is one: the

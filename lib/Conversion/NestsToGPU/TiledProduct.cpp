@@ -8,201 +8,25 @@
 
 // A block computes a tile of the result: again and again it brings a piece of
 // the rows and one of the columns to shared memory, while the next pieces are
-// on their way to registers, and multiplies them. In the end the sums go
-// through shared memory to threads side by side, which do what the nest does
-// with an element.
+// on their way, and multiplies them. From sm_80 on pieces that lie in the
+// device's memory as they shall lie in the block's are copied there by the chip
+// itself, to a second place beside that of the pieces that are multiplied; all
+// others go through registers. In the end the sums go through shared memory to
+// threads side by side, which do what the nest does with an element.
 
-#include "DealNests.h"
-#include "Products.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "TileEmitter.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace loopc;
-
-/// Elements between rows in shared memory that keep rows side by side in
-/// different banks: of those that threads multiply, and words of fragments.
-static constexpr int64_t kPadding = 4;
-/// How the warps of a block lie over the tile where tensor cores multiply.
-static constexpr int64_t kWarpRows = 2;
-static constexpr int64_t kWarpColumns = kTileThreads / kWarp / kWarpRows;
-/// Threads along each side of the tile where they multiply, and neighbours that
-/// one of them has.
-static constexpr int64_t kSide = 16;
-static constexpr int64_t kRun = 4;
-
-namespace {
-/// One product of tensor cores.
-struct Core {
-  int64_t rows, columns, depth;
-  /// Elements along the sum in one register.
-  int64_t packed;
-  int64_t wordBits;
-
-  int64_t countLeft() const { return rows * depth / kWarp / packed; }
-  int64_t countRight() const { return columns * depth / kWarp / packed; }
-  int64_t countSums() const { return rows * columns / kWarp; }
-};
-} // namespace
-
-static Core getCore(ProductUnit unit) {
-  switch (unit) {
-  case ProductUnit::Halves:
-    return {16, 8, 16, 2, 32};
-  case ProductUnit::Floats:
-    return {16, 8, 8, 1, 32};
-  case ProductUnit::Bytes:
-    return {16, 8, 32, 4, 32};
-  case ProductUnit::Doubles:
-    return {8, 8, 4, 1, 64};
-  case ProductUnit::Threads:
-    break;
-  }
-  llvm_unreachable("threads have no core");
-}
-
-static int64_t countBytes(Type type) {
-  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-}
-
-namespace {
-/// A factor's part of a tile.
-struct Side {
-  const ProductFactor *factor;
-  ArrayRef<scf::ForOp> loops;
-  Value extent, first;
-  int64_t size;
-  Value memory;
-  /// Elements that a thread reads at once.
-  int64_t lanes = 1;
-  /// Where this thread's elements lie in the tile; the first ones are at
-  /// (`across`, `along`), others `stride` further, in the one direction or the
-  /// other.
-  Value across = {}, along = {};
-  int64_t count = 0, stride = 0;
-};
-
-/// Sums of a thread that go to shared memory together, and where in it.
-struct Round {
-  SmallVector<Value> sums;
-  SmallVector<std::pair<Value, Value>> places;
-  /// The tile's row of a row in shared memory.
-  std::function<Value(Value)> rowOf;
-  int64_t rows;
-};
-
-class Emitter {
-public:
-  Emitter(ImplicitLocOpBuilder &b, const Product &product, ProductUnit unit,
-          const TileShape &shape, const ProductExtents &extents, Value shared)
-      : b(b), product(product), unit(unit), shape(shape), extents(extents),
-        shared(shared) {}
-
-  void emit();
-
-private:
-  void placeThread();
-  void emitTile(Value number);
-  void placeThreads(Side &side, bool wide);
-  Value canBeWide();
-  Value canBeWide(const ProductFactor &factor, ArrayRef<scf::ForOp> loops,
-                  int64_t size);
-  SmallVector<Value> sumUp(Side left, Side right, bool wide);
-  int64_t countLanes(const ProductFactor &factor, int64_t size);
-  Value loadOne(const Side &side, const IRMapping &mapping);
-  SmallVector<Value> load(const Side &side, Value from);
-  void store(const Side &side, ValueRange values);
-  void storeWide(const Side &side, Value at, Value value);
-  Value roundToTf32(Value value);
-  Value pointerTo(const Side &side, Value at);
-  SmallVector<Value> multiply(ValueRange sums, const Side &left,
-                              const Side &right);
-  SmallVector<Value> multiplyByThreads(ValueRange sums, const Side &left,
-                                       const Side &right);
-  SmallVector<Value> multiplyByCores(ValueRange sums, const Side &left,
-                                     const Side &right);
-  SmallVector<Value> loadFragments(const Side &side, Value base, int64_t from,
-                                   int64_t registers, int64_t depth);
-  SmallVector<Round> makeRounds(ValueRange sums);
-  void finish(const Round &round, Value row, Value column);
-  void finishElement(Value row, Value column, Value sum, IRMapping mapping);
-
-  bool byThreads() const { return unit == ProductUnit::Threads; }
-  int64_t sumsAcross() const { return shape.rows / kSide; }
-  int64_t sumsAlong() const { return shape.columns / kSide; }
-  int64_t coreRows() const {
-    return shape.rows / kWarpRows / getCore(unit).rows;
-  }
-  int64_t coreColumns() const {
-    return shape.columns / kWarpColumns / getCore(unit).columns;
-  }
-  int64_t countSums() const {
-    return shape.rows * shape.columns / kTileThreads;
-  }
-
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-  Value add(Value one, Value other) {
-    return b.createOrFold<arith::AddIOp>(one, other);
-  }
-  Value add(Value one, int64_t other) {
-    return other ? add(one, index(other)) : one;
-  }
-  Value mul(Value one, int64_t other) {
-    return b.createOrFold<arith::MulIOp>(one, index(other));
-  }
-  Value div(Value one, int64_t other) {
-    return b.createOrFold<arith::DivUIOp>(one, index(other));
-  }
-  Value rem(Value one, int64_t other) {
-    return b.createOrFold<arith::RemUIOp>(one, index(other));
-  }
-  Value isBelow(Value one, Value other) {
-    return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ult, one, other);
-  }
-  Value zeroOf(Type type) {
-    return arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(type)));
-  }
-  void barrier() { gpu::BarrierOp::create(b); }
-  Value view(int64_t offset, ArrayRef<int64_t> sizes, Type element) {
-    auto type =
-        MemRefType::get(sizes, element, MemRefLayoutAttrInterface(),
-                        cast<MemRefType>(shared.getType()).getMemorySpace());
-    return memref::ViewOp::create(b, type, shared, index(offset), ValueRange());
-  }
-
-  ImplicitLocOpBuilder &b;
-  const Product &product;
-  ProductUnit unit;
-  TileShape shape;
-  const ProductExtents &extents;
-  Value shared;
-  Value thread;
-  /// The thread's place among kSide times kSide, or its warp's and its own in
-  /// the warp's fragments.
-  Value threadRow, threadColumn, warpRow, warpColumn, lane;
-  IRMapping batchMapping;
-  /// Whether threads read several elements at once; null: never.
-  Value isWide;
-};
-} // namespace
+using namespace loopc::tiles;
 
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
-
-/// True where a side lies in shared memory as in the device's, so that the next
-/// in a row are the next across: tensor cores of 16 bits turn it round when
-/// they read.
-static bool liesAcross(const ProductFactor &factor, ProductUnit unit) {
-  return unit == ProductUnit::Threads ||
-         (unit == ProductUnit::Halves && !factor.isAlongSum);
-}
 
 /// Shape of the memory for a side of `size` elements.
 static SmallVector<int64_t> getSideShape(const ProductFactor &factor,
@@ -227,10 +51,44 @@ static int64_t getRoundRows(ProductUnit unit) {
   return unit == ProductUnit::Threads ? kSide : kWarpRows * getCore(unit).rows;
 }
 
+/// Bytes that a thread reads at once at most.
+static constexpr int64_t kWideBytes = 16;
+
+/// Elements that a thread may read at once.
+static int64_t countLanes(const ProductFactor &factor, const TileShape &shape,
+                          int64_t size) {
+  return std::min(kWideBytes / countBytes(factor.value.getType()),
+                  size * shape.depth / kTileThreads);
+}
+
+/// True where what a thread reads at once goes to one piece of shared memory,
+/// of a size that the chip copies by itself.
+static bool mayBeCopied(const ProductFactor &factor, ProductUnit unit,
+                        const TileShape &shape, int64_t size) {
+  int64_t bytes =
+      countLanes(factor, shape, size) * countBytes(factor.value.getType());
+  return factor.dense && liesAcross(factor, unit) != factor.isAlongSum &&
+         (bytes == 4 || bytes == 8 || bytes == 16);
+}
+
+static bool mayBeCopied(const Product &product, ProductUnit unit,
+                        const TileShape &shape) {
+  return mayBeCopied(product.left, unit, shape, shape.rows) ||
+         mayBeCopied(product.right, unit, shape, shape.columns);
+}
+
+/// Pieces of both factors.
+static int64_t getStageBytes(const Product &product, ProductUnit unit,
+                             const TileShape &shape) {
+  return getSideBytes(product.left, unit, shape, shape.rows) +
+         getSideBytes(product.right, unit, shape, shape.columns);
+}
+
 int64_t loopc::getTileBytes(const Product &product, ProductUnit unit,
-                            const TileShape &shape) {
-  int64_t pieces = getSideBytes(product.left, unit, shape, shape.rows) +
-                   getSideBytes(product.right, unit, shape, shape.columns);
+                            const TileShape &shape, bool canCopy) {
+  int64_t pieces = getStageBytes(product, unit, shape);
+  if (canCopy && mayBeCopied(product, unit, shape))
+    pieces *= 2;
   int64_t sums = getRoundRows(unit) * (shape.columns + kPadding) *
                  countBytes(product.sumType());
   return std::max(pieces, sums);
@@ -240,20 +98,11 @@ int64_t loopc::getTileBytes(const Product &product, ProductUnit unit,
 // From the device's memory
 //===----------------------------------------------------------------------===//
 
-/// Bytes that a thread reads at once at most.
-static constexpr int64_t kWideBytes = 16;
-
-/// Elements that a thread may read at once.
-int64_t Emitter::countLanes(const ProductFactor &factor, int64_t size) {
-  return std::min(kWideBytes / countBytes(factor.value.getType()),
-                  size * shape.depth / kTileThreads);
-}
-
 /// Whether all that threads would read at once lies in one piece, at a multiple
 /// of its size, and within the matrix or behind it.
 Value Emitter::canBeWide(const ProductFactor &factor,
                          ArrayRef<scf::ForOp> loops, int64_t size) {
-  int64_t lanes = countLanes(factor, size);
+  int64_t lanes = countLanes(factor, shape, size);
   int64_t bytes = countBytes(factor.value.getType());
   Value zero = index(0);
   auto isMultiple = [&](Value value, int64_t of) -> Value {
@@ -282,7 +131,7 @@ Value Emitter::canBeWide() {
   Value all;
   auto addSide = [&](const ProductFactor &factor, ArrayRef<scf::ForOp> loops,
                      int64_t size) {
-    if (!factor.dense || countLanes(factor, size) == 1)
+    if (!factor.dense || countLanes(factor, shape, size) == 1)
       return;
     Value can = canBeWide(factor, loops, size);
     all = all ? b.createOrFold<arith::AndIOp>(all, can) : can;
@@ -296,7 +145,7 @@ Value Emitter::canBeWide() {
 /// lies side by side.
 void Emitter::placeThreads(Side &side, bool wide) {
   const ProductFactor &factor = *side.factor;
-  side.lanes = wide && factor.dense ? countLanes(factor, side.size) : 1;
+  side.lanes = wide && factor.dense ? countLanes(factor, shape, side.size) : 1;
   side.count = side.size * shape.depth / kTileThreads / side.lanes;
   int64_t fast = (factor.isAlongSum ? shape.depth : side.size) / side.lanes;
   side.stride = kTileThreads / fast;
@@ -329,10 +178,11 @@ Value Emitter::loadOne(const Side &side, const IRMapping &given) {
   return value ? value : mapping.lookupOrDefault(factor.value);
 }
 
-/// This thread's elements of the piece that begins at `from` along the sum.
-/// Behind the ends of the matrix it is the last row once more, which makes sums
-/// that nobody wants, and behind the sum's end zeros.
-SmallVector<Value> Emitter::load(const Side &side, Value from) {
+/// Goes over this thread's elements of the piece that begins at `from` along
+/// the sum. Behind the ends of the matrix it is the last row once more, which
+/// makes sums that nobody wants, and behind the sum's end nothing is inside.
+void Emitter::forEachPiece(const Side &side, Value from,
+                           llvm::function_ref<void(const Piece &)> visit) {
   const ProductFactor &factor = *side.factor;
   auto lastOf = [&](Value extent, bool isDense) {
     return b.createOrFold<arith::SubIOp>(extent,
@@ -340,32 +190,44 @@ SmallVector<Value> Emitter::load(const Side &side, Value from) {
   };
   Value last = lastOf(side.extent, !factor.isAlongSum);
   Value lastAlong = lastOf(extents.depth, factor.isAlongSum);
-  SmallVector<Value> values;
   for (int64_t k = 0; k < side.count; ++k) {
-    Value across = side.across, along = add(from, side.along);
-    if (factor.isAlongSum)
-      across = add(across, k * side.stride);
-    else
-      along = add(along, k * side.stride);
-    Value isInside = isBelow(along, extents.depth);
-    across = b.createOrFold<arith::MinUIOp>(add(side.first, across), last);
+    Piece piece{side.across, side.along, {}, batchMapping};
+    Value &moved = factor.isAlongSum ? piece.across : piece.along;
+    moved = add(moved, k * side.stride);
+    Value along = add(from, piece.along);
+    piece.isInside = isBelow(along, extents.depth);
+    Value across =
+        b.createOrFold<arith::MinUIOp>(add(side.first, piece.across), last);
     along = b.createOrFold<arith::MinUIOp>(along, lastAlong);
-    IRMapping mapping = batchMapping;
-    mapIterations(b, side.loops, across, mapping);
-    mapIterations(b, product.sums, along, mapping);
-    Value value = loadOne(side, mapping);
-    values.push_back(
-        arith::SelectOp::create(b, isInside, value, zeroOf(value.getType())));
+    mapIterations(b, side.loops, across, piece.mapping);
+    mapIterations(b, product.sums, along, piece.mapping);
+    visit(piece);
   }
+}
+
+/// This thread's elements of the piece at `from`, in registers.
+SmallVector<Value> Emitter::load(const Side &side, Value from) {
+  SmallVector<Value> values;
+  forEachPiece(side, from, [&](const Piece &piece) {
+    Value value = loadOne(side, piece.mapping);
+    values.push_back(arith::SelectOp::create(b, piece.isInside, value,
+                                             zeroOf(value.getType())));
+  });
   return values;
 }
 
-/// Tensor cores would cut the bits off that they have no room for.
-Value Emitter::roundToTf32(Value value) {
+Value tiles::convertToTf32(ImplicitLocOpBuilder &b, Value value) {
   auto nearest =
       NVVM::FPRoundingModeAttr::get(b.getContext(), NVVM::FPRoundingMode::RNA);
-  value = NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), value, nearest);
-  return arith::BitcastOp::create(b, b.getF32Type(), value);
+  return NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), value, nearest);
+}
+
+/// The number of an element in a side's memory.
+Value Emitter::placeOf(const Side &side, Value across, Value along) {
+  int64_t row = cast<MemRefType>(side.memory.getType()).getDimSize(1);
+  if (liesAcross(*side.factor, unit))
+    std::swap(across, along);
+  return add(mul(across, row), along);
 }
 
 void Emitter::store(const Side &side, ValueRange values) {
@@ -377,11 +239,7 @@ void Emitter::store(const Side &side, ValueRange values) {
         add(factor.isAlongSum ? across : along, k * side.stride);
     bool isDense = isAcross != factor.isAlongSum;
     if (side.lanes > 1 && isDense && unit != ProductUnit::Floats) {
-      SmallVector<Value> place{across, along};
-      if (isAcross)
-        std::swap(place[0], place[1]);
-      int64_t row = cast<MemRefType>(side.memory.getType()).getDimSize(1);
-      storeWide(side, add(mul(place[0], row), place[1]), value);
+      storeWide(side, placeOf(side, across, along), value);
       continue;
     }
     for (int64_t lane = 0; lane < side.lanes; ++lane) {
@@ -389,7 +247,8 @@ void Emitter::store(const Side &side, ValueRange values) {
       if (side.lanes > 1)
         element = vector::ExtractOp::create(b, value, lane);
       if (unit == ProductUnit::Floats)
-        element = roundToTf32(element);
+        element = arith::BitcastOp::create(b, b.getF32Type(),
+                                           convertToTf32(b, element));
       SmallVector<Value> place{across, along};
       Value &dense = place[factor.isAlongSum ? 1 : 0];
       dense = add(dense, lane);
@@ -417,164 +276,50 @@ void Emitter::storeWide(const Side &side, Value at, Value value) {
                         static_cast<unsigned>(bytes));
 }
 
-//===----------------------------------------------------------------------===//
-// Threads multiply
-//===----------------------------------------------------------------------===//
+/// Where in the device's memory the element is that `load` reads there.
+Value Emitter::pointerInto(memref::LoadOp load, const IRMapping &mapping) {
+  auto layout = memref::ExtractStridedMetadataOp::create(b, load.getMemref());
+  SmallVector<Value> strides = getValueOrCreateConstantIndexOp(
+      b, b.getLoc(), layout.getConstifiedMixedStrides());
+  Value at = layout.getOffset();
+  for (auto [place, stride] : llvm::zip_equal(load.getIndices(), strides))
+    at = add(at, b.createOrFold<arith::MulIOp>(mapping.lookupOrDefault(place),
+                                               stride));
+  Value first =
+      memref::ExtractAlignedPointerAsIndexOp::create(b, load.getMemref());
+  Value address = arith::IndexCastOp::create(
+      b, b.getI64Type(), add(first, mul(at, countBytes(load.getType()))));
+  auto pointer = LLVM::LLVMPointerType::get(
+      b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
+  return LLVM::AddrSpaceCastOp::create(
+      b, pointer,
+      LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                               address));
+}
 
-SmallVector<Value> Emitter::multiplyByThreads(ValueRange sums, const Side &left,
-                                              const Side &right) {
-  auto loop =
-      scf::ForOp::create(b, index(0), index(shape.depth), index(1), sums);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  auto read = [&](const Side &side, Value place, int64_t count) {
-    SmallVector<Value> values;
-    for (int64_t k = 0; k < count; ++k) {
-      Value at = add(mul(place, kRun), k % kRun + k / kRun * kSide * kRun);
-      Value value = memref::LoadOp::create(
-          b, side.memory, ValueRange{loop.getInductionVar(), at});
-      if (Operation *widen = side.factor->widen) {
-        IRMapping mapping;
-        mapping.map(side.factor->value, value);
-        value = b.clone(*widen, mapping)->getResult(0);
-      }
-      values.push_back(value);
-    }
-    return values;
+/// Begins the copies of this thread's elements of the piece at `from`; see
+/// load().
+void Emitter::copy(const Side &side, Value from) {
+  const ProductFactor &factor = *side.factor;
+  int64_t bytes = side.lanes * countBytes(factor.value.getType());
+  auto kind = bytes == kWideBytes ? NVVM::LoadCacheModifierKind::CG
+                                  : NVVM::LoadCacheModifierKind::CA;
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIntOp::create(b, b.getI32Type(), value);
   };
-  SmallVector<Value> ofLeft = read(left, threadRow, sumsAcross());
-  SmallVector<Value> ofRight = read(right, threadColumn, sumsAlong());
-  SmallVector<Value> next;
-  for (auto [i, one] : llvm::enumerate(ofLeft))
-    for (auto [j, other] : llvm::enumerate(ofRight))
-      next.push_back(product.accumulate(
-          b, one, other, loop.getRegionIterArg(i * ofRight.size() + j)));
-  scf::YieldOp::create(b, next);
-  return SmallVector<Value>(loop.getResults());
-}
-
-//===----------------------------------------------------------------------===//
-// Tensor cores multiply
-//===----------------------------------------------------------------------===//
-
-/// Registers of fragments that begin in row `base`: `registers` of the rows, 8
-/// further each, at a word of the sum each, 4 further when these are through.
-/// In a fragment a lane has row lane / 4 and word lane % 4.
-SmallVector<Value> Emitter::loadFragments(const Side &side, Value base,
-                                          int64_t from, int64_t rows,
-                                          int64_t words) {
-  constexpr int64_t kRows = 8, kWords = 4;
-  Core core = getCore(unit);
-  SmallVector<Value> values;
-  if (core.wordBits == 64) {
-    for (int64_t word = 0; word < words; ++word)
-      for (int64_t row = 0; row < rows; ++row)
-        values.push_back(memref::LoadOp::create(
-            b, side.memory,
-            ValueRange{add(add(base, row * kRows), div(lane, kWords)),
-                       add(rem(lane, kWords), from + word * kWords)}));
-    return values;
-  }
-  // Eight lanes give the addresses of eight pieces of each register: rows, or
-  // what lies across them, which the cores turn round.
-  int64_t count = rows * words;
-  bool isTurned = liesAcross(*side.factor, unit);
-  Value piece = rem(lane, kRows), matrix = div(lane, kRows);
-  Value row = add(base, mul(rem(matrix, rows), kRows));
-  Value word = add(mul(rem(div(matrix, rows), words), kWords), from);
-  Value along = mul(word, core.packed);
-  (isTurned ? along : row) = add(isTurned ? along : row, piece);
-  int64_t length = cast<MemRefType>(side.memory.getType()).getDimSize(1);
-  Value address = pointerTo(side, isTurned ? add(mul(along, length), row)
-                                           : add(mul(row, length), along));
-  Type i32 = b.getI32Type();
-  Type type = count == 1 ? i32
-                         : Type(LLVM::LLVMStructType::getLiteral(
-                               b.getContext(), SmallVector<Type>(count, i32)));
-  auto shapeAttr = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
-  Value loaded = NVVM::LdMatrixOp::create(
-      b, type, address, static_cast<uint32_t>(count),
-      isTurned ? NVVM::MMALayout::col : NVVM::MMALayout::row, shapeAttr,
-      NVVM::LdStMatrixEltType::B16);
-  for (int64_t k = 0; k < count; ++k)
-    values.push_back(count == 1 ? loaded
-                                : LLVM::ExtractValueOp::create(
-                                      b, loaded, ArrayRef<int64_t>{k}));
-  return values;
-}
-
-/// PTX's name of what is multiplied.
-static NVVM::MMATypes getCoreType(const ProductFactor &factor) {
-  Type type = factor.value.getType();
-  if (type.isF16())
-    return NVVM::MMATypes::f16;
-  if (type.isBF16())
-    return NVVM::MMATypes::bf16;
-  if (type.isF32())
-    return NVVM::MMATypes::tf32;
-  if (type.isF64())
-    return NVVM::MMATypes::f64;
-  return isa<arith::ExtUIOp>(factor.widen) ? NVVM::MMATypes::u8
-                                           : NVVM::MMATypes::s8;
-}
-
-SmallVector<Value> Emitter::multiplyByCores(ValueRange sums, const Side &left,
-                                            const Side &right) {
-  Core core = getCore(unit);
-  auto prepare = [&](Value word, const Side &side) -> Value {
-    if (side.factor->value.getType().isF16())
-      return LLVM::BitcastOp::create(b, VectorType::get({2}, b.getF16Type()),
-                                     word);
-    return word;
-  };
-  SmallVector<Value> next(sums);
-  Type result = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), SmallVector<Type>(core.countSums(), product.sumType()));
-  int64_t wordsOfCore = core.depth / core.packed;
-  for (int64_t from = 0; from < shape.depth / core.packed;
-       from += wordsOfCore) {
-    SmallVector<SmallVector<Value>> ofLeft, ofRight;
-    auto read = [&](const Side &side, Value base, int64_t count, int64_t rows,
-                    SmallVectorImpl<SmallVector<Value>> &fragments) {
-      for (int64_t k = 0; k < count; ++k) {
-        SmallVector<Value> words = loadFragments(
-            side, add(base, k * rows), from, rows / 8, wordsOfCore / 4);
-        for (Value &word : words)
-          word = prepare(word, side);
-        fragments.push_back(words);
-      }
-    };
-    read(left, mul(warpRow, coreRows() * core.rows), coreRows(), core.rows,
-         ofLeft);
-    read(right, mul(warpColumn, coreColumns() * core.columns), coreColumns(),
-         core.columns, ofRight);
-    for (auto [i, rows] : llvm::enumerate(ofLeft))
-      for (auto [j, columns] : llvm::enumerate(ofRight)) {
-        size_t at = (i * ofRight.size() + j) * core.countSums();
-        std::optional<NVVM::MMAIntOverflow> overflow;
-        if (unit == ProductUnit::Bytes)
-          overflow = NVVM::MMAIntOverflow::wrapped;
-        Value made = NVVM::MmaOp::create(
-            b, result, rows, columns,
-            ArrayRef<Value>(next).slice(at, core.countSums()),
-            ArrayRef<int64_t>{core.rows, core.columns, core.depth},
-            std::nullopt, overflow,
-            std::array<NVVM::MMATypes, 2>{getCoreType(*left.factor),
-                                          getCoreType(*right.factor)},
-            std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                           NVVM::MMALayout::col});
-        for (int64_t k = 0; k < core.countSums(); ++k)
-          next[at + k] =
-              LLVM::ExtractValueOp::create(b, made, ArrayRef<int64_t>{k});
-      }
-  }
-  return next;
-}
-
-SmallVector<Value> Emitter::multiply(ValueRange sums, const Side &left,
-                                     const Side &right) {
-  return byThreads() ? multiplyByThreads(sums, left, right)
-                     : multiplyByCores(sums, left, right);
+  forEachPiece(side, from, [&](const Piece &piece) {
+    IRMapping mapping = piece.mapping;
+    for (Operation *op : factor.slice)
+      if (op != factor.dense)
+        b.clone(*op, mapping);
+    // What is not read is zero.
+    Value size = arith::SelectOp::create(b, piece.isInside, constant(bytes),
+                                         constant(0));
+    NVVM::CpAsyncOp::create(
+        b, pointerTo(side, placeOf(side, piece.across, piece.along)),
+        pointerInto(factor.dense, mapping), static_cast<uint32_t>(bytes), kind,
+        size);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -644,7 +389,7 @@ void Emitter::finishElement(Value row, Value column, Value sum,
 
 void Emitter::finish(const Round &round, Value row, Value column) {
   Value memory =
-      view(0, {round.rows, shape.columns + kPadding}, product.sumType());
+      view(index(0), {round.rows, shape.columns + kPadding}, product.sumType());
   barrier();
   for (auto [sum, place] : llvm::zip_equal(round.sums, round.places))
     memref::StoreOp::create(b, sum, memory,
@@ -698,17 +443,9 @@ void Emitter::emitTile(Value number) {
   Value row = mul(split(ceilDiv(extents.rows, shape.rows)), shape.rows);
   mapIterations(b, product.batch, number, batchMapping);
 
-  auto memoryOf = [&](const ProductFactor &factor, int64_t offset,
-                      int64_t size) {
-    return view(offset, getSideShape(factor, unit, shape, size),
-                factor.value.getType());
-  };
-  int64_t behind = getSideBytes(product.left, unit, shape, shape.rows);
-  Side left{&product.left, product.rows, extents.rows,
-            row,           shape.rows,   memoryOf(product.left, 0, shape.rows)};
-  Side right{&product.right,  product.columns,
-             extents.columns, column,
-             shape.columns,   memoryOf(product.right, behind, shape.columns)};
+  Side left{&product.left, product.rows, extents.rows, row, shape.rows, {}};
+  Side right{&product.right, product.columns, extents.columns,
+             column,         shape.columns,   {}};
   SmallVector<Value> sums;
   std::optional<int64_t> known =
       isWide ? getConstantIntValue(isWide) : std::optional<int64_t>(0);
@@ -734,6 +471,9 @@ void Emitter::emitTile(Value number) {
 SmallVector<Value> Emitter::sumUp(Side left, Side right, bool wide) {
   placeThreads(left, wide);
   placeThreads(right, wide);
+  if (wide && canCopy && mayBeCopied(product, unit, shape))
+    return sumUpCopied(left, right);
+  moveToStage(left, right, index(0));
   SmallVector<Value> carried(countSums(), zeroOf(product.sumType()));
   llvm::append_range(carried, load(left, index(0)));
   llvm::append_range(carried, load(right, index(0)));
@@ -756,6 +496,68 @@ SmallVector<Value> Emitter::sumUp(Side left, Side right, bool wide) {
   return SmallVector<Value>(loop.getResults().take_front(countSums()));
 }
 
+/// Lets both sides be those of a stage: 0 or 1.
+void Emitter::moveToStage(Side &left, Side &right, Value stage) {
+  Value offset = mul(stage, getStageBytes(product, unit, shape));
+  auto memoryOf = [&](const Side &side, Value at) {
+    return view(at, getSideShape(*side.factor, unit, shape, side.size),
+                side.factor->value.getType());
+  };
+  left.memory = memoryOf(left, offset);
+  offset = add(offset, getSideBytes(product.left, unit, shape, shape.rows));
+  right.memory = memoryOf(right, offset);
+}
+
+/// The same with two stages: one is multiplied while the other one is filled,
+/// so that the block waits once for each piece.
+SmallVector<Value> Emitter::sumUpCopied(Side left, Side right) {
+  left.isCopied = mayBeCopied(product.left, unit, shape, shape.rows);
+  right.isCopied = mayBeCopied(product.right, unit, shape, shape.columns);
+  SmallVector<Value> carried(countSums(), zeroOf(product.sumType()));
+  auto fetch = [&](Value stage, Value from, SmallVectorImpl<Value> &values) {
+    Side ofLeft = left, ofRight = right;
+    moveToStage(ofLeft, ofRight, stage);
+    for (const Side *side : {&ofLeft, &ofRight})
+      if (side->isCopied)
+        copy(*side, from);
+    NVVM::CpAsyncCommitGroupOp::create(b);
+    for (const Side *side : {&ofLeft, &ofRight})
+      if (!side->isCopied)
+        llvm::append_range(values, load(*side, from));
+  };
+  // Whoever had the memory before is through with it.
+  barrier();
+  fetch(index(0), index(0), carried);
+  auto loop = scf::ForOp::create(b, index(0), extents.depth, index(shape.depth),
+                                 carried);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value stage = rem(div(loop.getInductionVar(), shape.depth), 2);
+    moveToStage(left, right, stage);
+    ValueRange values = loop.getRegionIterArgs();
+    ValueRange rest = values.drop_front(countSums());
+    for (const Side *side : {&left, &right})
+      if (!side->isCopied) {
+        store(*side, rest.take_front(side->count));
+        rest = rest.drop_front(side->count);
+      }
+    NVVM::CpAsyncWaitGroupOp::create(b, 0);
+    // Now all is there, and nobody reads what the other stage held.
+    barrier();
+    SmallVector<Value> fetched;
+    fetch(b.createOrFold<arith::SubIOp>(index(1), stage),
+          add(loop.getInductionVar(), shape.depth), fetched);
+    SmallVector<Value> yielded =
+        multiply(values.take_front(countSums()), left, right);
+    llvm::append_range(yielded, fetched);
+    scf::YieldOp::create(b, yielded);
+  }
+  // Nothing comes any more where the sums go.
+  NVVM::CpAsyncWaitGroupOp::create(b, 0);
+  return SmallVector<Value>(loop.getResults().take_front(countSums()));
+}
+
 void Emitter::emit() {
   placeThread();
   isWide = canBeWide();
@@ -771,6 +573,7 @@ void Emitter::emit() {
 
 void loopc::emitTiledProduct(ImplicitLocOpBuilder &b, const Product &product,
                              ProductUnit unit, const TileShape &shape,
-                             const ProductExtents &extents, Value shared) {
-  Emitter(b, product, unit, shape, extents, shared).emit();
+                             const ProductExtents &extents, Value shared,
+                             bool canCopy) {
+  Emitter(b, product, unit, shape, extents, shared, canCopy).emit();
 }

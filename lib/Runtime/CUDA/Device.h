@@ -51,6 +51,8 @@ struct Lane {
   bool isClean;                 ///< the control is as a run needs it
   Staging staging;
   CUevent begin, end; ///< of a run that is timed; null until there is one
+  void *cublas;       ///< its handle; null until a run needs it
+  bool hasNoCublas;   ///< it could not be made
 };
 
 struct Device {
