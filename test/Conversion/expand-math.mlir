@@ -79,12 +79,109 @@ func.func @libm(%x: f32) -> (f32, f32, f32) {
   return %a, %b, %c : f32, f32, f32
 }
 
-// f64 has no polynomial here.
-// CHECK-LABEL: func @double(
-func.func @double(%x: f64) -> f64 {
-  // CHECK: call @tanh(
+// Single numbers of f64, and powers of them, take less time by libm.
+// CHECK-LABEL: func @single(
+// CHECK-SAME: %[[X:[^:]+]]: f64, %[[Y:[^:]+]]: f32, %[[V:[^:]+]]: vector<1xf64>
+func.func @single(%x: f64, %y: f32, %v: vector<1xf64>) -> (f64, f64, f32, vector<1xf64>) {
+  // CHECK: call @tanh(%[[X]])
+  // CHECK: math.exp %[[X]]
+  // CHECK: math.powf %[[Y]], %[[Y]]
+  // CHECK: math.log %[[V]]
   %a = math.tanh %x : f64
-  return %a : f64
+  %b = math.exp %x : f64
+  %c = math.powf %y, %y : f32
+  %d = math.log %v : vector<1xf64>
+  return %a, %b, %c, %d : f64, f64, f32, vector<1xf64>
+}
+
+// CHECK-LABEL: func @doubles(
+func.func @doubles(%x: vector<8xf64>)
+    -> (vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>) {
+  // CHECK-NOT: math.{{exp|log|tanh}}
+  // CHECK-NOT: call
+  // CHECK-NOT: scf.if
+  // CHECK: return
+  %a = math.tanh %x : vector<8xf64>
+  %b = math.exp %x : vector<8xf64>
+  %c = math.log %x : vector<8xf64>
+  %d = math.log1p %x : vector<8xf64>
+  %e = math.expm1 %x : vector<8xf64>
+  return %a, %b, %c, %d, %e
+      : vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>, vector<8xf64>
+}
+
+// CHECK-LABEL: func @cosine(
+func.func @cosine(%x: vector<8xf64>) -> vector<8xf64> {
+  // CHECK: scf.if %{{.*}} -> (vector<8xf64>) {
+  // CHECK: call @cos(
+  // CHECK: } else {
+  // CHECK-NEXT: scf.yield
+  %a = math.cos %x : vector<8xf64>
+  return %a : vector<8xf64>
+}
+
+// By logarithm and exponential in f64.
+// CHECK-LABEL: func @power(
+func.func @power(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
+  // CHECK-NOT: math.powf
+  // CHECK: arith.extf %{{.*}} : vector<16xf32> to vector<16xf64>
+  // CHECK: arith.truncf %{{.*}} : vector<16xf64> to vector<16xf32>
+  // CHECK-NOT: math.powf
+  // CHECK: return
+  %a = math.powf %x, %y : vector<16xf32>
+  return %a : vector<16xf32>
+}
+
+// The table of other functions is for f32.
+// CHECK-LABEL: func @arcs(
+func.func @arcs(%x: vector<2xf64>) -> vector<2xf64> {
+  // CHECK: call @atan(
+  // CHECK: call @atan(
+  %a = math.atan %x : vector<2xf64>
+  return %a : vector<2xf64>
+}
+
+// The quotient of the floats without its fraction; that of wide numbers in two
+// steps, of unsigned ones one by one.
+// CHECK-LABEL: func @quotients(
+// CHECK-SAME: %[[X:[^:]+]]: vector<8xi64>, %[[Y:[^:]+]]: vector<8xi64>, %[[Z:[^:]+]]: vector<16xi32>
+func.func @quotients(%x: vector<8xi64>, %y: vector<8xi64>, %z: vector<16xi32>)
+    -> (vector<8xi64>, vector<16xi32>, vector<8xi64>, vector<8xi64>) {
+  // CHECK: %[[ANY:.*]] = vector.reduction <or>
+  // CHECK: scf.if %[[ANY]] -> (vector<8xi64>) {
+  // CHECK-COUNT-2: arith.divf %{{.*}} : vector<8xf64>
+  // CHECK: } else {
+  // CHECK: arith.divf %{{.*}} : vector<8xf64>
+  // CHECK: math.trunc
+  // CHECK: }
+  %a = arith.divsi %x, %y : vector<8xi64>
+  // CHECK: %[[WIDE:.*]] = arith.uitofp %[[Z]] : vector<16xi32> to vector<16xf64>
+  // CHECK: %[[Q:.*]] = math.trunc
+  // CHECK: %[[MINUS:.*]] = arith.negf %[[Q]]
+  // CHECK: %[[REST:.*]] = math.fma %[[MINUS]]
+  // CHECK: arith.fptoui %[[REST]] : vector<16xf64> to vector<16xi32>
+  %b = arith.remui %z, %z : vector<16xi32>
+  // CHECK: arith.remsi %[[X]], %{{.*}} : vector<8xi64>
+  %seven = arith.constant dense<7> : vector<8xi64>
+  %c = arith.remsi %x, %seven : vector<8xi64>
+  // CHECK: scf.if
+  // CHECK: llvm.udiv %{{.*}}, %{{.*}} : vector<8xi64>
+  %d = arith.divui %x, %y : vector<8xi64>
+  return %a, %b, %c, %d : vector<8xi64>, vector<16xi32>, vector<8xi64>, vector<8xi64>
+}
+
+// Exact in f64 where the quotient is not too large.
+// CHECK-LABEL: func @remainder(
+func.func @remainder(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {
+  // CHECK: arith.divf %{{.*}} : vector<16xf64>
+  // CHECK: %[[ALL:.*]] = vector.reduction <and>
+  // CHECK: scf.if %[[ALL]] -> (vector<16xf32>) {
+  // CHECK: math.fma
+  // CHECK: math.copysign
+  // CHECK: } else {
+  // CHECK: arith.remf %{{.*}}, %{{.*}} : f32
+  %a = arith.remf %x, %y : vector<16xf32>
+  return %a : vector<16xf32>
 }
 
 // What the hardware or LLVM has stays.

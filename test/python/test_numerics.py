@@ -13,6 +13,7 @@ long double (erf: of double), so its own error does not count.
 """
 
 import math
+import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -82,7 +83,7 @@ TYPES = {
 }
 
 
-def session_of(op: str, onnx_type: int) -> loopc.InferenceSession:
+def session_of(op: str, onnx_type: int, cpu: str = "native") -> loopc.InferenceSession:
     """A session over one node y = op(x)."""
     graph = helper.make_graph(
         [helper.make_node(op, ["x"], ["y"])],
@@ -91,7 +92,7 @@ def session_of(op: str, onnx_type: int) -> loopc.InferenceSession:
         [helper.make_tensor_value_info("y", onnx_type, ["N"])],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
-    return loopc.InferenceSession(model.SerializeToString())
+    return loopc.InferenceSession(model.SerializeToString(), loopc.SessionOptions(cpu=cpu))
 
 
 def samples(low: float, high: float, dtype: np.dtype[Any]) -> Array:
@@ -141,19 +142,86 @@ def test_error_bound(op: str, type_name: str) -> None:
     assert errors[worst] <= bound, f"{op}({x[worst]!r}) = {actual[worst]!r}, not {exact[worst]!r}"
 
 
+@pytest.mark.parametrize("type_name", ["float32", "float64"])
 @pytest.mark.parametrize("op", ["Sin", "Cos"])
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 100_000])
-def test_reduction_of_large_angles(op: str, count: int) -> None:
+def test_reduction_of_large_angles(op: str, count: int, type_name: str) -> None:
     """Up to where the polynomial's reduction ends, and in one vector with what is beyond."""
     random = np.random.default_rng(5)
-    x = random.uniform(-70_000, 70_000, count).astype(np.float32)
+    limit = 65_536 if type_name == "float32" else 2**30
+    x = random.uniform(-1.1 * limit, 1.1 * limit, count).astype(type_name)
     # Next to multiples of pi / 2 almost all digits cancel.
-    x[1::2] = (np.round(x[1::2] / (np.pi / 2)) * (np.pi / 2)).astype(np.float32)
+    x[1::2] = (np.round(x[1::2] / (np.pi / 2)) * (np.pi / 2)).astype(type_name)
     function = FUNCTIONS[op][0]
-    session = session_of(op, TensorProto.FLOAT)
-    for values in (x, np.clip(x, -65_536, 65_536)):
+    session = session_of(op, TYPES[type_name])
+    for values in (x, np.clip(x, -limit, limit)):
         errors = ulps(session.run(None, {"x": values})[0], function(values.astype(np.longdouble)))
         assert errors.max() <= BOUND, values[np.argmax(errors)]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="another machine's CPU")
+@pytest.mark.parametrize("type_name", ["float32", "float64"])
+@pytest.mark.parametrize("op", ["Cos", "Elu", "Exp", "Log", "Sigmoid", "Sin", "Softplus", "Tanh"])
+def test_error_bound_of_shorter_vectors(op: str, type_name: str) -> None:
+    """Where there are no instructions for x 2^n and for integers of 64 bits."""
+    function, (low, high) = FUNCTIONS[op]
+    x = samples(low, high, np.dtype(type_name))
+    actual = session_of(op, TYPES[type_name], "x86-64-v3").run(None, {"x": x})[0]
+    with np.errstate(all="ignore"):
+        errors = ulps(actual, function(x.astype(np.longdouble)))
+    assert errors.max() <= BOUND, x[np.argmax(errors)]
+
+
+# What IEEE 754's pow has rules for, and where rounding begins or ends.
+POW_EDGES = [
+    *(0.0, 1.0, 2.0, 0.5, 3.0, 1.5, 2.5, math.inf, math.nan, 1e-45, 1.1754944e-38),
+    *(3.4028235e38, 2.0**24, 2.0**24 + 2, 2.0**24 - 1, 2.0**22 + 0.5, 1e10, 1 / 3, 149.0, 127.5),
+]
+
+
+def pow_samples(dtype: Any) -> tuple[Array, Array]:
+    """Bases and exponents: every pair of the edges, and random ones."""
+    random = np.random.default_rng(3)
+    edges = np.array([sign * value for value in POW_EDGES for sign in (1, -1)], dtype)
+    patterns = random.integers(0, 2**32, (2, COUNT), np.uint32, endpoint=False).view(np.float32)
+    wide = np.exp2(random.uniform(-149, 128, COUNT)) * random.choice([1, -1], COUNT)
+    x = [
+        np.repeat(edges, edges.size),
+        random.uniform(0, 10, COUNT),
+        patterns[0],
+        wide,
+        1 + random.normal(size=COUNT) * 1e-3,
+    ]
+    y = [
+        np.tile(edges, edges.size),
+        random.uniform(-40, 40, COUNT),
+        patterns[1],
+        random.integers(-9, 9, COUNT),
+        random.normal(size=COUNT) * 3e4,
+    ]
+    with np.errstate(all="ignore"):
+        return np.concatenate(x).astype(dtype), np.concatenate(y).astype(dtype)
+
+
+@pytest.mark.parametrize("type_name", ["float32", "float64"])
+def test_error_bound_of_powers(type_name: str) -> None:
+    """In vectors and of the same numbers one by one, signs of zeros and infinities included."""
+    port = f"{'float' if type_name == 'float32' else 'double'}[N]"
+    session = loopc.InferenceSession(
+        onnx.parser.parse_model(
+            f"""<ir_version: 10, opset_import: ["" : 21]>
+            power ({port} x, {port} y) => ({port} z) {{ z = Pow (x, y) }}"""
+        ).SerializeToString()
+    )
+    x, y = pow_samples(np.dtype(type_name))
+    actual = session.run(None, {"x": x, "y": y})[0]
+    with np.errstate(all="ignore"):
+        exact = np.power(x.astype(np.longdouble), y.astype(np.longdouble))
+        errors = ulps(actual, exact)
+    worst = int(np.argmax(errors))
+    assert errors[worst] <= 1, f"{x[worst]!r} ** {y[worst]!r} = {actual[worst]!r}"
+    known = ~np.isnan(actual)
+    np.testing.assert_array_equal(np.signbit(actual[known]), np.signbit(exact[known]))
 
 
 @pytest.mark.parametrize("type_name", ["float16", "float32", "float64"])

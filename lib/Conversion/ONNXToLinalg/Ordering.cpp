@@ -7,15 +7,20 @@
 //===----------------------------------------------------------------------===//
 
 // TopK: the k best of a line are kept as a heap in the results' own memory,
-// which is sorted in the end.
+// which is sorted in the end. Most blocks of a long line have none that is
+// better than the worst in the heap, which vectors find out.
 
 #include "ShapeUtils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace loopc;
 using IP = arith::CmpIPredicate;
+
+/// So many elements are compared with the worst at once.
+static constexpr int64_t kBlock = 16;
 
 namespace {
 /// A value and where on its line it stands (index).
@@ -47,12 +52,22 @@ private:
   Entry input(Value place) { return {elementAt(l, l.in(0), at(place)), place}; }
   Entry load(ValueRange heap, Value place);
   Tensors store(ValueRange heap, Value place, const Entry &entry);
+  /// A value, or a vector of them, in the type that is compared.
+  Value widened(Value value);
+  /// Whether `x` is below `y`, or above it, as widened() has them.
+  std::pair<Value, Value> compareValues(Value x, Value y);
   Value isWorse(const Entry &x, const Entry &y);
   /// Puts `entry` at `root` of the heap of `size` entries, or below it, so that
   /// the worst entry stands on top of every part; lower ones move up.
   Tensors sink(ValueRange heap, Value root, Value size, const Entry &entry);
   Tensors copyFirst(ValueRange results);
   Tensors makeHeap(ValueRange results);
+  /// Puts element `place` into the heap if it is better than the worst there.
+  Tensors replaceBy(ValueRange heap, Value place);
+  /// True if an element of the block at `place` is better than `worst`.
+  Value hasBetter(Value worst, Value place);
+  bool scansBlocks();
+  Tensors replaceInBlocks(ValueRange results, Value blocks);
   Tensors replaceWorse(ValueRange results);
   Tensors sortHeap(ValueRange results);
 
@@ -100,28 +115,39 @@ TopK::Tensors TopK::store(ValueRange heap, Value place, const Entry &entry) {
           tensor::InsertOp::create(l.b, number, heap[1], indices)};
 }
 
-Value TopK::isWorse(const Entry &x, const Entry &y) {
-  auto wide = [&](Value v) {
-    return NodeLowering::castScalar(l.b, l.b.getLoc(), v, isUnsigned, compute,
-                                    isUnsigned);
-  };
-  Value a = wide(x.value), b = wide(y.value), isLess, isMore;
+Value TopK::widened(Value value) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (!vector)
+    return NodeLowering::castScalar(l.b, l.b.getLoc(), value, isUnsigned,
+                                    compute, isUnsigned);
+  if (compute == element)
+    return value;
+  return arith::ExtFOp::create(l.b, vector.clone(compute), value);
+}
+
+std::pair<Value, Value> TopK::compareValues(Value x, Value y) {
+  Value isLess, isMore;
   if (isa<FloatType>(compute)) {
-    // a < b, where NaN is above all numbers and equal to itself.
+    // x < y, where NaN is above all numbers and equal to itself.
     auto less = [&](Value p, Value q) {
       Value ordered =
           arith::CmpFOp::create(l.b, arith::CmpFPredicate::ORD, p, p);
       Value below = arith::CmpFOp::create(l.b, arith::CmpFPredicate::ULT, p, q);
       return both(l, ordered, below);
     };
-    isLess = less(a, b);
-    isMore = less(b, a);
+    isLess = less(x, y);
+    isMore = less(y, x);
   } else {
-    isLess = arith::CmpIOp::create(l.b, isUnsigned ? IP::ult : IP::slt, a, b);
-    isMore = arith::CmpIOp::create(l.b, isUnsigned ? IP::ugt : IP::sgt, a, b);
+    isLess = arith::CmpIOp::create(l.b, isUnsigned ? IP::ult : IP::slt, x, y);
+    isMore = arith::CmpIOp::create(l.b, isUnsigned ? IP::ugt : IP::sgt, x, y);
   }
   if (!isLargest)
     std::swap(isLess, isMore);
+  return {isLess, isMore};
+}
+
+Value TopK::isWorse(const Entry &x, const Entry &y) {
+  auto [isLess, isMore] = compareValues(widened(x.value), widened(y.value));
   Value isLater = arith::CmpIOp::create(l.b, IP::ugt, x.index, y.index);
   return arith::SelectOp::create(
       l.b, isLess, isLess,
@@ -178,14 +204,67 @@ TopK::Tensors TopK::makeHeap(ValueRange results) {
       });
 }
 
-TopK::Tensors TopK::replaceWorse(ValueRange results) {
-  Value rest = arith::SubIOp::create(l.b, extent, k);
+TopK::Tensors TopK::replaceBy(ValueRange heap, Value place) {
+  Entry next = input(place), worst = load(heap, l.index(0));
+  return onlyIf(isWorse(worst, next), heap,
+                [&] { return sink(heap, l.index(0), k, next); });
+}
+
+bool TopK::scansBlocks() {
+  std::optional<int64_t> length = getConstantIntValue(extent);
+  // Where many are asked for, most blocks have one.
+  int64_t wanted = getConstantIntValue(count).value_or(1);
+  // Vectors are not for kernels, and run along lines that lie in memory so.
+  return l.channelsLast && axis == l.rank(0) - 1 &&
+         element.getIntOrFloatBitWidth() >= 8 &&
+         (compute == element || isa<FloatType>(element)) &&
+         (!length || *length >= 2 * kBlock * std::max<int64_t>(wanted, 1));
+}
+
+Value TopK::hasBetter(Value worst, Value place) {
+  Location loc = l.b.getLoc();
+  SmallVector<bool> inBounds{true};
+  Value block = vector::TransferReadOp::create(
+      l.b, VectorType::get({kBlock}, element), l.in(0), at(place),
+      std::optional<Value>(l.constant(element, 0)), ArrayRef<bool>(inBounds));
+  Value one = widened(worst);
+  Value all =
+      vector::BroadcastOp::create(l.b, VectorType::get({kBlock}, compute), one);
+  // Of equal ones the earlier is better.
+  Value better = compareValues(all, widened(block)).first;
+  return vector::ReductionOp::create(l.b, loc, vector::CombiningKind::OR,
+                                     better);
+}
+
+TopK::Tensors TopK::replaceInBlocks(ValueRange results, Value blocks) {
   return loopNest(
-      l, OpFoldResult(rest), results, [&](ValueRange i, ValueRange heap) {
-        Value place = arith::AddIOp::create(l.b, i[0], k);
-        Entry next = input(place), worst = load(heap, l.index(0));
-        return onlyIf(isWorse(worst, next), heap,
-                      [&] { return sink(heap, l.index(0), k, next); });
+      l, OpFoldResult(blocks), results, [&](ValueRange i, ValueRange heap) {
+        Value done = arith::MulIOp::create(l.b, i[0], l.index(kBlock));
+        Value first = arith::AddIOp::create(l.b, k, done);
+        Value worst = load(heap, l.index(0)).value;
+        return onlyIf(hasBetter(worst, first), heap, [&] {
+          return loopNest(
+              l, l.fold(kBlock), heap, [&](ValueRange j, ValueRange carried) {
+                Value place = arith::AddIOp::create(l.b, first, j[0]);
+                return replaceBy(carried, place);
+              });
+        });
+      });
+}
+
+TopK::Tensors TopK::replaceWorse(ValueRange results) {
+  Value rest = arith::SubIOp::create(l.b, extent, k), done = l.index(0);
+  Tensors heap(results);
+  if (scansBlocks()) {
+    Value blocks = arith::DivUIOp::create(l.b, rest, l.index(kBlock));
+    heap = replaceInBlocks(heap, blocks);
+    done = arith::MulIOp::create(l.b, blocks, l.index(kBlock));
+    rest = arith::SubIOp::create(l.b, rest, done);
+  }
+  Value first = arith::AddIOp::create(l.b, k, done);
+  return loopNest(
+      l, OpFoldResult(rest), heap, [&](ValueRange i, ValueRange carried) {
+        return replaceBy(carried, arith::AddIOp::create(l.b, first, i[0]));
       });
 }
 

@@ -216,6 +216,11 @@ Value MaxIndices::build() {
   Dims dims = pooling.resultDims(), kernel;
   for (const WindowAxis &axis : pooling.window)
     kernel.push_back(axis.kernel);
+  // Windows over an axis without elements have none to look at.
+  for (const WindowAxis &axis : pooling.window)
+    kernel[0] =
+        select(l, compare(l, arith::CmpIPredicate::eq, axis.in, l.fold(0)),
+               l.fold(0), kernel[0]);
   Type compute = pooling.compute;
   Value least = leastOf(l, compute, l.isUnsigned(0));
   return loopNest(
@@ -273,7 +278,8 @@ static LogicalResult lowerMaxPool(NodeLowering &l) {
   l.setResult(0, castElements(l, result, pooling.element, isUnsigned));
   if (l.numResults() > 1 && l.hasResult(1))
     l.setResult(1, isKnownEmpty(pooling.in)
-                       ? l.empty(pooling.resultDims(), l.b.getI64Type())
+                       ? l.filled(pooling.resultDims(),
+                                  l.constant(l.b.getI64Type(), -1))
                        : MaxIndices{pooling, l, order == 1}.build());
   return success();
 }

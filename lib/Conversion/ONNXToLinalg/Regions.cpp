@@ -8,6 +8,7 @@
 
 // Pooling of regions of images: RoiAlign, MaxRoiPool.
 
+#include "Contraction.h"
 #include "ShapeUtils.h"
 #include "Vision.h"
 
@@ -32,6 +33,12 @@ struct Between {
   Value low, high, lowPart, highPart;
 };
 
+/// The points that an element of a region is pooled from, by columns and rows.
+struct Samples {
+  Value begins[2], steps[2], bins[2];
+  OpFoldResult counts[2];
+};
+
 struct RoiAlign {
   NodeLowering &l;
   bool isHalfPixel, isMax;
@@ -39,86 +46,148 @@ struct RoiAlign {
   double scale;
   Type compute;
 
+  Value number(ScalarBuilder &s, double value) const {
+    return s.constant(compute, value);
+  }
+  Samples samplesOf(Value region) const;
   Between between(ScalarBuilder &s, Value x, Value extent) const;
+  /// Where the point `i` (row, column) of an element is, along axis `k`.
+  Between place(const Samples &samples, int64_t k, Value element,
+                Value i) const;
+  Value sample(ValueRange imageAndChannel, const Between &row,
+               const Between &column) const;
+  Value combine(Value x, Value y) const {
+    ScalarBuilder s(l.b, l.b.getLoc());
+    return isMax ? s.max(x, y) : s.add(x, y);
+  }
+  Value finish(const Samples &samples, Value sum) const;
+  Value start() const {
+    ScalarBuilder s(l.b, l.b.getLoc());
+    return number(s, isMax ? -INFINITY : 0);
+  }
   Value pool(ValueRange at, Value batch) const;
+  Value poolChannels(ValueRange at, Value batch, Value result) const;
 };
 } // namespace
 
 Between RoiAlign::between(ScalarBuilder &s, Value x, Value extent) const {
-  auto number = [&](double v) { return s.constant(compute, v); };
   Value limit = toReal(s, extent, compute);
-  Value inside = s.both(s.lessOrEqual(number(-1), x), s.lessOrEqual(x, limit));
-  Value zero = number(0), last = s.sub(limit, number(1));
+  Value inside =
+      s.both(s.lessOrEqual(number(s, -1), x), s.lessOrEqual(x, limit));
+  Value zero = number(s, 0), last = s.sub(limit, number(s, 1));
   x = s.min(s.max(s.select(inside, x, zero), zero), last);
   Value low = s.make<math::FloorOp>(x);
-  Value high = s.min(s.add(low, number(1)), last);
+  Value high = s.min(s.add(low, number(s, 1)), last);
   Value fraction = s.sub(x, low);
   return {toIndexOf(s, low), toIndexOf(s, high),
-          s.select(inside, s.sub(number(1), fraction), zero),
+          s.select(inside, s.sub(number(s, 1), fraction), zero),
           s.select(inside, fraction, zero)};
+}
+
+Samples RoiAlign::samplesOf(Value region) const {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  auto side = [&](int64_t k) {
+    Value value = s.cast(elementAt(l, l.in(1), {region, l.index(k)}), compute);
+    return s.sub(s.mul(value, number(s, scale)),
+                 number(s, isHalfPixel ? 0.5 : 0));
+  };
+  // First column, then row, as the regions have them.
+  Samples samples;
+  int64_t counts[2] = {width, height};
+  for (int64_t k = 0; k < 2; ++k) {
+    samples.begins[k] = side(k);
+    Value length = s.sub(side(k + 2), samples.begins[k]);
+    if (!isHalfPixel)
+      length = s.max(length, number(s, 1));
+    samples.bins[k] = s.div(length, number(s, counts[k]));
+    samples.counts[k] = l.fold(ratio);
+    Value count = number(s, ratio);
+    if (ratio <= 0) {
+      count = s.max(s.make<math::CeilOp>(samples.bins[k]), number(s, 0));
+      samples.counts[k] = toIndexOf(s, count);
+    }
+    samples.steps[k] = s.div(samples.bins[k], count);
+  }
+  return samples;
+}
+
+Between RoiAlign::place(const Samples &samples, int64_t k, Value element,
+                        Value i) const {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Value bin = s.mul(toReal(s, element, compute), samples.bins[k]);
+  Value offset =
+      s.mul(s.add(toReal(s, i, compute), number(s, 0.5)), samples.steps[k]);
+  Value extent = l.asIndex(l.dim(l.in(0), 3 - k));
+  return between(s, s.add(s.add(samples.begins[k], bin), offset), extent);
+}
+
+Value RoiAlign::sample(ValueRange imageAndChannel, const Between &row,
+                       const Between &column) const {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Value result;
+  for (auto [r, rowPart] :
+       {std::pair(row.low, row.lowPart), std::pair(row.high, row.highPart)})
+    for (auto [c, part] : {std::pair(column.low, column.lowPart),
+                           std::pair(column.high, column.highPart)}) {
+      Value value = s.cast(
+          elementAt(l, l.in(0), {imageAndChannel[0], imageAndChannel[1], r, c}),
+          compute);
+      value = s.mul(s.mul(rowPart, part), value);
+      result = result ? combine(result, value) : value;
+    }
+  return result;
+}
+
+Value RoiAlign::finish(const Samples &samples, Value sum) const {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Value count = l.asIndex(l.mul(samples.counts[0], samples.counts[1]));
+  if (isMax) {
+    Value none = s.make<arith::CmpIOp>(IP::eq, count, l.index(0));
+    return s.select(none, number(s, 0), sum);
+  }
+  Value divisor = s.make<arith::MaxSIOp>(count, l.index(1));
+  return s.div(sum, toReal(s, divisor, compute));
 }
 
 /// One element: `at` is the region, the channel, the row and the column.
 Value RoiAlign::pool(ValueRange at, Value batch) const {
-  ScalarBuilder s(l.b, l.b.getLoc());
-  Value x = l.in(0), rois = l.in(1);
-  auto number = [&](double v) { return s.constant(compute, v); };
-  auto side = [&](int64_t k) {
-    Value value = s.cast(elementAt(l, rois, {at[0], l.index(k)}), compute);
-    return s.sub(s.mul(value, number(scale)), number(isHalfPixel ? 0.5 : 0));
+  Samples samples = samplesOf(at[0]);
+  Value sum = loopNest(l, {samples.counts[1], samples.counts[0]}, start(),
+                       [&](ValueRange i, ValueRange carried) {
+                         Between column = place(samples, 0, at[3], i[1]);
+                         Between row = place(samples, 1, at[2], i[0]);
+                         Value value = sample({batch, at[1]}, row, column);
+                         return SmallVector<Value>{combine(carried[0], value)};
+                       })[0];
+  return finish(samples, sum);
+}
+
+/// One element of each channel: `at` is the region, the row and the column.
+/// Where the points are is found out once for all channels.
+Value RoiAlign::poolChannels(ValueRange at, Value batch, Value result) const {
+  Samples samples = samplesOf(at[0]);
+  OpFoldResult channels = l.dim(l.in(0), 1);
+  auto forAll = [&](Value result,
+                    llvm::function_ref<Value(Value, Value)> next) {
+    return loopNest(l, channels, result, [&](ValueRange c, ValueRange carried) {
+      SmallVector<Value> place{at[0], c[0], at[1], at[2]};
+      Value old = tensor::ExtractOp::create(l.b, carried[0], place);
+      return SmallVector<Value>{
+          tensor::InsertOp::create(l.b, next(c[0], old), carried[0], place)};
+    })[0];
   };
-  // First column, then row, as the regions have them.
-  Value begins[2], steps[2], bins[2];
-  OpFoldResult samples[2];
-  int64_t counts[2] = {width, height};
-  for (int64_t k = 0; k < 2; ++k) {
-    begins[k] = side(k);
-    Value length = s.sub(side(k + 2), begins[k]);
-    if (!isHalfPixel)
-      length = s.max(length, number(1));
-    bins[k] = s.div(length, number(counts[k]));
-    samples[k] = l.fold(ratio);
-    Value count = number(ratio);
-    if (ratio <= 0) {
-      count = s.max(s.make<math::CeilOp>(bins[k]), number(0));
-      samples[k] = toIndexOf(s, count);
-    }
-    steps[k] = s.div(bins[k], count);
-  }
-  Value extents[2] = {l.asIndex(l.dim(x, 3)), l.asIndex(l.dim(x, 2))};
-  Value sum = loopNest(
-      l, {samples[1], samples[0]}, number(isMax ? -INFINITY : 0),
-      [&](ValueRange i, ValueRange carried) {
-        ScalarBuilder s(l.b, l.b.getLoc());
-        auto place = [&](int64_t k) {
-          Value bin = s.mul(toReal(s, at[3 - k], compute), bins[k]);
-          Value offset =
-              s.mul(s.add(toReal(s, i[1 - k], compute), number(0.5)), steps[k]);
-          return between(s, s.add(s.add(begins[k], bin), offset), extents[k]);
-        };
-        Between column = place(0), row = place(1);
-        Value result;
-        for (auto [r, rowPart] : {std::pair(row.low, row.lowPart),
-                                  std::pair(row.high, row.highPart)})
-          for (auto [c, part] : {std::pair(column.low, column.lowPart),
-                                 std::pair(column.high, column.highPart)}) {
-            Value value =
-                s.cast(elementAt(l, x, {batch, at[1], r, c}), compute);
-            value = s.mul(s.mul(rowPart, part), value);
-            result = !result ? value
-                     : isMax ? s.max(result, value)
-                             : s.add(result, value);
-          }
-        return SmallVector<Value>{isMax ? s.max(carried[0], result)
-                                        : s.add(carried[0], result)};
-      })[0];
-  Value count = l.asIndex(l.mul(samples[0], samples[1]));
-  if (isMax) {
-    Value none = s.make<arith::CmpIOp>(IP::eq, count, l.index(0));
-    return s.select(none, number(0), sum);
-  }
-  Value divisor = s.make<arith::MaxSIOp>(count, l.index(1));
-  return s.div(sum, toReal(s, divisor, compute));
+  result = forAll(result, [&](Value, Value) { return start(); });
+  result =
+      loopNest(l, {samples.counts[1], samples.counts[0]}, result,
+               [&](ValueRange i, ValueRange carried) {
+                 Between column = place(samples, 0, at[2], i[1]);
+                 Between row = place(samples, 1, at[1], i[0]);
+                 return SmallVector<Value>{forAll(carried[0], [&](Value channel,
+                                                                  Value old) {
+                   return combine(old, sample({batch, channel}, row, column));
+                 })};
+               })[0];
+  return forAll(result, [&](Value, Value sum) { return finish(samples, sum); });
 }
 
 /// Fills [regions, channels, height, width].
@@ -167,10 +236,25 @@ static LogicalResult lowerRoiAlign(NodeLowering &l) {
                          compare(l, IP::eq, l.dim(l.in(0), 3), l.fold(0)));
   l.check(ScalarBuilder(l.b, l.b.getLoc()).invert(isEmpty),
           "the images have no elements");
-  forEachBin(l, regions, align.height, align.width, [&](ValueRange at) {
-    Value raw = elementAt(l, l.in(2), at[0]);
-    return align.pool(at, batches.position(l.b, l.b.getLoc(), raw));
-  });
+  auto imageOf = [&](Value region) {
+    Value raw = elementAt(l, l.in(2), region);
+    return batches.position(l.b, l.b.getLoc(), raw);
+  };
+  // Kernels compute elements side by side.
+  if (!l.channelsLast) {
+    forEachBin(l, regions, align.height, align.width,
+               [&](ValueRange at) { return align.pool(at, imageOf(at[0])); });
+    return success();
+  }
+  OpFoldResult height = l.fold(align.height), width = l.fold(align.width);
+  Value result =
+      l.empty({regions, l.dim(l.in(0), 1), height, width}, align.compute);
+  result = loopNest(l, {regions, height, width}, result,
+                    [&](ValueRange at, ValueRange carried) {
+                      return SmallVector<Value>{
+                          align.poolChannels(at, imageOf(at[0]), carried[0])};
+                    })[0];
+  l.setResult(castElements(l, result, l.elementType(0)));
   return success();
 }
 

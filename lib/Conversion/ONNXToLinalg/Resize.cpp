@@ -35,8 +35,13 @@ struct Axis {
   OpFoldResult from, to; ///< extents
   Value scale;           ///< f64
   Value begin, end;      ///< f64, of tf_crop_and_resize; else null
+  /// By sizes the scale is rounded, and the extent times it need not be `to`.
+  bool isBySize = false;
 };
 } // namespace
+
+/// Extents from here on are more than memory has, and no i64 in the end.
+static constexpr double kLargestExtent = 0x1p62;
 
 static Value realOf(ScalarBuilder &s, Value index) {
   Type i64 = s.b.getI64Type();
@@ -56,7 +61,8 @@ static Value originalPlace(ScalarBuilder &s, const Options &options,
   Type f64 = s.b.getF64Type();
   auto number = [&](double x) { return s.constant(f64, x); };
   Value x = realOf(s, at), from = realOf(s, fromExtent);
-  Value to = s.mul(axis.scale, from);
+  // Scales give a length that has a part behind the point.
+  Value to = axis.isBySize ? realOf(s, toExtent) : s.mul(axis.scale, from);
   Value one = number(1), half = number(0.5);
   Value isPoint = s.equal(to, one);
   auto steps = [&](Value extent) { return s.sub(extent, one); };
@@ -414,6 +420,8 @@ static OpFoldResult scaledExtent(NodeLowering &l, OpFoldResult extent,
   Value scaled = s.mul(realOf(s, l.asIndex(extent)), scale);
   if (rounding != 0)
     scaled = s.add(scaled, s.constant(scaled.getType(), rounding));
+  Value most = s.constant(scaled.getType(), kLargestExtent);
+  scaled = s.select(s.less(scaled, most), scaled, most);
   Value result = indexOf(s, s.make<math::FloorOp>(scaled));
   if (std::optional<int64_t> known = getConstantIntValue(result))
     return l.fold(std::max<int64_t>(*known, 0));
@@ -423,7 +431,7 @@ static OpFoldResult scaledExtent(NodeLowering &l, OpFoldResult extent,
 static bool isPositiveConstant(Value value) {
   FloatAttr constant;
   return matchPattern(value, m_Constant(&constant)) &&
-         constant.getValueAsDouble() > 0;
+         constant.getValue().isFinite() && constant.getValueAsDouble() > 0;
 }
 
 static LogicalResult resizeBy(NodeLowering &l, const Options &options,
@@ -432,12 +440,15 @@ static LogicalResult resizeBy(NodeLowering &l, const Options &options,
   ScalarBuilder s(l.b, l.b.getLoc());
   for (Axis &axis : axes)
     if (!isPositiveConstant(axis.scale)) {
-      Value isPositive =
-          s.less(s.constant(axis.scale.getType(), 0), axis.scale);
+      Type type = axis.scale.getType();
+      double infinity = std::numeric_limits<double>::infinity();
+      Value isScale = s.both(s.less(s.constant(type, 0), axis.scale),
+                             s.less(axis.scale, s.constant(type, infinity)));
       // An axis without elements stays one.
       Value isEmpty = compare(l, IP::eq, axis.from, l.fold(0));
-      l.check(s.either(isPositive, isEmpty),
-              "the scale of axis " + Twine(axis.axis) + " is not positive");
+      l.check(s.either(isScale, isEmpty), "the scale of axis " +
+                                              Twine(axis.axis) +
+                                              " is not positive and finite");
     }
   for (Axis &axis : axes) {
     Value fits = either(l, compare(l, IP::ne, axis.from, l.fold(0)),
@@ -505,6 +516,7 @@ static void scaleBySizes(NodeLowering &l, const Options &options,
   Value common;
   for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
     axis.to = size;
+    axis.isBySize = true;
     Value from = l.asIndex(maxSigned(l, axis.from, l.fold(1)));
     axis.scale = s.div(realOf(s, l.asIndex(size)), realOf(s, from));
     if (!common)
@@ -517,6 +529,7 @@ static void scaleBySizes(NodeLowering &l, const Options &options,
     return;
   for (Axis &axis : axes) {
     axis.scale = common;
+    axis.isBySize = false;
     axis.to = scaledExtent(l, axis.from, common, 0.5);
   }
 }
@@ -546,7 +559,7 @@ static LogicalResult lowerResize(NodeLowering &l) {
     return l.refuse("neither scales nor sizes are given");
   SmallVector<Axis> axes;
   for (int64_t axis : numbers)
-    axes.push_back({axis, l.dim(l.in(0), axis), {}, {}, {}, {}});
+    axes.push_back({axis, l.dim(l.in(0), axis), {}, {}, {}, {}, false});
   auto hasLength = [&](unsigned i, int64_t expected, StringRef what) {
     return requireEqual(l, l.dim(l.in(i), 0), l.fold(expected), what);
   };
@@ -610,7 +623,8 @@ static LogicalResult lowerUpsample(NodeLowering &l) {
                     scaledExtent(l, from, value),
                     value,
                     {},
-                    {}});
+                    {},
+                    false});
   }
   return resizeBy(l, options, axes);
 }

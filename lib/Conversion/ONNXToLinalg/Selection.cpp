@@ -286,14 +286,89 @@ static Value countBefore(NodeLowering &l, Items &items, Value order, Value from,
   return bounds[0];
 }
 
+/// `order`, sorted runs of `width` numbers, with every two of them merged: each
+/// item finds its place by bisection of the other run, all of them at once. In
+/// pass number `pass`.
+static Value mergeByPlaces(NodeLowering &l, Items &items, Value order,
+                           Value pass, Value width) {
+  Value count = l.asIndex(items.count), pair = plus(l, width, width);
+  Value steps = plus(l, pass, l.index(1));
+  Value merged = l.empty(items.count, l.b.getIndexType());
+  return loopNest(l, items.count, merged, [&](ValueRange at, ValueRange out) {
+    Value key = tensor::ExtractOp::create(l.b, order, at);
+    Value inPair = arith::RemUIOp::create(l.b, at[0], pair);
+    Value start = arith::SubIOp::create(l.b, at[0], inPair);
+    Value middle = arith::MinSIOp::create(l.b, plus(l, start, width), count);
+    Value end = arith::MinSIOp::create(l.b, plus(l, start, pair), count);
+    Value isLeft = arith::CmpIOp::create(l.b, IP::ult, inPair, width);
+    Value from = arith::SelectOp::create(l.b, isLeft, middle, start);
+    Value other = arith::SelectOp::create(
+        l.b, isLeft, arith::SubIOp::create(l.b, end, middle),
+        arith::SubIOp::create(l.b, middle, start));
+    Value isRight =
+        arith::XOrIOp::create(l.b, isLeft, l.constantInt(l.b.getI1Type(), 1));
+    Value before =
+        countBefore(l, items, order, from, other, key, isRight, steps);
+    Value own = arith::SelectOp::create(
+        l.b, isLeft, inPair, arith::SubIOp::create(l.b, inPair, width));
+    Value place = plus(l, start, plus(l, own, before));
+    return SmallVector<Value>{
+        tensor::InsertOp::create(l.b, key, out[0], place)};
+  })[0];
+}
+
+/// The same one after the other: of two runs the one whose next item comes
+/// first gives it.
+static Value mergeInOrder(NodeLowering &l, Items &items, Value order,
+                          Value width) {
+  Value count = l.asIndex(items.count), pair = plus(l, width, width);
+  Value last = l.asIndex(l.sub(items.count, l.fold(1)));
+  auto is = [&](IP predicate, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(l.b, predicate, x, y);
+  };
+  auto choose = [&](Value condition, Value x, Value y) -> Value {
+    return arith::SelectOp::create(l.b, condition, x, y);
+  };
+  // Where the two runs go on and end.
+  Value zero = l.index(0), first = arith::MinSIOp::create(l.b, width, count);
+  Value secondEnd = arith::MinSIOp::create(l.b, pair, count);
+  Value merged = l.empty(items.count, l.b.getIndexType());
+  return loopNest(
+      l, items.count, {merged, zero, first, first, secondEnd},
+      [&](ValueRange at, ValueRange c) {
+        Value left = c[1], right = c[2], leftEnd = c[3], rightEnd = c[4];
+        // Beyond the end of a run anything will do.
+        Value x = tensor::ExtractOp::create(
+            l.b, order, Value(arith::MinSIOp::create(l.b, left, last)));
+        Value y = tensor::ExtractOp::create(
+            l.b, order, Value(arith::MinSIOp::create(l.b, right, last)));
+        Value hasLeft = is(IP::ult, left, leftEnd);
+        Value hasRight = is(IP::ult, right, rightEnd);
+        Value isBefore = is(IP::slt, items.compareItems(y, x), zero);
+        Value noLeft = arith::XOrIOp::create(l.b, hasLeft,
+                                             l.constantInt(l.b.getI1Type(), 1));
+        Value takesRight = both(l, hasRight, either(l, noLeft, isBefore));
+        Value one = l.index(1);
+        Value nextLeft = choose(takesRight, left, plus(l, left, one));
+        Value nextRight = choose(takesRight, plus(l, right, one), right);
+        // On to the next two runs.
+        Value place = plus(l, at[0], one);
+        Value isDone = is(IP::eq, place, rightEnd);
+        Value middle =
+            arith::MinSIOp::create(l.b, plus(l, place, width), count);
+        Value end = arith::MinSIOp::create(l.b, plus(l, place, pair), count);
+        return SmallVector<Value>{
+            tensor::InsertOp::create(l.b, choose(takesRight, y, x), c[0], at),
+            choose(isDone, place, nextLeft), choose(isDone, middle, nextRight),
+            choose(isDone, middle, leftEnd), choose(isDone, end, rightEnd)};
+      })[0];
+}
+
 /// The numbers of the items in ascending order, equal ones in the order that
-/// they stand in: a merge sort from runs of 1, each item finding its place in
-/// the merged run by bisection of the other.
+/// they stand in: a merge sort from runs of 1.
 static Value sortedOrder(NodeLowering &l, Items &items) {
-  Type indexType = l.b.getIndexType();
-  Value count = l.asIndex(items.count);
   Value init =
-      l.generate(items.count, indexType,
+      l.generate(items.count, l.b.getIndexType(),
                  [](OpBuilder &, Location, ValueRange at) { return at[0]; });
   // ceil(log2(count)) passes.
   Value i64Count = arith::IndexCastOp::create(
@@ -305,36 +380,12 @@ static Value sortedOrder(NodeLowering &l, Items &items) {
   passes = arith::SelectOp::create(l.b, hasMany, passes, l.index(0));
   return loopNest(
       l, OpFoldResult(passes), init, [&](ValueRange pass, ValueRange carried) {
-        Value order = carried[0];
         Value width = arith::ShLIOp::create(l.b, l.index(1), pass[0]);
-        Value pair = plus(l, width, width);
-        Value steps = plus(l, pass[0], l.index(1));
-        Value merged = l.empty(items.count, indexType);
-        return loopNest(
-            l, items.count, merged, [&](ValueRange at, ValueRange out) {
-              Value key = tensor::ExtractOp::create(l.b, order, at);
-              Value inPair = arith::RemUIOp::create(l.b, at[0], pair);
-              Value start = arith::SubIOp::create(l.b, at[0], inPair);
-              Value middle =
-                  arith::MinSIOp::create(l.b, plus(l, start, width), count);
-              Value end =
-                  arith::MinSIOp::create(l.b, plus(l, start, pair), count);
-              Value isLeft = arith::CmpIOp::create(l.b, IP::ult, inPair, width);
-              Value from = arith::SelectOp::create(l.b, isLeft, middle, start);
-              Value other = arith::SelectOp::create(
-                  l.b, isLeft, arith::SubIOp::create(l.b, end, middle),
-                  arith::SubIOp::create(l.b, middle, start));
-              Value isRight = arith::XOrIOp::create(
-                  l.b, isLeft, l.constantInt(l.b.getI1Type(), 1));
-              Value before = countBefore(l, items, order, from, other, key,
-                                         isRight, steps);
-              Value own = arith::SelectOp::create(
-                  l.b, isLeft, inPair,
-                  arith::SubIOp::create(l.b, inPair, width));
-              Value place = plus(l, start, plus(l, own, before));
-              return SmallVector<Value>{
-                  tensor::InsertOp::create(l.b, key, out[0], place)};
-            });
+        // Kernels find places side by side, CPUs have less to do in order.
+        return SmallVector<Value>{
+            l.channelsLast
+                ? mergeInOrder(l, items, carried[0], width)
+                : mergeByPlaces(l, items, carried[0], pass[0], width)};
       })[0];
 }
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Elementary functions of f32 as polynomials.
+// Elementary functions of f32 and f64 as polynomials.
 
 #ifndef LOOPC_CONVERSION_RUNTIMETOLLVM_ELEMENTARYFUNCTIONS_H
 #define LOOPC_CONVERSION_RUNTIMETOLLVM_ELEMENTARYFUNCTIONS_H
@@ -15,11 +15,12 @@
 
 namespace loopc {
 
-/// Adds patterns for math.exp, math.log, math.log1p and math.expm1, of numbers
-/// and of vectors, and for math.sin and math.cos of vectors, all of f32. The
-/// errors are those that docs/Numerics.md states. With `scales` the target of
-/// the host's code has an instruction for x 2^n (AVX-512's vscalef); results
-/// are the same.
+/// Adds patterns for math.exp, math.log, math.log1p, math.expm1, math.atan,
+/// math.asin and math.acos of f32, numbers and vectors, and, of vectors only,
+/// for math.sin and math.cos of f32 and f64, math.powf of f32, and math.exp,
+/// math.log, math.log1p, math.expm1 and math.tanh of f64. The errors are those
+/// that docs/Numerics.md states. With `scales` the target of the host's code
+/// has an instruction for x 2^n (AVX-512's vscalef); results are the same.
 void populateElementaryFunctionPatterns(mlir::RewritePatternSet &patterns,
                                         bool scales);
 

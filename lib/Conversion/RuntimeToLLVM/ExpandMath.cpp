@@ -8,16 +8,19 @@
 
 // loopc-expand-math: which functions are polynomials and which are libm's.
 //
-// tanh, exp, erf, log, log1p, expm1, atan, asin and acos of f32, sin and cos of
-// vectors, are polynomials within 5 ulp that vectorise (all but tanh and erf by
-// those of ElementaryFunctions.cpp: MLIR's exp gives 0 for what is subnormal).
-// MLIR's sin, cos, cbrt and atan are not good enough: the rest is calls of
-// libm. What MLIR lowers to LLVM intrinsics well (sqrt, fma, floor, ...) is
-// left alone.
+// tanh, exp, erf, log, log1p, expm1, atan, asin and acos of f32, and of vectors
+// sin, cos and pow of f32, exp, log, log1p, expm1, tanh, sin and cos of f64,
+// are polynomials within 5 ulp (all but tanh and erf of f32 by those of
+// ElementaryFunctions.cpp: MLIR's exp gives 0 for what is subnormal). MLIR's
+// sin, cos, cbrt and atan are not good enough: the rest is calls of libm. What
+// MLIR lowers to LLVM intrinsics well (sqrt, fma, floor, ...) is left alone.
+//
+// Vectors of integers are divided as floats, and remainders of f32 as f64.
 //
 // f32 becomes bf16 by integer arithmetic: AVX512-BF16's instruction takes
 // subnormal numbers for zero, and the result must not depend on the CPU.
 
+#include "Division.h"
 #include "ElementaryFunctions.h"
 #include "loopc/Conversion/Passes.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
@@ -50,6 +53,7 @@ struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
           return name == "math.tanh" || name == "math.erf";
         });
     populateElementaryFunctionPatterns(polynomials, scales);
+    populateDivisionPatterns(polynomials);
     arith::populateExpandBFloat16Patterns(polynomials);
     if (failed(applyPatternsGreedily(getOperation(), std::move(polynomials))))
       return signalPassFailure();

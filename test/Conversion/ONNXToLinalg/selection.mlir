@@ -1,0 +1,45 @@
+// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(convert-onnx-to-linalg{channels-last=true},canonicalize,cse))' | FileCheck %s
+// RUN: loopc-opt %s -split-input-file -convert-onnx-to-linalg -canonicalize -cse | FileCheck %s --check-prefix=KERNELS
+
+// Blocks in which nothing is better than the worst of the heap are passed over.
+// CHECK-LABEL: @top
+// CHECK: scf.for
+// CHECK: %[[BLOCK:.*]] = vector.transfer_read %{{.*}} {in_bounds = [true]} : tensor<4x1000xf32>, vector<16xf32>
+// CHECK: arith.cmpf ult, %{{.*}}, %[[BLOCK]] : vector<16xf32>
+// CHECK: %[[ANY:.*]] = vector.reduction <or>
+// CHECK: scf.if %[[ANY]]
+// KERNELS-LABEL: @top
+// KERNELS-NOT: vector.
+func.func @top(%x: tensor<4x1000xf32>) -> (tensor<4x5xf32>, tensor<4x5xi64>) {
+  %k = arith.constant dense<5> : tensor<1xi64>
+  %v, %i = onnx.node "TopK"(%x, %k) since 11 : (tensor<4x1000xf32>, tensor<1xi64>) -> (tensor<4x5xf32>, tensor<4x5xi64>)
+  return %v, %i : tensor<4x5xf32>, tensor<4x5xi64>
+}
+
+// -----
+
+// Most blocks would have one of so many; and lines that are no vectors.
+// CHECK-LABEL: @many
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @many(%x: tensor<100x4xf32>) -> (tensor<100x2xf32>, tensor<100x2xi64>, tensor<2x4xf32>, tensor<2x4xi64>) {
+  %k = arith.constant dense<2> : tensor<1xi64>
+  %v, %i = onnx.node "TopK"(%x, %k) since 11 : (tensor<100x4xf32>, tensor<1xi64>) -> (tensor<100x2xf32>, tensor<100x2xi64>)
+  %w, %j = onnx.node "TopK"(%x, %k) since 11 {axis = 0 : i64} : (tensor<100x4xf32>, tensor<1xi64>) -> (tensor<2x4xf32>, tensor<2x4xi64>)
+  return %v, %i, %w, %j : tensor<100x2xf32>, tensor<100x2xi64>, tensor<2x4xf32>, tensor<2x4xi64>
+}
+
+// -----
+
+// The points of a region are found before its channels: the innermost loop has
+// no rounding.
+// CHECK-LABEL: @align
+// CHECK: math.floor
+// CHECK: math.floor
+// CHECK: scf.for %[[C:.*]] = %{{.*}} to %{{c32.*}} step
+// CHECK-NOT: math.floor
+// CHECK: tensor.insert %{{.*}} into %{{.*}}[%{{.*}}, %[[C]], %{{.*}}, %{{.*}}]
+func.func @align(%x: tensor<1x32x40x40xf32>, %r: tensor<50x4xf32>, %b: tensor<50xi64>) -> tensor<50x32x7x7xf32> {
+  %y = onnx.node "RoiAlign"(%x, %r, %b) since 16 {output_height = 7 : i64, output_width = 7 : i64} : (tensor<1x32x40x40xf32>, tensor<50x4xf32>, tensor<50xi64>) -> tensor<50x32x7x7xf32>
+  return %y : tensor<50x32x7x7xf32>
+}
