@@ -138,6 +138,23 @@ def yield_by_identity(graph: GraphProto | FunctionProto) -> None:
             yield_by_identity(inner)
 
 
+def give_defaults(model: ModelProto) -> None:
+    """Calls of the model's functions say each attribute that they leave to its default."""
+    defaults = {(f.domain, f.name, f.overload): f.attribute_proto for f in model.functions}
+
+    def visit(graph: GraphProto | FunctionProto) -> None:
+        for node in graph.node:
+            said = {attribute.name for attribute in node.attribute}
+            for default in defaults.get((node.domain, node.op_type, node.overload), ()):
+                if default.name not in said:
+                    node.attribute.add().CopyFrom(default)
+            for _, inner in subgraphs(node):
+                visit(inner)
+
+    for graph in (model.graph, *model.functions):
+        visit(graph)
+
+
 def _share_constants(graph: GraphProto, outer: Mapping[str, TensorProto]) -> None:
     """Copies constants into the subgraphs that see them."""
     visible = dict(outer)

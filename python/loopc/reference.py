@@ -54,6 +54,7 @@ from loopc._reference_types import (
     Dims,
     add_keys,
     collected_types,
+    give_defaults,
     key_of,
     subgraphs,
     yield_by_identity,
@@ -143,6 +144,8 @@ def _prepare(model: ModelProto) -> ModelProto:
         # The inliner renames a body's output that is its input as another value.
         for function in model.functions:
             yield_by_identity(function)
+        # And leaves out what an attribute is where a call does not say.
+        give_defaults(model)
         model = onnx.inliner.inline_local_functions(model)
     add_keys(model)
     return model

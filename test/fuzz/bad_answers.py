@@ -130,6 +130,8 @@ def _with_changes(session: Any, feeds: dict[str, Any], dice: random.Random) -> V
     except loopc.Error as error:
         said = str(error)
         return Verdict(Ending.REFUSED if said.strip() else Ending.BAD_ERROR, said)
+    except MemoryError as error:  # NumPy's, for a copy of an input: Python's own way to say so.
+        return Verdict(Ending.REFUSED, str(error))
     # However the elements lie, they are the same.
     plain = {name: _plain(value) for name, value in given.items()}
     want = session.run(None, plain, loopc.RunOptions(timeout=2 * RUN_SECONDS))

@@ -123,7 +123,11 @@ def expected(model: RandomModel, unknown_extent: int = 0) -> list[Any]:
 
     onnx.checker.check_model(model.proto)
     return reference.run(
-        model.proto, model.feeds, max_trips=MOST_TRIPS, unknown_extent=unknown_extent
+        model.proto,
+        model.feeds,
+        ort_compat=model.ort_compat,
+        max_trips=MOST_TRIPS,
+        unknown_extent=unknown_extent,
     )
 
 
@@ -182,7 +186,10 @@ def moved_by_rounding(model: RandomModel, want: Sequence[Any], places: Sequence[
 
 
 def noisy(model: RandomModel, seed: int) -> onnx.ModelProto:
-    """The model with each float that a node makes multiplied by almost 1."""
+    """The model with each element of the floats that a node makes multiplied by almost 1.
+
+    Each by another number: all by the same would keep the order of elements, and what is equal.
+    """
     noise = np.random.default_rng(seed)
     proto = copy.deepcopy(model.proto)
     for graph in graphs(proto.graph):
@@ -205,10 +212,18 @@ def _noise(
         if elem not in FLOATS or _carries_sequence(node, place):
             continue
         node.output[place] = exact = f"{name}_exact"
-        factor = 1 + NOISE[elem] * noise.choice((-1, 1))
-        array: Array = np.asarray(factor, helper.tensor_dtype_to_np_dtype(elem))
-        tensor = numpy_helper.from_array(array, f"{name}_factor")
-        yield helper.make_node("Constant", [], [f"{name}_factor"], value=tensor)
+        dtype = helper.tensor_dtype_to_np_dtype(elem)
+        for what, number in (("one", 1), ("most", NOISE[elem])):
+            array: Array = np.asarray(number, dtype)
+            tensor = numpy_helper.from_array(array, f"{name}_{what}")
+            yield helper.make_node("Constant", [], [tensor.name], value=tensor)
+        # Not between 1 - NOISE and 1 + NOISE: these attributes have not the digits for doubles.
+        yield helper.make_node(
+            "RandomUniformLike", [exact], [f"{name}_drawn"],
+            dtype=elem, low=-1.0, high=1.0, seed=float(noise.integers(1 << 24)),
+        )  # fmt: skip
+        yield helper.make_node("Mul", [f"{name}_drawn", f"{name}_most"], [f"{name}_off"])
+        yield helper.make_node("Add", [f"{name}_off", f"{name}_one"], [f"{name}_factor"])
         yield helper.make_node("Mul", [exact, f"{name}_factor"], [name])
 
 

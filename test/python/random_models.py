@@ -54,12 +54,16 @@ EXTENTS = (1, 2, 3, 4, 5, 7, 8, 16, 17, 33)
 
 @dataclasses.dataclass(frozen=True)
 class RandomModel:
-    """A model, a value for each of its inputs, and the element type of every tensor by name."""
+    """A model, a value for each of its inputs, and the element type of every tensor by name.
+
+    `ort_compat`: a Loop without a condition ends where its body yields false.
+    """
 
     seed: int
     proto: onnx.ModelProto
     feeds: dict[str, Array]
     types: dict[str, int]
+    ort_compat: bool = False
 
 
 def random_model(seed: int) -> RandomModel:

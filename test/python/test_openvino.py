@@ -289,6 +289,7 @@ def layers() -> dict[str, Any]:
             IMAGE, [2, 2], [1, 1], [1, 1], [3, 3], True, dilations=[1, 1]
         ),
         "adaptive_avg_pool": op.adaptive_avg_pool(IMAGE, const(i64([4, 5]))),
+        "adaptive_avg_pool_many": op.adaptive_avg_pool(IMAGE, const(i64([40, 100]))),
         "group_convolution": op.group_convolution(
             IMAGE, const(random(2, 3, 2, 3, 3)), [1, 1], [1, 1], [1, 1], [1, 1]
         ),
@@ -327,6 +328,39 @@ def test_layer(name: str, tmp_path: pathlib.Path) -> None:
 
 ELEMENTS = ("f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64",
             "i4", "u4", "u1", "nf4", "f8e4m3", "f8e5m2", "boolean")  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [[1, 2, 6], [-1, -1, -1]])
+def test_pool_rounds_into_padding(shape: list[int], tmp_path: pathlib.Path) -> None:
+    """OpenVINO infers these shapes; its runtime crashes on some of them."""
+    x = param(shape, "x")
+    pooled = [
+        op.avg_pool(x, [3], [0], [1], [1], False, "ceil").output(0),
+        op.avg_pool(x, [3], [0], [1], [1], False, "ceil_torch").output(0),
+        *op.max_pool(x, [3], [1], [0], [1], [1], "ceil").outputs(),
+    ]
+    if shape[0] > 0:
+        assert [out.shape[2] for out in pooled] == [3, 2, 3, 3]
+    path = save(openvino.Model([op.result(out) for out in pooled], [x]), tmp_path)
+    feeds = {"x": np.arange(12, dtype=np.float32).reshape(1, 2, 6)}
+    average, torch, largest, places = by_loopc(path, feeds)
+    np.testing.assert_array_equal(average, [[[0, 3, 0], [6, 9, 0]]])
+    np.testing.assert_array_equal(torch, [[[0, 3], [6, 9]]])
+    np.testing.assert_array_equal(largest, [[[0, 3, -np.inf], [6, 9, -np.inf]]])
+    np.testing.assert_array_equal(places, [[[0, 3, -1], [6, 9, -1]]])
+
+
+@pytest.mark.parametrize("windows", [0, -2, 2_000_000_000])
+def test_adaptive_pool_refuses(windows: int, tmp_path: pathlib.Path) -> None:
+    x = param([1, 2, 7], "x")
+    path = save(
+        openvino.Model([op.result(op.adaptive_avg_pool(x, const(i64([123]))))], [x]), tmp_path
+    )
+    weights = pathlib.Path(path).with_suffix(".bin")
+    given, wanted = (np.array([n], np.int64).tobytes() for n in (123, windows))
+    weights.write_bytes(weights.read_bytes().replace(given, wanted))
+    with pytest.raises(loopc.CompileError, match=f"the output shape has the extent {windows}"):
+        loopc.InferenceSession(path)
 
 
 @pytest.mark.parametrize("element", ELEMENTS)

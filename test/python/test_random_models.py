@@ -18,6 +18,7 @@ import pathlib
 import subprocess
 import sys
 
+import loopc
 import numpy as np
 import onnx
 import onnx.parser
@@ -119,6 +120,21 @@ def test_what_is_found() -> None:
     empty = _model("main (float[n] x) => (float[n] y) { y = Neg(x) }", x=np.ones(0, np.float32))
     extents = random_checks.check(empty, lambda _: [np.ones((0, 4), np.float32)])
     assert extents.verdict is Verdict.EXTENTS
+
+
+@pytest.mark.parametrize("first", range(0, 24, 8))
+def test_programs_of_the_loop_dialect(first: int) -> None:
+    """MLIR as people write it, after passes alone too."""
+    sys.path.insert(0, str(FUZZ))
+    from mlir_loops import problems
+
+    tools = pathlib.Path(loopc.__file__).parents[2] / "bin"
+    wrong = [
+        f"seed {seed}: {problem}"
+        for seed in range(first, first + 8)
+        for problem in problems(seed, tools, passes=1)
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def _fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -593,3 +593,16 @@ def test_bodies_in_functions_yield_their_inputs() -> None:
         }"""),
     )
     same(reference.run(model, {"M": i64(2), "x": f32(1)}), [f32(4), f32(16)])
+
+
+def test_default_attributes_of_functions() -> None:
+    """onnx.inliner: leaves an attribute out that a call leaves to its default."""
+    model = graph(
+        "(int64 M, float x) => (float y, float z) { y = local.f(M, x)\n z = local.f<a = 2.0>(M, x) }",
+        functions=function("""f <a: float = 0.5> (n, v) => (w) {
+            w = Loop<body = g (int64 i, bool c, u) => (bool c, t) {
+                t = LeakyRelu<alpha: float = @a>(u)
+            }>(n, "", v)
+        }"""),
+    )
+    same(reference.run(model, {"M": i64(2), "x": f32(-1)}), [f32(-0.25), f32(-4)])

@@ -156,6 +156,50 @@ def test_resize_refuses_bad_scale() -> None:
         loopc.InferenceSession(model).run(None, operands)
 
 
+@pytest.mark.parametrize("scale", [np.inf, np.nan, 1e30])
+@pytest.mark.parametrize("constants", [[], ["s"]])
+def test_resize_refuses_endless_scale(scale: float, constants: list[str]) -> None:
+    operands = {"x": np.zeros((2, 2), np.float32), "r": np.zeros(0, np.float32),
+                "s": np.array([1, scale], np.float32)}  # fmt: skip
+    node = helper.make_node("Resize", list(operands), ["y"], mode="linear")
+    given = {name: operands.pop(name) for name in constants}
+    model = node_model([node], operands, {"y": np.float32}, 19, dynamic=True, constants=given)
+    problem = "not positive and finite|more bytes than can be counted"
+    with pytest.raises(loopc.RunError, match=problem):
+        loopc.InferenceSession(model).run(None, operands)
+
+
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+@pytest.mark.parametrize("coordinates", ["pytorch_half_pixel", "tf_crop_and_resize"])
+def test_resize_to_one_element(mode: str, coordinates: str) -> None:
+    # 1 / 49 times 49 is not 1.
+    x = RNG.normal(size=(1, 1, 49)).astype(np.float32)
+    region = np.array([0, 0, 0.2, 1, 1, 0.7], np.float32)
+    operands = {"x": x, "r": region}
+    node = helper.make_node("Resize", ["x", "r", "", "z"], ["y"], mode=mode,
+                            coordinate_transformation_mode=coordinates)  # fmt: skip
+    model = node_model(
+        [node], operands, {"y": np.float32}, 19, constants={"z": np.array([1, 1, 1])}
+    )
+    (actual,) = loopc.InferenceSession(model).run(None, operands)
+    peer = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(actual, peer.run(None, operands)[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8])
+def test_max_pool_of_nothing(dtype: Any, dynamic: bool) -> None:
+    # Windows of nothing but padding: there is no place that a maximum is at.
+    operands = {"x": np.zeros((1, 1, 2, 0), dtype)}
+    node = helper.make_node("MaxPool", ["x"], ["y", "i"], kernel_shape=[2, 2], pads=[1, 1, 1, 1])
+    results = {"y": dtype, "i": np.int64}
+    model = node_model([node], operands, results, 22, dynamic=dynamic)
+    values, indices = loopc.InferenceSession(model).run(None, operands)
+    least = -np.inf if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).min
+    np.testing.assert_array_equal(values, np.full((1, 1, 3, 1), least, dtype))
+    np.testing.assert_array_equal(indices, np.full((1, 1, 3, 1), -1))
+
+
 # ===------------------------------------------------------------------------===#
 # Regions and grids
 # ===------------------------------------------------------------------------===#

@@ -38,6 +38,39 @@ def _check(text: str, feeds: dict[str, np.ndarray], rtol: float = 1e-5) -> list[
     return got
 
 
+@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 5, 4), (2, 3, 8), (4, 3, 2), (3, 3), (7,)])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_odd_numbers_of_lanes(shape: tuple[int, ...], axis: int) -> None:
+    """Rows that are not one behind the other, and lanes that are no power of two."""
+    inside, around = ", ".join(map(str, shape)), list(shape)
+    around.insert(axis, 4)
+    _check(
+        f"""lanes (float{around} x, float z) => (float s, float{around} y) {{
+          s, y = Scan <num_scan_inputs = 1, scan_input_axes = [{axis}], scan_output_axes = [{axis}],
+              body = step (float s, float[{inside}] e) => (float t, float[{inside}] o) {{
+                o = Add (e, s)
+                r = ReduceSum <keepdims = 0> (e)
+                t = Add (s, r)
+              }}> (z, x)
+        }}""",
+        {"x": _floats(*around), "z": np.float32(0.5)},
+    )
+
+
+def test_division_of_odd_lanes() -> None:
+    """The lanes that nobody reads divide by no zero."""
+    _check(
+        """lanes (int64 n, int32[3] x, int32[3] w) => (int32[3] y, int32[K,3] ys) {
+          y, ys = Loop <body = step (int64 i, bool go, int32[3] v) => (bool go, int32[3] t, int32[3] u) {
+              q = Div (v, w)
+              t = Sub (x, q)
+              u = Identity (q)
+            }> (n, "", x)
+        }""",
+        {"n": _i64(5), "x": np.array([7, -8, 9], np.int32), "w": np.array([2, -1, 3], np.int32)},
+    )
+
+
 @pytest.mark.parametrize("trips", [0, 1, 1023, 1024, 1025, 2049])
 def test_strips(trips: int) -> None:
     """loop_cancel: polls between strips of iterations change no iteration."""

@@ -22,7 +22,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPCOUNTTRIPS
@@ -371,9 +370,14 @@ std::string TripCounter::run() {
   if (!canCount(condition, /*negated=*/false))
     return "its condition depends on what it computes";
   // A trip count or a condition that is always true is no reason for a count.
-  if (std::optional<APInt> constant = getConstantInteger(condition))
-    if (!constant->isZero() && !given)
-      return "its condition never ends it";
+  std::optional<APInt> constant = getConstantInteger(condition);
+  bool isAlways = constant && !constant->isZero();
+  if (isAlways && !given)
+    return "its condition never ends it";
+  // loop_slice: a reversed slice is read from the given trip count on, or else
+  // from the extent, wherever the condition ends the loop.
+  if (!isAlways && llvm::is_contained(loop.getSliceReverse(), true))
+    return "its trip count says where a reversed slice begins";
   b.setInsertionPoint(loop);
   Value further = count(condition, /*negated=*/false);
   Value limited = b.createOrFold<arith::MinSIOp>(
@@ -427,7 +431,7 @@ struct LoopCountTrips : loopc::impl::LoopCountTripsBase<LoopCountTrips> {
     if (!loop.getCondition())
       return;
     // Bounds that are computed in the body from what is outside.
-    moveLoopInvariantCode(loop);
+    hoistInvariants(loop);
     std::string why = TripCounter(rewriter, loop).run();
     if (!why.empty())
       return remarkMissed(loop.getLoc(), "CountTrips",

@@ -87,9 +87,9 @@ private:
                   ArrayRef<OpFoldResult> offsets, ArrayRef<unsigned> axes);
   Value materialize(Value vector, Type type);
   Value shuffle(Value vector, ArrayRef<int64_t> from);
-  Value splat(Value scalar, int64_t count) {
+  Value splat(Value scalar, int64_t lanes) {
     return vector::BroadcastOp::create(
-        b, VectorType::get({count}, scalar.getType()), scalar);
+        b, VectorType::get({lanes}, scalar.getType()), scalar);
   }
   Operation *cloneWide(Operation &op, ValueRange operands, int64_t count);
 
@@ -123,6 +123,24 @@ static Indices elementsOf(AffineMap map, ArrayRef<int64_t> ranges,
 
 static ArrayRef<int64_t> shapeOf(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getShape();
+}
+
+/// The lanes of a vector that holds `count` elements; nobody reads those behind
+/// them. A power of two: LLVM 22 takes wrong lanes for some of the others where
+/// there is AVX (24 that come as 6 rows, the last 3 not behind the first 3).
+static int64_t lanesOf(int64_t count) { return llvm::PowerOf2Ceil(count); }
+
+/// Whether some numbers end the process: those of lanes that nobody reads, too.
+static bool mayTrap(Operation *op) {
+  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+             arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
+}
+
+/// `from`, and its last one again for each lane behind them.
+static Indices fillLanes(ArrayRef<int64_t> from) {
+  Indices all(from);
+  all.resize(lanesOf(from.size()), from.back());
+  return all;
 }
 
 static int64_t countOf(Value vector) {
@@ -209,14 +227,12 @@ bool RegisterKeeper::matches(linalg::GenericOp op) const {
 
 /// The elements `from` of `vector`.
 Value RegisterKeeper::shuffle(Value vector, ArrayRef<int64_t> from) {
-  int64_t count = countOf(vector), size = from.size();
-  if (size == count && llvm::equal(from, llvm::seq<int64_t>(0, count)))
+  int64_t count = countOf(vector), lanes = lanesOf(from.size());
+  if (lanes == count && llvm::equal(from, llvm::seq<int64_t>(0, from.size())))
     return vector;
   if (count == 1)
-    return size == 1
-               ? vector
-               : splat(vector::ExtractOp::create(b, vector, int64_t(0)), size);
-  return vector::ShuffleOp::create(b, vector, vector, from);
+    return splat(vector::ExtractOp::create(b, vector, int64_t(0)), lanes);
+  return vector::ShuffleOp::create(b, vector, vector, fillLanes(from));
 }
 
 /// The indices of row `row` of a tensor of `shape`, its last axis aside.
@@ -233,6 +249,7 @@ Value RegisterKeeper::readWhole(Value tensor) {
   if (shape.empty())
     return splat(tensor::ExtractOp::create(b, tensor, ValueRange()), 1);
   int64_t width = shape.back(), rows = computeProduct(shape) / width;
+  auto type = VectorType::get({lanesOf(rows * width)}, element);
   Value padding = arith::ConstantOp::create(b, b.getZeroAttr(element));
   Value whole;
   for (int64_t row = 0; row < rows; ++row) {
@@ -242,11 +259,10 @@ Value RegisterKeeper::readWhole(Value tensor) {
     Value part = vector::TransferReadOp::create(
         b, VectorType::get({width}, element), tensor, at, padding,
         ArrayRef<bool>{true});
-    if (rows == 1)
+    if (part.getType() == type)
       return part;
     if (!whole)
-      whole = arith::ConstantOp::create(
-          b, b.getZeroAttr(VectorType::get({rows * width}, element)));
+      whole = arith::ConstantOp::create(b, b.getZeroAttr(type));
     whole = vector::InsertStridedSliceOp::create(
         b, part, whole, ArrayRef<int64_t>{row * width}, ArrayRef<int64_t>{1});
   }
@@ -268,7 +284,7 @@ Value RegisterKeeper::writeRows(Value vector, ArrayRef<int64_t> shape,
         at[axis] = b.createOrFold<arith::AddIOp>(
             at[axis], arith::ConstantIndexOp::create(b, index).getResult());
     Value part = vector;
-    if (rows > 1)
+    if (countOf(vector) != width)
       part = vector::ExtractStridedSliceOp::create(
           b, vector, ArrayRef<int64_t>{row * width}, ArrayRef<int64_t>{width},
           ArrayRef<int64_t>{1});
@@ -302,12 +318,14 @@ Value RegisterKeeper::vectorOf(Value tensor) {
     return known;
   int64_t count = computeProduct(shapeOf(tensor));
   if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
-    return splat(fill.getInputs().front(), count);
+    return splat(fill.getInputs().front(), lanesOf(count));
   DenseElementsAttr constant;
-  if (matchPattern(tensor, m_Constant(&constant)))
-    return arith::ConstantOp::create(
-        b, constant.reshape(VectorType::get(
-               {count}, getElementTypeOrSelf(tensor.getType()))));
+  if (matchPattern(tensor, m_Constant(&constant))) {
+    auto elements = llvm::to_vector(constant.getValues<Attribute>());
+    elements.resize(lanesOf(count), elements.back());
+    auto type = VectorType::get({lanesOf(count)}, constant.getElementType());
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(type, elements));
+  }
   if (!llvm::is_contained(loop.getCarriedArgs(), tensor))
     return readWhole(tensor);
   Value &vector = carried[tensor];
@@ -326,11 +344,18 @@ Value RegisterKeeper::vectorOf(Value tensor) {
 Operation *RegisterKeeper::cloneWide(Operation &op, ValueRange operands,
                                      int64_t count) {
   OperationState state(op.getLoc(), op.getName());
-  for (Value operand : operands)
-    state.operands.push_back(
-        isa<VectorType>(operand.getType()) ? operand : splat(operand, count));
+  int64_t lanes = lanesOf(count);
+  for (Value operand : operands) {
+    if (!isa<VectorType>(operand.getType()))
+      operand = splat(operand, lanes);
+    else if (lanes != count && mayTrap(&op))
+      operand = vector::ShuffleOp::create(
+          b, operand, operand,
+          fillLanes(llvm::to_vector(llvm::seq<int64_t>(0, count))));
+    state.operands.push_back(operand);
+  }
   for (Type type : op.getResultTypes())
-    state.types.push_back(VectorType::get({count}, type));
+    state.types.push_back(VectorType::get({lanes}, type));
   state.attributes = op.getAttrDictionary();
   return b.create(state);
 }
@@ -407,7 +432,8 @@ void RegisterKeeper::vectorize(linalg::GenericOp op) {
   }
   auto wide = [&](Value value) {
     value = lookup(value);
-    return isa<VectorType>(value.getType()) ? value : splat(value, space);
+    return isa<VectorType>(value.getType()) ? value
+                                            : splat(value, lanesOf(space));
   };
   SmallVector<Value> results;
   for (OpOperand &init : op.getDpsInitsMutable()) {

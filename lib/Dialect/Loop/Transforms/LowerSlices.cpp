@@ -35,8 +35,11 @@ static Value tripCountAsIndex(ImplicitLocOpBuilder &b, LoopOp loop) {
 }
 
 static Value makeSlice(ImplicitLocOpBuilder &b, Value value, int64_t axis,
-                       Value position, RankedTensorType type) {
+                       Value position, Type type) {
   auto source = cast<RankedTensorType>(value.getType());
+  // The scalar that stands for a tensor of rank 0.
+  if (!isa<TensorType>(type))
+    return tensor::ExtractOp::create(b, value, position);
   SmallVector<OpFoldResult> offsets(source.getRank(), b.getIndexAttr(0));
   SmallVector<OpFoldResult> sizes = resolveDims(b, b.getLoc(), value);
   SmallVector<OpFoldResult> strides(source.getRank(), b.getIndexAttr(1));
@@ -102,7 +105,7 @@ static void lowerSlices(IRRewriter &rewriter, LoopOp loop) {
     if (!allRun)
       checkWithin(extents[k], fromTrips ? at : position, /*inclusive=*/false);
     Value slice = makeSlice(b, loop.getSlices()[k], loop.getSliceAxes()[k], at,
-                            cast<RankedTensorType>(arg.getType()));
+                            arg.getType());
     rewriter.replaceAllUsesWith(arg, slice);
   }
   body->eraseArguments(2 + loop.getNumCarried(), loop.getSlices().size());

@@ -148,13 +148,18 @@ public:
   Scalarization(IRRewriter &rewriter, LoopOp loop)
       : rewriter(rewriter), b(loop.getLoc(), rewriter), loop(loop) {}
 
+  /// Whether anything is no scalar yet, or no i64 where it is a number of
+  /// iterations: one of these alone may be a tensor.
   bool isNeeded() {
-    auto needs = [](Type type) { return isa<TensorType>(type); };
-    return (loop.getTripCount() && needs(loop.getTripCount().getType())) ||
-           (loop.getCondition() && needs(loop.getCondition().getType())) ||
-           needs(loop.getCounter().getType()) ||
-           needs(loop.getConditionArg().getType()) ||
-           llvm::any_of(loop.getLengths().getTypes(), needs) ||
+    auto isOther = [](Value value, unsigned width) {
+      return value && !value.getType().isInteger(width);
+    };
+    return isOther(loop.getTripCount(), 64) ||
+           isOther(loop.getCondition(), 1) || isOther(loop.getCounter(), 64) ||
+           isOther(loop.getConditionArg(), 1) ||
+           isOther(loop.getYield().getCondition(), 1) ||
+           llvm::any_of(loop.getLengths(),
+                        [&](Value length) { return isOther(length, 64); }) ||
            llvm::any_of(loop.getInits().getTypes(), scalarOf) ||
            llvm::any_of(loop.getYield().getCollected().getTypes(), scalarAt0);
   }

@@ -42,6 +42,11 @@ static std::variant<int64_t, std::string> match(LoopOp loop, int64_t maxTrips,
     return "it runs too often";
   if (loop.getNumCollected() || !loop.getSlices().empty())
     return "it collects or slices values";
+  // Those of one element, and of two types, are made scalars first.
+  if (!loop.getCounter().getType().isIntOrIndex() ||
+      !loop.getConditionArg().getType().isInteger(1) ||
+      !loop.getYield().getCondition().getType().isInteger(1))
+    return "its number or its condition is a tensor";
   int64_t ops = 0;
   for (Operation &op : loop.getLoopBody()->without_terminator()) {
     // The work of such an operation is a loop of its own.

@@ -1,0 +1,135 @@
+# ===- mlir_loops.py - Long runs of random programs of the loop dialect -===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Runs random MLIR with loops through passes alone and through loopc, beside NumPy.
+
+    mlir_loops.py --seeds 0:1000
+    mlir_loops.py --seeds 77:78 --write /tmp    writes what fails, as loops-77.mlir and .npz
+
+Each program is run with -O0 and with -O3, and after some passes in any order. A
+line is printed for each failure. Exit status: 0; 1 with a failure; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from mlir_programs import Array, Program, random_program
+
+TOOLS = pathlib.Path(__file__).parents[2] / "build/bin"
+PASSES = (
+    *("loop-assign-storage", "loop-batch-slices", "loop-choose-layouts", "loop-collect-appended"),
+    *("loop-collect-in-place", "loop-count-trips", "loop-distribute-stages", "loop-hoist-dims"),
+    *("loop-fold-constants", "loop-fuse-elementwise", "loop-fuse-loops", "loop-fuse-reductions"),
+    *("loop-grow-in-place", "loop-hoist-checks", "loop-interchange-elements", "loop-scalarize"),
+    *("loop-interchange-scans", "loop-invariant-code-motion", "loop-invariant-subset-hoisting"),
+    *("loop-keep-in-registers", "loop-lower-slices", "loop-pack-contractions", "canonicalize"),
+    *("loop-privatize-empty", "loop-settle-views", "loop-unroll-small", "loop-version-shapes"),
+    *("loop-widen-factors", "cse", "onnx-infer-types", "convert-onnx-to-linalg", "sccp"),
+)
+
+
+def problems(seed: int, tools: pathlib.Path = TOOLS, passes: int = 3) -> Iterator[str]:
+    """How the program of a seed ends wrong, with the options of the compiler."""
+    program = random_program(seed)
+    choice = random.Random(seed)
+    some = [choice.sample(PASSES, choice.choice((1, 1, 2, 3, 4))) for _ in range(passes)]
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(f"{folder}/in.npz", **program.feeds)  # type: ignore[arg-type]
+        pathlib.Path(folder, "main.mlir").write_text(program.text)
+        for level, names in ((0, []), (3, []), *((choice.choice((0, 3)), names) for names in some)):
+            try:
+                problem = _run(program, tools, folder, level, names)
+            except subprocess.TimeoutExpired:
+                problem = "hangs"
+            if problem:
+                yield " ".join((f"-O{level}", *(f"--{name}" for name in names), problem))
+
+
+def _run(
+    program: Program, tools: pathlib.Path, folder: str, level: int, passes: Sequence[str]
+) -> str:
+    path = f"{folder}/main.mlir"
+    if passes:
+        changed = f"{folder}/changed.mlir"
+        options = [*(f"--{name}" for name in passes), "-o", changed]
+        done = subprocess.run(
+            [tools / "loopc-opt", path, *options], capture_output=True, text=True, timeout=60
+        )
+        if done.returncode:
+            return f"loopc-opt ends with {done.returncode}: {done.stderr[:300]}"
+        path = changed
+    options = [f"--inputs={folder}/in.npz", f"--output={folder}/out.npz", "--quiet"]
+    done = subprocess.run(
+        [tools / "loopc-run", path, f"-O{level}", "--timeout=20", *options],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    if program.outputs is None and done.returncode == 5:
+        return ""
+    if done.returncode:
+        return f"loopc-run ends with {done.returncode}: {done.stderr[:300]}"
+    if program.outputs is None:
+        return ""  # Nobody read what would have failed.
+    with np.load(f"{folder}/out.npz") as stored:
+        got = [stored[f"y{k}"] for k in range(len(program.outputs))]
+    return "; ".join(
+        f"output {k}: {text}"
+        for k, (one, other) in enumerate(zip(got, program.outputs, strict=True))
+        if (text := _difference(one, other))
+    )
+
+
+def _difference(got: Array, want: Array) -> str:
+    if got.ndim == want.ndim and not want.any() and not got.any():
+        return ""  # Of no trip: extents that the types do not tell.
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"{got.dtype}{list(got.shape)}, expected {want.dtype}{list(want.shape)}"
+    if np.allclose(got, want, rtol=2e-3, atol=2e-3, equal_nan=True):
+        return ""
+    return f"{got.ravel()[:8]}, expected {want.ravel()[:8]}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs what the command line asks for and returns the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seeds", required=True, metavar="A:B", help="programs A to B - 1")
+    parser.add_argument("--tools", type=pathlib.Path, default=TOOLS, metavar="FOLDER")
+    parser.add_argument("--write", type=pathlib.Path, metavar="FOLDER", help="for what fails")
+    options = parser.parse_args(argv)
+    match = re.fullmatch(r"(\d+):(\d+)", options.seeds)
+    if not match:
+        parser.error(f"'{options.seeds}' is not FIRST:END")
+    seeds = range(int(match[1]), int(match[2]))
+    failures = 0
+    for seed in seeds:
+        found = list(problems(seed, options.tools))
+        failures += bool(found)
+        for problem in found:
+            print(f"{seed}: {problem}", flush=True)
+        if found and options.write:
+            program = random_program(seed)
+            path = options.write / f"loops-{seed}.mlir"
+            path.write_text(program.text)
+            np.savez(path.with_suffix(".npz"), **program.feeds)  # type: ignore[arg-type]
+    print(f"{len(seeds)} programs, {failures} failures")
+    return int(failures > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+# ===- test_hoisting.py - What loops do not change, and what may fail -------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Operators that iterations do not change, of operands that do not fit each other.
+
+What is computed before the loop must not rely on a check that stays in it: a loop without
+iterations has no error, one with iterations has its own, and none reads what is not there.
+"""
+
+from __future__ import annotations
+
+import loopc
+import numpy as np
+import onnx.parser
+import pytest
+
+#: So large that what lies that far behind a tensor is not there.
+LARGE = 3_000_000
+
+F = np.float32
+#: Operators of `a`, `b` and others that do not fit, and what is wrong.
+MISFITS = {
+    "add": ("o = Add(a, b)", {"a": np.ones((1, LARGE), F), "b": np.ones((1, 5), F)},
+            "do not broadcast"),
+    "concat": ("o = Concat<axis = 0>(a, b)",
+               {"a": np.ones((1, 1), F), "b": np.ones((1, LARGE), F)}, "differ"),
+    "matmul": ("o = MatMul(a, b)", {"a": np.ones((1, LARGE), F), "b": np.ones((2, 5), F)},
+               "inner dimensions"),
+    "einsum": ('o = Einsum<equation = "ij,jk->ik">(a, b)',
+               {"a": np.ones((1, LARGE), F), "b": np.ones((2, 5), F)}, "differ|dimension"),
+    "scatter": ("o = ScatterElements<axis = 0>(a, i, b)",
+                {"a": np.ones((1, 2), F), "i": np.zeros((1, LARGE), np.int64),
+                 "b": np.ones((1, 1), F)}, "extent|differ"),
+    "reshape": ("r = Reshape(a, i)\n o = Tanh(r)",
+                {"a": np.ones((1, 2), F), "i": np.array([1, LARGE])}, "elements|Reshape"),
+}  # fmt: skip
+
+
+def _model(body: str, operands: dict[str, np.ndarray]) -> bytes:
+    names = {np.dtype(F): "float", np.dtype(np.int64): "int64"}
+    inputs = ", ".join(
+        f"{names[v.dtype]}[{', '.join(f'{k}{axis}' for axis in range(v.ndim))}] {k}"
+        for k, v in operands.items()
+    )
+    model = onnx.parser.parse_model(f"""
+<ir_version: 10, opset_import: ["": 21]>
+g ({inputs}, int64 trips, float[s0, s1] s) => (float[y0, y1] y)
+{{
+  c = Constant<value: tensor = bool {{1}}>()
+  y = Loop(trips, c, s)<body = body (int64 n, bool ci, float[s0, s1] si)
+      => (bool co, float[t0, t1] so) {{
+    co = Identity(ci)
+    {body}
+    so = Add(si, o)
+  }}>
+}}""")
+    return model.SerializeToString()
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_misfits_in_loops(name: str) -> None:
+    body, operands, problem = MISFITS[name]
+    session = loopc.InferenceSession(_model(body, operands))
+    start = np.arange(5, dtype=F).reshape(1, 5)
+    feeds = operands | {"s": start, "trips": np.array(0)}
+    np.testing.assert_array_equal(session.run(None, feeds)[0], start)
+    with pytest.raises(loopc.RunError, match=problem) as caught:
+        session.run(None, feeds | {"trips": np.array(2)})
+    assert "iteration 0" in str(caught.value)
+
+
+def test_misfits_of_slices() -> None:
+    model = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["": 21]>
+g (float[t, b, k] x, float[l, n] w, int64 trips) => (float[s, b, n] y)
+{
+  c = Constant<value: tensor = bool {1}>()
+  y = Loop(trips, c)<body = body (int64 i, bool ci) => (bool co, float[b, n] o) {
+    co = Identity(ci)
+    xi = Gather<axis = 0>(x, i)
+    o = MatMul(xi, w)
+  }>
+}""")
+    session = loopc.InferenceSession(model.SerializeToString())
+    x, w = np.ones((3, 1, LARGE), F), np.ones((2, 5), F)
+    assert session.run(None, {"x": x, "w": w, "trips": np.array(0)})[0].size == 0
+    with pytest.raises(loopc.RunError, match=f"inner dimensions: {LARGE} and 2 differ"):
+        session.run(None, {"x": x, "w": w, "trips": np.array(3)})
+    (y,) = session.run(None, {"x": x[:, :, :2], "w": w, "trips": np.array(3)})
+    np.testing.assert_array_equal(y, np.full((3, 1, 5), 2, F))
