@@ -15,7 +15,6 @@
 #include "mlir/Pass/PassManager.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -90,6 +89,16 @@ struct Flags {
                  clEnumValN(DeviceLoops::Graph, "graph",
                             "A CUDA graph of kernels (driver of CUDA 12.4)"),
                  clEnumValN(DeviceLoops::Host, "host", "The host drives them")),
+      cl::cat(target)};
+  cl::opt<Cublas> cublas{
+      "cublas", cl::init(Cublas::Auto),
+      cl::desc("With --chip: products of matrices, outside of loops that are "
+               "one kernel or graph, that cuBLAS computes where a run finds "
+               "it"),
+      cl::values(
+          clEnumValN(Cublas::Auto, "auto", "Large ones of known extents"),
+          clEnumValN(Cublas::On, "on", "All that it can compute"),
+          clEnumValN(Cublas::Off, "off", "None")),
       cl::cat(target)};
   cl::opt<bool> allowTf32{
       "allow-tf32",
@@ -187,27 +196,45 @@ static std::string getDefaultOutput(StringRef input, Output output) {
   return (stem + (output == Output::Object ? ".o" : ".so")).str();
 }
 
+/// The stages that --emit names, and the formats of --input-format.
+static constexpr std::pair<StringLiteral, Output> kStages[] = {
+    {"onnx", Output::ONNX},      {"loop", Output::Loop},
+    {"linalg", Output::Linalg},  {"memref", Output::MemRef},
+    {"scf", Output::SCF},        {"llvm", Output::LLVM},
+    {"llvm-ir", Output::LLVMIR}, {"asm", Output::Assembly},
+    {"ptx", Output::PTX},        {"obj", Output::Object},
+    {"shared", Output::Shared}};
+static constexpr std::pair<StringLiteral, InputFormat> kFormats[] = {
+    {"auto", InputFormat::Auto},
+    {"onnx", InputFormat::ONNX},
+    {"openvino", InputFormat::OpenVINO},
+    {"mlir", InputFormat::MLIR}};
+
+template <typename T>
+static std::optional<T> findNamed(ArrayRef<std::pair<StringLiteral, T>> choices,
+                                  StringRef name) {
+  for (const auto &[own, value] : choices)
+    if (own == name)
+      return value;
+  return std::nullopt;
+}
+
+template <typename T>
+static std::string listNames(ArrayRef<std::pair<StringLiteral, T>> choices) {
+  return joinNames(llvm::map_to_vector(
+      choices, [](const auto &choice) -> StringRef { return choice.first; }));
+}
+
 static std::optional<Output> parseOutput(StringRef text) {
-  return StringSwitch<std::optional<Output>>(text)
-      .Case("onnx", Output::ONNX)
-      .Case("loop", Output::Loop)
-      .Case("linalg", Output::Linalg)
-      .Case("memref", Output::MemRef)
-      .Case("scf", Output::SCF)
-      .Case("llvm", Output::LLVM)
-      .Case("llvm-ir", Output::LLVMIR)
-      .Case("asm", Output::Assembly)
-      .Case("ptx", Output::PTX)
-      .Case("obj", Output::Object)
-      .Case("shared", Output::Shared)
-      .Default(std::nullopt);
+  return findNamed(ArrayRef(kStages), text);
 }
 
 static bool readPaths(const Flags &flags, DriverOptions &options) {
   options.input = flags.input;
   std::optional<Output> output = parseOutput(flags.emit);
   if (!output)
-    return refuse("--emit: there is no stage '" + flags.emit + "'");
+    return refuse("--emit: there is no stage '" + flags.emit + "': it is " +
+                  listNames(ArrayRef(kStages)));
   options.output = *output;
   if (flags.output.getNumOccurrences() && flags.output.empty())
     return refuse("-o: the name of the file is empty");
@@ -253,6 +280,7 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   options.target.minKernelWork = flags.minKernelWork;
   options.target.allowTf32 = flags.allowTf32;
   options.target.deviceLoops = flags.deviceLoops;
+  options.target.cublas = flags.cublas;
   if (isGPUTriple(flags.triple)) {
     if (options.target.chip.empty())
       options.target.chip = kDefaultChip.str();
@@ -270,14 +298,11 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   options.ortCompat = flags.ortCompat;
   options.target.fpContract = flags.fpContract;
   options.externalDataFolder = flags.externalData;
-  auto format = StringSwitch<std::optional<InputFormat>>(flags.format)
-                    .Case("auto", InputFormat::Auto)
-                    .Case("onnx", InputFormat::ONNX)
-                    .Case("mlir", InputFormat::MLIR)
-                    .Case("openvino", InputFormat::OpenVINO)
-                    .Default(std::nullopt);
+  std::optional<InputFormat> format =
+      findNamed(ArrayRef(kFormats), flags.format);
   if (!format)
-    return refuse("--input-format: there is no format '" + flags.format + "'");
+    return refuse("--input-format: there is no format '" + flags.format +
+                  "': it is " + listNames(ArrayRef(kFormats)));
   options.format = *format;
   ImportOptions import;
   for (const std::string &text : flags.dims)
@@ -316,7 +341,9 @@ bool loopc::parseCommandLine(int argc, const char *const *argv,
       {&flags.general, &flags.target, &flags.model, &flags.debug});
   cl::SetVersionPrinter(printVersion);
   if (std::optional<std::string> problem = parseOptions(
-          argc, argv, "Compiles models with control flow to native code.\n"))
+          argc, argv, "Compiles models with control flow to native code.\n",
+          {{"device-loops", &flags.deviceLoops.getParser()},
+           {"cublas", &flags.cublas.getParser()}}))
     return refuse(*problem);
   options.remarks = flags.remarks;
   options.timing = flags.timing;

@@ -70,7 +70,7 @@ static void addToLinalg(OpPassManager &manager,
       functions.addPass(createLoopChooseLayouts());
     }
     functions.addPass(createLoopFoldConstants());
-    functions.addPass(createLoopInvariantCodeMotionPass());
+    functions.addPass(createLoopHoistInvariants());
     functions.addPass(createLoopHoistDims());
     functions.addPass(createLoopHoistChecks());
     addCleanup(functions);
@@ -114,7 +114,7 @@ static void addToLinalg(OpPassManager &manager,
     manager.addNestedPass<func::FuncOp>(createLoopUnrollSmall());
     addCleanup(manager);
     manager.addNestedPass<func::FuncOp>(createLoopFuseReductions());
-    manager.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
+    manager.addNestedPass<func::FuncOp>(createLoopHoistInvariants());
     // Transposes that were packed through, constants that nobody reads now.
     addCleanup(manager);
   }
@@ -185,6 +185,7 @@ static void addKernels(OpPassManager &manager, const PipelineOptions &options) {
   kernels.minWork = options.minKernelWork;
   kernels.allowTf32 = options.allowTf32;
   kernels.loops = options.deviceLoops;
+  kernels.cublas = options.cublas;
   kernels.hasLibdevice = options.hasLibdevice;
   manager.addPass(createOutlineKernels(kernels));
 }

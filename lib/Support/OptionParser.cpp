@@ -8,16 +8,29 @@
 
 #include "loopc/Support/OptionParser.h"
 
+#include "loopc/Support/Diagnostics.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cstdlib>
 #include <sys/mman.h>
 #include <unistd.h>
 
 using namespace llvm;
+
+std::string loopc::joinNames(ArrayRef<StringRef> names) {
+  std::string text;
+  for (auto [k, name] : llvm::enumerate(names)) {
+    text += k == 0 ? "" : k + 1 == names.size() ? " or " : ", ";
+    text += name;
+  }
+  return text;
+}
 
 namespace {
 /// Keeps what is written to standard error while it lives. LLVM's options print
@@ -35,13 +48,19 @@ public:
   ErrorCapture(const ErrorCapture &) = delete;
   ErrorCapture &operator=(const ErrorCapture &) = delete;
   ~ErrorCapture() {
-    if (saved >= 0) {
-      errs().flush();
-      dup2(saved, STDERR_FILENO);
-      close(saved);
-    }
+    release();
     if (file >= 0)
       close(file);
+  }
+
+  /// Gives standard error back.
+  void release() {
+    if (saved < 0)
+      return;
+    errs().flush();
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    saved = -1;
   }
 
   std::string get() {
@@ -59,27 +78,76 @@ private:
 };
 } // namespace
 
+/// While LLVM's parser runs, which ends the program once it has written the
+/// help: what it captures, and the tool's name.
+static ErrorCapture *capturing = nullptr;
+static std::string toolName;
+
+/// Says that the help could not be written. LLVM would, to a standard error
+/// that is captured, when it destroys its stream.
+static void finishHelp() {
+  if (!capturing)
+    return;
+  outs().flush();
+  std::error_code error = outs().error();
+  if (!error)
+    return;
+  capturing->release();
+  errs() << toolName << ": error: " << loopc::getCode(loopc::Diag::CannotWrite)
+         << ": cannot write '-': " << error.message() << '\n';
+  std::_Exit(3);
+}
+
+/// "there is no 'x': it is a, b or c" for "Cannot find option named 'x'!".
+static std::string describeChoice(StringRef option, StringRef problem,
+                                  ArrayRef<loopc::OptionChoices> choices) {
+  StringRef value = problem;
+  if (!value.consume_front("Cannot find option named '") ||
+      !value.consume_back("'!"))
+    return problem.str();
+  for (const loopc::OptionChoices &choice : choices) {
+    if (choice.option != option.ltrim('-'))
+      continue;
+    SmallVector<StringRef> names;
+    for (unsigned k = 0; k < choice.parser->getNumOptions(); ++k)
+      names.push_back(choice.parser->getOption(k));
+    return ("there is no '" + value + "': it is ").str() +
+           loopc::joinNames(names);
+  }
+  return problem.str();
+}
+
 /// "--bench: 'x' value invalid" for "loopc-run: for the --bench option: 'x'
 /// value invalid".
-static std::string tidied(StringRef line, StringRef tool) {
+static std::string tidied(StringRef line, StringRef tool,
+                          ArrayRef<loopc::OptionChoices> choices) {
   line = line.trim();
   line.consume_front((tool + ": ").str());
   StringRef rest = line;
   if (rest.consume_front("for the ")) {
     auto [option, problem] = rest.split(" option: ");
     if (!problem.empty())
-      return (option + ": " + problem).str();
+      return (option + ": " + describeChoice(option, problem, choices)).str();
   }
   return line.str();
 }
 
 std::optional<std::string>
-loopc::parseOptions(int argc, const char *const *argv, StringRef overview) {
+loopc::parseOptions(int argc, const char *const *argv, StringRef overview,
+                    ArrayRef<OptionChoices> choices) {
   std::string text;
   raw_string_ostream problems(text);
+  toolName = sys::path::filename(argv[0]).str();
   {
+    // The stream is made first, and so destroyed after this has run.
+    (void)outs();
+    std::atexit(finishHelp);
     ErrorCapture capture;
-    if (cl::ParseCommandLineOptions(argc, argv, overview, &problems))
+    capturing = &capture;
+    bool isParsed =
+        cl::ParseCommandLineOptions(argc, argv, overview, &problems);
+    capturing = nullptr;
+    if (isParsed)
       return std::nullopt;
     text += capture.get();
   }
@@ -87,6 +155,6 @@ loopc::parseOptions(int argc, const char *const *argv, StringRef overview) {
   StringRef(text).split(lines, '\n', -1, /*KeepEmpty=*/false);
   SmallVector<std::string> parts;
   for (StringRef line : lines)
-    parts.push_back(tidied(line, sys::path::filename(argv[0])));
+    parts.push_back(tidied(line, toolName, choices));
   return parts.empty() ? "cannot be parsed" : join(parts, " ");
 }

@@ -105,7 +105,8 @@ bool loopc::emitCode(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::legacy::PassManager passes;
   llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
-  if (machine.addPassesToEmitFile(passes, os, nullptr, kind))
+  if (machine.addPassesToEmitFile(passes, os, nullptr, kind,
+                                  /*DisableVerify=*/true))
     return false;
   passes.run(module);
   return true;

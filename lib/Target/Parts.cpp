@@ -27,7 +27,7 @@ static constexpr unsigned kPartInstructions = 2000;
 static constexpr unsigned kMaxParts = 16;
 /// Instructions that are worth leaving as they are: a run that passes through
 /// so many calls a hundred nests, and takes some microseconds more.
-static constexpr unsigned kStraightInstructions = 4000;
+static constexpr unsigned kStraightInstructions = 3000;
 
 //===----------------------------------------------------------------------===//
 // What goes where
@@ -95,19 +95,29 @@ static void visitGlobals(llvm::Function &function,
         visitGlobals(constant, visit);
 }
 
+static bool hasLoops(const llvm::Function &function) {
+  SmallVector<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>>
+      edges;
+  if (!function.isDeclaration())
+    llvm::FindFunctionBackedges(function, edges);
+  return !edges.empty();
+}
+
+/// True for what only passes on what it is handed, to those that call it by its
+/// address: each part has its own.
+static bool isHandedOver(const llvm::Function &function) {
+  return function.hasLocalLinkage() && function.hasAddressTaken() &&
+         !hasLoops(function);
+}
+
 /// The functions of `module` that run any number of times: those with loops,
 /// and what they call.
 static llvm::SmallSetVector<llvm::Function *, 8>
 findRepeated(llvm::Module &module) {
   llvm::SmallSetVector<llvm::Function *, 8> repeated;
-  for (llvm::Function &function : module) {
-    SmallVector<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>>
-        edges;
-    if (!function.isDeclaration())
-      llvm::FindFunctionBackedges(function, edges);
-    if (!edges.empty())
+  for (llvm::Function &function : module)
+    if (hasLoops(function))
       repeated.insert(&function);
-  }
   for (size_t i = 0; i < repeated.size(); ++i)
     visitGlobals(*repeated[i], [&](llvm::GlobalValue *global) {
       auto *callee = dyn_cast<llvm::Function>(global);
@@ -128,7 +138,8 @@ void Division::findStraight() {
     }
   auto canMove = [&](llvm::Function *function) {
     Closure closure;
-    return isMovable(*function) && close(*function, closure);
+    return (isMovable(*function) || isHandedOver(*function)) &&
+           close(*function, closure);
   };
   if (size < kStraightInstructions || !llvm::all_of(repeated, canMove))
     straight.clear();

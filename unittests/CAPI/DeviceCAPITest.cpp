@@ -104,6 +104,11 @@ TEST_F(CAPIDevice, Sessions) {
   for (const char *form : {"auto", "kernel", "graph", "host", ""})
     EXPECT_EQ(loopc_compile_options_set_device_loops(options, form),
               LOOPC_COMPILE_OK);
+  for (const char *which : {"auto", "on", "off", ""})
+    EXPECT_EQ(loopc_compile_options_set_cublas(options, which),
+              LOOPC_COMPILE_OK);
+  EXPECT_EQ(loopc_compile_options_set_cublas(options, "often"),
+            LOOPC_COMPILE_ERROR_ARGUMENT);
   EXPECT_EQ(loopc_compile_options_set_device_loops(options, "often"),
             LOOPC_COMPILE_ERROR_ARGUMENT);
   loopc_compile_options_destroy(options);

@@ -11,6 +11,7 @@
 #ifndef LOOPC_CONVERSION_PASSES_H
 #define LOOPC_CONVERSION_PASSES_H
 
+#include "loopc/Support/Cublas.h"
 #include "loopc/Support/DeviceLoops.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -41,7 +41,8 @@ def ConvertONNXToLinalg
     "::loopc::loop::LoopDialect", "::mlir::arith::ArithDialect",
     "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect",
-    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 def ConvertLoopToSCF : Pass<"convert-loop-to-scf", "::mlir::func::FuncOp"> {
@@ -206,6 +207,13 @@ def OutlineKernels : Pass<"loopc-outline-kernels", "::mlir::ModuleOp"> {
                clEnumValN(::loopc::DeviceLoops::Graph, "graph", "graphs"),
                clEnumValN(::loopc::DeviceLoops::Host, "host",
                           "the host's")) }]>,
+    Option<"cublas", "cublas", "::loopc::Cublas",
+           /*default=*/"::loopc::Cublas::Off",
+           "products of matrices that cuBLAS may compute",
+           [{::llvm::cl::values(
+               clEnumValN(::loopc::Cublas::Auto, "auto", "large ones"),
+               clEnumValN(::loopc::Cublas::On, "on", "all that it can"),
+               clEnumValN(::loopc::Cublas::Off, "off", "none")) }]>,
     Option<"hasLibdevice", "libdevice", "bool", /*default=*/"false",
            "functions of CUDA's libdevice may be called">];
   let statistics = [
@@ -313,12 +321,14 @@ def ShareNests : Pass<"loopc-share-nests", "::mlir::ModuleOp"> {
 }
 
 def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
-  let summary = "polynomials for elementary functions of f32, libm for the rest";
+  let summary = "polynomials for elementary functions, libm for the rest";
   let description = [{
-    The numeric contract (docs/Spec.md) allows 5 ulp: polynomial tanh, exp, erf,
-    log, log1p, expm1, atan, asin and acos of f32, sin and cos of vectors of f32, keep it and
+    The numeric contract (docs/Numerics.md) allows 5 ulp: polynomial tanh, exp, erf,
+    log, log1p, expm1, atan, asin and acos of f32, and of vectors sin, cos and
+    pow of f32, exp, log, log1p, expm1, tanh, sin and cos of f64, keep it and
     vectorise; others become calls of libm. Vectors with an argument of sin or
-    cos above 65536 are computed by libm, element by element.
+    cos that is large (above 65536 in f32, 2^30 in f64) are computed by libm,
+    element by element.
   }];
   let options = [Option<"scales", "scales", "bool", "false",
       "the target has an instruction for x 2^n">];

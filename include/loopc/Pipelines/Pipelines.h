@@ -42,6 +42,7 @@ struct PipelineOptions {
   unsigned minKernelWork = 2048;
   bool allowTf32 = false;
   DeviceLoops deviceLoops = DeviceLoops::Auto;
+  Cublas cublas = Cublas::Auto;
   /// Kernels may call CUDA's libdevice (Target/Cuda.h).
   bool hasLibdevice = false;
 };

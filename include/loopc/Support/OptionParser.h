@@ -11,17 +11,34 @@
 #ifndef LOOPC_SUPPORT_OPTIONPARSER_H
 #define LOOPC_SUPPORT_OPTIONPARSER_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
 #include <string>
 
+namespace llvm::cl {
+class generic_parser_base;
+} // namespace llvm::cl
+
 namespace loopc {
 
+/// "a, b or c".
+std::string joinNames(llvm::ArrayRef<llvm::StringRef> names);
+
+/// An option whose values have names, and the parser that knows them.
+struct OptionChoices {
+  llvm::StringRef option;
+  const llvm::cl::generic_parser_base *parser;
+};
+
 /// llvm::cl::ParseCommandLineOptions, which prints some of what is wrong and
-/// returns the rest: what is wrong, in one line; nothing where all is well.
-std::optional<std::string> parseOptions(int argc, const char *const *argv,
-                                        llvm::StringRef overview);
+/// returns the rest: what is wrong, in one line; nothing where all is well. The
+/// values of `choices` are listed where another one is given. Where the help is
+/// asked for, and cannot be written, one line says so and the exit status is 3.
+std::optional<std::string>
+parseOptions(int argc, const char *const *argv, llvm::StringRef overview,
+             llvm::ArrayRef<OptionChoices> choices = {});
 
 } // namespace loopc
 

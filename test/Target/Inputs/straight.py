@@ -8,7 +8,8 @@
 """Writes the module in the file that is named with its loops in a function of their own.
 
 What is left puts a number on the stack as often as it is told; so does the
-function with the loops, 100 times.
+function with the loops, 100 times. That one also takes the address of another,
+as if it handed it to threads.
 """
 
 import pathlib
@@ -55,10 +56,14 @@ def main() -> None:
         "    %c3 = llvm.mlir.constant(3 : i64) : i64\n"
         "    %scale = llvm.mlir.addressof @scale : !llvm.ptr\n"
         "    %offset = llvm.mlir.addressof @offset : !llvm.ptr\n"
+        + "    %handed = llvm.mlir.addressof @handed : !llvm.ptr\n"
+        + "    %kept = llvm.alloca %c1 x !llvm.ptr : (i64) -> !llvm.ptr\n"
+        + "    llvm.store %handed, %kept : !llvm.ptr, !llvm.ptr\n"
         + moves("%bias", "b", 100)
         + "    llvm.br ^rows(%c0 : i64)\n"
         + loops
         + "  ^done:\n    llvm.return\n  }\n"
+        + "  llvm.func internal @handed(%context: !llvm.ptr) {\n    llvm.return\n  }\n"
     )
     at = text.index("  llvm.func @expf")
     print(text[:at] + rows + text[at:])

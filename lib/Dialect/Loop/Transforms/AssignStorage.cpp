@@ -283,15 +283,50 @@ private:
     Value arg = loop.getCarriedArgs()[port];
     if (arg.getType() != alloc.getType())
       return false;
+    llvm::DenseSet<Value> assumed;
+    return isEverySizeOf(arg, alloc, assumed);
+  }
+
+  /// True if every buffer that may come to `value` has the sizes of `alloc`,
+  /// given that those that come to `assumed` have.
+  bool isEverySizeOf(Value value, memref::AllocOp alloc,
+                     llvm::DenseSet<Value> &assumed) {
     if (alloc.getDynamicSizes().empty())
       return true;
-    auto sameSizes = [&](Value value) {
-      auto other = withoutCasts(value).getDefiningOp<memref::AllocOp>();
-      return other && other.getType() == alloc.getType() &&
+    if (auto other = withoutCasts(value).getDefiningOp<memref::AllocOp>())
+      return other.getType() == alloc.getType() &&
              llvm::equal(other.getDynamicSizes(), alloc.getDynamicSizes());
+    auto areAll = [&](std::initializer_list<Value> values) {
+      return llvm::all_of(values, [&](Value each) {
+        return isEverySizeOf(each, alloc, assumed);
+      });
     };
-    return sameSizes(loop.getInits()[port]) &&
-           sameSizes(loop.getYield().getCarried()[port]);
+    if (auto branch = value.getDefiningOp<scf::IfOp>()) {
+      unsigned k = cast<OpResult>(value).getResultNumber();
+      return areAll(
+          {branch.thenYield().getOperand(k), branch.elseYield().getOperand(k)});
+    }
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto loop = argument ? dyn_cast<LoopOp>(argument.getOwner()->getParentOp())
+                         : value.getDefiningOp<LoopOp>();
+    std::optional<unsigned> port =
+        loop ? carriedPort(loop, value) : std::nullopt;
+    // The sizes are the same in each of its iterations.
+    if (!port || !definedOutside(loop, alloc->getOperands()))
+      return false;
+    if (!assumed.insert(loop.getCarriedArgs()[*port]).second)
+      return true;
+    return areAll(
+        {loop.getInits()[*port], loop.getYield().getCarried()[*port]});
+  }
+
+  /// The number of the carried value of `loop` that `value`, an argument of its
+  /// body or a result, stands for.
+  static std::optional<unsigned> carriedPort(LoopOp loop, Value value) {
+    for (unsigned k = 0; k < loop.getNumCarried(); ++k)
+      if (value == loop.getCarriedArgs()[k] || value == loop.getResult(k))
+        return k;
+    return std::nullopt;
   }
 
   /// Lets one allocation that is carried on and one argument that dies take

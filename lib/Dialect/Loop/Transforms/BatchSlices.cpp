@@ -49,6 +49,7 @@ public:
   /// Returns the number of contractions that were moved.
   unsigned run() {
     b.setInsertionPoint(loop);
+    check = findFirstCheck(*loop.getLoopBody());
     SmallVector<linalg::GenericOp> contractions;
     for (auto op : loop.getLoopBody()->getOps<linalg::GenericOp>())
       if (isContraction(op) && batchPosition(op.getResult(0)))
@@ -63,7 +64,7 @@ public:
       return 0;
     }
     trips = known;
-    unsigned moved = 0;
+    SmallVector<linalg::GenericOp> moved;
     for (linalg::GenericOp op : contractions) {
       if (!isCheap(op)) {
         remarkMissed(op.getLoc(), "BatchSlices",
@@ -72,12 +73,14 @@ public:
         continue;
       }
       replace(op);
-      ++moved;
+      moved.push_back(op);
       remarkDone(op.getLoc(), "BatchSlices",
                  "computed for all iterations at once, before the loop");
-      rewriter.eraseOp(op);
     }
-    return moved;
+    // Only now: what is new must not stand where the maps know another value.
+    for (linalg::GenericOp op : llvm::reverse(moved))
+      rewriter.eraseOp(op);
+    return moved.size();
   }
 
 private:
@@ -226,6 +229,9 @@ private:
     auto generic = dyn_cast<linalg::GenericOp>(op);
     if (!generic || !isSelfContained(generic))
       return {};
+    // Before the loop nothing has been checked.
+    if (check && check->isBeforeInBlock(generic) && !needsNoCheck(generic))
+      return {};
     Value position;
     for (OpOperand &operand : generic->getOpOperands()) {
       if (isOutside(operand.get()))
@@ -255,9 +261,9 @@ private:
       return true;
     int64_t slices = 0;
     for (Value input : op.getDpsInputs()) {
-      auto type = cast<RankedTensorType>(input.getType());
       if (isOutside(input))
         continue;
+      auto type = cast<RankedTensorType>(input.getType());
       if (!type.hasStaticShape())
         return true;
       slices += type.getNumElements();
@@ -500,6 +506,7 @@ private:
   IRRewriter &rewriter;
   ImplicitLocOpBuilder b;
   LoopOp loop;
+  Operation *check = nullptr; ///< the first of the body
   OpFoldResult trips;
   llvm::DenseMap<Value, Value> positions;
   llvm::DenseMap<Value, Batched> done;
@@ -508,12 +515,7 @@ private:
 struct LoopBatchSlices : loopc::impl::LoopBatchSlicesBase<LoopBatchSlices> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) {
-      if (!loop->hasAttr(kRareLoop))
-        loops.push_back(loop);
-    });
-    for (LoopOp loop : loops)
+    for (LoopOp loop : collectLoops(getOperation()))
       numBatched += SliceBatching(rewriter, loop).run();
   }
 };

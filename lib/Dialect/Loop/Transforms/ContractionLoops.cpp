@@ -280,7 +280,7 @@ void ContractionVectorizer::emit(ContractionVectorizer *many) {
   begin();
   if (!many) {
     takeFirst();
-    if (rowDim && isDynamic(*rowDim))
+    if (rowDim && isDynamic(*rowDim) && !isRare)
       prepareStrip(shapeFor(ShapedType::kDynamic));
     takeEpilogue();
     areColumnsOutside = wantsColumnsOutside();
@@ -423,6 +423,14 @@ TileShape ContractionVectorizer::shapeFor(int64_t rows) {
 void ContractionVectorizer::emitPlans() {
   if (!rowDim || !isDynamic(*rowDim) || isStripTransposed)
     return emitBlocks(rows());
+  auto emitFew = [&] {
+    isFewRows = true;
+    emitBlocks(1);
+    isFewRows = false;
+  };
+  // What hardly runs is rather short.
+  if (isRare)
+    return emitFew();
   // For one row tiles are wide; and for two where what they share is not in
   // panels, which is better read twice in its own order.
   bool isPacked = llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) {
@@ -433,9 +441,7 @@ void ContractionVectorizer::emitPlans() {
   auto branch = scf::IfOp::create(b, TypeRange(), few, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenBlock()->getTerminator());
-  isFewRows = true;
-  emitBlocks(1);
-  isFewRows = false;
+  emitFew();
   b.setInsertionPoint(branch.elseBlock()->getTerminator());
   emitBlocks(ShapedType::kDynamic);
 }

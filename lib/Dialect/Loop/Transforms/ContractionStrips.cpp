@@ -30,7 +30,8 @@ OpOperand *ContractionVectorizer::findShared() {
     AffineMap map = op.getMatchingIndexingMap(operand);
     if (!map.isFunctionOfDim(laneDim) || !map.isFunctionOfDim(sumDims[0]))
       continue;
-    if (found || !map.isProjectedPermutation() || map.isFunctionOfDim(*rowDim))
+    if (found || !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
+        map.isFunctionOfDim(*rowDim))
       return nullptr;
     found = operand;
   }
@@ -105,8 +106,11 @@ void ContractionVectorizer::emitTransposedStrip() {
         arith::MinSIOp::create(b, apply(d0 + d1 + i, {column, within}), last);
     SmallVector<Value> from;
     for (AffineExpr expr : map.getResults()) {
-      unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-      from.push_back(dim == sumDim ? k : dim == *columnDim ? here : at[dim]);
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      from.push_back(!dim                              ? index(0)
+                     : dim.getPosition() == sumDim     ? k
+                     : dim.getPosition() == *columnDim ? here
+                                                       : at[dim.getPosition()]);
     }
     rows.push_back(vector::MaskedLoadOp::create(b, type, stripOperand->get(),
                                                 from, mask, zero));
@@ -152,9 +156,13 @@ void ContractionVectorizer::emitStrip(const Tile &tile) {
   b.setInsertionPointToStart(branch.elseBlock());
   SmallVector<OpFoldResult> offsets, sizes;
   for (AffineExpr expr : map.getResults()) {
+    sizes.push_back(b.getIndexAttr(1));
+    if (isa<AffineConstantExpr>(expr)) {
+      offsets.push_back(b.getIndexAttr(0));
+      continue;
+    }
     unsigned dim = cast<AffineDimExpr>(expr).getPosition();
     offsets.push_back(dim == sumDim ? begin : at[dim]);
-    sizes.push_back(b.getIndexAttr(1));
     if (dim == sumDim)
       sizes.back() = apply(d0 - d1, {end, begin});
     else if (dim == *columnDim)

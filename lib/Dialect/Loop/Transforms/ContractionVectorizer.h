@@ -14,6 +14,7 @@
 #define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONTRACTIONVECTORIZER_H
 
 #include "Contractions.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -66,7 +67,8 @@ class ContractionVectorizer {
 public:
   ContractionVectorizer(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
                         VectorUnit unit)
-      : b(op.getLoc(), rewriter), op(op), unit(unit) {}
+      : b(op.getLoc(), rewriter), op(op), unit(unit),
+        isRare(loop::isInRareLoop(op)) {}
 
   /// Finds how `op` can be computed; false if not this way.
   bool choose();
@@ -227,6 +229,8 @@ private:
   bool areColumnsOutside = false;
   /// Of an unknown number of rows there turned out to be one or two.
   bool isFewRows = false;
+  /// The operation is in a version of a loop that hardly runs.
+  bool isRare;
   /// What the sums begin with: the elements of the result; if set, `filled` for
   /// all, or those of `first`, which `firstMap` finds by the result's indices.
   mlir::Value filled, first;

@@ -539,13 +539,8 @@ struct LoopDistributeStages
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) {
-      if (!loop->hasAttr(kRareLoop))
-        loops.push_back(loop);
-    });
     // Inner loops first: a loop that is distributed is copied.
-    for (LoopOp loop : loops)
+    for (LoopOp loop : collectLoops(getOperation()))
       numLoops += Distribution(rewriter, loop, minWeight).run() - 1;
   }
 };

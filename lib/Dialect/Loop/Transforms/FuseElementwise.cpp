@@ -11,6 +11,7 @@
 // and neighbours over the same elements become one operation with several
 // results.
 
+#include "MergeGenerics.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,7 +20,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace loopc {
@@ -33,9 +33,6 @@ using namespace loopc;
 /// A producer with at most this many cheap operations is computed again for
 /// each of its consumers rather than stored.
 static constexpr unsigned kMaxRecomputedOps = 4;
-/// Operands of one fused operation: more streams than this cost more than they
-/// save.
-static constexpr unsigned kMaxOperands = 24;
 
 /// True for operations that cost about as much as the load that they save.
 static bool isCheap(Operation &op) {
@@ -48,15 +45,6 @@ static bool isCheap(Operation &op) {
   return isa_and_nonnull<arith::ArithDialect>(op.getDialect()) ||
          isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
              math::CopySignOp, math::FmaOp>(op);
-}
-
-static bool isElementwise(linalg::GenericOp op) {
-  return op.hasPureTensorSemantics() &&
-         op.getNumParallelLoops() == op.getNumLoops() && op.getNumLoops() > 0 &&
-         llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-           return op.getMatchingIndexingMap(&init).isIdentity() &&
-                  !op.payloadUsesValueFromOperand(&init);
-         });
 }
 
 /// True if `op` computes on the sums of a product: on vectors, when they are
@@ -126,18 +114,6 @@ static SmallVector<OpFoldResult> space(OpBuilder &b, linalg::GenericOp op) {
   return resolveDims(b, op.getLoc(), op.getDpsInits().front());
 }
 
-/// True if `first` can be computed where `second` stands: nothing between them
-/// needs its results or could be disturbed.
-static bool canMoveDown(linalg::GenericOp first, linalg::GenericOp second) {
-  Block *block = second->getBlock();
-  for (Operation *user : first->getUsers()) {
-    Operation *here = block->findAncestorOpInBlock(*user);
-    if (!here || here->isBeforeInBlock(second))
-      return false;
-  }
-  return true;
-}
-
 /// Reads of `first`'s results by `second` must be of the element that the same
 /// iteration produces.
 static bool readsAligned(linalg::GenericOp first, linalg::GenericOp second) {
@@ -151,65 +127,6 @@ static bool readsAligned(linalg::GenericOp first, linalg::GenericOp second) {
     if (user != second && second->isProperAncestor(user))
       return false;
   return true;
-}
-
-/// One operation with the results of both, at the place of `second`.
-static linalg::GenericOp merge(IRRewriter &rewriter, linalg::GenericOp first,
-                               linalg::GenericOp second) {
-  rewriter.setInsertionPoint(second);
-  SmallVector<Value> inputs, inits;
-  SmallVector<AffineMap> inputMaps, initMaps;
-  auto add = [&](linalg::GenericOp op) {
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      if (op == second && input->get().getDefiningOp() == first)
-        continue;
-      inputs.push_back(input->get());
-      inputMaps.push_back(op.getMatchingIndexingMap(input));
-    }
-    for (OpOperand &init : op.getDpsInitsMutable()) {
-      inits.push_back(init.get());
-      initMaps.push_back(op.getMatchingIndexingMap(&init));
-    }
-  };
-  add(first);
-  add(second);
-  SmallVector<Type> types(first->getResultTypes());
-  llvm::append_range(types, second->getResultTypes());
-  SmallVector<AffineMap> maps(inputMaps);
-  llvm::append_range(maps, initMaps);
-  auto merged = linalg::GenericOp::create(
-      rewriter, second.getLoc(), types, inputs, inits, maps,
-      second.getIteratorTypesArray(),
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        ValueRange in = args.take_front(inputs.size());
-        SmallVector<Value> yielded;
-        auto inlineBody = [&](linalg::GenericOp op) {
-          IRMapping mapping;
-          for (OpOperand *input : op.getDpsInputOperands()) {
-            BlockArgument arg = op.getMatchingBlockArgument(input);
-            if (op == second && input->get().getDefiningOp() == first) {
-              auto result = cast<OpResult>(input->get());
-              mapping.map(arg, yielded[result.getResultNumber()]);
-              continue;
-            }
-            mapping.map(arg, in.front());
-            in = in.drop_front();
-          }
-          for (Operation &nested : op.getBody()->without_terminator())
-            b.clone(nested, mapping);
-          for (Value value : op.getBody()->getTerminator()->getOperands())
-            yielded.push_back(mapping.lookupOrDefault(value));
-        };
-        inlineBody(first);
-        inlineBody(second);
-        linalg::YieldOp::create(b, loc, yielded);
-      });
-  unsigned split = first->getNumResults();
-  rewriter.replaceAllUsesWith(first->getResults(),
-                              merged.getResults().take_front(split));
-  rewriter.replaceOp(second, merged.getResults().drop_front(split));
-  rewriter.eraseOp(first);
-  return merged;
 }
 
 /// True if sums of products begin with what `op` repeats: they read it where it
@@ -241,7 +158,7 @@ static unsigned mergeNeighbours(IRRewriter &rewriter, Block &block) {
         continue;
       linalg::GenericOp taken = first;
       llvm::erase(open, taken);
-      second = merge(rewriter, taken, second);
+      second = mergeGenerics(rewriter, taken, second);
       ++merges;
       break;
     }

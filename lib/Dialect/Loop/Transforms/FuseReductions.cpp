@@ -10,13 +10,12 @@
 // computes them, or beside what reads them as well: each element is summed up
 // while it is in a register.
 
+#include "MergeGenerics.h"
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -27,9 +26,6 @@ namespace loopc {
 
 using namespace mlir;
 using namespace loopc;
-
-/// Operands of one fused operation.
-static constexpr unsigned kMaxOperands = 24;
 
 /// True if output `k` is one number for each row: what `op` puts the elements
 /// of the row together to.
@@ -79,17 +75,6 @@ static bool goesThroughRows(linalg::GenericOp op) {
   return true;
 }
 
-/// True if nothing between them needs results of `first`.
-static bool canMoveDown(linalg::GenericOp first, linalg::GenericOp second) {
-  Block *block = second->getBlock();
-  for (Operation *user : first->getUsers()) {
-    Operation *here = block->findAncestorOpInBlock(*user);
-    if (!here || here->isBeforeInBlock(second))
-      return false;
-  }
-  return true;
-}
-
 /// True if both go through the same rows, element by element, and have
 /// something to share.
 static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
@@ -118,93 +103,6 @@ static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
   return shares;
 }
 
-namespace {
-/// Builds one operation with the results of two.
-class Merger {
-public:
-  Merger(IRRewriter &rewriter, linalg::GenericOp first,
-         linalg::GenericOp second)
-      : rewriter(rewriter), first(first), second(second) {}
-
-  linalg::GenericOp merge();
-
-private:
-  void collect(linalg::GenericOp op);
-  /// True if `input` of the second is what the first computes.
-  bool isInner(linalg::GenericOp op, OpOperand *input) {
-    return op == second && input->get().getDefiningOp() == first;
-  }
-  void inlineBody(OpBuilder &b, linalg::GenericOp op, ValueRange &ins,
-                  ValueRange &outs);
-
-  IRRewriter &rewriter;
-  linalg::GenericOp first, second;
-  SmallVector<Value> inputs, inits, yielded;
-  SmallVector<AffineMap> inputMaps, initMaps;
-};
-} // namespace
-
-void Merger::collect(linalg::GenericOp op) {
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (!isInner(op, input)) {
-      inputs.push_back(input->get());
-      inputMaps.push_back(op.getMatchingIndexingMap(input));
-    }
-  for (OpOperand &init : op.getDpsInitsMutable()) {
-    inits.push_back(init.get());
-    initMaps.push_back(op.getMatchingIndexingMap(&init));
-  }
-}
-
-void Merger::inlineBody(OpBuilder &b, linalg::GenericOp op, ValueRange &ins,
-                        ValueRange &outs) {
-  IRMapping mapping;
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    BlockArgument arg = op.getMatchingBlockArgument(input);
-    if (isInner(op, input)) {
-      mapping.map(arg, yielded[cast<OpResult>(input->get()).getResultNumber()]);
-      continue;
-    }
-    mapping.map(arg, ins.front());
-    ins = ins.drop_front();
-  }
-  for (OpOperand &init : op.getDpsInitsMutable()) {
-    mapping.map(op.getMatchingBlockArgument(&init), outs.front());
-    outs = outs.drop_front();
-  }
-  for (Operation &nested : op.getBody()->without_terminator())
-    b.clone(nested, mapping);
-  for (Value value : op.getBody()->getTerminator()->getOperands())
-    yielded.push_back(mapping.lookupOrDefault(value));
-}
-
-linalg::GenericOp Merger::merge() {
-  rewriter.setInsertionPoint(second);
-  collect(first);
-  collect(second);
-  SmallVector<Type> types(first->getResultTypes());
-  llvm::append_range(types, second->getResultTypes());
-  SmallVector<AffineMap> maps(inputMaps);
-  llvm::append_range(maps, initMaps);
-  auto kinds = first.getNumReductionLoops() ? first.getIteratorTypesArray()
-                                            : second.getIteratorTypesArray();
-  auto merged = linalg::GenericOp::create(
-      rewriter, second.getLoc(), types, inputs, inits, maps, kinds,
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        ValueRange ins = args.take_front(inputs.size());
-        ValueRange outs = args.drop_front(inputs.size());
-        inlineBody(b, first, ins, outs);
-        inlineBody(b, second, ins, outs);
-        linalg::YieldOp::create(b, loc, yielded);
-      });
-  unsigned split = first->getNumResults();
-  rewriter.replaceAllUsesWith(first->getResults(),
-                              merged.getResults().take_front(split));
-  rewriter.replaceOp(second, merged.getResults().drop_front(split));
-  rewriter.eraseOp(first);
-  return merged;
-}
-
 /// Merges what it can in `block`, in order.
 static unsigned mergeInto(IRRewriter &rewriter, Block &block) {
   unsigned merges = 0;
@@ -220,7 +118,7 @@ static unsigned mergeInto(IRRewriter &rewriter, Block &block) {
         continue;
       linalg::GenericOp taken = first;
       llvm::erase(open, taken);
-      second = Merger(rewriter, taken, second).merge();
+      second = mergeGenerics(rewriter, taken, second);
       ++merges;
       break;
     }

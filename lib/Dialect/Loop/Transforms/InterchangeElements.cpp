@@ -10,6 +10,7 @@
 // it carries becomes a loop over tiles of elements with the iterations inside:
 // a tile stays in vector registers for all of them.
 
+#include "MergeGenerics.h"
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
@@ -78,8 +79,6 @@ private:
   SmallVector<Value> makeTile(ArrayRef<Value> at, ValueRange outs,
                               bool inBounds);
   Value read(Value tensor, AffineMap map, ArrayRef<Value> at, bool inBounds);
-  Value splat(Value scalar);
-  Value vectorOf(Value value, IRMapping &mapping);
   void cloneBody(linalg::GenericOp op, IRMapping &mapping);
 
   Value index(int64_t value) {
@@ -125,14 +124,7 @@ std::string ElementInterchange::match() {
     }
     if (isScalarTensor(&op))
       continue;
-    bool onScalars =
-        isPure(&op) && op.getNumRegions() == 0 &&
-        llvm::none_of(op.getOperands(),
-                      [&](Value v) {
-                        return isa<TensorType>(v.getType()) && !isOutside(v);
-                      }) &&
-        llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>);
-    if (!onScalars)
+    if (!isOnScalars(loop, op))
       return ("'" + op.getName().getStringRef() +
               "' is not computed element by element")
           .str();
@@ -153,14 +145,7 @@ std::string ElementInterchange::match() {
 
 std::string ElementInterchange::matchGeneric(linalg::GenericOp op) {
   unsigned loops = op.getNumLoops();
-  bool elementwise =
-      op.hasPureTensorSemantics() && loops > 0 &&
-      op.getNumParallelLoops() == loops &&
-      llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-        return op.getMatchingIndexingMap(&init).isIdentity() &&
-               !op.payloadUsesValueFromOperand(&init);
-      });
-  if (!elementwise)
+  if (!isElementwise(op))
     return "an operation of its body is not computed element by element";
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (isa<arith::ConstantOp>(inner))
@@ -298,7 +283,7 @@ Value ElementInterchange::read(Value tensor, AffineMap map, ArrayRef<Value> at,
                                bool inBounds) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   if (!type)
-    return splat(tensor);
+    return widen(b, tensor, lanes);
   if (Value held = bytes.lookup(tensor)) {
     Value vector = read(held, map, at, inBounds);
     return arith::TruncIOp::create(b, VectorType::get({lanes}, b.getI1Type()),
@@ -314,23 +299,12 @@ Value ElementInterchange::read(Value tensor, AffineMap map, ArrayRef<Value> at,
     place.push_back(at[dim]);
   }
   if (!along)
-    return splat(tensor::ExtractOp::create(b, tensor, place));
+    return widen(b, tensor::ExtractOp::create(b, tensor, place), lanes);
   Value padding =
       arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
   return vector::TransferReadOp::create(
       b, VectorType::get({lanes}, type.getElementType()), tensor, place,
       padding, ArrayRef<bool>{inBounds});
-}
-
-Value ElementInterchange::splat(Value scalar) {
-  return vector::BroadcastOp::create(
-      b, VectorType::get({lanes}, scalar.getType()), scalar);
-}
-
-/// The vector that stands for `value` of an element's computation.
-Value ElementInterchange::vectorOf(Value value, IRMapping &mapping) {
-  Value mapped = mapping.lookupOrDefault(value);
-  return isa<VectorType>(mapped.getType()) ? mapped : splat(mapped);
 }
 
 void ElementInterchange::cloneBody(linalg::GenericOp op, IRMapping &mapping) {
@@ -342,23 +316,8 @@ void ElementInterchange::cloneBody(linalg::GenericOp op, IRMapping &mapping) {
             : mapping.lookup(value);
     mapping.map(op.getMatchingBlockArgument(input), vector);
   }
-  for (Operation &inner : op.getBody()->without_terminator()) {
-    if (isa<arith::ConstantOp>(inner)) {
-      b.clone(inner, mapping);
-      continue;
-    }
-    OperationState state(inner.getLoc(), inner.getName());
-    for (Value operand : inner.getOperands())
-      state.operands.push_back(vectorOf(operand, mapping));
-    for (Type type : inner.getResultTypes())
-      state.types.push_back(VectorType::get({lanes}, type));
-    state.attributes = inner.getAttrDictionary();
-    Operation *made = b.create(state);
-    mapping.map(inner.getResults(), made->getResults());
-  }
-  for (auto [result, value] :
-       llvm::zip(op.getResults(), op.getBody()->getTerminator()->getOperands()))
-    mapping.map(result, vectorOf(value, mapping));
+  SmallVector<Value> yielded = cloneWide(b, *op.getBody(), mapping, lanes);
+  mapping.map(op.getResults(), yielded);
 }
 
 /// All iterations of the tile that begins at `at`; returns `outs` with it.

@@ -10,6 +10,7 @@
 // columns runs on tiles of rows and iterations that are transposed in
 // registers.
 
+#include "MergeGenerics.h"
 #include "ScanInterchange.h"
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
@@ -260,14 +261,7 @@ std::string ScanInterchange::matchBody() {
           return "a slice is not read element by element";
       continue;
     }
-    bool onScalars =
-        isPure(&op) && op.getNumRegions() == 0 &&
-        llvm::none_of(op.getOperands(),
-                      [&](Value v) {
-                        return isa<TensorType>(v.getType()) && !isOutside(v);
-                      }) &&
-        llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>);
-    if (!onScalars)
+    if (!isOnScalars(loop, op))
       return ("'" + op.getName().getStringRef() +
               "' is not computed element by element")
           .str();
@@ -276,14 +270,7 @@ std::string ScanInterchange::matchBody() {
 }
 
 std::string ScanInterchange::matchGeneric(linalg::GenericOp op) {
-  bool elementwise =
-      op.hasPureTensorSemantics() && op.getNumLoops() == dims.size() &&
-      op.getNumParallelLoops() == op.getNumLoops() &&
-      llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-        return op.getMatchingIndexingMap(&init).isIdentity() &&
-               !op.payloadUsesValueFromOperand(&init);
-      });
-  if (!elementwise ||
+  if (!isElementwise(op) || op.getNumLoops() != dims.size() ||
       !llvm::equal(resolveDims(b, loop.getLoc(), op.getDpsInits()[0]), dims,
                    isEqualConstantIntOrValue))
     return "an operation of its body is not computed element by element";

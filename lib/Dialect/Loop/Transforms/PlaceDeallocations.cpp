@@ -592,12 +592,6 @@ private:
 
 struct LoopPlaceDeallocations
     : loopc::impl::LoopPlaceDeallocationsBase<LoopPlaceDeallocations> {
-  void getDependentDialects(DialectRegistry &registry) const override {
-    Base::getDependentDialects(registry);
-    // A list that is returned is retained, also where nothing else is a loop's.
-    registry.insert<LoopDialect>();
-  }
-
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;

@@ -192,12 +192,12 @@ struct LoopPrivatizeEmpty
     keepOutOfBranches(getOperation());
   }
 
-  /// What sums begin with is written over: a fill for each of them is cheaper
-  /// than a copy of one.
+  /// What sums begin with, or what is padded, is written over: a fill for each
+  /// of them, in each iteration, is cheaper than a copy of one.
   void privatizeFills() {
     SmallVector<linalg::FillOp> fills;
     getOperation().walk([&](linalg::FillOp op) {
-      if (op->getNumResults() == 1 && !op->hasOneUse())
+      if (op->getNumResults() == 1)
         fills.push_back(op);
     });
     for (linalg::FillOp fill : fills) {
@@ -207,12 +207,20 @@ struct LoopPrivatizeEmpty
         auto user = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
         if (!user || !user.isDpsInit(&use))
           continue;
-        if (std::exchange(isFirst, false))
+        if (!isInLoopBehind(fill, user) && std::exchange(isFirst, false))
           continue;
-        OpBuilder b(use.getOwner());
+        OpBuilder b(user);
         use.set(b.clone(*fill)->getResult(0));
       }
+      if (fill->use_empty())
+        fill.erase();
     }
+  }
+
+  /// True if `user` is in a loop that `op` is not in.
+  static bool isInLoopBehind(Operation *op, Operation *user) {
+    auto loop = user->getParentOfType<LoopLikeOpInterface>();
+    return loop && !loop->isAncestor(op);
   }
 };
 } // namespace

@@ -10,9 +10,11 @@
 // of.
 
 #include "Rows.h"
+#include "VectorElements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -24,28 +26,98 @@ static unsigned bitsOf(Type type) {
   return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
 }
 
+bool loopc::isVectorDivision(Operation *op) {
+  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(
+             op) &&
+         op->getResult(0).getType().isIntOrFloat() &&
+         op->getResult(0).getType().getIntOrFloatBitWidth() >= 8 &&
+         !matchPattern(op->getOperand(1), m_Constant());
+}
+
+/// What finds the places that the body of `op` reads from.
+static llvm::SmallPtrSet<Value, 8> findPlaces(linalg::GenericOp op) {
+  llvm::SmallPtrSet<Value, 8> places;
+  for (Operation &inner : llvm::reverse(*op.getBody()))
+    if (isa<memref::LoadOp>(inner) ||
+        (inner.getNumResults() == 1 && places.contains(inner.getResult(0))))
+      places.insert_range(inner.getOperands());
+  return places;
+}
+
 unsigned loopc::bitsOfVectorBody(linalg::GenericOp op) {
   unsigned bits = 8;
+  llvm::SmallPtrSet<Value, 8> places = findPlaces(op);
+  auto count = [&](Value value) {
+    unsigned own = bitsOf(value.getType());
+    if (!places.contains(value))
+      bits = std::max(bits, own);
+    return own != 0;
+  };
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (isa<arith::ConstantOp>(inner))
       continue;
-    if (!isa<linalg::IndexOp>(inner) &&
+    if (auto load = dyn_cast<memref::LoadOp>(inner)) {
+      if (!count(load.getResult()))
+        return 0;
+      continue;
+    }
+    if (!isa<linalg::IndexOp>(inner) && !isVectorDivision(&inner) &&
         (!OpTrait::hasElementwiseMappableTraits(&inner) ||
          !isMemoryEffectFree(&inner) || !isSpeculatable(&inner)))
       return 0;
-    for (Value value : inner.getResults())
-      if (bitsOf(value.getType()) == 0)
-        return 0;
-    for (Value value : inner.getOperands()) {
-      if (bitsOf(value.getType()) == 0)
-        return 0;
-      bits = std::max(bits, bitsOf(value.getType()));
-    }
+    if (!llvm::all_of(inner.getResults(), count) ||
+        !llvm::all_of(inner.getOperands(), count))
+      return 0;
   }
-  for (Value operand : op->getOperands())
-    bits = std::max(
-        bits, getElementTypeOrSelf(operand.getType()).getIntOrFloatBitWidth());
+  for (OpOperand &operand : op->getOpOperands())
+    if (!places.contains(op.getMatchingBlockArgument(&operand)))
+      bits = std::max(bits, getElementTypeOrSelf(operand.get().getType())
+                                .getIntOrFloatBitWidth());
   return bits;
+}
+
+bool loopc::variesAlong(Value value, linalg::GenericOp op, unsigned dim) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == op.getBody() &&
+           op.getMatchingIndexingMap(op.getMatchingOpOperand(argument))
+               .isFunctionOfDim(dim);
+  Operation *made = value.getDefiningOp();
+  if (made->getBlock() != op.getBody())
+    return false;
+  if (auto number = dyn_cast<linalg::IndexOp>(made))
+    return number.getDim() == dim;
+  return llvm::any_of(made->getOperands(), [&](Value operand) {
+    return variesAlong(operand, op, dim);
+  });
+}
+
+bool loopc::isNumberAlong(Value value, linalg::GenericOp op, unsigned dim) {
+  Operation *made = value.getDefiningOp();
+  if (auto number = dyn_cast_if_present<linalg::IndexOp>(made))
+    return number.getDim() == dim;
+  if (!isa_and_present<arith::AddIOp, arith::SubIOp>(made) ||
+      variesAlong(made->getOperand(1), op, dim))
+    return false;
+  return isNumberAlong(made->getOperand(0), op, dim);
+}
+
+bool loopc::canLoadAlong(memref::LoadOp load, linalg::GenericOp op,
+                         unsigned dim) {
+  // An element that is written may be read by one behind it.
+  if (llvm::is_contained(op.getDpsInits(), load.getMemRef()))
+    return false;
+  auto varies = [&](Value value) { return variesAlong(value, op, dim); };
+  OperandRange indices = load.getIndices();
+  if (llvm::none_of(indices, varies))
+    return true;
+  MemRefType type = load.getMemRefType();
+  if (llvm::any_of(indices.drop_back(), varies) || !type.isLastDimUnitStride())
+    return false;
+  if (isNumberAlong(indices.back(), op, dim))
+    return isVectorElement(type.getElementType());
+  // Elements apart are read by 4 or 8 bytes.
+  return type.getElementTypeBitWidth() >= 32 &&
+         isVectorElement(type.getElementType());
 }
 
 /// The order of axes in which the last one is what neighbours in memory differ

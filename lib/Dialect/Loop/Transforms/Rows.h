@@ -10,6 +10,7 @@
 #define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_ROWS_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace loopc {
@@ -19,9 +20,28 @@ namespace loopc {
 mlir::linalg::GenericOp arrangeRows(mlir::IRRewriter &rewriter,
                                     mlir::linalg::GenericOp op);
 
+/// True for quotients and remainders that loopc-expand-math computes of vectors
+/// without ending the run at a divisor of 0, which lanes that are masked out
+/// may have.
+bool isVectorDivision(mlir::Operation *op);
+
 /// Bits of the widest number that an element of `op` is computed with; 0 where
-/// that cannot be done with vectors in the place of numbers.
+/// that cannot be done with vectors in the place of numbers. What is read from
+/// other places than the operands' is left out, with what finds them.
 unsigned bitsOfVectorBody(mlir::linalg::GenericOp op);
+
+/// True if `value`, in the body of `op`, is not the same all along axis `dim`.
+bool variesAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
+
+/// True if `value`, an index in the body of `op`, is the number of the element
+/// along axis `dim`, or more by what does not vary along it.
+bool isNumberAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
+
+/// True if vectors along axis `dim` can be read where `load`, in the body of
+/// `op`, reads one element: all of them the same one, neighbours, or elements
+/// apart along the buffer's last axis.
+bool canLoadAlong(mlir::memref::LoadOp load, mlir::linalg::GenericOp op,
+                  unsigned dim);
 
 /// Replaces `op` by loops if it is a reduction along other axes than the last,
 /// a window's among them: strips of a row of the result stay in registers while

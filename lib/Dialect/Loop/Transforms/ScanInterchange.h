@@ -101,10 +101,6 @@ private:
   mlir::VectorType vectorOf(mlir::Type element) {
     return mlir::VectorType::get({lanes}, mlir::getElementTypeOrSelf(element));
   }
-  mlir::Value splat(mlir::Value scalar) {
-    return mlir::vector::BroadcastOp::create(b, vectorOf(scalar.getType()),
-                                             scalar);
-  }
   mlir::Value zero(mlir::Type element) {
     return mlir::arith::ConstantOp::create(b, b.getZeroAttr(element));
   }

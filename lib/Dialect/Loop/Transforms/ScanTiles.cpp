@@ -10,6 +10,7 @@
 // iterations, and over each of these.
 
 #include "ScanInterchange.h"
+#include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -62,7 +63,7 @@ Value ScanInterchange::readPart(const Part &part, const Tile &tile,
                                 IRMapping &mapping) {
   SmallVector<Value> place = placeOf(part, tile, mapping);
   if (part.layout == Layout::Same)
-    return splat(tensor::ExtractOp::create(b, part.tensor, place));
+    return widen(b, tensor::ExtractOp::create(b, part.tensor, place), lanes);
   Type element = getElementTypeOrSelf(part.tensor.getType());
   Value read =
       vector::TransferReadOp::create(b, vectorOf(element), part.tensor, place,
@@ -187,26 +188,8 @@ void ScanInterchange::cloneGeneric(linalg::GenericOp op, IRMapping &mapping,
   for (OpOperand *input : op.getDpsInputOperands())
     mapping.map(op.getMatchingBlockArgument(input),
                 read(input->get(), op.getMatchingIndexingMap(input)));
-  auto wide = [&](Value value) {
-    Value mapped = mapping.lookupOrDefault(value);
-    return isa<VectorType>(mapped.getType()) ? mapped : splat(mapped);
-  };
-  for (Operation &inner : op.getBody()->without_terminator()) {
-    if (isa<arith::ConstantOp>(inner)) {
-      b.clone(inner, mapping);
-      continue;
-    }
-    OperationState state(inner.getLoc(), inner.getName());
-    for (Value operand : inner.getOperands())
-      state.operands.push_back(wide(operand));
-    for (Type type : inner.getResultTypes())
-      state.types.push_back(vectorOf(type));
-    state.attributes = inner.getAttrDictionary();
-    mapping.map(inner.getResults(), b.create(state)->getResults());
-  }
-  for (auto [result, value] :
-       llvm::zip(op.getResults(), op.getBody()->getTerminator()->getOperands()))
-    mapping.map(result, wide(value));
+  SmallVector<Value> yielded = cloneWide(b, *op.getBody(), mapping, lanes);
+  mapping.map(op.getResults(), yielded);
 }
 
 /// Iteration `step` of `steps`; returns what it carries on.
@@ -221,9 +204,9 @@ SmallVector<Value> ScanInterchange::makeStep(const Tile &tile,
   DenseMap<Key, Value> known = invariants;
   auto read = [&](Value value, AffineMap map) -> Value {
     if (Value mapped = mapping.lookupOrNull(value))
-      return isa<VectorType>(mapped.getType()) ? mapped : splat(mapped);
+      return widen(b, mapped, lanes);
     if (!isa<TensorType>(value.getType()))
-      return splat(value);
+      return widen(b, value, lanes);
     Value &vector = known[{value, map}];
     if (!vector) {
       const Part &part = reads.find({value, map})->second;

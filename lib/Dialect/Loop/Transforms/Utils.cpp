@@ -240,6 +240,32 @@ SmallVector<OpFoldResult> loopc::resolveDims(OpBuilder &b, Location loc,
   return dims;
 }
 
+SmallVector<loop::LoopOp> loop::collectLoops(Operation *root) {
+  SmallVector<LoopOp> loops;
+  root->walk([&](LoopOp loop) {
+    if (!loop->hasAttr(kRareLoop))
+      loops.push_back(loop);
+  });
+  return loops;
+}
+
+bool loop::isOnScalars(LoopOp loop, Operation &op) {
+  return isPure(&op) && op.getNumRegions() == 0 &&
+         llvm::none_of(op.getOperands(),
+                       [&](Value value) {
+                         return isa<TensorType>(value.getType()) &&
+                                !loop.isDefinedOutsideOfLoop(value);
+                       }) &&
+         llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>);
+}
+
+bool loop::isInRareLoop(Operation *op) {
+  while ((op = op->getParentOp()))
+    if (op->hasAttr(kRareLoop))
+      return true;
+  return false;
+}
+
 Value loop::extractScalar(OpBuilder &b, Location loc, Value value,
                           StringRef what) {
   auto type = dyn_cast<RankedTensorType>(value.getType());

@@ -25,8 +25,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -54,12 +52,10 @@ private:
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
-  Value splat(Value scalar) {
-    return vector::BroadcastOp::create(
-        b, VectorType::get({lanes}, scalar.getType()), scalar);
-  }
   SmallVector<Value> placeOf(OpOperand &operand, ValueRange at);
-  Value load(Value buffer, ValueRange place, Value mask);
+  Value load(Value buffer, ValueRange place, Value mask) {
+    return loadLanes(b, buffer, place, mask, lanes);
+  }
   Value read(OpOperand &operand, ValueRange at, Value rest);
   Value maskOf(Value rest) {
     return vector::CreateMaskOp::create(
@@ -149,6 +145,8 @@ bool ColumnVectorizer::match() {
       !llvm::all_of(op.getDpsInputOperands(),
                     [&](OpOperand *input) { return matchInput(*input); }))
     return false;
+  if (!op.getBody()->getOps<memref::LoadOp>().empty())
+    return false;
   unsigned bits = bitsOfVectorBody(op);
   lanes = bits ? vectorBits / bits : 0;
   return lanes > 1;
@@ -166,28 +164,15 @@ SmallVector<Value> ColumnVectorizer::placeOf(OpOperand &operand,
   return place;
 }
 
-Value ColumnVectorizer::load(Value buffer, ValueRange place, Value mask) {
-  Type element = getElementTypeOrSelf(buffer.getType());
-  auto type = VectorType::get({lanes}, element);
-  if (!mask)
-    return vector::LoadOp::create(b, type, buffer, place);
-  // What is not read is 1: nothing computed from it is out of the ordinary.
-  TypedAttr one = isa<FloatType>(element)
-                      ? TypedAttr(b.getFloatAttr(element, 1.0))
-                      : TypedAttr(b.getIntegerAttr(element, 1));
-  Value others = splat(arith::ConstantOp::create(b, one));
-  return vector::MaskedLoadOp::create(b, type, buffer, place, mask, others);
-}
-
 /// A vector of `operand`, of which there are `rest` elements (null: all).
 Value ColumnVectorizer::read(OpOperand &operand, ValueRange at, Value rest) {
   Value buffer = operand.get();
   if (!isa<MemRefType>(buffer.getType()))
-    return splat(buffer);
+    return widen(b, buffer, lanes);
   SmallVector<Value> place = placeOf(operand, at);
   int64_t step = stepOf(operand);
   if (step == 0)
-    return splat(memref::LoadOp::create(b, buffer, place));
+    return widen(b, memref::LoadOp::create(b, buffer, place), lanes);
   if (step == 1)
     return load(buffer, place, rest ? maskOf(rest) : Value());
   // Every second number of two vectors. What is behind the last of them need
@@ -216,24 +201,7 @@ SmallVector<Value> ColumnVectorizer::computeBody(ValueRange at, Value rest,
       mapping.map(arg, read(*input, at, rest));
   for (auto [init, sum] : llvm::zip_equal(op.getRegionOutputArgs(), sums))
     mapping.map(init, sum);
-  auto wide = [&](Value value) {
-    Value mapped = mapping.lookupOrDefault(value);
-    return isa<VectorType>(mapped.getType()) ? mapped : splat(mapped);
-  };
-  for (Operation &inner : op.getBody()->without_terminator()) {
-    if (isa<arith::ConstantOp>(inner)) {
-      b.clone(inner, mapping);
-      continue;
-    }
-    OperationState state(inner.getLoc(), inner.getName());
-    state.operands = llvm::map_to_vector(inner.getOperands(), wide);
-    for (Type type : inner.getResultTypes())
-      state.types.push_back(VectorType::get({lanes}, type));
-    state.attributes = inner.getAttrDictionary();
-    mapping.map(inner.getResults(), b.create(state)->getResults());
-  }
-  return llvm::map_to_vector(op.getBody()->getTerminator()->getOperands(),
-                             wide);
+  return cloneWide(b, *op.getBody(), mapping, lanes);
 }
 
 /// `vectors` of a row from at[last] on; with `rest` given, the one has so many

@@ -33,6 +33,8 @@ using namespace loopc;
 /// Elements that are this far apart are taken out of vectors that hold what is
 /// between them, too; farther, one by one is as good.
 static constexpr int64_t kMostApart = 4;
+/// Rows for which what they share is transposed.
+static constexpr int64_t kManyRows = 32;
 
 //===----------------------------------------------------------------------===//
 // What fits
@@ -290,7 +292,12 @@ bool ContractionVectorizer::chooseTransposed() {
   }
   // One element of what is summed over belongs to each column.
   int64_t columns = statics[laneDim];
-  if (!rowDim || !isDynamic(*rowDim) || !isContiguous(*init, laneDim) ||
+  // Of sums shorter than a vector as well, where there are many rows.
+  bool areMany =
+      rowDim && (isDynamic(*rowDim) ||
+                 (statics[*rowDim] >= kManyRows && !isDynamic(sumDims[0]) &&
+                  statics[sumDims[0]] < lanes));
+  if (!areMany || !isContiguous(*init, laneDim) ||
       (!isDynamic(laneDim) && columns < 4) || lanes < 2 || lanes > 16)
     return false;
   OpOperand *shared = findShared();
@@ -339,7 +346,8 @@ struct LoopVectorizeContractions
       if (!vectorizer.choose())
         continue;
       ContractionVectorizer many(rewriter, op, unit);
-      bool hasMany = vectorizer.alongSum() && many.chooseTransposed();
+      bool hasMany = !loop::isInRareLoop(op) && vectorizer.alongSum() &&
+                     many.chooseTransposed();
       vectorizer.emit(hasMany ? &many : nullptr);
       op.erase();
       if (linalg::GenericOp epilogue = vectorizer.getEpilogue()) {

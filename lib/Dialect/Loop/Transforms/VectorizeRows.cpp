@@ -43,6 +43,8 @@ static constexpr unsigned kUnroll = 4;
 static constexpr unsigned kRows = 4;
 /// Operations of an element up to which several rows are worth their code.
 static constexpr unsigned kMaxOpsOfRows = 16;
+/// Bits of the shortest vectors.
+static constexpr unsigned kLeastBits = 128;
 /// Numbers of a row from which its last sum does not count.
 static constexpr int64_t kLongRow = 1024;
 
@@ -70,6 +72,9 @@ private:
   }
   SmallVector<Value> placeOf(OpOperand &operand, ValueRange at);
   Value read(OpOperand &operand, ValueRange at, Value mask);
+  Value numberOf(Value value, const IRMapping &mapping, ValueRange at);
+  Value read(memref::LoadOp load, const IRMapping &mapping, ValueRange at,
+             Value mask);
   IRMapping readAll(ValueRange at, Value mask, const IRMapping *before);
   SmallVector<Value> compute(IRMapping &mapping, ValueRange at, ValueRange sums,
                              Value mask);
@@ -88,13 +93,7 @@ private:
   void addUp(ArrayRef<Place> rows, OpOperand &init, Operation &combiner,
              ValueRange sums);
   Value joinRows(Operation &combiner, ValueRange sums);
-  Value splat(Value scalar) {
-    return vector::BroadcastOp::create(
-        b, VectorType::get({lanes}, scalar.getType()), scalar);
-  }
-  Value widen(Value value) {
-    return isa<VectorType>(value.getType()) ? value : splat(value);
-  }
+  Value wide(Value value) { return widen(b, value, lanes); }
   /// In each of `rows` where `column` is.
   static SmallVector<Place> placesAt(ArrayRef<Place> rows, Value column) {
     SmallVector<Place> places(rows);
@@ -106,7 +105,9 @@ private:
     return arith::ConstantIndexOp::create(b, value);
   }
   Value numbersAlong(unsigned dim, ValueRange at);
-  Value makeWide(Operation &inner, ValueRange operands);
+  Value makeWide(Operation &inner, ValueRange operands) {
+    return cloneWide(b, inner, operands, lanes)->getResult(0);
+  }
 
   IRRewriter &rewriter;
   ImplicitLocOpBuilder b;
@@ -178,14 +179,35 @@ bool RowVectorizer::matchReduction() {
 bool RowVectorizer::matchBody() {
   unsigned bits = bitsOfVectorBody(op);
   lanes = bits ? vectorBits / bits : 0;
-  return lanes > 1;
+  // Divisions of a short vector take less time, and so does to sum it up.
+  if (int64_t row = op.getStaticLoopRanges()[last];
+      lanes > 1 && ShapedType::isStatic(row) && row < lanes)
+    lanes = std::max<int64_t>(kLeastBits / bits, llvm::PowerOf2Ceil(row));
+  return lanes > 1 && llvm::all_of(op.getBody()->getOps<memref::LoadOp>(),
+                                   [&](memref::LoadOp load) {
+                                     return canLoadAlong(load, op, last);
+                                   });
 }
 
-/// True for functions that LLVM leaves numbers of to libm.
+/// True for functions that are polynomials of vectors only: single numbers are
+/// left to libm. Integers are divided faster in vectors, too.
 static bool needsVectors(linalg::GenericOp op) {
-  return llvm::any_of(*op.getBody(), [](Operation &inner) {
-    return isa<math::SinOp, math::CosOp>(inner) &&
-           inner.getResult(0).getType().isF32();
+  // Whether what is written is read elsewhere, LLVM cannot ask of places apart.
+  bool hasLoads = !op.getBody()->getOps<memref::LoadOp>().empty();
+  return llvm::any_of(*op.getBody(), [&](Operation &inner) {
+    if (inner.getNumResults() != 1)
+      return false;
+    if (hasLoads && isa<math::MathDialect>(inner.getDialect()))
+      return true;
+    Type type = inner.getResult(0).getType();
+    if (isVectorDivision(&inner))
+      return true;
+    if (isa<math::SinOp, math::CosOp>(inner))
+      return type.isF32() || type.isF64();
+    if (isa<math::PowFOp, arith::RemFOp>(inner))
+      return type.isF32();
+    return type.isF64() && isa<math::ExpOp, math::ExpM1Op, math::LogOp,
+                               math::Log1pOp, math::TanhOp>(inner);
   });
 }
 
@@ -226,35 +248,54 @@ SmallVector<Value> RowVectorizer::placeOf(OpOperand &operand, ValueRange at) {
 Value RowVectorizer::read(OpOperand &operand, ValueRange at, Value mask) {
   Value buffer = operand.get();
   if (!isa<MemRefType>(buffer.getType()))
-    return splat(buffer);
+    return wide(buffer);
   SmallVector<Value> place = placeOf(operand, at);
   if (!runsAlong(operand))
-    return splat(memref::LoadOp::create(b, buffer, place));
-  Type element = getElementTypeOrSelf(buffer.getType());
-  auto type = VectorType::get({lanes}, element);
-  if (!mask)
-    return vector::LoadOp::create(b, type, buffer, place);
-  // What is not read is 1: nothing computed from it is out of the ordinary.
-  TypedAttr one = isa<FloatType>(element)
-                      ? TypedAttr(b.getFloatAttr(element, 1.0))
-                      : TypedAttr(b.getIntegerAttr(element, 1));
-  Value others = splat(arith::ConstantOp::create(b, one));
-  return vector::MaskedLoadOp::create(b, type, buffer, place, mask, others);
+    return wide(memref::LoadOp::create(b, buffer, place));
+  return loadLanes(b, buffer, place, mask, lanes);
 }
 
-Value RowVectorizer::makeWide(Operation &inner, ValueRange operands) {
-  OperationState state(inner.getLoc(), inner.getName());
-  for (Value operand : operands)
-    state.operands.push_back(widen(operand));
-  for (Type type : inner.getResultTypes())
-    state.types.push_back(VectorType::get({lanes}, type));
-  state.attributes = inner.getAttrDictionary();
-  return b.create(state)->getResult(0);
+/// `value`, an index in the body, for the first element of a vector.
+Value RowVectorizer::numberOf(Value value, const IRMapping &mapping,
+                              ValueRange at) {
+  Operation *made = value.getDefiningOp();
+  if (auto number = dyn_cast_if_present<linalg::IndexOp>(made))
+    return at[number.getDim()];
+  if (variesAlong(value, op, last)) {
+    Value left = numberOf(made->getOperand(0), mapping, at),
+          right = numberOf(made->getOperand(1), mapping, at);
+    return isa<arith::AddIOp>(made)
+               ? b.createOrFold<arith::AddIOp>(left, right)
+               : b.createOrFold<arith::SubIOp>(left, right);
+  }
+  Value known = mapping.lookupOrDefault(value);
+  return isa<VectorType>(known.getType())
+             ? b.createOrFold<vector::ExtractOp>(known, ArrayRef<int64_t>{0})
+             : known;
+}
+
+Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
+                          ValueRange at, Value mask) {
+  SmallVector<Value> place;
+  Value apart;
+  for (Value value : load.getIndices()) {
+    if (variesAlong(value, op, last) && !isNumberAlong(value, op, last)) {
+      apart = mapping.lookup(value);
+      place.push_back(index(0));
+    } else {
+      place.push_back(numberOf(value, mapping, at));
+    }
+  }
+  if (apart)
+    return gatherLanes(b, load.getMemRef(), place, apart, mask, lanes);
+  if (!variesAlong(load.getResult(), op, last))
+    return wide(memref::LoadOp::create(b, load.getMemRef(), place));
+  return loadLanes(b, load.getMemRef(), place, mask, lanes);
 }
 
 /// Where the elements of a vector that begins at `at` are along axis `dim`.
 Value RowVectorizer::numbersAlong(unsigned dim, ValueRange at) {
-  Value first = splat(at[dim]);
+  Value first = wide(at[dim]);
   if (dim != last)
     return first;
   Value steps =
@@ -294,9 +335,13 @@ SmallVector<Value> RowVectorizer::compute(IRMapping &mapping, ValueRange at,
       mapping.map(number.getResult(), numbersAlong(number.getDim(), at));
       continue;
     }
-    Value wide =
-        makeWide(inner, llvm::map_to_vector(inner.getOperands(), lookup));
-    mapping.map(inner.getResult(0), wide);
+    if (auto load = dyn_cast<memref::LoadOp>(inner)) {
+      mapping.map(load.getResult(), read(load, mapping, at, mask));
+      continue;
+    }
+    mapping.map(
+        inner.getResult(0),
+        makeWide(inner, llvm::map_to_vector(inner.getOperands(), lookup)));
   }
   SmallVector<Value> next;
   for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
@@ -304,7 +349,7 @@ SmallVector<Value> RowVectorizer::compute(IRMapping &mapping, ValueRange at,
     if (!combiner)
       continue;
     bool second = combiner->getOperand(1) == op.getMatchingBlockArgument(&init);
-    Value value = widen(lookup(combiner->getOperand(second ? 0 : 1)));
+    Value value = wide(lookup(combiner->getOperand(second ? 0 : 1)));
     Value sum = sums[next.size()];
     Value joined = makeWide(*combiner, {sum, value});
     next.push_back(
@@ -318,7 +363,7 @@ void RowVectorizer::store(IRMapping &mapping, ValueRange at, Value mask) {
   for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
     if (combiners[k])
       continue;
-    Value value = widen(
+    Value value = wide(
         mapping.lookupOrDefault(op.getBody()->getTerminator()->getOperand(k)));
     SmallVector<Value> place = placeOf(init, at);
     if (mask)
@@ -533,7 +578,7 @@ void RowVectorizer::makeRows(ArrayRef<Place> rows, Value extent) {
       if (isa<arith::AddFOp>(combiner))
         // 0 is not: -0 + 0 is 0.
         neutral = b.getFloatAttr(neutral.getType(), -0.0);
-      neutrals.push_back(splat(arith::ConstantOp::create(b, neutral)));
+      neutrals.push_back(wide(arith::ConstantOp::create(b, neutral)));
     }
   for (size_t k = 0; k < rows.size(); ++k)
     llvm::append_range(sums, neutrals);
@@ -632,6 +677,19 @@ void RowVectorizer::rewrite() {
   rewriter.eraseOp(op);
 }
 
+/// Elements that lie one behind the other are filled as one row.
+static void fillAsRow(IRRewriter &rewriter, linalg::FillOp fill) {
+  auto type = dyn_cast<MemRefType>(fill.getOutputs()[0].getType());
+  if (!type || type.getRank() < 2 || !type.getLayout().isIdentity())
+    return;
+  rewriter.setInsertionPoint(fill);
+  SmallVector<ReassociationIndices> all(1);
+  llvm::append_range(all.front(), llvm::seq<int64_t>(0, type.getRank()));
+  Value row = memref::CollapseShapeOp::create(rewriter, fill.getLoc(),
+                                              fill.getOutputs()[0], all);
+  rewriter.replaceOpWithNewOp<linalg::FillOp>(fill, fill.getInputs()[0], row);
+}
+
 namespace {
 struct LoopVectorizeRows
     : loopc::impl::LoopVectorizeRowsBase<LoopVectorizeRows> {
@@ -653,6 +711,10 @@ struct LoopVectorizeRows
       vectorizer.rewrite();
       ++numVectorized;
     }
+    SmallVector<linalg::FillOp> fills;
+    getOperation().walk([&](linalg::FillOp op) { fills.push_back(op); });
+    for (linalg::FillOp fill : fills)
+      fillAsRow(rewriter, fill);
   }
 };
 } // namespace

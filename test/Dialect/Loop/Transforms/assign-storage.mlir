@@ -216,3 +216,60 @@ func.func @named(%n: i64, %v: memref<?xf32> {loopc.dims = ["D"]}, %h: memref<?xf
   }
   return %r : memref<?xf32>
 }
+
+// What a loop in a loop carries has one size if what the outer one begins with
+// has it, and what the inner one makes: the inner loop makes nothing.
+// CHECK-LABEL: func @turns_of_nest(
+func.func @turns_of_nest(%n: i64, %size: index) -> memref<?xf32> {
+  // CHECK: memref.alloc
+  // CHECK: memref.alloc
+  // CHECK: loop.loop
+  // CHECK-NOT: memref.alloc
+  // CHECK: return
+  %a = memref.alloc(%size) : memref<?xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<?xf32>) {
+    %s = loop.loop (%j : i64, %d : i1) trips(%n : i64) carried(%y = %x : memref<?xf32>) {
+      %t = memref.alloc(%size) : memref<?xf32>
+      memref.copy %y, %t : memref<?xf32> to memref<?xf32>
+      memref.dealloc %y : memref<?xf32>
+      loop.yield while(%d : i1) carried(%t : memref<?xf32>)
+    }
+    loop.yield while(%c : i1) carried(%s : memref<?xf32>)
+  }
+  return %r : memref<?xf32>
+}
+
+// Where the outer loop makes one of another size, or the size is another one in
+// each of its iterations, each iteration makes a buffer.
+// CHECK-LABEL: func @other_sizes_of_nest(
+func.func @other_sizes_of_nest(%n: i64, %size: index, %other: index) -> (memref<?xf32>, memref<?xf32>) {
+  // CHECK: loop.loop
+  // CHECK: loop.loop
+  // CHECK-NEXT: memref.alloc(%arg1)
+  // CHECK: loop.loop
+  // CHECK: loop.loop
+  // CHECK-NEXT: memref.alloc(
+  %a = memref.alloc(%size) : memref<?xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<?xf32>) {
+    %s = loop.loop (%j : i64, %d : i1) trips(%n : i64) carried(%y = %x : memref<?xf32>) {
+      %t = memref.alloc(%size) : memref<?xf32>
+      memref.copy %y, %t : memref<?xf32> to memref<?xf32>
+      memref.dealloc %y : memref<?xf32>
+      loop.yield while(%d : i1) carried(%t : memref<?xf32>)
+    }
+    memref.dealloc %s : memref<?xf32>
+    %u = memref.alloc(%other) : memref<?xf32>
+    loop.yield while(%c : i1) carried(%u : memref<?xf32>)
+  }
+  %b = memref.alloc(%size) : memref<?xf32>
+  %q = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %b : memref<?xf32>) {
+    %k = arith.index_cast %i : i64 to index
+    %s = loop.loop (%j : i64, %d : i1) trips(%n : i64) carried(%y = %x : memref<?xf32>) {
+      %t = memref.alloc(%k) : memref<?xf32>
+      memref.dealloc %y : memref<?xf32>
+      loop.yield while(%d : i1) carried(%t : memref<?xf32>)
+    }
+    loop.yield while(%c : i1) carried(%s : memref<?xf32>)
+  }
+  return %r, %q : memref<?xf32>, memref<?xf32>
+}

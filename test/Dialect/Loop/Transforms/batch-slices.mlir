@@ -124,3 +124,33 @@ func.func @carried(%n: i64, %w: tensor<4x4xf32>, %h0: tensor<2x4xf32>) -> tensor
   }
   return %r : tensor<2x4xf32>
 }
+
+// Where a check before it holds the inner extents together, it stays behind it.
+// CHECK-LABEL: func @checked(
+func.func @checked(%n: index, %xs: tensor<?x2x?xf32>, %w: tensor<?x4xf32>, %h0: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %k = tensor.dim %xs, %c2 : tensor<?x2x?xf32>
+  %l = tensor.dim %w, %c0 : tensor<?x4xf32>
+  %same = arith.cmpi eq, %k, %l : index
+  // CHECK: loop.loop
+  // CHECK: loop.check
+  // CHECK: "reduction"
+  %r = loop.loop (%i : index, %c : i1) trips(%n : index) carried(%h = %h0 : tensor<2x4xf32>) {
+    loop.check %same, "inner dimensions: {} and {} differ"(%k, %l : index, index)
+    %x = tensor.extract_slice %xs[%i, 0, 0] [1, 2, %k] [1, 1, 1] : tensor<?x2x?xf32> to tensor<2x?xf32>
+    %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x, %w : tensor<2x?xf32>, tensor<?x4xf32>) outs(%f : tensor<2x4xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<2x4xf32>
+    %next = linalg.add ins(%p, %h : tensor<2x4xf32>, tensor<2x4xf32>) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
+    loop.yield while(%c : i1) carried(%next : tensor<2x4xf32>)
+  }
+  return %r : tensor<2x4xf32>
+}

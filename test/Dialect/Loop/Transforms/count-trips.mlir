@@ -93,3 +93,39 @@ func.func @invariant(%n: i64, %m: i64, %go: i1, %c0: i1) -> i64 {
   }
   return %r : i64
 }
+
+// loop_slice: the slice begins at element 4 of %x, and at the last of %y,
+// wherever the condition ends the loop: neither may depend on a new count.
+// CHECK-LABEL: func @reversed_slices(
+// CHECK: loop.loop {{.*}} trips(%c5_i64 : i64) while(
+// CHECK: loop.loop {{.*}} : i1) while(
+// REMARK: remark: {{.*}}its trip count says where a reversed slice begins
+func.func @reversed_slices(%x: tensor<8xf32>, %y: tensor<?xf32>, %c0: i1)
+    -> (tensor<?xf32>, tensor<?xf32>) {
+  %five = arith.constant 5 : i64
+  %one = arith.constant 1 : i64
+  %r = loop.loop (%i : i64, %c : i1) trips(%five : i64) while(%c0 : i1)
+      slices(%s = %x : tensor<8xf32> axis 0 reverse -> f32) collect(tensor<?xf32> axis 0) {
+    %go = arith.cmpi slt, %i, %one : i64
+    loop.yield while(%go : i1) collect(%s : f32)
+  }
+  %q = loop.loop (%i : i64, %c : i1) while(%c0 : i1)
+      slices(%s = %y : tensor<?xf32> axis 0 reverse -> f32) collect(tensor<?xf32> axis 0) {
+    %go = arith.cmpi slt, %i, %one : i64
+    loop.yield while(%go : i1) collect(%s : f32)
+  }
+  return %r, %q : tensor<?xf32>, tensor<?xf32>
+}
+
+// One whose condition holds in all iterations keeps its count.
+// CHECK-LABEL: func @reversed_slices_of_all(
+// CHECK: %[[TRIPS:.*]] = arith.select %{{.*}}, %{{.*}}, %c0_i64
+// CHECK: loop.loop (%{{[^ ]+}} : i64, %{{[^ ]+}} : i1) trips(%[[TRIPS]] : i64) slices
+func.func @reversed_slices_of_all(%x: tensor<8xf32>, %n: i64, %c0: i1) -> tensor<?xf32> {
+  %true = arith.constant true
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) while(%c0 : i1)
+      slices(%s = %x : tensor<8xf32> axis 0 reverse -> f32) collect(tensor<?xf32> axis 0) {
+    loop.yield while(%true : i1) collect(%s : f32)
+  }
+  return %r : tensor<?xf32>
+}

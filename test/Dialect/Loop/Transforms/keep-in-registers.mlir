@@ -70,11 +70,12 @@ func.func @greatest(%x0: tensor<8xf32>, %bound: f32) -> tensor<8xf32> {
 }
 
 // A sum whose order matters keeps it; a broadcast and a transpose are shuffles.
+// The lanes are a power of two: nobody reads the last ones.
 // CHECK-LABEL: func @rows(
 // CHECK: loop.loop {{.*}} carried(%[[S:.*]] = %{{.*}} : vector<2xf32>)
-// CHECK-DAG: vector.shuffle %{{.*}}, %{{.*}} [0, 2, 4, 1, 3, 5] : vector<6xf32>, vector<6xf32>
-// CHECK-DAG: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 0, 1, 2] : vector<3xf32>, vector<3xf32>
-// CHECK: %[[P:.*]] = arith.mulf {{.*}} : vector<6xf32>
+// CHECK-DAG: vector.shuffle %{{.*}}, %{{.*}} [0, 2, 4, 1, 3, 5, 5, 5] : vector<8xf32>, vector<8xf32>
+// CHECK-DAG: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 0, 1, 2, 2, 2] : vector<4xf32>, vector<4xf32>
+// CHECK: %[[P:.*]] = arith.mulf {{.*}} : vector<8xf32>
 // CHECK: %[[E0:.*]] = vector.shuffle %[[P]], %[[P]] [0, 3]
 // CHECK: %[[S0:.*]] = arith.addf %{{.*}}, %[[E0]]
 // CHECK: %[[E1:.*]] = vector.shuffle %[[P]], %[[P]] [1, 4]
@@ -98,6 +99,26 @@ func.func @rows(%n: i64, %x: tensor<3x2xf32>, %w: tensor<3xf32>, %s0: tensor<2xf
     loop.yield while(%true : i1) carried(%t : tensor<2xf32>)
   }
   return %r : tensor<2xf32>
+}
+
+// A division must not end the process for a lane that nobody reads: those are
+// the last element again.
+// CHECK-LABEL: func @quotients(
+// CHECK-DAG: %[[X:.*]] = vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 2] : vector<4xi32>, vector<4xi32>
+// CHECK-DAG: %[[Y:.*]] = vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 2] : vector<4xi32>, vector<4xi32>
+// CHECK: %[[Q:.*]] = arith.divsi %[[X]], %[[Y]] : vector<4xi32>
+// CHECK: loop.yield {{.*}} carried(%[[Q]] : vector<4xi32>)
+func.func @quotients(%n: i64, %x0: tensor<3xi32>, %y: tensor<3xi32>) -> tensor<3xi32> {
+  %true = arith.constant true
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<3xi32>) {
+    %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%y : tensor<3xi32>) outs(%x : tensor<3xi32>) {
+    ^bb0(%p: i32, %o: i32):
+      %q = arith.divsi %o, %p : i32
+      linalg.yield %q : i32
+    } -> tensor<3xi32>
+    loop.yield while(%true : i1) carried(%z : tensor<3xi32>)
+  }
+  return %r : tensor<3xi32>
 }
 
 // More than a few registers, extents that are not known, bits: left alone.

@@ -75,3 +75,18 @@ func.func @fits(%x: tensor<3x4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// A scalar stands for a slice of rank 0.
+// CHECK-LABEL: func @scalars(
+// CHECK-SAME: %[[VALUE:[^:]+]]: tensor<?xf32>
+func.func @scalars(%x: tensor<?xf32>, %n: i64, %s: f32) -> f32 {
+  // CHECK: loop.loop (%[[I:[^ ]+]] : i64
+  // CHECK: %[[AT:.*]] = arith.index_cast %[[I]]
+  // CHECK: %[[SLICE:.*]] = tensor.extract %[[VALUE]][%[[AT]]] : tensor<?xf32>
+  // CHECK: loop.yield {{.*}} carried(%[[SLICE]] : f32)
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %s : f32)
+      slices(%p = %x : tensor<?xf32> axis 0 -> f32) {
+    loop.yield while(%c : i1) carried(%p : f32)
+  }
+  return %r : f32
+}

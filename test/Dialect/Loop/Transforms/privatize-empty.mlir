@@ -26,6 +26,25 @@ func.func @user_in_loop(%n: i64, %x: tensor<4xf32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 }
 
+// So does what is filled: to fill it costs less than to copy it.
+// CHECK-LABEL: func @fill_in_loop(
+func.func @fill_in_loop(%n: i64, %x: tensor<6xf32>) -> tensor<6xf32> {
+  // CHECK-NOT: linalg.fill
+  // CHECK: loop.loop
+  // CHECK: %[[E:.*]] = tensor.empty
+  // CHECK: %[[F:.*]] = linalg.fill {{.*}} outs(%[[E]]
+  // CHECK: tensor.insert_slice {{.*}} into %[[F]]
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<6xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<6xf32>) -> tensor<6xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %x : tensor<6xf32>) {
+    %s = tensor.extract_slice %a[1] [4] [1] : tensor<6xf32> to tensor<4xf32>
+    %b = tensor.insert_slice %s into %f[1] [4] [1] : tensor<4xf32> into tensor<6xf32>
+    loop.yield while(%c : i1) carried(%b : tensor<6xf32>)
+  }
+  return %r : tensor<6xf32>
+}
+
 // memref.collapse_shape has no type for a group of 0 and an unknown extent.
 // CHECK-LABEL: func @empty_collapse(
 // CHECK-SAME: %[[X:.*]]: tensor<0x?x?xf32>

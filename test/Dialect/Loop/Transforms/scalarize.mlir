@@ -101,3 +101,28 @@ func.func @rank_0(%x: tensor<f32>) -> tensor<f32> {
   } -> tensor<f32>
   return %r : tensor<f32>
 }
+
+// One of the condition, the counts and the numbers alone may be no scalar, or
+// of another width.
+// CHECK-LABEL: func @one_alone(
+func.func @one_alone(%n: i64, %m: index, %x0: tensor<4xf32>)
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<?xi8>) {
+  // CHECK: loop.loop {{.*}} trips(%{{.*}} : i64)
+  // CHECK: loop.yield while(%true : i1)
+  %x = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %x0 : tensor<4xf32>) {
+    %go = arith.constant dense<true> : tensor<i1>
+    loop.yield while(%go : tensor<i1>) carried(%a : tensor<4xf32>)
+  }
+  // CHECK: %[[TRIPS:.*]] = arith.index_cast %{{.*}} : index to i64
+  // CHECK: loop.loop (%{{[^ ]+}} : i64, %{{[^ ]+}} : i1) trips(%[[TRIPS]] : i64)
+  %y = loop.loop (%i : i64, %c : i1) trips(%m : index) carried(%a = %x0 : tensor<4xf32>) {
+    loop.yield while(%c : i1) carried(%a : tensor<4xf32>)
+  }
+  // CHECK: loop.loop (%[[I:[^ ]+]] : i64
+  // CHECK: %[[NUMBER:.*]] = arith.trunci %[[I]] : i64 to i8
+  // CHECK: loop.yield {{.*}} collect(%[[NUMBER]] : i8)
+  %z = loop.loop (%i : i8, %c : i1) trips(%n : i64) collect(tensor<?xi8> axis 0) {
+    loop.yield while(%c : i1) collect(%i : i8)
+  }
+  return %x, %y, %z : tensor<4xf32>, tensor<4xf32>, tensor<?xi8>
+}

@@ -77,3 +77,25 @@ func.func @others(%a: f32, %p: i1, %t: tensor<99xf32>) -> (f32, f32, tensor<99xf
   }
   return %r, %s, %u : f32, f32, tensor<99xf32>
 }
+
+// What loop-scalarize would have made scalars.
+// CHECK-LABEL: func.func @tensors(
+// CHECK-COUNT-3: loop.loop
+// REMARK-DAG: remark: {{.*}}it is not unrolled: its number or its condition is a tensor
+func.func @tensors(%a: f32) -> (f32, f32, f32) {
+  %n = arith.constant 3 : i64
+  %go = arith.constant dense<true> : tensor<i1>
+  %r = loop.loop (%i : tensor<1xi64>, %c : i1) trips(%n : i64) carried(%x = %a : f32) {
+    %z = arith.addf %x, %x : f32
+    loop.yield while(%c : i1) carried(%z : f32)
+  }
+  %s = loop.loop (%i : i64, %c : tensor<i1>) trips(%n : i64) carried(%x = %a : f32) {
+    %z = arith.addf %x, %x : f32
+    loop.yield while(%c : tensor<i1>) carried(%z : f32)
+  }
+  %t = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : f32) {
+    %z = arith.addf %x, %x : f32
+    loop.yield while(%go : tensor<i1>) carried(%z : f32)
+  }
+  return %r, %s, %t : f32, f32, f32
+}

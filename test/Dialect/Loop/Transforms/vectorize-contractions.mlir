@@ -718,3 +718,47 @@ func.func @transpose_by_blocks(%x: memref<800x1600xf32>, %y: memref<1600x800xf32
   }
   return
 }
+
+// -----
+
+// Of an unknown number of rows there is code for one and for many, but in the
+// version of a loop that hardly runs: that has code for one.
+
+#a = affine_map<(m, k, n) -> (m, k)>
+#b = affine_map<(m, k, n) -> (k, n)>
+#c = affine_map<(m, k, n) -> (m, n)>
+// CHECK-LABEL: func @rare
+// CHECK:       loop.loop
+// CHECK:         arith.cmpi slt
+// CHECK:         scf.if
+// CHECK:           :8 = scf.for
+// CHECK:         } else {
+// CHECK:           :16 = scf.for
+// CHECK:       loop.loop {{.*}}loopc.rare
+// CHECK-NOT:     scf.if
+// CHECK:           :8 = scf.for
+// CHECK-NOT:     :16 = scf.for
+// CHECK:       return
+func.func @rare(%A: memref<?x256xf32>, %B: memref<256x1024xf32>, %C: memref<?x1024xf32>, %trips: i64) {
+  loop.loop (%i : i64, %cond : i1) trips(%trips : i64) {
+    linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%A, %B : memref<?x256xf32>, memref<256x1024xf32>) outs(%C : memref<?x1024xf32>) {
+    ^bb0(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y fastmath<contract> : f32
+      %t = arith.addf %s, %p fastmath<contract> : f32
+      linalg.yield %t : f32
+    }
+    loop.yield while(%cond : i1)
+  }
+  loop.loop (%i : i64, %cond : i1) trips(%trips : i64) attributes {loopc.rare} {
+    linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%A, %B : memref<?x256xf32>, memref<256x1024xf32>) outs(%C : memref<?x1024xf32>) {
+    ^bb0(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y fastmath<contract> : f32
+      %t = arith.addf %s, %p fastmath<contract> : f32
+      linalg.yield %t : f32
+    }
+    loop.yield while(%cond : i1)
+  }
+  return
+}

@@ -133,7 +133,7 @@ func.func @left_alone(%x: memref<?x?xf32>, %y: memref<?xf32>, %z: memref<?x?xf32
   }
   linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]} ins(%k : memref<?xi32>) outs(%i : memref<?x?xi32>) {
   ^bb0(%p: i32, %o: i32):
-    %t = arith.divsi %o, %p : i32
+    %t = arith.ceildivsi %o, %p : i32
     linalg.yield %t : i32
   }
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : memref<?x?xf32>) outs(%z : memref<?x?xf32>) {
@@ -184,6 +184,44 @@ func.func @sine(%x: memref<?xf32>) {
     %f = arith.sitofp %k : i64 to f32
     %t = math.sin %f : f32
     linalg.yield %t : f32
+  }
+  return
+}
+
+// Powers of f32 and functions of f64, which are polynomials of vectors only.
+// CHECK-LABEL: func @doubles(
+// CHECK: math.powf %{{.*}} : vector<8xf32>
+// CHECK: math.tanh %{{.*}} : vector<8xf64>
+// CHECK: vector.maskedstore
+func.func @doubles(%x: memref<?xf32>, %y: memref<?xf64>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : memref<?xf32>) outs(%y : memref<?xf64>) {
+  ^bb0(%p: f32, %o: f64):
+    %s = math.powf %p, %p : f32
+    %w = arith.extf %s : f32 to f64
+    %t = math.tanh %w : f64
+    linalg.yield %t : f64
+  }
+  return
+}
+
+// What is divided by a number that is known LLVM multiplies.
+// CHECK-LABEL: func @quotients(
+// CHECK: vector.load
+// CHECK: arith.divsi %{{.*}}, %{{.*}} : vector<8xi64>
+// CHECK: vector.maskedstore
+// CHECK: linalg.generic
+// CHECK: arith.divsi %{{.*}}, %{{.*}} : i64
+func.func @quotients(%x: memref<?xi64>, %y: memref<?xi64>, %z: memref<?xi64>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : memref<?xi64>) outs(%y : memref<?xi64>) {
+  ^bb0(%p: i64, %o: i64):
+    %t = arith.divsi %o, %p : i64
+    linalg.yield %t : i64
+  }
+  %seven = arith.constant 7 : i64
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : memref<?xi64>) outs(%z : memref<?xi64>) {
+  ^bb0(%p: i64, %o: i64):
+    %t = arith.divsi %p, %seven : i64
+    linalg.yield %t : i64
   }
   return
 }
@@ -246,5 +284,93 @@ func.func @padded(%x: memref<8x30xf32>, %y: memref<8x30xf32, strided<[32, 1], of
   ^bb0(%p: f32, %o: f32):
     linalg.yield %p : f32
   }
+  return
+}
+
+#each = affine_map<(d0) -> (d0)>
+
+// What a table holds for the numbers of a row, its neighbours two places on,
+// and one element for all of them. The numbers' 64 bits do not make vectors
+// shorter.
+// CHECK-LABEL: func @lookup(
+// CHECK-SAME: %[[TABLE:[^:]+]]: memref<?x30xf32>, %[[X:[^:]+]]: memref<43xf32>, %[[AT:[^:]+]]: memref<41xi64>, %[[ROW:[^:]+]]: index
+// CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
+// CHECK: scf.for %[[I:.*]] = %c0 to %c32 step %c16
+// CHECK: %[[NUMBERS:.*]] = vector.load %[[AT]][%[[I]]] : memref<41xi64>, vector<16xi64>
+// CHECK: %[[PLACES:.*]] = arith.index_cast %[[NUMBERS]] : vector<16xi64> to vector<16xindex>
+// CHECK: vector.gather %[[TABLE]][%[[ROW]], %c0] [%[[PLACES]]]
+// CHECK: %[[ON:.*]] = arith.addi %[[I]], %[[TWO]]
+// CHECK: vector.load %[[X]][%[[ON]]] : memref<43xf32>, vector<16xf32>
+// CHECK: memref.load %[[X]][%c0]
+// CHECK: vector.constant_mask [9]
+// CHECK: vector.gather
+// CHECK: vector.maskedstore
+func.func @lookup(%table: memref<?x30xf32>, %x: memref<43xf32>, %at: memref<41xi64>, %row: index, %y: memref<41xf32>) {
+  %c2 = arith.constant 2 : index
+  %c0 = arith.constant 0 : index
+  linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel"]} ins(%at : memref<41xi64>) outs(%y : memref<41xf32>) {
+  ^bb0(%n: i64, %o: f32):
+    %place = arith.index_cast %n : i64 to index
+    %v = memref.load %table[%row, %place] : memref<?x30xf32>
+    %i = linalg.index 0 : index
+    %on = arith.addi %i, %c2 : index
+    %next = memref.load %x[%on] : memref<43xf32>
+    %one = memref.load %x[%c0] : memref<43xf32>
+    %e = math.exp %v : f32
+    %s = arith.addf %e, %next : f32
+    %t = arith.addf %s, %one : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// What is written may be read by an element behind it, and elements apart along
+// another axis are not neighbours: left as it is.
+// CHECK-LABEL: func @own(
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @own(%table: memref<30x30xf32>, %at: memref<41xi64>, %y: memref<41xf32>) {
+  %c0 = arith.constant 0 : index
+  linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel"]} ins(%at : memref<41xi64>) outs(%y : memref<41xf32>) {
+  ^bb0(%n: i64, %o: f32):
+    %place = arith.index_cast %n : i64 to index
+    %v = memref.load %y[%place] : memref<41xf32>
+    %e = math.exp %v : f32
+    linalg.yield %e : f32
+  }
+  linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel"]} ins(%at : memref<41xi64>) outs(%y : memref<41xf32>) {
+  ^bb0(%n: i64, %o: f32):
+    %place = arith.index_cast %n : i64 to index
+    %v = memref.load %table[%place, %c0] : memref<30x30xf32>
+    %e = math.exp %v : f32
+    linalg.yield %e : f32
+  }
+  return
+}
+
+// Rows of three are in vectors of four, not of sixteen.
+// CHECK-LABEL: func @short(
+// CHECK: vector.constant_mask [3] : vector<4xi1>
+// CHECK: arith.divf {{.*}} : vector<4xf32>
+// CHECK-NOT: vector<16x
+func.func @short(%x: memref<64x3xf32>, %y: memref<64xf32>, %z: memref<64x3xf32>) {
+  linalg.generic {indexing_maps = [#id, #sum, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %y : memref<64x3xf32>, memref<64xf32>) outs(%z : memref<64x3xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %t = arith.divf %p, %q : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// All of a buffer is filled as one row; rows with gaps between them are not one.
+// CHECK-LABEL: func @filled(
+// CHECK-SAME: %[[X:[^:]+]]: memref<4x?x18xf32>, %[[Y:[^:]+]]: memref
+// CHECK: %[[ROW:.*]] = memref.collapse_shape %[[X]] {{\[\[}}0, 1, 2]] : memref<4x?x18xf32> into memref<?xf32>
+// CHECK: linalg.fill {{.*}} outs(%[[ROW]]
+// CHECK: linalg.fill {{.*}} outs(%[[Y]]
+func.func @filled(%x: memref<4x?x18xf32>, %y: memref<4x18xf32, strided<[20, 1]>>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%x : memref<4x?x18xf32>)
+  linalg.fill ins(%zero : f32) outs(%y : memref<4x18xf32, strided<[20, 1]>>)
   return
 }

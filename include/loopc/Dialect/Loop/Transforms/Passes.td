@@ -126,6 +126,28 @@ def LoopVersionShapes : Pass<"loop-version-shapes", "::mlir::func::FuncOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def LoopHoistInvariants
+    : Pass<"loop-hoist-invariants", "::mlir::func::FuncOp"> {
+  let summary = "compute before a loop what its iterations do not change";
+  let description = [{
+    As MLIR's loop-invariant-code-motion, but for operations on tensors behind a
+    check in the body: these stay where they rely on it. Extents that differ, or
+    a view of more than there is, would let them go beyond their operands; the
+    check is no longer in front of them then, and a loop that does not run at all
+    must not fail (`loop_zero`).
+
+    ```mlir
+    loop.loop (%i : i64, %c : i1) trips(%n : i64) ... {
+      %same = arith.cmpi eq, %k, %l : index
+      loop.check %same, "inner dimensions: {} and {} differ"(%k, %l : index, index)
+      %p = linalg.generic ... ins(%x, %w : tensor<?x?xf32>, tensor<?x?xf32>) // stays
+      %e = linalg.generic ... ins(%x : tensor<?x?xf32>)                      // moves
+    ```
+  }];
+  let statistics = [Statistic<"numHoisted", "hoisted",
+                              "operations moved before their loop">];
+}
+
 def LoopHoistChecks : Pass<"loop-hoist-checks", "::mlir::func::FuncOp"> {
   let summary = "check once that the iterations' numbers are valid indices";
   let description = [{
@@ -292,8 +314,8 @@ def LoopBatchSlices : Pass<"loop-batch-slices", "::mlir::func::FuncOp"> {
     leads from the slices to it, is computed before the loop for all iterations:
     the product of a cell's inputs with its weights becomes one large one, which
     reads the weights once. Only where the number of iterations is known when
-    the loop begins, for what cannot fail, and where the result is not many
-    times as large as the slices.
+    the loop begins, for what cannot fail and does not rely on a check before it
+    in the body, and where the result is not many times as large as the slices.
 
     ```mlir
     loop.loop (%i ...) trips(%n : i64) ... {
@@ -505,11 +527,12 @@ def LoopCollectAppended
 def LoopLowerCollected : Pass<"loop-lower-collected", "::mlir::func::FuncOp"> {
   let summary = "collect values of unknown number in buffers that grow";
   let description = [{
-    After bufferization: `loop.reserve` becomes a test and an allocation. A collected value becomes a carried flat buffer with
-    capacity, doubled when it is full, so that memory follows the trips that
-    were run and never the trip count. That all iterations yield one shape is
-    checked (`loop_collect_shape`). An axis other than 0 or a reversed direction
-    is one permuting copy behind the loop.
+    After bufferization: `loop.reserve` becomes a test and an allocation. A
+    collected value becomes a carried flat buffer with capacity, doubled when it
+    is full, so that memory follows the trips that were run and never the trip
+    count. That all iterations yield one shape is checked
+    (`loop_collect_shape`). An axis other than 0 or a reversed direction is one
+    permuting copy behind the loop.
   }];
   let dependentDialects = ["::loopc::loop::LoopDialect",
     "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
@@ -530,8 +553,9 @@ def LoopPlaceDeallocations
   }];
   let statistics = [Statistic<"numCopies", "copies",
                               "copies inserted to own a buffer">];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
 }
 
 def LoopAssignStorage : Pass<"loop-assign-storage", "::mlir::func::FuncOp"> {
@@ -675,7 +699,9 @@ def LoopFoldConstants
     Slices of constants that are inserted behind one another (as exporters write
     the gates of recurrent cells in another order) become one constant. Large
     ones do so only where that is all that the original is read for, so that no
-    second copy is kept. So do linalg.transposes of constants.
+    second copy is kept. So do linalg.transposes of constants, and what a
+    linalg.generic computes of constants alone: weights less their zero points,
+    sums of their columns.
   }];
   let statistics = [Statistic<"numFolded", "folded", "constants made">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -691,7 +717,9 @@ def LoopPackContractions
     they are read: constants by the compiler, what a loop does not change before
     the loop, and large ones in front of their product. A product that reads
     panels is a `linalg.generic` as before, with `n floordiv W` and `n mod W` in
-    its map.
+    its map. Small integers of which an instruction sums up G products at once
+    (`dot-bits`) lie in groups of G along the sum, with `k floordiv G` and
+    `k mod G` in the map; zeros pad the last one.
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", "512",
@@ -720,7 +748,9 @@ def LoopVectorizeContractions
     result are neighbours in memory, vectors run along the result and every sum
     keeps its order; where only the summed elements are neighbours, vectors run
     along the sum. Remainders are masked, or done by narrower vectors where the
-    target has no masks. What is no such sum is left alone.
+    target has no masks. Small integers in panels of groups are multiplied and
+    summed up a group at a time (`dot-bits`); the copies into such panels
+    interleave rows in registers. What is no such sum or copy is left alone.
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", "512",

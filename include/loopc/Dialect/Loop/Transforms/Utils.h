@@ -42,6 +42,15 @@ namespace loop {
 /// Marks loops that run where a better version of them cannot: what makes code
 /// large leaves them alone.
 inline constexpr llvm::StringLiteral kRareLoop = "loopc.rare";
+bool isInRareLoop(mlir::Operation *op);
+
+/// The loops in `root` for which code may be made, inner ones first: all that
+/// are not rare.
+llvm::SmallVector<LoopOp> collectLoops(mlir::Operation *root);
+
+/// True for what the body of `loop` computes of scalars, and of tensors from
+/// outside, alone.
+bool isOnScalars(LoopOp loop, mlir::Operation &op);
 
 /// The one element of `value`, a scalar or a tensor; the run ends with an error
 /// where a tensor of unknown shape holds another number of elements.
@@ -64,6 +73,18 @@ mlir::OpFoldResult knownTrips(mlir::OpBuilder &b, LoopOp loop);
 /// arguments of `from` replaced by `replacements`.
 void moveBody(mlir::RewriterBase &rewriter, LoopOp from, LoopOp to,
               mlir::ValueRange replacements);
+
+/// The first operation of `block` that is a check, or has one in it; null where
+/// nothing is checked.
+mlir::Operation *findFirstCheck(mlir::Block &block);
+
+/// True if `op`, and all in it, stays within its tensors whether or not the
+/// checks before it hold: so it may run without them.
+bool needsNoCheck(mlir::Operation *op);
+
+/// Moves what the iterations of `loop` do not change before it, but for what
+/// relies on checks in the loop. \returns how many operations.
+size_t hoistInvariants(mlir::LoopLikeOpInterface loop);
 
 /// Erases what nobody uses from `block`: dimensions that were asked for,
 /// mostly.

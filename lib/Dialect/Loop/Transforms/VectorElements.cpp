@@ -1,0 +1,78 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "VectorElements.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace loopc;
+
+Value loopc::widen(ImplicitLocOpBuilder &b, Value value, int64_t lanes) {
+  if (isa<VectorType>(value.getType()))
+    return value;
+  return vector::BroadcastOp::create(
+      b, VectorType::get({lanes}, value.getType()), value);
+}
+
+/// `lanes` times 1.
+static Value onesOf(ImplicitLocOpBuilder &b, Type element, int64_t lanes) {
+  TypedAttr one = isa<FloatType>(element)
+                      ? TypedAttr(b.getFloatAttr(element, 1.0))
+                      : TypedAttr(b.getIntegerAttr(element, 1));
+  return widen(b, arith::ConstantOp::create(b, one), lanes);
+}
+
+Value loopc::loadLanes(ImplicitLocOpBuilder &b, Value buffer, ValueRange place,
+                       Value mask, int64_t lanes) {
+  Type element = getElementTypeOrSelf(buffer.getType());
+  auto type = VectorType::get({lanes}, element);
+  if (!mask)
+    return vector::LoadOp::create(b, type, buffer, place);
+  return vector::MaskedLoadOp::create(b, type, buffer, place, mask,
+                                      onesOf(b, element, lanes));
+}
+
+Value loopc::gatherLanes(ImplicitLocOpBuilder &b, Value buffer,
+                         ValueRange place, Value distances, Value mask,
+                         int64_t lanes) {
+  Type element = getElementTypeOrSelf(buffer.getType());
+  if (!mask)
+    mask = onesOf(b, b.getI1Type(), lanes);
+  return vector::GatherOp::create(b, VectorType::get({lanes}, element), buffer,
+                                  place, distances, mask,
+                                  onesOf(b, element, lanes));
+}
+
+Operation *loopc::cloneWide(ImplicitLocOpBuilder &b, Operation &op,
+                            ValueRange operands, int64_t lanes) {
+  OperationState state(op.getLoc(), op.getName());
+  for (Value operand : operands)
+    state.operands.push_back(widen(b, operand, lanes));
+  for (Type type : op.getResultTypes())
+    state.types.push_back(VectorType::get({lanes}, type));
+  state.attributes = op.getAttrDictionary();
+  return b.create(state);
+}
+
+SmallVector<Value> loopc::cloneWide(ImplicitLocOpBuilder &b, Block &body,
+                                    IRMapping &mapping, int64_t lanes) {
+  auto lookup = [&](Value value) { return mapping.lookupOrDefault(value); };
+  for (Operation &inner : body.without_terminator()) {
+    if (isa<arith::ConstantOp>(inner)) {
+      b.clone(inner, mapping);
+      continue;
+    }
+    auto operands = llvm::map_to_vector(inner.getOperands(), lookup);
+    mapping.map(inner.getResults(),
+                cloneWide(b, inner, operands, lanes)->getResults());
+  }
+  return llvm::map_to_vector(
+      body.getTerminator()->getOperands(),
+      [&](Value value) { return widen(b, lookup(value), lanes); });
+}

@@ -1,0 +1,143 @@
+// RUN: loopc-opt %s --loop-hoist-invariants | FileCheck %s
+
+#x = affine_map<(m, k, n) -> (m, k)>
+#w = affine_map<(m, k, n) -> (k, n)>
+#y = affine_map<(m, k, n) -> (m, n)>
+#id = affine_map<(m, n) -> (m, n)>
+
+// A product whose inner extents may differ stays behind the check that they do
+// not. What each element is computed from alone moves, and so does what is
+// computed of extents that types tell.
+// CHECK-LABEL: func @behind(
+func.func @behind(%n: i64, %x: tensor<?x?xf32>, %v: tensor<?x4xf32>, %w: tensor<?x4xf32>,
+                  %u: tensor<4x8xf32>, %s: f32) -> (f32, f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  // CHECK: math.tanh
+  // CHECK: arith.mulf
+  // CHECK: loop.loop
+  // CHECK: loop.check
+  // CHECK: arith.mulf
+  // CHECK-NOT: arith.mulf
+  // CHECK-NOT: math.tanh
+  %r:4 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %s : f32, %b = %s : f32, %d = %s : f32, %g = %s : f32) {
+    %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+    %k = tensor.dim %x, %c1 : tensor<?x?xf32>
+    %l = tensor.dim %w, %c0 : tensor<?x4xf32>
+    %same = arith.cmpi eq, %k, %l : index
+    loop.check %same, "inner dimensions: {} and {} differ"(%k, %l : index, index)
+    %e = tensor.empty(%m) : tensor<?x4xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+    %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x, %w : tensor<?x?xf32>, tensor<?x4xf32>) outs(%f : tensor<?x4xf32>) {
+    ^bb0(%p0: f32, %p1: f32, %o: f32):
+      %t = arith.mulf %p0, %p1 : f32
+      %sum = arith.addf %o, %t : f32
+      linalg.yield %sum : f32
+    } -> tensor<?x4xf32>
+    %e2 = tensor.empty(%m, %k) : tensor<?x?xf32>
+    %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<?x?xf32>) outs(%e2 : tensor<?x?xf32>) {
+    ^bb0(%p0: f32, %o: f32):
+      %t = math.tanh %p0 : f32
+      linalg.yield %t : f32
+    } -> tensor<?x?xf32>
+    %vm = tensor.dim %v, %c0 : tensor<?x4xf32>
+    %e3 = tensor.empty(%vm) : tensor<?x8xf32>
+    %f3 = linalg.fill ins(%zero : f32) outs(%e3 : tensor<?x8xf32>) -> tensor<?x8xf32>
+    %h = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%v, %u : tensor<?x4xf32>, tensor<4x8xf32>) outs(%f3 : tensor<?x8xf32>) {
+    ^bb0(%p0: f32, %p1: f32, %o: f32):
+      %t = arith.mulf %p0, %p1 : f32
+      %sum = arith.addf %o, %t : f32
+      linalg.yield %sum : f32
+    } -> tensor<?x8xf32>
+    %p00 = tensor.extract %p[%c0, %c0] : tensor<?x4xf32>
+    %q00 = tensor.extract %q[%c0, %c0] : tensor<?x?xf32>
+    %h00 = tensor.extract %h[%c0, %c0] : tensor<?x8xf32>
+    loop.yield while(%c : i1) carried(%p00, %q00, %h00, %g : f32, f32, f32, f32)
+  }
+  return %r#0, %r#1, %r#2, %r#3 : f32, f32, f32, f32
+}
+
+// In front of every check all moves.
+// CHECK-LABEL: func @before(
+func.func @before(%n: i64, %x: tensor<?x?xf32>, %w: tensor<?x4xf32>, %e: tensor<?x4xf32>) {
+  %t0 = arith.constant 7 : i64
+  // CHECK: arith.mulf
+  // CHECK: loop.loop
+  loop.loop (%i : i64, %c : i1) trips(%n : i64) {
+    %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x, %w : tensor<?x?xf32>, tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) {
+    ^bb0(%p0: f32, %p1: f32, %o: f32):
+      %t = arith.mulf %p0, %p1 : f32
+      %sum = arith.addf %o, %t : f32
+      linalg.yield %sum : f32
+    } -> tensor<?x4xf32>
+    %ok = arith.cmpi slt, %i, %t0 : i64
+    loop.check %ok, "{} is no index"(%i : i64)
+    loop.yield while(%c : i1)
+  }
+  return
+}
+
+// A view that a check holds to what is there, and a copy into a place.
+// CHECK-LABEL: func @views(
+func.func @views(%n: i64, %k: index, %ok: i1, %x: tensor<?xf32>, %y: tensor<?x?xf32>, %s: f32) -> (f32, f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: tensor.reshape
+  // CHECK: loop.loop
+  // CHECK: loop.check
+  // CHECK: math.tanh
+  // CHECK: tensor.insert_slice
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %s : f32, %b = %s : f32) {
+    loop.check %ok, "the elements are others"
+    %shape = tensor.from_elements %k, %k : tensor<2xindex>
+    %m = tensor.reshape %x(%shape) : (tensor<?xf32>, tensor<2xindex>) -> tensor<?x?xf32>
+    %m0 = tensor.dim %m, %c0 : tensor<?x?xf32>
+    %m1 = tensor.dim %m, %c1 : tensor<?x?xf32>
+    %e = tensor.empty(%m0, %m1) : tensor<?x?xf32>
+    %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%m : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+    ^bb0(%p0: f32, %o: f32):
+      %t = math.tanh %p0 : f32
+      linalg.yield %t : f32
+    } -> tensor<?x?xf32>
+    %y0 = tensor.dim %y, %c0 : tensor<?x?xf32>
+    %y1 = tensor.dim %y, %c1 : tensor<?x?xf32>
+    %e2 = tensor.empty(%k, %k) : tensor<?x?xf32>
+    %z = tensor.insert_slice %y into %e2[0, 0] [%y0, %y1] [1, 1] : tensor<?x?xf32> into tensor<?x?xf32>
+    %q0 = tensor.extract %q[%c0, %c0] : tensor<?x?xf32>
+    %z0 = tensor.extract %z[%c0, %c0] : tensor<?x?xf32>
+    loop.yield while(%c : i1) carried(%q0, %z0 : f32, f32)
+  }
+  return %r#0, %r#1 : f32, f32
+}
+
+// Extents of one name are equal: the border checks that.
+// CHECK-LABEL: func @named(
+func.func @named(%n: i64, %x: tensor<?x?xf32> {loopc.dims = ["M", "K"]},
+                 %w: tensor<?x4xf32> {loopc.dims = ["K", ""]}, %s: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c7 = arith.constant 7 : i64
+  // CHECK: arith.mulf
+  // CHECK: loop.loop
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %s : f32) {
+    %ok = arith.cmpi slt, %i, %c7 : i64
+    loop.check %ok, "{} is no index"(%i : i64)
+    %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+    %e = tensor.empty(%m) : tensor<?x4xf32>
+    %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x, %w : tensor<?x?xf32>, tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) {
+    ^bb0(%p0: f32, %p1: f32, %o: f32):
+      %t = arith.mulf %p0, %p1 : f32
+      %sum = arith.addf %o, %t : f32
+      linalg.yield %sum : f32
+    } -> tensor<?x4xf32>
+    %p00 = tensor.extract %p[%c0, %c0] : tensor<?x4xf32>
+    loop.yield while(%c : i1) carried(%p00 : f32)
+  }
+  return %r : f32
+}
