@@ -72,7 +72,7 @@ private:
   }
   SmallVector<Value> placeOf(OpOperand &operand, ValueRange at);
   Value read(OpOperand &operand, ValueRange at, Value mask);
-  Value numberOf(Value value, const IRMapping &mapping, ValueRange at);
+  Value numberOf(Value value, ValueRange at);
   Value read(memref::LoadOp load, const IRMapping &mapping, ValueRange at,
              Value mask);
   IRMapping readAll(ValueRange at, Value mask, const IRMapping *before);
@@ -255,23 +255,26 @@ Value RowVectorizer::read(OpOperand &operand, ValueRange at, Value mask) {
   return loadLanes(b, buffer, place, mask, lanes);
 }
 
-/// `value`, an index in the body, for the first element of a vector.
-Value RowVectorizer::numberOf(Value value, const IRMapping &mapping,
-                              ValueRange at) {
-  Operation *made = value.getDefiningOp();
-  if (auto number = dyn_cast_if_present<linalg::IndexOp>(made))
-    return at[number.getDim()];
-  if (variesAlong(value, op, last)) {
-    Value left = numberOf(made->getOperand(0), mapping, at),
-          right = numberOf(made->getOperand(1), mapping, at);
-    return isa<arith::AddIOp>(made)
-               ? b.createOrFold<arith::AddIOp>(left, right)
-               : b.createOrFold<arith::SubIOp>(left, right);
+/// `value`, a number in the body, for the first element of a vector: computed
+/// of numbers. LLVM 22 takes the wrong lane where a lane of a vector that is
+/// twice the same number is all that is used of what is computed of it.
+Value RowVectorizer::numberOf(Value value, ValueRange at) {
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner() == op.getBody()) {
+    OpOperand &operand = *op.getMatchingOpOperand(argument);
+    if (!isa<MemRefType>(operand.get().getType()))
+      return operand.get();
+    return memref::LoadOp::create(b, operand.get(), placeOf(operand, at));
   }
-  Value known = mapping.lookupOrDefault(value);
-  return isa<VectorType>(known.getType())
-             ? b.createOrFold<vector::ExtractOp>(known, ArrayRef<int64_t>{0})
-             : known;
+  Operation *made = value.getDefiningOp();
+  if (!made || made->getBlock() != op.getBody())
+    return value;
+  if (auto number = dyn_cast<linalg::IndexOp>(made))
+    return at[number.getDim()];
+  IRMapping mapping;
+  for (Value operand : made->getOperands())
+    mapping.map(operand, numberOf(operand, at));
+  return b.clone(*made, mapping)->getResult(0);
 }
 
 Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
@@ -283,7 +286,7 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
       apart = mapping.lookup(value);
       place.push_back(index(0));
     } else {
-      place.push_back(numberOf(value, mapping, at));
+      place.push_back(numberOf(value, at));
     }
   }
   if (apart)
