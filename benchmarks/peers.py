@@ -20,8 +20,11 @@ import hashlib
 import importlib.metadata
 import os
 import pathlib
+import re
 import shutil
 import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -137,6 +140,53 @@ def open_openvino(key: str, benchmark: Benchmark, threads: int) -> Run:
         return [np.array(value) for value in result.values()]
 
     return run
+
+
+def open_iree(key: str, benchmark: Benchmark, threads: int) -> Run:
+    """The same model through IREE's importer for ONNX, for this processor."""
+    from iree import runtime
+    from iree.compiler import tools
+
+    with tempfile.TemporaryDirectory() as folder:
+        model, code = pathlib.Path(folder, "model.onnx"), pathlib.Path(folder, "model.mlir")
+        model.write_bytes(benchmark.model.SerializeToString())
+        importer = [sys.executable, "-m", "iree.compiler.tools.import_onnx"]
+        done = subprocess.run(
+            [*importer, str(model), "-o", str(code)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise Unable(_iree_reason(done.stderr))
+        try:
+            compiled = tools.compile_file(
+                str(code),
+                input_type="onnx",
+                target_backends=["llvm-cpu"],
+                extra_args=["--iree-llvmcpu-target-cpu=host"],
+            )
+        except tools.CompilerToolError as error:
+            raise Unable(_iree_reason(str(error))) from error
+    config = runtime.Config("local-sync" if threads == 1 else "local-task")
+    context = runtime.SystemContext(config=config)
+    context.add_vm_module(runtime.VmModule.copy_buffer(context.instance, compiled))
+    function = context.modules.module[benchmark.model.graph.name]
+    names = [value.name for value in benchmark.model.graph.input]
+
+    def run(feeds: Feeds) -> Outputs:
+        results = function(*(feeds[name] for name in names))
+        several = results if isinstance(results, (list, tuple)) else [results]
+        return [result.to_host() for result in several]
+
+    return run
+
+
+def _iree_reason(text: str) -> str:
+    """The first error in what IREE says, without the code that it is about."""
+    missing = re.search(r"failed to legalize operation .*?name = \"(onnx\.\w+)\"", text, re.DOTALL)
+    if missing:
+        return f"it does not lower {missing[1]}"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line.partition("error:")[2].strip() for line in lines if "error:" in line]
+    return (errors or lines[-1:] or ["it says nothing"])[0][:300]
 
 
 def _openvino_reason(text: str) -> str:
@@ -264,6 +314,7 @@ ENGINES: dict[str, Callable[[str, Benchmark, int], Run]] = {
     "onnxruntime": open_onnxruntime,
     "openvino": open_openvino,
     "jax": open_jax,
+    "iree": open_iree,
     "limit": open_limit,
 }
 
@@ -290,6 +341,7 @@ TITLES = {
     "onnxruntime": "onnxruntime",
     "openvino": "OpenVINO",
     "jax": "JAX",
+    "iree": "IREE",
     "limit": "C++ by hand",
 }
 
@@ -307,6 +359,6 @@ def version_of(engine: str) -> str | None:
             return None
         return loopc.__version__
     try:
-        return importlib.metadata.version(engine)
+        return importlib.metadata.version("iree-base-compiler" if engine == "iree" else engine)
     except importlib.metadata.PackageNotFoundError:
         return None

@@ -94,6 +94,15 @@ def test_comparison():
     assert "geometric mean" in text
 
 
+def test_iree_says_why():
+    said = """model.mlir:4:10: error: failed to legalize operation 'torch.operator' that was
+    explicitly marked illegal: %1 = "torch.operator"(%arg0) <{name = "onnx.Loop"}> ({"""
+    assert peers._iree_reason(said) == "it does not lower onnx.Loop"
+    assert peers._iree_reason("a.py:1: warning: old\na.py:2: error: no such op\n") == "no such op"
+    assert peers._iree_reason("Traceback\nValueError: odd\n") == "ValueError: odd"
+    assert peers._iree_reason("") == "it says nothing"
+
+
 def test_wrong_outputs_are_found():
     benchmark = suite.make("nested")
     want = benchmark.expect(benchmark.feeds)
