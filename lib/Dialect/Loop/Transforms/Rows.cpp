@@ -77,18 +77,24 @@ unsigned loopc::bitsOfVectorBody(linalg::GenericOp op) {
 }
 
 bool loopc::variesAlong(Value value, linalg::GenericOp op, unsigned dim) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getOwner() == op.getBody() &&
-           op.getMatchingIndexingMap(op.getMatchingOpOperand(argument))
-               .isFunctionOfDim(dim);
-  Operation *made = value.getDefiningOp();
-  if (made->getBlock() != op.getBody())
-    return false;
-  if (auto number = dyn_cast<linalg::IndexOp>(made))
-    return number.getDim() == dim;
-  return llvm::any_of(made->getOperands(), [&](Value operand) {
-    return variesAlong(operand, op, dim);
-  });
+  SmallVector<Value> worklist = {value};
+  llvm::SmallPtrSet<Value, 8> seen;
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (next.getParentBlock() != op.getBody() || !seen.insert(next).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (op.getMatchingIndexingMap(op.getMatchingOpOperand(argument))
+              .isFunctionOfDim(dim))
+        return true;
+    } else if (auto number = next.getDefiningOp<linalg::IndexOp>()) {
+      if (number.getDim() == dim)
+        return true;
+    } else {
+      llvm::append_range(worklist, next.getDefiningOp()->getOperands());
+    }
+  }
+  return false;
 }
 
 bool loopc::isNumberAlong(Value value, linalg::GenericOp op, unsigned dim) {
