@@ -72,7 +72,7 @@ private:
   }
   SmallVector<Value> placeOf(OpOperand &operand, ValueRange at);
   Value read(OpOperand &operand, ValueRange at, Value mask);
-  Value numberOf(Value value, ValueRange at);
+  Value numberOf(Value value, ValueRange at, IRMapping &known);
   Value read(memref::LoadOp load, const IRMapping &mapping, ValueRange at,
              Value mask);
   IRMapping readAll(ValueRange at, Value mask, const IRMapping *before);
@@ -258,7 +258,9 @@ Value RowVectorizer::read(OpOperand &operand, ValueRange at, Value mask) {
 /// `value`, a number in the body, for the first element of a vector: computed
 /// of numbers. LLVM 22 takes the wrong lane where a lane of a vector that is
 /// twice the same number is all that is used of what is computed of it.
-Value RowVectorizer::numberOf(Value value, ValueRange at) {
+Value RowVectorizer::numberOf(Value value, ValueRange at, IRMapping &known) {
+  if (Value number = known.lookupOrNull(value))
+    return number;
   if (auto argument = dyn_cast<BlockArgument>(value);
       argument && argument.getOwner() == op.getBody()) {
     OpOperand &operand = *op.getMatchingOpOperand(argument);
@@ -271,22 +273,22 @@ Value RowVectorizer::numberOf(Value value, ValueRange at) {
     return value;
   if (auto number = dyn_cast<linalg::IndexOp>(made))
     return at[number.getDim()];
-  IRMapping mapping;
   for (Value operand : made->getOperands())
-    mapping.map(operand, numberOf(operand, at));
-  return b.clone(*made, mapping)->getResult(0);
+    known.map(operand, numberOf(operand, at, known));
+  return b.clone(*made, known)->getResult(0);
 }
 
 Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
                           ValueRange at, Value mask) {
   SmallVector<Value> place;
+  IRMapping known;
   Value apart;
   for (Value value : load.getIndices()) {
     if (variesAlong(value, op, last) && !isNumberAlong(value, op, last)) {
       apart = mapping.lookup(value);
       place.push_back(index(0));
     } else {
-      place.push_back(numberOf(value, at));
+      place.push_back(numberOf(value, at, known));
     }
   }
   if (apart)
