@@ -39,6 +39,7 @@ from loopc._options import (
     SessionOptions,
 )
 from loopc._ort_value import OrtValue
+from loopc._paths import get_include, get_library_dirs
 from loopc._session import (
     InferenceSession,
     ModelMetadata,
@@ -86,6 +87,8 @@ __all__ = [
     "get_all_providers",
     "get_available_providers",
     "get_device",
+    "get_include",
+    "get_library_dirs",
     "get_version_string",
     "load",
     "set_default_logger_severity",

@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,14 +28,14 @@ _ERROR = re.compile(r"(?:(?P<location>.*?): )?error: (?:(?P<code>LC\d{4}): )?(?P
 
 
 def find_compiler() -> Path:
-    """The command ``loopc``: $LOOPC, that of this build, or the first on PATH."""
+    """The command ``loopc``: $LOOPC, that of this build or this Python, or the first on PATH."""
     named = os.environ.get("LOOPC")
     if named:
         return Path(named)
     # build/python/loopc/aot.py is a link: its own folder counts, not the target's.
-    built = Path(__file__).parent.parent.parent / "bin" / "loopc"
-    if built.is_file():
-        return built
+    for folder in (Path(__file__).parent.parent.parent / "bin", Path(sys.executable).parent):
+        if (folder / "loopc").is_file():
+            return folder / "loopc"
     found = shutil.which("loopc")
     if not found:
         raise Error("the command 'loopc' was not found: set LOOPC or PATH")

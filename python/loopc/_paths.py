@@ -1,0 +1,45 @@
+# ===- _paths.py - Where headers and libraries are --------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Folders that programs with compiled models are built with."""
+
+from pathlib import Path
+
+from loopc._errors import Error
+
+# As it was imported: in a build tree the files are links.
+_PACKAGE = Path(__file__).parent
+
+
+def _find(folders: list[Path], file: str) -> Path:
+    for folder in folders:
+        if (folder / file).exists():
+            return folder.resolve()
+    raise Error(f"'{file}' is not beside the package loopc in '{_PACKAGE}'")
+
+
+def get_include() -> str:
+    """The folder with loopc-rt/loopc_rt.h and loopc-c/loopc.h: ``cc -I...``.
+
+    Raises:
+        Error: the package was installed without headers.
+    """
+    source = Path(__file__).resolve().parents[2]
+    # Of a wheel, of an installed prefix, of the repository.
+    folders = [_PACKAGE / "include", *(p / "include" for p in _PACKAGE.parents[3:4])]
+    return str(_find([*folders, source / "include"], "loopc-rt/loopc_rt.h"))
+
+
+def get_library_dirs() -> list[str]:
+    """Folders with libloopc_rt.a, _threads and _cuda, and libloopc.so.0: ``cc -L...``.
+
+    Raises:
+        Error: the package was installed without libraries.
+    """
+    # Of a wheel, of an installed prefix, of a build tree.
+    folders = [_PACKAGE / "lib", *(p for p in _PACKAGE.parents[2:3])]
+    return [str(_find([*folders, _PACKAGE.parents[1] / "lib"], "libloopc_rt.a"))]

@@ -1,0 +1,176 @@
+# ===- make_wheel.py - loopc as a Python wheel ------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Packs loopc as a wheel, which `pip install` takes on machines without LLVM.
+
+    ./dev wheel                       build/wheels/loopc-VERSION-....whl
+    ./dev wheel --python python3.12   for that Python (3.12 and later: and all after it)
+
+In it are the package `loopc`, the commands `loopc` and `loopc-run`, the runtimes that
+compiled models link with, and the headers (`loopc.get_include()`). It takes Linux with a C
+library as new as that of this machine. Exit status 1 where something is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from standalone import (
+    ROOT,
+    PackError,
+    build_extension,
+    is_common,
+    is_stable,
+    link_compiler,
+    needed_libraries,
+    run,
+    version,
+)
+
+#: LLVM's targets that stay: what models are compiled for.
+KEPT = ("AArch64", "NVPTX", "X86")
+RUNTIMES = ("libloopc_rt.a", "libloopc_rt_threads.a", "libloopc_rt_cuda.a")
+#: The commands' entry points, which loopc/_commands.py calls.
+ENTRIES = """
+#include "llvm/Support/PrettyStackTrace.h"
+#include <csignal>
+namespace loopc {
+int runDriver(int argc, const char *const *argv);
+namespace run {
+int runTool(int argc, const char *const *argv);
+}
+} // namespace loopc
+static void prepare(const char *report) {
+  llvm::setBugReportMsg(report);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+extern "C" __attribute__((visibility("default"))) int loopc_command(int argc, char **argv) {
+  prepare("This is a fault of loopc. Please report it, with the model, and the text below.\\n");
+  return loopc::runDriver(argc, argv);
+}
+extern "C" __attribute__((visibility("default"))) int loopc_run_command(int argc, char **argv) {
+  prepare("This is a fault of loopc-run. Please report it, with the model, and the text below.\\n");
+  return loopc::run::runTool(argc, argv);
+}
+"""
+
+METADATA = """\
+Metadata-Version: 2.1
+Name: loopc
+Version: {version}
+Summary: Compiles models with control flow to native code
+License: Apache-2.0 WITH LLVM-exception
+License-File: LICENSE
+Requires-Python: {python}
+Requires-Dist: numpy
+Requires-Dist: ml_dtypes
+Provides-Extra: reference
+Requires-Dist: onnx; extra == "reference"
+Description-Content-Type: text/markdown
+
+{readme}"""
+
+WHEEL = """\
+Wheel-Version: 1.0
+Generator: loopc
+Root-Is-Purelib: false
+Tag: {tag}
+"""
+
+COMMANDS = """\
+[console_scripts]
+loopc = loopc._commands:loopc
+loopc-run = loopc._commands:loopc_run
+"""
+
+
+def platform_tag(files: Sequence[pathlib.Path]) -> str:
+    """The oldest C library with which all of these files load, as a platform of pip."""
+    newest = max(
+        int(minor)
+        for file in files
+        for minor in re.findall(r"\bGLIBC_2\.(\d+)", run(["objdump", "-T", str(file)], ROOT))
+    )
+    return f"manylinux_2_{newest}_{platform.machine()}"
+
+
+def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> str:
+    """The package `loopc` with all that it loads. Returns the version of `python`."""
+    folder = package / "lib"
+    objects = sorted((build / "tools/loopc-run").rglob("*.o"))
+    tool = [path for path in objects if path.name != "loopc-run.cpp.o"]
+    if not tool:
+        raise PackError(f"{build} has no loopc-run: run ./dev build")
+    with tempfile.TemporaryDirectory() as scratch:
+        library = link_compiler(build, folder, pathlib.Path(scratch), KEPT, ENTRIES, tool)
+    for name, path in needed_libraries(library):
+        if not is_common(name):
+            shutil.copy(path, folder / name)
+    for name in RUNTIMES:
+        shutil.copy(build / "lib" / name, folder)
+    for name in ("loopc-c", "loopc-rt"):
+        shutil.copytree(ROOT / "include" / name, package / "include" / name)
+    for name in ("_loopc.pyi", "py.typed"):
+        shutil.copy(ROOT / "python/loopc" / name, package)
+    return build_extension(build, python, package, library)
+
+
+def make_wheel(build: pathlib.Path, out: pathlib.Path, python: str) -> pathlib.Path:
+    """Makes the wheel in the folder `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        tree = pathlib.Path(scratch)
+        of_python = build_package(build, tree / "loopc", python)
+        name = "cp" + of_python.replace(".", "")
+        abi = "abi3" if is_stable(of_python) else name
+        tag = f"{name}-{abi}-{platform_tag(sorted(tree.rglob('*.so*')))}"
+        info = tree / f"loopc-{version()}.dist-info"
+        info.mkdir()
+        wanted = f">={of_python}" if is_stable(of_python) else f"=={of_python}.*"
+        (info / "METADATA").write_text(
+            METADATA.format(
+                version=version(), python=wanted, readme=(ROOT / "README.md").read_text()
+            )
+        )
+        (info / "WHEEL").write_text(WHEEL.format(tag=tag))
+        (info / "entry_points.txt").write_text(COMMANDS)
+        shutil.copy(ROOT / "LICENSE", info)
+        for old in out.glob(f"loopc-{version()}-{tag}.whl"):
+            old.unlink()
+        run([sys.executable, "-m", "wheel", "pack", str(tree), "-d", str(out)], out)
+        return out / f"loopc-{version()}-{tag}.whl"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Makes the wheel, and returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="./dev wheel", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", metavar="DIR")
+    parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="default: BUILD/wheels")
+    parser.add_argument("--python", default=sys.executable, help="with headers; default: .venv's")
+    options = parser.parse_args(argv)
+    build = options.build.resolve()
+    print("Linking the compiler with LLVM, some minutes", flush=True)
+    try:
+        made = make_wheel(build, (options.out or build / "wheels").resolve(), options.python)
+    except (PackError, OSError) as error:
+        print(f"make_wheel: {error}", file=sys.stderr)
+        return 1
+    print(f"{made}: {made.stat().st_size / 1e6:.0f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

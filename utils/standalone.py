@@ -1,0 +1,200 @@
+# ===- standalone.py - The compiler as one library --------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""libloopc with LLVM in it, for machines that have no LLVM; used by what packs loopc."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+#: What the build makes, and what it is called in a package.
+BUILT = "lib/libloopc.so.0.1.0"
+LIBRARY = "libloopc.so.0"
+#: Libraries that every machine has.
+SYSTEM = re.compile(r"^(linux-vdso|ld-linux|lib(c|m|dl|pthread|rt)\.so)")
+
+
+class PackError(Exception):
+    """Something that is needed is missing."""
+
+
+def run(command: Sequence[str], folder: pathlib.Path) -> str:
+    """What a program prints; its errors end this one."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        shown = shlex.join(command)
+        raise PackError(f"{shown[:300]}\n{(done.stderr or done.stdout)[-3000:]}")
+    return done.stdout
+
+
+def version() -> str:
+    """The version of loopc."""
+    found = re.search(r"project\(\w+\s+VERSION\s+(\S+)", (ROOT / "CMakeLists.txt").read_text())
+    if not found:
+        raise PackError("CMakeLists.txt gives no version")
+    return found[1]
+
+
+def _llvm(build: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
+    """LLVM's libraries and headers, of the configured build."""
+    cache = build / "CMakeCache.txt"
+    found = cache.is_file() and re.search(r"^LLVM_DIR:\w+=(.*)$", cache.read_text(), re.M)
+    if not found:
+        raise PackError(f"{build} is not configured")
+    root = pathlib.Path(found[1]).parents[2]
+    return root / "lib", root / "include"
+
+
+def _without_targets(llvm: pathlib.Path, include: pathlib.Path, kept: Sequence[str]) -> str:
+    """C++ that says that LLVM has no targets but those that stay, nor Polly."""
+    names = re.findall(
+        r"^LLVM_TARGET\((\w+)\)", (include / "llvm/Config/Targets.def").read_text(), re.M
+    )
+    parts = ("TargetInfo", "Target", "TargetMC", "AsmParser", "AsmPrinter")
+    lines = ['#include "llvm/Passes/PassBuilder.h"', '#include "llvm/Plugins/PassPlugin.h"']
+    lines += [
+        f'extern "C" void LLVMInitialize{name}{part}() {{}}'
+        for name in names
+        if name not in kept
+        for part in parts
+    ]
+    if not (llvm / "libPolly.a").exists():
+        # Linking at run time would ask for it; Debian's archives lack it.
+        lines.append(
+            "llvm::PassPluginLibraryInfo getPollyPluginInfo() { return {LLVM_PLUGIN_API_VERSION, "
+            '"none", "", [](llvm::PassBuilder &) {}}; }'
+        )
+    return "\n".join(lines) + "\n"
+
+
+def link_compiler(
+    build: pathlib.Path,
+    folder: pathlib.Path,
+    scratch: pathlib.Path,
+    kept: Sequence[str],
+    extra: str = "",
+    objects: Sequence[pathlib.Path] = (),
+) -> pathlib.Path:
+    """libloopc.so.0 with LLVM in it: the build's own command, with archives in place of libraries.
+
+    Args:
+        build: the build tree.
+        folder: where the library goes.
+        scratch: a folder for what is left over.
+        kept: LLVM's targets that stay.
+        extra: C++ that is linked in; of its symbols those named loopc_... are exported.
+        objects: object files that are linked in.
+
+    Raises:
+        PackError: LLVM's archives are missing, or do not link.
+    """
+    llvm, include = _llvm(build)
+    last = run(["ninja", "-t", "commands", BUILT], build).strip().splitlines()[-1]
+    command = shlex.split(last.removeprefix(": && ").removesuffix(" && :"))
+    source, added = scratch / "added.cpp", scratch / "added.o"
+    source.write_text(_without_targets(llvm, include, kept) + extra)
+    run([command[0], "-std=c++20", "-O1", "-fPIC", "-w", f"-I{include}", "-c", str(source),
+         "-o", str(added)], scratch)  # fmt: skip
+    mlir = [str(p) for p in sorted(llvm.glob("libMLIR*.a"))
+            if not re.search(r"Test|CAPI|JitRunner|libMLIRExecutionEngine\.a", p.name)]  # fmt: skip
+    core = [str(p) for p in sorted(llvm.glob("libLLVM*.a"))
+            if not re.search(r"Exegesis|TableGen|Test", p.name)]  # fmt: skip
+    if not mlir or not core:
+        raise PackError(f"there are no archives in {llvm} (libmlir-22-dev, llvm-22-dev)")
+    made = folder / LIBRARY
+    made.parent.mkdir(parents=True, exist_ok=True)
+    arguments = []
+    for argument in command:
+        if "libMLIR.so" in argument:
+            arguments += ["-Wl,--start-group", *mlir, *core, "-Wl,--end-group"]
+        elif argument == BUILT:
+            arguments.append(str(made))
+        elif not ("libLLVM.so" in argument or argument.startswith("-Wl,-rpath")):
+            arguments.append(argument)
+    # In front of the archives, so that theirs are not taken.
+    at = arguments.index("-o")
+    arguments[at:at] = [str(added), *map(str, objects)]
+    arguments += [
+        "-lz",
+        "-lzstd",
+        "-Wl,--as-needed",
+        "-Wl,--icf=all",
+        "-Wl,-s",
+        "-Wl,-rpath,$ORIGIN",
+    ]
+    run(arguments, build)
+    return made
+
+
+def needed_libraries(library: pathlib.Path) -> list[tuple[str, pathlib.Path]]:
+    """Names and files of what a library needs beside the C library."""
+    lines = run(["ldd", str(library)], ROOT)
+    found = re.findall(r"^\s*(\S+) => (/\S+)", lines, re.M)
+    return [(name, pathlib.Path(path)) for name, path in found if not SYSTEM.match(name)]
+
+
+def is_common(name: str) -> bool:
+    """Whether a library is one that each machine has, as a rule, and others want that, too."""
+    return name.startswith(("libstdc++", "libgcc_s"))
+
+
+def build_extension(
+    build: pathlib.Path, python: str, package: pathlib.Path, library: pathlib.Path
+) -> str:
+    """The package's extension module in `package`, which loads `library`, for Python `python`.
+
+    Returns:
+        The version of that Python, "3.11". From 3.12 on the module is good for all after it.
+    """
+    ask = (
+        "import sys, sysconfig; print(sysconfig.get_paths()['include'], "
+        "sysconfig.get_config_var('EXT_SUFFIX'), '%d.%d' % sys.version_info[:2])"
+    )
+    include, suffix, of_python = run([python, "-c", ask], ROOT).split()
+    if not pathlib.Path(include, "Python.h").is_file():
+        raise PackError(f"{python} has no headers in {include}")
+    package.mkdir(parents=True, exist_ok=True)
+    for file in sorted((ROOT / "python/loopc").glob("*.py")):
+        shutil.copy(file, package)
+    binding = pathlib.Path(run([sys.executable, "-m", "nanobind", "--cmake_dir"], ROOT).strip())
+    binding = binding.parent
+    flags = ["-std=c++20", "-O2", "-fPIC", "-shared", "-w", "-fvisibility=hidden",
+             "-fno-strict-aliasing", "-DNDEBUG", "-DNB_COMPACT_ASSERTIONS", f"-I{include}",
+             f"-I{binding}/include", f"-I{binding}/ext/robin_map/include", f"-I{ROOT}/include",
+             f"-I{build}/include", f'-DLOOPC_VERSION="{version()}"']  # fmt: skip
+    if is_stable(of_python):
+        flags.append("-DPy_LIMITED_API=0x030C0000")
+        suffix = ".abi3.so"
+    sources = sorted(map(str, (ROOT / "python/src").glob("*.cpp")))
+    to_library = os.path.relpath(library.parent, package)
+    run([shutil.which("clang++-22") or "c++", *flags, *sources, f"{binding}/src/nb_combined.cpp",
+         str(library), f"-Wl,-rpath,$ORIGIN/{to_library}", "-Wl,-s",
+         "-o", str(package / f"_loopc{suffix}")], ROOT)  # fmt: skip
+    return of_python
+
+
+def is_stable(of_python: str) -> bool:
+    """Whether extensions for this Python are good for all after it."""
+    return tuple(map(int, of_python.split("."))) >= (3, 12)
+
+
+def find_python() -> str:
+    """A Python of 3.12 or later with headers, whose extensions fit those after it; else ours."""
+    for name in ("python3.12", "python3.13", "python3.14"):
+        if path := shutil.which(name):
+            code = "import os, sysconfig; os.stat(sysconfig.get_paths()['include'] + '/Python.h')"
+            if subprocess.run([path, "-c", code], capture_output=True, check=False).returncode == 0:
+                return path
+    return sys.executable
