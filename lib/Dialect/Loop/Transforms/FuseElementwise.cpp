@@ -140,31 +140,12 @@ static bool isStartOfSums(linalg::GenericOp op) {
          product.isDpsInit(&use);
 }
 
-/// Merges what it can in `block`, in order.
-static unsigned mergeNeighbours(IRRewriter &rewriter, Block &block) {
-  unsigned merges = 0;
-  SmallVector<linalg::GenericOp> open;
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    auto second = dyn_cast<linalg::GenericOp>(op);
-    if (!second || !isElementwise(second) || isStartOfSums(second))
-      continue;
-    rewriter.setInsertionPoint(second);
-    auto extents = space(rewriter, second);
-    for (linalg::GenericOp &first : llvm::reverse(open)) {
-      if (!canMoveDown(first, second) || !readsAligned(first, second) ||
-          first->getNumOperands() + second->getNumOperands() > kMaxOperands ||
-          !llvm::equal(space(rewriter, first), extents,
-                       isEqualConstantIntOrValue))
-        continue;
-      linalg::GenericOp taken = first;
-      llvm::erase(open, taken);
-      second = mergeGenerics(rewriter, taken, second);
-      ++merges;
-      break;
-    }
-    open.push_back(second);
-  }
-  return merges;
+/// True if both go through the same elements, and may do so together.
+static bool areNeighbours(IRRewriter &rewriter, linalg::GenericOp first,
+                          linalg::GenericOp second) {
+  return readsAligned(first, second) &&
+         llvm::equal(space(rewriter, first), space(rewriter, second),
+                     isEqualConstantIntOrValue);
 }
 
 namespace {
@@ -184,7 +165,14 @@ struct LoopFuseElementwise
     getOperation().walk([&](Block *block) { blocks.push_back(block); });
     for (Block *block : blocks)
       if (!isa_and_nonnull<linalg::LinalgOp>(block->getParentOp()))
-        numMerged += mergeNeighbours(rewriter, *block);
+        numMerged += mergeGenerics(
+            rewriter, *block,
+            [](linalg::GenericOp op) {
+              return isElementwise(op) && !isStartOfSums(op);
+            },
+            [&](linalg::GenericOp first, linalg::GenericOp second) {
+              return areNeighbours(rewriter, first, second);
+            });
     RewritePatternSet cleanup(context);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
     if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup))))

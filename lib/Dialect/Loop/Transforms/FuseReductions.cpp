@@ -78,8 +78,9 @@ static bool goesThroughRows(linalg::GenericOp op) {
 /// True if both go through the same rows, element by element, and have
 /// something to share.
 static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
+  // Maps alone are loop-fuse-elementwise's.
   if (first.getNumLoops() != second.getNumLoops() ||
-      first->getNumOperands() + second->getNumOperands() > kMaxOperands)
+      first.getNumReductionLoops() + second.getNumReductionLoops() == 0)
     return false;
   bool shares = false;
   for (OpOperand &operand : second->getOpOperands()) {
@@ -103,30 +104,6 @@ static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
   return shares;
 }
 
-/// Merges what it can in `block`, in order.
-static unsigned mergeInto(IRRewriter &rewriter, Block &block) {
-  unsigned merges = 0;
-  SmallVector<linalg::GenericOp> open;
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    auto second = dyn_cast<linalg::GenericOp>(op);
-    if (!second || !goesThroughRows(second))
-      continue;
-    for (linalg::GenericOp &first : llvm::reverse(open)) {
-      // Maps alone are loop-fuse-elementwise's.
-      if (first.getNumReductionLoops() + second.getNumReductionLoops() == 0 ||
-          !goTogether(first, second) || !canMoveDown(first, second))
-        continue;
-      linalg::GenericOp taken = first;
-      llvm::erase(open, taken);
-      second = mergeGenerics(rewriter, taken, second);
-      ++merges;
-      break;
-    }
-    open.push_back(second);
-  }
-  return merges;
-}
-
 namespace {
 struct LoopFuseReductions
     : loopc::impl::LoopFuseReductionsBase<LoopFuseReductions> {
@@ -138,7 +115,7 @@ struct LoopFuseReductions
         blocks.push_back(block);
     });
     for (Block *block : blocks)
-      numMerged += mergeInto(rewriter, *block);
+      numMerged += mergeGenerics(rewriter, *block, goesThroughRows, goTogether);
     RewritePatternSet cleanup(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
     if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup))))

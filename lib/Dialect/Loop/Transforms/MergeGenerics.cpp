@@ -21,7 +21,9 @@ bool loopc::isElementwise(linalg::GenericOp op) {
          });
 }
 
-bool loopc::canMoveDown(linalg::GenericOp first, linalg::GenericOp second) {
+/// True if `first` can be computed where `second` stands: nothing between them
+/// needs its results.
+static bool canMoveDown(linalg::GenericOp first, linalg::GenericOp second) {
   Block *block = second->getBlock();
   for (Operation *user : first->getUsers()) {
     Operation *here = block->findAncestorOpInBlock(*user);
@@ -118,8 +120,30 @@ linalg::GenericOp Merger::merge() {
   return merged;
 }
 
-linalg::GenericOp loopc::mergeGenerics(IRRewriter &rewriter,
-                                       linalg::GenericOp first,
-                                       linalg::GenericOp second) {
-  return Merger(rewriter, first, second).merge();
+unsigned loopc::mergeGenerics(
+    IRRewriter &rewriter, Block &block,
+    llvm::function_ref<bool(linalg::GenericOp)> isCandidate,
+    llvm::function_ref<bool(linalg::GenericOp first, linalg::GenericOp second)>
+        mayMerge) {
+  unsigned merges = 0;
+  SmallVector<linalg::GenericOp> open;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto second = dyn_cast<linalg::GenericOp>(op);
+    if (!second || !isCandidate(second))
+      continue;
+    rewriter.setInsertionPoint(second);
+    auto found = llvm::find_if(llvm::reverse(open), [&](auto first) {
+      return first->getNumOperands() + second->getNumOperands() <=
+                 kMaxOperands &&
+             canMoveDown(first, second) && mayMerge(first, second);
+    });
+    if (found != open.rend()) {
+      linalg::GenericOp first = *found;
+      llvm::erase(open, first);
+      second = Merger(rewriter, first, second).merge();
+      ++merges;
+    }
+    open.push_back(second);
+  }
+  return merges;
 }

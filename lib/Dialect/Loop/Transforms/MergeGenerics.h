@@ -21,16 +21,17 @@ inline constexpr unsigned kMaxOperands = 24;
 /// True for what computes each element by itself, in the order of its results.
 bool isElementwise(mlir::linalg::GenericOp op);
 
-/// True if `first` can be computed where `second` stands: nothing between them
-/// needs its results.
-bool canMoveDown(mlir::linalg::GenericOp first, mlir::linalg::GenericOp second);
-
-/// One operation with the results of both, at the place of `second`. They have
-/// the same loops, along one of which one of them may reduce; what `second`
-/// reads of `first` it reads at the element that `first` computes.
-mlir::linalg::GenericOp mergeGenerics(mlir::IRRewriter &rewriter,
-                                      mlir::linalg::GenericOp first,
-                                      mlir::linalg::GenericOp second);
+/// Makes one operation of each two in `block` that may be merged, in order, at
+/// the place of the second one. Two for which `mayMerge` holds have the same
+/// loops, along one of which one of them may reduce; what the second reads of
+/// the first it reads at the element that the first computes. It is asked with
+/// `rewriter` in front of the second. \returns how many were merged.
+unsigned
+mergeGenerics(mlir::IRRewriter &rewriter, mlir::Block &block,
+              llvm::function_ref<bool(mlir::linalg::GenericOp)> isCandidate,
+              llvm::function_ref<bool(mlir::linalg::GenericOp first,
+                                      mlir::linalg::GenericOp second)>
+                  mayMerge);
 
 } // namespace loopc
 
