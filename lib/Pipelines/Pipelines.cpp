@@ -64,11 +64,10 @@ static void addToLinalg(OpPassManager &manager,
   functions.addPass(createLoopHoistDims());
   addCleanup(functions);
   if (options.optLevel > 0) {
-    if (options.chip.empty()) {
-      functions.addPass(createLoopVersionShapes());
-      addCleanup(functions);
+    functions.addPass(createLoopVersionShapes());
+    addCleanup(functions);
+    if (options.chip.empty())
       functions.addPass(createLoopChooseLayouts());
-    }
     functions.addPass(createLoopFoldConstants());
     functions.addPass(createLoopHoistInvariants());
     functions.addPass(createLoopHoistDims());

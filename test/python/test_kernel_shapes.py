@@ -81,6 +81,67 @@ GROWING = """(int64 M, float[n] x) => (float[m] y) {
   }>
 }"""
 
+#: Keys and values of all steps so far, which each step attends to; `{stop}` ends it.
+CACHE = """(int64 M, float[B, T, D] k0, float[B, T, D] v0, float[B, 1, D] q0, float limit) => (float[B, U, D] k, float[B, 1, D] q) {{
+  cond = Constant<value: tensor = bool {{1}}>()
+  k, v, q = Loop(M, cond, k0, v0, q0) <body = body (int64 i, bool c, float[B, P, D] pk, float[B, P, D] pv, float[B, 1, D] x)
+      => (bool go, float[B, P1, D] nk, float[B, P1, D] nv, float[B, 1, D] y) {{
+    a = Tanh(x)
+    nk = Concat<axis: int = 1>(pk, a)
+    nv = Concat<axis: int = 1>(pv, x)
+    keys = Transpose<perm: ints = [0, 2, 1]>(nk)
+    s = MatMul(x, keys)
+    p = Softmax<axis: int = -1>(s)
+    o = MatMul(p, nv)
+    y = Sub(o, a)
+    {stop}
+  }}>
+}}"""
+COUNTED = CACHE.format(stop="go = Identity(c)")
+UNTIL_SMALL = CACHE.format(
+    stop="""h = Abs(y)
+    m = ReduceMax<keepdims: int = 0>(h)
+    go = Greater(m, limit)"""
+)
+
+#: All tokens so far are read; the next one is appended.
+TOKENS = """(int64 M, int64[T] start, float[V, D] table, int64 end) => (int64[U] tokens) {
+  cond = Constant<value: tensor = bool {1}>()
+  axes = Constant<value: tensor = int64[1] {0}>()
+  tokens = Loop(M, cond, start) <body = body (int64 i, bool c, int64[P] before) => (bool go, int64[P1] after) {
+    rows = Gather(table, before)
+    sum = ReduceSum<keepdims: int = 0>(rows, axes)
+    t = Transpose<perm: ints = [1, 0]>(table)
+    scores = MatMul(sum, t)
+    next = ArgMax<axis: int = 0, keepdims: int = 1>(scores)
+    after = Concat<axis: int = 0>(before, next)
+    token = Squeeze(next)
+    same = Equal(token, end)
+    go = Not(same)
+  }>
+}"""
+
+#: A cell whose extents agree, which only the run tells.
+CELL = """(float[B, H] h0, float[B, H] c0, float[T, B, I] xs, float[I, G] w, float[H, G] r, float[G] bias) => (float[B, H] h, float[B, H] c, float[T, B, H] hs) {
+  h, c, hs = Scan <num_scan_inputs: int = 1, body = body (float[B, H] ph, float[B, H] pc, float[B, I] x) => (float[B, H] nh, float[B, H] nc, float[B, H] y) {
+    a = MatMul(x, w)
+    b = MatMul(ph, r)
+    s = Add(a, b)
+    z = Add(s, bias)
+    zi, zo, zf, zc = Split<axis: int = -1, num_outputs: int = 4>(z)
+    i = Sigmoid(zi)
+    o = Sigmoid(zo)
+    f = Sigmoid(zf)
+    g = Tanh(zc)
+    fc = Mul(f, pc)
+    ig = Mul(i, g)
+    nc = Add(fc, ig)
+    tc = Tanh(nc)
+    nh = Mul(o, tc)
+    y = Identity(nh)
+  }>(h0, c0, xs)
+}"""
+
 
 def launches(gpu: Gpu, text: str, feeds: Feeds, form: str) -> int:
     before = kernels.count_launches(gpu)
@@ -146,3 +207,44 @@ def test_no_bound(gpu: Gpu) -> None:
     feeds = {"M": trips(7), "x": numbers(3)}
     counts = [launches(gpu, GROWING, {**feeds, "M": trips(count)}, "kernel") for count in (2, 7)]
     assert not gpu.counts or counts[0] < counts[1]
+
+
+def cache(steps: int, length: int, limit: float = 0.0) -> Feeds:
+    keys, values = numbers(2, length, 5), numbers(2, length, 5, seed=1)
+    start = {"k0": keys, "v0": values, "q0": numbers(2, 1, 5, seed=2)}
+    return {"M": trips(steps), **start, "limit": np.float32(limit)}
+
+
+@pytest.mark.parametrize("form", ["kernel", "graph"])
+@pytest.mark.parametrize("length", [0, 1, 6])
+def test_cache(gpu: Gpu, length: int, form: str) -> None:
+    """What a known number of iterations appends to has a bound."""
+    counts = [launches(gpu, COUNTED, cache(steps, length), form) for steps in (0, 1, 5, 30)]
+    if gpu.counts:
+        assert len(set(counts[1:])) == 1
+
+
+@pytest.mark.parametrize(("steps", "limit"), [(0, -1), (3, -1), (80, -1), (2**63 - 1, 0.25)])
+def test_cache_until(gpu: Gpu, steps: int, limit: float) -> None:
+    """Where a condition ends it, the host makes room each time that is used up."""
+    count = launches(gpu, UNTIL_SMALL, cache(steps, 1, limit), "kernel")
+    assert not gpu.counts or count < 20
+
+
+@pytest.mark.parametrize("end", [-1, 3])
+def test_tokens(gpu: Gpu, end: int) -> None:
+    feeds = {"start": np.array([1, 2]), "table": numbers(90, 50), "end": np.array(end)}
+    counts = [launches(gpu, TOKENS, {"M": trips(m), **feeds}, "kernel") for m in (1, 2, 60)]
+    assert not gpu.counts or counts[2] < 20
+
+
+@pytest.mark.parametrize("form", ["kernel", "graph"])
+@pytest.mark.parametrize(("b", "i", "h"), [(1, 4, 6), (3, 5, 2), (0, 2, 3)])
+def test_cell(gpu: Gpu, b: int, i: int, h: int, form: str) -> None:
+    counts = []
+    for steps in (1, 3, 7):
+        feeds = {"h0": numbers(b, h), "c0": numbers(b, h, seed=1), "xs": numbers(steps, b, i)}
+        feeds |= {"w": numbers(i, 4 * h), "r": numbers(h, 4 * h), "bias": numbers(4 * h)}
+        counts.append(launches(gpu, CELL, feeds, form))
+    if gpu.counts and b:
+        assert len(set(counts)) == 1

@@ -10,13 +10,16 @@
 // began with and what iterations make of it; where they only choose, that is
 // the largest of what there is to choose from. So a value that is met again
 // while it is looked at adds nothing to the set, and is in the way of
-// arithmetic alone.
+// arithmetic alone. Where each of a known number of iterations adds to it, it
+// is at most what they add in all; where the loop goes on only as long as it is
+// small, it is no larger than that.
 
 #include "SizeBounds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -70,7 +73,7 @@ Value SizeBounds::largest(const Set &set) {
   return most ? b.createOrFold<arith::MaxSIOp>(most, constant(0)) : constant(0);
 }
 
-/// Operations up to which it is looked whether a number may be negative.
+/// Operations up to which it is looked what a number is made of.
 static constexpr unsigned kDepth = 6;
 
 /// True for what is never negative, by what it is.
@@ -91,13 +94,13 @@ static bool isNonNegative(Value value, unsigned depth = kDepth) {
          llvm::all_of(op->getOperands(), is);
 }
 
-/// A bound for arithmetic, which a value that is met again must not be in.
-bool SizeBounds::collectAlone(Value value, Set &set) {
-  bool before = isCyclic;
-  isCyclic = false;
-  bool known = collect(value, set) && !isCyclic;
-  isCyclic |= before;
-  return known;
+/// A bound for arithmetic, as one number; null where there is none, or where it
+/// follows from what is being looked at.
+Value SizeBounds::alone(Value value) {
+  llvm::SaveAndRestore keepDepth(depth, static_cast<unsigned>(open.size()));
+  llvm::SaveAndRestore keepCyclic(isCyclic, false);
+  Set set;
+  return collect(value, set) && !isCyclic ? largest(set) : Value();
 }
 
 bool SizeBounds::collect(Value value, Set &set) {
@@ -126,13 +129,9 @@ bool SizeBounds::collect(Value value, Set &set) {
     return collect(op->getOperand(0), set);
   if (isa<arith::MinSIOp>(op)) {
     Value least;
-    for (Value operand : op->getOperands()) {
-      Set of;
-      if (!collectAlone(operand, of))
-        continue;
-      Value most = largest(of);
-      least = least ? b.createOrFold<arith::MinSIOp>(least, most) : most;
-    }
+    for (Value operand : op->getOperands())
+      if (Value most = alone(operand))
+        least = least ? b.createOrFold<arith::MinSIOp>(least, most) : most;
     if (least)
       set.values.insert(least);
     return least != nullptr;
@@ -147,11 +146,10 @@ bool SizeBounds::collect(Value value, Set &set) {
         !llvm::all_of(op->getOperands(),
                       [](Value operand) { return isNonNegative(operand); }))
       return false;
-    Set left, right;
-    if (!collectAlone(op->getOperand(0), left) ||
-        !collectAlone(op->getOperand(1), right))
+    Value one = alone(op->getOperand(0));
+    Value other = one ? alone(op->getOperand(1)) : Value();
+    if (!other)
       return false;
-    Value one = largest(left), other = largest(right);
     set.values.insert(isa<arith::AddIOp>(op) ? addSizes(b, one, other)
                                              : multiplySizes(b, one, other));
     return true;
@@ -231,27 +229,196 @@ static bool listSources(Value value, SmallVectorImpl<Value> &sources) {
 }
 
 bool SizeBounds::collectCarried(Value value, int64_t axis, Set &set) {
-  if (open.contains({value, axis})) {
-    isCyclic = true;
+  if (auto before = open.find({value, axis}); before != open.end()) {
+    isCyclic |= before->second < depth;
     return true;
   }
   if (!set.visited.insert({value, axis}).second)
     return true;
   if (--budget < 0)
     return false;
-  open.insert({value, axis});
+  open.try_emplace({value, axis}, static_cast<unsigned>(open.size()));
   SmallVector<Value> sources;
   bool isKnown =
-      listSources(value, sources) && llvm::all_of(sources, [&](Value source) {
-        return axis < 0 ? collect(source, set) : collectDim(source, axis, set);
-      });
+      (axis < 0 && collectAsLongAs(value, set)) ||
+      collectGrowing(value, axis, set) ||
+      (listSources(value, sources) && llvm::all_of(sources, [&](Value source) {
+         return axis < 0 ? collect(source, set) : collectDim(source, axis, set);
+       }));
   open.erase({value, axis});
   return isKnown;
 }
 
+//===----------------------------------------------------------------------===//
+// What grows
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// less <= more, as integers with sign.
+struct Order {
+  Value less, more;
+};
+} // namespace
+
+/// What holds where `condition` does (`holds`), or where it does not.
+static void listOrders(Value condition, bool holds,
+                       SmallVectorImpl<Order> &orders) {
+  using enum arith::CmpIPredicate;
+  if (auto both = condition.getDefiningOp<arith::AndIOp>(); both && holds) {
+    listOrders(both.getLhs(), holds, orders);
+    listOrders(both.getRhs(), holds, orders);
+  }
+  if (auto inverse = condition.getDefiningOp<arith::XOrIOp>();
+      inverse && isConstantIntValue(inverse.getRhs(), -1))
+    listOrders(inverse.getLhs(), !holds, orders);
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare)
+    return;
+  arith::CmpIPredicate how = compare.getPredicate();
+  if (!holds)
+    how = arith::invertPredicate(how);
+  if (how == slt || how == sle)
+    orders.push_back({compare.getLhs(), compare.getRhs()});
+  if (how == sgt || how == sge)
+    orders.push_back({compare.getRhs(), compare.getLhs()});
+}
+
+/// `value` without conversions between integers and indices.
+static Value withoutCasts(Value value) {
+  while (auto cast = value.getDefiningOp<arith::IndexCastOp>())
+    value = cast.getIn();
+  return value;
+}
+
+/// True if `value` is at most `sum`: the same, or an extent that is made larger
+/// there (a number of the model's might overflow).
+static bool isPartOf(Value value, Value sum, unsigned depth = kDepth) {
+  if (withoutCasts(value) == withoutCasts(sum))
+    return true;
+  auto add = sum.getDefiningOp<arith::AddIOp>();
+  if (!add || !add.getType().isIndex() || depth == 0)
+    return false;
+  auto isPartBeside = [&](Value one, Value other) {
+    return isNonNegative(other) && isPartOf(value, one, depth - 1);
+  };
+  return isPartBeside(add.getLhs(), add.getRhs()) ||
+         isPartBeside(add.getRhs(), add.getLhs());
+}
+
+/// An argument of the body of a while loop that goes on as long as it is below
+/// something.
+bool SizeBounds::collectAsLongAs(Value value, Set &set) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument
+                  ? dyn_cast<scf::WhileOp>(argument.getOwner()->getParentOp())
+                  : scf::WhileOp();
+  if (!loop || argument.getOwner() != loop.getAfterBody())
+    return false;
+  scf::ConditionOp condition = loop.getConditionOp();
+  SmallVector<Order> orders;
+  listOrders(condition.getCondition(), /*holds=*/true, orders);
+  for (Order order : orders)
+    if (isPartOf(condition.getArgs()[argument.getArgNumber()], order.less))
+      if (Value most = alone(order.more)) {
+        set.values.insert(most);
+        return true;
+      }
+  return false;
+}
+
+/// By how much `what` is larger than `from` at most, where it is made of it;
+/// null where that is not known.
+Value SizeBounds::boundGrowth(Key what, Key from) {
+  if (what == from)
+    return constant(0);
+  auto [value, axis] = what;
+  Operation *op = value.getDefiningOp();
+  if (!op || --budget < 0 || loop.isDefinedOutsideOfLoop(value))
+    return {};
+  auto mostOf = [&](Value one, Value other) -> Value {
+    Value left = boundGrowth({one, axis}, from);
+    Value right = left ? boundGrowth({other, axis}, from) : Value();
+    return right ? b.createOrFold<arith::MaxSIOp>(left, right) : Value();
+  };
+  if (isa<arith::SelectOp>(op))
+    return mostOf(op->getOperand(1), op->getOperand(2));
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    return mostOf(branch.thenYield().getOperand(number),
+                  branch.elseYield().getOperand(number));
+  }
+  if (axis >= 0) {
+    OpFoldResult size;
+    if (auto alloc = dyn_cast<memref::AllocOp>(op))
+      size = alloc.getMixedSizes()[axis];
+    else if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op))
+      size = cast.getMixedSizes()[axis];
+    else if (auto cast = dyn_cast<memref::CastOp>(op))
+      return boundGrowth({cast.getSource(), axis}, from);
+    auto extent = dyn_cast_if_present<Value>(size);
+    return extent ? boundGrowth({extent, -1}, from) : Value();
+  }
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    std::optional<int64_t> of = dim.getConstantIndex();
+    return of ? boundGrowth({dim.getSource(), *of}, from) : Value();
+  }
+  if (isa<arith::IndexCastOp>(op))
+    return boundGrowth({op->getOperand(0), -1}, from);
+  if (!isa<arith::AddIOp>(op))
+    return {};
+  for (unsigned k : {0, 1}) {
+    Value before = boundGrowth({op->getOperand(k), -1}, from);
+    Value added = before ? alone(op->getOperand(1 - k)) : Value();
+    if (added)
+      return addSizes(b, before, added);
+  }
+  return {};
+}
+
+/// How often the body of `counted` runs at most.
+Value SizeBounds::boundTrips(scf::ForOp counted) {
+  Value end = alone(counted.getUpperBound());
+  if (!end)
+    return {};
+  if (!loop.isDefinedOutsideOfLoop(counted.getLowerBound()))
+    return isNonNegative(counted.getLowerBound()) ? end : Value();
+  Value begin = counted.getLowerBound();
+  if (!begin.getType().isIndex())
+    begin = b.createOrFold<arith::IndexCastOp>(b.getIndexType(), begin);
+  return b.createOrFold<arith::MaxSIOp>(
+      b.createOrFold<arith::SubIOp>(end, begin), constant(0));
+}
+
+/// An argument or a result of a counted loop to which each iteration adds.
+bool SizeBounds::collectGrowing(Value value, int64_t axis, Set &set) {
+  scf::ForOp counted;
+  unsigned number = 0;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    counted = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!counted || argument.getArgNumber() == 0)
+      return false;
+    number = argument.getArgNumber() - 1;
+  } else {
+    counted = value.getDefiningOp<scf::ForOp>();
+    number = cast<OpResult>(value).getResultNumber();
+  }
+  if (!counted)
+    return false;
+  Key from = {counted.getRegionIterArg(number), axis};
+  Value growth = boundGrowth({counted.getYieldedValues()[number], axis}, from);
+  Value trips = growth ? boundTrips(counted) : Value();
+  Set begin;
+  Value init = counted.getInitArgs()[number];
+  if (!trips ||
+      !(axis < 0 ? collect(init, begin) : collectDim(init, axis, begin)))
+    return false;
+  set.values.insert(
+      addSizes(b, largest(begin), multiplySizes(b, trips, growth)));
+  return true;
+}
+
 Value SizeBounds::of(Value value) {
   Set set;
-  isCyclic = false;
   budget = kManyValues;
   return collect(value, set) ? largest(set) : Value();
 }

@@ -9,6 +9,7 @@
 #ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_SIZEBOUNDS_H
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_SIZEBOUNDS_H
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
@@ -46,15 +47,21 @@ private:
   bool collect(mlir::Value value, Set &set);
   bool collectDim(mlir::Value buffer, int64_t axis, Set &set);
   bool collectCarried(mlir::Value buffer, int64_t axis, Set &set);
-  bool collectAlone(mlir::Value value, Set &set);
+  bool collectAsLongAs(mlir::Value value, Set &set);
+  bool collectGrowing(mlir::Value value, int64_t axis, Set &set);
+  mlir::Value boundGrowth(Key what, Key from);
+  mlir::Value boundTrips(mlir::scf::ForOp loop);
+  mlir::Value alone(mlir::Value value);
   mlir::Value largest(const Set &set);
   mlir::Value constant(int64_t value);
 
   mlir::ImplicitLocOpBuilder &b;
   mlir::LoopLikeOpInterface loop;
-  /// What is being looked at: what it is in an iteration may follow from what
-  /// it was in the one before.
-  llvm::DenseSet<Key> open;
+  /// What is being looked at, and how much was before: what it is in an
+  /// iteration may follow from what it was in the one before.
+  llvm::DenseMap<Key, unsigned> open;
+  /// How much was looked at when arithmetic asked for a bound.
+  unsigned depth = 0;
   /// Whether something of that was met.
   bool isCyclic = false;
   /// Values that may still be looked at.

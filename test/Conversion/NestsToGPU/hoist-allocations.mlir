@@ -143,3 +143,145 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: index) -> i32 {
   }
   return %ok : i32
 }
+
+// -----
+
+// What each of a known number of iterations appends to is as long as all of
+// them make it.
+// CHECK-LABEL: func.func @loopc_entry
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[TRIPS:[a-z0-9]+]]: i64, %[[ADDED:[a-z0-9]+]]: index
+// CHECK: arith.maxsi %[[ADDED]]
+// CHECK: %[[COUNT:.+]] = arith.index_cast %[[TRIPS]]
+// CHECK: arith.maxsi %[[COUNT]]
+// CHECK: arith.muli
+// CHECK: gpu.alloc (%{{.+}}) : memref<?xi8>
+// CHECK: gpu.launch_func @loopc_kernels::@loop_0
+// CHECK: gpu.func @loop_0
+// CHECK-NOT: alloc
+func.func @loopc_entry(%run: !llvm.ptr, %n: index, %trips: i64, %added: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c0_i64 = arith.constant 0 : i64
+  %c1_i64 = arith.constant 1 : i64
+  %one = arith.constant 1.0 : f32
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %x = memref.alloc() : memref<100xf32>
+  %last = scf.for %i = %c0_i64 to %trips step %c1_i64 iter_args(%length = %n) -> (index) : i64 {
+    %longer = arith.addi %length, %added : index
+    %t = memref.alloc(%longer) : memref<?xf32>
+    scf.for %j = %c0 to %longer step %c1 {
+      memref.store %one, %t[%j] : memref<?xf32>
+    } {loopc.parallel}
+    scf.for %j = %c0 to %longer step %c1 {
+      %v = memref.load %t[%c0] : memref<?xf32>
+      memref.store %v, %x[%j] : memref<100xf32>
+    } {loopc.parallel}
+    memref.dealloc %t : memref<?xf32>
+    scf.yield %longer : index
+  }
+  return %ok : i32
+}
+
+// -----
+
+// A loop that goes on as long as there is room.
+// CHECK-LABEL: func.func @loopc_entry
+// CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[ROOM:[a-z0-9]+]]: index
+// CHECK: arith.maxsi {{.*}}%[[ROOM]]
+// CHECK: gpu.alloc (%{{.+}}) : memref<?xi8>
+// CHECK: gpu.launch_func @loopc_kernels::@loop_0
+// CHECK: gpu.func @loop_0
+// CHECK-NOT: alloc
+func.func @loopc_entry(%run: !llvm.ptr, %n: index, %room: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %true = arith.constant true
+  %one = arith.constant 1.0 : f32
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %x = memref.alloc() : memref<100xf32>
+  %last = scf.while (%before = %n) : (index) -> index {
+    %next = arith.addi %before, %c1 : index
+    %full = arith.cmpi sgt, %next, %room : index
+    %fits = arith.xori %full, %true : i1
+    scf.condition(%fits) %before : index
+  } do {
+  ^bb0(%length: index):
+    %t = memref.alloc(%length) : memref<?xf32>
+    scf.for %j = %c0 to %length step %c1 {
+      memref.store %one, %t[%j] : memref<?xf32>
+    } {loopc.parallel}
+    scf.for %j = %c0 to %length step %c1 {
+      %v = memref.load %t[%c0] : memref<?xf32>
+      memref.store %v, %x[%j] : memref<100xf32>
+    } {loopc.parallel}
+    memref.dealloc %t : memref<?xf32>
+    %longer = arith.addi %length, %c1 : index
+    scf.yield %longer : index
+  }
+  return %ok : i32
+}
+
+// -----
+
+// A number of the model's that overflows is below everything: no bound.
+// CHECK-LABEL: func.func @loopc_entry
+// CHECK: scf.while
+// CHECK: gpu.alloc (%{{.+}}) : memref<?xf32>
+// CHECK-NOT: memref.view
+func.func @loopc_entry(%run: !llvm.ptr, %n: i64, %room: i64) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1_i64 = arith.constant 1 : i64
+  %one = arith.constant 1.0 : f32
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %x = memref.alloc() : memref<100xf32>
+  %last = scf.while (%before = %n) : (i64) -> i64 {
+    %next = arith.addi %before, %c1_i64 : i64
+    %fits = arith.cmpi slt, %next, %room : i64
+    scf.condition(%fits) %before : i64
+  } do {
+  ^bb0(%number: i64):
+    %length = arith.index_cast %number : i64 to index
+    %t = memref.alloc(%length) : memref<?xf32>
+    scf.for %j = %c0 to %length step %c1 {
+      memref.store %one, %t[%j] : memref<?xf32>
+    } {loopc.parallel}
+    scf.for %j = %c0 to %length step %c1 {
+      %v = memref.load %t[%c0] : memref<?xf32>
+      memref.store %v, %x[%j] : memref<100xf32>
+    } {loopc.parallel}
+    memref.dealloc %t : memref<?xf32>
+    %longer = arith.addi %number, %c1_i64 : i64
+    scf.yield %longer : i64
+  }
+  return %ok : i32
+}
+
+// -----
+
+// What doubles has no bound.
+// CHECK-LABEL: func.func @loopc_entry
+// CHECK: scf.for
+// CHECK: gpu.alloc (%{{.+}}) : memref<?xf32>
+// CHECK-NOT: memref.view
+func.func @loopc_entry(%run: !llvm.ptr, %n: index, %trips: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %x = memref.alloc() : memref<100xf32>
+  %last = scf.for %i = %c0 to %trips step %c1 iter_args(%length = %n) -> (index) {
+    %longer = arith.addi %length, %length : index
+    %t = memref.alloc(%longer) : memref<?xf32>
+    scf.for %j = %c0 to %longer step %c1 {
+      memref.store %one, %t[%j] : memref<?xf32>
+    } {loopc.parallel}
+    scf.for %j = %c0 to %longer step %c1 {
+      %v = memref.load %t[%c0] : memref<?xf32>
+      memref.store %v, %x[%j] : memref<100xf32>
+    } {loopc.parallel}
+    memref.dealloc %t : memref<?xf32>
+    scf.yield %longer : index
+  }
+  return %ok : i32
+}

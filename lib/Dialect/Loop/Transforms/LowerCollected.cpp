@@ -365,16 +365,26 @@ public:
                                                op.getFront(), offset);
       full = arith::OrIOp::create(b, full, lacksFront);
     }
-    auto branch = scf::IfOp::create(
-        b, TypeRange{buffer.getType(), b.getIndexType()}, full,
-        /*withElseRegion=*/true);
+    // A result that is not needed is none from the start: who takes it away
+    // later makes another branch, which is not marked.
+    bool isAtBegin = !growsInFront && isConstantIntValue(offset, 0);
+    SmallVector<Type> types{buffer.getType(), b.getIndexType()};
+    SmallVector<Value> before{buffer, offset};
+    types.resize(isAtBegin ? 1 : 2);
+    before.resize(types.size());
+    auto branch = scf::IfOp::create(b, types, full, /*withElseRegion=*/true);
     branch->setDiscardableAttr(kRareAttrName, b.getUnitAttr());
     b.setInsertionPointToStart(branch.thenBlock());
     auto [larger, place] = makeLarger();
-    scf::YieldOp::create(b, ValueRange{larger, place});
+    SmallVector<Value> after{larger, place};
+    after.resize(types.size());
+    scf::YieldOp::create(b, after);
     b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, ValueRange{buffer, offset});
-    rewriter.replaceOp(op, branch.getResults());
+    scf::YieldOp::create(b, before);
+    SmallVector<Value> made(branch.getResults());
+    if (isAtBegin)
+      made.push_back(offset);
+    rewriter.replaceOp(op, made);
   }
 
 private:

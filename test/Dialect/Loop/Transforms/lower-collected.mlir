@@ -97,3 +97,28 @@ func.func @length_of_strings(%go: i1, %n: i64, %x: complex<i64>) -> memref<?xcom
   }
   return %all : memref<?xcomplex<i64>>
 }
+
+// What only grows behind its end stays where it begins: the branch has one
+// result, and keeps the mark of what rarely runs in the simplifications later.
+// CHECK-LABEL: func @reserve(
+// CHECK-SAME: %[[BUFFER:.+]]: memref<8x?xf32>, %[[USED:.+]]: index, %[[MORE:.+]]: index
+// CHECK: %[[CAPACITY:.+]] = memref.dim %[[BUFFER]]
+// CHECK: %[[FULL:.+]] = arith.cmpi sgt, %{{.+}}, %[[CAPACITY]]
+// CHECK: %[[MADE:.+]] = scf.if %[[FULL]] -> (memref<8x?xf32>) {
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[BUFFER]] : memref<8x?xf32>
+// CHECK-NEXT: } {loopc.rare}
+// CHECK: return %[[MADE]], %c0
+func.func @reserve(%buffer: memref<8x?xf32>, %used: index, %more: index) -> (memref<8x?xf32>, index) {
+  %c0 = arith.constant 0 : index
+  %made, %at = loop.reserve %buffer at %c0 used %used front %c0 back %more axis 1 : memref<8x?xf32>
+  return %made, %at : memref<8x?xf32>, index
+}
+
+// CHECK-LABEL: func @reserve_both(
+// CHECK: scf.if %{{.+}} -> (memref<8x?xf32>, index) {
+// CHECK: } {loopc.rare}
+func.func @reserve_both(%buffer: memref<8x?xf32>, %used: index, %more: index) -> (memref<8x?xf32>, index) {
+  %made, %at = loop.reserve %buffer at %more used %used front %more back %more axis 1 : memref<8x?xf32>
+  return %made, %at : memref<8x?xf32>, index
+}
