@@ -15,6 +15,7 @@
 // small, it is no larger than that.
 
 #include "SizeBounds.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -80,17 +81,24 @@ static constexpr unsigned kDepth = 6;
 static bool isNonNegative(Value value, unsigned depth = kDepth) {
   if (std::optional<int64_t> known = getConstantIntValue(value))
     return *known >= 0;
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<memref::DimOp>(op))
-    return true;
-  if (!op || depth == 0)
+  if (depth == 0)
     return false;
   auto is = [&](Value operand) { return isNonNegative(operand, depth - 1); };
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    auto counted = dyn_cast<scf::ForOp>(value.getParentBlock()->getParentOp());
+    return counted && value == counted.getInductionVar() &&
+           is(counted.getLowerBound());
+  }
+  if (isa<memref::DimOp>(op))
+    return true;
   if (isa<arith::MaxSIOp>(op))
     return llvm::any_of(op->getOperands(), is);
   if (isa<arith::SelectOp>(op))
     return llvm::all_of(op->getOperands().drop_front(), is);
-  return isa<arith::AddIOp, arith::MulIOp, arith::IndexCastOp>(op) &&
+  return isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::DivUIOp,
+             arith::DivSIOp, arith::CeilDivUIOp, arith::CeilDivSIOp,
+             arith::RemUIOp, arith::RemSIOp, arith::IndexCastOp>(op) &&
          llvm::all_of(op->getOperands(), is);
 }
 
@@ -101,6 +109,48 @@ Value SizeBounds::alone(Value value) {
   llvm::SaveAndRestore keepCyclic(isCyclic, false);
   Set set;
   return collect(value, set) && !isCyclic ? largest(set) : Value();
+}
+
+/// True for what is not negative where its operands are not.
+static bool isNonNegative(AffineExpr expr) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expr))
+    return number.getValue() >= 0;
+  auto both = dyn_cast<AffineBinaryOpExpr>(expr);
+  return !both || expr.getKind() == AffineExprKind::Mod ||
+         (isNonNegative(both.getLHS()) && isNonNegative(both.getRHS()));
+}
+
+/// A bound of an expression of operands that are not negative, which `values`
+/// are; it is not negative either.
+Value SizeBounds::boundExpression(AffineExpr expr, ValueRange values,
+                                  unsigned numDims) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expr))
+    return constant(std::max<int64_t>(number.getValue(), 0));
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return alone(values[dim.getPosition()]);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return alone(values[numDims + symbol.getPosition()]);
+  auto both = cast<AffineBinaryOpExpr>(expr);
+  auto number = dyn_cast<AffineConstantExpr>(both.getRHS());
+  bool isDivided = number && number.getValue() > 0;
+  if (expr.getKind() == AffineExprKind::Mod)
+    return isDivided ? constant(number.getValue() - 1) : Value();
+  Value left = boundExpression(both.getLHS(), values, numDims);
+  if (!left)
+    return {};
+  if (expr.getKind() != AffineExprKind::Add &&
+      expr.getKind() != AffineExprKind::Mul)
+    return isDivided ? left : Value();
+  // Two that are negative, multiplied, are larger than both.
+  if (expr.getKind() == AffineExprKind::Mul &&
+      !(isNonNegative(both.getLHS()) &&
+        (number || isNonNegative(both.getRHS()))))
+    return {};
+  Value right = boundExpression(both.getRHS(), values, numDims);
+  if (!right)
+    return {};
+  return expr.getKind() == AffineExprKind::Add ? addSizes(b, left, right)
+                                               : multiplySizes(b, left, right);
 }
 
 bool SizeBounds::collect(Value value, Set &set) {
@@ -135,6 +185,17 @@ bool SizeBounds::collect(Value value, Set &set) {
     if (least)
       set.values.insert(least);
     return least != nullptr;
+  }
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    AffineMap map = apply.getAffineMap();
+    Value most;
+    if (llvm::all_of(apply.getOperands(),
+                     [](Value operand) { return isNonNegative(operand); }))
+      most = boundExpression(map.getResult(0), apply.getMapOperands(),
+                             map.getNumDims());
+    if (most)
+      set.values.insert(most);
+    return most != nullptr;
   }
   if (isa<arith::SubIOp, arith::DivUIOp, arith::DivSIOp, arith::CeilDivUIOp,
           arith::CeilDivSIOp>(op) &&
@@ -194,8 +255,10 @@ static bool listSources(Value value, SmallVectorImpl<Value> &sources) {
     Operation *parent = argument.getOwner()->getParentOp();
     unsigned number = argument.getArgNumber();
     if (auto loop = dyn_cast<scf::ForOp>(parent)) {
-      if (number == 0)
-        return false;
+      if (number == 0) {
+        sources.push_back(loop.getUpperBound());
+        return true;
+      }
       llvm::append_values(sources, loop.getInitArgs()[number - 1],
                           loop.getYieldedValues()[number - 1]);
       return true;

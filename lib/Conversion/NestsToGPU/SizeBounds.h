@@ -49,6 +49,8 @@ private:
   bool collectCarried(mlir::Value buffer, int64_t axis, Set &set);
   bool collectAsLongAs(mlir::Value value, Set &set);
   bool collectGrowing(mlir::Value value, int64_t axis, Set &set);
+  mlir::Value boundExpression(mlir::AffineExpr expr, mlir::ValueRange values,
+                              unsigned numDims);
   mlir::Value boundGrowth(Key what, Key from);
   mlir::Value boundTrips(mlir::scf::ForOp loop);
   mlir::Value alone(mlir::Value value);

@@ -285,3 +285,65 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: index, %trips: index) -> i32 {
   }
   return %ok : i32
 }
+
+// -----
+
+// Expressions, and the number of the iteration, are bounded by what they are
+// made of.
+// CHECK-LABEL: func.func @loopc_entry
+// CHECK: gpu.alloc (%{{.+}}) : memref<?xi8>
+// CHECK: gpu.launch_func @loopc_kernels::@loop_0
+// CHECK: gpu.func @loop_0
+// CHECK-NOT: alloc
+func.func @loopc_entry(%run: !llvm.ptr, %n: memref<?xf32>, %trips: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %x = memref.alloc() : memref<100xf32>
+  %dim = memref.dim %n, %c0 : memref<?xf32>
+  scf.for %i = %c0 to %trips step %c1 {
+    %least = arith.minsi %i, %dim : index
+    %rest = arith.subi %dim, %least : index
+    %at_least = arith.maxsi %rest, %c0 : index
+    %size = affine.apply affine_map<()[s0, s1] -> (s0 * s1 + s0 floordiv 2)>()[%at_least, %i]
+    %t = memref.alloc(%size) : memref<?xf32>
+    scf.for %j = %c0 to %size step %c1 {
+      memref.store %one, %t[%j] : memref<?xf32>
+    } {loopc.parallel}
+    scf.for %j = %c0 to %size step %c1 {
+      %v = memref.load %t[%c0] : memref<?xf32>
+      memref.store %v, %x[%j] : memref<100xf32>
+    } {loopc.parallel}
+    memref.dealloc %t : memref<?xf32>
+  }
+  return %ok : i32
+}
+
+// -----
+
+// A product of what may be negative is not.
+// CHECK-LABEL: func.func @loopc_entry
+// CHECK: scf.for
+// CHECK: gpu.alloc (%{{.+}}) : memref<?xf32>
+// CHECK-NOT: memref.view
+func.func @loopc_entry(%run: !llvm.ptr, %trips: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %x = memref.alloc() : memref<100xf32>
+  scf.for %i = %c0 to %trips step %c1 {
+    %size = affine.apply affine_map<()[s0, s1] -> ((s0 - 9) * (s1 - 9))>()[%i, %i]
+    %t = memref.alloc(%size) : memref<?xf32>
+    scf.for %j = %c0 to %size step %c1 {
+      memref.store %one, %t[%j] : memref<?xf32>
+    } {loopc.parallel}
+    scf.for %j = %c0 to %size step %c1 {
+      %v = memref.load %t[%c0] : memref<?xf32>
+      memref.store %v, %x[%j] : memref<100xf32>
+    } {loopc.parallel}
+    memref.dealloc %t : memref<?xf32>
+  }
+  return %ok : i32
+}
