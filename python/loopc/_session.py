@@ -216,9 +216,10 @@ class InferenceSession:
             min_kernel_work: for a GPU: nests of up to so many operations stay on
                 the CPU where no kernel works on what they work on; None for 2048.
             device_loops: for a GPU: what becomes of loops that need nothing of the
-                CPU: "kernel", one kernel each; "graph", CUDA graphs of kernels,
-                which take a driver of CUDA 12.4; "host": the CPU drives them;
-                "auto" or None: a kernel or a graph.
+                CPU: "kernel", one kernel each; "cluster", the same, and its blocks
+                are one cluster from sm_90 on; "graph", CUDA graphs of kernels, which
+                take a driver of CUDA 12.4; "host": the CPU drives them; "auto" or
+                None: a kernel or a graph.
             cublas: for a GPU: products of matrices, outside of loops that are one
                 kernel or graph, that cuBLAS computes where a run finds it: "on",
                 all that it can; "off", none; "auto" or None: large ones.
@@ -316,10 +317,10 @@ class InferenceSession:
         arrays of ml_dtypes' types, objects with ``__dlpack__`` on the CPU (of a
         model for a GPU also there, of which nothing is copied where kernels alone
         read it), lists for sequences, None for an empty optional, and arrays of
-        str for strings.
+        str for strings. Lists of numbers or of str become arrays of the input's type.
 
         Args:
-            output_names: the outputs to return; None for all of them.
+            output_names: the outputs to return; None or none for all of them.
             input_feed: a value for each input, by name; inputs that have an
                 initializer may be left out.
             run_options: how to run.

@@ -159,7 +159,7 @@ static std::string typeOf(nb::handle object) {
 /// numpy's classes, looked up once; never released: the interpreter may be
 /// gone by the time that static objects are destroyed.
 struct Numpy {
-  nb::handle ndarray, generic, asarray, ascontiguousarray;
+  nb::handle ndarray, generic, asarray, ascontiguousarray, canCast;
   static const Numpy &get() {
     static const Numpy numpy = [] {
       nb::module_ module = nb::module_::import_("numpy");
@@ -167,7 +167,8 @@ struct Numpy {
         return nb::object(module.attr(name)).release();
       };
       return Numpy{attribute("ndarray"), attribute("generic"),
-                   attribute("asarray"), attribute("ascontiguousarray")};
+                   attribute("asarray"), attribute("ascontiguousarray"),
+                   attribute("can_cast")};
     }();
     return numpy;
   }
@@ -229,6 +230,43 @@ void Inputs::convert(nb::handle object, const loopc_type &type,
   default:
     convertTensor(object, where, value);
   }
+}
+
+/// An array of the port's element type of a list, of lists and so on; an
+/// invalid object where it has none that a list could be for. Throws
+/// ArgumentError for elements of another kind: nothing is rounded.
+static nb::object arrayOfList(nb::handle list, const loopc_type &type,
+                              const std::string &where) {
+  const Numpy &numpy = Numpy::get();
+  try {
+    if (type.kind == LOOPC_STRINGS)
+      return numpy.asarray(list, nb::arg("dtype") = "O");
+    const ElementType *element =
+        type.kind == LOOPC_TENSOR ? findElementType(type.dtype) : nullptr;
+    if (!element || element->mlDtypes)
+      return {};
+    nb::object given = numpy.asarray(list);
+    nb::object dtype = given.attr("dtype");
+    if (nb::cast<size_t>(given.attr("size")) &&
+        !nb::cast<bool>(numpy.canCast(dtype, element->numpy, "same_kind")))
+      throw ArgumentError(where + ": a list of " +
+                          nb::cast<std::string>(nb::str(dtype)) +
+                          " for elements of type " + element->numpy);
+    return numpy.asarray(list, nb::arg("dtype") = element->numpy);
+  } catch (nb::python_error &error) {
+    rethrow(where, error);
+  }
+}
+
+void Inputs::convertInput(nb::handle object, const loopc_type &type,
+                          const std::string &where, loopc_value &value) {
+  nb::object array;
+  if (PyList_Check(object.ptr()))
+    array = arrayOfList(object, type, where);
+  if (!array.is_valid())
+    return convert(object, type, where, value);
+  convert(array, type, where, value);
+  objects.push_back(std::move(array));
 }
 
 void Inputs::convertSequence(nb::handle object, const loopc_type &type,

@@ -162,7 +162,8 @@ std::vector<size_t> Session::chooseOutputs(nb::handle names) const {
           " is no name of an output");
     chosen.push_back(findOutput(text));
   }
-  return chosen;
+  // As onnxruntime has it: no names are all.
+  return chosen.empty() ? chooseOutputs(nb::none()) : chosen;
 }
 
 namespace {
@@ -249,7 +250,7 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
       continue;
     if (!given[i].is_valid())
       throw ArgumentError(where + " (" + typeName(*port.type) + ") is missing");
-    arena.convert(given[i], *port.type, where, inputs[i]);
+    arena.convertInput(given[i], *port.type, where, inputs[i]);
   }
 
   Outputs outputs(numOutputs());

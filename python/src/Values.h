@@ -75,6 +75,10 @@ public:
   void convert(nb::handle object, const loopc_type &type,
                const std::string &where, loopc_value &value);
 
+  /// The same for an input of a model, which may be a list for a tensor, too.
+  void convertInput(nb::handle object, const loopc_type &type,
+                    const std::string &where, loopc_value &value);
+
 private:
   void convertTensor(nb::handle object, const std::string &where,
                      loopc_value &value);

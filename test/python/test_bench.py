@@ -25,6 +25,14 @@ import report  # noqa: E402
 import suite  # noqa: E402
 
 
+def test_module_names_are_their_own():
+    """Tests import from these folders: a name that is there twice is the one or the other."""
+    root = BENCHMARKS.parent
+    folders = ["benchmarks", "utils", "test/conformance", "test/fuzz", "test/python"]
+    names = [path.stem for folder in folders for path in (root / folder).glob("*.py")]
+    assert sorted(names) == sorted(set(names))
+
+
 def run(*arguments):
     command = [sys.executable, BENCHMARKS / "bench.py", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)

@@ -295,6 +295,30 @@ def test_run_async(session):
     assert seen[1][2] != ""
 
 
+def test_lists_for_tensors(session):
+    """Numbers of a list get the input's type; no names of outputs are all."""
+    y, collected = session.run([], {"n": np.array(1), "x": [1, 2, 3]})
+    np.testing.assert_array_equal(y, np.array([2, 4, 6], np.float32))
+    assert collected.shape == (1, 3)
+    y, _ = session.run([], {"n": np.array(1), "x": [np.float32(1), 2.5, True]})
+    np.testing.assert_array_equal(y, np.array([2, 5, 2], np.float32))
+
+
+def test_lists_of_strings(engine):
+    model = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        echo (string[N, M] x) => (string[N, M] y) { y = Identity (x) }""")
+    session = engine.InferenceSession(model.SerializeToString())
+    (y,) = session.run(None, {"x": [["a", ""], ["größer", "d"]]})
+    assert y.tolist() == [["a", ""], ["größer", "d"]]
+
+
+@pytest.mark.parametrize("given", [[1.5], ["3"], [2**70], [[1], [2, 3]], [None]])
+def test_lists_of_other_elements(sessions, given):
+    with pytest.raises(loopc.InvalidArgument, match="input 'n'"):
+        sessions[loopc].run(None, {"n": given, "x": X})
+
+
 def test_constructor_arguments():
     data = PLAIN.SerializeToString()
     loopc.InferenceSession(data, None, ["CPUExecutionProvider"], enable_fallback=False)

@@ -141,7 +141,7 @@ def test_describes_itself(add):
 
 def test_output_names(add):
     feeds = {"x": X, "b": B}
-    assert add.run([], feeds) == []
+    assert len(add.run([], feeds)) == 1
     assert len(add.run(["y"], feeds)) == 1
     assert len(add.run(("y", "y"), feeds)) == 2
     with pytest.raises(loopc.InvalidArgument, match="no output 'z'; it has: 'y'"):
@@ -160,7 +160,8 @@ def test_output_names(add):
         ({"x": X[0], "b": B}, "x"),
         ({"x": X[:, :2], "b": B}, "x"),
         ({"x": X, "b": B[:2]}, "b"),
-        ({"x": [X], "b": B}, "input 'x': .*got list"),
+        ({"x": [X], "b": B}, "x"),
+        ({"x": (X,), "b": B}, "input 'x': .*got tuple"),
         ({1: X, "b": B}, "must be str"),
         ({"x": np.array([["a", "b", "c"]]), "b": B}, "x"),
     ],

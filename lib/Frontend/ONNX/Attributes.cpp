@@ -103,6 +103,9 @@ FailureOr<DictionaryAttr> Importer::convertAttributes(NodeContext &nc) {
     NodeAttr value = resolve(attr, nc.frame, nc.scope);
     if (!value.proto)
       continue;
+    // An exporter's own, or checkAttributes had refused it.
+    if (nc.schema && !nc.schema->attributes().count(attr.name()))
+      continue;
     bool reported = false;
     auto importTensor = [&](const pb::TensorProto &tensor) -> ElementsAttr {
       FailureOr<ElementsAttr> elements = tensors.import(tensor, nc.loc);

@@ -10,6 +10,7 @@
 // loopc has no lowering for but the onnx library a function body. And the walk
 // before the import that finds all operators that loopc does not have.
 
+#include "ContribOperators.h"
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
@@ -76,7 +77,11 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
   nc.schema = findSchema(nc.domain, node.op_type(), nc.opset);
   // Operators without a schema are known by the version of their domain.
   nc.since = nc.schema ? nc.schema->since_version() : nc.opset;
-  if (nc.schema && nc.schema->deprecated())
+  bool isWithdrawn = nc.schema && nc.schema->deprecated();
+  if ((!nc.schema || isWithdrawn) &&
+      findContribOperator(nc.domain, node.op_type()))
+    return NodeKind::ContribFunction;
+  if (isWithdrawn)
     return NodeKind::Unsupported;
   if (nc.domain.empty() && nc.schema &&
       llvm::is_contained({"Constant", "If", "Loop", "Scan", "SequenceMap"},
@@ -92,6 +97,8 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
     return NodeKind::SchemaFunction;
   if (nc.schema && hasFunctionBuilder(*nc.schema, nc.opset))
     return NodeKind::ContextFunction;
+  if (findContribOperator(nc.domain, node.op_type()))
+    return NodeKind::ContribFunction;
   return NodeKind::Unsupported;
 }
 
@@ -357,13 +364,7 @@ LogicalResult Importer::expandSchemaFunction(NodeContext &nc) {
                         /*isLocal=*/false);
 }
 
-LogicalResult Importer::expandContextFunction(NodeContext &nc) {
-  if (failed(checkAttributes(nc)))
-    return failure();
-  SmallVector<Value> inputs;
-  if (failed(lookupInputs(nc, inputs)))
-    return failure();
-  // The body is made from the node as it would stand outside of any function.
+pb::NodeProto Importer::standAlone(NodeContext &nc, ArrayRef<Value> inputs) {
   pb::NodeProto node = nc.node;
   node.clear_attribute();
   for (const pb::AttributeProto &attr : nc.node.attribute())
@@ -371,13 +372,35 @@ LogicalResult Importer::expandContextFunction(NodeContext &nc) {
       *node.add_attribute() = *value.proto;
       node.mutable_attribute()->rbegin()->set_name(attr.name());
     }
+  for (auto [k, value] : llvm::enumerate(inputs))
+    if (!value)
+      node.set_input(k, "");
+  return node;
+}
+
+LogicalResult Importer::refuseExpansion(NodeContext &nc, StringRef reason) {
+  InFlightDiagnostic diag =
+      loopc::emitError(nc.loc, Diag::UnsupportedOperator)
+      << "operator '" << nc.node.op_type()
+      << "' is defined by other operators, but not for these inputs and "
+         "attributes";
+  if (!reason.empty())
+    diag.attachNote() << reason;
+  return diag;
+}
+
+LogicalResult Importer::expandContextFunction(NodeContext &nc) {
+  if (failed(checkAttributes(nc)))
+    return failure();
+  SmallVector<Value> inputs;
+  if (failed(lookupInputs(nc, inputs)))
+    return failure();
+  pb::NodeProto node = standAlone(nc, inputs);
   std::vector<pb::TypeProto> types;
-  for (auto [k, value] : llvm::enumerate(inputs)) {
+  for (Value value : inputs) {
     types.emplace_back();
     if (value)
       onnx::exportType(value.getType(), types.back());
-    else
-      node.set_input(k, "");
   }
   pb::FunctionProto &fn = model->built.emplace_back();
   bool built = false;
@@ -393,12 +416,23 @@ LogicalResult Importer::expandContextFunction(NodeContext &nc) {
   }
   if (built)
     return expandFunction(nc, fn, /*isLocal=*/false);
-  InFlightDiagnostic diag =
-      loopc::emitError(nc.loc, Diag::UnsupportedOperator)
-      << "operator '" << nc.node.op_type()
-      << "' is defined by other operators, but not for these inputs and "
-         "attributes";
-  if (!reason.empty())
-    diag.attachNote() << reason;
-  return diag;
+  return refuseExpansion(nc, reason);
+}
+
+LogicalResult Importer::expandContribFunction(NodeContext &nc) {
+  if (failed(checkAttributes(nc)))
+    return failure();
+  SmallVector<Value> inputs;
+  if (failed(lookupInputs(nc, inputs)))
+    return failure();
+  pb::NodeProto node = standAlone(nc, inputs);
+  SmallVector<Type> types;
+  for (Value value : inputs)
+    types.push_back(value ? value.getType() : Type());
+  pb::FunctionProto &fn = model->built.emplace_back();
+  std::string reason;
+  if (!buildContribFunction(*findContribOperator(nc.domain, node.op_type()),
+                            ContribCall(node, types), fn, reason))
+    return refuseExpansion(nc, reason);
+  return expandFunction(nc, fn, /*isLocal=*/true);
 }

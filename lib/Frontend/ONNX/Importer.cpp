@@ -421,10 +421,94 @@ LogicalResult Importer::defineOutputs(NodeContext &nc, ValueRange values) {
 // Nodes
 //===----------------------------------------------------------------------===//
 
+using NameSet = llvm::DenseSet<StringRef>;
+
+/// Adds the names that a node takes from around it, which its graphs may do,
+/// too.
+static void collectUses(const pb::NodeProto &node, NameSet &uses) {
+  for (const std::string &name : node.input())
+    uses.insert(name);
+  auto addGraph = [&](const pb::GraphProto &graph) {
+    NameSet inner, own;
+    for (const pb::ValueInfoProto &input : graph.input())
+      own.insert(input.name());
+    for (const pb::TensorProto &tensor : graph.initializer())
+      own.insert(tensor.name());
+    for (const pb::NodeProto &node : graph.node()) {
+      collectUses(node, inner);
+      own.insert_range(node.output());
+    }
+    for (const pb::ValueInfoProto &output : graph.output())
+      inner.insert(output.name());
+    for (StringRef name : inner)
+      if (!own.contains(name))
+        uses.insert(name);
+  };
+  for (const pb::AttributeProto &attr : node.attribute()) {
+    if (attr.has_g())
+      addGraph(attr.g());
+    for (const pb::GraphProto &graph : attr.graphs())
+      addGraph(graph);
+  }
+}
+
+/// The nodes' indices in an order in which each comes behind those that it
+/// needs: their own, as ONNX has it, or else what onnxruntime makes of nodes in
+/// any order. Nodes that need one another stay where they are.
+static SmallVector<unsigned>
+orderNodes(const google::protobuf::RepeatedPtrField<pb::NodeProto> &nodes) {
+  llvm::DenseMap<StringRef, unsigned> producers;
+  for (auto [index, node] : llvm::enumerate(nodes))
+    for (const std::string &name : node.output())
+      if (!name.empty())
+        producers.try_emplace(name, index);
+  SmallVector<SmallVector<unsigned>> needed(nodes.size());
+  bool isOrdered = true;
+  for (auto [index, node] : llvm::enumerate(nodes)) {
+    NameSet uses;
+    collectUses(node, uses);
+    for (StringRef name : uses)
+      if (auto it = producers.find(name); it != producers.end()) {
+        needed[index].push_back(it->second);
+        isOrdered &= it->second < index;
+      }
+    llvm::sort(needed[index]);
+  }
+  SmallVector<unsigned> order;
+  if (isOrdered)
+    return llvm::to_vector(llvm::seq<unsigned>(0, nodes.size()));
+  // Depth first, without recursion: chains are as long as models are.
+  enum State : char { New, Open, Done };
+  SmallVector<State> states(nodes.size(), New);
+  for (unsigned root = 0, e = nodes.size(); root < e; ++root) {
+    SmallVector<unsigned> stack = {root};
+    while (!stack.empty()) {
+      unsigned node = stack.back();
+      if (states[node] == Done) {
+        stack.pop_back();
+        continue;
+      }
+      bool wasOpen = states[node] == Open;
+      states[node] = Open;
+      size_t below = stack.size();
+      if (!wasOpen)
+        for (unsigned other : llvm::reverse(needed[node]))
+          if (states[other] == New)
+            stack.push_back(other);
+      if (stack.size() > below)
+        continue;
+      states[node] = Done;
+      order.push_back(node);
+      stack.pop_back();
+    }
+  }
+  return order;
+}
+
 LogicalResult Importer::importNodes(const NodeList &nodes, Frame &frame,
                                     Scope &scope, StringRef path) {
-  for (auto [index, node] : llvm::enumerate(nodes))
-    if (failed(importNode(node, index, frame, scope, path)))
+  for (unsigned index : orderNodes(nodes))
+    if (failed(importNode(nodes[index], index, frame, scope, path)))
       return failure();
   return success();
 }
@@ -452,6 +536,8 @@ LogicalResult Importer::importNode(const pb::NodeProto &node, unsigned index,
     return expandSchemaFunction(nc);
   case NodeKind::ContextFunction:
     return expandContextFunction(nc);
+  case NodeKind::ContribFunction:
+    return expandContribFunction(nc);
   case NodeKind::Lowered:
     return importGenericNode(nc);
   case NodeKind::Unsupported:

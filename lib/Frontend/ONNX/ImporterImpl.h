@@ -179,6 +179,7 @@ enum class NodeKind {
   Lowered,         ///< an onnx.node
   SchemaFunction,  ///< expanded from its schema
   ContextFunction, ///< expanded from a body that its schema makes for it
+  ContribFunction, ///< an operator of onnxruntime: a body is written for it
   Unsupported,
 };
 
@@ -368,6 +369,13 @@ private:
                                bool isLocal);
   LogicalResult expandSchemaFunction(NodeContext &nc);
   LogicalResult expandContextFunction(NodeContext &nc);
+  LogicalResult expandContribFunction(NodeContext &nc);
+  /// The node as it would stand outside of any function: references to
+  /// attributes followed, inputs that were left out having no name.
+  pb::NodeProto standAlone(NodeContext &nc, llvm::ArrayRef<Value> inputs);
+  /// Fails with `what` the operator has no body for, and with `reason` if there
+  /// is one.
+  LogicalResult refuseExpansion(NodeContext &nc, llvm::StringRef reason);
   void addUnsupported(const NodeContext &nc);
   /// Emits one error for every operator that was found; fails if there is one.
   LogicalResult reportUnsupported();

@@ -1,4 +1,4 @@
-# ===- models.py - Models of users beside onnxruntime -===#
+# ===- user_models.py - Models of users beside onnxruntime ------------------===#
 #
 # Part of the loopc project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
@@ -7,7 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """Compiles ONNX models, runs them beside onnxruntime and compares what comes out.
 
-    models.py model.onnx [more.onnx] [--set x.1=8000] [--set sr=16000]
+    user_models.py model.onnx [more.onnx] [--set x.1=8000] [--set sr=16000]
 
 An open first dimension is 1, the others 64, unless set: by their name, or by the
 input and the axis. Inputs are random, or what is set. A row: seconds to compile,

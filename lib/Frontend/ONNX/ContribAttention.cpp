@@ -1,0 +1,483 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Attention and rotary embeddings as onnxruntime's optimizers fuse them. Heads
+// are computed as [batch, heads, length, size]; masks are what is added to the
+// products of queries and keys.
+
+#include "ContribOperators.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace loopc::importer;
+namespace pb = ::onnx;
+
+/// `to` [b, heads, s, size] of `from` [b, s, heads * size].
+static std::string writeHeads(StringRef from, StringRef to, int64_t heads) {
+  return llvm::formatv("{1}_shape = Constant<value_ints = [0, 0, {2}, -1]>()\n"
+                       "{1}_heads = Reshape({0}, {1}_shape)\n"
+                       "{1} = Transpose<perm = [0, 2, 1, 3]>({1}_heads)\n",
+                       from, to, heads);
+}
+
+/// The parts of `from` [b, s, heads, parts, size], each as heads.
+static std::string writePacked(StringRef from, ArrayRef<StringRef> to) {
+  std::string parts, rest;
+  for (StringRef name : to) {
+    parts += (parts.empty() ? "" : ", ") + ("part_" + name).str();
+    rest += llvm::formatv("{0}_flat = Squeeze(part_{0}, three)\n"
+                          "{0} = Transpose<perm = [0, 2, 1, 3]>({0}_flat)\n",
+                          name);
+  }
+  return "three = Constant<value_ints = [3]>()\n" +
+         llvm::formatv("{0} = Split<axis = 3, num_outputs = {1}>({2})\n", parts,
+                       to.size(), from)
+             .str() +
+         rest;
+}
+
+/// `to` = `input` with what was computed before in front.
+static std::string writePast(bool has, StringRef past, StringRef input,
+                             StringRef to) {
+  if (!has)
+    return llvm::formatv("{1} = Identity({0})\n", input, to);
+  return llvm::formatv("{2} = Concat<axis = 2>({0}, {1})\n", past, input, to);
+}
+
+namespace {
+/// Collects what is added to the products.
+class MaskWriter {
+public:
+  /// `filter`: the node of what is added where a key is not seen.
+  explicit MaskWriter(StringRef filter)
+      : text(llvm::formatv("filter0 = {0}\n"
+                           "filter = CastLike(filter0, q)\n"
+                           "zero = Sub(filter, filter)\n"
+                           "first = Constant<value_int = 0>()\n"
+                           "step = Constant<value_int = 1>()\n"
+                           "none = Constant<value_ints = [0]>()\n"
+                           "at1 = Constant<value_ints = [1]>()\n"
+                           "at12 = Constant<value_ints = [1, 2]>()\n"
+                           "keys1 = Shape<start = 2, end = 3>(k)\n"
+                           "keys = Squeeze(keys1, none)\n"
+                           "queries1 = Shape<start = 2, end = 3>(q)\n"
+                           "queries = Squeeze(queries1, none)\n"
+                           "columns = Range(first, keys, step)\n",
+                           filter)) {}
+
+  void add(const Twine &nodes, StringRef mask) {
+    text += nodes.str();
+    if (current.empty()) {
+      current = mask.str();
+      return;
+    }
+    std::string sum = "sum_" + mask.str();
+    text += llvm::formatv("{0} = Add({1}, {2})\n", sum, current, mask);
+    current = sum;
+  }
+
+  /// A mask of ones and zeros of rank 2 or 3, or lengths. False for
+  /// others.
+  bool addPadding(StringRef name, std::optional<int64_t> rank) {
+    if (!rank || *rank < 1 || *rank > 3)
+      return false;
+    std::string nodes;
+    if (*rank == 1)
+      // Where the keys of each row of the batch end; then where they begin.
+      nodes = llvm::formatv("bounds = Cast<to = 7>({0})\n"
+                            "batch = Shape<start = 0, end = 1>(q)\n"
+                            "batch2 = Add(batch, batch)\n"
+                            "origins = ConstantOfShape(batch)\n"
+                            "origins64 = Cast<to = 7>(origins)\n"
+                            "bounds2 = Concat<axis = 0>(bounds, origins64)\n"
+                            "ends = Slice(bounds2, none, batch)\n"
+                            "ends1 = Unsqueeze(ends, at1)\n"
+                            "begins = Slice(bounds2, batch, batch2)\n"
+                            "begins1 = Unsqueeze(begins, at1)\n"
+                            "within = Less(columns, ends1)\n"
+                            "after = GreaterOrEqual(columns, begins1)\n"
+                            "kept = And(within, after)\n",
+                            name);
+    else
+      nodes = llvm::formatv("kept = Cast<to = 9>({0})\n", name);
+    nodes += llvm::formatv("kept4 = Unsqueeze(kept, {0})\n"
+                           "padding = Where(kept4, zero, filter)\n",
+                           *rank == 3 ? "at1" : "at12");
+    add(nodes, "padding");
+    return true;
+  }
+
+  /// Queries are the last keys, and see none behind their own.
+  void addCausal() {
+    add("lowest0 = Constant<value_float = -3.4028235e38>()\n"
+        "lowest = CastLike(lowest0, q)\n"
+        "before = Sub(keys, queries)\n"
+        "rows0 = Range(before, keys, step)\n"
+        "rows = Unsqueeze(rows0, at1)\n"
+        "seen = LessOrEqual(columns, rows)\n"
+        "causal = Where(seen, zero, lowest)\n",
+        "causal");
+  }
+
+  std::string text, current;
+};
+} // namespace
+
+/// output [b, s, n * h] of q, k, v and the mask.
+static std::string writeProducts(const MaskWriter &mask) {
+  return mask.text +
+         llvm::formatv("heads = Attention<scale: float = @scale>"
+                       "(q, k, v{0})\n"
+                       "rows_first = Transpose<perm = [0, 2, 1, 3]>(heads)\n"
+                       "flat = Constant<value_ints = [0, 0, -1]>()\n"
+                       "output = Reshape(rows_first, flat)\n",
+                       mask.current.empty() ? "" : ", " + mask.current)
+             .str();
+}
+
+static constexpr StringLiteral kFilter =
+    "Constant<value_float: float = @mask_filter_value>()";
+
+//===----------------------------------------------------------------------===//
+// MultiHeadAttention and Attention
+//===----------------------------------------------------------------------===//
+
+/// q, k0 and v0 of what MultiHeadAttention is given.
+static std::string writeMultiHeadInputs(const ContribCall &call) {
+  enum { Query, Key, Value, Bias };
+  int64_t heads = call.getInt("num_heads");
+  std::optional<int64_t> queryRank = call.getRank(Query);
+  std::optional<int64_t> keyRank = call.getRank(Key);
+  if (!queryRank || (call.has(Key) && !keyRank))
+    return call.refuse("the ranks of query and key are unknown");
+  if (call.has(Bias) && (queryRank != 3 || (call.has(Key) && keyRank == 5)))
+    return call.refuse("a bias for packed queries, keys or values");
+  if (queryRank == 5)
+    return writePacked("query", {"q", "k0", "v0"});
+  std::string text, names[] = {"query", "key", "value"};
+  if (call.has(Bias)) {
+    text = "origin = Constant<value_ints = [0]>()\n"
+           "size1 = Shape<start = 2>(query)\n"
+           "size2 = Add(size1, size1)\n"
+           "total = Shape(bias)\n"
+           "bias_q = Slice(bias, origin, size1)\n"
+           "bias_k = Slice(bias, size1, size2)\n"
+           "bias_v = Slice(bias, size2, total)\n"
+           "query_b = Add(query, bias_q)\n";
+    names[0] = "query_b";
+    if (keyRank == 3) {
+      text += "key_b = Add(key, bias_k)\nvalue_b = Add(value, bias_v)\n";
+      names[1] = "key_b";
+      names[2] = "value_b";
+    }
+  }
+  text += writeHeads(names[0], "q", heads);
+  if (keyRank == 5)
+    return text + writePacked("key", {"k0", "v0"});
+  if (keyRank == 4)
+    return text + "k0 = Identity(key)\nv0 = Identity(value)\n";
+  if (keyRank == 3 && call.has(Value))
+    return text + writeHeads(names[1], "k0", heads) +
+           writeHeads(names[2], "v0", heads);
+  return call.refuse("key and value are neither packed, nor both of rank 3, "
+                     "nor both heads");
+}
+
+static std::string writeMultiHeadAttention(const ContribCall &call) {
+  enum { Padding = 4, AttentionBias, PastKey, PastValue, PastLength, Beams };
+  if (call.getInt("num_heads") < 1)
+    return call.refuse("there is no attribute 'num_heads' above 0");
+  if (call.has(PastLength) || call.has(Beams))
+    return call.refuse("buffers that past and present share");
+  std::string text = writeMultiHeadInputs(call);
+  if (text.empty())
+    return text;
+  text += writePast(call.has(PastKey), "past_key", "k0", "k") +
+          writePast(call.has(PastValue), "past_value", "v0", "v");
+  MaskWriter mask(kFilter);
+  if (call.has(Padding) &&
+      !mask.addPadding("key_padding_mask", call.getRank(Padding)))
+    return call.refuse("a padding mask whose rank is not 1, 2 or 3");
+  if (call.has(AttentionBias))
+    mask.add("", "attention_bias");
+  if (call.getInt("unidirectional"))
+    mask.addCausal();
+  return text + "present_key = Identity(k)\npresent_value = Identity(v)\n" +
+         writeProducts(mask);
+}
+
+static std::string writeAttention(const ContribCall &call) {
+  enum { Input, Weights, Bias, Mask, Past, AttentionBias, PastLength };
+  int64_t heads = call.getInt("num_heads");
+  if (heads < 1)
+    return call.refuse("there is no attribute 'num_heads' above 0");
+  if (call.getInt("do_rotary") || call.getInt("past_present_share_buffer") ||
+      call.has(PastLength))
+    return call.refuse("rotary embeddings within, and buffers that past and "
+                       "present share");
+  std::string text = "product = MatMul(input, weights)\n";
+  text += call.has(Bias) ? "all = Add(product, bias)\n"
+                         : "all = Identity(product)\n";
+  text += call.getAttr("qkv_hidden_sizes")
+              ? "sizes = Constant<value_ints: ints = @qkv_hidden_sizes>()\n"
+                "q1, k1, v1 = Split<axis = 2>(all, sizes)\n"
+              : "q1, k1, v1 = Split<axis = 2, num_outputs = 3>(all)\n";
+  text += writeHeads("q1", "q", heads) + writeHeads("k1", "k0", heads) +
+          writeHeads("v1", "v0", heads);
+  if (call.has(Past))
+    text += "origin = Constant<value_ints = [0]>()\n"
+            "pk1, pv1 = Split<axis = 0, num_outputs = 2>(past)\n"
+            "past_key = Squeeze(pk1, origin)\n"
+            "past_value = Squeeze(pv1, origin)\n";
+  text += writePast(call.has(Past), "past_key", "k0", "k") +
+          writePast(call.has(Past), "past_value", "v0", "v");
+  if (call.wants(1))
+    text += "front = Constant<value_ints = [0]>()\n"
+            "present_k = Unsqueeze(k, front)\n"
+            "present_v = Unsqueeze(v, front)\n"
+            "present = Concat<axis = 0>(present_k, present_v)\n";
+  MaskWriter mask(kFilter);
+  if (call.has(Mask) && !mask.addPadding("mask_index", call.getRank(Mask)))
+    return call.refuse("a mask whose rank is not 1, 2 or 3");
+  if (call.has(AttentionBias))
+    mask.add("", "attention_bias");
+  if (call.getInt("unidirectional"))
+    mask.addCausal();
+  return text + writeProducts(mask);
+}
+
+/// Quantized inputs and weights of Attention.
+static std::string writeQAttention(const ContribCall &call) {
+  std::string text =
+      "x = DequantizeLinear(input, input_scale, input_zero_point)\n"
+      "w = DequantizeLinear<axis = 1>(weight, weight_scale, "
+      "weight_zero_point)\n";
+  return text +
+         llvm::formatv(
+             "output{0} = com.microsoft.Attention<num_heads: int = @num_heads, "
+             "unidirectional: int = @unidirectional, scale: float = @scale, "
+             "do_rotary: int = @do_rotary, mask_filter_value: float = "
+             "@mask_filter_value, past_present_share_buffer: int = "
+             "@past_present_share_buffer>(x, w, bias, mask_index, past)\n",
+             call.wants(1) ? ", present" : "")
+             .str();
+}
+
+//===----------------------------------------------------------------------===//
+// Rotary embeddings and GroupQueryAttention
+//===----------------------------------------------------------------------===//
+
+static std::string writeRotaryEmbedding(const ContribCall &call) {
+  std::optional<int64_t> rank = call.getRank(0), placeRank = call.getRank(1);
+  if (rank != 3 && rank != 4)
+    return call.refuse("an input whose rank is not 3 or 4");
+  if (placeRank != 1 && placeRank != 2)
+    return call.refuse("positions whose rank is not 1 or 2");
+  if (call.getInt("is_packed_batching") || call.getFloat("scale", 1) != 1)
+    return call.refuse("packed batches, and a scale");
+  std::string text;
+  if (rank == 4) {
+    text = "x = Identity(input)\n";
+  } else {
+    // Heads by their number, or by what the tables have for one.
+    if (int64_t heads = call.getInt("num_heads"))
+      text = llvm::formatv("shape = Constant<value_ints = [0, 0, {0}, -1]>()\n",
+                           heads);
+    else
+      text = "start = Constant<value_ints = [0, 0, -1]>()\n"
+             "half = Shape<start = 1>(cos_cache)\n"
+             "size = Add(half, half)\n"
+             "shape = Concat<axis = 0>(start, size)\n";
+    text += "parts = Reshape(input, shape)\n"
+            "x = Transpose<perm = [0, 2, 1, 3]>(parts)\n";
+  }
+  if (placeRank == 2)
+    text += "places = Identity(position_ids)\n";
+  else
+    // Where the first position is.
+    text += "front = Constant<value_ints = [0]>()\n"
+            "zero = Constant<value_int = 0>()\n"
+            "one = Constant<value_int = 1>()\n"
+            "length1 = Shape<start = 2, end = 3>(x)\n"
+            "length = Squeeze(length1, front)\n"
+            "batch = Shape<start = 0, end = 1>(x)\n"
+            "offsets = Range(zero, length, one)\n"
+            "row = Add(offsets, position_ids)\n"
+            "both = Concat<axis = 0>(batch, length1)\n"
+            "places = Expand(row, both)\n";
+  text += "y = RotaryEmbedding<interleaved: int = @interleaved, "
+          "rotary_embedding_dim: int = @rotary_embedding_dim>"
+          "(x, cos_cache, sin_cache, places)\n";
+  if (rank == 4)
+    return text + "output = Identity(y)\n";
+  return text + "rows = Transpose<perm = [0, 2, 1, 3]>(y)\n"
+                "flat = Shape(input)\n"
+                "output = Reshape(rows, flat)\n";
+}
+
+/// q, k1 and v1 of what GroupQueryAttention is given.
+static std::string writeGroupInputs(const ContribCall &call) {
+  int64_t heads = call.getInt("num_heads");
+  int64_t kvHeads = call.getInt("kv_num_heads");
+  if (call.has(1))
+    return writeHeads("query", "q0", heads) + writeHeads("key", "k0", kvHeads) +
+           writeHeads("value", "v0", kvHeads);
+  return writeHeads("query", "all", heads + 2 * kvHeads) +
+         llvm::formatv("counts = Constant<value_ints = [{0}, {1}, {1}]>()\n"
+                       "q0, k0, v0 = Split<axis = 1>(all, counts)\n",
+                       heads, kvHeads)
+             .str();
+}
+
+/// places [b, s]: the position of each new token; those of a prompt begin at 0.
+static constexpr StringLiteral kGroupPlaces =
+    "front = Constant<value_ints = [0]>()\n"
+    "one = Constant<value_int = 1>()\n"
+    "nought = Constant<value_int = 0>()\n"
+    "single = Constant<value_ints = [1]>()\n"
+    "column = Constant<value_ints = [-1, 1]>()\n"
+    "last64 = Cast<to = 7>(seqlens_k)\n"
+    "last = Reshape(last64, column)\n"
+    "total64 = Cast<to = 7>(total_sequence_length)\n"
+    "total1 = Reshape(total64, single)\n"
+    "new1 = Shape<start = 2, end = 3>(q0)\n"
+    "new = Squeeze(new1, front)\n"
+    "ends = Add(last, one)\n"
+    "later = Sub(ends, new1)\n"
+    "isPrompt = Equal(new1, total1)\n"
+    "begin = Where(isPrompt, nought, later)\n"
+    "steps = Range(nought, new, one)\n"
+    "places = Add(begin, steps)\n";
+
+/// `to` = `past` as long as all tokens need, with `from` at the places.
+static std::string writeGroupPresent(bool hasPast, StringRef past,
+                                     StringRef from, StringRef to) {
+  if (!hasPast)
+    return llvm::formatv("{1} = Identity({0})\n", from, to);
+  return llvm::formatv(
+      "{2}_had = Shape<start = 2, end = 3>({0})\n"
+      "{2}_short = Sub(total1, {2}_had)\n"
+      "{2}_more = Max({2}_short, front)\n"
+      "{2}_before = Constant<value_ints = [0, 0, 0, 0, 0, 0]>()\n"
+      "{2}_pads = Concat<axis = 0>({2}_before, {2}_more, front)\n"
+      "{2}_base = Pad({0}, {2}_pads)\n"
+      "{2}_axes = Constant<value_ints = [1, 3]>()\n"
+      "{2}_places = Unsqueeze(places, {2}_axes)\n"
+      "{2}_shape = Shape({1})\n"
+      "{2}_at = Expand({2}_places, {2}_shape)\n"
+      "{2} = ScatterElements<axis = 2>({2}_base, {2}_at, {1})\n",
+      past, from, to);
+}
+
+static std::string writeGroupQueryAttention(const ContribCall &call) {
+  enum {
+    Query,
+    Key,
+    Value,
+    PastKey,
+    PastValue,
+    Last,
+    Total,
+    Cos,
+    Sin,
+    Places,
+    AttentionBias,
+    FirstOther
+  };
+  if (call.getInt("num_heads") < 1 || call.getInt("kv_num_heads") < 1)
+    return call.refuse("the attributes 'num_heads' and 'kv_num_heads' are not "
+                       "both there and above 0");
+  for (unsigned k = FirstOther; k < call.getNumInputs(); ++k)
+    if (call.has(k))
+      return call.refuse("input #" + Twine(k));
+  for (StringRef name : {"smooth_softmax", "sliding_window_cache", "qk_output"})
+    if (call.getInt(name) > 0)
+      return call.refuse("attribute '" + name + "'");
+  for (StringRef name : {"k_quant_type", "v_quant_type"})
+    if (!call.getString(name).empty() && call.getString(name) != "NONE")
+      return call.refuse("quantized keys and values");
+  if (call.getFloat("softcap", 0) != 0)
+    return call.refuse("attribute 'softcap'");
+  std::string text = writeGroupInputs(call) + kGroupPlaces.str();
+  if (call.getInt("do_rotary")) {
+    StringRef places = call.has(Places) ? "position_ids" : "places";
+    for (StringRef name : {"q", "k"})
+      text += llvm::formatv(
+          "{0}{2} = RotaryEmbedding<interleaved: int = @rotary_interleaved>"
+          "({0}0, cos_cache, sin_cache, {1})\n",
+          name, places, name == "q" ? "" : "1");
+  } else {
+    text += "q = Identity(q0)\nk1 = Identity(k0)\n";
+  }
+  text += writeGroupPresent(call.has(PastKey), "past_key", "k1", "k") +
+          writeGroupPresent(call.has(PastValue), "past_value", "v0", "v") +
+          "present_key = Identity(k)\npresent_value = Identity(v)\n";
+  MaskWriter mask("Constant<value_float = -65504.0>()");
+  if (call.getInt("causal", 1)) {
+    std::string nodes = "at13 = Constant<value_ints = [1, 3]>()\n"
+                        "own = Unsqueeze(places, at13)\n"
+                        "behind = LessOrEqual(columns, own)\n";
+    int64_t window = call.getInt("local_window_size", -1);
+    if (window >= 0)
+      nodes += llvm::formatv("window = Constant<value_int = {0}>()\n"
+                             "oldest = Sub(own, window)\n"
+                             "near = Greater(columns, oldest)\n"
+                             "seen = And(behind, near)\n",
+                             window);
+    else
+      nodes += "seen = Identity(behind)\n";
+    mask.add(nodes + "causal = Where(seen, zero, filter)\n", "causal");
+  }
+  if (call.has(AttentionBias))
+    mask.add("", "attention_bias");
+  return text + writeProducts(mask);
+}
+
+//===----------------------------------------------------------------------===//
+// Table
+//===----------------------------------------------------------------------===//
+
+ArrayRef<ContribOperator> loopc::importer::getContribAttention() {
+  static const ContribOperator operators[] = {
+      {kContribDomain, "MultiHeadAttention",
+       "num_heads, scale, unidirectional, "
+       "mask_filter_value: float = -10000.0",
+       "query, key, value, bias, key_padding_mask, attention_bias, past_key, "
+       "past_value, past_sequence_length, cache_indirection",
+       "output, present_key, present_value, qk", writeMultiHeadAttention},
+      {kContribDomain, "Attention",
+       "num_heads, scale, unidirectional, do_rotary, rotary_embedding_dim, "
+       "past_present_share_buffer, qkv_hidden_sizes, "
+       "mask_filter_value: float = -10000.0",
+       "input, weights, bias, mask_index, past, attention_bias, "
+       "past_sequence_length",
+       "output, present", writeAttention},
+      {kContribDomain, "QAttention",
+       "num_heads, scale, unidirectional, do_rotary, mask_filter_value, "
+       "past_present_share_buffer",
+       "input, weight, bias, input_scale, weight_scale, mask_index, "
+       "input_zero_point, weight_zero_point, past",
+       "output, present", writeQAttention},
+      {kContribDomain, "RotaryEmbedding",
+       "interleaved: int = 0, num_heads, rotary_embedding_dim, scale, "
+       "is_packed_batching",
+       "input, position_ids, cos_cache, sin_cache", "output",
+       writeRotaryEmbedding},
+      {kContribDomain, "GroupQueryAttention",
+       "num_heads, kv_num_heads, scale, softcap, do_rotary, "
+       "rotary_interleaved, local_window_size, smooth_softmax, causal, "
+       "sliding_window_cache, qk_output, k_quant_type, v_quant_type, "
+       "kv_cache_bit_width, qk_norm_epsilon",
+       "query, key, value, past_key, past_value, seqlens_k, "
+       "total_sequence_length, cos_cache, sin_cache, position_ids, "
+       "attention_bias, head_sink, k_scale, v_scale, q_norm_weight, "
+       "k_norm_weight",
+       "output, present_key, present_value, qk", writeGroupQueryAttention},
+  };
+  return operators;
+}

@@ -1,0 +1,500 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The mechanism, and layers: activations, products, normalizations, support
+// vectors.
+
+#include "ContribOperators.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include "onnx/defs/parser.h"
+
+using namespace mlir;
+using namespace loopc::importer;
+namespace pb = ::onnx;
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+const pb::AttributeProto *ContribCall::getAttr(StringRef name) const {
+  for (const pb::AttributeProto &attr : node.attribute())
+    if (name == attr.name())
+      return &attr;
+  return nullptr;
+}
+
+int64_t ContribCall::getInt(StringRef name, int64_t absent) const {
+  const pb::AttributeProto *attr = getAttr(name);
+  return attr ? attr->i() : absent;
+}
+
+float ContribCall::getFloat(StringRef name, float absent) const {
+  const pb::AttributeProto *attr = getAttr(name);
+  return attr ? attr->f() : absent;
+}
+
+StringRef ContribCall::getString(StringRef name) const {
+  const pb::AttributeProto *attr = getAttr(name);
+  return attr ? StringRef(attr->s()) : StringRef();
+}
+
+std::optional<int64_t> ContribCall::getRank(unsigned input) const {
+  if (!has(input))
+    return std::nullopt;
+  auto type = dyn_cast<RankedTensorType>(types[input]);
+  return type ? std::optional(type.getRank()) : std::nullopt;
+}
+
+Type ContribCall::getElementType(unsigned input) const {
+  auto type = has(input) ? dyn_cast<TensorType>(types[input]) : TensorType();
+  return type ? type.getElementType() : Type();
+}
+
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+/// Y = activation(V), as the fused operators name it. Parameters are the nodes
+/// that `parameters` defines as p0 and p1, of V's type.
+static std::string writeActivation(const ContribCall &call, StringRef name,
+                                   StringRef p0, StringRef p1) {
+  if (name.empty())
+    return "Y = Identity(V)\n";
+  if (llvm::is_contained({"Relu", "Tanh", "Sigmoid"}, name))
+    return llvm::formatv("Y = {0}(V)\n", name);
+  std::string one = llvm::formatv("p0f = {0}\np0 = CastLike(p0f, V)\n", p0);
+  std::string two = llvm::formatv("p1f = {0}\np1 = CastLike(p1f, V)\n", p1);
+  StringRef rest = llvm::StringSwitch<StringRef>(name)
+                       .Case("LeakyRelu", "a = Mul(V, p0)\n"
+                                          "zero = Sub(p0, p0)\n"
+                                          "below = Less(V, zero)\n"
+                                          "Y = Where(below, a, V)\n")
+                       .Case("Clip", "Y = Clip(V, p0, p1)\n")
+                       .Case("HardSigmoid", "a = Mul(V, p0)\n"
+                                            "b = Add(a, p1)\n"
+                                            "zero = Sub(p0, p0)\n"
+                                            "one = Exp(zero)\n"
+                                            "Y = Clip(b, zero, one)\n")
+                       .Default("");
+  if (rest.empty())
+    return call.refuse("the activation '" + name + "' is unknown");
+  return one + two + rest.str();
+}
+
+/// The activation of a node that names its parameters.
+static std::string writeNamedActivation(const ContribCall &call) {
+  // Defaults of ONNX's operators of these names.
+  StringRef name = call.getString("activation");
+  if (name == "Clip" &&
+      !(call.getAttr("activation_alpha") && call.getAttr("activation_beta")))
+    return call.refuse("the activation 'Clip' has no limits");
+  float alpha = name == "LeakyRelu" ? 0.01f : 0.2f;
+  auto constant = [&](StringRef attr, float absent) -> std::string {
+    if (call.getAttr(attr))
+      return llvm::formatv("Constant<value_float: float = @{0}>()", attr);
+    return llvm::formatv("Constant<value_float = {0:f8}>()", absent);
+  };
+  return writeActivation(call, name, constant("activation_alpha", alpha),
+                         constant("activation_beta", 0.5f));
+}
+
+static std::string writeFastGelu(const ContribCall &call) {
+  return call.has(1) ? "V = Add(X, bias)\nY = Gelu<approximate = \"tanh\">(V)"
+                     : "Y = Gelu<approximate = \"tanh\">(X)";
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// `to` = `from` with its last two axes swapped where `swap`, after the first
+/// one went behind the other batch axes where `batch`.
+static std::string writeTransposed(const ContribCall &call, unsigned input,
+                                   StringRef from, StringRef to, bool swap,
+                                   bool batch) {
+  std::optional<int64_t> rank = call.getRank(input);
+  if (!rank) {
+    if (batch)
+      return call.refuse("the rank of input '" + from +
+                         "', whose batch axes are transposed, is unknown");
+    return swap ? llvm::formatv(
+                      "{1} = Einsum<equation = \"...ij->...ji\">({0})\n", from,
+                      to)
+                      .str()
+                : llvm::formatv("{1} = Identity({0})\n", from, to).str();
+  }
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, *rank));
+  if (batch && *rank > 2)
+    std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+  if (swap && *rank > 1)
+    std::swap(order[*rank - 1], order[*rank - 2]);
+  if (llvm::is_sorted(order))
+    return llvm::formatv("{1} = Identity({0})\n", from, to);
+  return llvm::formatv("{1} = Transpose<perm = [{2:$[, ]}]>({0})\n", from, to,
+                       llvm::make_range(order.begin(), order.end()));
+}
+
+/// V = alpha * A * B, transposed as the attributes say.
+static std::string writeFusedProduct(const ContribCall &call) {
+  std::string a = writeTransposed(call, 0, "A", "a", call.getInt("transA"),
+                                  call.getInt("transBatchA"));
+  std::string b = writeTransposed(call, 1, "B", "b", call.getInt("transB"),
+                                  call.getInt("transBatchB"));
+  if (a.empty() || b.empty())
+    return {};
+  if (call.getFloat("alpha", 1) == 1)
+    return a + b + "V = MatMul(a, b)\n";
+  return a + b +
+         "ab = MatMul(a, b)\n"
+         "f = Constant<value_float: float = @alpha>()\n"
+         "factor = CastLike(f, A)\n"
+         "V = Mul(ab, factor)\n";
+}
+
+static std::string writeFusedMatMul(const ContribCall &call) {
+  std::string product = writeFusedProduct(call);
+  return product.empty() ? product : product + "Y = Identity(V)\n";
+}
+
+static std::string writeFusedMatMulActivation(const ContribCall &call) {
+  std::string product = writeFusedProduct(call);
+  std::string rest = product.empty() ? product : writeNamedActivation(call);
+  return rest.empty() ? rest : product + rest;
+}
+
+static std::string writeFusedGemm(const ContribCall &call) {
+  std::string rest = writeNamedActivation(call);
+  if (rest.empty())
+    return rest;
+  return "V = Gemm<alpha: float = @alpha, beta: float = @beta, "
+         "transA: int = @transA, transB: int = @transB>(A, B, C)\n" +
+         rest;
+}
+
+static std::string writeFusedConv(const ContribCall &call) {
+  const pb::AttributeProto *given = call.getAttr("activation_params");
+  StringRef name = call.getString("activation");
+  int wanted = llvm::StringSwitch<int>(name)
+                   .Case("LeakyRelu", 1)
+                   .Cases({"Clip", "HardSigmoid"}, 2)
+                   .Default(0);
+  if (wanted > (given ? given->floats_size() : 0))
+    return call.refuse("the activation '" + name + "' needs " +
+                       llvm::Twine(wanted) + " parameters");
+  std::string rest =
+      writeActivation(call, name, "Gather(all, at0)",
+                      wanted > 1 ? "Gather(all, at1)" : "Identity(p0f)");
+  if (rest.empty())
+    return rest;
+  std::string conv =
+      "C = Conv<auto_pad: string = @auto_pad, dilations: ints = @dilations, "
+      "group: int = @group, kernel_shape: ints = @kernel_shape, "
+      "pads: ints = @pads, strides: ints = @strides>(X, W, B)\n";
+  conv += call.has(3) ? "V = Add(C, Z)\n" : "V = Identity(C)\n";
+  if (wanted)
+    conv += "all = Constant<value_floats: floats = @activation_params>()\n"
+            "at0 = Constant<value_int = 0>()\n"
+            "at1 = Constant<value_int = 1>()\n";
+  return conv + rest;
+}
+
+//===----------------------------------------------------------------------===//
+// Normalizations
+//===----------------------------------------------------------------------===//
+
+/// `sum` = the input, what is skipped to here and the bias.
+static std::string writeSkip(const ContribCall &call, unsigned bias) {
+  if (!call.has(bias))
+    return "sum = Add(input, skip)\n";
+  return "both = Add(input, skip)\nsum = Add(both, bias)\n";
+}
+
+static std::string writeSkipLayerNorm(const ContribCall &call) {
+  return writeSkip(call, 4) +
+         "output, mean, inv_std_var = LayerNormalization<axis = -1, "
+         "epsilon: float = @epsilon>(sum, gamma, beta)\n";
+}
+
+static std::string writeSkipRmsNorm(const ContribCall &call) {
+  return writeSkip(call, 3) +
+         "output = RMSNormalization<axis = -1, epsilon: float = @epsilon>"
+         "(sum, gamma)\n";
+}
+
+/// The scale, and so the result, may have another type than what is normalized.
+static std::string writeMixedNorm(const ContribCall &call, StringRef outputs,
+                                  StringRef name, StringRef inputs) {
+  bool same = call.getElementType(0) == call.getElementType(1);
+  std::string text;
+  if (!same)
+    text = "x = Cast<to = 1>(X)\n"
+           "scale = Cast<to = 1>(Scale)\n";
+  else
+    text = "x = Identity(X)\nscale = Identity(Scale)\n";
+  if (call.has(2))
+    text += same ? "bias = Identity(B)\n" : "bias = Cast<to = 1>(B)\n";
+  text += llvm::formatv("{0} = {1}<axis: int = @axis, epsilon: float = "
+                        "@epsilon>({2}{3})\n",
+                        outputs, name, inputs, call.has(2) ? ", bias" : "");
+  return text + (same ? "Y = Identity(y)\n" : "Y = CastLike(y, Scale)\n");
+}
+
+static std::string writeLayerNorm(const ContribCall &call) {
+  return writeMixedNorm(call, "y, Mean, InvStdDev", "LayerNormalization",
+                        "x, scale");
+}
+
+static std::string writeRmsNorm(const ContribCall &call) {
+  return writeMixedNorm(call, "y", "RMSNormalization", "x, scale");
+}
+
+static std::string writeEmbedLayerNorm(const ContribCall &call) {
+  std::string text = "words = Gather(word_embedding, input_ids)\n";
+  if (call.has(8))
+    text += "places = Gather(position_embedding, position_ids)\n";
+  else
+    text += "zero = Constant<value_ints = [0]>()\n"
+            "length = Shape<start = 1, end = 2>(input_ids)\n"
+            "places = Slice(position_embedding, zero, length, zero)\n";
+  text += "embedding_sum0 = Add(words, places)\n";
+  // onnxruntime's sum for the caller has the segments, too.
+  if (call.has(1))
+    text += "segments = Gather(segment_embedding, segment_ids)\n"
+            "embedding_sum = Add(embedding_sum0, segments)\n";
+  else
+    text += "embedding_sum = Identity(embedding_sum0)\n";
+  text += "output = LayerNormalization<axis = -1, epsilon: float = @epsilon>"
+          "(embedding_sum, gamma, beta)\n";
+  if (!call.wants(1))
+    return text;
+  if (call.has(7))
+    return text + "last = Constant<value_ints = [1]>()\n"
+                  "mask_index = ReduceSum<keepdims = 0>(mask, last)\n";
+  return text + "batch = Shape<start = 0, end = 1>(input_ids)\n"
+                "mask_index = ConstantOfShape<value = int32[1] {0}>(batch)\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Support vectors
+//===----------------------------------------------------------------------===//
+
+/// k: the kernel of the rows of x and those of s, a row of k for one of x. The
+/// parameters are gamma, coef0 and degree.
+static std::string writeKernel(const ContribCall &call) {
+  StringRef type = call.getString("kernel_type");
+  if (type.empty() || type == "LINEAR")
+    return "k = MatMul(x, columns)\n";
+  const pb::AttributeProto *given = call.getAttr("kernel_params");
+  if (!given || given->floats_size() != 3)
+    return call.refuse("the attribute 'kernel_params' has not three numbers");
+  std::string text =
+      "params = Constant<value_floats: floats = @kernel_params>()\n"
+      "at0 = Constant<value_int = 0>()\n"
+      "at1 = Constant<value_int = 1>()\n"
+      "at2 = Constant<value_int = 2>()\n"
+      "gamma = Gather(params, at0)\n"
+      "coef0 = Gather(params, at1)\n"
+      "degree = Gather(params, at2)\n";
+  if (type == "RBF")
+    // Not by products: what is left of their differences has few digits.
+    return text + "axis1 = Constant<value_ints = [1]>()\n"
+                  "axis2 = Constant<value_ints = [2]>()\n"
+                  "rows = Unsqueeze(x, axis1)\n"
+                  "apart = Sub(rows, s)\n"
+                  "squares = Mul(apart, apart)\n"
+                  "sums = ReduceSum<keepdims = 0>(squares, axis2)\n"
+                  "scaled = Mul(sums, gamma)\n"
+                  "falling = Neg(scaled)\n"
+                  "k = Exp(falling)\n";
+  text += "product = MatMul(x, columns)\n"
+          "scaled = Mul(product, gamma)\n"
+          "moved = Add(scaled, coef0)\n";
+  if (type == "POLY")
+    return text + "k = Pow(moved, degree)\n";
+  if (type == "SIGMOID")
+    return text + "k = Tanh(moved)\n";
+  return call.refuse("the kernel '" + type + "' is unknown");
+}
+
+static std::string writeSvmRegressor(const ContribCall &call) {
+  StringRef after = call.getString("post_transform");
+  if (!after.empty() && after != "NONE")
+    return call.refuse("the transform '" + after + "' of the result");
+  if (call.getRank(0) != 2)
+    return call.refuse("an input that is no matrix");
+  int64_t count = call.getInt("n_supports");
+  std::string text =
+      "x = Cast<to = 1>(X)\n"
+      "last = Constant<value_ints = [-1, 1]>()\n"
+      "weights0 = Constant<value_floats: floats = @coefficients>()\n"
+      "weights = Reshape(weights0, last)\n"
+      "rho = Constant<value_floats: floats = @rho>()\n";
+  if (count > 0) {
+    std::string kernel = writeKernel(call);
+    if (kernel.empty())
+      return kernel;
+    text += llvm::formatv("shape = Constant<value_ints = [{0}, -1]>()\n"
+                          "vectors = Constant<value_floats: floats = "
+                          "@support_vectors>()\n"
+                          "s = Reshape(vectors, shape)\n"
+                          "columns = Transpose<perm = [1, 0]>(s)\n",
+                          count)
+                .str() +
+            kernel;
+  } else {
+    text += "k = Identity(x)\n";
+  }
+  text += "sum = MatMul(k, weights)\nvalue = Add(sum, rho)\n";
+  if (!call.getInt("one_class"))
+    return text + "Y = Identity(value)\n";
+  return text + "zero = Sub(value, value)\n"
+                "one = Exp(zero)\n"
+                "other = Neg(one)\n"
+                "inside = Greater(value, zero)\n"
+                "Y = Where(inside, one, other)\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+template <const char *text> static std::string write(const ContribCall &) {
+  return text;
+}
+
+static constexpr char kGelu[] = "Y = Gelu(X)";
+static constexpr char kBiasGelu[] = "V = Add(A, B)\nC = Gelu(V)";
+static constexpr char kQuickGelu[] =
+    "f = Constant<value_float: float = @alpha>()\n"
+    "factor = CastLike(f, X)\n"
+    "V = Mul(X, factor)\n"
+    "S = Sigmoid(V)\n"
+    "Y = Mul(X, S)";
+static constexpr char kBiasAdd[] = "V = Add(X, bias)\nY = Add(V, skip)";
+static constexpr char kTrilu[] = "Y = Trilu<upper: int = @upper>(X, k)";
+static constexpr char kExpandDims[] =
+    "axes = Cast<to = 7>(axis)\nY = Unsqueeze(X, axes)";
+
+static constexpr char kGroupNorm[] =
+    "groups0 = Constant<value_int: int = @num_groups>()\n"
+    "axes = Constant<value_ints = [0]>()\n"
+    "groups = Unsqueeze(groups0, axes)\n"
+    "batch = Shape<start = 0, end = 1>(X)\n"
+    "rest = Constant<value_ints = [-1]>()\n"
+    "shape = Concat<axis = 0>(batch, groups, rest)\n"
+    "grouped = Reshape(X, shape)\n"
+    "normalized = InstanceNormalization<epsilon: float = @epsilon>"
+    "(grouped, scale, bias)\n"
+    "like = Shape(X)\n"
+    "Y = Reshape<allowzero = 1>(normalized, like)";
+
+static constexpr StringLiteral kProductAttributes =
+    "alpha: float = 1.0, transA: int = 0, transB: int = 0, "
+    "transBatchA: int = 0, transBatchB: int = 0";
+
+ArrayRef<ContribOperator> loopc::importer::getContribLayers() {
+  static const ContribOperator operators[] = {
+      {kContribDomain, "Gelu", "", "X", "Y", write<kGelu>},
+      {kContribDomain, "FastGelu", "", "X, bias", "Y", writeFastGelu},
+      {kContribDomain, "BiasGelu", "", "A, B", "C", write<kBiasGelu>},
+      {kContribDomain, "QuickGelu", "alpha: float = 1.702", "X", "Y",
+       write<kQuickGelu>},
+      {kContribDomain, "BiasAdd", "", "X, bias, skip", "Y", write<kBiasAdd>},
+      {kContribDomain, "Trilu", "upper: int = 1", "X, k", "Y", write<kTrilu>},
+      {kContribDomain, "ExpandDims", "", "X, axis", "Y", write<kExpandDims>},
+      {kContribDomain, "FusedMatMul", kProductAttributes, "A, B", "Y",
+       writeFusedMatMul},
+      {kContribDomain, "TransposeMatMul", kProductAttributes, "A, B", "Y",
+       writeFusedMatMul},
+      {kContribDomain, "FusedMatMulActivation",
+       "activation, activation_alpha, activation_beta, activation_gamma, "
+       "activation_axis, alpha: float = 1.0, transA: int = 0, "
+       "transB: int = 0, transBatchA: int = 0, transBatchB: int = 0",
+       "A, B", "Y", writeFusedMatMulActivation},
+      {kContribDomain, "FusedGemm",
+       "activation, activation_alpha, activation_beta, activation_gamma, "
+       "alpha: float = 1.0, beta: float = 1.0, transA: int = 0, "
+       "transB: int = 0",
+       "A, B, C", "Y", writeFusedGemm},
+      {kContribDomain, "FusedConv",
+       "activation, activation_params, auto_pad, dilations, group, "
+       "kernel_shape, pads, strides",
+       "X, W, B, Z", "Y", writeFusedConv},
+      {kContribDomain, "SkipLayerNormalization", "epsilon: float = 1e-12",
+       "input, skip, gamma, beta, bias", "output, mean, inv_std_var, sum",
+       writeSkipLayerNorm},
+      {kContribDomain, "SkipSimplifiedLayerNormalization",
+       "epsilon: float = 1e-12", "input, skip, gamma, bias",
+       "output, mean, inv_std_var, sum", writeSkipRmsNorm},
+      {kContribDomain, "EmbedLayerNormalization",
+       "epsilon: float = 1e-12, mask_index_type: int = 0",
+       "input_ids, segment_ids, word_embedding, position_embedding, "
+       "segment_embedding, gamma, beta, mask, position_ids",
+       "output, mask_index, embedding_sum", writeEmbedLayerNorm},
+      // Of the standard domain, but in no version of ONNX (the second: in none
+      // before 17): onnxruntime's optimizer writes them whatever is imported.
+      {"", "SimplifiedLayerNormalization",
+       "axis: int = -1, epsilon: float = 1e-05, stash_type: int = 1",
+       "X, Scale", "Y, InvStdDev", writeRmsNorm},
+      {"", "LayerNormalization",
+       "axis: int = -1, epsilon: float = 1e-05, stash_type: int = 1",
+       "X, Scale, B", "Y, Mean, InvStdDev", writeLayerNorm},
+      // Opsets 18 to 20, withdrawn since: scale and bias are for groups.
+      {"", "GroupNormalization", "epsilon: float = 1e-05, num_groups",
+       "X, scale, bias", "Y", write<kGroupNorm>},
+      {"ai.onnx.ml", "SVMRegressor",
+       "coefficients, kernel_params, kernel_type, n_supports, one_class, "
+       "post_transform, rho, support_vectors",
+       "X", "Y", writeSvmRegressor},
+  };
+  return operators;
+}
+
+const ContribOperator *loopc::importer::findContribOperator(StringRef domain,
+                                                            StringRef name) {
+  for (ArrayRef<ContribOperator> family :
+       {getContribLayers(), getContribAttention(), getContribQuantized()})
+    for (const ContribOperator &op : family)
+      if (op.domain == domain && op.name == name)
+        return &op;
+  return nullptr;
+}
+
+bool loopc::importer::buildContribFunction(const ContribOperator &op,
+                                           const ContribCall &call,
+                                           pb::FunctionProto &fn,
+                                           std::string &reason) {
+  std::string body = op.body(call);
+  if (!call.getReason().empty()) {
+    reason = call.getReason();
+    return false;
+  }
+  std::string inputs = op.inputs.str();
+  if (op.inputs == "...") {
+    inputs = "i0";
+    for (unsigned k = 1; k < call.getNumInputs(); ++k)
+      inputs += llvm::formatv(", i{0}", k);
+  }
+  std::string attributes =
+      op.attributes.empty() ? "" : ("<" + op.attributes + "> ").str();
+  // The newest version that a body uses is the same for all.
+  std::string text = llvm::formatv(
+      "<domain: \"{0}\", opset_import: [\"\" : 23, \"com.microsoft\" : 1]> "
+      "{1} {2}({3}) => ({4}) {{\n{5}\n}\n",
+      op.domain, op.name, attributes, inputs, op.outputs, body);
+  pb::OnnxParser parser(text);
+  auto status = parser.Parse(fn);
+  if (status.IsOK())
+    return true;
+  reason = status.ErrorMessage();
+  return false;
+}

@@ -1,0 +1,92 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Operators that onnxruntime's optimizers and converters write (domain
+// com.microsoft, and a few of the standard domain that no version of ONNX has),
+// and some of ONNX's that have no body of their own: each is a function whose
+// body is written for the node, in ONNX's textual syntax. What they mean:
+// onnxruntime's docs/ContribOperators.md.
+
+#ifndef LOOPC_LIB_FRONTEND_ONNX_CONTRIBOPERATORS_H
+#define LOOPC_LIB_FRONTEND_ONNX_CONTRIBOPERATORS_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+#include "onnx/onnx_pb.h"
+
+namespace loopc::importer {
+
+/// A node that a body is written for.
+class ContribCall {
+public:
+  /// `types`: of the inputs, null where one is left out.
+  ContribCall(const ::onnx::NodeProto &node, llvm::ArrayRef<mlir::Type> types)
+      : node(node), types(types) {}
+
+  bool has(unsigned input) const {
+    return input < types.size() && types[input];
+  }
+  bool wants(int output) const {
+    return output < node.output_size() && !node.output(output).empty();
+  }
+  unsigned getNumInputs() const { return types.size(); }
+
+  const ::onnx::AttributeProto *getAttr(llvm::StringRef name) const;
+  int64_t getInt(llvm::StringRef name, int64_t absent = 0) const;
+  float getFloat(llvm::StringRef name, float absent) const;
+  llvm::StringRef getString(llvm::StringRef name) const;
+
+  std::optional<int64_t> getRank(unsigned input) const;
+  /// Null where the input is no tensor or is left out.
+  mlir::Type getElementType(unsigned input) const;
+
+  /// The body cannot be written: what is wrong. For `return call.refuse(...)`.
+  std::string refuse(const llvm::Twine &why) const {
+    reason = why.str();
+    return {};
+  }
+  const std::string &getReason() const { return reason; }
+
+private:
+  const ::onnx::NodeProto &node;
+  llvm::ArrayRef<mlir::Type> types;
+  mutable std::string reason;
+};
+
+/// One operator. Attributes, inputs and outputs are written as the header of a
+/// function has them, with defaults; inputs of "..." are i0, i1 and so on.
+struct ContribOperator {
+  llvm::StringLiteral domain, name, attributes, inputs, outputs;
+  /// The nodes of the body; empty where the call was refused.
+  std::string (*body)(const ContribCall &call);
+};
+
+inline constexpr llvm::StringLiteral kContribDomain = "com.microsoft";
+
+/// Families of operators, each in a file of its own.
+llvm::ArrayRef<ContribOperator> getContribLayers();
+llvm::ArrayRef<ContribOperator> getContribAttention();
+llvm::ArrayRef<ContribOperator> getContribQuantized();
+
+/// The operator, or null.
+const ContribOperator *findContribOperator(llvm::StringRef domain,
+                                           llvm::StringRef name);
+
+/// Writes the function for the call; fills `reason` and returns false where
+/// there is none for these inputs and attributes. May throw what the onnx
+/// library throws.
+bool buildContribFunction(const ContribOperator &op, const ContribCall &call,
+                          ::onnx::FunctionProto &fn, std::string &reason);
+
+} // namespace loopc::importer
+
+#endif // LOOPC_LIB_FRONTEND_ONNX_CONTRIBOPERATORS_H

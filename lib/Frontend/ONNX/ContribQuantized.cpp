@@ -1,0 +1,358 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Quantized operators of onnxruntime: what they compute is what they say of
+// themselves, the operator on dequantized values, quantized again. Weights of
+// few bits are unpacked.
+
+#include "ContribOperators.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace loopc::importer;
+namespace pb = ::onnx;
+
+/// The quantized `to` of `from`: as the zero point, else as `like`, is.
+static std::string writeQuantized(const ContribCall &call, StringRef from,
+                                  StringRef scale, StringRef zeroPoint,
+                                  bool hasZeroPoint, Type like, StringRef to) {
+  if (hasZeroPoint)
+    return llvm::formatv("{3} = QuantizeLinear({0}, {1}, {2})\n", from, scale,
+                         zeroPoint, to);
+  bool isSigned = like && !like.isUnsignedInteger();
+  int type = isSigned ? pb::TensorProto::INT8 : pb::TensorProto::UINT8;
+  return llvm::formatv("{2} = QuantizeLinear<output_dtype = {3}>({0}, {1})\n",
+                       from, scale, to, type);
+}
+
+/// X, X_scale, X_zero_point, Y_scale, Y_zero_point: `nodes` make y of x.
+static std::string writeUnary(const ContribCall &call, const Twine &nodes) {
+  return "x = DequantizeLinear(X, X_scale, X_zero_point)\n" + nodes.str() +
+         writeQuantized(call, "y", "Y_scale", "Y_zero_point", call.has(4),
+                        call.getElementType(0), "Y");
+}
+
+static std::string writeQSigmoid(const ContribCall &call) {
+  return writeUnary(call, "y = Sigmoid(x)\n");
+}
+
+static std::string writeQLeakyRelu(const ContribCall &call) {
+  return writeUnary(call, "y = LeakyRelu<alpha: float = @alpha>(x)\n");
+}
+
+static std::string writeQSoftmax(const ContribCall &call) {
+  // Before opset 13 the axes from `axis` on are one.
+  if (call.getInt("opset") >= 13)
+    return writeUnary(call, "y = Softmax<axis: int = @axis>(x)\n");
+  return writeUnary(call, "shape = Shape(x)\n"
+                          "flat = Flatten<axis: int = @axis>(x)\n"
+                          "soft = Softmax<axis = 1>(flat)\n"
+                          "y = Reshape<allowzero = 1>(soft, shape)\n");
+}
+
+/// The nodes that make y of x, `nodes` making pooled of x1: where channels are
+/// last, between transposes. Empty where the rank, which those need, is
+/// unknown.
+static std::string writeChannelsLast(const ContribCall &call, bool isLast,
+                                     StringRef nodes) {
+  if (!isLast)
+    return ("x1 = Identity(x)\n" + nodes + "y = Identity(pooled)\n").str();
+  std::optional<int64_t> rank = call.getRank(0);
+  if (!rank || *rank < 3)
+    return call.refuse("channels last of a tensor of unknown rank");
+  std::string first = "0, " + std::to_string(*rank - 1), last = "0";
+  for (int64_t k = 1; k < *rank - 1; ++k)
+    first += ", " + std::to_string(k);
+  for (int64_t k = 2; k < *rank; ++k)
+    last += ", " + std::to_string(k);
+  return llvm::formatv("x1 = Transpose<perm = [{0}]>(x)\n{2}"
+                       "y = Transpose<perm = [{1}, 1]>(pooled)\n",
+                       first, last, nodes);
+}
+
+static std::string writePooled(const ContribCall &call, StringRef nodes) {
+  return writeUnary(
+      call, writeChannelsLast(call, call.getInt("channels_last"), nodes));
+}
+
+static std::string writeNhwcMaxPool(const ContribCall &call) {
+  return writeChannelsLast(
+      call, /*isLast=*/true,
+      "pooled = MaxPool<auto_pad: string = @auto_pad, ceil_mode: int = "
+      "@ceil_mode, dilations: ints = @dilations, kernel_shape: ints = "
+      "@kernel_shape, pads: ints = @pads, strides: ints = @strides>(x1)\n");
+}
+
+static std::string writeQConv(const ContribCall &call) {
+  return writeChannelsLast(
+      call, call.getInt("channels_last"),
+      "pooled = QLinearConv<auto_pad: string = @auto_pad, dilations: ints = "
+      "@dilations, group: int = @group, kernel_shape: ints = @kernel_shape, "
+      "pads: ints = @pads, strides: ints = @strides>(x1, x_scale, "
+      "x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B)\n");
+}
+
+static std::string writeQGlobalAveragePool(const ContribCall &call) {
+  return writePooled(call, "pooled = GlobalAveragePool(x1)\n");
+}
+
+static std::string writeQAveragePool(const ContribCall &call) {
+  return writePooled(
+      call, "pooled = AveragePool<auto_pad: string = @auto_pad, ceil_mode: int "
+            "= @ceil_mode, count_include_pad: int = @count_include_pad, "
+            "kernel_shape: ints = @kernel_shape, pads: ints = @pads, strides: "
+            "ints = @strides>(x1)\n");
+}
+
+static std::string writeBinary(const ContribCall &call, StringRef op) {
+  return "a = DequantizeLinear(A, A_scale, A_zero_point)\n"
+         "b = DequantizeLinear(B, B_scale, B_zero_point)\n" +
+         ("c = " + op + "(a, b)\n").str() +
+         writeQuantized(call, "c", "C_scale", "C_zero_point", call.has(7),
+                        call.getElementType(0), "C");
+}
+
+static std::string writeQAdd(const ContribCall &call) {
+  return writeBinary(call, "Add");
+}
+
+static std::string writeQMul(const ContribCall &call) {
+  return writeBinary(call, "Mul");
+}
+
+static std::string writeQWhere(const ContribCall &call) {
+  return "x = DequantizeLinear(X, x_scale, x_zero_point)\n"
+         "y = DequantizeLinear(Y, y_scale, y_zero_point)\n"
+         "z = Where(condition, x, y)\n"
+         "Z = QuantizeLinear(z, z_scale, z_zero_point)\n";
+}
+
+static std::string writeQConcat(const ContribCall &call) {
+  if (call.getNumInputs() < 5 || call.getNumInputs() % 3 != 2)
+    return call.refuse("inputs that are not a scale, a zero point and then "
+                       "three for each tensor");
+  std::string text, parts;
+  for (unsigned k = 2; k < call.getNumInputs(); k += 3) {
+    text += llvm::formatv("x{0} = DequantizeLinear(i{0}, i{1}, i{2})\n", k,
+                          k + 1, k + 2);
+    parts += (parts.empty() ? "x" : ", x") + std::to_string(k);
+  }
+  return text + "y = Concat<axis: int = @axis>(" + parts +
+         ")\nY = QuantizeLinear(y, i0, i1)\n";
+}
+
+static std::string writeQGemm(const ContribCall &call) {
+  // C has the product's scale and no zero point. Scales and zero points of B
+  // are for its columns, which are rows where it is transposed.
+  std::string text = "a = DequantizeLinear(A, a_scale, a_zero_point)\n";
+  text += llvm::formatv("b = DequantizeLinear<axis = {0}>(B, b_scale, "
+                        "b_zero_point)\n",
+                        call.getInt("transB") ? 0 : 1);
+  text += "ab = Gemm<alpha: float = @alpha, transA: int = @transA, transB: int "
+          "= @transB>(a, b)\n";
+  if (call.has(6))
+    text += "scales = Mul(a_scale, b_scale)\n"
+            "factor = Constant<value_float: float = @alpha>()\n"
+            "all = Mul(scales, factor)\n"
+            "C0 = CastLike(C, ab)\n"
+            "c = Mul(C0, all)\n"
+            "y = Add(ab, c)\n";
+  else
+    text += "y = Identity(ab)\n";
+  if (!call.has(7))
+    return text + "Y = Identity(y)\n";
+  return text + "Y = QuantizeLinear(y, y_scale, y_zero_point)\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Products of integers as floats
+//===----------------------------------------------------------------------===//
+
+/// Y = the integers' product times the scales, plus the bias.
+static std::string writeScaled(bool hasBias) {
+  std::string text = "integers = MatMulInteger(a, B, a_zero, b_zero_point)\n"
+                     "floats = CastLike(integers, b_scale)\n"
+                     "scale = Mul(a_factor, b_scale)\n";
+  return text + (hasBias ? "product = Mul(floats, scale)\n"
+                           "Y = Add(product, bias)\n"
+                         : "Y = Mul(floats, scale)\n");
+}
+
+static std::string writeDynamicQuantizeMatMul(const ContribCall &call) {
+  return "a, a_factor, a_zero = DynamicQuantizeLinear(A)\n" +
+         writeScaled(call.has(4));
+}
+
+static std::string writeMatMulIntegerToFloat(const ContribCall &call) {
+  std::string zero = call.has(4) ? "a_zero = Identity(a_zero_point)\n"
+                                 : "nothing = Constant<value_int = 0>()\n"
+                                   "a_zero = CastLike(nothing, A)\n";
+  return "a = Identity(A)\na_factor = Identity(a_scale)\n" + zero +
+         writeScaled(call.has(6));
+}
+
+//===----------------------------------------------------------------------===//
+// MatMulNBits
+//===----------------------------------------------------------------------===//
+
+/// `to`: the numbers of `bits` bits in the bytes of `from`, the lowest first,
+/// along its last axis.
+static std::string writeUnpacked(StringRef from, StringRef to, int64_t bits) {
+  if (bits == 8)
+    return llvm::formatv("{1} = Identity({0})\n", from, to);
+  std::string text =
+      llvm::formatv("{1}_wide = Cast<to = 6>({0})\n"
+                    "{1}_last = Constant<value_ints = [-1]>()\n"
+                    "{1}_bytes = Unsqueeze({1}_wide, {1}_last)\n",
+                    from, to);
+  std::string divisors, size = std::to_string(8 / bits);
+  for (int64_t shift = 0; shift < 8; shift += bits)
+    divisors += (shift ? ", " : "") + std::to_string(1 << shift);
+  text += llvm::formatv("{0}_divisors = Constant<value = int32[{1}] {{{2}}>()\n"
+                        "{0}_radix = Constant<value = int32 {{{3}}>()\n"
+                        "{0}_shifted = Div({0}_bytes, {0}_divisors)\n"
+                        "{0}_parts = Mod({0}_shifted, {0}_radix)\n"
+                        "{0}_before = Shape<end = -1>({0}_wide)\n"
+                        "{0}_shape = Concat<axis = 0>({0}_before, {0}_last)\n"
+                        "{0} = Reshape({0}_parts, {0}_shape)\n",
+                        to, size, divisors, 1 << bits);
+  return text;
+}
+
+static std::string writeMatMulNBits(const ContribCall &call) {
+  enum { A, B, Scales, ZeroPoints, Groups, Bias };
+  int64_t bits = call.getInt("bits", 4), size = call.getInt("block_size");
+  int64_t k = call.getInt("K"), n = call.getInt("N");
+  if (bits != 2 && bits != 4 && bits != 8)
+    return call.refuse("weights of " + Twine(bits) + " bits");
+  if (size < 1 || k < 1 || n < 1)
+    return call.refuse("the attributes 'K', 'N' and 'block_size' are not all "
+                       "there and above 0");
+  if (call.has(Groups))
+    return call.refuse("input 'g_idx', groups in another order");
+  if (call.getInt("weight_prepacked"))
+    return call.refuse("weights in the layout of one device");
+  int64_t blocks = (k + size - 1) / size;
+  std::string text = writeUnpacked("B", "numbers", bits);
+  text += llvm::formatv("blocked = Constant<value_ints = [{0}, {1}, {2}]>()\n"
+                        "column = Constant<value_ints = [{0}, {1}, 1]>()\n"
+                        "weights0 = Reshape(numbers, blocked)\n"
+                        "weights1 = CastLike(weights0, scales)\n"
+                        "factors = Reshape(scales, column)\n",
+                        n, blocks, size);
+  // Zero points are packed like the weights, each row to whole bytes, or are of
+  // the scales' type.
+  Type zeroType = call.getElementType(ZeroPoints);
+  if (!zeroType)
+    text += llvm::formatv("middle = Constant<value_int = {0}>()\n"
+                          "zeros = CastLike(middle, scales)\n",
+                          1 << (bits - 1));
+  else if (isa<FloatType>(zeroType))
+    text += "zeros = Reshape(zero_points, column)\n";
+  else
+    text += llvm::formatv("row = Constant<value_ints = [{0}, -1]>()\n"
+                          "packed = Reshape(zero_points, row)\n",
+                          n)
+                .str() +
+            writeUnpacked("packed", "points", bits) +
+            llvm::formatv("origin = Constant<value_ints = [0]>()\n"
+                          "count = Constant<value_ints = [{0}]>()\n"
+                          "second = Constant<value_ints = [1]>()\n"
+                          "used = Slice(points, origin, count, second)\n"
+                          "zeros0 = Reshape(used, column)\n"
+                          "zeros = CastLike(zeros0, scales)\n",
+                          blocks)
+                .str();
+  text += llvm::formatv("centred = Sub(weights1, zeros)\n"
+                        "scaled = Mul(centred, factors)\n"
+                        "rows = Constant<value_ints = [{0}, {1}]>()\n"
+                        "padded = Reshape(scaled, rows)\n",
+                        n, blocks * size);
+  if (blocks * size != k)
+    text += llvm::formatv("start = Constant<value_ints = [0]>()\n"
+                          "stop = Constant<value_ints = [{0}]>()\n"
+                          "axis = Constant<value_ints = [1]>()\n"
+                          "all = Slice(padded, start, stop, axis)\n",
+                          k);
+  else
+    text += "all = Identity(padded)\n";
+  text += "weights = Transpose<perm = [1, 0]>(all)\n"
+          "right = CastLike(weights, A)\n";
+  return text + (call.has(Bias) ? "product = MatMul(A, right)\n"
+                                  "Y = Add(product, bias)\n"
+                                : "Y = MatMul(A, right)\n");
+}
+
+//===----------------------------------------------------------------------===//
+// Table
+//===----------------------------------------------------------------------===//
+
+static std::string writeQuantizeLinear(const ContribCall &call) {
+  // Without an axis all is one.
+  StringRef axis = call.getAttr("axis") ? "<axis: int = @axis>" : "";
+  return ("y = QuantizeLinear" + axis + "(x, y_scale, y_zero_point)\n").str();
+}
+
+static std::string writeDequantizeLinear(const ContribCall &call) {
+  StringRef axis = call.getAttr("axis") ? "<axis: int = @axis>" : "";
+  return ("y = DequantizeLinear" + axis + "(x, x_scale, x_zero_point)\n").str();
+}
+
+static constexpr StringLiteral kUnaryInputs =
+    "X, X_scale, X_zero_point, Y_scale, Y_zero_point";
+static constexpr StringLiteral kBinaryInputs =
+    "A, A_scale, A_zero_point, B, B_scale, B_zero_point, C_scale, C_zero_point";
+
+ArrayRef<ContribOperator> loopc::importer::getContribQuantized() {
+  static const ContribOperator operators[] = {
+      {kContribDomain, "QuantizeLinear", "axis", "x, y_scale, y_zero_point",
+       "y", writeQuantizeLinear},
+      {kContribDomain, "DequantizeLinear", "axis", "x, x_scale, x_zero_point",
+       "y", writeDequantizeLinear},
+      {kContribDomain, "QLinearAdd", "", kBinaryInputs, "C", writeQAdd},
+      {kContribDomain, "QLinearMul", "", kBinaryInputs, "C", writeQMul},
+      {kContribDomain, "QLinearSigmoid", "", kUnaryInputs, "Y", writeQSigmoid},
+      {kContribDomain, "QLinearLeakyRelu", "alpha: float = 0.01", kUnaryInputs,
+       "Y", writeQLeakyRelu},
+      {kContribDomain, "QLinearSoftmax", "axis: int = -1, opset", kUnaryInputs,
+       "Y", writeQSoftmax},
+      {kContribDomain, "QLinearGlobalAveragePool", "channels_last: int = 0",
+       kUnaryInputs, "Y", writeQGlobalAveragePool},
+      {kContribDomain, "QLinearAveragePool",
+       "auto_pad, ceil_mode, channels_last, count_include_pad, kernel_shape, "
+       "pads, strides",
+       kUnaryInputs, "Y", writeQAveragePool},
+      {kContribDomain, "NhwcMaxPool",
+       "auto_pad, ceil_mode, dilations, kernel_shape, pads, strides", "x", "y",
+       writeNhwcMaxPool},
+      {kContribDomain, "QLinearConv",
+       "auto_pad, channels_last, dilations, group, kernel_shape, pads, strides",
+       "x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, "
+       "y_zero_point, B",
+       "y", writeQConv},
+      {kContribDomain, "QLinearWhere", "",
+       "condition, X, x_scale, x_zero_point, Y, y_scale, y_zero_point, "
+       "z_scale, z_zero_point",
+       "Z", writeQWhere},
+      {kContribDomain, "QLinearConcat", "axis", "...", "Y", writeQConcat},
+      {kContribDomain, "QGemm",
+       "alpha: float = 1.0, transA: int = 0, transB: int = 0",
+       "A, a_scale, a_zero_point, B, b_scale, b_zero_point, C, y_scale, "
+       "y_zero_point",
+       "Y", writeQGemm},
+      {kContribDomain, "DynamicQuantizeMatMul", "",
+       "A, B, b_scale, b_zero_point, bias", "Y", writeDynamicQuantizeMatMul},
+      {kContribDomain, "MatMulIntegerToFloat", "",
+       "A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias", "Y",
+       writeMatMulIntegerToFloat},
+      {kContribDomain, "MatMulNBits",
+       "K, N, bits, block_size, accuracy_level, weight_prepacked",
+       "A, B, scales, zero_points, g_idx, bias", "Y", writeMatMulNBits},
+  };
+  return operators;
+}
