@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 import platform
+from pathlib import Path
 from typing import Any
 
 import loopc
@@ -360,3 +361,31 @@ def test_dequantized_products(form: str, kinds: tuple[Kind, Kind]) -> None:
             got = _run([left, right, product, last], {"x": x}, constants, is_open=is_open)
             exact = want / 0.5 + 100
             assert np.all(np.abs(np.clip(exact, 0, 255) - got.astype(np.float64)) <= 0.5001)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="bytes are multiplied as differences")
+def test_weights_are_ordered_by_the_compiler(tmp_path: Path) -> None:
+    """What sums them up for a zero point is no reason to transpose them in each run."""
+    constants = {
+        "w": _bytes(np.int8, 600, 40, 1, 1),
+        "s": np.array(0.5, np.float32),
+        "xz": np.array(7, np.uint8),
+        "wz": np.array(0, np.int8),
+    }
+    node = onnx.helper.make_node("QLinearConv", ["x", "s", "xz", "w", "s", "wz", "s", "xz"], ["y"])
+    graph = onnx.helper.make_graph(
+        [node],
+        "g",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.UINT8, [1, 40, 9, 9])],
+        [onnx.ValueInfoProto(name="y")],
+        [onnx.numpy_helper.from_array(value, name) for name, value in constants.items()],
+    )
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)])
+    model.ir_version = 10
+    loopc.compile(
+        model, tmp_path / "g.mlir", emit="linalg", cpu="x86-64-v4", features="+avx512vnni"
+    )
+    text = (tmp_path / "g.mlir").read_text()
+    assert "tensor<600x40x1x1xi8>" not in text
+    # The result is transposed as bytes.
+    assert "linalg.transpose" in text and "tensor<1x600x9x9xi32>" not in text

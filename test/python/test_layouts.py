@@ -234,3 +234,26 @@ def test_part_of_what_is_transposed(axis: int) -> None:
     part, everything = loopc.InferenceSession(model.SerializeToString()).run(None, {"x": x})
     np.testing.assert_array_equal(part, np.take(x.transpose(1, 0, 2), [1], axis))
     np.testing.assert_array_equal(everything, -x)
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("length", [32, 45, 211])
+def test_rows_of_one_layer(length: int, is_open: bool) -> None:
+    """A layer of few channels, the positions last: whole tiles and what is left of them."""
+    shape = "N, 2, L" if is_open else f"2, 2, {length}"
+    text = f"""<ir_version: 10, opset_import: ["" : 21]>
+    model (float[{shape}] x, float[32, 2, 7] w, float[32] b, float[1, 32, 1] c) => (float[A, B, C] y) {{
+        t = Conv<strides = [3], pads = [2, 1], kernel_shape = [7]>(x, w, b)
+        u = Relu(t)
+        y = Mul(u, c)
+    }}"""
+    model = onnx.parser.parse_model(text)
+    x, *constants = _inputs([(2, 2, length), (32, 2, 7), (32,), (1, 32, 1)])
+    names = ("w", "b", "c")
+    for name, value in zip(names, constants, strict=True):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    for port in [port for port in model.graph.input if port.name in names]:
+        model.graph.input.remove(port)
+    (want,) = ReferenceEvaluator(model).run(None, {"x": x})
+    (got,) = loopc.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)

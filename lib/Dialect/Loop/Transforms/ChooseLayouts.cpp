@@ -60,6 +60,22 @@ static RankedTensorType ordered(RankedTensorType type,
   return type.clone(applyPermutation(type.getShape(), order));
 }
 
+/// What it costs to bring `value` into another order: bits of an element.
+static int64_t bitsOf(Value value) {
+  Type element = getElementTypeOrSelf(value.getType());
+  return element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
+}
+
+/// True if what `op` computes has smaller elements than what it reads along
+/// all axes of its result.
+static bool narrows(linalg::GenericOp op) {
+  return op.getNumDpsInits() == 1 && op.getNumReductionLoops() == 0 &&
+         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           return op.getMatchingIndexingMap(input).isPermutation() &&
+                  bitsOf(input->get()) > bitsOf(op.getDpsInits()[0]);
+         });
+}
+
 /// Axis k of the operand is axis result[k] of the result, if `op` is nothing
 /// but a transpose.
 static std::optional<Order> transposeOf(linalg::GenericOp op) {
@@ -107,7 +123,7 @@ namespace {
 /// Values with one order of axes.
 struct Class {
   Order order;
-  /// Values that something wants in the order of the model.
+  /// Bits of elements of values that something wants in the order of the model.
   int64_t borders = 0;
   SmallVector<linalg::GenericOp> transposes;
 };
@@ -137,7 +153,8 @@ private:
   Class &classOf(Value value) { return found[leader(value)]; }
   const Order *orderOf(Value value);
   void choose();
-  /// How many transposes there are, and are needed, around `one` in `order`.
+  /// What the transposes cost that are, and are needed, around `one` in
+  /// `order`.
   int64_t costOf(const void *id, Class &one, ArrayRef<int64_t> order);
   void rewriteBorders();
   void rewrite(Operation *op);
@@ -272,7 +289,7 @@ void Layouts::linkAll() {
     bool isBorder = !made.contains(value);
     for (OpOperand &use : value.getUses())
       isBorder |= !followed.contains(&use);
-    one.borders += isBorder;
+    one.borders += isBorder ? bitsOf(value) : 0;
   }
   for (Operation *op : ops)
     if (auto generic = dyn_cast<linalg::GenericOp>(op);
@@ -303,7 +320,8 @@ int64_t Layouts::costOf(const void *id, Class &one, ArrayRef<int64_t> order) {
     Value in = op.getInputs()[0], out = op.getResult(0);
     ArrayRef<int64_t> from = leader(in) == id ? order : classOf(in).order;
     ArrayRef<int64_t> to = leader(out) == id ? order : classOf(out).order;
-    cost += ArrayRef<int64_t>(across(from, axes, /*toResult=*/true)) != to;
+    if (ArrayRef<int64_t>(across(from, axes, /*toResult=*/true)) != to)
+      cost += bitsOf(in);
   }
   return cost;
 }
@@ -403,7 +421,13 @@ void Layouts::rewriteBorders() {
           uses.push_back(&use);
       if (uses.empty())
         continue;
-      Value here = transposed(loc, value, order);
+      // Small elements are transposed before larger ones are made of them.
+      bool widened = llvm::any_of(uses, [&](OpOperand *use) {
+        auto user = dyn_cast<linalg::GenericOp>(use->getOwner());
+        return user && bitsOf(user.getDpsInits()[0]) > bitsOf(value);
+      });
+      Value here = widened ? reordered(loc, value, order)
+                           : transposed(loc, value, order);
       now[here] = order;
       for (OpOperand *use : uses)
         use->set(here);
@@ -420,9 +444,11 @@ void Layouts::rewriteBorders() {
     Order plain = invertPermutationVector(order);
     Value back, named;
     for (OpOperand *use : uses) {
-      // Not to be fused into a product, which would read in bad order.
+      // Not to be fused into a product, which would read in bad order; nor
+      // with what makes small elements of larger ones, which would be read so.
       auto user = dyn_cast<linalg::GenericOp>(use->getOwner());
-      bool isRead = user && isContraction(user);
+      auto maker = value.getDefiningOp<linalg::GenericOp>();
+      bool isRead = (user && isContraction(user)) || (maker && narrows(maker));
       Value &made = isRead ? named : back;
       if (!made)
         made = isRead ? reordered(loc, value, plain)

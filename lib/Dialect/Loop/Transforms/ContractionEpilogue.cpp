@@ -20,6 +20,8 @@ using namespace loopc;
 
 /// So many operations are written out for each vector of a tile.
 static constexpr int64_t kLightBody = 16;
+/// Of shorter rows little is written at a time, where it is transposed.
+static constexpr int64_t kLongRows = 32;
 
 static Value baseOf(Value value) {
   while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
@@ -59,9 +61,7 @@ static std::optional<SmallVector<ReassociationIndices>> groupsOf(Value wide,
   return std::nullopt;
 }
 
-/// The map of an operand of loops whose axes are joined by `groups`; null where
-/// it cannot be read so.
-static AffineMap joinedMap(AffineMap map, Value operand,
+AffineMap loopc::joinedMap(AffineMap map, Value operand,
                            ArrayRef<ReassociationIndices> groups) {
   MLIRContext *context = map.getContext();
   if (map.isIdentity()) {
@@ -148,6 +148,21 @@ static bool isLastUse(Value buffer, linalg::LinalgOp op, Operation *last) {
   return true;
 }
 
+/// True if neighbours along `dim` are neighbours in `type`, read by `map`, or
+/// one and the same.
+static bool runsAlong(MemRefType type, AffineMap map, unsigned dim) {
+  if (!map.isFunctionOfDim(dim))
+    return true;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return map.getResults().back() == getAffineDimExpr(dim, map.getContext()) &&
+         llvm::none_of(
+             map.getResults().drop_back(),
+             [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); }) &&
+         succeeded(type.getStridesAndOffset(strides, offset)) &&
+         strides.back() == 1;
+}
+
 void ContractionVectorizer::takeEpilogue() {
   int64_t many = rowDim && isDynamic(*rowDim) ? ShapedType::kDynamic : rows();
   if (alongSum() || stripPlace || blockFor(many) != 0 || blockFor(1) != 0)
@@ -169,8 +184,10 @@ void ContractionVectorizer::takeEpilogue() {
       (target == written && out != init && out != sums->get()))
     return;
   AffineMap own = next.getMatchingIndexingMap(sums);
-  if (!own.isPermutation() ||
-      next.getMatchingIndexingMap(next.getDpsInitOperand(0)) != own)
+  AffineMap to = next.getMatchingIndexingMap(next.getDpsInitOperand(0));
+  bool isTurned = to != own;
+  if (!own.isPermutation() || !to.isPermutation() ||
+      (isTurned && (target == written || sums->get() != init || !canTurn())))
     return;
   std::optional<SmallVector<ReassociationIndices>> groups;
   if (sums->get() != init) {
@@ -196,18 +213,11 @@ void ContractionVectorizer::takeEpilogue() {
         (unit.maskBits != 0 &&
          *vectorBitsOf(type.getElementType()) < unit.maskBits))
       return;
-    if (map.isFunctionOfDim(laneDim)) {
-      if (map.getResults().back() != b.getAffineDimExpr(laneDim) ||
-          llvm::any_of(map.getResults().drop_back(), [&](AffineExpr expr) {
-            return expr.isFunctionOfDim(laneDim);
-          }))
-        return;
-      SmallVector<int64_t> strides;
-      int64_t offset;
-      if (failed(type.getStridesAndOffset(strides, offset)) ||
-          strides.back() != 1)
-        return;
-    }
+    bool isTurnedOut = isTurned && &operand == next.getDpsInitOperand(0);
+    if (isTurnedOut ? map.getResults().back() != b.getAffineDimExpr(*rowDim) ||
+                          !type.isLastDimUnitStride()
+                    : !runsAlong(type, map, laneDim))
+      return;
     maps.push_back(map);
   }
   SmallVector<Operation *> behind;
@@ -228,6 +238,7 @@ void ContractionVectorizer::takeEpilogue() {
       epilogueOperands.push_back(operand.get());
     }
   epilogue = next;
+  isEpilogueTurned = isTurned;
   epilogueMaps = maps;
   epilogueSum = sums->getOperandNumber();
 }
@@ -277,8 +288,65 @@ void ContractionVectorizer::storeThroughEpilogue(ContractionBody &borders,
       results.push_back(widen(values.lookupOrDefault(
           epilogue.getBody()->getTerminator()->getOperand(0))));
     }
-  for (int64_t i : llvm::seq(tile.rows))
-    for (int64_t j : llvm::seq(tile.columns))
-      borders.store(epilogueOperands.back(), epilogueMaps.back(),
-                    results[i * tile.columns + j], i, j);
+  for (int64_t j : llvm::seq(tile.columns)) {
+    SmallVector<Value> rows;
+    for (int64_t i : llvm::seq(tile.rows))
+      rows.push_back(results[i * tile.columns + j]);
+    if (isEpilogueTurned) {
+      borders.storeTurned(epilogueOperands.back(), epilogueMaps.back(), rows,
+                          j);
+      continue;
+    }
+    for (auto [i, row] : llvm::enumerate(rows))
+      borders.store(epilogueOperands.back(), epilogueMaps.back(), row, i, j);
+  }
+}
+
+/// True if tiles are whole vectors, the rows of which can be brought together.
+bool ContractionVectorizer::canTurn() {
+  return rowDim && columnDim && unit.maskBits != 0 && !isDynamic(*columnDim) &&
+         statics[*columnDim] % lanes == 0 && lanes > 1 &&
+         (isDynamic(*rowDim) || statics[*rowDim] >= kLongRows);
+}
+
+/// Squares of rows and lanes are transposed; those of rows that are not there
+/// are not written.
+void ContractionBody::storeTurned(Value buffer, AffineMap map,
+                                  ArrayRef<Value> rows, int64_t j) {
+  ImplicitLocOpBuilder &b = v.b;
+  int64_t count = rows.size();
+  int64_t square = std::min<int64_t>(llvm::PowerOf2Ceil(count), tile.lanes);
+  AffineExpr lane = b.getAffineDimExpr(v.laneDim);
+  AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
+  for (int64_t i = 0; i < count; i += square) {
+    int64_t there = std::min(square, count - i);
+    Value mask, left = v.index(there);
+    if (!tile.rowAt.empty())
+      left = arith::MinSIOp::create(
+          b, left,
+          v.apply(d1 - d0 - i, {v.at[*v.rowDim], v.extent(*v.rowDim)}));
+    if (!tile.rowAt.empty() || there < square)
+      mask = maskOfFirst(b, left, square);
+    for (int64_t part = 0; part < tile.lanes; part += square) {
+      SmallVector<Value> parts;
+      for (int64_t k : llvm::seq(square)) {
+        Value row = rows[i + std::min(k, there - 1)];
+        if (square < tile.lanes)
+          row = vector::ExtractStridedSliceOp::create(
+              b, row, ArrayRef<int64_t>{part}, ArrayRef<int64_t>{square},
+              ArrayRef<int64_t>{1});
+        parts.push_back(row);
+      }
+      parts = transposeVectors(b, parts);
+      for (auto [k, column] : llvm::enumerate(parts)) {
+        AffineMap here = map.replace(lane, lane + (part + k), map.getNumDims(),
+                                     map.getNumSymbols());
+        SmallVector<Value> at = indices(here, i, j, 0);
+        if (mask)
+          vector::MaskedStoreOp::create(b, buffer, at, mask, column);
+        else
+          vector::StoreOp::create(b, column, buffer, at);
+      }
+    }
+  }
 }

@@ -247,6 +247,12 @@ void ContractionVectorizer::takeFirst() {
   if (!isNext)
     return;
   auto [source, target, map] = copied(before);
+  // The whole of it, seen with fewer axes.
+  if (auto view = buffer.getDefiningOp<memref::CollapseShapeOp>();
+      view && source && view.getSrc() == target) {
+    map = joinedMap(map, source, view.getReassociationIndices());
+    target = map ? buffer : Value();
+  }
   // The source is read after the first tiles of the result have been written.
   Value base = source ? baseOf(source) : Value();
   if (target != buffer || getElementTypeOrSelf(source) != element ||

@@ -55,6 +55,11 @@ struct Tile {
   llvm::SmallVector<mlir::Value> rowAt = {}, columnAt = {};
 };
 
+/// The map of `operand`, read by `map` in loops whose axes are joined by
+/// `groups`; null where it cannot be read so.
+mlir::AffineMap joinedMap(mlir::AffineMap map, mlir::Value operand,
+                          llvm::ArrayRef<mlir::ReassociationIndices> groups);
+
 /// The number that `expr` grows by along `dim`, if it is one and the same
 /// everywhere; else none.
 std::optional<int64_t> stepAlong(mlir::AffineExpr expr, unsigned dim,
@@ -125,6 +130,7 @@ private:
   /// Finds an elementwise operation behind that can be computed on the sums,
   /// and moves `op` to where it is.
   void takeEpilogue();
+  bool canTurn();
   void storeThroughEpilogue(ContractionBody &borders, const Tile &tile,
                             llvm::ArrayRef<mlir::Value> sums);
   void emitOuter(unsigned next);
@@ -244,6 +250,8 @@ private:
   llvm::SmallVector<mlir::Value> epilogueOperands;
   llvm::SmallVector<mlir::AffineMap> epilogueMaps;
   unsigned epilogueSum = 0;
+  /// Its result has the rows of the tiles along its last axis.
+  bool isEpilogueTurned = false;
 
   friend class ContractionBody;
 };
@@ -264,6 +272,9 @@ public:
   void store(mlir::OpOperand &operand, mlir::Value value, int64_t i, int64_t j);
   void store(mlir::Value buffer, mlir::AffineMap map, mlir::Value value,
              int64_t i, int64_t j);
+  /// Stores the vectors `rows` of column `j` along the rows.
+  void storeTurned(mlir::Value buffer, mlir::AffineMap map,
+                   llvm::ArrayRef<mlir::Value> rows, int64_t j);
   mlir::Value load(mlir::Value buffer, mlir::AffineMap map, int64_t i,
                    int64_t j, int64_t k);
   /// What the current strip has for column `j`.

@@ -314,6 +314,8 @@ struct LoopFoldConstants
     replace(op, type, evaluate(op, operands));
   }
 
+  /// Replaces and erases `op`, which is no reader of its operands any more:
+  /// what sums up weights does not keep them from being transposed.
   void replace(Operation *op, RankedTensorType type, const Bytes &bytes) {
     AsmResourceBlob blob = HeapAsmResourceBlob::allocate(bytes.size(), 64);
     std::memcpy(blob.getMutableData().data(), bytes.data(), bytes.size());
@@ -328,6 +330,7 @@ struct LoopFoldConstants
           DenseResourceElementsAttr::get(type, "loopc_folded", std::move(blob));
     op->replaceAllUsesWith(
         arith::ConstantOp::create(b, op->getLoc(), type, value));
+    op->erase();
     ++numFolded;
   }
 

@@ -14,6 +14,7 @@
 #include "Contractions.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -45,6 +46,7 @@ private:
   bool match();
   std::optional<Kind> kindOf(OpOperand &operand);
   bool splitOff();
+  linalg::GenericOp joinAxes();
   void emitLoops(ArrayRef<unsigned> dims);
   void emitTile(bool isWhole);
   void emitRow(int64_t i, ArrayRef<SmallVector<Value>> turned, Value mask);
@@ -191,6 +193,38 @@ bool TransposeTiles::splitOff() {
   turned->set(out);
   op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   return TransposeTiles(copy, unit).run();
+}
+
+/// The operation with loops that follow one another in all operands, and are
+/// one behind the other in memory, as one: of the rows of a small image each
+/// ends with a tile that is not whole. Null where there are none.
+linalg::GenericOp TransposeTiles::joinAxes() {
+  for (OpOperand &operand : op->getOpOperands())
+    if (!op.getMatchingIndexingMap(&operand).isProjectedPermutation() ||
+        !cast<MemRefType>(operand.get().getType()).getLayout().isIdentity())
+      return {};
+  auto follow = [&](int64_t dim) {
+    return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+      return linalg::isDimSequencePreserved(map, {dim, dim + 1});
+    });
+  };
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim : llvm::seq<int64_t>(0, op.getNumLoops())) {
+    if (dim > 0 && follow(dim - 1))
+      groups.back().push_back(dim);
+    else
+      groups.push_back({dim});
+  }
+  if (groups.size() == op.getNumLoops() || groups.size() < 2)
+    return {};
+  IRRewriter rewriter(op.getContext());
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::CollapseResult> joined =
+      linalg::collapseOpIterationDims(op, groups, rewriter);
+  if (failed(joined))
+    return {};
+  op.erase();
+  return cast<linalg::GenericOp>(joined->collapsedOp.getOperation());
 }
 
 void TransposeTiles::loop(unsigned dim, Value begin, Value end, int64_t step,
@@ -371,6 +405,8 @@ bool TransposeTiles::run() {
   });
   if (isHeavy || std::distance(body.begin(), body.end()) > kLightBody)
     return splitOff(), false;
+  if (linalg::GenericOp joined = joinAxes())
+    return TransposeTiles(joined, unit).run();
   for (Range range : cast<linalg::LinalgOp>(op.getOperation())
                          .createLoopRanges(b, b.getLoc()))
     extents.push_back(

@@ -121,3 +121,65 @@ func.func @border(%x: tensor<2x4x8xf32>) -> tensor<2x8x4xf32> {
   } -> tensor<2x8x4xf32>
   return %r : tensor<2x8x4xf32>
 }
+
+// -----
+
+// Bytes are transposed, not the sums that they are made of.
+
+#id = affine_map<(a, b, c) -> (a, b, c)>
+#turn = affine_map<(a, b, c) -> (a, c, b)>
+// CHECK-LABEL: func @narrowed
+// CHECK:         %[[SMALL:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x4x8xi8>)
+// CHECK:         linalg.transpose ins(%[[SMALL]] : tensor<2x4x8xi8>)
+// CHECK:         return
+func.func @narrowed(%x: tensor<2x4x8xi32>, %y: tensor<2x4x8xi32>) -> tensor<2x8x4xi8> {
+  %e0 = tensor.empty() : tensor<2x4x8xi32>
+  %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %y : tensor<2x4x8xi32>, tensor<2x4x8xi32>) outs(%e0 : tensor<2x4x8xi32>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %c = arith.addi %a, %b : i32
+    linalg.yield %c : i32
+  } -> tensor<2x4x8xi32>
+  %e1 = tensor.empty() : tensor<2x8x4xi32>
+  %t = linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s : tensor<2x4x8xi32>) outs(%e1 : tensor<2x8x4xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    linalg.yield %a : i32
+  } -> tensor<2x8x4xi32>
+  %e2 = tensor.empty() : tensor<2x8x4xi8>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%t : tensor<2x8x4xi32>) outs(%e2 : tensor<2x8x4xi8>) {
+  ^bb0(%a: i32, %o: i8):
+    %c = arith.trunci %a : i32 to i8
+    linalg.yield %c : i8
+  } -> tensor<2x8x4xi8>
+  return %r : tensor<2x8x4xi8>
+}
+
+// -----
+
+// The same in front of what makes larger elements of them.
+
+#id = affine_map<(a, b, c) -> (a, b, c)>
+#turn = affine_map<(a, b, c) -> (a, c, b)>
+// CHECK-LABEL: func @widened
+// CHECK-SAME:    %[[X:.*]]: tensor<2x4x8xi8>
+// CHECK:         %[[TURNED:.*]] = linalg.transpose ins(%[[X]] : tensor<2x4x8xi8>)
+// CHECK:         linalg.generic {{.*}} ins(%[[TURNED]] : tensor<2x8x4xi8>)
+// CHECK:         return
+func.func @widened(%x: tensor<2x4x8xi8>) -> tensor<2x8x4xi16> {
+  %e0 = tensor.empty() : tensor<2x4x8xi16>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<2x4x8xi8>) outs(%e0 : tensor<2x4x8xi16>) {
+  ^bb0(%a: i8, %o: i16):
+    %c = arith.extsi %a : i8 to i16
+    linalg.yield %c : i16
+  } -> tensor<2x4x8xi16>
+  %e1 = tensor.empty() : tensor<2x8x4xi16>
+  %t = linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s : tensor<2x4x8xi16>) outs(%e1 : tensor<2x8x4xi16>) {
+  ^bb0(%a: i16, %o: i16):
+    linalg.yield %a : i16
+  } -> tensor<2x8x4xi16>
+  return %t : tensor<2x8x4xi16>
+}
