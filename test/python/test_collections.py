@@ -147,3 +147,36 @@ twice (seq(float[K]) s) => (seq(float[K]) t) {
     np.testing.assert_array_equal(given[0], [1, 2])
     np.testing.assert_array_equal(result[0], [3])
     np.testing.assert_array_equal(result[1], [2, 4])
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("keep", [0, 1])
+def test_parts_are_read_in_place(axis: int, keep: int) -> None:
+    """A loop over what is split allocates nothing in an iteration; positions may be negative."""
+    session = _session(f"""
+parts (float[A, B] x, float[C, D] y0, int64 from) => (float[E, F] y, int64 length) {{
+  s = SplitToSequence <axis = {axis}, keepdims = {keep}> (x)
+  length = SequenceLength (s)
+  y = Loop <body = step (int64 i, bool go, float[G, H] y1) => (bool go, float[I, J] y2) {{
+      at = Add (i, from)
+      part = SequenceAt (s, at)
+      y2 = Add (y1, part)
+    }}> (length, "", y0)
+}}""")
+    counts = set()
+    for size in (0, 1, 5, 90):
+        shape = (size, 3) if axis == 0 else (3, size)
+        x = np.random.default_rng(size).standard_normal(shape).astype(np.float32)
+        y0 = np.zeros((size and 3, 3) if not keep else (3, 3), np.float32)
+        want = y0
+        for k in range(size):
+            want = want + (np.take(x, [k], axis) if keep else np.take(x, k, axis))
+        for first in (0, -size):
+            got = session.run(None, {"x": x, "y0": y0, "from": _i64(first)})
+            np.testing.assert_allclose(got[0], want, 1e-5, 1e-5)
+            assert got[1] == size
+        counts.add(session.last_run_statistics.allocations)
+        if size:
+            with pytest.raises(loopc.Error, match="out of range"):
+                session.run(None, {"x": x, "y0": y0, "from": _i64(1)})
+    assert len(counts) <= 2

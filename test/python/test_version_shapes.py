@@ -69,6 +69,76 @@ HALVES = """(int64 n, float[a] x0) => (float[b] x) {
     }> (n, "", x0)
 }"""
 
+#: Each step broadcasts what the one before made, and one drops an axis of 1.
+RULE = """(float[a, b, c] s0, float[t, d, e] k, float[u, f, g] v, float[w, h] r) => (float[i, j, l] s, float[m, n, o] y) {
+    s, y = Scan <num_scan_inputs = 3, body = rule (float[p, q, z] s1, float[aa, ab] k1, float[ac, ad] v1, float[ae] r1) => (float[af, ag, ah] s2, float[ai, aj] y1) {
+        one = Constant <value = int64[1] {1}> ()
+        two = Constant <value = int64[1] {2}> ()
+        row = Unsqueeze(k1, one)
+        read = MatMul(row, s1)
+        old = Squeeze(read, one)
+        more = Sub(v1, old)
+        rate = Unsqueeze(r1, one)
+        part = Mul(more, rate)
+        column = Unsqueeze(k1, two)
+        rows = Unsqueeze(part, one)
+        outer = Mul(column, rows)
+        s2 = Add(s1, outer)
+        again = MatMul(row, s2)
+        y1 = Squeeze(again, one)
+    }> (s0, k, v, r)
+}"""
+
+#: The last column, which is one where there is any, is repeated.
+LAST = """(int64 n, float[a, b] x0) => (float[c, d] x) {
+    x = Loop <body = body (int64 i, bool more, float[e, f] x1) => (bool more, float[g, h] x2) {
+        axis = Constant <value = int64[1] {1}> ()
+        last = Constant <value = int64[1] {-1}> ()
+        end = Constant <value = int64[1] {9223372036854775807}> ()
+        column = Slice(x1, last, end, axis)
+        less = Sub(x1, column)
+        x2 = Tanh(less)
+    }> (n, "", x0)
+}"""
+
+#: A state that is a cast of what is allocated with an extent that only the run tells.
+CAST = """(float[a, b] h0, float[t, c, d] x, float[8, 8] w) => (float[e, f] h, float[g, j] m, float[k, l, o] y) {
+    zero = Constant <value_float = 0.5> ()
+    m0 = Mul(h0, zero)
+    h, m, y = Scan <num_scan_inputs = 1, body = cell (float[n, p] h1, float[q, r] m1, float[s, u] x1) => (float[v, z] h2, float[aa, ab] m2, float[ac, ad] y1) {
+        p1 = MatMul(h1, w)
+        s1 = Add(p1, x1)
+        m2 = Max(s1, m1)
+        low = Sub(m1, m2)
+        h2 = Tanh(low)
+        y1 = Identity(h2)
+    }> (h0, m0, x)
+}"""
+
+#: A loop in the body, of CumSum, that begins with an extent of the body's.
+SUMMED = """(float[a, b] x, float[c] c0, int64[1] k) => (float[d] c1, float[e, f] y) {
+    c1, y = Scan <num_scan_inputs = 1, body = body (float[g] c2, float[h] x1) => (float[l] c3, float[m] y1) {
+        axis = Constant <value = int64 {0}> ()
+        sum = Add(x1, c2)
+        top, at = TopK(sum, k)
+        y1 = CumSum(top, axis)
+        c3 = Tanh(c2)
+    }> (c0, x)
+}"""
+
+
+#: What an inner loop collects has the extents of its values, if it runs.
+ROWS = """(int64 n, float[a, b] x0, float[c] s0) => (float[d, e] x) {
+    x = Loop <body = body (int64 i, bool more, float[f, g] x1) => (bool more, float[h, j] x2) {
+        s, y = Scan <num_scan_inputs = 1, body = row (float[k] s1, float[l] r) => (float[m] s2, float[o] y1) {
+            sum = Add(s1, r)
+            s2 = Tanh(sum)
+            y1 = Identity(s2)
+        }> (s0, x1)
+        x2 = Sub(y, x1)
+    }> (n, "", x0)
+}"""
+
 
 def values(*shape: int, seed: int = 0) -> np.ndarray:
     random = np.random.default_rng([seed, *shape])
@@ -184,3 +254,87 @@ def test_halves() -> None:
     np.testing.assert_array_equal(got, np.sort(x.reshape(-1, 2), axis=1).reshape(-1))
     with pytest.raises(loopc.Error, match="cannot reshape"):
         made.run(None, {"n": np.array(3), "x0": values(63)})
+
+
+def rule(
+    s: np.ndarray, k: np.ndarray, v: np.ndarray, r: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    y = []
+    for k1, v1, r1 in zip(k, v, r, strict=True):
+        old = (k1[:, None] @ s)[:, 0]
+        s = s + k1[:, :, None] * ((v1 - old) * r1[:, None])[:, None]
+        y.append((k1[:, None] @ s)[:, 0])
+    return s, np.stack(y)
+
+
+@pytest.mark.parametrize("rates", [3, 1])
+def test_rule(rates: int) -> None:
+    made = session(RULE)
+    counts = []
+    for steps in (4, 40):
+        feeds = {"s0": values(3, 4, 5), "k": values(steps, 3, 4), "v": values(steps, 3, 5)}
+        feeds["r"] = values(steps, rates)
+        wanted = rule(feeds["s0"], feeds["k"], feeds["v"], feeds["r"])
+        for got, want in zip(made.run(None, feeds), wanted, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+        counts.append(allocations(made, feeds))
+    assert rates == 1 or counts[0] == counts[1]
+
+
+def test_last_column() -> None:
+    made = session(LAST)
+    for shape in ((3, 5), (1, 1), (4, 1), (2, 0), (0, 3)):
+        x = values(*shape)
+        want = x
+        for _ in range(3):
+            want = np.tanh(want - want[:, -1:])
+        (got,) = made.run(None, {"n": np.array(3), "x0": x})
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+    few = allocations(made, {"n": np.array(3), "x0": values(3, 5)})
+    assert allocations(made, {"n": np.array(300), "x0": values(3, 5)}) == few
+
+
+def test_cast_state() -> None:
+    made = session(CAST)
+    counts = []
+    for steps in (3, 300):
+        feeds = {"h0": values(2, 8), "x": values(steps, 2, 8), "w": values(8, 8)}
+        h, m = feeds["h0"], feeds["h0"] * np.float32(0.5)
+        for x1 in feeds["x"]:
+            most = np.maximum(h @ feeds["w"] + x1, m)
+            h, m = np.tanh(m - most), most
+        got = made.run(None, feeds)
+        np.testing.assert_allclose(got[0], h, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(got[1], m, rtol=1e-4, atol=1e-5)
+        counts.append(allocations(made, feeds))
+    assert counts[0] == counts[1]
+
+
+def test_loop_in_body() -> None:
+    made = session(SUMMED)
+    x, c = values(6, 9), values(9)
+    got = made.run(None, {"x": x, "c0": c, "k": np.array([4])})
+    for row, want in zip(got[1], x, strict=True):
+        top = np.sort(want + c)[::-1][:4]
+        np.testing.assert_allclose(row, np.cumsum(top), rtol=1e-5, atol=1e-6)
+        c = np.tanh(c)
+    np.testing.assert_allclose(got[0], c, rtol=1e-5, atol=1e-6)
+
+
+def test_collected_rows() -> None:
+    made = session(ROWS)
+    for shape in ((4, 3), (1, 1), (2, 3)):
+        x, start = values(*shape), values(shape[1], seed=1)
+        want = x
+        for _ in range(3):
+            s, y = start, []
+            for row in want:
+                s = np.tanh(s + row)
+                y.append(s)
+            want = np.reshape(y, want.shape) - want
+        (got,) = made.run(None, {"n": np.array(3), "x0": x, "s0": start})
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+    feeds = {"x0": values(4, 3), "s0": values(3)}
+    few = allocations(made, feeds | {"n": np.array(3)})
+    # What the inner loop collects in, and nothing for branches or states.
+    assert allocations(made, feeds | {"n": np.array(303)}) - few <= 300

@@ -283,10 +283,47 @@ static AxisSlice backwardSlice(NodeLowering &l, OpFoldResult start,
   return {start, size, step};
 }
 
+/// The slice from `start` to before `end`, or to the end of the axis without
+/// it, of an extent that is not known; none where its size is no simple term.
+/// Sizes that are equal are equal terms then, and what is at most 1 is known to
+/// be.
+static std::optional<AxisSlice> simpleSlice(NodeLowering &l, int64_t start,
+                                            std::optional<int64_t> end,
+                                            OpFoldResult extent) {
+  auto upTo = [&](int64_t most) { return minSigned(l, extent, l.fold(most)); };
+  auto without = [&](int64_t count) {
+    return maxSigned(l, l.sub(extent, l.fold(count)), l.fold(0));
+  };
+  // Of an empty axis too; sums of them stay what they are.
+  constexpr int64_t kMost = int64_t(1) << 32;
+  if (std::abs(start) > kMost || (end && std::abs(*end) > kMost))
+    return std::nullopt;
+  OpFoldResult one = l.fold(1);
+  if (start < 0 && !end) {
+    OpFoldResult size = upTo(-start);
+    return AxisSlice{l.sub(extent, size), size, one};
+  }
+  if (start == 0 && end && *end >= 0)
+    return AxisSlice{l.fold(0), upTo(*end), one};
+  if (start >= 0 && (!end || *end < 0))
+    return AxisSlice{start == 0 ? l.fold(0) : upTo(start),
+                     without(start - end.value_or(0)), one};
+  return std::nullopt;
+}
+
 /// Negative positions count from the end; what is out of range is clamped.
 static AxisSlice resolveSlice(NodeLowering &l, OpFoldResult start,
                               OpFoldResult end, OpFoldResult step,
                               OpFoldResult extent) {
+  std::optional<int64_t> first = getConstantIntValue(start);
+  std::optional<int64_t> behind = getConstantIntValue(end);
+  if (first && behind && isConstantIntValue(step, 1) &&
+      !getConstantIntValue(extent)) {
+    if (behind == kMaxInt)
+      behind.reset();
+    if (auto slice = simpleSlice(l, *first, behind, extent))
+      return *slice;
+  }
   auto fromEnd = [&](OpFoldResult position) -> OpFoldResult {
     if (isKnownNonNegative(position))
       return position;

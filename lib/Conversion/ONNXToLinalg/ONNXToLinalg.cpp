@@ -11,6 +11,7 @@
 
 #include "FoldQuantized.h"
 #include "RunTimeFailure.h"
+#include "SequenceParts.h"
 #include "StringUtils.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Conversion/Passes.h"
@@ -52,6 +53,7 @@ struct ConvertONNXToLinalg
       return;
     if (dotBits != 0)
       foldQuantizedProducts(function);
+    readPartsInPlace(function);
     bool failed = false;
     // In order, so that what a lowering asks of its operands (constants,
     // dimensions) has been lowered; all refusals are reported.

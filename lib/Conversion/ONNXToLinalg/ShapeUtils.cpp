@@ -33,7 +33,11 @@ static OpFoldResult combine(NodeLowering &l, OpFoldResult x, OpFoldResult y) {
 }
 
 OpFoldResult loopc::minSigned(NodeLowering &l, OpFoldResult x, OpFoldResult y) {
-  return sameExtent(x, y) ? x : combine<arith::MinSIOp>(l, x, y);
+  if (sameExtent(x, y) || (isConstantIntValue(x, 0) && isKnownNonNegative(y)))
+    return x;
+  if (isConstantIntValue(y, 0) && isKnownNonNegative(x))
+    return y;
+  return combine<arith::MinSIOp>(l, x, y);
 }
 
 OpFoldResult loopc::maxSigned(NodeLowering &l, OpFoldResult x, OpFoldResult y) {

@@ -112,23 +112,6 @@ static bool isHostVector(Operation *op, VectorType type) {
          type.getNumElements() > 1 && !op->getParentOfType<gpu::GPUModuleOp>();
 }
 
-/// The remainders of floats, one after the other.
-static Value remaindersOneByOne(ImplicitLocOpBuilder &b, Value x, Value y) {
-  auto index = [&](int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  };
-  int64_t lanes = cast<VectorType>(x.getType()).getDimSize(0);
-  auto loop = scf::ForOp::create(b, index(0), index(lanes), index(1), x);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  SmallVector<OpFoldResult> at{loop.getInductionVar()};
-  Value one = arith::RemFOp::create(b, vector::ExtractOp::create(b, x, at),
-                                    vector::ExtractOp::create(b, y, at));
-  Value next = vector::InsertOp::create(b, one, loop.getRegionIterArg(0), at);
-  scf::YieldOp::create(b, next);
-  return loop.getResult(0);
-}
-
 namespace {
 template <typename Op> struct ExpandDivision : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
@@ -234,7 +217,12 @@ struct ExpandRemainder : OpRewritePattern<arith::RemFOp> {
     rest = math::CopySignOp::create(b, rest, op.getLhs());
     scf::YieldOp::create(b, rest);
     b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, remaindersOneByOne(b, op.getLhs(), op.getRhs()));
+    scf::YieldOp::create(
+        b, byElements(b, op.getLhs(), [&](ArrayRef<OpFoldResult> at) -> Value {
+          return arith::RemFOp::create(
+              b, vector::ExtractOp::create(b, op.getLhs(), at),
+              vector::ExtractOp::create(b, op.getRhs(), at));
+        }));
     rewriter.replaceOp(op, branch);
     return success();
   }

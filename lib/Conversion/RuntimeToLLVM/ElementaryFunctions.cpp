@@ -500,27 +500,14 @@ struct ExpandSine : OpRewritePattern<Op> {
     auto branch = scf::IfOp::create(n.b, TypeRange{type}, any,
                                     /*withElseRegion=*/true);
     n.b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(n.b, bySingleElements(n.b, x, usual));
+    scf::YieldOp::create(
+        n.b, byElements(n.b, usual, [&](ArrayRef<OpFoldResult> at) -> Value {
+          return Op::create(n.b, vector::ExtractOp::create(n.b, x, at));
+        }));
     n.b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(n.b, usual);
     rewriter.replaceOp(op, branch);
     return success();
-  }
-
-  static Value bySingleElements(ImplicitLocOpBuilder &b, Value x, Value usual) {
-    auto index = [&](int64_t value) {
-      return arith::ConstantIndexOp::create(b, value);
-    };
-    int64_t lanes = cast<VectorType>(x.getType()).getDimSize(0);
-    auto loop = scf::ForOp::create(b, index(0), index(lanes), index(1), usual);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    SmallVector<OpFoldResult> at{loop.getInductionVar()};
-    Value element = vector::ExtractOp::create(b, x, at);
-    Value y = Op::create(b, element);
-    Value next = vector::InsertOp::create(b, y, loop.getRegionIterArg(0), at);
-    scf::YieldOp::create(b, next);
-    return loop.getResult(0);
   }
 };
 } // namespace

@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 #include <limits>
@@ -141,6 +143,28 @@ struct Numbers {
             sub(shifted, magic)};
   }
 };
+
+/// A vector as `start`, of elements that `compute` makes for each place, one
+/// after the other: a loop, which is little code for what is rare.
+inline mlir::Value
+byElements(mlir::ImplicitLocOpBuilder &b, mlir::Value start,
+           llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::OpFoldResult>)>
+               compute) {
+  auto index = [&](int64_t value) -> mlir::Value {
+    return mlir::arith::ConstantIndexOp::create(b, value);
+  };
+  int64_t lanes =
+      mlir::cast<mlir::VectorType>(start.getType()).getNumElements();
+  auto loop =
+      mlir::scf::ForOp::create(b, index(0), index(lanes), index(1), start);
+  mlir::OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  mlir::SmallVector<mlir::OpFoldResult> at{loop.getInductionVar()};
+  mlir::Value next = mlir::vector::InsertOp::create(
+      b, compute(at), loop.getRegionIterArg(0), at);
+  mlir::scf::YieldOp::create(b, next);
+  return loop.getResult(0);
+}
 
 } // namespace loopc
 

@@ -43,3 +43,41 @@ func.func @has_element(%o: !onnx.optional<tensor<2xf32>>, %x: tensor<2xf32>) -> 
   %c = onnx.node "OptionalHasElement"() since 18 : () -> tensor<i1>
   return %a, %b, %c : tensor<i1>, tensor<i1>, tensor<i1>
 }
+
+// -----
+
+// Elements of one slice each are read from what is split, and no list is made.
+// CHECK-LABEL: func @parts(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x4xf32>
+func.func @parts(%x: tensor<?x?x4xf32>, %p: tensor<i64>) -> (tensor<?x4xf32>, tensor<?x1x4xf32>, tensor<i64>) {
+  // CHECK-NOT: loop.seq
+  // CHECK: loop.check %{{.*}}, "{{.*}}index {} is out of range for an axis of extent {}"
+  // CHECK: tensor.extract_slice %[[X]]{{.*}} to tensor<?x4xf32>
+  // CHECK: tensor.extract_slice %[[X]]
+  // CHECK-NOT: loop.seq
+  // CHECK: return
+  %s = onnx.node "SplitToSequence"(%x) since 11 {axis = 0 : i64, keepdims = 0 : i64}
+      : (tensor<?x?x4xf32>) -> !onnx.seq<tensor<?x4xf32>>
+  %t = onnx.node "SplitToSequence"(%x) since 11 {axis = -2 : i64}
+      : (tensor<?x?x4xf32>) -> !onnx.seq<tensor<?x1x4xf32>>
+  %a = onnx.node "SequenceAt"(%s, %p) since 11 : (!onnx.seq<tensor<?x4xf32>>, tensor<i64>) -> tensor<?x4xf32>
+  %b = onnx.node "SequenceAt"(%t, %p) since 11 : (!onnx.seq<tensor<?x1x4xf32>>, tensor<i64>) -> tensor<?x1x4xf32>
+  %n = onnx.node "SequenceLength"(%t) since 11 : (!onnx.seq<tensor<?x1x4xf32>>) -> tensor<i64>
+  return %a, %b, %n : tensor<?x4xf32>, tensor<?x1x4xf32>, tensor<i64>
+}
+
+// -----
+
+// A list that is changed is made; parts of several rows are elements of one.
+// CHECK-LABEL: func @changed_parts(
+func.func @changed_parts(%x: tensor<?x4xf32>, %y: tensor<4xf32>, %p: tensor<i64>) -> (!onnx.seq<tensor<4xf32>>, tensor<?x4xf32>) {
+  // CHECK-DAG: loop.seq_insert
+  // CHECK-DAG: loop.seq_at
+  %two = onnx.constant dense<2> : tensor<i64>
+  %s = onnx.node "SplitToSequence"(%x) since 11 {keepdims = 0 : i64} : (tensor<?x4xf32>) -> !onnx.seq<tensor<4xf32>>
+  %t = onnx.node "SequenceInsert"(%s, %y) since 11
+      : (!onnx.seq<tensor<4xf32>>, tensor<4xf32>) -> !onnx.seq<tensor<4xf32>>
+  %u = onnx.node "SplitToSequence"(%x, %two) since 11 : (tensor<?x4xf32>, tensor<i64>) -> !onnx.seq<tensor<?x4xf32>>
+  %a = onnx.node "SequenceAt"(%u, %p) since 11 : (!onnx.seq<tensor<?x4xf32>>, tensor<i64>) -> tensor<?x4xf32>
+  return %t, %a : !onnx.seq<tensor<4xf32>>, tensor<?x4xf32>
+}

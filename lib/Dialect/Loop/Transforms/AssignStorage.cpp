@@ -215,6 +215,21 @@ static void uniteNamedDims(func::FuncOp function, IRRewriter &rewriter) {
   }
 }
 
+/// True if `other`, cast to the type of `alloc`, has its sizes: what is static
+/// in that type is the same.
+static bool haveSameSizes(memref::AllocOp other, memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  if (!other.getType().getLayout().isIdentity() ||
+      !type.getLayout().isIdentity())
+    return other.getType() == type &&
+           llvm::equal(other.getDynamicSizes(), alloc.getDynamicSizes());
+  return llvm::all_of(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t k) {
+    return !type.isDynamicDim(k) ||
+           isEqualConstantIntOrValue(other.getMixedSizes()[k],
+                                     alloc.getMixedSizes()[k]);
+  });
+}
+
 namespace {
 class StorageAssignment {
 public:
@@ -294,8 +309,7 @@ private:
     if (alloc.getDynamicSizes().empty())
       return true;
     if (auto other = withoutCasts(value).getDefiningOp<memref::AllocOp>())
-      return other.getType() == alloc.getType() &&
-             llvm::equal(other.getDynamicSizes(), alloc.getDynamicSizes());
+      return value.getType() == alloc.getType() && haveSameSizes(other, alloc);
     auto areAll = [&](std::initializer_list<Value> values) {
       return llvm::all_of(values, [&](Value each) {
         return isEverySizeOf(each, alloc, assumed);

@@ -72,6 +72,52 @@ static OpFoldResult lengthOfCollected(OpBuilder &b, loop::LoopOp loop,
   return {};
 }
 
+/// True if `loop`, in the else-branch of `branch` or before it, runs where that
+/// is taken: it has trips, and the condition is that it has none.
+static bool runsUnless(scf::IfOp branch, loop::LoopOp loop) {
+  auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+  Value trips = loop.getTripCount();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
+      !isConstantIntValue(compare.getRhs(), 0) || !trips || loop.getCondition())
+    return false;
+  // A dimension is not negative.
+  auto cast = trips.getDefiningOp<arith::IndexCastOp>();
+  return cast && cast.getIn() == compare.getLhs() &&
+         cast.getIn().getDefiningOp<tensor::DimOp>();
+}
+
+/// The dimension of what `branch` yields as result `k`, where both branches say
+/// so by what is defined before them. A loop that collects values knows their
+/// extents only if it runs: where it has no trips the other branch is taken.
+static OpFoldResult dimOfBranches(OpBuilder &b, Location loc, scf::IfOp branch,
+                                  unsigned k, int64_t axis) {
+  auto isInside = [](Operation *op, OpFoldResult extent) {
+    auto v = dyn_cast<Value>(extent);
+    return v && op->isAncestor(v.getParentRegion()->getParentOp());
+  };
+  Value last = branch.elseYield().getOperand(k);
+  OpFoldResult first =
+      resolveDim(b, loc, branch.thenYield().getOperand(k), axis);
+  OpFoldResult second = resolveDim(b, loc, last, axis);
+  if (isInside(branch, first))
+    return {};
+  if (isEqualConstantIntOrValue(first, second))
+    return first;
+  auto loop = last.getDefiningOp<loop::LoopOp>();
+  if (!loop || !runsUnless(branch, loop))
+    return {};
+  unsigned result = cast<OpResult>(last).getResultNumber();
+  if (result < loop.getNumCarried())
+    return {};
+  result -= loop.getNumCarried();
+  int64_t along = loop.getCollectAxes()[result];
+  if (along == axis)
+    return {};
+  second = resolveDim(b, loc, loop.getYield().getCollected()[result],
+                      axis < along ? axis : axis - 1);
+  return isEqualConstantIntOrValue(first, second) ? first : OpFoldResult();
+}
+
 /// The dimension as its producer's operands say it; null where they do not.
 static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
                                   int64_t axis) {
@@ -81,19 +127,8 @@ static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     return resolveDim(b, loc, structured.getDpsInits()[value.getResultNumber()],
                       axis);
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    // What both branches yield, where it is defined before them.
-    unsigned k = value.getResultNumber();
-    OpFoldResult first =
-        resolveDim(b, loc, branch.thenYield().getOperand(k), axis);
-    OpFoldResult second =
-        resolveDim(b, loc, branch.elseYield().getOperand(k), axis);
-    auto v = dyn_cast<Value>(first);
-    if (isEqualConstantIntOrValue(first, second) &&
-        (!v || !branch->isAncestor(v.getParentRegion()->getParentOp())))
-      return first;
-    return {};
-  }
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return dimOfBranches(b, loc, branch, value.getResultNumber(), axis);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return resolveDim(b, loc, insert.getDest(), axis);
   if (auto reserve = dyn_cast<loop::ReserveOp>(op))
@@ -129,8 +164,12 @@ static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
       return resolveDim(b, loc, loop.getInitArgs()[k], axis);
   }
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
-    // A group of one axis; products are left to tensor.dim.
-    auto group = collapse.getReassociationIndices()[axis];
+    // A group of one axis, but for extents of 1; products are left to
+    // tensor.dim.
+    ReassociationIndices group = collapse.getReassociationIndices()[axis];
+    llvm::erase_if(group, [&](int64_t k) {
+      return collapse.getSrcType().getDimSize(k) == 1;
+    });
     if (group.size() == 1)
       return resolveDim(b, loc, collapse.getSrc(), group[0]);
   }

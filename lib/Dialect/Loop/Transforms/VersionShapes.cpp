@@ -9,6 +9,7 @@
 // loop-version-shapes: a version of a loop for extents that agree.
 
 #include "DimPatterns.h"
+#include "RepeatedValues.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
@@ -61,9 +62,8 @@ public:
   bool run();
 
 private:
-  void notifyOperationErased(Operation *op) override {
-    llvm::erase_if(dims, [&](AssumedDim &dim) { return dim.loop == op; });
-  }
+  void notifyOperationReplaced(Operation *op, ValueRange by) override;
+  void notifyOperationErased(Operation *op) override;
 
   bool isOutside(OpFoldResult value) {
     auto v = dyn_cast<Value>(value);
@@ -72,14 +72,18 @@ private:
   bool isOfShapes(Value value);
   OpFoldResult dimOf(Value value, int64_t axis);
   void begin();
+  void simplify();
   bool findChanged();
   void hoistDims();
   std::optional<Value> evaluateOutside(Value value);
   bool assume();
+  Value settle(Value extent);
   bool assumeBroadcasts();
   bool assumeDims(bool areSimple);
   bool assumeConditions(bool areSimple);
   bool assumeChecks();
+  bool assumeRuns(LoopOp loop);
+  void foldToTrue(Value condition);
   bool assumeEqual(OpFoldResult a, OpFoldResult b);
   bool assumeComparisons(Value condition, bool areSimple);
   void replaceInside(Value value, OpFoldResult by);
@@ -99,12 +103,36 @@ private:
   LoopOp original, copy;
   const FrozenRewritePatternSet &patterns;
   SmallVector<AssumedDim> dims;
+  /// Of what inner loops collect: the port is the number of the result.
+  SmallVector<AssumedDim> collected;
+  /// True once another loop stands for one of which something was assumed.
+  bool isUnsettled = false;
   llvm::SmallSetVector<Changed, 8> changed;
   SmallVector<Value> conditions;
   /// What dimensions of tensors outside are under the conditions.
   llvm::MapVector<Value, SmallVector<std::pair<int64_t, OpFoldResult>>> known;
 };
 } // namespace
+
+/// Extents that inner loops begin with are computed in the copy, which changes.
+void ShapeVersion::notifyOperationReplaced(Operation *op, ValueRange by) {
+  for (AssumedDim &dim : dims) {
+    auto extent = dyn_cast_if_present<Value>(dim.ofInit);
+    if (extent && extent.getDefiningOp() == op)
+      dim.ofInit = by[cast<OpResult>(extent).getResultNumber()];
+    isUnsettled |= dim.loop == op;
+  }
+}
+
+void ShapeVersion::notifyOperationErased(Operation *op) {
+  for (SmallVector<AssumedDim> *each : {&dims, &collected})
+    llvm::erase_if(*each, [&](AssumedDim &dim) { return dim.loop == op; });
+  for (AssumedDim &dim : dims) {
+    auto extent = dyn_cast_if_present<Value>(dim.ofInit);
+    if (extent && extent.getDefiningOp() == op)
+      dim.ofInit = {};
+  }
+}
 
 /// True if `value` is computed from extents of tensors and constants alone: a
 /// guess on data would be no better than its opposite.
@@ -136,6 +164,10 @@ OpFoldResult ShapeVersion::dimOf(Value value, int64_t axis) {
            (dim.loop != copy &&
             op.getSource() == dim.loop.getResult(dim.port))))
         return dim.ofInit;
+  for (AssumedDim &dim : collected)
+    if (op && op.getSource() == dim.loop.getResult(dim.port) &&
+        op.getConstantIndex() == dim.axis)
+      return dim.ofInit;
   return found;
 }
 
@@ -143,6 +175,8 @@ OpFoldResult ShapeVersion::dimOf(Value value, int64_t axis) {
 void ShapeVersion::begin() {
   conditions.clear();
   dims.clear();
+  collected.clear();
+  isUnsettled = false;
   known.clear();
   rewriter.setInsertionPoint(original);
   copy = cast<LoopOp>(rewriter.clone(*original));
@@ -164,6 +198,16 @@ void ShapeVersion::begin() {
       }
     }
   }
+}
+
+/// Simplifies the copy; extents that are gone then are computed anew.
+void ShapeVersion::simplify() {
+  simplifyDims(copy, patterns, this);
+  for (AssumedDim &dim : dims)
+    if (!dim.ofInit) {
+      rewriter.setInsertionPoint(dim.loop);
+      dim.ofInit = dimOf(dim.loop.getInits()[dim.port], dim.axis);
+    }
 }
 
 /// Extents of tensors outside are computed outside.
@@ -211,9 +255,10 @@ void ShapeVersion::replaceInside(Value value, OpFoldResult by) {
   value.replaceUsesWithIf(other, [&](OpOperand &use) {
     return copy->isProperAncestor(use.getOwner());
   });
-  for (AssumedDim &dim : dims)
-    if (dim.ofInit == OpFoldResult(value))
-      dim.ofInit = by;
+  for (SmallVector<AssumedDim> *each : {&dims, &collected})
+    for (AssumedDim &dim : *each)
+      if (dim.ofInit == OpFoldResult(value))
+        dim.ofInit = by;
   for (auto &[tensor, extents] : known)
     for (auto &[axis, extent] : extents)
       if (extent == OpFoldResult(value))
@@ -221,6 +266,16 @@ void ShapeVersion::replaceInside(Value value, OpFoldResult by) {
   if (auto dim = value.getDefiningOp<tensor::DimOp>())
     if (std::optional<int64_t> axis = dim.getConstantIndex())
       known[dim.getSource()].push_back({*axis, by});
+}
+
+/// In the copy, true for `condition`.
+void ShapeVersion::foldToTrue(Value condition) {
+  rewriter.setInsertionPoint(copy);
+  Value holds = arith::ConstantIntOp::create(rewriter, condition.getLoc(),
+                                             rewriter.getI1Type(), 1);
+  condition.replaceUsesWithIf(holds, [&](OpOperand &use) {
+    return copy->isProperAncestor(use.getOwner());
+  });
 }
 
 /// Adds the condition that two extents are equal; false where they never are,
@@ -271,6 +326,7 @@ static std::pair<OpFoldResult, OpFoldResult> comparedExtents(Value condition) {
 bool ShapeVersion::assumeComparisons(Value condition, bool areSimple) {
   SmallVector<Value> worklist = {condition};
   SmallVector<std::pair<OpFoldResult, OpFoldResult>> pairs;
+  bool any = false;
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
     if (auto both = value.getDefiningOp<arith::AndIOp>()) {
@@ -278,15 +334,49 @@ bool ShapeVersion::assumeComparisons(Value condition, bool areSimple) {
       continue;
     }
     auto [a, b] = comparedExtents(value);
-    // What is compared with 1 is more often something else.
-    if (!a || !isOfShapes(value) || isConstantIntValue(a, 1) ||
-        isConstantIntValue(b, 1) || !(isOutside(a) || isOutside(b)) ||
+    if (a && b && isEqualConstantIntOrValue(a, b)) {
+      // Equal by now, but for conversions that nobody folds.
+      foldToTrue(value);
+      any = true;
+      continue;
+    }
+    // What is compared with 0 or 1 is more often something else.
+    auto isSpecial = [](OpFoldResult extent) {
+      return isConstantIntValue(extent, 0) || isConstantIntValue(extent, 1);
+    };
+    if (!a || !isOfShapes(value) || isSpecial(a) || isSpecial(b) ||
+        !(isOutside(a) || isOutside(b)) ||
         (areSimple && !(isOutside(a) && isOutside(b))))
-      return false;
+      return any;
     pairs.push_back({a, b});
   }
-  return llvm::any_of(
-      pairs, [&](auto pair) { return assumeEqual(pair.first, pair.second); });
+  return any || llvm::any_of(pairs, [&](auto pair) {
+           return assumeEqual(pair.first, pair.second);
+         });
+}
+
+/// What is known of `extent`, a dimension in the copy, by the assumptions so
+/// far: results of what has been seen in a walk need no simplification first.
+Value ShapeVersion::settle(Value extent) {
+  auto op = extent.getDefiningOp<tensor::DimOp>();
+  if (!op || isOutside(extent) || !op.getConstantIndex())
+    return extent;
+  rewriter.setInsertionPoint(op);
+  OpFoldResult known = dimOf(op.getSource(), *op.getConstantIndex());
+  Value value = getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), known);
+  auto same = value.getDefiningOp<tensor::DimOp>();
+  if (same && same.getSource() == op.getSource())
+    return extent;
+  rewriter.replaceAllUsesWith(extent, value);
+  return settle(value);
+}
+
+/// True for min(.., 1): how many rows the last one is, which slices take.
+static bool isAtMostOne(Value extent) {
+  auto least = extent.getDefiningOp<arith::MinSIOp>();
+  return least && llvm::any_of(least->getOperands(), [](Value value) {
+           return matchPattern(value, m_One());
+         });
 }
 
 /// select(a == 1, b, a), which is what a and b broadcast to: a == b.
@@ -294,19 +384,32 @@ bool ShapeVersion::assumeBroadcasts() {
   bool any = false;
   copy.getBody().walk([&](arith::SelectOp op) {
     auto compare = op.getCondition().getDefiningOp<arith::CmpIOp>();
-    Value extent = op.getFalseValue(), other = op.getTrueValue();
     if (!op.getType().isIndex() || !compare ||
         compare.getPredicate() != arith::CmpIPredicate::eq ||
-        compare.getLhs() != extent || !matchPattern(compare.getRhs(), m_One()))
+        compare.getLhs() != op.getFalseValue() ||
+        !matchPattern(compare.getRhs(), m_One()))
       return;
-    if (extent != other) {
+    Value extent = settle(op.getFalseValue());
+    Value other = settle(op.getTrueValue());
+    for (Value bounded : {extent, other})
+      if (isAtMostOne(bounded))
+        any |= assumeEqual(bounded, rewriter.getIndexAttr(1));
+    // What has been replaced is.
+    extent = op.getFalseValue();
+    other = op.getTrueValue();
+    bool isDecided = extent == other || matchPattern(extent, m_One()) ||
+                     matchPattern(other, m_One());
+    if (!isDecided) {
       if (!isOutside(extent) || !isOutside(other) || !isOfShapes(extent) ||
           !isOfShapes(other) || !assumeEqual(extent, other))
         return;
       any = true;
     }
     // The next one, of the result, is seen in this walk.
-    rewriter.replaceAllUsesWith(op.getResult(), op.getTrueValue());
+    rewriter.replaceAllUsesWith(op.getResult(),
+                                matchPattern(op.getTrueValue(), m_One())
+                                    ? op.getFalseValue()
+                                    : op.getTrueValue());
   });
   return any;
 }
@@ -353,6 +456,42 @@ bool ShapeVersion::assumeConditions(bool areSimple) {
   return any;
 }
 
+/// An inner loop runs: what it collects has the extents of an iteration's
+/// values, which it does not know otherwise.
+bool ShapeVersion::assumeRuns(LoopOp loop) {
+  Value trips = loop.getTripCount();
+  if (!trips || loop.getCondition() || isa<TensorType>(trips.getType()))
+    return false;
+  bool any = false;
+  for (unsigned k = 0; k < loop.getCollectAxes().size(); ++k) {
+    unsigned port = loop.getNumCarried() + k;
+    int64_t along = loop.getCollectAxes()[k];
+    auto type = cast<RankedTensorType>(loop.getResult(port).getType());
+    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+      if (axis == along || !type.isDynamicDim(axis) ||
+          llvm::any_of(collected, [&](const AssumedDim &dim) {
+            return dim.loop == loop && dim.port == port && dim.axis == axis;
+          }))
+        continue;
+      rewriter.setInsertionPoint(loop.getYield());
+      OpFoldResult extent = dimOf(loop.getYield().getCollected()[k],
+                                  axis < along ? axis : axis - 1);
+      std::optional<Value> count = evaluateOutside(trips);
+      if (!isOutside(extent) || !count)
+        continue;
+      rewriter.setInsertionPoint(copy);
+      Value zero = arith::ConstantOp::create(
+          rewriter, loop.getLoc(), rewriter.getZeroAttr(trips.getType()));
+      conditions.push_back(arith::CmpIOp::create(
+          rewriter, loop.getLoc(), arith::CmpIPredicate::sgt, *count, zero));
+      collected.push_back({loop, port, axis, extent});
+      replaceDims(rewriter, loop.getResult(port), axis, extent);
+      any = true;
+    }
+  }
+  return any;
+}
+
 /// Other checks of extents that every iteration makes hold.
 bool ShapeVersion::assumeChecks() {
   bool any = false;
@@ -376,6 +515,13 @@ bool ShapeVersion::assumeChecks() {
 /// One step; what follows from it is seen when the copy has been simplified.
 bool ShapeVersion::assume() {
   if (assumeBroadcasts())
+    return true;
+  SmallVector<LoopOp> inner;
+  copy.getBody().walk([&](LoopOp loop) { inner.push_back(loop); });
+  bool anyRuns = false;
+  for (LoopOp loop : inner)
+    anyRuns |= assumeRuns(loop);
+  if (anyRuns)
     return true;
   for (bool areSimple : {true, false}) {
     bool any = assumeConditions(areSimple);
@@ -557,13 +703,17 @@ bool ShapeVersion::run() {
   while (true) {
     begin();
     for (unsigned round = 0; round < kMaxRounds; ++round) {
-      simplifyDims(copy, patterns, this);
+      simplify();
       hoistDims();
       if (!assume())
         break;
     }
+    if (repeatAlongKnown(rewriter, copy, [&](Value value, int64_t axis) {
+          return dimOf(value, axis);
+        }))
+      simplify();
     if (!findChanged()) {
-      pays = isWorth();
+      pays = !isUnsettled && isWorth();
       break;
     }
     rewriter.eraseOp(copy);
