@@ -25,7 +25,7 @@ import loopc
 import numpy as np
 from models_basic import make_model
 
-FORMS = ("kernel", "graph", "host")
+FORMS = ("kernel", "cluster", "graph", "host")
 SHORT, LONG = 100, 10_100
 
 LOOPS = {

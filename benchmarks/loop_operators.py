@@ -29,6 +29,7 @@ from pathlib import Path
 import loop_algorithms
 import loop_cells
 import loopc
+import onnx
 import onnxruntime
 import tracing
 from loop_cells import Case
@@ -45,14 +46,18 @@ def _dimension(case: Case, shapes: str, key: str, axis: int) -> int | str:
     return f"d{extent}" if shapes == "named" else f"{key}{axis}"
 
 
-def _measure(case: Case, shapes: str, seconds: float, keep: Path | None) -> tuple[float, str]:
-    made = tracing.model(
+def trace(case: Case, shapes: str) -> onnx.ModelProto:
+    """The model of a case, with what one of SHAPES says known of its inputs."""
+    return tracing.model(
         case.function,
         case.inputs,
         opset=case.opset,
         dimension=lambda key, axis: _dimension(case, shapes, key, axis),
     )
-    raw = made.SerializeToString()
+
+
+def _measure(case: Case, shapes: str, seconds: float, keep: Path | None) -> tuple[float, str]:
+    raw = trace(case, shapes).SerializeToString()
     if keep:
         keep.write_bytes(raw)
     begin = time.perf_counter()

@@ -362,7 +362,9 @@ def stacked_cells(steps: int = 128, hidden: int = 512) -> Benchmark:
             ends.append(state.astype(np.float32))
         return [*ends, rows.astype(np.float32)]
 
-    return Benchmark(f"3 stacked cells T={steps} H={hidden}", steps, model, feeds, expect, 1e-3, 1e-4)
+    return Benchmark(
+        f"3 stacked cells T={steps} H={hidden}", steps, model, feeds, expect, 1e-3, 1e-4
+    )
 
 
 def lstm_cell(batch: int, steps: int = 256, hidden: int = 256) -> Benchmark:

@@ -19,8 +19,8 @@
 #
 # Features: host-x86_64, host-aarch64; one `<name>-registered` for each of
 # LLVM's targets (x86-registered, aarch64-registered, nvptx-registered, ...);
-# qemu-aarch64 where AArch64 programs can be linked and run; asan; ptxas where
-# the CUDA toolkit is.
+# qemu-aarch64 where AArch64 programs can be linked and run; asan; ptxas and
+# cuda-header where the CUDA toolkit has them.
 
 import os
 import platform
@@ -39,7 +39,10 @@ bin_dir = os.path.join(config.loopc_binary_dir, "bin")
 path = os.pathsep.join([bin_dir, config.llvm_tools_dir, os.environ.get("PATH", "")])
 config.environment["PATH"] = path
 config.environment["LC_ALL"] = "C.UTF-8"
-for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TMPDIR", "HOME"):
+for name in (
+    *("ASAN_OPTIONS", "UBSAN_OPTIONS", "TMPDIR", "HOME"),
+    *("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"),
+):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -76,8 +79,15 @@ if lit_config.params.get("aarch64") != "off":
     config.substitutions.append(("%cc_aarch64", cc_aarch64))
     config.substitutions.append(("%run_aarch64", run_aarch64))
 
-if shutil.which("ptxas", path=f"{path}:/usr/local/cuda/bin"):
+toolkits = [os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")]
+toolkits = [*filter(None, toolkits), "/usr/local/cuda"]
+if shutil.which("ptxas", path=os.pathsep.join([path, *(f"{root}/bin" for root in toolkits)])):
     config.available_features.add("ptxas")
+for include in (f"{root}/include" for root in toolkits):
+    if os.path.exists(f"{include}/cuda.h"):
+        config.available_features.add("cuda-header")
+        config.substitutions.append(("%cuda_include", include))
+        break
 
 if config.loopc_asan:
     config.available_features.add("asan")

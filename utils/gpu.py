@@ -76,7 +76,7 @@ def make_stages(quick: bool) -> list[Stage]:
     """The stages, the most telling first."""
     python, jobs = sys.executable, str(max(1, min(os.cpu_count() or 1, 16)))
     suite = [python, CONFORMANCE, "-v", "--timeout", "60"]
-    tests = ["test_kernels.py", "test_kernel_products.py", "test_graphs.py"]
+    tests = ["test_kernels.py", "test_kernel_products.py", "test_graphs.py", "test_clusters.py"]
     pytest = [python, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-o", "addopts="]
     if importlib.util.find_spec("xdist"):
         pytest += ["-n", str(min(int(jobs), 8))]
@@ -102,10 +102,10 @@ def make_stages(quick: bool) -> list[Stage]:
               "" if importlib.util.find_spec("pytest") else "pytest is not installed"),
         Stage("products", "Products of matrices", products, 600, 40),
     ]  # fmt: skip
-    for form in ("graph", "kernel", "host"):
+    for form in ("graph", "kernel", "cluster", "host"):
         command = [*suite, f"--engine=loopc-cuda-{form}", "--subset", "control", "--jobs", jobs]
         title = f"ONNX's models with control flow, loops as --device-loops={form}"
-        stages.append(Stage(f"suite-{form}", title, command, 300, 30 if form == "graph" else 15))
+        stages.append(Stage(f"suite-{form}", title, command, 300, 30 if form == "graph" else 10))
     return stages + _sanitizer_stages(quick, suite)
 
 
@@ -113,7 +113,7 @@ def _sanitizer_stages(quick: bool, suite: list[str]) -> list[Stage]:
     program = find_tool("compute-sanitizer")
     missing = "" if program else "compute-sanitizer is not installed"
     stages = []
-    for form in ("", "-kernel", "-graph", "-host"):
+    for form in ("", "-kernel", "-cluster", "-graph", "-host"):
         for tool in ("memcheck", "racecheck", "synccheck"):
             telling = not form and tool == "memcheck"
             cases = ["--filter", SMOKE] if quick else ["--subset", "control"]

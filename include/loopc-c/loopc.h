@@ -153,9 +153,10 @@ loopc_compile_options_set_allow_tf32(loopc_compile_options *options,
                                      int enabled);
 
 /// For a chip: what becomes of loops that need nothing of the host: "kernel",
-/// one kernel each; "graph", CUDA graphs of kernels, which take a driver of
-/// CUDA 12.4; "host", the host drives them; "auto" or "", the default: a kernel
-/// or a graph.
+/// one kernel each; "cluster", the same, and its blocks are one cluster from
+/// sm_90 on; "graph", CUDA graphs of kernels, which take a driver of CUDA 12.4;
+/// "host", the host drives them; "auto" or "", the default: a kernel or a
+/// graph.
 LOOPC_API int
 loopc_compile_options_set_device_loops(loopc_compile_options *options,
                                        const char *form);

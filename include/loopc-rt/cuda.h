@@ -86,6 +86,13 @@ enum { LOOPC_CUDA_DEVICE = 1, LOOPC_CUDA_SHARED = 2 };
 /// Flag of a launch: its blocks wait for one another, so that no more of them
 /// are begun than the device holds at a time.
 #define LOOPC_CUDA_COOPERATIVE 1
+/// Flag of a cooperative launch: the kernel can wait as a cluster. The blocks
+/// are one where they are at most LOOPC_CUDA_MAX_CLUSTER and the device, its
+/// driver and the kernel's needs allow it.
+#define LOOPC_CUDA_CLUSTER 2
+
+/// Blocks of a cluster that every device with clusters has.
+#define LOOPC_CUDA_MAX_CLUSTER 8
 
 /// Called before all else by a run: opens the device that the run's options
 /// name and loads the code. Fails (LOOPC_ERROR_DEVICE) where there is no

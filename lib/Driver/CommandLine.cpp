@@ -86,6 +86,8 @@ struct Flags {
       cl::values(clEnumValN(DeviceLoops::Auto, "auto",
                             "A kernel or a graph, whichever seems faster"),
                  clEnumValN(DeviceLoops::Kernel, "kernel", "One kernel"),
+                 clEnumValN(DeviceLoops::Cluster, "cluster",
+                            "One kernel, of one cluster from sm_90 on"),
                  clEnumValN(DeviceLoops::Graph, "graph",
                             "A CUDA graph of kernels (driver of CUDA 12.4)"),
                  clEnumValN(DeviceLoops::Host, "host", "The host drives them")),

@@ -17,6 +17,7 @@ std::optional<DeviceLoops> loopc::parseDeviceLoops(llvm::StringRef name) {
   return llvm::StringSwitch<std::optional<DeviceLoops>>(name)
       .Case("auto", DeviceLoops::Auto)
       .Case("kernel", DeviceLoops::Kernel)
+      .Case("cluster", DeviceLoops::Cluster)
       .Case("graph", DeviceLoops::Graph)
       .Case("host", DeviceLoops::Host)
       .Default(std::nullopt);

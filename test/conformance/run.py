@@ -52,11 +52,13 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
                         "expanded: those, and with it in an operator's function body")  # fmt: skip
     parser.add_argument("--aot", action="store_true", help="compile ahead of time (loopc.aot)")
     parser.add_argument("--engine", default="loopc",
-                        choices=("loopc", "loopc-cuda", "loopc-cuda-kernel", "loopc-cuda-graph", "loopc-cuda-host",
-                                 "onnxruntime", "reference", "openvino", "loopc-ir"),
+                        choices=("loopc", "loopc-cuda", "loopc-cuda-kernel", "loopc-cuda-cluster",
+                                 "loopc-cuda-graph", "loopc-cuda-host", "onnxruntime",
+                                 "reference", "openvino", "loopc-ir"),
                         help="another engine, for comparison; loopc-cuda: on the first GPU, or "
-                        "what LOOPC_CUDA_DRIVER names; loopc-cuda-kernel, -graph, -host: with "
-                        "loops as one kernel, as graphs or driven by the host there; "
+                        "what LOOPC_CUDA_DRIVER names; loopc-cuda-kernel, -cluster, -graph, "
+                        "-host: with loops as one kernel, of one cluster, as graphs or driven "
+                        "by the host there; "
                         "loopc-ir: loopc on what OpenVINO writes of the model")  # fmt: skip
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default 2)")
     parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="per case")

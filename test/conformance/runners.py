@@ -77,7 +77,7 @@ def _loopc_cuda(model: ModelProto | str, loops: str = "auto") -> Runner:
 
 
 def _loopc_cuda_as(loops: str) -> Callable[[ModelProto | str], Runner]:
-    """The same with loops as kernels, as graphs or driven by the host, wherever they can be."""
+    """The same with loops in one of the forms of --device-loops, wherever they can be."""
     return lambda model: _loopc_cuda(model, loops)
 
 
@@ -184,6 +184,7 @@ ENGINES: dict[str, Callable[[ModelProto | str], Runner]] = {
     "loopc-aot": _loopc_aot,
     "loopc-cuda": _loopc_cuda,
     "loopc-cuda-kernel": _loopc_cuda_as("kernel"),
+    "loopc-cuda-cluster": _loopc_cuda_as("cluster"),
     "loopc-cuda-graph": _loopc_cuda_as("graph"),
     "loopc-cuda-host": _loopc_cuda_as("host"),
     "onnxruntime": _onnxruntime,

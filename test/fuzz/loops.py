@@ -10,8 +10,9 @@
     loops.py --seeds 0:1000                     from ONNX
     loops.py --seeds 0:1000 --engine openvino   from the IR that OpenVINO writes of them
     loops.py --seeds 0:200 --engine cuda        as kernels, on what LOOPC_CUDA_DRIVER names, or
-                                                else on the driver for tests; cuda-graph and
-                                                cuda-host: in that form of --device-loops
+                                                else on the driver for tests; cuda-cluster,
+                                                cuda-graph and cuda-host: in that form of
+                                                --device-loops
     loops.py --minimise 77 --write /tmp         writes what of model 77 fails, as
                                                 loops-77.onnx and its inputs as loops-77.npz
     loops.py --model FILE.onnx                  that one again; with --minimise 0 smaller

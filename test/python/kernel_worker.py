@@ -15,18 +15,23 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 
-def begin(driver: str, log: str) -> None:
-    """Makes `driver` the CUDA driver of this process, which writes its calls to `log`."""
+def begin(driver: str, log: str, environment: Mapping[str, str] | None = None) -> None:
+    """Makes `driver` the CUDA driver of this process, which writes its calls to `log`.
+
+    `environment` goes to that of the process.
+    """
     os.environ["LOOPC_CUDA_DRIVER"] = driver
     os.environ["LOOPC_FAKE_CUDA_LOG"] = log
     os.environ["LOOPC_FAKE_CUDA_QUIET"] = "1"
     # PTX is what the driver runs.
     os.environ["LOOPC_PTXAS"] = ""
+    os.environ.update(environment or {})
 
 
 @functools.lru_cache(maxsize=8)

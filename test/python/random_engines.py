@@ -30,7 +30,7 @@ from onnx import helper, numpy_helper
 from random_checks import Finding, NotForEngineError, Verdict, check, compare_with_peer, graphs
 from random_models import RandomModel
 
-ENGINES = ("onnx", "openvino", "cuda", "cuda-graph", "cuda-host")
+ENGINES = ("onnx", "openvino", "cuda", "cuda-cluster", "cuda-graph", "cuda-host")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,6 +217,7 @@ _RUNS: dict[str, Callable[..., list[Any]]] = {
     "onnx": _run_onnx,
     "openvino": _run_openvino,
     "cuda": _run_cuda,
+    "cuda-cluster": functools.partial(_run_cuda, device_loops="cluster"),
     "cuda-graph": functools.partial(_run_cuda, device_loops="graph"),
     "cuda-host": functools.partial(_run_cuda, device_loops="host"),
 }

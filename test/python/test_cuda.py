@@ -56,7 +56,8 @@ def test_failing_driver() -> None:
     _run(
         "failures",
         LOOPC_CUDA_DRIVER=str(_DRIVER),
-        LOOPC_FAKE_CUDA_FAIL="cuLaunchKernel=999,cuLaunchCooperativeKernel=999",
+        LOOPC_FAKE_CUDA_FAIL="cuLaunchKernel=999,cuLaunchCooperativeKernel=999,"
+        "cuLaunchKernelEx=999",
     )
 
 
@@ -64,7 +65,8 @@ def test_lost_context() -> None:
     _run(
         "lost_context",
         LOOPC_CUDA_DRIVER=str(_DRIVER),
-        LOOPC_FAKE_CUDA_FAIL="cuLaunchKernel:1=719,cuLaunchCooperativeKernel:1=719",
+        LOOPC_FAKE_CUDA_FAIL="cuLaunchKernel:1=719,cuLaunchCooperativeKernel:1=719,"
+        "cuLaunchKernelEx:1=719",
     )
 
 

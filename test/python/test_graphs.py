@@ -220,7 +220,7 @@ def test_host_is_not_in_the_loop(gpu: Gpu) -> None:
     assert counts[1] == counts[2]
     if gpu.counts:
         assert counts[1]["cuGraphLaunch"] == 1
-        assert counts[1]["cuLaunchCooperativeKernel"] == 0
+        assert counts[1]["cuLaunchCooperativeKernel"] == counts[1]["cuLaunchKernelEx"] == 0
 
 
 def test_is_made_once(gpu: Gpu) -> None:

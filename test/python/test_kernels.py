@@ -36,7 +36,7 @@ Feeds = dict[str, np.ndarray]
 class Gpu:
     """The process with the GPU."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
+    def __init__(self, folder: pathlib.Path, **environment: str) -> None:
         built = pathlib.Path(loopc.__file__).parents[2] / "test/cuda/libcuda.so.1"
         driver = os.environ.get("LOOPC_TEST_CUDA_DRIVER", str(built))
         self.counts = driver == str(built)
@@ -46,7 +46,7 @@ class Gpu:
             1,
             multiprocessing.get_context("spawn"),
             kernel_worker.begin,
-            (driver, str(self.log)),
+            (driver, str(self.log), environment),
         )
 
     def run(self, model: onnx.ModelProto, feeds: Feeds, **options: Any) -> list[np.ndarray] | str:
@@ -57,9 +57,11 @@ class Gpu:
 
     def count(self, call: str) -> int:
         """How often the driver was called so."""
-        if not self.log.exists():
-            return 0
-        return sum(line.split()[0] == call for line in self.log.read_text().splitlines())
+        return sum(line.split()[0] == call for line in self.lines())
+
+    def lines(self) -> list[str]:
+        """The calls of the driver."""
+        return self.log.read_text().splitlines() if self.log.exists() else []
 
 
 @pytest.fixture(scope="module")
@@ -78,10 +80,12 @@ def parse(text: str, **weights: np.ndarray) -> onnx.ModelProto:
     return model
 
 
+#: What begins kernels, by the form of the launch.
+LAUNCHES = ("cuLaunchKernel", "cuLaunchCooperativeKernel", "cuLaunchKernelEx")
+
+
 def count_launches(gpu: Gpu) -> int:
-    return sum(
-        gpu.count(name) for name in ("cuLaunchKernel", "cuLaunchCooperativeKernel", "cuGraphLaunch")
-    )
+    return sum(gpu.count(name) for name in (*LAUNCHES, "cuGraphLaunch"))
 
 
 @functools.lru_cache(maxsize=8)
@@ -422,12 +426,11 @@ def test_host_is_not_in_the_loop(gpu: Gpu) -> None:
         assert not isinstance(gpu.run(parse(CARRIED), feeds, min_kernel_work=2048), str)
         counts.append({name: gpu.count(name) - before[name] for name in CALLS})
     assert counts[1] == counts[2]
-    assert sum(counts[1][name] for name in CALLS[:2]) == int(gpu.counts)
+    assert sum(counts[1][name] for name in LAUNCHES) == int(gpu.counts)
 
 
 CALLS = (
-    "cuLaunchKernel",
-    "cuLaunchCooperativeKernel",
+    *LAUNCHES,
     "cuMemcpyAsync",
     "cuMemcpyHtoDAsync",
     "cuMemcpyDtoHAsync",
@@ -438,9 +441,9 @@ CALLS = (
 
 def test_growth_is_seldom(gpu: Gpu) -> None:
     """Collected values of unknown number: launches with the logarithm of the iterations."""
-    before = gpu.count("cuLaunchKernel") + gpu.count("cuLaunchCooperativeKernel")
+    before = count_launches(gpu)
     outputs = gpu.run(parse(CONVERGE), {"x": numbers(300), "limit": np.float32(1e-30)})
     assert not isinstance(outputs, str)
     assert len(outputs[2]) > 100
-    launches = gpu.count("cuLaunchKernel") + gpu.count("cuLaunchCooperativeKernel") - before
+    launches = count_launches(gpu) - before
     assert launches < 20

@@ -13,6 +13,7 @@ import math
 import loopc
 import ml_dtypes
 import numpy as np
+import onnx.parser
 import pytest
 from single_node import run_node
 
@@ -320,3 +321,29 @@ def test_global_pooling():
     ]:
         y = run_node(op, x, opset=22, dynamic=True, **attributes)[0]
         np.testing.assert_allclose(y, expected, rtol=1e-5)
+
+
+def test_long_chain() -> None:
+    """Sums and what is subtracted by them, one behind the other, in a body."""
+    steps = "\n".join(
+        f"r{k} = ReduceSum<keepdims: int = 1>(x{k}, axes)\nx{k + 1} = Sub(x{k}, r{k})"
+        for k in range(60)
+    )
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 8, opset_import: ["" : 18]>
+        chain (int64 M, float[A, B] x) => (float[A, B] y) {{
+          axes = Constant<value: tensor = int64[1] {{1}}>()
+          small = Constant<value: tensor = float {{0.01}}>()
+          y = Loop(M, "", x) <body = body (int64 i, bool c, float[A, B] s) => (bool c, float[A, B] t) {{
+            x0 = Mul(s, small)
+            {steps}
+            t = Identity(x60)
+          }}>
+        }}"""
+    )
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    (y,) = loopc.InferenceSession(model.SerializeToString()).run(None, {"M": np.array(1), "x": x})
+    expected = x * np.float32(0.01)
+    for _ in range(60):
+        expected = expected - expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(y, expected, rtol=1e-5)

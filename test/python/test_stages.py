@@ -164,7 +164,9 @@ def finish(
     nodes: list[onnx.NodeProto], inputs: list[onnx.ValueInfoProto], results: list[str]
 ) -> onnx.ModelProto:
     # Not every result is read: what a loop computes for nobody goes.
-    outputs = [onnx.helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in results[1:]]
+    outputs = [
+        onnx.helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in results[1:]
+    ]
     graph = onnx.helper.make_graph(nodes, "main", inputs, outputs)
     return onnx.helper.make_model(
         graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=9

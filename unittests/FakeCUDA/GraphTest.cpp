@@ -74,13 +74,13 @@ protected:
   }
 
   CUgraphNode kernel(CUgraph to, const char *name, const Nodes &after,
-                     std::vector<uint64_t> arguments) {
+                     std::vector<uint64_t> arguments, unsigned threads = 1) {
     std::vector<void *> places;
     for (uint64_t &argument : arguments)
       places.push_back(&argument);
     CUgraphNodeParams params = {};
     params.type = CU_GRAPH_NODE_TYPE_KERNEL;
-    params.kernel = {function(name), 1,       1,       1,      1, 1, 1, 0,
+    params.kernel = {function(name), 1,       1,       1,      threads, 1, 1, 0,
                      places.data(),  nullptr, nullptr, nullptr};
     CUgraphNode node = nullptr;
     EXPECT_EQ(add(to, params, after, &node), CUDA_SUCCESS);
@@ -258,6 +258,18 @@ TEST_F(GraphTest, conditionsElsewhere) {
   // In a kernel of no graph.
   EXPECT_EQ(run("test", 1, 1, {words, 1, 5}), CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_THAT(fake_cuda_last_fault(), testing::HasSubstr("of no graph"));
+}
+
+/// CUDA leaves undefined what several threads set.
+TEST_F(GraphTest, conditionOfSeveralThreads) {
+  auto loop = handle(graph);
+  CUgraphNode first =
+      kernel(graph, "test", {}, {words, 0, loop}, /*threads=*/2);
+  CUgraph body;
+  ASSERT_EQ(condition(graph, CU_GRAPH_COND_TYPE_WHILE, loop, {first}, body),
+            CUDA_SUCCESS);
+  EXPECT_EQ(runGraph(), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_THAT(fake_cuda_last_fault(), testing::HasSubstr("by two threads"));
 }
 
 TEST_F(GraphTest, handleOfAnotherGraph) {

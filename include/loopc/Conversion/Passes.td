@@ -169,7 +169,9 @@ def OutlineKernels : Pass<"loopc-outline-kernels", "::mlir::ModuleOp"> {
     condition and what it computes on scalars, becomes one kernel as a whole
     where nothing in it allocates or calls the runtime: every thread computes
     the scalars, the threads share the elements of a nest, and wait for one
-    another (`loop.barrier`) between nests that depend on each other. What is
+    another (`loop.barrier`) between nests that depend on each other. Little work
+    is one block's; from sm_90 on more of it is that of a cluster of up to 8
+    (`loopc.cluster` on the launch), and much the whole device's. What is
     left runs on the host, which waits (`loop.device_wait`) before it reads what a
     kernel may have written.
 
@@ -204,6 +206,8 @@ def OutlineKernels : Pass<"loopc-outline-kernels", "::mlir::ModuleOp"> {
            [{::llvm::cl::values(
                clEnumValN(::loopc::DeviceLoops::Auto, "auto", "by cost"),
                clEnumValN(::loopc::DeviceLoops::Kernel, "kernel", "kernels"),
+               clEnumValN(::loopc::DeviceLoops::Cluster, "cluster",
+                          "kernels of one cluster each, where the chip has them"),
                clEnumValN(::loopc::DeviceLoops::Graph, "graph", "graphs"),
                clEnumValN(::loopc::DeviceLoops::Host, "host",
                           "the host's")) }]>,
@@ -253,8 +257,10 @@ def LowerKernels : Pass<"loopc-lower-kernels", "::mlir::gpu::GPUModuleOp"> {
   let description = [{
     After scf-to-cf. A check that fails leaves its number and values in the
     run's control (loopc-rt/cuda.h) and ends the kernel: at once where all
-    threads compute it, behind the nest where only some do. A barrier is
-    `gpu.barrier`, and counts the blocks where there are several.
+    threads compute it, behind the nest where only some do. A barrier is that of
+    the block where there is one. Several blocks are counted, in device memory;
+    with `loopc.clusters` on the module the kernel looks whether all of them are
+    one cluster, which has a barrier.
   }];
   let dependentDialects = ["::mlir::cf::ControlFlowDialect",
     "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",

@@ -17,10 +17,11 @@ namespace loopc {
 /// What becomes of a loop around nests that run on a GPU, where nothing in it
 /// needs the host.
 enum class DeviceLoops {
-  Auto,   ///< a kernel or a graph, by a guess at which is faster
-  Kernel, ///< one kernel
-  Graph,  ///< a graph of kernels; takes a driver of CUDA 12.4
-  Host    ///< the host drives it
+  Auto,    ///< a kernel or a graph, by a guess at which is faster
+  Kernel,  ///< one kernel
+  Cluster, ///< one kernel, whose blocks are one cluster from sm_90 on
+  Graph,   ///< a graph of kernels; takes a driver of CUDA 12.4
+  Host     ///< the host drives it
 };
 
 /// The one of this name, "auto"; nothing for others.

@@ -10,6 +10,7 @@
 #include "Accumulators.h"
 #include "DealNests.h"
 #include "DeviceCode.h"
+#include "Polls.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -45,10 +46,6 @@ struct Access {
 
 using Accesses = SmallVector<Access>;
 
-/// Iterations between two looks whether the run shall end: all threads wait for
-/// one another then.
-constexpr int64_t kPollDistance = 64;
-
 class Distribution {
 public:
   Distribution(gpu::GPUFuncOp kernel, AliasClasses &classes)
@@ -64,7 +61,6 @@ private:
   void addAccesses(Operation *op, ArrayRef<scf::ForOp> nest, Accesses &found);
   void synchronize(Operation *op, const Accesses &next, Accesses &pending);
   void onFirstThread(Operation *op);
-  void spacePolls();
   void endPart(Operation *part);
 
   static void merge(Accesses &into, const Accesses &from) {
@@ -231,6 +227,11 @@ void Distribution::processOp(Operation &op, Accesses &pending) {
     pending.clear();
     return;
   }
+  if (isPoll(&op)) {
+    // A branch, which all threads take when it is time.
+    processRegions(op, pending);
+    return;
+  }
   if (op.hasAttr(kTiledAttrName)) {
     synchronize(&op, accessesOf(&op), pending);
     return;
@@ -268,32 +269,8 @@ void Distribution::process(Block &block, Accesses &pending) {
     processOp(*op, pending);
 }
 
-/// Polls of each iteration become those of some: on the host they cost nothing.
-void Distribution::spacePolls() {
-  SmallVector<loop::PollOp> polls;
-  kernel.walk([&](loop::PollOp poll) {
-    if (isa<scf::ForOp>(poll->getParentOp()))
-      polls.push_back(poll);
-  });
-  for (loop::PollOp poll : polls) {
-    auto loop = cast<scf::ForOp>(poll->getParentOp());
-    b.setInsertionPoint(poll);
-    Value number =
-        arith::DivUIOp::create(b, loop.getInductionVar(), loop.getStep());
-    Type type = number.getType();
-    auto constant = [&](int64_t value) {
-      return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
-    };
-    Value low = arith::RemUIOp::create(b, number, constant(kPollDistance));
-    Value isTime = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, low,
-                                         constant(kPollDistance - 1));
-    auto branch = scf::IfOp::create(b, isTime, /*withElseRegion=*/false);
-    poll->moveBefore(branch.thenBlock()->getTerminator());
-  }
-}
-
 KernelShape Distribution::run(const ProductTarget &target) {
-  spacePolls();
+  spacePolls(kernel);
   promoteAccumulators(kernel, classes);
   shape.hasTiles = tileProducts(kernel, target);
   shareReductions(kernel);

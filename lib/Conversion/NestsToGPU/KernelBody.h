@@ -21,6 +21,13 @@ inline constexpr llvm::StringLiteral kPartAttrName = "loopc.part";
 /// The same of the poll behind that part, where all threads meet.
 inline constexpr llvm::StringLiteral kPartEndAttrName = "loopc.part_end";
 
+/// Attribute of a launch whose blocks wait for one another.
+inline constexpr llvm::StringLiteral kCooperativeAttrName = "loopc.cooperative";
+/// Of one whose blocks are a cluster where they are few.
+inline constexpr llvm::StringLiteral kClusterAttrName = "loopc.cluster";
+/// Of the kernels where there is such a launch.
+inline constexpr llvm::StringLiteral kClustersAttrName = "loopc.clusters";
+
 /// What a kernel turned out to be.
 struct KernelShape {
   bool hasBarriers = false;

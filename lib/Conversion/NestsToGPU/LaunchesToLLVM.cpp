@@ -10,6 +10,7 @@
 // loopc_rt_cuda; see loopc-rt/cuda.h.
 
 #include "../RuntimeToLLVM/BufferBytes.h"
+#include "KernelBody.h"
 #include "LibraryProducts.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Conversion/DeviceProgram.h"
@@ -308,12 +309,15 @@ void LaunchLowering::lower(gpu::LaunchFuncOp launch) {
   Value number =
       constant(i32, kernels.lookup(launch.getKernelName().getValue()));
   Value threads = LLVM::TruncOp::create(b, i32, toI64(launch.getBlockSizeX()));
-  Value flags = constant(
-      i32, launch->hasAttr("loopc.cooperative") ? LOOPC_CUDA_COOPERATIVE : 0);
+  int32_t flags = 0;
+  if (launch->hasAttr(kCooperativeAttrName))
+    flags |= LOOPC_CUDA_COOPERATIVE;
+  if (launch->hasAttr(kClusterAttrName))
+    flags |= LOOPC_CUDA_CLUSTER;
   Value status =
       call("loopc_rt_cuda_launch",
            ValueRange{program(), number, toI64(launch.getGridSizeX()), threads,
-                      flags, table},
+                      constant(i32, flags), table},
            i32);
   returnUnlessZero(status, launch);
   rewriter.eraseOp(launch);

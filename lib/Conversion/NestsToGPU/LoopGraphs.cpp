@@ -15,6 +15,7 @@
 #include "LoopGraphs.h"
 #include "DeviceCode.h"
 #include "KernelBody.h"
+#include "Polls.h"
 #include "RotateLoops.h"
 #include "StateWords.h"
 #include "loopc-rt/cuda.h"
@@ -231,7 +232,7 @@ void Plan::split(Block &block, int32_t body, Part *&current) {
     } else if (auto branch = dyn_cast<scf::IfOp>(op);
                branch && hasSharedLoop(branch)) {
       splitBranch(branch, body, current);
-    } else if (!isa<loop::PollOp>(op)) {
+    } else if (!isPoll(&op)) {
       // Who ends an iteration looks whether the run shall end.
       Part &part = scalars(body, current);
       part.ops.push_back(&op);
@@ -505,11 +506,19 @@ void PartBuilder::setConditions(ValueRange values) {
     goesOn = arith::XOrIOp::create(
         b, isOver(), arith::ConstantIntOp::create(b, b.getI1Type(), 1));
   SmallVector<int32_t> handles;
+  // Calls of several threads at a time are undefined. There is one block.
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                            gpu::ThreadIdOp::create(b, gpu::Dimension::x),
+                            arith::ConstantIndexOp::create(b, 0));
   for (auto [setting, value] : llvm::zip_equal(part.settings, values)) {
     Value holds = value;
     if (goesOn)
       holds = arith::AndIOp::create(b, holds, goesOn);
     Value handle = loadWord(setting.handle);
+    auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
     LLVM::CallOp::create(
         b, TypeRange(), kSetConditionName,
         ValueRange{handle, arith::ExtUIOp::create(b, b.getI32Type(), holds)});

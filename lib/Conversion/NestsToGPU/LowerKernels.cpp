@@ -41,15 +41,17 @@ static constexpr StringLiteral kEntryAttrName = "loopc.entry";
 
 /// One block waits by its own barrier. Several count their arrivals: each waits
 /// for the end of the round that its own arrival belongs to. What a block wrote
-/// before is fenced by its first thread, behind the block's barrier.
+/// before is fenced by its first thread, behind the block's barrier. {2} is
+/// what comes before.
 static constexpr const char kBarrierText[] = R"(
 llvm.func internal @{0}(%control: !llvm.ptr)
     attributes {{convergent, passthrough = ["alwaysinline"]} {{
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
   %unit = llvm.mlir.constant(1 : i64) : i64
-  nvvm.barrier0
   %blocks = nvvm.read.ptx.sreg.nctaid.x : i32
+  {2}
+  nvvm.barrier0
   %alone = llvm.icmp "eq" %blocks, %one : i32
   llvm.cond_br %alone, ^done, ^grid
 ^grid:
@@ -80,6 +82,22 @@ llvm.func internal @{0}(%control: !llvm.ptr)
 ^done:
   llvm.return
 }
+)";
+
+/// Several blocks that are one cluster wait by its barrier, which lets each see
+/// what the others wrote, in device memory too. One block is a cluster of its
+/// own.
+static constexpr const char kClusterText[] = R"(
+  %size = nvvm.read.ptx.sreg.cluster.nctaid.x : i32
+  %several = llvm.icmp "ne" %blocks, %one : i32
+  %whole = llvm.icmp "eq" %blocks, %size : i32
+  %cluster = llvm.and %several, %whole : i1
+  llvm.cond_br %cluster, ^cluster, ^block
+^cluster:
+  nvvm.cluster.arrive {aligned}
+  nvvm.cluster.wait {aligned}
+  llvm.br ^done
+^block:
 )";
 
 namespace {
@@ -148,8 +166,7 @@ Block *KernelLowering::returnBlock() {
     return ending;
   OpBuilder::InsertionGuard guard(b);
   ending = b.createBlock(&kernel.getBody(), kernel.getBody().end());
-  auto end = gpu::ReturnOp::create(b);
-  b.setInsertionPoint(end);
+  gpu::ReturnOp::create(b);
   clearConditions();
   return ending;
 }
@@ -159,7 +176,17 @@ void KernelLowering::clearConditions() {
   auto handles = kernel->getAttrOfType<DenseI32ArrayAttr>(kConditionsAttrName);
   if (!handles || handles.empty())
     return;
-  // There is one block; all of its threads may do the same.
+  // Calls of several threads at a time are undefined. There is one block.
+  Block *clearing = b.createBlock(&kernel.getBody(), kernel.getBody().end());
+  Block *rest = rewriter.splitBlock(ending, ending->begin());
+  b.setInsertionPointToEnd(ending);
+  Value isFirst =
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq,
+                           NVVM::ThreadIdXOp::create(b, i32), constant(i32, 0));
+  cf::CondBranchOp::create(b, isFirst, clearing, rest);
+  b.setInsertionPointToEnd(clearing);
+  cf::BranchOp::create(b, rest);
+  b.setInsertionPointToStart(clearing);
   Value state = kernel.getArgument(1);
   for (int32_t handle : handles.asArrayRef()) {
     Value place = LLVM::GEPOp::create(b, pointer, i64, state,
@@ -364,7 +391,23 @@ struct SplitShuffle : OpRewritePattern<gpu::ShuffleOp> {
 };
 } // namespace
 
+/// Reductions of a kernel come one after the other, with a barrier between, and
+/// each has got a buffer of its own: lets those behind the first `own` be one
+/// for each type. Shared memory that the code asks for is 48 KiB at most.
+static void shareBuffers(gpu::GPUFuncOp kernel, unsigned own) {
+  DenseMap<Type, Value> firsts;
+  for (BlockArgument buffer :
+       kernel.getWorkgroupAttributions().drop_front(own)) {
+    auto [first, isNew] = firsts.try_emplace(buffer.getType(), buffer);
+    if (!isNew)
+      buffer.replaceAllUsesWith(first->second);
+  }
+}
+
 static LogicalResult lowerReductions(gpu::GPUModuleOp kernels) {
+  SmallVector<std::pair<gpu::GPUFuncOp, unsigned>> functions;
+  for (auto kernel : kernels.getOps<gpu::GPUFuncOp>())
+    functions.push_back({kernel, kernel.getNumWorkgroupAttributions()});
   RewritePatternSet patterns(kernels.getContext());
   populateGpuAllReducePatterns(patterns);
   populateGpuLowerSubgroupReduceToShufflePatterns(
@@ -372,7 +415,11 @@ static LogicalResult lowerReductions(gpu::GPUModuleOp kernels) {
   populateGpuLowerSubgroupReduceToShufflePatterns(
       patterns, /*subgroupSize=*/32, /*shuffleBitwidth=*/64, /*benefit=*/1);
   patterns.add<SplitShuffle>(kernels.getContext());
-  return applyPatternsGreedily(kernels, std::move(patterns));
+  if (failed(applyPatternsGreedily(kernels, std::move(patterns))))
+    return failure();
+  for (auto [kernel, own] : functions)
+    shareBuffers(kernel, own);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -407,8 +454,10 @@ struct LowerKernels : loopc::impl::LowerKernelsBase<LowerKernels> {
   }
 
   LLVM::LLVMFuncOp makeBarrier(gpu::GPUModuleOp kernels) {
+    bool hasClusters = kernels->hasAttr(kClustersAttrName);
     std::string text = llvm::formatv(kBarrierText, kBarrierName,
-                                     offsetof(loopc_cuda_control, arrived))
+                                     offsetof(loopc_cuda_control, arrived),
+                                     hasClusters ? kClusterText : "")
                            .str();
     OwningOpRef<ModuleOp> parsed =
         parseSourceString<ModuleOp>(text, ParserConfig(&getContext()));

@@ -11,6 +11,7 @@
 
 #include "../RuntimeToLLVM/Outlining.h"
 #include "Accumulators.h"
+#include "BlockState.h"
 #include "DealNests.h"
 #include "DeviceCode.h"
 #include "FuseNests.h"
@@ -22,6 +23,7 @@
 #include "LibraryProducts.h"
 #include "Placement.h"
 #include "RotateLoops.h"
+#include "loopc-rt/cuda.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Support/Remarks.h"
@@ -52,12 +54,18 @@ static constexpr int64_t kLoneThreads = 512;
 static constexpr int64_t kJointThreads = 128;
 /// Work of a nest up to which one block is faster than several that have to
 /// wait for one another behind it: a barrier of the grid takes a few
-/// microseconds.
+/// microseconds, and that of a cluster less. Guesses.
 static constexpr int64_t kOneBlockWork = int64_t(1) << 18;
+static constexpr int64_t kClusterWork = int64_t(1) << 21;
 /// More blocks than that go over a nest in rounds.
 static constexpr int64_t kMaxBlocks = int64_t(1) << 20;
 
 namespace {
+/// Blocks of a launch, and the threads of each.
+struct Grid {
+  Value blocks, threads;
+};
+
 /// Makes one kernel.
 class KernelOutliner {
 public:
@@ -80,8 +88,10 @@ private:
   SmallVector<Value> makeMailboxes(Operation *region);
   void loadResults(Operation *region, ValueRange mailboxes);
   Value rebuild(MemRefType type, Value mailbox);
-  std::pair<Value, Value> chooseGrid(Operation *region,
-                                     const KernelShape &shape);
+  Grid chooseGrid(Operation *region, const KernelShape &shape);
+  Grid chooseCluster(Value most, Value isMedium, const Grid &grid,
+                     int64_t threads);
+  std::string describeGrid(const Grid &grid, int64_t state);
   Value countIterations(scf::ForOp nest, Operation *region);
   std::string nameKernel(Operation *region);
   std::string launchKernel(Operation *region, gpu::GPUFuncOp kernel,
@@ -91,6 +101,10 @@ private:
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
+  }
+  bool hasClusters() const { return target.chip >= 90; }
+  bool mustBeCluster() const {
+    return hasClusters() && loops == DeviceLoops::Cluster;
   }
 
   gpu::GPUModuleOp kernels;
@@ -245,18 +259,55 @@ static int64_t countWorkOfOne(scf::ForOp nest) {
   return std::max<int64_t>(work, 1);
 }
 
-/// Blocks, and the threads of each.
-std::pair<Value, Value> KernelOutliner::chooseGrid(Operation *region,
-                                                   const KernelShape &shape) {
+/// `grid`, which has something for `most` threads to do, where it has few
+/// enough blocks for a cluster; one of larger blocks where not and `isMedium`.
+Grid KernelOutliner::chooseCluster(Value most, Value isMedium, const Grid &grid,
+                                   int64_t threads) {
+  Value limit = index(LOOPC_CUDA_MAX_CLUSTER);
+  Value fewer = b.createOrFold<arith::MinUIOp>(
+      b.createOrFold<arith::CeilDivUIOp>(most, index(threads)), limit);
+  Value isTooLarge = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ugt,
+                                                   grid.blocks, limit);
+  Value isOther = b.createOrFold<arith::AndIOp>(isTooLarge, isMedium);
+  auto choose = [&](Value other, Value usual) {
+    return b.createOrFold<arith::SelectOp>(isOther, other, usual);
+  };
+  Grid chosen{choose(fewer, grid.blocks), choose(index(threads), grid.threads)};
+  if (mustBeCluster())
+    chosen.blocks = b.createOrFold<arith::MaxUIOp>(chosen.blocks, index(2));
+  return chosen;
+}
+
+/// Where a kernel with barriers runs, for a remark; "" where the run decides.
+/// `state` bytes of what it writes are in shared memory.
+std::string KernelOutliner::describeGrid(const Grid &grid, int64_t state) {
+  std::optional<int64_t> blocks = getConstantIntValue(grid.blocks);
+  if (!blocks)
+    return "";
+  if (*blocks == 1)
+    return state ? (", in one block with " + Twine(state) +
+                    " bytes of what it writes in shared memory")
+                       .str()
+                 : ", in one block";
+  if (hasClusters() && *blocks <= LOOPC_CUDA_MAX_CLUSTER)
+    return (", in a cluster of " + Twine(*blocks) + " blocks").str();
+  return ", on the whole device";
+}
+
+Grid KernelOutliner::chooseGrid(Operation *region, const KernelShape &shape) {
   bool isCooperative = shape.hasBarriers;
+  bool mayBeCluster = isCooperative && hasClusters();
   int64_t beside = kNestThreads;
   if (isCooperative && !shape.hasTiles)
     beside = shape.hasSplits ? kLoneThreads : kJointThreads;
   static_assert(kNestThreads == kTileThreads);
-  // The most that a nest has for threads to do, and whether one block is enough
-  // for each.
+  // The most that a nest has for threads to do, and whether one block, or a
+  // cluster, is enough for each.
   Value most = index(1);
-  Value isSmall = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
+  auto flag = [&](bool value) -> Value {
+    return arith::ConstantIntOp::create(b, b.getI1Type(), value);
+  };
+  Value isSmall = flag(!mustBeCluster()), isMedium = flag(true);
   bool isKnown = true;
   region->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isSharedLoop(op))
@@ -266,10 +317,15 @@ std::pair<Value, Value> KernelOutliner::chooseGrid(Operation *region,
     isKnown &= total != nullptr;
     if (!total)
       return WalkResult::skip();
-    int64_t few = std::max<int64_t>(kOneBlockWork / countWorkOfOne(nest), 1);
-    Value fits =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ule, total, index(few));
-    isSmall = b.createOrFold<arith::AndIOp>(isSmall, fits);
+    auto isEnough = [&](int64_t work, Value others) {
+      int64_t few = std::max<int64_t>(work / countWorkOfOne(nest), 1);
+      Value fits = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ule,
+                                                 total, index(few));
+      return b.createOrFold<arith::AndIOp>(others, fits);
+    };
+    isSmall = isEnough(kOneBlockWork, isSmall);
+    if (mayBeCluster && !mustBeCluster())
+      isMedium = isEnough(kClusterWork, isMedium);
     auto known = [&](Value value) { return outside(b, region, value); };
     total = countDealtThreads(b, nest, total, index(beside), known);
     if (shape.hasTiles)
@@ -278,18 +334,25 @@ std::pair<Value, Value> KernelOutliner::chooseGrid(Operation *region,
     return WalkResult::skip();
   });
   if (!isKnown) // As many as there is room for.
-    return {index(kMaxBlocks), index(beside)};
-  Value blocks = b.createOrFold<arith::CeilDivUIOp>(most, index(beside));
-  blocks = b.createOrFold<arith::MinUIOp>(blocks, index(kMaxBlocks));
+    return {index(isCooperative && mustBeCluster() ? LOOPC_CUDA_MAX_CLUSTER
+                                                   : kMaxBlocks),
+            index(beside)};
+  Grid grid{b.createOrFold<arith::MinUIOp>(
+                b.createOrFold<arith::CeilDivUIOp>(most, index(beside)),
+                index(kMaxBlocks)),
+            index(beside)};
+  if (mayBeCluster)
+    grid = chooseCluster(most, isMedium, grid,
+                         shape.hasTiles ? kTileThreads : kLoneThreads);
   if (!isCooperative)
-    return {blocks, index(beside)};
+    return grid;
   Value warps = b.createOrFold<arith::CeilDivUIOp>(most, index(kWarp));
   Value alone = b.createOrFold<arith::MinUIOp>(
       b.createOrFold<arith::MulIOp>(warps, index(kWarp)), index(kLoneThreads));
   if (shape.hasTiles)
     alone = index(kTileThreads);
-  return {b.createOrFold<arith::SelectOp>(isSmall, index(1), blocks),
-          b.createOrFold<arith::SelectOp>(isSmall, alone, index(beside))};
+  return {b.createOrFold<arith::SelectOp>(isSmall, index(1), grid.blocks),
+          b.createOrFold<arith::SelectOp>(isSmall, alone, grid.threads)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -376,7 +439,10 @@ std::string KernelOutliner::launchKernel(Operation *region,
                                          ValueRange given,
                                          const KernelShape &shape) {
   b.setInsertionPoint(region);
-  auto [blocks, threads] = chooseGrid(region, shape);
+  Grid grid = chooseGrid(region, shape);
+  int64_t state = 0;
+  if (shape.hasBarriers && isConstantIntValue(grid.blocks, 1))
+    state = keepInBlock(kernel, given, region, classes);
   Value one = index(1);
   SmallVector<Value> arguments{
       LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()))};
@@ -392,16 +458,25 @@ std::string KernelOutliner::launchKernel(Operation *region,
     auto branch = scf::IfOp::create(b, isLeft, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
   }
-  auto launch =
-      gpu::LaunchFuncOp::create(b, kernel, gpu::KernelDim3{blocks, one, one},
-                                gpu::KernelDim3{threads, one, one},
-                                /*dynamicSharedMemorySize=*/Value(), arguments);
+  auto launch = gpu::LaunchFuncOp::create(
+      b, kernel, gpu::KernelDim3{grid.blocks, one, one},
+      gpu::KernelDim3{grid.threads, one, one},
+      /*dynamicSharedMemorySize=*/Value(), arguments);
   if (shape.hasBarriers)
-    launch->setAttr("loopc.cooperative", b.getUnitAttr());
+    launch->setAttr(kCooperativeAttrName, b.getUnitAttr());
+  bool mayBeCluster =
+      getConstantIntValue(grid.blocks).value_or(2) <= LOOPC_CUDA_MAX_CLUSTER;
+  if (shape.hasBarriers && hasClusters() && mayBeCluster &&
+      !isConstantIntValue(grid.blocks, 1)) {
+    launch->setAttr(kClusterAttrName, b.getUnitAttr());
+    kernels->setAttr(kClustersAttrName, b.getUnitAttr());
+  }
   if (product)
     return "cuBLAS computes it where the run finds it, else a kernel";
-  return isSharedLoop(region) ? "its elements are computed by a kernel"
-                              : "the loop runs on the GPU as one kernel";
+  if (isSharedLoop(region))
+    return "its elements are computed by a kernel";
+  std::string where = shape.hasBarriers ? describeGrid(grid, state) : "";
+  return "the loop runs on the GPU as one kernel" + where;
 }
 
 /// `kernel` is what the graph is made of.

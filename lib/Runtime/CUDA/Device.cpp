@@ -154,6 +154,8 @@ static Device *createDevice(int ordinal, CUdevice handle, Failure &failure) {
                        getAttribute(handle, kCapabilityMinor);
   device->numMultiprocessors = getAttribute(handle, kMultiprocessorCount);
   device->isCooperative = getAttribute(handle, kCooperativeLaunch) != 0;
+  device->hasClusters =
+      getDriver().cuLaunchKernelEx && getAttribute(handle, kClusterLaunch) != 0;
   device->isManagedShared = getAttribute(handle, kConcurrentManagedAccess) != 0;
   pthread_mutex_init(&device->lock, nullptr);
   CUresult result =

@@ -64,6 +64,7 @@ struct Device {
   int32_t numMultiprocessors;
   bool hasPools;        ///< cuMemAllocAsync
   bool isCooperative;   ///< a grid may wait for itself
+  bool hasClusters;     ///< of blocks, which a launch can ask for
   bool isManagedShared; ///< host and kernels may touch managed memory at once
   CUresult lost;        ///< why nothing works any more; CUDA_SUCCESS if it does
   char lostIn[256];     ///< what found that out

@@ -58,7 +58,8 @@ enum : CUresult {
   CUDA_ERROR_ASSERT = 710,
   CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
   CUDA_ERROR_LAUNCH_FAILED = 719,
-  CUDA_ERROR_TENSOR_MEMORY_LEAK = 721
+  CUDA_ERROR_TENSOR_MEMORY_LEAK = 721,
+  CUDA_ERROR_INVALID_CLUSTER_SIZE = 912
 };
 
 /// Attributes of devices.
@@ -68,7 +69,8 @@ enum {
   kCapabilityMinor = 76,
   kConcurrentManagedAccess = 89,
   kCooperativeLaunch = 95,
-  kMemoryPoolsSupported = 115
+  kMemoryPoolsSupported = 115,
+  kClusterLaunch = 120
 };
 
 /// The default stream, which blocking streams wait for.
@@ -88,6 +90,9 @@ inline constexpr int kJitErrorLogBytes = 6;
 
 /// Conditional nodes of graphs came with CUDA 12.4.
 inline constexpr int kGraphDriver = 12040;
+
+/// Attribute of a launch.
+inline constexpr int kClusterDimension = 4;
 
 inline constexpr int kKernelNode = 0;
 inline constexpr int kConditionalNode = 13;
@@ -121,8 +126,30 @@ struct CUgraphNodeParams {
   };
   long long reserved2;
 };
-// NOLINTEND(readability-identifier-naming)
 static_assert(sizeof(CUgraphNodeParams) == 256);
+
+struct CUlaunchAttribute {
+  int id;
+  char pad[4];
+  union {
+    char reserved[64];
+    struct {
+      unsigned x, y, z;
+    } clusterDim;
+  } value;
+};
+static_assert(sizeof(CUlaunchAttribute) == 72);
+
+struct CUlaunchConfig {
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  CUstream hStream;
+  CUlaunchAttribute *attrs;
+  unsigned numAttrs;
+};
+// NOLINTEND(readability-identifier-naming)
+static_assert(sizeof(CUlaunchConfig) == 56);
 
 // X(symbol, parameters)
 #define LOOPC_CUDA_DRIVER(X)                                                   \
@@ -185,6 +212,8 @@ static_assert(sizeof(CUgraphNodeParams) == 256);
   X(cuPointerGetAttributes,                                                    \
     (unsigned count, int *attributes, void **values, CUdeviceptr pointer))     \
   X(cuDriverGetVersion, (int *version))                                        \
+  X(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction function,      \
+                       void **arguments, void **extra))                        \
   X(cuGraphCreate, (CUgraph * graph, unsigned flags))                          \
   X(cuGraphAddNode_v2,                                                         \
     (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,       \

@@ -140,6 +140,8 @@ int32_t copyAny(loopc_run &run, void *dst, const void *src, size_t bytes);
 struct Kernel {
   CUfunction function;   ///< null until it is needed
   uint64_t residentGrid; ///< threads in the high word, blocks in the low one
+  /// The smallest cluster that the device refused; 0: none.
+  uint32_t refusedCluster;
 };
 
 /// A weight of a program on a device.

@@ -318,6 +318,61 @@ static CUresult clearArrivals(Gpu &gpu) {
       sizeof(loopc_cuda_control::arrived), gpu.stream);
 }
 
+namespace {
+/// A kernel with what a launch of it takes.
+struct LaunchShape {
+  Kernel &kernel;
+  int64_t blocks;
+  int32_t threads;
+  void **arguments;
+};
+} // namespace
+
+/// Begins the blocks as one cluster; CUDA_ERROR_INVALID_CLUSTER_SIZE where they
+/// cannot be one.
+static CUresult launchCluster(const Gpu &gpu, const LaunchShape &shape) {
+  auto blocks = static_cast<unsigned>(shape.blocks);
+  uint32_t refused =
+      __atomic_load_n(&shape.kernel.refusedCluster, __ATOMIC_RELAXED);
+  if (!gpu.device->hasClusters || shape.blocks > LOOPC_CUDA_MAX_CLUSTER ||
+      (refused && blocks >= refused))
+    return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  CUlaunchAttribute attribute = {};
+  attribute.id = kClusterDimension;
+  attribute.value.clusterDim = {blocks, 1, 1};
+  CUlaunchConfig config = {};
+  config.gridDimX = blocks;
+  config.blockDimX = static_cast<unsigned>(shape.threads);
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimY = config.blockDimZ = 1;
+  config.hStream = gpu.stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  CUresult result = getDriver().cuLaunchKernelEx(&config, shape.kernel.function,
+                                                 shape.arguments, nullptr);
+  if (result == CUDA_ERROR_INVALID_CLUSTER_SIZE)
+    __atomic_store_n(&shape.kernel.refusedCluster, blocks, __ATOMIC_RELAXED);
+  return result;
+}
+
+/// Begins at most so many blocks, which may wait for one another where there is
+/// more than one of them.
+static CUresult launchGrid(Gpu &gpu, const LaunchShape &shape,
+                           bool isCooperative) {
+  const Driver &driver = getDriver();
+  auto grid = static_cast<unsigned>(shape.blocks);
+  auto block = static_cast<unsigned>(shape.threads);
+  if (!isCooperative)
+    return driver.cuLaunchKernel(shape.kernel.function, grid, 1, 1, block, 1, 1,
+                                 0, gpu.stream, shape.arguments, nullptr);
+  CUresult result = clearArrivals(gpu);
+  if (result != CUDA_SUCCESS)
+    return result;
+  return driver.cuLaunchCooperativeKernel(shape.kernel.function, grid, 1, 1,
+                                          block, 1, 1, 0, gpu.stream,
+                                          shape.arguments);
+}
+
 extern "C" int32_t loopc_rt_cuda_launch(loopc_run *run,
                                         loopc_cuda_program *program,
                                         int32_t number, int64_t blocks,
@@ -337,25 +392,20 @@ extern "C" int32_t loopc_rt_cuda_launch(loopc_run *run,
                        KernelText(*program, number).text,
                        static_cast<long long>(blocks), threads);
   arguments[0] = &gpu->lane->control;
-  const Driver &driver = getDriver();
   bool waitsForItself = (flags & LOOPC_CUDA_COOPERATIVE) && blocks > 1;
-  if (waitsForItself) {
-    int64_t most = countResident(*run, *kernel, *program, number, threads);
-    if (most == 0)
-      return getStatus(*run);
-    blocks = blocks < most ? blocks : most;
-    waitsForItself = blocks > 1;
+  LaunchShape shape{*kernel, blocks, threads, arguments};
+  CUresult result = CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  if (waitsForItself && (flags & LOOPC_CUDA_CLUSTER))
+    result = launchCluster(*gpu, shape);
+  if (result == CUDA_ERROR_INVALID_CLUSTER_SIZE) {
+    if (waitsForItself) {
+      int64_t most = countResident(*run, *kernel, *program, number, threads);
+      if (most == 0)
+        return getStatus(*run);
+      shape.blocks = blocks < most ? blocks : most;
+    }
+    result = launchGrid(*gpu, shape, waitsForItself && shape.blocks > 1);
   }
-  CUresult result = waitsForItself ? clearArrivals(*gpu) : CUDA_SUCCESS;
-  auto grid = static_cast<unsigned>(blocks);
-  auto block = static_cast<unsigned>(threads);
-  if (result == CUDA_SUCCESS)
-    result = waitsForItself
-                 ? driver.cuLaunchCooperativeKernel(kernel->function, grid, 1,
-                                                    1, block, 1, 1, 0,
-                                                    gpu->stream, arguments)
-                 : driver.cuLaunchKernel(kernel->function, grid, 1, 1, block, 1,
-                                         1, 0, gpu->stream, arguments, nullptr);
   // What was begun before may still run where this was not.
   gpu->isBusy = true;
   if (result != CUDA_SUCCESS)

@@ -39,6 +39,24 @@ gpu.module @loopc_kernels {
     memref.store %s, %y[%c0] : memref<1xf32>
     gpu.return
   }
+  // Reductions, with a barrier between, have one buffer for each type.
+  // CHECK-LABEL: gpu.func @sums
+  // CHECK-SAME: workgroup(%[[F32:[^ ]+]] : memref<32xf32, {{[^,]+}}>, %[[OTHER:[^ ]+]] : memref<32xf32, {{[^,]+}}>, %[[F64:[^ ]+]] : memref<32xf64,
+  // CHECK-NOT: %[[OTHER]][
+  // CHECK: memref.store %{{.*}}, %[[F64]][
+  // CHECK-NOT: %[[OTHER]][
+  // CHECK: gpu.return
+  gpu.func @sums(%control: !llvm.ptr, %x: f32, %z: f64, %y: memref<1xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %s = gpu.all_reduce add %x uniform {} : (f32) -> f32
+    gpu.barrier
+    %t = gpu.all_reduce add %s uniform {} : (f32) -> f32
+    %u = gpu.all_reduce add %z uniform {} : (f64) -> f64
+    %v = arith.truncf %u : f64 to f32
+    %w = arith.addf %t, %v : f32
+    memref.store %w, %y[%c0] : memref<1xf32>
+    gpu.return
+  }
   // Kernels of a graph do not begin by looking at the host's word. One that sets
   // conditions and ends before its time lets nothing more begin.
   // CHECK-LABEL: gpu.func @latch
@@ -49,10 +67,14 @@ gpu.module @loopc_kernels {
   // CHECK-NEXT: llvm.or %[[FAILED]], %[[WORD]]
   // CHECK: cf.cond_br %{{.*}}, ^{{.*}}, ^[[END:.+]]
   // CHECK: ^[[END]]:
+  // CHECK: %[[THREAD:.+]] = nvvm.read.ptx.sreg.tid.x
+  // CHECK: %[[IS:.+]] = llvm.icmp "eq" %[[THREAD]],
+  // CHECK: cf.cond_br %[[IS]], ^[[CLEAR:.+]], ^[[REST:.+]]
+  // CHECK: ^[[CLEAR]]:
   // CHECK: %[[PLACE:.+]] = llvm.getelementptr %[[STATE]][2]
   // CHECK: %[[HANDLE:.+]] = llvm.load %[[PLACE]]
   // CHECK: llvm.call @cudaGraphSetConditional(%[[HANDLE]], %{{.*}})
-  // CHECK-NEXT: gpu.return
+  // CHECK-NEXT: cf.br ^[[REST]]
   llvm.func @cudaGraphSetConditional(i64, i32)
   gpu.func @latch(%control: !llvm.ptr, %state: !llvm.ptr) kernel attributes {loopc.conditions = array<i32: 2>} {
     gpu.return

@@ -64,12 +64,38 @@ enum : CUresult {
   CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
   CUDA_ERROR_NOT_PERMITTED = 800,
   CUDA_ERROR_NOT_SUPPORTED = 801,
+  CUDA_ERROR_INVALID_CLUSTER_SIZE = 912,
   CUDA_ERROR_UNKNOWN = 999,
 };
 
 /// A CUmemLocation of cuMemPrefetchAsync_v2 and cuMemAdvise_v2.
 struct CUmemLocation {
   int type, id;
+};
+
+/// Attributes of launches that are there, of a CUlaunchAttributeID.
+enum {
+  CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
+  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4
+};
+struct CUlaunchAttribute {
+  int id;
+  char pad[4];
+  union {
+    char reserved[64];
+    int cooperative;
+    struct {
+      unsigned x, y, z;
+    } clusterDim;
+  } value;
+};
+struct CUlaunchConfig {
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  CUstream hStream;
+  CUlaunchAttribute *attrs;
+  unsigned numAttrs;
 };
 
 /// Kinds of nodes that are there, of a CUgraphNodeType.
@@ -170,6 +196,9 @@ FAKE_CUDA_API cuLaunchCooperativeKernel(CUfunction function, unsigned gridX,
                                         unsigned blockX, unsigned blockY,
                                         unsigned blockZ, unsigned sharedBytes,
                                         CUstream stream, void **params);
+FAKE_CUDA_API cuLaunchKernelEx(const CUlaunchConfig *config,
+                               CUfunction function, void **params,
+                               void **extra);
 FAKE_CUDA_API cuLaunchHostFunc(CUstream stream, void (*function)(void *),
                                void *data);
 

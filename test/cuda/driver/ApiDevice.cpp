@@ -328,7 +328,6 @@ static const std::map<int, int> fixedAttributes = {
     {100, 0},         // PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES
     {101, 0},         // DIRECT_MANAGED_MEM_ACCESS_FROM_HOST
     {111, 1024},      // RESERVED_SHARED_MEMORY_PER_BLOCK
-    {120, 0},         // CLUSTER_LAUNCH
 };
 
 static std::optional<int> deviceAttribute(int attribute) {
@@ -356,6 +355,8 @@ static std::optional<int> deviceAttribute(int attribute) {
     return chip.blocks;
   case 115: // MEMORY_POOLS_SUPPORTED
     return settings.hasPools;
+  case 120: // CLUSTER_LAUNCH
+    return settings.capability >= 90 && settings.mostInCluster;
   default:
     break;
   }

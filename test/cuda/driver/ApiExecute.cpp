@@ -273,10 +273,26 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
 // Launches
 //===----------------------------------------------------------------------===//
 
+/// What is wrong with the clusters of a launch.
+static CUresult checkClusters(const LaunchPlan &plan) {
+  const Settings &settings = Driver::get().settings;
+  const Dims &cluster = plan.cluster;
+  if (cluster.count() == 1)
+    return CUDA_SUCCESS;
+  if (settings.capability < 90 || !settings.mostInCluster)
+    return CUDA_ERROR_NOT_SUPPORTED;
+  // Those that lie in another direction, and cooperative ones, are left out.
+  bool isOne = cluster.x && cluster.y == 1 && cluster.z == 1 &&
+               plan.grid.x % cluster.x == 0 && !plan.isCooperative;
+  return isOne && cluster.x <= settings.mostInCluster
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_INVALID_CLUSTER_SIZE;
+}
+
 /// What is wrong with the shape of a launch.
-static CUresult checkShape(CUfunction function, Dims grid, Dims block,
-                           uint64_t sharedBytes, bool isCooperative) {
-  const Code &code = *function->code;
+static CUresult checkShape(const LaunchPlan &plan) {
+  const Code &code = *plan.function->code;
+  const Dims &grid = plan.grid, &block = plan.block;
   const Settings &settings = Driver::get().settings;
   if (!grid.x || !grid.y || !grid.z || !block.x || !block.y || !block.z ||
       grid.x > 0x7FFFFFFF || grid.y > 65535 || grid.z > 65535 ||
@@ -288,14 +304,17 @@ static CUresult checkShape(CUfunction function, Dims grid, Dims block,
       wanted[0] &&
       (wanted[0] != block.x || wanted[1] != block.y || wanted[2] != block.z))
     return CUDA_ERROR_INVALID_VALUE;
-  if (int64_t(sharedBytes) > function->maxDynamicShared ||
-      int64_t(code.sharedBytes + sharedBytes) > mostShared())
+  uint64_t sharedBytes = uint64_t(code.sharedBytes) + plan.sharedBytes;
+  if (int64_t(plan.sharedBytes) > plan.function->maxDynamicShared ||
+      int64_t(sharedBytes) > mostShared())
     return CUDA_ERROR_INVALID_VALUE;
-  if (!isCooperative)
+  if (CUresult bad = checkClusters(plan))
+    return bad;
+  if (!plan.isCooperative)
     return CUDA_SUCCESS;
   if (!settings.hasCooperative)
     return CUDA_ERROR_NOT_SUPPORTED;
-  uint64_t most = occupancy(block.count(), code.sharedBytes + sharedBytes);
+  uint64_t most = occupancy(block.count(), sharedBytes);
   return grid.count() > most * settings.limits.multiprocessors
              ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
              : CUDA_SUCCESS;
@@ -333,26 +352,23 @@ static CUresult collectParams(const Code &code, void **params, void **extra,
   return CUDA_SUCCESS;
 }
 
-CUresult LaunchPlan::set(CUfunction newFunction, Dims newGrid, Dims newBlock,
-                         uint32_t newSharedBytes, void **newParams,
-                         void **extra, bool cooperative) {
-  if (!isFunction(newFunction))
+CUresult LaunchPlan::set(void **newParams, void **extra) {
+  if (!isFunction(function))
     return CUDA_ERROR_INVALID_HANDLE;
-  function = newFunction;
-  grid = newGrid;
-  block = newBlock;
-  sharedBytes = newSharedBytes;
-  isCooperative = cooperative;
-  if (CUresult bad =
-          checkShape(function, grid, block, sharedBytes, isCooperative))
+  if (CUresult bad = checkShape(*this))
     return bad;
   return collectParams(*function->code, newParams, extra, params);
 }
 
 std::string LaunchPlan::describe() const {
-  return format(" kernel=%s grid=%ux%ux%u block=%ux%ux%u shared=%u",
-                function->code->name.c_str(), grid.x, grid.y, grid.z, block.x,
-                block.y, block.z, sharedBytes);
+  if (!isFunction(function))
+    return "";
+  std::string text = format(" kernel=%s grid=%ux%ux%u block=%ux%ux%u shared=%u",
+                            function->code->name.c_str(), grid.x, grid.y,
+                            grid.z, block.x, block.y, block.z, sharedBytes);
+  if (cluster.count() != 1)
+    text += format(" cluster=%ux%ux%u", cluster.x, cluster.y, cluster.z);
+  return text;
 }
 
 std::shared_ptr<Launch> LaunchPlan::make() const {
@@ -362,6 +378,7 @@ std::shared_ptr<Launch> LaunchPlan::make() const {
   work->code = function->code;
   work->grid = grid;
   work->block = block;
+  work->cluster = cluster;
   work->sharedBytes = function->code->sharedBytes + sharedBytes;
   work->isCooperative = isCooperative;
   work->params = params;
@@ -372,28 +389,24 @@ std::shared_ptr<Launch> LaunchPlan::make() const {
   return work;
 }
 
-static CUresult launch(const char *name, CUfunction function, Dims grid,
-                       Dims block, unsigned sharedBytes, CUstream handle,
-                       void **params, void **extra, bool isCooperative) {
+static CUresult launch(const char *name, LaunchPlan plan, CUstream handle,
+                       void **params, void **extra) {
   Driver &driver = Driver::get();
   return driver.call(name, "", true, [&]() -> CUresult {
     auto stream = driver.findStream(handle);
     if (!stream)
       return CUDA_ERROR_INVALID_HANDLE;
-    LaunchPlan plan;
-    CUresult bad = plan.set(function, grid, block, sharedBytes, params, extra,
-                            isCooperative);
-    if (plan.function)
-      driver.note(plan.describe() + format(" stream=%u", stream->number));
+    CUresult bad = plan.set(params, extra);
+    driver.note(plan.describe() + format(" stream=%u", stream->number));
     if (bad)
       return bad;
     ++driver.statistics.launches;
-    driver.statistics.cooperative_launches += isCooperative;
-    driver.submitLong(stream,
-                      [&driver, work = plan.make(),
-                       program = function->module->program](uint64_t &budget) {
-                        return driver.execute(*work, budget);
-                      });
+    driver.statistics.cooperative_launches += plan.isCooperative;
+    driver.statistics.cluster_launches += plan.cluster.count() != 1;
+    driver.submitLong(
+        stream,
+        [&driver, work = plan.make(), program = plan.function->module->program](
+            uint64_t &budget) { return driver.execute(*work, budget); });
     driver.guard();
     return driver.status();
   });
@@ -403,9 +416,12 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
                         unsigned gridZ, unsigned blockX, unsigned blockY,
                         unsigned blockZ, unsigned sharedBytes, CUstream stream,
                         void **params, void **extra) {
-  return launch("cuLaunchKernel", function, {gridX, gridY, gridZ},
-                {blockX, blockY, blockZ}, sharedBytes, stream, params, extra,
-                false);
+  LaunchPlan plan;
+  plan.function = function;
+  plan.grid = {gridX, gridY, gridZ};
+  plan.block = {blockX, blockY, blockZ};
+  plan.sharedBytes = sharedBytes;
+  return launch("cuLaunchKernel", plan, stream, params, extra);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gridX,
@@ -413,9 +429,36 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gridX,
                                    unsigned blockX, unsigned blockY,
                                    unsigned blockZ, unsigned sharedBytes,
                                    CUstream stream, void **params) {
-  return launch("cuLaunchCooperativeKernel", function, {gridX, gridY, gridZ},
-                {blockX, blockY, blockZ}, sharedBytes, stream, params, nullptr,
-                true);
+  LaunchPlan plan;
+  plan.function = function;
+  plan.grid = {gridX, gridY, gridZ};
+  plan.block = {blockX, blockY, blockZ};
+  plan.sharedBytes = sharedBytes;
+  plan.isCooperative = true;
+  return launch("cuLaunchCooperativeKernel", plan, stream, params, nullptr);
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
+                          void **params, void **extra) {
+  if (!config || (config->numAttrs && !config->attrs))
+    return CUDA_ERROR_INVALID_VALUE;
+  LaunchPlan plan;
+  plan.function = function;
+  plan.grid = {config->gridDimX, config->gridDimY, config->gridDimZ};
+  plan.block = {config->blockDimX, config->blockDimY, config->blockDimZ};
+  plan.sharedBytes = config->sharedMemBytes;
+  for (unsigned i = 0; i != config->numAttrs; ++i) {
+    const CUlaunchAttribute &attribute = config->attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+      plan.isCooperative = attribute.value.cooperative;
+    else if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+      plan.cluster = {attribute.value.clusterDim.x,
+                      attribute.value.clusterDim.y,
+                      attribute.value.clusterDim.z};
+    else
+      return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  return launch("cuLaunchKernelEx", plan, config->hStream, params, extra);
 }
 
 CUresult cuLaunchHostFunc(CUstream handle, void (*function)(void *),

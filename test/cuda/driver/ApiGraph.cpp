@@ -71,11 +71,11 @@ static CUresult setKernel(CUgraphNode_st &node,
                           const CUDA_KERNEL_NODE_PARAMS &params) {
   if (params.kern || (params.ctx && params.ctx != currentContext()))
     return CUDA_ERROR_INVALID_VALUE;
-  CUresult result = node.plan.set(
-      params.func, {params.gridDimX, params.gridDimY, params.gridDimZ},
-      {params.blockDimX, params.blockDimY, params.blockDimZ},
-      params.sharedMemBytes, params.kernelParams, params.extra,
-      /*isCooperative=*/false);
+  node.plan.function = params.func;
+  node.plan.grid = {params.gridDimX, params.gridDimY, params.gridDimZ};
+  node.plan.block = {params.blockDimX, params.blockDimY, params.blockDimZ};
+  node.plan.sharedBytes = params.sharedMemBytes;
+  CUresult result = node.plan.set(params.kernelParams, params.extra);
   if (result == CUDA_SUCCESS)
     Driver::get().note(node.plan.describe());
   return result;

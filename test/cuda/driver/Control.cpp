@@ -701,6 +701,10 @@ static const Inst *executeSetConditional(const Inst *I, uint64_t *R,
   if (!T.launch->handles->count(handle))
     return T.fault(I, CUDA_ERROR_ILLEGAL_ADDRESS,
                    "cudaGraphSetConditional with a handle of another graph");
+  std::pair<uint32_t, uint32_t> setter{T.group->linear, T.linear};
+  if (T.launch->setters.try_emplace(handle, setter).first->second != setter)
+    return T.fault(I, CUDA_ERROR_LAUNCH_FAILED,
+                   "cudaGraphSetConditional by two threads, in no order");
   (*conditions)[handle] = uint32_t(argument(T, 1));
   T.launch->progressed = true;
   return executeReturn(I, R, T);

@@ -298,6 +298,10 @@ enum SpecialRegister {
   SR_MaskGt,
   SR_DynamicShared,
   SR_TotalShared,
+  SR_ClusterX,
+  SR_ClustersX,
+  SR_InCluster,
+  SR_OfCluster,
   SR_Zero,
   SR_One,
 };
@@ -353,6 +357,14 @@ static uint64_t readSpecial(unsigned which, Thread &T) {
     return launch.sharedBytes - launch.code->sharedBytes;
   case SR_TotalShared:
     return launch.sharedBytes;
+  case SR_ClusterX:
+    return T.group->id[0] / launch.cluster.x;
+  case SR_ClustersX:
+    return launch.grid.x / launch.cluster.x;
+  case SR_InCluster:
+    return T.group->id[0] % launch.cluster.x;
+  case SR_OfCluster:
+    return launch.cluster.x;
   default:
     return which == SR_One;
   }
@@ -396,21 +408,21 @@ int32_t Decoder::special(const std::string &name) {
       {"%lanemask_gt", SR_MaskGt},
       {"%dynamic_smem_size", SR_DynamicShared},
       {"%total_smem_size", SR_TotalShared},
-      // One block is a cluster.
-      {"%clusterid.x", SR_CtaidX},
+      // Clusters lie along x.
+      {"%clusterid.x", SR_ClusterX},
       {"%clusterid.y", SR_CtaidY},
       {"%clusterid.z", SR_CtaidZ},
-      {"%nclusterid.x", SR_NctaidX},
+      {"%nclusterid.x", SR_ClustersX},
       {"%nclusterid.y", SR_NctaidY},
       {"%nclusterid.z", SR_NctaidZ},
-      {"%cluster_ctaid.x", SR_Zero},
+      {"%cluster_ctaid.x", SR_InCluster},
       {"%cluster_ctaid.y", SR_Zero},
       {"%cluster_ctaid.z", SR_Zero},
-      {"%cluster_nctaid.x", SR_One},
+      {"%cluster_nctaid.x", SR_OfCluster},
       {"%cluster_nctaid.y", SR_One},
       {"%cluster_nctaid.z", SR_One},
-      {"%cluster_ctarank", SR_Zero},
-      {"%cluster_nctarank", SR_One},
+      {"%cluster_ctarank", SR_InCluster},
+      {"%cluster_nctarank", SR_OfCluster},
   };
   if (name == "WARP_SZ")
     return constant(32);

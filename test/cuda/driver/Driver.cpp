@@ -105,6 +105,8 @@ void Driver::configure() {
   settings.memoryBytes =
       numberOr(variable("LOOPC_FAKE_CUDA_MEMORY"), defaults.memoryBytes >> 20)
       << 20;
+  settings.mostInCluster = unsigned(
+      numberOr(variable("LOOPC_FAKE_CUDA_CLUSTERS"), defaults.mostInCluster));
   settings.lazy = variable("LOOPC_FAKE_CUDA_LAZY") != "0";
   settings.guards = numberOr(variable("LOOPC_FAKE_CUDA_GUARD"), 0);
   settings.quiet = numberOr(variable("LOOPC_FAKE_CUDA_QUIET"), 0);

@@ -41,6 +41,7 @@ struct Settings {
   bool quiet = false;
   int cubinResult = CUDA_ERROR_NO_BINARY_FOR_GPU;
   bool hasPools = true, hasCooperative = true, hasManaged = true;
+  unsigned mostInCluster = 8; ///< blocks; 0: there are no clusters
   Limits limits;
   std::string logFile, summaryFile;
   /// Results of calls by number, of each function.
@@ -52,14 +53,13 @@ struct Settings {
 /// A kernel with all that a launch of it takes.
 struct LaunchPlan {
   CUfunction function = nullptr;
-  Dims grid, block;
+  Dims grid, block, cluster;
   uint32_t sharedBytes = 0; ///< dynamic
   bool isCooperative = false;
   std::vector<uint8_t> params;
 
-  /// Sets all of it; tells what is wrong with it.
-  CUresult set(CUfunction function, Dims grid, Dims block, uint32_t sharedBytes,
-               void **params, void **extra, bool isCooperative);
+  /// Sets the arguments; tells what is wrong with them or what is there.
+  CUresult set(void **params, void **extra);
   std::shared_ptr<Launch> make() const;
   /// " kernel=k grid=1x1x1 block=32x1x1 shared=0", for the log.
   std::string describe() const;

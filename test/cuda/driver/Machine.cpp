@@ -33,6 +33,7 @@ Thread *const *Thread::warp() const {
 void Thread::start(const Code &entry) {
   state = Wait::Ready;
   carry = false;
+  hasArrived = false;
   frames.clear();
   copies.clear();
   copyGroup = 0;
@@ -164,6 +165,10 @@ void Thread::end() {
   pc = nullptr;
   --group->alive;
   launch->progressed = true;
+  ClusterBarrier &barrier = *group->cluster;
+  barrier.arrived -= hasArrived && arrival == barrier.round;
+  --barrier.alive;
+  launch->openCluster(barrier);
   // Others may have waited for this lane only.
   Thread *const *lanes = warp();
   for (unsigned i = 0; i != 32; ++i)
@@ -184,6 +189,9 @@ void Group::start(Launch &launch, uint64_t number) {
   alive = dims.count();
   for (BarrierState &barrier : barriers)
     barrier = BarrierState();
+  cluster = launch.cluster.count() > 1 ? &launch.clusterBarrier : &own;
+  own.arrived = own.alive = 0;
+  cluster->alive += alive;
   shared.assign(launch.sharedBytes, kPoison);
   threads.resize(alive);
   lanes.assign((alive + 31) / 32 * 32, nullptr);
@@ -272,6 +280,54 @@ const Inst *Group::arrive(const Inst *I, Thread &T, uint32_t number,
 }
 
 //===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+void Launch::openCluster(ClusterBarrier &barrier) {
+  if (!barrier.alive || barrier.arrived < barrier.alive)
+    return;
+  barrier.arrived = 0;
+  ++barrier.round;
+  progressed = true;
+  for (std::unique_ptr<Group> &group : groups) {
+    if (group->cluster != &barrier)
+      continue;
+    ++group->epoch;
+    for (Thread &T : group->threads) {
+      if (T.state != Wait::Cluster)
+        continue;
+      T.state = Wait::Ready;
+      T.hasArrived = false;
+    }
+  }
+}
+
+const Inst *Group::arriveAtCluster(const Inst *I, Thread &T) {
+  if (T.hasArrived)
+    return T.fault(I, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                   "arrives at the cluster's barrier twice");
+  T.hasArrived = true;
+  T.arrival = cluster->round;
+  ++cluster->arrived;
+  T.launch->openCluster(*cluster);
+  return I + 1;
+}
+
+const Inst *Group::waitForCluster(const Inst *I, Thread &T) {
+  if (!T.hasArrived)
+    return T.fault(I, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                   "waits at the cluster's barrier and has not arrived");
+  if (T.arrival != cluster->round) {
+    T.hasArrived = false;
+    return I + 1;
+  }
+  T.state = Wait::Cluster;
+  T.waiting = I;
+  T.pc = I + 1;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
 // Grids
 //===----------------------------------------------------------------------===//
 
@@ -337,16 +393,16 @@ bool Launch::step() {
 
 void Launch::begin() {
   if (limits.seed && grid.count() < kMostShuffled) {
-    order.resize(grid.count());
+    order.resize(grid.count() / cluster.count());
     std::iota(order.begin(), order.end(), 0);
     std::mt19937 random(limits.seed);
     std::shuffle(order.begin(), order.end(), random);
   }
   if (limits.findsRaces)
     races = std::make_unique<Races>();
-  // All blocks of a cooperative launch; of others one after the other, as no
-  // program may rely on more.
-  uint64_t count = isCooperative ? grid.count() : 1;
+  // All blocks of a cooperative launch; of others one cluster after the other,
+  // as no program may rely on more.
+  uint64_t count = isCooperative ? grid.count() : cluster.count();
   while (groups.size() != count) {
     if (isCooperative || spareGroups().empty()) {
       groups.push_back(std::make_unique<Group>());
@@ -359,10 +415,13 @@ void Launch::begin() {
 
 /// Begins as many blocks as there is room for.
 void Launch::startNext() {
+  clusterBarrier.arrived = clusterBarrier.alive = 0;
   for (std::unique_ptr<Group> &group : groups) {
     if (next == grid.count())
       return;
-    group->start(*this, order.empty() ? next : order[next]);
+    uint64_t size = cluster.count();
+    uint64_t which = order.empty() ? next / size : order[next / size];
+    group->start(*this, which * size + next % size);
     ++next;
     active.push_back(group.get());
   }

@@ -84,7 +84,7 @@ constexpr uint64_t kSharedTag = 0x0100, kLocalTag = 0x0200, kParamTag = 0x0300,
 /// The first byte of shared and local memory: nothing lies at address 0.
 constexpr uint32_t kFirstShared = 1024, kFirstLocal = 64;
 
-enum class Wait : uint8_t { Ready, Barrier, Warp, Done };
+enum class Wait : uint8_t { Ready, Barrier, Cluster, Warp, Done };
 
 /// What a called function returns to.
 struct Frame {
@@ -110,6 +110,8 @@ struct Thread {
   uint32_t barrier = 0;
   uint32_t mask = 0; ///< the lanes it waits for
   const Inst *waiting = nullptr;
+  bool hasArrived = false; ///< at its cluster's barrier, and not waited there
+  uint64_t arrival = 0;    ///< the barrier's round then
   Group *group = nullptr;
   Launch *launch = nullptr;
   const Code *code = nullptr;
@@ -150,6 +152,12 @@ struct BarrierState {
   uint32_t arrived = 0, expected = 0, votes = 0;
 };
 
+/// The barrier of a cluster, at which those arrive that have not ended.
+struct ClusterBarrier {
+  uint32_t arrived = 0, alive = 0;
+  uint64_t round = 0;
+};
+
 /// A block of threads.
 struct Group {
   uint32_t id[3] = {0, 0, 0};
@@ -160,12 +168,16 @@ struct Group {
   BarrierState barriers[16];
   uint32_t alive = 0;
   uint64_t epoch = 0; ///< barriers that threads went through
+  ClusterBarrier own; ///< where no other block is in its cluster
+  ClusterBarrier *cluster = &own;
 
   void start(Launch &launch, uint64_t number);
   /// Lets every thread run for a while; returns how many instructions they did.
   uint64_t step(Launch &launch);
   const Inst *arrive(const Inst *I, Thread &T, uint32_t barrier,
                      uint32_t expected, bool waits);
+  const Inst *arriveAtCluster(const Inst *I, Thread &T);
+  const Inst *waitForCluster(const Inst *I, Thread &T);
 };
 
 /// The allocation that a memory instruction used last.
@@ -191,7 +203,7 @@ struct Limits {
 /// One launch of a kernel while it executes.
 struct Launch {
   const Code *code = nullptr;
-  Dims grid, block;
+  Dims grid, block, cluster;
   uint32_t sharedBytes = 0; ///< static and dynamic
   bool isCooperative = false;
   std::vector<uint8_t> params;
@@ -203,6 +215,8 @@ struct Launch {
   /// set. Null: of none.
   const std::set<uint64_t> *handles = nullptr;
   std::map<uint64_t, uint32_t> *conditions = nullptr;
+  /// What set each: the block and the thread.
+  std::map<uint64_t, std::pair<uint32_t, uint32_t>> setters;
 
   int error = 0;       ///< a CUresult
   std::string message; ///< of the error
@@ -217,13 +231,18 @@ struct Launch {
   /// ends, and takes them off. Returns whether it has ended; `error` tells how.
   bool run(uint64_t &budget);
 
+  /// Of the blocks that run, where there are several in a cluster.
+  ClusterBarrier clusterBarrier;
+  /// Lets threads go on where all of their cluster have arrived.
+  void openCluster(ClusterBarrier &barrier);
+
 private:
   void begin();
   void startNext();
   bool step();
   void deadlock(const char *why);
 
-  std::vector<uint64_t> order; ///< of the blocks; empty: by number
+  std::vector<uint64_t> order; ///< of the clusters; empty: by number
   uint64_t next = 0;           ///< how many have begun
   std::vector<std::unique_ptr<Group>> groups;
   std::vector<Group *> active;

@@ -15,12 +15,16 @@ using namespace fakecuda;
 
 bool Races::note(const Inst *I, Thread &T, const uint8_t *at, unsigned count,
                  bool isWrite, bool isShared) {
-  Access now{T.group->linear, T.linear, T.group->epoch, I->line};
+  Access now{T.group->linear, T.linear, T.group->epoch, T.group->cluster->round,
+             I->line};
   // Blocks of a cooperative launch may wait for one another; nobody knows.
   bool looksAtBlocks = !isShared && !T.launch->isCooperative;
+  uint64_t size = T.launch->cluster.count();
   auto conflicts = [&](const Access &before) {
     if (!before.line)
       return false;
+    if (before.block != now.block && before.block / size == now.block / size)
+      return !isShared && before.round == now.round;
     if (before.block != now.block)
       return looksAtBlocks;
     return before.thread != now.thread && before.epoch == now.epoch;

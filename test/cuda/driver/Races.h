@@ -18,7 +18,8 @@ struct Thread;
 
 /// Finds plain accesses of two threads to the same byte, at least one a store
 /// that changes it, with no barrier between them: in shared memory and, for
-/// threads of one block or of blocks of an ordinary launch, in global memory.
+/// threads of one block, of one cluster or of blocks of an ordinary launch, in
+/// global memory.
 /// Volatile, ordered and atomic accesses are not looked at.
 class Races {
 public:
@@ -32,7 +33,8 @@ private:
   struct Access {
     uint32_t block = 0, thread = 0;
     uint64_t epoch = 0;
-    uint32_t line = 0; ///< 0: nobody
+    uint64_t round = 0; ///< of the cluster's barrier
+    uint32_t line = 0;  ///< 0: nobody
   };
   struct Byte {
     Access write;

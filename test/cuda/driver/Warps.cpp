@@ -36,19 +36,23 @@ static const Inst *executeArrive(const Inst *I, uint64_t *R, Thread &T) {
 
 static void decodeWarpBarrier(Decoder &D);
 
-/// Barriers of a cluster, which is one block: its own barrier.
+static const Inst *executeClusterArrive(const Inst *I, uint64_t *, Thread &T) {
+  return T.group->arriveAtCluster(I, T);
+}
+
+static const Inst *executeClusterWait(const Inst *I, uint64_t *, Thread &T) {
+  return T.group->waitForCluster(I, T);
+}
+
 static void decodeClusterBarrier(Decoder &D) {
+  D.needsTarget(90);
   bool arrive = D.take("arrive"), wait = D.take("wait");
   for (const char *word : {"release", "acquire", "relaxed", "aligned"})
     D.take(word);
   D.expectOperands(0);
   if (arrive == wait)
     D.fail("one of .arrive and .wait is missing");
-  // All threads that wait arrived before, so that waiting is the barrier.
-  if (arrive)
-    return void(
-        D.emit([](const Inst *I, uint64_t *, Thread &) { return I + 1; }));
-  D.emit(executeBarrier, D.temporary(), D.constant(15));
+  D.emit(arrive ? executeClusterArrive : executeClusterWait);
 }
 
 static void decodeBarrier(Decoder &D) {
@@ -393,10 +397,11 @@ static void decodeElection(Decoder &D) {
   inst.collect = collectElection;
 }
 
-/// mapa: an address in the shared memory of block 0 of a cluster of one.
+/// mapa: an address in the shared memory of a block of the cluster, itself.
 static const Inst *executeMapAddress(const Inst *I, uint64_t *R, Thread &T) {
-  if (uint32_t(R[I->b]))
-    return T.fault(I, CUDA_ERROR_ILLEGAL_ADDRESS, "the cluster has one block");
+  if (uint32_t(R[I->b]) != T.group->id[0] % T.launch->cluster.x)
+    return T.fault(I, CUDA_ERROR_ILLEGAL_ADDRESS,
+                   "memory of other blocks of a cluster is not supported");
   R[I->d] = R[I->a];
   return I + 1;
 }

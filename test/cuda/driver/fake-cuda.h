@@ -27,8 +27,9 @@ enum { FAKE_CUDA_HOST, FAKE_CUDA_DEVICE, FAKE_CUDA_MANAGED, FAKE_CUDA_KINDS };
 
 typedef struct {
   uint64_t calls;
-  uint64_t launches; ///< of both kinds
+  uint64_t launches; ///< of all kinds
   uint64_t cooperative_launches;
+  uint64_t cluster_launches; ///< with clusters of more than one block
   uint64_t synchronizations; ///< of streams, events and the context
   uint64_t instructions;     ///< that threads executed
   /// Number and bytes of copies, [from][to].

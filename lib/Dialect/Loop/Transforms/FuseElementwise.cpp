@@ -158,7 +158,7 @@ struct LoopFuseElementwise
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     FrozenRewritePatternSet frozen(std::move(patterns));
-    if (failed(applyPatternsGreedily(getOperation(), frozen)))
+    if (failed(applyPatternsGreedily(getOperation(), frozen, untilDone())))
       return signalPassFailure();
     IRRewriter rewriter(context);
     SmallVector<Block *> blocks;
@@ -175,7 +175,8 @@ struct LoopFuseElementwise
             });
     RewritePatternSet cleanup(context);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup),
+                                     untilDone())))
       signalPassFailure();
   }
 };

@@ -118,7 +118,8 @@ struct LoopFuseReductions
       numMerged += mergeGenerics(rewriter, *block, goesThroughRows, goTogether);
     RewritePatternSet cleanup(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup),
+                                     untilDone())))
       signalPassFailure();
   }
 };

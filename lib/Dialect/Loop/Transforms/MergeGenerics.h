@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace loopc {
 
@@ -20,6 +21,12 @@ inline constexpr unsigned kMaxOperands = 24;
 
 /// True for what computes each element by itself, in the order of its results.
 bool isElementwise(mlir::linalg::GenericOp op);
+
+/// For patterns that only make operations fewer: long chains take many rounds.
+inline mlir::GreedyRewriteConfig untilDone() {
+  return mlir::GreedyRewriteConfig().setMaxIterations(
+      mlir::GreedyRewriteConfig::kNoLimit);
+}
 
 /// Makes one operation of each two in `block` that may be merged, in order, at
 /// the place of the second one. Two for which `mayMerge` holds have the same
