@@ -206,73 +206,131 @@ static std::string writeUnpacked(StringRef from, StringRef to, int64_t bits) {
   if (bits == 8)
     return llvm::formatv("{1} = Identity({0})\n", from, to);
   std::string text =
-      llvm::formatv("{1}_wide = Cast<to = 6>({0})\n"
+      llvm::formatv("{1}_plain = Cast<to = 2>({0})\n"
                     "{1}_last = Constant<value_ints = [-1]>()\n"
-                    "{1}_bytes = Unsqueeze({1}_wide, {1}_last)\n",
+                    "{1}_bytes = Unsqueeze({1}_plain, {1}_last)\n",
                     from, to);
-  std::string divisors, size = std::to_string(8 / bits);
+  std::string shifts, size = std::to_string(8 / bits);
   for (int64_t shift = 0; shift < 8; shift += bits)
-    divisors += (shift ? ", " : "") + std::to_string(1 << shift);
-  text += llvm::formatv("{0}_divisors = Constant<value = int32[{1}] {{{2}}>()\n"
-                        "{0}_radix = Constant<value = int32 {{{3}}>()\n"
-                        "{0}_shifted = Div({0}_bytes, {0}_divisors)\n"
-                        "{0}_parts = Mod({0}_shifted, {0}_radix)\n"
-                        "{0}_before = Shape<end = -1>({0}_wide)\n"
-                        "{0}_shape = Concat<axis = 0>({0}_before, {0}_last)\n"
-                        "{0} = Reshape({0}_parts, {0}_shape)\n",
-                        to, size, divisors, 1 << bits);
+    shifts += (shift ? ", " : "") + std::to_string(shift);
+  text += llvm::formatv(
+      "{0}_shifts = Constant<value = uint8[{1}] {{{2}}>()\n"
+      "{0}_mask = Constant<value = uint8 {{{3}}>()\n"
+      "{0}_shifted = BitShift<direction = \"RIGHT\">({0}_bytes, {0}_shifts)\n"
+      "{0}_parts = BitwiseAnd({0}_shifted, {0}_mask)\n"
+      "{0}_before = Shape<end = -1>({0}_plain)\n"
+      "{0}_shape = Concat<axis = 0>({0}_before, {0}_last)\n"
+      "{0} = Reshape({0}_parts, {0}_shape)\n",
+      to, size, shifts, (1 << bits) - 1);
   return text;
 }
 
-static std::string writeMatMulNBits(const ContribCall &call) {
-  enum { A, B, Scales, ZeroPoints, Groups, Bias };
+namespace {
+/// MatMulNBits: its sizes, and the parts of its body.
+struct PackedProduct {
+  const ContribCall &call;
   int64_t bits = call.getInt("bits", 4), size = call.getInt("block_size");
   int64_t k = call.getInt("K"), n = call.getInt("N");
-  if (bits != 2 && bits != 4 && bits != 8)
-    return call.refuse("weights of " + Twine(bits) + " bits");
-  if (size < 1 || k < 1 || n < 1)
-    return call.refuse("the attributes 'K', 'N' and 'block_size' are not all "
-                       "there and above 0");
-  if (call.has(Groups))
-    return call.refuse("input 'g_idx', groups in another order");
-  if (call.getInt("weight_prepacked"))
-    return call.refuse("weights in the layout of one device");
   int64_t blocks = (k + size - 1) / size;
-  std::string text = writeUnpacked("B", "numbers", bits);
-  text += llvm::formatv("blocked = Constant<value_ints = [{0}, {1}, {2}]>()\n"
-                        "column = Constant<value_ints = [{0}, {1}, 1]>()\n"
-                        "weights0 = Reshape(numbers, blocked)\n"
-                        "weights1 = CastLike(weights0, scales)\n"
-                        "factors = Reshape(scales, column)\n",
-                        n, blocks, size);
+
+  enum { A, B, Scales, ZeroPoints, Groups, Bias };
+
+  std::string writeFactors() const;
+  std::string writeRow() const;
+  std::string writeRows() const;
+};
+} // namespace
+
+/// factors and zeros: scales and zero points [n, blocks, 1] of the blocks.
+std::string PackedProduct::writeFactors() const {
+  std::string text =
+      llvm::formatv("column = Constant<value_ints = [{0}, {1}, 1]>()\n"
+                    "factors = Reshape(scales, column)\n",
+                    n, blocks);
   // Zero points are packed like the weights, each row to whole bytes, or are of
   // the scales' type.
   Type zeroType = call.getElementType(ZeroPoints);
   if (!zeroType)
-    text += llvm::formatv("middle = Constant<value_int = {0}>()\n"
-                          "zeros = CastLike(middle, scales)\n",
-                          1 << (bits - 1));
-  else if (isa<FloatType>(zeroType))
-    text += "zeros = Reshape(zero_points, column)\n";
-  else
-    text += llvm::formatv("row = Constant<value_ints = [{0}, -1]>()\n"
-                          "packed = Reshape(zero_points, row)\n",
-                          n)
-                .str() +
-            writeUnpacked("packed", "points", bits) +
-            llvm::formatv("origin = Constant<value_ints = [0]>()\n"
-                          "count = Constant<value_ints = [{0}]>()\n"
-                          "second = Constant<value_ints = [1]>()\n"
-                          "used = Slice(points, origin, count, second)\n"
-                          "zeros0 = Reshape(used, column)\n"
-                          "zeros = CastLike(zeros0, scales)\n",
-                          blocks)
-                .str();
-  text += llvm::formatv("centred = Sub(weights1, zeros)\n"
+    return text + llvm::formatv("middle = Constant<value_int = {0}>()\n"
+                                "zeros = CastLike(middle, scales)\n",
+                                1 << (bits - 1))
+                      .str();
+  if (isa<FloatType>(zeroType))
+    return text + "zeros = Reshape(zero_points, column)\n";
+  return text +
+         llvm::formatv("row = Constant<value_ints = [{0}, -1]>()\n"
+                       "packed = Reshape(zero_points, row)\n",
+                       n)
+             .str() +
+         writeUnpacked("packed", "points", bits) +
+         llvm::formatv("origin = Constant<value_ints = [0]>()\n"
+                       "count = Constant<value_ints = [{0}]>()\n"
+                       "second = Constant<value_ints = [1]>()\n"
+                       "used = Slice(points, origin, count, second)\n"
+                       "zeros0 = Reshape(used, column)\n"
+                       "zeros = CastLike(zeros0, scales)\n",
+                       blocks)
+             .str();
+}
+
+/// y of one row: a sum over the packed weights where they lie, each of which is
+/// needed once. Instead of the weights, the row is taken apart into what the
+/// first, second, ... numbers of the bytes are multiplied with.
+std::string PackedProduct::writeRow() const {
+  int64_t parts = 8 / bits, width = (size + parts - 1) / parts;
+  std::string text = llvm::formatv(
+      "bytes_shape = Constant<value_ints = [{0}, {1}, {2}]>()\n"
+      "bytes0 = Reshape(B, bytes_shape)\n"
+      "bytes = Cast<to = 2>(bytes0)\n"
+      "flat = Constant<value_ints = [-1]>()\n"
+      "line = Reshape(A, flat)\n"
+      "line_f = Cast<to = 1>(line)\n"
+      "beside = Constant<value_ints = [0, {3}]>()\n"
+      "whole = Pad(line_f, beside)\n"
+      "parts_shape = Constant<value_ints = [{1}, {2}, {4}]>()\n"
+      "parts = Reshape(whole, parts_shape)\n"
+      "zeros_f = Cast<to = 1>(zeros)\n"
+      "factors_f = Cast<to = 1>(factors)\n"
+      "mask = Constant<value = uint8 {{{5}}>()\n",
+      n, blocks, width, blocks * size - k, parts, (1 << bits) - 1);
+  for (int64_t part = 0; part < parts; ++part)
+    text += llvm::formatv(
+        "shift{0} = Constant<value = uint8 {{{1}}>()\n"
+        "shifted{0} = BitShift<direction = \"RIGHT\">(bytes, shift{0})\n"
+        "number{0} = BitwiseAnd(shifted{0}, mask)\n"
+        "number{0}_f = Cast<to = 1>(number{0})\n"
+        "centred{0} = Sub(number{0}_f, zeros_f)\n"
+        "at{0} = Constant<value_int = {0}>()\n"
+        "part{0} = Gather<axis = 2>(parts, at{0})\n"
+        "term{0} = Mul(centred{0}, part{0})\n",
+        part, part * bits);
+  text += "sum0 = Identity(term0)\n";
+  for (int64_t part = 1; part < parts; ++part)
+    text += llvm::formatv("sum{0} = Add(sum{1}, term{0})\n", part, part - 1);
+  return text +
+         llvm::formatv("scaled_sum = Mul(sum{0}, factors_f)\n"
+                       "inner = Constant<value_ints = [1, 2]>()\n"
+                       "y_f = ReduceSum<keepdims = 0>(scaled_sum, inner)\n"
+                       "lead = Shape<end = -1>(A)\n"
+                       "last = Constant<value_ints = [{1}]>()\n"
+                       "y_shape = Concat<axis = 0>(lead, last)\n"
+                       "y_shaped = Reshape(y_f, y_shape)\n"
+                       "y = CastLike(y_shaped, A)\n",
+                       parts - 1, n)
+             .str();
+}
+
+/// y of any number of rows: a product with the unpacked weights.
+std::string PackedProduct::writeRows() const {
+  std::string text = writeUnpacked("B", "numbers", bits);
+  text += llvm::formatv("blocked = Constant<value_ints = [{0}, {1}, {2}]>()\n"
+                        "weights0 = Reshape(numbers, blocked)\n"
+                        "weights1 = CastLike(weights0, scales)\n"
+                        "centred = Sub(weights1, zeros)\n"
                         "scaled = Mul(centred, factors)\n"
-                        "rows = Constant<value_ints = [{0}, {1}]>()\n"
+                        "rows = Constant<value_ints = [{0}, {3}]>()\n"
                         "padded = Reshape(scaled, rows)\n",
-                        n, blocks * size);
+                        n, blocks, size, blocks * size);
   if (blocks * size != k)
     text += llvm::formatv("start = Constant<value_ints = [0]>()\n"
                           "stop = Constant<value_ints = [{0}]>()\n"
@@ -281,11 +339,36 @@ static std::string writeMatMulNBits(const ContribCall &call) {
                           k);
   else
     text += "all = Identity(padded)\n";
-  text += "weights = Transpose<perm = [1, 0]>(all)\n"
-          "right = CastLike(weights, A)\n";
-  return text + (call.has(Bias) ? "product = MatMul(A, right)\n"
-                                  "Y = Add(product, bias)\n"
-                                : "Y = MatMul(A, right)\n");
+  return text + "weights = Transpose<perm = [1, 0]>(all)\n"
+                "right = CastLike(weights, A)\n"
+                "y = MatMul(A, right)\n";
+}
+
+static std::string writeMatMulNBits(const ContribCall &call) {
+  PackedProduct product{call};
+  int64_t bits = product.bits, size = product.size, k = product.k;
+  if (bits != 2 && bits != 4 && bits != 8)
+    return call.refuse("weights of " + Twine(bits) + " bits");
+  if (size < 1 || k < 1 || product.n < 1)
+    return call.refuse("the attributes 'K', 'N' and 'block_size' are not all "
+                       "there and above 0");
+  if (call.has(PackedProduct::Groups))
+    return call.refuse("input 'g_idx', groups in another order");
+  if (call.getInt("weight_prepacked"))
+    return call.refuse("weights in the layout of one device");
+  std::string y = product.writeRows();
+  // A block is whole bytes.
+  if (size * bits % 8 == 0)
+    y = llvm::formatv("length = Size(A)\n"
+                      "sum_length = Constant<value_int = {0}>()\n"
+                      "is_row = Equal(length, sum_length)\n"
+                      "y = If(is_row)<\n"
+                      "then_branch = row () => (y) {{ {1} },\n"
+                      "else_branch = rows () => (y) {{ {2} }>\n",
+                      k, product.writeRow(), y);
+  return product.writeFactors() + y +
+         (call.has(PackedProduct::Bias) ? "Y = Add(y, bias)\n"
+                                        : "Y = Identity(y)\n");
 }
 
 //===----------------------------------------------------------------------===//
