@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockState.h"
+#include "../RuntimeToLLVM/BufferBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -44,14 +45,8 @@ private:
   BlockArgument inside(size_t number) { return kernel.getArgument(1 + number); }
   int64_t bytesOf(size_t number) {
     auto type = cast<MemRefType>(given[number].getType());
-    Type element = type.getElementType();
-    int64_t bits;
-    if (auto pair = dyn_cast<ComplexType>(element))
-      bits = 2 * pair.getElementType().getIntOrFloatBitWidth();
-    else
-      bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
     return static_cast<int64_t>(
-        llvm::alignTo(type.getNumElements() * llvm::divideCeil(bits, 8),
+        llvm::alignTo(type.getNumElements() * getElementBytes(type),
                       static_cast<uint64_t>(kAlignment)));
   }
   Value index(int64_t value) {

@@ -346,9 +346,17 @@ static void listOrders(Value condition, bool holds,
     orders.push_back({compare.getRhs(), compare.getLhs()});
 }
 
-/// `value` without conversions between integers and indices.
+/// `value` without conversions between integers and indices that keep it: not
+/// those to fewer bits.
 static Value withoutCasts(Value value) {
-  while (auto cast = value.getDefiningOp<arith::IndexCastOp>())
+  auto bits = [](Value number) {
+    return number.getType().isIndex()
+               ? 64u
+               : number.getType().getIntOrFloatBitWidth();
+  };
+  auto cast = value.getDefiningOp<arith::IndexCastOp>();
+  for (; cast && bits(cast.getIn()) <= bits(value);
+       cast = value.getDefiningOp<arith::IndexCastOp>())
     value = cast.getIn();
   return value;
 }
