@@ -359,9 +359,7 @@ Operation *Dealer::deal(Dealing dealing) {
     Value count = dealing == Dealing::Blocks
                       ? total
                       : b.createOrFold<arith::CeilDivUIOp>(total, warp);
-    Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
-    Value blocks = gpu::GridDimOp::create(b, gpu::Dimension::x);
-    dealt = scf::ForOp::create(b, block, count, blocks);
+    dealt = scf::ForOp::create(b, here.block, count, here.blocks);
     break;
   }
   }

@@ -23,10 +23,13 @@ inline constexpr int64_t kWarp = 32;
 /// before it writes and before it reads what others wrote.
 mlir::Value getBlockMemory(mlir::gpu::GPUFuncOp kernel, int64_t bytes);
 
-/// Where a kernel's code says who a thread is.
+/// Where a kernel's code says who a thread is, among those that share nests:
+/// all of the grid, or of a block.
 struct KernelThread {
-  /// Its number in the grid, and how many there are.
+  /// Its number, and how many there are.
   mlir::Value thread, threads;
+  /// The number of its block, and how many blocks there are.
+  mlir::Value block, blocks;
 };
 
 /// Deals the iterations of the nest of `outer`, a shared loop (DeviceCode.h),

@@ -248,6 +248,31 @@ bool loopc::isWarpNest(scf::ForOp outer) {
   return isAlong;
 }
 
+std::optional<SmallVector<int>> loopc::findOwnPlace(ValueRange place,
+                                                    ArrayRef<scf::ForOp> nest) {
+  if (nest.empty())
+    return std::nullopt;
+  scf::ForOp outer = nest.front();
+  SmallVector<int> loops;
+  SmallVector<bool> isUsed(nest.size(), false);
+  for (Value at : place) {
+    const auto *it = llvm::find_if(
+        nest, [&](scf::ForOp loop) { return loop.getInductionVar() == at; });
+    if (it == nest.end() && !outer.isDefinedOutsideOfLoop(at))
+      return std::nullopt;
+    size_t k = it - nest.begin();
+    loops.push_back(it == nest.end() ? -1 : static_cast<int>(k));
+    if (it == nest.end())
+      continue;
+    if (isUsed[k])
+      return std::nullopt;
+    isUsed[k] = true;
+  }
+  if (!llvm::all_of(isUsed, [](bool used) { return used; }))
+    return std::nullopt;
+  return loops;
+}
+
 SmallVector<OpFoldResult> loopc::getNestExtents(ArrayRef<scf::ForOp> nest) {
   SmallVector<OpFoldResult> extents;
   for (scf::ForOp loop : nest) {

@@ -38,6 +38,12 @@ llvm::SmallVector<mlir::scf::ForOp> collectSharedLoops(mlir::scf::ForOp outer);
 llvm::SmallVector<mlir::OpFoldResult>
 getNestExtents(mlir::ArrayRef<mlir::scf::ForOp> nest);
 
+/// For each of `place`, indices in `nest`, the number of the loop whose
+/// iteration it is, or -1 where it does not depend on the nest; nothing where
+/// it does otherwise, or two iterations have one place.
+std::optional<llvm::SmallVector<int>>
+findOwnPlace(mlir::ValueRange place, mlir::ArrayRef<mlir::scf::ForOp> nest);
+
 /// True for a nest of sums along rows, one behind the other in memory: a warp
 /// computes each, so that its threads read what lies side by side.
 bool isWarpNest(mlir::scf::ForOp outer);

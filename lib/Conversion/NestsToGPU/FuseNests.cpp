@@ -79,25 +79,6 @@ static SmallVector<Touch> collectTouches(Operation *op) {
   return found;
 }
 
-/// An extent, by what the program says about the views it is of.
-static OpFoldResult resolveExtent(Value extent) {
-  auto dim = extent.getDefiningOp<memref::DimOp>();
-  std::optional<int64_t> axis =
-      dim ? dim.getConstantIndex() : std::optional<int64_t>();
-  if (axis)
-    if (auto cast = dim.getSource().getDefiningOp<memref::ReinterpretCastOp>())
-      return cast.getMixedSizes()[*axis];
-  return getAsOpFoldResult(extent);
-}
-
-static SmallVector<OpFoldResult> getExtents(ArrayRef<scf::ForOp> nest) {
-  SmallVector<OpFoldResult> extents = getNestExtents(nest);
-  for (OpFoldResult &extent : extents)
-    if (auto value = dyn_cast<Value>(extent))
-      extent = resolveExtent(value);
-  return extents;
-}
-
 static bool hasLoop(scf::ForOp innermost) {
   return !innermost.getBody()->getOps<scf::ForOp>().empty();
 }
@@ -129,8 +110,8 @@ bool Fusion::isSamePlace(const Touch &one, const Nest &first,
 
 /// True where iteration by iteration is the same as one nest after the other.
 bool Fusion::canMeet(const Nest &first, const Nest &second) {
-  SmallVector<OpFoldResult> extents = getExtents(first);
-  if (extents.empty() || extents != getExtents(second))
+  SmallVector<OpFoldResult> extents = getNestExtents(first);
+  if (extents.empty() || extents != getNestExtents(second))
     return false;
   // One sum each: what is done with it depends on what the sum is like.
   if (hasLoop(first.back()) && hasLoop(second.back()))

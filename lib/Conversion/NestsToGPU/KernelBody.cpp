@@ -10,6 +10,7 @@
 #include "Accumulators.h"
 #include "DealNests.h"
 #include "DeviceCode.h"
+#include "LoopSlices.h"
 #include "Polls.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,16 +28,20 @@ struct Access {
   const void *memory; ///< its alias class
   bool isWrite;
   /// Where each thread touches only what belongs to its own iterations: the
-  /// buffer and the extents of the nest. Null else.
+  /// buffer, the extents of the nest, and which of its loops says where along
+  /// each axis of the buffer (-1: none; all threads are at one place there).
+  /// Null else.
   Value own;
   SmallVector<OpFoldResult> extents;
+  SmallVector<int> loops;
 
   bool operator==(const Access &other) const {
     return memory == other.memory && isWrite == other.isWrite &&
-           own == other.own && extents == other.extents;
+           own == other.own && extents == other.extents && loops == other.loops;
   }
   bool isOwn(const Access &other) const {
-    return own && own == other.own && extents == other.extents;
+    return own && own == other.own && extents == other.extents &&
+           loops == other.loops;
   }
   bool conflictsWith(const Access &other) const {
     return memory == other.memory && (isWrite || other.isWrite) &&
@@ -62,6 +67,7 @@ private:
   void synchronize(Operation *op, const Accesses &next, Accesses &pending);
   void onFirstThread(Operation *op);
   void endPart(Operation *part);
+  void nameThreads();
 
   static void merge(Accesses &into, const Accesses &from) {
     for (const Access &access : from)
@@ -79,6 +85,8 @@ private:
   Value isFirst;
   KernelShape shape;
   int64_t numParts = 0;
+  /// What is dealt out to blocks; null where they go through all together.
+  scf::ForOp slices;
   /// The kernel is one nest.
   bool isAlone = false;
 };
@@ -95,14 +103,10 @@ void Distribution::addAccesses(Operation *op, ArrayRef<scf::ForOp> nest,
     if (gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(
             cast<MemRefType>(buffer.getType())))
       return;
-    Access access{classes.of(buffer), isWrite, Value(), {}};
-    bool isOwn = !nest.empty() && place.size() == nest.size() &&
-                 llvm::all_of(llvm::zip_equal(place, nest), [](auto pair) {
-                   auto [at, loop] = pair;
-                   return at == scf::ForOp(loop).getInductionVar();
-                 });
-    if (isOwn) {
+    Access access{classes.of(buffer), isWrite, Value(), {}, {}};
+    if (std::optional<SmallVector<int>> loops = findOwnPlace(place, nest)) {
       access.extents = getNestExtents(nest);
+      access.loops = std::move(*loops);
       if (!access.extents.empty())
         access.own = buffer;
     }
@@ -146,8 +150,11 @@ void Distribution::synchronize(Operation *op, const Accesses &next,
   });
   if (mustWait) {
     b.setInsertionPoint(op);
-    loop::BarrierOp::create(b);
-    shape.hasBarriers = true;
+    if (slices)
+      gpu::BarrierOp::create(b);
+    else
+      loop::BarrierOp::create(b);
+    shape.hasBarriers = !slices;
     pending.clear();
   }
   merge(pending, next);
@@ -223,7 +230,7 @@ static bool canEnd(Operation *op) {
 void Distribution::processOp(Operation &op, Accesses &pending) {
   if (isa<loop::PollOp>(op)) {
     // All threads meet there, before and behind.
-    shape.hasBarriers = true;
+    shape.hasBarriers = !slices;
     pending.clear();
     return;
   }
@@ -269,12 +276,36 @@ void Distribution::process(Block &block, Accesses &pending) {
     processOp(*op, pending);
 }
 
+void Distribution::nameThreads() {
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  Value inBlock = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
+  Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
+  Value size = gpu::BlockDimOp::create(b, gpu::Dimension::x);
+  Value blocks = gpu::GridDimOp::create(b, gpu::Dimension::x);
+  if (slices) {
+    kernel->setAttr(kSeparateAttrName, b.getUnitAttr());
+    here = {inBlock, size, index(0), index(1)};
+    slices.setLowerBound(block);
+    slices.setStep(blocks);
+  } else {
+    Value thread = arith::AddIOp::create(
+        b, arith::MulIOp::create(b, block, size), inBlock);
+    Value threads = arith::MulIOp::create(b, blocks, size);
+    here = {thread, threads, block, blocks};
+  }
+  isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, here.thread, index(0));
+}
+
 KernelShape Distribution::run(const ProductTarget &target) {
   spacePolls(kernel);
   promoteAccumulators(kernel, classes);
-  shape.hasTiles = tileProducts(kernel, target);
-  shareReductions(kernel);
   Block &entry = kernel.getBody().front();
+  for (auto loop : entry.getOps<scf::ForOp>())
+    if (loop->hasAttr(kSlicesAttrName))
+      slices = loop;
+  shape.hasTiles = !slices && tileProducts(kernel, target);
+  shareReductions(kernel);
   SmallVector<Operation *> ops;
   for (Operation &op : entry.without_terminator())
     ops.push_back(&op);
@@ -284,16 +315,7 @@ KernelShape Distribution::run(const ProductTarget &target) {
                        return op->getNumRegions() != 0 || isa<loop::PollOp>(op);
                      }) == 1 &&
       isSharedLoop(ops.back());
-  b.setInsertionPointToStart(&entry);
-  Value inBlock = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
-  Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
-  Value size = gpu::BlockDimOp::create(b, gpu::Dimension::x);
-  Value blocks = gpu::GridDimOp::create(b, gpu::Dimension::x);
-  here.thread =
-      arith::AddIOp::create(b, arith::MulIOp::create(b, block, size), inBlock);
-  here.threads = arith::MulIOp::create(b, blocks, size);
-  isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, here.thread, index(0));
+  nameThreads();
   Accesses pending;
   for (Operation *op : ops)
     processOp(*op, pending);

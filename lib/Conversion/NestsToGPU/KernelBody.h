@@ -28,8 +28,13 @@ inline constexpr llvm::StringLiteral kClusterAttrName = "loopc.cluster";
 /// Of the kernels where there is such a launch.
 inline constexpr llvm::StringLiteral kClustersAttrName = "loopc.clusters";
 
+/// Attribute of a kernel whose blocks do not wait for one another, but threads
+/// of a block do.
+inline constexpr llvm::StringLiteral kSeparateAttrName = "loopc.separate";
+
 /// What a kernel turned out to be.
 struct KernelShape {
+  /// Blocks wait for one another.
   bool hasBarriers = false;
   /// It is for blocks of kTileThreads threads.
   bool hasTiles = false;
@@ -48,6 +53,9 @@ struct KernelShape {
 ///  - before something reads or writes what was written, or writes what was
 ///    read, since the last one, there is a `loop.barrier`; not where each
 ///    thread finds what it left itself.
+///
+/// Where the kernel is a loop over slices (LoopSlices.h) these are dealt out to
+/// blocks, and all that is in it to the threads of one. There are no checks.
 ///
 /// `classes` are those of the buffers in the kernel.
 KernelShape distributeKernel(mlir::gpu::GPUFuncOp kernel, AliasClasses &classes,

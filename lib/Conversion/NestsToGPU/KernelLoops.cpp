@@ -131,6 +131,27 @@ void loopc::simplifyKernel(gpu::GPUFuncOp kernel) {
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
 }
 
+bool loopc::collectNests(Operation *op,
+                         SmallVectorImpl<SmallVector<scf::ForOp>> &nests) {
+  for (Region &region : op->getRegions())
+    // A branch may have nothing for the other case.
+    for (Operation &inner : region.getOps()) {
+      if (isSharedLoop(&inner)) {
+        nests.push_back(collectSharedLoops(cast<scf::ForOp>(inner)));
+        continue;
+      }
+      if (isa<scf::ForOp, scf::IfOp>(inner)) {
+        if (!collectNests(&inner, nests))
+          return false;
+        continue;
+      }
+      if (!isPure(&inner) && !isa<memref::LoadOp, loop::PollOp>(inner) &&
+          !inner.hasTrait<OpTrait::IsTerminator>())
+        return false;
+    }
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Interchange
 //===----------------------------------------------------------------------===//
@@ -142,15 +163,14 @@ public:
       : loop(loop), classes(classes), b(loop.getLoc(), loop) {}
 
   bool run() {
-    if (loop.getNumResults() != 0 || !collect(loop) || nests.empty() ||
-        !isOwn())
+    if (loop.getNumResults() != 0 || !collectNests(loop, nests) ||
+        nests.empty() || !isOwn())
       return false;
     rewrite();
     return true;
   }
 
 private:
-  bool collect(Operation *op);
   bool isOwn();
   void rewrite();
   void fill(Block &from, IRMapping &mapping);
@@ -162,28 +182,6 @@ private:
 };
 } // namespace
 
-/// Collects the nests in `op`, which is none; false where something beside them
-/// is not for each thread to do.
-bool Interchange::collect(Operation *op) {
-  for (Region &region : op->getRegions())
-    // A branch may have nothing for the other case.
-    for (Operation &inner : region.getOps()) {
-      if (isSharedLoop(&inner)) {
-        nests.push_back(collectSharedLoops(cast<scf::ForOp>(inner)));
-        continue;
-      }
-      if (isa<scf::ForOp, scf::IfOp>(inner)) {
-        if (!collect(&inner))
-          return false;
-        continue;
-      }
-      if (!isPure(&inner) && !isa<memref::LoadOp, loop::PollOp>(inner) &&
-          !inner.hasTrait<OpTrait::IsTerminator>())
-        return false;
-    }
-  return true;
-}
-
 /// True where the nests go over one space, and each iteration touches what the
 /// loop writes at its own element alone.
 bool Interchange::isOwn() {
@@ -194,21 +192,26 @@ bool Interchange::isOwn() {
   };
   if (extents.empty() || !llvm::all_of(extents, isOutside))
     return false;
-  DenseMap<const void *, Value> written;
+  struct Written {
+    Value buffer;
+    /// Which loops of the nests say where.
+    std::optional<SmallVector<int>> loops;
+  };
+  DenseMap<const void *, Written> written;
   loop.walk([&](memref::StoreOp store) {
-    written[classes.of(store.getMemref())] = store.getMemref();
+    written[classes.of(store.getMemref())].buffer = store.getMemref();
   });
   auto isAtOwn = [&](Value buffer, ValueRange place,
                      ArrayRef<scf::ForOp> nest) {
     auto it = written.find(classes.of(buffer));
     if (it == written.end())
       return true;
-    return it->second == buffer && loop.isDefinedOutsideOfLoop(buffer) &&
-           place.size() == nest.size() &&
-           llvm::all_of(llvm::zip_equal(place, nest), [](auto pair) {
-             auto [at, of] = pair;
-             return at == scf::ForOp(of).getInductionVar();
-           });
+    std::optional<SmallVector<int>> loops = findOwnPlace(place, nest);
+    if (it->second.buffer != buffer || !loop.isDefinedOutsideOfLoop(buffer) ||
+        !loops || (it->second.loops && it->second.loops != loops))
+      return false;
+    it->second.loops = std::move(loops);
+    return true;
   };
   auto areAtOwn = [&](Operation *root, ArrayRef<scf::ForOp> nest) {
     return !root->walk<WalkOrder::PreOrder>([&](Operation *op) {

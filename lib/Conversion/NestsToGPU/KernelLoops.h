@@ -34,6 +34,12 @@ void settleResults(mlir::func::FuncOp function);
 /// iteration would compute anew.
 void simplifyKernel(mlir::gpu::GPUFuncOp kernel);
 
+/// Adds the nests in `op`, which is none, to `nests`; false where something
+/// beside them is not for each thread to do.
+bool collectNests(
+    mlir::Operation *op,
+    llvm::SmallVectorImpl<llvm::SmallVector<mlir::scf::ForOp>> &nests);
+
 /// A sequential loop of `kernel` all of whose nests go over one space, and
 /// touch only the element of their own iteration in what the loop writes,
 /// becomes a nest over that space with the iterations inside: each thread goes

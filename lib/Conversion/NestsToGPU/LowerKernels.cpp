@@ -119,6 +119,7 @@ public:
 private:
   void lower(loop::CheckOp check);
   void lower(loop::PollOp poll);
+  void pollInBlock(loop::PollOp poll);
   Block *targetOf(Operation *op);
   Block *returnBlock();
   /// Ends the block before `op`; the rest is returned.
@@ -274,6 +275,8 @@ Value KernelLowering::isOver(loop::PollOp poll) {
 
 void KernelLowering::lower(loop::PollOp poll) {
   b.setLoc(poll.getLoc());
+  if (kernel->hasAttr(kSeparateAttrName) && !poll->hasAttr(kPartAttrName))
+    return pollInBlock(poll);
   Block *target = targetOf(poll);
   Block *before = poll->getBlock();
   Block *rest = splitBefore(poll);
@@ -311,8 +314,37 @@ void KernelLowering::lower(loop::PollOp poll) {
   rewriter.eraseOp(poll);
 }
 
+/// The block's first thread looks, and says to the others what it found while
+/// they wait for one another.
+void KernelLowering::pollInBlock(loop::PollOp poll) {
+  Block *before = poll->getBlock();
+  Block *rest = splitBefore(poll);
+  Block *looking = b.createBlock(rest);
+  Value found = isOver(poll);
+  Block *meeting = b.createBlock(rest, TypeRange(i32), poll.getLoc());
+  b.setInsertionPointToEnd(looking);
+  cf::BranchOp::create(b, meeting, found);
+  b.setInsertionPointToEnd(before);
+  Value zero = constant(i32, 0);
+  Value thread = NVVM::ThreadIdXOp::create(b, i32);
+  Value isFirst =
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, thread, zero);
+  cf::CondBranchOp::create(b, isFirst, looking, ValueRange(), meeting, zero);
+  b.setInsertionPointToEnd(meeting);
+  Value any =
+      NVVM::BarrierOp::create(b, TypeRange(i32), Value(), Value(),
+                              NVVM::BarrierReductionAttr::get(
+                                  b.getContext(), NVVM::BarrierReduction::OR),
+                              meeting->getArgument(0))
+          .getRes();
+  Value goesOn =
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, any, constant(i32, 0));
+  cf::CondBranchOp::create(b, goesOn, rest, returnBlock());
+  rewriter.eraseOp(poll);
+}
+
 void KernelLowering::addEntryTest() {
-  bool waits = false;
+  bool waits = kernel->hasAttr(kSeparateAttrName);
   kernel.walk([&](Operation *op) {
     waits |= isa<loop::BarrierOp>(op) ||
              (isa<loop::PollOp>(op) && !op->hasAttr(kPartAttrName));

@@ -14,6 +14,7 @@
 #include "BlockState.h"
 #include "DealNests.h"
 #include "DeviceCode.h"
+#include "FoldViews.h"
 #include "FuseNests.h"
 #include "GraphLaunches.h"
 #include "HoistAllocations.h"
@@ -21,6 +22,7 @@
 #include "KernelLoops.h"
 #include "KernelRegions.h"
 #include "LibraryProducts.h"
+#include "LoopSlices.h"
 #include "Placement.h"
 #include "RotateLoops.h"
 #include "loopc-rt/cuda.h"
@@ -49,14 +51,21 @@ using namespace loopc;
 static constexpr int64_t kNestThreads = 256;
 /// Of one that runs a loop: alone, where more of them wait for each other
 /// without the rest of the device, or beside others, which are on more
-/// processors the smaller they are.
+/// processors the smaller they are. Where these are full anyway, fewer blocks
+/// have to say that they have arrived.
 static constexpr int64_t kLoneThreads = 512;
 static constexpr int64_t kJointThreads = 128;
-/// Work of a nest up to which one block is faster than several that have to
-/// wait for one another behind it: a barrier of the grid takes a few
-/// microseconds, and that of a cluster less. Guesses.
-static constexpr int64_t kOneBlockWork = int64_t(1) << 18;
-static constexpr int64_t kClusterWork = int64_t(1) << 21;
+static constexpr int64_t kManyThreads = int64_t(1) << 16;
+/// Work of a nest, in operations, up to which one block is faster than several
+/// that have to wait for one another behind it. A multiprocessor reads some 64
+/// bytes a cycle from the second cache, and four operations are done with four
+/// bytes of a weight: `work / 64` cycles in one block. Eight of a cluster take
+/// `work / 512` and a barrier of some 500 cycles, those of a device of a
+/// hundred `work / 6000` and one of some 2,500: figures of others for A100 and
+/// H100. These are where the sums are equal, rounded; not measured.
+static constexpr int64_t kOneBlockWork = int64_t(1) << 17;
+static constexpr int64_t kOneBlockWorkBesideClusters = int64_t(1) << 16;
+static constexpr int64_t kClusterWork = int64_t(1) << 20;
 /// More blocks than that go over a nest in rounds.
 static constexpr int64_t kMaxBlocks = int64_t(1) << 20;
 
@@ -96,13 +105,26 @@ private:
   std::string nameKernel(Operation *region);
   std::string launchKernel(Operation *region, gpu::GPUFuncOp kernel,
                            ValueRange given, const KernelShape &shape);
-  std::string makeGraph(Operation *region, gpu::GPUFuncOp kernel,
-                        ValueRange given, StringRef reason);
+  gpu::LaunchFuncOp launch(gpu::GPUFuncOp kernel, const Grid &grid,
+                           ValueRange given);
+  std::string makeGraph(gpu::GPUFuncOp kernel, ValueRange given,
+                        StringRef reason);
+  gpu::GPUFuncOp prepareKernel(Operation *region, const Captures &captures,
+                               ValueRange given, ValueRange mailboxes);
+  std::string finishKernel(Operation *region, gpu::GPUFuncOp kernel,
+                           ValueRange given, bool isApart);
+  Value isWorthSlices(const LoopSlices &slices, gpu::GPUFuncOp kernel,
+                      ValueRange given);
+  std::string launchSlices(const LoopSlices &slices, gpu::GPUFuncOp kernel,
+                           ValueRange given);
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
   bool hasClusters() const { return target.chip >= 90; }
+  int64_t oneBlockWork() const {
+    return hasClusters() ? kOneBlockWorkBesideClusters : kOneBlockWork;
+  }
   bool mustBeCluster() const {
     return hasClusters() && loops == DeviceLoops::Cluster;
   }
@@ -323,7 +345,7 @@ Grid KernelOutliner::chooseGrid(Operation *region, const KernelShape &shape) {
                                                  total, index(few));
       return b.createOrFold<arith::AndIOp>(others, fits);
     };
-    isSmall = isEnough(kOneBlockWork, isSmall);
+    isSmall = isEnough(oneBlockWork(), isSmall);
     if (mayBeCluster && !mustBeCluster())
       isMedium = isEnough(kClusterWork, isMedium);
     auto known = [&](Value value) { return outside(b, region, value); };
@@ -333,14 +355,19 @@ Grid KernelOutliner::chooseGrid(Operation *region, const KernelShape &shape) {
     most = b.createOrFold<arith::MaxUIOp>(most, total);
     return WalkResult::skip();
   });
+  int64_t many = isCooperative && !shape.hasTiles ? kLoneThreads : beside;
   if (!isKnown) // As many as there is room for.
     return {index(isCooperative && mustBeCluster() ? LOOPC_CUDA_MAX_CLUSTER
                                                    : kMaxBlocks),
-            index(beside)};
-  Grid grid{b.createOrFold<arith::MinUIOp>(
-                b.createOrFold<arith::CeilDivUIOp>(most, index(beside)),
-                index(kMaxBlocks)),
-            index(beside)};
+            index(many)};
+  Value isMuch = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::uge, most,
+                                               index(kManyThreads));
+  Value inBlock =
+      b.createOrFold<arith::SelectOp>(isMuch, index(many), index(beside));
+  Grid grid{
+      b.createOrFold<arith::MinUIOp>(
+          b.createOrFold<arith::CeilDivUIOp>(most, inBlock), index(kMaxBlocks)),
+      inBlock};
   if (mayBeCluster)
     grid = chooseCluster(most, isMedium, grid,
                          shape.hasTiles ? kTileThreads : kLoneThreads);
@@ -434,19 +461,26 @@ classesIn(gpu::GPUFuncOp kernel, ValueRange given, const AliasClasses &outer) {
   return classes;
 }
 
-std::string KernelOutliner::launchKernel(Operation *region,
-                                         gpu::GPUFuncOp kernel,
-                                         ValueRange given,
-                                         const KernelShape &shape) {
-  b.setInsertionPoint(region);
-  Grid grid = chooseGrid(region, shape);
-  int64_t state = 0;
-  if (shape.hasBarriers && isConstantIntValue(grid.blocks, 1))
-    state = keepInBlock(kernel, given, region, classes);
+gpu::LaunchFuncOp KernelOutliner::launch(gpu::GPUFuncOp kernel,
+                                         const Grid &grid, ValueRange given) {
   Value one = index(1);
   SmallVector<Value> arguments{
       LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()))};
   llvm::append_range(arguments, given);
+  return gpu::LaunchFuncOp::create(
+      b, kernel, gpu::KernelDim3{grid.blocks, one, one},
+      gpu::KernelDim3{grid.threads, one, one},
+      /*dynamicSharedMemorySize=*/Value(), arguments);
+}
+
+std::string KernelOutliner::launchKernel(Operation *region,
+                                         gpu::GPUFuncOp kernel,
+                                         ValueRange given,
+                                         const KernelShape &shape) {
+  Grid grid = chooseGrid(region, shape);
+  int64_t state = 0;
+  if (shape.hasBarriers && isConstantIntValue(grid.blocks, 1))
+    state = keepInBlock(kernel, given, region, classes);
   std::optional<LibraryProduct> product;
   if (isSharedLoop(region))
     product =
@@ -458,17 +492,14 @@ std::string KernelOutliner::launchKernel(Operation *region,
     auto branch = scf::IfOp::create(b, isLeft, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
   }
-  auto launch = gpu::LaunchFuncOp::create(
-      b, kernel, gpu::KernelDim3{grid.blocks, one, one},
-      gpu::KernelDim3{grid.threads, one, one},
-      /*dynamicSharedMemorySize=*/Value(), arguments);
+  gpu::LaunchFuncOp launched = launch(kernel, grid, given);
   if (shape.hasBarriers)
-    launch->setAttr(kCooperativeAttrName, b.getUnitAttr());
+    launched->setAttr(kCooperativeAttrName, b.getUnitAttr());
   bool mayBeCluster =
       getConstantIntValue(grid.blocks).value_or(2) <= LOOPC_CUDA_MAX_CLUSTER;
   if (shape.hasBarriers && hasClusters() && mayBeCluster &&
       !isConstantIntValue(grid.blocks, 1)) {
-    launch->setAttr(kClusterAttrName, b.getUnitAttr());
+    launched->setAttr(kClusterAttrName, b.getUnitAttr());
     kernels->setAttr(kClustersAttrName, b.getUnitAttr());
   }
   if (product)
@@ -480,12 +511,11 @@ std::string KernelOutliner::launchKernel(Operation *region,
 }
 
 /// `kernel` is what the graph is made of.
-std::string KernelOutliner::makeGraph(Operation *region, gpu::GPUFuncOp kernel,
-                                      ValueRange given, StringRef reason) {
+std::string KernelOutliner::makeGraph(gpu::GPUFuncOp kernel, ValueRange given,
+                                      StringRef reason) {
   rotateLoops(kernel);
   LoopGraph graph =
       makeLoopGraph(kernel, *classesIn(kernel, given, classes), target);
-  b.setInsertionPoint(region);
   launchGraph(b, graph, kernel, given, target);
   kernel.erase();
   size_t count = llvm::count_if(
@@ -495,41 +525,190 @@ std::string KernelOutliner::makeGraph(Operation *region, gpu::GPUFuncOp kernel,
       .str();
 }
 
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What values of a kernel are where the host begins it.
+class HostValues {
+public:
+  HostValues(ImplicitLocOpBuilder &b, gpu::GPUFuncOp kernel, ValueRange given)
+      : b(b) {
+    for (auto [outside, inside] :
+         llvm::zip_equal(given, kernel.getArguments().drop_front()))
+      known.map(inside, outside);
+  }
+
+  /// A guess where only the kernel knows.
+  Value operator()(Value value) {
+    Value found = find(value);
+    return found ? found : arith::ConstantIndexOp::create(b, kGuess);
+  }
+  Value operator()(OpFoldResult size) {
+    auto value = dyn_cast<Value>(size);
+    return value ? (*this)(value)
+                 : arith::ConstantIndexOp::create(b, *getConstantIntValue(size))
+                       .getResult();
+  }
+
+private:
+  Value find(Value value) {
+    if (Value there = known.lookupOrNull(value))
+      return there;
+    Operation *op = value.getDefiningOp();
+    if (!op || !isPure(op) || op->getNumRegions() != 0 ||
+        !llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return find(operand) != nullptr; }))
+      return {};
+    b.clone(*op, known);
+    return known.lookup(value);
+  }
+
+  ImplicitLocOpBuilder &b;
+  IRMapping known;
+};
+} // namespace
+
+/// Whether blocks are to go through the loop of `kernel` by themselves: where
+/// there are several slices, of which none has much to do. Null where not.
+Value KernelOutliner::isWorthSlices(const LoopSlices &slices,
+                                    gpu::GPUFuncOp kernel, ValueRange given) {
+  if (llvm::any_of(slices.nests, [&](const SlicedNest &nest) {
+        return mayBeTiled(nest.loops.front(), target);
+      }))
+    return {};
+  HostValues host(b, kernel, given);
+  Value count = index(1);
+  for (OpFoldResult extent : slices.extents)
+    count = b.createOrFold<arith::MulIOp>(count, host(extent));
+  Value when =
+      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ugt, count, index(1));
+  for (const SlicedNest &nest : slices.nests) {
+    Value total = index(1);
+    for (auto [axis, extent] :
+         llvm::zip_equal(nest.axes, getNestExtents(nest.loops)))
+      if (axis < 0)
+        total = b.createOrFold<arith::MulIOp>(total, host(extent));
+    int64_t few = std::max<int64_t>(
+        oneBlockWork() / countWorkOfOne(nest.loops.front()), 1);
+    Value isLittle = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ule,
+                                                   total, index(few));
+    when = b.createOrFold<arith::AndIOp>(when, isLittle);
+  }
+  return when;
+}
+
+std::string KernelOutliner::launchSlices(const LoopSlices &slices,
+                                         gpu::GPUFuncOp kernel,
+                                         ValueRange given) {
+  HostValues host(b, kernel, given);
+  Value blocks = index(1);
+  for (OpFoldResult extent : slices.extents)
+    blocks = b.createOrFold<arith::MulIOp>(blocks, host(extent));
+  separateSlices(slices);
+  Value threads = index(kWarp);
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isSharedLoop(op))
+      return WalkResult::advance();
+    auto nest = cast<scf::ForOp>(op);
+    Value total = index(1);
+    for (OpFoldResult extent : getNestExtents(collectSharedLoops(nest)))
+      total = b.createOrFold<arith::MulIOp>(total, host(extent));
+    total = countDealtThreads(b, nest, total, index(kLoneThreads),
+                              [&](Value bound) { return host(bound); });
+    threads = b.createOrFold<arith::MaxUIOp>(threads, total);
+    return WalkResult::skip();
+  });
+  distributeKernel(kernel, *classesIn(kernel, given, classes), target);
+  Value warps = b.createOrFold<arith::CeilDivUIOp>(threads, index(kWarp));
+  threads = b.createOrFold<arith::MinUIOp>(
+      b.createOrFold<arith::MulIOp>(warps, index(kWarp)), index(kLoneThreads));
+  blocks = b.createOrFold<arith::MinUIOp>(blocks, index(kMaxBlocks));
+  launch(kernel, Grid{blocks, threads}, given);
+  return "the loop runs on the GPU as one kernel, whose blocks go through it "
+         "by "
+         "themselves, each with slices of its own";
+}
+
+//===----------------------------------------------------------------------===//
+// All together
+//===----------------------------------------------------------------------===//
+
+gpu::GPUFuncOp KernelOutliner::prepareKernel(Operation *region,
+                                             const Captures &captures,
+                                             ValueRange given,
+                                             ValueRange mailboxes) {
+  gpu::GPUFuncOp kernel =
+      makeKernel(region, captures.values.getArrayRef(),
+                 captures.constants.getArrayRef(), mailboxes);
+  simplifyKernel(kernel);
+  // Copies are nests now.
+  fuseNests(kernel, *classesIn(kernel, given, classes), /*hasLibdevice=*/true);
+  return kernel;
+}
+
+/// Deals `kernel` out to the threads of a grid, or cuts it for a graph;
+/// `isApart` where threads go through its loop by themselves.
+std::string KernelOutliner::finishKernel(Operation *region,
+                                         gpu::GPUFuncOp kernel,
+                                         ValueRange given, bool isApart) {
+  if (!isSharedLoop(region) && !isApart) {
+    std::string reason;
+    if (loops == DeviceLoops::Graph)
+      reason = "--device-loops=graph";
+    else if (loops == DeviceLoops::Auto)
+      reason = findGraphReason(kernel);
+    if (!reason.empty())
+      return makeGraph(kernel, given, reason);
+  }
+  KernelShape shape =
+      distributeKernel(kernel, *classesIn(kernel, given, classes), target);
+  if (shape.hasTiles)
+    kernel.setKnownBlockSizeAttr(
+        b.getDenseI32ArrayAttr({static_cast<int32_t>(kTileThreads), 1, 1}));
+  return launchKernel(region, kernel, given, shape);
+}
+
 std::string KernelOutliner::outline(Operation *region) {
   b.setLoc(region->getLoc());
-  Captures found;
-  found.addAll(region);
-  SmallVector<Value> captures(found.values.begin(), found.values.end());
-  SmallVector<Operation *> constants(found.constants.begin(),
-                                     found.constants.end());
+  Captures captures;
+  captures.addAll(region);
   SmallVector<Value> mailboxes = makeMailboxes(region);
-  gpu::GPUFuncOp kernel = makeKernel(region, captures, constants, mailboxes);
-  SmallVector<Value> given(captures);
+  SmallVector<Value> given(captures.values.begin(), captures.values.end());
   for (Value mailbox : mailboxes)
     if (mailbox)
       given.push_back(mailbox);
-  simplifyKernel(kernel);
-  auto inner = classesIn(kernel, given, classes);
-  // Copies are nests now.
-  fuseNests(kernel, *inner, /*hasLibdevice=*/true);
-  std::string reason, become;
-  bool isLoop = !isSharedLoop(region);
-  if (isLoop && loops == DeviceLoops::Graph) {
-    reason = "--device-loops=graph";
-  } else if (interchangeLoops(kernel, *inner)) {
-    inner = classesIn(kernel, given, classes);
-  } else if (isLoop && loops == DeviceLoops::Auto) {
-    reason = findGraphReason(kernel);
+  auto prepare = [&] {
+    return prepareKernel(region, captures, given, mailboxes);
+  };
+  gpu::GPUFuncOp kernel = prepare();
+  bool isApart = false;
+  std::optional<LoopSlices> slices;
+  if (!isSharedLoop(region) && loops != DeviceLoops::Graph) {
+    auto inner = classesIn(kernel, given, classes);
+    isApart = interchangeLoops(kernel, *inner);
+    if (!isApart)
+      slices = findLoopSlices(kernel, *inner);
   }
-  if (!reason.empty()) {
-    inner.reset();
-    become = makeGraph(region, kernel, given, reason);
+  b.setInsertionPoint(region);
+  Value when = slices ? isWorthSlices(*slices, kernel, given) : Value();
+  std::optional<int64_t> known =
+      when ? getConstantIntValue(when) : std::optional<int64_t>(0);
+  std::string become;
+  if (!known) {
+    auto branch = scf::IfOp::create(b, when, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(branch.thenBlock());
+    become = launchSlices(*slices, kernel, given) +
+             ", where there are enough of them; else: ";
+    gpu::GPUFuncOp whole = prepare();
+    b.setInsertionPointToStart(branch.elseBlock());
+    become += finishKernel(region, whole, given, isApart);
+    b.setInsertionPoint(region);
+  } else if (*known) {
+    become = launchSlices(*slices, kernel, given);
   } else {
-    KernelShape shape = distributeKernel(kernel, *inner, target);
-    if (shape.hasTiles)
-      kernel.setKnownBlockSizeAttr(
-          b.getDenseI32ArrayAttr({static_cast<int32_t>(kTileThreads), 1, 1}));
-    become = launchKernel(region, kernel, given, shape);
+    become = finishKernel(region, kernel, given, isApart);
   }
   loadResults(region, mailboxes);
   classes.erase(region);
@@ -553,6 +732,7 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
     b.setInsertionPointToEnd(module.getBody());
     auto kernels =
         gpu::GPUModuleOp::create(b, module.getLoc(), "loopc_kernels");
+    foldViews(function);
     settleResults(function);
     if (loops != DeviceLoops::Host)
       hoistAllocations(function, hasLibdevice);

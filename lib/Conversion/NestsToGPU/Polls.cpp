@@ -8,6 +8,7 @@
 
 #include "Polls.h"
 #include "DeviceCode.h"
+#include "LoopSlices.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,8 +19,8 @@
 using namespace mlir;
 using namespace loopc;
 
-/// Iterations between two looks: of all threads together, and of a thread that
-/// goes through the loop by itself.
+/// Iterations between two looks: of all threads together, and of a thread or a
+/// block that goes through the loop by itself.
 static constexpr int64_t kPollDistance = 64;
 static constexpr int64_t kOwnPollDistance = 1024;
 
@@ -105,7 +106,7 @@ void Spacing::run() {
   Operation *loop = outermost->getParentOp();
   bool isOwn = false;
   for (Operation *op = loop; op; op = op->getParentOp())
-    isOwn |= isSharedLoop(op);
+    isOwn |= isSharedLoop(op) || op->hasAttr(kSlicesAttrName);
   int64_t distance = isOwn ? kOwnPollDistance : kPollDistance;
   b.setInsertionPoint(outermost);
   Value counter;

@@ -464,6 +464,12 @@ static bool mayFit(ImplicitLocOpBuilder &b, const Product &product,
   return getConstantIntValue(fits) != 0;
 }
 
+bool loopc::mayBeTiled(scf::ForOp outer, const ProductTarget &target) {
+  std::optional<Product> product = matchProduct(outer);
+  ImplicitLocOpBuilder b(outer.getLoc(), outer);
+  return product && mayFit(b, *product, chooseUnit(*product, target));
+}
+
 /// Who multiplies.
 static std::string describe(ProductUnit unit) {
   switch (unit) {

@@ -83,6 +83,10 @@ struct ProductTarget {
 
 ProductUnit chooseUnit(const Product &product, const ProductTarget &target);
 
+/// Whether the nest of `outer`, a shared loop, is a product whose extents are,
+/// or may be, worth tiles.
+bool mayBeTiled(mlir::scf::ForOp outer, const ProductTarget &target);
+
 /// Elements of the result that a block computes, and of the sum that it has in
 /// shared memory at a time.
 struct TileShape {

@@ -291,6 +291,11 @@ static int64_t countResident(loopc_run &run, Kernel &kernel,
     failLaunch(run, program, number, result);
     return 0;
   }
+  // More threads hide little more, and more blocks arrive at each barrier.
+  constexpr int kEnoughThreads = 1024;
+  int enough = kEnoughThreads / threads > 1 ? kEnoughThreads / threads : 1;
+  if (perMultiprocessor > enough)
+    perMultiprocessor = enough;
   // Without cooperative launches no two blocks are sure to run together.
   int64_t blocks =
       device.isCooperative

@@ -11,7 +11,7 @@
 // CHECK: %[[STATUS:.+]] = call @loopc_cuda_product_3({{.*}}) {loopc.product = "nest_0"} : ({{.*}}) -> i32
 // CHECK: %[[LEFT:.+]] = arith.cmpi eq, %[[STATUS]], %c-1_i32
 // CHECK-NEXT: scf.if %[[LEFT]] {
-// CHECK-NEXT: gpu.launch_func @loopc_kernels::@nest_0
+// CHECK: gpu.launch_func @loopc_kernels::@nest_0
 // CHECK-NEXT: }
 // CHECK: gpu.launch_func @loopc_kernels::@nest_1
 // CHECK: func.func private @loopc_cuda_product_3

@@ -29,6 +29,21 @@ gpu.module @loopc_kernels {
     loop.barrier
     gpu.return
   }
+  // Blocks that do not wait for one another look by themselves: the first thread
+  // does, and a barrier tells the others.
+  // CHECK-LABEL: gpu.func @separate
+  // CHECK-NOT: llvm.call @loopc_barrier
+  // CHECK: nvvm.read.ptx.sreg.tid.x
+  // CHECK: cf.cond_br %{{.*}}, ^[[LOOK:.+]], ^[[MEET:.+]](%{{.+}} : i32)
+  // CHECK: ^[[LOOK]]:
+  // CHECK: cf.br ^[[MEET]](%{{.+}} : i32)
+  // CHECK: ^[[MEET]](%[[FOUND:.+]]: i32):
+  // CHECK: nvvm.barrier #nvvm.reduction<or> %[[FOUND]] -> i32
+  // CHECK-NOT: llvm.call @loopc_barrier
+  gpu.func @separate(%control: !llvm.ptr) kernel attributes {loopc.separate} {
+    loop.poll
+    gpu.return
+  }
   // CHECK-LABEL: gpu.func @sum
   // CHECK-NOT: gpu.all_reduce
   // CHECK: gpu.shuffle
