@@ -237,6 +237,14 @@ def test_ends_by_condition(gpu: Gpu, limit: float) -> None:
     check(gpu, parse(CONVERGE), {"x": numbers(300), "limit": np.float32(limit)})
 
 
+@pytest.mark.parametrize("size", [5, 70, 170, 300, 400, 513])
+def test_sum_by_a_block(gpu: Gpu, size: int) -> None:
+    """Each number of warps, also one that is no power of 2."""
+    check(gpu, parse(CONVERGE), {"x": numbers(size), "limit": np.float32(1.0)})
+    known = CONVERGE.replace("[n]", f"[{size}]")
+    check(gpu, parse(known), {"x": numbers(size), "limit": np.float32(1.0)})
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 7])
 def test_buffers_change_places(gpu: Gpu, count: int) -> None:
     feeds = {"M": trips(count), "x": numbers(17, 17) / 4, "z": numbers(17, 17, seed=1) / 4}

@@ -250,10 +250,13 @@ std::optional<LoopSlices> loopc::findLoopSlices(gpu::GPUFuncOp kernel,
                                                 const AliasClasses &classes) {
   scf::ForOp loop;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
-    if (isPure(&op) && op.getNumRegions() == 0)
+    // What the loop leaves for the host comes behind it.
+    bool isResult = loop && isa<memref::StoreOp>(op);
+    if (isResult || (isPure(&op) && op.getNumRegions() == 0))
       continue;
     auto found = dyn_cast<scf::ForOp>(op);
-    if (!found || loop || isSharedLoop(found) || found.getNumResults() != 0)
+    if (!found || loop || isSharedLoop(found) ||
+        llvm::any_of(found.getResultTypes(), llvm::IsaPred<MemRefType>))
       return std::nullopt;
     loop = found;
   }
@@ -299,10 +302,15 @@ void loopc::separateSlices(const LoopSlices &slices) {
     count = count ? b.createOrFold<arith::MulIOp>(count, extents.back())
                   : extents.back();
   }
-  auto outer = scf::ForOp::create(b, arith::ConstantIndexOp::create(b, 0),
-                                  count, arith::ConstantIndexOp::create(b, 1));
+  auto outer =
+      scf::ForOp::create(b, arith::ConstantIndexOp::create(b, 0), count,
+                         arith::ConstantIndexOp::create(b, 1), loop.getInits());
   outer->setAttr(kSlicesAttrName, b.getUnitAttr());
-  b.setInsertionPointToStart(outer.getBody());
+  loop.replaceAllUsesWith(outer.getResults());
+  Block *body = outer.getBody();
+  if (!body->empty())
+    body->back().erase();
+  b.setInsertionPointToEnd(body);
   SmallVector<Value> places(extents.size());
   Value number = outer.getInductionVar();
   for (size_t k = extents.size(); k-- > 0;) {
@@ -311,7 +319,9 @@ void loopc::separateSlices(const LoopSlices &slices) {
     if (k)
       number = arith::DivUIOp::create(b, number, extents[k]);
   }
-  loop->moveBefore(outer.getBody()->getTerminator());
+  loop->moveBefore(body, body->end());
+  // Numbers are the same for all slices.
+  scf::YieldOp::create(b, loop.getResults());
   for (const SlicedNest &nest : slices.nests)
     restrictNest(nest, places);
 }

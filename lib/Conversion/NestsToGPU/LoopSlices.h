@@ -41,12 +41,13 @@ struct LoopSlices {
 /// The slices of the loop that `kernel` is, along as many axes as there are;
 /// not along rows in memory, unless nothing else in the loop goes along them:
 /// threads beside each other have what lies side by side. None where something
-/// in the loop can fail, or where it has results.
+/// in the loop can fail, or where its results are buffers.
 std::optional<LoopSlices> findLoopSlices(mlir::gpu::GPUFuncOp kernel,
                                          const AliasClasses &classes);
 
 /// Puts the loop into one over its slices, which has kSlicesAttrName: for
-/// blocks, each of which goes through the loop for the slices it has.
+/// blocks, each of which goes through the loop for the slices it has. There is
+/// one slice at least.
 void separateSlices(const LoopSlices &slices);
 
 } // namespace loopc

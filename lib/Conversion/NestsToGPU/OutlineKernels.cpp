@@ -17,6 +17,7 @@
 #include "FoldViews.h"
 #include "FuseNests.h"
 #include "GraphLaunches.h"
+#include "Grids.h"
 #include "HoistAllocations.h"
 #include "KernelBody.h"
 #include "KernelLoops.h"
@@ -47,34 +48,7 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// Threads of a block that shares out one nest.
-static constexpr int64_t kNestThreads = 256;
-/// Of one that runs a loop: alone, where more of them wait for each other
-/// without the rest of the device, or beside others, which are on more
-/// processors the smaller they are. Where these are full anyway, fewer blocks
-/// have to say that they have arrived.
-static constexpr int64_t kLoneThreads = 512;
-static constexpr int64_t kJointThreads = 128;
-static constexpr int64_t kManyThreads = int64_t(1) << 16;
-/// Work of a nest, in operations, up to which one block is faster than several
-/// that have to wait for one another behind it. A multiprocessor reads some 64
-/// bytes a cycle from the second cache, and four operations are done with four
-/// bytes of a weight: `work / 64` cycles in one block. Eight of a cluster take
-/// `work / 512` and a barrier of some 500 cycles, those of a device of a
-/// hundred `work / 6000` and one of some 2,500: figures of others for A100 and
-/// H100. These are where the sums are equal, rounded; not measured.
-static constexpr int64_t kOneBlockWork = int64_t(1) << 17;
-static constexpr int64_t kOneBlockWorkBesideClusters = int64_t(1) << 16;
-static constexpr int64_t kClusterWork = int64_t(1) << 20;
-/// More blocks than that go over a nest in rounds.
-static constexpr int64_t kMaxBlocks = int64_t(1) << 20;
-
 namespace {
-/// Blocks of a launch, and the threads of each.
-struct Grid {
-  Value blocks, threads;
-};
-
 /// Makes one kernel.
 class KernelOutliner {
 public:
@@ -83,7 +57,7 @@ public:
                  DeviceLoops loops, Cublas cublas)
       : kernels(kernels), function(function), classes(classes), target(target),
         loops(loops), cublas(cublas), b(function.getLoc(), function),
-        converter(function.getContext()) {}
+        converter(function.getContext()), grids(b, target, loops) {}
 
   /// Moves `region` into a kernel, or a graph of some, that the host launches
   /// in its place. \returns what it has become.
@@ -97,11 +71,6 @@ private:
   SmallVector<Value> makeMailboxes(Operation *region);
   void loadResults(Operation *region, ValueRange mailboxes);
   Value rebuild(MemRefType type, Value mailbox);
-  Grid chooseGrid(Operation *region, const KernelShape &shape);
-  Grid chooseCluster(Value most, Value isMedium, const Grid &grid,
-                     int64_t threads);
-  std::string describeGrid(const Grid &grid, int64_t state);
-  Value countIterations(scf::ForOp nest, Operation *region);
   std::string nameKernel(Operation *region);
   std::string launchKernel(Operation *region, gpu::GPUFuncOp kernel,
                            ValueRange given, const KernelShape &shape);
@@ -113,20 +82,11 @@ private:
                                ValueRange given, ValueRange mailboxes);
   std::string finishKernel(Operation *region, gpu::GPUFuncOp kernel,
                            ValueRange given, bool isApart);
-  Value isWorthSlices(const LoopSlices &slices, gpu::GPUFuncOp kernel,
-                      ValueRange given);
   std::string launchSlices(const LoopSlices &slices, gpu::GPUFuncOp kernel,
                            ValueRange given);
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
-  }
-  bool hasClusters() const { return target.chip >= 90; }
-  int64_t oneBlockWork() const {
-    return hasClusters() ? kOneBlockWorkBesideClusters : kOneBlockWork;
-  }
-  bool mustBeCluster() const {
-    return hasClusters() && loops == DeviceLoops::Cluster;
   }
 
   gpu::GPUModuleOp kernels;
@@ -137,6 +97,7 @@ private:
   Cublas cublas;
   ImplicitLocOpBuilder b;
   LLVMTypeConverter converter;
+  GridChooser grids;
   unsigned numKernels = 0;
 };
 } // namespace
@@ -227,159 +188,6 @@ void KernelOutliner::loadResults(Operation *region, ValueRange mailboxes) {
     }
     result.replaceAllUsesWith(loaded);
   }
-}
-
-//===----------------------------------------------------------------------===//
-// Blocks
-//===----------------------------------------------------------------------===//
-
-/// What is taken for a number that only the kernel knows.
-static constexpr int64_t kGuess = 256;
-
-/// `value`, a bound in `region`, where the kernel is begun; a guess where it is
-/// known only within.
-static Value outside(ImplicitLocOpBuilder &b, Operation *region, Value value) {
-  if (std::optional<int64_t> known = getConstantIntValue(value))
-    return arith::ConstantIndexOp::create(b, *known);
-  if (region->isAncestor(value.getParentBlock()->getParentOp()))
-    return arith::ConstantIndexOp::create(b, kGuess);
-  return value;
-}
-
-/// Iterations of a nest in `region`; null where they are known only within.
-Value KernelOutliner::countIterations(scf::ForOp nest, Operation *region) {
-  SmallVector<scf::ForOp> loops = collectSharedLoops(nest);
-  auto isKnown = [&](Value bound) {
-    return getConstantIntValue(bound) ||
-           !region->isAncestor(bound.getParentBlock()->getParentOp());
-  };
-  for (scf::ForOp loop : loops)
-    if (!isKnown(loop.getLowerBound()) || !isKnown(loop.getUpperBound()) ||
-        !isKnown(loop.getStep()))
-      return {};
-  Value total;
-  for (scf::ForOp loop : loops) {
-    Value size =
-        b.createOrFold<arith::SubIOp>(outside(b, region, loop.getUpperBound()),
-                                      outside(b, region, loop.getLowerBound()));
-    size = b.createOrFold<arith::MaxSIOp>(size, index(0));
-    size = b.createOrFold<arith::CeilDivUIOp>(
-        size, outside(b, region, loop.getStep()));
-    total = total ? b.createOrFold<arith::MulIOp>(total, size) : size;
-  }
-  return total;
-}
-
-/// Operations of an iteration of a nest; a guess where only the run knows.
-static int64_t countWorkOfOne(scf::ForOp nest) {
-  int64_t work = 0;
-  scf::ForOp innermost = collectSharedLoops(nest).back();
-  for (Operation &op : innermost.getBody()->without_terminator()) {
-    int64_t more = countWork(&op);
-    work += more < 0 ? kGuess : more;
-  }
-  return std::max<int64_t>(work, 1);
-}
-
-/// `grid`, which has something for `most` threads to do, where it has few
-/// enough blocks for a cluster; one of larger blocks where not and `isMedium`.
-Grid KernelOutliner::chooseCluster(Value most, Value isMedium, const Grid &grid,
-                                   int64_t threads) {
-  Value limit = index(LOOPC_CUDA_MAX_CLUSTER);
-  Value fewer = b.createOrFold<arith::MinUIOp>(
-      b.createOrFold<arith::CeilDivUIOp>(most, index(threads)), limit);
-  Value isTooLarge = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ugt,
-                                                   grid.blocks, limit);
-  Value isOther = b.createOrFold<arith::AndIOp>(isTooLarge, isMedium);
-  auto choose = [&](Value other, Value usual) {
-    return b.createOrFold<arith::SelectOp>(isOther, other, usual);
-  };
-  Grid chosen{choose(fewer, grid.blocks), choose(index(threads), grid.threads)};
-  if (mustBeCluster())
-    chosen.blocks = b.createOrFold<arith::MaxUIOp>(chosen.blocks, index(2));
-  return chosen;
-}
-
-/// Where a kernel with barriers runs, for a remark; "" where the run decides.
-/// `state` bytes of what it writes are in shared memory.
-std::string KernelOutliner::describeGrid(const Grid &grid, int64_t state) {
-  std::optional<int64_t> blocks = getConstantIntValue(grid.blocks);
-  if (!blocks)
-    return "";
-  if (*blocks == 1)
-    return state ? (", in one block with " + Twine(state) +
-                    " bytes of what it writes in shared memory")
-                       .str()
-                 : ", in one block";
-  if (hasClusters() && *blocks <= LOOPC_CUDA_MAX_CLUSTER)
-    return (", in a cluster of " + Twine(*blocks) + " blocks").str();
-  return ", on the whole device";
-}
-
-Grid KernelOutliner::chooseGrid(Operation *region, const KernelShape &shape) {
-  bool isCooperative = shape.hasBarriers;
-  bool mayBeCluster = isCooperative && hasClusters();
-  int64_t beside = kNestThreads;
-  if (isCooperative && !shape.hasTiles)
-    beside = shape.hasSplits ? kLoneThreads : kJointThreads;
-  static_assert(kNestThreads == kTileThreads);
-  // The most that a nest has for threads to do, and whether one block, or a
-  // cluster, is enough for each.
-  Value most = index(1);
-  auto flag = [&](bool value) -> Value {
-    return arith::ConstantIntOp::create(b, b.getI1Type(), value);
-  };
-  Value isSmall = flag(!mustBeCluster()), isMedium = flag(true);
-  bool isKnown = true;
-  region->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isSharedLoop(op))
-      return WalkResult::advance();
-    auto nest = cast<scf::ForOp>(op);
-    Value total = countIterations(nest, region);
-    isKnown &= total != nullptr;
-    if (!total)
-      return WalkResult::skip();
-    auto isEnough = [&](int64_t work, Value others) {
-      int64_t few = std::max<int64_t>(work / countWorkOfOne(nest), 1);
-      Value fits = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ule,
-                                                 total, index(few));
-      return b.createOrFold<arith::AndIOp>(others, fits);
-    };
-    isSmall = isEnough(oneBlockWork(), isSmall);
-    if (mayBeCluster && !mustBeCluster())
-      isMedium = isEnough(kClusterWork, isMedium);
-    auto known = [&](Value value) { return outside(b, region, value); };
-    total = countDealtThreads(b, nest, total, index(beside), known);
-    if (shape.hasTiles)
-      total = countTileThreads(b, nest, target, total, known);
-    most = b.createOrFold<arith::MaxUIOp>(most, total);
-    return WalkResult::skip();
-  });
-  int64_t many = isCooperative && !shape.hasTiles ? kLoneThreads : beside;
-  if (!isKnown) // As many as there is room for.
-    return {index(isCooperative && mustBeCluster() ? LOOPC_CUDA_MAX_CLUSTER
-                                                   : kMaxBlocks),
-            index(many)};
-  Value isMuch = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::uge, most,
-                                               index(kManyThreads));
-  Value inBlock =
-      b.createOrFold<arith::SelectOp>(isMuch, index(many), index(beside));
-  Grid grid{
-      b.createOrFold<arith::MinUIOp>(
-          b.createOrFold<arith::CeilDivUIOp>(most, inBlock), index(kMaxBlocks)),
-      inBlock};
-  if (mayBeCluster)
-    grid = chooseCluster(most, isMedium, grid,
-                         shape.hasTiles ? kTileThreads : kLoneThreads);
-  if (!isCooperative)
-    return grid;
-  Value warps = b.createOrFold<arith::CeilDivUIOp>(most, index(kWarp));
-  Value alone = b.createOrFold<arith::MinUIOp>(
-      b.createOrFold<arith::MulIOp>(warps, index(kWarp)), index(kLoneThreads));
-  if (shape.hasTiles)
-    alone = index(kTileThreads);
-  return {b.createOrFold<arith::SelectOp>(isSmall, index(1), grid.blocks),
-          b.createOrFold<arith::SelectOp>(isSmall, alone, grid.threads)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -477,7 +285,7 @@ std::string KernelOutliner::launchKernel(Operation *region,
                                          gpu::GPUFuncOp kernel,
                                          ValueRange given,
                                          const KernelShape &shape) {
-  Grid grid = chooseGrid(region, shape);
+  Grid grid = grids.choose(region, shape);
   int64_t state = 0;
   if (shape.hasBarriers && isConstantIntValue(grid.blocks, 1))
     state = keepInBlock(kernel, given, region, classes);
@@ -497,7 +305,7 @@ std::string KernelOutliner::launchKernel(Operation *region,
     launched->setAttr(kCooperativeAttrName, b.getUnitAttr());
   bool mayBeCluster =
       getConstantIntValue(grid.blocks).value_or(2) <= LOOPC_CUDA_MAX_CLUSTER;
-  if (shape.hasBarriers && hasClusters() && mayBeCluster &&
+  if (shape.hasBarriers && grids.hasClusters() && mayBeCluster &&
       !isConstantIntValue(grid.blocks, 1)) {
     launched->setAttr(kClusterAttrName, b.getUnitAttr());
     kernels->setAttr(kClustersAttrName, b.getUnitAttr());
@@ -506,7 +314,7 @@ std::string KernelOutliner::launchKernel(Operation *region,
     return "cuBLAS computes it where the run finds it, else a kernel";
   if (isSharedLoop(region))
     return "its elements are computed by a kernel";
-  std::string where = shape.hasBarriers ? describeGrid(grid, state) : "";
+  std::string where = shape.hasBarriers ? grids.describe(grid, state) : "";
   return "the loop runs on the GPU as one kernel" + where;
 }
 
@@ -529,103 +337,13 @@ std::string KernelOutliner::makeGraph(gpu::GPUFuncOp kernel, ValueRange given,
 // Slices
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// What values of a kernel are where the host begins it.
-class HostValues {
-public:
-  HostValues(ImplicitLocOpBuilder &b, gpu::GPUFuncOp kernel, ValueRange given)
-      : b(b) {
-    for (auto [outside, inside] :
-         llvm::zip_equal(given, kernel.getArguments().drop_front()))
-      known.map(inside, outside);
-  }
-
-  /// A guess where only the kernel knows.
-  Value operator()(Value value) {
-    Value found = find(value);
-    return found ? found : arith::ConstantIndexOp::create(b, kGuess);
-  }
-  Value operator()(OpFoldResult size) {
-    auto value = dyn_cast<Value>(size);
-    return value ? (*this)(value)
-                 : arith::ConstantIndexOp::create(b, *getConstantIntValue(size))
-                       .getResult();
-  }
-
-private:
-  Value find(Value value) {
-    if (Value there = known.lookupOrNull(value))
-      return there;
-    Operation *op = value.getDefiningOp();
-    if (!op || !isPure(op) || op->getNumRegions() != 0 ||
-        !llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return find(operand) != nullptr; }))
-      return {};
-    b.clone(*op, known);
-    return known.lookup(value);
-  }
-
-  ImplicitLocOpBuilder &b;
-  IRMapping known;
-};
-} // namespace
-
-/// Whether blocks are to go through the loop of `kernel` by themselves: where
-/// there are several slices, of which none has much to do. Null where not.
-Value KernelOutliner::isWorthSlices(const LoopSlices &slices,
-                                    gpu::GPUFuncOp kernel, ValueRange given) {
-  if (llvm::any_of(slices.nests, [&](const SlicedNest &nest) {
-        return mayBeTiled(nest.loops.front(), target);
-      }))
-    return {};
-  HostValues host(b, kernel, given);
-  Value count = index(1);
-  for (OpFoldResult extent : slices.extents)
-    count = b.createOrFold<arith::MulIOp>(count, host(extent));
-  Value when =
-      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ugt, count, index(1));
-  for (const SlicedNest &nest : slices.nests) {
-    Value total = index(1);
-    for (auto [axis, extent] :
-         llvm::zip_equal(nest.axes, getNestExtents(nest.loops)))
-      if (axis < 0)
-        total = b.createOrFold<arith::MulIOp>(total, host(extent));
-    int64_t few = std::max<int64_t>(
-        oneBlockWork() / countWorkOfOne(nest.loops.front()), 1);
-    Value isLittle = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ule,
-                                                   total, index(few));
-    when = b.createOrFold<arith::AndIOp>(when, isLittle);
-  }
-  return when;
-}
-
 std::string KernelOutliner::launchSlices(const LoopSlices &slices,
                                          gpu::GPUFuncOp kernel,
                                          ValueRange given) {
-  HostValues host(b, kernel, given);
-  Value blocks = index(1);
-  for (OpFoldResult extent : slices.extents)
-    blocks = b.createOrFold<arith::MulIOp>(blocks, host(extent));
   separateSlices(slices);
-  Value threads = index(kWarp);
-  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isSharedLoop(op))
-      return WalkResult::advance();
-    auto nest = cast<scf::ForOp>(op);
-    Value total = index(1);
-    for (OpFoldResult extent : getNestExtents(collectSharedLoops(nest)))
-      total = b.createOrFold<arith::MulIOp>(total, host(extent));
-    total = countDealtThreads(b, nest, total, index(kLoneThreads),
-                              [&](Value bound) { return host(bound); });
-    threads = b.createOrFold<arith::MaxUIOp>(threads, total);
-    return WalkResult::skip();
-  });
+  Grid grid = grids.chooseForSlices(slices, kernel, given);
   distributeKernel(kernel, *classesIn(kernel, given, classes), target);
-  Value warps = b.createOrFold<arith::CeilDivUIOp>(threads, index(kWarp));
-  threads = b.createOrFold<arith::MinUIOp>(
-      b.createOrFold<arith::MulIOp>(warps, index(kWarp)), index(kLoneThreads));
-  blocks = b.createOrFold<arith::MinUIOp>(blocks, index(kMaxBlocks));
-  launch(kernel, Grid{blocks, threads}, given);
+  launch(kernel, grid, given);
   return "the loop runs on the GPU as one kernel, whose blocks go through it "
          "by "
          "themselves, each with slices of its own";
@@ -692,7 +410,7 @@ std::string KernelOutliner::outline(Operation *region) {
       slices = findLoopSlices(kernel, *inner);
   }
   b.setInsertionPoint(region);
-  Value when = slices ? isWorthSlices(*slices, kernel, given) : Value();
+  Value when = slices ? grids.isWorthSlices(*slices, kernel, given) : Value();
   std::optional<int64_t> known =
       when ? getConstantIntValue(when) : std::optional<int64_t>(0);
   std::string become;

@@ -243,6 +243,8 @@ bool SizeBounds::collectDim(Value buffer, int64_t axis, Set &set) {
     return collectDim(cast.getSource(), axis, set);
   if (auto cast = dyn_cast_or_null<memref::ReinterpretCastOp>(op))
     return collectSize(cast.getMixedSizes()[axis]);
+  if (auto view = dyn_cast_or_null<memref::ViewOp>(op))
+    return collect(view.getSizes()[type.getDynamicDimIndex(axis)], set);
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
     return collectDim(select.getTrueValue(), axis, set) &&
            collectDim(select.getFalseValue(), axis, set);
