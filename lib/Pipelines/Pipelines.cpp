@@ -47,7 +47,7 @@ static void addToLinalg(OpPassManager &manager,
   ConvertONNXToLinalgOptions convert;
   convert.channelsLast = options.optLevel > 0 && options.chip.empty();
   // Tensor cores multiply 8 bits; a difference has 9.
-  convert.splitZeroPoints = !options.chip.empty();
+  convert.forKernels = !options.chip.empty();
   if (options.optLevel > 0 && options.chip.empty())
     convert.dotBits = options.vectors.dotBits;
   functions.addPass(createConvertONNXToLinalg(convert));
@@ -166,8 +166,9 @@ static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
     functions.addPass(createLoopVectorizeRows(rows));
   }
   functions.addPass(createConvertLinalgToNests(getNestsOptions(options)));
-  functions.addPass(createConvertLinalgToLoopsPass());
   functions.addPass(createConvertLoopToSCF());
+  // Extents and places of elements are there many times.
+  functions.addPass(createCSEPass());
   addCleanup(functions);
   if (options.optLevel > 0 && options.chip.empty())
     functions.addPass(createLoopFuseOutermost());
@@ -202,18 +203,17 @@ static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
     ExpandViewsOptions views;
     views.onlyCollapsed = true;
     manager.addPass(createExpandViews(views));
+  } else {
+    manager.addPass(memref::createFoldMemRefAliasOpsPass());
   }
-  manager.addPass(memref::createFoldMemRefAliasOpsPass());
   manager.addPass(createMakeEntryPoint());
   manager.addPass(createExternalizeWeights());
   manager.addPass(createExpandViews());
-  manager.addPass(memref::createExpandStridedMetadataPass());
   addCleanup(manager);
   // Copies of what turned out to be strided views.
   manager.addNestedPass<func::FuncOp>(createLowerBufferCopies());
   manager.addNestedPass<func::FuncOp>(
       createConvertLinalgToNests(getNestsOptions(options)));
-  manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   // Vectors that go to elements apart from one another.
   manager.addPass(createConvertVectorToSCFPass());
   if (!options.chip.empty())
@@ -241,9 +241,11 @@ static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
                          "index", "memref", "ub"};
   rest.useDynamic = true;
   manager.addPass(createConvertToLLVMPass(rest));
-  // To find equal blocks takes longer than LLVM's work on them.
+  // To find equal blocks, or dead ones, takes longer than LLVM's work on them,
+  // and a second round finds next to nothing.
   GreedyRewriteConfig config;
-  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  config.setMaxIterations(1);
   manager.addPass(createCanonicalizerPass(config));
   manager.addPass(createCSEPass());
   manager.addPass(createReconcileUnrealizedCastsPass());

@@ -11,6 +11,7 @@
 #include "loopc/Support/Diagnostics.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -103,6 +104,28 @@ LogicalResult WeightSet::add(ElementsAttr attr, std::string symbol,
   return success();
 }
 
+/// Makes what refers to a symbol of `module` that `renamed` knows refer to the
+/// new one. One walk for all: a model has hundreds of weights.
+static void
+replaceSymbols(ModuleOp module,
+               const llvm::DenseMap<StringAttr, StringAttr> &renamed) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement(
+      [&](FlatSymbolRefAttr symbol) -> std::optional<Attribute> {
+        auto it = renamed.find(symbol.getAttr());
+        if (it == renamed.end())
+          return std::nullopt;
+        return FlatSymbolRefAttr::get(it->second);
+      });
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // Names in there are of that table.
+    if (op != module && op->hasTrait<OpTrait::SymbolTable>())
+      return WalkResult::skip();
+    replacer.replaceElementsIn(op);
+    return WalkResult::advance();
+  });
+}
+
 /// The number of bytes of `!llvm.array<N x i8>`.
 static std::optional<uint64_t> getGlobalBytes(LLVM::GlobalOp global) {
   auto array = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
@@ -120,6 +143,7 @@ FailureOr<WeightSet> WeightSet::extract(ModuleOp module,
   WeightSet set;
   // Globals that carry one attribute share its bytes and its symbol.
   llvm::DenseMap<Attribute, StringAttr> symbols;
+  llvm::DenseMap<StringAttr, StringAttr> renamed;
   SymbolTable table(module);
   for (auto global :
        llvm::make_early_inc_range(module.getOps<LLVM::GlobalOp>())) {
@@ -138,10 +162,7 @@ FailureOr<WeightSet> WeightSet::extract(ModuleOp module,
              << "', but is not an !llvm.array of i8 without initializer";
     auto [it, inserted] = symbols.try_emplace(attr);
     if (!inserted) {
-      if (failed(SymbolTable::replaceAllSymbolUses(global.getSymNameAttr(),
-                                                   it->second, module)))
-        return emitError(global.getLoc(), Diag::BadWeight)
-               << "cannot replace the uses of '" << global.getSymName() << "'";
+      renamed[global.getSymNameAttr()] = it->second;
       table.erase(global);
       continue;
     }
@@ -149,11 +170,16 @@ FailureOr<WeightSet> WeightSet::extract(ModuleOp module,
     if (failed(set.add(attr, symbol, *size, global.getLoc())))
       return failure();
     it->second = StringAttr::get(module.getContext(), symbol);
-    if (failed(table.rename(global, it->second)))
+    renamed[global.getSymNameAttr()] = it->second;
+    table.remove(global);
+    if (table.lookup(it->second))
       return emitError(global.getLoc(), Diag::BadWeight)
              << "the module has a symbol '" << symbol << "' of its own";
+    global.setSymNameAttr(it->second);
+    table.insert(global);
     global->removeAttr(kWeightAttr);
   }
+  replaceSymbols(module, renamed);
   for (const PortInfo &port : info.inputs) {
     std::string &symbol = set.defaults.emplace_back();
     // The table itself holds texts; zeros of a state are nowhere.

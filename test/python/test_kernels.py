@@ -414,6 +414,33 @@ def test_convolution(gpu: Gpu) -> None:
     check(gpu, model, feeds, rtol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", ["float", "float16", "double", "int32", "uint32", "int64"])
+@pytest.mark.parametrize(
+    ("shape", "axis", "k"),
+    [((2000,), 0, 5), ((3, 400), 1, 1), ((4, 300, 2), 1, 40), ((5, 70), 0, 3), ((2, 90), 1, 90)],
+)
+def test_best_of_lines(gpu: Gpu, dtype: str, shape: tuple[int, ...], axis: int, k: int) -> None:
+    """Without a heap: few one after the other, many by their ranks; ties, zeros and NaN too."""
+    rng = np.random.default_rng(1)
+    x = np.round(rng.normal(size=shape) * 20)
+    if "int" not in dtype:
+        x.flat[rng.integers(0, x.size, 7)] = [np.nan, np.inf, -np.inf, -0.0, 0.0, 0.5, np.nan]
+    x = (np.abs(x) if dtype == "uint32" else x).astype(
+        {"float": np.float32, "double": np.float64}.get(dtype, dtype)
+    )
+    ends = ",".join(f"d{axis}" for axis in range(len(shape)))
+    lines = ",".join(f"e{axis}" for axis in range(len(shape)))
+    text = f"""({dtype}[{",".join(map(str, shape))}] x, int64[1] k) => ({dtype}[{ends}] y, int64[{lines}] at) {{
+      y, at = TopK<axis: int = {axis}, largest: int = {k % 2}>(x, k)
+    }}"""
+    feeds = {"x": x, "k": np.array([k])}
+    check(gpu, parse(text), feeds)
+    model = parse(text)
+    model.graph.input.pop()
+    model.graph.initializer.append(onnx.numpy_helper.from_array(feeds.pop("k"), "k"))
+    check(gpu, model, feeds)
+
+
 def test_check_in_a_kernel(gpu: Gpu) -> None:
     model = parse(GATHER)
     feeds = {"M": trips(3), "x": numbers(5, 700), "at": np.array([0, -1, 4, 2], dtype=np.int64)}

@@ -147,6 +147,8 @@ def movement_cases() -> None:
     case("Concat", data(2, dtype=np.int64), data(3, dtype=np.int64), axis=0)
     case("Concat", data(0, 3), data(0, 2), axis=1)
     case("Concat", data(2, 2), data(3, 3), axis=0, expect=ERROR)
+    case("Concat", *(data(2, k % 3, 2) for k in range(40)), axis=1)
+    case("Concat", *(data(2, 3) for _ in range(39)), data(3, 2), axis=1, expect=ERROR)
     case("Split", data(6, 2), const(2, 4), outputs=2)
     case("Split", data(7), outputs=3, num_outputs=3)
     case("Split", data(4, 6), outputs=2, opset=11, axis=1, split=[1, 5])

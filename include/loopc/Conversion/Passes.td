@@ -31,9 +31,10 @@ def ConvertONNXToLinalg
     Option<"channelsLast", "channels-last", "bool", "false",
            "convolutions of enough channels have them last, between transposes "
            "that loop-choose-layouts takes away">,
-    Option<"splitZeroPoints", "split-zero-points", "bool", "false",
-           "integers of 8 bits are multiplied as they are, and what their zero "
-           "points make of the product is taken off it">,
+    Option<"forKernels", "for-kernels", "bool", "false",
+           "forms that many threads share: integers of 8 bits are multiplied as "
+           "they are, and what their zero points make of the product is taken "
+           "off it; TopK by reductions, without a heap">,
     Option<"dotBits", "dot-bits", "unsigned", "0",
            "bits of integers that are multiplied and summed up in groups of 32 "
            "bits; 0: there is no instruction for it">];
@@ -96,9 +97,10 @@ def ExpandViews : Pass<"loopc-expand-views"> {
   let summary = "lower memref.expand_shape with several run-time extents";
   let description = [{
     Each becomes a `memref.reinterpret_cast` with the sizes of its output shape.
-    With `only-collapsed` so does each memref.collapse_shape instead: in front of
-    fold-memref-alias-ops, which would divide to find an element's place in what
-    was collapsed.
+    Then the patterns of expand-strided-metadata are applied where they match.
+    With `only-collapsed` so does each memref.collapse_shape instead, followed by
+    the patterns of fold-memref-alias-ops, which would divide to find an
+    element's place in what was collapsed.
   }];
   let options = [
     Option<"onlyCollapsed", "only-collapsed", "bool", /*default=*/"false",

@@ -534,7 +534,7 @@ bool IntegerConvolution::wantsBytes(Convolution &conv) {
   if (!isOneForAll(l, xZero) || !areBytes(x, w))
     return false;
   if (l.dotBits == 0)
-    return l.splitZeroPoints && (xZero || wZero) && conv.group == 1;
+    return l.forKernels && (xZero || wZero) && conv.group == 1;
   return l.dotBits == 8 && conv.sumsChannels();
 }
 

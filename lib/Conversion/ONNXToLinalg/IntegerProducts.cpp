@@ -211,7 +211,7 @@ static bool wantsBytes(NodeLowering &l, Factor lhs, Factor rhs, Factor left,
       !isAlongSum(l, right.value, 2))
     return false;
   if (l.dotBits == 0)
-    return l.splitZeroPoints && (left.value || right.value);
+    return l.forKernels && (left.value || right.value);
   std::optional<int64_t> columns =
       getConstantIntValue(l.dims(rhs.value).back());
   return l.dotBits == 8 && isOneForAll(l, left.value) &&

@@ -72,6 +72,28 @@ static Value concatScalars(NodeLowering &l, ValueRange inputs,
                       [&](int64_t k) { return elements[k]; });
 }
 
+/// Bufferization compares each slice of a chain with every other and with all
+/// that stands between: two hundred parts take it a minute. So many are one
+/// operation, and copies; fewer are computed where they go.
+static constexpr size_t kMaxInsertedParts = 32;
+
+/// A tensor of these extents of the parts, in order along the axis.
+static Value joinParts(NodeLowering &l, ArrayRef<Value> parts,
+                       const Dims &target, int64_t axis) {
+  if (parts.size() > kMaxInsertedParts)
+    return tensor::ConcatOp::create(l.b, axis, parts);
+  Value result = l.empty(target, l.elementType(0));
+  Dims offsets(target.size(), l.fold(0)), ones(target.size(), l.fold(1));
+  for (Value part : parts) {
+    Dims sizes = target;
+    sizes[axis] = l.dim(part, axis);
+    result =
+        tensor::InsertSliceOp::create(l.b, part, result, offsets, sizes, ones);
+    offsets[axis] = l.add(offsets[axis], sizes[axis]);
+  }
+  return result;
+}
+
 static LogicalResult lowerConcat(NodeLowering &l) {
   SmallVector<Value> inputs = l.allInputs();
   int64_t rank = l.rank(0);
@@ -115,8 +137,7 @@ static LogicalResult lowerConcat(NodeLowering &l) {
     l.setResult(concatScalars(l, inputs, total));
     return success();
   }
-  Value result = l.empty(target, l.elementType(0));
-  Dims offsets(rank, l.fold(0)), ones(rank, l.fold(1));
+  SmallVector<Value> parts;
   for (Value input : inputs) {
     Dims sizes = target;
     sizes[*axis] = l.dim(input, *axis);
@@ -129,11 +150,9 @@ static LogicalResult lowerConcat(NodeLowering &l) {
     auto type = RankedTensorType::get(shape, l.elementType(0));
     if (input.getType() != type)
       input = l.b.createOrFold<tensor::CastOp>(type, input);
-    result =
-        tensor::InsertSliceOp::create(l.b, input, result, offsets, sizes, ones);
-    offsets[*axis] = l.add(offsets[*axis], sizes[*axis]);
+    parts.push_back(input);
   }
-  l.setResult(result);
+  l.setResult(joinParts(l, parts, target, *axis));
   return success();
 }
 

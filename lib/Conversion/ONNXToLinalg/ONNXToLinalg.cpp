@@ -56,8 +56,9 @@ struct ConvertONNXToLinalg
     readPartsInPlace(function);
     bool failed = false;
     // In order, so that what a lowering asks of its operands (constants,
-    // dimensions) has been lowered; all refusals are reported.
-    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // dimensions) has been lowered; all refusals are reported. Neither has
+    // regions; in pre-order they would be looked for in what was erased.
+    function.walk([&](Operation *op) {
       if (auto node = dyn_cast<onnx::NodeOp>(op))
         failed |=
             mlir::failed(isRankCase(node) ? lowerRankCase(node) : lower(node));
@@ -192,7 +193,7 @@ struct ConvertONNXToLinalg
     OpBuilder builder(node);
     NodeLowering lowering(node, builder);
     lowering.channelsLast = channelsLast;
-    lowering.splitZeroPoints = splitZeroPoints;
+    lowering.forKernels = forKernels;
     lowering.dotBits = dotBits;
     if (!row->anyRank)
       for (Value input : node.getInputs())

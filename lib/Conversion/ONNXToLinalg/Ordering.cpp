@@ -8,8 +8,10 @@
 
 // TopK: the k best of a line are kept as a heap in the results' own memory,
 // which is sorted in the end. Most blocks of a long line have none that is
-// better than the worst in the heap, which vectors find out.
+// better than the worst in the heap, which vectors find out. For kernels see
+// ParallelOrder.h.
 
+#include "ParallelOrder.h"
 #include "ShapeUtils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -70,6 +72,7 @@ private:
   Tensors replaceInBlocks(ValueRange results, Value blocks);
   Tensors replaceWorse(ValueRange results);
   Tensors sortHeap(ValueRange results);
+  Tensors selectInParallel(ValueRange results);
 
   Value plus(Value x, int64_t y) {
     return arith::AddIOp::create(l.b, x, l.index(y));
@@ -288,6 +291,25 @@ TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
   });
 }
 
+TopK::Tensors TopK::selectInParallel(ValueRange results) {
+  Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
+  return onlyIf(some, results, [&]() -> Tensors {
+    BestOfLines order{l.in(0), isUnsigned, isLargest, axis, count, k};
+    Value indices = findBestOfLines(l, order);
+    Dims target = l.dims(l.in(0));
+    target[axis] = count;
+    Value values = l.generate(
+        target, element, [&](OpBuilder &b, Location loc, ValueRange at) {
+          SmallVector<Value> place(at);
+          Value index = tensor::ExtractOp::create(b, loc, indices, at);
+          place[axis] =
+              arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
+          return tensor::ExtractOp::create(b, loc, l.in(0), place);
+        });
+    return {values, indices};
+  });
+}
+
 LogicalResult TopK::read() {
   int64_t rank = l.rank(0);
   FailureOr<int64_t> given = l.axisAttr("axis", rank, -1);
@@ -337,7 +359,11 @@ LogicalResult TopK::lower() {
   if (std::optional<int64_t> length = getConstantIntValue(l.dim(l.in(0), axis)))
     if (std::optional<int64_t> wanted = getConstantIntValue(count))
       isPossible = *wanted <= *length;
-  if (isPossible && !isKnownEmpty(target))
+  if (!isPossible || isKnownEmpty(target))
+    ;
+  else if (l.forKernels)
+    results = selectInParallel(results);
+  else
     results = loopNest(l, lines, results, [&](ValueRange at, ValueRange c) {
       return line(at, c);
     });

@@ -20,6 +20,7 @@
 // f32 becomes bf16 by integer arithmetic: AVX512-BF16's instruction takes
 // subnormal numbers for zero, and the result must not depend on the CPU.
 
+#include "ApplyAtRoots.h"
 #include "Division.h"
 #include "ElementaryFunctions.h"
 #include "loopc/Conversion/Passes.h"
@@ -55,7 +56,7 @@ struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
     populateElementaryFunctionPatterns(polynomials, scales);
     populateDivisionPatterns(polynomials);
     arith::populateExpandBFloat16Patterns(polynomials);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(polynomials))))
+    if (failed(applyAtRoots(getOperation(), std::move(polynomials))))
       return signalPassFailure();
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

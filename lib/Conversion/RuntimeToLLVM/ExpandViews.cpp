@@ -9,11 +9,14 @@
 // loopc-expand-views: memref.expand_shape with any number of run-time extents
 // in a group, which upstream's expand-strided-metadata does not take, and
 // memref.collapse_shape, of which upstream's fold-memref-alias-ops would make
-// divisions wherever an element is read.
+// divisions wherever an element is read. Then those passes' patterns, where
+// they match.
 
+#include "ApplyAtRoots.h"
 #include "loopc/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -97,13 +100,19 @@ struct ExpandViews : loopc::impl::ExpandViewsBase<ExpandViews> {
   using Base::Base;
 
   void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
     if (onlyCollapsed) {
       getOperation()->walk([](memref::CollapseShapeOp op) { collapse(op); });
-      return;
+      memref::populateFoldMemRefAliasOpPatterns(patterns);
+    } else {
+      SmallVector<memref::ExpandShapeOp> ops;
+      getOperation()->walk(
+          [&](memref::ExpandShapeOp op) { ops.push_back(op); });
+      llvm::for_each(ops, expand);
+      memref::populateExpandStridedMetadataPatterns(patterns);
     }
-    SmallVector<memref::ExpandShapeOp> ops;
-    getOperation()->walk([&](memref::ExpandShapeOp op) { ops.push_back(op); });
-    llvm::for_each(ops, expand);
+    if (failed(applyAtRoots(getOperation(), std::move(patterns))))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 // convert-linalg-to-nests: as upstream's convert-linalg-to-loops, which has
-// either loops that say nothing or scf.parallel, whose lowering calls OpenMP.
+// either loops that say nothing or scf.parallel, whose lowering calls OpenMP,
+// and which simplifies the whole function as often as it finds something.
 
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
@@ -55,7 +56,7 @@ struct ConvertLinalgToNests
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
     getOperation()->walk([&](linalg::LinalgOp op) {
-      if (op.hasPureBufferSemantics() && op.getNumParallelLoops() > 0)
+      if (op.hasPureBufferSemantics())
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());

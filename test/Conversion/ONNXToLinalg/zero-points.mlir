@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --convert-onnx-to-linalg=split-zero-points -split-input-file | FileCheck %s
+// RUN: loopc-opt %s --convert-onnx-to-linalg=for-kernels -split-input-file | FileCheck %s
 // RUN: loopc-opt %s --convert-onnx-to-linalg -split-input-file | FileCheck %s --check-prefix=FIRST
 // RUN: loopc-opt %s --convert-onnx-to-linalg=dot-bits=8 -split-input-file | FileCheck %s --check-prefix=BYTES
 

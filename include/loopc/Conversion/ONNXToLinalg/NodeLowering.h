@@ -39,9 +39,9 @@ public:
   /// True if the order of axes is chosen later (loop-choose-layouts), so that
   /// an operator may use the one that it is fastest with.
   bool channelsLast = false;
-  /// True if products of integers of 8 bits are best multiplied as they are,
-  /// without their zero points.
-  bool splitZeroPoints = false;
+  /// True if many threads compute: integers of 8 bits are multiplied as they
+  /// are, without their zero points, and order comes from reductions.
+  bool forKernels = false;
   /// Bits of the integers that the target multiplies and sums up at once: 8
   /// (unsigned by signed) and 16, 16 alone, or 0.
   unsigned dotBits = 0;

@@ -1,0 +1,31 @@
+// RUN: loopc-opt %s --loopc-expand-views=only-collapsed | FileCheck %s
+// RUN: loopc-opt %s --loopc-expand-views | FileCheck %s --check-prefix=ALL
+
+// Elements are read in what the views are of; what is no buffer stays as it is.
+// CHECK-LABEL: func @view_of_view(
+// CHECK-SAME: %[[X:[^:]+]]: memref<8x8xf32>, %[[I:[^:]+]]: index)
+// ALL-LABEL: func @view_of_view(
+func.func @view_of_view(%x: memref<8x8xf32>, %i: index) -> (f32, i32) {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  // CHECK: arith.addi
+  // ALL: arith.addi
+  %sum = arith.addi %c1, %c2 : i32
+  // ALL-NOT: memref.subview
+  // ALL: memref.reinterpret_cast
+  %rows = memref.subview %x[4, 0] [4, 8] [1, 1] : memref<8x8xf32> to memref<4x8xf32, strided<[8, 1], offset: 32>>
+  %part = memref.subview %rows[%i, 2] [1, 4] [1, 1] : memref<4x8xf32, strided<[8, 1], offset: 32>> to memref<4xf32, strided<[1], offset: ?>>
+  // CHECK: memref.load %[[X]][%{{[^,]+}}, %{{[^]]+}}]
+  %element = memref.load %part[%i] : memref<4xf32, strided<[1], offset: ?>>
+  return %element, %sum : f32, i32
+}
+
+// CHECK-LABEL: func @collapsed(
+// CHECK-SAME: %[[X:[^:]+]]: memref<4x8xf32>, %[[I:[^:]+]]: index)
+func.func @collapsed(%x: memref<4x8xf32>, %i: index) -> f32 {
+  // CHECK: %[[FLAT:.*]] = memref.reinterpret_cast %[[X]] to offset: [0], sizes: [32], strides: [1]
+  // CHECK: memref.load %[[FLAT]][%[[I]]]
+  %flat = memref.collapse_shape %x [[0, 1]] : memref<4x8xf32> into memref<32xf32>
+  %element = memref.load %flat[%i] : memref<32xf32>
+  return %element : f32
+}
