@@ -7,17 +7,20 @@
 //===----------------------------------------------------------------------===//
 
 // What linalg.generic computes of constants: weights less their zero points,
-// sums of their columns, products of scales. Operations are done on blocks of
-// elements, so that large weights take little time.
+// sums of their columns, products of scales, windows and filters. Operations
+// are done on blocks of elements, so that large weights take little time.
 
 #include "ConstantGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <array>
+#include <cmath>
+#include <functional>
 
 using namespace mlir;
 using namespace loopc;
@@ -25,28 +28,65 @@ using namespace loopc;
 /// Elements that are computed at a time.
 static constexpr int64_t kBlock = 256;
 
-/// Integers of up to 32 bits and f32 are computed with.
+/// Integers of whole bytes, truth values, f32 and f64 are computed with.
 static bool isKnown(Type type) {
-  if (type.isF32())
+  if (type.isF32() || type.isF64())
     return true;
   auto integer = dyn_cast<IntegerType>(type);
-  return integer && (integer.getWidth() == 8 || integer.getWidth() == 16 ||
-                     integer.getWidth() == 32);
+  return integer && llvm::is_contained({1, 8, 16, 32, 64}, integer.getWidth());
+}
+
+/// Bits of a number of a body.
+static unsigned widthOf(Type type) {
+  return type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+}
+
+namespace {
+using Function = double (*)(double);
+} // namespace
+
+/// What `op` computes of one number; null if that is not known.
+static Function functionOf(Operation &op) {
+  return llvm::TypeSwitch<Operation *, Function>(&op)
+      .Case([](arith::NegFOp) { return [](double x) { return -x; }; })
+      .Case([](math::AbsFOp) { return [](double x) { return std::fabs(x); }; })
+      .Case([](math::CeilOp) { return [](double x) { return std::ceil(x); }; })
+      .Case(
+          [](math::FloorOp) { return [](double x) { return std::floor(x); }; })
+      .Case(
+          [](math::TruncOp) { return [](double x) { return std::trunc(x); }; })
+      .Case([](math::SqrtOp) { return [](double x) { return std::sqrt(x); }; })
+      .Case([](math::SinOp) { return [](double x) { return std::sin(x); }; })
+      .Case([](math::CosOp) { return [](double x) { return std::cos(x); }; })
+      .Case([](math::ExpOp) { return [](double x) { return std::exp(x); }; })
+      .Case([](math::LogOp) { return [](double x) { return std::log(x); }; })
+      .Case([](math::TanhOp) { return [](double x) { return std::tanh(x); }; })
+      .Case([](math::ErfOp) { return [](double x) { return std::erf(x); }; })
+      .Default([](Operation *) { return nullptr; });
 }
 
 static bool isKnownOperation(Operation &op) {
-  if (op.getNumResults() != 1 || op.getNumOperands() == 0 ||
-      !isKnown(op.getResult(0).getType()) ||
-      !llvm::all_of(op.getOperandTypes(), isKnown))
+  auto isNumber = [](Type type) { return type.isIndex() || isKnown(type); };
+  if (op.getNumResults() != 1 || !isNumber(op.getResult(0).getType()) ||
+      !llvm::all_of(op.getOperandTypes(), isNumber))
     return false;
-  return isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::AddIOp,
-             arith::SubIOp, arith::MulIOp, arith::XOrIOp, arith::SIToFPOp,
-             arith::UIToFPOp, arith::MulFOp, arith::DivFOp>(op);
+  return isa<linalg::IndexOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
+             arith::IndexCastOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
+             arith::XOrIOp, arith::AndIOp, arith::OrIOp, arith::CmpIOp,
+             arith::SelectOp, arith::SIToFPOp, arith::UIToFPOp, arith::ExtFOp,
+             arith::TruncFOp, arith::AddFOp, arith::SubFOp, arith::MulFOp,
+             arith::DivFOp, arith::MaximumFOp, arith::MinimumFOp, arith::CmpFOp,
+             math::PowFOp>(op) ||
+         functionOf(op);
 }
 
 bool loopc::canEvaluate(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
       op.getNumLoops() == 0)
+    return false;
+  // How a sum is rounded its order tells, which is the run's.
+  if (op.getNumReductionLoops() > 0 &&
+      isa<FloatType>(getElementTypeOrSelf(op.getResult(0).getType())))
     return false;
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.getType());
@@ -62,7 +102,7 @@ bool loopc::canEvaluate(linalg::GenericOp op) {
   auto isConstant = [&](Value value) {
     Attribute attribute;
     return value.getParentBlock() == op.getBody() ||
-           (isKnown(value.getType()) &&
+           ((value.getType().isIndex() || isKnown(value.getType())) &&
             matchPattern(value, m_Constant(&attribute)) &&
             isa<IntegerAttr, FloatAttr>(attribute));
   };
@@ -74,10 +114,12 @@ bool loopc::canEvaluate(linalg::GenericOp op) {
 }
 
 namespace {
-/// Some neighbours of a value; which of the two is used its type tells.
+/// Some neighbours of a value; which of the two is used its type tells. Sums,
+/// products, quotients and roots of f32 that are computed with f64 and rounded
+/// to f32 are those of f32.
 struct Elements {
   std::array<int64_t, kBlock> integers;
-  std::array<float, kBlock> floats;
+  std::array<double, kBlock> floats;
 };
 
 class Evaluation {
@@ -89,6 +131,11 @@ private:
   /// The elements `count` of them from `at` on, by loops.
   void runBlock(ArrayRef<int64_t> at, int64_t count);
   void compute(Operation &op, int64_t count);
+  void computeFloats(Operation &op, int64_t count, Elements &to);
+  void computeIntegers(Operation &op, int64_t count, Elements &to);
+  /// The places along loop `dim` from `at` on.
+  void fillIndices(int64_t dim, ArrayRef<int64_t> at, int64_t count,
+                   Elements &to);
   void load(const ConstantBytes &from, Type type, int64_t offset, int64_t step,
             int64_t count, Elements &to);
   Elements &elementsOf(Value value, int64_t count);
@@ -141,13 +188,22 @@ void Evaluation::load(const ConstantBytes &from, Type type, int64_t offset,
   };
   if (type.isF32())
     return copy(float(), to.floats);
+  if (type.isF64())
+    return copy(double(), to.floats);
   switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    copy(int8_t(), to.integers);
+    for (int64_t k = 0; k < count; ++k)
+      to.integers[k] = withSign(to.integers[k], 1);
+    return;
   case 8:
     return copy(int8_t(), to.integers);
   case 16:
     return copy(int16_t(), to.integers);
-  default:
+  case 32:
     return copy(int32_t(), to.integers);
+  default:
+    return copy(int64_t(), to.integers);
   }
 }
 
@@ -160,64 +216,147 @@ Elements &Evaluation::elementsOf(Value value, int64_t count) {
   Attribute attribute;
   matchPattern(value, m_Constant(&attribute));
   if (auto number = dyn_cast<FloatAttr>(attribute))
-    elements->floats.fill(number.getValue().convertToFloat());
+    elements->floats.fill(number.getValueAsDouble());
   else
     elements->integers.fill(
         cast<IntegerAttr>(attribute).getValue().getSExtValue());
   return *elements;
 }
 
-void Evaluation::compute(Operation &nested, int64_t count) {
-  Value result = nested.getResult(0);
-  Value first = nested.getOperand(0), second = nested.getOperands().back();
-  const Elements &x = elementsOf(first, count), &y = elementsOf(second, count);
-  std::unique_ptr<Elements> &slot = values[result];
-  if (!slot)
-    slot = std::make_unique<Elements>();
-  Elements &to = *slot;
-  unsigned from = first.getType().getIntOrFloatBitWidth();
-  auto unsignedOf = [&](int64_t value) {
-    return static_cast<int64_t>(value & llvm::maskTrailingOnes<uint64_t>(from));
-  };
-  auto each = [&](auto &target, auto body) {
+/// The larger number, or the smaller one if `negated`; NaN if one of them is.
+static double extreme(double x, double y, bool negated) {
+  if (std::isnan(x) || std::isnan(y))
+    return std::numeric_limits<double>::quiet_NaN();
+  // Of zeros the sign tells.
+  if (x == y)
+    return std::signbit(x) == negated ? x : y;
+  return (x > y) == negated ? y : x;
+}
+
+void Evaluation::computeFloats(Operation &nested, int64_t count, Elements &to) {
+  Value first = nested.getOperand(0);
+  const Elements &x = elementsOf(first, count);
+  const Elements &y = elementsOf(nested.getOperands().back(), count);
+  auto each = [&](auto body) {
     for (int64_t k = 0; k < count; ++k)
-      target[k] = body(k);
+      to.floats[k] = body(k);
   };
-  auto integers = [&](auto body) {
-    unsigned width = result.getType().getIntOrFloatBitWidth();
-    each(to.integers, [&](int64_t k) { return withSign(body(k), width); });
+  auto ofTwo = [&](auto body) {
+    each([&](int64_t k) { return body(x.floats[k], y.floats[k]); });
   };
   llvm::TypeSwitch<Operation *>(&nested)
-      .Case<arith::ExtSIOp, arith::TruncIOp>(
-          [&](auto) { integers([&](int64_t k) { return x.integers[k]; }); })
-      .Case([&](arith::ExtUIOp) {
-        integers([&](int64_t k) { return unsignedOf(x.integers[k]); });
+      .Case([&](arith::SIToFPOp op) {
+        bool isSingle = op.getType().isF32();
+        each([&](int64_t k) {
+          return isSingle ? float(x.integers[k]) : double(x.integers[k]);
+        });
       })
-      .Case([&](arith::AddIOp) {
-        integers([&](int64_t k) { return x.integers[k] + y.integers[k]; });
+      .Case([&](arith::UIToFPOp op) {
+        bool isSingle = op.getType().isF32();
+        uint64_t mask =
+            llvm::maskTrailingOnes<uint64_t>(widthOf(first.getType()));
+        each([&](int64_t k) {
+          uint64_t number = x.integers[k] & mask;
+          return isSingle ? float(number) : double(number);
+        });
       })
-      .Case([&](arith::SubIOp) {
-        integers([&](int64_t k) { return x.integers[k] - y.integers[k]; });
+      .Case([&](arith::SelectOp op) {
+        const Elements &yes = elementsOf(op.getTrueValue(), count);
+        each([&](int64_t k) {
+          return x.integers[k] & 1 ? yes.floats[k] : y.floats[k];
+        });
       })
-      .Case([&](arith::MulIOp) {
-        integers([&](int64_t k) { return x.integers[k] * y.integers[k]; });
+      .Case([&](arith::AddFOp) { ofTwo(std::plus<double>()); })
+      .Case([&](arith::SubFOp) { ofTwo(std::minus<double>()); })
+      .Case([&](arith::MulFOp) { ofTwo(std::multiplies<double>()); })
+      .Case([&](arith::DivFOp) { ofTwo(std::divides<double>()); })
+      .Case([&](arith::MaximumFOp) {
+        ofTwo([](double a, double b) { return extreme(a, b, false); });
       })
-      .Case([&](arith::XOrIOp) {
-        integers([&](int64_t k) { return x.integers[k] ^ y.integers[k]; });
+      .Case([&](arith::MinimumFOp) {
+        ofTwo([](double a, double b) { return extreme(a, b, true); });
       })
-      .Case([&](arith::SIToFPOp) {
-        each(to.floats, [&](int64_t k) { return float(x.integers[k]); });
+      .Case([&](math::PowFOp) {
+        ofTwo([](double a, double b) { return std::pow(a, b); });
       })
-      .Case([&](arith::UIToFPOp) {
-        each(to.floats,
-             [&](int64_t k) { return float(unsignedOf(x.integers[k])); });
-      })
-      .Case([&](arith::MulFOp) {
-        each(to.floats, [&](int64_t k) { return x.floats[k] * y.floats[k]; });
-      })
-      .Case([&](arith::DivFOp) {
-        each(to.floats, [&](int64_t k) { return x.floats[k] / y.floats[k]; });
+      .Case<arith::ExtFOp, arith::TruncFOp>(
+          [&](auto) { each([&](int64_t k) { return x.floats[k]; }); })
+      .Default([&](Operation *) {
+        Function function = functionOf(nested);
+        each([&](int64_t k) { return function(x.floats[k]); });
       });
+  if (nested.getResult(0).getType().isF32())
+    each([&](int64_t k) { return static_cast<float>(to.floats[k]); });
+}
+
+void Evaluation::computeIntegers(Operation &nested, int64_t count,
+                                 Elements &to) {
+  Value first = nested.getOperand(0);
+  const Elements &x = elementsOf(first, count);
+  const Elements &y = elementsOf(nested.getOperands().back(), count);
+  unsigned width = widthOf(nested.getResult(0).getType());
+  auto each = [&](auto body) {
+    for (int64_t k = 0; k < count; ++k)
+      to.integers[k] = withSign(body(k), width);
+  };
+  // Without signs: what goes beyond an integer's end begins again.
+  auto ofTwo = [&](auto body) {
+    each([&](int64_t k) {
+      return body(uint64_t(x.integers[k]), uint64_t(y.integers[k]));
+    });
+  };
+  llvm::TypeSwitch<Operation *>(&nested)
+      .Case<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>(
+          [&](auto) { each([&](int64_t k) { return x.integers[k]; }); })
+      .Case([&](arith::ExtUIOp) {
+        uint64_t mask =
+            llvm::maskTrailingOnes<uint64_t>(widthOf(first.getType()));
+        each([&](int64_t k) { return x.integers[k] & mask; });
+      })
+      .Case([&](arith::AddIOp) { ofTwo(std::plus<uint64_t>()); })
+      .Case([&](arith::SubIOp) { ofTwo(std::minus<uint64_t>()); })
+      .Case([&](arith::MulIOp) { ofTwo(std::multiplies<uint64_t>()); })
+      .Case([&](arith::XOrIOp) { ofTwo(std::bit_xor<uint64_t>()); })
+      .Case([&](arith::AndIOp) { ofTwo(std::bit_and<uint64_t>()); })
+      .Case([&](arith::OrIOp) { ofTwo(std::bit_or<uint64_t>()); })
+      .Case([&](arith::CmpIOp op) {
+        unsigned bits = widthOf(first.getType());
+        each([&](int64_t k) {
+          return arith::applyCmpPredicate(
+              op.getPredicate(), APInt(bits, x.integers[k], true, true),
+              APInt(bits, y.integers[k], true, true));
+        });
+      })
+      .Case([&](arith::CmpFOp op) {
+        each([&](int64_t k) {
+          return arith::applyCmpPredicate(
+              op.getPredicate(), APFloat(x.floats[k]), APFloat(y.floats[k]));
+        });
+      })
+      .Case([&](arith::SelectOp op) {
+        const Elements &yes = elementsOf(op.getTrueValue(), count);
+        each([&](int64_t k) {
+          return x.integers[k] & 1 ? yes.integers[k] : y.integers[k];
+        });
+      });
+}
+
+void Evaluation::compute(Operation &nested, int64_t count) {
+  std::unique_ptr<Elements> &slot = values[nested.getResult(0)];
+  if (!slot)
+    slot = std::make_unique<Elements>();
+  // Another value's may move the slot, not what is in it.
+  Elements &to = *slot;
+  if (isa<FloatType>(nested.getResult(0).getType()))
+    computeFloats(nested, count, to);
+  else
+    computeIntegers(nested, count, to);
+}
+
+void Evaluation::fillIndices(int64_t dim, ArrayRef<int64_t> at, int64_t count,
+                             Elements &to) {
+  for (int64_t k = 0; k < count; ++k)
+    to.integers[k] = at[dim] + (dim == blockDim ? k : 0);
 }
 
 void Evaluation::runBlock(ArrayRef<int64_t> at, int64_t count) {
@@ -236,21 +375,34 @@ void Evaluation::runBlock(ArrayRef<int64_t> at, int64_t count) {
       load(buffers[k], argument.getType(), offsetOf(k), strides[k][blockDim],
            count, *to);
   }
-  for (Operation &nested : body->without_terminator())
-    compute(nested, count);
+  for (Operation &nested : body->without_terminator()) {
+    auto index = dyn_cast<linalg::IndexOp>(nested);
+    if (!index) {
+      compute(nested, count);
+      continue;
+    }
+    std::unique_ptr<Elements> &to = values[index.getResult()];
+    if (!to)
+      to = std::make_unique<Elements>();
+    fillIndices(index.getDim(), at, count, *to);
+  }
   Value result = body->getTerminator()->getOperand(0);
   const Elements &elements = elementsOf(result, count);
   unsigned last = buffers.size() - 1;
   char *base = buffers[last].data();
-  int64_t size = result.getType().getIntOrFloatBitWidth() / 8;
+  int64_t size = llvm::divideCeil(widthOf(result.getType()), 8);
   int64_t offset = offsetOf(last), step = strides[last][blockDim];
   for (int64_t k = 0; k < count; ++k) {
     char *place = base + (offset + k * step) * size;
     // The low bytes of an integer come first here and in the target.
-    if (result.getType().isF32())
+    if (result.getType().isF32()) {
+      auto number = static_cast<float>(elements.floats[k]);
+      std::memcpy(place, &number, size);
+    } else if (result.getType().isF64()) {
       std::memcpy(place, &elements.floats[k], size);
-    else
+    } else {
       std::memcpy(place, &elements.integers[k], size);
+    }
   }
 }
 

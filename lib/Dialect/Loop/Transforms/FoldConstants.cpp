@@ -7,13 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 // loop-fold-constants: constants that are put together of parts of constants,
-// or that are transposed.
+// that are transposed, or computed: windows and filters of a formula.
 //
 // Exporters write the gates of a recurrent cell in ONNX's order as slices of
 // the weights that are concatenated: once in the compiler instead of in every
 // run, and only of a constant is it known that its panels can be made there.
 
 #include "ConstantGenerics.h"
+#include "MergeGenerics.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -21,6 +22,7 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace loopc {
@@ -35,14 +37,22 @@ using namespace loopc;
 static constexpr int64_t kSmall = 16 << 10;
 /// What is computed of constants by the compiler has so many points at most.
 static constexpr int64_t kMostPoints = 1 << 26;
+/// What is computed of small constants may have so many bytes each, and all of
+/// them together.
+static constexpr int64_t kMostGrown = 2 << 20, kMostInAll = 32 << 20;
+/// To store an element is worth it from so many cheap operations on.
+static constexpr int64_t kWorthStoring = 8;
 /// Constants of so many bytes are in the text of the IR.
 static constexpr int64_t kLegible = 256;
 
 using Bytes = ConstantBytes;
 
-/// Bytes of an element; 0 if elements are no whole bytes.
+/// Bytes of an element; 0 if elements are no whole bytes. Truth values have one
+/// while the compiler computes with them.
 static int64_t elementBytes(Type type) {
   Type element = getElementTypeOrSelf(type);
+  if (element.isInteger(1))
+    return 1;
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
     return 0;
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
@@ -109,6 +119,12 @@ static std::optional<Part> partOf(OffsetSizeAndStrideOpInterface op,
 static bool readConstant(arith::ConstantOp constant, int64_t count,
                          int64_t size, Bytes &out) {
   ArrayRef<char> raw;
+  if (getElementTypeOrSelf(constant.getType()).isInteger(1)) {
+    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (dense)
+      llvm::append_range(out, dense.getValues<bool>());
+    return static_cast<bool>(dense);
+  }
   if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue())) {
     raw = dense.getRawData();
     if (dense.isSplat() && static_cast<int64_t>(raw.size()) == size) {
@@ -156,14 +172,56 @@ static void copyOrdered(char *&to, const char *from, ArrayRef<int64_t> shape,
   }
 }
 
+/// Writes `count` elements that are what `value` is; false if unknown.
+static bool readFill(Value value, int64_t count, Bytes &out) {
+  Attribute attribute;
+  if (!matchPattern(value, m_Constant(&attribute)))
+    return false;
+  APInt bits;
+  if (auto number = dyn_cast<FloatAttr>(attribute))
+    bits = number.getValue().bitcastToAPInt();
+  else if (auto integer = dyn_cast<IntegerAttr>(attribute))
+    bits = integer.getValue();
+  else
+    return false;
+  uint64_t word = bits.getZExtValue();
+  auto *first = reinterpret_cast<const char *>(&word);
+  for (int64_t k = 0; k < count; ++k)
+    out.append(first, first + elementBytes(value.getType()));
+  return true;
+}
+
 namespace {
+/// Operations that follow from constants, with what an element costs.
+using Derived = llvm::MapVector<Operation *, int64_t>;
+
 class Folder {
 public:
+  explicit Folder(const Derived &derived) : derived(derived) {}
   /// Finds the elements of `value`, and the constants that they come from.
   bool read(Value value, Bytes &out);
+  bool readGeneric(linalg::GenericOp op, Bytes &out);
   llvm::SmallSetVector<arith::ConstantOp, 4> sources;
+
+private:
+  const Derived &derived;
+  llvm::DenseMap<Operation *, Bytes> evaluated;
 };
 } // namespace
+
+bool Folder::readGeneric(linalg::GenericOp op, Bytes &out) {
+  if (auto known = evaluated.find(op); known != evaluated.end()) {
+    out = known->second;
+    return true;
+  }
+  SmallVector<Bytes> operands;
+  for (Value operand : op->getOperands())
+    if (!read(operand, operands.emplace_back()))
+      return false;
+  out = evaluate(op, operands);
+  evaluated[op] = out;
+  return true;
+}
 
 bool Folder::read(Value value, Bytes &out) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -176,13 +234,14 @@ bool Folder::read(Value value, Bytes &out) {
     sources.insert(constant);
     return readConstant(constant, count, size, out);
   }
-  if (auto fill = dyn_cast<linalg::FillOp>(op);
-      isa<tensor::EmptyOp>(op) ||
-      (fill && (matchPattern(fill.getInputs()[0], m_PosZeroFloat()) ||
-                matchPattern(fill.getInputs()[0], m_Zero())))) {
+  if (isa<tensor::EmptyOp>(op)) {
     out.resize(count * size);
     return true;
   }
+  if (auto fill = dyn_cast<linalg::FillOp>(op))
+    return readFill(fill.getInputs()[0], count, out);
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return derived.contains(op) && readGeneric(generic, out);
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
     return read(op->getOperand(0), out);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
@@ -257,6 +316,69 @@ static bool readOnlyByGenerics(Value value) {
          });
 }
 
+/// What an element of `value` costs that follows from constants; nothing if it
+/// does not.
+static std::optional<int64_t> costOf(Value value, const Derived &derived) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  Operation *op = value.getDefiningOp();
+  if (!op || !type || !type.hasStaticShape() || elementBytes(type) == 0 ||
+      op->getNumResults() != 1)
+    return std::nullopt;
+  if (isa<arith::ConstantOp, tensor::EmptyOp>(op))
+    return 0;
+  if (auto fill = dyn_cast<linalg::FillOp>(op)) {
+    if (matchPattern(fill.getInputs()[0], m_Constant()))
+      return 0;
+    return std::nullopt;
+  }
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, linalg::TransposeOp>(
+          op))
+    return costOf(op->getOperand(0), derived);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    if (partOf(slice, slice.getSourceType()))
+      return costOf(slice.getSource(), derived);
+    return std::nullopt;
+  }
+  auto found = derived.find(op);
+  if (found == derived.end())
+    return std::nullopt;
+  return found->second;
+}
+
+/// What an element of `op`'s result costs, with what its operands cost that
+/// have as many elements; nothing if it does not follow from constants.
+static std::optional<int64_t> costOf(linalg::GenericOp op,
+                                     const Derived &derived) {
+  if (!canEvaluate(op) || op.getNumReductionLoops() > 0)
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  if (type.getNumElements() * elementBytes(type) > kMostGrown)
+    return std::nullopt;
+  int64_t cost = 0;
+  for (Operation &nested : op.getBody()->without_terminator())
+    cost += isCheap(nested) ? 1 : kWorthStoring;
+  bool isCheaplyRepeated = cost < kWorthStoring;
+  for (Value operand : op->getOperands()) {
+    std::optional<int64_t> own = costOf(operand, derived);
+    if (!own)
+      return std::nullopt;
+    auto from = cast<RankedTensorType>(operand.getType());
+    if (!isCheaplyRepeated || from.getNumElements() >= type.getNumElements())
+      cost += *own;
+  }
+  // Of what is read several times the costs add up.
+  return std::min(cost, kWorthStoring);
+}
+
+/// True if something reads `value` that does not become a part of a constant.
+static bool isWanted(Value value, const llvm::DenseSet<Operation *> &gone) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
+      return isWanted(user->getResult(0), gone);
+    return !gone.contains(user);
+  });
+}
+
 namespace {
 struct LoopFoldConstants
     : loopc::impl::LoopFoldConstantsBase<LoopFoldConstants> {
@@ -266,8 +388,12 @@ struct LoopFoldConstants
     // Each is a constant for the next one.
     SmallVector<linalg::GenericOp> generics;
     getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
+    Derived derived;
     for (linalg::GenericOp generic : generics)
-      foldGeneric(generic);
+      if (!foldGeneric(generic))
+        if (std::optional<int64_t> cost = costOf(generic, derived))
+          derived[generic] = *cost;
+    foldDerived(derived);
     SmallVector<tensor::InsertSliceOp> inserts;
     getOperation().walk([&](tensor::InsertSliceOp op) {
       if (isWhole(op))
@@ -284,9 +410,9 @@ struct LoopFoldConstants
   }
 
   /// Integers, and what little there is of f32, that follow from constants.
-  void foldGeneric(linalg::GenericOp op) {
+  bool foldGeneric(linalg::GenericOp op) {
     if (!canEvaluate(op))
-      return;
+      return false;
     auto type = cast<RankedTensorType>(op.getResult(0).getType());
     int64_t size = type.getNumElements() * elementBytes(type), points = 1;
     for (int64_t range : op.getStaticLoopRanges())
@@ -296,22 +422,81 @@ struct LoopFoldConstants
     for (Value input : op.getDpsInputs())
       most = std::max(most, cast<ShapedType>(input.getType()).getNumElements());
     if (points > kMostPoints || type.getNumElements() > most ||
+        type.getElementType().isInteger(1) ||
         op.getBody()->without_terminator().empty() ||
         (size > kSmall && isa<FloatType>(type.getElementType())))
-      return;
-    Folder folder;
-    SmallVector<Bytes> operands;
-    for (Value operand : op->getOperands())
-      if (!folder.read(operand, operands.emplace_back()))
-        return;
+      return false;
+    Derived none;
+    Folder folder(none);
+    Bytes bytes;
+    if (!folder.readGeneric(op, bytes))
+      return false;
     // Large ones shall not be there twice.
     if (folder.sources.empty() ||
         (size > kSmall &&
          !llvm::all_of(folder.sources, [&](arith::ConstantOp source) {
            return readOnlyByGenerics(source.getResult());
          })))
-      return;
-    replace(op, type, evaluate(op, operands));
+      return false;
+    replace(op, type, bytes);
+    return true;
+  }
+
+  /// The last of what is computed of constants, where that costs more than to
+  /// load it: what comes before it is read by nobody then.
+  void foldDerived(Derived &derived) {
+    llvm::DenseSet<Operation *> gone;
+    SmallVector<std::pair<Operation *, Bytes>> folded;
+    int64_t left = kMostInAll;
+    for (auto [op, cost] : llvm::reverse(derived)) {
+      auto type = cast<RankedTensorType>(op->getResult(0).getType());
+      if (!isWanted(op->getResult(0), gone)) {
+        gone.insert(op);
+        continue;
+      }
+      int64_t size = type.getNumElements() * elementBytes(type);
+      if (cost < kWorthStoring || type.getElementType().isInteger(1) ||
+          size > left)
+        continue;
+      Folder folder(derived);
+      Bytes bytes;
+      if (!folder.read(op->getResult(0), bytes) ||
+          !mayStore(size, folder.sources.getArrayRef()))
+        continue;
+      gone.insert(op);
+      left -= size;
+      folded.emplace_back(op, std::move(bytes));
+    }
+    auto eraseDead = [](Operation *op) {
+      if (isOpTriviallyDead(op))
+        op->erase();
+    };
+    for (auto &[op, bytes] : folded) {
+      replace(op, cast<RankedTensorType>(op->getResult(0).getType()), bytes);
+      derived.erase(op);
+    }
+    for (auto &entry : llvm::reverse(derived)) {
+      for (Operation *user :
+           llvm::make_early_inc_range(entry.first->getUsers()))
+        eraseDead(user);
+      eraseDead(entry.first);
+    }
+  }
+
+  /// True if `size` bytes may be stored that are computed of `sources`: of
+  /// large ones no more than they are, and in their place.
+  static bool mayStore(int64_t size, ArrayRef<arith::ConstantOp> sources) {
+    int64_t large = 0;
+    for (arith::ConstantOp source : sources) {
+      auto type = cast<RankedTensorType>(source.getType());
+      int64_t bytes = type.getNumElements() * elementBytes(type);
+      if (bytes <= kSmall)
+        continue;
+      if (!readOnlyByGenerics(source.getResult()))
+        return false;
+      large += bytes;
+    }
+    return large == 0 || size <= large;
   }
 
   /// Replaces and erases `op`, which is no reader of its operands any more:
@@ -336,7 +521,10 @@ struct LoopFoldConstants
 
   void fold(Operation *op) {
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    Folder folder;
+    if (type.getElementType().isInteger(1))
+      return;
+    Derived none;
+    Folder folder(none);
     Bytes bytes;
     if (!folder.read(op->getResult(0), bytes) || bytes.empty() ||
         folder.sources.empty())

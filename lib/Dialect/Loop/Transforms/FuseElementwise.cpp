@@ -17,7 +17,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -34,19 +33,6 @@ using namespace loopc;
 /// each of its consumers rather than stored.
 static constexpr unsigned kMaxRecomputedOps = 4;
 
-/// True for operations that cost about as much as the load that they save.
-static bool isCheap(Operation &op) {
-  if (isa<linalg::YieldOp, linalg::IndexOp>(op))
-    return true;
-  if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
-          arith::RemSIOp, arith::RemUIOp>(op) ||
-      op.getNumRegions())
-    return false;
-  return isa_and_nonnull<arith::ArithDialect>(op.getDialect()) ||
-         isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
-             math::CopySignOp, math::FmaOp>(op);
-}
-
 /// True if `op` computes on the sums of a product: on vectors, when they are
 /// stored, rather than one by one in each product that reads them.
 static bool followsProduct(linalg::GenericOp op) {
@@ -61,6 +47,38 @@ static bool followsProduct(linalg::GenericOp op) {
     return product && product.getNumReductionLoops() > 0 &&
            product.getNumDpsInputs() > 1;
   });
+}
+
+/// True if `operand` of an elementwise operation is read along its axes as they
+/// are, or repeated: what reads it in vectors still does so when it reduces.
+static bool isReadInOrder(OpOperand &operand) {
+  auto op = cast<linalg::GenericOp>(operand.getOwner());
+  int64_t before = -1;
+  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+    if (isa<AffineConstantExpr>(expr))
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim || static_cast<int64_t>(dim.getPosition()) < before)
+      return false;
+    before = dim.getPosition();
+  }
+  // Elements with gaps between them.
+  auto slice = operand.get().getDefiningOp<tensor::ExtractSliceOp>();
+  return !slice || slice.getSourceType().getRank() == 0 ||
+         (!slice.getDroppedDims().test(slice.getSourceType().getRank() - 1) &&
+          isConstantIntValue(slice.getMixedStrides().back(), 1));
+}
+
+/// True if `operand`, which nobody else needs, is better computed where it is
+/// summed up: each element is read once, and it would be stored in between.
+static bool isSummedUp(OpOperand *operand, linalg::GenericOp producer) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  return producer->hasOneUse() &&
+         consumer.getMatchingIndexingMap(operand).isPermutation() &&
+         !followsProduct(producer) &&
+         producer.getBody()->getOps<tensor::ExtractOp>().empty() &&
+         llvm::all_of(producer.getDpsInputOperands(),
+                      [](OpOperand *own) { return isReadInOrder(*own); });
 }
 
 /// True if `operand`'s producer may be computed in its consumer: where nobody
@@ -87,6 +105,8 @@ static bool mayFuse(OpOperand *operand) {
   if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
       isSmallInteger(getElementTypeOrSelf(operand->get())))
     return false;
+  if (isSummedUp(operand, producer))
+    return true;
   Block *body = producer.getBody();
   return llvm::all_of(*body, isCheap) &&
          llvm::range_size(body->without_terminator()) <= kMaxRecomputedOps &&

@@ -7,10 +7,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "MergeGenerics.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace loopc;
+
+bool loopc::isCheap(Operation &op) {
+  if (isa<linalg::YieldOp, linalg::IndexOp>(op))
+    return true;
+  if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
+          arith::RemSIOp, arith::RemUIOp>(op) ||
+      op.getNumRegions())
+    return false;
+  return isa_and_nonnull<arith::ArithDialect>(op.getDialect()) ||
+         isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
+             math::CopySignOp, math::FmaOp>(op);
+}
 
 bool loopc::isElementwise(linalg::GenericOp op) {
   return op.hasPureTensorSemantics() &&

@@ -84,3 +84,109 @@ func.func @padded() -> tensor<2x2xf32> {
   %t = linalg.transpose ins(%s : tensor<2x2xf32>) outs(%to : tensor<2x2xf32>) permutation = [1, 0]
   return %t : tensor<2x2xf32>
 }
+
+// -----
+
+// A window by its formula, and a filter of two small constants: what is computed
+// last, where that costs more than to load it.
+
+// CHECK-LABEL: func @computed
+// CHECK-DAG:     arith.constant dense_resource<{{loopc_folded.*}}> : tensor<96x64xf32>
+// CHECK-DAG:     arith.constant dense_resource<{{loopc_folded.*}}> : tensor<400xf32>
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @computed() -> (tensor<400xf32>, tensor<96x64x1xf32>) {
+  %step = arith.constant 0.0157 : f32
+  %limit = arith.constant 6.0 : f32
+  %a = arith.constant dense_resource<rows> : tensor<96x1xf32>
+  %b = arith.constant dense_resource<columns> : tensor<64xf32>
+  %e = tensor.empty() : tensor<400xf32>
+  %window = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%e : tensor<400xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %n = arith.index_cast %i : index to i64
+    %x = arith.sitofp %n : i64 to f32
+    %y = arith.mulf %x, %step : f32
+    %z = math.cos %y : f32
+    linalg.yield %z : f32
+  } -> tensor<400xf32>
+  %f = tensor.empty() : tensor<96x64xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, 0)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%a, %b : tensor<96x1xf32>, tensor<64xf32>) outs(%f : tensor<96x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %z = arith.addf %x, %y : f32
+    linalg.yield %z : f32
+  } -> tensor<96x64xf32>
+  %g = tensor.empty() : tensor<96x64xi1>
+  %below = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%sum : tensor<96x64xf32>) outs(%g : tensor<96x64xi1>) {
+  ^bb0(%x: f32, %out: i1):
+    %z = arith.cmpf olt, %x, %limit : f32
+    linalg.yield %z : i1
+  } -> tensor<96x64xi1>
+  %filter = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%below, %sum : tensor<96x64xi1>, tensor<96x64xf32>) outs(%f : tensor<96x64xf32>) {
+  ^bb0(%c: i1, %x: f32, %out: f32):
+    %y = math.sin %x : f32
+    %z = arith.select %c, %y, %limit : f32
+    linalg.yield %z : f32
+  } -> tensor<96x64xf32>
+  %view = tensor.expand_shape %filter [[0], [1, 2]] output_shape [96, 64, 1] : tensor<96x64xf32> into tensor<96x64x1xf32>
+  return %window, %view : tensor<400xf32>, tensor<96x64x1xf32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      rows: "0x40000000000080C0000078C0000070C0000068C0000060C0000058C0000050C0000048C0000040C0000038C0000030C0000028C0000020C0000018C0000010C0000008C0000000C00000F0BF0000E0BF0000D0BF0000C0BF0000B0BF0000A0BF000090BF000080BF000060BF000040BF000020BF000000BF0000C0BE000080BE000000BE000000000000003E0000803E0000C03E0000003F0000203F0000403F0000603F0000803F0000903F0000A03F0000B03F0000C03F0000D03F0000E03F0000F03F0000004000000840000010400000184000002040000028400000304000003840000040400000484000005040000058400000604000006840000070400000784000008040000084400000884000008C4000009040000094400000984000009C400000A0400000A4400000A8400000AC400000B0400000B4400000B8400000BC400000C0400000C4400000C8400000CC400000D0400000D4400000D8400000DC400000E0400000E4400000E8400000EC400000F0400000F4400000F8400000FC40",
+      columns: "0x40000000000080C0000078C0000070C0000068C0000060C0000058C0000050C0000048C0000040C0000038C0000030C0000028C0000020C0000018C0000010C0000008C0000000C00000F0BF0000E0BF0000D0BF0000C0BF0000B0BF0000A0BF000090BF000080BF000060BF000040BF000020BF000000BF0000C0BE000080BE000000BE000000000000003E0000803E0000C03E0000003F0000203F0000403F0000603F0000803F0000903F0000A03F0000B03F0000C03F0000D03F0000E03F0000F03F00000040000008400000104000001840000020400000284000003040000038400000404000004840000050400000584000006040000068400000704000007840"
+    }
+  }
+#-}
+
+// -----
+
+// A mask is computed as fast as it is loaded; what is repeated stays where it is
+// computed once; sums are rounded as the run does.
+
+// CHECK-LABEL: func @not_worth_it
+// CHECK-DAG:     arith.constant dense<{{.*}}> : tensor<64xf32>
+// CHECK-COUNT-3: linalg.generic
+// CHECK:         return
+func.func @not_worth_it() -> (tensor<64x64xf32>, tensor<64x64xf32>, tensor<f32>) {
+  %low = arith.constant -1.0e4 : f32
+  %zero = arith.constant 0.0 : f32
+  %b = arith.constant dense_resource<columns> : tensor<64xf32>
+  %e = tensor.empty() : tensor<64x64xf32>
+  %mask = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<64x64xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %c = arith.cmpi ugt, %j, %i : index
+    %z = arith.select %c, %low, %zero : f32
+    linalg.yield %z : f32
+  } -> tensor<64x64xf32>
+  %f = tensor.empty() : tensor<64xf32>
+  %row = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%b : tensor<64xf32>) outs(%f : tensor<64xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %z = math.exp %x : f32
+    linalg.yield %z : f32
+  } -> tensor<64xf32>
+  %repeated = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%row : tensor<64xf32>) outs(%e : tensor<64x64xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    linalg.yield %x : f32
+  } -> tensor<64x64xf32>
+  %g = tensor.empty() : tensor<f32>
+  %start = linalg.fill ins(%zero : f32) outs(%g : tensor<f32>) -> tensor<f32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} ins(%row : tensor<64xf32>) outs(%start : tensor<f32>) {
+  ^bb0(%x: f32, %out: f32):
+    %z = arith.addf %out, %x : f32
+    linalg.yield %z : f32
+  } -> tensor<f32>
+  return %mask, %repeated, %sum : tensor<64x64xf32>, tensor<64x64xf32>, tensor<f32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      columns: "0x40000000000080C0000078C0000070C0000068C0000060C0000058C0000050C0000048C0000040C0000038C0000030C0000028C0000020C0000018C0000010C0000008C0000000C00000F0BF0000E0BF0000D0BF0000C0BF0000B0BF0000A0BF000090BF000080BF000060BF000040BF000020BF000000BF0000C0BE000080BE000000BE000000000000003E0000803E0000C03E0000003F0000203F0000403F0000603F0000803F0000903F0000A03F0000B03F0000C03F0000D03F0000E03F0000F03F00000040000008400000104000001840000020400000284000003040000038400000404000004840000050400000584000006040000068400000704000007840"
+    }
+  }
+#-}

@@ -87,3 +87,46 @@ func.func @residual(%x: tensor<3x4xf32>, %m: tensor<4x4xf32>, %e: tensor<3x4xf32
   %x4 = linalg.add ins(%x3, %p4 : tensor<3x4xf32>, tensor<3x4xf32>) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
   return %x4 : tensor<3x4xf32>
 }
+
+// What is summed up, each element once, is not stored before: two operands, and
+// functions, along one axis or two.
+// CHECK-LABEL: func @summed_up(
+func.func @summed_up(%x: tensor<?x8x30xf32>, %c: tensor<?x8x1xf32>, %e: tensor<?x8x30xf32>, %s: tensor<?xf32>)
+    -> tensor<?xf32> {
+  // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "reduction"]
+  // CHECK:   arith.mulf
+  // CHECK:   math.exp
+  // CHECK:   arith.addf
+  // CHECK-NOT: linalg.generic
+  // CHECK: return
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, 0)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %c : tensor<?x8x30xf32>, tensor<?x8x1xf32>) outs(%e : tensor<?x8x30xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = math.exp %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<?x8x30xf32>
+  %r = linalg.reduce {arith.addf} ins(%p : tensor<?x8x30xf32>) outs(%s : tensor<?xf32>) dimensions = [1, 2]
+  return %r : tensor<?xf32>
+}
+
+// Not what is read across its rows, or with gaps: sums would not be vectors.
+// CHECK-LABEL: func @across_or_apart(
+func.func @across_or_apart(%x: tensor<30x8xf32>, %y: tensor<8x30x2xf32>, %c: tensor<8x30xf32>, %e: tensor<8x30xf32>, %s: tensor<8xf32>)
+    -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK-COUNT-4: linalg.generic
+  // CHECK: return
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x, %c : tensor<30x8xf32>, tensor<8x30xf32>) outs(%e : tensor<8x30xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x30xf32>
+  %r = linalg.reduce {arith.addf} ins(%p : tensor<8x30xf32>) outs(%s : tensor<8xf32>) dimensions = [1]
+  %even = tensor.extract_slice %y[0, 0, 0] [8, 30, 1] [1, 1, 1] : tensor<8x30x2xf32> to tensor<8x30xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%even, %c : tensor<8x30xf32>, tensor<8x30xf32>) outs(%e : tensor<8x30xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<8x30xf32>
+  %t = linalg.reduce {arith.addf} ins(%q : tensor<8x30xf32>) outs(%s : tensor<8xf32>) dimensions = [1]
+  return %r, %t : tensor<8xf32>, tensor<8xf32>
+}

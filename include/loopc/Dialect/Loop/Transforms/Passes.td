@@ -605,9 +605,9 @@ def LoopFuseElementwise
     : Pass<"loop-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "make elementwise operations one loop over registers";
   let description = [{
-    Elementwise producers are fused into their consumers where nobody else needs
-    them or where they are cheap to compute again; neighbours over the same
-    elements become one `linalg.generic` with several results.
+    Elementwise producers are fused into consumers (reductions, too, that read
+    each element once, in order) where nobody else needs them or where they are
+    cheap; neighbours become one `linalg.generic` with several results.
   }];
   let statistics = [Statistic<"numMerged", "merged",
                               "neighbours merged into one operation">];
@@ -701,7 +701,8 @@ def LoopFoldConstants
     ones do so only where that is all that the original is read for, so that no
     second copy is kept. So do linalg.transposes of constants, and what a
     linalg.generic computes of constants alone: weights less their zero points,
-    sums of their columns.
+    sums of their columns. Of a chain of operations (a window) the last becomes
+    a constant, up to 2 MiB, where loads cost less; sums of floats stay sums.
   }];
   let statistics = [Statistic<"numFolded", "folded", "constants made">];
   let dependentDialects = ["::mlir::arith::ArithDialect",

@@ -1,0 +1,146 @@
+# ===- test_constants.py - What the compiler computes of constants ----------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Formulas of constants, which the compiler computes, are what a run computes of inputs."""
+
+import loopc
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from single_node import element_type
+
+FLOATS = [np.float32, np.float64]
+INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1e-3, 7.75, 88.0, 1e-40, 3e38, np.inf, -np.inf, np.nan]
+
+FUNCTIONS = "Abs Neg Floor Ceil Sqrt Exp Log Sin Cos Tanh Erf Sigmoid Reciprocal Sign Softplus"
+
+#: Units in the last place between a run's function (docs/Numerics.md) and the compiler's.
+ULP = 6
+
+
+def _models(nodes, tensors, out_type):
+    """The model of `nodes` with `tensors` as constants, and with them as inputs."""
+    result = [helper.make_tensor_value_info("y", out_type, None)]
+    unused = helper.make_tensor_value_info("unused", TensorProto.FLOAT, [1])
+    ports = [
+        helper.make_tensor_value_info(name, element_type(value.dtype), value.shape)
+        for name, value in tensors.items()
+    ]
+    held = [numpy_helper.from_array(value, name) for name, value in tensors.items()]
+    opset = [helper.make_opsetid("", 20)]
+    return [
+        helper.make_model(
+            helper.make_graph(nodes, "formula", inputs, result, constants), opset_imports=opset
+        )
+        for inputs, constants in (([unused], held), (ports, []))
+    ]
+
+
+def _check(nodes, tensors, out_type, exact):
+    constant, given = _models(nodes, tensors, out_type)
+    (actual,) = loopc.InferenceSession(constant).run(None, {"unused": np.zeros(1, np.float32)})
+    (expected,) = loopc.InferenceSession(given).run(None, tensors)
+    assert actual.dtype == expected.dtype
+    if exact or actual.dtype.kind not in "f":
+        np.testing.assert_array_equal(actual, expected)
+        if actual.dtype.kind == "f":
+            number = ~np.isnan(expected)
+            np.testing.assert_array_equal(np.signbit(actual[number]), np.signbit(expected[number]))
+    else:
+        info = np.finfo(actual.dtype)
+        # Where a sine of a huge number is, its argument's last place tells.
+        np.testing.assert_allclose(actual, expected, rtol=ULP * info.eps, atol=2 * info.tiny)
+
+
+def _sides(dtype, random):
+    if np.dtype(dtype).kind == "f":
+        return np.array(SPECIAL, dtype)[:, None], np.concatenate(
+            [np.array(SPECIAL, dtype), random.standard_normal(301).astype(dtype)]
+        )
+    info = np.iinfo(dtype)
+    ends = np.array([info.min, info.max, 0, 1], dtype)
+    return ends[:, None], np.concatenate(
+        [ends, random.integers(info.min, info.max, 301, dtype=dtype)]
+    )
+
+
+# What follows costs a function, so that the compiler computes all of it.
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("op", ["Add", "Sub", "Mul", "Div", "Max", "Min"])
+def test_floats(op, dtype):
+    a, b = _sides(dtype, np.random.default_rng(0))
+    nodes = [helper.make_node(op, ["a", "b"], ["x"]), helper.make_node("Sqrt", ["x"], ["y"])]
+    with np.errstate(all="ignore"):
+        _check(nodes, {"a": a, "b": b}, element_type(dtype), exact=True)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("op", FUNCTIONS.split())
+def test_functions(op, dtype):
+    _, b = _sides(dtype, np.random.default_rng(1))
+    if op in ("Sin", "Cos"):
+        b = np.where(np.abs(b) > 1e6, dtype(3), b)
+    nodes = [
+        helper.make_node("Div", ["b", "one"], ["q"]),
+        helper.make_node(op, ["q"], ["f"]),
+        helper.make_node("Add", ["f", "zero"], ["y"]),
+    ]
+    zero = np.zeros((3, 1), dtype)
+    _check(
+        nodes, {"b": b, "one": np.ones(1, dtype), "zero": zero}, element_type(dtype), exact=False
+    )
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("op", ["Add", "Sub", "Mul"])
+def test_integers(op, dtype):
+    a, b = _sides(dtype, np.random.default_rng(2))
+    nodes = [
+        helper.make_node(op, ["a", "b"], ["x"]),
+        helper.make_node("Cast", ["x"], ["z"], to=TensorProto.FLOAT),
+        helper.make_node("Cos", ["small"], ["c"]),
+        helper.make_node("Less", ["a", "b"], ["less"]),
+        helper.make_node("Where", ["less", "z", "c"], ["y"]),
+    ]
+    small = np.linspace(-3, 3, b.size, dtype=np.float32)
+    _check(nodes, {"a": a, "b": b, "small": small}, TensorProto.FLOAT, exact=False)
+
+
+@pytest.mark.parametrize("op", ["Less", "Greater", "LessOrEqual", "GreaterOrEqual", "Equal"])
+@pytest.mark.parametrize("dtype", [*FLOATS, np.int8, np.uint8, np.int64, np.uint64])
+def test_comparisons(op, dtype):
+    a, b = _sides(dtype, np.random.default_rng(3))
+    nodes = [
+        helper.make_node(op, ["a", "b"], ["x"]),
+        helper.make_node("And", ["x", "mask"], ["m"]),
+        helper.make_node("Exp", ["small"], ["e"]),
+        helper.make_node("Where", ["m", "e", "small"], ["y"]),
+    ]
+    small = np.linspace(-3, 3, b.size, dtype=np.float32)
+    tensors = {"a": a, "b": b, "small": small, "mask": np.arange(b.size) % 3 > 0}
+    _check(nodes, tensors, TensorProto.FLOAT, exact=False)
+
+
+def test_powers_and_window():
+    """A table of angles as transformers have it, with a power, and its sine."""
+    nodes = [
+        helper.make_node("Range", ["from", "to", "by"], ["n"]),
+        helper.make_node("Cast", ["n"], ["x"], to=TensorProto.FLOAT),
+        helper.make_node("Pow", ["base", "exponents"], ["p"]),
+        helper.make_node("Unsqueeze", ["x", "axis"], ["column"]),
+        helper.make_node("Div", ["column", "p"], ["angle"]),
+        helper.make_node("Sin", ["angle"], ["y"]),
+    ]
+    tensors = {
+        "from": np.int64(0), "to": np.int64(37), "by": np.int64(1), "axis": np.int64([1]),
+        "base": np.float32([10000]), "exponents": np.linspace(0, 1, 16, dtype=np.float32),
+    }  # fmt: skip
+    constant, _ = _models(nodes, tensors, TensorProto.FLOAT)
+    (actual,) = loopc.InferenceSession(constant).run(None, {"unused": np.zeros(1, np.float32)})
+    angle = np.arange(37)[:, None] / np.power(10000.0, np.linspace(0, 1, 16))
+    np.testing.assert_allclose(actual, np.sin(angle), atol=3e-6)
