@@ -107,7 +107,7 @@ class _Int(_Value):
         return layer._raw.get_int(layer._number, self._name)
 
     def __set__(self, layer: ILayer, value: int) -> None:
-        layer._raw.set_int(layer._number, self._name, int(value))
+        layer._raw.set_int(layer._number, self._name, t.integer(value))
 
 
 class _Bool(_Value):
@@ -149,7 +149,7 @@ class _Ints(_Value):
         return tuple(layer._raw.get_ints(layer._number, self._name))
 
     def __set__(self, layer: ILayer, value: Sequence[int]) -> None:
-        layer._raw.set_ints(layer._number, self._name, [int(one) for one in value])
+        layer._raw.set_ints(layer._number, self._name, [t.integer(one) for one in value])
 
 
 class _Text(_Value):
@@ -181,7 +181,7 @@ class _Choice(_Value, Generic[E]):
         return self._kind(layer._raw.get_int(layer._number, self._name))
 
     def __set__(self, layer: ILayer, value: E) -> None:
-        layer._raw.set_int(layer._number, self._name, int(value))
+        layer._raw.set_int(layer._number, self._name, t.integer(value))
 
 
 class _Weights(_Value):

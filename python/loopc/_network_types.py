@@ -7,12 +7,24 @@
 # ===------------------------------------------------------------------------===#
 """Enumerators as TensorRT spells them, and element types of numpy."""
 
+import operator
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 from loopc._errors import InvalidArgument
+
+
+def integer(value: Any) -> int:
+    """`value` as an int of 64 bits; not a float, whose fraction would be lost."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidArgument(f"expected an integer, got {value!r}") from None
+    if not -(2**63) <= number < 2**63:
+        raise InvalidArgument(f"{number} is no integer of 64 bits")
+    return number
 
 
 class DataType(IntEnum):

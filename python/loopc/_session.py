@@ -141,6 +141,28 @@ def get_version_string() -> str:
     return _loopc.version()
 
 
+def get_build_info() -> str:
+    """What this is, in words."""
+    return f"loopc {_loopc.version()}"
+
+
+def preload_dlls(
+    cuda: bool = True,
+    cudnn: bool = True,
+    msvc: bool = True,
+    directory: str | os.PathLike[str] | None = None,
+) -> None:
+    """Does nothing: a session for a GPU needs the driver only, and finds it itself."""
+
+
+def enable_telemetry_events() -> None:
+    """Does nothing: nobody is told anything."""
+
+
+def disable_telemetry_events() -> None:
+    """Does nothing: nobody is told anything."""
+
+
 def set_default_logger_severity(severity: int) -> None:
     """Checks the level (0 to 4) and does nothing: loopc logs nothing.
 
@@ -562,7 +584,13 @@ class InferenceSession:
         """Nothing: there is nothing to fall back to."""
 
     def end_profiling(self) -> str:
-        """Raises InvalidArgument: there are no profiles."""
+        """The name of the profile: empty, as onnxruntime has it where there is none.
+
+        Raises:
+            InvalidArgument: one was asked for (SessionOptions.enable_profiling).
+        """
+        if not self._options.enable_profiling:
+            return ""
         raise InvalidArgument("profiling is not supported; last_run_statistics has counts")
 
     def get_session_options(self) -> SessionOptions:

@@ -109,6 +109,7 @@ from loopc._network_types import (
     TripLimit,
     UnaryOperation,
     data_type,
+    integer,
     numpy_type,
     packed,
 )
@@ -237,7 +238,7 @@ class INetworkDefinition:
             shape: extents; -1, or a name, where one is not known; None where the
                 rank is not known.
         """
-        extents = [-1 if isinstance(one, str) else int(one) for one in shape or ()]
+        extents = [-1 if isinstance(one, str) else integer(one) for one in shape or ()]
         rank = -1 if shape is None else len(extents)
         tensor = ITensor(self, self._raw.add_input(name, data_type(dtype), extents, rank))
         for index, one in enumerate(shape or ()):
@@ -256,7 +257,7 @@ class INetworkDefinition:
     def add_constant(self, shape: Sequence[int], weights: Any) -> IConstantLayer:
         """A constant: `weights`, an array, in the shape `shape`."""
         array = np.asarray(weights)
-        extents = [int(one) for one in shape]
+        extents = [integer(one) for one in shape]
         if int(np.prod(extents, dtype=object)) != array.size:
             raise InvalidArgument(f"{array.size} values do not fill the shape {tuple(extents)}")
         if data_type(array.dtype) == DataType.STRING:
@@ -485,7 +486,7 @@ class INetworkDefinition:
         raw = self._raw
         match value:
             case int():
-                raw.set_int(number, name, int(value))
+                raw.set_int(number, name, integer(value))
             case float():
                 raw.set_float(number, name, value)
             case str():
@@ -498,7 +499,7 @@ class INetworkDefinition:
             case [str(), *_]:
                 raw.set_strings(number, name, list(value))
             case _:
-                raw.set_ints(number, name, [int(one) for one in value])
+                raw.set_ints(number, name, [integer(one) for one in value])
 
     def add_loop(self) -> ILoop:
         """A loop; what is in it follows from who uses what."""

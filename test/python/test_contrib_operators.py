@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import loopc
+import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
@@ -139,6 +140,35 @@ def test_products_of_vectors():
     compare("FusedMatMul", [floats(4), floats(4, 3)], transA=1)
     compare("FusedMatMul", [floats(3, 4), floats(4)])
     compare("TransposeMatMul", [floats(2, 4, 3), floats(2, 4, 5)], transA=1)
+
+
+@pytest.mark.parametrize("metric", ["sqeuclidean", "euclidean"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("m, k, n", [(3, 7, 4), (1, 1, 1), (0, 3, 4), (3, 0, 4), (33, 17, 5)])
+def test_distances_of_rows(metric, dtype, m, k, n):
+    """As skl2onnx writes them for neighbours and Gaussian processes."""
+    operands = [floats(m, n).astype(dtype), floats(k, n).astype(dtype)]
+    if m == 0 or k == 0:
+        made, feeds = make("CDist", operands, [dtype], metric=metric)
+        (got,) = loopc.InferenceSession(made).run(None, feeds)
+        assert got.shape == (m, k)
+        return
+    compare("CDist", operands, metric=metric)
+
+
+def test_distances_of_close_rows():
+    """Rows far from the origin keep the digits of their distance."""
+    a = floats(5, 3) + np.float32(1000)
+    made, feeds = make("CDist", [a, a], [np.float32], metric="euclidean")
+    (got,) = loopc.InferenceSession(made).run(None, feeds)
+    apart = a[:, None].astype(np.float64) - a[None]
+    np.testing.assert_allclose(got, np.sqrt((apart**2).sum(-1)), rtol=1e-5, atol=1e-6)
+
+
+def test_distance_that_is_unknown():
+    made, _ = make("CDist", [floats(2, 3), floats(2, 3)], [np.float32], metric="cosine")
+    with pytest.raises(loopc.CompileError, match="the metric 'cosine' is unknown"):
+        loopc.InferenceSession(made)
 
 
 @pytest.mark.parametrize(
@@ -292,6 +322,98 @@ def test_grouped_queries(new, past, attributes, packed):
             kv_num_heads=1, **attributes)  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "name, operands",
+    [("MultiHeadAttention", [floats(2, 3, 8), floats(2, 5, 8), floats(2, 5, 8), None]),
+     ("Attention", [floats(2, 5, 6), floats(6, 18), floats(18)])],
+)  # fmt: skip
+def test_lengths_of_keys(name, operands):
+    """One for each row of the batch, before where the rows begin or sums of lengths."""
+    compare(name, [*operands, int32([5, 2])], num_heads=2)
+    compare(name, [*operands, int32([5, 2, 0, 3, 6, 0, 5, 7])], num_heads=2)
+    compare(name, [*operands, int32([0, 7])], num_heads=2, scale=0.0)
+    for wrong in ([5], [1, 2, 3]):
+        made, feeds = make(name, [*operands, int32(wrong)], [np.float32], num_heads=2)
+        with pytest.raises(loopc.Error, match=rf"{name}.* cannot reshape {len(wrong)} elements"):
+            loopc.InferenceSession(made).run(None, feeds)
+
+
+@pytest.mark.parametrize("new, past", [(4, None), (1, 5)])
+@pytest.mark.parametrize(
+    "attributes",
+    [{"softcap": 1.5}, {"smooth_softmax": 1}, {"sink": True}, {"scale": 0.0},
+     {"sink": True, "softcap": 0.7, "scale": 0.4, "local_window_size": 2},
+     {"softcap": 2.0, "causal": 0}],
+)  # fmt: skip
+def test_grouped_queries_with_caps_and_sinks(new, past, attributes):
+    given = dict(attributes)
+    total = new + (past or 0)
+    operands = [floats(2, new, 64), floats(2, new, 32), floats(2, new, 32)]
+    operands += [None, None] if past is None else [floats(2, 2, past, 16) for _ in range(2)]
+    operands += [int32([total - 1] * 2), scalar(total, np.int32)]
+    if given.pop("sink", False):
+        operands += [None, None, None, None, floats(4)]
+    compare("GroupQueryAttention", operands, 3, num_heads=4, kv_num_heads=2, **given)
+
+
+@pytest.mark.parametrize("past", [False, True])
+def test_causal_convolution(past):
+    for activation in ("none", "silu", "swish"):
+        operands = [floats(2, 6, 5), floats(6, 1, 4), floats(6)]
+        operands += [floats(2, 6, 3)] if past else []
+        compare("CausalConvWithState", operands, 2, constants=(1,), activation=activation)
+    compare("CausalConvWithState", [floats(1, 3, 1), floats(3, 1, 4)], 2, constants=(1,))
+
+
+@pytest.mark.parametrize("rule", ["linear", "gated", "delta", "gated_delta"])
+@pytest.mark.parametrize("past", [False, True])
+def test_linear_attention(rule, past):
+    b, steps, heads, keys, values = 2, 5, 2, 4, 3
+    for gates in (heads, heads * keys) if "gated" in rule else (heads,):
+        operands = [floats(b, steps, heads * keys), floats(b, steps, heads * keys) / 3,
+                    floats(b, steps, heads * values), None, None, None]  # fmt: skip
+        if past:
+            operands[3] = floats(b, heads, keys, values)
+        if "gated" in rule:
+            operands[4] = -np.abs(floats(b, steps, gates))
+        if "delta" in rule:
+            operands[5] = np.abs(floats(b, steps, heads))
+        compare("LinearAttention", operands, 2, q_num_heads=heads, kv_num_heads=heads,
+                update_rule=rule)  # fmt: skip
+
+
+def test_gates_of_states():
+    operands = [floats(2, 3, 4), floats(4), -np.abs(floats(4))]
+    compare("LinearAttentionGate", operands, 1)
+    compare("LinearAttentionGate", [*operands, floats(2, 3, 4)], 2)
+    for given in ({}, {"activation": "sigmoid"}, {"activation": "swish", "epsilon": 1e-3}):
+        compare("GatedRMSNorm", [floats(2, 3, 12), floats(4), floats(2, 3, 12)], **given)
+    compare("GatedAdd", [floats(2, 3, 4), floats(2, 3, 4), floats(2, 3, 1)])
+    compare("ScaledSiLU", [floats(2, 3)], alpha=1.7)
+    compare("ScaledSiLU", [floats(2, 3), scalar(0.3)], alpha=1.7)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("each", [False, True])
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+def test_quantized_lstm(dtype, each, direction):
+    count, size, width = 1 + (direction == "bidirectional"), 5, 6
+    shape = (count, 4 * size) if each else (count,)
+    weights = [quantized(dtype, count, width, 4 * size), quantized(dtype, count, size, 4 * size)]
+    # onnxruntime has no other zero points for signed weights of many scales.
+    zero = np.full(shape, 128 if dtype == np.uint8 else 0, dtype)
+    scale = [scales(*shape) * np.float32(0.05) for _ in range(2)]
+    states = [floats(count, 3, size) for _ in range(2)]
+    operands = [floats(4, 3, width), *weights, floats(count, 8 * size), int32([4, 2, 3]), *states,
+                floats(count, 3 * size), scale[0], zero, scale[1], zero]  # fmt: skip
+    given = {"hidden_size": size, "direction": direction, "constants": (1, 2, 8, 9, 10, 11)}
+    # onnxruntime rounds inputs and states to 8 bits.
+    compare("DynamicQuantizeLSTM", operands, 3, tolerance=0.05, **given)
+    operands[3:8] = [None] * 5
+    compare("DynamicQuantizeLSTM", operands, 3, tolerance=0.05, **given,
+            activations=["Sigmoid", "Relu", "Tanh"] * count)  # fmt: skip
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_quantized_elementwise(dtype):
     zero = [scalar(v, dtype) for v in range(8)]
@@ -393,6 +515,30 @@ def test_products_of_few_bits(count, k, block):
     compare("MatMulNBits", [*operands, *more], constants=(1, 2, 3, 5), **given)
 
 
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_rows_of_few_bits(bits, zeros):
+    """Tables of embeddings; the last block of a row is short."""
+    rows, width, size = 7, 40, 16
+    blocks = -(-width // size)
+    in_bytes = [-(-count * bits // 8) for count in (width, blocks)]
+    for indices in (np.array([3, 0, -1]), np.array([[6, 2], [1, 1]], np.int32)):
+        operands = [quantized(np.uint8, rows, in_bytes[0]), indices, scales(rows, blocks)]
+        operands += [quantized(np.uint8, rows, in_bytes[1])] if zeros else []
+        compare("GatherBlockQuantized", operands, [np.float32], bits=bits, block_size=size,
+                quantize_axis=1, constants=(0, 2, 3))  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.int4, ml_dtypes.uint4])
+def test_rows_of_a_type_of_four_bits(dtype):
+    """Without zero points those are 0."""
+    name, given = "GatherBlockQuantized", {"block_size": 16, "quantize_axis": 1}
+    operands = [RNG.integers(0, 8, (7, 40)).astype(dtype), np.array([3, 0]), scales(7, 3)]
+    compare(name, operands, [np.float32], constants=(0, 2), **given)
+    operands.append(RNG.integers(0, 8, (7, 3)).astype(dtype))
+    compare(name, operands, [np.float32], constants=(0, 2, 3), **given)
+
+
 def test_within_loops_and_functions():
     """Bodies see them, and attributes come from where a function was called."""
     model = onnx.parser.parse_model("""
@@ -424,7 +570,11 @@ def test_within_loops_and_functions():
      ("MatMulNBits", [floats(2, 32), bits(3, 1, 16), floats(3)],
       {"K": 32, "N": 3, "bits": 3, "block_size": 32}, "3 bits"),
      ("Gelu", [floats(2)], {"alpha": 1.0}, "'alpha' does not exist"),
-     ("BiasGelu", [floats(2)] * 3, {}, "3 inputs")],
+     ("BiasGelu", [floats(2)] * 3, {}, "3 inputs"),
+     ("GroupQueryAttention", [floats(1, 2, 4)] * 3 + [None, None, int32([1]), int32(2)],
+      {"num_heads": 2, "kv_num_heads": 2, "local_window_size": 0}, "no query sees a key"),
+     ("CausalConvWithState", [floats(1, 2, 3), floats(2, 1, 2)], {"dilation": 2}, "dilation"),
+     ("GatedRMSNorm", [floats(2), floats(2), floats(2)], {"activation": "relu"}, "'relu'")],
 )  # fmt: skip
 def test_what_is_not_supported(op, operands, attributes, said):
     made, _ = make(op, operands, [np.float32], **attributes)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import loopc
 import numpy as np
 import pytest
+from loopc import network
 from networks import COUNT, EW, OUT, WHILE, Net, counting
 
 
@@ -303,3 +304,21 @@ def test_refused(build: Callable[[Net], None], code: str, parts: tuple[str, ...]
     refuses(n, code, *parts)
     # It can be asked again, and says the same.
     refuses(n, code, *parts)
+
+
+@pytest.mark.parametrize("wrong", [1.5, "1", None, 2**70], ids=str)
+def test_what_is_no_integer(wrong) -> None:
+    """Nothing is rounded on its way into a network."""
+    n = network.INetworkDefinition()
+    x = n.add_input("x", np.float32, (2, 2))
+    if not isinstance(wrong, str):
+        with pytest.raises(loopc.InvalidArgument, match="integer"):
+            n.add_input("y", np.float32, (2, wrong))
+    with pytest.raises(loopc.InvalidArgument, match="integer"):
+        n.add_constant((wrong,), np.zeros(1, np.float32))
+    with pytest.raises(loopc.InvalidArgument, match="integer"):
+        n.add_slice(x, (0, wrong), (1, 1), (1, 1))
+    with pytest.raises(loopc.InvalidArgument, match="integer"):
+        n.add_gather(x, x, wrong)
+    with pytest.raises(loopc.InvalidArgument, match="integer"):
+        n.add_elementwise(x, x, wrong)

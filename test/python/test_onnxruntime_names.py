@@ -123,6 +123,7 @@ def test_session_options_that_are_missed(tmp_path):
         session = loopc.InferenceSession(PLAIN, options)
     with pytest.raises(loopc.InvalidArgument, match="profiling"):
         session.end_profiling()
+    assert loopc.InferenceSession(PLAIN).end_profiling() == ""
     options = loopc.SessionOptions()
     options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
     with pytest.warns(UserWarning, match="optimized_model_filepath"):
@@ -334,3 +335,12 @@ def test_constructor_arguments():
         session.set_providers(["TensorrtExecutionProvider"])
     with pytest.raises(TypeError, match="run_option"):
         session.run(None, {"n": np.array(1), "x": X}, run_option=None)
+
+
+def test_what_has_nothing_to_do_here(engine):
+    assert engine.get_version_string()
+    assert isinstance(engine.get_build_info(), str)
+    engine.disable_telemetry_events()
+    engine.enable_telemetry_events()
+    if engine is loopc:
+        engine.preload_dlls(cuda=True, cudnn=False, msvc=False, directory="")

@@ -135,6 +135,43 @@ def test_memory_of_collected_values_follows_the_trips_run():
     assert peaks[1000] > peaks[100] > peaks[1]
 
 
+def test_rows_between_computed_ends_are_not_copied():
+    """x[t] as Slice and Squeeze: what has its batch does not change its shape from trip to trip."""
+    compiled = session("""
+    rows (int64 n, float[T,B,3] x, float[B,3] h0) => (float[B,3] h) {
+      axis = Constant <value = int64[1] {0}> ()
+      great = Constant <value = float[1] {1e9}> ()
+      step = Constant <value = int64[1] {1000000000}> ()
+      one = Constant <value = int64 {1}> ()
+      h = Loop <body = step (int64 i, bool go, float[R,3] before) => (bool go, float[S,3] after) {
+          from = Unsqueeze (i, axis)
+          next = Add (from, one)
+          nextf = Cast <to = 1> (next)
+          endf = Max (nextf, great)
+          end = Cast <to = 7> (endf)
+          rows = Slice (x, from, end, axis, step)
+          row = Squeeze (rows, axis)
+          sum = Add (before, row)
+          after = Tanh (sum)
+        }> (n, "", h0)
+    }""")
+    x, h = (
+        np.linspace(-1, 1, 20 * 2 * 3, dtype=np.float32).reshape(20, 2, 3),
+        np.float32([[0] * 3] * 2),
+    )
+    allocations = set()
+    for n in (1, 2, 20):
+        (got,), counts = run(compiled, n=i64(n), x=x, h0=h)
+        expected = h
+        for row in x[:n]:
+            expected = np.tanh(expected + row)
+        np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+        allocations.add(counts.allocations)
+    assert len(allocations) == 1
+    with pytest.raises(loopc.RunError, match="axis 0 has extent 0, not 1, and is not squeezed"):
+        run(compiled, n=i64(21), x=x, h0=h)
+
+
 def test_if_on_scalars_allocates_nothing_per_iteration():
     compiled = session("""
     collatz (int64 n, int64 x) => (int64 y) {

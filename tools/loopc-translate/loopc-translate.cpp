@@ -89,7 +89,27 @@ static OwningOpRef<Operation *> importONNX(llvm::SourceMgr &source,
   return loopc::importONNX(name, buffer->getBuffer(), *context, options);
 }
 
+/// Whether an argument may say what to translate. MLIR's own complaint comes
+/// once for every translation.
+static bool hasAction(ArrayRef<char *> args) {
+  return llvm::any_of(args, [](StringRef arg) {
+    if (!arg.consume_front("-"))
+      return false;
+    arg.consume_front("-");
+    return !arg.empty() &&
+           !llvm::is_contained(
+               {"o", "dim", "shape", "ort-compat", "expand-functions"},
+               arg.split('=').first);
+  });
+}
+
 int main(int argc, char **argv) {
+  if (!hasAction(ArrayRef(argv, argc).drop_front(argc > 0))) {
+    llvm::errs() << "loopc-translate: error: no translation is named: "
+                    "--import-onnx, --import-openvino or another that --help "
+                    "lists\n";
+    return 1;
+  }
   llvm::cl::AddExtraVersionPrinter(
       [](llvm::raw_ostream &os) { os << "loopc " LOOPC_VERSION "\n"; });
   TranslateToMLIRRegistration registration(

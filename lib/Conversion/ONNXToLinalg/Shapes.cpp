@@ -343,6 +343,25 @@ static Dims compacted(NodeLowering &l, ArrayRef<OpFoldResult> values,
   return result;
 }
 
+/// A slice with extent 1 in its type at the `dropped` axes, which was checked:
+/// nothing is copied to collapse such a view, whatever its strides are, and the
+/// extents that are left stay those of the slice. It is a slice of its own, as
+/// what is before the check may be empty.
+static Value withUnitAxes(NodeLowering &l, Value value,
+                          ArrayRef<Value> dropped) {
+  auto slice = stripCasts(value).getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice)
+    return value;
+  Dims sizes = l.dims(slice);
+  for (auto [size, isDropped] : llvm::zip_equal(sizes, dropped))
+    if (matchPattern(isDropped, m_One()))
+      size = l.fold(1);
+  if (sizes == l.dims(slice))
+    return value;
+  Dims offsets(sizes.size(), l.fold(0)), strides(sizes.size(), l.fold(1));
+  return tensor::ExtractSliceOp::create(l.b, slice, offsets, sizes, strides);
+}
+
 static LogicalResult lowerSqueeze(NodeLowering &l) {
   Value value = l.in(0);
   Dims dims = l.dims(value);
@@ -388,7 +407,7 @@ static LogicalResult lowerSqueeze(NodeLowering &l) {
       l.setResult(unreachable(l, target));
       return success();
     }
-  l.setResult(reshapeByGroups(l, value, target));
+  l.setResult(reshapeByGroups(l, withUnitAxes(l, value, member), target));
   return success();
 }
 

@@ -88,21 +88,34 @@ public:
       return false;
     std::string nodes;
     if (*rank == 1)
-      // Where the keys of each row of the batch end; then where they begin.
-      nodes = llvm::formatv("bounds = Cast<to = 7>({0})\n"
-                            "batch = Shape<start = 0, end = 1>(q)\n"
-                            "batch2 = Add(batch, batch)\n"
-                            "origins = ConstantOfShape(batch)\n"
-                            "origins64 = Cast<to = 7>(origins)\n"
-                            "bounds2 = Concat<axis = 0>(bounds, origins64)\n"
-                            "ends = Slice(bounds2, none, batch)\n"
-                            "ends1 = Unsqueeze(ends, at1)\n"
-                            "begins = Slice(bounds2, batch, batch2)\n"
-                            "begins1 = Unsqueeze(begins, at1)\n"
-                            "within = Less(columns, ends1)\n"
-                            "after = GreaterOrEqual(columns, begins1)\n"
-                            "kept = And(within, after)\n",
-                            name);
+      // Where the keys of each row of the batch end; then where they begin, or
+      // the sums of the lengths of queries and of keys, which tell the same.
+      // The shape is checked by a Reshape.
+      nodes =
+          llvm::formatv("bounds64 = Cast<to = 7>({0})\n"
+                        "given = Shape(bounds64)\n"
+                        "batch = Shape<start = 0, end = 1>(q)\n"
+                        "batch2 = Add(batch, batch)\n"
+                        "batch3 = Add(batch2, batch)\n"
+                        "pair = Constant<value_ints = [2]>()\n"
+                        "sums = Add(batch3, pair)\n"
+                        "hasBegins = Equal(given, batch2)\n"
+                        "hasSums = Equal(given, sums)\n"
+                        "length0 = Where(hasSums, sums, batch)\n"
+                        "length1 = Where(hasBegins, batch2, length0)\n"
+                        "bounds = Reshape<allowzero = 1>(bounds64, length1)\n"
+                        "ends = Slice(bounds, none, batch)\n"
+                        "ends1 = Unsqueeze(ends, at1)\n"
+                        "origins = ConstantOfShape<value = int64[1] {{0}>"
+                        "(batch)\n"
+                        "both = Concat<axis = 0>(bounds, origins)\n"
+                        "second = Slice(both, batch, batch2)\n"
+                        "begins = Where(hasBegins, second, origins)\n"
+                        "begins1 = Unsqueeze(begins, at1)\n"
+                        "within = Less(columns, ends1)\n"
+                        "after = GreaterOrEqual(columns, begins1)\n"
+                        "kept = And(within, after)\n",
+                        name);
     else
       nodes = llvm::formatv("kept = Cast<to = 9>({0})\n", name);
     nodes += llvm::formatv("kept4 = Unsqueeze(kept, {0})\n"
@@ -128,16 +141,23 @@ public:
 };
 } // namespace
 
+/// The heads of the rows, as one row each.
+static constexpr StringLiteral kOutput =
+    "rows_first = Transpose<perm = [0, 2, 1, 3]>(heads)\n"
+    "flat = Constant<value_ints = [0, 0, -1]>()\n"
+    "output = Reshape(rows_first, flat)\n";
+
 /// output [b, s, n * h] of q, k, v and the mask.
-static std::string writeProducts(const MaskWriter &mask) {
+static std::string writeProducts(const ContribCall &call,
+                                 const MaskWriter &mask) {
+  // onnxruntime's 0 is ONNX's absence.
+  StringRef scale =
+      call.getFloat("scale", 0) == 0 ? "" : "<scale: float = @scale>";
   return mask.text +
-         llvm::formatv("heads = Attention<scale: float = @scale>"
-                       "(q, k, v{0})\n"
-                       "rows_first = Transpose<perm = [0, 2, 1, 3]>(heads)\n"
-                       "flat = Constant<value_ints = [0, 0, -1]>()\n"
-                       "output = Reshape(rows_first, flat)\n",
+         llvm::formatv("heads = Attention{0}(q, k, v{1})\n", scale,
                        mask.current.empty() ? "" : ", " + mask.current)
-             .str();
+             .str() +
+         kOutput.str();
 }
 
 static constexpr StringLiteral kFilter =
@@ -208,7 +228,7 @@ static std::string writeMultiHeadAttention(const ContribCall &call) {
   if (call.getInt("unidirectional"))
     mask.addCausal();
   return text + "present_key = Identity(k)\npresent_value = Identity(v)\n" +
-         writeProducts(mask);
+         writeProducts(call, mask);
 }
 
 static std::string writeAttention(const ContribCall &call) {
@@ -248,7 +268,7 @@ static std::string writeAttention(const ContribCall &call) {
     mask.add("", "attention_bias");
   if (call.getInt("unidirectional"))
     mask.addCausal();
-  return text + writeProducts(mask);
+  return text + writeProducts(call, mask);
 }
 
 /// Quantized inputs and weights of Attention.
@@ -374,6 +394,82 @@ static std::string writeGroupPresent(bool hasPast, StringRef past,
       past, from, to);
 }
 
+/// Number of GroupQueryAttention's input 'head_sink'.
+static constexpr unsigned kGroupSinks = 11;
+
+/// `to` [b, heads, t, h] of `from`, whose heads are `factor` times fewer; f32.
+static std::string writeRepeated(StringRef from, StringRef to, int64_t heads,
+                                 int64_t factor) {
+  return llvm::formatv(
+      "{1}_in = Cast<to = 1>({0})\n"
+      "{1}_axis = Constant<value_ints = [2]>()\n"
+      "{1}_apart = Unsqueeze({1}_in, {1}_axis)\n"
+      "{1}_times = Constant<value_ints = [1, 1, {3}, 1, 1]>()\n"
+      "{1}_wide = Expand({1}_apart, {1}_times)\n"
+      "{1}_batch = Shape<end = 1>({0})\n"
+      "{1}_heads = Constant<value_ints = [{2}]>()\n"
+      "{1}_rest = Shape<start = 2>({0})\n"
+      "{1}_shape = Concat<axis = 0>({1}_batch, {1}_heads, "
+      "{1}_rest)\n"
+      "{1} = Reshape<allowzero = 1>({1}_wide, {1}_shape)\n",
+      from, to, heads, factor);
+}
+
+/// As writeProducts, for what ONNX's operator has not: a cap on the products
+/// before the mask is added, and a sink, which takes a share of each row.
+static std::string writeCappedProducts(const ContribCall &call,
+                                       const MaskWriter &mask, bool hasSinks) {
+  int64_t heads = call.getInt("num_heads");
+  int64_t factor = heads / call.getInt("kv_num_heads");
+  std::string text = mask.text + "wide_q = Cast<to = 1>(q)\n" +
+                     writeRepeated("k", "wide_k", heads, factor) +
+                     writeRepeated("v", "wide_v", heads, factor) +
+                     "columns_k = Transpose<perm = [0, 1, 3, 2]>(wide_k)\n"
+                     "products0 = MatMul(wide_q, columns_k)\n";
+  if (call.getFloat("scale", 0) != 0)
+    text += "scale = Constant<value_float: float = @scale>()\n"
+            "products = Mul(products0, scale)\n";
+  else
+    text += "head_size0 = Shape<start = 3>(q)\n"
+            "head_size = Cast<to = 1>(head_size0)\n"
+            "root = Sqrt(head_size)\n"
+            "products = Div(products0, root)\n";
+  if (call.getFloat("softcap", 0) > 0)
+    text += "cap = Constant<value_float: float = @softcap>()\n"
+            "parts_of_cap = Div(products, cap)\n"
+            "bent = Tanh(parts_of_cap)\n"
+            "capped = Mul(bent, cap)\n";
+  else
+    text += "capped = Identity(products)\n";
+  if (mask.current.empty())
+    text += "masked = Identity(capped)\n";
+  else
+    text += llvm::formatv("mask = Cast<to = 1>({0})\n"
+                          "masked = Add(capped, mask)\n",
+                          mask.current);
+  if (hasSinks)
+    text += llvm::formatv("sinks0 = {0}\n"
+                          "sinks1 = Cast<to = 1>(sinks0)\n"
+                          "per_head = Constant<value_ints = [1, -1, 1, 1]>()\n"
+                          "sinks2 = Reshape(sinks1, per_head)\n"
+                          "rows_shape = Shape<end = 3>(capped)\n"
+                          "row_shape = Concat<axis = 0>(rows_shape, at1)\n"
+                          "sinks = Expand(sinks2, row_shape)\n"
+                          "with_sinks = Concat<axis = 3>(masked, sinks)\n"
+                          "shares = Softmax<axis = 3>(with_sinks)\n"
+                          "last_axis = Constant<value_ints = [3]>()\n"
+                          "weights = Slice(shares, none, keys1, last_axis)\n",
+                          call.has(kGroupSinks)
+                              ? "Identity(head_sink)"
+                              : "Constant<value_floats = [0.0]>()");
+  else
+    text += "weights = Softmax<axis = 3>(masked)\n";
+  return text +
+         "heads0 = MatMul(weights, wide_v)\n"
+         "heads = CastLike(heads0, q)\n" +
+         kOutput.str();
+}
+
 static std::string writeGroupQueryAttention(const ContribCall &call) {
   enum {
     Query,
@@ -387,7 +483,7 @@ static std::string writeGroupQueryAttention(const ContribCall &call) {
     Sin,
     Places,
     AttentionBias,
-    FirstOther
+    FirstOther = kGroupSinks + 1
   };
   if (call.getInt("num_heads") < 1 || call.getInt("kv_num_heads") < 1)
     return call.refuse("the attributes 'num_heads' and 'kv_num_heads' are not "
@@ -395,14 +491,14 @@ static std::string writeGroupQueryAttention(const ContribCall &call) {
   for (unsigned k = FirstOther; k < call.getNumInputs(); ++k)
     if (call.has(k))
       return call.refuse("input #" + Twine(k));
-  for (StringRef name : {"smooth_softmax", "sliding_window_cache", "qk_output"})
+  for (StringRef name : {"sliding_window_cache", "qk_output"})
     if (call.getInt(name) > 0)
       return call.refuse("attribute '" + name + "'");
   for (StringRef name : {"k_quant_type", "v_quant_type"})
     if (!call.getString(name).empty() && call.getString(name) != "NONE")
       return call.refuse("quantized keys and values");
-  if (call.getFloat("softcap", 0) != 0)
-    return call.refuse("attribute 'softcap'");
+  if (call.getInt("num_heads") % call.getInt("kv_num_heads") != 0)
+    return call.refuse("'num_heads' is no multiple of 'kv_num_heads'");
   std::string text = writeGroupInputs(call) + kGroupPlaces.str();
   if (call.getInt("do_rotary")) {
     StringRef places = call.has(Places) ? "position_ids" : "places";
@@ -423,6 +519,8 @@ static std::string writeGroupQueryAttention(const ContribCall &call) {
                         "own = Unsqueeze(places, at13)\n"
                         "behind = LessOrEqual(columns, own)\n";
     int64_t window = call.getInt("local_window_size", -1);
+    if (window == 0)
+      return call.refuse("'local_window_size' is 0: no query sees a key");
     if (window >= 0)
       nodes += llvm::formatv("window = Constant<value_int = {0}>()\n"
                              "oldest = Sub(own, window)\n"
@@ -435,7 +533,10 @@ static std::string writeGroupQueryAttention(const ContribCall &call) {
   }
   if (call.has(AttentionBias))
     mask.add("", "attention_bias");
-  return text + writeProducts(mask);
+  bool hasSinks = call.has(kGroupSinks) || call.getInt("smooth_softmax") > 0;
+  if (hasSinks || call.getFloat("softcap", 0) > 0)
+    return text + writeCappedProducts(call, mask, hasSinks);
+  return text + writeProducts(call, mask);
 }
 
 //===----------------------------------------------------------------------===//

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The mechanism, and layers: activations, products, normalizations, support
-// vectors.
+// The mechanism, and layers: activations, products, distances, normalizations,
+// support vectors.
 
 #include "ContribOperators.h"
 #include "llvm/ADT/STLExtras.h"
@@ -284,6 +284,30 @@ static std::string writeEmbedLayerNorm(const ContribCall &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// Distances
+//===----------------------------------------------------------------------===//
+
+/// C: the distance of each row of A [m, n] from each row of B [k, n].
+static std::string writeCDist(const ContribCall &call) {
+  StringRef metric = call.getString("metric");
+  bool squared = metric.empty() || metric == "sqeuclidean";
+  if (!squared && metric != "euclidean")
+    return call.refuse("the metric '" + metric + "' is unknown");
+  for (unsigned k : {0, 1})
+    if (call.getRank(k) != 2)
+      return call.refuse("an input that is no matrix");
+  // Not by products: what is left of their differences has few digits.
+  std::string text = "axis0 = Constant<value_ints = [0]>()\n"
+                     "axis1 = Constant<value_ints = [1]>()\n"
+                     "axis2 = Constant<value_ints = [2]>()\n"
+                     "rows = Unsqueeze(A, axis1)\n"
+                     "others = Unsqueeze(B, axis0)\n"
+                     "apart = Sub(rows, others)\n"
+                     "sums = ReduceSumSquare<keepdims = 0>(apart, axis2)\n";
+  return text + (squared ? "C = Identity(sums)" : "C = Sqrt(sums)");
+}
+
+//===----------------------------------------------------------------------===//
 // Support vectors
 //===----------------------------------------------------------------------===//
 
@@ -425,6 +449,7 @@ ArrayRef<ContribOperator> loopc::importer::getContribLayers() {
        "alpha: float = 1.0, beta: float = 1.0, transA: int = 0, "
        "transB: int = 0",
        "A, B, C", "Y", writeFusedGemm},
+      {kContribDomain, "CDist", "metric", "A, B", "C", writeCDist},
       {kContribDomain, "FusedConv",
        "activation, activation_params, auto_pad, dilations, group, "
        "kernel_shape, pads, strides",
@@ -462,7 +487,8 @@ ArrayRef<ContribOperator> loopc::importer::getContribLayers() {
 const ContribOperator *loopc::importer::findContribOperator(StringRef domain,
                                                             StringRef name) {
   for (ArrayRef<ContribOperator> family :
-       {getContribLayers(), getContribAttention(), getContribQuantized()})
+       {getContribLayers(), getContribAttention(), getContribQuantized(),
+        getContribStates()})
     for (const ContribOperator &op : family)
       if (op.domain == domain && op.name == name)
         return &op;
@@ -486,11 +512,10 @@ bool loopc::importer::buildContribFunction(const ContribOperator &op,
   }
   std::string attributes =
       op.attributes.empty() ? "" : ("<" + op.attributes + "> ").str();
-  // The newest version that a body uses is the same for all.
   std::string text = llvm::formatv(
-      "<domain: \"{0}\", opset_import: [\"\" : 23, \"com.microsoft\" : 1]> "
+      "<domain: \"{0}\", opset_import: [\"\" : {6}, \"com.microsoft\" : 1]> "
       "{1} {2}({3}) => ({4}) {{\n{5}\n}\n",
-      op.domain, op.name, attributes, inputs, op.outputs, body);
+      op.domain, op.name, attributes, inputs, op.outputs, body, op.opset);
   pb::OnnxParser parser(text);
   auto status = parser.Parse(fn);
   if (status.IsOK())

@@ -68,6 +68,8 @@ struct ContribOperator {
   llvm::StringLiteral domain, name, attributes, inputs, outputs;
   /// The nodes of the body; empty where the call was refused.
   std::string (*body)(const ContribCall &call);
+  /// The version of ONNX that the body is of.
+  int opset = 23;
 };
 
 inline constexpr llvm::StringLiteral kContribDomain = "com.microsoft";
@@ -76,6 +78,7 @@ inline constexpr llvm::StringLiteral kContribDomain = "com.microsoft";
 llvm::ArrayRef<ContribOperator> getContribLayers();
 llvm::ArrayRef<ContribOperator> getContribAttention();
 llvm::ArrayRef<ContribOperator> getContribQuantized();
+llvm::ArrayRef<ContribOperator> getContribStates();
 
 /// The operator, or null.
 const ContribOperator *findContribOperator(llvm::StringRef domain,

@@ -288,7 +288,8 @@ std::string PackedProduct::writeRow() const {
       "beside = Constant<value_ints = [0, {3}]>()\n"
       "whole = Pad(line_f, beside)\n"
       "parts_shape = Constant<value_ints = [{1}, {2}, {4}]>()\n"
-      "parts = Reshape(whole, parts_shape)\n"
+      "parts_beside = Reshape(whole, parts_shape)\n"
+      "parts = Transpose<perm = [2, 0, 1]>(parts_beside)\n"
       "zeros_f = Cast<to = 1>(zeros)\n"
       "factors_f = Cast<to = 1>(factors)\n"
       "mask = Constant<value = uint8 {{{5}}>()\n",
@@ -301,7 +302,7 @@ std::string PackedProduct::writeRow() const {
         "number{0}_f = Cast<to = 1>(number{0})\n"
         "centred{0} = Sub(number{0}_f, zeros_f)\n"
         "at{0} = Constant<value_int = {0}>()\n"
-        "part{0} = Gather<axis = 2>(parts, at{0})\n"
+        "part{0} = Gather<axis = 0>(parts, at{0})\n"
         "term{0} = Mul(centred{0}, part{0})\n",
         part, part * bits);
   text += "sum0 = Identity(term0)\n";
@@ -386,6 +387,79 @@ static std::string writeDequantizeLinear(const ContribCall &call) {
   return ("y = DequantizeLinear" + axis + "(x, x_scale, x_zero_point)\n").str();
 }
 
+/// Weights as ONNX's LSTM has them, for whole directions or each gate's column
+/// quantized. The inputs are not quantized on their way: results are nearer to
+/// those of the model before it was quantized than onnxruntime's.
+static std::string writeDynamicQuantizeLstm(const ContribCall &) {
+  std::string text = "shape = Constant<value_ints = [0, 1, -1]>()\n";
+  for (StringRef name : {"W", "R"})
+    text += llvm::formatv("{0}_1 = Cast<to = 1>({0})\n"
+                          "{0}_2 = Cast<to = 1>({0}_zero_point)\n"
+                          "{0}_3 = Reshape({0}_2, shape)\n"
+                          "{0}_4 = Reshape({0}_scale, shape)\n"
+                          "{0}_5 = Sub({0}_1, {0}_3)\n"
+                          "{0}_6 = Mul({0}_5, {0}_4)\n"
+                          "{0}_7 = Transpose<perm = [0, 2, 1]>({0}_6)\n",
+                          name);
+  return text +
+         "Y, Y_h, Y_c = LSTM<activation_alpha: floats = @activation_alpha, "
+         "activation_beta: floats = @activation_beta, activations: strings = "
+         "@activations, clip: float = @clip, direction: string = @direction, "
+         "hidden_size: int = @hidden_size, input_forget: int = @input_forget>"
+         "(X, W_7, R_7, B, sequence_lens, initial_h, initial_c, P)\n";
+}
+
+/// Rows of a table whose last axis is quantized in blocks.
+static std::string writeGatherBlocks(const ContribCall &call) {
+  std::optional<int64_t> rank = call.getRank(0);
+  Type type = call.getElementType(0);
+  int64_t axis = call.getInt("quantize_axis", 1);
+  int64_t bits = call.getInt("bits", 4), size = call.getInt("block_size", 128);
+  if (!rank || (axis != *rank - 1 && axis != -1) || *rank < 2 ||
+      call.getInt("gather_axis") != 0)
+    return call.refuse("other axes than the first for the indices and the "
+                       "last for the blocks");
+  if (!type || !type.isInteger() || size < 1)
+    return call.refuse("elements that are no integers, or no block size");
+  bool areBytes = type.isInteger(8);
+  if (areBytes && bits != 2 && bits != 4 && bits != 8)
+    return call.refuse(Twine(bits) + " bits");
+  // Other types are unpacked.
+  int64_t packed = areBytes ? bits : 8;
+  // ONNX gathers no elements of 4 bits.
+  StringRef widened = areBytes                   ? "Identity"
+                      : type.isUnsignedInteger() ? "Cast<to = 2>"
+                                                 : "Cast<to = 3>";
+  std::string text = llvm::formatv("table = {0}(data)\n", widened).str() +
+                     "rows = Gather(table, indices)\n"
+                     "row_scales = Gather(scales, indices)\n" +
+                     writeUnpacked("rows", "numbers0", packed) +
+                     "numbers = Cast<to = 1>(numbers0)\n";
+  text += llvm::formatv("last1 = Shape<start = -1>(numbers)\n"
+                        "none = Constant<value_ints = [0]>()\n"
+                        "last = Squeeze(last1, none)\n"
+                        "zero = Constant<value_int = 0>()\n"
+                        "one = Constant<value_int = 1>()\n"
+                        "columns = Range(zero, last, one)\n"
+                        "size = Constant<value_int = {0}>()\n"
+                        "blocks = Div(columns, size)\n"
+                        "scales0 = Gather<axis = -1>(row_scales, blocks)\n"
+                        "scales1 = Cast<to = 1>(scales0)\n",
+                        size);
+  if (call.has(3))
+    text += llvm::formatv("all_zeros = {0}(zero_points)\n", widened).str() +
+            "row_zeros = Gather(all_zeros, indices)\n" +
+            writeUnpacked("row_zeros", "points", packed) +
+            "zeros0 = Gather<axis = -1>(points, blocks)\n"
+            "zeros = Cast<to = 1>(zeros0)\n";
+  else
+    text += llvm::formatv("zeros = Constant<value_float = {0}.0>()\n",
+                          areBytes ? int64_t(1) << (bits - 1) : 0);
+  return text + "moved = Sub(numbers, zeros)\n"
+                "scaled = Mul(moved, scales1)\n"
+                "output = CastLike(scaled, scales)\n";
+}
+
 static constexpr StringLiteral kUnaryInputs =
     "X, X_scale, X_zero_point, Y_scale, Y_zero_point";
 static constexpr StringLiteral kBinaryInputs =
@@ -430,9 +504,18 @@ ArrayRef<ContribOperator> loopc::importer::getContribQuantized() {
        "Y", writeQGemm},
       {kContribDomain, "DynamicQuantizeMatMul", "",
        "A, B, b_scale, b_zero_point, bias", "Y", writeDynamicQuantizeMatMul},
+      {kContribDomain, "DynamicQuantizeLSTM",
+       "activation_alpha, activation_beta, activations, clip, direction, "
+       "hidden_size, input_forget",
+       "X, W, R, B, sequence_lens, initial_h, initial_c, P, W_scale, "
+       "W_zero_point, R_scale, R_zero_point",
+       "Y, Y_h, Y_c", writeDynamicQuantizeLstm},
       {kContribDomain, "MatMulIntegerToFloat", "",
        "A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias", "Y",
        writeMatMulIntegerToFloat},
+      {kContribDomain, "GatherBlockQuantized",
+       "bits, block_size, quantize_axis, gather_axis",
+       "data, indices, scales, zero_points", "output", writeGatherBlocks},
       {kContribDomain, "MatMulNBits",
        "K, N, bits, block_size, accuracy_level, weight_prepacked",
        "A, B, scales, zero_points, g_idx, bias", "Y", writeMatMulNBits},

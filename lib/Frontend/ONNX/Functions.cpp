@@ -104,6 +104,10 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
 
 /// What can be done about operators of a domain that nobody knows.
 static StringRef getRemedy(StringRef domain) {
+  if (domain == "com.microsoft.nchwc")
+    return "onnxruntime writes its operators for one machine: use the model "
+           "from before, or what its optimizer writes with "
+           "graph_optimization_level ORT_ENABLE_EXTENDED";
   if (domain == "com.microsoft" || domain.starts_with("com.microsoft."))
     return "onnxruntime's optimizer and converters write its operators: use "
            "the model from before, or give the model functions of these names";
@@ -136,6 +140,9 @@ static std::pair<Diag, std::string> explain(const NodeContext &nc) {
        << ") is not supported";
   else if (known.count(nc.domain.str()))
     os << "does not exist in opset " << nc.opset;
+  else if (nc.domain == "com.microsoft")
+    os << "is not among those of its domain that are supported; "
+       << getRemedy(nc.domain);
   else
     os << "is not supported: domain '" << nc.domain << "' is unknown; "
        << getRemedy(nc.domain);

@@ -45,3 +45,26 @@ func.func @tile(%x: tensor<3x5xf32>) -> tensor<6x5xf32> {
   %y = onnx.node "Tile"(%x, %repeats) since 13 {} : (tensor<3x5xf32>, tensor<2xi64>) -> tensor<6x5xf32>
   return %y : tensor<6x5xf32>
 }
+
+// -----
+
+// A row that a slice of two computed ends gives: the axis that goes has extent
+// 1 after the check, not in a slice before it, and the view is collapsed. The
+// rest has the extents of the input.
+
+// CHECK-LABEL: func @squeeze_of_slice
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?x?x8xf32>
+// CHECK:         %[[B:.*]] = tensor.dim %[[X]], %c1
+// CHECK:         %[[ROWS:.*]] = tensor.extract_slice %[[X]]{{.*}} to tensor<?x?x8xf32>
+// CHECK:         loop.check {{.*}}, "Squeeze: axis 0 has extent {}, not 1, and is not squeezed"
+// CHECK:         %[[ROW:.*]] = tensor.extract_slice %[[ROWS]][0, 0, 0] [1, %[[B]], 8] [1, 1, 1]
+// CHECK-SAME:      to tensor<1x?x8xf32>
+// CHECK:         %[[Y:.*]] = tensor.collapse_shape %[[ROW]] {{\[\[0, 1\], \[2\]\]}}
+// CHECK-SAME:      tensor<1x?x8xf32> into tensor<?x8xf32>
+// CHECK:         return %[[Y]]
+func.func @squeeze_of_slice(%x: tensor<?x?x8xf32>, %from: tensor<1xi64>, %to: tensor<1xi64>) -> tensor<?x8xf32> {
+  %axes = onnx.constant dense<0> : tensor<1xi64>
+  %rows = onnx.node "Slice"(%x, %from, %to, %axes) since 13 {} : (tensor<?x?x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x?x8xf32>
+  %y = onnx.node "Squeeze"(%rows, %axes) since 13 {} : (tensor<?x?x8xf32>, tensor<1xi64>) -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}

@@ -1,0 +1,118 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What onnxruntime has for state-space models and linear attention: ONNX's
+// operators of version 27 with more attributes, and the gates around them.
+
+#include "ContribOperators.h"
+
+using namespace mlir;
+using namespace loopc::importer;
+
+static std::string writeCausalConv(const ContribCall &call) {
+  for (StringRef name : {"state_window", "channels_last"})
+    if (call.getInt(name) != 0)
+      return call.refuse("attribute '" + name + "'");
+  for (StringRef name : {"dilation", "ndim"})
+    if (call.getInt(name, 1) != 1)
+      return call.refuse("attribute '" + name + "' is not 1");
+  return "output, present_state = CausalConvWithState<activation: string = "
+         "@activation>(input, weight, bias, past_state)\n";
+}
+
+static std::string writeLinearAttention(const ContribCall &call) {
+  if (call.getInt("state_window") != 0)
+    return call.refuse("attribute 'state_window'");
+  if (call.getInt("q_num_heads") < call.getInt("kv_num_heads"))
+    return call.refuse("fewer heads of queries than of keys");
+  return "output, present_state = LinearAttention<q_num_heads: int = "
+         "@q_num_heads, kv_num_heads: int = @kv_num_heads, scale: float = "
+         "@scale, update_rule: string = @update_rule>"
+         "(query, key, value, past_state, decay, beta)\n";
+}
+
+static std::string writeAttentionGate(const ContribCall &call) {
+  if (call.wants(1) && !call.has(3))
+    return call.refuse("an output 'beta' without the input 'b'");
+  std::string text = "a32 = Cast<to = 1>(a)\n"
+                     "moved = Add(a32, dt_bias)\n"
+                     "soft = Softplus(moved)\n"
+                     "decay32 = Mul(decay_scale, soft)\n"
+                     "decay = CastLike(decay32, a)\n";
+  if (call.has(3))
+    text += "b32 = Cast<to = 1>(b)\n"
+            "beta32 = Sigmoid(b32)\n"
+            "beta = CastLike(beta32, b)\n";
+  return text;
+}
+
+static std::string writeGatedNorm(const ContribCall &call) {
+  StringRef activation = call.getString("activation");
+  std::string text = "x0 = Cast<to = 1>(X)\n"
+                     "scale32 = Cast<to = 1>(scale)\n"
+                     "z = Cast<to = 1>(gate)\n"
+                     "part = Sigmoid(z)\n";
+  if (activation.empty() || activation == "silu" || activation == "swish")
+    text += "open = Mul(z, part)\n";
+  else if (activation == "sigmoid")
+    text += "open = Identity(part)\n";
+  else
+    return call.refuse("the activation '" + activation + "' is unknown");
+  // Heads that lie next to each other are normalized each by itself.
+  return text + "size = Shape(scale)\n"
+                "front = Shape<end = -1>(X)\n"
+                "heads = Constant<value_ints = [-1]>()\n"
+                "apart = Concat<axis = 0>(front, heads, size)\n"
+                "x = Reshape(x0, apart)\n"
+                "normal0 = RMSNormalization<axis = -1, epsilon: float = "
+                "@epsilon>(x, scale32)\n"
+                "whole = Shape(X)\n"
+                "normal = Reshape<allowzero = 1>(normal0, whole)\n"
+                "y = Mul(normal, open)\n"
+                "Y = CastLike(y, X)\n";
+}
+
+static std::string writeGatedAdd(const ContribCall &) {
+  return "product = Mul(Y, gate)\noutput = Add(X, product)\n";
+}
+
+static std::string writeScaledSilu(const ContribCall &call) {
+  std::string factor = call.has(1) ? "Identity(scale)"
+                                   : "Constant<value_float: float = @alpha>()";
+  return "f = " + factor +
+         "\n"
+         "f32 = Cast<to = 1>(f)\n"
+         "x32 = Cast<to = 1>(X)\n"
+         "z32 = Mul(x32, f32)\n"
+         "z = CastLike(z32, X)\n"
+         "s = Sigmoid(z)\n"
+         "Y = Mul(z, s)\n";
+}
+
+ArrayRef<ContribOperator> loopc::importer::getContribStates() {
+  static const ContribOperator operators[] = {
+      {kContribDomain, "CausalConvWithState",
+       "activation: string = \"none\", state_window, channels_last, dilation, "
+       "ndim",
+       "input, weight, bias, past_state", "output, present_state",
+       writeCausalConv, 27},
+      {kContribDomain, "LinearAttention",
+       "q_num_heads, kv_num_heads, scale: float = 0.0, "
+       "update_rule: string = \"gated_delta\", chunk_size, state_window",
+       "query, key, value, past_state, decay, beta", "output, present_state",
+       writeLinearAttention, 27},
+      {kContribDomain, "LinearAttentionGate", "", "a, dt_bias, decay_scale, b",
+       "decay, beta", writeAttentionGate},
+      {kContribDomain, "GatedRMSNorm", "activation, epsilon: float = 1e-05",
+       "X, scale, gate", "Y", writeGatedNorm},
+      {kContribDomain, "GatedAdd", "", "X, Y, gate", "output", writeGatedAdd},
+      {kContribDomain, "ScaledSiLU", "alpha: float = 1.0", "X, scale", "Y",
+       writeScaledSilu},
+  };
+  return operators;
+}
