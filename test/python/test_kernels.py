@@ -245,6 +245,28 @@ def test_sum_by_a_block(gpu: Gpu, size: int) -> None:
     check(gpu, parse(known), {"x": numbers(size), "limit": np.float32(1.0)})
 
 
+@pytest.mark.parametrize("shape", [(40_000,), (70_001,), (100,), (300, 211), (3, 40, 50)])
+@pytest.mark.parametrize("known", [False, True])
+def test_norm_of_all(gpu: Gpu, shape: tuple[int, ...], known: bool) -> None:
+    """Long sums are parts for many blocks; the last axis first."""
+    dims = ",".join(str(extent) if known else f"d{axis}" for axis, extent in enumerate(shape))
+    text = f"""(int64 M, float[{dims}] x) => (float[{dims}] y, float[m] sizes, float[m] most) {{
+      cond = Constant<value: tensor = bool {{1}}>()
+      small = Constant<value: tensor = float {{0.001}}>()
+      y, sizes, most = Loop(M, cond, x) <body = body (int64 i, bool c, float[{dims}] s)
+          => (bool go, float[{dims}] t, float size, float largest) {{
+        go = Identity(c)
+        a = Tanh(s)
+        size = ReduceL2<keepdims: int = 0>(a)
+        largest = ReduceMax<keepdims: int = 0>(s)
+        away = Add(size, small)
+        q = Div(s, away)
+        t = Add(q, x)
+      }}>
+    }}"""
+    check(gpu, parse(text), {"M": trips(3), "x": numbers(*shape)}, rtol=1e-4)
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 7])
 def test_buffers_change_places(gpu: Gpu, count: int) -> None:
     feeds = {"M": trips(count), "x": numbers(17, 17) / 4, "z": numbers(17, 17, seed=1) / 4}

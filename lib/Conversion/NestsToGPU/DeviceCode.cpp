@@ -217,6 +217,16 @@ Operation *loopc::findCombiner(scf::ForOp loop) {
   return isPlain ? combiner : nullptr;
 }
 
+/// True where `index` is the number of `loop`'s iteration, or that behind
+/// something.
+static bool isPlaceOf(Value index, scf::ForOp loop) {
+  if (index == loop.getInductionVar())
+    return true;
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  return sum && sum.getRhs() == loop.getInductionVar() &&
+         loop.isDefinedOutsideOfLoop(sum.getLhs());
+}
+
 bool loopc::isWarpNest(scf::ForOp outer) {
   SmallVector<scf::ForOp> nest = collectSharedLoops(outer);
   scf::ForOp innermost = nest.back();
@@ -242,7 +252,7 @@ bool loopc::isWarpNest(scf::ForOp outer) {
       // Threads side by side would read the elements side by side themselves.
       if (load.getIndices().back() == innermost.getInductionVar())
         return false;
-      isAlong |= load.getIndices().back() == loop.getInductionVar();
+      isAlong |= isPlaceOf(load.getIndices().back(), loop);
     }
   }
   return isAlong;

@@ -26,6 +26,7 @@
 #include "LoopSlices.h"
 #include "Placement.h"
 #include "RotateLoops.h"
+#include "SplitSums.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -451,6 +452,8 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
     auto kernels =
         gpu::GPUModuleOp::create(b, module.getLoc(), "loopc_kernels");
     foldViews(function);
+    if (loops != DeviceLoops::Host)
+      splitSums(function);
     settleResults(function);
     if (loops != DeviceLoops::Host)
       hoistAllocations(function, hasLibdevice);

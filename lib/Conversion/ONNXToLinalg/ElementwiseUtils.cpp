@@ -326,12 +326,44 @@ Value loopc::combineScalars(ScalarBuilder &s, Combiner combiner, Value x,
   llvm_unreachable("a combiner without operation");
 }
 
+/// True where one of the operands has all axes: no product of smaller ones.
+static bool isReadOnce(ArrayRef<SpaceOperand> operands, size_t rank) {
+  return llvm::any_of(operands, [&](const SpaceOperand &operand) {
+    return operand.axes.size() == rank && !llvm::is_contained(operand.axes, -1);
+  });
+}
+
+/// The last axis first: many rows, which threads share, rather than few long
+/// sums.
+static Value reduceRowsFirst(NodeLowering &l, ArrayRef<SpaceOperand> operands,
+                             ArrayRef<OpFoldResult> dims,
+                             ArrayRef<int64_t> reduced, Combiner combiner,
+                             Type type, bool isUnsigned, ScalarsBody body) {
+  int64_t last = *llvm::max_element(reduced);
+  Value rows =
+      reduceSpace(l, operands, dims, {last}, combiner, type, isUnsigned, body);
+  Dims left(dims);
+  left.erase(left.begin() + last);
+  SmallVector<int64_t> rest;
+  for (int64_t axis : reduced)
+    if (axis != last)
+      rest.push_back(axis);
+  return reduceSpace(l, {{rows, allAxes(left.size())}}, left, rest, combiner,
+                     type, isUnsigned,
+                     [](ScalarBuilder &, ArrayRef<Value> elements) {
+                       return elements.front();
+                     });
+}
+
 Value loopc::reduceSpace(NodeLowering &l, ArrayRef<SpaceOperand> operands,
                          ArrayRef<OpFoldResult> dims, ArrayRef<int64_t> reduced,
                          Combiner combiner, Type type, bool isUnsigned,
                          ScalarsBody body) {
   if (reduced.empty())
     return mapSpace(l, operands, dims, type, body);
+  if (l.forKernels && reduced.size() > 1 && isReadOnce(operands, dims.size()))
+    return reduceRowsFirst(l, operands, dims, reduced, combiner, type,
+                           isUnsigned, body);
   SmallVector<int64_t> kept = otherAxes(dims.size(), reduced);
   Dims keptDims;
   for (int64_t axis : kept)

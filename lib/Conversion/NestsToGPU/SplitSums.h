@@ -1,0 +1,24 @@
+//===- SplitSums.h - Long sums for many blocks ------------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_SPLITSUMS_H
+#define LOOPC_LIB_CONVERSION_NESTSTOGPU_SPLITSUMS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace loopc {
+
+/// Long sums (or whatever is put together so) that loops in `function` compute
+/// beside their nests, the norm of a vector, say: each block would go through
+/// all of it. They become the sums of some parts, which are a nest, and the sum
+/// of these. Where only the run knows how long one is, it decides.
+void splitSums(mlir::func::FuncOp function);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CONVERSION_NESTSTOGPU_SPLITSUMS_H
