@@ -452,11 +452,11 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
     auto kernels =
         gpu::GPUModuleOp::create(b, module.getLoc(), "loopc_kernels");
     foldViews(function);
-    if (loops != DeviceLoops::Host)
-      splitSums(function);
     settleResults(function);
-    if (loops != DeviceLoops::Host)
+    if (loops != DeviceLoops::Host) {
       hoistAllocations(function, hasLibdevice);
+      splitSums(function, hasLibdevice);
+    }
     auto known = std::make_unique<AliasClasses>(function);
     fuseNests(function, *known, hasLibdevice, [&](scf::ForOp nest) {
       return matchLibraryProduct(nest, cublas, allowTf32).has_value();

@@ -125,12 +125,12 @@ void Splitter::run() {
   sum.erase();
 }
 
-void loopc::splitSums(func::FuncOp function) {
+void loopc::splitSums(func::FuncOp function, bool hasLibdevice) {
   SmallVector<Operation *> outermosts;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isa<scf::ForOp, scf::WhileOp>(op))
       return WalkResult::advance();
-    if (!isSharedLoop(op))
+    if (!isSharedLoop(op) && findDeviceObstacle(op, hasLibdevice).empty())
       outermosts.push_back(op);
     return WalkResult::skip();
   });
