@@ -33,6 +33,7 @@ private:
   bool matchProduct(Value value);
   int findAxis(OpFoldResult stride) const;
   bool isStride(OpFoldResult stride, unsigned axis) const;
+  bool isWithin(OpFoldResult size, unsigned axis) const;
 
   memref::ReinterpretCastOp view;
   MemRefType type;
@@ -52,6 +53,22 @@ bool RowView::isStride(OpFoldResult stride, unsigned axis) const {
       descriptions, [&](memref::ExtractStridedMetadataOp description) {
         return cast<Value>(stride) == description.getStrides()[axis];
       });
+}
+
+/// True where a view of this size along `axis` does not go on into the next
+/// row: two places are two elements then.
+bool RowView::isWithin(OpFoldResult size, unsigned axis) const {
+  std::optional<int64_t> known = getConstantIntValue(size);
+  if (known && !type.isDynamicDim(axis))
+    return *known <= type.getDimSize(axis);
+  Value source = memref::ReinterpretCastOp(view).getSource();
+  auto alloc = source.getDefiningOp<memref::AllocOp>();
+  if (alloc && isEqualConstantIntOrValue(size, alloc.getMixedSizes()[axis]))
+    return true;
+  auto value = dyn_cast<Value>(size);
+  auto dim = value ? value.getDefiningOp<memref::DimOp>() : memref::DimOp();
+  return dim && dim.getSource() == source &&
+         dim.getConstantIndex() == static_cast<int64_t>(axis);
 }
 
 /// The axis of the buffer, of more than one element, with this stride; -1 where
@@ -125,7 +142,7 @@ bool RowView::match() {
     }
     int axis = findAxis(stride);
     // Not turned round, and no axis twice.
-    if (axis <= last)
+    if (axis <= last || !isWithin(size, axis))
       return false;
     axes.push_back(axis);
     last = axis;

@@ -98,17 +98,27 @@ private:
 
 void Distribution::addAccesses(Operation *op, ArrayRef<scf::ForOp> nest,
                                Accesses &found) {
+  // A view made in an iteration may lie elsewhere in the next one, and so do
+  // elements where extents change; buffers that change places do not.
+  auto isSameAlways = [&](Value value) {
+    return isa<BlockArgument>(value) ||
+           value.getParentBlock() == &kernel.getBody().front();
+  };
   auto add = [&](Value buffer, ValueRange place, bool isWrite) {
     // Who uses the memory of a block waits for the block.
     if (gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(
             cast<MemRefType>(buffer.getType())))
       return;
     Access access{classes.of(buffer), isWrite, Value(), {}, {}};
-    if (std::optional<SmallVector<int>> loops = findOwnPlace(place, nest)) {
-      access.extents = getNestExtents(nest);
+    std::optional<SmallVector<int>> loops = findOwnPlace(place, nest);
+    access.extents = getNestExtents(nest);
+    if (loops && !access.extents.empty() && isSameAlways(buffer) &&
+        llvm::all_of(access.extents, [&](OpFoldResult extent) {
+          auto value = dyn_cast<Value>(extent);
+          return !value || isSameAlways(value);
+        })) {
       access.loops = std::move(*loops);
-      if (!access.extents.empty())
-        access.own = buffer;
+      access.own = buffer;
     }
     if (!llvm::is_contained(found, access))
       found.push_back(std::move(access));

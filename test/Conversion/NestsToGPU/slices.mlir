@@ -180,3 +180,34 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
   llvm.store %q, %p : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
   return %ok : i32
 }
+
+// -----
+
+// A view that goes on into the next row is not a row: its elements are also
+// those of another place.
+// CHECK-LABEL: gpu.func @loop_0
+// CHECK-NOT: loopc.separate
+// CHECK: loop.barrier
+// CHECK: memref.store %{{.+}}, %{{.+}}[%{{.+}}] : memref<20xf32, strided<[1], offset: ?>>
+func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %c10 = arith.constant 10 : index
+  %c20 = arith.constant 20 : index
+  %one = arith.constant 1.0 : f32
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %y = memref.alloc() : memref<10x10xf32>
+  scf.for %t = %c0 to %c9 step %c1 {
+    %at = arith.muli %t, %c10 : index
+    %rows = memref.reinterpret_cast %y to offset: [%at], sizes: [20], strides: [1] : memref<10x10xf32> to memref<20xf32, strided<[1], offset: ?>>
+    scf.for %i = %c0 to %c20 step %c1 {
+      %v = memref.load %rows[%i] : memref<20xf32, strided<[1], offset: ?>>
+      %w = arith.addf %v, %one : f32
+      memref.store %w, %rows[%i] : memref<20xf32, strided<[1], offset: ?>>
+    } {loopc.parallel}
+  }
+  %r = builtin.unrealized_conversion_cast %y : memref<10x10xf32> to !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
+  llvm.store %r, %out : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>, !llvm.ptr
+  return %ok : i32
+}
