@@ -104,6 +104,13 @@ static bool promoteOne(scf::ForOp &loop, const AliasClasses &classes) {
   return false;
 }
 
+scf::ForOp loopc::promoteAccumulatorsOf(scf::ForOp loop,
+                                        const AliasClasses &classes) {
+  while (promoteOne(loop, classes))
+    ;
+  return loop;
+}
+
 void loopc::promoteAccumulators(Operation *op, const AliasClasses &classes) {
   SmallVector<scf::ForOp> loops;
   op->walk([&](scf::ForOp loop) {
@@ -113,8 +120,7 @@ void loopc::promoteAccumulators(Operation *op, const AliasClasses &classes) {
       loops.push_back(loop);
   });
   for (scf::ForOp loop : loops)
-    while (promoteOne(loop, classes))
-      ;
+    promoteAccumulatorsOf(loop, classes);
 }
 
 //===----------------------------------------------------------------------===//

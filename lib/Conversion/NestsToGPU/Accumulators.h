@@ -21,6 +21,10 @@ namespace loopc {
 /// written behind it.
 void promoteAccumulators(mlir::Operation *op, const AliasClasses &classes);
 
+/// The same for `loop` itself. \returns what it has become.
+mlir::scf::ForOp promoteAccumulatorsOf(mlir::scf::ForOp loop,
+                                       const AliasClasses &classes);
+
 /// Deals the iterations of `loop`, which has a combiner (DeviceCode.h), out to
 /// `count` threads, of which this one has `number`; `putTogether` gives all of
 /// them the whole of their parts. \returns what the loop resulted in before.

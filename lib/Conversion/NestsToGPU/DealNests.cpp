@@ -160,7 +160,9 @@ chooseDealing(ImplicitLocOpBuilder &b, scf::ForOp outer, Value total,
         predicate, one, arith::ConstantIndexOp::create(b, other));
   };
   scf::ForOp sum = findFixedSum(outer);
-  if (isWarpNest(outer)) {
+  // Warps that share sums side by side have one for each thread.
+  bool isOne = isConstantIntValue(total, 1) && isSplitNest(outer);
+  if (isWarpNest(outer) || isOne) {
     Value isLong =
         sum ? is(arith::CmpIPredicate::uge, countSum(b, sum, known), kLongRow)
             : Value();

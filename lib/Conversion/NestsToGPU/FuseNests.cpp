@@ -83,13 +83,20 @@ static bool hasLoop(scf::ForOp innermost) {
   return !innermost.getBody()->getOps<scf::ForOp>().empty();
 }
 
+static bool isOnce(scf::ForOp loop) {
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  return trips && trips->isOne();
+}
+
 /// True where iterations touch the same element if they have the same numbers,
 /// and other ones else.
 bool Fusion::isSamePlace(const Touch &one, const Nest &first,
                          const Touch &other, const Nest &second) {
   if (one.buffer != other.buffer)
     return false;
-  SmallVector<bool> isUsed(first.size());
+  SmallVector<bool> isUsed;
+  for (scf::ForOp loop : first)
+    isUsed.push_back(isOnce(loop));
   for (auto [at, there] : llvm::zip_equal(one.place, other.place)) {
     auto *it = llvm::find_if(first, [&, at = at](scf::ForOp loop) {
       return loop.getInductionVar() == at;

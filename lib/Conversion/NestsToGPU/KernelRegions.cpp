@@ -8,6 +8,8 @@
 
 #include "KernelRegions.h"
 #include "DeviceCode.h"
+#include "KernelLoops.h"
+#include "LoneWork.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -16,20 +18,41 @@
 using namespace mlir;
 using namespace loopc;
 
-void loopc::collectMemory(Operation *op, const AliasClasses &classes,
-                          DenseSet<const void *> &memory) {
+void loopc::collectAccesses(Operation *op, const AliasClasses &classes,
+                            DenseSet<const void *> &read,
+                            DenseSet<const void *> &written) {
   op->walk([&](Operation *nested) {
-    if (isa<memref::LoadOp, memref::StoreOp, memref::CopyOp>(nested))
-      for (Value operand : nested->getOperands())
-        if (isa<MemRefType>(operand.getType()))
-          memory.insert(classes.of(operand));
+    if (auto load = dyn_cast<memref::LoadOp>(nested)) {
+      read.insert(classes.of(load.getMemref()));
+    } else if (auto store = dyn_cast<memref::StoreOp>(nested)) {
+      written.insert(classes.of(store.getMemref()));
+    } else if (auto copy = dyn_cast<memref::CopyOp>(nested)) {
+      read.insert(classes.of(copy.getSource()));
+      written.insert(classes.of(copy.getTarget()));
+    }
   });
 }
 
+void loopc::collectMemory(Operation *op, const AliasClasses &classes,
+                          DenseSet<const void *> &memory) {
+  collectAccesses(op, classes, memory, memory);
+}
+
 namespace {
+using Memory = DenseSet<const void *>;
+
 struct Candidate {
   Operation *op;
   bool isSmall;
+  /// One iteration (LoneWork.h).
+  bool isLone;
+  Memory read, written;
+
+  Memory memory() const {
+    Memory all = read;
+    all.insert_range(written);
+    return all;
+  }
 };
 
 class Chooser {
@@ -44,14 +67,23 @@ public:
 
 private:
   bool isCandidate(Operation &op);
+  void collectHostReads(Operation *op);
+  bool isHosts(const Candidate &candidate) const;
 
   const AliasClasses &classes;
   int64_t minWork;
   bool hasLibdevice;
   bool hostDrivesLoops;
   SmallVector<Candidate> candidates;
+  /// What the host looks at itself, and what that is computed of.
+  Memory readByHost;
 };
 } // namespace
+
+static bool touchesAny(const Memory &some, const Memory &others) {
+  return llvm::any_of(some,
+                      [&](const void *of) { return others.contains(of); });
+}
 
 bool Chooser::isCandidate(Operation &op) {
   if (!isa<scf::ForOp, scf::WhileOp>(op) || !hasSharedLoop(&op))
@@ -59,20 +91,37 @@ bool Chooser::isCandidate(Operation &op) {
   std::string why = findDeviceObstacle(&op, hasLibdevice);
   if (why.empty() && hostDrivesLoops && !isSharedLoop(&op))
     why = "--device-loops=host";
-  if (!why.empty())
+  if (!why.empty() && !isLoneNest(&op))
     remarkMissed(op.getLoc(), "Kernel", "the host drives it: " + why);
   return why.empty();
 }
 
+/// What `op`, which is no kernel, does itself.
+void Chooser::collectHostReads(Operation *op) {
+  bool isNoRead = isViewOp(op) || isResultCast(op) ||
+                  op->getNumRegions() != 0 ||
+                  isa<memref::DimOp, memref::DeallocOp, memref::CopyOp,
+                      arith::SelectOp, scf::YieldOp, scf::ConditionOp>(op);
+  if (isNoRead)
+    return;
+  auto store = dyn_cast<memref::StoreOp>(op);
+  for (Value operand : op->getOperands())
+    if (isa<MemRefType>(operand.getType()) &&
+        !(store && operand == store.getMemref()))
+      readByHost.insert(classes.of(operand));
+}
+
 void Chooser::collect(Block &block) {
   for (Operation &op : block) {
-    if (op.getNumRegions() == 0)
-      continue;
-    if (isCandidate(op)) {
+    if (op.getNumRegions() != 0 && isCandidate(op)) {
       int64_t work = countWork(&op);
-      candidates.push_back({&op, work >= 0 && work <= minWork});
+      Candidate candidate{
+          &op, work >= 0 && work <= minWork, isLoneNest(&op), {}, {}};
+      collectAccesses(&op, classes, candidate.read, candidate.written);
+      candidates.push_back(std::move(candidate));
       continue;
     }
+    collectHostReads(&op);
     for (Region &region : op.getRegions())
       for (Block &inner : region)
         collect(inner);
@@ -81,44 +130,56 @@ void Chooser::collect(Block &block) {
 
 /// Classes of inputs and constants, which the host may read wherever kernels
 /// do: all that nothing writes.
-static DenseSet<const void *> collectWritten(func::FuncOp function,
-                                             const AliasClasses &classes) {
-  DenseSet<const void *> written;
-  function.walk([&](Operation *op) {
-    if (auto store = dyn_cast<memref::StoreOp>(op))
-      written.insert(classes.of(store.getMemref()));
-    else if (auto copy = dyn_cast<memref::CopyOp>(op))
-      written.insert(classes.of(copy.getTarget()));
-  });
+static Memory collectWritten(func::FuncOp function,
+                             const AliasClasses &classes) {
+  Memory read, written;
+  collectAccesses(function, classes, read, written);
   return written;
 }
 
+/// True for scalars that the host looks at, of what is not known to be much.
+bool Chooser::isHosts(const Candidate &candidate) const {
+  return candidate.isLone && touchesAny(candidate.written, readByHost);
+}
+
 llvm::SetVector<Operation *> Chooser::choose(func::FuncOp function) {
-  DenseSet<const void *> written = collectWritten(function, classes);
+  Memory everWritten = collectWritten(function, classes);
   llvm::SetVector<Operation *> chosen;
-  DenseSet<const void *> onDevice;
+  Memory onDevice, written;
   auto add = [&](const Candidate &candidate) {
     chosen.insert(candidate.op);
-    collectMemory(candidate.op, classes, onDevice);
+    onDevice.insert_range(candidate.memory());
+    written.insert_range(candidate.written);
   };
-  for (const Candidate &candidate : candidates)
-    if (!candidate.isSmall)
-      add(candidate);
   for (bool changed = true; changed;) {
     changed = false;
-    for (const Candidate &candidate : candidates) {
-      if (chosen.contains(candidate.op))
-        continue;
-      DenseSet<const void *> memory;
-      collectMemory(candidate.op, classes, memory);
-      changed |= llvm::any_of(memory, [&](const void *of) {
-        return written.contains(of) && onDevice.contains(of);
-      });
-      if (changed) {
+    for (const Candidate &candidate : candidates)
+      if (candidate.isSmall && isHosts(candidate))
+        for (const void *of : candidate.read)
+          changed |= readByHost.insert(of).second;
+  }
+  for (Candidate &candidate : candidates) {
+    candidate.isSmall |= isHosts(candidate) && countWork(candidate.op) < 0;
+    if (!candidate.isSmall)
+      add(candidate);
+  }
+  auto belongs = [&](const Candidate &candidate) {
+    auto isThere = [&](const void *of) {
+      return everWritten.contains(of) && onDevice.contains(of);
+    };
+    if (!candidate.isLone)
+      return llvm::any_of(candidate.memory(), isThere);
+    // The host has to wait for the one or for the other.
+    return touchesAny(candidate.read, written) ||
+           (!isHosts(candidate) && llvm::any_of(candidate.written, isThere));
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Candidate &candidate : candidates)
+      if (!chosen.contains(candidate.op) && belongs(candidate)) {
         add(candidate);
-        break;
+        changed = true;
       }
-    }
   }
   // In the order of the code.
   llvm::SetVector<Operation *> ordered;

@@ -24,7 +24,12 @@ llvm::SetVector<mlir::Operation *>
 chooseKernels(mlir::func::FuncOp function, const AliasClasses &classes,
               int64_t minWork, bool hasLibdevice, bool hostDrivesLoops);
 
-/// Classes of the memory that `op` and what is in it reads and writes.
+/// Classes of the memory that `op` and what is in it reads, and writes.
+void collectAccesses(mlir::Operation *op, const AliasClasses &classes,
+                     llvm::DenseSet<const void *> &read,
+                     llvm::DenseSet<const void *> &written);
+
+/// The same, of both.
 void collectMemory(mlir::Operation *op, const AliasClasses &classes,
                    llvm::DenseSet<const void *> &memory);
 

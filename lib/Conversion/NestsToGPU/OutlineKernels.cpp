@@ -23,6 +23,7 @@
 #include "KernelLoops.h"
 #include "KernelRegions.h"
 #include "LibraryProducts.h"
+#include "LoneWork.h"
 #include "LoopSlices.h"
 #include "Placement.h"
 #include "RotateLoops.h"
@@ -457,6 +458,8 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
       hoistAllocations(function, hasLibdevice);
       splitSums(function, hasLibdevice);
     }
+    makeLoneNests(function, minWork, hasLibdevice,
+                  /*hostDrivesLoops=*/loops == DeviceLoops::Host);
     auto known = std::make_unique<AliasClasses>(function);
     fuseNests(function, *known, hasLibdevice, [&](scf::ForOp nest) {
       return matchLibraryProduct(nest, cublas, allowTf32).has_value();
@@ -467,6 +470,8 @@ struct OutlineKernels : loopc::impl::OutlineKernelsBase<OutlineKernels> {
     AliasClasses &classes = *known;
     llvm::SetVector<Operation *> chosen = chooseKernels(
         function, classes, minWork, hasLibdevice, loops == DeviceLoops::Host);
+    dissolveLoneNests(function,
+                      [&](Operation *op) { return chosen.contains(op); });
     if (chosen.empty()) {
       kernels.erase();
       return;

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -272,13 +273,29 @@ void Placement::placeCopies() {
   }
 }
 
+/// Where copies of results may begin that end at `cast`: together with those of
+/// the results before it, so that the host waits once.
+static Operation *findFirstCast(Operation *cast) {
+  Operation *first = cast;
+  for (Operation *op = cast->getPrevNode(); op; op = op->getPrevNode()) {
+    if (isResultCast(op))
+      first = op;
+    else if (!isPure(op) && !isa<LLVM::LoadOp, LLVM::StoreOp>(op))
+      break;
+  }
+  return first;
+}
+
 void Placement::returnResults() {
   for (UnrealizedConversionCastOp cast : results) {
     Value value = cast.getOperand(0);
     Uses &of = usesOf(value);
     if (!of.byKernels || of.byHost)
       continue;
-    b.setInsertionPoint(cast);
+    Operation *first = findFirstCast(cast), *made = value.getDefiningOp();
+    bool isLater = made && made->getBlock() == first->getBlock() &&
+                   !made->isBeforeInBlock(first);
+    b.setInsertionPoint(isLater ? cast : first);
     Value host = loop::DeviceResultOp::create(b, value.getType(), value);
     cast->setOperand(0, host);
   }
@@ -383,20 +400,35 @@ private:
     return copy && shared.copied.contains(classes.of(copy.getSrc()));
   }
 
+  bool mustWait(Operation *op) {
+    return touchesShared(op) || readsCopied(op) || isa<LLVM::StoreOp>(op);
+  }
+
+  /// In front of `op`. \returns whether the GPU is at work then.
+  bool wait(Operation *op) {
+    OpBuilder b(op);
+    loop::DeviceWaitOp::create(b, op->getLoc());
+    return false;
+  }
+
   const AliasClasses &classes;
   const SharedMemory &shared;
 };
 } // namespace
 
+/// True where `isOne` holds for something in `op`.
+static bool holds(Operation *op, llvm::function_ref<bool(Operation *)> isOne) {
+  return op
+      ->walk([&](Operation *nested) {
+        return isOne(nested) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool Waits::process(Block &block, bool isBusy) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    bool mustWait =
-        touchesShared(&op) || readsCopied(&op) || isa<LLVM::StoreOp>(op);
-    if (isBusy && mustWait) {
-      OpBuilder b(&op);
-      loop::DeviceWaitOp::create(b, op.getLoc());
-      isBusy = false;
-    }
+    if (isBusy && mustWait(&op))
+      isBusy = wait(&op);
     if (isDeviceWork(&op)) {
       isBusy = true;
       continue;
@@ -404,8 +436,13 @@ bool Waits::process(Block &block, bool isBusy) {
     if (op.getNumRegions() == 0)
       continue;
     // An iteration may come behind another one.
-    if (isa<LoopLikeOpInterface>(op))
-      op.walk([&](Operation *nested) { isBusy |= isDeviceWork(nested); });
+    if (isa<LoopLikeOpInterface>(op)) {
+      bool hasWork = holds(&op, isDeviceWork);
+      if (isBusy && !hasWork &&
+          holds(&op, [&](Operation *nested) { return mustWait(nested); }))
+        isBusy = wait(&op);
+      isBusy |= hasWork;
+    }
     bool before = isBusy;
     for (Region &region : op.getRegions())
       for (Block &inner : region)

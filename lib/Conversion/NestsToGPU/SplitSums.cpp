@@ -28,14 +28,15 @@ static constexpr int64_t kParts = 256;
 namespace {
 class Splitter {
 public:
-  Splitter(scf::ForOp sum, Operation *outermost)
-      : sum(sum), combiner(findCombiner(sum)), outermost(outermost),
-        b(sum.getLoc(), sum) {}
+  Splitter(scf::ForOp sum, MakeMemory makeMemory)
+      : sum(sum), combiner(findCombiner(sum)), makeMemory(makeMemory),
+        b(sum.getLoc(), sum), zero(index(0)), one(index(1)) {}
 
   void run();
+  /// The sum of up to `number` parts and of what is left over.
+  scf::ForOp splitUp(Value count, Value number);
 
 private:
-  Value splitUp(Value count);
   /// The numbers from `from` to `to`, begun with `init`.
   scf::ForOp cloneSum(Value from, Value to, Value init, Value offset);
 
@@ -44,13 +45,16 @@ private:
   }
 
   scf::ForOp sum;
-  Operation *combiner, *outermost;
+  Operation *combiner;
+  MakeMemory makeMemory;
   ImplicitLocOpBuilder b;
+  /// In front of all nests, where bounds are expected.
+  Value zero, one;
 };
 } // namespace
 
 scf::ForOp Splitter::cloneSum(Value from, Value to, Value init, Value offset) {
-  auto loop = scf::ForOp::create(b, from, to, index(1), init);
+  auto loop = scf::ForOp::create(b, from, to, one, init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   IRMapping mapping;
@@ -64,65 +68,85 @@ scf::ForOp Splitter::cloneSum(Value from, Value to, Value init, Value offset) {
   return loop;
 }
 
-Value Splitter::splitUp(Value count) {
+scf::ForOp Splitter::splitUp(Value count, Value number) {
   Type type = sum.getResult(0).getType();
   auto neutral = [&]() -> Value {
     return arith::ConstantOp::create(b, *arith::getNeutralElement(combiner));
   };
-  Value parts;
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(outermost);
-    parts = memref::AllocOp::create(b, MemRefType::get({kParts}, type));
-    b.setInsertionPointAfter(outermost);
-    memref::DeallocOp::create(b, parts);
-  }
+  Value parts = makeMemory(MemRefType::get({kParts}, type));
   Value length = b.createOrFold<arith::DivUIOp>(count, index(kParts));
-  auto nest = scf::ForOp::create(b, index(0), index(kParts), index(1));
+  auto nest = scf::ForOp::create(b, zero, number, one);
   markParallel(nest);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(nest.getBody());
-    Value number = nest.getInductionVar();
-    Value offset = arith::MulIOp::create(b, number, length);
-    Value part = cloneSum(index(0), length, neutral(), offset).getResult(0);
-    memref::StoreOp::create(b, part, parts, number);
+    Value at = nest.getInductionVar();
+    Value offset = arith::MulIOp::create(b, at, length);
+    Value part = cloneSum(zero, length, neutral(), offset).getResult(0);
+    memref::StoreOp::create(b, part, parts, at);
   }
   // What is left over, and the parts.
-  Value done = b.createOrFold<arith::MulIOp>(length, index(kParts));
+  Value done = b.createOrFold<arith::MulIOp>(length, number);
   Value rest =
       cloneSum(done, count, sum.getInits().front(), Value()).getResult(0);
-  auto all = scf::ForOp::create(b, index(0), index(kParts), index(1), rest);
+  auto all = scf::ForOp::create(b, zero, number, one, rest);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(all.getBody());
   Value part = memref::LoadOp::create(b, parts, all.getInductionVar());
   Operation *both = b.clone(*combiner);
   both->setOperands({part, all.getRegionIterArg(0)});
   scf::YieldOp::create(b, both->getResult(0));
-  return all.getResult(0);
+  return all;
 }
 
 void Splitter::run() {
   Value count = sum.getUpperBound();
   Value result;
   if (getConstantIntValue(count)) {
-    result = splitUp(count);
+    result = splitUp(count, index(kParts)).getResult(0);
   } else {
     Value isLong = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, count,
                                          index(kLongSum));
     auto branch =
         scf::IfOp::create(b, sum.getResultTypes(), isLong, /*else=*/true);
     b.setInsertionPointToStart(branch.thenBlock());
-    Value made = splitUp(count);
+    Value made = splitUp(count, index(kParts)).getResult(0);
     scf::YieldOp::create(b, made);
     b.setInsertionPointToStart(branch.elseBlock());
     Value whole =
-        cloneSum(index(0), count, sum.getInits().front(), Value()).getResult(0);
+        cloneSum(zero, count, sum.getInits().front(), Value()).getResult(0);
     scf::YieldOp::create(b, whole);
     result = branch.getResult(0);
   }
   sum.getResult(0).replaceAllUsesWith(result);
   sum.erase();
+}
+
+/// True for a loop that may be so long, and goes over all numbers from 0 on.
+static bool maySplit(scf::ForOp loop) {
+  if (!isConstantIntValue(loop.getLowerBound(), 0) ||
+      !isConstantIntValue(loop.getStep(), 1))
+    return false;
+  std::optional<int64_t> count = getConstantIntValue(loop.getUpperBound());
+  return !count || *count >= kLongSum;
+}
+
+scf::ForOp loopc::splitLoneSum(scf::ForOp sum, MakeMemory makeMemory) {
+  if (!maySplit(sum))
+    return sum;
+  ImplicitLocOpBuilder b(sum.getLoc(), sum);
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  Value count = sum.getUpperBound();
+  Value isLong = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sge, count,
+                                               index(kLongSum));
+  Value number =
+      b.createOrFold<arith::SelectOp>(isLong, index(kParts), index(0));
+  scf::ForOp all = Splitter(sum, makeMemory).splitUp(count, number);
+  sum.getResult(0).replaceAllUsesWith(all.getResult(0));
+  sum.erase();
+  return all;
 }
 
 void loopc::splitSums(func::FuncOp function, bool hasLibdevice) {
@@ -143,16 +167,19 @@ void loopc::splitSums(func::FuncOp function, bool hasLibdevice) {
       if (isSharedLoop(op))
         return WalkResult::skip();
       auto loop = dyn_cast<scf::ForOp>(op);
-      if (!loop || loop == outermost || !findCombiner(loop) ||
-          !isConstantIntValue(loop.getLowerBound(), 0) ||
-          !isConstantIntValue(loop.getStep(), 1))
+      if (!loop || loop == outermost || !findCombiner(loop))
         return WalkResult::advance();
-      std::optional<int64_t> count = getConstantIntValue(loop.getUpperBound());
-      if (!count || *count >= kLongSum)
+      if (maySplit(loop))
         found.push_back(loop);
       return WalkResult::skip();
     });
     for (scf::ForOp loop : found)
-      Splitter(loop, outermost).run();
+      Splitter(loop, [&](MemRefType type) {
+        OpBuilder b(outermost);
+        Value made = memref::AllocOp::create(b, loop.getLoc(), type);
+        b.setInsertionPointAfter(outermost);
+        memref::DeallocOp::create(b, loop.getLoc(), made);
+        return made;
+      }).run();
   }
 }

@@ -10,6 +10,7 @@
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_SPLITSUMS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace loopc {
 
@@ -19,6 +20,14 @@ namespace loopc {
 /// of these. Where only the run knows how long one is, it decides. Loops that
 /// cannot be kernels stay as they are.
 void splitSums(mlir::func::FuncOp function, bool hasLibdevice);
+
+/// Memory for what is computed in between.
+using MakeMemory = llvm::function_ref<mlir::Value(mlir::MemRefType)>;
+
+/// The same for `sum`, with a combiner (DeviceCode.h) and in no loop that may
+/// be a kernel, where it is long, without a branch: there are no parts if it is
+/// not. \returns the loop whose result is the whole.
+mlir::scf::ForOp splitLoneSum(mlir::scf::ForOp sum, MakeMemory makeMemory);
 
 } // namespace loopc
 

@@ -191,6 +191,8 @@ memref::AllocOp loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
 std::string loopc::findParallelObstacle(scf::ForOp nest) {
   llvm::DenseSet<Value> dependent{nest.getInductionVar()};
   auto depends = [&](Value value) { return dependent.contains(value); };
+  std::optional<APInt> trips = nest.getStaticTripCount();
+  bool isOnce = trips && trips->isOne() && !findOnlyParallelLoop(nest);
   std::string why;
   nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isAllowed(op)) {
@@ -198,8 +200,8 @@ std::string loopc::findParallelObstacle(scf::ForOp nest) {
       return WalkResult::interrupt();
     }
     auto [buffer, place] = getWritten(op);
-    if (buffer && !depends(buffer) && llvm::none_of(place, depends) &&
-        !findPrivateMemory(buffer, nest)) {
+    if (buffer && !isOnce && !depends(buffer) &&
+        llvm::none_of(place, depends) && !findPrivateMemory(buffer, nest)) {
       why = "all iterations write to one place";
       return WalkResult::interrupt();
     }
