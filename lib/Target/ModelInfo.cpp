@@ -189,8 +189,11 @@ static LogicalResult readPorts(ModuleOp module, StringRef attrName,
   if (!array)
     return emitError(module.getLoc(), Diag::BadModule)
            << "the module has no array '" << attrName << "'";
+  // The function's place says more than the file's beginning.
+  Operation *entry = module.lookupSymbol(kEntryName);
+  Location loc = entry ? entry->getLoc() : module.getLoc();
   for (Attribute attr : array) {
-    FailureOr<PortInfo> port = readPort(attr, attrName, module.getLoc());
+    FailureOr<PortInfo> port = readPort(attr, attrName, loc);
     if (failed(port))
       return failure();
     ports.push_back(std::move(*port));

@@ -75,13 +75,52 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
       return signalPassFailure();
     }
     for (Type type : function.getFunctionType().getInputs())
-      if (!isa<MemRefType>(type) && !loop::isList(type))
+      if (!canPass(type))
         return refuse(function, "argument", type);
     for (Type type : function.getFunctionType().getResults())
-      if (!isa<MemRefType>(type) && !loop::isList(type))
+      if (!canPass(type))
         return refuse(function, "result", type);
+    if (!function.getBody().hasOneBlock()) {
+      loopc::emitError(function.getLoc(), Diag::BadModule)
+          << "the model's function has branches between blocks, and only "
+             "structured control flow can be compiled";
+      return signalPassFailure();
+    }
+    if (failed(checkOthers(module, function)))
+      return signalPassFailure();
     describe(module, function);
     rewriteSignature(function);
+  }
+
+  /// True for what a slot of the border holds: a list, or a buffer of numbers.
+  bool canPass(Type type) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    return loop::isList(type) ||
+           (buffer && !isa<VectorType>(buffer.getElementType()) &&
+            LLVMTypeConverter(&getContext()).convertType(buffer));
+  }
+
+  /// Functions that take the run come later; others would have nobody to tell
+  /// of a failure.
+  LogicalResult checkOthers(ModuleOp module, func::FuncOp function) {
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    for (auto other : module.getOps<func::FuncOp>()) {
+      TypeRange arguments = other.getArgumentTypes();
+      bool takesRun = !arguments.empty() && arguments.front() == pointer;
+      if (other != function && !other.isExternal() && !takesRun)
+        return loopc::emitError(other.getLoc(), Diag::BadModule)
+               << "function '" << other.getName()
+               << "' is not the model's, and a model is one function: calls "
+                  "must be inlined";
+    }
+    WalkResult found = function.walk([&](func::CallOp call) {
+      return call.getCallee() == function.getName() ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      return loopc::emitError(function.getLoc(), Diag::BadModule)
+             << "the model's function calls itself";
+    return success();
   }
 
   void refuse(func::FuncOp function, StringRef what, Type type) {

@@ -76,6 +76,11 @@ public:
 
   void run() {
     function.walk([&](arith::SelectOp select) { branch(select); });
+    // Ends that somebody has placed before, such as an earlier run.
+    function.walk([&](Operation *op) {
+      if (isa<memref::DeallocOp, SeqReleaseOp>(op))
+        rewriter.eraseOp(op);
+    });
     processBlock(function.getBody().front(), {});
   }
   unsigned copies = 0;
@@ -312,8 +317,8 @@ private:
     everOwned.insert(value);
   }
 
-  void ownResults(Operation &op, Owned &owned, bool shared = false) {
-    for (Value result : op.getResults())
+  void ownResults(ValueRange results, Owned &owned, bool shared = false) {
+    for (Value result : results)
       if (isOwnable(result))
         own(result, owned, {{}, shared && isBuffer(result)});
   }
@@ -332,7 +337,8 @@ private:
       for (OpOperand &operand : yield.getCarriedMutable())
         if (isOwnable(operand.get()))
           takeOwnership(operand, terminator, owned);
-    } else if (isa<scf::ForOp>(terminator->getParentOp())) {
+    } else if (isa<scf::ForOp, scf::WhileOp, scf::ExecuteRegionOp>(
+                   terminator->getParentOp())) {
       for (OpOperand &operand : terminator->getOpOperands())
         if (isOwnable(operand.get()))
           takeOwnership(operand, terminator, owned);
@@ -363,25 +369,34 @@ private:
     if (isa<memref::AllocOp>(op))
       return own(op.getResult(0), owned);
     if (auto loop = dyn_cast<LoopOp>(op))
-      return processLoop(op, loop.getInitsMutable(), *loop.getLoopBody(),
-                         loop.getCarriedArgs(), owned);
+      return processLoop(op, loop.getInitsMutable(), loop.getCarriedArgs(),
+                         loop.getCarriedResults(), owned);
     if (auto loop = dyn_cast<scf::ForOp>(op))
-      return processLoop(op, loop.getInitArgsMutable(), *loop.getBody(),
-                         loop.getRegionIterArgs(), owned);
+      return processLoop(op, loop.getInitArgsMutable(),
+                         loop.getRegionIterArgs(), op.getResults(), owned);
+    if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      processLoop(op, loop.getInitsMutable(), loop.getBeforeArguments(),
+                  op.getResults(), owned);
+      return processBody(*loop.getAfterBody(), loop.getAfterArguments());
+    }
     if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
       return processBranches(op, owned);
-    if (isa<func::CallOp>(op))
-      return ownResults(op, owned);
+    if (auto region = dyn_cast<scf::ExecuteRegionOp>(op)) {
+      processBlock(region.getRegion().front(), {});
+      return ownResults(op.getResults(), owned);
+    }
+    if (isa<func::CallOp, SeqRetainOp>(op))
+      return ownResults(op.getResults(), owned);
     if (isa<SeqAtOp>(op))
-      return ownResults(op, owned, /*shared=*/true);
+      return ownResults(op.getResults(), owned, /*shared=*/true);
     if (auto insert = dyn_cast<SeqInsertOp>(op)) {
       giveElement(insert, owned);
       takeOwnership(insert.getListMutable(), &op, owned);
-      return ownResults(op, owned);
+      return ownResults(op.getResults(), owned);
     }
     if (auto erase = dyn_cast<SeqEraseOp>(op)) {
       takeOwnership(erase.getListMutable(), &op, owned);
-      return ownResults(op, owned);
+      return ownResults(op.getResults(), owned);
     }
     for (Region &region : op.getRegions())
       for (Block &block : region)
@@ -391,19 +406,21 @@ private:
 
   /// A loop owns its inits; its arguments own what they stand for, its results
   /// are owned by the block around it.
-  void processLoop(Operation &op, MutableArrayRef<OpOperand> inits, Block &body,
-                   ValueRange args, Owned &owned) {
+  void processLoop(Operation &op, MutableArrayRef<OpOperand> inits,
+                   ValueRange args, ValueRange results, Owned &owned) {
     for (OpOperand &init : inits)
       if (isOwnable(init.get()))
         takeOwnership(init, &op, owned);
+    processBody(op.getRegion(0).front(), args);
+    ownResults(results, owned);
+  }
+
+  void processBody(Block &body, ValueRange args) {
     Owned inside;
     for (Value arg : args)
       if (isOwnable(arg))
         own(arg, inside);
     processBlock(body, inside);
-    for (auto [k, init] : llvm::enumerate(inits))
-      if (isOwnable(init.get()))
-        own(op.getResult(k), owned);
   }
 
   //===--------------------------------------------------------------------===//
@@ -590,20 +607,38 @@ private:
   llvm::DenseMap<Value, SmallVector<Value>> borrowsFrom, lenders;
 };
 
+} // namespace
+
+/// Stops, with an error, at what nobody can tell the owners of.
+static WalkResult mustBeKnown(Operation *op) {
+  if (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||
+      llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>)) {
+    op->emitOpError("tensors must be bufferized before "
+                    "loop-place-deallocations");
+    return WalkResult::interrupt();
+  }
+  for (Region &region : op->getRegions())
+    if (!region.empty() && !region.hasOneBlock()) {
+      op->emitOpError("has branches between blocks, and only structured "
+                      "control flow can be compiled");
+      return WalkResult::interrupt();
+    }
+  if (op->getNumRegions() > 0 && llvm::any_of(op->getResults(), isOwnable) &&
+      !isa<LoopOp, scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp,
+           scf::ExecuteRegionOp>(op)) {
+    op->emitOpError("results in a buffer or list that nobody is known to own");
+    return WalkResult::interrupt();
+  }
+  return WalkResult::advance();
+}
+
+namespace {
 struct LoopPlaceDeallocations
     : loopc::impl::LoopPlaceDeallocationsBase<LoopPlaceDeallocations> {
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
-    WalkResult found = getOperation().walk([](Operation *op) {
-      if (!llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) &&
-          !llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))
-        return WalkResult::advance();
-      op->emitOpError("tensors must be bufferized before "
-                      "loop-place-deallocations");
-      return WalkResult::interrupt();
-    });
-    if (found.wasInterrupted())
+    if (getOperation().walk(mustBeKnown).wasInterrupted())
       return signalPassFailure();
     OwnershipPlacement placement(getOperation(), &getContext());
     placement.run();

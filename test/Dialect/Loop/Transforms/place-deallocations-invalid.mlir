@@ -14,3 +14,26 @@ func.func @no_rank(%x: memref<*xf32>) -> memref<*xf32> {
   // expected-error @+1 {{the rank of 'memref<*xf32>' is not known: it cannot be copied}}
   return %x : memref<*xf32>
 }
+
+// -----
+
+// The last use is that of a block.
+// expected-error @+1 {{has branches between blocks, and only structured control flow can be compiled}}
+func.func @blocks(%x: memref<4xf32>, %p: i1) {
+  cf.cond_br %p, ^end, ^more
+^more:
+  cf.br ^end
+^end:
+  return
+}
+
+// -----
+
+func.func @scope(%p: i1) -> memref<4xf32> {
+  // expected-error @+1 {{results in a buffer or list that nobody is known to own}}
+  %r = memref.alloca_scope -> (memref<4xf32>) {
+    %a = memref.alloc() : memref<4xf32>
+    memref.alloca_scope.return %a : memref<4xf32>
+  }
+  return %r : memref<4xf32>
+}

@@ -297,3 +297,88 @@ func.func @select(%p: i1) -> memref<4xf32> {
   %s = arith.select %p, %a, %b : memref<4xf32>
   return %s : memref<4xf32>
 }
+
+// What a condition hands on is the body's or the result's; nothing is copied.
+// CHECK-LABEL: func @while(
+func.func @while(%n: index) -> memref<4xf32> {
+  %one = arith.constant 1 : index
+  // CHECK: %[[INIT:.*]] = memref.alloc
+  // CHECK-NOT: memref.copy
+  // CHECK-NOT: memref.dealloc
+  // CHECK: %[[R:.*]]:2 = scf.while ({{.*}}, %[[CARRIED:.*]] = %[[INIT]])
+  // CHECK: scf.condition({{.*}}) %{{.*}}, %[[CARRIED]]
+  // CHECK: ^bb0(%{{.*}}: index, %[[OLD:.*]]: memref<4xf32>)
+  // CHECK: %[[NEW:.*]] = memref.alloc
+  // CHECK: linalg.exp ins(%[[OLD]]
+  // CHECK-NEXT: memref.dealloc %[[OLD]]
+  // CHECK: scf.yield %{{.*}}, %[[NEW]]
+  // CHECK: return %[[R]]#1
+  %init = memref.alloc() : memref<4xf32>
+  %r:2 = scf.while (%i = %n, %a = %init) : (index, memref<4xf32>) -> (index, memref<4xf32>) {
+    %c = arith.cmpi sgt, %i, %one : index
+    scf.condition(%c) %i, %a : index, memref<4xf32>
+  } do {
+  ^bb0(%i: index, %a: memref<4xf32>):
+    %b = memref.alloc() : memref<4xf32>
+    linalg.exp ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
+    %j = arith.subi %i, %one : index
+    scf.yield %j, %b : index, memref<4xf32>
+  }
+  return %r#1 : memref<4xf32>
+}
+
+// A buffer of somebody else's is copied when it goes around.
+// CHECK-LABEL: func @while_of_an_argument(
+// CHECK-SAME: %[[X:.*]]: memref<4xf32>
+func.func @while_of_an_argument(%x: memref<4xf32>, %p: i1) {
+  // CHECK: %[[INIT:.*]] = memref.alloc
+  // CHECK-NEXT: memref.copy %[[X]], %[[INIT]]
+  // CHECK: %[[R:.*]] = scf.while (%[[A:.*]] = %[[INIT]])
+  // CHECK-NEXT: memref.dealloc %[[A]]
+  // CHECK: %[[B:.*]] = memref.alloc
+  // CHECK-NEXT: memref.copy %[[X]], %[[B]]
+  // CHECK: scf.condition(%{{.*}}) %[[B]]
+  // CHECK: scf.yield
+  // CHECK: memref.dealloc %[[R]]
+  %r = scf.while (%a = %x) : (memref<4xf32>) -> memref<4xf32> {
+    scf.condition(%p) %x : memref<4xf32>
+  } do {
+  ^bb0(%a: memref<4xf32>):
+    scf.yield %a : memref<4xf32>
+  }
+  return
+}
+
+// CHECK-LABEL: func @execute_region(
+func.func @execute_region(%p: i1) -> memref<4xf32> {
+  // CHECK: %[[R:.*]] = scf.execute_region
+  // CHECK: %[[A:.*]] = memref.alloc
+  // CHECK-NOT: memref.dealloc
+  // CHECK: scf.yield %[[A]]
+  // CHECK: return %[[R]]
+  %r = scf.execute_region -> memref<4xf32> {
+    %a = memref.alloc() : memref<4xf32>
+    scf.yield %a : memref<4xf32>
+  }
+  return %r : memref<4xf32>
+}
+
+// Ends that are there are placed anew: a stage may be read again.
+// CHECK-LABEL: func @again(
+func.func @again(%p: i1) {
+  // CHECK: %[[A:.*]] = memref.alloc
+  // CHECK: scf.if
+  // CHECK: call @use(%[[A]])
+  // CHECK-NEXT: memref.dealloc %[[A]]
+  // CHECK: else
+  // CHECK-NEXT: memref.dealloc %[[A]]
+  // CHECK-NOT: memref.dealloc
+  %a = memref.alloc() : memref<4xf32>
+  scf.if %p {
+    func.call @use(%a) : (memref<4xf32>) -> ()
+    memref.dealloc %a : memref<4xf32>
+  } else {
+    memref.dealloc %a : memref<4xf32>
+  }
+  return
+}
