@@ -52,6 +52,14 @@ def changed(**fields):
     return copy
 
 
+def two_kinds():
+    """A kind that says FLOAT, and an integer."""
+    alpha = onnx.AttributeProto(name="alpha", type=onnx.AttributeProto.FLOAT, i=3)
+    node = helper.make_node("LeakyRelu", ["x"], ["y"])
+    node.attribute.append(alpha)
+    return model([node])
+
+
 def with_opset(version):
     copy = onnx.ModelProto()
     copy.CopyFrom(GOOD)
@@ -162,6 +170,7 @@ MODELS = {
         parsed("float[1] x, float[1, 1] a", "Sum (x, a)", 6),
         "LC0303",
     ),
+    "attribute of two kinds": (two_kinds(), "LC0209"),
     "input twice": (model([helper.make_node("Neg", ["x"], ["y"])], inputs=("x", "x")), "LC0208"),
 }
 

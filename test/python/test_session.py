@@ -150,6 +150,19 @@ def test_output_names(add):
         add.run("y", feeds)
 
 
+def test_outputs_of_one_name():
+    """A model may return a value twice, as onnxruntime takes it."""
+    model = parse("twice (float[N] x) => (float[N] y, float[N] x, float[M] y) { y = Neg (x) }")
+    compiled = loopc.InferenceSession(model.SerializeToString())
+    given = np.array([1, -2, 3], np.float32)
+    assert [port.name for port in compiled.get_outputs()] == ["y", "x", "y"]
+    for got, expected in zip(
+        compiled.run(None, {"x": given}), (-given, given, -given), strict=True
+    ):
+        np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(compiled.run(["y"], {"x": given})[0], -given)
+
+
 @pytest.mark.parametrize(
     "feeds, reason",
     [

@@ -35,6 +35,50 @@ static std::string kindName(pb::AttributeProto::AttributeType type) {
   return pb::AttributeProto::AttributeType_Name(type);
 }
 
+/// A kind of value that the attribute holds beside its own; UNDEFINED where
+/// there is none. Zeros may be left out, so that nothing is a value as well.
+static pb::AttributeProto::AttributeType
+otherKind(const pb::AttributeProto &attr) {
+  using Proto = pb::AttributeProto;
+  const std::pair<bool, Proto::AttributeType> held[] = {
+      {attr.has_f(), Proto::FLOAT},
+      {attr.has_i(), Proto::INT},
+      {attr.has_s(), Proto::STRING},
+      {attr.has_t(), Proto::TENSOR},
+      {attr.has_g(), Proto::GRAPH},
+      {attr.has_tp(), Proto::TYPE_PROTO},
+      {attr.has_sparse_tensor(), Proto::SPARSE_TENSOR},
+      {attr.floats_size() > 0, Proto::FLOATS},
+      {attr.ints_size() > 0, Proto::INTS},
+      {attr.strings_size() > 0, Proto::STRINGS},
+      {attr.tensors_size() > 0, Proto::TENSORS},
+      {attr.graphs_size() > 0, Proto::GRAPHS}};
+  for (auto [holds, kind] : held)
+    if (holds && kind != attr.type())
+      return kind;
+  return Proto::UNDEFINED;
+}
+
+LogicalResult Importer::checkValues(NodeContext &nc) {
+  for (const pb::AttributeProto &attr : nc.node.attribute()) {
+    const std::string &target = attr.ref_attr_name();
+    if (!target.empty() && !nc.frame.isSchemas &&
+        !nc.frame.parameters.contains(target))
+      return loopc::emitError(nc.loc, Diag::BadAttribute)
+             << "attribute '" << attr.name() << "' refers to '" << target
+             << "', which is no attribute of a function around the node";
+    // What has no kind at all is told with the kind that it must be of.
+    pb::AttributeProto::AttributeType other = otherKind(attr);
+    if (attr.type() != pb::AttributeProto::UNDEFINED &&
+        other != pb::AttributeProto::UNDEFINED)
+      return loopc::emitError(nc.loc, Diag::BadAttribute)
+             << "attribute '" << attr.name() << "' is of kind "
+             << kindName(attr.type()) << " but holds a value of kind "
+             << kindName(other);
+  }
+  return success();
+}
+
 LogicalResult Importer::checkAttributes(NodeContext &nc) {
   llvm::StringSet<> seen;
   auto fail = [&](StringRef name) {

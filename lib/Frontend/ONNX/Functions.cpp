@@ -288,20 +288,22 @@ LogicalResult Importer::makeFunctionFrame(NodeContext &nc,
                                           bool isLocal, Frame &frame) {
   if (failed(readFunctionOpsets(nc, fn, isLocal, frame)))
     return failure();
-  for (const pb::AttributeProto &attr : fn.attribute_proto())
+  frame.isSchemas = !isLocal;
+  for (const pb::AttributeProto &attr : fn.attribute_proto()) {
     frame.attributes[attr.name()] = {&attr, &nc.frame, &nc.scope};
+    frame.parameters.insert(attr.name());
+  }
   if (nc.schema)
     for (const auto &[name, attr] : nc.schema->attributes())
       if (attr.default_value.type() != pb::AttributeProto::UNDEFINED)
         frame.attributes[name] = {&attr.default_value, &nc.frame, &nc.scope};
-  llvm::StringSet<> known;
   for (const std::string &name : fn.attribute())
-    known.insert(name);
+    frame.parameters.insert(name);
   for (const pb::AttributeProto &attr : nc.node.attribute()) {
     NodeAttr value = resolve(attr, nc.frame, nc.scope);
     if (!value.proto)
       continue;
-    if (isLocal && !known.contains(attr.name()) &&
+    if (isLocal && !frame.parameters.contains(attr.name()) &&
         !frame.attributes.contains(attr.name()))
       return loopc::emitError(nc.loc, Diag::BadAttribute)
              << "attribute '" << attr.name() << "' does not exist in function '"

@@ -242,15 +242,12 @@ LogicalResult Importer::importInputs(func::FuncOp func, Scope &scope) {
 
 LogicalResult Importer::importOutputs(func::FuncOp func, Scope &scope) {
   Location loc = pathLoc(kMainPath);
-  llvm::StringSet<> names;
   SmallVector<Value> values;
   SmallVector<DictionaryAttr> attrs;
+  // One name may be there twice: it is one value then.
   for (const pb::ValueInfoProto &output : model->proto.graph().output()) {
     if (failed(checkPortName(output.name(), "output")))
       return failure();
-    if (!names.insert(output.name()).second)
-      return loopc::emitError(loc, Diag::DuplicateName)
-             << "the model has two outputs '" << output.name() << "'";
     // name_direct: an output may be an input or an initializer.
     FailureOr<Value> value =
         lookup(scope, output.name(), loc, "output of the model");
@@ -527,7 +524,7 @@ LogicalResult Importer::importNode(const pb::NodeProto &node, unsigned index,
     return loopc::emitError(nc.loc, Diag::ModelTooDeep)
            << "the model expands to more than " << kMostNodes << " nodes";
   FailureOr<NodeKind> kind = classifyNode(nc);
-  if (failed(kind))
+  if (failed(kind) || failed(checkValues(nc)))
     return failure();
   switch (*kind) {
   case NodeKind::LocalFunction:

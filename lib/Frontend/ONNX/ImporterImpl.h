@@ -136,6 +136,11 @@ struct NodeAttr {
 struct Frame {
   llvm::StringMap<int64_t> opsets;
   llvm::StringMap<NodeAttr> attributes;
+  /// What nodes of a function of the model may refer to: its attributes, with
+  /// or without a value.
+  llvm::StringSet<> parameters;
+  /// Of a function that an operator stands for, which is not the model's fault.
+  bool isSchemas = false;
 };
 
 /// The names of one graph. Innermost first (name_scope).
@@ -251,6 +256,9 @@ private:
   /// proto is null where the node does not have it.
   NodeAttr getAttr(NodeContext &nc, llvm::StringRef name);
   NodeAttr resolve(const pb::AttributeProto &attr, Frame &frame, Scope &scope);
+  /// That references have something to refer to, and attributes hold nothing
+  /// but a value of their kind.
+  LogicalResult checkValues(NodeContext &nc);
   /// Refuses attributes that the schema does not have, ones that are there
   /// twice, and ones of the wrong kind.
   LogicalResult checkAttributes(NodeContext &nc);
