@@ -15,6 +15,7 @@ import loopc
 import ml_dtypes
 import numpy as np
 import onnx.parser
+import onnxruntime
 import pytest
 
 TYPES: dict[str, tuple[Any, float]] = {
@@ -176,3 +177,27 @@ def test_one_row_of_any_width(columns: int) -> None:
         want = np.tanh(want @ weights.astype(np.float64))
     feeds = {"x": x, "M": np.array(5), "W": weights}
     np.testing.assert_allclose(session.run(None, feeds)[0], want, 2e-5, 2e-5)
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+@pytest.mark.parametrize("sizes", ["9, 3", "T, B"])
+def test_sequences_end_early(sizes: str, kind: str, direction: str) -> None:
+    """Y is zero behind each sequence, also where none has all steps, or a single one."""
+    directions = 2 if direction == "bidirectional" else 1
+    rows = {"RNN": 5, "GRU": 15, "LSTM": 20}[kind]
+    model = onnx.parser.parse_model(f"""<ir_version: 10, opset_import: ["": 21]>
+    model (float[{sizes}, 4] x, float[{directions}, {rows}, 4] w, float[{directions}, {rows}, 5] r,
+           int32[{sizes.split(",")[1]}] n) => (float[t, d, b, h] y, float[d, b, h] last) {{
+        y, last = {kind}<hidden_size = 5, direction = "{direction}">(x, w, r, "", n)
+    }}""")
+    random = np.random.default_rng(5)
+    feeds = {"x": random.standard_normal((9, 3, 4)).astype(np.float32)}
+    for name, width in (("w", 4), ("r", 5)):
+        feeds[name] = random.standard_normal((directions, rows, width)).astype(np.float32)
+    ours = loopc.InferenceSession(model.SerializeToString())
+    peer = onnxruntime.InferenceSession(model.SerializeToString())
+    for lengths in ([4, 2, 1], [9, 3, 5], [0, 6, 0], [0, 0, 0]):
+        feeds["n"] = np.array(lengths, np.int32)
+        for got, want in zip(ours.run(None, feeds), peer.run(None, feeds), strict=True):
+            np.testing.assert_allclose(got, want, 1e-4, 1e-5)

@@ -144,6 +144,15 @@ static Dims batchDims(NodeLowering &l, Value lhs, Value rhs, bool &fits) {
   return batch;
 }
 
+/// The groups of axes of a value of `rank`, the last two as one.
+static SmallVector<ReassociationIndices> mergeLastTwo(int64_t rank) {
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t k : llvm::seq(rank - 1))
+    groups.push_back({k});
+  groups.back().push_back(rank - 1);
+  return groups;
+}
+
 Value loopc::matMul(NodeLowering &l, Factor lhs, Factor rhs, Type accumulator,
                     Value first) {
   Dims x = l.dims(lhs.value), y = l.dims(rhs.value);
@@ -164,6 +173,14 @@ Value loopc::matMul(NodeLowering &l, Factor lhs, Factor rhs, Type accumulator,
   }
   for (int64_t k : llvm::seq(batch))
     out.push_back(l.b.getAffineDimExpr(k));
+  // A single column is a vector: it lies as it is summed, as rows of lhs do.
+  bool isColumn =
+      hasRows && hasColumns && fits && !first && isConstantIntValue(columns, 1);
+  if (isColumn) {
+    rhs.value = tensor::CollapseShapeOp::create(
+        l.b, rhs.value, mergeLastTwo(l.dims(rhs.value).size()));
+    hasColumns = false;
+  }
   // Rows of the result grow by rows of rhs; where these have no length, the
   // sum is the innermost loop.
   bool sumsInside = !hasColumns || isConstantIntValue(columns, 1);
@@ -194,30 +211,23 @@ Value loopc::matMul(NodeLowering &l, Factor lhs, Factor rhs, Type accumulator,
   auto map = [&](ArrayRef<AffineExpr> exprs) {
     return AffineMap::get(rank, 0, exprs, l.b.getContext());
   };
-  return multiplyAdd(l, lhs, rhs, init, {map(left), map(right), map(out)});
-}
-
-/// matMul of a matrix and a single column, as a vector: rows of the one and all
-/// of the other lie as they are summed.
-static Value timesColumn(NodeLowering &l, Factor matrix, Factor column,
-                         Type accumulator) {
-  SmallVector<ReassociationIndices> merged = {{0, 1}};
-  column.value = tensor::CollapseShapeOp::create(l.b, column.value, merged);
-  Value result = matMul(l, matrix, column, accumulator);
-  Dims dims = {l.dim(matrix.value, 0), l.fold(1)};
-  auto type = RankedTensorType::get(
-      {cast<RankedTensorType>(result.getType()).getDimSize(0), 1}, accumulator);
-  return tensor::ExpandShapeOp::create(l.b, type, result, merged, dims);
+  Value result =
+      multiplyAdd(l, lhs, rhs, init, {map(left), map(right), map(out)});
+  if (!isColumn)
+    return result;
+  target.push_back(columns);
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.push_back(1);
+  return tensor::ExpandShapeOp::create(l.b, type.clone(shape), result,
+                                       mergeLastTwo(shape.size()), target);
 }
 
 static LogicalResult lowerMatMul(NodeLowering &l) {
   Type type = NodeLowering::computeType(l.elementType(0));
   bool isUnsigned = l.isUnsigned(0);
   Factor lhs{l.in(0), isUnsigned}, rhs{l.in(1), isUnsigned};
-  bool isColumn = l.rank(0) == 2 && l.rank(1) == 2 &&
-                  isConstantIntValue(l.dim(rhs.value, 1), 1);
-  Value result =
-      isColumn ? timesColumn(l, lhs, rhs, type) : matMul(l, lhs, rhs, type);
+  Value result = matMul(l, lhs, rhs, type);
   if (!result)
     return failure();
   l.setResult(castElements(l, result, l.elementType(0), isUnsigned));

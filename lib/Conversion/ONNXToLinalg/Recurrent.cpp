@@ -117,6 +117,9 @@ protected:
   double clip = 0;
   bool clips = false;
   OpFoldResult time, batch, input, hidden;
+  /// Steps up to the end of the longest sequence, and X up to there.
+  OpFoldResult steps;
+  Value shownInputs;
 
 private:
   LogicalResult readAttributes();
@@ -124,11 +127,13 @@ private:
   LogicalResult checkShapes();
   LogicalResult checkShape(unsigned i, StringRef name,
                            ArrayRef<OpFoldResult> expected);
-  void checkLengths();
+  void readLengths();
   Direction prepare(unsigned d);
   Value mergedBias(Value bias);
   Value fromInputs(Value weights, Value bias);
   SmallVector<Value> initialStates(unsigned d);
+  /// What `steps` have collected, with zeros behind the longest sequence.
+  Value filledUp(Value steps);
   DirectionResult runLoop(const Direction &direction, unsigned d);
   /// Keeps the old states past the end of a sequence; the last value is what Y
   /// gets there.
@@ -305,21 +310,36 @@ LogicalResult Recurrence::checkShapes() {
       succeeded(checkShape(7, "P", {directions, l.mul(hidden, l.fold(3))})));
 }
 
-void Recurrence::checkLengths() {
+/// Checks the lengths of sequences, and finds the longest: behind its end all
+/// that is left is to fill Y.
+void Recurrence::readLengths() {
+  steps = time;
+  shownInputs = l.in(0);
   if (!hasInput(4))
     return;
-  Value longest = l.asIndex(time);
+  Value end = l.asIndex(time);
   Value lengths = l.in(4);
-  Value fits = loopNest(l, batch, l.constantInt(l.b.getI1Type(), 1),
-                        [&](ValueRange position, ValueRange carried) {
-                          Value length =
-                              l.toIndex(elementAt(l, lengths, position));
-                          Value inside = arith::CmpIOp::create(
-                              l.b, arith::CmpIPredicate::ule, length, longest);
-                          return SmallVector<Value>{
-                              arith::AndIOp::create(l.b, carried[0], inside)};
-                        })[0];
-  l.check(fits, "a sequence length is not in 0 to {}", longest);
+  SmallVector<Value> found = loopNest(
+      l, batch, {l.constantInt(l.b.getI1Type(), 1), l.asIndex(l.fold(0))},
+      [&](ValueRange position, ValueRange carried) {
+        Value length = l.toIndex(elementAt(l, lengths, position));
+        Value inside =
+            arith::CmpIOp::create(l.b, arith::CmpIPredicate::ule, length, end);
+        return SmallVector<Value>{
+            arith::AndIOp::create(l.b, carried[0], inside),
+            arith::MaxSIOp::create(l.b, carried[1], length)};
+      });
+  l.check(found[0], "a sequence length is not in 0 to {}", end);
+  DenseIntElementsAttr known;
+  if (std::optional<int64_t> last = getConstantIntValue(time);
+      last && matchPattern(lengths, m_Constant(&known)) &&
+      llvm::is_contained(known.getValues<APInt>(), APInt(32, *last)))
+    return;
+  // Slices may be moved in front of the check.
+  steps = OpFoldResult(arith::MinUIOp::create(l.b, found[1], end).getResult());
+  Dims sizes = l.dims(shownInputs), offsets(3, l.fold(0));
+  sizes[layout ? 1 : 0] = steps;
+  shownInputs = sliceOf(l, shownInputs, offsets, sizes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -356,11 +376,11 @@ Value Recurrence::mergedBias(Value bias) {
 }
 
 Value Recurrence::fromInputs(Value weights, Value bias) {
-  Dims dims{time, batch, l.mul(hidden, l.fold(gates))};
+  Dims dims{steps, batch, l.mul(hidden, l.fold(gates))};
   Value init = bias ? l.broadcastTo(mergedBias(bias), dims)
                     : l.filled(dims, l.constant(compute, 0));
   AffineMap x = layout ? map({1, 0, 2}, 4) : map({0, 1, 2}, 4);
-  return multiplyAdd(l, {l.in(0)}, {transposed(weights)}, init,
+  return multiplyAdd(l, {shownInputs}, {transposed(weights)}, init,
                      {x, map({2, 3}, 4), map({0, 1, 3}, 4)});
 }
 
@@ -433,9 +453,30 @@ SmallVector<Value> Recurrence::mask(ValueRange before, ValueRange after,
       .getResults();
 }
 
+Value Recurrence::filledUp(Value steps) {
+  if (this->steps == time)
+    return steps;
+  Dims sizes{time, batch, hidden}, offsets(3, l.fold(0));
+  if (layout)
+    std::swap(sizes[0], sizes[1]);
+  // Only what is behind the steps is filled.
+  Value all = l.empty(sizes, compute);
+  auto put = [&](Value part, OpFoldResult from, OpFoldResult count) {
+    offsets[layout ? 1 : 0] = from;
+    sizes[layout ? 1 : 0] = count;
+    all = tensor::InsertSliceOp::create(l.b, part, all, offsets, sizes,
+                                        Dims(3, l.fold(1)));
+  };
+  put(steps, l.fold(0), this->steps);
+  OpFoldResult rest = l.sub(time, this->steps);
+  sizes[layout ? 1 : 0] = rest;
+  put(l.filled(sizes, l.constant(compute, 0)), this->steps, rest);
+  return all;
+}
+
 DirectionResult Recurrence::runLoop(const Direction &direction, unsigned d) {
   Type i64 = l.b.getI64Type();
-  Value trips = l.b.createOrFold<arith::IndexCastOp>(i64, l.asIndex(time));
+  Value trips = l.b.createOrFold<arith::IndexCastOp>(i64, l.asIndex(steps));
   SmallVector<Value> states = initialStates(d);
   loop::LoopPorts ports;
   ports.sliceAxes = {0};
@@ -443,8 +484,8 @@ DirectionResult Recurrence::runLoop(const Direction &direction, unsigned d) {
   SmallVector<Type> results(ValueRange(states).getTypes());
   bool collects = l.hasResult(0);
   if (collects) {
-    results.push_back(layout ? typeOf({batch, time, hidden})
-                             : typeOf({time, batch, hidden}));
+    results.push_back(layout ? typeOf({batch, steps, hidden})
+                             : typeOf({steps, batch, hidden}));
     ports.collectAxes = {layout};
     ports.collectReverse = {direction.isReverse};
     ports.collectHasLength = {false};
@@ -512,12 +553,12 @@ Value Recurrence::stack(ArrayRef<Value> values, Dims sizes, int64_t axis) {
 LogicalResult Recurrence::lower() {
   if (failed(readAttributes()) || failed(checkShapes()))
     return failure();
-  checkLengths();
+  readLengths();
   SmallVector<Value> all;
   SmallVector<SmallVector<Value>> last(numStates);
   for (unsigned d : llvm::seq(reversed.size())) {
     DirectionResult result = runLoop(prepare(d), d);
-    all.push_back(result.all);
+    all.push_back(result.all ? filledUp(result.all) : result.all);
     for (auto [list, value] : llvm::zip_equal(last, result.last))
       list.push_back(value);
   }

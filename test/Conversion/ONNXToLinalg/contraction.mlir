@@ -42,6 +42,22 @@ func.func @matrix_column(%a: tensor<?x?xf32>, %b: tensor<?x1xf32>) -> tensor<?x1
 
 // -----
 
+// And one for each of several matrices, or the same for all of them.
+// CHECK-LABEL: @matrix_columns
+// CHECK-SAME: %[[A:[^:]+]]: tensor<4x?x8xf32>{{.*}}, %[[B:[^:]+]]: tensor<4x8x1xf32>{{.*}}, %[[C:[^:]+]]: tensor<8x1xf32>
+// CHECK: %[[V:.*]] = tensor.collapse_shape %[[B]] {{\[\[}}0], [1, 2]] : tensor<4x8x1xf32> into tensor<4x8xf32>
+// CHECK: %[[R:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[A]], %[[V]]
+// CHECK: tensor.expand_shape %[[R]] {{\[\[}}0], [1, 2]]
+// CHECK: %[[W:.*]] = tensor.collapse_shape %[[C]]
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[A]], %[[W]]
+func.func @matrix_columns(%a: tensor<4x?x8xf32>, %b: tensor<4x8x1xf32>, %c: tensor<8x1xf32>) -> (tensor<4x?x1xf32>, tensor<4x?x1xf32>) {
+  %r = onnx.node "MatMul"(%a, %b) since 13 : (tensor<4x?x8xf32>, tensor<4x8x1xf32>) -> tensor<4x?x1xf32>
+  %s = onnx.node "MatMul"(%a, %c) since 13 : (tensor<4x?x8xf32>, tensor<8x1xf32>) -> tensor<4x?x1xf32>
+  return %r, %s : tensor<4x?x1xf32>, tensor<4x?x1xf32>
+}
+
+// -----
+
 // A static 1 is read again, not copied; inner dimensions that only the run
 // knows are compared there.
 // CHECK-DAG: #[[A:.*]] = affine_map<(d0, d1, d2, d3) -> (0, d1, d2)>

@@ -22,14 +22,23 @@ func.func @lstm(%x: tensor<7x2x3xf32>, %w: tensor<1x20x3xf32>, %r: tensor<1x20x5
 // -----
 
 // Reverse: slices are read and results are collected from the end. Past a
-// sequence's length the state stays and Y is zero; lengths are checked once.
+// sequence's length the state stays and Y is zero; lengths are checked once, and
+// there are as many steps as the longest has.
 // CHECK-LABEL: @rnn_reverse
+// CHECK: %[[FOUND:.*]]:2 = scf.for
 // CHECK: loop.check {{.*}} "RNN: a sequence length is not in 0 to {}"
+// CHECK: %[[STEPS:.*]] = arith.minui %[[FOUND]]#1
+// CHECK: tensor.extract_slice %{{.*}}[0, 0, 0] [%[[STEPS]], 2, 3]
+// CHECK: %[[TRIPS:.*]] = arith.index_cast %[[STEPS]]
 // CHECK: loop.loop
+// CHECK-SAME: trips(%[[TRIPS]]
 // CHECK-SAME: reverse
+// CHECK-SAME: collect(tensor<?x2x5xf32>
 // CHECK: arith.cmpi slt
 // CHECK: arith.select
 // CHECK: loop.yield
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, 0, 0] [%[[STEPS]], 2, 5]
+// CHECK: linalg.fill
 func.func @rnn_reverse(%x: tensor<7x2x3xf32>, %w: tensor<1x5x3xf32>, %r: tensor<1x5x5xf32>, %n: tensor<2xi32>) -> tensor<7x1x2x5xf32> {
   %none = onnx.none
   %y, %h = onnx.node "RNN"(%x, %w, %r, %none, %n) since 14 {direction = "reverse", hidden_size = 5 : i64} : (tensor<7x2x3xf32>, tensor<1x5x3xf32>, tensor<1x5x5xf32>, none, tensor<2xi32>) -> (tensor<7x1x2x5xf32>, tensor<1x2x5xf32>)

@@ -53,3 +53,55 @@ func.func @branches(%p: i1, %x: tensor<2xf32>) -> !onnx.optional<tensor<*xf32>> 
   }
   return %o : !onnx.optional<tensor<*xf32>>
 }
+
+// -----
+
+// A stack that begins empty: the branch that takes from it says nothing before
+// the other one has put something in.
+// CHECK-LABEL: func @stack(
+// CHECK: loop.loop
+// CHECK-SAME: carried(%{{.*}} = %{{.*}} : !onnx.seq<tensor<4xf32>>, %{{.*}} = %{{.*}} : tensor<4xf32>)
+// CHECK: "SequenceAt"{{.*}} -> tensor<4xf32>
+func.func @stack(%m: tensor<i64>, %x: tensor<4xf32>, %p: i1, %last: tensor<i64>) -> tensor<*xf32> {
+  %s0 = onnx.node "SequenceEmpty"() since 11 : () -> !onnx.seq<tensor<*xf32>>
+  %a0 = tensor.cast %x : tensor<4xf32> to tensor<*xf32>
+  %s, %a = loop.loop (%i : tensor<i64>, %c : tensor<i1>) trips(%m : tensor<i64>) carried(%r = %s0 : !onnx.seq<tensor<*xf32>>, %b = %a0 : tensor<*xf32>) since 21 {
+    %t, %d = scf.if %p -> (!onnx.seq<tensor<*xf32>>, tensor<*xf32>) {
+      %u = onnx.node "SequenceInsert"(%r, %x) since 11 : (!onnx.seq<tensor<*xf32>>, tensor<4xf32>) -> !onnx.seq<tensor<*xf32>>
+      scf.yield %u, %b : !onnx.seq<tensor<*xf32>>, tensor<*xf32>
+    } else {
+      %u = onnx.node "SequenceErase"(%r, %last) since 11 : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> !onnx.seq<tensor<*xf32>>
+      %e = onnx.node "SequenceAt"(%r, %last) since 11 : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
+      %f = onnx.node "Add"(%b, %e) since 14 : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+      scf.yield %u, %f : !onnx.seq<tensor<*xf32>>, tensor<*xf32>
+    }
+    loop.yield while(%c : tensor<i1>) carried(%t, %d : !onnx.seq<tensor<*xf32>>, tensor<*xf32>)
+  }
+  return %a : tensor<*xf32>
+}
+
+// -----
+
+// A branch that always fails has no say, but its values must fit the type.
+// CHECK-LABEL: func @never(
+// CHECK: scf.if %{{.*}} -> (tensor<4xf32>)
+// CHECK: scf.if %{{.*}} -> (tensor<*xf32>)
+func.func @never(%p: i1, %x: tensor<4xf32>, %y: tensor<2x3xf32>, %k: tensor<i64>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %s = onnx.node "SequenceEmpty"() since 11 : () -> !onnx.seq<tensor<*xf32>>
+  %a = scf.if %p -> (tensor<*xf32>) {
+    %e = onnx.node "SequenceAt"(%s, %k) since 11 : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
+    scf.yield %e : tensor<*xf32>
+  } else {
+    %v = tensor.cast %x : tensor<4xf32> to tensor<*xf32>
+    scf.yield %v : tensor<*xf32>
+  }
+  %b = scf.if %p -> (tensor<*xf32>) {
+    %e = onnx.node "SequenceAt"(%s, %k) since 11 : (!onnx.seq<tensor<*xf32>>, tensor<i64>) -> tensor<*xf32>
+    %v = tensor.cast %y : tensor<2x3xf32> to tensor<*xf32>
+    scf.yield %v : tensor<*xf32>
+  } else {
+    %v = tensor.cast %x : tensor<4xf32> to tensor<*xf32>
+    scf.yield %v : tensor<*xf32>
+  }
+  return %a, %b : tensor<*xf32>, tensor<*xf32>
+}

@@ -9,7 +9,7 @@
 
 import numpy as np
 
-from loop_models.registry import b8, f32, graph, i32, i64, loop_model, ramp, run
+from loop_models.registry import b8, f32, graph, i32, i64, loop_model, noise, ramp, run
 
 
 @loop_model("seq_append", "loop_carried", "loop_zero")
@@ -397,3 +397,69 @@ def constant_positions():
         b = SequenceAt(s, minus)
         n = SequenceLength(s)
     }"""), [run("some", {"x": f32([1]), "y": f32([2, 3])}, [f32([1]), f32([2, 3]), i64(2)])]
+
+
+@loop_model("seq_value", "seq_index", "if_types", "loop_carried")
+def stack_of_rows():
+    """Rows are pushed, or popped and added up: who pops comes before the list has an element."""
+
+    def expect(x, total):
+        rows, total = [], total.copy()
+        for v in x:
+            if v[0] > 0 or not rows:
+                rows.append(v)
+            else:
+                total += rows.pop()
+        return [total, rows]
+
+    def of(name, *shape):
+        x, total = noise(*shape, seed=7), noise(shape[1])
+        return run(name, {"x": x, "t0": total}, expect(x, total))
+
+    return graph("""(float[T,N] x, float[N] t0) => (float[N] total, seq(float[N]) rows) {
+        zero = Constant<value_int = 0>()
+        last = Constant<value_int = -1>()
+        first = Constant<value = int64[1] {0}>()
+        none = Constant<value = float {0}>()
+        shape = Shape<end = 1>(x)
+        M = Squeeze(shape)
+        s0 = SequenceEmpty<dtype = 1>()
+        rows, total = Loop <body = b (int64 i, bool c, seq(float[N]) s, float[N] t) => (bool c1, seq(float[N]) s1, float[N] t1) {
+            c1 = Identity(c)
+            v = Gather(x, i)
+            head = Gather(v, zero)
+            positive = Greater(head, none)
+            n = SequenceLength(s)
+            empty = Equal(n, zero)
+            push = Or(positive, empty)
+            s1, t1 = If(push) <then_branch = p () => (seq(float[N]) a, float[N] d) {
+                a = SequenceInsert(s, v)
+                d = Identity(t)
+            }, else_branch = q () => (seq(float[N]) e, float[N] f) {
+                e = SequenceErase(s, last)
+                g = SequenceAt(s, last)
+                f = Add(t, g)
+            }>
+        }> (M, "", s0, t0)
+    }"""), [of("many", 40, 5), of("one", 1, 3), of("none", 0, 2), of("single_column", 9, 1)]
+
+
+@loop_model("seq_index", "if_types", "if_lazy")
+def element_of_nothing():
+    """A branch reads a list that never has an element; it fails only where it is taken."""
+    return graph("""(bool p, int64 M, float[N] x, float[K] y) => (float[?] r) {
+        zero = Constant<value_int = 0>()
+        s = SequenceEmpty<dtype = 1>()
+        r = Loop <body = b (int64 i, bool c, float[?] v) => (bool c1, float[?] w) {
+            c1 = Identity(c)
+            w = If(p) <then_branch = t () => (float[?] a) {
+                e = SequenceAt(s, zero)
+                a = Concat<axis = 0>(e, y)
+            }, else_branch = f () => (float[?] d) { d = Add(v, x) }>
+        }> (M, "", x)
+    }"""), [
+        # Values of the reference's: OpenVINO's converter ends the process.
+        run("not_taken", {"p": b8(False), "M": i64(2), "x": f32([1, 2]), "y": f32([3])}),
+        run("no_trips", {"p": b8(True), "M": i64(0), "x": f32([1, 2]), "y": f32([3])}),
+        run("taken", {"p": b8(True), "M": i64(1), "x": f32([1]), "y": f32([3])}, error="position 0|range|Invalid"),
+    ]  # fmt: skip

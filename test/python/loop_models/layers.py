@@ -454,3 +454,82 @@ def fft_of_growing_blocks():
         yr = Reshape(r, flat)
         yi = Reshape(q, flat)
     }"""), [one(2), one(8), one(64), one(1)]
+
+
+def _delta(r, w, k, v, a, S):
+    """RWKV-7's rule, one step after the other."""
+    out = []
+    for t in range(r.shape[0]):
+        unit = k[t] / (np.linalg.norm(k[t], axis=1, keepdims=True) + 1e-6)
+        old = np.einsum("hvk,hk->hv", S, -unit)
+        S = S * w[t][:, None, :] + old[:, :, None] * (unit * a[t])[:, None, :]
+        S = S + v[t][:, :, None] * k[t][:, None, :]
+        out.append(np.einsum("hvk,hk->hv", S, r[t]))
+    return [S, np.stack(out)]
+
+
+@loop_model("scan_args", "loop_carried", rtol=1e-3, atol=1e-4)
+def generalised_delta_rule():
+    """A matrix for each head, read by a column of each (RWKV-7): products of one column."""
+
+    def of(steps, heads, width):
+        feeds = {key: noise(steps, heads, width, seed=k) * 0.3 for k, key in enumerate("rwkva")}
+        feeds["w"] = 1 / (1 + np.exp(-feeds["w"]))
+        feeds["S0"] = noise(heads, width, width, seed=9) * 0.3
+        want = _delta(*(feeds[key] for key in "rwkva"), feeds["S0"])
+        return run(f"t{steps}h{heads}d{width}", feeds, want)
+
+    return graph("""(float[T,H,D] r, float[T,H,D] w, float[T,H,D] k, float[T,H,D] v, float[T,H,D] a, float[H,D,D] S0) => (float[H,D,D] S, float[T,H,D] y) {
+        row = Constant<value = int64[1] {1}>()
+        column = Constant<value = int64[1] {2}>()
+        tiny = Constant<value = float {1e-6}>()
+        S, y = Scan <num_scan_inputs = 5, body = b (float[H,D,D] s, float[H,D] rt, float[H,D] wt, float[H,D] kt, float[H,D] vt, float[H,D] at)
+                => (float[H,D,D] s1, float[H,D] o) {
+            norm = ReduceL2<keepdims = 1>(kt, row)
+            length = Add(norm, tiny)
+            unit = Div(kt, length)
+            minus = Neg(unit)
+            from = Unsqueeze(minus, column)
+            old = MatMul(s, from)
+            part = Mul(unit, at)
+            to = Unsqueeze(part, row)
+            change = MatMul(old, to)
+            decay = Unsqueeze(wt, row)
+            kept = Mul(s, decay)
+            values = Unsqueeze(vt, column)
+            keys = Unsqueeze(kt, row)
+            new = Mul(values, keys)
+            sum = Add(kept, change)
+            s1 = Add(sum, new)
+            query = Unsqueeze(rt, column)
+            all = MatMul(s1, query)
+            o = Squeeze(all, column)
+        }> (S0, r, w, k, v, a)
+    }"""), [of(5, 2, 8), of(3, 1, 33), of(2, 3, 1), of(4, 5, 17)]
+
+
+@loop_model("scan_args", rtol=1e-2, atol=1e-2)
+def low_pass_of_halves():
+    """A filter of many channels whose state has 16 bits."""
+
+    def of(steps, channels):
+        x, y = (noise(*s).astype(np.float16) for s in ((steps, channels), (channels,)))
+        out = []
+        for row in x:
+            y = row * np.float16(0.25) + y * np.float16(0.75)
+            out.append(y)
+        feeds = {"x": x, "y0": noise(channels).astype(np.float16)}
+        return run(f"t{steps}c{channels}", feeds, [y, np.stack(out)])
+
+    return graph("""(float16[T,C] x, float16[C] y0) => (float16[C] last, float16[T,C] y) {
+        one_fourth = Constant<value_float = 0.25>()
+        quarter = Cast<to = 10>(one_fourth)
+        three_fourths = Constant<value_float = 0.75>()
+        most = Cast<to = 10>(three_fourths)
+        last, y = Scan <num_scan_inputs = 1, body = b (float16[C] before, float16[C] now) => (float16[C] after, float16[C] o) {
+            p = Mul(now, quarter)
+            q = Mul(before, most)
+            after = Add(p, q)
+            o = Identity(after)
+        }> (y0, x)
+    }"""), [of(20, 8), of(5, 37), of(3, 1)]

@@ -359,6 +359,28 @@ void ContractionVectorizer::emitBlocks(int64_t rows) {
   int64_t block = blockFor(rows);
   if (block == 0)
     return emitRowBlocks(shape);
+  if (block != kRowBlock)
+    return emitSumBlocks(shape, block);
+  shape.vectors = std::min<int64_t>(shape.vectors, 4);
+  isRowBlocked = true;
+  OpBuilder::InsertionGuard guard(b);
+  // Rows of a single tile are read to their ends by it, whose sums need not be
+  // stored in between.
+  if (isDynamic(*columnDim) && canMask()) {
+    Value isOneTile =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ule, extent(*columnDim),
+                              index(shape.vectors * lanes));
+    auto branch =
+        scf::IfOp::create(b, TypeRange(), isOneTile, /*withElse=*/true);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    emitColumns(shape);
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  }
+  emitSumBlocks(shape, block);
+  isRowBlocked = false;
+}
+
+void ContractionVectorizer::emitSumBlocks(TileShape shape, int64_t block) {
   unsigned dim = sumDims[0];
   AffineExpr d0 = b.getAffineDimExpr(0);
   Value size = extent(dim), from = index(0);
@@ -368,15 +390,14 @@ void ContractionVectorizer::emitBlocks(int64_t rows) {
                                  .getResult()
                            : Value();
   };
-  if (block == kRowBlock) {
-    shape.vectors = std::min<int64_t>(shape.vectors, 4);
+  if (isRowBlocked) {
     from = apply(d0.floorDiv(block) * block, {size});
-    isRowBlocked = true;
     loopOver(dim, index(0), from, block, [&] {
       wholeBlock = block;
       isFirstBlock = isFirst();
       emitColumns(shape);
       wholeBlock = 0;
+      isFirstBlock = Value();
     });
   }
   // What the sums begin with is stored even if there is nothing to sum up.
@@ -388,7 +409,6 @@ void ContractionVectorizer::emitBlocks(int64_t rows) {
     emitRowBlocks(shape);
     blockBegin = blockEnd = isFirstBlock = Value();
   });
-  isRowBlocked = false;
 }
 
 void ContractionVectorizer::emitRowBlocks(TileShape shape) {

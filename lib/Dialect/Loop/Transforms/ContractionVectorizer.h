@@ -136,6 +136,8 @@ private:
   void emitOuter(unsigned next);
   void emitPlans();
   void emitBlocks(int64_t rows);
+  /// Blocks of `block` of the sum, one behind the other.
+  void emitSumBlocks(TileShape shape, int64_t block);
   /// All columns of as many rows as fit into a cache before the next rows.
   void emitRowBlocks(TileShape shape);
   /// Finds what may be worth being brought together for tiles of `shape` of an

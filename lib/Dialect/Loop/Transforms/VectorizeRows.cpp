@@ -126,11 +126,16 @@ private:
 // What can be vectorized
 //===----------------------------------------------------------------------===//
 
+/// Numbers of 16 bits are computed as wider ones, which is done with vectors.
+static bool isRowElement(Type type) {
+  return isVectorElement(type) || type.isF16() || type.isBF16();
+}
+
 bool RowVectorizer::matchOperand(OpOperand &operand) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   if (!type)
     return operand.get().getType().isIntOrFloat();
-  if (!isVectorElement(type.getElementType()) ||
+  if (!isRowElement(type.getElementType()) ||
       type.getElementTypeBitWidth() < maskBits)
     return false;
   AffineMap map = op.getMatchingIndexingMap(&operand);

@@ -119,6 +119,7 @@ private:
   LogicalResult infer(Operation *op);
   LogicalResult inferNode(NodeOp node);
   void inferCollection(NodeOp node, SmallVectorImpl<Type> &types);
+  bool readsNothing(Region &branch);
   LogicalResult inferIf(scf::IfOp op);
   LogicalResult inferLoop(LoopOp op);
   LogicalResult inferScan(ScanOp op);
@@ -337,10 +338,22 @@ void TypeInference::inferCollection(NodeOp node, SmallVectorImpl<Type> &types) {
   StringRef op = node.getOpType();
   if (op == "SequenceEmpty" || (op == "Optional" && !node.getInputOrNull(0)))
     setEmpty(node.getResult(0), true);
-  else if (op == "Identity")
+  else if (op == "Identity" || op == "SequenceErase")
     setEmpty(node.getResult(0), isEmpty(node.getInputs()[0]));
   else if (op == "SequenceInsert" && isEmpty(node.getInputs()[0]))
     types[0] = SeqType::get(node.getInputs()[1].getType());
+}
+
+/// True for a branch that takes an element of a list that is empty, as far as
+/// is known by now. It fails, or a list that an enclosing loop carries gets its
+/// elements, and the branch is looked at again.
+bool TypeInference::readsNothing(Region &branch) {
+  return llvm::any_of(branch.getOps<NodeOp>(), [&](NodeOp node) {
+    StringRef op = node.getOpType();
+    return node.getDomain().empty() &&
+           (op == "SequenceAt" || op == "SequenceErase") &&
+           isEmpty(node.getInputs()[0]);
+  });
 }
 
 /// if_types: the branches' types, joined.
@@ -358,6 +371,8 @@ LogicalResult TypeInference::inferIf(scf::IfOp op) {
     decided[op] = *taken != 0;
   else
     decided.erase(op);
+  bool thenFails = readsNothing(op.getThenRegion());
+  bool elseFails = readsNothing(op.getElseRegion());
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
     Value ofThen = op.thenYield().getOperand(k);
     Value ofElse = op.elseYield().getOperand(k);
@@ -366,6 +381,15 @@ LogicalResult TypeInference::inferIf(scf::IfOp op) {
     if (joined && taken) {
       joined = (*taken ? ofThen : ofElse).getType();
       isEmptyResult = isEmpty(*taken ? ofThen : ofElse);
+    } else if (joined && thenFails != elseFails) {
+      // The other type is all that can come out, if this one can be cast to it.
+      Value one = thenFails ? ofElse : ofThen;
+      Value failed = thenFails ? ofThen : ofElse;
+      if (isEmpty(failed) ||
+          tensor::CastOp::areCastCompatible(failed.getType(), one.getType())) {
+        joined = one.getType();
+        isEmptyResult = isEmpty(one);
+      }
     }
     if (!joined)
       return op.emitOpError()

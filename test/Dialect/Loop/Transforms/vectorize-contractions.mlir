@@ -65,6 +65,37 @@ func.func @gemv(%A: memref<1x256xf32>, %B: memref<256x1024xf32>, %C: memref<1x10
 
 // -----
 
+// One row times a matrix of which nobody knows whether it fits into a cache: if
+// its rows turn out to be one tile the sums stay in registers, else rows go by
+// blocks and sums are stored in between.
+
+#a = affine_map<(m, k, n) -> (m, k)>
+#b = affine_map<(m, k, n) -> (k, n)>
+#c = affine_map<(m, k, n) -> (m, n)>
+// CHECK-LABEL: func @gemv_of_any_width
+// CHECK-SAME:  %{{.*}}: memref<1x?xf32>, %[[B:.*]]: memref<?x?xf32>
+// CHECK:       %[[N:.*]] = memref.dim %[[B]], %c1
+// CHECK:       %[[ONE:.*]] = arith.cmpi ule, %[[N]], %c64
+// CHECK:       scf.if %[[ONE]] {
+// CHECK:         :4 = scf.for
+// CHECK:       } else {
+// CHECK:         scf.for {{.*}} step %c8
+// AVX2-LABEL:  func @gemv_of_any_width
+// NEON-LABEL:  func @gemv_of_any_width
+// NEON-NOT:    cmpi ule
+func.func @gemv_of_any_width(%A: memref<1x?xf32>, %B: memref<?x?xf32>, %C: memref<1x?xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%A, %B : memref<1x?xf32>, memref<?x?xf32>) outs(%C : memref<1x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
 // Sizes that are not whole tiles: the last vector is masked where it can be,
 // and narrower vectors are used where not.
 

@@ -374,3 +374,21 @@ func.func @filled(%x: memref<4x?x18xf32>, %y: memref<4x18xf32, strided<[20, 1]>>
   linalg.fill ins(%zero : f32) outs(%y : memref<4x18xf32, strided<[20, 1]>>)
   return
 }
+
+// Numbers of 16 bits go by vectors of what they are computed as.
+// CHECK-LABEL: func @halves(
+// CHECK: vector.load {{.*}} : memref<8xf16, strided<[1], offset: ?>>, vector<8xf16>
+// CHECK: arith.extf {{.*}} : vector<8xf16> to vector<8xf32>
+// CHECK: arith.truncf {{.*}} : vector<8xf32> to vector<8xf16>
+// CHECK: vector.store {{.*}}, vector<8xf16>
+func.func @halves(%x: memref<8xf16, strided<[1], offset: ?>>, %y: memref<8xf16>) {
+  %half = arith.constant 0.5 : f32
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : memref<8xf16, strided<[1], offset: ?>>) outs(%y : memref<8xf16>) {
+  ^bb0(%p: f16, %o: f16):
+    %a = arith.extf %p : f16 to f32
+    %b = arith.mulf %a, %half : f32
+    %c = arith.truncf %b : f32 to f16
+    linalg.yield %c : f16
+  }
+  return
+}
