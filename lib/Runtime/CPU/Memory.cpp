@@ -128,18 +128,6 @@ static void unlinkBlock(Heap &heap, Block *block) {
     heap.modelBytes -= block->bytes;
 }
 
-static void freeCache(Heap &heap) {
-  if (heap.cachedBytes == 0)
-    return;
-  for (Block *&list : heap.cache) {
-    while (Block *block = list) {
-      list = block->next;
-      free(block->raw);
-    }
-  }
-  heap.cachedBytes = 0;
-}
-
 /// Slabs of runs that ended, for the next ones: to get a huge page from the
 /// kernel takes as long as it takes to write it.
 static Slab *keptSlabs[4];
@@ -210,6 +198,23 @@ static void keepOrFree(Block *block, bool wasKept = false) {
   }
   __atomic_sub_fetch(&keptBytes, capacity, __ATOMIC_RELAXED);
   free(block->raw);
+}
+
+/// Takes what the run holds and does not use from it. What is large is kept
+/// for blocks of its class, which this run may ask for again; all is freed
+/// where there is no memory otherwise.
+static void emptyCache(Heap &heap, bool mayKeep) {
+  if (heap.cachedBytes == 0)
+    return;
+  for (Block *&list : heap.cache)
+    while (Block *block = list) {
+      list = block->next;
+      if (mayKeep)
+        keepOrFree(block);
+      else
+        free(block->raw);
+    }
+  heap.cachedBytes = 0;
 }
 
 /// A kept block of the class, or null.
@@ -311,12 +316,12 @@ static Block *obtainBlock(loopc_run &run, const SizeClass &sizeClass,
   }
   uint64_t held = heap.liveBytes + heap.cachedBytes;
   if (held > getHeldLimit(heap) || (run.memoryLimit && held > run.memoryLimit))
-    freeCache(heap);
+    emptyCache(heap, /*mayKeep=*/run.memoryLimit == 0);
   lock.release();
   Block *block = createBlock(sizeClass);
   lock.acquire();
   if (!block && heap.cachedBytes != 0) {
-    freeCache(heap);
+    emptyCache(heap, /*mayKeep=*/false);
     block = createBlock(sizeClass);
   }
   return block;
@@ -462,12 +467,7 @@ void loopc::rt::releaseHeap(loopc_run &run) {
   heap.slab = nullptr;
   heap.freeScratch = nullptr;
   heap.liveBytes = 0;
-  for (Block *&list : heap.cache)
-    while (Block *block = list) {
-      list = block->next;
-      keepOrFree(block);
-    }
-  heap.cachedBytes = 0;
+  emptyCache(heap, /*mayKeep=*/true);
 }
 
 extern "C" void *loopc_rt_alloc(loopc_run *run, int64_t bytes) {

@@ -14,6 +14,12 @@
 using namespace mlir;
 using namespace loopc;
 
+/// What an operation costs that is not cheap: a dozen instructions and more.
+static constexpr unsigned kExpensiveOp = 16;
+
+/// The largest body that two operations become: 64 expensive operations.
+static constexpr unsigned kMaxBodyCost = 1024;
+
 bool loopc::isCheap(Operation &op) {
   if (isa<linalg::YieldOp, linalg::IndexOp>(op))
     return true;
@@ -33,6 +39,22 @@ bool loopc::isElementwise(linalg::GenericOp op) {
            return op.getMatchingIndexingMap(&init).isIdentity() &&
                   !op.payloadUsesValueFromOperand(&init);
          });
+}
+
+/// What the body of `op` costs in code; where that is too much, some of it.
+static unsigned getBodyCost(linalg::GenericOp op) {
+  unsigned cost = 0;
+  for (Operation &nested : op.getBody()->without_terminator()) {
+    cost += isCheap(nested) ? 1 : kExpensiveOp;
+    if (cost > kMaxBodyCost)
+      break;
+  }
+  return cost;
+}
+
+bool loopc::fitIntoOneBody(linalg::GenericOp first, linalg::GenericOp second) {
+  unsigned cost = getBodyCost(first);
+  return cost <= kMaxBodyCost && cost + getBodyCost(second) <= kMaxBodyCost;
 }
 
 /// True if `first` can be computed where `second` stands: nothing between them
@@ -149,7 +171,8 @@ unsigned loopc::mergeGenerics(
     auto found = llvm::find_if(llvm::reverse(open), [&](auto first) {
       return first->getNumOperands() + second->getNumOperands() <=
                  kMaxOperands &&
-             canMoveDown(first, second) && mayMerge(first, second);
+             fitIntoOneBody(first, second) && canMoveDown(first, second) &&
+             mayMerge(first, second);
     });
     if (found != open.rend()) {
       linalg::GenericOp first = *found;

@@ -19,6 +19,12 @@ namespace loopc {
 /// save.
 inline constexpr unsigned kMaxOperands = 24;
 
+/// True if the bodies of `first` and `second` are small enough for one. What
+/// comes behind allocates registers for a body as a whole, in more than linear
+/// time, while one store and load cost nothing beside so many operations.
+bool fitIntoOneBody(mlir::linalg::GenericOp first,
+                    mlir::linalg::GenericOp second);
+
 /// True for what computes each element by itself, in the order of its results.
 bool isElementwise(mlir::linalg::GenericOp op);
 
