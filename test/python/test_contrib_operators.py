@@ -503,9 +503,10 @@ def test_integer_products(dtype):
 
 @pytest.mark.parametrize("count", [2, 4, 8])
 @pytest.mark.parametrize("k, block", [(64, 32), (48, 32), (80, 16)])
-def test_products_of_few_bits(count, k, block):
+@pytest.mark.parametrize("lead", [(2, 3), (3, 5)])
+def test_products_of_few_bits(count, k, block, lead):
     n, blocks = 6, -(-k // block)
-    operands = [floats(2, 3, k), quantized(np.uint8, n, blocks, block * count // 8)]
+    operands = [floats(*lead, k), quantized(np.uint8, n, blocks, block * count // 8)]
     operands += [scales(n * blocks)]
     given = {"K": k, "N": n, "bits": count, "block_size": block, "tolerance": 2e-3}
     packed = quantized(np.uint8, n * -(-blocks * count // 8))

@@ -137,6 +137,16 @@ def test_programs_of_the_loop_dialect(first: int) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_stages_are_read_again(seed: int) -> None:
+    sys.path.insert(0, str(FUZZ))
+    from stages import problems
+
+    tools = pathlib.Path(loopc.__file__).parents[2] / "bin"
+    wrong = list(problems(seed, tools))
+    assert not wrong, "\n".join(wrong)
+
+
 def _fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(FUZZ / "loops.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)

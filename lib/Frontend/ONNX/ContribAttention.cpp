@@ -160,6 +160,38 @@ static std::string writeProducts(const ContribCall &call,
          kOutput.str();
 }
 
+/// The same where q, k and v have as many heads and no score is infinite, as a
+/// bias may make it: without what Attention does for rows that see no key.
+static std::string writePlainProducts(const ContribCall &call,
+                                      const MaskWriter &mask) {
+  std::string text = mask.text;
+  text += call.getFloat("scale", 0) != 0
+              ? "factor = Constant<value_float: float = @scale>()\n"
+              : "size = Shape<start = 3>(q)\n"
+                "size_f = Cast<to = 1>(size)\n"
+                "root = Sqrt(size_f)\n"
+                "factor = Reciprocal(root)\n";
+  return text +
+         llvm::formatv("turned = Transpose<perm = [0, 1, 3, 2]>(k)\n"
+                       "products = MatMul(q, turned)\n"
+                       "scaled = Mul(products, factor)\n"
+                       "masked = {0}\n"
+                       "weighed = Softmax<axis = 3>(masked)\n"
+                       "heads = MatMul(weighed, v)\n",
+                       mask.current.empty()
+                           ? "Identity(scaled)"
+                           : "Add(scaled, " + mask.current + ")")
+             .str() +
+         kOutput.str();
+}
+
+/// True if a call of MultiHeadAttention or Attention has writePlainProducts:
+/// `bias` is the input that may be infinite.
+static bool isPlain(const ContribCall &call, unsigned bias) {
+  Type type = call.getElementType(0);
+  return type && type.isF32() && !call.has(bias);
+}
+
 static constexpr StringLiteral kFilter =
     "Constant<value_float: float = @mask_filter_value>()";
 
@@ -228,7 +260,8 @@ static std::string writeMultiHeadAttention(const ContribCall &call) {
   if (call.getInt("unidirectional"))
     mask.addCausal();
   return text + "present_key = Identity(k)\npresent_value = Identity(v)\n" +
-         writeProducts(call, mask);
+         (isPlain(call, AttentionBias) ? writePlainProducts(call, mask)
+                                       : writeProducts(call, mask));
 }
 
 static std::string writeAttention(const ContribCall &call) {
@@ -268,7 +301,8 @@ static std::string writeAttention(const ContribCall &call) {
     mask.add("", "attention_bias");
   if (call.getInt("unidirectional"))
     mask.addCausal();
-  return text + writeProducts(call, mask);
+  return text + (isPlain(call, AttentionBias) ? writePlainProducts(call, mask)
+                                              : writeProducts(call, mask));
 }
 
 /// Quantized inputs and weights of Attention.

@@ -225,6 +225,10 @@ static std::string writeUnpacked(StringRef from, StringRef to, int64_t bits) {
   return text;
 }
 
+/// For more rows weights are unpacked before they are multiplied. Whole bytes
+/// are less work to unpack.
+static constexpr int64_t kFewRows = 8, kFewRowsOfBytes = 3;
+
 namespace {
 /// MatMulNBits: its sizes, and the parts of its body.
 struct PackedProduct {
@@ -236,7 +240,7 @@ struct PackedProduct {
   enum { A, B, Scales, ZeroPoints, Groups, Bias };
 
   std::string writeFactors() const;
-  std::string writeRow() const;
+  std::string writeFewRows() const;
   std::string writeRows() const;
 };
 } // namespace
@@ -273,27 +277,27 @@ std::string PackedProduct::writeFactors() const {
              .str();
 }
 
-/// y of one row: a sum over the packed weights where they lie, each of which is
-/// needed once. Instead of the weights, the row is taken apart into what the
-/// first, second, ... numbers of the bytes are multiplied with.
-std::string PackedProduct::writeRow() const {
+/// y of few rows: sums over the packed weights where they lie, which are read
+/// once. Instead of the weights, the rows are taken apart into what the first,
+/// second, ... numbers of the bytes are multiplied with.
+std::string PackedProduct::writeFewRows() const {
   int64_t parts = 8 / bits, width = (size + parts - 1) / parts;
   std::string text = llvm::formatv(
       "bytes_shape = Constant<value_ints = [{0}, {1}, {2}]>()\n"
       "bytes0 = Reshape(B, bytes_shape)\n"
       "bytes = Cast<to = 2>(bytes0)\n"
-      "flat = Constant<value_ints = [-1]>()\n"
-      "line = Reshape(A, flat)\n"
-      "line_f = Cast<to = 1>(line)\n"
-      "beside = Constant<value_ints = [0, {3}]>()\n"
-      "whole = Pad(line_f, beside)\n"
-      "parts_shape = Constant<value_ints = [{1}, {2}, {4}]>()\n"
+      "flat = Constant<value_ints = [-1, {6}]>()\n"
+      "lines = Reshape(A, flat)\n"
+      "lines_f = Cast<to = 1>(lines)\n"
+      "beside = Constant<value_ints = [0, 0, 0, {3}]>()\n"
+      "whole = Pad(lines_f, beside)\n"
+      "parts_shape = Constant<value_ints = [-1, 1, {1}, {2}, {4}]>()\n"
       "parts_beside = Reshape(whole, parts_shape)\n"
-      "parts = Transpose<perm = [2, 0, 1]>(parts_beside)\n"
+      "parts = Transpose<perm = [4, 0, 1, 2, 3]>(parts_beside)\n"
       "zeros_f = Cast<to = 1>(zeros)\n"
       "factors_f = Cast<to = 1>(factors)\n"
       "mask = Constant<value = uint8 {{{5}}>()\n",
-      n, blocks, width, blocks * size - k, parts, (1 << bits) - 1);
+      n, blocks, width, blocks * size - k, parts, (1 << bits) - 1, k);
   for (int64_t part = 0; part < parts; ++part)
     text += llvm::formatv(
         "shift{0} = Constant<value = uint8 {{{1}}>()\n"
@@ -310,7 +314,7 @@ std::string PackedProduct::writeRow() const {
     text += llvm::formatv("sum{0} = Add(sum{1}, term{0})\n", part, part - 1);
   return text +
          llvm::formatv("scaled_sum = Mul(sum{0}, factors_f)\n"
-                       "inner = Constant<value_ints = [1, 2]>()\n"
+                       "inner = Constant<value_ints = [2, 3]>()\n"
                        "y_f = ReduceSum<keepdims = 0>(scaled_sum, inner)\n"
                        "lead = Shape<end = -1>(A)\n"
                        "last = Constant<value_ints = [{1}]>()\n"
@@ -321,28 +325,57 @@ std::string PackedProduct::writeRow() const {
              .str();
 }
 
-/// y of any number of rows: a product with the unpacked weights.
+/// y of any number of rows: a product with the unpacked weights. Of each block
+/// the first numbers of all bytes come first, then the second ones, ...: the
+/// rows of A, which are less, are brought into that order, too.
 std::string PackedProduct::writeRows() const {
-  std::string text = writeUnpacked("B", "numbers", bits);
-  text += llvm::formatv("blocked = Constant<value_ints = [{0}, {1}, {2}]>()\n"
-                        "weights0 = Reshape(numbers, blocked)\n"
-                        "weights1 = CastLike(weights0, scales)\n"
-                        "centred = Sub(weights1, zeros)\n"
-                        "scaled = Mul(centred, factors)\n"
-                        "rows = Constant<value_ints = [{0}, {3}]>()\n"
-                        "padded = Reshape(scaled, rows)\n",
-                        n, blocks, size, blocks * size);
-  if (blocks * size != k)
-    text += llvm::formatv("start = Constant<value_ints = [0]>()\n"
-                          "stop = Constant<value_ints = [{0}]>()\n"
-                          "axis = Constant<value_ints = [1]>()\n"
-                          "all = Slice(padded, start, stop, axis)\n",
-                          k);
-  else
-    text += "all = Identity(padded)\n";
-  return text + "weights = Transpose<perm = [1, 0]>(all)\n"
-                "right = CastLike(weights, A)\n"
-                "y = MatMul(A, right)\n";
+  int64_t parts = 8 / bits, width = (size + parts - 1) / parts;
+  std::string shifts;
+  for (int64_t part = 0; part < parts; ++part)
+    shifts += (part ? ", " : "") + std::to_string(part * bits);
+  return llvm::formatv(
+             "bytes_shape = Constant<value_ints = [{0}, {1}, 1, {2}]>()\n"
+             "bytes0 = Reshape(B, bytes_shape)\n"
+             "bytes = Cast<to = 2>(bytes0)\n"
+             "shifts0 = Constant<value = uint8[{3}] {{{4}}>()\n"
+             "shifts_shape = Constant<value_ints = [{3}, 1]>()\n"
+             "shifts = Reshape(shifts0, shifts_shape)\n"
+             "mask = Constant<value = uint8 {{{5}}>()\n"
+             "shifted = BitShift<direction = \"RIGHT\">(bytes, shifts)\n"
+             "numbers = BitwiseAnd(shifted, mask)\n"
+             "weights0 = CastLike(numbers, scales)\n"
+             "beside = Constant<value_ints = [3]>()\n"
+             "zeros4 = {7}\n"
+             "factors4 = Unsqueeze(factors, beside)\n"
+             "centred = Sub(weights0, zeros4)\n"
+             "scaled = Mul(centred, factors4)\n"
+             "rows = Constant<value_ints = [{0}, {6}]>()\n"
+             "all = Reshape(scaled, rows)\n"
+             "weights = Transpose<perm = [1, 0]>(all)\n"
+             "right = CastLike(weights, A)\n",
+             n, blocks, width, parts, shifts, (1 << bits) - 1,
+             blocks * parts * width,
+             call.has(ZeroPoints) ? "Unsqueeze(zeros, beside)"
+                                  : "Identity(zeros)")
+             .str() +
+         llvm::formatv("flat = Constant<value_ints = [-1, {0}]>()\n"
+                       "lines = Reshape(A, flat)\n"
+                       "filling = Constant<value_ints = [0, 0, 0, {1}]>()\n"
+                       "whole = Pad(lines, filling)\n"
+                       "parts_shape = Constant<value_ints = [-1, {2}, {3}, "
+                       "{4}]>()\n"
+                       "parts_beside = Reshape(whole, parts_shape)\n"
+                       "parts = Transpose<perm = [0, 1, 3, 2]>(parts_beside)\n"
+                       "left_shape = Constant<value_ints = [-1, {5}]>()\n"
+                       "left = Reshape(parts, left_shape)\n"
+                       "product = MatMul(left, right)\n"
+                       "lead = Shape<end = -1>(A)\n"
+                       "last = Constant<value_ints = [{6}]>()\n"
+                       "y_shape = Concat<axis = 0>(lead, last)\n"
+                       "y = Reshape(product, y_shape)\n",
+                       k, blocks * size - k, blocks, width, parts,
+                       blocks * size, n)
+             .str();
 }
 
 static std::string writeMatMulNBits(const ContribCall &call) {
@@ -361,12 +394,13 @@ static std::string writeMatMulNBits(const ContribCall &call) {
   // A block is whole bytes.
   if (size * bits % 8 == 0)
     y = llvm::formatv("length = Size(A)\n"
-                      "sum_length = Constant<value_int = {0}>()\n"
-                      "is_row = Equal(length, sum_length)\n"
-                      "y = If(is_row)<\n"
-                      "then_branch = row () => (y) {{ {1} },\n"
+                      "few = Constant<value_int = {0}>()\n"
+                      "is_few = LessOrEqual(length, few)\n"
+                      "y = If(is_few)<\n"
+                      "then_branch = few_rows () => (y) {{ {1} },\n"
                       "else_branch = rows () => (y) {{ {2} }>\n",
-                      k, product.writeRow(), y);
+                      (bits == 8 ? kFewRowsOfBytes : kFewRows) * k,
+                      product.writeFewRows(), y);
   return product.writeFactors() + y +
          (call.has(PackedProduct::Bias) ? "Y = Add(y, bias)\n"
                                         : "Y = Identity(y)\n");

@@ -86,7 +86,7 @@ static bool isSummedUp(OpOperand *operand, linalg::GenericOp producer) {
 static bool mayFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!producer || !consumer)
+  if (!producer || !consumer || !fitIntoOneBody(producer, consumer))
     return false;
   // Not into what runs more often for each element that is produced.
   bool reread = consumer.getNumReductionLoops() > 0 ||
@@ -98,12 +98,14 @@ static bool mayFuse(OpOperand *operand) {
   if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
       followsProduct(producer))
     return false;
-  // Products of small integers want them as they are.
+  // Products of small integers want them as they are; to floats they are
+  // widened one by one.
   auto isSmallInteger = [](Type type) {
     return type.isInteger(8) || type.isInteger(16);
   };
   if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
-      isSmallInteger(getElementTypeOrSelf(operand->get())))
+      isSmallInteger(getElementTypeOrSelf(operand->get())) &&
+      !isa<FloatType>(getElementTypeOrSelf(consumer.getDpsInits().front())))
     return false;
   if (isSummedUp(operand, producer))
     return true;

@@ -32,7 +32,7 @@ using namespace mlir;
 using namespace loopc;
 
 /// A buffer of so many bytes does not stay in a cache as a whole.
-static constexpr int64_t kLargeBytes = 512 << 10;
+static constexpr int64_t kLargeBytes = 4 << 20;
 /// Of an unknown size it may be as large if it has so many axes: of heads,
 /// rows and columns.
 static constexpr int64_t kManyAxes = 3;
@@ -189,6 +189,18 @@ static bool canFuse(const Nest &first, const Nest &second, bool &handsOn) {
   return true;
 }
 
+/// True for a nest that fills small buffers which none of `nests` knows: it may
+/// stand in front of them.
+static bool isFillOfOthers(const Uses &uses, ArrayRef<Nest> nests) {
+  return llvm::all_of(uses, [&](const auto &entry) {
+    const auto &[buffer, use] = entry;
+    return !use.isRead && !isLarge(buffer) &&
+           llvm::none_of(nests, [&, buffer = buffer](const Nest &nest) {
+             return nest.uses.contains(buffer);
+           });
+  });
+}
+
 /// True if nobody knows what is written by another name.
 static bool writesPrivately(const Uses &uses) {
   return llvm::all_of(uses, [](const auto &entry) {
@@ -263,6 +275,10 @@ struct LoopFuseOutermost
           fits = canFuse(nests[k], nest, handsOn);
           if (handsOn && !source)
             source = k;
+        }
+        if (!fits && !nests.empty() && isFillOfOthers(nest.uses, nests)) {
+          open.push_back(loop);
+          continue;
         }
         if (!fits) {
           flush();

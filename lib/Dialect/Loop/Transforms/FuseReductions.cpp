@@ -75,6 +75,47 @@ static bool goesThroughRows(linalg::GenericOp op) {
   return true;
 }
 
+/// Sums of more products are done in blocks.
+static constexpr int64_t kLongestSum = 512;
+
+/// True for sums of products that loop-vectorize-contractions keeps in
+/// registers until each is whole: vectors run along the result, the extents are
+/// known.
+static bool keepsSums(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 ||
+      op.getNumDpsInits() != 1)
+    return false;
+  int64_t length = 1;
+  for (auto [kind, extent] :
+       llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges())) {
+    if (ShapedType::isDynamic(extent))
+      return false;
+    if (kind == utils::IteratorType::reduction)
+      length *= extent;
+  }
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (length > kLongestSum || result.getNumResults() == 0)
+    return false;
+  auto column = dyn_cast<AffineDimExpr>(result.getResults().back());
+  return column &&
+         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           AffineMap map = op.getMatchingIndexingMap(input);
+           return map.getNumResults() > 0 &&
+                  map.getResults().back().isFunctionOfDim(column.getPosition());
+         });
+}
+
+/// True if `op` is computed on the sums of the product in front of it.
+static bool isOfSums(linalg::GenericOp op) {
+  return op.getNumReductionLoops() == 0 && op.getNumDpsInits() == 1 &&
+         llvm::all_of(*op.getBody(), isCheap) &&
+         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           auto product = input->get().getDefiningOp<linalg::GenericOp>();
+           return product && product->hasOneUse() && keepsSums(product) &&
+                  op.getMatchingIndexingMap(input).isIdentity();
+         });
+}
+
 /// True if both go through the same rows, element by element, and have
 /// something to share.
 static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
@@ -88,7 +129,7 @@ static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
                    second.getMatchingIndexingMap(&operand).isIdentity();
     if (operand.get().getDefiningOp() == first) {
       unsigned k = cast<OpResult>(operand.get()).getResultNumber();
-      if (!aligned || !mapsElements(first, k))
+      if (!aligned || !mapsElements(first, k) || isOfSums(first))
         return false;
       shares = true;
     }

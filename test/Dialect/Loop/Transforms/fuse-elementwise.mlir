@@ -130,3 +130,50 @@ func.func @across_or_apart(%x: tensor<30x8xf32>, %y: tensor<8x30x2xf32>, %c: ten
   %t = linalg.reduce {arith.addf} ins(%q : tensor<8x30xf32>) outs(%s : tensor<8xf32>) dimensions = [1]
   return %r, %t : tensor<8xf32>, tensor<8xf32>
 }
+
+// Parts of bytes that become floats are taken apart where they are summed up.
+// CHECK-LABEL: func @bits_to_floats(
+// CHECK: linalg.generic
+// CHECK: arith.shrui
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @bits_to_floats(%x: tensor<4x8xi8>, %y: tensor<3x8xf32>, %e: tensor<4x8xi8>, %z: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  %four = arith.constant 4 : i8
+  %a = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i, k)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x8xi8>) outs(%e : tensor<4x8xi8>) {
+  ^bb0(%b: i8, %o: i8):
+    %c = arith.shrui %b, %four : i8
+    linalg.yield %c : i8
+  } -> tensor<4x8xi8>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %y : tensor<4x8xi8>, tensor<3x8xf32>) outs(%z : tensor<3x4xf32>) {
+  ^bb0(%b: i8, %c: f32, %o: f32):
+    %d = arith.uitofp %b : i8 to f32
+    %m = arith.mulf %c, %d : f32
+    %s = arith.addf %m, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<3x4xf32>
+  return %r : tensor<3x4xf32>
+}
+
+// Products of small integers want them as they are.
+// CHECK-LABEL: func @bits_to_integers(
+// CHECK-COUNT-2: linalg.generic
+func.func @bits_to_integers(%x: tensor<4x8xi8>, %y: tensor<3x8xi32>, %e: tensor<4x8xi8>, %z: tensor<3x4xi32>) -> tensor<3x4xi32> {
+  %four = arith.constant 4 : i8
+  %a = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i, k)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x8xi8>) outs(%e : tensor<4x8xi8>) {
+  ^bb0(%b: i8, %o: i8):
+    %c = arith.shrui %b, %four : i8
+    linalg.yield %c : i8
+  } -> tensor<4x8xi8>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %y : tensor<4x8xi8>, tensor<3x8xi32>) outs(%z : tensor<3x4xi32>) {
+  ^bb0(%b: i8, %c: i32, %o: i32):
+    %d = arith.extui %b : i8 to i32
+    %m = arith.muli %c, %d : i32
+    %s = arith.addi %m, %o : i32
+    linalg.yield %s : i32
+  } -> tensor<3x4xi32>
+  return %r : tensor<3x4xi32>
+}

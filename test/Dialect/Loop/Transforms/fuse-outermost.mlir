@@ -166,3 +166,76 @@ func.func @windows(%x: memref<262144xf32>) -> memref<262144xf32> {
   memref.dealloc %a : memref<262144xf32>
   return %b : memref<262144xf32>
 }
+
+// -----
+
+// A small fill of what the first nest does not know stands in front of both.
+// CHECK-LABEL: func.func @fill_between(
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[C64:.*]] step
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for %[[H:[^ ]+]] =
+// CHECK: memref.store %{{.*}}, %[[A:.*]][%[[H]],
+// CHECK-NOT: scf.for
+// CHECK: memref.load %[[A]][%[[H]],
+// CHECK: return
+func.func @fill_between(%x: memref<8x512x512xf32>) -> memref<8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<8x512x512xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %x[%h, %c0, %c0] : memref<8x512x512xf32>
+    memref.store %0, %a[%h, %c0, %c0] : memref<8x512x512xf32>
+  } {loopc.parallel}
+  %b = memref.alloc() : memref<8x8xf32>
+  %flat = memref.collapse_shape %b [[0, 1]] : memref<8x8xf32> into memref<64xf32>
+  scf.for %i = %c0 to %c64 step %c1 {
+    memref.store %zero, %flat[%i] : memref<64xf32>
+  } {loopc.parallel}
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %a[%h, %c0, %c0] : memref<8x512x512xf32>
+    %1 = memref.load %b[%h, %c0] : memref<8x8xf32>
+    %2 = arith.addf %0, %1 : f32
+    memref.store %2, %b[%h, %c0] : memref<8x8xf32>
+  } {loopc.parallel}
+  memref.dealloc %a : memref<8x512x512xf32>
+  return %b : memref<8x8xf32>
+}
+
+// -----
+
+// A fill of what the first nest reads stays behind it.
+// CHECK-LABEL: func.func @fill_behind(
+// CHECK: scf.for
+// CHECK: memref.load
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+func.func @fill_behind(%x: memref<8x512x512xf32>) -> memref<8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<8x512x512xf32>
+  %b = memref.alloc() : memref<8x8xf32>
+  %flat = memref.collapse_shape %b [[0, 1]] : memref<8x8xf32> into memref<64xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %x[%h, %c0, %c0] : memref<8x512x512xf32>
+    memref.store %0, %a[%h, %c0, %c0] : memref<8x512x512xf32>
+    memref.store %0, %b[%h, %c0] : memref<8x8xf32>
+  } {loopc.parallel}
+  scf.for %i = %c0 to %c64 step %c1 {
+    memref.store %zero, %flat[%i] : memref<64xf32>
+  } {loopc.parallel}
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %a[%h, %c0, %c0] : memref<8x512x512xf32>
+    memref.store %0, %b[%h, %c0] : memref<8x8xf32>
+  } {loopc.parallel}
+  memref.dealloc %a : memref<8x512x512xf32>
+  return %b : memref<8x8xf32>
+}

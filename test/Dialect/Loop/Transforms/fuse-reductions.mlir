@@ -3,6 +3,9 @@
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 #column = affine_map<(i, j) -> (j)>
+#left = affine_map<(i, k, j) -> (i, k)>
+#right = affine_map<(i, k, j) -> (k, j)>
+#result = affine_map<(i, k, j) -> (i, j)>
 
 // The rows are summed up while they are computed; the first result is still
 // there for who reads it.
@@ -72,4 +75,85 @@ func.func @sum_of_columns(%x: tensor<8x?xf32>, %e: tensor<8x?xf32>, %z: tensor<?
     linalg.yield %t : f32
   } -> tensor<?xf32>
   return %p, %s : tensor<8x?xf32>, tensor<?xf32>
+}
+
+// The scale is computed on the sums of the product, which are in registers.
+// CHECK-LABEL: func @maximum_of_sums(
+// CHECK-COUNT-3: linalg.generic
+func.func @maximum_of_sums(%x: tensor<8x64xf32>, %w: tensor<64x32xf32>, %f: f32, %e: tensor<8x32xf32>, %z: tensor<8xf32>) -> (tensor<8x32xf32>, tensor<8xf32>) {
+  %p = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : tensor<8x64xf32>, tensor<64x32xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<8x32xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<8x32xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.mulf %a, %f : f32
+    linalg.yield %t : f32
+  } -> tensor<8x32xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%s : tensor<8x32xf32>) outs(%z : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  return %s, %m : tensor<8x32xf32>, tensor<8xf32>
+}
+
+// Sums in blocks, and an open number of them, leave the scale to the maximum.
+// CHECK-LABEL: func @maximum_of_long_sums(
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @maximum_of_long_sums(%x: tensor<8x1024xf32>, %w: tensor<1024x32xf32>, %f: f32, %e: tensor<8x32xf32>, %z: tensor<8xf32>) -> (tensor<8x32xf32>, tensor<8xf32>) {
+  %p = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : tensor<8x1024xf32>, tensor<1024x32xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<8x32xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<8x32xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.mulf %a, %f : f32
+    linalg.yield %t : f32
+  } -> tensor<8x32xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%s : tensor<8x32xf32>) outs(%z : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  return %s, %m : tensor<8x32xf32>, tensor<8xf32>
+}
+
+// CHECK-LABEL: func @maximum_of_open_sums(
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @maximum_of_open_sums(%x: tensor<8x?xf32>, %w: tensor<?x32xf32>, %f: f32, %e: tensor<8x32xf32>, %z: tensor<8xf32>) -> (tensor<8x32xf32>, tensor<8xf32>) {
+  %p = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : tensor<8x?xf32>, tensor<?x32xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<8x32xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<8x32xf32>) outs(%e : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.mulf %a, %f : f32
+    linalg.yield %t : f32
+  } -> tensor<8x32xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%s : tensor<8x32xf32>) outs(%z : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  return %s, %m : tensor<8x32xf32>, tensor<8xf32>
 }

@@ -1,0 +1,182 @@
+# ===- stages.py - Random models, written and read again at any stage -===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Writes random models as MLIR of each stage, and runs what is read again.
+
+    stages.py --seeds 0:300
+    stages.py --seeds 77:78 --keep /tmp    writes what fails, as stage-77-scf.mlir
+
+Each text is run as it is, and after some of loopc's passes in any order. It must
+give what the model gives, and leave as much memory to its results; passes that
+are for another stage may refuse. A line is printed for each failure. Exit status: 0; 1 with a failure; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+
+_HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(_HERE.parent / "python"))
+
+import numpy as np  # noqa: E402
+from bad_input import passes  # noqa: E402
+from bad_outcomes import limit_memory  # noqa: E402
+from random_models import random_model  # noqa: E402
+
+TOOLS = _HERE.parents[1] / "build/bin"
+STAGES = ("onnx", "loop", "linalg", "memref", "scf")
+TOLERANCE = 2e-3
+
+
+class Failure(Exception):
+    """How a tool ended, or in what results differ."""
+
+
+class Refusal(Failure):
+    """An error, with the status of bad input."""
+
+
+def _call(*command: object) -> str:
+    try:
+        done = subprocess.run(
+            [str(part) for part in command],
+            capture_output=True,
+            text=True,
+            timeout=90,
+            preexec_fn=limit_memory,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Failure("hangs") from error
+    if done.returncode == 1 and "error:" in done.stderr:
+        raise Refusal(done.stderr[:300])
+    if done.returncode:
+        raise Failure(f"ends with {done.returncode}: {done.stderr[-300:]}")
+    return done.stdout + done.stderr
+
+
+def _run(
+    tools: pathlib.Path, model: pathlib.Path, folder: pathlib.Path
+) -> tuple[dict[str, np.ndarray], int]:
+    """The results by name, and how many blocks of memory are left to them."""
+    out = folder / "out.npz"
+    said = _call(
+        *(tools / "loopc-run", model, f"--inputs={folder}/in.npz", f"--output={out}"),
+        *("--quiet", "--stats", "--timeout=20"),
+    )
+    counts = re.search(r"stats: (\d+) allocations?, (\d+) deallocations?", said)
+    assert counts, said
+    with np.load(out, allow_pickle=True) as stored:
+        return dict(stored), int(counts[1]) - int(counts[2])
+
+
+def _difference(got: np.ndarray, want: np.ndarray) -> str:
+    if not got.size and not want.size and got.dtype == want.dtype:
+        return ""  # Of no trip: extents that the types do not tell.
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"{got.dtype}{list(got.shape)}, expected {want.dtype}{list(want.shape)}"
+    if want.dtype.kind in "fc":
+        same = np.allclose(got, want, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
+    else:
+        same = np.array_equal(got, want)
+    return "" if same else f"{got.ravel()[:8]}, expected {want.ravel()[:8]}"
+
+
+def _compare(
+    got: tuple[dict[str, np.ndarray], int], want: tuple[dict[str, np.ndarray], int]
+) -> None:
+    for name, value in want[0].items():
+        if text := _difference(got[0][name], value):
+            raise Failure(f"output '{name}': {text}")
+    if got[1] != want[1]:
+        raise Failure(f"{got[1]} blocks of memory are left, expected {want[1]}")
+
+
+def _change(
+    tools: pathlib.Path, text: pathlib.Path, changed: pathlib.Path, names: Sequence[str]
+) -> None:
+    """Passes that are for another stage may refuse, but leave nothing behind that is wrong."""
+    command = [tools / "loopc-opt", text, *(f"--{name}" for name in names), "-o", changed]
+    try:
+        _call(*command)
+    except Refusal as refusal:
+        try:
+            _call(*command, "--verify-each=0")
+        except Refusal:
+            raise refusal from None
+        raise Failure(f"leaves what the verifier refuses: {refusal}") from refusal
+
+
+def problems(
+    seed: int, tools: pathlib.Path = TOOLS, keep: pathlib.Path | None = None
+) -> Iterator[str]:
+    """How stages of the model of a seed end wrong, with what was done to them."""
+    model = random_model(seed)
+    if not all(isinstance(value, np.ndarray) for value in model.feeds.values()):
+        return
+    choice, own = random.Random(seed), [*passes(), "canonicalize", "cse"]
+    own.remove("loopc-make-entry-point")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        path = folder / "model.onnx"
+        path.write_bytes(model.proto.SerializeToString())
+        np.savez(folder / "in.npz", **model.feeds)  # type: ignore[arg-type]
+        try:
+            want = _run(tools, path, folder)
+        except Failure:
+            return  # loops.py says so.
+        for stage in STAGES:
+            level = choice.choice(("-O0", "-O3", "-O3"))
+            some = choice.sample(own, choice.choice((0, 1, 1, 2, 3, 5)))
+            text, changed = folder / "stage.mlir", folder / "changed.mlir"
+            try:
+                _call(tools / "loopc", path, level, f"--emit={stage}", "-o", text)
+                _compare(_run(tools, text, folder), want)
+                try:
+                    _change(tools, text, changed, some)
+                    got = _run(tools, changed, folder)
+                except Refusal:
+                    continue
+                _compare(got, want)
+            except Failure as failure:
+                if keep and text.exists():
+                    (keep / f"stage-{seed}-{stage}.mlir").write_text(text.read_text())
+                yield f"{stage} {level} {' '.join(some)}: {failure}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs what the command line asks for and returns the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seeds", required=True, metavar="A:B", help="models A to B - 1")
+    parser.add_argument("--tools", type=pathlib.Path, default=TOOLS, metavar="FOLDER")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", help="for what fails")
+    options = parser.parse_args(argv)
+    match = re.fullmatch(r"(\d+):(\d+)", options.seeds)
+    if not match:
+        parser.error(f"'{options.seeds}' is not FIRST:END")
+    seeds = range(int(match[1]), int(match[2]))
+    failures = 0
+    for seed in seeds:
+        found = list(problems(seed, options.tools, options.keep))
+        failures += bool(found)
+        for problem in found:
+            print(f"{seed}: {problem}", flush=True)
+    print(f"{len(seeds)} models, {failures} failures")
+    return int(failures > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
