@@ -39,11 +39,11 @@ STAGES = ("onnx", "loop", "linalg", "memref", "scf")
 TOLERANCE = 2e-3
 
 
-class Failure(Exception):
+class StageError(Exception):
     """How a tool ended, or in what results differ."""
 
 
-class Refusal(Failure):
+class RefusalError(StageError):
     """An error, with the status of bad input."""
 
 
@@ -58,11 +58,11 @@ def _call(*command: object) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise Failure("hangs") from error
+        raise StageError("hangs") from error
     if done.returncode == 1 and "error:" in done.stderr:
-        raise Refusal(done.stderr[:300])
+        raise RefusalError(done.stderr[:300])
     if done.returncode:
-        raise Failure(f"ends with {done.returncode}: {done.stderr[-300:]}")
+        raise StageError(f"ends with {done.returncode}: {done.stderr[-300:]}")
     return done.stdout + done.stderr
 
 
@@ -98,9 +98,9 @@ def _compare(
 ) -> None:
     for name, value in want[0].items():
         if text := _difference(got[0][name], value):
-            raise Failure(f"output '{name}': {text}")
+            raise StageError(f"output '{name}': {text}")
     if got[1] != want[1]:
-        raise Failure(f"{got[1]} blocks of memory are left, expected {want[1]}")
+        raise StageError(f"{got[1]} blocks of memory are left, expected {want[1]}")
 
 
 def _change(
@@ -110,12 +110,12 @@ def _change(
     command = [tools / "loopc-opt", text, *(f"--{name}" for name in names), "-o", changed]
     try:
         _call(*command)
-    except Refusal as refusal:
+    except RefusalError as refusal:
         try:
             _call(*command, "--verify-each=0")
-        except Refusal:
+        except RefusalError:
             raise refusal from None
-        raise Failure(f"leaves what the verifier refuses: {refusal}") from refusal
+        raise StageError(f"leaves what the verifier refuses: {refusal}") from refusal
 
 
 def problems(
@@ -134,7 +134,7 @@ def problems(
         np.savez(folder / "in.npz", **model.feeds)  # type: ignore[arg-type]
         try:
             want = _run(tools, path, folder)
-        except Failure:
+        except StageError:
             return  # loops.py says so.
         for stage in STAGES:
             level = choice.choice(("-O0", "-O3", "-O3"))
@@ -146,13 +146,13 @@ def problems(
                 try:
                     _change(tools, text, changed, some)
                     got = _run(tools, changed, folder)
-                except Refusal:
+                except RefusalError:
                     continue
                 _compare(got, want)
-            except Failure as failure:
+            except StageError as error:
                 if keep and text.exists():
                     (keep / f"stage-{seed}-{stage}.mlir").write_text(text.read_text())
-                yield f"{stage} {level} {' '.join(some)}: {failure}"
+                yield f"{stage} {level} {' '.join(some)}: {error}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
