@@ -11,6 +11,7 @@
 #include "DeviceCode.h"
 #include "KernelRegions.h"
 #include "SplitSums.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -44,6 +46,8 @@ private:
                bool mayRead);
   Value makeMemory(MemRefType type);
   void forwardInit(scf::ForOp sum);
+  void freeLater();
+  void shareCheck(loop::CheckOp check);
   void storeSum(scf::ForOp sum);
   bool isUntouched(Operation *reader, Operation *until);
   llvm::SetVector<Operation *> collectSlice(Operation *op);
@@ -174,6 +178,128 @@ void LoneWork::storeSum(scf::ForOp sum) {
   total.replaceAllUsesExcept(loaded, store);
 }
 
+/// Moves the ends of scalars' memory to the ends of their blocks: they are to
+/// be read where they are needed.
+void LoneWork::freeLater() {
+  SmallVector<memref::DeallocOp> frees;
+  walkHost(function.getBody().front(), [&](Operation *op) {
+    if (auto free = dyn_cast<memref::DeallocOp>(op)) {
+      auto type = dyn_cast<MemRefType>(free.getMemref().getType());
+      if (type && type.hasStaticShape() && type.getNumElements() == 1)
+        frees.push_back(free);
+    }
+  });
+  for (memref::DeallocOp free : frees)
+    free->moveBefore(free->getBlock()->getTerminator());
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// The loops of a nest in which `outer` carries a flag that all iterations
+/// keep; none where they do something else.
+static SmallVector<scf::ForOp> collectFlagLoops(scf::ForOp outer) {
+  SmallVector<scf::ForOp> loops;
+  for (scf::ForOp loop = outer; loop;) {
+    bool isFlag = loop.getNumResults() == 1 &&
+                  loop.getResult(0).getType().isInteger(1) &&
+                  loop.getRegionIterArg(0).hasOneUse();
+    if (!isFlag)
+      return {};
+    loops.push_back(loop);
+    scf::ForOp inner;
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      if (auto nested = dyn_cast<scf::ForOp>(op); nested && !inner)
+        inner = nested;
+      else if (!isPure(&op) && !isa<memref::LoadOp>(op))
+        return {};
+    }
+    bool handsOn =
+        !inner || (inner.getInitArgs().front() == loop.getRegionIterArg(0) &&
+                   loop.getYieldedValues().front() == inner.getResult(0));
+    if (!handsOn)
+      return {};
+    loop = inner;
+  }
+  return loops;
+}
+
+/// What an iteration of `loop` adds to its flag, by `arith.andi`s, which are
+/// put into `chain`; nothing where it does something else with it.
+static SmallVector<Value> collectConditions(scf::ForOp loop,
+                                            DenseSet<Operation *> &chain) {
+  SmallVector<Value> conditions;
+  Value all = loop.getYieldedValues().front();
+  while (all != loop.getRegionIterArg(0)) {
+    auto both = all.getDefiningOp<arith::AndIOp>();
+    if (!both || both->getParentOp() != loop || !both->hasOneUse())
+      return {};
+    bool isLeft = both.getLhs() == loop.getRegionIterArg(0) ||
+                  both.getLhs().getDefiningOp<arith::AndIOp>();
+    chain.insert(both);
+    all = isLeft ? both.getLhs() : both.getRhs();
+    conditions.push_back(isLeft ? both.getRhs() : both.getLhs());
+  }
+  return conditions;
+}
+
+/// True where `check` may as well come where `loop` is, which is in front of it
+/// in its block.
+static bool canMoveTo(loop::CheckOp check, scf::ForOp loop) {
+  for (Operation *op = loop->getNextNode(); op != check; op = op->getNextNode())
+    if (!isPure(op) &&
+        !isa<memref::AllocOp, memref::DeallocOp, memref::LoadOp>(op))
+      return false;
+  return llvm::all_of(check->getOperands().drop_front(), [&](Value value) {
+    Operation *made = value.getDefiningOp();
+    return !made || made->getBlock() != loop->getBlock() ||
+           made->isBeforeInBlock(loop);
+  });
+}
+
+/// A check of what a loop has found of all elements (that indices are in
+/// range) becomes one of each element, in a nest. Kernels behind one that has
+/// failed do not begin.
+void LoneWork::shareCheck(loop::CheckOp check) {
+  auto outer = check.getCondition().getDefiningOp<scf::ForOp>();
+  if (!outer || outer->getBlock() != check->getBlock() ||
+      !outer.getResult(0).hasOneUse() || !canMoveTo(check, outer) ||
+      !matchPattern(outer.getInitArgs().front(), m_One()))
+    return;
+  int64_t work = countWork(outer);
+  SmallVector<scf::ForOp> loops = collectFlagLoops(outer);
+  if (loops.empty() || !(work < 0 || work > minWork || readsDevices(outer)))
+    return;
+  DenseSet<Operation *> chain;
+  SmallVector<Value> conditions = collectConditions(loops.back(), chain);
+  if (conditions.empty())
+    return;
+  ImplicitLocOpBuilder b(check.getLoc(), outer);
+  IRMapping mapping;
+  for (scf::ForOp loop : loops) {
+    auto made =
+        scf::ForOp::create(b, mapping.lookupOrDefault(loop.getLowerBound()),
+                           mapping.lookupOrDefault(loop.getUpperBound()),
+                           mapping.lookupOrDefault(loop.getStep()));
+    markParallel(made);
+    b.setInsertionPointToStart(made.getBody());
+    mapping.map(loop.getInductionVar(), made.getInductionVar());
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (!isa<scf::ForOp>(op) && !chain.contains(&op))
+        b.clone(op, mapping);
+  }
+  Value all;
+  for (Value condition : conditions) {
+    Value one = mapping.lookupOrDefault(condition);
+    all = all ? arith::AndIOp::create(b, all, one).getResult() : one;
+  }
+  auto each = cast<loop::CheckOp>(b.clone(*check));
+  each.getConditionMutable().assign(all);
+  check.erase();
+  outer.erase();
+}
+
 //===----------------------------------------------------------------------===//
 // What belongs to it
 //===----------------------------------------------------------------------===//
@@ -301,9 +427,14 @@ bool LoneWork::wrapStore(memref::StoreOp store) {
 void LoneWork::run() {
   SmallVector<scf::ForOp> sums;
   Block &body = function.getBody().front();
+  freeLater();
   walkHost(body, [&](Operation *op) {
     if (isDevices(op))
       collectMemory(op, *classes, touched);
+  });
+  walkHost(body, [&](Operation *op) {
+    if (auto check = dyn_cast<loop::CheckOp>(op))
+      shareCheck(check);
   });
   walkHost(body, [&](Operation *op) {
     auto loop = dyn_cast<scf::ForOp>(op);

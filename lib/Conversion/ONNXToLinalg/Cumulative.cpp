@@ -102,7 +102,7 @@ static Value accumulateRows(NodeLowering &l, const Accumulation &a, Value value,
   Dims dims = l.dims(value);
   ScalarBuilder s(l.b, l.b.getLoc());
   Value init = l.empty(dims, a.element);
-  return loopNest(l, dims[0], init, [&](ValueRange row, ValueRange outer) {
+  auto accumulateRow = [&](ValueRange row, ValueRange outer) {
     SmallVector<Value> end = loopNest(
         l, dims[1], {outer[0], identity}, [&](ValueRange k, ValueRange inner) {
           Value at = fromStart(l, a, k[0], dims[1]);
@@ -115,7 +115,8 @@ static Value accumulateRows(NodeLowering &l, const Accumulation &a, Value value,
           return SmallVector<Value>{out, next};
         });
     return SmallVector<Value>{end[0]};
-  })[0];
+  };
+  return loopNest(l, dims[0], init, accumulateRow, /*numParallel=*/1)[0];
 }
 
 /// Along the middle axis of three: the accumulator is a row.

@@ -341,19 +341,31 @@ static LogicalResult lowerScatterElements(NodeLowering &l) {
     l.setResult(data);
     return success();
   }
-  l.setResult(
-      loopNest(l, loops, data, [&](ValueRange position, ValueRange carried) {
-        SmallVector<Value> to(position);
-        to[*axis] = checked.position(l.b, l.b.getLoc(),
-                                     elementAt(l, indices, position), 0);
-        Value update = elementAt(l, updates, position);
-        if (reduction->kind != Reduction::None) {
-          Value old = tensor::ExtractOp::create(l.b, carried[0], to);
-          update = (*reduction)(l.b, l.b.getLoc(), old, update);
-        }
-        return SmallVector<Value>{
-            tensor::InsertOp::create(l.b, update, carried[0], to)};
-      })[0]);
+  // Those that differ on another axis write different elements. Threads of a
+  // GPU take these; on a CPU rows are written in the order of memory.
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq(rank));
+  if (l.forKernels)
+    std::rotate(order.begin() + *axis, order.begin() + *axis + 1, order.end());
+  size_t numParallel = llvm::find(order, *axis) - order.begin();
+  Dims ordered;
+  for (int64_t k : order)
+    ordered.push_back(loops[k]);
+  auto write = [&](ValueRange at, ValueRange carried) {
+    SmallVector<Value> position(rank);
+    for (auto [k, value] : llvm::zip_equal(order, at))
+      position[k] = value;
+    SmallVector<Value> to(position);
+    to[*axis] =
+        checked.position(l.b, l.b.getLoc(), elementAt(l, indices, position), 0);
+    Value update = elementAt(l, updates, position);
+    if (reduction->kind != Reduction::None) {
+      Value old = tensor::ExtractOp::create(l.b, carried[0], to);
+      update = (*reduction)(l.b, l.b.getLoc(), old, update);
+    }
+    return SmallVector<Value>{
+        tensor::InsertOp::create(l.b, update, carried[0], to)};
+  };
+  l.setResult(loopNest(l, ordered, data, write, numParallel)[0]);
   return success();
 }
 

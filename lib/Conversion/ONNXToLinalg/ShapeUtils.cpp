@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ShapeUtils.h"
+#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -340,7 +341,8 @@ Value loopc::sliceDropping(NodeLowering &l, Value value,
 
 static void nest(NodeLowering &l, ArrayRef<OpFoldResult> dims,
                  SmallVectorImpl<Value> &position,
-                 SmallVectorImpl<Value> &carried, NestBody body) {
+                 SmallVectorImpl<Value> &carried, NestBody body,
+                 size_t numParallel) {
   if (position.size() == dims.size()) {
     carried =
         body(position, SmallVector<Value>(carried.begin(), carried.end()));
@@ -349,17 +351,19 @@ static void nest(NodeLowering &l, ArrayRef<OpFoldResult> dims,
   OpFoldResult extent = dims[position.size()];
   if (isConstantIntValue(extent, 1)) {
     position.push_back(l.index(0));
-    nest(l, dims, position, carried, body);
+    nest(l, dims, position, carried, body, numParallel);
     position.pop_back();
     return;
   }
   auto loop = scf::ForOp::create(l.b, l.index(0), l.asIndex(extent), l.index(1),
                                  carried);
+  if (position.size() < numParallel)
+    markParallel(loop);
   OpBuilder::InsertionGuard guard(l.b);
   l.b.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> inner(loop.getRegionIterArgs());
   position.push_back(loop.getInductionVar());
-  nest(l, dims, position, inner, body);
+  nest(l, dims, position, inner, body, numParallel);
   position.pop_back();
   if (!inner.empty())
     scf::YieldOp::create(l.b, inner);
@@ -367,9 +371,10 @@ static void nest(NodeLowering &l, ArrayRef<OpFoldResult> dims,
 }
 
 SmallVector<Value> loopc::loopNest(NodeLowering &l, ArrayRef<OpFoldResult> dims,
-                                   ValueRange inits, NestBody body) {
+                                   ValueRange inits, NestBody body,
+                                   size_t numParallel) {
   SmallVector<Value> position, carried(inits);
-  nest(l, dims, position, carried, body);
+  nest(l, dims, position, carried, body, numParallel);
   return carried;
 }
 

@@ -120,10 +120,12 @@ mlir::Value sliceDropping(NodeLowering &l, mlir::Value value,
 using NestBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     mlir::ValueRange position, mlir::ValueRange carried)>;
 /// scf.for loops over `dims`, in C order, that carry values; no loop over an
-/// extent of 1. `body` builds at `l.b`.
+/// extent of 1. `body` builds at `l.b`. Iterations of the first `numParallel`
+/// loops touch elements of their own in what is carried.
 llvm::SmallVector<mlir::Value> loopNest(NodeLowering &l,
                                         llvm::ArrayRef<mlir::OpFoldResult> dims,
-                                        mlir::ValueRange inits, NestBody body);
+                                        mlir::ValueRange inits, NestBody body,
+                                        size_t numParallel = 0);
 
 /// An index of input `input` along axes of some extents: whether its run-time
 /// values can be out of range was settled by checkIndices.

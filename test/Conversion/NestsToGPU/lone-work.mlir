@@ -121,3 +121,59 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
   llvm.store %r, %out : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
   return %ok : i32
 }
+
+// -----
+
+// Whether all indices are in range, of what a kernel has computed, is asked of
+// each by a kernel: the host does not wait for it.
+// CHECK-LABEL: func.func @loopc_entry
+// CHECK-NOT: loop.device_wait
+// CHECK-NOT: scf.for
+// CHECK-COUNT-3: gpu.launch_func
+// CHECK: loop.device_wait
+// CHECK-NEXT: llvm.store
+// CHECK-LABEL: gpu.func @nest_1
+// CHECK: %[[INSIDE:.+]] = arith.andi
+// CHECK: loop.check %[[INSIDE]], "no index: {}"
+func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 1000 : index
+  %m = arith.constant 10 : index
+  %true = arith.constant true
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %p = llvm.load %in : !llvm.ptr -> !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
+  %x = builtin.unrealized_conversion_cast %p : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)> to memref<1000x10xindex>
+  %at = memref.alloc() : memref<1000x10xindex>
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %j = %c0 to %m step %c1 {
+      %v = memref.load %x[%i, %j] : memref<1000x10xindex>
+      %w = arith.addi %v, %v : index
+      memref.store %w, %at[%i, %j] : memref<1000x10xindex>
+    } {loopc.parallel}
+  } {loopc.parallel}
+  %all = scf.for %i = %c0 to %n step %c1 iter_args(%rows = %true) -> i1 {
+    %row = scf.for %j = %c0 to %m step %c1 iter_args(%flag = %rows) -> i1 {
+      %v = memref.load %at[%i, %j] : memref<1000x10xindex>
+      %low = arith.cmpi sge, %v, %c0 : index
+      %high = arith.cmpi slt, %v, %n : index
+      %one = arith.andi %flag, %low : i1
+      %two = arith.andi %one, %high : i1
+      scf.yield %two : i1
+    }
+    scf.yield %row : i1
+  }
+  %y = memref.alloc() : memref<1000x10xindex>
+  loop.check %all, "no index: {}"(%n : index)
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %j = %c0 to %m step %c1 {
+      %v = memref.load %at[%i, %j] : memref<1000x10xindex>
+      %w = memref.load %x[%v, %j] : memref<1000x10xindex>
+      memref.store %w, %y[%i, %j] : memref<1000x10xindex>
+    } {loopc.parallel}
+  } {loopc.parallel}
+  memref.dealloc %at : memref<1000x10xindex>
+  %r = builtin.unrealized_conversion_cast %y : memref<1000x10xindex> to !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
+  llvm.store %r, %out : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>, !llvm.ptr
+  return %ok : i32
+}
