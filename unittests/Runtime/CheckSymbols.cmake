@@ -28,7 +28,7 @@ endif()
 
 if(ARCHIVE MATCHES "rt_cuda")
   set(allowed
-    calloc dlerror dlopen dlsym free getenv malloc memcpy memset nanosleep
+    calloc dlerror dlopen dlsym free getenv getpid malloc memcpy memset nanosleep
     realloc sched_yield snprintf strlen strncmp strtol vsnprintf
     pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock
     pthread_mutex_unlock

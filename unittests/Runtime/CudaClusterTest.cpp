@@ -8,10 +8,11 @@
 
 #include "CudaModel.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
 
 using namespace loopc::test;
-using testing::HasSubstr;
 
 namespace {
 
@@ -164,15 +165,37 @@ TEST(CudaCluster, RefusedClustersAreGrids) {
   expectCluster(meet(program, 4), 4);
 }
 
-TEST(CudaCluster, OtherErrorsAreTheRuns) {
+/// Parts of devices, and tools that watch them, say it otherwise.
+TEST(CudaCluster, ClustersThatFailAreGrids) {
+  for (const char *failure :
+       {"cuLaunchKernelEx:1=701", "cuLaunchKernelEx:1=801"}) {
+    MeetProgram program;
+    FakeSetting setting("LOOPC_FAKE_CUDA_FAIL", failure);
+    expectGrid(meet(program, 4), 4);
+    Meeting again = meet(program, 4);
+    expectGrid(again, 4);
+    EXPECT_EQ(again.tried, 0u);
+    expectCluster(meet(program, 2), 2);
+  }
+}
+
+TEST(CudaCluster, WithoutMemoryOnceIsNotForever) {
   MeetProgram program;
-  FakeSetting failure("LOOPC_FAKE_CUDA_FAIL", "cuLaunchKernelEx:1=701");
-  Meeting meeting = meet(program, 4);
-  EXPECT_EQ(meeting.outcome.status, LOOPC_ERROR_DEVICE);
-  EXPECT_THAT(meeting.outcome.message,
-              HasSubstr("kernel 'meet' could not be begun: "
-                        "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"));
+  FakeSetting failure("LOOPC_FAKE_CUDA_FAIL", "cuLaunchKernelEx:1=2");
+  expectGrid(meet(program, 4), 4);
   expectCluster(meet(program, 4), 4);
+}
+
+/// Fewer blocks do, where a device has no room for what it said.
+TEST(CudaCluster, GridsThatAreTooLarge) {
+  MeetProgram program;
+  FakeSetting failure("LOOPC_FAKE_CUDA_FAIL",
+                      "cuLaunchCooperativeKernel:1=720");
+  expectGrid(meet(program, 12, LOOPC_CUDA_COOPERATIVE), 6);
+  FakeSetting again("LOOPC_FAKE_CUDA_FAIL", "cuLaunchCooperativeKernel=720");
+  Meeting meeting = meet(program, 12, LOOPC_CUDA_COOPERATIVE);
+  EXPECT_EQ(meeting.outcome.status, LOOPC_OK) << meeting.outcome.message;
+  EXPECT_EQ(meeting.met, 1);
 }
 
 class CudaClusterDeath : public testing::Test {

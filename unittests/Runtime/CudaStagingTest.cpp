@@ -89,6 +89,7 @@ TEST(CudaStaging, LargeCopies) {
 
 /// Where there is no pinned memory the driver copies by way of its own.
 TEST(CudaStaging, WithoutPinnedMemory) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
         TestProgram program;
@@ -105,6 +106,7 @@ TEST(CudaStaging, WithoutPinnedMemory) {
 }
 
 TEST(CudaStaging, WithoutEvents) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
         TestProgram program;

@@ -25,16 +25,18 @@ static pthread_mutex_t devicesLock = PTHREAD_MUTEX_INITIALIZER;
 // Errors
 //===----------------------------------------------------------------------===//
 
-/// True for results after which the context cannot be used any more.
-static bool isSticky(CUresult result) {
+bool loopc::rt::cuda::isSticky(CUresult result) {
   switch (result) {
   case CUDA_ERROR_INVALID_CONTEXT:
   case CUDA_ERROR_ECC_UNCORRECTABLE:
   case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+  case CUDA_ERROR_CONTAINED:
   case CUDA_ERROR_ILLEGAL_ADDRESS:
   case CUDA_ERROR_LAUNCH_TIMEOUT:
   case CUDA_ERROR_CONTEXT_IS_DESTROYED:
   case CUDA_ERROR_ASSERT:
+  case CUDA_ERROR_MPS_CLIENT_TERMINATED:
+  case CUDA_ERROR_EXTERNAL_DEVICE:
     return true;
   default:
     // Faults of a kernel: a broken stack, an illegal instruction, a misaligned
@@ -127,13 +129,12 @@ bool loopc::rt::cuda::describeDevice(int ordinal, loopc_cuda_device &result,
 
 /// Memory that runs give back stays with the process instead of going to the
 /// system and coming back for the next run.
-static bool setUpPools(CUdevice handle) {
+static bool setUpPools(CUdevice handle, CUmemoryPool &pool) {
   const Driver &driver = getDriver();
   if (!driver.cuMemAllocAsync || !driver.cuMemFreeAsync ||
       !driver.cuDeviceGetDefaultMemPool || !driver.cuMemPoolSetAttribute ||
       !getAttribute(handle, kMemoryPoolsSupported))
     return false;
-  CUmemoryPool pool;
   if (driver.cuDeviceGetDefaultMemPool(&pool, handle) != CUDA_SUCCESS)
     return false;
   uint64_t threshold = UINT64_MAX;
@@ -166,7 +167,7 @@ static Device *createDevice(int ordinal, CUdevice handle, Failure &failure) {
     free(device);
     return nullptr;
   }
-  device->hasPools = setUpPools(handle);
+  device->hasPools = setUpPools(handle, device->pool);
   return device;
 }
 
@@ -186,6 +187,8 @@ Device *loopc::rt::cuda::openDevice(int ordinal, Failure &failure) {
     if (!device)
       return nullptr;
   }
+  if (!isOwnDriver(failure))
+    return nullptr;
   CUresult lost = __atomic_load_n(&device->lost, __ATOMIC_ACQUIRE);
   if (lost == CUDA_SUCCESS)
     return device;
@@ -288,6 +291,31 @@ void loopc::rt::cuda::freePlain(Device &device, CUdeviceptr pointer,
     getDriver().cuMemFreeAsync(pointer, stream);
   else
     getDriver().cuMemFree_v2(pointer);
+}
+
+CUresult loopc::rt::cuda::allocateLasting(Device &device, size_t bytes,
+                                          CUdeviceptr &pointer) {
+  const Driver &driver = getDriver();
+  size_t size = bytes ? bytes : 1;
+  CUresult result = driver.cuMemAlloc_v2(&pointer, size);
+  if (result != CUDA_ERROR_OUT_OF_MEMORY || !device.hasPools)
+    return result;
+  trimPool(device);
+  return driver.cuMemAlloc_v2(&pointer, size);
+}
+
+void loopc::rt::cuda::trimPool(Device &device) {
+  const Driver &driver = getDriver();
+  if (!device.hasPools || !driver.cuMemPoolTrimTo)
+    return;
+  // What was freed in the order of a stream counts when somebody has waited for
+  // that. Nothing else is on the streams of runs that ended.
+  pthread_mutex_lock(&device.lock);
+  for (Lane *lane = device.lanes; lane; lane = lane->next)
+    if (lane->stream)
+      driver.cuStreamSynchronize(lane->stream);
+  pthread_mutex_unlock(&device.lock);
+  driver.cuMemPoolTrimTo(device.pool, 0);
 }
 
 /// Larger blocks are managed memory, whose pages move to who uses them; smaller

@@ -63,6 +63,7 @@ struct Device {
   int32_t capability; ///< 90 for 9.0
   int32_t numMultiprocessors;
   bool hasPools;        ///< cuMemAllocAsync
+  CUmemoryPool pool;    ///< where that takes it from
   bool isCooperative;   ///< a grid may wait for itself
   bool hasClusters;     ///< of blocks, which a launch can ask for
   bool isManagedShared; ///< host and kernels may touch managed memory at once
@@ -84,6 +85,9 @@ Device *openDevice(int ordinal, Failure &failure);
 
 /// Facts about a device without making a context.
 bool describeDevice(int ordinal, loopc_cuda_device &result, Failure &failure);
+
+/// True for results after which the context cannot be used any more.
+bool isSticky(CUresult result);
 
 /// Notes the results after which a context is of no more use. `where` is what
 /// was done.
@@ -114,12 +118,19 @@ public:
 Lane *takeLane(Device &device, bool needsStream, Failure &failure);
 void returnLane(Device &device, Lane *lane);
 
-/// Memory of the device that is no run's: results, constants.
+/// Memory of the device in the order of a stream: that of runs, results.
 CUresult allocatePlain(Device &device, size_t bytes, CUstream stream,
                        CUdeviceptr &pointer);
 /// Frees such memory, and that of runs, when what was begun on `stream` is
 /// done.
 void freePlain(Device &device, CUdeviceptr pointer, CUstream stream);
+
+/// Memory that stays until cuMemFree: constants, what graphs work on.
+CUresult allocateLasting(Device &device, size_t bytes, CUdeviceptr &pointer);
+
+/// Gives what the pool keeps of memory that nobody has back to the system:
+/// nobody else in this process or another gets it before.
+void trimPool(Device &device);
 
 /// A block of at least `bytes` bytes that host and kernels reach, aligned to
 /// 256 bytes; null with the reason in `result`.

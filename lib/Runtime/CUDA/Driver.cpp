@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 using namespace loopc::rt::cuda;
 
@@ -29,6 +30,7 @@ int32_t Failure::set(int32_t newStatus, const char *format, ...) {
 
 static Driver driver;
 static bool isOpen; ///< written under the lock, and never unset
+static pid_t owner; ///< the process that opened it
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 namespace {
@@ -84,12 +86,24 @@ static bool open(Failure &failure) {
   return false;
 }
 
+bool loopc::rt::cuda::isOwnDriver(Failure &failure) {
+  if (owner == getpid())
+    return true;
+  failure.set(LOOPC_ERROR_DEVICE,
+              "CUDA was initialised by the process that this one was forked "
+              "from, and cannot be used in both: start processes that use it "
+              "anew (in Python by multiprocessing's \"spawn\")");
+  return false;
+}
+
 const Driver *loopc::rt::cuda::openDriver(Failure &failure) {
   if (__atomic_load_n(&isOpen, __ATOMIC_ACQUIRE))
-    return &driver;
+    return isOwnDriver(failure) ? &driver : nullptr;
   pthread_mutex_lock(&lock);
   // A failure is not kept: it is cheap to fail again.
   bool succeeded = isOpen || open(failure);
+  if (succeeded && !isOpen)
+    owner = getpid();
   if (succeeded)
     __atomic_store_n(&isOpen, true, __ATOMIC_RELEASE);
   pthread_mutex_unlock(&lock);

@@ -51,6 +51,7 @@ enum : CUresult {
   CUDA_ERROR_INVALID_CONTEXT = 201,
   CUDA_ERROR_ECC_UNCORRECTABLE = 214,
   CUDA_ERROR_NVLINK_UNCORRECTABLE = 220,
+  CUDA_ERROR_CONTAINED = 226,
   CUDA_ERROR_NOT_READY = 600,
   CUDA_ERROR_ILLEGAL_ADDRESS = 700,
   CUDA_ERROR_LAUNCH_TIMEOUT = 702,
@@ -58,7 +59,11 @@ enum : CUresult {
   CUDA_ERROR_ASSERT = 710,
   CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
   CUDA_ERROR_LAUNCH_FAILED = 719,
+  CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
   CUDA_ERROR_TENSOR_MEMORY_LEAK = 721,
+  CUDA_ERROR_MPS_CLIENT_TERMINATED = 810,
+  CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
+  CUDA_ERROR_EXTERNAL_DEVICE = 911,
   CUDA_ERROR_INVALID_CLUSTER_SIZE = 912
 };
 
@@ -209,6 +214,9 @@ static_assert(sizeof(CUlaunchConfig) == 56);
   X(cuMemPoolSetAttribute, (CUmemoryPool pool, int attribute, void *value))    \
   X(cuMemAllocAsync, (CUdeviceptr * pointer, size_t bytes, CUstream stream))   \
   X(cuMemFreeAsync, (CUdeviceptr pointer, CUstream stream))                    \
+  X(cuMemPoolTrimTo, (CUmemoryPool pool, size_t bytes))                        \
+  X(cuStreamGetCtx, (CUstream stream, CUcontext * context))                    \
+  X(cuStreamIsCapturing, (CUstream stream, int *status))                       \
   X(cuPointerGetAttributes,                                                    \
     (unsigned count, int *attributes, void **values, CUdeviceptr pointer))     \
   X(cuDriverGetVersion, (int *version))                                        \
@@ -248,8 +256,12 @@ struct Failure {
 };
 
 /// The driver, opened and initialised; null after setting `failure`. The
-/// environment variable LOOPC_CUDA_DRIVER names another library.
+/// environment variable LOOPC_CUDA_DRIVER names another library. A process that
+/// was forked has nothing of the driver that the one before it initialised.
 const Driver *openDriver(Failure &failure);
+
+/// False after setting `failure` where another process opened the driver.
+bool isOwnDriver(Failure &failure);
 
 /// The driver where openDriver() succeeded before.
 const Driver &getDriver();

@@ -184,7 +184,8 @@ int32_t Builder::build() {
   if (!handles || !bodies || !lasts)
     return recordError(run, LOOPC_ERROR_MEMORY, "out of memory");
   size_t words = graph.num_words ? graph.num_words : 1;
-  CUresult result = driver.cuMemAlloc_v2(&instance.state, words * 8);
+  CUresult result =
+      allocateLasting(*instance.loaded->device, words * 8, instance.state);
   if (result != CUDA_SUCCESS)
     return recordResult(run, result, "memory for the state of a loop");
   result = driver.cuGraphCreate(&instance.made, 0);

@@ -249,7 +249,7 @@ static int32_t makeConstant(loopc_run &run, Constant &constant) {
     constant.device = reinterpret_cast<CUdeviceptr>(data);
     return LOOPC_OK;
   }
-  result = getDriver().cuMemAlloc_v2(&constant.device, size ? size : 1);
+  result = allocateLasting(*gpu.device, size, constant.device);
   if (result != CUDA_SUCCESS)
     return recordResult(run, result, "allocating memory for a constant");
   if (size != 0) {
@@ -323,6 +323,8 @@ static void unload(LoadedProgram *loaded) {
   destroyGraphs(*loaded, isUsable);
   if (isUsable && loaded->module)
     getDriver().cuModuleUnload(loaded->module);
+  if (isUsable)
+    trimPool(*loaded->device);
   pthread_mutex_destroy(&loaded->lock);
   free(loaded->constants);
   free(loaded->kernels);

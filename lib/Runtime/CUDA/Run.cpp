@@ -193,6 +193,29 @@ static void endGpu(loopc_run &run) {
   free(&gpu);
 }
 
+/// Refuses a stream of the caller's on which a run cannot work.
+static int32_t checkStream(loopc_run &run, const Device &device) {
+  const Driver &driver = getDriver();
+  auto stream = static_cast<CUstream>(run.stream);
+  CUcontext context = device.context;
+  if (driver.cuStreamGetCtx &&
+      (driver.cuStreamGetCtx(stream, &context) != CUDA_SUCCESS ||
+       context != device.context))
+    return recordError(run, LOOPC_ERROR_DEVICE,
+                       "the stream is none of the primary context of device %d "
+                       "('%s'), on which the run is",
+                       device.ordinal, device.name);
+  int capture = 0;
+  if (driver.cuStreamIsCapturing) {
+    CUresult result = driver.cuStreamIsCapturing(stream, &capture);
+    if (capture != 0 || result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+      return recordError(run, LOOPC_ERROR_DEVICE,
+                         "the stream is being captured: a run waits for what "
+                         "it begins, which a graph cannot");
+  }
+  return LOOPC_OK;
+}
+
 /// Opens the device of the run, makes its context current and gets a stream.
 static int32_t openRun(loopc_run &run) {
   Failure failure;
@@ -211,6 +234,8 @@ static int32_t openRun(loopc_run &run) {
   }
   run.gpu = gpu;
   run.endGpu = endGpu;
+  if (int32_t status = run.stream ? checkStream(run, *device) : LOOPC_OK)
+    return status;
   gpu->lane = takeLane(*device, /*needsStream=*/!run.stream, failure);
   if (!gpu->lane)
     return recordFailure(run, failure);
@@ -334,7 +359,7 @@ struct LaunchShape {
 } // namespace
 
 /// Begins the blocks as one cluster; CUDA_ERROR_INVALID_CLUSTER_SIZE where they
-/// cannot be one.
+/// cannot be one, for whatever reason: a part of a device may hold fewer.
 static CUresult launchCluster(const Gpu &gpu, const LaunchShape &shape) {
   auto blocks = static_cast<unsigned>(shape.blocks);
   uint32_t refused =
@@ -355,9 +380,11 @@ static CUresult launchCluster(const Gpu &gpu, const LaunchShape &shape) {
   config.numAttrs = 1;
   CUresult result = getDriver().cuLaunchKernelEx(&config, shape.kernel.function,
                                                  shape.arguments, nullptr);
-  if (result == CUDA_ERROR_INVALID_CLUSTER_SIZE)
+  if (result == CUDA_SUCCESS || isSticky(result))
+    return result;
+  if (result != CUDA_ERROR_OUT_OF_MEMORY)
     __atomic_store_n(&shape.kernel.refusedCluster, blocks, __ATOMIC_RELAXED);
-  return result;
+  return CUDA_ERROR_INVALID_CLUSTER_SIZE;
 }
 
 /// Begins at most so many blocks, which may wait for one another where there is
@@ -367,15 +394,21 @@ static CUresult launchGrid(Gpu &gpu, const LaunchShape &shape,
   const Driver &driver = getDriver();
   auto grid = static_cast<unsigned>(shape.blocks);
   auto block = static_cast<unsigned>(shape.threads);
-  if (!isCooperative)
+  if (!isCooperative || grid == 1)
     return driver.cuLaunchKernel(shape.kernel.function, grid, 1, 1, block, 1, 1,
                                  0, gpu.stream, shape.arguments, nullptr);
   CUresult result = clearArrivals(gpu);
   if (result != CUDA_SUCCESS)
     return result;
-  return driver.cuLaunchCooperativeKernel(shape.kernel.function, grid, 1, 1,
-                                          block, 1, 1, 0, gpu.stream,
-                                          shape.arguments);
+  result =
+      driver.cuLaunchCooperativeKernel(shape.kernel.function, grid, 1, 1, block,
+                                       1, 1, 0, gpu.stream, shape.arguments);
+  if (result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
+    return result;
+  // Others have a part of the device, or a tool watches it. Any number will do.
+  return launchGrid(
+      gpu, {shape.kernel, shape.blocks / 2, shape.threads, shape.arguments},
+      isCooperative);
 }
 
 extern "C" int32_t loopc_rt_cuda_launch(loopc_run *run,
@@ -409,7 +442,7 @@ extern "C" int32_t loopc_rt_cuda_launch(loopc_run *run,
         return getStatus(*run);
       shape.blocks = blocks < most ? blocks : most;
     }
-    result = launchGrid(*gpu, shape, waitsForItself && shape.blocks > 1);
+    result = launchGrid(*gpu, shape, waitsForItself);
   }
   // What was begun before may still run where this was not.
   gpu->isBusy = true;

@@ -64,8 +64,17 @@ enum : CUresult {
   CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
   CUDA_ERROR_NOT_PERMITTED = 800,
   CUDA_ERROR_NOT_SUPPORTED = 801,
+  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+  CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
   CUDA_ERROR_INVALID_CLUSTER_SIZE = 912,
   CUDA_ERROR_UNKNOWN = 999,
+};
+
+/// A CUstreamCaptureStatus.
+enum {
+  CU_STREAM_CAPTURE_STATUS_NONE = 0,
+  CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
+  CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2
 };
 
 /// A CUmemLocation of cuMemPrefetchAsync_v2 and cuMemAdvise_v2.
@@ -252,6 +261,9 @@ FAKE_CUDA_API cuStreamSynchronize(CUstream stream);
 FAKE_CUDA_API cuStreamQuery(CUstream stream);
 FAKE_CUDA_API cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
 FAKE_CUDA_API cuStreamGetCtx(CUstream stream, CUcontext *context);
+FAKE_CUDA_API cuStreamBeginCapture_v2(CUstream stream, int mode);
+FAKE_CUDA_API cuStreamEndCapture(CUstream stream, CUgraph *graph);
+FAKE_CUDA_API cuStreamIsCapturing(CUstream stream, int *status);
 FAKE_CUDA_API cuEventCreate(CUevent *event, unsigned flags);
 FAKE_CUDA_API cuEventRecord(CUevent event, CUstream stream);
 FAKE_CUDA_API cuEventSynchronize(CUevent event);

@@ -73,6 +73,12 @@ constexpr ErrorText errorTexts[] = {
      "operation not permitted"},
     {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED",
      "operation not supported"},
+    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+     "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+     "operation not permitted when stream is capturing"},
+    {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+     "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+     "operation failed due to a previous error during capture"},
     {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
@@ -407,8 +413,10 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value) {
       [&]() -> CUresult {
         if (pool != kPool || !value || attribute < 1 || attribute > 8)
           return CUDA_ERROR_INVALID_VALUE;
-        if (attribute == 4) // RELEASE_THRESHOLD
+        if (attribute == 4) { // RELEASE_THRESHOLD
           std::memcpy(&driver.poolThreshold, value, sizeof(uint64_t));
+          driver.memory.setPoolLimit(driver.poolThreshold);
+        }
         return CUDA_SUCCESS;
       });
 }
@@ -423,10 +431,15 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void *value) {
   });
 }
 
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t) {
-  return Driver::get().call("cuMemPoolTrimTo", "", false, [&]() -> CUresult {
-    return pool == kPool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-  });
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes) {
+  Driver &driver = Driver::get();
+  return driver.call("cuMemPoolTrimTo", format(" bytes=%zu", bytes), false,
+                     [&]() -> CUresult {
+                       if (pool != kPool)
+                         return CUDA_ERROR_INVALID_VALUE;
+                       driver.memory.trimPool(bytes);
+                       return CUDA_SUCCESS;
+                     });
 }
 
 //===----------------------------------------------------------------------===//

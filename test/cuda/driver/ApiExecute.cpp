@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 using namespace fakecuda;
 
@@ -486,6 +487,7 @@ static CUresult createStream(const char *name, CUstream *stream,
     if (!stream || flags > 1)
       return CUDA_ERROR_INVALID_VALUE;
     *stream = driver.createStream(flags == 0).get();
+    (*stream)->context = currentContext();
     driver.note(format(" stream=%u", (*stream)->number));
     return CUDA_SUCCESS;
   });
@@ -513,6 +515,14 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
   });
 }
 
+/// What must not be asked of a stream that is captured ends the capture.
+static CUresult endCapture(CUstream_st &stream) {
+  if (stream.capture == CU_STREAM_CAPTURE_STATUS_NONE)
+    return CUDA_SUCCESS;
+  stream.capture = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
 CUresult cuStreamSynchronize(CUstream handle) {
   Driver &driver = Driver::get();
   return driver.call("cuStreamSynchronize", "", true, [&]() -> CUresult {
@@ -520,6 +530,8 @@ CUresult cuStreamSynchronize(CUstream handle) {
     if (!stream)
       return CUDA_ERROR_INVALID_HANDLE;
     driver.note(format(" stream=%u", stream->number));
+    if (CUresult bad = endCapture(*stream))
+      return bad;
     ++driver.statistics.synchronizations;
     driver.runUntil(*stream, stream->submitted);
     return driver.status();
@@ -535,6 +547,8 @@ CUresult cuStreamQuery(CUstream handle) {
     if (!stream)
       return CUDA_ERROR_INVALID_HANDLE;
     driver.note(format(" stream=%u", stream->number));
+    if (CUresult bad = endCapture(*stream))
+      return bad;
     bool isDone = driver.runSome(*stream, stream->submitted);
     driver.statistics.completed_queries += isDone;
     CUresult status = driver.status();
@@ -545,11 +559,53 @@ CUresult cuStreamQuery(CUstream handle) {
 CUresult cuStreamGetCtx(CUstream handle, CUcontext *context) {
   Driver &driver = Driver::get();
   return driver.call("cuStreamGetCtx", "", true, [&]() -> CUresult {
-    if (!driver.findStream(handle))
+    auto stream = driver.findStream(handle);
+    if (!stream)
       return CUDA_ERROR_INVALID_HANDLE;
     if (!context)
       return CUDA_ERROR_INVALID_VALUE;
-    *context = currentContext();
+    *context = stream->context ? stream->context : currentContext();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream handle, int) {
+  Driver &driver = Driver::get();
+  return driver.call("cuStreamBeginCapture", "", true, [&]() -> CUresult {
+    auto stream = driver.findStream(handle);
+    if (!stream)
+      return CUDA_ERROR_INVALID_HANDLE;
+    if (stream == driver.defaultStream)
+      return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    stream->capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    return CUDA_SUCCESS;
+  });
+}
+
+/// What was captured is not kept: there is no graph.
+CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph) {
+  Driver &driver = Driver::get();
+  return driver.call("cuStreamEndCapture", "", true, [&]() -> CUresult {
+    auto stream = driver.findStream(handle);
+    if (!stream || !graph)
+      return CUDA_ERROR_INVALID_VALUE;
+    *graph = nullptr;
+    int status = std::exchange(stream->capture, CU_STREAM_CAPTURE_STATUS_NONE);
+    return status == CU_STREAM_CAPTURE_STATUS_ACTIVE
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  });
+}
+
+CUresult cuStreamIsCapturing(CUstream handle, int *status) {
+  Driver &driver = Driver::get();
+  return driver.call("cuStreamIsCapturing", "", true, [&]() -> CUresult {
+    auto stream = driver.findStream(handle);
+    if (!stream)
+      return CUDA_ERROR_INVALID_HANDLE;
+    if (!status)
+      return CUDA_ERROR_INVALID_VALUE;
+    *status = stream->capture;
     return CUDA_SUCCESS;
   });
 }

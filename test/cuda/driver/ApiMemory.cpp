@@ -21,16 +21,15 @@ static CUresult allocate(uint64_t &pointer, size_t bytes, Block::Kind kind,
   Driver &driver = Driver::get();
   if (!bytes)
     return CUDA_ERROR_INVALID_VALUE;
-  Block *block = driver.memory.allocate(bytes, kind);
+  Block *block = driver.memory.allocate(bytes, kind, isAsync);
   if (!block && driver.countPending()) { // Work to come may free some.
     driver.runAll();
     if (CUresult status = driver.status())
       return status;
-    block = driver.memory.allocate(bytes, kind);
+    block = driver.memory.allocate(bytes, kind, isAsync);
   }
   if (!block)
     return CUDA_ERROR_OUT_OF_MEMORY;
-  block->isAsync = isAsync;
   driver.account(kind, false, bytes);
   pointer = block->begin;
   return CUDA_SUCCESS;

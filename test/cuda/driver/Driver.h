@@ -91,6 +91,8 @@ struct CUmod_st {
 struct CUstream_st {
   unsigned number = 0; ///< in the log
   bool isBlocking = true;
+  CUcontext context = nullptr; ///< null: the default stream, of each
+  int capture = CU_STREAM_CAPTURE_STATUS_NONE;
   std::deque<std::shared_ptr<fakecuda::Work>> queue;
   uint64_t submitted = 0, done = 0;
 };

@@ -8,6 +8,7 @@
 
 #include "Memory.h"
 
+#include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
 
@@ -75,14 +76,23 @@ uint64_t Memory::findDeviceAddress(uint64_t bytes) {
   return candidate + needed <= deviceBegin + kReserved ? candidate : 0;
 }
 
-Block *Memory::allocate(uint64_t bytes, Block::Kind kind) {
+void Memory::trimPool(uint64_t bytes) {
+  if (pooled <= bytes)
+    return;
+  used -= pooled - bytes;
+  pooled = bytes;
+}
+
+Block *Memory::allocate(uint64_t bytes, Block::Kind kind, bool isAsync) {
+  uint64_t kept = isAsync ? std::min(pooled, bytes) : 0;
   // All but pinned memory counts.
-  if (kind != Block::Pinned && (bytes > total || used > total - bytes))
+  if (kind != Block::Pinned && (bytes > total || used - kept > total - bytes))
     return nullptr;
   if (!reserve())
     return nullptr;
   Block block;
   block.kind = kind;
+  block.isAsync = isAsync;
   if (kind == Block::Device || kind == Block::Global) {
     block.begin = findDeviceAddress(bytes);
     if (!block.begin)
@@ -102,7 +112,8 @@ Block *Memory::allocate(uint64_t bytes, Block::Kind kind) {
   block.end = block.begin + bytes;
   std::memset(block.host(block.begin), kPoison, bytes);
   if (kind != Block::Pinned)
-    used += bytes;
+    used += bytes - kept;
+  pooled -= kept;
   return &(blocks[block.begin] = block);
 }
 
@@ -112,8 +123,12 @@ void Memory::free(uint64_t address) {
     return;
   Block &block = found->second;
   uint64_t bytes = block.end - block.begin;
-  if (block.kind != Block::Pinned)
+  if (block.isAsync) {
+    pooled += bytes;
+    trimPool(poolLimit);
+  } else if (block.kind != Block::Pinned) {
     used -= bytes;
+  }
   if (block.mapping) {
     munmap(block.mapping, block.mappedBytes);
   } else if (bytes >= kLarge) {

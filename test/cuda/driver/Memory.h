@@ -44,8 +44,12 @@ public:
   uint64_t getTotal() const { return total; }
   uint64_t getFree() const { return total - used; }
 
-  /// Returns null when the memory does not suffice.
-  Block *allocate(uint64_t bytes, Block::Kind kind);
+  /// Returns null when the memory does not suffice. `isAsync`: of the pool,
+  /// which keeps what is given back to it, up to a limit, from all others.
+  Block *allocate(uint64_t bytes, Block::Kind kind, bool isAsync = false);
+  void setPoolLimit(uint64_t bytes) { poolLimit = bytes; }
+  /// Leaves the pool so many bytes that nobody has.
+  void trimPool(uint64_t bytes);
   void free(uint64_t address);
   /// Frees all of it.
   void clear();
@@ -70,7 +74,8 @@ private:
   uint64_t findDeviceAddress(uint64_t bytes);
 
   std::map<uint64_t, Block> blocks;
-  uint64_t total = 0, used = 0;
+  uint64_t total = 0, used = 0; ///< with what the pool keeps
+  uint64_t pooled = 0, poolLimit = 0;
   uint64_t deviceBegin = 0, bytesBegin = 0;
   uint64_t next = 0; ///< offset of the next device allocation
 };
