@@ -74,3 +74,23 @@ def test_long_windows(stride: int) -> None:
     attributes = f"kernel_shape = [1, 441], strides = [1, {stride}], pads = [0, 200, 0, 200]"
     feeds = [random.standard_normal((1, 1, 1, n)).astype(np.float32) for n in (441, 600, 2000)]
     _compare(_model("n,1,1,w", attributes, weights), feeds)
+
+
+@pytest.mark.parametrize("kernel", [(3, 3), (1, 3), (2, 3)], ids=str)
+@pytest.mark.parametrize("dilation", [(1, 1), (6, 7)], ids=str)
+@pytest.mark.parametrize("channels", [64, 256])
+def test_mostly_padding(channels: int, kernel: tuple[int, int], dilation: tuple[int, int]) -> None:
+    """Small images and kernels far apart: some of their elements read padding alone."""
+    random = np.random.default_rng(0)
+    weights = random.standard_normal((64, channels, *kernel)).astype(np.float32) / 24
+    reach = [(k - 1) * d for k, d in zip(kernel, dilation, strict=True)]
+    before = [n // 2 + 1 for n in reach]
+    pads = [*before, *(n - n // 2 for n in reach)]
+    attributes = f"kernel_shape = {list(kernel)}, dilations = {list(dilation)}, pads = {pads}"
+    feeds = [
+        random.standard_normal((n, channels, h, w)).astype(np.float32)
+        for n, h, w in [(1, 1, 1), (2, 3, 7), (1, 10, 10), (0, 4, 4), (1, 17, 2)]
+    ]
+    _compare(_model(f"n,{channels},h,w", attributes, weights), feeds)
+    for x in feeds[:3]:
+        _compare(_model(",".join(map(str, x.shape)), attributes, weights), [x])

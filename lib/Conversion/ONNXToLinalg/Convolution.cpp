@@ -141,6 +141,16 @@ private:
   Value denseLast(Value padded, Value init);
   Value groupedLast(Value padded, Value init);
   Value depthwiseLast(Value padded, Value init);
+  /// True if enough of what the kernel reads is padding to leave it out.
+  bool isMostlyPadding();
+  /// Sums over the part of `image`, which is not padded, that one element of
+  /// the kernel reads after the other.
+  Value elementsLast(Value image, Value init);
+};
+
+/// A part of an axis of the result and where the image begins that it reads.
+struct Reach {
+  OpFoldResult to, from, size;
 };
 } // namespace
 
@@ -155,6 +165,18 @@ static constexpr int64_t kFullChannels = 16;
 /// count.
 static constexpr int64_t kEnoughChannels = 32;
 static constexpr int64_t kManyProducts = 128;
+
+/// Elements of a kernel are products of their own, which leave padding out, if
+/// they are so few, and channels so many that sums may go to memory.
+static constexpr int64_t kMostElements = 9;
+static constexpr int64_t kManySums = 64;
+/// No more than so much of what is read is not padding then: of a result of few
+/// positions, for which reading the weights is the work, or of a larger one.
+static constexpr int64_t kSmallImage = 128;
+static constexpr double kMostReadOfSmall = 0.85, kMostRead = 0.8;
+/// Where the extents are not known: elements so far apart, of so many channels.
+static constexpr int64_t kFarApart = 6;
+static constexpr int64_t kManySumsOfOpen = 256;
 
 LogicalResult Convolution::read(unsigned xInput, unsigned wInput) {
   int64_t rank = l.rank(xInput);
@@ -290,14 +312,17 @@ Value Convolution::channelsLast(Value bias, Type type) {
   toLast.push_back(1);
   llvm::append_range(back, llvm::seq<int64_t>(1, rank - 1));
   Type element = getElementTypeOrSelf(x.value.getType());
-  Value padded = padSpatial(l, l.transpose(x.value, toLast), window,
-                            border ? border : l.constant(element, 0),
-                            /*first=*/1);
+  Value image = l.transpose(x.value, toLast);
   Dims dims{l.dim(x.value, 0)};
   dims.append(outExtents(window));
   dims.push_back(l.dim(w.value, 0));
   Value init = bias ? l.broadcastTo(castElements(l, bias, type), dims)
                     : l.filled(dims, l.constant(type, 0));
+  if (isMostlyPadding())
+    return l.transpose(elementsLast(image, init), back);
+  Value padded =
+      padSpatial(l, image, window, border ? border : l.constant(element, 0),
+                 /*first=*/1);
   Value sum = isDepthwise() ? depthwiseLast(padded, init)
               : group > 1   ? groupedLast(padded, init)
                             : denseLast(padded, init);
@@ -337,6 +362,94 @@ Value Convolution::denseLast(Value padded, Value init) {
                      {loops.map({Axis::Image, Axis::Places, Axis::In}),
                       loops.map({Axis::Offsets, Axis::In, Axis::Out}),
                       loops.map({Axis::Image, Axis::Positions, Axis::Out})});
+}
+
+/// What element `k` of the kernel reads of an axis without its padding.
+static Reach reachOf(NodeLowering &l, const WindowAxis &axis, int64_t k) {
+  OpFoldResult zero = l.fold(0);
+  // Position o of the result reads o + shift.
+  OpFoldResult shift = l.sub(l.fold(k * axis.dilation), axis.before);
+  OpFoldResult to = maxSigned(l, zero, l.sub(zero, shift));
+  OpFoldResult end = minSigned(l, axis.out, l.sub(axis.in, shift));
+  OpFoldResult size = maxSigned(l, l.sub(end, to), zero);
+  // Parts without elements begin within the axis as well.
+  Value isEmpty = compare(l, arith::CmpIPredicate::eq, size, zero);
+  to = select(l, isEmpty, zero, to);
+  return {to, select(l, isEmpty, zero, l.add(to, shift)), size};
+}
+
+bool Convolution::isMostlyPadding() {
+  std::optional<int64_t> in = getConstantIntValue(l.dim(w.value, 1)),
+                         out = getConstantIntValue(l.dim(w.value, 0));
+  if (group != 1 || border || !in || !out || *in < kManySums ||
+      *out < kManySums ||
+      !isa<FloatType>(getElementTypeOrSelf(x.value.getType())))
+    return false;
+  int64_t elements = 1, positions = 1;
+  double read = 1;
+  bool isOpen = false, isFar = *in >= kManySumsOfOpen && window.size() > 1;
+  for (const WindowAxis &axis : window) {
+    std::optional<int64_t> kernel = getConstantIntValue(axis.kernel),
+                           extent = getConstantIntValue(axis.out);
+    if (axis.stride != 1 || !kernel || *kernel < 1 || *kernel > kMostElements ||
+        extent == 0)
+      return false;
+    elements *= *kernel;
+    isFar &= *kernel == 1 || (axis.dilation >= kFarApart &&
+                              !isConstantIntValue(axis.before, 0));
+    int64_t reached = 0;
+    for (int64_t k : llvm::seq(*kernel)) {
+      std::optional<int64_t> size =
+          getConstantIntValue(reachOf(l, axis, k).size);
+      isOpen |= !extent || !size;
+      reached += size.value_or(0);
+    }
+    if (isOpen)
+      continue;
+    positions *= *extent;
+    read *= static_cast<double>(reached) / (*kernel * *extent);
+  }
+  double most = positions <= kSmallImage ? kMostReadOfSmall : kMostRead;
+  return elements > 1 && elements <= kMostElements &&
+         (isOpen ? isFar : read <= most);
+}
+
+Value Convolution::elementsLast(Value image, Value init) {
+  unsigned spatial = window.size();
+  Dims ones(spatial + 2, l.fold(1));
+  int64_t count = 1;
+  for (const WindowAxis &axis : window)
+    count *= *getConstantIntValue(axis.kernel);
+  for (int64_t element : llvm::seq(count)) {
+    Dims at(spatial + 2, l.fold(0)), to = at, from = at, sizes = l.dims(init),
+                                     imageSizes = l.dims(image),
+                                     one = l.dims(w.value);
+    Window points(spatial);
+    int64_t rest = element;
+    bool isEmpty = false;
+    for (unsigned k = spatial; k-- > 0;) {
+      int64_t extent = *getConstantIntValue(window[k].kernel);
+      Reach reach = reachOf(l, window[k], rest % extent);
+      at[k + 2] = l.fold(rest % extent);
+      rest /= extent;
+      one[k + 2] = l.fold(1);
+      to[k + 1] = reach.to;
+      from[k + 1] = reach.from;
+      sizes[k + 1] = imageSizes[k + 1] = reach.size;
+      points[k] = {reach.size, l.fold(1)};
+      points[k].before = points[k].after = l.fold(0);
+      points[k].out = reach.size;
+      isEmpty |= isConstantIntValue(reach.size, 0);
+    }
+    if (isEmpty)
+      continue;
+    Factor weights{sliceOf(l, w.value, at, one), w.isUnsigned};
+    Convolution product{l, x, weights, 1, points};
+    Value sum = product.denseLast(l.slice(image, from, imageSizes, ones),
+                                  l.slice(init, to, sizes, ones));
+    init = tensor::InsertSliceOp::create(l.b, sum, init, to, sizes, ones);
+  }
+  return init;
 }
 
 Value Convolution::groupedLast(Value padded, Value init) {

@@ -25,6 +25,7 @@
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPCHOOSELAYOUTS
@@ -103,6 +104,14 @@ static bool isContraction(linalg::GenericOp op) {
          }) > 1;
 }
 
+/// True for what has one result that is computed by elements or windows.
+static bool isMap(linalg::GenericOp op) {
+  return op.getNumDpsInits() == 1 && op.hasPureTensorSemantics() &&
+         !isContraction(op) &&
+         op.getMatchingIndexingMap(op.getDpsInitOperand(0))
+             .isProjectedPermutation();
+}
+
 /// True if `input` is read along the axes of the result, in their order: the
 /// same elements, or a window around each.
 static bool followsResult(linalg::GenericOp op, OpOperand &input) {
@@ -116,6 +125,53 @@ static bool followsResult(linalg::GenericOp op, OpOperand &input) {
     if (!x.isFunctionOfDim(cast<AffineDimExpr>(y).getPosition()) &&
         (inType.getDimSize(k) != 1 || outType.getDimSize(k) != 1))
       return false;
+  return true;
+}
+
+/// The loops of `op` that `value`, in its body, depends on.
+static llvm::SmallBitVector axesOf(linalg::GenericOp op, Value value) {
+  llvm::SmallBitVector axes(op.getNumLoops());
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (auto argument = dyn_cast<BlockArgument>(values[k])) {
+      if (argument.getOwner() == op.getBody()) {
+        OpOperand *operand = op.getMatchingOpOperand(argument);
+        for (unsigned dim : llvm::seq(op.getNumLoops()))
+          if (op.getMatchingIndexingMap(operand).isFunctionOfDim(dim))
+            axes.set(dim);
+      }
+      continue;
+    }
+    Operation *made = values[k].getDefiningOp();
+    if (made->getBlock() != op.getBody())
+      continue;
+    if (auto number = dyn_cast<linalg::IndexOp>(made))
+      axes.set(number.getDim());
+    if (made->getNumRegions() != 0)
+      axes.set();
+    values.insert_range(made->getOperands());
+  }
+  return axes;
+}
+
+/// True if `extract`, in the body of `op`, reads along the axes of the result,
+/// in their order: where on an axis depends on the place on that axis alone, as
+/// when an image is resized.
+static bool followsResult(linalg::GenericOp op, tensor::ExtractOp extract) {
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  auto inType = cast<RankedTensorType>(extract.getTensor().getType());
+  auto outType = cast<RankedTensorType>(op.getDpsInits()[0].getType());
+  if (inType.getRank() != outType.getRank())
+    return false;
+  for (auto [k, index, y] :
+       llvm::enumerate(extract.getIndices(), out.getResults())) {
+    unsigned axis = cast<AffineDimExpr>(y).getPosition();
+    llvm::SmallBitVector axes = axesOf(op, index);
+    bool isOne = inType.getDimSize(k) == 1 && outType.getDimSize(k) == 1;
+    if (axes.count() != axes.test(axis) || (axes.none() && !isOne))
+      return false;
+  }
   return true;
 }
 
@@ -203,13 +259,9 @@ void Layouts::separate(func::FuncOp function) {
 }
 
 void Layouts::linkGeneric(linalg::GenericOp op) {
-  if (op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics())
+  if (!isMap(op))
     return;
   OpOperand &init = *op.getDpsInitOperand(0);
-  bool isProduct = isContraction(op);
-  AffineMap out = op.getMatchingIndexingMap(&init);
-  if (isProduct || !out.isProjectedPermutation())
-    return;
   if (orderable(init.get())) {
     join(init.get(), op.getResult(0));
     follow(init);
@@ -273,6 +325,10 @@ void Layouts::link(Operation *op) {
       follow(dim.getSourceMutable());
   } else if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
     follow(extract.getTensorMutable());
+    auto generic = dyn_cast<linalg::GenericOp>(op->getParentOp());
+    if (generic && isMap(generic) && orderable(extract.getTensor()) &&
+        orderable(generic.getDpsInits()[0]) && followsResult(generic, extract))
+      join(extract.getTensor(), generic.getResult(0));
   }
 }
 

@@ -219,13 +219,13 @@ static bool followsVectors(MemRefType type, AffineMap map) {
 void ContractionVectorizer::takeFirst() {
   Value buffer = op.getDpsInits()[0];
   Type element = getElementTypeOrSelf(buffer);
-  // What the panels are made of may stand in between: it has nothing to do with
-  // a buffer that is known by no other name.
+  // What the panels are made of may stand in between, and what is freed then:
+  // it has nothing to do with a buffer that is known by no other name.
   bool isOwn = isPrivate(buffer);
   auto isElsewhere = [&](Operation *other) {
     return isMemoryEffectFree(other) || isa<memref::AllocOp>(other) ||
            (isOwn && other->getNumRegions() <= 1 &&
-            isa<linalg::LinalgOp, scf::ForOp>(other) &&
+            isa<linalg::LinalgOp, scf::ForOp, memref::DeallocOp>(other) &&
             !usesView(other, buffer));
   };
   Operation *before = op->getPrevNode();

@@ -468,6 +468,29 @@ Value Packing::packConstant(const Candidate &candidate, AffineMap target) {
                                    packedValue);
 }
 
+/// True if long rows along `dim` do not follow one another in memory: those of
+/// a part of an image. To make one of them they would be copied.
+static bool hasGapsBehind(linalg::GenericOp op, int64_t dim) {
+  constexpr int64_t kLong = 16, kImageAxes = 4;
+  int64_t extent = op.getStaticLoopRanges()[dim];
+  if (!ShapedType::isDynamic(extent) && extent < kLong)
+    return false;
+  AffineExpr row = getAffineDimExpr(dim, op.getContext());
+  return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+    auto slice = operand.get().getDefiningOp<tensor::ExtractSliceOp>();
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!slice || map.getNumResults() < kImageAxes ||
+        slice.getSourceType().getRank() != map.getNumResults())
+      return false;
+    for (auto [axis, expr] : llvm::enumerate(map.getResults()))
+      if (expr == row)
+        return ShapedType::isDynamic(slice.getType().getDimSize(axis)) ||
+               slice.getType().getDimSize(axis) !=
+                   slice.getSourceType().getDimSize(axis);
+    return false;
+  });
+}
+
 linalg::GenericOp Packing::mergeRows(linalg::GenericOp op,
                                      const Candidate &candidate) {
   auto types = op.getIteratorTypesArray();
@@ -477,7 +500,7 @@ linalg::GenericOp Packing::mergeRows(linalg::GenericOp op,
   };
   SmallVector<ReassociationIndices> groups;
   for (int64_t d : llvm::seq<int64_t>(op.getNumLoops())) {
-    if (d > 0 && isRow(d) && isRow(d - 1)) {
+    if (d > 0 && isRow(d) && isRow(d - 1) && !hasGapsBehind(op, d)) {
       ReassociationIndices joined = groups.back();
       joined.push_back(d);
       if (linalg::areDimSequencesPreserved(op.getIndexingMapsArray(), joined)) {

@@ -183,3 +183,91 @@ func.func @widened(%x: tensor<2x4x8xi8>) -> tensor<2x8x4xi16> {
   } -> tensor<2x8x4xi16>
   return %t : tensor<2x8x4xi16>
 }
+
+// -----
+
+// What is read along the axes of the result, wherever on each of them, follows
+// as well: an image that is resized.
+
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+#first = affine_map<(a, b, c, d) -> (a, d, b, c)>
+#last = affine_map<(a, b, c, d) -> (a, c, d, b)>
+// CHECK-LABEL: func @resized
+// CHECK-SAME:    (%[[X:.*]]: tensor<1x?x9x16xf32>
+// CHECK:         linalg.generic {{.*}} outs({{.*}} : tensor<1x?x18x16xf32>)
+// CHECK:           tensor.extract %[[X]]
+// CHECK:         linalg.generic {{.*}} outs({{.*}} : tensor<1x?x18x16xf32>)
+// CHECK:           tensor.extract
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @resized(%x: tensor<1x?x9x16xf32>, %places: tensor<?xindex>, %n: index, %m: index) -> tensor<1x?x18x16xf32> {
+  %two = arith.constant 2 : index
+  %zero = arith.constant 0 : index
+  %e0 = tensor.empty(%n) : tensor<1x16x?x9xf32>
+  %t = linalg.generic {indexing_maps = [#last, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x?x9x16xf32>) outs(%e0 : tensor<1x16x?x9xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<1x16x?x9xf32>
+  %e1 = tensor.empty(%n) : tensor<1x16x?x18xf32>
+  %wide = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      outs(%e1 : tensor<1x16x?x18xf32>) {
+  ^bb0(%o: f32):
+    %c = linalg.index 1 : index
+    %h = linalg.index 2 : index
+    %w = linalg.index 3 : index
+    %half = arith.divui %w, %two : index
+    %a = tensor.extract %t[%zero, %c, %h, %half] : tensor<1x16x?x9xf32>
+    linalg.yield %a : f32
+  } -> tensor<1x16x?x18xf32>
+  %e2 = tensor.empty(%m) : tensor<1x16x?x18xf32>
+  %high = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      outs(%e2 : tensor<1x16x?x18xf32>) {
+  ^bb0(%o: f32):
+    %c = linalg.index 1 : index
+    %h = linalg.index 2 : index
+    %w = linalg.index 3 : index
+    %place = tensor.extract %places[%h] : tensor<?xindex>
+    %a = tensor.extract %wide[%zero, %c, %place, %w] : tensor<1x16x?x18xf32>
+    linalg.yield %a : f32
+  } -> tensor<1x16x?x18xf32>
+  %e3 = tensor.empty(%m) : tensor<1x?x18x16xf32>
+  %r = linalg.generic {indexing_maps = [#first, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%high : tensor<1x16x?x18xf32>) outs(%e3 : tensor<1x?x18x16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<1x?x18x16xf32>
+  return %r : tensor<1x?x18x16xf32>
+}
+
+// -----
+
+// Not so what is turned on the way: other axes tell where on an axis it is.
+
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+#first = affine_map<(a, b, c, d) -> (a, d, b, c)>
+// CHECK-LABEL: func @turned
+// CHECK-SAME:    (%[[X:.*]]: tensor<1x16x9x9xf32>
+// CHECK:         tensor.extract %[[X]][%{{.*}}, %[[C:.*]], %[[W:.*]], %[[H:.*]]]
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @turned(%x: tensor<1x16x9x9xf32>) -> tensor<1x9x9x16xf32> {
+  %zero = arith.constant 0 : index
+  %e1 = tensor.empty() : tensor<1x16x9x9xf32>
+  %t = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      outs(%e1 : tensor<1x16x9x9xf32>) {
+  ^bb0(%o: f32):
+    %c = linalg.index 1 : index
+    %h = linalg.index 2 : index
+    %w = linalg.index 3 : index
+    %a = tensor.extract %x[%zero, %c, %w, %h] : tensor<1x16x9x9xf32>
+    linalg.yield %a : f32
+  } -> tensor<1x16x9x9xf32>
+  %e3 = tensor.empty() : tensor<1x9x9x16xf32>
+  %r = linalg.generic {indexing_maps = [#first, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%t : tensor<1x16x9x9xf32>) outs(%e3 : tensor<1x9x9x16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<1x9x9x16xf32>
+  return %r : tensor<1x9x9x16xf32>
+}

@@ -170,3 +170,36 @@ func.func @shared(%A: tensor<8x2xf32>, %C: tensor<8x8xf32>) -> (tensor<8x8xf32>,
   } -> tensor<8x8xf32>
   return %r, %W : tensor<8x8xf32>, tensor<2x8xf32>
 }
+
+// -----
+
+// Positions of an image are the rows of one matrix; those of a part of it lie
+// apart and would have to be copied.
+
+#x = affine_map<(n, h, w, k, m) -> (n, h, w, k)>
+#w = affine_map<(n, h, w, k, m) -> (k, m)>
+#y = affine_map<(n, h, w, k, m) -> (n, h, w, m)>
+// CHECK-LABEL: func @parts_of_images
+// CHECK:       %[[PART:.*]] = tensor.extract_slice
+// CHECK:       %[[TO:.*]] = tensor.extract_slice
+// CHECK:       linalg.generic {{.*}} ins(%[[PART]], %{{.*}} outs(%[[TO]]
+// CHECK:       linalg.generic {{.*}} ins(%{{.*}} : tensor<1089x64xf32>, {{.*}} outs(%{{.*}} : tensor<1089x1024xf32>)
+func.func @parts_of_images(%x: tensor<1x33x33x64xf32>, %w: tensor<64x1024xf32>, %y: tensor<1x33x33x1024xf32>) -> (tensor<1x21x21x1024xf32>, tensor<1x33x33x1024xf32>) {
+  %part = tensor.extract_slice %x[0, 12, 12, 0] [1, 21, 21, 64] [1, 1, 1, 1] : tensor<1x33x33x64xf32> to tensor<1x21x21x64xf32>
+  %to = tensor.extract_slice %y[0, 0, 0, 0] [1, 21, 21, 1024] [1, 1, 1, 1] : tensor<1x33x33x1024xf32> to tensor<1x21x21x1024xf32>
+  %r = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction", "parallel"]}
+      ins(%part, %w : tensor<1x21x21x64xf32>, tensor<64x1024xf32>) outs(%to : tensor<1x21x21x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  } -> tensor<1x21x21x1024xf32>
+  %q = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction", "parallel"]}
+      ins(%x, %w : tensor<1x33x33x64xf32>, tensor<64x1024xf32>) outs(%y : tensor<1x33x33x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  } -> tensor<1x33x33x1024xf32>
+  return %r, %q : tensor<1x21x21x1024xf32>, tensor<1x33x33x1024xf32>
+}
