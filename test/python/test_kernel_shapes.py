@@ -248,3 +248,22 @@ def test_cell(gpu: Gpu, b: int, i: int, h: int, form: str) -> None:
         counts.append(launches(gpu, CELL, feeds, form))
     if gpu.counts and b:
         assert len(set(counts)) == 1
+
+
+def test_more_buffers_than_parameters(gpu: Gpu) -> None:
+    """PTX allows a kernel 32,764 bytes of parameters: other loops are graphs."""
+    count = 700
+    names = [f"a{k}" for k in range(count)]
+    steps = "\n".join(
+        f"{name} = {'Mul' if k % 2 else 'Add'}({before}, w{k})"
+        for k, (before, name) in enumerate(zip(["s", *names], names, strict=False))
+    )
+    text = f"""(int64 M, float[3, 9] x) => (float[3, 9] y) {{
+      y = Loop(M, "", x) <body = body (int64 i, bool c, float[3, 9] s) => (bool go, float[3, 9] t) {{
+        go = Identity(c)
+        {steps}
+        t = Tanh({names[-1]})
+      }}>
+    }}"""
+    model = parse(text, **{f"w{k}": numbers(1, 9, seed=k) for k in range(count)})
+    check(gpu, model, {"M": trips(3), "x": numbers(3, 9)})

@@ -34,10 +34,13 @@ struct Access {
   Value own;
   SmallVector<OpFoldResult> extents;
   SmallVector<int> loops;
+  /// Only the first thread does it, after what it did before.
+  bool isFirsts = false;
 
   bool operator==(const Access &other) const {
     return memory == other.memory && isWrite == other.isWrite &&
-           own == other.own && extents == other.extents && loops == other.loops;
+           own == other.own && extents == other.extents &&
+           loops == other.loops && isFirsts == other.isFirsts;
   }
   bool isOwn(const Access &other) const {
     return own && own == other.own && extents == other.extents &&
@@ -45,7 +48,7 @@ struct Access {
   }
   bool conflictsWith(const Access &other) const {
     return memory == other.memory && (isWrite || other.isWrite) &&
-           !isOwn(other);
+           !isOwn(other) && !(isFirsts && other.isFirsts);
   }
 };
 
@@ -96,6 +99,18 @@ private:
 // Memory
 //===----------------------------------------------------------------------===//
 
+/// True for a store that is no part of a nest: where all threads come to it,
+/// one of them does it.
+static bool isFirsts(Operation *op) {
+  if (!isa<memref::StoreOp>(op))
+    return false;
+  for (Operation *parent = op->getParentOp(); !isa<gpu::GPUFuncOp>(parent);
+       parent = parent->getParentOp())
+    if (isSharedLoop(parent) || parent->hasAttr(kTiledAttrName))
+      return false;
+  return true;
+}
+
 void Distribution::addAccesses(Operation *op, ArrayRef<scf::ForOp> nest,
                                Accesses &found) {
   // A view made in an iteration may lie elsewhere in the next one, and so do
@@ -110,6 +125,7 @@ void Distribution::addAccesses(Operation *op, ArrayRef<scf::ForOp> nest,
             cast<MemRefType>(buffer.getType())))
       return;
     Access access{classes.of(buffer), isWrite, Value(), {}, {}};
+    access.isFirsts = isWrite && nest.empty() && isFirsts(op);
     std::optional<SmallVector<int>> loops = findOwnPlace(place, nest);
     access.extents = getNestExtents(nest);
     if (loops && !access.extents.empty() && isSameAlways(buffer) &&

@@ -368,6 +368,18 @@ gpu::GPUFuncOp KernelOutliner::prepareKernel(Operation *region,
   return kernel;
 }
 
+/// True where `kernel` has more than the 32,764 bytes of parameters that PTX
+/// allows: buffers are their addresses, offsets, extents and strides.
+static bool hasTooManyParameters(gpu::GPUFuncOp kernel) {
+  constexpr int64_t kMostWords = 32764 / 8;
+  int64_t words = 0;
+  for (Type type : kernel.getArgumentTypes()) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    words += buffer ? 3 + 2 * buffer.getRank() : 1;
+  }
+  return words > kMostWords;
+}
+
 /// Deals `kernel` out to the threads of a grid, or cuts it for a graph;
 /// `isApart` where threads go through its loop by themselves.
 std::string KernelOutliner::finishKernel(Operation *region,
@@ -377,6 +389,8 @@ std::string KernelOutliner::finishKernel(Operation *region,
     std::string reason;
     if (loops == DeviceLoops::Graph)
       reason = "--device-loops=graph";
+    else if (hasTooManyParameters(kernel))
+      reason = "its buffers are more than a kernel can be given";
     else if (loops == DeviceLoops::Auto)
       reason = findGraphReason(kernel);
     if (!reason.empty())
@@ -405,7 +419,8 @@ std::string KernelOutliner::outline(Operation *region) {
   gpu::GPUFuncOp kernel = prepare();
   bool isApart = false;
   std::optional<LoopSlices> slices;
-  if (!isSharedLoop(region) && loops != DeviceLoops::Graph) {
+  if (!isSharedLoop(region) && loops != DeviceLoops::Graph &&
+      !hasTooManyParameters(kernel)) {
     auto inner = classesIn(kernel, given, classes);
     isApart = interchangeLoops(kernel, *inner);
     if (!isApart)

@@ -153,6 +153,91 @@ Value SizeBounds::boundExpression(AffineExpr expr, ValueRange values,
                                                : multiplySizes(b, left, right);
 }
 
+//===----------------------------------------------------------------------===//
+// Differences
+//===----------------------------------------------------------------------===//
+
+/// Numbers from here on stand for "to the end".
+static constexpr int64_t kToTheEnd = int64_t(1) << 40;
+
+namespace {
+/// Looks how far numbers are from `base`, which is not negative: the ends of
+/// slices are so many rows from the end of a buffer, however long that is.
+struct Distance {
+  Value base;
+
+  /// k such that `value` <= base + k.
+  std::optional<int64_t> above(Value value, unsigned depth = kDepth) const {
+    return find(value, depth, /*isAbove=*/true);
+  }
+  /// k such that `value` >= base + k.
+  std::optional<int64_t> below(Value value, unsigned depth = kDepth) const {
+    return find(value, depth, /*isAbove=*/false);
+  }
+
+private:
+  std::optional<int64_t> find(Value value, unsigned depth, bool isAbove) const;
+};
+} // namespace
+
+std::optional<int64_t> Distance::find(Value value, unsigned depth,
+                                      bool isAbove) const {
+  if (value == base)
+    return 0;
+  // Far ones stand for an end, and sums of them would overflow.
+  auto isNear = [](std::optional<int64_t> known) {
+    return known && *known < kToTheEnd && *known > -kToTheEnd;
+  };
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return isAbove && isNear(known) ? known : std::nullopt;
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return std::nullopt;
+  auto look = [&](unsigned k) {
+    return find(op->getOperand(k), depth - 1, isAbove);
+  };
+  if (isa<arith::IndexCastOp>(op))
+    return look(0);
+  if (isa<arith::AddIOp>(op)) {
+    std::optional<int64_t> added = getConstantIntValue(op->getOperand(1));
+    std::optional<int64_t> before = isNear(added) ? look(0) : std::nullopt;
+    return before ? std::optional(*before + *added) : std::nullopt;
+  }
+  bool isLeast = isa<arith::MinSIOp>(op);
+  if (!isLeast && !isa<arith::MaxSIOp, arith::SelectOp>(op))
+    return std::nullopt;
+  unsigned first = isa<arith::SelectOp>(op) ? 1 : 0;
+  std::optional<int64_t> one = look(first), other = look(first + 1);
+  // One of the two bounds the smaller from above, the larger from below.
+  bool isOneEnough = first == 0 && isLeast == isAbove;
+  if (!one || !other)
+    return isOneEnough ? (one ? one : other) : std::nullopt;
+  return isLeast || (first == 1 && !isAbove) ? std::min(*one, *other)
+                                             : std::max(*one, *other);
+}
+
+/// What `difference` is at most, however large what it is made of is.
+static std::optional<int64_t> boundDifference(arith::SubIOp difference) {
+  SmallVector<Value> open{difference.getLhs()};
+  for (unsigned k = 0; k < open.size() && k < 16; ++k) {
+    Operation *op = open[k].getDefiningOp();
+    if (op &&
+        isa<arith::MinSIOp, arith::MaxSIOp, arith::AddIOp, arith::IndexCastOp>(
+            op)) {
+      llvm::append_range(open, op->getOperands());
+      continue;
+    }
+    if (!isNonNegative(open[k]) || getConstantIntValue(open[k]))
+      continue;
+    Distance distance{open[k]};
+    std::optional<int64_t> most = distance.above(difference.getLhs());
+    std::optional<int64_t> least = distance.below(difference.getRhs());
+    if (most && least)
+      return std::max<int64_t>(*most - *least, 0);
+  }
+  return std::nullopt;
+}
+
 bool SizeBounds::collect(Value value, Set &set) {
   if (loop.isDefinedOutsideOfLoop(value)) {
     set.values.insert(value);
@@ -179,9 +264,12 @@ bool SizeBounds::collect(Value value, Set &set) {
     return collect(op->getOperand(0), set);
   if (isa<arith::MinSIOp>(op)) {
     Value least;
-    for (Value operand : op->getOperands())
+    for (Value operand : op->getOperands()) {
+      if (getConstantIntValue(operand).value_or(0) >= kToTheEnd)
+        continue;
       if (Value most = alone(operand))
         least = least ? b.createOrFold<arith::MinSIOp>(least, most) : most;
+    }
     if (least)
       set.values.insert(least);
     return least != nullptr;
@@ -197,6 +285,11 @@ bool SizeBounds::collect(Value value, Set &set) {
       set.values.insert(most);
     return most != nullptr;
   }
+  if (auto difference = dyn_cast<arith::SubIOp>(op))
+    if (std::optional<int64_t> most = boundDifference(difference)) {
+      set.values.insert(constant(*most));
+      return true;
+    }
   if (isa<arith::SubIOp, arith::DivUIOp, arith::DivSIOp, arith::CeilDivUIOp,
           arith::CeilDivSIOp>(op) &&
       isNonNegative(op->getOperand(1)) &&

@@ -374,3 +374,45 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
   llvm.store %r, %out : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
   return %ok : i32
 }
+
+// -----
+
+// One thread stores what is no part of a nest: it need not wait for itself, and
+// the others wait once for all of it.
+// CHECK-LABEL: gpu.func @loop_0
+// CHECK: scf.for %{{.*}} = %c0
+// CHECK: loop.barrier
+// CHECK: memref.store %{{.*}}, %[[S:view[_0-9]*]][%c0
+// CHECK-NOT: loop.barrier
+// CHECK: memref.store %{{.*}}, %[[S]][%c1
+// CHECK-NOT: loop.barrier
+// CHECK: memref.store %{{.*}}, %[[S]][%c0
+// CHECK: loop.barrier
+// CHECK: memref.load %[[S]][
+// CHECK: memref.store
+// CHECK-NOT: loop.barrier
+// CHECK: gpu.return
+func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c9 = arith.constant 9 : index
+  %c100 = arith.constant 100 : index
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  %s = memref.alloc() : memref<2xindex>
+  %y = memref.alloc() : memref<100xindex>
+  scf.for %t = %c0 to %c9 step %c1 {
+    %u = arith.addi %t, %c1 : index
+    memref.store %t, %s[%c0] : memref<2xindex>
+    memref.store %u, %s[%c1] : memref<2xindex>
+    memref.store %u, %s[%c0] : memref<2xindex>
+    scf.for %i = %c0 to %c100 step %c1 {
+      %at = arith.remui %i, %c2 : index
+      %v = memref.load %s[%at] : memref<2xindex>
+      memref.store %v, %y[%i] : memref<100xindex>
+    } {loopc.parallel}
+  }
+  %r = builtin.unrealized_conversion_cast %y : memref<100xindex> to !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+  llvm.store %r, %out : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
+  return %ok : i32
+}

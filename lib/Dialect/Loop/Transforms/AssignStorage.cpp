@@ -39,6 +39,10 @@ static bool definedOutside(LoopLikeOpInterface loop, ValueRange values) {
       values, [&](Value value) { return loop.isDefinedOutsideOfLoop(value); });
 }
 
+static SmallVector<memref::DeallocOp> deallocsIn(Block *block) {
+  return llvm::to_vector(block->getOps<memref::DeallocOp>());
+}
+
 /// The one dealloc of `buffer` in `block`; null if it is not freed there.
 static memref::DeallocOp deallocIn(Value buffer, Block *block) {
   for (Operation *user : buffer.getUsers()) {
@@ -241,6 +245,10 @@ public:
   LoopOp run(LoopOp loop) {
     loop.walk([&](scf::IfOp branch) { mergeBranchAllocs(branch); });
     hoistPairs(loop);
+    SmallVector<scf::IfOp> branches;
+    loop.walk([&](scf::IfOp branch) { branches.push_back(branch); });
+    for (scf::IfOp branch : branches)
+      freeBehind(loop, branch);
     while (reuseDying(loop))
       ++reused;
     while (LoopOp made = addSpare(loop))
@@ -275,6 +283,93 @@ private:
     }
   }
 
+  /// `branch` with one more result, which is freed behind it.
+  scf::IfOp yieldAndFree(scf::IfOp branch, Value thenValue, Value elseValue) {
+    SmallVector<Type> types(branch.getResultTypes());
+    types.push_back(thenValue.getType());
+    rewriter.setInsertionPoint(branch);
+    auto made = scf::IfOp::create(rewriter, branch.getLoc(), types,
+                                  branch.getCondition(),
+                                  /*withElseRegion=*/true);
+    made->setDiscardableAttrs(branch->getDiscardableAttrDictionary());
+    auto move = [&](Region &from, Region &to, Value value) {
+      if (from.empty()) {
+        rewriter.setInsertionPointToStart(&to.front());
+        scf::YieldOp::create(rewriter, branch.getLoc(), value);
+        return;
+      }
+      rewriter.eraseBlock(&to.front());
+      rewriter.inlineRegionBefore(from, to, to.end());
+      Operation *yield = to.front().getTerminator();
+      rewriter.modifyOpInPlace(yield, [&] {
+        yield->insertOperands(yield->getNumOperands(), value);
+      });
+    };
+    move(branch.getThenRegion(), made.getThenRegion(), thenValue);
+    move(branch.getElseRegion(), made.getElseRegion(), elseValue);
+    rewriter.setInsertionPointAfter(made);
+    memref::DeallocOp::create(rewriter, branch.getLoc(),
+                              made.getResults().back());
+    rewriter.replaceOp(branch, made.getResults().drop_back());
+    return made;
+  }
+
+  /// What both branches free is freed behind them:
+  ///   if c { dealloc %x } else { dealloc %y }
+  ///     ->  %z = if c { yield %x } else { yield %y }; dealloc %z
+  bool freeInBoth(scf::IfOp &branch) {
+    for (memref::DeallocOp one : deallocsIn(branch.thenBlock()))
+      for (memref::DeallocOp other : deallocsIn(branch.elseBlock())) {
+        Value x = one.getMemref(), y = other.getMemref();
+        if (x.getType() != y.getType())
+          continue;
+        rewriter.eraseOp(one);
+        rewriter.eraseOp(other);
+        branch = yieldAndFree(branch, x, y);
+        return true;
+      }
+    return false;
+  }
+
+  /// A buffer that takes the place of one that dies with it in a branch is
+  /// there for either:
+  ///   if c { %a = alloc(n); dealloc %x; ... } else { ... }
+  ///     ->  %a = alloc(n); %z = if c { yield %x } else { yield %a }
+  ///         dealloc %z
+  bool allocateInFront(LoopOp loop, scf::IfOp &branch, bool inThen) {
+    Block *block = inThen ? branch.thenBlock() : branch.elseBlock();
+    if (!block)
+      return false;
+    for (auto alloc : block->getOps<memref::AllocOp>()) {
+      if (!definedOutside(loop, alloc->getOperands()) ||
+          deallocIn(alloc, block))
+        continue;
+      memref::DeallocOp dealloc = findSuccessor(alloc, block);
+      if (!dealloc)
+        continue;
+      Value dying = dealloc.getMemref();
+      rewriter.moveOpBefore(alloc, branch);
+      rewriter.eraseOp(dealloc);
+      branch = inThen ? yieldAndFree(branch, dying, alloc)
+                      : yieldAndFree(branch, alloc, dying);
+      return true;
+    }
+    return false;
+  }
+
+  /// Buffers that branches of the loop's body allocate and free are those of
+  /// the body, which take turns.
+  void freeBehind(LoopOp loop, scf::IfOp branch) {
+    for (Operation *op = branch; op != loop; op = op->getParentOp())
+      if (!isa<scf::IfOp>(op) || op->hasAttr(kRareAttrName))
+        return;
+    while (allocateInFront(loop, branch, /*inThen=*/true) ||
+           allocateInFront(loop, branch, /*inThen=*/false))
+      ;
+    while (branch.elseBlock() && freeInBoth(branch))
+      ;
+  }
+
   /// Moves what is allocated and freed within one iteration out of the loop.
   void hoistPairs(LoopOp loop) {
     SmallVector<std::pair<memref::AllocOp, memref::DeallocOp>> pairs;
@@ -291,6 +386,38 @@ private:
       memref::DeallocOp::create(rewriter, alloc.getLoc(), alloc);
       ++hoisted;
     }
+  }
+
+  /// True if every buffer that may come to `value` is one that code has
+  /// allocated and nobody shares, as those are that come out of lists.
+  static bool isNobodysElse(Value value) {
+    value = withoutCasts(value);
+    if (auto select = value.getDefiningOp<arith::SelectOp>())
+      return isNobodysElse(select.getTrueValue()) &&
+             isNobodysElse(select.getFalseValue());
+    if (auto branch = value.getDefiningOp<scf::IfOp>()) {
+      unsigned k = cast<OpResult>(value).getResultNumber();
+      return isNobodysElse(branch.thenYield().getOperand(k)) &&
+             isNobodysElse(branch.elseYield().getOperand(k));
+    }
+    auto argument = dyn_cast<BlockArgument>(value);
+    Operation *op =
+        argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+    return isa<LoopOp>(op) ? carriedPort(cast<LoopOp>(op), value).has_value()
+                           : isa<memref::AllocOp>(op);
+  }
+
+  /// The end in `block` of a buffer that can take the place of `alloc` in the
+  /// next iteration; null where there is none.
+  memref::DeallocOp findSuccessor(memref::AllocOp alloc, Block *block) {
+    for (memref::DeallocOp dealloc : deallocsIn(block)) {
+      Value dying = dealloc.getMemref();
+      llvm::DenseSet<Value> assumed;
+      if (dying.getType() == alloc.getType() && isNobodysElse(dying) &&
+          isEverySizeOf(dying, alloc, assumed))
+        return dealloc;
+    }
+    return {};
   }
 
   /// True if every buffer of carried value `port` has the sizes of `alloc`.
@@ -320,6 +447,8 @@ private:
       return areAll(
           {branch.thenYield().getOperand(k), branch.elseYield().getOperand(k)});
     }
+    if (auto select = value.getDefiningOp<arith::SelectOp>())
+      return areAll({select.getTrueValue(), select.getFalseValue()});
     auto argument = dyn_cast<BlockArgument>(value);
     auto loop = argument ? dyn_cast<LoopOp>(argument.getOwner()->getParentOp())
                          : value.getDefiningOp<LoopOp>();
@@ -343,20 +472,29 @@ private:
     return std::nullopt;
   }
 
-  /// Lets one allocation that is carried on and one argument that dies take
-  /// turns; null when there is no such pair.
+  /// Lets one allocation that outlives its iteration and one buffer that dies
+  /// in it take turns; null when there is no such pair.
   LoopOp addSpare(LoopOp loop) {
+    Block *body = loop.getLoopBody();
+    auto lives = [&](memref::AllocOp alloc) {
+      return alloc && alloc->getBlock() == body &&
+             definedOutside(loop, alloc->getOperands());
+    };
+    // What an argument is followed by first.
     for (Value yielded : loop.getYield().getCarried()) {
       auto alloc = withoutCasts(yielded).getDefiningOp<memref::AllocOp>();
-      if (!alloc || alloc->getBlock() != loop.getLoopBody() ||
-          !definedOutside(loop, alloc->getOperands()))
+      if (!lives(alloc))
         continue;
       for (auto [port, arg] : llvm::enumerate(loop.getCarriedArgs())) {
-        memref::DeallocOp dealloc = deallocIn(arg, loop.getLoopBody());
+        memref::DeallocOp dealloc = deallocIn(arg, body);
         if (dealloc && hasSizesOf(loop, port, alloc))
           return takeTurns(loop, alloc, arg, dealloc);
       }
     }
+    for (auto alloc : body->getOps<memref::AllocOp>())
+      if (lives(alloc) && !deallocIn(alloc, body))
+        if (memref::DeallocOp dealloc = findSuccessor(alloc, body))
+          return takeTurns(loop, alloc, dealloc.getMemref(), dealloc);
     return {};
   }
 

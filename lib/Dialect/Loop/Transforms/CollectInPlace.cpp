@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 // loop-collect-in-place: collected values whose final shape is known when the
-// loop begins are written there.
+// loop begins are written there; so are those whose number has a bound, if that
+// is little memory.
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -37,7 +38,12 @@ struct Destination {
   OpFoldResult rows;
   bool padded;  ///< rows may be left over
   Value length; ///< where one is given, as index
+  /// `rows` are the most that there can be: the loop counts them.
+  bool isCounted = false;
 };
+
+/// What a loop that may end sooner gets for a collected value at once.
+constexpr int64_t kMostSpareBytes = 1 << 20;
 
 class CollectInPlace {
 public:
@@ -48,6 +54,8 @@ public:
   unsigned run() {
     b.setInsertionPoint(loop);
     trips = knownTrips(b, loop);
+    if (!trips)
+      mostTrips = findMostTrips();
     for (unsigned k = 0; k < loop.getNumCollected(); ++k)
       plan(k);
     unsigned all = loop.getNumCollected();
@@ -72,10 +80,38 @@ private:
                ? value
                : b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
   }
+  /// The constant trip count of a loop whose condition may end it sooner; 0:
+  /// there is none.
+  int64_t findMostTrips() {
+    Value given = loop.getTripCount();
+    APInt count;
+    bool isBound = given && loop.getCondition() &&
+                   matchPattern(given, m_ConstantInt(&count)) &&
+                   count.isStrictlyPositive() && count.sle(kMostSpareBytes);
+    return isBound ? count.getSExtValue() : 0;
+  }
+
+  /// True if the rows of the loop's most iterations are little memory.
+  bool isLittle(Type row) {
+    Type element = getElementTypeOrSelf(row);
+    auto type = dyn_cast<RankedTensorType>(row);
+    if ((type && !type.hasStaticShape()) || !element.isIntOrIndexOrFloat())
+      return false;
+    int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+    int64_t count = type ? type.getNumElements() : 1;
+    return count <= kMostSpareBytes / ((bits + 7) / 8) / mostTrips;
+  }
+
   void plan(unsigned k) {
     Value value = loop.getYield().getCollected()[k];
     int64_t axis = loop.getCollectAxes()[k];
     Destination dest{k, {}, trips, false, {}};
+    bool isPrefix =
+        axis == 0 && !loop.getCollectReverse()[k] && !loop.getLengthOf(k);
+    if (mostTrips != 0 && isPrefix && isLittle(value.getType())) {
+      dest.rows = b.getIndexAttr(mostTrips);
+      dest.isCounted = true;
+    }
     if (Value length = loop.getLengthOf(k)) {
       // Where a reversed value's last row stands depends on the trips.
       if (loop.getCollectReverse()[k] && !trips)
@@ -199,6 +235,10 @@ private:
     SmallVector<Value> inits(loop.getInits());
     for (const Destination &dest : destinations)
       inits.push_back(makeInit(dest));
+    bool counts = llvm::any_of(
+        destinations, [](const Destination &dest) { return dest.isCounted; });
+    if (counts)
+      inits.push_back(arith::ConstantIndexOp::create(b, 0));
     LoopOp made = makeLoop(inits);
     SmallVector<Value> args(
         made.getLoopBody()->getArguments().take_front(2 + carried));
@@ -212,6 +252,11 @@ private:
     for (auto [n, dest] : llvm::enumerate(destinations))
       next.push_back(insertRow(dest, yield.getCollected()[dest.port],
                                made.getCarriedArgs()[carried + n], counter));
+    if (counts) {
+      Value one = arith::ConstantIndexOp::create(b, 1);
+      next.push_back(
+          arith::AddIOp::create(b, made.getCarriedArgs().back(), one));
+    }
     for (unsigned k = 0; k < loop.getNumCollected(); ++k)
       if (!isDestination(k))
         collected.push_back(yield.getCollected()[k]);
@@ -255,6 +300,15 @@ private:
         b, RankedTensorType::get(shape, element), flat, group, dims);
   }
 
+  /// The first `count` rows of `value`, which `dest` has from now on.
+  Value takeRows(Destination &dest, Value value, Value count) {
+    dest.rows = dest.dims[0] = count;
+    SmallVector<OpFoldResult> offsets(dest.dims.size(), b.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(dest.dims.size(), b.getIndexAttr(1));
+    return tensor::ExtractSliceOp::create(b, value, offsets, dest.dims,
+                                          strides);
+  }
+
   void replaceResults(LoopOp made) {
     unsigned carried = loop.getNumCarried();
     b.setInsertionPointAfter(made);
@@ -263,8 +317,12 @@ private:
     for (unsigned k = 0; k < loop.getNumCollected(); ++k) {
       Value value;
       if (isDestination(k)) {
-        value = withZeroTripShape(destinations[inPlace],
-                                  made.getResult(carried + inPlace),
+        Destination dest = destinations[inPlace];
+        value = made.getResult(carried + inPlace);
+        if (dest.isCounted)
+          value = takeRows(dest, value,
+                           made.getResult(carried + destinations.size()));
+        value = withZeroTripShape(dest, value,
                                   loop.getCollectedResults()[k].getType());
         ++inPlace;
       } else {
@@ -280,6 +338,7 @@ private:
   ImplicitLocOpBuilder b;
   LoopOp loop;
   OpFoldResult trips;
+  int64_t mostTrips = 0;
   SmallVector<Destination> destinations;
 };
 

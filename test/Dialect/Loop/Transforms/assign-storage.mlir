@@ -273,3 +273,116 @@ func.func @other_sizes_of_nest(%n: i64, %size: index, %other: index) -> (memref<
   }
   return %r, %q : memref<?xf32>, memref<?xf32>
 }
+
+// A branch keeps the old value or takes the new one: the other one is where the
+// next iteration writes.
+// CHECK-LABEL: func @kept_or_new(
+func.func @kept_or_new(%n: i64, %keep: memref<?xi1>) -> memref<4xf32> {
+  // CHECK: %[[INIT:.*]] = memref.alloc() : memref<4xf32>
+  // CHECK: %[[SPARE:.*]] = memref.alloc() : memref<4xf32>
+  // CHECK: %[[R:.*]]:2 = loop.loop {{.*}} carried(%[[X:[^ ]+]] = %[[INIT]] : memref<4xf32>, %[[S:[^ ]+]] = %[[SPARE]] : memref<4xf32>)
+  // CHECK-NOT: memref.alloc
+  // CHECK: memref.copy %[[X]], %[[S]]
+  // CHECK: %[[NEXT:.*]] = arith.select %[[K:.*]], %[[X]], %[[S]]
+  // CHECK: %[[FREE:.*]] = scf.if %[[K]] -> (memref<4xf32>) {
+  // CHECK-NEXT: scf.yield %[[S]]
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT: scf.yield %[[X]]
+  // CHECK-NOT: memref.dealloc
+  // CHECK: loop.yield {{.*}} carried(%[[NEXT]], %[[FREE]] :
+  // CHECK: memref.dealloc %[[R]]#1
+  %a = memref.alloc() : memref<4xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<4xf32>) {
+    %at = arith.index_cast %i : i64 to index
+    %k = memref.load %keep[%at] : memref<?xi1>
+    %t = memref.alloc() : memref<4xf32>
+    memref.copy %x, %t : memref<4xf32> to memref<4xf32>
+    %next = arith.select %k, %x, %t : memref<4xf32>
+    scf.if %k {
+      memref.dealloc %t : memref<4xf32>
+    } else {
+      memref.dealloc %x : memref<4xf32>
+    }
+    loop.yield while(%c : i1) carried(%next : memref<4xf32>)
+  }
+  return %r : memref<4xf32>
+}
+
+// One branch makes a third buffer of the other two: there are three in turns.
+// CHECK-LABEL: func @made_in_a_branch(
+func.func @made_in_a_branch(%n: i64, %flags: memref<?xi1>) -> memref<4xf32> {
+  // CHECK-COUNT-3: memref.alloc() : memref<4xf32>
+  // CHECK: loop.loop
+  // CHECK-NOT: memref.alloc
+  // CHECK-NOT: memref.dealloc
+  // CHECK: loop.yield
+  // CHECK-COUNT-2: memref.dealloc
+  // CHECK: return
+  %a = memref.alloc() : memref<4xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<4xf32>) {
+    %at = arith.index_cast %i : i64 to index
+    %k = memref.load %flags[%at] : memref<?xi1>
+    %t = memref.alloc() : memref<4xf32>
+    memref.copy %x, %t : memref<4xf32> to memref<4xf32>
+    %next = scf.if %k -> (memref<4xf32>) {
+      memref.dealloc %x : memref<4xf32>
+      scf.yield %t : memref<4xf32>
+    } else {
+      %u = memref.alloc() : memref<4xf32>
+      linalg.add ins(%t, %x : memref<4xf32>, memref<4xf32>) outs(%u : memref<4xf32>)
+      memref.dealloc %t : memref<4xf32>
+      memref.dealloc %x : memref<4xf32>
+      scf.yield %u : memref<4xf32>
+    }
+    loop.yield while(%c : i1) carried(%next : memref<4xf32>)
+  }
+  return %r : memref<4xf32>
+}
+
+// The turns of the loop within are those of the loop around it.
+// CHECK-LABEL: func @turns_of_a_nest(
+func.func @turns_of_a_nest(%n: i64, %keep: memref<?xi1>) -> memref<4xf32> {
+  // CHECK-COUNT-2: memref.alloc() : memref<4xf32>
+  // CHECK: loop.loop
+  // CHECK-NOT: memref.alloc
+  // CHECK: return
+  %a = memref.alloc() : memref<4xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<4xf32>) {
+    %s = loop.loop (%j : i64, %d : i1) trips(%n : i64) carried(%y = %x : memref<4xf32>) {
+      %at = arith.index_cast %j : i64 to index
+      %k = memref.load %keep[%at] : memref<?xi1>
+      %t = memref.alloc() : memref<4xf32>
+      memref.copy %y, %t : memref<4xf32> to memref<4xf32>
+      %next = arith.select %k, %y, %t : memref<4xf32>
+      scf.if %k {
+        memref.dealloc %t : memref<4xf32>
+      } else {
+        memref.dealloc %y : memref<4xf32>
+      }
+      loop.yield while(%d : i1) carried(%next : memref<4xf32>)
+    }
+    loop.yield while(%c : i1) carried(%s : memref<4xf32>)
+  }
+  return %r : memref<4xf32>
+}
+
+// What comes out of a list is the list's as well: nothing is written there.
+// CHECK-LABEL: func @shared_with_a_list(
+func.func @shared_with_a_list(%n: i64, %l: !onnx.seq<tensor<*xf32>>) -> memref<4xf32> {
+  // CHECK: loop.loop
+  // CHECK: memref.alloc
+  // CHECK: loop.yield
+  %a = memref.alloc() : memref<4xf32>
+  %c0 = arith.constant 0 : index
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<4xf32>) {
+    %e, %shape = loop.seq_at %l[%c0] : !onnx.seq<tensor<*xf32>> -> memref<?xf32>, memref<?xi64>
+    %g = memref.cast %e : memref<?xf32> to memref<4xf32>
+    %t = memref.alloc() : memref<4xf32>
+    linalg.add ins(%g, %x : memref<4xf32>, memref<4xf32>) outs(%t : memref<4xf32>)
+    memref.dealloc %g : memref<4xf32>
+    func.call @keep(%x) : (memref<4xf32>) -> ()
+    loop.yield while(%c : i1) carried(%t : memref<4xf32>)
+  }
+  return %r : memref<4xf32>
+}
+func.func private @keep(memref<4xf32>)

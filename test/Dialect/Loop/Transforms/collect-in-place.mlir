@@ -56,6 +56,51 @@ func.func @scalar(%n: i64, %x: f32) -> tensor<?xf32> {
   return %all : tensor<?xf32>
 }
 
+// A condition may end the loop earlier, and there is a bound that is little
+// memory: the rows are counted.
+// CHECK-LABEL: func @condition_and_bound(
+func.func @condition_and_bound(%go: i1, %x: tensor<4xf32>) -> tensor<?x4xf32> {
+  // CHECK: %[[PLACE:.*]] = tensor.empty() : tensor<50x4xf32>
+  // CHECK: %[[R:.*]]:2 = loop.loop (%[[I:[^ ]+]] : i64, {{.*}} carried(%[[ACC:[^ ]+]] = %[[PLACE]] : tensor<50x4xf32>, %[[K:[^ ]+]] = %{{.*}} : index)
+  // CHECK: %[[NEXT:.*]] = tensor.insert_slice %{{.*}} into %[[ACC]][%{{.*}}, 0] [1, 4] [1, 1]
+  // CHECK: %[[ONE_MORE:.*]] = arith.addi %[[K]], %{{.*}} : index
+  // CHECK: loop.yield {{.*}} carried(%[[NEXT]], %[[ONE_MORE]]
+  // CHECK: %[[ALL:.*]] = tensor.extract_slice %[[R]]#0[0, 0] [%[[R]]#1, 4] [1, 1] : tensor<50x4xf32> to tensor<?x4xf32>
+  // CHECK: return %[[ALL]]
+  %c50 = arith.constant 50 : i64
+  %all = loop.loop (%i : i64, %c : i1) trips(%c50 : i64) while(%go : i1) collect(tensor<?x4xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%x : tensor<4xf32>)
+  }
+  return %all : tensor<?x4xf32>
+}
+
+// After no trips extents that the type does not tell are 0 (loop_zero).
+// CHECK-LABEL: func @bound_of_unknown_extent(
+func.func @bound_of_unknown_extent(%go: i1, %x: tensor<4xf32>) -> tensor<?x?xf32> {
+  // CHECK: %[[R:.*]]:2 = loop.loop
+  // CHECK: %[[ALL:.*]] = tensor.extract_slice %[[R]]#0[0, 0] [%[[R]]#1, 4]
+  // CHECK: %[[NONE:.*]] = arith.cmpi eq, %[[R]]#1, %{{.*}}
+  // CHECK: arith.select %[[NONE]], %{{.*}}, %{{.*}} : index
+  // CHECK: tensor.expand_shape
+  %c50 = arith.constant 50 : i64
+  %all = loop.loop (%i : i64, %c : i1) trips(%c50 : i64) while(%go : i1) collect(tensor<?x?xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%x : tensor<4xf32>)
+  }
+  return %all : tensor<?x?xf32>
+}
+
+// Much memory, rows from the end, or along another axis: they stay collected.
+// CHECK-LABEL: func @condition_and_bound_otherwise(
+func.func @condition_and_bound_otherwise(%go: i1, %x: tensor<1000xf32>, %y: tensor<4xf32>) -> (tensor<?x1000xf32>, tensor<?x4xf32>, tensor<4x?xf32>) {
+  // CHECK-NOT: tensor.empty
+  // CHECK: loop.loop {{.*}} collect(tensor<?x1000xf32> axis 0, tensor<?x4xf32> axis 0 reverse, tensor<4x?xf32> axis 1)
+  %c1000 = arith.constant 1000 : i64
+  %a, %b, %d = loop.loop (%i : i64, %c : i1) trips(%c1000 : i64) while(%go : i1) collect(tensor<?x1000xf32> axis 0, tensor<?x4xf32> axis 0 reverse, tensor<4x?xf32> axis 1) {
+    loop.yield while(%c : i1) collect(%x, %y, %y : tensor<1000xf32>, tensor<4xf32>, tensor<4xf32>)
+  }
+  return %a, %b, %d : tensor<?x1000xf32>, tensor<?x4xf32>, tensor<4x?xf32>
+}
+
 // A condition may end the loop earlier: how many rows there are is not known.
 // CHECK-LABEL: func @condition(
 func.func @condition(%n: i64, %go: i1, %x: tensor<4xf32>) -> tensor<?x4xf32> {

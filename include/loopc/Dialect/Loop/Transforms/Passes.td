@@ -178,7 +178,8 @@ def LoopCollectInPlace : Pass<"loop-collect-in-place", "::mlir::func::FuncOp"> {
   let description = [{
     Where the trips and the shape of a collected value are known when the loop
     begins, the value is inserted into a carried tensor of the final shape, so
-    that bufferization lets its producer write there. Others stay collected.
+    that bufferization lets its producer write there. If a condition may end it
+    before a constant number of trips, up to 1 MiB is set aside for as many rows.
   }];
   let statistics = [Statistic<"numInPlace", "collected-in-place",
                               "collected values written in place">];
@@ -561,12 +562,11 @@ def LoopPlaceDeallocations
 def LoopAssignStorage : Pass<"loop-assign-storage", "::mlir::func::FuncOp"> {
   let summary = "no allocation in loops whose shapes do not change";
   let description = [{
-    A buffer that lives within one iteration and whose size does not change is
-    allocated once, before the loop. A buffer that is carried to the next
-    iteration while another one of its size dies takes turns with it: a spare
-    buffer is carried along. Where one operation computes the new one from the
-    dying one element by element it is written over it; outside of loops, too,
-    unless the dying one holds sums of products.
+    A buffer, also of branches, that lives within one iteration and whose size
+    does not change is allocated once, before the loop. One that is carried on
+    while another of its size dies takes turns with it: a spare is carried along.
+    Where an operation computes the new one from the dying one element by element
+    it is written over it, outside of loops too if it holds no sums of products.
   }];
   let options = [
     Option<"straight", "straight", "bool", /*default=*/"true",
