@@ -112,8 +112,6 @@ std::optional<OutputFile> Driver::open(StringRef path) {
 bool Driver::keep(OutputFile &file, StringRef path) {
   if (Error error = file.keep())
     return cannotWrite(path, std::move(error));
-  if (options.verbose)
-    errs() << "loopc: wrote '" << path << "'\n";
   return true;
 }
 
@@ -178,6 +176,12 @@ ExitCode Driver::run() {
   if (!keep(*file, options.outputPath) ||
       (header && !keep(*header, options.headerPath)))
     return watcher.getCode();
+  // Last of all: who should read it may be gone, which ends the program.
+  if (options.verbose) {
+    errs() << "loopc: wrote '" << options.outputPath << "'\n";
+    if (header)
+      errs() << "loopc: wrote '" << options.headerPath << "'\n";
+  }
   return ExitOk;
 }
 

@@ -10,8 +10,25 @@
 
 #include "llvm/Support/Signals.h"
 
+#include <csignal>
+
 using namespace loopc;
 namespace fs = llvm::sys::fs;
+
+/// Nobody reads what is said any more: ends the process as without a handler,
+/// but not with files half written.
+static void onBrokenPipe(int signal) {
+  llvm::sys::RunInterruptHandlers();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// LLVM removes files on other signals, but not on this one.
+static void removeOnBrokenPipe() {
+  struct sigaction now;
+  if (sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_DFL)
+    std::signal(SIGPIPE, onBrokenPipe);
+}
 
 OutputFile &OutputFile::operator=(OutputFile &&other) {
   std::swap(path, other.path);
@@ -60,8 +77,10 @@ llvm::Expected<OutputFile> OutputFile::create(llvm::StringRef path,
                                                    descriptor, temporary))
     return llvm::errorCodeToError(error);
   file.temporary = temporary.str().str();
-  if (removeOnSignal)
+  if (removeOnSignal) {
     llvm::sys::RemoveFileOnSignal(temporary);
+    removeOnBrokenPipe();
+  }
   file.stream = std::make_unique<llvm::raw_fd_ostream>(descriptor,
                                                        /*shouldClose=*/true);
   return file;

@@ -109,6 +109,27 @@ private:
 };
 } // namespace
 
+/// lld maps the file that it writes: where the disk becomes full, that is a
+/// signal, not an error. So there has to be room for all of `inputs`.
+static LogicalResult checkRoom(StringRef output, ArrayRef<StringRef> inputs,
+                               Location loc) {
+  SmallString<128> folder(llvm::sys::path::parent_path(output));
+  if (folder.empty())
+    folder = ".";
+  uint64_t needed = 0;
+  for (StringRef input : inputs) {
+    uint64_t size = 0;
+    if (!input.empty() && !llvm::sys::fs::file_size(input, size))
+      needed += size;
+  }
+  auto space = llvm::sys::fs::disk_space(folder);
+  if (!space || space->available >= needed)
+    return success();
+  return emitError(loc, Diag::CannotWrite)
+         << "cannot write to '" << folder << "': "
+         << std::make_error_code(std::errc::no_space_on_device).message();
+}
+
 /// Runs lld, which has global state: one at a time.
 static LogicalResult runLinker(ArrayRef<const char *> arguments, StringRef what,
                                Location loc) {
@@ -182,6 +203,8 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
              << "', which a model for a GPU needs";
     arguments.push_back("--undefined=loopc_rt_cuda_begin");
   }
+  if (failed(checkRoom(output, {object, threads, cuda, runtime}, loc)))
+    return failure();
   arguments.append(
       {runtime.c_str(), "--as-needed", libm.c_str(), libc.c_str()});
   // Parts of libc since glibc 2.34.
@@ -247,7 +270,11 @@ FailureOr<ObjectBytes> loopc::joinObjects(std::vector<ObjectBytes> objects,
     }
     arguments.push_back(file.path.c_str());
   }
-  if (failed(runLinker(arguments, "the object", loc)))
+  SmallVector<StringRef> inputs;
+  for (const TemporaryFile &file : ArrayRef(files).drop_back())
+    inputs.push_back(file.path);
+  if (failed(checkRoom(files.back().path, inputs, loc)) ||
+      failed(runLinker(arguments, "the object", loc)))
     return failure();
   auto joined = llvm::MemoryBuffer::getFile(files.back().path);
   if (!joined)

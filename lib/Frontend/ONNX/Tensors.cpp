@@ -396,17 +396,15 @@ FailureOr<ElementsAttr> TensorImporter::makeAttr(RankedTensorType type,
   }
   // Files may put a tensor anywhere; loads of its elements want it aligned.
   size_t natural = isa<ComplexType>(element) ? width / 2 : width;
-  auto address = reinterpret_cast<uintptr_t>(bytes.data.data());
-  if (address % natural) {
+  if (reinterpret_cast<uintptr_t>(bytes.data.data()) % natural) {
     Bytes copy;
     copyOut(bytes.data, bytes.mapped, copy.make(bytes.data.size()));
     bytes = std::move(copy);
-    address = reinterpret_cast<uintptr_t>(bytes.data.data());
   }
-  size_t alignment =
-      std::min<size_t>(64, size_t(1) << llvm::countr_zero(address));
+  // What is said of it is printed: it does not depend on where it happens to
+  // be.
   AsmResourceBlob blob(
-      bytes.data, alignment,
+      bytes.data, /*dataAlignment=*/natural,
       [owner = model, owned = bytes.owned](void *, size_t, size_t) {},
       /*dataIsMutable=*/false);
   return cast<ElementsAttr>(Attribute(DenseResourceElementsAttr::get(

@@ -139,17 +139,15 @@ static ElementsAttr makeElements(RankedTensorType type, ArrayRef<char> data,
         Attribute(DenseElementsAttr::getFromRawBuffer(type, data)));
   }
   // Loads of elements want them aligned.
-  auto address = reinterpret_cast<uintptr_t>(data.data());
-  if (address % width) {
+  if (reinterpret_cast<uintptr_t>(data.data()) % width) {
     auto copy = std::make_shared<std::vector<char>>(data.begin(), data.end());
     data = ArrayRef<char>(*copy);
     owner = copy;
-    address = reinterpret_cast<uintptr_t>(data.data());
   }
-  size_t alignment =
-      std::min<size_t>(64, size_t(1) << llvm::countr_zero(address));
+  // What is said of it is printed: it does not depend on where it happens to
+  // be.
   AsmResourceBlob blob(
-      data, alignment, [owner](void *, size_t, size_t) {},
+      data, /*dataAlignment=*/width, [owner](void *, size_t, size_t) {},
       /*dataIsMutable=*/false);
   return cast<ElementsAttr>(Attribute(DenseResourceElementsAttr::get(
       type, name.empty() ? "constant" : name, std::move(blob))));
