@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Pipelines/Registration.h"
+#include "ConcatBuffers.h"
 #include "SliceSubsets.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -20,6 +21,7 @@
 
 void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
   registerSliceSubsetModels(registry);
+  registerConcatBufferizationModel(registry);
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<loop::LoopDialect, onnx::ONNXDialect>();

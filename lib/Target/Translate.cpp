@@ -16,6 +16,7 @@
 #include "mlir/Target/LLVMIR/Dialect/All.h"
 #include "mlir/Target/LLVMIR/Export.h"
 
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -205,6 +206,25 @@ static void moveLoopAnnotations(ModuleOp module) {
   });
 }
 
+/// Puts the accesses of loops whose iterations are said to be independent into
+/// the loop's group: of the block that closes it, which is all of its body.
+static void groupParallelAccesses(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::BasicBlock &block : function) {
+      llvm::MDNode *loop = block.back().getMetadata(llvm::LLVMContext::MD_loop);
+      llvm::MDNode *said =
+          loop
+              ? llvm::findOptionMDForLoopID(loop, "llvm.loop.parallel_accesses")
+              : nullptr;
+      if (!said)
+        continue;
+      auto *group = cast<llvm::MDNode>(said->getOperand(1));
+      for (llvm::Instruction &one : block)
+        if (isa<llvm::LoadInst, llvm::StoreInst>(one))
+          one.setMetadata(llvm::LLVMContext::MD_access_group, group);
+    }
+}
+
 /// Booleans lie in memory as bytes that are 0 or 1. LLVM makes no vectors of
 /// loads and stores of i1, but it does of bytes.
 static void storeBooleansAsBytes(llvm::Module &module) {
@@ -277,6 +297,7 @@ loopc::translateModule(ModuleOp module, const ModelInfo &info,
   declareWeights(llvmModule, weights, place);
   addModelTable(llvmModule, info, weights, entry, machine.requiredFeatures);
   internalize(llvmModule, info);
+  groupParallelAccesses(llvmModule);
   storeBooleansAsBytes(llvmModule);
   setFunctionAttributes(llvmModule, *machine.llvm);
   std::string problem;

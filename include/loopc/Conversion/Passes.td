@@ -292,6 +292,10 @@ def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
     argument reaches is marked `llvm.noalias`. So does a loop that allocates or
     may fail, if it yields nothing and the function's first argument is the run:
     it returns a status, and `loop.poll` behind the call asks for it.
+
+    In all functions, a loop marked `loopc.parallel` that reads elements where
+    others say (a Gather, with what is computed of it) is annotated for LLVM:
+    its accesses are parallel, so that it becomes vectors without tests.
   }];
   let options = [Option<"minOps", "min-ops", "unsigned", /*default=*/"1500",
                         "functions with fewer operations stay whole">,

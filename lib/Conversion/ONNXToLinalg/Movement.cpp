@@ -366,6 +366,28 @@ static AxisSlice resolveSlice(NodeLowering &l, OpFoldResult start,
           select(l, isForward, forward.size, backward.size), step};
 }
 
+/// What `value` is a slice of, where that is made here and keeps all axes;
+/// offsets and steps become those in it. Chains of slices would be chains of
+/// views, each of which bufferization compares with every other.
+///
+///   %a = tensor.extract_slice %x[2] [8] [3]
+///   %b = tensor.extract_slice %a[1] [4] [2]
+///   ->
+///   %b = tensor.extract_slice %x[5] [4] [6]
+static Value throughSlice(NodeLowering &l, Value value, Dims &offsets,
+                          Dims &steps) {
+  auto outer = value.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!outer || outer->getBlock() != l.b.getInsertionBlock() ||
+      outer.getDroppedDims().any())
+    return value;
+  for (auto [offset, step, first, stride] : llvm::zip_equal(
+           offsets, steps, outer.getMixedOffsets(), outer.getMixedStrides())) {
+    offset = l.add(first, l.mul(offset, stride));
+    step = l.mul(step, stride);
+  }
+  return outer.getSource();
+}
+
 static Value sliced(NodeLowering &l, Value value, ArrayRef<AxisSlice> slices) {
   Dims offsets, sizes, steps;
   bool isView = true, isWhole = true;
@@ -387,8 +409,10 @@ static Value sliced(NodeLowering &l, Value value, ArrayRef<AxisSlice> slices) {
       return elementAt(
           l, value, l.asIndex(l.add(offsets[0], l.mul(steps[0], l.fold(k)))));
     });
-  if (isView)
+  if (isView) {
+    value = throughSlice(l, value, offsets, steps);
     return sliceOf(l, value, offsets, sizes, steps);
+  }
   SmallVector<Value> starts, strides;
   for (auto [offset, step] : llvm::zip_equal(offsets, steps)) {
     starts.push_back(l.asIndex(offset));

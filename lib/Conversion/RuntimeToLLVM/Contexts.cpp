@@ -167,9 +167,10 @@ static LLVM::AllocaOp getContext(LLVM::CallOp call) {
 }
 
 /// What `call` shares out, if it is known.
-static LLVM::LLVMFuncOp getReader(LLVM::CallOp call) {
+static LLVM::LLVMFuncOp getReader(LLVM::CallOp call,
+                                  SymbolTableCollection &symbols) {
   auto name = call.getArgOperands()[3].getDefiningOp<LLVM::AddressOfOp>();
-  return name ? SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(
+  return name ? symbols.lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(
                     call, name.getGlobalNameAttr())
               : LLVM::LLVMFuncOp();
 }
@@ -178,8 +179,9 @@ void loopc::dropUnreadFields(ArrayRef<LLVM::CallOp> calls) {
   // By the function that reads them.
   llvm::MapVector<Operation *, SmallVector<Context>> contexts;
   llvm::SmallPtrSet<Operation *, 8> isOther;
+  SymbolTableCollection symbols;
   for (LLVM::CallOp call : calls) {
-    LLVM::LLVMFuncOp reader = getReader(call);
+    LLVM::LLVMFuncOp reader = getReader(call, symbols);
     if (!reader)
       continue;
     LLVM::AllocaOp place = getContext(call);
@@ -235,8 +237,9 @@ llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<LLVM::CallOp>>
 loopc::collectReaders(ArrayRef<LLVM::CallOp> calls) {
   llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<LLVM::CallOp>> readers;
   llvm::SmallPtrSet<Operation *, 8> isOther;
+  SymbolTableCollection symbols;
   for (LLVM::CallOp call : calls) {
-    LLVM::LLVMFuncOp reader = getReader(call);
+    LLVM::LLVMFuncOp reader = getReader(call, symbols);
     if (!reader)
       continue;
     LLVM::AllocaOp place = getContext(call);

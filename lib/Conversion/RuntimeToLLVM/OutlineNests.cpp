@@ -99,23 +99,15 @@ namespace {
 class Outliner {
 public:
   explicit Outliner(func::FuncOp function)
-      : function(function), b(function.getContext()) {}
+      : function(function), b(function.getContext()),
+        functions(function->getParentOfType<ModuleOp>()) {}
 
   /// Moves `nest` into a function and calls it; true where an equal function
   /// was there.
   bool outline(Operation *nest) {
     bool reports = !isPlain(nest);
     func::FuncOp made = makeFunction(nest, reports);
-    func::FuncOp callee = made;
-    for (func::FuncOp other : functions)
-      if (isEqualFunction(made, other))
-        callee = other;
-    if (callee == made) {
-      SymbolTable(function->getParentOfType<ModuleOp>()).insert(made);
-      functions.push_back(made);
-    } else {
-      made.erase();
-    }
+    func::FuncOp callee = functions.add(made);
     b.setInsertionPoint(nest);
     auto call = func::CallOp::create(b, nest->getLoc(), callee, captures);
     if (reports)
@@ -168,7 +160,7 @@ private:
 
   func::FuncOp function;
   OpBuilder b;
-  SmallVector<func::FuncOp> functions;
+  SharedFunctions functions;
   SmallVector<Value> captures;
 };
 
@@ -189,6 +181,7 @@ struct OutlineNests : loopc::impl::OutlineNestsBase<OutlineNests> {
         ++numOutlined;
       }
     }
+    markParallelAccesses(getOperation());
   }
 };
 } // namespace

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -126,12 +127,50 @@ void loopc::disableRuntimeUnrolling(func::FuncOp function) {
   });
 }
 
-bool loopc::isEqualFunction(func::FuncOp one, func::FuncOp other) {
+/// True where two functions do the same.
+static bool isEqualFunction(func::FuncOp one, func::FuncOp other) {
   return one.getFunctionType() == other.getFunctionType() &&
          one.getArgAttrsAttr() == other.getArgAttrsAttr() &&
          OperationEquivalence::isRegionEquivalentTo(
              &one.getBody(), &other.getBody(),
              OperationEquivalence::IgnoreLocations);
+}
+
+/// A number that is the same for equal functions: of their operations, but not
+/// of what uses what.
+static size_t hash(func::FuncOp function) {
+  llvm::hash_code code =
+      llvm::hash_value(function.getFunctionType().getAsOpaquePointer());
+  function.getBody().walk([&](Operation *op) {
+    code = llvm::hash_combine(code, op->getName(),
+                              op->getDiscardableAttrDictionary(),
+                              op->hashProperties(), op->getNumOperands());
+    for (Type type : op->getResultTypes())
+      code = llvm::hash_combine(code, type);
+  });
+  return code;
+}
+
+func::FuncOp SharedFunctions::add(func::FuncOp made) {
+  auto &others = functions[hash(made)];
+  for (func::FuncOp other : others)
+    if (isEqualFunction(made, other)) {
+      made.erase();
+      return other;
+    }
+  // To look for a free name from the first on each time is quadratic.
+  unsigned &count = named[made.getName()];
+  for (std::string base = made.getName().str(), name = base;; ++count) {
+    if (count > 0)
+      name = base + "_" + std::to_string(count - 1);
+    if (!symbols.lookup(name)) {
+      made.setName(name);
+      break;
+    }
+  }
+  symbols.insert(made);
+  others.push_back(made);
+  return made;
 }
 
 /// Where `op` writes to: the buffer and the place in it. Null for what writes

@@ -13,6 +13,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace loopc {
 
@@ -68,12 +70,30 @@ findLongLoops(mlir::func::FuncOp function, unsigned steps);
 /// entered seldom, that is code for little gain.
 void disableRuntimeUnrolling(mlir::func::FuncOp function);
 
+/// Says to LLVM of the independent loops (Parallel.h) that read where other
+/// elements say that no iteration writes what another one reads.
+void markParallelAccesses(mlir::ModuleOp module);
+
 /// The loop that is all of `loop`'s body, but for what only computes; null
 /// where there is none, or it is not said to be independent.
 mlir::scf::ForOp findOnlyParallelLoop(mlir::scf::ForOp loop);
 
-/// True where two functions do the same.
-bool isEqualFunction(mlir::func::FuncOp one, mlir::func::FuncOp other);
+/// Functions that are made of nests; those that do the same are one.
+class SharedFunctions {
+public:
+  explicit SharedFunctions(mlir::ModuleOp module) : symbols(module) {}
+
+  /// `made`, which goes into the module under a name of its own, or the one of
+  /// those before that does the same; `made` is erased then.
+  mlir::func::FuncOp add(mlir::func::FuncOp made);
+
+private:
+  mlir::SymbolTable symbols;
+  /// How often a name was given, by what it begins with.
+  llvm::StringMap<unsigned> named;
+  /// By a number that is the same for functions that do the same.
+  llvm::DenseMap<size_t, llvm::SmallVector<mlir::func::FuncOp, 1>> functions;
+};
 
 } // namespace loopc
 

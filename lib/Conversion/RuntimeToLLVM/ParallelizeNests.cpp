@@ -240,14 +240,16 @@ struct ParallelFunctions {
   ModuleOp module;
   LLVMTypeConverter converter;
   LLVM::LLVMPointerType pointer;
-  /// Functions that were made, so that equal nests share one.
-  SmallVector<func::FuncOp> bodies;
-  /// Functions that share a body out, likewise.
-  SmallVector<func::FuncOp> sharers;
+  /// Functions that were made, so that equal nests share one: of pieces, and
+  /// those that share them out.
+  SharedFunctions functions;
+  /// What is called for a piece, by its function.
+  llvm::DenseMap<Operation *, LLVM::LLVMFuncOp> thunks;
 
   explicit ParallelFunctions(ModuleOp module)
       : module(module), converter(module.getContext()),
-        pointer(LLVM::LLVMPointerType::get(module.getContext())) {}
+        pointer(LLVM::LLVMPointerType::get(module.getContext())),
+        functions(module) {}
 };
 
 /// Rewrites one nest.
@@ -265,8 +267,6 @@ private:
   Value countTrips(scf::ForOp loop);
   func::FuncOp makeFunction(const Twine &suffix, TypeRange arguments,
                             Type result);
-  func::FuncOp addFunction(func::FuncOp made,
-                           SmallVectorImpl<func::FuncOp> &others);
   func::FuncOp makeBody();
   LLVM::LLVMFuncOp makeThunk(func::FuncOp body);
   func::FuncOp makeSharer(func::FuncOp body, double minWork, double minPiece,
@@ -374,20 +374,6 @@ func::FuncOp NestParallelizer::makeFunction(const Twine &suffix,
   return made;
 }
 
-/// `made`, or one of `others` that is equal.
-func::FuncOp
-NestParallelizer::addFunction(func::FuncOp made,
-                              SmallVectorImpl<func::FuncOp> &others) {
-  for (func::FuncOp other : others)
-    if (isEqualFunction(made, other)) {
-      made.erase();
-      return other;
-    }
-  SymbolTable(shared.module).insert(made);
-  others.push_back(made);
-  return made;
-}
-
 /// What the nest writes and only then reads, on the stack of the thread.
 void NestParallelizer::makePrivateMemory(IRMapping &mapping) {
   for (memref::AllocOp alloc : privates)
@@ -443,7 +429,7 @@ func::FuncOp NestParallelizer::makeBody() {
   b.setInsertionPointToStart(all.getBody());
   fillIteration(all.getInductionVar(), mapping);
   disableRuntimeUnrolling(made);
-  return addFunction(made, shared.bodies);
+  return shared.functions.add(made);
 }
 
 /// True for a buffer that is known but for where it is.
@@ -470,13 +456,14 @@ static LLVM::LLVMStructType getContextType(LLVMTypeConverter &converter,
 
 /// What loopc_rt_parallel_for calls: void(context, begin, end).
 LLVM::LLVMFuncOp NestParallelizer::makeThunk(func::FuncOp body) {
-  std::string name = (body.getName() + "_piece").str();
-  if (auto made = shared.module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+  LLVM::LLVMFuncOp &made = shared.thunks[body];
+  if (made)
     return made;
+  std::string name = (body.getName() + "_piece").str();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(shared.module.getBody());
   Type none = LLVM::LLVMVoidType::get(b.getContext()), i64 = b.getI64Type();
-  auto made = LLVM::LLVMFuncOp::create(
+  made = LLVM::LLVMFuncOp::create(
       b, name, LLVM::LLVMFunctionType::get(none, {shared.pointer, i64, i64}),
       LLVM::Linkage::Internal);
   Block *entry = made.addEntryBlock(b);
@@ -623,7 +610,7 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body, double minWork,
   callInParallel(body, chooseGrain(minPiece, mapping), entry->getArguments());
   b.setInsertionPointToEnd(entry);
   func::ReturnOp::create(b);
-  return addFunction(made, shared.sharers);
+  return shared.functions.add(made);
 }
 
 bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {

@@ -70,6 +70,9 @@ using Column = SmallVector<TypedAttr>;
 struct Cluster {
   SmallVector<Nest *> members;
   llvm::BitVector differs; ///< places whose numbers are not all the same
+  /// Of a place that differs: which of the different sequences of numbers it
+  /// has (`refine`).
+  SmallVector<unsigned> columns;
 };
 } // namespace
 
@@ -233,6 +236,31 @@ columnsOf(ArrayRef<Nest *> members, const llvm::BitVector &differs) {
   return {columns, which};
 }
 
+/// For each place of `differs` which of the different sequences of numbers it
+/// has in the members of `cluster` and in `nest`, as `columnsOf` would say, but
+/// from what is known of the members; nothing where they are too many.
+static std::optional<SmallVector<unsigned>>
+refine(const Cluster &cluster, const Nest &nest,
+       const llvm::BitVector &differs) {
+  const Nest &first = *cluster.members.front();
+  SmallVector<unsigned> columns(first.places.size());
+  // By the members' column, or the number that all of them have, and the nest's
+  // number.
+  std::map<std::tuple<unsigned, const void *, const void *>, unsigned> known;
+  for (unsigned k : differs.set_bits()) {
+    bool differed = cluster.differs.test(k);
+    auto [it, isNew] = known.try_emplace(
+        {differed ? cluster.columns[k] + 1 : 0,
+         differed ? nullptr : first.numbers[k].getAsOpaquePointer(),
+         nest.numbers[k].getAsOpaquePointer()},
+        known.size());
+    if (known.size() > kMostArguments)
+      return std::nullopt;
+    columns[k] = it->second;
+  }
+  return columns;
+}
+
 /// Adds `nest` to `cluster`, if the function for all is as good as theirs.
 static bool join(Cluster &cluster, Nest &nest) {
   Nest &first = *cluster.members.front();
@@ -253,12 +281,12 @@ static bool join(Cluster &cluster, Nest &nest) {
     if (users.size() > kMostInLoop)
       return false;
   }
-  SmallVector<Nest *> members(cluster.members);
-  members.push_back(&nest);
-  if (columnsOf(members, differs).first.size() > kMostArguments)
+  auto columns = refine(cluster, nest, differs);
+  if (!columns)
     return false;
-  cluster.members = std::move(members);
+  cluster.members.push_back(&nest);
   cluster.differs = std::move(differs);
+  cluster.columns = std::move(*columns);
   return true;
 }
 
@@ -446,7 +474,7 @@ findClusters(MutableArrayRef<Nest> nests,
     SmallVector<Cluster> &clusters = groups[nest.text];
     if (!llvm::any_of(clusters,
                       [&](Cluster &cluster) { return join(cluster, nest); }))
-      clusters.push_back({{&nest}, llvm::BitVector(nest.places.size())});
+      clusters.push_back({{&nest}, llvm::BitVector(nest.places.size()), {}});
   }
   // They have no function in common: their order does not matter.
   SmallVector<Cluster> found;

@@ -44,3 +44,26 @@ func.func @transpose_unit(%x: tensor<1x5x1x?xf32>) -> tensor<5x?x1x1xf32> {
   %y = onnx.node "Transpose"(%x) since 13 {perm = array<i64: 1, 3, 0, 2>} : (tensor<1x5x1x?xf32>) -> tensor<5x?x1x1xf32>
   return %y : tensor<5x?x1x1xf32>
 }
+
+// -----
+
+// A slice of a slice is one of what that slices, at the place that comes of
+// both: chains of slices do not become chains of views.
+// CHECK-LABEL: func @slice_of_slice
+// CHECK-SAME:    %[[X:.*]]: tensor<20x?xf32>
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         %[[PART:.*]] = tensor.extract_slice %[[X]][5, %{{.*}}] [2, %{{.*}}] [6, 1]
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         return %[[PART]]
+func.func @slice_of_slice(%x: tensor<20x?xf32>) -> tensor<2x?xf32> {
+  %two = onnx.constant dense<[2, 1]> : tensor<2xi64>
+  %one = onnx.constant dense<[1, 2]> : tensor<2xi64>
+  %high = onnx.constant dense<9223372036854775807> : tensor<2xi64>
+  %four = onnx.constant dense<[4, 9223372036854775807]> : tensor<2xi64>
+  %axes = onnx.constant dense<[0, 1]> : tensor<2xi64>
+  %by_three = onnx.constant dense<[3, 1]> : tensor<2xi64>
+  %by_two = onnx.constant dense<[2, 1]> : tensor<2xi64>
+  %a = onnx.node "Slice"(%x, %two, %high, %axes, %by_three) since 13 {} : (tensor<20x?xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<6x?xf32>
+  %b = onnx.node "Slice"(%a, %one, %four, %axes, %by_two) since 13 {} : (tensor<6x?xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<2x?xf32>
+  return %b : tensor<2x?xf32>
+}

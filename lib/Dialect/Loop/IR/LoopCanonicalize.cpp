@@ -18,6 +18,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/Hashing.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace loopc::loop;
@@ -286,14 +289,17 @@ struct MergeCarried : OpRewritePattern<LoopOp> {
     };
     for (bool changed = true; std::exchange(changed, false) && merges();) {
       SmallVector<unsigned> refined(n);
+      // The leaders so far, by what `hash` says: those that are not alike are
+      // hardly ever compared.
+      std::map<std::pair<unsigned, size_t>, SmallVector<unsigned>> leaders;
       for (unsigned k = 0; k < n; ++k) {
-        refined[k] = k;
-        for (unsigned j = leader[k]; j < k; ++j)
-          if (refined[j] == j && leader[j] == leader[k] &&
-              yieldAlike(op, j, k, leader)) {
-            refined[k] = j;
-            break;
-          }
+        size_t code = hash(op, op.getYield().getCarried()[k], leader, kDepth);
+        SmallVector<unsigned> &others = leaders[{leader[k], code}];
+        auto *found = llvm::find_if(
+            others, [&](unsigned j) { return yieldAlike(op, j, k, leader); });
+        refined[k] = found == others.end() ? k : *found;
+        if (refined[k] == k)
+          others.push_back(k);
       }
       changed = refined != leader;
       leader = refined;
@@ -316,7 +322,33 @@ struct MergeCarried : OpRewritePattern<LoopOp> {
                          ArrayRef<unsigned> leader) {
     YieldOp yield = op.getYield();
     return alike(op, yield.getCarried()[j], yield.getCarried()[k], leader,
-                 /*depth=*/8);
+                 kDepth);
+  }
+
+  /// How many operations are looked through.
+  static constexpr unsigned kDepth = 8;
+
+  /// A number that is the same for values that are `alike`.
+  static size_t hash(LoopOp op, Value value, ArrayRef<unsigned> leader,
+                     unsigned depth) {
+    if (value.getParentBlock() != op.getLoopBody())
+      return llvm::hash_value(value.getAsOpaquePointer());
+    if (auto arg = dyn_cast<BlockArgument>(value)) {
+      unsigned k = arg.getArgNumber() - 2;
+      bool isCarried = arg.getArgNumber() >= 2 && k < leader.size();
+      return llvm::hash_value(isCarried ? leader[k] + 2 : arg.getArgNumber());
+    }
+    Operation *made = value.getDefiningOp();
+    if (depth == 0 || made->getNumRegions() != 0 || !isMemoryEffectFree(made))
+      return llvm::hash_value(value.getAsOpaquePointer());
+    // The order of operands may not matter.
+    size_t operands = 0;
+    for (Value operand : made->getOperands())
+      operands += hash(op, operand, leader, depth - 1);
+    return llvm::hash_combine(
+        made->getName(), made->getDiscardableAttrDictionary(),
+        made->hashProperties(), value.getType(),
+        cast<OpResult>(value).getResultNumber(), operands);
   }
 
   /// True if the values are the same where carried values are the same as their
