@@ -16,6 +16,8 @@
 // reader: reading from an earlier one would keep that alive behind the write,
 // and so be a copy of everything.
 
+#include "BranchAppends.h"
+#include "Concatenation.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
@@ -34,101 +36,21 @@ using namespace loopc;
 using namespace loopc::loop;
 
 //===----------------------------------------------------------------------===//
-// Sums of extents
+// Finding values that grow
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A sum of a constant and SSA values, so that sums that were added up in
-/// another order are found equal.
-class Sum {
-public:
-  explicit Sum(OpFoldResult value) { add(value); }
-
-  Sum &add(OpFoldResult value) {
-    if (std::optional<int64_t> number = getConstantIntValue(value)) {
-      constant += *number;
-      return *this;
-    }
-    auto term = cast<Value>(value);
-    if (auto op = term.getDefiningOp<arith::AddIOp>())
-      return add(op.getLhs()).add(op.getRhs());
-    // Equal dimensions are one tensor.dim only behind CSE.
-    if (auto op = term.getDefiningOp<tensor::DimOp>())
-      if (std::optional<int64_t> axis = op.getConstantIndex()) {
-        ++dims[{op.getSource(), *axis}];
-        return *this;
-      }
-    ++terms[term];
-    return *this;
-  }
-
-  bool operator==(const Sum &other) const {
-    return constant == other.constant && same(terms, other.terms) &&
-           same(dims, other.dims);
-  }
-
-private:
-  template <typename Map> static bool same(const Map &a, const Map &b) {
-    return a.size() == b.size() && llvm::all_of(a, [&](auto &entry) {
-             return b.lookup(entry.first) == entry.second;
-           });
-  }
-
-  int64_t constant = 0;
-  llvm::SmallDenseMap<Value, int64_t, 4> terms;
-  llvm::SmallDenseMap<std::pair<Value, int64_t>, int64_t, 4> dims;
-};
-
-//===----------------------------------------------------------------------===//
-// Finding concatenations
-//===----------------------------------------------------------------------===//
-
-/// What is inserted into an empty tensor one behind the other along an axis;
-/// `parts[own]` is the value that grows.
-struct Concatenation {
-  SmallVector<tensor::InsertSliceOp> parts;
-  unsigned own = 0;
-
-  tensor::InsertSliceOp last() const { return parts.back(); }
-};
-
 /// A carried value that grows: by one concatenation of another, innermost
 /// first.
 struct Growth {
   unsigned port = 0;
   std::optional<int64_t> axis;
   SmallVector<Concatenation> concatenations;
+  /// Branches that concatenate; the first one is nearest to the argument. The
+  /// growth is found behind them, once these are concatenations themselves.
+  SmallVector<BranchAppend> branches;
 };
-} // namespace
 
-static Value withoutCasts(Value value) {
-  while (auto cast = value.getDefiningOp<tensor::CastOp>())
-    value = cast.getSource();
-  return value;
-}
-
-static OpFoldResult sizeOf(tensor::InsertSliceOp part, int64_t axis) {
-  return part.getMixedSizes()[axis];
-}
-
-/// The insertions that end in `value`, in order; none where it is no chain of
-/// insertions, that nobody else reads, into an empty tensor.
-static SmallVector<tensor::InsertSliceOp> insertionsOf(Value value,
-                                                       Block *block) {
-  SmallVector<tensor::InsertSliceOp> parts;
-  while (auto insert = value.getDefiningOp<tensor::InsertSliceOp>()) {
-    if (insert->getBlock() != block || (!parts.empty() && !value.hasOneUse()))
-      return {};
-    parts.push_back(insert);
-    value = insert.getDest();
-  }
-  if (!value.getDefiningOp<tensor::EmptyOp>())
-    return {};
-  std::reverse(parts.begin(), parts.end());
-  return parts;
-}
-
-namespace {
 class GrowthMatcher {
 public:
   GrowthMatcher(LoopOp loop, unsigned port)
@@ -141,8 +63,22 @@ public:
     Growth growth;
     growth.port = port;
     if (!matchValue(loop.getYield().getCarried()[port], growth) ||
-        growth.concatenations.empty() || !type.isDynamicDim(*growth.axis))
+        (growth.concatenations.empty() && growth.branches.empty()) ||
+        !type.isDynamicDim(*growth.axis))
       return std::nullopt;
+    return growth;
+  }
+
+  /// The same, once branches that concatenate are concatenations.
+  std::optional<Growth> match(IRRewriter &rewriter) {
+    std::optional<Growth> growth = match();
+    while (growth && !growth->branches.empty()) {
+      growth->branches.front().rewrite(rewriter,
+                                       [&](OpFoldResult extent, int64_t axis) {
+                                         return isCarriedExtent(extent, axis);
+                                       });
+      growth = match();
+    }
     return growth;
   }
 
@@ -152,10 +88,22 @@ private:
     value = withoutCasts(value);
     if (value == arg)
       return true;
+    if (others.contains(value))
+      return false;
+    auto branch = value.getDefiningOp<scf::IfOp>();
+    bool isBranch = branch && branch->getBlock() == loop.getLoopBody();
+    if (isBranch ? matchBranches(cast<OpResult>(value), growth)
+                 : matchConcatenation(value, growth))
+      return true;
+    others.insert(value);
+    return false;
+  }
+
+  bool matchConcatenation(Value value, Growth &growth) {
     Concatenation found;
     found.parts = insertionsOf(value, loop.getLoopBody());
-    if (found.parts.size() < 2 || !matchAxis(found, growth) ||
-        !isGapless(found, *growth.axis))
+    if (found.parts.size() < 2 || !found.matchAxis(growth.axis) ||
+        !isOfCarried(found, *growth.axis))
       return false;
     std::optional<unsigned> own;
     for (auto [k, part] : llvm::enumerate(found.parts)) {
@@ -175,45 +123,35 @@ private:
     return true;
   }
 
-  /// The one axis along which parts are not at 0.
-  static bool matchAxis(const Concatenation &found, Growth &growth) {
-    for (tensor::InsertSliceOp part : found.parts)
-      for (auto [k, offset] : llvm::enumerate(part.getMixedOffsets())) {
-        if (isConstantIntValue(offset, 0))
-          continue;
-        if (growth.axis && *growth.axis != static_cast<int64_t>(k))
-          return false;
-        growth.axis = k;
-      }
-    return growth.axis.has_value();
+  /// True where `result` of a branch is such a value with something added.
+  bool matchBranches(OpResult result, Growth &growth) {
+    auto isExtent = [&](OpFoldResult extent, int64_t axis) {
+      return isCarriedExtent(extent, axis);
+    };
+    for (Value base : BranchAppend::findBases(result)) {
+      Growth trial = growth;
+      BranchAppend append(result, base);
+      if (!append.match(trial.axis, isExtent) || !matchValue(base, trial))
+        continue;
+      growth = std::move(trial);
+      growth.branches.push_back(append);
+      return true;
+    }
+    return false;
   }
 
-  /// Each part begins where the one before ends, the last one ends with the
-  /// whole; other extents are those of the carried value.
-  bool isGapless(const Concatenation &found, int64_t axis) {
-    Value whole = found.last().getDest();
-    while (auto insert = whole.getDefiningOp<tensor::InsertSliceOp>())
-      whole = insert.getDest();
-    SmallVector<OpFoldResult> extents =
-        whole.getDefiningOp<tensor::EmptyOp>().getMixedSizes();
-    for (auto [k, extent] : llvm::enumerate(extents))
-      if (static_cast<int64_t>(k) != axis && !isCarriedExtent(extent, k))
-        return false;
-    Sum end(IntegerAttr::get(IndexType::get(loop.getContext()), 0));
-    for (tensor::InsertSliceOp part : found.parts) {
-      if (part.getSourceType().getRank() != part.getDestType().getRank() ||
-          !llvm::all_of(part.getMixedStrides(), [](OpFoldResult stride) {
-            return isConstantIntValue(stride, 1);
-          }))
-        return false;
-      if (!(Sum(part.getMixedOffsets()[axis]) == end))
-        return false;
-      end.add(sizeOf(part, axis));
-      for (auto [k, size] : llvm::enumerate(part.getMixedSizes()))
-        if (static_cast<int64_t>(k) != axis && !isCarriedExtent(size, k))
+  /// True if `found` has no gaps; other extents are those of the carried value.
+  bool isOfCarried(const Concatenation &found, int64_t axis) {
+    auto areCarried = [&](ArrayRef<OpFoldResult> extents) {
+      for (auto [k, extent] : llvm::enumerate(extents))
+        if (static_cast<int64_t>(k) != axis && !isCarriedExtent(extent, k))
           return false;
-    }
-    return end == Sum(extents[axis]);
+      return true;
+    };
+    return found.isGapless(axis) && areCarried(found.extents()) &&
+           llvm::all_of(found.parts, [&](tensor::InsertSliceOp part) {
+             return areCarried(part.getMixedSizes());
+           });
   }
 
   bool isCarriedExtent(OpFoldResult extent, int64_t axis) {
@@ -233,6 +171,8 @@ private:
   LoopOp loop;
   unsigned port;
   Value arg;
+  /// Values that were looked at, and are something else.
+  llvm::DenseSet<Value> others;
 };
 
 //===----------------------------------------------------------------------===//
@@ -536,7 +476,7 @@ struct LoopGrowInPlace : loopc::impl::LoopGrowInPlaceBase<LoopGrowInPlace> {
 
 private:
   LoopOp growPort(IRRewriter &rewriter, LoopOp loop, unsigned port) {
-    std::optional<Growth> growth = GrowthMatcher(loop, port).match();
+    std::optional<Growth> growth = GrowthMatcher(loop, port).match(rewriter);
     if (!growth) {
       if (changesShape(loop, port))
         remarkMissed(loop.getLoc(), "GrowInPlace",

@@ -338,10 +338,10 @@ def LoopBatchSlices : Pass<"loop-batch-slices", "::mlir::func::FuncOp"> {
 def LoopGrowInPlace : Pass<"loop-grow-in-place", "::mlir::func::FuncOp"> {
   let summary = "let values that grow by concatenation live in larger buffers";
   let description = [{
-    A carried value that each iteration concatenates with something along one
-    axis, before it or behind it, becomes a view into a carried buffer with
-    room: what an iteration adds is written into its place, and nothing else is
-    copied. Where the trips and what each adds are known when the loop begins,
+    A carried value that each iteration, or a branch in it, concatenates with
+    something along one axis, before it or behind it, becomes a view into a
+    buffer with room: what is added is written into its place, and nothing else
+    is copied. Where the trips and what each adds are known when the loop begins,
     the buffer has the final size; otherwise it is doubled when it is full
     (`loop.reserve`).
 

@@ -1,0 +1,354 @@
+//===- BranchAppends.cpp - Concatenations in branches ---------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BranchAppends.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// What the branch `block` yields for `result`.
+static Value yieldedFor(OpResult result, Block *block) {
+  return withoutCasts(
+      block->getTerminator()->getOperand(result.getResultNumber()));
+}
+
+/// `value` as a result of an scf.if in `block`; null if it is none.
+static OpResult resultOfBranch(Value value, Block *block) {
+  auto branch = value.getDefiningOp<scf::IfOp>();
+  return branch && branch->getBlock() == block ? cast<OpResult>(value)
+                                               : OpResult();
+}
+
+static OpFoldResult addExtents(OpBuilder &b, Location loc, OpFoldResult one,
+                               OpFoldResult other) {
+  std::optional<int64_t> x = getConstantIntValue(one),
+                         y = getConstantIntValue(other);
+  if (x && y)
+    return b.getIndexAttr(*x + *y);
+  if (x == 0)
+    return other;
+  return b.createOrFold<arith::AddIOp>(
+      loc, getValueOrCreateConstantIndexOp(b, loc, one),
+      getValueOrCreateConstantIndexOp(b, loc, other));
+}
+
+/// Appends what `value`, of `block`, may be made of.
+static void addSources(Value value, Block *block, SmallVector<Value> &found) {
+  value = withoutCasts(value);
+  if (llvm::is_contained(found, value))
+    return;
+  found.push_back(value);
+  for (tensor::InsertSliceOp part : insertionsOf(value, block))
+    addSources(part.getSource(), block, found);
+  if (OpResult inner = resultOfBranch(value, block))
+    found.append(BranchAppend::findBases(inner));
+}
+
+SmallVector<Value> BranchAppend::findBases(OpResult result) {
+  SmallVector<Value> found, bases;
+  Operation *branch = result.getOwner();
+  for (Region &region : branch->getRegions())
+    if (!region.empty())
+      addSources(yieldedFor(result, &region.front()), &region.front(), found);
+  for (Value value : found)
+    if (!branch->isAncestor(value.getParentBlock()->getParentOp()) &&
+        !llvm::is_contained(bases, value))
+      bases.push_back(value);
+  return bases;
+}
+
+//===----------------------------------------------------------------------===//
+// Matching
+//===----------------------------------------------------------------------===//
+
+bool BranchAppend::reachesBase(Value value, Block *block) const {
+  SmallVector<Value> sources;
+  addSources(value, block, sources);
+  return llvm::is_contained(sources, base);
+}
+
+/// Adds what is in `found` beside `rest`, in which the base is.
+bool BranchAppend::matchParts(const Concatenation &found, Block *block,
+                              Addition &addition, Value &rest,
+                              ExtentTest isExtent) {
+  if (found.parts.size() < 2 || !found.matchAxis(axis) ||
+      !found.isGapless(*axis))
+    return false;
+  auto reaches = [&](tensor::InsertSliceOp part) {
+    return reachesBase(part.getSource(), block);
+  };
+  ArrayRef<tensor::InsertSliceOp> others(found.parts);
+  bool isFirst = reaches(found.parts.front());
+  if (isInFront == isFirst)
+    return false;
+  tensor::InsertSliceOp own =
+      isFirst ? found.parts.front() : found.parts.back();
+  rest = withoutCasts(own.getSource());
+  others = isFirst ? others.drop_front() : others.drop_back();
+  if (!reachesBase(rest, block) || llvm::any_of(others, reaches))
+    return false;
+  isInFront = !isFirst;
+  for (tensor::InsertSliceOp other : others)
+    for (auto [k, size] : llvm::enumerate(other.getMixedSizes()))
+      if (static_cast<int64_t>(k) != *axis &&
+          (!isExtent(size, k) || !isExtent(found.extents()[k], k)))
+        return false;
+  // What is nearer to the base comes later in front of it, sooner behind.
+  auto &parts = addition.parts;
+  parts.insert(isFirst ? parts.begin() : parts.end(), others.begin(),
+               others.end());
+  return true;
+}
+
+bool BranchAppend::matchBranch(Block *block, Addition &addition,
+                               ExtentTest isExtent) {
+  addition = Addition();
+  Value value = yieldedFor(result, block);
+  while (value != base) {
+    if (OpResult inner = resultOfBranch(value, block)) {
+      BranchAppend within(inner, base);
+      within.isInFront = isInFront;
+      if (!within.match(axis, isExtent))
+        return false;
+      isInFront = within.isInFront;
+      addition.inner = inner;
+      return true;
+    }
+    Concatenation found;
+    found.parts = insertionsOf(value, block);
+    if (!matchParts(found, block, addition, value, isExtent))
+      return false;
+  }
+  return true;
+}
+
+bool BranchAppend::match(std::optional<int64_t> &known, ExtentTest isExtent) {
+  axis = known;
+  if (!branch().elseBlock() ||
+      !matchBranch(branch().thenBlock(), additions[0], isExtent) ||
+      !matchBranch(branch().elseBlock(), additions[1], isExtent) ||
+      (additions[0].isNone() && additions[1].isNone()))
+    return false;
+  known = axis;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+/// Takes concatenations out of branches within the branches.
+bool BranchAppend::flatten(IRRewriter &rewriter, ExtentTest isExtent) {
+  bool isChanged = false;
+  for (Addition &addition : additions) {
+    if (!addition.inner)
+      continue;
+    BranchAppend within(addition.inner, base);
+    std::optional<int64_t> along = axis;
+    if (within.match(along, isExtent))
+      within.rewrite(rewriter, isExtent);
+    isChanged = true;
+  }
+  return isChanged;
+}
+
+/// The type of all that a branch adds.
+RankedTensorType BranchAppend::typeOf(const Addition &addition) const {
+  auto type = cast<RankedTensorType>(
+      tensor::InsertSliceOp(addition.parts.front()).getSourceType());
+  SmallVector<int64_t> shape(type.getShape());
+  for (tensor::InsertSliceOp part : llvm::drop_begin(addition.parts))
+    for (auto [k, extent] : llvm::enumerate(part.getSourceType().getShape())) {
+      bool isOpen =
+          ShapedType::isDynamic(shape[k]) || ShapedType::isDynamic(extent);
+      if (static_cast<int64_t>(k) == *axis)
+        shape[k] = isOpen ? ShapedType::kDynamic : shape[k] + extent;
+      else if (shape[k] != extent)
+        shape[k] = ShapedType::kDynamic;
+    }
+  return type.clone(shape);
+}
+
+/// The type of what either branch adds.
+RankedTensorType BranchAppend::typeOfAdditions() const {
+  RankedTensorType type;
+  for (const Addition &addition : additions) {
+    if (addition.isNone())
+      continue;
+    RankedTensorType one = typeOf(addition);
+    if (!type)
+      type = one;
+    SmallVector<int64_t> shape(type.getShape());
+    for (auto [extent, other] : llvm::zip_equal(shape, one.getShape()))
+      if (extent != other)
+        extent = ShapedType::kDynamic;
+    type = type.clone(shape);
+  }
+  return type;
+}
+
+OpFoldResult BranchAppend::lengthOf(OpBuilder &b,
+                                    const Addition &addition) const {
+  OpFoldResult length = b.getIndexAttr(0);
+  for (tensor::InsertSliceOp part : addition.parts)
+    length = addExtents(b, part.getLoc(), length, sizeOf(part, *axis));
+  return length;
+}
+
+/// The one part that there is, if it is computed in front of the branch.
+Value BranchAppend::partInFront() const {
+  Value found;
+  for (const Addition &addition : additions)
+    for (tensor::InsertSliceOp part : addition.parts) {
+      Value source = part.getSource();
+      if (addition.parts.size() > 1 || (found && found != source) ||
+          branch()->isAncestor(source.getParentBlock()->getParentOp()))
+        return {};
+      found = source;
+    }
+  return found;
+}
+
+/// What a branch adds as one tensor of type `type`.
+Value BranchAppend::join(OpBuilder &b, const Addition &addition,
+                         RankedTensorType type) const {
+  Location loc = result.getLoc();
+  Value whole;
+  if (addition.parts.size() == 1) {
+    tensor::InsertSliceOp part = addition.parts.front();
+    whole = part.getSource();
+  } else {
+    SmallVector<OpFoldResult> extents = resolveDims(b, loc, base);
+    if (addition.isNone())
+      for (auto [k, known] : llvm::enumerate(type.getShape()))
+        if (ShapedType::isStatic(known))
+          extents[k] = b.getIndexAttr(known);
+    bool isFull = addition.isNone() && !type.isDynamicDim(*axis);
+    if (!isFull)
+      extents[*axis] = lengthOf(b, addition);
+    whole = tensor::EmptyOp::create(b, loc, extents, type.getElementType());
+    OpFoldResult place = b.getIndexAttr(0);
+    for (tensor::InsertSliceOp part : addition.parts) {
+      SmallVector<OpFoldResult> places(part.getMixedOffsets());
+      places[*axis] = place;
+      whole = tensor::InsertSliceOp::create(b, loc, part.getSource(), whole,
+                                            places, part.getMixedSizes(),
+                                            part.getMixedStrides());
+      place = addExtents(b, loc, place, sizeOf(part, *axis));
+    }
+  }
+  return b.createOrFold<tensor::CastOp>(loc, type, whole);
+}
+
+static void eraseDead(IRRewriter &rewriter, Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      rewriter.eraseOp(&op);
+}
+
+/// The branch, which yields what is added, if `type` is not null, and the
+/// length of that in the place of the result.
+scf::IfOp BranchAppend::makeBranch(IRRewriter &rewriter,
+                                   RankedTensorType type) {
+  scf::IfOp before = branch();
+  ImplicitLocOpBuilder b(before.getLoc(), rewriter);
+  unsigned dropped = result.getResultNumber();
+  SmallVector<Type> types(before.getResultTypes());
+  types.erase(types.begin() + dropped);
+  if (type)
+    types.push_back(type);
+  types.push_back(b.getIndexType());
+  b.setInsertionPoint(before);
+  auto made = scf::IfOp::create(b, types, before.getCondition(),
+                                /*withElseRegion=*/true);
+  made->setDiscardableAttrs(before->getDiscardableAttrDictionary());
+  for (auto [k, addition] : llvm::enumerate(additions)) {
+    Region &region = made->getRegion(k);
+    rewriter.eraseBlock(&region.front());
+    rewriter.inlineRegionBefore(before->getRegion(k), region, region.end());
+    Operation *yield = region.front().getTerminator();
+    b.setInsertionPoint(yield);
+    SmallVector<Value> values(yield->getOperands());
+    values.erase(values.begin() + dropped);
+    if (type)
+      values.push_back(join(b, addition, type));
+    values.push_back(
+        getValueOrCreateConstantIndexOp(b, b.getLoc(), lengthOf(b, addition)));
+    rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(values); });
+    eraseDead(rewriter, region.front());
+  }
+  return made;
+}
+
+/// `base` with `length` of `part` in front or behind; `isWhole`: that is all of
+/// it.
+Value BranchAppend::concatenate(OpBuilder &b, Value part, OpFoldResult length,
+                                bool isWhole) {
+  Location loc = result.getLoc();
+  Type element = getElementTypeOrSelf(part.getType());
+  SmallVector<OpFoldResult> extents = resolveDims(b, loc, base);
+  SmallVector<OpFoldResult> zeros(extents.size(), b.getIndexAttr(0)),
+      ones(extents.size(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> own = extents, added = extents, places = zeros;
+  added[*axis] = length;
+  if (!isWhole && !isEqualConstantIntOrValue(
+                      length, tensor::getMixedSize(b, loc, part, *axis)))
+    part = tensor::ExtractSliceOp::create(b, loc, part, zeros, added, ones);
+  extents[*axis] = addExtents(b, loc, own[*axis], length);
+  Value first = *isInFront ? part : base, second = *isInFront ? base : part;
+  Value whole = tensor::EmptyOp::create(b, loc, extents, element);
+  whole = tensor::InsertSliceOp::create(b, loc, first, whole, zeros,
+                                        *isInFront ? added : own, ones);
+  places[*axis] = (*isInFront ? added : own)[*axis];
+  return tensor::InsertSliceOp::create(b, loc, second, whole, places,
+                                       *isInFront ? own : added, ones);
+}
+
+void BranchAppend::rewrite(IRRewriter &rewriter, ExtentTest isExtent) {
+  if (flatten(rewriter, isExtent)) {
+    std::optional<int64_t> along = axis;
+    [[maybe_unused]] bool isStill = match(along, isExtent);
+    assert(isStill && "branches in branches have become concatenations");
+  }
+  scf::IfOp before = branch();
+  ImplicitLocOpBuilder b(before.getLoc(), rewriter);
+  Value part = partInFront();
+  std::optional<int64_t> counts[2];
+  for (auto [k, addition] : llvm::enumerate(additions)) {
+    counts[k] = 0;
+    for (tensor::InsertSliceOp one : addition.parts) {
+      std::optional<int64_t> size = getConstantIntValue(sizeOf(one, *axis));
+      counts[k] =
+          size && counts[k] ? std::optional(*size + *counts[k]) : std::nullopt;
+    }
+  }
+  scf::IfOp made =
+      makeBranch(rewriter, part ? RankedTensorType() : typeOfAdditions());
+  b.setInsertionPointAfter(made);
+  OpFoldResult length = made.getResults().back();
+  if (counts[0] && counts[0] == counts[1])
+    length = b.getIndexAttr(*counts[0]);
+  // What branches yield is as long as they say, if its type is open.
+  bool isWhole = !part;
+  if (!part)
+    part = made.getResults().drop_back().back();
+  isWhole &= cast<RankedTensorType>(part.getType()).isDynamicDim(*axis);
+  unsigned place = result.getResultNumber();
+  SmallVector<Value> values(
+      made.getResults().take_front(before.getNumResults() - 1));
+  values.insert(values.begin() + place,
+                b.createOrFold<tensor::CastOp>(
+                    result.getType(), concatenate(b, part, length, isWhole)));
+  rewriter.replaceOp(before, values);
+}

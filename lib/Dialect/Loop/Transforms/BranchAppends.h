@@ -1,0 +1,80 @@
+//===- BranchAppends.h - Concatenations in branches -----------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_BRANCHAPPENDS_H
+#define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_BRANCHAPPENDS_H
+
+#include "Concatenation.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace loopc {
+
+/// A result of an scf.if that is a value from in front of it, with something in
+/// front or behind that a branch puts there:
+///
+///   %y = scf.if %c { yield concat(%x, %p) } else { yield %x }
+///   ->
+///   %q, %n = scf.if %c { yield %p, dim %p } else { yield empty, 0 }
+///   %y = concat(%x, %q[:%n])
+class BranchAppend {
+public:
+  /// True if an extent of what is put together, along another axis, is right.
+  using ExtentTest = llvm::function_ref<bool(mlir::OpFoldResult, int64_t)>;
+
+  BranchAppend(mlir::OpResult result, mlir::Value base)
+      : result(result), base(base) {}
+
+  /// Values that `result` may be with something in front or behind.
+  static llvm::SmallVector<mlir::Value> findBases(mlir::OpResult result);
+
+  /// `axis`: along which, if that is known; is set otherwise.
+  bool match(std::optional<int64_t> &axis, ExtentTest isExtent);
+  /// Takes the concatenation out of the branches, once match() has succeeded.
+  void rewrite(mlir::IRRewriter &rewriter, ExtentTest isExtent);
+
+private:
+  /// What a branch adds, in order.
+  struct Addition {
+    llvm::SmallVector<mlir::tensor::InsertSliceOp> parts;
+    /// A branch in the branch, which has to be rewritten first.
+    mlir::OpResult inner;
+
+    bool isNone() const { return parts.empty() && !inner; }
+  };
+
+  mlir::scf::IfOp branch() const {
+    return llvm::cast<mlir::scf::IfOp>(result.getOwner());
+  }
+  bool matchBranch(mlir::Block *block, Addition &addition, ExtentTest isExtent);
+  bool matchParts(const Concatenation &found, mlir::Block *block,
+                  Addition &addition, mlir::Value &rest, ExtentTest isExtent);
+  bool reachesBase(mlir::Value value, mlir::Block *block) const;
+  bool flatten(mlir::IRRewriter &rewriter, ExtentTest isExtent);
+  mlir::RankedTensorType typeOf(const Addition &addition) const;
+  mlir::RankedTensorType typeOfAdditions() const;
+  mlir::OpFoldResult lengthOf(mlir::OpBuilder &b,
+                              const Addition &addition) const;
+  mlir::Value partInFront() const;
+  mlir::Value join(mlir::OpBuilder &b, const Addition &addition,
+                   mlir::RankedTensorType type) const;
+  mlir::scf::IfOp makeBranch(mlir::IRRewriter &rewriter,
+                             mlir::RankedTensorType type);
+  mlir::Value concatenate(mlir::OpBuilder &b, mlir::Value part,
+                          mlir::OpFoldResult length, bool isWhole);
+
+  mlir::OpResult result;
+  mlir::Value base;
+  std::optional<int64_t> axis;
+  std::optional<bool> isInFront;
+  Addition additions[2];
+};
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_BRANCHAPPENDS_H
