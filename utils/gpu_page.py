@@ -17,6 +17,8 @@ from typing import Any
 _CASE = re.compile(r"^(pass|compile error|run error|mismatch|crash|timeout)\s+(test_\S+)\s*(.*)$")
 _TEST = re.compile(r"(PASSED|FAILED|ERROR)\s+(?:\[.*?\]\s*)?(test\S+::\S+)")
 _TEST_BEHIND = re.compile(r"^(test\S+::\S+)\s+(PASSED|FAILED|ERROR)")
+#: What test/conformance/run.py prints when it is through.
+_THROUGH = re.compile(r"^\d+ of \d+ passed \(")
 _SANITIZER = re.compile(r"ERROR SUMMARY: (\d+) error")
 _HAZARDS = re.compile(r"RACECHECK SUMMARY: (\d+) hazard")
 #: Nanoseconds an iteration of the empty loop may take, by form.
@@ -62,6 +64,11 @@ def _read_cases(
         about["summary"] += f"; {good} of {wanted} that pass on the CPU"
 
 
+def is_as_on_the_cpu(lines: Sequence[str], about: dict[str, Any]) -> bool:
+    """Whether a run of ONNX's suite came to its end, and only cases failed that fail on the CPU."""
+    return not about["failures"] and any(map(_THROUGH.match, lines))
+
+
 def _read_tests(lines: Sequence[str], about: dict[str, Any]) -> None:
     found: dict[str, str] = {}
     for line in lines:
@@ -77,10 +84,10 @@ def _loop_goals(lines: Sequence[str]) -> list[str]:
     """Each form's time beside what it shall be at most."""
     heads = next((line.split()[3:] for line in lines if line.startswith("nanoseconds")), [])
     row = next((line for line in lines if line.startswith("an element alone")), "")
-    values = [float(text) for text in re.findall(r"-?\d+(?:\.\d+)?", row)]
     said = []
-    for form, value in zip(heads, values, strict=False):
-        if form in _GOALS:
+    for form, text in zip(heads, row.removeprefix("an element alone").split(), strict=False):
+        if form in _GOALS and re.fullmatch(r"-?\d+(\.\d+)?", text):
+            value = float(text)
             met = "met" if value <= _GOALS[form] else "missed"
             said.append(f"{form}: {value:.0f} ns an iteration, goal {_GOALS[form]:.0f} ns: {met}")
     return said

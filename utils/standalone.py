@@ -192,8 +192,12 @@ def is_stable(of_python: str) -> bool:
 
 def find_python() -> str:
     """A Python of 3.12 or later with headers, whose extensions fit those after it; else ours."""
-    for name in ("python3.12", "python3.13", "python3.14"):
-        if path := shutil.which(name):
+    # What pyenv puts on the path starts the one that is chosen at the moment, or nothing.
+    pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
+    for version in ("3.12", "3.13", "3.14"):
+        name = f"python{version}"
+        found = [shutil.which(name), *sorted(pyenv.glob(f"versions/{version}*/bin/{name}"))]
+        for path in map(str, filter(None, found)):
             code = "import os, sysconfig; os.stat(sysconfig.get_paths()['include'] + '/Python.h')"
             if subprocess.run([path, "-c", code], capture_output=True, check=False).returncode == 0:
                 return path

@@ -120,6 +120,10 @@ LOOPC_API int32_t loopc_network_add_layer(loopc_network *network,
                                           const int32_t *inputs,
                                           size_t num_inputs, int32_t scope,
                                           int32_t num_outputs);
+/// Takes the layer that was added last away, where nothing came after it that
+/// uses it: for who could not set it up. What a call adds that then fails is
+/// not there anyway.
+LOOPC_API int loopc_network_remove_last_layer(loopc_network *network);
 /// A constant. Bools of one byte, elements of less than a byte packed.
 LOOPC_API int32_t loopc_network_add_constant(loopc_network *network,
                                              int32_t type,

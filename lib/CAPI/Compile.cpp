@@ -11,6 +11,7 @@
 #include "loopc/Compiler.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
+#include "loopc/Support/ScratchFile.h"
 #include "loopc/Target/CodeGen.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -230,14 +231,22 @@ LogicalResult Writer::keep(OutputFile &file, StringRef path) {
 LogicalResult Writer::writeObjectAndLink(OutputFile &file) {
   if (file.getTemporaryPath().empty())
     return cannotWrite(path, llvm::createStringError("is not a plain file"));
-  std::string objectPath = path + ".o";
-  std::optional<OutputFile> object = open(objectPath);
-  if (!object || failed(compiler.emit(Output::Object, object->getStream())))
-    return failure();
-  // The linker reads the object by its temporary name, which goes with it.
-  object->getStream().flush();
-  return compiler.link(object->getTemporaryPath(), file.getTemporaryPath(),
-                       llvm::sys::path::filename(path));
+  // Beside the library: there has to be room for its weights.
+  llvm::Expected<ScratchFile> object =
+      ScratchFile::createBeside(file.getTemporaryPath());
+  if (!object)
+    return cannotWrite("a temporary file", object.takeError());
+  llvm::raw_fd_ostream os(object->getDescriptor(), /*shouldClose=*/false);
+  LogicalResult compiled = compiler.emit(Output::Object, os);
+  os.flush();
+  std::error_code error = os.error();
+  os.clear_error();
+  if (succeeded(compiled) && error)
+    return cannotWrite("a temporary file", llvm::errorCodeToError(error));
+  return success(
+      succeeded(compiled) &&
+      succeeded(compiler.link(object->getPath(), file.getTemporaryPath(),
+                              llvm::sys::path::filename(path))));
 }
 
 LogicalResult Writer::write() {

@@ -27,11 +27,13 @@ struct Refused : std::runtime_error {
 } // namespace
 
 /// Calls `work(INetworkDefinition &)`. What it or the network refuses is kept
-/// as the network's error, and `failed` is returned.
+/// as the network's error, layers that it has added by then go, and `failed` is
+/// returned.
 template <typename Result, typename Work>
 static Result call(loopc_network *network, Result failed, Work work) noexcept {
   if (!network)
     return failed;
+  int32_t before = network->network.getNbLayers();
   try {
     try {
       Result result = work(network->network);
@@ -43,6 +45,10 @@ static Result call(loopc_network *network, Result failed, Work work) noexcept {
       network->network.takeErrors();
       network->error = error.what();
     }
+    while (network->network.getNbLayers() > before &&
+           network->network.removeLastLayer())
+      ;
+    network->network.takeErrors();
   } catch (...) {
   }
   return failed;
@@ -254,6 +260,12 @@ extern "C" int32_t loopc_network_add_layer(loopc_network *network,
                   static_cast<int32_t>(tensors.size()), loop, conditional,
                   spec->type == LayerType::kNODE ? numOutputs : -1)
         ->getIndex();
+  });
+}
+
+extern "C" int loopc_network_remove_last_layer(loopc_network *network) {
+  return change(network, [](INetworkDefinition &definition) {
+    definition.removeLastLayer();
   });
 }
 

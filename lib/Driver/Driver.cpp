@@ -11,13 +11,12 @@
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
 #include "loopc/Support/Remarks.h"
+#include "loopc/Support/ScratchFile.h"
 #include "loopc/Target/CodeGen.h"
 
 #include "mlir/Support/Timing.h"
 
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Signals.h"
 
 using namespace loopc;
 using namespace llvm;
@@ -119,26 +118,20 @@ bool Driver::compileShared(OutputFile &file) {
   if (file.getTemporaryPath().empty())
     return cannotWrite(options.outputPath,
                        createStringError("is not a plain file"));
-  SmallString<128> object;
-  int descriptor;
-  if (std::error_code error =
-          sys::fs::createTemporaryFile("loopc", "o", descriptor, object))
+  // Beside the library: there has to be room for its weights.
+  Expected<ScratchFile> object =
+      ScratchFile::createBeside(file.getTemporaryPath());
+  if (!object)
+    return cannotWrite("a temporary file", object.takeError());
+  raw_fd_ostream os(object->getDescriptor(), /*shouldClose=*/false);
+  bool isCompiled = succeeded(compiler.emit(Output::Object, os));
+  os.flush();
+  std::error_code error = os.error();
+  os.clear_error();
+  if (isCompiled && error)
     return cannotWrite("a temporary file", errorCodeToError(error));
-  FileRemover remover(object);
-  sys::RemoveFileOnSignal(object);
-  std::error_code error;
-  {
-    raw_fd_ostream os(descriptor, /*shouldClose=*/true);
-    bool isCompiled = succeeded(compiler.emit(Output::Object, os));
-    os.close();
-    error = os.error();
-    os.clear_error();
-    if (!isCompiled)
-      return false;
-  }
-  if (error)
-    return cannotWrite(object, errorCodeToError(error));
-  return succeeded(compiler.link(object, file.getTemporaryPath(),
+  return isCompiled &&
+         succeeded(compiler.link(object->getPath(), file.getTemporaryPath(),
                                  sys::path::filename(options.outputPath)));
 }
 

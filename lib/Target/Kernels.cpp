@@ -10,6 +10,7 @@
 #include "Translate.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/ScratchFile.h"
 #include "loopc/Target/CodeGen.h"
 #include "loopc/Target/Cuda.h"
 
@@ -212,45 +213,42 @@ static FailureOr<std::string> assemble(StringRef ptx, StringRef chip,
   std::string ptxas = findPtxas();
   if (ptxas.empty())
     return std::string();
-  SmallString<128> source, object, log;
-  auto make = [&](StringRef suffix, SmallString<128> &path) {
-    return !llvm::sys::fs::createTemporaryFile("loopc", suffix, path);
-  };
-  if (!make("ptx", source) || !make("cubin", object) || !make("log", log))
+  llvm::Expected<ScratchFile> source = ScratchFile::create(),
+                              object = ScratchFile::create(),
+                              log = ScratchFile::create();
+  llvm::Error error = source.takeError();
+  for (auto *file : {&object, &log})
+    error = llvm::joinErrors(std::move(error), file->takeError());
+  if (!error)
+    error = source->write(ptx);
+  if (error)
     return emitError(loc, Diag::CannotWrite)
-           << "no temporary file can be made for ptxas";
-  llvm::scope_exit remove([&] {
-    for (StringRef path : {source, object, log})
-      llvm::sys::fs::remove(path);
-  });
-  std::error_code error;
-  llvm::raw_fd_ostream os(source, error);
-  os << ptx;
-  os.close();
-  if (error || os.error()) {
-    os.clear_error();
-    return emitError(loc, Diag::CannotWrite)
-           << "cannot write '" << source << "' for ptxas";
-  }
+           << "no temporary file can be written for ptxas: "
+           << llvm::toString(std::move(error));
   std::string arch = ("-arch=" + chip).str();
-  StringRef arguments[] = {ptxas, arch, "-O3", source, "-o", object};
-  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(log),
-                                          StringRef(log)};
+  StringRef arguments[] = {
+      ptxas, arch, "-O3", source->getPath(), "-o", object->getPath()};
+  std::optional<StringRef> redirects[] = {std::nullopt, log->getPath(),
+                                          log->getPath()};
   std::string problem;
   int status = llvm::sys::ExecuteAndWait(ptxas, arguments, std::nullopt,
                                          redirects, 0, 0, &problem);
   if (status != 0) {
-    auto text = llvm::MemoryBuffer::getFile(log);
+    llvm::Expected<std::string> text = log->read();
+    bool isSaid = static_cast<bool>(text) && !StringRef(*text).trim().empty();
+    if (!text)
+      llvm::consumeError(text.takeError());
     return emitError(loc, Diag::CodeGeneration)
            << "ptxas (" << ptxas << ") refuses the device code: "
-           << (text ? (*text)->getBuffer().trim() : StringRef(problem));
+           << (isSaid ? StringRef(*text).trim() : StringRef(problem));
   }
-  auto made = llvm::MemoryBuffer::getFile(object, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false);
+  llvm::Expected<std::string> made = object->read();
+  if (made && !made->empty())
+    return std::move(*made);
   if (!made)
-    return emitError(loc, Diag::CannotRead)
-           << "ptxas (" << ptxas << ") wrote nothing";
-  return (*made)->getBuffer().str();
+    llvm::consumeError(made.takeError());
+  return emitError(loc, Diag::CannotRead)
+         << "ptxas (" << ptxas << ") wrote nothing";
 }
 
 FailureOr<DeviceCode> loopc::compileKernels(gpu::GPUModuleOp kernels,

@@ -13,6 +13,7 @@
 
 #include "Parts.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/ScratchFile.h"
 #include "loopc/Target/CodeGen.h"
 
 #include "lld/Common/Driver.h"
@@ -27,6 +28,8 @@
 #include <csignal>
 #include <dlfcn.h>
 #include <mutex>
+#include <thread>
+#include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
 
@@ -217,14 +220,51 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
   return runLinker(arguments, "the shared object", loc);
 }
 
-/// A file that goes when this does.
 namespace {
-struct TemporaryFile {
-  ~TemporaryFile() {
-    if (!path.empty())
-      llvm::sys::fs::remove(path);
+/// What is written to a pipe, taken from it by a thread.
+class PipeReader {
+public:
+  PipeReader() : isOpen(pipe(ends) == 0) {
+    if (!isOpen)
+      return;
+    path = "/proc/self/fd/" + std::to_string(ends[1]);
+    thread = std::thread([this] { readAll(); });
   }
-  SmallString<128> path;
+  ~PipeReader() { finish(); }
+
+  /// "" where there is none.
+  const std::string &getPath() const { return path; }
+
+  /// All that was written, after the last who writes has closed it.
+  ObjectBytes &finish() {
+    if (isOpen) {
+      close(ends[1]);
+      thread.join();
+      close(ends[0]);
+    }
+    isOpen = false;
+    return bytes;
+  }
+
+private:
+  void readAll() {
+    constexpr size_t kPiece = 1 << 16;
+    while (true) {
+      size_t begin = bytes.size();
+      bytes.resize_for_overwrite(begin + kPiece);
+      ssize_t count = read(ends[0], bytes.data() + begin, kPiece);
+      bool again = count > 0 || (count < 0 && errno == EINTR);
+      bytes.truncate(begin + std::max<ssize_t>(count, 0));
+      if (!again)
+        return;
+    }
+  }
+
+  int ends[2] = {-1, -1};
+  bool isOpen;
+  std::string path;
+  ObjectBytes bytes;
+  std::thread thread;
 };
 } // namespace
 
@@ -248,39 +288,35 @@ FailureOr<ObjectBytes> loopc::joinObjects(std::vector<ObjectBytes> objects,
     return emitError(loc, Diag::LinkFailed)
            << "the object's parts cannot be joined: " << problem;
   };
-  // lld reads and writes files only.
-  std::vector<TemporaryFile> files(objects.size() + 1);
-  SmallVector<const char *> arguments = {"ld.lld", "-r", "--threads=1"};
-  for (auto [k, file] : llvm::enumerate(files)) {
-    int handle = -1;
-    if (std::error_code error = llvm::sys::fs::createTemporaryFile(
-            "loopc-part", "o", handle, file.path))
-      return fail(error.message());
-    llvm::raw_fd_ostream os(handle, /*shouldClose=*/true);
-    if (k < objects.size()) {
-      os.write(objects[k].data(), objects[k].size());
-      objects[k].clear();
-    } else {
-      arguments.push_back("-o");
-    }
-    os.close();
-    if (std::error_code error = os.error()) {
-      os.clear_error();
-      return fail(error.message());
-    }
-    arguments.push_back(file.path.c_str());
+  // lld reads files only, and what it writes beside a name would stay where a
+  // signal ends the process.
+  std::vector<ScratchFile> files;
+  std::vector<std::string> texts{"ld.lld", "-r", "--threads=1"};
+  for (ObjectBytes &bytes : objects) {
+    llvm::Expected<ScratchFile> file = ScratchFile::create();
+    llvm::Error error = file.takeError();
+    if (!error)
+      error = file->write(StringRef(bytes.data(), bytes.size()));
+    if (error)
+      return fail(llvm::toString(std::move(error)));
+    bytes = ObjectBytes();
+    texts.push_back(file->getPath().str());
+    files.push_back(std::move(*file));
   }
-  SmallVector<StringRef> inputs;
-  for (const TemporaryFile &file : ArrayRef(files).drop_back())
-    inputs.push_back(file.path);
-  if (failed(checkRoom(files.back().path, inputs, loc)) ||
-      failed(runLinker(arguments, "the object", loc)))
+  PipeReader joined;
+  if (joined.getPath().empty())
+    return fail(std::make_error_code(std::errc(errno)).message());
+  texts.insert(texts.end(), {"-o", joined.getPath()});
+  SmallVector<const char *> arguments;
+  for (const std::string &text : texts)
+    arguments.push_back(text.c_str());
+  if (failed(runLinker(arguments, "the object", loc)))
     return failure();
-  auto joined = llvm::MemoryBuffer::getFile(files.back().path);
-  if (!joined)
-    return fail(joined.getError().message());
+  const ObjectBytes &bytes = joined.finish();
   ObjectBytes result;
-  if (llvm::Error error = localizeHidden((*joined)->getMemBufferRef(), result))
+  if (llvm::Error error = localizeHidden(
+          llvm::MemoryBufferRef(StringRef(bytes.data(), bytes.size()), "parts"),
+          result))
     return fail(llvm::toString(std::move(error)));
   return result;
 }

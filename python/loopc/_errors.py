@@ -7,6 +7,8 @@
 # ===------------------------------------------------------------------------===#
 """Exceptions and diagnostics."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -93,6 +95,10 @@ class RunError(Error):
     def __init__(self, message: str, status: Status) -> None:
         super().__init__(message)
         self.status = status
+
+    def __reduce__(self) -> tuple[type[RunError], tuple[str, Status]]:
+        # Pools of processes hand errors on by pickle, which would give the message alone.
+        return type(self), (str(self), self.status)
 
 
 class RunCancelledError(RunError):

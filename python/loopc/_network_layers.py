@@ -633,24 +633,17 @@ class ILoop:
     def name(self, text: str) -> None:
         self._network._raw.set_loop_name(self._number, text)
 
-    def _add(self, kind: type[B], tensor: ITensor) -> B:
+    def _add(self, kind: type[B], tensor: ITensor, /, **values: Any) -> B:
         number = self._network._add_number(kind.KIND, [tensor], self._number)
-        layer = kind(self._network, number, self)
-        self._network._layers[number] = layer
-        return layer
+        return self._network._set_up(kind(self._network, number, self), values)
 
     def add_trip_limit(self, tensor: ITensor, kind: t.TripLimit) -> ITripLimitLayer:
         """COUNT: an integer scalar from outside. WHILE: a bool, tested before each trip."""
-        layer = self._add(ITripLimitLayer, tensor)
-        layer.kind = kind
-        return layer
+        return self._add(ITripLimitLayer, tensor, kind=kind)
 
     def add_iterator(self, tensor: ITensor, axis: int = 0, reverse: bool = False) -> IIteratorLayer:
         """The slices of `tensor` along `axis`; `reverse` begins at the count."""
-        layer = self._add(IIteratorLayer, tensor)
-        layer.axis = axis
-        layer.reverse = reverse
-        return layer
+        return self._add(IIteratorLayer, tensor, axis=axis, reverse=reverse)
 
     def add_recurrence(self, initial_value: ITensor) -> IRecurrenceLayer:
         """A value that a trip hands to the next; closed by ``set_input(1, next)``."""
@@ -660,10 +653,7 @@ class ILoop:
         self, tensor: ITensor, kind: t.LoopOutput, axis: int = 0
     ) -> ILoopOutputLayer:
         """What leaves the loop; ``set_input(1, length)`` for all but LAST_VALUE."""
-        layer = self._add(ILoopOutputLayer, tensor)
-        layer.kind = kind
-        layer.axis = axis
-        return layer
+        return self._add(ILoopOutputLayer, tensor, kind=kind, axis=axis)
 
 
 class IIfConditionalBoundaryLayer(ILayer):

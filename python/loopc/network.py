@@ -222,12 +222,24 @@ class INetworkDefinition:
     ) -> int:
         return self._raw.add_layer(kind, self._numbers(tensors), scope, outputs)
 
-    def _add(self, kind: type[L], *tensors: ITensor | None, **values: Any) -> L:
-        layer = kind(self, self._add_number(kind.KIND, tensors))
+    def _add(self, kind: type[L], /, *tensors: ITensor | None, **values: Any) -> L:
+        return self._set_up(kind(self, self._add_number(kind.KIND, tensors)), values)
+
+    def _set_up(self, layer: L, values: Mapping[str, Any]) -> L:
+        """The new layer with its values; without them it is taken away again."""
         self._layers[layer._number] = layer
-        for name, value in values.items():
-            setattr(layer, name, value)
+        try:
+            for name, value in values.items():
+                setattr(layer, name, value)
+        except BaseException:
+            self._take_back(layer)
+            raise
         return layer
+
+    def _take_back(self, layer: ILayer) -> None:
+        """Removes the layer that was added last."""
+        del self._layers[layer._number]
+        self._raw.remove_last_layer()
 
     def add_input(self, name: str, dtype: Any, shape: Shape | None) -> ITensor:
         """An input.
@@ -325,12 +337,12 @@ class INetworkDefinition:
         kernel: Any,
         bias: Any,
     ) -> C:
-        layer = self._add(kind, input, num_output_maps=maps, kernel_size_nd=shape)
+        values: dict[str, Any] = {"num_output_maps": maps, "kernel_size_nd": shape}
         if kernel is not None:
-            layer.kernel = kernel
+            values["kernel"] = kernel
         if bias is not None and np.size(bias):
-            layer.bias = bias
-        return layer
+            values["bias"] = bias
+        return self._add(kind, input, **values)
 
     def add_pooling_nd(
         self, input: ITensor, type: PoolingType, window_size: Sequence[int]
@@ -475,11 +487,13 @@ class INetworkDefinition:
         Attributes are int, float, str, lists of those, or arrays for tensors.
         """
         number = self._add_number(INodeLayer.KIND, inputs, outputs=num_outputs)
-        layer = INodeLayer(self, number)
-        self._layers[number] = layer
-        layer.op_type = op_type
-        for name, value in (attributes or {}).items():
-            self._set_attribute(number, name, value)
+        layer = self._set_up(INodeLayer(self, number), {"op_type": op_type})
+        try:
+            for name, value in (attributes or {}).items():
+                self._set_attribute(number, name, value)
+        except BaseException:
+            self._take_back(layer)
+            raise
         return layer
 
     def _set_attribute(self, number: int, name: str, value: Any) -> None:

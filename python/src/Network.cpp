@@ -37,11 +37,18 @@ static void checkStatus(const Network &network, int status) {
     throw ArgumentError(loopc_network_error(network.get()));
 }
 
+/// C's texts end at the first zero: one that has more is not cut.
+static const char *text(const std::string &string) {
+  if (string.find('\0') != std::string::npos)
+    throw ArgumentError("a text of a network must not have zeros in it");
+  return string.c_str();
+}
+
 static std::vector<const char *>
 pointersTo(const std::vector<std::string> &strings) {
   std::vector<const char *> pointers;
   for (const std::string &string : strings)
-    pointers.push_back(string.c_str());
+    pointers.push_back(text(string));
   return pointers;
 }
 
@@ -62,8 +69,8 @@ static nb::tuple tensorType(const Network &network, int32_t tensor) {
 static Extents getInts(const Network &network, int32_t layer,
                        const std::string &name) {
   Extents values(
-      loopc_network_get_ints(network.get(), layer, name.c_str(), nullptr, 0));
-  loopc_network_get_ints(network.get(), layer, name.c_str(), values.data(),
+      loopc_network_get_ints(network.get(), layer, text(name), nullptr, 0));
+  loopc_network_get_ints(network.get(), layer, text(name), values.data(),
                          values.size());
   return values;
 }
@@ -71,22 +78,21 @@ static Extents getInts(const Network &network, int32_t layer,
 static void defineTensors(nb::class_<Network> &c) {
   c.def("add_input", [](const Network &n, const std::string &name, int32_t type,
                         const Extents &extents, int32_t rank) {
-    return checked(n, loopc_network_add_input(n.get(), name.c_str(), type,
+    return checked(n, loopc_network_add_input(n.get(), text(name), type,
                                               extents.data(), rank));
   });
   c.def("set_dimension_name", [](const Network &n, int32_t tensor,
                                  int32_t index, const std::string &name) {
     checkStatus(n, loopc_network_set_dimension_name(n.get(), tensor, index,
-                                                    name.c_str()));
+                                                    text(name)));
   });
   c.def("mark_output", [](const Network &n, int32_t tensor, bool isOutput) {
     checkStatus(n, loopc_network_mark_output(n.get(), tensor, isOutput));
   });
-  c.def("set_tensor_name",
-        [](const Network &n, int32_t tensor, const std::string &name) {
-          checkStatus(
-              n, loopc_network_set_tensor_name(n.get(), tensor, name.c_str()));
-        });
+  c.def("set_tensor_name", [](const Network &n, int32_t tensor,
+                              const std::string &name) {
+    checkStatus(n, loopc_network_set_tensor_name(n.get(), tensor, text(name)));
+  });
   c.def("tensor_name", [](const Network &n, int32_t tensor) {
     return std::string(loopc_network_tensor_name(n.get(), tensor));
   });
@@ -110,7 +116,7 @@ static void defineLayers(nb::class_<Network> &c) {
                         const std::vector<int32_t> &inputs, int32_t scope,
                         int32_t numOutputs) {
     return checked(n,
-                   loopc_network_add_layer(n.get(), kind.c_str(), inputs.data(),
+                   loopc_network_add_layer(n.get(), text(kind), inputs.data(),
                                            inputs.size(), scope, numOutputs));
   });
   c.def("add_constant", [](const Network &n, int32_t type,
@@ -131,6 +137,9 @@ static void defineLayers(nb::class_<Network> &c) {
                         int32_t tensor) {
     checkStatus(n, loopc_network_set_input(n.get(), layer, index, tensor));
   });
+  c.def("remove_last_layer", [](const Network &n) {
+    checkStatus(n, loopc_network_remove_last_layer(n.get()));
+  });
   c.def("num_layers",
         [](const Network &n) { return loopc_network_num_layers(n.get()); });
   c.def("layer_kind", [](const Network &n, int32_t layer) {
@@ -141,7 +150,7 @@ static void defineLayers(nb::class_<Network> &c) {
   });
   c.def("set_layer_name", [](const Network &n, int32_t layer,
                              const std::string &name) {
-    checkStatus(n, loopc_network_set_layer_name(n.get(), layer, name.c_str()));
+    checkStatus(n, loopc_network_set_layer_name(n.get(), layer, text(name)));
   });
   c.def("layer_inputs", [](const Network &n, int32_t layer) {
     std::vector<int32_t> list;
@@ -161,33 +170,32 @@ static void defineLayers(nb::class_<Network> &c) {
 static void defineValues(nb::class_<Network> &c) {
   c.def("set_int", [](const Network &n, int32_t layer, const std::string &name,
                       int64_t value) {
-    checkStatus(n, loopc_network_set_int(n.get(), layer, name.c_str(), value));
+    checkStatus(n, loopc_network_set_int(n.get(), layer, text(name), value));
   });
   c.def("set_float", [](const Network &n, int32_t layer,
                         const std::string &name, double value) {
-    checkStatus(n,
-                loopc_network_set_float(n.get(), layer, name.c_str(), value));
+    checkStatus(n, loopc_network_set_float(n.get(), layer, text(name), value));
   });
   c.def("set_string", [](const Network &n, int32_t layer,
                          const std::string &name, const std::string &value) {
-    checkStatus(n, loopc_network_set_string(n.get(), layer, name.c_str(),
-                                            value.c_str()));
+    checkStatus(
+        n, loopc_network_set_string(n.get(), layer, text(name), text(value)));
   });
   c.def("set_ints", [](const Network &n, int32_t layer, const std::string &name,
                        const Extents &values) {
-    checkStatus(n, loopc_network_set_ints(n.get(), layer, name.c_str(),
+    checkStatus(n, loopc_network_set_ints(n.get(), layer, text(name),
                                           values.data(), values.size()));
   });
   c.def("set_floats", [](const Network &n, int32_t layer,
                          const std::string &name,
                          const std::vector<double> &values) {
-    checkStatus(n, loopc_network_set_floats(n.get(), layer, name.c_str(),
+    checkStatus(n, loopc_network_set_floats(n.get(), layer, text(name),
                                             values.data(), values.size()));
   });
   c.def("set_strings",
         [](const Network &n, int32_t layer, const std::string &name,
            const std::vector<std::string> &values) {
-          checkStatus(n, loopc_network_set_strings(n.get(), layer, name.c_str(),
+          checkStatus(n, loopc_network_set_strings(n.get(), layer, text(name),
                                                    pointersTo(values).data(),
                                                    values.size()));
         });
@@ -195,21 +203,21 @@ static void defineValues(nb::class_<Network> &c) {
         [](const Network &n, int32_t layer, const std::string &name,
            int32_t type, const Extents &extents, const nb::bytes &data) {
           checkStatus(n, loopc_network_set_weights(
-                             n.get(), layer, name.c_str(), type, extents.data(),
+                             n.get(), layer, text(name), type, extents.data(),
                              static_cast<int32_t>(extents.size()), data.c_str(),
                              data.size()));
         });
   c.def("get_int",
         [](const Network &n, int32_t layer, const std::string &name) {
-          return loopc_network_get_int(n.get(), layer, name.c_str());
+          return loopc_network_get_int(n.get(), layer, text(name));
         });
   c.def("get_float",
         [](const Network &n, int32_t layer, const std::string &name) {
-          return loopc_network_get_float(n.get(), layer, name.c_str());
+          return loopc_network_get_float(n.get(), layer, text(name));
         });
   c.def("get_string", [](const Network &n, int32_t layer,
                          const std::string &name) {
-    return std::string(loopc_network_get_string(n.get(), layer, name.c_str()));
+    return std::string(loopc_network_get_string(n.get(), layer, text(name)));
   });
   c.def("get_ints", &getInts);
 }
@@ -220,7 +228,7 @@ static void defineScopes(nb::class_<Network> &c) {
   });
   c.def("set_loop_name", [](const Network &n, int32_t loop,
                             const std::string &name) {
-    checkStatus(n, loopc_network_set_loop_name(n.get(), loop, name.c_str()));
+    checkStatus(n, loopc_network_set_loop_name(n.get(), loop, text(name)));
   });
   c.def("loop_name", [](const Network &n, int32_t loop) {
     return std::string(loopc_network_loop_name(n.get(), loop));
@@ -231,7 +239,7 @@ static void defineScopes(nb::class_<Network> &c) {
   c.def("set_conditional_name",
         [](const Network &n, int32_t number, const std::string &name) {
           checkStatus(n, loopc_network_set_conditional_name(n.get(), number,
-                                                            name.c_str()));
+                                                            text(name)));
         });
   c.def("conditional_name", [](const Network &n, int32_t number) {
     return std::string(loopc_network_conditional_name(n.get(), number));
@@ -241,7 +249,7 @@ static void defineScopes(nb::class_<Network> &c) {
 void loopc::python::defineNetwork(nb::module_ &m) {
   nb::class_<Network> c(m, "Network");
   c.def("__init__", [](Network *self, const std::string &name) {
-    loopc_network *made = loopc_network_create(name.c_str());
+    loopc_network *made = loopc_network_create(text(name));
     if (!made)
       throw std::bad_alloc();
     new (self) Network;

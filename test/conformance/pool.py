@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -24,6 +25,8 @@ from runners import CRASH, TIMEOUT, Result, run_case
 # Forked, so that the cases, which take seconds to make, are made once. The
 # parent never imports an engine: what is forked has no threads.
 _context = multiprocessing.get_context("fork")
+#: Seconds that processes may take to end.
+_PATIENCE = 10.0
 
 
 def _serve(pipe: Connection, cases: Sequence[TestCase], engine: str) -> None:
@@ -37,6 +40,8 @@ def _serve(pipe: Connection, cases: Sequence[TestCase], engine: str) -> None:
         try:
             index = pipe.recv()
         except EOFError:
+            return
+        if index is None:
             return
         pipe.send(run_case(cases[index], engine))
 
@@ -87,7 +92,19 @@ class _Worker:
             self._index = None
         return result
 
-    def stop(self) -> None:
+    def ask_to_end(self) -> None:
+        """Lets a process that has nothing to do end by itself.
+
+        Tools that watch it take one that was killed for one that failed.
+        """
+        if not self.busy:
+            with contextlib.suppress(OSError):
+                self.pipe.send(None)
+
+    def stop(self, limit: float) -> None:
+        """Waits for so many seconds at most, and kills what is still there."""
+        if not self.busy:
+            self._process.join(limit)
         self.pipe.close()
         self._process.kill()
         self._process.join()
@@ -122,4 +139,7 @@ def run_all(
                     yield result
     finally:
         for worker in workers:
-            worker.stop()
+            worker.ask_to_end()
+        end = time.monotonic() + _PATIENCE
+        for worker in workers:
+            worker.stop(max(0.0, end - time.monotonic()))

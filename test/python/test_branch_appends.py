@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Carried values that branches append to, as decoders do with what is no blank.
+"""Carried values that branches append to, as decoders do with what is no blank, or shorten.
 
 The oracle is NumPy's concatenation of what the branches say.
 """
@@ -23,7 +23,8 @@ from test_kernels import Gpu
 
 gpu = kernels.gpu
 
-#: What a branch makes of `x`; p and q are new in each iteration. `@` is a concatenation.
+#: What a branch makes of `x`; p and q are new in each iteration. `@` is a concatenation,
+#: `~x`, `^x` and `%x` are x without its first row, without its last one, and its last 4 rows.
 Form = tuple[str, str]
 FORMS: dict[str, Form] = {
     "one branch": ("x @ p", "x"),
@@ -38,7 +39,19 @@ FORMS: dict[str, Form] = {
     "on either side": ("x @ p", "q @ x"),
     "with itself": ("x @ x", "x"),
     "changed": ("-x @ p", "x"),
+    "a stack": ("x @ p", "^x"),
+    "a queue": ("~x @ p", "x @ q"),
+    "a window": ("%x @ p", "%x"),
+    "less on either side": ("~x", "^x"),
+    "less, and in front": ("p @ ^x", "~x"),
+    "less in a branch in a branch": ("[^x @ p | x]", "~x @ q"),
+    "with a part of itself": ("x @ ~x", "x"),
+    "turned": ("~x @ %x", "x @ p"),
+    "more and less": ("x @ p", "[~x | ^x] @ q"),
 }
+
+#: Where the slices of FORMS begin and end.
+SLICES: dict[str, tuple[int, int]] = {"~": (1, 1 << 40), "^": (0, -1), "%": (-4, 1 << 40)}
 
 
 class Writer:
@@ -73,6 +86,11 @@ class Writer:
         out = self.name()
         if term.startswith("-"):
             return f"{out} = Neg ({term[1:]})", out
+        if term[0] in SLICES:
+            numbers = [(self.name(), k) for k in (*SLICES[term[0]], self.axis)]
+            nodes = [f"{v} = Constant <value = int64[1] {{{k}}}> ()" for v, k in numbers]
+            names = ", ".join(v for v, _ in numbers)
+            return f"{' '.join(nodes)} {out} = Slice ({term[1:]}, {names})", out
         return f"{out} = Identity ({term})", out
 
 
@@ -94,6 +112,9 @@ def _evaluate(term: str, axis: int, values: dict[str, np.ndarray], inner: bool) 
     if term.startswith("["):
         yes, no = term[1:-1].split("|")
         return _evaluate((yes if inner else no).strip(), axis, values, inner)
+    if term[0] in SLICES:
+        x = values[term[1:]]
+        return x[(slice(None),) * axis + (slice(*SLICES[term[0]]),)]
     return -values[term[1:]] if term.startswith("-") else values[term]
 
 
@@ -115,7 +136,11 @@ def _model(form: Form, rank: int, axis: int, part: str) -> onnx.ModelProto:
     q = Sub(q0, n)
     next = If(outer) <then_branch = yes () => ({shape("e")} y1) {{ {yes[0]} y1 = Identity({yes[1]}) }},
                       else_branch = no () => ({shape("f")} y2) {{ {no[0]} y2 = Identity({no[1]}) }}>
-    sum = ReduceSum<keepdims: int = 0>(next)
+    after = ReduceSum<keepdims: int = 0>(next)
+    before = ReduceSum<keepdims: int = 0>(x)
+    two = Constant<value: tensor = float {{2}}>()
+    twice = Mul(before, two)
+    sum = Add(after, twice)
   }}>
 }}"""
     return kernels.parse(text)
@@ -146,8 +171,9 @@ def _expected(
     for i in range(int(feeds["M"])):
         values = {"x": x, "p": feeds["p0"] + np.float32(i), "q": feeds["q0"] - np.float32(i)}
         term = form[0] if feeds["when"][i] else form[1]
+        before = x
         x = _evaluate(term, axis, values, bool(feeds["inners"][i]))
-        sums.append(float(x.sum()))
+        sums.append(float(x.sum() + 2 * before.sum()))
     return x, sums
 
 
@@ -192,7 +218,15 @@ def test_appends_on_gpu(gpu: Gpu, form: str, device_loops: str) -> None:
 
 @pytest.mark.parametrize(
     "form",
-    ["one branch", "the other branch", "in front", "both, the same length", "computed there"],
+    [
+        "one branch",
+        "the other branch",
+        "in front",
+        "both, the same length",
+        "computed there",
+        "a stack",
+        "a queue",
+    ],
 )
 def test_no_allocation_in_an_iteration(form: str) -> None:
     """Room is made some log(n) times for n iterations."""

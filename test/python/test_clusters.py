@@ -99,6 +99,39 @@ def test_growing(gpu: Gpu) -> None:
     check(gpu, kernels.GROWING, feeds, rtol=1e-4)
 
 
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gpu]:
+    """One that has no clusters, and finds races: blocks count their arrivals."""
+    made = Gpu(tmp_path_factory.mktemp("grid"), LOOPC_FAKE_CUDA_RACES="1",
+               LOOPC_FAKE_CUDA_CLUSTERS="0")  # fmt: skip
+    yield made
+    made.pool.shutdown()
+
+
+#: Loops whose blocks wait for one another, with what they are given.
+GRIDS: dict[str, tuple[str | onnx.ModelProto, Feeds]] = {
+    "ends": (kernels.CONVERGE, {"x": numbers(300), "limit": np.float32(1.0)}),
+    "swapped": (
+        graphs.fix(kernels.SWAPPED, n=40),
+        {"M": trips(5), "x": numbers(40, 40) / 6, "z": numbers(40, 40, seed=1) / 6},
+    ),
+    "nested": (graphs.fix(graphs.DEEP, n=60), {"M": trips(4), "K": trips(3), "x": numbers(60)}),
+    "growing": (
+        kernels.GROWING,
+        {"M": trips(20), "first": numbers(1, 24), "w": numbers(24, 24, seed=1) / 5},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_blocks_of_a_grid(grid: Gpu, name: str) -> None:
+    text, feeds = GRIDS[name]
+    model = parse(text) if isinstance(text, str) else text
+    before = grid.count("cuLaunchCooperativeKernel")
+    kernels.check(grid, model, feeds, device_loops="cluster", rtol=1e-4)
+    assert not grid.counts or grid.count("cuLaunchCooperativeKernel") > before
+
+
 def test_check_in_an_iteration(gpu: Gpu) -> None:
     """What fails in one iteration ends the loop, with the CPU's words."""
     model = parse(graphs.ROWS)

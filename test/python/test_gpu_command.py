@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 import time
+import types
 from typing import Any
 
 import loopc
@@ -64,6 +65,17 @@ def test_each_stage_by_itself(runner: gpu.Runner) -> None:
     assert "raise" not in page and "## Not run" in page
 
 
+def test_cases_that_fail_on_the_cpu_too(runner: gpu.Runner) -> None:
+    """ONNX's suite has some; its status is 1 then, as where it does not come to its end."""
+    cases = "pass          test_loop11\\nmismatch      test_bernoulli 6 of 10 values differ"
+    through = "1 of 2 passed (1 pass, 1 mismatch); control flow and collections: 1 of 1 as written"
+    regression = "mismatch      test_loop11"
+    for number, text in enumerate((f"{cases}\\n{through}", cases, f"{regression}\\n{through}")):
+        name = "conformance" if number else "suite-graph"
+        runner.run(stage(name, f"print('{text}'); raise SystemExit(1)"), 20, False)
+    assert verdicts(runner) == ["passed", "failed", "failed"]
+
+
 def test_what_a_stage_leaves_is_ended(runner: gpu.Runner) -> None:
     """A process that keeps the pipe open does not keep this one waiting."""
     code = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'input()' ' or 1'])"
@@ -110,6 +122,41 @@ def test_what_stages_print() -> None:
         "kernel: 38 ns an iteration, goal 50 ns: met",
         "graph: 2100 ns an iteration, goal 2000 ns: missed",
     ]
+    row = "an element alone   fails      2100   20000"
+    about = gpu_page.read_lines("loops", [heading, row], ROOT)
+    assert about["goals"] == ["graph: 2100 ns an iteration, goal 2000 ns: missed"]
+
+
+def test_a_form_that_fails() -> None:
+    """The times of the others are there."""
+    driver = {"LOOPC_CUDA_DRIVER": str(DRIVER), "LOOPC_FAKE_CUDA_FAIL": "cuGraphLaunch=2"}
+    command = [sys.executable, str(ROOT / "benchmarks/device_loops.py"), "--seconds=0.01",
+               "--trips=200"]  # fmt: skip
+    done = subprocess.run(command, env=os.environ | driver | {"LOOPC_PTXAS": ""},
+                          capture_output=True, text=True, timeout=100, check=False)  # fmt: skip
+    row = next(line for line in done.stdout.splitlines() if line.startswith("an element alone"))
+    cells = row.removeprefix("an element alone").split()
+    assert [cell == "fails" for cell in cells] == [False, False, True, False]
+    assert done.returncode == 1 and "graph: device 0" in done.stderr
+
+
+def test_workers_end_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """compute-sanitizer takes a process that was killed for one that failed."""
+    sys.path.insert(0, str(ROOT / "test/conformance"))
+    import pool
+
+    codes: list[int | None] = []
+    stop = pool._Worker.stop
+
+    def note(worker: pool._Worker, limit: float) -> None:
+        stop(worker, limit)
+        codes.append(worker._process.exitcode)
+
+    monkeypatch.setattr(pool._Worker, "stop", note)
+    monkeypatch.setattr(pool, "run_case", lambda case, engine: pool.Result(case.name, "pass"))
+    cases: Any = [types.SimpleNamespace(name=name) for name in "abc"]
+    assert len(list(pool.run_all(cases, "reference", 2, 20))) == 3
+    assert codes == [0, 0]
 
 
 def test_the_page_of_this_repository() -> None:

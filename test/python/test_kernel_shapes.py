@@ -142,6 +142,21 @@ CELL = """(float[B, H] h0, float[B, H] c0, float[T, B, I] xs, float[I, G] w, flo
   }>(h0, c0, xs)
 }"""
 
+#: Whether the inner loop ends before its number of trips, no iteration changes.
+ENDLESS = """(int64 M, float[n, k] x, float w, int64 first) => (int64 count) {
+  cond = Constant<value: tensor = bool {1}>()
+  half = Constant<value: tensor = float {0.5}>()
+  count = Loop(M, cond, first) <body = body (int64 i, bool c, int64 trips) => (bool go, int64 next) {
+    go = Identity(c)
+    empty = SequenceEmpty<dtype: int = 1>()
+    list = Loop(trips, cond, empty) <body = inner (int64 j, bool d, seq(float[n, k]) l) => (bool on, seq(float[n, k]) m) {
+      m = SequenceInsert(l, x)
+      on = Greater(w, half)
+    }>
+    next = SequenceLength(list)
+  }>
+}"""
+
 
 def launches(gpu: Gpu, text: str, feeds: Feeds, form: str) -> int:
     before = kernels.count_launches(gpu)
@@ -177,6 +192,13 @@ def test_branches(gpu: Gpu, n: int, k: int, form: str) -> None:
 def test_until(gpu: Gpu, n: int, k: int, form: str) -> None:
     feeds = {"x": numbers(n), "w": numbers(k, seed=1) / 3, "limit": np.float32(1e-9)}
     assert not gpu.counts or launches(gpu, UNTIL, feeds, form) < 8
+
+
+@pytest.mark.parametrize("w", [0.4, 0.6])
+def test_endless(gpu: Gpu, w: float) -> None:
+    """A number of trips without end is no size of memory."""
+    feeds = {"M": trips(6), "x": numbers(3, 4), "w": np.float32(w), "first": np.int64(5)}
+    check(gpu, parse(ENDLESS), feeds)
 
 
 def test_error(gpu: Gpu) -> None:

@@ -18,7 +18,7 @@ import loopc
 import numpy as np
 import pytest
 from loopc import network as trt
-from networks import ACT, EW, MM, OUT, WHILE, Net, counting, f32, i32
+from networks import ACT, COUNT, EW, MM, OUT, WHILE, Net, counting, f32, i32
 
 # ----- The examples of TensorRT's guide ---------------------------------------
 
@@ -578,6 +578,57 @@ def test_calls_that_are_refused() -> None:
         n.network.get_layer(99)
     n.out(n.ew(x, x, EW.SUM), "y")
     np.testing.assert_array_equal(n.run(x=f32([1, 2]))[0], f32([2, 4]))
+
+
+def test_what_is_refused_is_not_half_there() -> None:
+    """A layer whose values are refused is gone: the right call after it is the only one."""
+    n = Net()
+    x, go, count = n.input("x", (2,)), n.input("go", (), bool), n.input("n", (), np.int32)
+    loop = n.loop()
+    rec = loop.add_recurrence(x)
+    before = n.network.num_layers
+    wrong: list[Any] = [
+        lambda: loop.add_trip_limit(count, 7),  # type: ignore[arg-type]
+        lambda: loop.add_loop_output(rec.get_output(0), 9),  # type: ignore[arg-type]
+        lambda: loop.add_iterator(x, None),  # type: ignore[arg-type]
+        lambda: n.network.add_elementwise(x, x, 2**70),  # type: ignore[arg-type]
+        lambda: n.network.add_assertion(go, "a\0b"),
+        lambda: n.network.add_node("Identity", [x], {"a": 2**70}),
+    ]
+    for call in wrong:
+        with pytest.raises(loopc.InvalidArgument):
+            call()
+        assert n.network.num_layers == before
+    loop.add_trip_limit(count, COUNT)
+    rec.set_input(1, n.ew(rec.get_output(0), x, EW.SUM))
+    n.last(loop, rec, "y")
+    got = n.run(x=f32([1, 2]), go=np.array(False), n=i32(2))
+    np.testing.assert_array_equal(got[0], f32([3, 6]))
+
+
+def test_texts_with_zeros_are_not_cut() -> None:
+    """C's texts end at a zero: what would be cut there is refused."""
+    n = Net()
+    with pytest.raises(loopc.InvalidArgument, match="zeros"):
+        n.input("a\0b", ())
+    with pytest.raises(loopc.InvalidArgument, match="zeros"):
+        n.const(np.array(["a\0b"], object), object)
+
+
+def test_reversed_output_that_is_too_long() -> None:
+    """No row is written in front of the check that it fits."""
+    n = Net()
+    x = n.input("x", (-1,))
+    loop = n.loop(n.input("n", (), np.int32))
+    rec = loop.add_recurrence(x)
+    rec.set_input(1, rec.get_output(0))
+    n.collect(loop, rec.get_output(0), n.input("length", (), np.int32), "y", kind=OUT.REVERSE)
+    session, big = n.session(), np.ones(64, np.float32)
+    for _ in range(3):
+        with pytest.raises(loopc.RunError, match=r"more .*the length 1"):
+            session.run(None, {"x": big, "n": i32(50), "length": i32(1)})
+    with pytest.raises(loopc.RunError, match=r"the length -1 .*negative"):
+        session.run(None, {"x": big, "n": i32(0), "length": i32(-1)})
 
 
 # ----- What a network says of itself -------------------------------------------------

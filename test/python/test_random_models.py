@@ -147,6 +147,17 @@ def test_stages_are_read_again(seed: int) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("first", range(0, 24, 8))
+def test_random_networks(first: int) -> None:
+    sys.path.insert(0, str(FUZZ))
+    from network_programs import RandomNetwork
+    from networks import GOOD, outcome
+
+    found = {seed: outcome(RandomNetwork(seed), seed % 4) for seed in range(first, first + 8)}
+    assert not {seed: text for seed, text in found.items() if text not in GOOD}
+    assert "same" in found.values()
+
+
 def _fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(FUZZ / "loops.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)

@@ -9,6 +9,7 @@
 
 import gc
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -191,6 +192,15 @@ def test_errors_have_one_base():
     assert issubclass(loopc.CompileError, loopc.Error)
     assert issubclass(loopc.RunTimeoutError, loopc.RunError)
     assert issubclass(loopc.RunError, loopc.Error)
+
+
+def test_errors_of_runs_are_pickled() -> None:
+    """Pools of processes hand errors on by pickle: the status comes along."""
+    status = loopc.Status.TIMEOUT
+    for kind in (loopc.RunError, loopc.RunTimeoutError, loopc.DeviceError):
+        error = pickle.loads(pickle.dumps(kind("too long", status)))
+        assert type(error) is kind
+        assert (str(error), error.status) == ("too long", status)
 
 
 def test_compile_error():

@@ -133,6 +133,51 @@ def test_resize(mode: str, coordinates: str, scale: float) -> None:
     compare("Resize", operands, 19, mode=mode, coordinate_transformation_mode=coordinates)
 
 
+@pytest.mark.parametrize("nearest", ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"])
+@pytest.mark.parametrize(
+    "coordinates", ["half_pixel", "asymmetric", "pytorch_half_pixel", "half_pixel_symmetric"]
+)
+@pytest.mark.parametrize("times", [2, 3, 4])
+def test_resize_repeats(nearest: str, coordinates: str, times: int) -> None:
+    """By scales that the model has, over rows that end within a vector."""
+    scales = np.array([1, 1, 2, times], np.float32)
+    node = helper.make_node(
+        "Resize", ["x", "", "s"], ["y"], mode="nearest", nearest_mode=nearest,
+        coordinate_transformation_mode=coordinates,
+    )  # fmt: skip
+    for width in (1, 5, 23):
+        x = {"x": RNG.normal(size=(1, 2, 3, width)).astype(np.float32)}
+        model = onnx.load_from_string(node_model([node], x, {"y": np.float32}, 19, dynamic=True))
+        model.graph.initializer.append(onnx.numpy_helper.from_array(scales, "s"))
+        (actual,) = loopc.InferenceSession(model.SerializeToString()).run(None, x)
+        (expected,) = ReferenceEvaluator(model).run(None, x)
+        np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.uint8])
+@pytest.mark.parametrize("perm", [(0, 3, 1, 2), (0, 2, 3, 1)])
+@pytest.mark.parametrize("few", [2, 3, 4])
+@pytest.mark.parametrize("width", [3, 16, 37])
+def test_pixels_and_planes(kind: type, perm: tuple[int, ...], few: int, width: int) -> None:
+    """Colours that become planes, or the other way round, scaled on the way."""
+    shape = (2, 5, width, few) if perm[1] == 3 else (2, few, 5, width)
+    x: dict[str, np.ndarray] = {"x": RNG.integers(0, 255, shape).astype(kind)}
+    nodes = [
+        helper.make_node("Transpose", ["x"], ["t"], perm=perm),
+        helper.make_node("Cast", ["t"], ["f"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["f", "k"], ["y"]),
+    ]
+    scale = RNG.normal(size=(few, 1, 1) if perm[1] == 3 else (few,)).astype(np.float32)
+    for dynamic in (False, True):
+        model = onnx.load_from_string(node_model(nodes, x, {"y": np.float32}, 19, dynamic=dynamic))
+        shape_of = model.graph.input[0].type.tensor_type.shape
+        shape_of.dim[3 if perm[1] == 3 else 1].dim_value = few
+        model.graph.initializer.append(onnx.numpy_helper.from_array(scale, "k"))
+        (actual,) = loopc.InferenceSession(model.SerializeToString()).run(None, x)
+        expected = x["x"].transpose(perm).astype(np.float32) * scale
+        np.testing.assert_array_equal(actual, expected)
+
+
 @pytest.mark.parametrize("mode", ["linear", "cubic"])
 @pytest.mark.parametrize("exclude", [0, 1])
 def test_resize_antialias(mode: str, exclude: int) -> None:

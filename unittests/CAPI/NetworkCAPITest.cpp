@@ -147,6 +147,58 @@ TEST_F(NetworkCAPI, NullArrays) {
   EXPECT_THAT(loopc_network_error(network), HasSubstr("too large"));
 }
 
+/// A layer that was refused is not there: half a limit would be a second one.
+TEST_F(NetworkCAPI, RefusedLayersAreGone) {
+  int32_t x =
+      loopc_network_add_input(network, "n", LOOPC_TYPE_INT64, nullptr, 0);
+  int32_t loop = loopc_network_add_loop(network);
+  int32_t two[] = {x, x};
+  EXPECT_EQ(loopc_network_add_layer(network, "TripLimit", two, 2, loop, -1),
+            -1);
+  EXPECT_THAT(loopc_network_error(network), HasSubstr("no input 1"));
+  EXPECT_EQ(loopc_network_num_layers(network), 0);
+  int32_t limit =
+      loopc_network_add_layer(network, "TripLimit", &x, 1, loop, -1);
+  EXPECT_EQ(limit, 0);
+  EXPECT_EQ(loopc_network_set_int(network, limit, "limit", 7),
+            LOOPC_COMPILE_ERROR_ARGUMENT);
+  EXPECT_EQ(loopc_network_remove_last_layer(network), LOOPC_COMPILE_OK);
+  EXPECT_EQ(loopc_network_num_layers(network), 0);
+  EXPECT_EQ(loopc_network_remove_last_layer(network),
+            LOOPC_COMPILE_ERROR_ARGUMENT);
+  EXPECT_EQ(loopc_network_remove_last_layer(nullptr),
+            LOOPC_COMPILE_ERROR_ARGUMENT);
+}
+
+/// Weights of a convolution may come in any shape, that of a scalar included.
+TEST_F(NetworkCAPI, WeightsInAnyShape) {
+  int64_t image[] = {1, 1, 2, 2}, window[] = {1, 1};
+  const float weight = 2;
+  for (int32_t rank : {0, 1, 4}) {
+    int64_t ones[] = {1, 1, 1, 1};
+    int32_t x =
+        loopc_network_add_input(network, "x", LOOPC_TYPE_FLOAT, image, 4);
+    int32_t layer =
+        loopc_network_add_layer(network, "Convolution", &x, 1, -1, -1);
+    EXPECT_EQ(loopc_network_set_int(network, layer, "nb_output_maps", 1), 0);
+    EXPECT_EQ(loopc_network_set_ints(network, layer, "kernel_size", window, 2),
+              0);
+    for (const char *name : {"kernel", "bias"})
+      EXPECT_EQ(loopc_network_set_weights(network, layer, name,
+                                          LOOPC_TYPE_FLOAT, ones, rank, &weight,
+                                          sizeof(weight)),
+                0);
+    int32_t type = -1, got = -1;
+    int64_t shape[32];
+    EXPECT_EQ(loopc_network_tensor_type(
+                  network, loopc_network_layer_output(network, layer, 0), &type,
+                  shape, &got),
+              0)
+        << loopc_network_error(network);
+    EXPECT_EQ(got, 4);
+  }
+}
+
 /// A network that is not well formed has diagnostics.
 TEST_F(NetworkCAPI, Diagnostics) {
   loopc_session *session = nullptr;

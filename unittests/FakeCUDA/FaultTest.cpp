@@ -318,11 +318,127 @@ TEST_F(FaultTest, racesBetweenBlocks) {
       << error;
   CUdeviceptr pointer = words(5);
   EXPECT_EQ(run("k", 4, 1, {pointer}), CUDA_SUCCESS) << fake_cuda_last_fault();
-  ASSERT_EQ(load(entry(body + "red.global.add.u32 [%d1], 1;")), CUDA_SUCCESS);
+  ASSERT_EQ(load(entry(body + "red.global.add.u32 [%d1+16], 1;")),
+            CUDA_SUCCESS);
   EXPECT_EQ(run("k", 4, 1, {pointer}), CUDA_SUCCESS) << fake_cuda_last_fault();
   ASSERT_EQ(load(entry(body + "st.global.b32 [%d3+4], %r2;")), CUDA_SUCCESS);
   EXPECT_EQ(run("k", 4, 1, {pointer}), CUDA_ERROR_LAUNCH_FAILED);
   EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("block 0 writes"));
+}
+
+/// Lanes that meet are no barrier for other warps.
+TEST_F(FaultTest, racesBehindShuffles) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_RACES", "1");
+  EXPECT_EQ(fault("add.s32 %r5, %r0, 1; setp.eq.u32 %p1, %r0, 3;\n"
+                  "@%p1 st.shared.b32 [s], %r5; bar.warp.sync -1;\n"
+                  "setp.lt.u32 %p2, %r0, 32; @%p2 ld.shared.b32 %r6, [s];",
+                  0, 64, ".shared .b32 s[64];"),
+            CUDA_SUCCESS)
+      << fake_cuda_last_fault();
+  EXPECT_EQ(fault("add.s32 %r5, %r0, 1; setp.eq.u32 %p1, %r0, 3;\n"
+                  "@%p1 st.shared.b32 [s], %r5; bar.warp.sync -1;\n"
+                  "ld.shared.b32 %r6, [s];",
+                  0, 64, ".shared .b32 s[64];"),
+            CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("what thread 3 of block 0"));
+}
+
+/// Copies that the chip makes by itself write until they were waited for.
+TEST_F(FaultTest, racesOfCopies) {
+  const std::string copy = "mul.wide.u32 %d2, %r0, 16; add.s64 %d3, %d1, %d2;\n"
+                           "mul.lo.u32 %r1, %r0, 16; mov.b32 %r2, s;\n"
+                           "add.s32 %r2, %r2, %r1;\n"
+                           "cp.async.cg.shared.global [%r2], [%d3], 16;\n"
+                           "cp.async.commit_group;\n";
+  const std::string wait = "cp.async.wait_group 0;\n";
+  const std::string read = "xor.b32 %r3, %r1, 16; mov.b32 %r4, s;\n"
+                           "add.s32 %r4, %r4, %r3; ld.shared.b32 %r6, [%r4];\n";
+  const std::string before = ".shared .align 16 .b32 s[256];";
+  fake_cuda_set("LOOPC_FAKE_CUDA_RACES", "1");
+  CUdeviceptr pointer = words(256);
+  EXPECT_EQ(fault(copy + wait + "bar.sync 0;\n" + read, pointer, 64, before),
+            CUDA_SUCCESS)
+      << fake_cuda_last_fault();
+  EXPECT_EQ(fault(copy + wait + read, pointer, 64, before),
+            CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("a race: "));
+}
+
+TEST_F(FaultTest, cachesThatAreNotCoherent) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_RACES", "1");
+  const std::string store = "setp.eq.u32 %p1, %r0, 0; mov.b32 %r5, 7;\n"
+                            "@%p1 st.global.b32 [%d1], %r5; bar.sync 0;\n";
+  EXPECT_EQ(fault(store + "ld.global.b32 %r6, [%d1];", words(1), 32),
+            CUDA_SUCCESS)
+      << fake_cuda_last_fault();
+  EXPECT_EQ(fault(store + "ld.global.nc.b32 %r6, [%d1];", words(1), 32),
+            CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("not coherent"));
+}
+
+/// All lanes of a warp are at one barrier where it is an aligned one.
+TEST_F(FaultTest, barriersInBranches) {
+  const std::string branch = "setp.lt.u32 %p1, %r0, 16;\n";
+  EXPECT_EQ(fault(branch + "@%p1 bra one; bar.sync 0; bra two;\n"
+                           "one: bar.sync 0;\ntwo:",
+                  0, 64),
+            CUDA_ERROR_ILLEGAL_INSTRUCTION);
+  EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("different aligned barriers"));
+  ASSERT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
+  open();
+  EXPECT_EQ(fault(branch + "@%p1 bra one; barrier.sync 0; bra two;\n"
+                           "one: barrier.sync 0;\ntwo:",
+                  0, 64),
+            CUDA_SUCCESS)
+      << fake_cuda_last_fault();
+}
+
+/// Blocks that wait by counting their arrivals see what the others wrote where
+/// fences, or the operations themselves, say so to the device.
+TEST_F(FaultTest, racesBetweenBlocksThatWait) {
+  fake_cuda_set("LOOPC_FAKE_CUDA_RACES", "1");
+  auto wait = [](const std::string &before, const std::string &load,
+                 const std::string &behind) {
+    return "bar.sync 0; @!%p3 bra meet;\n" + before +
+           "atom.global.add.u64 %d5, [%d1], 1; cvt.u64.u32 %d6, %r2;\n"
+           "spin: " +
+           load + " %d8, [%d1]; setp.lt.u64 %p2, %d8, %d6; @%p2 bra spin;\n" +
+           behind + "meet: bar.sync 0;\n";
+  };
+  auto runWith = [&](const std::string &barrier) {
+    const std::string body =
+        "ld.param.b64 %d1, [p0]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;\n"
+        "mov.u32 %r2, %nctaid.x; setp.eq.u32 %p3, %r0, 0;\n"
+        "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;\n"
+        "add.s32 %r3, %r1, 7; @%p3 st.global.b32 [%d3+64], %r3;\n" +
+        barrier +
+        "add.s32 %r3, %r1, 1; rem.u32 %r3, %r3, %r2; mul.wide.u32 %d4, %r3, "
+        "4;\n"
+        "add.s64 %d4, %d1, %d4; ld.global.b32 %r4, [%d4+64];\n";
+    EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
+    open();
+    EXPECT_EQ(load(entry(body)), CUDA_SUCCESS) << error;
+    CUdeviceptr pointer = words(32);
+    void *params[] = {&pointer};
+    EXPECT_EQ(cuLaunchCooperativeKernel(function("k"), 4, 1, 1, 64, 1, 1, 0,
+                                        nullptr, params),
+              CUDA_SUCCESS);
+    return cuCtxSynchronize();
+  };
+  const std::string acquire = "ld.acquire.gpu.global.b64";
+  EXPECT_EQ(runWith(wait("fence.sc.gpu;", acquire, "")), CUDA_SUCCESS)
+      << fake_cuda_last_fault();
+  EXPECT_EQ(runWith(wait("fence.acq_rel.gpu;", "ld.volatile.global.b64",
+                         "fence.acq_rel.gpu;")),
+            CUDA_SUCCESS)
+      << fake_cuda_last_fault();
+  for (const std::string &barrier :
+       {std::string(), wait("", acquire, ""),
+        wait("fence.sc.cta;", acquire, ""),
+        wait("fence.sc.gpu;", "ld.volatile.global.b64", "")}) {
+    EXPECT_EQ(runWith(barrier), CUDA_ERROR_LAUNCH_FAILED) << barrier;
+    EXPECT_THAT(fake_cuda_last_fault(), HasSubstr("a race: "));
+  }
 }
 
 TEST_F(FaultTest, failedAssertions) {

@@ -307,6 +307,84 @@ TEST_F(NetworkTest, CallsThatAreWrong) {
   EXPECT_THAT(diagnose(), HasSubstr("has no input 7"));
 }
 
+/// Numbers that cannot be are errors of the network, never reads of memory that
+/// is not there.
+TEST_F(NetworkTest, NumbersThatCannotBe) {
+  const float values[6] = {};
+  auto expectError = [&](const char *part) {
+    std::vector<std::string> errors = network.takeErrors();
+    ASSERT_EQ(errors.size(), 1u) << part;
+    EXPECT_THAT(errors[0], HasSubstr(part));
+  };
+  network.addConstant(Dims(1, {-1}), {DataType::kFLOAT, values, -1});
+  expectError("[-1]");
+  network.addConstant(Dims2(-2, -3), {DataType::kFLOAT, values, 6});
+  expectError("[-2, -3]");
+  int64_t half = int64_t(1) << 32;
+  network.addConstant(Dims2(half, half), {DataType::kFLOAT, values, 0});
+  expectError("has 0 values");
+  network.addConstant(Dims(1, {6}), {DataType::kFLOAT, nullptr, 6});
+  expectError("6 values at null");
+  network.addConstant(Dims(1, {6}), {DataType::kSTRING, values, 6});
+  expectError("a type that weights cannot have");
+  network.addStringConstant(Dims2(-1, -1), {"a"});
+  expectError("[-1, -1]");
+  IConstantLayer *constant =
+      network.addConstant(Dims2(2, 3), {DataType::kFLOAT, values, 6});
+  constant->setWeights({DataType::kFLOAT, values, 2});
+  expectError("has 2 values but the shape [2, 3]");
+  Dims many;
+  many.nbDims = 1000;
+  ITensor *x = network.addInput("x", DataType::kFLOAT, many);
+  expectError("1000 dimensions");
+  x->setDimensions(Dims(40, {1, 2, 3}));
+  expectError("40 dimensions");
+  network.addShuffle(*x)->setReshapeDimensions(many);
+  expectError("'reshape_dimensions'");
+  network.addLayer(static_cast<LayerType>(777), &x, 1);
+  expectError("kind 777");
+  network.addConcatenation(nullptr, 2);
+  expectError("must not be null");
+  network.addNode("Split", &x, 1, 1 << 30);
+  expectError("outputs");
+}
+
+/// Outputs of another network stay what they are.
+TEST_F(NetworkTest, UnmarksNoOutputsOfOthers) {
+  INetworkDefinition other("other");
+  ITensor *foreign = other.addInput("f", DataType::kFLOAT, Dims());
+  other.markOutput(*foreign);
+  network.unmarkOutput(*foreign);
+  EXPECT_EQ(network.takeErrors().size(), 1u);
+  EXPECT_TRUE(foreign->isNetworkOutput());
+  other.markOutput(*foreign);
+  EXPECT_EQ(other.getNbOutputs(), 1);
+  network.addLayer(LayerType::kITERATOR, nullptr, 0, other.addLoop());
+  EXPECT_EQ(network.takeErrors().size(), 1u);
+}
+
+/// The layer that was added last can be taken back, unless something uses it.
+TEST_F(NetworkTest, RemoveLastLayer) {
+  ITensor *x = network.addInput("x", DataType::kFLOAT, Dims());
+  ILayer *first = network.addIdentity(*x);
+  EXPECT_THAT(first->getOutput(0)->getDimensions().nbDims, 0);
+  network.addTopK(*x, TopKOperation::kMAX, 1, 1);
+  EXPECT_TRUE(network.removeLastLayer());
+  EXPECT_EQ(network.getNbLayers(), 1);
+  EXPECT_EQ(network.getNbTensors(), 2);
+  network.markOutput(*first->getOutput(0));
+  EXPECT_FALSE(network.removeLastLayer());
+  network.unmarkOutput(*first->getOutput(0));
+  EXPECT_EQ(network.takeErrors().size(), 1u);
+  IIfConditional *conditional = network.addIfConditional();
+  conditional->setCondition(*x);
+  EXPECT_TRUE(network.removeLastLayer());
+  EXPECT_NE(conditional->setCondition(*x), nullptr);
+  EXPECT_TRUE(network.removeLastLayer());
+  EXPECT_TRUE(network.removeLastLayer());
+  EXPECT_FALSE(network.removeLastLayer());
+}
+
 //===----------------------------------------------------------------------===//
 // What a network says of itself
 //===----------------------------------------------------------------------===//

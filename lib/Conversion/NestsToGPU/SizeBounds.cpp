@@ -77,6 +77,31 @@ Value SizeBounds::largest(const Set &set) {
 /// Operations up to which it is looked what a number is made of.
 static constexpr unsigned kDepth = 6;
 
+/// Numbers from here on stand for "to the end", or "without end".
+static constexpr int64_t kToTheEnd = int64_t(1) << 40;
+
+/// True for how often a loop runs that has no end where its condition, which no
+/// iteration changes, holds: a choice of constants, with what is made of it.
+/// That is no size that memory could have.
+static bool maybeEndless(Value value, unsigned depth = kDepth) {
+  auto is = [&](Value operand) { return maybeEndless(operand, depth - 1); };
+  auto isConstant = [](Value operand) {
+    return getConstantIntValue(operand).has_value();
+  };
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return *known >= kToTheEnd;
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return false;
+  if (isa<arith::SelectOp>(op))
+    return llvm::all_of(op->getOperands().drop_front(), isConstant) &&
+           llvm::any_of(op->getOperands().drop_front(), is);
+  if (isa<arith::MinSIOp>(op))
+    return llvm::all_of(op->getOperands(), is);
+  return isa<arith::AddIOp, arith::MaxSIOp, arith::IndexCastOp>(op) &&
+         llvm::any_of(op->getOperands(), is);
+}
+
 /// True for what is never negative, by what it is.
 static bool isNonNegative(Value value, unsigned depth = kDepth) {
   if (std::optional<int64_t> known = getConstantIntValue(value))
@@ -157,9 +182,6 @@ Value SizeBounds::boundExpression(AffineExpr expr, ValueRange values,
 // Differences
 //===----------------------------------------------------------------------===//
 
-/// Numbers from here on stand for "to the end".
-static constexpr int64_t kToTheEnd = int64_t(1) << 40;
-
 namespace {
 /// Looks how far numbers are from `base`, which is not negative: the ends of
 /// slices are so many rows from the end of a buffer, however long that is.
@@ -239,6 +261,8 @@ static std::optional<int64_t> boundDifference(arith::SubIOp difference) {
 }
 
 bool SizeBounds::collect(Value value, Set &set) {
+  if (maybeEndless(value))
+    return false;
   if (loop.isDefinedOutsideOfLoop(value)) {
     set.values.insert(value);
     return true;
@@ -264,12 +288,9 @@ bool SizeBounds::collect(Value value, Set &set) {
     return collect(op->getOperand(0), set);
   if (isa<arith::MinSIOp>(op)) {
     Value least;
-    for (Value operand : op->getOperands()) {
-      if (getConstantIntValue(operand).value_or(0) >= kToTheEnd)
-        continue;
+    for (Value operand : op->getOperands())
       if (Value most = alone(operand))
         least = least ? b.createOrFold<arith::MinSIOp>(least, most) : most;
-    }
     if (least)
       set.values.insert(least);
     return least != nullptr;

@@ -42,6 +42,8 @@ struct Axis {
 
 /// Extents from here on are more than memory has, and no i64 in the end.
 static constexpr double kLargestExtent = 0x1p62;
+/// Elements are repeated up to so many times without a table.
+static constexpr double kMostRepeats = 1 << 16;
 
 static Value realOf(ScalarBuilder &s, Value index) {
   Type i64 = s.b.getI64Type();
@@ -146,16 +148,45 @@ static Value nearestTable(NodeLowering &l, const Options &options,
       });
 }
 
+/// How often each element of the axis stands in the result, if that is known,
+/// more than once, and they stand one behind the other; else 0.
+static int64_t repeatsOf(const Options &options, const Axis &axis) {
+  FloatAttr constant;
+  if (axis.begin || !matchPattern(axis.scale, m_Constant(&constant)))
+    return 0;
+  double scale = constant.getValueAsDouble();
+  if (scale < 2 || scale > kMostRepeats || scale != std::floor(scale))
+    return 0;
+  int64_t times = static_cast<int64_t>(scale);
+  std::optional<int64_t> from = getConstantIntValue(axis.from);
+  std::optional<int64_t> to = getConstantIntValue(axis.to);
+  // By sizes the scale may have been rounded.
+  if (axis.isBySize && (!from || !to || *to != *from * times))
+    return 0;
+  // The middle of an element of the result, (x + 0.5) / times, or its begin,
+  // x / times, is rounded down.
+  StringRef mode = options.coordinates, nearest = options.nearest;
+  if (mode == "asymmetric" || mode == "tf_half_pixel_for_nn")
+    return nearest == "floor" ? times : 0;
+  bool isMiddle = mode == "half_pixel" || mode == "half_pixel_symmetric" ||
+                  mode == "pytorch_half_pixel";
+  return isMiddle && nearest.starts_with("round_prefer") ? times : 0;
+}
+
 /// All axes at once: each element of the result is one of the input.
 static Value resizeNearest(NodeLowering &l, const Options &options, Value x,
                            ArrayRef<Axis> axes) {
   SmallVector<Value> places, tables, extents;
+  SmallVector<int64_t> repeats;
   Dims dims = l.dims(x);
   Type type = cast<RankedTensorType>(x.getType()).getElementType();
   bool crops = options.coordinates == "tf_crop_and_resize";
   for (const Axis &axis : axes) {
-    places.push_back(placeTable(l, options, axis));
-    tables.push_back(nearestTable(l, options, axis, places.back()));
+    repeats.push_back(repeatsOf(options, axis));
+    bool isTable = repeats.back() == 0;
+    places.push_back(isTable ? placeTable(l, options, axis) : Value());
+    tables.push_back(isTable ? nearestTable(l, options, axis, places.back())
+                             : Value());
     extents.push_back(l.asIndex(axis.from));
     dims[axis.axis] = axis.to;
   }
@@ -172,9 +203,14 @@ static Value resizeNearest(NodeLowering &l, const Options &options, Value x,
             Value beyond = isOutside(s, place, extents[k]);
             cut = cut ? s.either(cut, beyond) : beyond;
           }
-          from[axis.axis] = s.make<arith::IndexCastOp>(
-              b.getIndexType(),
-              tensor::ExtractOp::create(b, loc, tables[k], at[axis.axis]));
+          Value &here = from[axis.axis];
+          if (repeats[k])
+            here = s.make<arith::DivUIOp>(
+                here, arith::ConstantIndexOp::create(b, loc, repeats[k]));
+          else
+            here = s.make<arith::IndexCastOp>(
+                b.getIndexType(),
+                tensor::ExtractOp::create(b, loc, tables[k], here));
         }
         Value value = tensor::ExtractOp::create(b, loc, x, from);
         return cut ? s.select(cut, outside, value) : value;

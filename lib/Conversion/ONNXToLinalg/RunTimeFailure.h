@@ -15,10 +15,11 @@ namespace loopc {
 /// Ends the run with `message`, in which each "{}" stands for the next of
 /// `values`. Returns a value for every one of `types`, for what follows and is
 /// never reached; its unknown dimensions are 0.
-llvm::SmallVector<mlir::Value>
-createRunTimeFailure(mlir::OpBuilder &b, mlir::Location loc,
-                     const llvm::Twine &message, mlir::ValueRange values,
-                     mlir::TypeRange types);
+llvm::SmallVector<mlir::Value> createRunTimeFailure(mlir::OpBuilder &b,
+                                                    mlir::Location loc,
+                                                    const llvm::Twine &message,
+                                                    mlir::ValueRange values,
+                                                    mlir::TypeRange types);
 
 } // namespace loopc
 

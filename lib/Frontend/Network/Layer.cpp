@@ -46,6 +46,8 @@ void ITensor::setDimensions(const Dims &value) {
   if (layer)
     return network.addError("the dimensions of '" + name +
                             "' follow from its layer, they cannot be set");
+  if (!network.checkRank(value, "input '" + name + "'"))
+    return;
   dims = value;
   dimNames.clear();
   if (network.oracle)
@@ -188,7 +190,9 @@ const std::string &ILayer::getString(std::string_view name) const {
 }
 
 void ILayer::setDims(std::string_view attribute, const Dims &dims) {
-  setAttribute(attribute, toVector(dims));
+  if (network.checkRank(dims,
+                        "'" + std::string(attribute) + "' of " + describe()))
+    setAttribute(attribute, toVector(dims));
 }
 
 Dims ILayer::getDims(std::string_view attribute) const {
@@ -203,10 +207,19 @@ Dims ILayer::getDims(std::string_view attribute) const {
 }
 
 void ILayer::setWeights(std::string_view attribute, const Weights &weights) {
+  std::string what = "'" + std::string(attribute) + "' of " + describe();
+  if (getBits(weights.type) == 0)
+    return network.addError(what + " has a type that weights cannot have");
+  if (weights.count < 0 || (weights.count && !weights.values))
+    return network.addError(what + " has " + std::to_string(weights.count) +
+                            " values" + (weights.values ? "" : " at null"));
+  // A constant's values change, its shape does not.
+  if (type == LayerType::kCONSTANT &&
+      network.checkCount(getDims(attribute), weights.count, *this) < 0)
+    return;
   Constant constant;
   constant.type = weights.type;
   constant.shape = {weights.count};
-  // A constant's values change, its shape does not.
   if (type == LayerType::kCONSTANT)
     constant.shape = toVector(getDims(attribute));
   size_t size =

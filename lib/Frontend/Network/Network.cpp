@@ -41,12 +41,22 @@ ITensor *INetworkDefinition::makeTensor(ILayer *layer, int32_t index) {
   return tensors.back().get();
 }
 
+bool INetworkDefinition::checkRank(const Dims &dims, const std::string &what) {
+  if (dims.nbDims <= Dims::MAX_DIMS)
+    return true;
+  addError(what + " has " + std::to_string(dims.nbDims) +
+           " dimensions but can have " + std::to_string(Dims::MAX_DIMS) +
+           " at most");
+  return false;
+}
+
 ITensor *INetworkDefinition::addInput(std::string_view name, DataType type,
                                       const Dims &dims) {
   ITensor *tensor = makeTensor(nullptr, getNbInputs());
   tensor->name = name;
   tensor->type = type;
-  tensor->dims = dims;
+  if (checkRank(dims, "input '" + tensor->name + "'"))
+    tensor->dims = dims;
   inputs.push_back(tensor);
   return tensor;
 }
@@ -61,6 +71,8 @@ void INetworkDefinition::markOutput(ITensor &tensor) {
 }
 
 void INetworkDefinition::unmarkOutput(ITensor &tensor) {
+  if (&tensor.network != this)
+    return addError("'" + tensor.name + "' belongs to another network");
   tensor.output = false;
   outputs.erase(std::remove(outputs.begin(), outputs.end(), &tensor),
                 outputs.end());
@@ -188,17 +200,66 @@ ILayer *INetworkDefinition::addLayer(LayerType type, ITensor *const *given,
     LOOPC_LAYER(kCONDITIONAL_OUTPUT, IIfConditionalOutputLayer)
 #undef LOOPC_LAYER
   }
+  if (!layer) {
+    addError("there is no layer of kind " +
+             std::to_string(static_cast<int32_t>(type)));
+    layer = add<INodeLayer>(LayerType::kNODE, {});
+  }
+  if ((loop && &loop->getNetwork() != this) ||
+      (conditional && &conditional->getNetwork() != this)) {
+    addError("the loop or conditional of " + layer->describe() +
+             " belongs to another network");
+    layer->loop = nullptr;
+    layer->conditional = nullptr;
+  }
+  if (count > 0 && !given) {
+    addError("the inputs of " + layer->describe() + " must not be null");
+    count = 0;
+  }
   for (int32_t k = 0; k < count; ++k)
     if (given[k])
       layer->setInput(k, *given[k]);
     else
       layer->inputs.resize(std::max<size_t>(layer->inputs.size(), k + 1));
+  constexpr int32_t kMostOutputs = 1 << 16;
+  if (nbOutputs > kMostOutputs) {
+    addError(layer->describe() + " cannot have " + std::to_string(nbOutputs) +
+             " outputs");
+    nbOutputs = 0;
+  }
   for (int32_t k = layer->getNbOutputs(); k < nbOutputs; ++k) {
     ITensor *tensor = makeTensor(layer, k);
     tensor->name = layer->name + "_output_" + std::to_string(k);
     layer->outputs.push_back(tensor);
   }
   return layer;
+}
+
+bool INetworkDefinition::removeLastLayer() {
+  if (layers.empty()) {
+    addError("there is no layer to remove");
+    return false;
+  }
+  ILayer *last = layers.back().get();
+  auto isOfLast = [&](const ITensor *one) { return one && one->layer == last; };
+  bool isUsed = std::any_of(outputs.begin(), outputs.end(), isOfLast);
+  for (const auto &one : layers)
+    isUsed |= one.get() != last &&
+              std::any_of(one->inputs.begin(), one->inputs.end(), isOfLast);
+  // Tensors are numbered: one that came later would get another number.
+  for (size_t k = 0; k < last->outputs.size() && !isUsed; ++k)
+    isUsed = tensors[tensors.size() - 1 - k]->layer != last;
+  if (isUsed) {
+    addError(last->describe() + " cannot be removed: something came after it");
+    return false;
+  }
+  // It knows layers and tensors by their addresses.
+  oracle.reset();
+  if (last->conditional && last->conditional->condition == last)
+    last->conditional->condition = nullptr;
+  tensors.resize(tensors.size() - last->outputs.size());
+  layers.pop_back();
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -274,21 +335,33 @@ IIfConditionalOutputLayer *IIfConditional::addOutput(ITensor &trueOutput,
 // Functions that add one layer
 //===----------------------------------------------------------------------===//
 
+int64_t INetworkDefinition::checkCount(const Dims &dims, int64_t count,
+                                       const ILayer &layer) {
+  if (!checkRank(dims, layer.describe()))
+    return -1;
+  int64_t product = 1;
+  bool isGood = true;
+  std::string shape;
+  for (int64_t extent : toVector(dims)) {
+    isGood = isGood && extent >= 0 &&
+             !__builtin_mul_overflow(product, extent, &product);
+    shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+  }
+  if (isGood && product == count)
+    return count;
+  addError(layer.describe() + " has " + std::to_string(count) +
+           " values but the shape [" + shape + "]");
+  return -1;
+}
+
 IConstantLayer *INetworkDefinition::addConstant(const Dims &dims,
                                                 const Weights &weights) {
   auto *layer = add<IConstantLayer>(LayerType::kCONSTANT, {});
+  if (checkCount(dims, weights.count, *layer) < 0)
+    return layer;
   Constant shaped;
   shaped.shape = toVector(dims);
   shaped.type = weights.type;
-  int64_t count = 1;
-  for (int64_t extent : shaped.shape)
-    count *= extent;
-  if (count != weights.count || (count && !weights.values) ||
-      getBits(weights.type) == 0) {
-    addError(layer->describe() + " has " + std::to_string(weights.count) +
-             " values but a shape of " + std::to_string(count));
-    return layer;
-  }
   layer->setAttribute("value", std::move(shaped));
   layer->setWeights(weights);
   return layer;
@@ -298,17 +371,11 @@ IConstantLayer *
 INetworkDefinition::addStringConstant(const Dims &dims,
                                       const std::vector<std::string> &values) {
   auto *layer = add<IConstantLayer>(LayerType::kCONSTANT, {});
+  if (checkCount(dims, static_cast<int64_t>(values.size()), *layer) < 0)
+    return layer;
   Constant constant;
   constant.type = DataType::kSTRING;
   constant.shape = toVector(dims);
-  int64_t count = 1;
-  for (int64_t extent : constant.shape)
-    count *= extent;
-  if (count != static_cast<int64_t>(values.size())) {
-    addError(layer->describe() + " has " + std::to_string(values.size()) +
-             " values but a shape of " + std::to_string(count));
-    return layer;
-  }
   constant.strings = std::make_shared<std::vector<std::string>>(values);
   layer->setAttribute("value", std::move(constant));
   return layer;

@@ -8,6 +8,8 @@
 
 #include "LayerEmitter.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::network;
@@ -123,6 +125,14 @@ bool LayerEmitter::paddingAttributes(int64_t spatial,
   return true;
 }
 
+/// In C they may come in any shape.
+static int64_t countElements(const Constant &weights) {
+  int64_t count = 1;
+  for (int64_t extent : weights.shape)
+    count *= extent;
+  return count;
+}
+
 void LayerEmitter::emitConvolution() {
   RankedTensorType type = inputType(0);
   if (!type)
@@ -141,10 +151,12 @@ void LayerEmitter::emitConvolution() {
   Value kernel = input(1);
   if (const auto *given = layer->getAttribute("kernel"); !has(1) && given) {
     Constant weights = std::get<Constant>(*given);
-    int64_t count = weights.shape.front(), each = maps;
+    int64_t count = countElements(weights), each = maps;
+    bool isWindow = true;
     for (int64_t extent : window)
-      each *= extent;
-    if (each <= 0 || groups <= 0 || count % each ||
+      isWindow =
+          isWindow && extent > 0 && !llvm::MulOverflow(each, extent, each);
+    if (!isWindow || each <= 0 || groups <= 0 || count % each ||
         (transposed && (maps % groups || count % (each / groups))))
       return void(fail(Diag::BadLayer)
                   << count << " kernel weights do not fit " << maps
@@ -162,11 +174,12 @@ void LayerEmitter::emitConvolution() {
   if (has(2)) {
     inputs.push_back(input(2));
   } else if (const auto *given = layer->getAttribute("bias")) {
-    const auto &bias = std::get<Constant>(*given);
-    if (bias.shape.front() != maps)
-      return void(fail(Diag::BadLayer)
-                  << bias.shape.front() << " bias weights do not fit " << maps
-                  << " output maps");
+    Constant bias = std::get<Constant>(*given);
+    int64_t count = countElements(bias);
+    if (count != maps)
+      return void(fail(Diag::BadLayer) << count << " bias weights do not fit "
+                                       << maps << " output maps");
+    bias.shape = {count};
     inputs.push_back(constant(toElements(bias, layer->getName())));
   }
   set(node(transposed ? "ConvTranspose" : "Conv", inputs, attrs));

@@ -23,11 +23,48 @@ func.func @linear(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x8x8xf32> {
 // CHECK-LABEL: @nearest
 // CHECK: math.ceil
 // CHECK-NOT: math.ceil %{{.*}} : f64
-// CHECK: tensor.extract %{{.*}} : tensor<8xi64>
+// CHECK: tensor.extract %{{.*}} : tensor<6xi64>
 // CHECK: return
-func.func @nearest(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x8x4xf32> {
+func.func @nearest(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x6x4xf32> {
   %none = onnx.none
-  %s = arith.constant dense<[1.0, 1.0, 2.0, 1.0]> : tensor<4xf32>
-  %r = onnx.node "Resize"(%x, %none, %s) since 13 : (tensor<1x2x4x4xf32>, none, tensor<4xf32>) -> tensor<1x2x8x4xf32>
-  return %r : tensor<1x2x8x4xf32>
+  %s = arith.constant dense<[1.0, 1.0, 1.5, 1.0]> : tensor<4xf32>
+  %r = onnx.node "Resize"(%x, %none, %s) since 13 : (tensor<1x2x4x4xf32>, none, tensor<4xf32>) -> tensor<1x2x6x4xf32>
+  return %r : tensor<1x2x6x4xf32>
+}
+
+// -----
+
+// Where each element stands twice, by its middle, or three times, by its begin,
+// its number is divided: there is no table.
+// CHECK-LABEL: @repeated
+// CHECK-DAG: %[[THREE:.*]] = arith.constant 3 : index
+// CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
+// CHECK-NOT: xi64>
+// CHECK: %[[ROW:.*]] = linalg.index 2
+// CHECK: %[[COLUMN:.*]] = linalg.index 3
+// CHECK: %[[Y:.*]] = arith.divui %[[ROW]], %[[TWO]] : index
+// CHECK: %[[X:.*]] = arith.divui %[[COLUMN]], %[[TWO]] : index
+// CHECK: tensor.extract %{{.*}}[%{{.*}}, %{{.*}}, %[[Y]], %[[X]]]
+// CHECK: arith.divui %{{.*}}, %[[THREE]] : index
+// CHECK-NOT: xi64>
+// CHECK: return
+func.func @repeated(%x: tensor<1x2x?x?xf32>, %z: tensor<5xf32>) -> (tensor<1x2x?x?xf32>, tensor<15xf32>) {
+  %none = onnx.none
+  %s = arith.constant dense<[1.0, 1.0, 2.0, 2.0]> : tensor<4xf32>
+  %t = arith.constant dense<3.0> : tensor<1xf32>
+  %r = onnx.node "Resize"(%x, %none, %s) since 13 : (tensor<1x2x?x?xf32>, none, tensor<4xf32>) -> tensor<1x2x?x?xf32>
+  %q = onnx.node "Resize"(%z, %none, %t) since 13 {coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"} : (tensor<5xf32>, none, tensor<1xf32>) -> tensor<15xf32>
+  return %r, %q : tensor<1x2x?x?xf32>, tensor<15xf32>
+}
+
+// -----
+
+// The begin of an element is rounded up: what stands first stands once.
+// CHECK-LABEL: @rounded
+// CHECK: tensor.extract %{{.*}} : tensor<8xi64>
+func.func @rounded(%x: tensor<4xf32>) -> tensor<8xf32> {
+  %none = onnx.none
+  %s = arith.constant dense<2.0> : tensor<1xf32>
+  %r = onnx.node "Resize"(%x, %none, %s) since 13 {coordinate_transformation_mode = "asymmetric", nearest_mode = "ceil"} : (tensor<4xf32>, none, tensor<1xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
 }

@@ -63,6 +63,9 @@ struct AtomDec {
   }
 };
 
+/// In Inst::flags, above the space.
+enum : uint16_t { kAcquires = 1 << 8, kReleases = 1 << 9, kNarrow = 1 << 10 };
+
 /// Where the operation works; null after a fault. All spaces are told apart by
 /// I->flags, as atomics need not be fast.
 uint8_t *target(const Inst *I, uint64_t *R, Thread &T, unsigned bytes) {
@@ -71,14 +74,25 @@ uint8_t *target(const Inst *I, uint64_t *R, Thread &T, unsigned bytes) {
     T.fault(I, CUDA_ERROR_MISALIGNED_ADDRESS, "atomic operation");
     return nullptr;
   }
-  uint8_t *at = Space(I->flags) == Space::Shared
+  auto space = Space(I->flags & 0xFF);
+  uint8_t *at = space == Space::Shared
                     ? sharedBytes(T, address & 0xFFFFFFFF, bytes)
-                : Space(I->flags) == Space::Global
-                    ? globalBytes(I, T, address, bytes)
-                    : genericBytes(I, T, address, bytes);
+                : space == Space::Global ? globalBytes(I, T, address, bytes)
+                                         : genericBytes(I, T, address, bytes);
   if (!at)
     T.addressFault(I, address, bytes, true);
-  return at;
+  Races *races = T.launch->races.get();
+  if (!at || !races)
+    return at;
+  Ordering order{(I->flags & kAcquires) != 0, (I->flags & kReleases) != 0};
+  if (!(I->flags & kNarrow)) {
+    races->acquire(T, at, order);
+    races->release(T, at, order);
+  }
+  bool isShared = space == Space::Shared ||
+                  (space == Space::Generic && address >> 48 == kSharedTag);
+  AccessKind kind{/*isWrite=*/true, isShared, /*isStrong=*/true};
+  return races->note(I, T, at, bytes, kind) ? at : nullptr;
 }
 
 template <typename Op, typename W>
@@ -209,7 +223,7 @@ Exec pick(const std::string &operation, Type type) {
 template <bool HasResult> static void decodeAtomic(Decoder &D) {
   if (!HasResult && D.take("async"))
     D.fail("red.async is not supported");
-  takeOrder(D);
+  MemoryOrder order = takeOrder(D);
   Space space = takeSpace(D);
   D.take("noftz");
   std::string operation = D.takeAny();
@@ -232,25 +246,26 @@ template <bool HasResult> static void decodeAtomic(Decoder &D) {
   int32_t d = HasResult ? D.result(0u) : D.temporary(2);
   Inst &inst = D.emitMemory(exec, d, a, b, c);
   inst.imm = offset;
-  inst.flags = uint16_t(space);
+  inst.flags = uint16_t(space) | (order.acquires ? kAcquires : 0) |
+               (order.releases ? kReleases : 0) |
+               (order.isNarrow ? kNarrow : 0);
   inst.lanes = sizeOf(type) / 2;
   inst.e = type == Type::BF16 || type == Type::BF16x2;
 }
 
-static const Inst *executeFence(const Inst *I, uint64_t *, Thread &) {
+static const Inst *executeFence(const Inst *I, uint64_t *, Thread &T) {
+  if (T.launch->races && !(I->flags & kNarrow))
+    T.launch->races->fence(
+        T, {(I->flags & kAcquires) != 0, (I->flags & kReleases) != 0});
   return I + 1;
 }
 
 static void decodeFence(Decoder &D) {
-  static const char *const known[] = {"cta",
-                                      "gl",
-                                      "sys",
-                                      "gpu",
-                                      "cluster",
-                                      "sc",
-                                      "acq_rel",
-                                      "acquire",
-                                      "release",
+  MemoryOrder order = takeOrder(D);
+  // Without an order: both, as __threadfence() is.
+  if (!order.acquires && !order.releases)
+    order.acquires = order.releases = true;
+  static const char *const known[] = {"gl",
                                       "proxy",
                                       "alias",
                                       "async",
@@ -263,7 +278,9 @@ static void decodeFence(Decoder &D) {
   for (const char *word : known)
     D.take(word);
   D.expectOperands(0);
-  D.emit(executeFence);
+  D.emit(executeFence).flags = (order.acquires ? kAcquires : 0) |
+                               (order.releases ? kReleases : 0) |
+                               (order.isNarrow ? kNarrow : 0);
 }
 
 void fakecuda::addAtomicInstructions(InstructionTable &table) {

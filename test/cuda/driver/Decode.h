@@ -181,8 +181,13 @@ void emitTernary(Decoder &D, Exec exec, Type type, Type third);
 
 // What loads, stores and atomics have in common.
 Space takeSpace(Decoder &D);
-/// Takes order and scope; whether the access is more than a plain one.
-bool takeOrder(Decoder &D);
+/// Order and scope of an access.
+struct MemoryOrder {
+  bool isStrong = false; ///< more than a plain one
+  bool acquires = false, releases = false;
+  bool isNarrow = false; ///< for the block, or the cluster, alone
+};
+MemoryOrder takeOrder(Decoder &D);
 /// Slot and offset of the address that an operand is. `space` becomes that in
 /// which it lies.
 int32_t memoryAddress(Decoder &D, unsigned index, Space &space,

@@ -20,7 +20,14 @@ using ptx::Operand;
 
 namespace {
 
-enum : uint16_t { kSigned = 1, kYields = 2 };
+enum : uint16_t {
+  kSigned = 1,
+  kYields = 2,
+  kAcquires = 4,
+  kReleases = 8,
+  kNarrow = 16, ///< says nothing to other blocks
+  kNonCoherent = 32
+};
 
 const Inst *misaligned(const Inst *I, Thread &T, uint64_t address,
                        unsigned bytes) {
@@ -38,17 +45,28 @@ bool isOrdered(const Inst *I, Thread &T, const uint8_t *at, unsigned bytes,
   if constexpr (S == Space::Local || S == Space::Param) {
     return true;
   } else {
-    if (!T.launch->races || I->flags & kYields)
+    Races *races = T.launch->races.get();
+    if (!races)
       return true;
     uint64_t tag = (T.R[I->a] + I->imm) >> 48;
     bool isShared =
         S == Space::Shared || (S == Space::Generic && tag == kSharedTag);
     if (S == Space::Generic && tag && !isShared)
       return true;
+    AccessKind kind{value != nullptr, isShared, (I->flags & kYields) != 0,
+                    (I->flags & kNonCoherent) != 0};
+    if (kind.isStrong && !(I->flags & kNarrow)) {
+      Ordering order{(I->flags & kAcquires) != 0, (I->flags & kReleases) != 0};
+      if (value)
+        races->release(T, at, order);
+      else
+        races->acquire(T, at, order);
+    }
     // Threads may store the same value.
-    if (value && !std::memcmp(at, value, bytes))
+    if (value && T.launch->limits.findsRaces == 1 &&
+        !std::memcmp(at, value, bytes))
       return true;
-    return T.launch->races->note(I, T, at, bytes, value, isShared);
+    return races->note(I, T, at, bytes, kind);
   }
 }
 
@@ -197,39 +215,30 @@ Space fakecuda::takeSpace(Decoder &D) {
   return D.take("const") ? Space::Const : Space::Generic;
 }
 
-bool fakecuda::takeOrder(Decoder &D) {
-  bool strong = false;
-  for (const char *order :
-       {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "sc"})
-    strong |= D.take(order);
-  for (const char *scope : {"cta", "cluster", "gpu", "sys"})
-    D.take(scope);
-  D.take("weak");
-  return strong;
+MemoryOrder fakecuda::takeOrder(Decoder &D) {
+  MemoryOrder order;
+  for (const char *word : {"acq_rel", "sc"})
+    if (D.take(word))
+      order.acquires = order.releases = true;
+  order.acquires |= D.take("acquire");
+  order.releases |= D.take("release");
+  order.isStrong = order.acquires || order.releases;
+  for (const char *word : {"volatile", "relaxed", "mmio"})
+    order.isStrong |= D.take(word);
+  for (const char *word : {"cta", "cluster"})
+    order.isNarrow |= D.take(word);
+  for (const char *word : {"gpu", "sys", "weak"})
+    D.take(word);
+  return order;
 }
 
 /// What caches may do is nothing to an interpreter.
 static void takeCacheHints(Decoder &D) {
-  for (const char *hint : {"nc",
-                           "ca",
-                           "cg",
-                           "cs",
-                           "lu",
-                           "cv",
-                           "wb",
-                           "wt",
-                           "L1::evict_normal",
-                           "L1::evict_unchanged",
-                           "L1::evict_first",
-                           "L1::evict_last",
-                           "L1::no_allocate",
-                           "L2::64B",
-                           "L2::128B",
-                           "L2::256B",
-                           "L2::evict_first",
-                           "L2::evict_last",
-                           "L2::evict_normal",
-                           "unified"})
+  for (const char *hint :
+       {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
+        "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
+        "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B", "L2::evict_first",
+        "L2::evict_last", "L2::evict_normal", "unified"})
     D.take(hint);
 }
 
@@ -253,8 +262,10 @@ int32_t fakecuda::memoryAddress(Decoder &D, unsigned index, Space &space,
 }
 
 template <bool IsLoad> static void decodeAccess(Decoder &D) {
-  bool strong = takeOrder(D);
+  MemoryOrder order = takeOrder(D);
   Space space = takeSpace(D);
+  takeCacheHints(D);
+  bool isNonCoherent = IsLoad && D.take("nc");
   takeCacheHints(D);
   unsigned lanes = D.take("v2") ? 2 : D.take("v4") ? 4 : D.take("v8") ? 8 : 1;
   Type type = D.takeType();
@@ -290,13 +301,24 @@ template <bool IsLoad> static void decodeAccess(Decoder &D) {
   inst.lanes = slots.size();
   inst.list = list;
   bool isSigned = type >= Type::S8 && type <= Type::S64;
-  inst.flags = (IsLoad && isSigned ? kSigned : 0) | (strong ? kYields : 0);
+  inst.flags =
+      (IsLoad && isSigned ? kSigned : 0) | (order.isStrong ? kYields : 0) |
+      (order.acquires ? kAcquires : 0) | (order.releases ? kReleases : 0) |
+      (order.isNarrow ? kNarrow : 0) | (isNonCoherent ? kNonCoherent : 0);
   inst.e = std::clamp(sizeOf(registerType), 1u, 8u) * 8;
 }
 
 //===----------------------------------------------------------------------===//
 // Asynchronous copies
 //===----------------------------------------------------------------------===//
+
+/// Notes that the copy writes: any time between when it is begun and when it
+/// was waited for, both of which are noted.
+static bool noteCopy(const Inst *I, Thread &T, const PendingCopy &copy) {
+  AccessKind kind{/*isWrite=*/true, /*isShared=*/true};
+  return !T.launch->races ||
+         T.launch->races->note(I, T, copy.to, copy.bytes, kind);
+}
 
 /// cp.async: the bytes are read now and are there after the wait, so that code
 /// which does not wait finds what was there before.
@@ -315,9 +337,11 @@ static const Inst *executeCopy(const Inst *I, uint64_t *R, Thread &T) {
     if (!source)
       return T.addressFault(I, from, read, false);
     std::memcpy(copy.data, source, read);
+    if (T.launch->races && !T.launch->races->note(I, T, source, read, {}))
+      return nullptr;
   }
   T.copies.push_back(copy);
-  return I + 1;
+  return noteCopy(I, T, copy) ? I + 1 : nullptr;
 }
 
 static const Inst *executeCommit(const Inst *I, uint64_t *, Thread &T) {
@@ -330,9 +354,12 @@ static const Inst *executeWait(const Inst *I, uint64_t *, Thread &T) {
   std::erase_if(T.copies, [&](const PendingCopy &copy) {
     if (I->imm != ~uint64_t(0) && copy.group + I->imm >= T.copyGroup)
       return false;
+    noteCopy(I, T, copy);
     std::memcpy(copy.to, copy.data, copy.bytes);
     return true;
   });
+  if (T.launch->error)
+    return nullptr;
   T.launch->progressed = true;
   return I + 1;
 }

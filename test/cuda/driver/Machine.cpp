@@ -33,7 +33,7 @@ Thread *const *Thread::warp() const {
 void Thread::start(const Code &entry) {
   state = Wait::Ready;
   carry = false;
-  hasArrived = false;
+  hasAcquired = hasArrived = false;
   frames.clear();
   copies.clear();
   copyGroup = 0;
@@ -136,13 +136,14 @@ static bool tryCollect(Thread &T) {
     if (!(T.mask >> i & 1) || !other || other->state == Wait::Done)
       continue;
     if (other->state != Wait::Warp || other->mask != T.mask ||
-        other->waiting->collect != T.waiting->collect ||
-        other->waiting->flags != T.waiting->flags)
+        (other->waiting != T.waiting &&
+         (!T.waiting->meetsAnywhere || !other->waiting->meetsAnywhere)))
       return false;
     present |= 1u << i;
   }
   T.waiting->collect(lanes, present);
-  ++T.group->epoch; // Lanes that wait for one another see what they stored.
+  // Lanes that wait for one another see what they stored.
+  ++T.group->meetings[T.linear / 32];
   for (unsigned i = 0; i != 32; ++i)
     if (present >> i & 1)
       lanes[i]->state = Wait::Ready;
@@ -195,6 +196,7 @@ void Group::start(Launch &launch, uint64_t number) {
   shared.assign(launch.sharedBytes, kPoison);
   threads.resize(alive);
   lanes.assign((alive + 31) / 32 * 32, nullptr);
+  meetings.resize(lanes.size() / 32);
   for (uint32_t i = 0; i != alive; ++i) {
     Thread &T = threads[i];
     T.group = this;
@@ -240,6 +242,30 @@ uint64_t Group::step(Launch &launch) {
   return executed;
 }
 
+/// Whether the lanes of each warp wait at the same instruction, as they have to
+/// where it is an aligned one: the warp arrives once, for all of them.
+bool Group::isAligned(const Inst *I, Thread &T, uint32_t number) const {
+  for (const Thread &other : threads) {
+    if (other.state != Wait::Barrier || other.barrier != number ||
+        other.waiting->meetsAnywhere)
+      continue;
+    for (unsigned i = other.linear / 32 * 32; i != other.linear; ++i) {
+      const Thread &before = threads[i];
+      if (before.state != Wait::Barrier || before.barrier != number ||
+          before.waiting == other.waiting)
+        continue;
+      T.fault(I, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+              "lanes of a warp wait at different aligned barriers: threads " +
+                  std::to_string(before.linear) + " and " +
+                  std::to_string(other.linear) + " at lines " +
+                  std::to_string(before.waiting->line) + " and " +
+                  std::to_string(other.waiting->line));
+      return false;
+    }
+  }
+  return true;
+}
+
 const Inst *Group::arrive(const Inst *I, Thread &T, uint32_t number,
                           uint32_t expected, bool waits) {
   if (number >= 16)
@@ -260,8 +286,12 @@ const Inst *Group::arrive(const Inst *I, Thread &T, uint32_t number,
     T.state = Wait::Barrier;
   if (barrier.arrived < expected)
     return waits ? nullptr : I + 1;
+  if (!isAligned(I, T, number))
+    return nullptr;
   T.launch->progressed = true;
   ++epoch;
+  if (T.launch->races)
+    T.launch->races->meet(*this);
   for (Thread &other : threads) {
     if (other.state != Wait::Barrier || other.barrier != number)
       continue;
@@ -399,7 +429,7 @@ void Launch::begin() {
     std::shuffle(order.begin(), order.end(), random);
   }
   if (limits.findsRaces)
-    races = std::make_unique<Races>();
+    races = std::make_unique<Races>(isCooperative ? grid.count() : 0);
   // All blocks of a cooperative launch; of others one cluster after the other,
   // as no program may rely on more.
   uint64_t count = isCooperative ? grid.count() : cluster.count();

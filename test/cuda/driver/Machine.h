@@ -44,7 +44,8 @@ struct Inst {
   int32_t e = 0;                      ///< a fourth source or a second result
   int32_t guard = -1;                 ///< slot of the predicate
   bool guardNegated = false;
-  uint8_t lanes = 1; ///< elements of a vector
+  bool meetsAnywhere = false; ///< lanes that wait may do so at other ones, too
+  uint8_t lanes = 1;          ///< elements of a vector
   uint16_t flags = 0;
   uint32_t cache = 0; ///< number of the memory instruction
   uint64_t imm = 0;
@@ -110,8 +111,9 @@ struct Thread {
   uint32_t barrier = 0;
   uint32_t mask = 0; ///< the lanes it waits for
   const Inst *waiting = nullptr;
-  bool hasArrived = false; ///< at its cluster's barrier, and not waited there
-  uint64_t arrival = 0;    ///< the barrier's round then
+  bool hasAcquired = false; ///< what other blocks released
+  bool hasArrived = false;  ///< at its cluster's barrier, and not waited there
+  uint64_t arrival = 0;     ///< the barrier's round then
   Group *group = nullptr;
   Launch *launch = nullptr;
   const Code *code = nullptr;
@@ -167,8 +169,9 @@ struct Group {
   std::vector<uint8_t> shared;
   BarrierState barriers[16];
   uint32_t alive = 0;
-  uint64_t epoch = 0; ///< barriers that threads went through
-  ClusterBarrier own; ///< where no other block is in its cluster
+  uint64_t epoch = 0;             ///< barriers that threads went through
+  std::vector<uint64_t> meetings; ///< how often lanes of each warp met
+  ClusterBarrier own;             ///< where no other block is in its cluster
   ClusterBarrier *cluster = &own;
 
   void start(Launch &launch, uint64_t number);
@@ -176,6 +179,7 @@ struct Group {
   uint64_t step(Launch &launch);
   const Inst *arrive(const Inst *I, Thread &T, uint32_t barrier,
                      uint32_t expected, bool waits);
+  bool isAligned(const Inst *I, Thread &T, uint32_t barrier) const;
   const Inst *arriveAtCluster(const Inst *I, Thread &T);
   const Inst *waitForCluster(const Inst *I, Thread &T);
 };
@@ -196,7 +200,7 @@ struct Limits {
   uint64_t spin = 1000000000; ///< instructions without progress; 0: no limit
   uint64_t total = 0;         ///< instructions of a launch; 0: no limit
   uint32_t seed = 0;          ///< order of threads; 0: by number
-  bool findsRaces = false;
+  uint32_t findsRaces = 0;    ///< 2: also of stores that change nothing
   uint32_t multiprocessors = 4;
 };
 

@@ -49,6 +49,10 @@ static uint8_t *rowOf(Thread *T) {
                      : sharedBytes(*T, address & 0xFFFFFFFF, kRowBytes);
   if (!row)
     T->addressFault(I, address, kRowBytes, I->flags & kStores);
+  Races *races = T->launch->races.get();
+  AccessKind kind{(I->flags & kStores) != 0, /*isShared=*/true};
+  if (row && races && !races->note(I, *T, row, kRowBytes, kind))
+    return nullptr;
   return row;
 }
 

@@ -55,13 +55,15 @@ static void decodeClusterBarrier(Decoder &D) {
   D.emit(arrive ? executeClusterArrive : executeClusterWait);
 }
 
-static void decodeBarrier(Decoder &D) {
+/// `meetsAnywhere`: where the instruction does not say that it is aligned.
+template <bool MeetsAnywhere> static void decodeBarrier(Decoder &D) {
+  bool meetsAnywhere = MeetsAnywhere;
   if (D.take("warp"))
     return decodeWarpBarrier(D);
   if (D.take("cluster"))
     return decodeClusterBarrier(D);
   D.take("cta");
-  D.take("aligned");
+  meetsAnywhere &= !D.take("aligned");
   const std::vector<Operand> &operands = D.operands();
   if (D.take("arrive")) {
     D.expectOperands(2);
@@ -73,7 +75,7 @@ static void decodeBarrier(Decoder &D) {
     D.expectOperands(1, 2);
     int32_t a = D.source(0, Type::U32);
     int32_t b = operands.size() == 2 ? D.source(1, Type::U32) : 0;
-    D.emit(executeBarrier, D.temporary(), a, b);
+    D.emit(executeBarrier, D.temporary(), a, b).meetsAnywhere = meetsAnywhere;
     return;
   }
   if (!D.take("red"))
@@ -93,6 +95,7 @@ static void decodeBarrier(Decoder &D) {
   Inst &inst = D.emit(executeBarrier, d, a, b, c);
   inst.flags = flags;
   inst.imm = operands.back().negated;
+  inst.meetsAnywhere = meetsAnywhere;
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,7 +124,9 @@ static void decodeWarpBarrier(Decoder &D) {
   if (!D.take("sync"))
     D.fail("unknown barrier");
   D.expectOperands(1);
-  D.emit(executeMeet, 0, 0, 0, D.source(0, Type::B32)).collect = collectNothing;
+  Inst &inst = D.emit(executeMeet, 0, 0, 0, D.source(0, Type::B32));
+  inst.collect = collectNothing;
+  inst.meetsAnywhere = true;
 }
 
 namespace {
@@ -415,8 +420,8 @@ static void decodeMapAddress(Decoder &D) {
 }
 
 void fakecuda::addWarpInstructions(InstructionTable &table) {
-  table["bar"] = decodeBarrier;
-  table["barrier"] = decodeBarrier;
+  table["bar"] = decodeBarrier<false>;
+  table["barrier"] = decodeBarrier<true>;
   table["shfl"] = decodeShuffle;
   table["vote"] = decodeVote;
   table["activemask"] = decodeActiveMask;

@@ -222,6 +222,9 @@ public:
   ILayer *addLayer(LayerType type, ITensor *const *inputs, int32_t nbInputs,
                    ILoop *loop = nullptr, IIfConditional *conditional = nullptr,
                    int32_t nbOutputs = -1);
+  /// Takes the layer that was added last away: who could not set it up does not
+  /// leave half of one behind. False, and an error, where something uses it.
+  bool removeLastLayer();
 
 private:
   friend class ILayer;
@@ -233,6 +236,11 @@ private:
          ILoop *loop = nullptr, IIfConditional *conditional = nullptr);
   ITensor *makeTensor(ILayer *layer, int32_t index);
   void addError(std::string text);
+  /// False, and an error, where `dims` are more than Dims holds.
+  bool checkRank(const Dims &dims, const std::string &what);
+  /// The elements of a constant of that shape; -1, and an error, where they are
+  /// not `count` many.
+  int64_t checkCount(const Dims &dims, int64_t count, const ILayer &layer);
 
   std::string name;
   std::vector<std::unique_ptr<ILayer>> layers;

@@ -50,7 +50,8 @@ enum class DataType : int32_t {
 };
 
 /// Extents of a tensor, -1 where one is not known. `nbDims` of -1: the rank is
-/// not known. TensorRT has at most 8.
+/// not known; of more than MAX_DIMS: an error of the call that gets them.
+/// TensorRT has at most 8.
 struct Dims {
   static constexpr int32_t MAX_DIMS = 32;
   int32_t nbDims = 0;
@@ -58,17 +59,18 @@ struct Dims {
 
   Dims() = default;
   Dims(int32_t count, std::initializer_list<int64_t> extents) {
-    nbDims = count < MAX_DIMS ? count : MAX_DIMS;
+    nbDims = count;
     int32_t k = 0;
     for (int64_t extent : extents)
-      if (k < nbDims)
+      if (k < nbDims && k < MAX_DIMS)
         d[k++] = extent;
   }
 };
 
-/// The extents; none for an unknown rank.
+/// The extents; none for a rank that is not known, or too large.
 inline std::vector<int64_t> toVector(const Dims &dims) {
-  return {dims.d, dims.d + (dims.nbDims > 0 ? dims.nbDims : 0)};
+  bool isGood = dims.nbDims > 0 && dims.nbDims <= Dims::MAX_DIMS;
+  return {dims.d, dims.d + (isGood ? dims.nbDims : 0)};
 }
 
 struct Dims2 : Dims {

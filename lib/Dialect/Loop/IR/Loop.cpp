@@ -663,9 +663,8 @@ LogicalResult ReserveOp::verify() {
   auto type = cast<ShapedType>(getBuffer().getType());
   int64_t axis = getAxis();
   if (axis >= type.getRank())
-    return emitOpError("axis ")
-           << axis << " is not one of the " << type.getRank()
-           << " dimensions of " << type;
+    return emitOpError("axis ") << axis << " is not one of the "
+                                << type.getRank() << " dimensions of " << type;
   if (!type.isDynamicDim(axis))
     return emitOpError("dimension ")
            << axis << " of " << type << " has a fixed size";

@@ -43,14 +43,26 @@ static OpFoldResult addExtents(OpBuilder &b, Location loc, OpFoldResult one,
       getValueOrCreateConstantIndexOp(b, loc, other));
 }
 
+/// The part of another value that `value`, of `block`, is; null otherwise.
+static tensor::ExtractSliceOp cutOf(Value value, Block *block) {
+  auto cut = value.getDefiningOp<tensor::ExtractSliceOp>();
+  return cut && cut->getBlock() == block && cut.hasUnitStride() &&
+                 cut.getType().getRank() == cut.getSourceType().getRank()
+             ? cut
+             : tensor::ExtractSliceOp();
+}
+
 /// Appends what `value`, of `block`, may be made of.
-static void addSources(Value value, Block *block, SmallVector<Value> &found) {
+static void addSources(Value value, Block *block, bool throughCuts,
+                       SmallVector<Value> &found) {
   value = withoutCasts(value);
   if (llvm::is_contained(found, value))
     return;
   found.push_back(value);
   for (tensor::InsertSliceOp part : insertionsOf(value, block))
-    addSources(part.getSource(), block, found);
+    addSources(part.getSource(), block, throughCuts, found);
+  if (tensor::ExtractSliceOp cut = cutOf(value, block); cut && throughCuts)
+    addSources(cut.getSource(), block, throughCuts, found);
   if (OpResult inner = resultOfBranch(value, block))
     found.append(BranchAppend::findBases(inner));
 }
@@ -60,7 +72,8 @@ SmallVector<Value> BranchAppend::findBases(OpResult result) {
   Operation *branch = result.getOwner();
   for (Region &region : branch->getRegions())
     if (!region.empty())
-      addSources(yieldedFor(result, &region.front()), &region.front(), found);
+      addSources(yieldedFor(result, &region.front()), &region.front(),
+                 /*throughCuts=*/true, found);
   for (Value value : found)
     if (!branch->isAncestor(value.getParentBlock()->getParentOp()) &&
         !llvm::is_contained(bases, value))
@@ -72,10 +85,29 @@ SmallVector<Value> BranchAppend::findBases(OpResult result) {
 // Matching
 //===----------------------------------------------------------------------===//
 
-bool BranchAppend::reachesBase(Value value, Block *block) const {
+bool BranchAppend::reachesBase(Value value, Block *block,
+                               bool throughCuts) const {
   SmallVector<Value> sources;
-  addSources(value, block, sources);
+  addSources(value, block, throughCuts, sources);
   return llvm::is_contained(sources, base);
+}
+
+/// True if `cut` takes a part of the base, along the axis.
+bool BranchAppend::matchCut(tensor::ExtractSliceOp cut, Addition &addition,
+                            ExtentTest isExtent) {
+  if (withoutCasts(cut.getSource()) != base)
+    return false;
+  for (auto [k, offset, size] :
+       llvm::enumerate(cut.getMixedOffsets(), cut.getMixedSizes())) {
+    int64_t along = k;
+    if (isConstantIntValue(offset, 0) && isExtent(size, along))
+      continue;
+    if (axis.value_or(along) != along)
+      return false;
+    axis = along;
+  }
+  addition.cut = cut;
+  return axis.has_value();
 }
 
 /// Adds what is in `found` beside `rest`, in which the base is.
@@ -85,10 +117,13 @@ bool BranchAppend::matchParts(const Concatenation &found, Block *block,
   if (found.parts.size() < 2 || !found.matchAxis(axis) ||
       !found.isGapless(*axis))
     return false;
+  // Beside the whole base, a part of it is a part as any other.
+  bool throughCuts = false;
   auto reaches = [&](tensor::InsertSliceOp part) {
-    return reachesBase(part.getSource(), block);
+    return reachesBase(part.getSource(), block, throughCuts);
   };
   ArrayRef<tensor::InsertSliceOp> others(found.parts);
+  throughCuts = llvm::none_of(others, reaches);
   bool isFirst = reaches(found.parts.front());
   if (isInFront == isFirst)
     return false;
@@ -96,7 +131,8 @@ bool BranchAppend::matchParts(const Concatenation &found, Block *block,
       isFirst ? found.parts.front() : found.parts.back();
   rest = withoutCasts(own.getSource());
   others = isFirst ? others.drop_front() : others.drop_back();
-  if (!reachesBase(rest, block) || llvm::any_of(others, reaches))
+  if (!reachesBase(rest, block) ||
+      (!throughCuts && llvm::any_of(others, reaches)))
     return false;
   isInFront = !isFirst;
   for (tensor::InsertSliceOp other : others)
@@ -125,6 +161,8 @@ bool BranchAppend::matchBranch(Block *block, Addition &addition,
       addition.inner = inner;
       return true;
     }
+    if (tensor::ExtractSliceOp cut = cutOf(value, block))
+      return matchCut(cut, addition, isExtent);
     Concatenation found;
     found.parts = insertionsOf(value, block);
     if (!matchParts(found, block, addition, value, isExtent))
@@ -138,7 +176,7 @@ bool BranchAppend::match(std::optional<int64_t> &known, ExtentTest isExtent) {
   if (!branch().elseBlock() ||
       !matchBranch(branch().thenBlock(), additions[0], isExtent) ||
       !matchBranch(branch().elseBlock(), additions[1], isExtent) ||
-      (additions[0].isNone() && additions[1].isNone()))
+      (additions[0].isNone() && additions[1].isNone() && !hasCuts()))
     return false;
   known = axis;
   return true;
@@ -257,8 +295,9 @@ static void eraseDead(IRRewriter &rewriter, Block &block) {
       rewriter.eraseOp(&op);
 }
 
-/// The branch, which yields what is added, if `type` is not null, and the
-/// length of that in the place of the result.
+/// The branch, which yields in the place of the result what is added, if `type`
+/// is not null, where what stays begins and how long it is, if something is
+/// cut, and the length of what is added.
 scf::IfOp BranchAppend::makeBranch(IRRewriter &rewriter,
                                    RankedTensorType type) {
   scf::IfOp before = branch();
@@ -268,8 +307,11 @@ scf::IfOp BranchAppend::makeBranch(IRRewriter &rewriter,
   types.erase(types.begin() + dropped);
   if (type)
     types.push_back(type);
-  types.push_back(b.getIndexType());
+  types.append(hasCuts() ? 3 : 1, b.getIndexType());
   b.setInsertionPoint(before);
+  OpFoldResult all;
+  if (hasCuts())
+    all = resolveDim(b, b.getLoc(), base, *axis);
   auto made = scf::IfOp::create(b, types, before.getCondition(),
                                 /*withElseRegion=*/true);
   made->setDiscardableAttrs(before->getDiscardableAttrDictionary());
@@ -283,21 +325,28 @@ scf::IfOp BranchAppend::makeBranch(IRRewriter &rewriter,
     values.erase(values.begin() + dropped);
     if (type)
       values.push_back(join(b, addition, type));
-    values.push_back(
-        getValueOrCreateConstantIndexOp(b, b.getLoc(), lengthOf(b, addition)));
+    auto push = [&](OpFoldResult value) {
+      values.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(), value));
+    };
+    if (hasCuts()) {
+      tensor::ExtractSliceOp cut = addition.cut;
+      push(cut ? cut.getMixedOffsets()[*axis] : b.getIndexAttr(0));
+      push(cut ? cut.getMixedSizes()[*axis] : all);
+    }
+    push(lengthOf(b, addition));
     rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(values); });
     eraseDead(rewriter, region.front());
   }
   return made;
 }
 
-/// `base` with `length` of `part` in front or behind; `isWhole`: that is all of
+/// `from` with `length` of `part` in front or behind; `isWhole`: that is all of
 /// it.
-Value BranchAppend::concatenate(OpBuilder &b, Value part, OpFoldResult length,
-                                bool isWhole) {
+Value BranchAppend::concatenate(OpBuilder &b, Value from, Value part,
+                                OpFoldResult length, bool isWhole) {
   Location loc = result.getLoc();
   Type element = getElementTypeOrSelf(part.getType());
-  SmallVector<OpFoldResult> extents = resolveDims(b, loc, base);
+  SmallVector<OpFoldResult> extents = resolveDims(b, loc, from);
   SmallVector<OpFoldResult> zeros(extents.size(), b.getIndexAttr(0)),
       ones(extents.size(), b.getIndexAttr(1));
   SmallVector<OpFoldResult> own = extents, added = extents, places = zeros;
@@ -306,7 +355,7 @@ Value BranchAppend::concatenate(OpBuilder &b, Value part, OpFoldResult length,
                       length, tensor::getMixedSize(b, loc, part, *axis)))
     part = tensor::ExtractSliceOp::create(b, loc, part, zeros, added, ones);
   extents[*axis] = addExtents(b, loc, own[*axis], length);
-  Value first = *isInFront ? part : base, second = *isInFront ? base : part;
+  Value first = *isInFront ? part : from, second = *isInFront ? from : part;
   Value whole = tensor::EmptyOp::create(b, loc, extents, element);
   whole = tensor::InsertSliceOp::create(b, loc, first, whole, zeros,
                                         *isInFront ? added : own, ones);
@@ -324,6 +373,40 @@ void BranchAppend::rewrite(IRRewriter &rewriter, ExtentTest isExtent) {
   scf::IfOp before = branch();
   ImplicitLocOpBuilder b(before.getLoc(), rewriter);
   Value part = partInFront();
+  std::optional<int64_t> count = countAdded();
+  SmallVector<OpFoldResult> begins;
+  for (const Addition &addition : additions)
+    if (tensor::ExtractSliceOp cut = addition.cut)
+      begins.push_back(cut.getMixedOffsets()[*axis]);
+  bool adds = !additions[0].isNone() || !additions[1].isNone();
+  scf::IfOp made = makeBranch(rewriter, part || !adds ? RankedTensorType()
+                                                      : typeOfAdditions());
+  b.setInsertionPointAfter(made);
+  Value whole = base;
+  if (hasCuts()) {
+    SmallVector<OpFoldResult> sizes = resolveDims(b, b.getLoc(), base);
+    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)),
+        ones(sizes.size(), b.getIndexAttr(1));
+    ValueRange range = made.getResults().drop_back().take_back(2);
+    if (llvm::any_of(begins, [](OpFoldResult begin) {
+          return !isConstantIntValue(begin, 0);
+        }))
+      offsets[*axis] = range[0];
+    sizes[*axis] = range[1];
+    whole = tensor::ExtractSliceOp::create(b, base, offsets, sizes, ones);
+  }
+  if (adds)
+    whole = addPart(b, whole, made, part, count);
+  unsigned place = result.getResultNumber();
+  SmallVector<Value> values(
+      made.getResults().take_front(before.getNumResults() - 1));
+  values.insert(values.begin() + place,
+                b.createOrFold<tensor::CastOp>(result.getType(), whole));
+  rewriter.replaceOp(before, values);
+}
+
+/// The extent of what either branch adds, if that is known and the same.
+std::optional<int64_t> BranchAppend::countAdded() const {
   std::optional<int64_t> counts[2];
   for (auto [k, addition] : llvm::enumerate(additions)) {
     counts[k] = 0;
@@ -333,22 +416,20 @@ void BranchAppend::rewrite(IRRewriter &rewriter, ExtentTest isExtent) {
           size && counts[k] ? std::optional(*size + *counts[k]) : std::nullopt;
     }
   }
-  scf::IfOp made =
-      makeBranch(rewriter, part ? RankedTensorType() : typeOfAdditions());
-  b.setInsertionPointAfter(made);
+  return counts[0] == counts[1] ? counts[0] : std::nullopt;
+}
+
+/// `from` with what the branches of `made` add, `count` elements if that is
+/// known: some of `part` or, where that is null, what they yield.
+Value BranchAppend::addPart(OpBuilder &b, Value from, scf::IfOp made,
+                            Value part, std::optional<int64_t> count) {
   OpFoldResult length = made.getResults().back();
-  if (counts[0] && counts[0] == counts[1])
-    length = b.getIndexAttr(*counts[0]);
+  if (count)
+    length = b.getIndexAttr(*count);
   // What branches yield is as long as they say, if its type is open.
   bool isWhole = !part;
   if (!part)
-    part = made.getResults().drop_back().back();
+    part = made.getResults().drop_back(hasCuts() ? 3 : 1).back();
   isWhole &= cast<RankedTensorType>(part.getType()).isDynamicDim(*axis);
-  unsigned place = result.getResultNumber();
-  SmallVector<Value> values(
-      made.getResults().take_front(before.getNumResults() - 1));
-  values.insert(values.begin() + place,
-                b.createOrFold<tensor::CastOp>(
-                    result.getType(), concatenate(b, part, length, isWhole)));
-  rewriter.replaceOp(before, values);
+  return concatenate(b, from, part, length, isWhole);
 }

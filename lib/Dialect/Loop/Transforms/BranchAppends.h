@@ -22,6 +22,9 @@ namespace loopc {
 ///   ->
 ///   %q, %n = scf.if %c { yield %p, dim %p } else { yield empty, 0 }
 ///   %y = concat(%x, %q[:%n])
+///
+/// A branch may leave some of the value out first, as a stack does that is
+/// popped; the branches then say how much of it stays, too.
 class BranchAppend {
 public:
   /// True if an extent of what is put together, along another axis, is right.
@@ -42,6 +45,8 @@ private:
   /// What a branch adds, in order.
   struct Addition {
     llvm::SmallVector<mlir::tensor::InsertSliceOp> parts;
+    /// What it leaves of the value, if that is not all.
+    mlir::tensor::ExtractSliceOp cut;
     /// A branch in the branch, which has to be rewritten first.
     mlir::OpResult inner;
 
@@ -54,7 +59,11 @@ private:
   bool matchBranch(mlir::Block *block, Addition &addition, ExtentTest isExtent);
   bool matchParts(const Concatenation &found, mlir::Block *block,
                   Addition &addition, mlir::Value &rest, ExtentTest isExtent);
-  bool reachesBase(mlir::Value value, mlir::Block *block) const;
+  bool matchCut(mlir::tensor::ExtractSliceOp cut, Addition &addition,
+                ExtentTest isExtent);
+  bool reachesBase(mlir::Value value, mlir::Block *block,
+                   bool throughCuts = true) const;
+  bool hasCuts() const { return additions[0].cut || additions[1].cut; }
   bool flatten(mlir::IRRewriter &rewriter, ExtentTest isExtent);
   mlir::RankedTensorType typeOf(const Addition &addition) const;
   mlir::RankedTensorType typeOfAdditions() const;
@@ -65,8 +74,13 @@ private:
                    mlir::RankedTensorType type) const;
   mlir::scf::IfOp makeBranch(mlir::IRRewriter &rewriter,
                              mlir::RankedTensorType type);
-  mlir::Value concatenate(mlir::OpBuilder &b, mlir::Value part,
-                          mlir::OpFoldResult length, bool isWhole);
+  mlir::Value concatenate(mlir::OpBuilder &b, mlir::Value from,
+                          mlir::Value part, mlir::OpFoldResult length,
+                          bool isWhole);
+  mlir::Value addPart(mlir::OpBuilder &b, mlir::Value from,
+                      mlir::scf::IfOp made, mlir::Value part,
+                      std::optional<int64_t> count);
+  std::optional<int64_t> countAdded() const;
 
   mlir::OpResult result;
   mlir::Value base;

@@ -141,6 +141,17 @@ private:
   }
 
   Value makeInit(const Destination &dest) {
+    // loop_collect_length
+    if (dest.length && getConstantIntValue(dest.rows).value_or(-1) < 0) {
+      Value zero = arith::ConstantIndexOp::create(b, 0);
+      Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
+                                         dest.length, zero);
+      CheckOp::create(b, fits,
+                      b.getStringAttr(locationPath(loop.getLoc()) +
+                                      ": the length {} of collected value #" +
+                                      Twine(dest.port) + " is negative"),
+                      dest.length, Value());
+    }
     Type element = getElementTypeOrSelf(
         loop.getYield().getCollected()[dest.port].getType());
     Value empty = tensor::EmptyOp::create(b, dest.dims, element);
@@ -154,6 +165,14 @@ private:
   Value insertRow(const Destination &dest, Value value, Value acc,
                   Value counter) {
     Value row = toIndex(counter);
+    // The first row that a reversed value writes is its last one: it is the row
+    // that must fit, not the number of the trip.
+    if (loop.getCollectReverse()[dest.port]) {
+      Value count = getValueOrCreateConstantIndexOp(b, loop.getLoc(), trips);
+      Value one = arith::ConstantIndexOp::create(b, 1);
+      Value last = b.createOrFold<arith::SubIOp>(count, one);
+      row = arith::SubIOp::create(b, last, row);
+    }
     if (dest.padded) {
       Value fits =
           arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, dest.length);
@@ -163,12 +182,6 @@ private:
                                       "collected value #" +
                                       Twine(dest.port)),
                       dest.length, Value());
-    }
-    if (loop.getCollectReverse()[dest.port]) {
-      Value count = getValueOrCreateConstantIndexOp(b, loop.getLoc(), trips);
-      Value one = arith::ConstantIndexOp::create(b, 1);
-      Value last = b.createOrFold<arith::SubIOp>(count, one);
-      row = arith::SubIOp::create(b, last, row);
     }
     if (!isa<TensorType>(value.getType()))
       return tensor::InsertOp::create(b, value, acc, row);

@@ -73,8 +73,7 @@ bool PanelCopy::match() {
   auto type = dyn_cast<MemRefType>(source.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (!type || panelGroup(map) ||
-      !op.getIndexingMapsArray()[0].isIdentity() ||
+  if (!type || panelGroup(map) || !op.getIndexingMapsArray()[0].isIdentity() ||
       failed(type.getStridesAndOffset(strides, offset)) || strides.empty() ||
       strides.back() != 1 ||
       !cast<MemRefType>(target.getType()).getLayout().isIdentity())

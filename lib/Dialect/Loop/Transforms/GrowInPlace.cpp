@@ -15,12 +15,17 @@
 // new elements. What reads a value reads it from the last version before the
 // reader: reading from an earlier one would keep that alive behind the write,
 // and so be a copy of everything.
+//
+// A loop in the loop that goes on with the value carries the buffer, too: what
+// it adds is one more step between the argument and what is yielded. So is a
+// slice that leaves some of the value out, at its begin (a queue, a window) or
+// end (a stack); what is written later may take the place of what was left out.
 
-#include "BranchAppends.h"
-#include "Concatenation.h"
+#include "Growth.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -36,154 +41,17 @@ using namespace loopc;
 using namespace loopc::loop;
 
 //===----------------------------------------------------------------------===//
-// Finding values that grow
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A carried value that grows: by one concatenation of another, innermost
-/// first.
-struct Growth {
-  unsigned port = 0;
-  std::optional<int64_t> axis;
-  SmallVector<Concatenation> concatenations;
-  /// Branches that concatenate; the first one is nearest to the argument. The
-  /// growth is found behind them, once these are concatenations themselves.
-  SmallVector<BranchAppend> branches;
-};
-
-class GrowthMatcher {
-public:
-  GrowthMatcher(LoopOp loop, unsigned port)
-      : loop(loop), port(port), arg(loop.getCarriedArgs()[port]) {}
-
-  std::optional<Growth> match() {
-    auto type = dyn_cast<RankedTensorType>(arg.getType());
-    if (!type || type.hasStaticShape())
-      return std::nullopt;
-    Growth growth;
-    growth.port = port;
-    if (!matchValue(loop.getYield().getCarried()[port], growth) ||
-        (growth.concatenations.empty() && growth.branches.empty()) ||
-        !type.isDynamicDim(*growth.axis))
-      return std::nullopt;
-    return growth;
-  }
-
-  /// The same, once branches that concatenate are concatenations.
-  std::optional<Growth> match(IRRewriter &rewriter) {
-    std::optional<Growth> growth = match();
-    while (growth && !growth->branches.empty()) {
-      growth->branches.front().rewrite(rewriter,
-                                       [&](OpFoldResult extent, int64_t axis) {
-                                         return isCarriedExtent(extent, axis);
-                                       });
-      growth = match();
-    }
-    return growth;
-  }
-
-private:
-  /// True where `value` is the argument, or concatenations with it.
-  bool matchValue(Value value, Growth &growth) {
-    value = withoutCasts(value);
-    if (value == arg)
-      return true;
-    if (others.contains(value))
-      return false;
-    auto branch = value.getDefiningOp<scf::IfOp>();
-    bool isBranch = branch && branch->getBlock() == loop.getLoopBody();
-    if (isBranch ? matchBranches(cast<OpResult>(value), growth)
-                 : matchConcatenation(value, growth))
-      return true;
-    others.insert(value);
-    return false;
-  }
-
-  bool matchConcatenation(Value value, Growth &growth) {
-    Concatenation found;
-    found.parts = insertionsOf(value, loop.getLoopBody());
-    if (found.parts.size() < 2 || !found.matchAxis(growth.axis) ||
-        !isOfCarried(found, *growth.axis))
-      return false;
-    std::optional<unsigned> own;
-    for (auto [k, part] : llvm::enumerate(found.parts)) {
-      Growth trial = growth;
-      if (!matchValue(part.getSource(), trial))
-        continue;
-      // Twice itself: it does not stay where it is.
-      if (own)
-        return false;
-      own = k;
-      growth = trial;
-    }
-    if (!own)
-      return false;
-    found.own = *own;
-    growth.concatenations.push_back(found);
-    return true;
-  }
-
-  /// True where `result` of a branch is such a value with something added.
-  bool matchBranches(OpResult result, Growth &growth) {
-    auto isExtent = [&](OpFoldResult extent, int64_t axis) {
-      return isCarriedExtent(extent, axis);
-    };
-    for (Value base : BranchAppend::findBases(result)) {
-      Growth trial = growth;
-      BranchAppend append(result, base);
-      if (!append.match(trial.axis, isExtent) || !matchValue(base, trial))
-        continue;
-      growth = std::move(trial);
-      growth.branches.push_back(append);
-      return true;
-    }
-    return false;
-  }
-
-  /// True if `found` has no gaps; other extents are those of the carried value.
-  bool isOfCarried(const Concatenation &found, int64_t axis) {
-    auto areCarried = [&](ArrayRef<OpFoldResult> extents) {
-      for (auto [k, extent] : llvm::enumerate(extents))
-        if (static_cast<int64_t>(k) != axis && !isCarriedExtent(extent, k))
-          return false;
-      return true;
-    };
-    return found.isGapless(axis) && areCarried(found.extents()) &&
-           llvm::all_of(found.parts, [&](tensor::InsertSliceOp part) {
-             return areCarried(part.getMixedSizes());
-           });
-  }
-
-  bool isCarriedExtent(OpFoldResult extent, int64_t axis) {
-    auto type = cast<RankedTensorType>(arg.getType());
-    if (!type.isDynamicDim(axis))
-      return isConstantIntValue(extent, type.getDimSize(axis));
-    OpBuilder b(loop);
-    if (isEqualConstantIntOrValue(
-            extent, resolveDim(b, loop.getLoc(), loop.getInits()[port], axis)))
-      return true;
-    auto value = dyn_cast<Value>(extent);
-    auto dim = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
-    return dim && dim.getConstantIndex() == axis &&
-           withoutCasts(dim.getSource()) == arg;
-  }
-
-  LoopOp loop;
-  unsigned port;
-  Value arg;
-  /// Values that were looked at, and are something else.
-  llvm::DenseSet<Value> others;
-};
-
-//===----------------------------------------------------------------------===//
 // Rewriting
 //===----------------------------------------------------------------------===//
 
-/// A value as a range of the current version of the buffer.
+namespace {
+/// A value as a range of the current version of the buffer. What is written
+/// next may take the place of some of it where it is `stale`.
 struct Range {
   Value offset, length;
   /// Its uses in the body as it was.
   SmallVector<OpOperand *> uses;
+  bool stale = false;
 };
 
 class GrowthRewriter {
@@ -199,16 +67,40 @@ public:
 
   void run() {
     b.setInsertionPoint(loop);
-    dims = resolveDims(b, loop.getLoc(), loop.getInits()[growth.port]);
-    type = cast<RankedTensorType>(loop.getInits()[growth.port].getType());
+    Value init = loop.getInits()[growth.port];
+    dims = resolveDims(b, loop.getLoc(), init);
+    type = cast<RankedTensorType>(init.getType());
     zero = arith::ConstantIndexOp::create(b, 0);
+    hasOffset = growth.movesBegin();
+    isLate = growth.hasCuts();
     planSizes();
-    makeLoop();
+    trips = sizesKnown && growth.isStraight() ? knownTrips(b, loop)
+                                              : OpFoldResult();
+    exact = static_cast<bool>(trips);
+    Value length = asValue(dims[axis]);
+    auto [from, offset] = makeBuffer(init, length);
+    makeLoop(from, offset, length);
     rewriteBody();
     replaceResult();
   }
 
 private:
+  /// The same for a loop in the loop of `outer`, whose buffer it goes on with.
+  void runWithin(GrowthRewriter &outer) {
+    b.setInsertionPoint(loop);
+    dims = outer.dims;
+    type = cast<RankedTensorType>(loop.getInits()[growth.port].getType());
+    zero = outer.zero;
+    hasOffset = outer.hasOffset;
+    isLate = outer.isLate;
+    planSizes();
+    const Range &current = outer.ranges[outer.live - 1];
+    makeLoop(b.createOrFold<tensor::CastOp>(type, outer.buffer), current.offset,
+             current.length);
+    ranges = outer.takeUsesIn(loop);
+    rewriteBody();
+  }
+
   Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
   Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
   Value asValue(OpFoldResult value) {
@@ -225,8 +117,8 @@ private:
 
   void planSizes() {
     sizesKnown = true;
-    for (const Concatenation &c : growth.concatenations) {
-      growsInFront |= c.own > 0;
+    for (const Step &step : growth.steps) {
+      const Concatenation &c = step.concatenation;
       for (auto [k, part] : llvm::enumerate(c.parts)) {
         OpFoldResult size = sizeOf(part, axis);
         auto value = dyn_cast<Value>(size);
@@ -234,8 +126,6 @@ private:
           sizesKnown = false;
       }
     }
-    trips = sizesKnown ? knownTrips(b, loop) : OpFoldResult();
-    exact = static_cast<bool>(trips);
   }
 
   /// The buffer that the loop begins with, and where the init is in it.
@@ -243,7 +133,8 @@ private:
     if (!exact)
       return {init, zero};
     Value front = zero, back = zero;
-    for (const Concatenation &c : growth.concatenations) {
+    for (const Step &step : growth.steps) {
+      const Concatenation &c = step.concatenation;
       front = add(front, sizeOfParts(c, 0, c.own));
       back = add(back, sizeOfParts(c, c.own + 1, c.parts.size()));
     }
@@ -266,12 +157,12 @@ private:
     return {b.createOrFold<tensor::CastOp>(type, buffer), front};
   }
 
-  void makeLoop() {
-    unsigned port = growth.port, carried = loop.getNumCarried();
-    Value length = asValue(dims[axis]);
-    auto [buffer, offset] = makeBuffer(loop.getInits()[port], length);
+  /// Lets the loop carry a buffer that begins as `init`, and the range of the
+  /// value in it.
+  void makeLoop(Value init, Value offset, Value length) {
+    unsigned carried = loop.getNumCarried();
     SmallVector<Value> more{length};
-    if (growsInFront)
+    if (hasOffset)
       more.push_back(offset);
     auto made = loop.replaceWithAdditionalYields(
         rewriter, more, /*replaceInitOperandUsesInLoop=*/false,
@@ -279,7 +170,7 @@ private:
           return SmallVector<Value>(args.begin(), args.end());
         });
     loop = cast<LoopOp>(made->getOperation());
-    loop.getInitsMutable()[port].assign(buffer);
+    loop.getInitsMutable()[growth.port].assign(init);
     lengthPort = carried;
     offsetPort = carried + 1;
   }
@@ -291,20 +182,24 @@ private:
   void rewriteBody() {
     Block *body = loop.getLoopBody();
     buffer = loop.getCarriedArgs()[growth.port];
-    Value offset =
-        growsInFront ? Value(loop.getCarriedArgs()[offsetPort]) : zero;
+    Value offset = hasOffset ? Value(loop.getCarriedArgs()[offsetPort]) : zero;
     addRange(buffer, offset, loop.getCarriedArgs()[lengthPort]);
-    for (const Concatenation &c : growth.concatenations)
-      addRange(c.last().getResult(), Value(), Value());
+    live = ranges.size();
+    for (const Step &step : growth.steps)
+      addRange(step.result(), Value(), Value());
     b.setInsertionPointToStart(body);
-    live = 1;
-    for (const Concatenation &c : growth.concatenations)
-      append(c, /*early=*/live == 1 && sizesKnown);
+    for (auto [k, step] : llvm::enumerate(growth.steps))
+      if (step.loop)
+        enter(step);
+      else if (step.cut)
+        cut(step.cut);
+      else
+        append(step.concatenation, /*early=*/k == 0 && sizesKnown);
     flush(/*end=*/nullptr);
     YieldOp yield = loop.getYield();
     yield.getCarriedMutable()[growth.port].assign(buffer);
     yield.getCarriedMutable()[lengthPort].assign(ranges.back().length);
-    if (growsInFront)
+    if (hasOffset)
       yield.getCarriedMutable()[offsetPort].assign(ranges.back().offset);
     eraseConcatenations();
   }
@@ -321,20 +216,80 @@ private:
   /// the insertion point, which is right behind the version's definition.
   void flush(Operation *end) {
     Block *body = loop.getLoopBody();
-    for (Range &range : MutableArrayRef(ranges).take_front(live)) {
-      Value view;
-      llvm::erase_if(range.uses, [&](OpOperand *use) {
-        Operation *here = body->findAncestorOpInBlock(*use->getOwner());
-        if (end && !here->isBeforeInBlock(end))
-          return false;
-        if (!view)
-          view = makeView(range);
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(use->getOwner());
-        use->set(b.createOrFold<tensor::CastOp>(use->get().getType(), view));
-        return true;
+    for (Range &range : MutableArrayRef(ranges).take_front(live))
+      settle(range, [&](OpOperand *use) {
+        return !end || body->findAncestorOpInBlock(*use->getOwner())
+                           ->isBeforeInBlock(end);
       });
-    }
+  }
+
+  /// The same for what is written over from `end` on, wherever it is read: in
+  /// front of that, if possible.
+  void flushStale(Operation *end) {
+    for (Range &range : MutableArrayRef(ranges).take_front(live))
+      if (range.stale) {
+        for (OpOperand *use : range.uses)
+          moveInFront(
+              loop.getLoopBody()->findAncestorOpInBlock(*use->getOwner()), end);
+        settle(range, [](OpOperand *) { return true; });
+      }
+  }
+
+  /// Moves `op`, and what it needs, in front of `end` if it stands behind it
+  /// and depends on nothing from there.
+  void moveInFront(Operation *op, Operation *end) {
+    BackwardSliceOptions options;
+    options.omitBlockArguments = true;
+    options.omitUsesFromAbove = false;
+    options.filter = [&](Operation *each) {
+      return each->getBlock() == end->getBlock() && !each->isBeforeInBlock(end);
+    };
+    SetVector<Operation *> needs;
+    if (!options.filter(op) || failed(getBackwardSlice(op, &needs, options)))
+      return;
+    needs.insert(op);
+    auto mayMove = [&](Operation *each) {
+      return each != end && isPure(each) && !isa<tensor::InsertSliceOp>(each);
+    };
+    if (llvm::all_of(needs, mayMove))
+      for (Operation *each : needs)
+        rewriter.moveOpBefore(each, end);
+  }
+
+  void settle(Range &range, llvm::function_ref<bool(OpOperand *)> isDue) {
+    Value view;
+    SmallVector<tensor::ExtractSliceOp> parts;
+    llvm::erase_if(range.uses, [&](OpOperand *use) {
+      if (!isDue(use))
+        return false;
+      auto part = dyn_cast<tensor::ExtractSliceOp>(use->getOwner());
+      if (part && part.hasUnitStride()) {
+        parts.push_back(part);
+        return true;
+      }
+      if (!view)
+        view = makeView(range);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(use->getOwner());
+      use->set(b.createOrFold<tensor::CastOp>(use->get().getType(), view));
+      return true;
+    });
+    for (tensor::ExtractSliceOp part : parts)
+      takeFromBuffer(part, range);
+  }
+
+  /// Takes what is a part of a value from the buffer: if that has to be copied,
+  /// the part alone is.
+  void takeFromBuffer(tensor::ExtractSliceOp part, const Range &range) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(part);
+    SmallVector<OpFoldResult> offsets = part.getMixedOffsets();
+    offsets[axis] =
+        getAsOpFoldResult(add(asValue(offsets[axis]), range.offset));
+    auto made = tensor::ExtractSliceOp::create(b, part.getType(), buffer,
+                                               offsets, part.getMixedSizes(),
+                                               part.getMixedStrides());
+    rewriter.replaceOp(part, made);
   }
 
   Value makeView(const Range &range) {
@@ -348,9 +303,13 @@ private:
   /// Writes what concatenation `c` adds into the buffer. `early` makes the room
   /// at the begin of the body: then nothing reads the buffer before.
   void append(const Concatenation &c, bool early) {
+    if (isLate)
+      delay(c);
     Operation *at = c.last();
-    if (!exact && !early)
+    if (!exact && !early) {
+      flushStale(c.parts.front());
       flush(at);
+    }
     // In the final buffer sizes may be computed late: no room is made.
     OpBuilder::InsertPoint version = b.saveInsertionPoint();
     if (!early)
@@ -378,6 +337,87 @@ private:
     ++live;
   }
 
+  /// Moves `c` to where somebody needs it: what reads what it writes over comes
+  /// in front of it.
+  void delay(const Concatenation &c) {
+    Operation *first = loop.getYield();
+    for (Operation *user : c.last()->getUsers()) {
+      Operation *here = loop.getLoopBody()->findAncestorOpInBlock(*user);
+      if (here->isBeforeInBlock(first))
+        first = here;
+    }
+    // The insertion point stays: behind what is in front of it and not moved.
+    Block *body = b.getInsertionBlock();
+    Block::iterator here = b.getInsertionPoint();
+    while (here != body->begin() &&
+           llvm::is_contained(c.parts, &*std::prev(here)))
+      --here;
+    Operation *before = here == body->begin() ? nullptr : &*std::prev(here);
+    for (tensor::InsertSliceOp part : c.parts)
+      rewriter.moveOpBefore(part, first);
+    if (before)
+      b.setInsertionPointAfter(before);
+    else
+      b.setInsertionPointToStart(body);
+  }
+
+  /// Goes on with the part of the value that `op` takes.
+  void cut(tensor::ExtractSliceOp op) {
+    MutableArrayRef<Range> before = MutableArrayRef(ranges).take_front(live);
+    llvm::erase(before.back().uses, &op.getSourceMutable());
+    flush(op);
+    b.setInsertionPointAfter(op);
+    for (Range &range : before)
+      range.stale = true;
+    Range &after = ranges[live++];
+    after.offset =
+        add(before.back().offset, asValue(op.getMixedOffsets()[axis]));
+    after.length = asValue(op.getMixedSizes()[axis]);
+  }
+
+  /// Lets the loop of `step` go on with the buffer.
+  void enter(const Step &step) {
+    LoopOp inner = step.loop;
+    flushStale(inner);
+    flush(inner);
+    MutableArrayRef<Range> before = MutableArrayRef(ranges).take_front(live);
+    OpOperand *init = &inner.getInitsMutable()[step.growth->port];
+    // The loop is made anew: its operands are settled. Nobody knows behind it
+    // where older values are, or what is left of them.
+    bool isLost = hasOffset || step.growth->hasCuts();
+    for (Range &range : before) {
+      llvm::erase(range.uses, init);
+      settle(range, [&](OpOperand *use) {
+        return isLost || use->getOwner() == inner;
+      });
+    }
+    GrowthRewriter within(rewriter, inner, *step.growth);
+    within.runWithin(*this);
+    inner = within.getLoop();
+    b.setInsertionPointAfter(inner);
+    buffer = b.createOrFold<tensor::CastOp>(type,
+                                            inner.getResult(step.growth->port));
+    Range &after = ranges[live++];
+    after.offset = hasOffset ? inner.getResult(within.offsetPort) : zero;
+    after.length = inner.getResult(within.lengthPort);
+  }
+
+  /// The values that are there, with those of their uses that are in `inner`,
+  /// which has taken them over.
+  SmallVector<Range> takeUsesIn(LoopOp inner) {
+    SmallVector<Range> taken;
+    for (Range &range : MutableArrayRef(ranges).take_front(live)) {
+      taken.push_back({range.offset, range.length, {}});
+      llvm::erase_if(range.uses, [&](OpOperand *use) {
+        if (!inner->isProperAncestor(use->getOwner()))
+          return false;
+        taken.back().uses.push_back(use);
+        return true;
+      });
+    }
+    return taken;
+  }
+
   void reserve(Value front, Value back) {
     Range &current = ranges[live - 1];
     Value old = current.offset;
@@ -385,7 +425,7 @@ private:
                                 current.length, front, back,
                                 b.getI64IntegerAttr(axis));
     buffer = op.getResult();
-    if (!growsInFront)
+    if (!hasOffset)
       return;
     Value moved = sub(op.getResultOffset(), old);
     for (Range &range : MutableArrayRef(ranges).take_front(live))
@@ -401,9 +441,12 @@ private:
   }
 
   void eraseConcatenations() {
-    for (const Concatenation &c : llvm::reverse(growth.concatenations))
-      for (tensor::InsertSliceOp part : llvm::reverse(c.parts))
+    for (const Step &step : llvm::reverse(growth.steps)) {
+      for (tensor::InsertSliceOp part : llvm::reverse(step.concatenation.parts))
         rewriter.eraseOp(part);
+      if (step.cut)
+        rewriter.eraseOp(step.cut);
+    }
   }
 
   void replaceResult() {
@@ -413,7 +456,7 @@ private:
     Value result = loop.getResult(growth.port);
     SmallVector<OpFoldResult> offsets(dims.size(), b.getIndexAttr(0)),
         ones(dims.size(), b.getIndexAttr(1)), sizes(dims);
-    if (growsInFront)
+    if (hasOffset)
       offsets[axis] = loop.getResult(offsetPort);
     sizes[axis] = loop.getResult(lengthPort);
     auto view =
@@ -430,7 +473,7 @@ private:
   SmallVector<OpFoldResult> dims; ///< of the init
   OpFoldResult trips;
   Value zero;
-  bool growsInFront = false, sizesKnown = false, exact = false;
+  bool hasOffset = false, isLate = false, sizesKnown = false, exact = false;
   unsigned lengthPort = 0, offsetPort = 0;
   /// The current version of the buffer, and the values in it: the first `live`
   /// of them are there already.
@@ -467,16 +510,36 @@ namespace {
 struct LoopGrowInPlace : loopc::impl::LoopGrowInPlaceBase<LoopGrowInPlace> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
-    for (LoopOp loop : loops)
-      for (unsigned port = 0, e = loop.getNumCarried(); port < e; ++port)
-        loop = growPort(rewriter, loop, port);
+    growIn(rewriter, getOperation().getBody());
   }
 
 private:
+  /// Outer loops first: what grows in loops within them grows in one buffer.
+  void growIn(IRRewriter &rewriter, Region &region) {
+    region.walk<WalkOrder::PreOrder>([&](LoopOp loop) {
+      for (unsigned port = 0, e = loop.getNumCarried(); port < e; ++port)
+        loop = growPort(rewriter, loop, port);
+      growIn(rewriter, loop.getBody());
+      return WalkResult::skip();
+    });
+  }
+
+  /// True where the value has a buffer with room already.
+  static bool hasRoom(LoopOp loop, unsigned port) {
+    Value next = withoutCasts(loop.getYield().getCarried()[port]);
+    while (auto insert = next.getDefiningOp<tensor::InsertSliceOp>())
+      next = insert.getDest();
+    if (auto inner = next.getDefiningOp<LoopOp>()) {
+      unsigned k = cast<OpResult>(next).getResultNumber();
+      return k < inner.getNumCarried() && hasRoom(inner, k);
+    }
+    return next.getDefiningOp<ReserveOp>() != nullptr;
+  }
+
   LoopOp growPort(IRRewriter &rewriter, LoopOp loop, unsigned port) {
-    std::optional<Growth> growth = GrowthMatcher(loop, port).match(rewriter);
+    if (hasRoom(loop, port))
+      return loop;
+    std::optional<Growth> growth = findGrowth(rewriter, loop, port);
     if (!growth) {
       if (changesShape(loop, port))
         remarkMissed(loop.getLoc(), "GrowInPlace",
@@ -491,8 +554,9 @@ private:
     ++numGrowing;
     numExact += growing.isExact();
     remarkDone(loop.getLoc(), "GrowInPlace",
-               "carried value #" + Twine(port) + " grows along axis " +
-                   Twine(*growth->axis) +
+               "carried value #" + Twine(port) +
+                   (growth->hasCuts() ? " grows and shrinks" : " grows") +
+                   " along axis " + Twine(*growth->axis) +
                    (growing.isExact()
                         ? " in a buffer of the final size"
                         : " in a buffer that is doubled when it is full"));

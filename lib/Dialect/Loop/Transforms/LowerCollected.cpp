@@ -392,15 +392,16 @@ private:
     return arith::ConstantIndexOp::create(b, value);
   }
 
-  /// A buffer of twice the size and where the elements are in it.
+  /// A buffer of twice the size that is needed, and where the elements are in
+  /// it. Where they are few, as of a queue that has moved to the end of its
+  /// buffer, it is no larger than that one.
   std::pair<Value, Value> makeLarger() {
     auto type = cast<MemRefType>(op.getBuffer().getType());
     int64_t axis = op.getAxis();
     Value needed = b.createOrFold<arith::AddIOp>(op.getUsed(), op.getFront());
     needed = b.createOrFold<arith::AddIOp>(needed, op.getBack());
-    Value doubled = arith::MulIOp::create(b, capacity, index(2));
-    Value larger = arith::MaxSIOp::create(b, doubled, needed);
-    larger = arith::MaxSIOp::create(b, larger, index(kFirstRoom));
+    Value doubled = arith::MulIOp::create(b, needed, index(2));
+    Value larger = arith::MaxSIOp::create(b, doubled, index(kFirstRoom));
     Value place = index(0);
     if (!isConstantIntValue(op.getFront(), 0)) {
       place = arith::SubIOp::create(b, larger, needed);

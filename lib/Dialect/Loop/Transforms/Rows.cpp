@@ -107,6 +107,24 @@ bool loopc::isNumberAlong(Value value, linalg::GenericOp op, unsigned dim) {
   return isNumberAlong(made->getOperand(0), op, dim);
 }
 
+int64_t loopc::repeatsAlong(Value value, linalg::GenericOp op, unsigned dim) {
+  constexpr int64_t kMost = 16;
+  int64_t times = 1;
+  while (auto part = value.getDefiningOp<arith::DivUIOp>()) {
+    std::optional<int64_t> by = getConstantIntValue(part.getRhs());
+    if (!by || *by < 1 || *by > kMost)
+      return 0;
+    times *= *by;
+    value = part.getLhs();
+  }
+  auto number = value.getDefiningOp<linalg::IndexOp>();
+  bool isAlong =
+      number && number->getBlock() == op.getBody() && number.getDim() == dim;
+  return isAlong && times > 1 && times <= kMost && llvm::isPowerOf2_64(times)
+             ? times
+             : 0;
+}
+
 bool loopc::canLoadAlong(memref::LoadOp load, linalg::GenericOp op,
                          unsigned dim) {
   // An element that is written may be read by one behind it.
@@ -119,7 +137,8 @@ bool loopc::canLoadAlong(memref::LoadOp load, linalg::GenericOp op,
   MemRefType type = load.getMemRefType();
   if (llvm::any_of(indices.drop_back(), varies) || !type.isLastDimUnitStride())
     return false;
-  if (isNumberAlong(indices.back(), op, dim))
+  if (isNumberAlong(indices.back(), op, dim) ||
+      repeatsAlong(indices.back(), op, dim))
     return isVectorElement(type.getElementType());
   // Elements apart are read by 4 or 8 bytes.
   return type.getElementTypeBitWidth() >= 32 &&

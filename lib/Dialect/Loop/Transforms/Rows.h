@@ -37,9 +37,15 @@ bool variesAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
 /// along axis `dim`, or more by what does not vary along it.
 bool isNumberAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
 
+/// How many elements along axis `dim` have the same number, a power of two, if
+/// `value`, an index in the body of `op`, is that of the element divided by it;
+/// else 0.
+int64_t repeatsAlong(mlir::Value value, mlir::linalg::GenericOp op,
+                     unsigned dim);
+
 /// True if vectors along axis `dim` can be read where `load`, in the body of
-/// `op`, reads one element: all of them the same one, neighbours, or elements
-/// apart along the buffer's last axis.
+/// `op`, reads one element: all of them the same one, neighbours, each of them
+/// once or several times, or elements apart along the buffer's last axis.
 bool canLoadAlong(mlir::memref::LoadOp load, mlir::linalg::GenericOp op,
                   unsigned dim);
 

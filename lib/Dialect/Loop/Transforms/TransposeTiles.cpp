@@ -9,6 +9,10 @@
 // Transposes, and elementwise operations that read an operand transposed, by
 // square tiles of vectors that are transposed in registers. One by one each
 // element would be read from a cache line of its own.
+//
+// Where one of the two axes is short, as the colours of an image are, tiles are
+// as long as a vector and as wide as that axis: vectors of colours that lie
+// side by side are vectors of one colour each, shuffled.
 
 #include "ContractionVectorizer.h"
 #include "Contractions.h"
@@ -26,6 +30,8 @@ using namespace loopc;
 static constexpr int64_t kLightBody = 6;
 /// Rows and columns of a tile at most: what registers hold.
 static constexpr int64_t kMostLanes = 16;
+/// Numbers of a short axis at most.
+static constexpr int64_t kFewNumbers = 4;
 /// Tiles below one another that are turned before the next column of tiles.
 static constexpr int64_t kBlock = 32;
 /// So many tiles beside one another are turned before those below.
@@ -43,8 +49,21 @@ private:
   /// columns, or as one element for all columns.
   enum class Kind { Rows, Columns, Element };
 
+  /// How an operand is read or written where one axis is short: one element
+  /// for a whole vector, a vector for each number of the short axis, or as many
+  /// vectors as there are numbers, in which these lie side by side.
+  enum class Part { Element, Apart, Together };
+
   bool match();
   std::optional<Kind> kindOf(OpOperand &operand);
+  bool matchShort();
+  std::optional<Part> partOf(OpOperand &operand);
+  void emitShort();
+  void emitShortTile(Value rest);
+  Value together(OpOperand &operand);
+  SmallVector<Value> placeTogether(OpOperand &operand, int64_t number);
+  Value pick(ArrayRef<Value> sources,
+             llvm::function_ref<std::pair<int64_t, int64_t>(int64_t)> from);
   bool splitOff();
   linalg::GenericOp joinAxes();
   void emitLoops(ArrayRef<unsigned> dims);
@@ -83,6 +102,11 @@ private:
   /// Vectors of the result run along the columns.
   unsigned rowDim = 0, columnDim = 0;
   int64_t lanes = 0;
+  /// The short axis and the other one, how operands lie along them, and those
+  /// where the two are one axis.
+  unsigned shortDim = 0, longDim = 0;
+  SmallVector<Part> parts;
+  SmallVector<Value> joined;
 };
 } // namespace
 
@@ -111,9 +135,13 @@ bool TransposeTiles::match() {
     return false;
   OpOperand &init = *op.getDpsInitOperand(0);
   AffineMap out = op.getMatchingIndexingMap(&init);
-  std::optional<unsigned> bits = vectorBitsOf(getElementTypeOrSelf(init.get()));
-  if (!out.isPermutation() || !hasUnitStride(init.get()) || !bits ||
-      unit.maskBits == 0 || *bits < unit.maskBits)
+  auto bitsOf = [&](OpOperand &operand) {
+    unsigned bits =
+        vectorBitsOf(getElementTypeOrSelf(operand.get())).value_or(0);
+    return unit.maskBits != 0 && bits >= unit.maskBits ? bits : 0;
+  };
+  unsigned bits = bitsOf(init);
+  if (!out.isPermutation() || !hasUnitStride(init.get()) || bits == 0)
     return false;
   columnDim = cast<AffineDimExpr>(out.getResults().back()).getPosition();
   std::optional<unsigned> rows;
@@ -124,11 +152,11 @@ bool TransposeTiles::match() {
     if (!kind)
       return false;
     kinds.push_back(*kind);
-    Type element = getElementTypeOrSelf(input->get());
     if (*kind == Kind::Element)
       continue;
-    if (vectorBitsOf(element) != bits)
+    if (bitsOf(*input) == 0)
       return false;
+    bits = std::max(bits, bitsOf(*input));
     if (*kind == Kind::Columns)
       continue;
     unsigned dim = cast<AffineDimExpr>(
@@ -148,7 +176,7 @@ bool TransposeTiles::match() {
         !OpTrait::hasElementwiseMappableTraits(&inner) ||
         !isMemoryEffectFree(&inner) || !isSpeculatable(&inner))
       return false;
-  lanes = unit.bits / *bits;
+  lanes = unit.bits / bits;
   for (unsigned dim : {rowDim, columnDim})
     if (!ShapedType::isDynamic(statics[dim]))
       lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[dim]));
@@ -396,6 +424,197 @@ void TransposeTiles::emitTileOrRest() {
   emitTile(/*isWhole=*/false);
 }
 
+//===----------------------------------------------------------------------===//
+// A short axis
+//===----------------------------------------------------------------------===//
+
+std::optional<TransposeTiles::Part> TransposeTiles::partOf(OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  ArrayRef<AffineExpr> results = map.getResults();
+  if (!map.isFunctionOfDim(longDim))
+    return Part::Element;
+  auto count = [&](unsigned dim) {
+    return llvm::count_if(
+        results, [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
+  };
+  AffineExpr across = b.getAffineDimExpr(shortDim);
+  AffineExpr along = b.getAffineDimExpr(longDim);
+  if (count(longDim) != 1 || !hasUnitStride(operand.get()))
+    return std::nullopt;
+  if (results.back() == along)
+    return Part::Apart;
+  auto type = cast<MemRefType>(operand.get().getType());
+  int64_t rank = type.getRank();
+  if (rank < 2 || results.back() != across || count(shortDim) != 1 ||
+      results[rank - 2] != along ||
+      type.getDimSize(rank - 1) != statics[shortDim])
+    return std::nullopt;
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t axis : llvm::seq(rank - 1))
+    groups.push_back({axis});
+  groups.back().push_back(rank - 1);
+  if (!memref::CollapseShapeOp::isGuaranteedCollapsible(type, groups))
+    return std::nullopt;
+  return Part::Together;
+}
+
+bool TransposeTiles::matchShort() {
+  auto isFew = [&](unsigned dim) {
+    return !ShapedType::isDynamic(statics[dim]) && statics[dim] <= kFewNumbers;
+  };
+  if (isFew(rowDim) == isFew(columnDim))
+    return false;
+  shortDim = isFew(rowDim) ? rowDim : columnDim;
+  longDim = isFew(rowDim) ? columnDim : rowDim;
+  unsigned bits = 8;
+  for (OpOperand &operand : op->getOpOperands()) {
+    std::optional<Part> part = partOf(operand);
+    if (!part || (op.isDpsInit(&operand) && *part == Part::Element))
+      return false;
+    parts.push_back(*part);
+    if (*part != Part::Element)
+      bits = std::max(bits, *vectorBitsOf(getElementTypeOrSelf(operand.get())));
+  }
+  lanes = unit.bits / bits;
+  if (!ShapedType::isDynamic(statics[longDim]))
+    lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[longDim]));
+  return lanes > 1;
+}
+
+/// A vector whose lane k is lane `from(k).second` of source `from(k).first`.
+Value TransposeTiles::pick(
+    ArrayRef<Value> sources,
+    llvm::function_ref<std::pair<int64_t, int64_t>(int64_t)> from) {
+  Value result = sources[0];
+  for (int64_t source : llvm::seq<int64_t>(1, sources.size())) {
+    SmallVector<int64_t> lanesOf;
+    for (int64_t k : llvm::seq(lanes)) {
+      auto [number, lane] = from(k);
+      lanesOf.push_back(number == source  ? lanes + lane
+                        : number > source ? -1
+                        : source == 1     ? lane
+                                          : k);
+    }
+    result = vector::ShuffleOp::create(b, result, sources[source], lanesOf);
+  }
+  return result;
+}
+
+/// `operand` with the long and the short axis, its last ones, as one.
+Value TransposeTiles::together(OpOperand &operand) {
+  int64_t rank = cast<MemRefType>(operand.get().getType()).getRank();
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t axis : llvm::seq(rank - 1))
+    groups.push_back({axis});
+  groups.back().push_back(rank - 1);
+  return memref::CollapseShapeOp::create(b, operand.get(), groups);
+}
+
+/// Where vector `number` of the tile is in what together() makes.
+SmallVector<Value> TransposeTiles::placeTogether(OpOperand &operand,
+                                                 int64_t number) {
+  SmallVector<Value> place = placeOf(operand, at);
+  place.pop_back();
+  place.back() =
+      apply(b.getAffineDimExpr(0) * statics[shortDim] + number * lanes,
+            {at[longDim]});
+  return place;
+}
+
+/// A vector of each number of the short axis; `rest` of their elements, or all
+/// where that is null.
+void TransposeTiles::emitShortTile(Value rest) {
+  int64_t count = statics[shortDim];
+  AffineExpr d0 = b.getAffineDimExpr(0);
+  Value mask = rest ? maskOf(rest) : Value();
+  SmallVector<Value> masks(count);
+  for (int64_t k : llvm::seq(rest ? count : 0))
+    masks[k] = maskOf(apply(d0 * count - k * lanes, {rest}));
+  at[shortDim] = index(0);
+  auto load = [&](Value buffer, ValueRange place, Value there) -> Value {
+    auto type = VectorType::get(lanes, getElementTypeOrSelf(buffer));
+    if (!there)
+      return vector::LoadOp::create(b, type, buffer, place);
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
+    return vector::MaskedLoadOp::create(b, type, buffer, place, there, zero);
+  };
+  auto store = [&](Value value, Value buffer, ValueRange place, Value there) {
+    if (there)
+      vector::MaskedStoreOp::create(b, buffer, place, there, value);
+    else
+      vector::StoreOp::create(b, value, buffer, place);
+  };
+  SmallVector<SmallVector<Value>> read(parts.size());
+  for (auto [k, operand] : llvm::enumerate(op.getDpsInputOperands()))
+    if (parts[k] == Part::Together)
+      for (int64_t number : llvm::seq(count))
+        read[k].push_back(
+            load(joined[k], placeTogether(*operand, number), masks[number]));
+  SmallVector<Value> results;
+  for (int64_t number : llvm::seq(count)) {
+    at[shortDim] = index(number);
+    IRMapping values;
+    for (auto [k, operand] : llvm::enumerate(op.getDpsInputOperands())) {
+      BlockArgument argument = op.getMatchingBlockArgument(operand);
+      if (argument.use_empty())
+        continue;
+      Value value;
+      if (parts[k] == Part::Together)
+        value = pick(read[k], [&](int64_t lane) {
+          int64_t place = lane * count + number;
+          return std::pair(place / lanes, place % lanes);
+        });
+      else if (parts[k] == Part::Apart)
+        value = load(operand->get(), placeOf(*operand, at), mask);
+      else
+        value = widened(
+            memref::LoadOp::create(b, operand->get(), placeOf(*operand, at)));
+      values.map(argument, value);
+    }
+    for (Operation &inner : op.getBody()->without_terminator())
+      values.map(inner.getResult(0), compute(inner, values));
+    results.push_back(widened(
+        values.lookupOrDefault(op.getBody()->getTerminator()->getOperand(0))));
+  }
+  OpOperand &init = *op.getDpsInitOperand(0);
+  for (int64_t number : llvm::seq(count)) {
+    at[shortDim] = index(number);
+    if (parts.back() == Part::Apart) {
+      store(results[number], init.get(), placeOf(init, at), mask);
+      continue;
+    }
+    Value mixed = pick(results, [&](int64_t lane) {
+      int64_t place = number * lanes + lane;
+      return std::pair(place % count, place / count);
+    });
+    store(mixed, joined.back(), placeTogether(init, number), masks[number]);
+  }
+}
+
+void TransposeTiles::emitShort() {
+  for (auto [k, operand] : llvm::enumerate(op->getOpOperands()))
+    joined.push_back(parts[k] == Part::Together ? together(operand) : Value());
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
+  Value size = extents[longDim];
+  Value whole = apply(d0.floorDiv(lanes) * lanes, {size});
+  std::function<void(unsigned)> emit = [&](unsigned next) {
+    if (next < out.getNumResults()) {
+      unsigned dim = cast<AffineDimExpr>(out.getResult(next)).getPosition();
+      if (dim == shortDim || dim == longDim)
+        return emit(next + 1);
+      return loop(dim, index(0), extents[dim], 1, [&] { emit(next + 1); });
+    }
+    loop(longDim, index(0), whole, lanes, [&] { emitShortTile(Value()); });
+    if (!ShapedType::isDynamic(statics[longDim]) &&
+        statics[longDim] % lanes == 0)
+      return;
+    loop(longDim, whole, size, lanes,
+         [&] { emitShortTile(apply(d1 - d0, {at[longDim], size})); });
+  };
+  emit(0);
+}
+
 bool TransposeTiles::run() {
   if (!match())
     return false;
@@ -412,6 +631,11 @@ bool TransposeTiles::run() {
     extents.push_back(
         getValueOrCreateConstantIndexOp(b, b.getLoc(), range.size));
   at.assign(extents.size(), Value());
+  if (matchShort()) {
+    emitShort();
+    op.erase();
+    return true;
+  }
   SmallVector<unsigned> outer;
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   for (AffineExpr expr : out.getResults()) {

@@ -38,6 +38,27 @@ Value loopc::loadLanes(ImplicitLocOpBuilder &b, Value buffer, ValueRange place,
                                       onesOf(b, element, lanes));
 }
 
+Value loopc::repeatLanes(ImplicitLocOpBuilder &b, Value buffer,
+                         ValueRange place, Value mask, int64_t times,
+                         int64_t lanes) {
+  int64_t parts = lanes / times;
+  Value few;
+  if (mask) {
+    Value count = mask.getDefiningOp<vector::CreateMaskOp>().getOperand(0);
+    count = b.createOrFold<arith::AddIOp>(
+        count, arith::ConstantIndexOp::create(b, times - 1));
+    count = b.createOrFold<arith::DivUIOp>(
+        count, arith::ConstantIndexOp::create(b, times));
+    few = vector::CreateMaskOp::create(
+        b, VectorType::get({parts}, b.getI1Type()), count);
+  }
+  Value part = loadLanes(b, buffer, place, few, parts);
+  SmallVector<int64_t> from;
+  for (int64_t lane : llvm::seq(lanes))
+    from.push_back(lane / times);
+  return vector::ShuffleOp::create(b, part, part, from);
+}
+
 Value loopc::gatherLanes(ImplicitLocOpBuilder &b, Value buffer,
                          ValueRange place, Value distances, Value mask,
                          int64_t lanes) {

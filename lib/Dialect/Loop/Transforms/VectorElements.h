@@ -33,8 +33,16 @@ mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
 mlir::Value loadLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
                       mlir::ValueRange place, mlir::Value mask, int64_t lanes);
 
+/// The neighbours of the memref `buffer` from `place` on, each `times` times,
+/// one behind the other; `lanes`, a multiple of it, in all. `mask` is null or a
+/// vector.create_mask.
+mlir::Value repeatLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
+                        mlir::ValueRange place, mlir::Value mask, int64_t times,
+                        int64_t lanes);
+
 /// The elements of the memref `buffer` that are as far from `place` along the
-/// last axis as the vector `distances` says; those that `mask` leaves out are 1.
+/// last axis as the vector `distances` says; those that `mask` leaves out
+/// are 1.
 mlir::Value gatherLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
                         mlir::ValueRange place, mlir::Value distances,
                         mlir::Value mask, int64_t lanes);

@@ -67,6 +67,12 @@ private:
   bool matchOperand(OpOperand &operand);
   bool matchReduction();
   bool matchBody();
+  /// How often `load` reads one element for neighbours in a row; 0: once.
+  int64_t repeats(memref::LoadOp load) {
+    return load.getIndices().empty()
+               ? 0
+               : repeatsAlong(load.getIndices().back(), op, last);
+  }
   bool runsAlong(OpOperand &operand) {
     return op.getMatchingIndexingMap(&operand).isFunctionOfDim(last);
   }
@@ -190,7 +196,8 @@ bool RowVectorizer::matchBody() {
     lanes = std::max<int64_t>(kLeastBits / bits, llvm::PowerOf2Ceil(row));
   return lanes > 1 && llvm::all_of(op.getBody()->getOps<memref::LoadOp>(),
                                    [&](memref::LoadOp load) {
-                                     return canLoadAlong(load, op, last);
+                                     return canLoadAlong(load, op, last) &&
+                                            repeats(load) <= lanes;
                                    });
 }
 
@@ -219,7 +226,10 @@ static bool needsVectors(linalg::GenericOp op) {
 bool RowVectorizer::match() {
   if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 || maskBits == 0)
     return false;
-  bool broadcasts = op.getNumReductionLoops() > 0 || needsVectors(op);
+  bool broadcasts =
+      op.getNumReductionLoops() > 0 || needsVectors(op) ||
+      llvm::any_of(op.getBody()->getOps<memref::LoadOp>(),
+                   [&](memref::LoadOp load) { return repeats(load) != 0; });
   for (OpOperand &operand : op->getOpOperands()) {
     if (!matchOperand(operand))
       return false;
@@ -288,8 +298,10 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
   SmallVector<Value> place;
   IRMapping known;
   Value apart;
+  int64_t times = repeats(load);
   for (Value value : load.getIndices()) {
-    if (variesAlong(value, op, last) && !isNumberAlong(value, op, last)) {
+    if (variesAlong(value, op, last) && !isNumberAlong(value, op, last) &&
+        times == 0) {
       apart = mapping.lookup(value);
       place.push_back(index(0));
     } else {
@@ -300,6 +312,8 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
     return gatherLanes(b, load.getMemRef(), place, apart, mask, lanes);
   if (!variesAlong(load.getResult(), op, last))
     return wide(memref::LoadOp::create(b, load.getMemRef(), place));
+  if (times)
+    return repeatLanes(b, load.getMemRef(), place, mask, times, lanes);
   return loadLanes(b, load.getMemRef(), place, mask, lanes);
 }
 

@@ -160,9 +160,8 @@ static bool range(NodeContext &context, const OpSchema &) {
 /// dimensions the shape was computed from, has an attribute more, whose default
 /// is what there was before.
 static bool reshape(NodeContext &context, const OpSchema &schema) {
-  const OpSchema *newer = schema.SinceVersion() < 14
-                              ? findSchema("", schema.Name(), 14)
-                              : &schema;
+  const OpSchema *newer =
+      schema.SinceVersion() < 14 ? findSchema("", schema.Name(), 14) : &schema;
   if (leavesUnknown(context, *newer))
     if (std::optional<int64_t> rank = lengthOf(context, 1))
       setRank(context, *rank);

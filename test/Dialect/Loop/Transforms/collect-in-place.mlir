@@ -141,12 +141,29 @@ func.func @shape_of_iteration(%n: i64) -> tensor<?x?xf32> {
 // CHECK-SAME: %{{[^:]+}}: i1, %[[LENGTH:[^:]+]]: i64
 func.func @length(%go: i1, %len: i64, %x: tensor<4xf32>) -> tensor<?x4xf32> {
   // CHECK: %[[ROWS:.*]] = arith.index_cast %[[LENGTH]]
+  // CHECK: loop.check %{{.*}}, "{{.*}}the length {} of collected value #0 is negative"(%[[ROWS]] : index)
   // CHECK: %[[E:.*]] = tensor.empty(%[[ROWS]])
   // CHECK: %[[ZEROS:.*]] = linalg.fill {{.*}} outs(%[[E]]
   // CHECK: loop.loop {{.*}} carried(%{{.*}} = %[[ZEROS]]
   // CHECK: loop.check %{{.*}}, "{{.*}}more iterations than the length {} of collected value #0"(%[[ROWS]] : index)
   // CHECK: tensor.insert_slice
   %all = loop.loop (%i : i64, %c : i1) while(%go : i1) collect(tensor<?x4xf32> axis 0 length(%len : i64)) {
+    loop.yield while(%c : i1) collect(%x : tensor<4xf32>)
+  }
+  return %all : tensor<?x4xf32>
+}
+
+// The row that a reversed value writes is checked, not the number of the trip.
+// CHECK-LABEL: func @reversed_length(
+// CHECK-SAME: %[[N:[^:]+]]: i64, %[[LENGTH:[^:]+]]: i64
+func.func @reversed_length(%n: i64, %len: i64, %x: tensor<4xf32>) -> tensor<?x4xf32> {
+  // CHECK: loop.loop
+  // CHECK: %[[LAST:.*]] = arith.subi
+  // CHECK: %[[ROW:.*]] = arith.subi %[[LAST]]
+  // CHECK: %[[FITS:.*]] = arith.cmpi slt, %[[ROW]]
+  // CHECK: loop.check %[[FITS]]
+  // CHECK: tensor.insert_slice %{{.*}}[%[[ROW]], 0]
+  %all = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<?x4xf32> axis 0 reverse length(%len : i64)) {
     loop.yield while(%c : i1) collect(%x : tensor<4xf32>)
   }
   return %all : tensor<?x4xf32>

@@ -522,9 +522,9 @@ def Loop_ReserveOp : Loop_Op<"reserve", [
     `buffer` holds `used` elements along `axis`, from `offset` on. The result
     holds the same ones from the resulting offset on, with room for at least
     `front` more before and `back` more behind them. It is `buffer` itself where
-    there is room, else a buffer of at least twice the size, so that adding to
-    it again and again costs what is added. Other elements of the result are
-    whatever they are.
+    there is room, else a buffer of at least twice the size that is needed, so
+    that adding to it again and again costs what is added. Other elements of the
+    result are whatever they are.
 
     In a larger buffer the free room is behind the elements where `front` is 0,
     before them where `back` is 0, else on both sides.

@@ -338,12 +338,12 @@ def LoopBatchSlices : Pass<"loop-batch-slices", "::mlir::func::FuncOp"> {
 def LoopGrowInPlace : Pass<"loop-grow-in-place", "::mlir::func::FuncOp"> {
   let summary = "let values that grow by concatenation live in larger buffers";
   let description = [{
-    A carried value that each iteration, or a branch in it, concatenates with
-    something along one axis, before it or behind it, becomes a view into a
-    buffer with room: what is added is written into its place, and nothing else
-    is copied. Where the trips and what each adds are known when the loop begins,
-    the buffer has the final size; otherwise it is doubled when it is full
-    (`loop.reserve`).
+    A carried value that each iteration, a branch or a loop in it puts something
+    before or behind, along one axis, or takes something off (queues, stacks,
+    windows), becomes a view into a buffer with room: what is added is written
+    into its place, and nothing else is copied. Where trips and additions are
+    known when the loop begins, the buffer has the final size; otherwise one that
+    is full gives way to a larger one (`loop.reserve`).
 
     ```mlir
     %r = loop.loop ... carried(%x = %x0 : tensor<8x?xf32>) {

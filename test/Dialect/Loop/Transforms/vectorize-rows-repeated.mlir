@@ -1,0 +1,53 @@
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(func.func(loop-vectorize-rows{vector-bits=512 mask-bits=8},canonicalize,cse))' | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Each element of a row stands four times: a short vector is read, and each of
+// its elements repeated. Of the rest as many are read as are needed.
+// CHECK-LABEL: func @repeated(
+// CHECK-SAME: %[[X:[^:]+]]: memref<?x?xf32>
+// CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK-DAG: %[[THREE:.*]] = arith.constant 3 : index
+// CHECK: scf.for %[[I:.*]] = {{.*}}
+// CHECK: scf.for %[[J:.*]] = {{.*}}
+// CHECK-DAG: %[[ROW:.*]] = arith.divui %[[I]], %[[THREE]]
+// CHECK-DAG: %[[COLUMN:.*]] = arith.divui %[[J]], %[[FOUR]]
+// CHECK: %[[FEW:.*]] = vector.load %[[X]][%[[ROW]], %[[COLUMN]]] : memref<?x?xf32>, vector<4xf32>
+// CHECK: vector.shuffle %[[FEW]], %[[FEW]] [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]
+// CHECK: vector.store %{{.*}}[%[[I]], %[[J]]]
+// CHECK: scf.if
+// CHECK: %[[MORE:.*]] = arith.addi %{{.*}}, %[[THREE]]
+// CHECK: %[[COUNT:.*]] = arith.divui %[[MORE]], %[[FOUR]]
+// CHECK: %[[MASK:.*]] = vector.create_mask %[[COUNT]] : vector<4xi1>
+// CHECK: vector.maskedload %[[X]]{{.*}}, %[[MASK]]
+// CHECK: vector.maskedstore {{.*}} vector<16xf32>
+// CHECK-NOT: vector.gather
+func.func @repeated(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%y : memref<?x?xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %row = arith.divui %i, %c3 : index
+    %column = arith.divui %j, %c4 : index
+    %e = memref.load %x[%row, %column] : memref<?x?xf32>
+    linalg.yield %e : f32
+  }
+  return
+}
+
+// Three times is no part of a vector.
+// CHECK-LABEL: func @thrice(
+// CHECK: linalg.generic
+func.func @thrice(%x: memref<?xf32>, %y: memref<?xf32>) {
+  %c3 = arith.constant 3 : index
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%y : memref<?xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %at = arith.divui %i, %c3 : index
+    %e = memref.load %x[%at] : memref<?xf32>
+    linalg.yield %e : f32
+  }
+  return
+}
