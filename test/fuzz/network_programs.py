@@ -254,7 +254,7 @@ class RandomNetwork(Layers):
             pool.append(loop.collect(value, length, most, axis, reverse))
 
     def make_conditional(self, pool: list[Value], depth: int) -> None:
-        flag = self.pick(pool, lambda v: not v.is_number and v.shape in ((), (1,)))
+        flag = self.pick(pool, lambda v: not v.is_number and v.shape == ())
         flag = flag or self.input(self.dice.random() < 0.5)
         conditional = self.net.add_if_conditional()
         conditional.set_condition(flag.tensor)
@@ -274,6 +274,6 @@ class RandomNetwork(Layers):
             layer = conditional.add_output(one.tensor, other.tensor)
 
             def work(at: Trips, one: Value = one, other: Value = other) -> Array:
-                return (one if flag.at(at).reshape(()) else other).at(at)
+                return (one if flag.at(at) else other).at(at)
 
             pool.append(Value(layer.get_output(0), loops, one.shape, one.dtype, work))
