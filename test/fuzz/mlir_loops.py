@@ -89,11 +89,12 @@ def _run(
     return "; ".join(
         f"output {k}: {text}"
         for k, (one, other) in enumerate(zip(got, program.outputs, strict=True))
-        if (text := _difference(one, other))
+        if (text := difference(one, other))
     )
 
 
-def _difference(got: Array, want: Array) -> str:
+def difference(got: Array, want: Array) -> str:
+    """What is wrong with `got`; empty if nothing is."""
     if got.ndim == want.ndim and not want.any() and not got.any():
         return ""  # Of no trip: extents that the types do not tell.
     if got.shape != want.shape or got.dtype != want.dtype:

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 
 import loopc
 import numpy as np
+from mlir_loops import difference
 from network_layers import Array
 from network_programs import ExpectedError, RandomNetwork, TooLongError
 
@@ -60,15 +61,6 @@ def outcome(made: RandomNetwork, level: int) -> str:
     if faults and made.has_empty():
         return "no trip"
     return "; ".join(faults) or "same"
-
-
-def difference(got: Array, want: Array) -> str:
-    """What is wrong with `got`; empty if nothing is."""
-    if got.shape != want.shape or got.dtype != want.dtype:
-        return f"{got.dtype}{list(got.shape)}, expected {want.dtype}{list(want.shape)}"
-    if np.allclose(got, want, rtol=1e-4, atol=1e-4, equal_nan=True):
-        return ""
-    return f"{got.ravel()[:8]}, expected {want.ravel()[:8]}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
