@@ -77,8 +77,9 @@ Value SizeBounds::largest(const Set &set) {
 /// Operations up to which it is looked what a number is made of.
 static constexpr unsigned kDepth = 6;
 
-/// Numbers from here on stand for "to the end", or "without end".
-static constexpr int64_t kToTheEnd = int64_t(1) << 40;
+/// Numbers from here on stand for "to the end", or "without end": exporters
+/// write the largest integers of 32 or of 64 bits.
+static constexpr int64_t kToTheEnd = int64_t(1) << 30;
 
 /// True for how often a loop runs that has no end where its condition, which no
 /// iteration changes, holds: a choice of constants, with what is made of it.

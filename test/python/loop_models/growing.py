@@ -315,6 +315,45 @@ def grows_and_shrinks():
 
 
 @loop_model("loop_carried")
+def rotates():
+    """The first row goes behind the last one, many times in an iteration."""
+    steps = "".join(
+        f"""
+            rest{k} = Slice(v{k}, one, far, axis)
+            head{k} = Slice(v{k}, axis, one, axis)
+            v{k + 1} = Concat<axis = 0>(rest{k}, head{k})"""
+        for k in range(30)
+    )
+    return graph(f"""(int64 M, float[T] x) => (float[?] y, float[M] s) {{
+        axis = Constant<value = int64[1] {{0}}>()
+        one = Constant<value = int64[1] {{1}}>()
+        far = Constant<value = int64[1] {{100000}}>()
+        y, s = Loop <body = g (int64 i, bool c, float[?] v0) => (bool c, float[?] v30, float s1) {{{steps}
+            h = Mul(v7, v20)
+            s1 = ReduceSum<keepdims = 0>(h)
+        }}> (M, "", x)
+    }}"""), _counts((0, 1, 3), x=ramp(7))
+
+
+@loop_model("loop_carried")
+def repeats_a_part():
+    """What is left of the value stands twice in the next one."""
+    return graph("""(int64 M, float[T] x, float[1] e) => (float[?] y, float[?] z, float[M] s) {
+        axis = Constant<value = int64[1] {0}>()
+        width = Constant<value = int64[1] {-3}>()
+        far = Constant<value = int64[1] {2147483647}>()
+        y, z, s = Loop <body = g (int64 i, bool c, float[?] v, float[?] w) => (bool c, float[?] v3, float[?] w2, float s1) {
+            v1 = Slice(v, width, far, axis)
+            v2 = Concat<axis = 0>(v1, v1)
+            v3 = Concat<axis = 0>(e, v2)
+            w1 = Slice(w, width, far, axis)
+            w2 = Concat<axis = 0>(w1, e, w1)
+            s1 = ReduceSum<keepdims = 0>(v1)
+        }> (M, "", x, x)
+    }"""), _counts((0, 1, 2, 5), x=ramp(7), e=f32([4]))
+
+
+@loop_model("loop_carried")
 def shrinks():
     """Less is left in each iteration, of either side, until nothing is."""
     return graph("""(int64 M, float[2,T] k) => (float[2,?] y, float[2,?] z, float[M] s) {

@@ -188,6 +188,7 @@ private:
     for (const Step &step : growth.steps)
       addRange(step.result(), Value(), Value());
     b.setInsertionPointToStart(body);
+    stayHere();
     for (auto [k, step] : llvm::enumerate(growth.steps))
       if (step.loop)
         enter(step);
@@ -202,6 +203,13 @@ private:
     if (hasOffset)
       yield.getCarriedMutable()[offsetPort].assign(ranges.back().offset);
     eraseConcatenations();
+  }
+
+  /// Keeps the insertion point where it is, whatever is moved or replaced.
+  void stayHere() {
+    auto mark = arith::ConstantIndexOp::create(b, 0);
+    b.setInsertionPoint(mark);
+    dead.push_back(mark);
   }
 
   void addRange(Value value, Value offset, Value length) {
@@ -289,7 +297,9 @@ private:
     auto made = tensor::ExtractSliceOp::create(b, part.getType(), buffer,
                                                offsets, part.getMixedSizes(),
                                                part.getMixedStrides());
-    rewriter.replaceOp(part, made);
+    // It may be where others stand.
+    rewriter.replaceAllUsesWith(part, made);
+    dead.push_back(part);
   }
 
   Value makeView(const Range &range) {
@@ -320,7 +330,8 @@ private:
       b.restoreInsertionPoint(version);
     else
       reserve(front, back);
-    flush(at);
+    // Parts may be made of it, too; the last one is `at`.
+    flush(at->getNextNode());
     b.setInsertionPoint(at);
     Range &before = ranges[live - 1], &after = ranges[live];
     after.offset = sub(before.offset, front);
@@ -346,19 +357,8 @@ private:
       if (here->isBeforeInBlock(first))
         first = here;
     }
-    // The insertion point stays: behind what is in front of it and not moved.
-    Block *body = b.getInsertionBlock();
-    Block::iterator here = b.getInsertionPoint();
-    while (here != body->begin() &&
-           llvm::is_contained(c.parts, &*std::prev(here)))
-      --here;
-    Operation *before = here == body->begin() ? nullptr : &*std::prev(here);
     for (tensor::InsertSliceOp part : c.parts)
       rewriter.moveOpBefore(part, first);
-    if (before)
-      b.setInsertionPointAfter(before);
-    else
-      b.setInsertionPointToStart(body);
   }
 
   /// Goes on with the part of the value that `op` takes.
@@ -367,6 +367,7 @@ private:
     llvm::erase(before.back().uses, &op.getSourceMutable());
     flush(op);
     b.setInsertionPointAfter(op);
+    stayHere();
     for (Range &range : before)
       range.stale = true;
     Range &after = ranges[live++];
@@ -395,6 +396,7 @@ private:
     within.runWithin(*this);
     inner = within.getLoop();
     b.setInsertionPointAfter(inner);
+    stayHere();
     buffer = b.createOrFold<tensor::CastOp>(type,
                                             inner.getResult(step.growth->port));
     Range &after = ranges[live++];
@@ -441,6 +443,8 @@ private:
   }
 
   void eraseConcatenations() {
+    for (Operation *op : dead)
+      rewriter.eraseOp(op);
     for (const Step &step : llvm::reverse(growth.steps)) {
       for (tensor::InsertSliceOp part : llvm::reverse(step.concatenation.parts))
         rewriter.eraseOp(part);
@@ -480,6 +484,8 @@ private:
   Value buffer;
   SmallVector<Range> ranges;
   unsigned live = 0;
+  /// What nothing uses any more.
+  SmallVector<Operation *> dead;
 };
 } // namespace
 

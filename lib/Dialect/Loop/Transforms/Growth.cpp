@@ -66,8 +66,10 @@ public:
   /// The same, once branches that concatenate are concatenations.
   std::optional<Growth> match(IRRewriter &rewriter) {
     std::optional<Growth> growth = match();
-    while (growth && rewriteBranch(rewriter, *growth))
+    while (growth && rewriteBranch(rewriter, *growth)) {
+      matches.clear();
       growth = match();
+    }
     return growth;
   }
 
@@ -87,23 +89,40 @@ private:
     });
   }
 
-  /// True where `value` is the argument, or concatenations with it.
+  /// True where `value` is the argument, or what steps make of it: `growth`,
+  /// which has none yet, has these then.
   bool matchValue(Value value, Growth &growth) {
     value = withoutCasts(value);
     if (value == arg)
       return true;
-    if (others.contains(value))
+    // Several parts of a concatenation may be made of the same value.
+    std::pair<Value, int64_t> key(value, growth.axis.value_or(-1));
+    auto known = matches.find(key);
+    if (known == matches.end()) {
+      Growth found = growth;
+      bool isMatch = matchStep(value, found);
+      known = matches
+                  .try_emplace(key, isMatch ? std::optional(std::move(found))
+                                            : std::nullopt)
+                  .first;
+    }
+    if (!known->second)
       return false;
+    growth = *known->second;
+    return true;
+  }
+
+  bool matchStep(Value value, Growth &growth) {
     Operation *op = value.getDefiningOp();
-    if (op && op->getBlock() == loop.getLoopBody() &&
-        (isa<scf::IfOp>(op) ? matchBranches(cast<OpResult>(value), growth)
-         : isa<LoopOp>(op)  ? matchLoop(cast<OpResult>(value), growth)
-         : isa<tensor::ExtractSliceOp>(op)
-             ? matchCut(cast<tensor::ExtractSliceOp>(op), growth)
-             : matchConcatenation(value, growth)))
-      return true;
-    others.insert(value);
-    return false;
+    if (!op || op->getBlock() != loop.getLoopBody())
+      return false;
+    if (isa<scf::IfOp>(op))
+      return matchBranches(cast<OpResult>(value), growth);
+    if (isa<LoopOp>(op))
+      return matchLoop(cast<OpResult>(value), growth);
+    if (auto cut = dyn_cast<tensor::ExtractSliceOp>(op))
+      return matchCut(cut, growth);
+    return matchConcatenation(value, growth);
   }
 
   bool matchConcatenation(Value value, Growth &growth) {
@@ -227,8 +246,8 @@ private:
   LoopOp loop;
   unsigned port;
   Value arg;
-  /// Values that were looked at, and are something else.
-  llvm::DenseSet<Value> others;
+  /// Values that were looked at with an axis, or with none (-1).
+  llvm::DenseMap<std::pair<Value, int64_t>, std::optional<Growth>> matches;
 };
 } // namespace
 
