@@ -25,9 +25,12 @@
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <atomic>
 #include <csignal>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <mutex>
+#include <poll.h>
 #include <thread>
 #include <unistd.h>
 
@@ -224,7 +227,7 @@ namespace {
 /// What is written to a pipe, taken from it by a thread.
 class PipeReader {
 public:
-  PipeReader() : isOpen(pipe(ends) == 0) {
+  PipeReader() : isOpen(pipe2(ends, O_CLOEXEC) == 0) {
     if (!isOpen)
       return;
     path = "/proc/self/fd/" + std::to_string(ends[1]);
@@ -235,9 +238,10 @@ public:
   /// "" where there is none.
   const std::string &getPath() const { return path; }
 
-  /// All that was written, after the last who writes has closed it.
+  /// All that was written; nobody writes any more.
   ObjectBytes &finish() {
     if (isOpen) {
+      isOver = true;
       close(ends[1]);
       thread.join();
       close(ends[0]);
@@ -249,7 +253,17 @@ public:
 private:
   void readAll() {
     constexpr size_t kPiece = 1 << 16;
+    constexpr int kWaitMilliseconds = 20;
     while (true) {
+      // A process that was forked meanwhile has the pipe, too, and may never
+      // close it.
+      bool mayBeLast = isOver;
+      pollfd ready = {ends[0], POLLIN, 0};
+      if (poll(&ready, 1, kWaitMilliseconds) == 0) {
+        if (mayBeLast)
+          return;
+        continue;
+      }
       size_t begin = bytes.size();
       bytes.resize_for_overwrite(begin + kPiece);
       ssize_t count = read(ends[0], bytes.data() + begin, kPiece);
@@ -262,6 +276,7 @@ private:
 
   int ends[2] = {-1, -1};
   bool isOpen;
+  std::atomic<bool> isOver = false;
   std::string path;
   ObjectBytes bytes;
   std::thread thread;

@@ -472,8 +472,13 @@ bool TransposeTiles::matchShort() {
     if (!part || (op.isDpsInit(&operand) && *part == Part::Element))
       return false;
     parts.push_back(*part);
-    if (*part != Part::Element)
-      bits = std::max(bits, *vectorBitsOf(getElementTypeOrSelf(operand.get())));
+    if (*part == Part::Element)
+      continue;
+    std::optional<unsigned> width =
+        vectorBitsOf(getElementTypeOrSelf(operand.get()));
+    if (!width || *width < unit.maskBits)
+      return false;
+    bits = std::max(bits, *width);
   }
   lanes = unit.bits / bits;
   if (!ShapedType::isDynamic(statics[longDim]))
