@@ -151,7 +151,7 @@ def test_stages_are_read_again(seed: int) -> None:
 def test_random_networks(first: int) -> None:
     sys.path.insert(0, str(FUZZ))
     from network_programs import RandomNetwork
-    from networks import GOOD, outcome
+    from random_networks import GOOD, outcome
 
     found = {seed: outcome(RandomNetwork(seed), seed % 4) for seed in range(first, first + 8)}
     assert not {seed: text for seed, text in found.items() if text not in GOOD}

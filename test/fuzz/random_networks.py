@@ -1,4 +1,4 @@
-# ===- networks.py - Long runs of random networks -===#
+# ===- random_networks.py - Long runs of random networks -===#
 #
 # Part of the loopc project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
@@ -7,13 +7,13 @@
 # ===------------------------------------------------------------------------===#
 """Builds random networks through the TensorRT-shaped API and runs them, beside NumPy.
 
-    networks.py --seeds 0:1000
-    networks.py --seeds 77:78 --print    prints the network as MLIR
+    random_networks.py --seeds 0:1000
+    random_networks.py --seeds 77:78 --print    prints the network as MLIR
 
 A line is printed for each failure. Counted, and no failures, are errors of layers that
-TensorRT would not have run, for nobody asks for what they make, and differences where a loop collects rows and has no trip:
-extents that only a trip would tell are 0.
-Exit status: 0; 1 with a failure; 2 wrong usage.
+TensorRT would not have run, for nobody asks for what they make, and differences where a loop
+collects rows and has no trip: extents that only a trip would tell are 0. Exit status: 0; 1
+with a failure; 2 wrong usage.
 """
 
 from __future__ import annotations
