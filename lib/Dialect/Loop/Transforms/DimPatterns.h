@@ -17,8 +17,11 @@
 namespace loopc::loop {
 
 /// The canonicalisations of what computes dimensions, and those that find the
-/// dimensions of results in operands.
-mlir::FrozenRewritePatternSet getDimPatterns(mlir::MLIRContext *context);
+/// dimensions of results in operands. With `keepPorts`, none that puts another
+/// loop.loop in the place of one, or takes one apart: who assumes something of
+/// port k of a loop finds it there again.
+mlir::FrozenRewritePatternSet getDimPatterns(mlir::MLIRContext *context,
+                                             bool keepPorts = false);
 
 /// Simplifies what is in `loop` with them; `listener` hears of it.
 void simplifyDims(LoopOp loop, const mlir::FrozenRewritePatternSet &patterns,

@@ -9,6 +9,7 @@
 // loop-hoist-dims: dimensions of carried values that no iteration changes.
 
 #include "DimPatterns.h"
+#include "loopc/Dialect/Loop/IR/LoopRewrite.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -79,14 +80,20 @@ struct ResolveDim : OpRewritePattern<tensor::DimOp> {
 };
 } // namespace
 
-FrozenRewritePatternSet loop::getDimPatterns(MLIRContext *context) {
+FrozenRewritePatternSet loop::getDimPatterns(MLIRContext *context,
+                                             bool keepPorts) {
   RewritePatternSet set(context);
   for (RegisteredOperationName name : context->getRegisteredOperations())
     if (name.getDialectNamespace() == "arith" ||
         name.getDialectNamespace() == "scf" ||
         name.getDialectNamespace() == "tensor" ||
-        name.getDialectNamespace() == "loop")
+        (name.getDialectNamespace() == "loop" &&
+         !(keepPorts && name.getStringRef() == LoopOp::getOperationName())))
       name.getCanonicalizationPatterns(set, context);
+  if (keepPorts) {
+    populateTypePatterns(set);
+    populateSlicePatterns(set);
+  }
   set.add<ResolveDim>(context);
   return std::move(set);
 }

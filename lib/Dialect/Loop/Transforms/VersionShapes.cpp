@@ -7,6 +7,24 @@
 //===----------------------------------------------------------------------===//
 
 // loop-version-shapes: a version of a loop for extents that agree.
+//
+// The version is made by trial. In a copy of the loop every carried value is
+// assumed to keep the extents of its init; what follows from that, and from the
+// run-time conditions that are added on the way, is simplified. An assumption
+// is a fact only if the copy proves it: that what each iteration yields has the
+// extent, too. The proof is an induction over the order in which the copy runs:
+// at the end of an iteration everything that was simplified so far relied on
+// earlier iterations, and on inner loops that have ended, alone.
+//
+// So nothing that has to be proved may get lost while the copy is simplified,
+// though simplification is what makes it look superfluous: a carried value of
+// which only the extent was read is dead once the extent is the init's. Two
+// things see to that. Each assumption is an operation in the copy, its
+// obligation, a loop.check that stands before the yield and that nothing folds:
+// a loop in which something has to be proved is not dead. And the patterns that
+// simplify the copy do not rebuild loops, so that a port stays the same port.
+// What is not proved in the end is retracted, and the trial begins anew without
+// it: what remains is the greatest set of assumptions that prove one another.
 
 #include "DimPatterns.h"
 #include "RepeatedValues.h"
@@ -47,7 +65,28 @@ struct AssumedDim {
   LoopOp loop;
   unsigned port;
   int64_t axis;
-  OpFoldResult ofInit;
+  /// Keeps the init's extent, its only value, up to date while the copy
+  /// changes; null where it has been erased, which refutes the assumption.
+  CheckOp obligation;
+
+  /// The init's extent; null where that is unknown by now.
+  OpFoldResult ofInit() const {
+    if (!obligation)
+      return {};
+    Value extent = CheckOp(obligation).getValues().front();
+    if (LoopOp(loop)->isAncestor(extent.getParentRegion()->getParentOp()) &&
+        !getConstantIntValue(extent))
+      return {};
+    return getAsOpFoldResult(extent);
+  }
+};
+/// A dimension of what an inner loop that runs collects: `port` is the number
+/// of the result, `extent` is defined before the copy.
+struct CollectedDim {
+  LoopOp loop;
+  unsigned port;
+  int64_t axis;
+  OpFoldResult extent;
 };
 /// Loop number, port and axis of a dimension that iterations do change.
 using Changed = std::tuple<int64_t, unsigned, int64_t>;
@@ -62,7 +101,6 @@ public:
   bool run();
 
 private:
-  void notifyOperationReplaced(Operation *op, ValueRange by) override;
   void notifyOperationErased(Operation *op) override;
 
   bool isOutside(OpFoldResult value) {
@@ -72,7 +110,9 @@ private:
   bool isOfShapes(Value value);
   OpFoldResult dimOf(Value value, int64_t axis);
   void begin();
-  void simplify();
+  void assumeCarried(LoopOp loop);
+  void oblige(LoopOp loop, unsigned port, int64_t axis);
+  OpFoldResult dimOfYielded(const AssumedDim &dim);
   bool findChanged();
   void hoistDims();
   std::optional<Value> evaluateOutside(Value value);
@@ -103,10 +143,7 @@ private:
   LoopOp original, copy;
   const FrozenRewritePatternSet &patterns;
   SmallVector<AssumedDim> dims;
-  /// Of what inner loops collect: the port is the number of the result.
-  SmallVector<AssumedDim> collected;
-  /// True once another loop stands for one of which something was assumed.
-  bool isUnsettled = false;
+  SmallVector<CollectedDim> collected;
   llvm::SmallSetVector<Changed, 8> changed;
   SmallVector<Value> conditions;
   /// What dimensions of tensors outside are under the conditions.
@@ -114,24 +151,13 @@ private:
 };
 } // namespace
 
-/// Extents that inner loops begin with are computed in the copy, which changes.
-void ShapeVersion::notifyOperationReplaced(Operation *op, ValueRange by) {
-  for (AssumedDim &dim : dims) {
-    auto extent = dyn_cast_if_present<Value>(dim.ofInit);
-    if (extent && extent.getDefiningOp() == op)
-      dim.ofInit = by[cast<OpResult>(extent).getResultNumber()];
-    isUnsettled |= dim.loop == op;
-  }
-}
-
+/// Simplification erases branches that are not taken, with the loops in them.
 void ShapeVersion::notifyOperationErased(Operation *op) {
-  for (SmallVector<AssumedDim> *each : {&dims, &collected})
-    llvm::erase_if(*each, [&](AssumedDim &dim) { return dim.loop == op; });
-  for (AssumedDim &dim : dims) {
-    auto extent = dyn_cast_if_present<Value>(dim.ofInit);
-    if (extent && extent.getDefiningOp() == op)
-      dim.ofInit = {};
-  }
+  for (AssumedDim &dim : dims)
+    if (dim.obligation == op)
+      dim.obligation = {};
+  llvm::erase_if(dims, [&](AssumedDim &dim) { return dim.loop == op; });
+  llvm::erase_if(collected, [&](CollectedDim &dim) { return dim.loop == op; });
 }
 
 /// True if `value` is computed from extents of tensors and constants alone: a
@@ -163,11 +189,12 @@ OpFoldResult ShapeVersion::dimOf(Value value, int64_t axis) {
           (op.getSource() == dim.loop.getCarriedArgs()[dim.port] ||
            (dim.loop != copy &&
             op.getSource() == dim.loop.getResult(dim.port))))
-        return dim.ofInit;
-  for (AssumedDim &dim : collected)
+        if (OpFoldResult init = dim.ofInit())
+          return init;
+  for (CollectedDim &dim : collected)
     if (op && op.getSource() == dim.loop.getResult(dim.port) &&
         op.getConstantIndex() == dim.axis)
-      return dim.ofInit;
+      return dim.extent;
   return found;
 }
 
@@ -176,38 +203,53 @@ void ShapeVersion::begin() {
   conditions.clear();
   dims.clear();
   collected.clear();
-  isUnsettled = false;
   known.clear();
   rewriter.setInsertionPoint(original);
   copy = cast<LoopOp>(rewriter.clone(*original));
   SmallVector<LoopOp> loops;
   copy->walk<WalkOrder::PreOrder>([&](LoopOp loop) { loops.push_back(loop); });
-  for (LoopOp loop : loops) {
-    int64_t number = loop->getAttrOfType<IntegerAttr>(kNumber).getInt();
-    for (unsigned k = 0; k < loop.getNumCarried(); ++k) {
-      auto type = dyn_cast<RankedTensorType>(loop.getInits()[k].getType());
-      for (int64_t axis = 0; type && axis < type.getRank(); ++axis) {
-        if (!type.isDynamicDim(axis) || changed.contains({number, k, axis}))
-          continue;
-        rewriter.setInsertionPoint(loop);
-        OpFoldResult init = dimOf(loop.getInits()[k], axis);
-        dims.push_back({loop, k, axis, init});
-        replaceDims(rewriter, loop.getCarriedArgs()[k], axis, init);
-        if (loop != copy)
-          replaceDims(rewriter, loop.getResult(k), axis, init);
-      }
-    }
+  for (LoopOp loop : loops)
+    assumeCarried(loop);
+}
+
+void ShapeVersion::assumeCarried(LoopOp loop) {
+  int64_t number = loop->getAttrOfType<IntegerAttr>(kNumber).getInt();
+  for (unsigned k = 0; k < loop.getNumCarried(); ++k) {
+    auto type = dyn_cast<RankedTensorType>(loop.getInits()[k].getType());
+    for (int64_t axis = 0; type && axis < type.getRank(); ++axis)
+      if (type.isDynamicDim(axis) && !changed.contains({number, k, axis}))
+        oblige(loop, k, axis);
   }
 }
 
-/// Simplifies the copy; extents that are gone then are computed anew.
-void ShapeVersion::simplify() {
-  simplifyDims(copy, patterns, this);
-  for (AssumedDim &dim : dims)
-    if (!dim.ofInit) {
-      rewriter.setInsertionPoint(dim.loop);
-      dim.ofInit = dimOf(dim.loop.getInits()[dim.port], dim.axis);
-    }
+/// Dimension `axis` of carried value `port` is the init's, in the loop and, for
+/// an inner loop, behind it, which the copy has to prove:
+///
+///   loop.check %false, "..."(%extent : index)
+///   loop.yield ...
+void ShapeVersion::oblige(LoopOp loop, unsigned port, int64_t axis) {
+  Location loc = loop.getLoc();
+  rewriter.setInsertionPoint(loop);
+  OpFoldResult init = dimOf(loop.getInits()[port], axis);
+  rewriter.setInsertionPoint(loop.getYield());
+  Value unproved =
+      arith::ConstantIntOp::create(rewriter, loc, rewriter.getI1Type(), 0);
+  Value extent = getValueOrCreateConstantIndexOp(rewriter, loc, init);
+  auto obligation = CheckOp::create(
+      rewriter, loc, unproved,
+      rewriter.getStringAttr("it is not proved that the extent stays {}"),
+      extent, Value());
+  dims.push_back({loop, port, axis, obligation});
+  replaceDims(rewriter, loop.getCarriedArgs()[port], axis, init);
+  if (loop != copy)
+    replaceDims(rewriter, loop.getResult(port), axis, init);
+}
+
+/// What is left to prove: that this is the extent of the init.
+OpFoldResult ShapeVersion::dimOfYielded(const AssumedDim &dim) {
+  YieldOp yield = AssumedDim(dim).loop.getYield();
+  rewriter.setInsertionPoint(yield);
+  return dimOf(yield.getCarried()[dim.port], dim.axis);
 }
 
 /// Extents of tensors outside are computed outside.
@@ -255,10 +297,9 @@ void ShapeVersion::replaceInside(Value value, OpFoldResult by) {
   value.replaceUsesWithIf(other, [&](OpOperand &use) {
     return copy->isProperAncestor(use.getOwner());
   });
-  for (SmallVector<AssumedDim> *each : {&dims, &collected})
-    for (AssumedDim &dim : *each)
-      if (dim.ofInit == OpFoldResult(value))
-        dim.ofInit = by;
+  for (CollectedDim &dim : collected)
+    if (dim.extent == OpFoldResult(value))
+      dim.extent = by;
   for (auto &[tensor, extents] : known)
     for (auto &[axis, extent] : extents)
       if (extent == OpFoldResult(value))
@@ -284,7 +325,7 @@ bool ShapeVersion::assumeEqual(OpFoldResult a, OpFoldResult b) {
   // What stands for both is a constant, or what inits have.
   auto isInit = [&](OpFoldResult value) {
     return llvm::any_of(
-        dims, [&](const AssumedDim &dim) { return dim.ofInit == value; });
+        dims, [&](const AssumedDim &dim) { return dim.ofInit() == value; });
   };
   if (getConstantIntValue(a) || !isOutside(b) ||
       (isOutside(a) && !getConstantIntValue(b) && isInit(a)))
@@ -418,22 +459,19 @@ bool ShapeVersion::assumeBroadcasts() {
 bool ShapeVersion::assumeDims(bool areSimple) {
   bool any = false;
   for (unsigned k = 0; k < dims.size(); ++k) {
-    AssumedDim dim = dims[k];
-    YieldOp yield = dim.loop.getYield();
-    rewriter.setInsertionPoint(yield);
-    OpFoldResult next = dimOf(yield.getCarried()[dim.port], dim.axis);
-    if (isEqualConstantIntOrValue(next, dim.ofInit) || !isOutside(dim.ofInit) ||
+    OpFoldResult init = dims[k].ofInit(), next = dimOfYielded(dims[k]);
+    if (!init || isEqualConstantIntOrValue(next, init) || !isOutside(init) ||
         (areSimple && !isOutside(next)))
       continue;
     // What grows does not stay as it is.
     auto value = dyn_cast<Value>(next);
     auto sum = value ? value.getDefiningOp<arith::AddIOp>() : arith::AddIOp();
-    if (sum && (OpFoldResult(sum.getLhs()) == dim.ofInit ||
-                OpFoldResult(sum.getRhs()) == dim.ofInit))
+    if (sum && (OpFoldResult(sum.getLhs()) == init ||
+                OpFoldResult(sum.getRhs()) == init))
       continue;
     // The init's extent stands for both, unless it is the unknown one.
-    bool holds = getConstantIntValue(next) ? assumeEqual(dim.ofInit, next)
-                                           : assumeEqual(next, dim.ofInit);
+    bool holds = getConstantIntValue(next) ? assumeEqual(init, next)
+                                           : assumeEqual(next, init);
     any |= holds;
   }
   return any;
@@ -469,7 +507,7 @@ bool ShapeVersion::assumeRuns(LoopOp loop) {
     auto type = cast<RankedTensorType>(loop.getResult(port).getType());
     for (int64_t axis = 0; axis < type.getRank(); ++axis) {
       if (axis == along || !type.isDynamicDim(axis) ||
-          llvm::any_of(collected, [&](const AssumedDim &dim) {
+          llvm::any_of(collected, [&](const CollectedDim &dim) {
             return dim.loop == loop && dim.port == port && dim.axis == axis;
           }))
         continue;
@@ -532,14 +570,12 @@ bool ShapeVersion::assume() {
   return isWorth() && assumeChecks();
 }
 
-/// True if assumptions about dimensions do not hold, and which.
+/// True if obligations are left that nothing proves; these dimensions change.
 bool ShapeVersion::findChanged() {
   size_t before = changed.size();
   for (AssumedDim &dim : dims) {
-    YieldOp yield = dim.loop.getYield();
-    rewriter.setInsertionPoint(yield);
-    OpFoldResult next = dimOf(yield.getCarried()[dim.port], dim.axis);
-    if (!isEqualConstantIntOrValue(next, dim.ofInit))
+    OpFoldResult init = dim.ofInit();
+    if (!init || !isEqualConstantIntOrValue(dimOfYielded(dim), init))
       changed.insert({dim.loop->getAttrOfType<IntegerAttr>(kNumber).getInt(),
                       dim.port, dim.axis});
   }
@@ -584,7 +620,7 @@ void ShapeVersion::refineTypes() {
     if (sizes.empty())
       sizes = resolveDims(rewriter, dim.loop.getLoc(),
                           dim.loop.getInits()[dim.port]);
-    sizes[dim.axis] = dim.ofInit;
+    sizes[dim.axis] = dim.ofInit();
   }
   for (auto &[port, sizes] : ports) {
     auto loop = cast<LoopOp>(port.first);
@@ -660,13 +696,16 @@ void ShapeVersion::makeBranch() {
     scf::YieldOp::create(rewriter, loc, loop.getResults());
   }
   refineTypes();
+  for (AssumedDim &dim : std::exchange(dims, {}))
+    rewriter.eraseOp(dim.obligation);
 }
 
 /// Dimension `axis` of what `loop` begins port `port` with.
 OpFoldResult ShapeVersion::dimOfInit(LoopOp loop, unsigned port, int64_t axis) {
   for (AssumedDim &dim : dims)
     if (dim.loop == loop && dim.port == port && dim.axis == axis)
-      return dim.ofInit;
+      if (OpFoldResult init = dim.ofInit())
+        return init;
   rewriter.setInsertionPoint(loop);
   return dimOf(loop.getInits()[port], axis);
 }
@@ -703,7 +742,7 @@ bool ShapeVersion::run() {
   while (true) {
     begin();
     for (unsigned round = 0; round < kMaxRounds; ++round) {
-      simplify();
+      simplifyDims(copy, patterns, this);
       hoistDims();
       if (!assume())
         break;
@@ -711,9 +750,9 @@ bool ShapeVersion::run() {
     if (repeatAlongKnown(rewriter, copy, [&](Value value, int64_t axis) {
           return dimOf(value, axis);
         }))
-      simplify();
+      simplifyDims(copy, patterns, this);
     if (!findChanged()) {
-      pays = !isUnsettled && isWorth();
+      pays = isWorth();
       break;
     }
     rewriter.eraseOp(copy);
@@ -736,7 +775,8 @@ namespace {
 struct LoopVersionShapes
     : loopc::impl::LoopVersionShapesBase<LoopVersionShapes> {
   void runOnOperation() override {
-    FrozenRewritePatternSet patterns = getDimPatterns(&getContext());
+    FrozenRewritePatternSet patterns =
+        getDimPatterns(&getContext(), /*keepPorts=*/true);
     SmallVector<LoopOp> outermost;
     getOperation().walk<WalkOrder::PreOrder>([&](LoopOp loop) {
       outermost.push_back(loop);

@@ -149,3 +149,64 @@ func.func @nested(%n: i64, %x0: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf3
   }
   return %r : tensor<?xf32>
 }
+
+// Of what the inner loop carries only the extent is read, and it grows: once
+// the extent is taken for the init's nothing reads the value any more, and yet
+// the version has to find that this is wrong.
+// CHECK-LABEL: func @inner_grows(
+func.func @inner_grows(%n: i64, %x0: tensor<?xf32>, %seed: tensor<2xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xindex>) {
+  // CHECK: %[[SAME:.*]] = arith.cmpi eq
+  // CHECK: scf.if %[[SAME]]
+  // CHECK: loop.loop
+  // CHECK: loop.loop {{.*}} carried(%[[Z:[^ ]+]] =
+  // CHECK: %[[D:.*]] = tensor.dim %[[Z]]
+  // CHECK: arith.addi %[[D]]
+  // CHECK: loop.yield {{.*}} collect(%[[D]]
+  // CHECK: } else {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.dim %y, %c0 : tensor<?xf32>
+  %init = tensor.cast %seed : tensor<2xf32> to tensor<?xf32>
+  %none = tensor.empty(%c0) : tensor<?xindex>
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>, %last = %none : tensor<?xindex>) {
+    %inner:2 = loop.loop (%j : i64, %cj : i1) trips(%n : i64) carried(%z = %init : tensor<?xf32>) collect(tensor<?xindex> axis 0) {
+      %d = tensor.dim %z, %c0 : tensor<?xf32>
+      %more = arith.addi %d, %c1 : index
+      %empty = tensor.empty(%more) : tensor<?xf32>
+      loop.yield while(%cj : i1) carried(%empty : tensor<?xf32>) collect(%d : index)
+    }
+    %dx = tensor.dim %x, %c0 : tensor<?xf32>
+    %one = arith.cmpi eq, %e, %c1 : index
+    %size = arith.select %one, %dx, %e : index
+    %empty = tensor.empty(%size) : tensor<?xf32>
+    loop.yield while(%c : i1) carried(%empty, %inner#1 : tensor<?xf32>, tensor<?xindex>)
+  }
+  return %r#0, %r#1 : tensor<?xf32>, tensor<?xindex>
+}
+
+// The extents of two values prove one another, also where a loop is between.
+// CHECK-LABEL: func @together(
+func.func @together(%n: i64, %x0: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  // CHECK: %[[SAME:.*]] = arith.cmpi eq
+  // CHECK: scf.if %[[SAME]]
+  // CHECK: loop.loop
+  // CHECK: loop.loop
+  // CHECK-NOT: tensor.dim
+  // CHECK: } else {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.dim %y, %c0 : tensor<?xf32>
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>, %w = %y : tensor<?xf32>) {
+    %d = tensor.dim %x, %c0 : tensor<?xf32>
+    %one = arith.cmpi eq, %e, %c1 : index
+    %size = arith.select %one, %d, %e : index
+    %place = tensor.empty(%size) : tensor<?xf32>
+    %inner:2 = loop.loop (%j : i64, %cj : i1) trips(%n : i64) carried(%z = %x : tensor<?xf32>, %v = %place : tensor<?xf32>) {
+      %dv = tensor.dim %v, %c0 : tensor<?xf32>
+      %empty = tensor.empty(%dv) : tensor<?xf32>
+      loop.yield while(%cj : i1) carried(%empty, %z : tensor<?xf32>, tensor<?xf32>)
+    }
+    loop.yield while(%c : i1) carried(%inner#0, %inner#1 : tensor<?xf32>, tensor<?xf32>)
+  }
+  return %r#0, %r#1 : tensor<?xf32>, tensor<?xf32>
+}
