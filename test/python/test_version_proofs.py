@@ -45,16 +45,16 @@ NEXT = {
 
 def model(next_value: str, begin: str, trips: int) -> bytes:
     return onnx.parser.parse_model(f"""<ir_version: 10, opset_import: ["": 21]>
-g (float[N] x, int64 n) => (float[T] sizes, float[U] last) {{
+g (float[N] x, int64 n) => (float[T] sizes) {{
   inner = Constant <value_int = {trips}> ()
   two = Constant <value_int = 2> ()
   yes = Constant <value = bool {{1}}> ()
   zero = Constant <value_ints = [0]> ()
   seed = Constant <value_floats = [7.0]> ()
   first = Constant <value = float[{len(begin.split())}] {{{", ".join(begin.split())}}}> ()
-  sizes, last = Loop (n, yes, x, x) <body = outer (int64 j, bool d, float[] before, float[] old)
-      => (bool go, float[] after, float[] kept) {{
-    kept, found = Loop (inner, yes, first) <body = body (int64 i, bool c, float[] s)
+  sizes = Loop (n, yes, x) <body = outer (int64 j, bool d, float[] before)
+      => (bool go, float[] after) {{
+    last, found = Loop (inner, yes, first) <body = body (int64 i, bool c, float[] s)
         => (bool more, float[] next, int64 r) {{
       r = Size (s)
       {next_value}
@@ -90,12 +90,11 @@ def test_inner_loops(name: str, begin: str) -> None:
             sizes.append(size)
             size = follow(name, size)
         # The outer loop's version asks for extents such as these.
-        for extent in (0, 1, 2, 3, size):
+        for extent in (0, 1, 2, 3):
             x = np.arange(extent, dtype=F)
             for n in (0, 1, 2):
-                got, last = made.run(None, {"x": x, "n": np.array(n)})
+                (got,) = made.run(None, {"x": x, "n": np.array(n)})
                 np.testing.assert_array_equal(got, np.array(sizes, F) if n else x)
-                assert last.shape == ((size if n else extent),)
 
 
 #: The carried value gets a rank more in each iteration.
