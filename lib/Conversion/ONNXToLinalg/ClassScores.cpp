@@ -8,6 +8,7 @@
 
 #include "ClassScores.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -17,20 +18,46 @@ using namespace loopc;
 // Attributes
 //===----------------------------------------------------------------------===//
 
+DenseElementsAttr loopc::denseElements(Attribute attribute) {
+  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(attribute))
+    return dense;
+  // The bytes are as a dense attribute has them, but for bool, which that one
+  // packs.
+  auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(attribute);
+  if (!resource || !resource.getRawHandle().getBlob() ||
+      resource.getElementType().isInteger(1))
+    return {};
+  ArrayRef<char> bytes = resource.getRawHandle().getBlob()->getData();
+  bool isSplat;
+  return DenseElementsAttr::isValidRawBuffer(resource.getType(), bytes, isSplat)
+             ? DenseElementsAttr::getFromRawBuffer(resource.getType(), bytes)
+             : DenseElementsAttr();
+}
+
+SmallVector<double> loopc::numbersOf(DenseElementsAttr tensor) {
+  SmallVector<double> result;
+  if (isa<IntegerType>(tensor.getElementType())) {
+    bool isSigned = !tensor.getElementType().isUnsignedInteger();
+    for (const APInt &value : tensor.getValues<APInt>())
+      result.push_back(value.roundToDouble(isSigned));
+  } else if (isa<FloatType>(tensor.getElementType())) {
+    for (APFloat value : tensor.getValues<APFloat>()) {
+      bool loses;
+      value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                    &loses);
+      result.push_back(value.convertToDouble());
+    }
+  }
+  return result;
+}
+
 SmallVector<double> loopc::numbersAttr(NodeLowering &l, StringRef name) {
   if (auto values = l.floatsAttr(name))
     return *values;
-  SmallVector<double> result;
-  auto tensor =
-      dyn_cast_or_null<DenseElementsAttr>(l.attr((name + "_as_tensor").str()));
-  if (!tensor || !isa<FloatType>(tensor.getElementType()))
-    return result;
-  for (APFloat value : tensor.getValues<APFloat>()) {
-    bool loses;
-    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
-    result.push_back(value.convertToDouble());
-  }
-  return result;
+  if (DenseElementsAttr tensor =
+          denseElements(l.attr((name + "_as_tensor").str())))
+    return numbersOf(tensor);
+  return {};
 }
 
 SmallVector<StringRef> loopc::stringsAttr(NodeLowering &l, StringRef name) {

@@ -9,6 +9,7 @@
 // Operators of ai.onnx.ml that prepare features: LabelEncoder,
 // CategoryMapper, ArrayFeatureExtractor, Binarizer, Scaler.
 
+#include "ClassScores.h"
 #include "LookupTable.h"
 #include "ShapeUtils.h"
 
@@ -47,9 +48,9 @@ static LogicalResult appendElements(NodeLowering &l, Attribute attribute,
     llvm::append_range(labels.strings, strings.getValues<StringRef>());
     return success();
   }
-  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  DenseElementsAttr dense = denseElements(elements);
   if (!dense)
-    return l.refuse("a list of labels is too large");
+    return l.refuse("a list of labels is no tensor of numbers or strings");
   if (isa<FloatType>(labels.type)) {
     for (APFloat value : dense.getValues<APFloat>()) {
       bool loses;

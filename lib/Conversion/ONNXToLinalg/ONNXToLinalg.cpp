@@ -42,6 +42,51 @@ static Value castToType(OpBuilder &b, Location loc, Value value, Type type) {
   return value;
 }
 
+/// What inference says of the extents of result `k`, and the operands' types do
+/// not prove, is checked at run time: the library derives an extent from one
+/// operand where another may contradict, and everything behind this node
+/// believes the type.
+static void checkExtents(NodeLowering &l, unsigned k, Value value, Type type) {
+  auto found = dyn_cast<RankedTensorType>(value.getType());
+  auto inferred = dyn_cast<RankedTensorType>(type);
+  if (!found || !inferred || found.getRank() != inferred.getRank())
+    return;
+  for (int64_t axis : llvm::seq(found.getRank())) {
+    if (!found.isDynamicDim(axis) || inferred.isDynamicDim(axis))
+      continue;
+    Value extent = l.asIndex(l.dim(value, axis));
+    Value expected = l.index(inferred.getDimSize(axis));
+    l.check(l.b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, extent,
+                                            expected),
+            "axis " + Twine(axis) + " of output " + Twine(k) +
+                " has extent {}, not {} as the types of the operands say",
+            ValueRange{extent, expected});
+  }
+}
+
+/// True for two tensor types that only extents keep apart.
+static bool differInExtents(Type a, Type b) {
+  auto x = dyn_cast<RankedTensorType>(a), y = dyn_cast<RankedTensorType>(b);
+  return x && y && x.getRank() == y.getRank() &&
+         x.getElementType() == y.getElementType();
+}
+
+/// True for a node of a body or branch that perhaps no run comes to. What is
+/// wrong there is an error of the run that does.
+static bool mayNeverRun(onnx::NodeOp node) {
+  return !isa<func::FuncOp>(node->getParentOp());
+}
+
+/// Ends the run where it comes to a node whose result `k` has type `found`,
+/// which contradicts the inferred `type`; returns a value of that type.
+static Value failAtRunTime(NodeLowering &l, unsigned k, Type found, Type type) {
+  std::string message;
+  llvm::raw_string_ostream text(message);
+  text << l.node.getOpType() << ": the operands do not fit, output " << k
+       << " is " << found << " by one of them and " << type << " by another";
+  return createRunTimeFailure(l.b, l.node.getLoc(), message, {}, type).front();
+}
+
 namespace {
 struct ConvertONNXToLinalg
     : loopc::impl::ConvertONNXToLinalgBase<ConvertONNXToLinalg> {
@@ -210,10 +255,14 @@ struct ConvertONNXToLinalg
         return lowering.refuse("result " + Twine(k) + " is not supported");
       Type type = toSignless(result.getType());
       if (value.getType() != type &&
-          !tensor::CastOp::areCastCompatible(value.getType(), type))
-        return loopc::emitError(node.getLoc(), Diag::TypeInference)
-               << "result #" << k << " has type " << value.getType()
-               << " but was inferred to have type " << type;
+          !tensor::CastOp::areCastCompatible(value.getType(), type)) {
+        if (!mayNeverRun(node) || !differInExtents(value.getType(), type))
+          return loopc::emitError(node.getLoc(), Diag::TypeInference)
+                 << "result #" << k << " has type " << value.getType()
+                 << " but was inferred to have type " << type;
+        value = failAtRunTime(lowering, k, value.getType(), type);
+      }
+      checkExtents(lowering, k, value, type);
       result.replaceAllUsesWith(
           castToType(lowering.b, node.getLoc(), value, result.getType()));
     }

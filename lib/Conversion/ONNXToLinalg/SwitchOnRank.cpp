@@ -395,13 +395,17 @@ private:
       Type before = result.getType();
       if (before == type || isa<NoneType>(before))
         continue;
-      if (!tensor::CastOp::areCastCompatible(type, before))
+      bool isTensor = tensor::CastOp::areCastCompatible(type, before);
+      if (!isTensor && !onnx::CastOp::areCastCompatible(type, before))
         return false;
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointAfter(node);
       result.setType(type);
-      auto cast = tensor::CastOp::create(b, node.getLoc(), before, result);
-      result.replaceAllUsesExcept(cast, cast);
+      Operation *cast =
+          isTensor ? tensor::CastOp::create(b, node.getLoc(), before, result)
+                         .getOperation()
+                   : onnx::CastOp::create(b, node.getLoc(), before, result);
+      result.replaceAllUsesExcept(cast->getResult(0), cast);
     }
     return true;
   }

@@ -195,16 +195,13 @@ static LogicalResult readNodes(NodeLowering &l, StringRef prefix,
 // TreeEnsemble: nodes are called by place, leaves have places of their own
 //===----------------------------------------------------------------------===//
 
+static SmallVector<double> tensorAttr(NodeLowering &l, StringRef name) {
+  DenseElementsAttr tensor = denseElements(l.attr(name));
+  return tensor ? numbersOf(tensor) : SmallVector<double>();
+}
+
 static LogicalResult readSets(NodeLowering &l, Trees &trees, int64_t inner) {
-  SmallVector<double> values;
-  if (auto tensor =
-          dyn_cast_or_null<DenseElementsAttr>(l.attr("membership_values")))
-    for (APFloat value : tensor.getValues<APFloat>()) {
-      bool loses;
-      value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                    &loses);
-      values.push_back(value.convertToDouble());
-    }
+  SmallVector<double> values = tensorAttr(l, "membership_values");
   // A NaN ends a set.
   size_t at = 0;
   for (int64_t k = 0, e = trees.modes.size(); k < e; ++k) {
@@ -220,24 +217,6 @@ static LogicalResult readSets(NodeLowering &l, Trees &trees, int64_t inner) {
   }
   trees.memberStart.push_back(trees.members.size());
   return success();
-}
-
-static SmallVector<double> tensorAttr(NodeLowering &l, StringRef name) {
-  SmallVector<double> result;
-  auto tensor = dyn_cast_or_null<DenseElementsAttr>(l.attr(name));
-  if (!tensor)
-    return result;
-  if (isa<IntegerType>(tensor.getElementType())) {
-    for (const APInt &value : tensor.getValues<APInt>())
-      result.push_back(value.getZExtValue());
-    return result;
-  }
-  for (APFloat value : tensor.getValues<APFloat>()) {
-    bool loses;
-    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
-    result.push_back(value.convertToDouble());
-  }
-  return result;
 }
 
 static LogicalResult readPlacedNodes(NodeLowering &l, Trees &trees) {

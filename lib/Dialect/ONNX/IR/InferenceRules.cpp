@@ -187,8 +187,61 @@ static bool attention(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
+namespace {
+/// One term of an equation: what stands before the ellipsis and behind it.
+struct EinsumTerm {
+  explicit EinsumTerm(StringRef text)
+      : text(text), hasEllipsis(text.contains("...")),
+        before(text.split("...").first), after(text.split("...").second) {}
+
+  bool isPlain() const {
+    return llvm::all_of(before, llvm::isAlpha) &&
+           llvm::all_of(after, llvm::isAlpha);
+  }
+  /// The label of each of `rank` axes. Those of the ellipsis have the numbers
+  /// -1, -2, ... from the right.
+  SmallVector<int> labels(int rank) const {
+    SmallVector<int> labels(before.begin(), before.end());
+    int inside = rank - static_cast<int>(before.size() + after.size());
+    for (int k = inside; hasEllipsis && k > 0; --k)
+      labels.push_back(-k);
+    labels.append(after.begin(), after.end());
+    return labels;
+  }
+
+  StringRef text;
+  bool hasEllipsis;
+  StringRef before, after;
+};
+} // namespace
+
+/// The extent that `dims` broadcast to. Extents of 1 have no say beside others,
+/// also where those are not known: the run tells.
+static TensorShapeProto::Dimension
+broadcastDims(ArrayRef<TensorShapeProto::Dimension> dims) {
+  TensorShapeProto::Dimension result;
+  result.set_dim_value(1);
+  bool isFirst = true;
+  for (const TensorShapeProto::Dimension &dim : dims) {
+    if (dim.has_dim_value() && dim.dim_value() == 1)
+      continue;
+    if (dim.has_dim_value())
+      return dim;
+    bool isSame = isFirst || (dim.has_dim_param() && result.has_dim_param() &&
+                              dim.dim_param() == result.dim_param());
+    isFirst = false;
+    if (isSame)
+      result = dim;
+    else
+      result.Clear();
+  }
+  return result;
+}
+
 /// The library never ends on an equation with a blank, and reads beyond its
 /// shapes on other characters: it gets equations of labels and ellipses alone.
+/// It takes the extent of a label from the first operand that has it; the
+/// operands of a label broadcast.
 static bool einsum(NodeContext &context, const OpSchema &schema) {
   const AttributeProto *attribute = context.getAttribute("equation");
   if (!attribute)
@@ -196,20 +249,45 @@ static bool einsum(NodeContext &context, const OpSchema &schema) {
   std::string equation = attribute->s();
   llvm::erase(equation, ' ');
   auto [left, right] = StringRef(equation).split("->");
-  SmallVector<StringRef> terms;
-  left.split(terms, ',');
-  terms.push_back(right);
-  for (StringRef term : terms) {
-    auto [before, after] = term.split("...");
-    if (!llvm::all_of(before, llvm::isAlpha) ||
-        !llvm::all_of(after, llvm::isAlpha))
-      fail_shape_inference("'", term.str(), "' in equation '", attribute->s(),
+  SmallVector<EinsumTerm> terms;
+  for (StringRef term : llvm::split(left, ','))
+    terms.emplace_back(term);
+  EinsumTerm result(right);
+  auto check = [&](const EinsumTerm &term) {
+    if (!term.isPlain())
+      fail_shape_inference("'", term.text.str(), "' in equation '",
+                           attribute->s(),
                            "' is not labels and at most one ellipsis");
-  }
+  };
+  llvm::for_each(terms, check);
+  check(result);
   AttributeProto clean = *attribute;
   clean.set_s(equation);
   context.addAttribute(std::move(clean));
-  return false;
+  schema.GetTypeAndShapeInferenceFunction()(context);
+  TypeProto::Tensor &type = *context.getOutputType(0)->mutable_tensor_type();
+  if (!type.has_shape())
+    return true;
+  // The library has checked the ranks.
+  std::map<int, SmallVector<TensorShapeProto::Dimension>> extents;
+  for (auto [k, term] : llvm::enumerate(terms)) {
+    const TensorShapeProto &shape = *context.getInputShape(k);
+    for (auto [axis, label] : llvm::enumerate(term.labels(shape.dim_size())))
+      extents[label].push_back(shape.dim(static_cast<int>(axis)));
+  }
+  SmallVector<int> labels;
+  if (StringRef(equation).contains("->")) {
+    labels = result.labels(type.shape().dim_size());
+  } else {
+    // The axes of the ellipsis, then the labels that are there once.
+    for (const auto &[label, dims] : extents)
+      if (label < 0 || dims.size() == 1)
+        labels.push_back(label);
+  }
+  for (auto [axis, label] : llvm::enumerate(labels))
+    *type.mutable_shape()->mutable_dim(static_cast<int>(axis)) =
+        broadcastDims(extents[label]);
+  return true;
 }
 
 static constexpr int noEnd = std::numeric_limits<int>::max();

@@ -315,6 +315,11 @@ static Type getResultType(NodeOp node, unsigned i, const TypeProto &proto,
 /// Refuses numbers of axes with which some of the library's functions read
 /// memory that is not theirs (LayerNormalization, GatherND).
 static void checkAxes(const NodeContext &context) {
+  // A scale of the whole tensor has no axis; the lowering looks at that of
+  // others.
+  StringRef op = context.getNode().getOpType();
+  if (op == "QuantizeLinear" || op == "DequantizeLinear")
+    return;
   const TensorShapeProto *shape = context.getInputShape(0);
   // OneHot's and Flatten's axis may be the rank itself.
   int64_t most = shape ? shape->dim_size() : ::onnx::kMaxMaterializedRank;
