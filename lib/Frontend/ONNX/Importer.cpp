@@ -564,7 +564,7 @@ LogicalResult Importer::inferTypes(onnx::NodeOp op) {
   if (!cache)
     cache.emplace();
   inference.cache = &*cache;
-  inference.lenient = branchDepth > 0;
+  inference.lenient = conditionalDepth > 0;
   return inferResultTypes(op, inference);
 }
 

@@ -408,8 +408,8 @@ private:
   llvm::DenseSet<const pb::FunctionProto *> scanned;
   llvm::SetVector<const pb::FunctionProto *> active;
   unsigned depth = 0;
-  /// Ifs around what is imported: nodes there may never run.
-  unsigned branchDepth = 0;
+  /// Branches and bodies around what is imported: nodes there may never run.
+  unsigned conditionalDepth = 0;
   uint64_t importedNodes = 0;
   std::optional<onnx::InferenceCache> cache;
   /// Types of the carried values that a loop ended with.

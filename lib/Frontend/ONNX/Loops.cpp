@@ -9,6 +9,7 @@
 // Loop, If and SequenceMap, and what all nodes with bodies share.
 
 #include "ImporterImpl.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -434,6 +435,9 @@ LogicalResult Importer::settleLoopTypes(NodeContext &nc, LoopParts &parts) {
     // Values of an earlier round are gone, and what was known of them.
     cache.emplace();
     parts.region = std::make_unique<Region>();
+    // Whether there is a first iteration is found by onnx-infer-types.
+    ++conditionalDepth;
+    llvm::scope_exit left([&] { --conditionalDepth; });
     return importBody(nc, *parts.graph, parts.attr, "body", arguments,
                       *parts.region, [&](SmallVectorImpl<Value> &outputs) {
                         return finishLoopBody(nc, parts, outputs, next);
@@ -528,14 +532,14 @@ LogicalResult Importer::importIf(NodeContext &nc) {
       return loopc::emitError(nc.loc, Diag::BodyArguments)
              << names[k] << " has " << (*graph)->input_size()
              << " inputs, expected none";
-    ++branchDepth;
+    ++conditionalDepth;
     LogicalResult imported =
         importBody(nc, **graph, attr, names[k], {}, regions[k],
                    [&](SmallVectorImpl<Value> &values) {
                      outputs[k].assign(values.begin(), values.end());
                      return success();
                    });
-    --branchDepth;
+    --conditionalDepth;
     if (failed(imported))
       return failure();
   }

@@ -312,10 +312,14 @@ LogicalResult Importer::importScan(NodeContext &nc) {
   ScanParts parts;
   if (failed(readScan(nc, parts)) || failed(findScanArguments(nc, parts)))
     return failure();
-  if (failed(importBody(nc, *parts.graph, parts.attr, "body", parts.arguments,
-                        parts.region, [&](SmallVectorImpl<Value> &outputs) {
-                          return finishScanBody(nc, parts, outputs);
-                        })))
+  ++conditionalDepth;
+  LogicalResult imported =
+      importBody(nc, *parts.graph, parts.attr, "body", parts.arguments,
+                 parts.region, [&](SmallVectorImpl<Value> &outputs) {
+                   return finishScanBody(nc, parts, outputs);
+                 });
+  --conditionalDepth;
+  if (failed(imported))
     return failure();
   auto op = loop::ScanOp::create(
       builder, nc.loc, parts.results, parts.states, parts.inputs, parts.lengths,

@@ -136,6 +136,7 @@ private:
   void inferUsersAgain(Value value);
 
   std::optional<int64_t> getTrips(LoopOp op);
+  bool certainlyRuns(LoopOp op);
 
   LogicalResult insertCasts();
   LogicalResult castOperand(OpOperand &operand, Type type);
@@ -161,8 +162,9 @@ private:
   uint64_t work = 0;
   /// Branches whose condition is known, and what it is.
   llvm::DenseMap<Operation *, bool> decided;
-  /// Number of branches around the current operation.
-  unsigned branches = 0;
+  /// Number of branches, and of loops that may have no iteration, around the
+  /// current operation.
+  unsigned conditional = 0;
 };
 } // namespace
 
@@ -320,8 +322,9 @@ LogicalResult TypeInference::inferNode(NodeOp node) {
   SmallVector<Type> types;
   InferenceOptions options;
   options.cache = &cache;
-  // if_lazy: what is wrong in a branch is an error of the runs that take it.
-  options.lenient = branches > 0;
+  // if_lazy, and the same for iterations: what is wrong in code that may never
+  // run is an error of the runs that come to it.
+  options.lenient = conditional > 0;
   if (failed(inferNodeTypes(
           node, types, [&] { return emitNodeError(node); }, options)))
     return failure();
@@ -358,10 +361,10 @@ bool TypeInference::readsNothing(Region &branch) {
 
 /// if_types: the branches' types, joined.
 LogicalResult TypeInference::inferIf(scf::IfOp op) {
-  ++branches;
+  ++conditional;
   LogicalResult inferred = success(succeeded(infer(op.getThenRegion())) &&
                                    succeeded(infer(op.getElseRegion())));
-  --branches;
+  --conditional;
   if (failed(inferred))
     return failure();
   // Where the condition can be told only one branch counts (in a loop: as far
@@ -512,6 +515,15 @@ std::optional<int64_t> TypeInference::getTrips(LoopOp op) {
   return trips;
 }
 
+/// True for a loop with a first iteration, whatever ends it later.
+bool TypeInference::certainlyRuns(LoopOp op) {
+  auto isTrue = [&](Value value) {
+    return cache.getInteger(value).value_or(0) > 0;
+  };
+  return (!op.getTripCount() || isTrue(op.getTripCount())) &&
+         (!op.getCondition() || isTrue(op.getCondition()));
+}
+
 LogicalResult TypeInference::inferLoop(LoopOp op) {
   for (auto [value, axis, arg] :
        llvm::zip_equal(op.getSlices(), op.getSliceAxes(), op.getSliceArgs()))
@@ -520,9 +532,13 @@ LogicalResult TypeInference::inferLoop(LoopOp op) {
   SmallVector<bool> emptyInits;
   for (Value init : op.getInits())
     emptyInits.push_back(isEmpty(init));
-  if (failed(inferBody(op, *op.getLoopBody(),
-                       llvm::to_vector(op.getInits().getTypes()), emptyInits,
-                       op.getCarriedArgs())))
+  bool isConditional = !certainlyRuns(op);
+  conditional += isConditional;
+  LogicalResult inferred = inferBody(op, *op.getLoopBody(),
+                                     llvm::to_vector(op.getInits().getTypes()),
+                                     emptyInits, op.getCarriedArgs());
+  conditional -= isConditional;
+  if (failed(inferred))
     return failure();
   for (auto [arg, result] :
        llvm::zip_equal(op.getCarriedArgs(), op.getCarriedResults())) {
@@ -580,8 +596,15 @@ LogicalResult TypeInference::inferScan(ScanOp op) {
     inits.push_back(type);
   }
   SmallVector<bool> emptyInits(states, false); // tensors only
-  if (failed(inferBody(op, *op.getScanBody(), inits, emptyInits,
-                       op.getScanBody()->getArguments().take_front(states))))
+  bool isConditional =
+      ShapedType::isDynamic(length) || length == 0 ||
+      (batched && (ShapedType::isDynamic(batch) || batch == 0));
+  conditional += isConditional;
+  LogicalResult inferred =
+      inferBody(op, *op.getScanBody(), inits, emptyInits,
+                op.getScanBody()->getArguments().take_front(states));
+  conditional -= isConditional;
+  if (failed(inferred))
     return failure();
   for (unsigned k = 0; k < states; ++k) {
     Type type = op.getScanBody()->getArgument(k).getType();
