@@ -47,8 +47,13 @@ struct Context {
 };
 } // namespace
 
+static Type accessType(LLVM::LoadOp load) { return load.getType(); }
+static Type accessType(LLVM::StoreOp store) {
+  return store.getValue().getType();
+}
+
 /// The loads, or stores, through `pointer`, if it is used for nothing else than
-/// them and `other`.
+/// them and `other`. Each is of a field's own type.
 template <typename Access>
 static std::optional<Fields<Access>> collectFields(Value pointer,
                                                    Operation *other) {
@@ -61,9 +66,12 @@ static std::optional<Fields<Access>> collectFields(Value pointer,
         address.getRawConstantIndices().size() != 2 || !address->hasOneUse() ||
         address.getRawConstantIndices()[0] != 0)
       return std::nullopt;
+    int32_t field = address.getRawConstantIndices()[1];
+    auto record = dyn_cast<LLVM::LLVMStructType>(address.getElemType());
     auto access = dyn_cast<Access>(*address->user_begin());
-    if (!access || access.getAddr() != address.getResult() ||
-        !fields.try_emplace(address.getRawConstantIndices()[1], access).second)
+    if (!record || !access || access.getAddr() != address.getResult() ||
+        accessType(access) != record.getBody()[field] ||
+        !fields.try_emplace(field, access).second)
       return std::nullopt;
   }
   return fields;
@@ -175,6 +183,14 @@ static LLVM::LLVMFuncOp getReader(LLVM::CallOp call,
               : LLVM::LLVMFuncOp();
 }
 
+/// True if all fields behind `pointer` are taken to be those of `type`.
+static bool hasContextType(Value pointer, Type type) {
+  return llvm::all_of(pointer.getUsers(), [&](Operation *user) {
+    auto address = dyn_cast<LLVM::GEPOp>(user);
+    return !address || address.getElemType() == type;
+  });
+}
+
 void loopc::dropUnreadFields(ArrayRef<LLVM::CallOp> calls) {
   // By the function that reads them.
   llvm::MapVector<Operation *, SmallVector<Context>> contexts;
@@ -187,7 +203,7 @@ void loopc::dropUnreadFields(ArrayRef<LLVM::CallOp> calls) {
     LLVM::AllocaOp place = getContext(call);
     auto stores =
         place ? collectFields<LLVM::StoreOp>(place, call) : std::nullopt;
-    if (stores)
+    if (stores && hasContextType(place, place.getElemType()))
       contexts[reader].push_back({call, place, std::move(*stores)});
     else
       isOther.insert(reader);
@@ -200,9 +216,10 @@ void loopc::dropUnreadFields(ArrayRef<LLVM::CallOp> calls) {
     auto loads = collectFields<LLVM::LoadOp>(pointer, nullptr);
     auto leaves = loads ? collectLeaves(*loads) : std::nullopt;
     if (!leaves || !llvm::all_of(made, [&](Context &context) {
-          return llvm::all_of(*leaves, [&](const Leaf &leaf) {
-            return context.stores.count(leaf.front()) != 0;
-          });
+          return hasContextType(pointer, context.place.getElemType()) &&
+                 llvm::all_of(*leaves, [&](const Leaf &leaf) {
+                   return context.stores.count(leaf.front()) != 0;
+                 });
         }))
       continue;
     SmallVector<Type> types;
@@ -233,25 +250,19 @@ static void setContextType(Value pointer, Type type) {
       address.setElemType(type);
 }
 
-llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<LLVM::CallOp>>
-loopc::collectReaders(ArrayRef<LLVM::CallOp> calls) {
-  llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<LLVM::CallOp>> readers;
-  llvm::SmallPtrSet<Operation *, 8> isOther;
-  SymbolTableCollection symbols;
+bool loopc::canHandMore(LLVM::LLVMFuncOp reader, ArrayRef<LLVM::CallOp> calls) {
+  Type type;
   for (LLVM::CallOp call : calls) {
-    LLVM::LLVMFuncOp reader = getReader(call, symbols);
-    if (!reader)
-      continue;
     LLVM::AllocaOp place = getContext(call);
-    if (!reader.isExternal() && place &&
-        collectFields<LLVM::StoreOp>(place, call) &&
-        collectFields<LLVM::LoadOp>(reader.getArgument(0), nullptr))
-      readers[reader].push_back(call);
-    else
-      isOther.insert(reader);
+    if (!place || !isa<LLVM::LLVMStructType>(place.getElemType()) ||
+        (type && place.getElemType() != type) ||
+        !collectFields<LLVM::StoreOp>(place, call) ||
+        !hasContextType(place, place.getElemType()))
+      return false;
+    type = place.getElemType();
   }
-  readers.remove_if([&](auto &entry) { return isOther.contains(entry.first); });
-  return readers;
+  return type && collectFields<LLVM::LoadOp>(reader.getArgument(0), nullptr) &&
+         hasContextType(reader.getArgument(0), type);
 }
 
 SmallVector<Value> loopc::readMore(LLVM::LLVMFuncOp reader, LLVM::CallOp call,

@@ -12,7 +12,6 @@
 #define LOOPC_LIB_CONVERSION_RUNTIMETOLLVM_CONTEXTS_H
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace loopc {
 
@@ -24,10 +23,10 @@ void dropUnreadFields(mlir::ArrayRef<mlir::LLVM::CallOp> calls);
 /// Erases what computes `values` and has no effect and no users left.
 void eraseDead(mlir::SmallVector<mlir::Value> values);
 
-/// The functions that `calls` of loopc_rt_parallel_for share out, with their
-/// calls: those whose contexts can be given more fields.
-llvm::MapVector<mlir::LLVM::LLVMFuncOp, mlir::SmallVector<mlir::LLVM::CallOp>>
-collectReaders(mlir::ArrayRef<mlir::LLVM::CallOp> calls);
+/// True if the contexts that `calls`, all calls of loopc_rt_parallel_for that
+/// share `reader` out, hand over are of one type and can be given more fields.
+bool canHandMore(mlir::LLVM::LLVMFuncOp reader,
+                 mlir::ArrayRef<mlir::LLVM::CallOp> calls);
 
 /// Gives the context of `reader`, which `call` shares out, fields of `types`
 /// more, and reads them.

@@ -15,6 +15,14 @@
 // work on it. What makes code fast stays a constant: the bounds of short loops,
 // which are unrolled, and the distances in innermost loops, where each would
 // take a register.
+//
+// Functions are visited in the order of the call graph, callees before callers.
+// Sharing a function changes the operands of its calls and the names in them;
+// all of these calls are in functions that come later, and a function is
+// compared with others when nothing in it will change any more. Functions of
+// one level of the graph are compared in the order of their names, so that the
+// result depends neither on where they stand in the module nor on addresses.
+// What has become unused is erased in the end.
 
 #include "Contexts.h"
 #include "loopc/Conversion/Passes.h"
@@ -26,7 +34,6 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 
 #include <map>
 
@@ -294,11 +301,10 @@ static bool join(Cluster &cluster, Nest &nest) {
 // Arguments
 //===----------------------------------------------------------------------===//
 
-using Calls = llvm::StringMap<SmallVector<LLVM::CallOp>>;
-
 /// Takes the arguments away that `function` does not read: most of what
 /// describes a buffer of fixed shape.
-static unsigned dropUnusedArguments(LLVM::LLVMFuncOp function, Calls &calls) {
+static unsigned dropUnusedArguments(LLVM::LLVMFuncOp function,
+                                    ArrayRef<LLVM::CallOp> calls) {
   Builder b(function.getContext());
   llvm::BitVector unused(function.getNumArguments());
   for (BlockArgument arg : function.getArguments())
@@ -320,7 +326,7 @@ static unsigned dropUnusedArguments(LLVM::LLVMFuncOp function, Calls &calls) {
       function.getFunctionType().getReturnType(), params));
   function.setAllArgAttrs(kept);
   SmallVector<Value> dead;
-  for (LLVM::CallOp call : calls[function.getSymName()]) {
+  for (LLVM::CallOp call : calls) {
     MutableOperandRange operands = call.getCalleeOperandsMutable();
     for (unsigned k = unused.size(); k-- > 0;)
       if (unused.test(k)) {
@@ -379,7 +385,19 @@ static Value broadcast(Value argument, Type type) {
   return LLVM::ShuffleVectorOp::create(b, loc, first, none, lanes);
 }
 
-static void share(const Cluster &cluster, Calls &calls) {
+namespace {
+/// A function that may change, since all that uses it is known.
+struct Callee {
+  LLVM::LLVMFuncOp function;
+  /// What calls it directly, with each of its arguments.
+  SmallVector<LLVM::CallOp> calls;
+  /// The calls of loopc_rt_parallel_for that share it out.
+  SmallVector<LLVM::CallOp> sharedOut;
+};
+} // namespace
+
+/// The functions of `cluster` become the first of them.
+static void share(const Cluster &cluster, llvm::StringMap<Callee> &callees) {
   auto [columns, which] = columnsOf(cluster.members, cluster.differs);
   LLVM::LLVMFuncOp function = cluster.members.front()->function;
   SmallVector<Value> arguments = addArguments(function, columns);
@@ -388,8 +406,8 @@ static void share(const Cluster &cluster, Calls &calls) {
     OpOperand *operand = cluster.members.front()->places[place].operand;
     operand->set(broadcast(arguments[column], operand->get().getType()));
   }
-  for (auto [k, nest] : llvm::enumerate(cluster.members)) {
-    for (LLVM::CallOp call : calls[nest->function.getSymName()]) {
+  for (auto [k, nest] : llvm::enumerate(cluster.members))
+    for (LLVM::CallOp call : callees[nest->function.getSymName()].calls) {
       OpBuilder b(call);
       for (const Column &column : columns)
         call.getCalleeOperandsMutable().append(
@@ -398,9 +416,6 @@ static void share(const Cluster &cluster, Calls &calls) {
                 .getResult());
       call.setCallee(function.getSymName());
     }
-    if (k != 0)
-      nest->function.erase();
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -428,16 +443,16 @@ static bool joinPiece(Cluster &cluster, Nest &nest) {
 }
 
 /// The pieces of `cluster` become one, which finds what differs in its context.
-static void sharePiece(
-    const Cluster &cluster,
-    llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<LLVM::CallOp>> &readers) {
+static void sharePiece(const Cluster &cluster,
+                       llvm::StringMap<Callee> &callees) {
   auto [columns, which] = columnsOf(cluster.members, cluster.differs);
   Nest &first = *cluster.members.front();
   SmallVector<Type> types;
   for (const Column &column : columns)
     types.push_back(column.front().getType());
   SmallVector<Value> read =
-      readMore(first.function, readers[first.function].front(), types);
+      readMore(first.function,
+               callees[first.function.getSymName()].sharedOut.front(), types);
   for (auto [place, column] :
        llvm::zip_equal(cluster.differs.set_bits(), which))
     first.places[place].operand->set(read[column]);
@@ -445,43 +460,145 @@ static void sharePiece(
     SmallVector<TypedAttr> numbers;
     for (const Column &column : columns)
       numbers.push_back(column[k]);
-    for (LLVM::CallOp call : readers[piece->function])
+    for (LLVM::CallOp call : callees[piece->function.getSymName()].sharedOut)
       handMore(call, first.function, numbers);
-    if (k != 0)
-      piece->function.erase();
   }
 }
 
-/// True for a function that was made to be one: only calls know it.
-static bool isNest(LLVM::LLVMFuncOp function) {
-  if (function.isExternal() ||
-      function.getLinkage() != LLVM::Linkage::Internal ||
-      !function.getPassthrough())
+//===----------------------------------------------------------------------===//
+// Which functions there are
+//===----------------------------------------------------------------------===//
+
+/// True for a function that was made to be one, and not to be inlined.
+static bool isNoInline(LLVM::LLVMFuncOp function) {
+  return function.getPassthrough() &&
+         llvm::any_of(*function.getPassthrough(), [](Attribute attr) {
+           auto text = dyn_cast<StringAttr>(attr);
+           return text && text.getValue() == "noinline";
+         });
+}
+
+/// True for a function whose signature and body this pass understands, if all
+/// users are known, too.
+static bool canChange(LLVM::LLVMFuncOp function) {
+  if (function.isExternal() || function.isVarArg() ||
+      function.getLinkage() != LLVM::Linkage::Internal)
     return false;
-  return llvm::any_of(*function.getPassthrough(), [](Attribute attr) {
-    auto text = dyn_cast<StringAttr>(attr);
-    return text && text.getValue() == "noinline";
+  // What a description does not tell of: regions.
+  return llvm::all_of(function.getBody(), [](Block &block) {
+    return llvm::all_of(block,
+                        [](Operation &op) { return op.getNumRegions() == 0; });
   });
 }
 
-/// Nests of which one function can stand for several, as `join` decides.
+/// True if `call` is nothing but a call with arguments: operands may be taken
+/// away and added.
+static bool isPlainCall(LLVM::CallOp call) {
+  return !call.getArgAttrsAttr() && !call.getVarCalleeType() &&
+         call.getOpBundleOperands().empty() &&
+         call.getTailCallKind() != LLVM::tailcallkind::TailCallKind::MustTail;
+}
+
+/// True if each user of `address` is a call of loopc_rt_parallel_for that
+/// shares the function out; these are added to `calls`.
+static bool isOnlySharedOut(LLVM::AddressOfOp address,
+                            SmallVectorImpl<LLVM::CallOp> &calls) {
+  if (address.use_empty())
+    return false;
+  for (OpOperand &use : address->getUses()) {
+    auto call = dyn_cast<LLVM::CallOp>(use.getOwner());
+    if (!call || call.getCallee() != kParallelFor || !isPlainCall(call) ||
+        use.getOperandNumber() != 3)
+      return false;
+    calls.push_back(call);
+  }
+  return true;
+}
+
+/// The functions of `module` that may change, with all that uses them.
+static llvm::StringMap<Callee> collectCallees(ModuleOp module) {
+  llvm::StringMap<Callee> callees;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (canChange(function))
+      callees[function.getSymName()].function = function;
+  auto uses = SymbolTable::getSymbolUses(&module.getBodyRegion());
+  if (!uses)
+    return {};
+  for (const SymbolTable::SymbolUse &use : *uses) {
+    StringRef name = use.getSymbolRef().getRootReference();
+    auto it = callees.find(name);
+    if (it == callees.end())
+      continue;
+    auto call = dyn_cast<LLVM::CallOp>(use.getUser());
+    auto address = dyn_cast<LLVM::AddressOfOp>(use.getUser());
+    if (call && isPlainCall(call) && call.getCalleeAttr() == use.getSymbolRef())
+      it->second.calls.push_back(call);
+    else if (!address || !isOnlySharedOut(address, it->second.sharedOut))
+      callees.erase(it);
+  }
+  return callees;
+}
+
+/// The functions of `module` in levels: all that a function refers to is in
+/// levels before its own. Functions of one level are in the order of their
+/// names, shorter ones first. Recursive functions, and what refers to them,
+/// are in none.
+static SmallVector<SmallVector<LLVM::LLVMFuncOp>> findLevels(ModuleOp module) {
+  llvm::StringMap<LLVM::LLVMFuncOp> functions;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    functions[function.getSymName()] = function;
+  llvm::DenseMap<Operation *, SmallVector<Operation *>> users;
+  llvm::DenseMap<Operation *, unsigned> open;
+  SmallVector<LLVM::LLVMFuncOp> level;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    unsigned &count = open[function];
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    if (auto uses = SymbolTable::getSymbolUses(&function.getBody()))
+      for (const SymbolTable::SymbolUse &use : *uses)
+        if (Operation *used =
+                functions.lookup(use.getSymbolRef().getRootReference());
+            used && seen.insert(used).second) {
+          users[used].push_back(function);
+          ++count;
+        }
+    if (count == 0)
+      level.push_back(function);
+  }
+  SmallVector<SmallVector<LLVM::LLVMFuncOp>> levels;
+  while (!level.empty()) {
+    llvm::sort(level, [](LLVM::LLVMFuncOp one, LLVM::LLVMFuncOp other) {
+      StringRef a = one.getSymName(), b = other.getSymName();
+      return a.size() != b.size() ? a.size() < b.size() : a < b;
+    });
+    SmallVector<LLVM::LLVMFuncOp> next;
+    for (LLVM::LLVMFuncOp function : level)
+      for (Operation *user : users[function])
+        if (--open[user] == 0)
+          next.push_back(cast<LLVM::LLVMFuncOp>(user));
+    levels.push_back(std::move(level));
+    level = std::move(next);
+  }
+  return levels;
+}
+
+/// Nests of which one function can stand for several, as `join` decides, in the
+/// order of the first of each.
 static SmallVector<Cluster>
 findClusters(MutableArrayRef<Nest> nests,
              llvm::function_ref<bool(Cluster &, Nest &)> join) {
-  std::map<SmallVector<uintptr_t>, SmallVector<Cluster>> groups;
+  std::map<SmallVector<uintptr_t>, SmallVector<size_t>> groups;
+  SmallVector<Cluster> found;
   for (Nest &nest : nests) {
     describe(nest);
-    SmallVector<Cluster> &clusters = groups[nest.text];
-    if (!llvm::any_of(clusters,
-                      [&](Cluster &cluster) { return join(cluster, nest); }))
-      clusters.push_back({{&nest}, llvm::BitVector(nest.places.size()), {}});
+    SmallVector<size_t> &group = groups[nest.text];
+    if (llvm::any_of(group, [&](size_t k) { return join(found[k], nest); }))
+      continue;
+    group.push_back(found.size());
+    found.push_back({{&nest}, llvm::BitVector(nest.places.size()), {}});
   }
-  // They have no function in common: their order does not matter.
-  SmallVector<Cluster> found;
-  for (auto &[text, clusters] : groups)
-    for (Cluster &cluster : clusters)
-      if (cluster.members.size() > 1)
-        found.push_back(std::move(cluster));
+  llvm::erase_if(found, [](const Cluster &cluster) {
+    return cluster.members.size() == 1;
+  });
   return found;
 }
 
@@ -490,64 +607,49 @@ struct ShareNests : loopc::impl::ShareNestsBase<ShareNests> {
   using ShareNestsBase::ShareNestsBase;
 
   void runOnOperation() override {
-    Calls calls = collectCalls();
-    SmallVector<Nest> nests = collectNests();
-    for (Nest &nest : nests)
-      numDropped += dropUnusedArguments(nest.function, calls);
-    dropUnreadFields(calls[kParallelFor]);
-    // Then there are fewer readers again.
-    for (Nest &nest : nests)
-      numDropped += dropUnusedArguments(nest.function, calls);
-    if (!shareNests(nests, calls))
-      return;
-    // The pieces of different nests call one function now, and what shares them
-    // out can be one, too.
-    sharePieces();
-    nests = collectNests();
-    calls = collectCalls();
-    shareNests(nests, calls);
+    llvm::StringMap<Callee> callees = collectCallees(getOperation());
+    SmallVector<LLVM::LLVMFuncOp> dead;
+    for (ArrayRef<LLVM::LLVMFuncOp> level : findLevels(getOperation()))
+      runOnLevel(level, callees, dead);
+    for (LLVM::LLVMFuncOp function : dead)
+      function.erase();
   }
 
 private:
-  Calls collectCalls() {
-    Calls calls;
-    getOperation().walk([&](LLVM::CallOp call) {
-      if (call.getCallee())
-        calls[*call.getCallee()].push_back(call);
-    });
-    return calls;
-  }
-
-  SmallVector<Nest> collectNests() {
-    llvm::StringSet<> others;
-    getOperation().walk([&](LLVM::AddressOfOp address) {
-      others.insert(address.getGlobalName());
-    });
-    SmallVector<Nest> nests;
-    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
-      if (isNest(function) && !others.contains(function.getSymName()))
+  /// Shares functions of which none refers to another, and whose callees have
+  /// been visited. Those that are not needed any more go to `dead`.
+  void runOnLevel(ArrayRef<LLVM::LLVMFuncOp> level,
+                  llvm::StringMap<Callee> &callees,
+                  SmallVectorImpl<LLVM::LLVMFuncOp> &dead) {
+    SmallVector<Nest> nests, pieces;
+    for (LLVM::LLVMFuncOp function : level) {
+      auto it = callees.find(function.getSymName());
+      if (it == callees.end())
+        continue;
+      Callee &callee = it->second;
+      if (callee.sharedOut.empty()) {
+        if (!isNoInline(function))
+          continue;
+        numDropped += dropUnusedArguments(function, callee.calls);
         nests.push_back({function, {}, {}, {}});
-    return nests;
-  }
-
-  bool shareNests(MutableArrayRef<Nest> nests, Calls &calls) {
-    SmallVector<Cluster> clusters = findClusters(nests, join);
-    for (const Cluster &cluster : clusters) {
-      numShared += cluster.members.size() - 1;
-      share(cluster, calls);
+      } else if (callee.calls.empty()) {
+        dropUnreadFields(callee.sharedOut);
+        if (canHandMore(function, callee.sharedOut))
+          pieces.push_back({function, {}, {}, {}});
+      }
     }
-    return !clusters.empty();
-  }
-
-  void sharePieces() {
-    llvm::MapVector<LLVM::LLVMFuncOp, SmallVector<LLVM::CallOp>> readers =
-        collectReaders(collectCalls()[kParallelFor]);
-    SmallVector<Nest> pieces;
-    for (auto &[function, calls] : readers)
-      pieces.push_back({function, {}, {}, {}});
-    for (const Cluster &cluster : findClusters(pieces, joinPiece)) {
+    auto finish = [&](const Cluster &cluster) {
       numShared += cluster.members.size() - 1;
-      sharePiece(cluster, readers);
+      for (Nest *member : llvm::drop_begin(cluster.members))
+        dead.push_back(member->function);
+    };
+    for (const Cluster &cluster : findClusters(nests, join)) {
+      share(cluster, callees);
+      finish(cluster);
+    }
+    for (const Cluster &cluster : findClusters(pieces, joinPiece)) {
+      sharePiece(cluster, callees);
+      finish(cluster);
     }
   }
 };
