@@ -13,6 +13,7 @@
 // classes, and where a class meets what wants the order of the model. Each
 // class takes the order that leaves the fewest of them.
 
+#include "loopc/Dialect/Loop/Transforms/LiveOperations.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -186,7 +187,10 @@ struct Class {
 
 class Layouts {
 public:
-  explicit Layouts(MLIRContext *context) : rewriter(context) {}
+  explicit Layouts(MLIRContext *context)
+      : rewriter(context), ops([this](Operation *op) { forget(op); }) {
+    rewriter.setListener(&ops);
+  }
 
   void run(func::FuncOp function);
   unsigned chosen = 0;
@@ -208,6 +212,16 @@ private:
   }
   Class &classOf(Value value) { return found[leader(value)]; }
   const Order *orderOf(Value value);
+  /// Drops what is known of `op`, which is erased: another may get its place in
+  /// memory.
+  void forget(Operation *op) {
+    for (Value result : op->getResults()) {
+      now.erase(result);
+      made.erase(result);
+    }
+    for (OpOperand &operand : op->getOpOperands())
+      followed.erase(&operand);
+  }
   void choose();
   /// What the transposes cost that are, and are needed, around `one` in
   /// `order`.
@@ -225,7 +239,9 @@ private:
   IRRewriter rewriter;
   llvm::EquivalenceClasses<const void *> classes;
   SmallVector<Value> values;
-  SmallVector<Operation *> ops;
+  /// All operations. Rewriting one may erase another: to interchange the loops
+  /// of a generic operation replaces what is in its body.
+  LiveOperations ops;
   llvm::SmallPtrSet<OpOperand *, 32> followed;
   llvm::DenseSet<Value> made;
   llvm::MapVector<const void *, Class> found;
@@ -335,8 +351,7 @@ void Layouts::link(Operation *op) {
 void Layouts::linkAll() {
   for (Value value : values)
     classes.insert(value.getAsOpaquePointer());
-  for (Operation *op : ops)
-    link(op);
+  ops.forEach([&](Operation *op) { link(op); });
   for (Value value : values) {
     Class &one = classOf(value);
     RankedTensorType type = orderable(value);
@@ -347,13 +362,14 @@ void Layouts::linkAll() {
       isBorder |= !followed.contains(&use);
     one.borders += isBorder ? bitsOf(value) : 0;
   }
-  for (Operation *op : ops)
+  ops.forEach([&](Operation *op) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op);
         generic && generic.hasPureTensorSemantics() &&
         made.contains(generic.getResult(0)) && transposeOf(generic)) {
       classOf(generic.getInputs()[0]).transposes.push_back(generic);
       classOf(generic.getResult(0)).transposes.push_back(generic);
     }
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -639,7 +655,7 @@ void Layouts::run(func::FuncOp function) {
     return;
   separate(function);
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    ops.push_back(op);
+    ops.add(op);
     for (Value result : op->getResults())
       if (orderable(result))
         values.push_back(result);
@@ -654,8 +670,7 @@ void Layouts::run(func::FuncOp function) {
   if (chosen == 0)
     return;
   rewriteBorders();
-  for (Operation *op : ops)
-    rewrite(op);
+  ops.forEach([&](Operation *op) { rewrite(op); });
 }
 
 namespace {
