@@ -58,10 +58,11 @@ static SymbolMap getRuntimeSymbols(ExecutionSession &session) {
 
 struct CompiledModel::Linked {
   ~Linked() {
-    layer.reset();
+    // The session gives the code's memory back through the layer, which must
+    // be there as long.
     if (session)
-      // Nothing that could fail is left: the code's memory is given back.
       llvm::consumeError(session->endSession());
+    layer.reset();
   }
 
   llvm::Error link(std::vector<ObjectBytes> objects, StringRef name);

@@ -1,0 +1,145 @@
+# ===- test_session_memory.py - Closed sessions leave no memory behind --------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Mappings and resident memory of a process that opens and closes many sessions.
+
+A process has 65,530 mappings: code that is never given back ends it. Each way runs in a
+process of its own, where nothing else comes and goes.
+"""
+
+import gc
+import multiprocessing
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+import loopc
+import loopc.aot
+import numpy as np
+import onnx.parser
+import pytest
+
+ADD = """<ir_version: 8, opset_import: ["": 17]> m (float[n] x, int64 trips) => (float[n] y, float[k, n] all) {
+  y = Add(x, x)
+  i = Constant<value = int64[1] {0}>()
+  all = Unsqueeze(y, i)
+}"""
+# Several parts of code, and calls of the runtime.
+LOOP = """<ir_version: 8, opset_import: ["": 17]> m (float[n] x, int64 trips) => (float[n] y, float[k, n] all) {
+  go = Constant<value = bool {1}>()
+  y, all = Loop(trips, go, x) <body = b (int64 it, bool c, float[n] u) => (bool d, float[n] v, float[n] row) {
+    d = Identity(c)
+    t = Exp(u)
+    v = Tanh(t)
+    row = Identity(v)
+  }>
+}"""
+# What no CPU of today has, so that a session fails when all its code is linked.
+MISSING = {"x86_64": "+xop,+fma4", "aarch64": "+sve2p2"}
+# Allocators may take a few more regions; a leak is one or more a session.
+MORE_MAPPINGS = 8
+MORE_KILOBYTES = 2048
+
+
+def _bytes(text: str = LOOP) -> bytes:
+    return onnx.parser.parse_model(text).SerializeToString()
+
+
+def _run(session: loopc.InferenceSession) -> None:
+    x = np.linspace(-1, 1, 37, dtype=np.float32)
+    y, rows = session.run(None, {"x": x, "trips": np.int64(3)})
+    assert np.array_equal(rows[-1], y)
+
+
+def _small(folder: Path) -> Callable[[], None]:
+    model = _bytes(ADD)
+    return lambda: _run(loopc.InferenceSession(model))
+
+
+def _threads(folder: Path) -> Callable[[], None]:
+    options = loopc.SessionOptions()
+    options.intra_op_num_threads = 2
+    model = _bytes()
+    return lambda: _run(loopc.InferenceSession(model, options))
+
+
+def _invalid(folder: Path) -> Callable[[], None]:
+    model = onnx.parser.parse_model(ADD)
+    model.graph.node[0].op_type = "NoSuchOperator"
+
+    def fail() -> None:
+        with pytest.raises(loopc.CompileError):
+            loopc.InferenceSession(model)
+
+    return fail
+
+
+def _wrong_cpu(folder: Path) -> Callable[[], None]:
+    options = loopc.SessionOptions()
+    options.features = MISSING[platform.machine()]
+    model = _bytes(ADD)
+
+    def fail() -> None:
+        with pytest.raises(loopc.CompileError, match="LC0608"):
+            loopc.InferenceSession(model, options)
+
+    return fail
+
+
+def _ahead(folder: Path) -> Callable[[], None]:
+    library = loopc.aot.compile_shared(_bytes(), folder)
+    return lambda: _run(loopc.load(library))
+
+
+def _not_a_model(folder: Path) -> Callable[[], None]:
+    library = loopc.aot.compile_shared(_bytes(), folder)
+
+    def fail() -> None:
+        with pytest.raises(loopc.Error):
+            loopc.load(library, name="another")
+
+    return fail
+
+
+# The ways, and how many sessions each has: compiling a loop takes its time.
+WAYS = {
+    _small: 200,
+    _threads: 40,
+    _invalid: 200,
+    _wrong_cpu: 60,
+    _ahead: 200,
+    _not_a_model: 200,
+}
+
+
+def _measure() -> tuple[int, int]:
+    gc.collect()
+    mappings = Path("/proc/self/maps").read_text().count("\n")
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return mappings, pages * 4
+
+
+def _watch(
+    way: Callable[[Path], Callable[[], None]], folder: Path, sessions: int
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    once = way(folder)
+    for _ in range(10):
+        once()
+    before = _measure()
+    for _ in range(sessions):
+        once()
+    return before, _measure()
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.strip("_"))
+def test_closed_sessions_leave_nothing(
+    way: Callable[[Path], Callable[[], None]], tmp_path: Path
+) -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        before, after = pool.apply(_watch, (way, tmp_path, WAYS[way]))
+    assert after[0] <= before[0] + MORE_MAPPINGS, f"mappings: {before[0]}, then {after[0]}"
+    assert after[1] <= before[1] + MORE_KILOBYTES, f"resident kB: {before[1]}, then {after[1]}"
