@@ -394,27 +394,6 @@ def test_gates_of_states():
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-@pytest.mark.parametrize("each", [False, True])
-@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
-def test_quantized_lstm(dtype, each, direction):
-    count, size, width = 1 + (direction == "bidirectional"), 5, 6
-    shape = (count, 4 * size) if each else (count,)
-    weights = [quantized(dtype, count, width, 4 * size), quantized(dtype, count, size, 4 * size)]
-    # onnxruntime has no other zero points for signed weights of many scales.
-    zero = np.full(shape, 128 if dtype == np.uint8 else 0, dtype)
-    scale = [scales(*shape) * np.float32(0.05) for _ in range(2)]
-    states = [floats(count, 3, size) for _ in range(2)]
-    operands = [floats(4, 3, width), *weights, floats(count, 8 * size), int32([4, 2, 3]), *states,
-                floats(count, 3 * size), scale[0], zero, scale[1], zero]  # fmt: skip
-    given = {"hidden_size": size, "direction": direction, "constants": (1, 2, 8, 9, 10, 11)}
-    # onnxruntime rounds inputs and states to 8 bits.
-    compare("DynamicQuantizeLSTM", operands, 3, tolerance=0.05, **given)
-    operands[3:8] = [None] * 5
-    compare("DynamicQuantizeLSTM", operands, 3, tolerance=0.05, **given,
-            activations=["Sigmoid", "Relu", "Tanh"] * count)  # fmt: skip
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_quantized_elementwise(dtype):
     zero = [scalar(v, dtype) for v in range(8)]
     unary = [scalar(0.02), zero[5], scalar(1 / 256), zero[0]]

@@ -488,7 +488,7 @@ const ContribOperator *loopc::importer::findContribOperator(StringRef domain,
                                                             StringRef name) {
   for (ArrayRef<ContribOperator> family :
        {getContribLayers(), getContribAttention(), getContribQuantized(),
-        getContribStates()})
+        getContribRecurrent(), getContribStates()})
     for (const ContribOperator &op : family)
       if (op.domain == domain && op.name == name)
         return &op;

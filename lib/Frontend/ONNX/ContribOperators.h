@@ -78,6 +78,7 @@ inline constexpr llvm::StringLiteral kContribDomain = "com.microsoft";
 llvm::ArrayRef<ContribOperator> getContribLayers();
 llvm::ArrayRef<ContribOperator> getContribAttention();
 llvm::ArrayRef<ContribOperator> getContribQuantized();
+llvm::ArrayRef<ContribOperator> getContribRecurrent();
 llvm::ArrayRef<ContribOperator> getContribStates();
 
 /// The operator, or null.

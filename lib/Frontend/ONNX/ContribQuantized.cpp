@@ -421,28 +421,6 @@ static std::string writeDequantizeLinear(const ContribCall &call) {
   return ("y = DequantizeLinear" + axis + "(x, x_scale, x_zero_point)\n").str();
 }
 
-/// Weights as ONNX's LSTM has them, for whole directions or each gate's column
-/// quantized. The inputs are not quantized on their way: results are nearer to
-/// those of the model before it was quantized than onnxruntime's.
-static std::string writeDynamicQuantizeLstm(const ContribCall &) {
-  std::string text = "shape = Constant<value_ints = [0, 1, -1]>()\n";
-  for (StringRef name : {"W", "R"})
-    text += llvm::formatv("{0}_1 = Cast<to = 1>({0})\n"
-                          "{0}_2 = Cast<to = 1>({0}_zero_point)\n"
-                          "{0}_3 = Reshape({0}_2, shape)\n"
-                          "{0}_4 = Reshape({0}_scale, shape)\n"
-                          "{0}_5 = Sub({0}_1, {0}_3)\n"
-                          "{0}_6 = Mul({0}_5, {0}_4)\n"
-                          "{0}_7 = Transpose<perm = [0, 2, 1]>({0}_6)\n",
-                          name);
-  return text +
-         "Y, Y_h, Y_c = LSTM<activation_alpha: floats = @activation_alpha, "
-         "activation_beta: floats = @activation_beta, activations: strings = "
-         "@activations, clip: float = @clip, direction: string = @direction, "
-         "hidden_size: int = @hidden_size, input_forget: int = @input_forget>"
-         "(X, W_7, R_7, B, sequence_lens, initial_h, initial_c, P)\n";
-}
-
 /// Rows of a table whose last axis is quantized in blocks.
 static std::string writeGatherBlocks(const ContribCall &call) {
   std::optional<int64_t> rank = call.getRank(0);
@@ -538,12 +516,6 @@ ArrayRef<ContribOperator> loopc::importer::getContribQuantized() {
        "Y", writeQGemm},
       {kContribDomain, "DynamicQuantizeMatMul", "",
        "A, B, b_scale, b_zero_point, bias", "Y", writeDynamicQuantizeMatMul},
-      {kContribDomain, "DynamicQuantizeLSTM",
-       "activation_alpha, activation_beta, activations, clip, direction, "
-       "hidden_size, input_forget",
-       "X, W, R, B, sequence_lens, initial_h, initial_c, P, W_scale, "
-       "W_zero_point, R_scale, R_zero_point",
-       "Y, Y_h, Y_c", writeDynamicQuantizeLstm},
       {kContribDomain, "MatMulIntegerToFloat", "",
        "A, B, a_scale, b_scale, a_zero_point, b_zero_point, bias", "Y",
        writeMatMulIntegerToFloat},
