@@ -20,8 +20,35 @@
 using namespace mlir;
 using namespace loopc;
 
+namespace {
+/// Finds dimensions, for as long as one question takes: an answer stays right
+/// while nothing but `tensor.dim` is added. What both branches of an `scf.if`
+/// say goes back to one value where they pass it on: without memory a chain of
+/// n branches would be walked 2^n times.
+class DimFinder {
+public:
+  DimFinder(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+
+  OpFoldResult resolve(Value value, int64_t axis);
+  OpFoldResult findKnown(Value value, int64_t axis);
+
+private:
+  bool keepsShape(Value value, Value base);
+  OpFoldResult dimOfBranches(scf::IfOp branch, unsigned k, int64_t axis);
+  OpFoldResult dimOfProducer(OpResult value, int64_t axis);
+  OpFoldResult dimOfArgument(Value value, int64_t axis);
+
+  OpBuilder &b;
+  Location loc;
+  /// What `findKnown` said of the results of branches, null included.
+  DenseMap<std::pair<Value, int64_t>, OpFoldResult> known;
+  /// What `keepsShape` said of the results of branches.
+  DenseMap<std::pair<Value, Value>, bool> keeping;
+};
+} // namespace
+
 /// True if `value` is `base` with elements written over.
-static bool keepsShape(Value value, Value base) {
+bool DimFinder::keepsShape(Value value, Value base) {
   while (value != base) {
     auto result = dyn_cast<OpResult>(value);
     if (!result)
@@ -43,8 +70,12 @@ static bool keepsShape(Value value, Value base) {
         return false;
       value = loop.getInits()[k];
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      return keepsShape(branch.thenYield().getOperand(k), base) &&
-             keepsShape(branch.elseYield().getOperand(k), base);
+      if (auto found = keeping.find({value, base}); found != keeping.end())
+        return found->second;
+      bool keeps = keepsShape(branch.thenYield().getOperand(k), base) &&
+                   keepsShape(branch.elseYield().getOperand(k), base);
+      keeping[{value, base}] = keeps;
+      return keeps;
     } else {
       return false;
     }
@@ -89,16 +120,15 @@ static bool runsUnless(scf::IfOp branch, loop::LoopOp loop) {
 /// The dimension of what `branch` yields as result `k`, where both branches say
 /// so by what is defined before them. A loop that collects values knows their
 /// extents only if it runs: where it has no trips the other branch is taken.
-static OpFoldResult dimOfBranches(OpBuilder &b, Location loc, scf::IfOp branch,
-                                  unsigned k, int64_t axis) {
+OpFoldResult DimFinder::dimOfBranches(scf::IfOp branch, unsigned k,
+                                      int64_t axis) {
   auto isInside = [](Operation *op, OpFoldResult extent) {
     auto v = dyn_cast<Value>(extent);
     return v && op->isAncestor(v.getParentRegion()->getParentOp());
   };
   Value last = branch.elseYield().getOperand(k);
-  OpFoldResult first =
-      resolveDim(b, loc, branch.thenYield().getOperand(k), axis);
-  OpFoldResult second = resolveDim(b, loc, last, axis);
+  OpFoldResult first = resolve(branch.thenYield().getOperand(k), axis);
+  OpFoldResult second = resolve(last, axis);
   if (isInside(branch, first))
     return {};
   if (isEqualConstantIntOrValue(first, second))
@@ -113,35 +143,33 @@ static OpFoldResult dimOfBranches(OpBuilder &b, Location loc, scf::IfOp branch,
   int64_t along = loop.getCollectAxes()[result];
   if (along == axis)
     return {};
-  second = resolveDim(b, loc, loop.getYield().getCollected()[result],
-                      axis < along ? axis : axis - 1);
+  second = resolve(loop.getYield().getCollected()[result],
+                   axis < along ? axis : axis - 1);
   return isEqualConstantIntOrValue(first, second) ? first : OpFoldResult();
 }
 
 /// The dimension as its producer's operands say it; null where they do not.
-static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
-                                  int64_t axis) {
+OpFoldResult DimFinder::dimOfProducer(OpResult value, int64_t axis) {
   Operation *op = value.getOwner();
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))
     return empty.getMixedSizes()[axis];
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
-    return resolveDim(b, loc, structured.getDpsInits()[value.getResultNumber()],
-                      axis);
+    return resolve(structured.getDpsInits()[value.getResultNumber()], axis);
   if (auto branch = dyn_cast<scf::IfOp>(op))
-    return dimOfBranches(b, loc, branch, value.getResultNumber(), axis);
+    return dimOfBranches(branch, value.getResultNumber(), axis);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
-    return resolveDim(b, loc, insert.getDest(), axis);
+    return resolve(insert.getDest(), axis);
   if (auto reserve = dyn_cast<loop::ReserveOp>(op))
     return axis == static_cast<int64_t>(reserve.getAxis())
                ? OpFoldResult()
-               : resolveDim(b, loc, reserve.getBuffer(), axis);
+               : resolve(reserve.getBuffer(), axis);
   if (auto insert = dyn_cast<tensor::InsertOp>(op))
-    return resolveDim(b, loc, insert.getDest(), axis);
+    return resolve(insert.getDest(), axis);
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
     return expand.getMixedOutputShape()[axis];
   if (auto cast = dyn_cast<tensor::CastOp>(op);
       cast && isa<RankedTensorType>(cast.getSource().getType()))
-    return resolveDim(b, loc, cast.getSource(), axis);
+    return resolve(cast.getSource(), axis);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     llvm::SmallBitVector dropped = slice.getDroppedDims();
     int64_t kept = 0;
@@ -154,14 +182,14 @@ static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
     unsigned k = value.getResultNumber();
     if (k < loop.getNumCarried() &&
         keepsShape(loop.getYield().getCarried()[k], loop.getCarriedArgs()[k]))
-      return resolveDim(b, loc, loop.getInits()[k], axis);
+      return resolve(loop.getInits()[k], axis);
     return lengthOfCollected(b, loop, k, axis);
   }
   // A loop that writes into the tensor that it carries.
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     unsigned k = value.getResultNumber();
     if (keepsShape(loop.getYieldedValues()[k], loop.getRegionIterArg(k)))
-      return resolveDim(b, loc, loop.getInitArgs()[k], axis);
+      return resolve(loop.getInitArgs()[k], axis);
   }
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     // A group of one axis, but for extents of 1; products are left to
@@ -171,7 +199,7 @@ static OpFoldResult dimOfProducer(OpBuilder &b, Location loc, OpResult value,
       return collapse.getSrcType().getDimSize(k) == 1;
     });
     if (group.size() == 1)
-      return resolveDim(b, loc, collapse.getSrc(), group[0]);
+      return resolve(collapse.getSrc(), group[0]);
   }
   return {};
 }
@@ -187,8 +215,7 @@ StringRef loopc::nameOfDim(func::FuncOp function, unsigned k, int64_t axis) {
 /// The dimension of a block argument where it is another value's for sure: a
 /// slice's is its source's; inputs of the model share dimensions of one name
 /// (the border checks them).
-static OpFoldResult dimOfArgument(OpBuilder &b, Location loc, Value value,
-                                  int64_t axis) {
+OpFoldResult DimFinder::dimOfArgument(Value value, int64_t axis) {
   auto arg = dyn_cast<BlockArgument>(value);
   if (!arg)
     return {};
@@ -199,8 +226,7 @@ static OpFoldResult dimOfArgument(OpBuilder &b, Location loc, Value value,
       return {};
     unsigned k = arg.getArgNumber() - first;
     int64_t sliceAxis = loop.getSliceAxes()[k];
-    return resolveDim(b, loc, loop.getSlices()[k],
-                      axis < sliceAxis ? axis : axis + 1);
+    return resolve(loop.getSlices()[k], axis < sliceAxis ? axis : axis + 1);
   }
   auto function = dyn_cast<func::FuncOp>(parent);
   if (!function || !arg.getOwner()->isEntryBlock())
@@ -214,7 +240,7 @@ static OpFoldResult dimOfArgument(OpBuilder &b, Location loc, Value value,
       if (k == arg.getArgNumber() && other >= axis)
         return {};
       if (nameOfDim(function, k, other) == name)
-        return resolveDim(b, loc, function.getArgument(k), other);
+        return resolve(function.getArgument(k), other);
     }
   }
   return {};
@@ -243,32 +269,47 @@ static Value dominatingDim(OpBuilder &b, Value value, int64_t axis) {
   return {};
 }
 
-OpFoldResult loopc::knownDim(OpBuilder &b, Location loc, Value value,
-                             int64_t axis) {
-  if (auto result = dyn_cast<OpResult>(value))
-    if (OpFoldResult known = dimOfProducer(b, loc, result, axis)) {
-      if (std::optional<int64_t> constant = getConstantIntValue(known))
-        return b.getIndexAttr(*constant);
-      return known;
-    }
-  return dimOfArgument(b, loc, value, axis);
+OpFoldResult DimFinder::findKnown(Value value, int64_t axis) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return dimOfArgument(value, axis);
+  bool isBranch = isa<scf::IfOp>(result.getOwner());
+  if (isBranch)
+    if (auto found = known.find({value, axis}); found != known.end())
+      return found->second;
+  OpFoldResult extent = dimOfProducer(result, axis);
+  if (extent)
+    if (std::optional<int64_t> constant = getConstantIntValue(extent))
+      extent = b.getIndexAttr(*constant);
+  if (isBranch)
+    known[{value, axis}] = extent;
+  return extent;
 }
 
-OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
-                               int64_t axis) {
+OpFoldResult DimFinder::resolve(Value value, int64_t axis) {
   auto type = cast<RankedTensorType>(value.getType());
   if (!type.isDynamicDim(axis))
     return b.getIndexAttr(type.getDimSize(axis));
-  if (OpFoldResult known = knownDim(b, loc, value, axis))
-    return known;
+  if (OpFoldResult extent = findKnown(value, axis))
+    return extent;
   // One tensor.dim stands behind the definition, so that equal dimensions are
   // equal values.
-  if (Value known = dominatingDim(b, value, axis))
-    return known;
+  if (Value extent = dominatingDim(b, value, axis))
+    return extent;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfterValue(value);
   Value index = arith::ConstantIndexOp::create(b, loc, axis);
   return tensor::DimOp::create(b, loc, value, index).getResult();
+}
+
+OpFoldResult loopc::knownDim(OpBuilder &b, Location loc, Value value,
+                             int64_t axis) {
+  return DimFinder(b, loc).findKnown(value, axis);
+}
+
+OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
+                               int64_t axis) {
+  return DimFinder(b, loc).resolve(value, axis);
 }
 
 SmallVector<OpFoldResult> loopc::resolveDims(OpBuilder &b, Location loc,
