@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
+#include "MaskMoves.h"
 #include "Parts.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
@@ -102,6 +103,7 @@ void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
 
 bool loopc::emitCode(llvm::Module &module, llvm::TargetMachine &machine,
                      llvm::CodeGenFileType kind, llvm::raw_pwrite_stream &os) {
+  adaptCodeGenerators();
   llvm::legacy::PassManager passes;
   llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
