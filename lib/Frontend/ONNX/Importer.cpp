@@ -96,6 +96,31 @@ std::string NodeContext::innerPath() const {
 // The main graph
 //===----------------------------------------------------------------------===//
 
+/// The name of a dimension, or "" where what is written there names none:
+/// exporters write such texts for every extent that they do not know, and two
+/// of them are unrelated. docs/Driver.md lists them.
+static StringRef symbolOf(StringRef text) {
+  // "?" (Paddle, TVM), "*" (CNTK), "-1": a name has a letter.
+  if (llvm::none_of(text, [](char c) {
+        return llvm::isAlpha(c) || c == '_' || static_cast<signed char>(c) < 0;
+      }))
+    return "";
+  // "None" (scikit-learn, ML.NET's "None__3"), "unk__12" (TensorFlow, ONNX's
+  // own inference), "DynamicDimension.0" (Paddle): numbers only keep them
+  // apart within one model, and models are merged.
+  static constexpr StringLiteral kUnknown[] = {
+      "none",          "null",
+      "unk",           "unknown",
+      "any",           "undefined",
+      "dynamic",       "dynamicdimension",
+      "freedimension", "inferreddimension"};
+  StringRef word = text.rtrim("0123456789").trim("_.-?# ");
+  bool isUnknown = llvm::any_of(kUnknown, [&](StringRef known) {
+    return word.equals_insensitive(known);
+  });
+  return isUnknown ? StringRef() : text;
+}
+
 LogicalResult Importer::checkPins(Location loc) {
   llvm::StringSet<> inputs, dims;
   for (const pb::ValueInfoProto &input : model->proto.graph().input()) {
@@ -153,7 +178,7 @@ FailureOr<Type> Importer::inputType(const pb::ValueInfoProto &input,
       extent = given;
     }
     dimNames.push_back(builder.getStringAttr(
-        ShapedType::isStatic(extent) ? StringRef() : name));
+        ShapedType::isStatic(extent) ? StringRef() : symbolOf(name)));
   }
   return Type(tensor.clone(shape));
 }
@@ -267,7 +292,7 @@ LogicalResult Importer::importOutputs(func::FuncOp func, Scope &scope) {
       if (shape.dim_size() == type.getRank())
         for (auto [k, dim] : llvm::enumerate(shape.dim()))
           if (type.isDynamicDim(k))
-            dimNames[k] = builder.getStringAttr(dim.dim_param());
+            dimNames[k] = builder.getStringAttr(symbolOf(dim.dim_param()));
       attributes.set(kDimsAttr, builder.getArrayAttr(dimNames));
     }
     values.push_back(*value);

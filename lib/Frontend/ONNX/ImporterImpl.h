@@ -97,6 +97,7 @@ public:
 
 private:
   struct Bytes;
+  mlir::LogicalResult checkFields(const pb::TensorProto &, Location);
   FailureOr<mlir::RankedTensorType> typeOf(const pb::TensorProto &, Location);
   LogicalResult findBytes(const pb::TensorProto &, mlir::RankedTensorType,
                           Location, Bytes &);

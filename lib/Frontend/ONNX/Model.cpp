@@ -128,16 +128,17 @@ static LogicalResult refuseLarge(uint64_t size, Location loc) {
             "external data";
 }
 
-/// The IR versions that the onnx library knows.
+/// The IR versions that the onnx library knows. What a newer one means is not
+/// known: its fields may change what the ones that are known say.
 static LogicalResult checkVersion(const pb::ModelProto &proto, Location loc) {
   int64_t known = pb::Version::IR_VERSION;
   if (proto.ir_version() < 1)
     return loopc::emitError(loc, Diag::NotAModel)
            << "this is not an ONNX model: it has no IR version";
   if (proto.ir_version() > known)
-    loopc::emitWarning(loc, Diag::NewerIRVersion)
-        << "the model has IR version " << proto.ir_version()
-        << ", the newest that loopc knows is " << known;
+    return loopc::emitError(loc, Diag::NewerIRVersion)
+           << "the model has IR version " << proto.ir_version()
+           << ", the newest that loopc knows is " << known;
   return success();
 }
 

@@ -68,6 +68,29 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
   return text;
 }
 
+/// Data stands in one field, or in an external file: of two nobody can say
+/// which one holds.
+LogicalResult TensorImporter::checkFields(const pb::TensorProto &tensor,
+                                          Location loc) {
+  SmallVector<StringRef> fields;
+  auto add = [&](bool is, StringRef name) {
+    if (is)
+      fields.push_back(name);
+  };
+  add(tensor.data_location() == pb::TensorProto::EXTERNAL, "external data");
+  add(tensor.has_raw_data() || model->mappedData.contains(&tensor), "raw_data");
+  add(tensor.float_data_size(), "float_data");
+  add(tensor.int32_data_size(), "int32_data");
+  add(tensor.string_data_size(), "string_data");
+  add(tensor.int64_data_size(), "int64_data");
+  add(tensor.double_data_size(), "double_data");
+  add(tensor.uint64_data_size(), "uint64_data");
+  if (fields.size() < 2)
+    return success();
+  return loopc::emitError(loc, Diag::BadTensor)
+         << named(tensor) << " has both " << fields[0] << " and " << fields[1];
+}
+
 FailureOr<RankedTensorType>
 TensorImporter::typeOf(const pb::TensorProto &tensor, Location loc) {
   Type element = onnx::importElementType(context, tensor.data_type());
@@ -82,6 +105,8 @@ TensorImporter::typeOf(const pb::TensorProto &tensor, Location loc) {
   if (tensor.has_segment())
     return loopc::emitError(loc, Diag::BadTensor)
            << named(tensor) << " is stored in segments, which nothing writes";
+  if (failed(checkFields(tensor, loc)))
+    return failure();
   return RankedTensorType::get(shape, element);
 }
 

@@ -98,16 +98,19 @@ def large(path: str) -> None:
     onnx.save(model_of([numpy_helper.from_array(v, n) for n, v in tensors]), path)
 
 
-def external(path: str, location: str = "w.bin", **entries: str) -> None:
-    """A weight in a file beside the model."""
+def external(path: str, location: str = "w.bin", data: bytes = b"", **entries: str) -> None:
+    """A weight in a file beside the model, and `data` of it within the model."""
     weight = np.arange(1024, dtype=np.float32)
     proto = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[1024])
     proto.data_location = TensorProto.EXTERNAL
+    if data:
+        proto.raw_data = data
     for key, value in {"location": location, **entries}.items():
         proto.external_data.add(key=key, value=value)
     with open(os.path.join(os.path.dirname(path), "w.bin"), "wb") as file:
         file.write(b"head" + weight.tobytes())
-    onnx.save(model_of([proto]), path)
+    with open(path, "wb") as file:  # onnx.save would move the data into the file
+        file.write(model_of([proto]).SerializeToString())
 
 
 def bad_tensor(**fields: object) -> Callable[[str], None]:
@@ -150,6 +153,12 @@ CASES: dict[str, Callable[[str], None]] = {
     "raw_size": bad_tensor(raw_data=b"12345678"),
     "typed_size": bad_tensor(float_data=[1.0]),
     "typed_field": bad_tensor(int64_data=[1, 2, 3]),
+    "two_fields": bad_tensor(float_data=[1.0, 2.0, 3.0], raw_data=b"123456789012"),
+    "two_typed": bad_tensor(float_data=[1.0, 2.0, 3.0], int32_data=[1]),
+    "two_large": lambda path: onnx.save(
+        model_of([tensor("w", 1, [4096], float_data=[1.0], raw_data=bytes(16384))]), path
+    ),
+    "external_and_raw": lambda path: external(path, data=b"1234"),
     "element_type": bad_tensor(data_type=99, raw_data=b"123"),
     "strings": bad_tensor(data_type=8, string_data=[b"a"]),
     "shape": lambda path: onnx.save(model_of([tensor("w", 1, [1 << 40, 1 << 40])]), path),
