@@ -13,12 +13,17 @@
                                                 else on the driver for tests; cuda-cluster,
                                                 cuda-graph and cuda-host: in that form of
                                                 --device-loops
+    loops.py --seeds 0:1000 --programs          small programs of any extent, each with many sets
+                                                of inputs, in one form of declared shapes each
+                                                (--forms all: in every form)
     loops.py --minimise 77 --write /tmp         writes what of model 77 fails, as
                                                 loops-77.onnx and its inputs as loops-77.npz
+    loops.py --minimise 77 --programs           the same of a program's first failing run
     loops.py --model FILE.onnx                  that one again; with --minimise 0 smaller
 
 A line is printed for each failure, and at the end how models ended: same; refused (by the
-reference, or not converted by OpenVINO); extents (only those of results without elements differ);
+reference, or not converted by OpenVINO); error (both end in one, for the same reason); other error
+(for different reasons: look at these with -v); extents (only those of results without elements differ);
 chaotic (only what another rounding changes differs); disputed (other engines compute what loopc
 does); wrong, failed (loopc gives an error) and crashed (it dies, or hangs) are failures. -v prints
 all that are not the same.
@@ -36,7 +41,7 @@ import pathlib
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 
@@ -45,8 +50,10 @@ import onnx
 import onnx.printer
 from onnx.inliner import inline_local_functions
 from random_checks import Finding, Verdict, graphs
-from random_engines import ENGINES, Settings, judge
+from random_engines import ENGINES, Settings, judge, judge_sets
+from random_inputs import FORMS, form
 from random_models import RandomModel, random_model
+from random_programs import random_program
 from shrink import shrink
 
 
@@ -64,6 +71,10 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--seeds", type=seed_range, metavar="A:B", help="models A to B - 1")
     parser.add_argument("--engine", choices=ENGINES, default="onnx", help="default onnx")
+    parser.add_argument("--programs", action="store_true",
+                        help="random_programs.py's, with many inputs, through ONNX")  # fmt: skip
+    parser.add_argument("--forms", default="one", metavar="FORM",
+                        help=f"one (the default: by the seed), all, {', '.join(FORMS)}")  # fmt: skip
     parser.add_argument("--opt-level", type=int, choices=range(4), metavar="0-3")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="default 1")
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="per model")
@@ -78,6 +89,10 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.error("nothing to do: --seeds, --minimise or --model")
     if options.seeds is not None and (options.minimise is not None or options.model is not None):
         parser.error("--seeds stands alone")
+    if options.forms not in ("one", "all", *FORMS):
+        parser.error(f"--forms: '{options.forms}' is not one, all, {', '.join(FORMS)}")
+    if options.programs and options.engine != "onnx":
+        parser.error("--programs go through ONNX")
     if options.threads < 1 or options.timeout <= 0:
         parser.error("--threads and --timeout must be positive")
     if options.model is not None and not options.model.is_file():
@@ -110,33 +125,73 @@ class Fuzzer:
 
     def judge(self, model: RandomModel) -> Finding:
         """How a model ends."""
+        if self._options.programs:
+            settings = self._settings
+            [finding] = judge_sets(model, [model.feeds], settings, self._options.timeout)
+            return finding
         return judge(model, self._options.engine, self._settings, self._options.timeout)
+
+    def judge_program(self, seed: int) -> Iterator[tuple[str, RandomModel, Finding]]:
+        """How the runs of a program end: each with its form, and the model with its inputs."""
+        program = random_program(seed)
+        chosen = self._options.forms
+        names = FORMS if chosen == "all" else (FORMS[seed % len(FORMS)],)
+        names = (chosen,) if chosen in FORMS else names
+        settings = self._settings
+        if settings.opt_level is None:
+            level = {1: 0, 3: 1, 5: 2}.get(seed % 11, 3)
+            settings = dataclasses.replace(settings, opt_level=level)
+        for name in names:
+            made = form(program, name)
+            model = RandomModel(seed, made.proto, {}, program.types)
+            found = judge_sets(model, made.sets, settings, self._options.timeout)
+            for feeds, finding in zip(made.sets, found, strict=True):
+                yield name, dataclasses.replace(model, feeds=feeds), finding
+
+    def _findings(self, seed: int) -> Iterator[tuple[str, Finding]]:
+        if not self._options.programs:
+            yield f"{seed}", self.judge(random_model(seed))
+            return
+        for number, (name, _, finding) in enumerate(self.judge_program(seed)):
+            yield f"{seed} {name} #{number}", finding
 
     def run(self, seeds: range) -> int:
         """Runs models and prints failures; the exit status."""
         count: collections.Counter[Verdict] = collections.Counter()
+        failing: set[int] = set()
         began = shown = time.monotonic()
         for done, seed in enumerate(seeds, 1):
-            finding = self.judge(random_model(seed))
-            count[finding.verdict] += 1
-            differs = finding.verdict is not Verdict.SAME
-            if finding.verdict.bad or (self._options.verbose and differs):
-                print(f"{seed}: {finding.verdict.value}: {finding.reason}", flush=True)
+            for name, finding in self._findings(seed):
+                count[finding.verdict] += 1
+                if finding.verdict.bad:
+                    failing.add(seed)
+                differs = finding.verdict not in (Verdict.SAME, Verdict.ERROR)
+                if finding.verdict.bad or (self._options.verbose and differs):
+                    print(f"{name}: {finding.verdict.value}: {finding.reason}", flush=True)
             now = time.monotonic()
             if now - shown > 10:
                 shown = now
-                bad = sum(number for verdict, number in count.items() if verdict.bad)
-                line = f"{done} of {len(seeds)} models in {now - began:.0f} s, {bad} failures"
-                print(line, file=sys.stderr, flush=True)
-        parts = (f"{count[verdict]} {verdict.value}" for verdict in Verdict if count[verdict])
+                line = f"{done} of {len(seeds)} models in {now - began:.0f} s"
+                print(f"{line}, {len(failing)} failures", file=sys.stderr, flush=True)
+        parts = [f"{count[verdict]} {verdict.value}" for verdict in Verdict if count[verdict]]
+        if self._options.programs:
+            parts.append(f"of {len(failing)} programs")
         print(f"{len(seeds)} models in {time.monotonic() - began:.0f} s: {', '.join(parts)}")
-        return int(any(verdict.bad for verdict in count))
+        if failing:
+            print(f"failing: {' '.join(map(str, sorted(failing)))}")
+        return int(bool(failing))
+
+    def first_failing(self, seed: int) -> RandomModel:
+        """A form of a program with the inputs for which it fails, or else its first."""
+        runs = list(self.judge_program(seed))
+        bad = [model for _, model, finding in runs if finding.verdict.bad]
+        return bad[0] if bad else runs[0][1]
 
     def minimise(self, model: RandomModel) -> int:
         """Makes a failing model small and writes it; the exit status."""
         first = self.judge(model)
         print(f"{first.verdict.value}: {first.reason}")
-        if first.verdict in (Verdict.SAME, Verdict.REFUSED):
+        if first.verdict in (Verdict.SAME, Verdict.REFUSED, Verdict.ERROR):
             return 0
         kind = _kind(first)
         inlined = dataclasses.replace(model, proto=inline_local_functions(model.proto))
@@ -190,7 +245,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.model is not None:
         model = _loaded(options.model, options.minimise or 0)
     else:
-        model = random_model(options.minimise)
+        make = fuzzer.first_failing if options.programs else random_model
+        model = make(options.minimise)
     if options.minimise is not None:
         return fuzzer.minimise(model)
     finding = fuzzer.judge(model)

@@ -18,6 +18,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import enum
+import re
+import unittest.mock
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -43,6 +45,10 @@ class Verdict(enum.Enum):
     """How a model ended."""
 
     SAME = "same"
+    # Both end in an error, of one kind, which the model asks for.
+    ERROR = "error"
+    # Both end in an error, but not for the same reason.
+    OTHER_ERROR = "other error"
     # The reference says that the model is wrong, or ends with an error.
     REFUSED = "refused"
     # Only extents that nobody knows differ, of results without elements, and what they decide.
@@ -76,12 +82,32 @@ class NotForEngineError(Exception):
 
 
 Run = Callable[[RandomModel], Sequence[Any]]
+#: The reference: takes a model, and maybe what extents are that nobody knows.
+Expect = Callable[..., list[Any]]
+
+#: What errors of the reference's say, and those of loopc, by the reason that both have.
+REASONS = {
+    "zero": r"division by zero",
+    "rank": r"ranks? |same number of dimensions",
+    "collected": r"shape \[.*in iteration|collected value .* has shape",
+    "index": r"out of (range|bounds)|non-empty take|index \S+ is|not in the range|position",
+    "shapes": r"broadcast|dimensions? .*match|shape|do not fit|mismatch|extents?|einsum|Einsum"
+    r"|elements|lengths|incompatible|repeats|reshape|sizes?|squeeze|axis",
+    "sequence": r"sequence|empty",
+}
 
 
-def check(model: RandomModel, engine: Run) -> Finding:
-    """Runs a model by an engine, which gives its outputs or raises, and by the reference."""
+def check(model: RandomModel, engine: Run, expect: Expect | None = None) -> Finding:
+    """Runs a model by an engine, which gives its outputs or raises, and by the reference.
+
+    Args:
+        model: what to run.
+        engine: runs it, or raises.
+        expect: how the reference runs it; `expected` by default.
+    """
+    expect = expect or expected
     try:
-        want = expected(model)
+        want = expect(model)
     except Exception as error:
         return Finding(Verdict.REFUSED, _line(error))
     try:
@@ -89,7 +115,7 @@ def check(model: RandomModel, engine: Run) -> Finding:
     except NotForEngineError as error:
         return Finding(Verdict.REFUSED, _line(error))
     except Exception as error:
-        verdict = Verdict.FAILED if _stands_with_other_extents(model) else Verdict.EXTENTS
+        verdict = Verdict.FAILED if _stands_with_other_extents(model, expect) else Verdict.EXTENTS
         return Finding(verdict, _line(error))
     if len(got) != len(want):
         return Finding(Verdict.WRONG, f"{len(got)} outputs, expected {len(want)}")
@@ -100,11 +126,99 @@ def check(model: RandomModel, engine: Run) -> Finding:
     real = tuple(k for k in problems if not _both_empty(got[k], want[k]))
     if not real:
         return Finding(Verdict.EXTENTS, reason)
-    if not set(real) - moved_by_extents(model, want):
+    if not set(real) - moved_by_extents(model, want, expect):
         return Finding(Verdict.EXTENTS, reason)
-    if not set(real) - moved_by_rounding(model, want, real):
+    if not set(real) - moved_by_rounding(model, want, real, expect):
         return Finding(Verdict.CHAOTIC, reason)
     return Finding(Verdict.WRONG, reason, got, real)
+
+
+def check_strictly(model: RandomModel, engine: Run) -> Finding:
+    """The same for a model that may end in an error: so it must then by both.
+
+    An error of what nobody reads may be left out.
+    """
+    from loopc import reference
+
+    try:
+        run_reference(model)
+        return check(model, engine, run_reference)
+    except reference.ModelError as error:
+        return Finding(Verdict.REFUSED, _line(error))
+    except reference.ReferenceError_ as error:
+        if f"than {MOST_TRIPS} trips" in str(error):
+            return Finding(Verdict.REFUSED, _line(error))
+        due = error
+    try:
+        got = list(engine(model))
+    except Exception as error:
+        same = reason_of(str(error)) == reason_of(str(due))
+        verdict = Verdict.ERROR if same else Verdict.OTHER_ERROR
+        return Finding(verdict, f"{_line(error)}, expected {_line(due)}")
+    want = run_without_errors(model)
+    if any(value is LOST for value in want):
+        places = tuple(range(len(got)))
+        return Finding(Verdict.WRONG, f"no error, expected {_line(due)}", got, places)
+    finding = check(model, lambda _: got, lambda *_, **__: want)
+    return Finding(finding.verdict, f"{finding.reason} without {_line(due)}")
+
+
+#: What a node gives that has failed, and every node that reads it.
+LOST = object()
+
+
+def run_without_errors(model: RandomModel) -> list[Any]:
+    """What the reference computes where nobody reads what failed: `LOST` is what depends on it.
+
+    What nobody reads is removed, with the errors that it would have given.
+    """
+    from loopc import reference
+
+    step, stack = reference._Evaluator._step, reference.stack
+    check_kind, check_same_kind = reference.check_kind, reference.check_same_kind
+
+    def careless(node: Any, results: Any, attributes: Any) -> Sequence[Any]:
+        control = node.op_type in ("Loop", "Scan", "If")
+        if not control and any(results[name] is LOST for name in node.input):
+            return [LOST] * len(node.output)
+        try:
+            return step(node, results, attributes)
+        except reference.ReferenceError_:
+            return [LOST] * len(node.output)
+
+    def stacked(values: list[Any], what: str, axis: int = 0) -> Any:
+        return LOST if any(v is LOST for v in values) else stack(values, what, axis)
+
+    def kind(declared: Any, value: Any, what: str) -> None:
+        if value is not LOST:
+            check_kind(declared, value, what)
+
+    def same_kind(before: Any, after: Any, what: str) -> None:
+        if before is not LOST and after is not LOST:
+            check_same_kind(before, after, what)
+
+    with unittest.mock.patch.multiple(
+        reference, stack=stacked, check_kind=kind, check_same_kind=same_kind
+    ), unittest.mock.patch.object(reference._Evaluator, "_step", staticmethod(careless)):
+        return run_reference(model)
+
+
+def reason_of(message: str) -> str:
+    """Why a run ended, of `REASONS`."""
+    return next((k for k, text in REASONS.items() if re.search(text, message)), message)
+
+
+def run_reference(model: RandomModel, unknown_extent: int = 0) -> list[Any]:
+    """What the reference computes of a model that may declare no ranks, which ONNX's checker wants."""
+    from loopc import reference
+
+    return reference.run(
+        model.proto,
+        model.feeds,
+        ort_compat=model.ort_compat,
+        max_trips=MOST_TRIPS,
+        unknown_extent=unknown_extent,
+    )
 
 
 def compare_with_peer(finding: Finding, theirs: Sequence[Any] | None) -> Finding:
@@ -119,16 +233,8 @@ def compare_with_peer(finding: Finding, theirs: Sequence[Any] | None) -> Finding
 
 def expected(model: RandomModel, unknown_extent: int = 0) -> list[Any]:
     """What the reference computes; its errors go on."""
-    from loopc import reference
-
     onnx.checker.check_model(model.proto)
-    return reference.run(
-        model.proto,
-        model.feeds,
-        ort_compat=model.ort_compat,
-        max_trips=MOST_TRIPS,
-        unknown_extent=unknown_extent,
-    )
+    return run_reference(model, unknown_extent)
 
 
 def difference(got: Any, want: Any) -> str:
@@ -153,30 +259,32 @@ def _both_empty(got: Any, want: Any) -> bool:
     return one.size == 0 and other.size == 0 and one.dtype == other.dtype
 
 
-def _stands_with_other_extents(model: RandomModel) -> bool:
+def _stands_with_other_extents(model: RandomModel, expect: Expect) -> bool:
     """Whether the reference runs the model too where extents that nobody knows are others."""
     try:
-        expected(model, unknown_extent=2)
+        expect(model, unknown_extent=2)
     except Exception:
         return False
     return True
 
 
-def moved_by_extents(model: RandomModel, want: Sequence[Any]) -> set[int]:
+def moved_by_extents(model: RandomModel, want: Sequence[Any], expect: Expect) -> set[int]:
     """The outputs that depend on extents, of results without elements, that nobody knows."""
     try:
-        other = expected(model, unknown_extent=2)
+        other = expect(model, unknown_extent=2)
     except Exception:  # Two shapes that do not fit any more.
         return set(range(len(want)))
     return {k for k in range(len(want)) if difference(other[k], want[k])}
 
 
-def moved_by_rounding(model: RandomModel, want: Sequence[Any], places: Sequence[int]) -> set[int]:
+def moved_by_rounding(
+    model: RandomModel, want: Sequence[Any], places: Sequence[int], expect: Expect
+) -> set[int]:
     """Those of some outputs that the reference gives otherwise when all floats are a little off."""
     still = set(places)
     for seed in range(10):
         try:
-            other = expected(dataclasses.replace(model, proto=noisy(model, seed)))
+            other = expect(dataclasses.replace(model, proto=noisy(model, seed)))
         except Exception:  # An index out of range, an endless loop: as chaotic as can be.
             return set(places)
         still -= {k for k in still if difference(other[k], want[k])}

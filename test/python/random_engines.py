@@ -19,7 +19,7 @@ import dataclasses
 import functools
 import pathlib
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -27,7 +27,15 @@ import engines
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
-from random_checks import Finding, NotForEngineError, Verdict, check, compare_with_peer, graphs
+from random_checks import (
+    Finding,
+    NotForEngineError,
+    Verdict,
+    check,
+    check_strictly,
+    compare_with_peer,
+    graphs,
+)
 from random_models import RandomModel
 
 ENGINES = ("onnx", "openvino", "cuda", "cuda-cluster", "cuda-graph", "cuda-host")
@@ -71,6 +79,56 @@ def judge(
     else:
         theirs = engines.worker(engines.run_ort).ask((content, model.feeds))
     return compare_with_peer(finding, theirs.values)
+
+
+def judge_sets(
+    model: RandomModel,
+    sets: Sequence[dict[str, Any]],
+    settings: Settings | None = None,
+    limit: float = 60.0,
+) -> list[Finding]:
+    """Compares a model that may end in an error with the reference, for each set of inputs.
+
+    It is compiled once. Where that process dies, each set is asked for by itself.
+    """
+    content = model.proto.SerializeToString()
+    settings = settings or Settings()
+    ask = engines.worker(_answer_sets, limit).ask
+    outcome = ask((content, list(sets), model.types, settings))
+    if outcome.values is None and len(sets) > 1:
+        parts = [judge_sets(model, [feeds], settings, limit) for feeds in sets]
+        findings = [finding for [finding] in parts]
+        if any(finding.verdict is Verdict.CRASHED for finding in findings):
+            return findings
+        findings[-1] = Finding(Verdict.CRASHED, f"after other runs: {outcome.error}")
+        return findings
+    if outcome.values is None:
+        return [Finding(Verdict.CRASHED, outcome.error or "")]
+    findings = []
+    for finding, feeds in zip(outcome.values, sets, strict=True):
+        if finding.verdict is Verdict.WRONG:
+            theirs = engines.worker(engines.run_ort).ask((content, feeds))
+            finding = compare_with_peer(finding, theirs.values)
+        findings.append(finding)
+    return findings
+
+
+def _answer_sets(
+    content: bytes, sets: Sequence[dict[str, Any]], types: dict[str, int], settings: Settings
+) -> engines.Outcome:
+    proto = onnx.load_model_from_string(content)
+
+    @functools.cache
+    def compiled() -> Any:
+        import loopc
+
+        return loopc.InferenceSession(content, _options(settings))
+
+    def run(model: RandomModel) -> list[Any]:
+        return list(compiled().run(None, model.feeds))
+
+    findings = [check_strictly(RandomModel(0, proto, feeds, types), run) for feeds in sets]
+    return engines.Outcome(values=findings)
 
 
 def _answer(
