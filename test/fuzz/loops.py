@@ -145,7 +145,7 @@ class Fuzzer:
             made = form(program, name)
             model = RandomModel(seed, made.proto, {}, program.types)
             found = judge_sets(model, made.sets, settings, self._options.timeout)
-            for feeds, finding in zip(made.sets, found, strict=True):
+            for feeds, finding in zip(made.sets, found, strict=False):
                 yield name, dataclasses.replace(model, feeds=feeds), finding
 
     def _findings(self, seed: int) -> Iterator[tuple[str, Finding]]:

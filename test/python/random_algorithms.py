@@ -76,6 +76,9 @@ class Algorithms(Control):
 
     def rest(self, block: Block, state: Value, place: Value) -> Value:
         """A list without an element, or what stands behind it."""
+        if place.name.startswith("c"):
+            # From an end.
+            return self.popped(block, state)
         at = self.ones(block, place)
         after = self.op(block, "Add", [at, self.const(block, [1])], I64, (1,))
         behind = self.part(block, state, [after, self.const(block, [(1 << 63) - 1])])
@@ -155,10 +158,12 @@ class Algorithms(Control):
             lambda m, b, _: m.ones(b, item),
             lambda m, b, _: m.ones(b, place) if m.chance(0.5) else m.const(b, [1]),
         ]
-        following = []
-        for state, make in zip((found, where), new, strict=True):
-            keep = lambda m, b, _, state=state: m.like(b, "Identity", state)  # noqa: E731
-            following.append(self.either(inner, none, make, keep))
+        keep = [lambda m, b, _, s=s: m.like(b, "Identity", s) for s in (found, where)]
+        if self.chance(0.6):
+            following = self.either_all(inner, none, new, keep)
+        else:
+            pairs = zip(new, keep, strict=True)
+            following = [self.either(inner, none, one, other) for one, other in pairs]
         body = self.graph(inner, [place, passed, found, where], [passed, *following])
         first = [self.const(outer, [], listed.elem), self.const(outer, [], I64)]
         yes = self.const(outer, True, BOOL)

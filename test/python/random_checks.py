@@ -40,6 +40,10 @@ NOISE: dict[int, float] = {
 #: More trips than any of these models makes.
 MOST_TRIPS = 2000
 
+#: More nodes than any of these models runs, and a value of more elements than any has.
+MOST_STEPS, MOST_ELEMENTS = 200_000, 2_000_000
+TOO_LARGE = "the model is not worth its time"
+
 
 class Verdict(enum.Enum):
     """How a model ended."""
@@ -146,7 +150,7 @@ def check_strictly(model: RandomModel, engine: Run) -> Finding:
     except reference.ModelError as error:
         return Finding(Verdict.REFUSED, _line(error))
     except reference.ReferenceError_ as error:
-        if f"than {MOST_TRIPS} trips" in str(error):
+        if f"than {MOST_TRIPS} trips" in str(error) or TOO_LARGE in str(error):
             return Finding(Verdict.REFUSED, _line(error))
         due = error
     try:
@@ -212,13 +216,25 @@ def run_reference(model: RandomModel, unknown_extent: int = 0) -> list[Any]:
     """What the reference computes of a model that may declare no ranks, which ONNX's checker wants."""
     from loopc import reference
 
-    return reference.run(
-        model.proto,
-        model.feeds,
-        ort_compat=model.ort_compat,
-        max_trips=MOST_TRIPS,
-        unknown_extent=unknown_extent,
-    )
+    step = reference._Evaluator._step
+    steps = 0
+
+    def measured(node: Any, results: Any, attributes: Any) -> Sequence[Any]:
+        nonlocal steps
+        made = step(node, results, attributes)
+        steps += 1
+        if steps > MOST_STEPS or any(getattr(value, "size", 0) > MOST_ELEMENTS for value in made):
+            raise reference.ReferenceError_(TOO_LARGE)
+        return made
+
+    with unittest.mock.patch.object(reference._Evaluator, "_step", staticmethod(measured)):
+        return reference.run(
+            model.proto,
+            model.feeds,
+            ort_compat=model.ort_compat,
+            max_trips=MOST_TRIPS,
+            unknown_extent=unknown_extent,
+        )
 
 
 def compare_with_peer(finding: Finding, theirs: Sequence[Any] | None) -> Finding:

@@ -123,16 +123,24 @@ class Control(Steps):
 
     def either(self, block: Block, condition: Value, one: Update, other: Update) -> Value:
         """An If of one result."""
+        return self.either_all(block, condition, [one], [other])[0]
+
+    def either_all(
+        self, block: Block, condition: Value, ones: Sequence[Update], others: Sequence[Update]
+    ) -> list[Value]:
+        """An If of as many results as each branch has."""
         graphs, made = [], []
         self.depth += 1
-        for make in (one, other):
+        for branch in (ones, others):
             inner = block.inner()
-            made.append(make(self, inner, condition))
-            graphs.append(self.graph(inner, [], [made[-1]]))
+            results = [make(self, inner, condition) for make in branch]
+            made.append(results)
+            graphs.append(self.graph(inner, [], results))
         self.depth -= 1
-        shape = self.joined(made[0], made[1])
+        pairs = zip(*made, strict=True)
+        results = [dataclasses.replace(a, shape=self.joined(a, b)) for a, b in pairs]
         branches = {"then_branch": graphs[0], "else_branch": graphs[1]}
-        return self.op(block, "If", [condition], made[0].elem, shape, **branches)
+        return self.node(block, "If", [condition], results, **branches)
 
     def joined(self, one: Value, other: Value) -> tuple[Dim, ...]:
         """What is known of a shape that is one or the other."""
@@ -157,19 +165,24 @@ class Control(Steps):
             lambda m, inner, _: m.op(inner, kind, [value, by], value.elem, value.shape),
         )
 
-    def branch(self, block: Block) -> Value | None:
-        """An If whose branches may differ in extents, or in rank."""
-        wanted = self.anything(block)
+    def branch(self, block: Block) -> list[Value]:
+        """An If of one or two results, which may differ in extents, or in rank."""
+        wanted = [self.anything(block) for _ in range(self.random.choice((1, 1, 2)))]
 
-        def fill(maker: Control, inner: Block, _: Value) -> Value:
-            maker.fill(inner, maker.random.randrange(3))
-            some = [v for v in inner.values if v.elem == wanted.elem and not v.sequence]
-            if maker.chance(0.8):
-                some = [v for v in some if v.rank == wanted.rank and v.shape != UNRANKED] or some
-            return maker.random.choice(some[-4:])
+        def maker(value: Value) -> Update:
+            def make(maker: Control, inner: Block, _: Value) -> Value:
+                maker.fill(inner, maker.random.randrange(3))
+                some = [v for v in inner.values if v.elem == value.elem and not v.sequence]
+                if maker.chance(0.8):
+                    alike = [v for v in some if v.rank == value.rank and v.shape != UNRANKED]
+                    some = alike or some
+                return maker.random.choice(some[-4:])
+
+            return make
 
         self.kinds.add("If")
-        return self.either(block, self.truth(block), fill, fill)
+        sides = [[maker(value) for value in wanted] for _ in range(2)]
+        return self.either_all(block, self.truth(block), *sides)
 
     def call(self, block: Block) -> list[Value] | None:
         """A function of the model, called once or twice."""
@@ -279,7 +292,7 @@ class Control(Steps):
             self.show(inner, state.argument, state.veiled)
         self.depth += 1
         self.fill(inner, self.random.choice((0, 1, 2, 3, 4)))
-        following = [state.update(self, inner, state.argument) for state in states]
+        following = self.updated(inner, states)
         following = self.limited(inner, states, following)
         goes_on = self.goes_on(inner, count is None, number, given)
         collected = self.collected(inner)
@@ -302,6 +315,16 @@ class Control(Steps):
             if not (collected and self.chance(0.35)):
                 self.show(block, result, state.kind != "number" and self.chance(0.3))
         return []
+
+    def updated(self, inner: Block, states: list[State]) -> list[Value]:
+        """The next values: each by itself, or all in one If that keeps them otherwise."""
+        if len(states) < 2 or not self.chance(0.25):
+            return [state.update(self, inner, state.argument) for state in states]
+        update = [lambda m, b, _, s=s: s.update(m, b, s.argument) for s in states]
+        keep = [lambda m, b, _, s=s: m.like(b, "Identity", s.argument) for s in states]
+        self.kinds.add("states in an If")
+        sides = (update, keep) if self.chance(0.5) else (keep, update)
+        return self.either_all(inner, self.truth(inner), *sides)
 
     def show(self, block: Block, value: Value, veiled: bool) -> None:
         """Offers a value to the nodes to come, or its size only."""

@@ -89,23 +89,26 @@ def judge_sets(
 ) -> list[Finding]:
     """Compares a model that may end in an error with the reference, for each set of inputs.
 
-    It is compiled once. Where that process dies, each set is asked for by itself.
+    It is compiled once. Where that process dies, each set is asked for by itself, until two
+    have died: there are no findings of the sets after these.
     """
     content = model.proto.SerializeToString()
     settings = settings or Settings()
     ask = engines.worker(_answer_sets, limit).ask
     outcome = ask((content, list(sets), model.types, settings))
     if outcome.values is None and len(sets) > 1:
-        parts = [judge_sets(model, [feeds], settings, limit) for feeds in sets]
-        findings = [finding for [finding] in parts]
-        if any(finding.verdict is Verdict.CRASHED for finding in findings):
-            return findings
-        findings[-1] = Finding(Verdict.CRASHED, f"after other runs: {outcome.error}")
+        findings: list[Finding] = []
+        for feeds in sets:
+            findings += judge_sets(model, [feeds], settings, limit)
+            if sum(finding.verdict is Verdict.CRASHED for finding in findings) == 2:
+                return findings
+        if all(finding.verdict is not Verdict.CRASHED for finding in findings):
+            findings[-1] = Finding(Verdict.CRASHED, f"after other runs: {outcome.error}")
         return findings
     if outcome.values is None:
         return [Finding(Verdict.CRASHED, outcome.error or "")]
     findings = []
-    for finding, feeds in zip(outcome.values, sets, strict=True):
+    for finding, feeds in zip(outcome.values, sets, strict=False):
         if finding.verdict is Verdict.WRONG:
             theirs = engines.worker(engines.run_ort).ask((content, feeds))
             finding = compare_with_peer(finding, theirs.values)
