@@ -106,8 +106,8 @@ class _Extents:
             "same": (one, one), "other": (one, other), "zero": (0, one), "one": (1, one),
             "any": (draw.randrange(20), draw.randrange(6)),
         }  # fmt: skip
-        pair = kind if isinstance(kind, tuple) else forms[kind]
-        self._pair = pair if draw.random() < 0.5 else pair[::-1]
+        pair: tuple[int, int] = kind if isinstance(kind, tuple) else forms[kind]
+        self._pair: tuple[int, int] = pair if draw.random() < 0.5 else pair[::-1]
         self._draw = draw
         self._found: dict[str, int] = {"1": 1}
 
@@ -121,29 +121,27 @@ class _Extents:
             how = self._draw.random()
             if how < 0.04:
                 return self._draw.randrange(4)
-            return 1 if how < 0.5 else self[dim[1:].split(".")[0]]
-        if dim in ("A", "B"):
-            return self._pair[dim == "B"]
-        return self._draw.choice((*self._pair, 1, 2, 3, 5, 17))
+            full: int = self[dim[1:].split(".")[0]]
+            return 1 if how < 0.5 else full
+        some = [*self._pair, 1, 2, 3, 5, 17]
+        return some["AB".index(dim)] if dim in ("A", "B") else self._draw.choice(some)
 
 
-def _values(
-    given: Given, extents: _Extents, known: Sequence[int], draw: random.Random
-) -> Array:
+def _values(given: Given, extents: _Extents, known: Sequence[int], draw: random.Random) -> Array:
     dtype = helper.tensor_dtype_to_np_dtype(given.elem)
     shape = [extents[dim] for dim in given.dims]
     size = int(np.prod(shape))
     if given.elem == TensorProto.BOOL:
         return np.asarray([draw.random() < 0.7 for _ in range(size)], dtype).reshape(shape)
     if not shape:
-        numbers = [0, 0, 1, 1, 2, 2, 3, 4, draw.choice(known)]
+        numbers: list[float] = [0, 0, 1, 1, 2, 2, 3, 4, draw.choice(known)]
         if given.name != "n":
             least = np.iinfo(dtype).min if np.issubdtype(dtype, np.integer) else -2.5
             numbers += [-1, -3, 7, least]
         return np.asarray(draw.choice(numbers), dtype)
     how = draw.randrange(5)
     if how == 0:  # Each a place in it.
-        numbers = list(range(size))
+        numbers = [*range(size)]
         draw.shuffle(numbers)
     elif how == 1:
         numbers = [draw.choice((0, 1)) for _ in range(size)]

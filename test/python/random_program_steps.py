@@ -92,6 +92,11 @@ class Steps(Operators):
             return self.op(block, "Gather", [shape, at], I64, ())
         return self.op(block, "Size", [shape], I64, ())
 
+    def extent(self, block: Block, value: Value, axis: int) -> Value:
+        """One extent of a value."""
+        shape = self.op(block, "Shape", [value], I64, (value.rank,))
+        return self.op(block, "Gather", [shape, self.const(block, axis)], I64, ())
+
     def reduced(self, block: Block, value: Value) -> Value:
         """All elements as one number."""
         return self.op(block, "ReduceSum", [value], value.elem, (), keepdims=0)
@@ -175,9 +180,7 @@ class Steps(Operators):
         axis = self.random.randrange(value.rank)
         index = self.scalar(block)
         if not self.chance(self.risk):
-            shape = self.op(block, "Shape", [value], I64, (value.rank,))
-            extent = self.op(block, "Gather", [shape, self.const(block, axis)], I64, ())
-            index = self.within(block, index, extent)
+            index = self.within(block, index, self.extent(block, value, axis))
         shape = without(value.shape, axis)
         return self.op(block, "Gather", [value, index], value.elem, shape, axis=axis)
 
@@ -296,9 +299,7 @@ class Steps(Operators):
         if self.chance(0.6):
             return self.op(block, "Compress", [value, flags], value.elem, (self.fresh("d"),))
         places = self.op(block, "NonZero", [flags], I64, (1, self.fresh("d")))
-        return self.op(
-            block, "Reshape", [places, self.const(block, [-1])], I64, places.shape[1:]
-        )
+        return self.op(block, "Reshape", [places, self.const(block, [-1])], I64, places.shape[1:])
 
     def rotated(self, block: Block) -> Value | None:
         """The first elements behind the others."""
@@ -319,14 +320,13 @@ class Steps(Operators):
             return None
         axis = self.random.randrange(value.rank)
         if not self.chance(self.risk):
-            shape = self.op(block, "Shape", [value], I64, (value.rank,))
-            extent = self.op(block, "Gather", [shape, self.const(block, axis)], I64, ())
+            extent = self.extent(block, value, axis)
             extent = self.op(block, "Max", [extent, self.const(block, 1)], I64, ())
             places = self.op(block, "Mod", [places, extent], I64, places.shape)
-        shape_made = (*value.shape[:axis], *places.shape, *value.shape[axis + 1 :])
-        if len(shape_made) > 3:
+        shape = (*value.shape[:axis], *places.shape, *value.shape[axis + 1 :])
+        if len(shape) > 3:
             return None
-        return self.op(block, "Gather", [value, places], value.elem, shape_made, axis=axis)
+        return self.op(block, "Gather", [value, places], value.elem, shape, axis=axis)
 
     def written(self, block: Block) -> Value | None:
         """A vector with one element written, at an index that is computed."""
@@ -379,13 +379,11 @@ class Steps(Operators):
         if other is None or self.chance(0.3):
             return line
         kind = self.random.choice(("Add", "Mul", "Sub"))
-        shape = [one.shape[0], other.shape[0]]
+        extents = [one.shape[0], other.shape[0]]
         if axis == 0:
-            other = self.unsqueeze(block, other, 1)
-            shape.reverse()
-        else:
-            other = self.unsqueeze(block, other, 0)
-        return self.op(block, kind, [line, other], one.elem, shape)
+            extents.reverse()
+        across = self.unsqueeze(block, other, 1 - axis)
+        return self.op(block, kind, [line, across], one.elem, extents)
 
     def turned(self, block: Block) -> Value | None:
         """Axes in another order."""

@@ -13,10 +13,12 @@ test/fuzz/loops.py runs more of them, by other ways too, and makes a failing one
 from __future__ import annotations
 
 import collections
+import dataclasses
 import importlib.util
 import pathlib
 import subprocess
 import sys
+from collections.abc import Callable
 
 import loopc
 import numpy as np
@@ -24,11 +26,16 @@ import onnx
 import onnx.parser
 import pytest
 import random_checks
+from random_algorithms import ALGORITHMS
 from random_checks import Verdict
-from random_engines import Settings, judge
+from random_control import UPDATES
+from random_engines import Settings, judge, judge_sets
+from random_inputs import FORMS, constants, form
 from random_models import RandomModel, random_model
+from random_programs import random_program
 
 MODELS, CHUNK = 140, 10
+PROGRAMS, PROGRAMS_CHUNK = 300, 20
 FUZZ = pathlib.Path(__file__).parents[1] / "fuzz"
 
 
@@ -46,6 +53,98 @@ def test_random_models(first: int) -> None:
     assert not wrong, "\n".join(wrong)
     # Models that say nothing would pass too.
     assert count[Verdict.SAME] >= CHUNK * 0.7, count
+
+
+@pytest.mark.parametrize("first", range(0, PROGRAMS, PROGRAMS_CHUNK))
+def test_random_programs(first: int) -> None:
+    """Each in two forms of declared shapes, with all sets of inputs."""
+    count: collections.Counter[Verdict] = collections.Counter()
+    wrong = []
+    for seed in range(first, first + PROGRAMS_CHUNK):
+        program = random_program(seed)
+        settings = Settings({1: 0, 3: 1}.get(seed % 11, 3))
+        for name in {FORMS[seed % len(FORMS)], FORMS[seed // 3 % len(FORMS)]}:
+            made = form(program, name)
+            model = RandomModel(seed, made.proto, {}, program.types)
+            for number, finding in enumerate(judge_sets(model, made.sets, settings, 30)):
+                count[finding.verdict] += 1
+                if finding.verdict.bad:
+                    what = f"{finding.verdict.value}: {finding.reason}"
+                    wrong.append(f"program {seed} {name} #{number}: {what}")
+    assert not wrong, "\n".join(wrong)
+    assert count[Verdict.SAME] >= count.total() * 0.7, count
+    assert count[Verdict.REFUSED] <= count.total() * 0.05, count
+
+
+def test_programs_are_of_every_kind() -> None:
+    programs = [random_program(seed) for seed in range(PROGRAMS)]
+    kinds = collections.Counter(kind for program in programs for kind in program.kinds)
+    wanted = [*UPDATES, *(algorithm.__name__ for algorithm in ALGORITHMS)]
+    wanted += ["Loop at depth 0", "Loop at depth 1", "Scan", "If", "sequence", "function"]
+    wanted += ["only the size", "guarded", "states in an If", "broadcast Einsum"]
+    assert not [kind for kind in wanted if kinds[kind] < 2], kinds
+    for program in programs[:40]:
+        again = random_program(program.seed)
+        assert again.proto == program.proto
+        for one, other in zip(program.sets, again.sets, strict=True):
+            assert {k: v.tolist() for k, v in one.items()} == {
+                k: v.tolist() for k, v in other.items()
+            }
+
+
+def test_programs_have_inputs_of_many_extents() -> None:
+    extents: collections.Counter[str] = collections.Counter()
+    forms: collections.Counter[str] = collections.Counter()
+    for seed in range(100):
+        program = random_program(seed)
+        known = constants(program.proto)
+        for feeds in program.sets:
+            found = {extent for value in feeds.values() for extent in value.shape}
+            named = {"0": 0 in found, "1": 1 in found, "many": max(found, default=0) > 10}
+            extents.update(k for k, is_so in named.items() if is_so)
+            extents["constant"] += bool(found & set(known))
+            extents["no trip"] += feeds["n"].item() == 0
+        for name in FORMS:
+            made = form(program, name)
+            forms[name] += len(made.sets)
+            assert made.sets
+    assert not [kind for kind in extents if extents[kind] < 50], extents
+    assert forms["static"] < forms["open"] * 2, forms
+
+
+def test_errors_are_due() -> None:
+    """What ends in an error must do so, but for errors of what nobody reads."""
+    model = _model(
+        "main (int64[n] x) => (int64[n] y) { d = Div(x, x) \n y = Neg(x) }",
+        x=np.zeros(2, np.int64),
+    )
+    read = _model("main (int64[n] x) => (int64[n] y) { y = Div(x, x) }", x=np.zeros(2, np.int64))
+
+    def fails(message: str) -> Callable[[RandomModel], list[np.ndarray]]:
+        def run(_: RandomModel) -> list[np.ndarray]:
+            raise RuntimeError(message)
+
+        return run
+
+    zeros = [np.zeros(2, np.int64)]
+    found = {
+        "unread": random_checks.check_strictly(model, lambda _: zeros),
+        "unread and wrong": random_checks.check_strictly(model, lambda _: [zeros[0] + 1]),
+        "none": random_checks.check_strictly(read, lambda _: zeros),
+        "due": random_checks.check_strictly(read, fails("integer division by zero")),
+        "other": random_checks.check_strictly(read, fails("an index is out of range")),
+        "not due": random_checks.check_strictly(
+            dataclasses.replace(read, feeds={"x": np.ones(2, np.int64)}), fails("out of range")
+        ),
+    }
+    assert {name: finding.verdict for name, finding in found.items()} == {
+        "unread": Verdict.SAME,
+        "unread and wrong": Verdict.WRONG,
+        "none": Verdict.WRONG,
+        "due": Verdict.ERROR,
+        "other": Verdict.OTHER_ERROR,
+        "not due": Verdict.FAILED,
+    }
 
 
 def test_a_seed_is_a_model() -> None:
@@ -168,6 +267,10 @@ def test_long_runs() -> None:
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("2 models in ")
     assert _fuzz("--seeds", "3:1").returncode == 2
+    run = _fuzz("--seeds", "0:3", "--programs", "--forms", "open")
+    assert run.stdout.startswith("3 models in "), run.stderr
+    assert _fuzz("--seeds", "0:3", "--programs", "--forms", "x").returncode == 2
+    assert _fuzz("--seeds", "0:3", "--programs", "--engine", "cuda").returncode == 2
     assert _fuzz().returncode == 2
 
 
