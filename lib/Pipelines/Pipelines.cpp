@@ -182,7 +182,7 @@ static void addKernels(OpPassManager &manager, const PipelineOptions &options) {
   if (options.optLevel > 0)
     manager.addNestedPass<func::FuncOp>(createLiftGrowth());
   // What each iteration would make anew: addresses of weights.
-  manager.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
+  manager.addNestedPass<func::FuncOp>(createLoopHoistInvariants());
   OutlineKernelsOptions kernels;
   kernels.chip = options.chip;
   kernels.minWork = options.minKernelWork;

@@ -92,3 +92,68 @@ g (float[t, b, k] x, float[l, n] w, int64 trips) => (float[s, b, n] y)
         session.run(None, {"x": x, "w": w, "trips": np.array(3)})
     (y,) = session.run(None, {"x": x[:, :, :2], "w": w, "trips": np.array(3)})
     np.testing.assert_array_equal(y, np.full((3, 1, 5), 2, F))
+
+
+#: Divisions that fail where the divisor, which no iteration changes, is zero.
+DIVISIONS = ["Mod (x, k)", "Div (x, k)", "Mod (k, x)", "Div (k, x)", "Mod <fmod = 1> (x, k)"]
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+@pytest.mark.parametrize("shape", ["", "N"])
+@pytest.mark.parametrize("division", DIVISIONS)
+def test_divisions_in_loops(division: str, shape: str, level: int) -> None:
+    """They trap: so they stay behind the check, and in the loop, which may not run."""
+    model = onnx.parser.parse_model(f"""
+<ir_version: 10, opset_import: ["": 21]>
+g (int64 n, int64{f"[{shape}]" if shape else ""} k, int64{f"[{shape}]" if shape else ""} x)
+    => (int64{f"[{shape}]" if shape else ""} y)
+{{
+  c = Constant<value: tensor = bool {{1}}>()
+  y = Loop(n, c, x)<body = body (int64 i, bool ci, int64{f"[{shape}]" if shape else ""} s)
+      => (bool co, int64{f"[{shape}]" if shape else ""} so) {{
+    r = {division}
+    so = Add(s, r)
+    co = Identity(ci)
+  }}>
+}}""")
+    options = loopc.SessionOptions()
+    options.opt_level = level
+    session = loopc.InferenceSession(model.SerializeToString(), options)
+    seven, zero = (np.full([3] * len(shape), value, np.int64) for value in (7, 0))
+    names = ("x", "k") if "(x" in division else ("k", "x")
+    feeds = dict(zip(names, (seven, zero), strict=True))
+    (y,) = session.run(None, feeds | {"n": np.array(0)})
+    np.testing.assert_array_equal(y, feeds["x"])
+    with pytest.raises(loopc.RunError, match="division by zero"):
+        session.run(None, feeds | {"n": np.array(2)})
+
+
+def test_division_by_extents_of_versions() -> None:
+    """A version of a loop is chosen by extents: their computation must not fail before it."""
+    model = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["" : 21]>
+m (int64[N] x, bool go) => (int64[K] rest, int64[T] gone) {
+  rest, gone = Loop ("", go, x) <body = body (int64 i, bool c, int64[] s)
+      => (bool more, int64[] next, int64 g) {
+    five = Constant <value_int = 5> ()
+    n = Size (s)
+    j = Mod (five, n)
+    g = Gather <axis = 0> (s, j)
+    two = Constant <value_int = 2> ()
+    more = Greater (n, two)
+    one = Constant <value_ints = [1]> ()
+    zero = Constant <value_ints = [0]> ()
+    at = Unsqueeze (j, zero)
+    behind = Add (at, one)
+    end = Constant <value_ints = [9223372036854775807]> ()
+    next = Slice (s, behind, end, zero)
+  }>
+}""")
+    session = loopc.InferenceSession(model.SerializeToString())
+    rest, gone = session.run(None, {"x": np.zeros(0, np.int64), "go": np.array(False)})
+    assert rest.size == 0 and gone.size == 0
+    rest, gone = session.run(None, {"x": np.arange(1, 5), "go": np.array(True)})
+    assert rest.size == 0
+    np.testing.assert_array_equal(gone, [2, 4])
+    with pytest.raises(loopc.RunError, match="division by zero"):
+        session.run(None, {"x": np.zeros(0, np.int64), "go": np.array(True)})

@@ -11,6 +11,7 @@
 #include "DeviceCode.h"
 #include "StateWords.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -60,7 +61,7 @@ Value GraphLauncher::known(Value value) {
   if (Value found = mapping.lookupOrNull(value))
     return found;
   Operation *def = value.getDefiningOp();
-  if (!def || def->getNumRegions() != 0 || !isPure(def))
+  if (!def || def->getNumRegions() != 0 || !isSafeToSpeculate(def))
     return {};
   for (Value operand : def->getOperands())
     if (!known(operand))

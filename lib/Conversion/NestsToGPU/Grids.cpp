@@ -11,6 +11,7 @@
 #include "DeviceCode.h"
 #include "SizeBounds.h"
 #include "loopc-rt/cuda.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -249,7 +250,7 @@ private:
     if (Value there = known.lookupOrNull(value))
       return there;
     Operation *op = value.getDefiningOp();
-    if (!op || !isPure(op) || op->getNumRegions() != 0 ||
+    if (!op || !isSafeToSpeculate(op) || op->getNumRegions() != 0 ||
         !llvm::all_of(op->getOperands(),
                       [&](Value operand) { return find(operand) != nullptr; }))
       return {};

@@ -10,6 +10,7 @@
 #include "DeviceCode.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,7 +20,6 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
-#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -125,7 +125,8 @@ void loopc::simplifyKernel(gpu::GPUFuncOp kernel) {
   kernel.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
   for (memref::CopyOp copy : copies)
     expandCopy(b, copy);
-  kernel.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
+  kernel.walk(
+      [](LoopLikeOpInterface loop) { loopc::loop::hoistInvariants(loop); });
   IRRewriter rewriter(kernel.getContext());
   DominanceInfo dominance(kernel);
   eliminateCommonSubExpressions(rewriter, dominance, kernel);

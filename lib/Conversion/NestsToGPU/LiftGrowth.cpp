@@ -13,6 +13,7 @@
 
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -89,7 +90,7 @@ bool GrowthLifter::findNeeds(Growth &growth) {
     Operation *op = open.pop_back_val().getDefiningOp();
     if (!op || op->getBlock() != &body || needs.contains(op))
       continue;
-    if (!isPure(op) || op->getNumRegions() != 0)
+    if (!isSafeToSpeculate(op) || op->getNumRegions() != 0)
       return false;
     needs.insert(op);
     llvm::append_range(open, op->getOperands());

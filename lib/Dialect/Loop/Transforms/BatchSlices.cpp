@@ -10,6 +10,7 @@
 // computed for all iterations at once, before the loop.
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -190,9 +191,8 @@ private:
     return op.hasPureTensorSemantics() &&
            !op.getBody()
                 ->walk([&](Operation *inner) {
-                  bool movable = isMemoryEffectFree(inner) &&
-                                 isSpeculatable(inner) &&
-                                 !isa<linalg::IndexOp>(inner);
+                  bool movable =
+                      isSafeToSpeculate(inner) && !isa<linalg::IndexOp>(inner);
                   bool captures =
                       llvm::any_of(inner->getOperands(), [&](Value value) {
                         return !isOutside(value) &&

@@ -11,6 +11,7 @@
 
 #include "ContractionVectorizer.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -39,7 +40,7 @@ static bool isLightMap(linalg::GenericOp op) {
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
         !OpTrait::hasElementwiseMappableTraits(&inner) ||
-        !isMemoryEffectFree(&inner) || !isSpeculatable(&inner) ||
+        !isSafeToSpeculate(&inner) ||
         (isa<math::MathDialect>(inner.getDialect()) &&
          !isa<math::RoundEvenOp>(inner)) ||
         ++count > kLightBody)

@@ -18,6 +18,7 @@
 
 #include "loopc/Dialect/Loop/IR/LoopRewrite.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -334,7 +335,7 @@ bool Distribution::holdsErrorsTogether() {
     return fits;
   };
   for (Operation &op : body->without_terminator()) {
-    if (isMemoryEffectFree(&op) && isSpeculatable(&op))
+    if (isSafeToSpeculate(&op))
       continue;
     // Copies of it that are in other loops must go.
     if (op.getNumResults() || !mayBeIn(stages.lookup(&op).number))

@@ -13,6 +13,7 @@
 #include "MergeGenerics.h"
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -67,7 +68,7 @@ static bool goesThroughRows(linalg::GenericOp op) {
       return false;
   for (Operation &inner : op.getBody()->without_terminator())
     if (isa<linalg::IndexOp>(inner) || inner.getNumRegions() ||
-        !isMemoryEffectFree(&inner) || !isSpeculatable(&inner))
+        !isSafeToSpeculate(&inner))
       return false;
   for (unsigned k = 0; k < op.getNumDpsInits(); ++k)
     if (!mapsElements(op, k) && !reducesRows(op, k))

@@ -10,6 +10,7 @@
 // checked once for all iterations.
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -175,8 +176,10 @@ unsigned CheckHoisting::run() {
       bounds.push_back(*bound);
       continue;
     }
-    // What else an iteration does must not be seen before a check fails.
-    if (!isMemoryEffectFree(&op) || (isa<LoopOp>(op) && !isSpeculatable(&op)))
+    // What else an iteration does must not be seen before a check fails: other
+    // effects, and loops that may not end.
+    if (!isMemoryEffectFree(&op) ||
+        (op.getNumRegions() != 0 && !isSafeToSpeculate(&op)))
       return 0;
   }
   if (bounds.empty())

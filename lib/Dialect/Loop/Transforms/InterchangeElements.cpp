@@ -14,6 +14,7 @@
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -151,7 +152,7 @@ std::string ElementInterchange::matchGeneric(linalg::GenericOp op) {
     if (isa<arith::ConstantOp>(inner))
       continue;
     if (!OpTrait::hasElementwiseMappableTraits(&inner) ||
-        !isMemoryEffectFree(&inner) || !isSpeculatable(&inner))
+        !isSafeToSpeculate(&inner))
       return ("'" + inner.getName().getStringRef() +
               "' is not computed in vectors")
           .str();

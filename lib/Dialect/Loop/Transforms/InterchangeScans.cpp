@@ -14,6 +14,7 @@
 #include "ScanInterchange.h"
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -278,7 +279,7 @@ std::string ScanInterchange::matchGeneric(linalg::GenericOp op) {
     if (isa<arith::ConstantOp>(inner))
       continue;
     if (!OpTrait::hasElementwiseMappableTraits(&inner) ||
-        !isMemoryEffectFree(&inner) || !isSpeculatable(&inner))
+        !isSafeToSpeculate(&inner))
       return ("'" + inner.getName().getStringRef() +
               "' is not computed in vectors")
           .str();

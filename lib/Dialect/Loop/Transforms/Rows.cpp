@@ -11,6 +11,7 @@
 
 #include "Rows.h"
 #include "VectorElements.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -63,7 +64,7 @@ unsigned loopc::bitsOfVectorBody(linalg::GenericOp op) {
     }
     if (!isa<linalg::IndexOp>(inner) && !isVectorDivision(&inner) &&
         (!OpTrait::hasElementwiseMappableTraits(&inner) ||
-         !isMemoryEffectFree(&inner) || !isSpeculatable(&inner)))
+         !isSafeToSpeculate(&inner)))
       return 0;
     if (!llvm::all_of(inner.getResults(), count) ||
         !llvm::all_of(inner.getOperands(), count))

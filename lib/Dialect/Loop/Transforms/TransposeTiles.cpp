@@ -17,6 +17,7 @@
 #include "ContractionVectorizer.h"
 #include "Contractions.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -174,7 +175,7 @@ bool TransposeTiles::match() {
   for (Operation &inner : op.getBody()->without_terminator())
     if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
         !OpTrait::hasElementwiseMappableTraits(&inner) ||
-        !isMemoryEffectFree(&inner) || !isSpeculatable(&inner))
+        !isSafeToSpeculate(&inner))
       return false;
   lanes = unit.bits / bits;
   for (unsigned dim : {rowDim, columnDim})

@@ -20,15 +20,16 @@
 // though simplification is what makes it look superfluous: a carried value of
 // which only the extent was read is dead once the extent is the init's. Two
 // things see to that. Each assumption is an operation in the copy, its
-// obligation, a loop.check that stands before the yield and that nothing folds:
-// a loop in which something has to be proved is not dead. And the patterns that
-// simplify the copy do not rebuild loops, so that a port stays the same port.
-// What is not proved in the end is retracted, and the trial begins anew without
-// it: what remains is the greatest set of assumptions that prove one another.
+// obligation, a loop.check before the yield that nothing folds: a loop in which
+// something has to be proved is not dead. And the patterns that simplify the
+// copy do not rebuild loops, so that a port stays the same port. What is not
+// proved in the end is retracted, and the trial begins anew without it: what
+// remains is the greatest set of assumptions that prove one another.
 
 #include "DimPatterns.h"
 #include "RepeatedValues.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -65,11 +66,10 @@ struct AssumedDim {
   LoopOp loop;
   unsigned port;
   int64_t axis;
-  /// Keeps the init's extent, its only value, up to date while the copy
-  /// changes; null where it has been erased, which refutes the assumption.
+  /// Holds the init's extent, while the copy changes; null where erased.
   CheckOp obligation;
 
-  /// The init's extent; null where that is unknown by now.
+  /// The init's extent; null where that is unknown by now, which refutes it.
   OpFoldResult ofInit() const {
     if (!obligation)
       return {};
@@ -80,13 +80,12 @@ struct AssumedDim {
     return getAsOpFoldResult(extent);
   }
 };
-/// A dimension of what an inner loop that runs collects: `port` is the number
-/// of the result, `extent` is defined before the copy.
+/// One of what an inner loop that runs collects, as result `port`.
 struct CollectedDim {
   LoopOp loop;
   unsigned port;
   int64_t axis;
-  OpFoldResult extent;
+  OpFoldResult extent; ///< Defined before the copy.
 };
 /// Loop number, port and axis of a dimension that iterations do change.
 using Changed = std::tuple<int64_t, unsigned, int64_t>;
@@ -112,7 +111,7 @@ private:
   void begin();
   void assumeCarried(LoopOp loop);
   void oblige(LoopOp loop, unsigned port, int64_t axis);
-  OpFoldResult dimOfYielded(const AssumedDim &dim);
+  OpFoldResult dimOfYielded(AssumedDim dim);
   bool findChanged();
   void hoistDims();
   std::optional<Value> evaluateOutside(Value value);
@@ -246,8 +245,8 @@ void ShapeVersion::oblige(LoopOp loop, unsigned port, int64_t axis) {
 }
 
 /// What is left to prove: that this is the extent of the init.
-OpFoldResult ShapeVersion::dimOfYielded(const AssumedDim &dim) {
-  YieldOp yield = AssumedDim(dim).loop.getYield();
+OpFoldResult ShapeVersion::dimOfYielded(AssumedDim dim) {
+  YieldOp yield = dim.loop.getYield();
   rewriter.setInsertionPoint(yield);
   return dimOf(yield.getCarried()[dim.port], dim.axis);
 }
@@ -256,7 +255,7 @@ OpFoldResult ShapeVersion::dimOfYielded(const AssumedDim &dim) {
 void ShapeVersion::hoistDims() {
   copy.getBody().walk([&](tensor::DimOp op) {
     if (op.getConstantIndex() && isOutside(op.getSource()) &&
-        isSpeculatable(op)) {
+        isSafeToSpeculate(op)) {
       rewriter.setInsertionPoint(copy);
       rewriter.replaceAllUsesWith(op.getResult(),
                                   tensor::DimOp::create(rewriter, op.getLoc(),
@@ -278,7 +277,7 @@ std::optional<Value> ShapeVersion::evaluateOutside(Value value) {
       continue;
     Operation *op = next.getDefiningOp();
     if (!op || !isa<arith::ArithDialect>(op->getDialect()) ||
-        !isSpeculatable(op) || slice.size() >= kMaxSlice)
+        !isSafeToSpeculate(op) || slice.size() >= kMaxSlice)
       return std::nullopt;
     if (slice.insert(op))
       llvm::append_range(worklist, op->getOperands());
@@ -435,7 +434,7 @@ bool ShapeVersion::assumeBroadcasts() {
     for (Value bounded : {extent, other})
       if (isAtMostOne(bounded))
         any |= assumeEqual(bounded, rewriter.getIndexAttr(1));
-    // What has been replaced is.
+    // Conditions so far have replaced operands.
     extent = op.getFalseValue();
     other = op.getTrueValue();
     bool isDecided = extent == other || matchPattern(extent, m_One()) ||

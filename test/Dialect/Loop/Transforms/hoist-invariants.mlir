@@ -141,3 +141,90 @@ func.func @named(%n: i64, %x: tensor<?x?xf32> {loopc.dims = ["M", "K"]},
   }
   return %r : f32
 }
+
+// Divisions trap: they move where the divisor is not 0, nor -1 if signed. The
+// loop may not run, and the check that there is no 0 stays in it.
+// CHECK-LABEL: func @divisions(
+func.func @divisions(%n: i64, %x: i64, %k: i64) -> (i64, i64, i64, i64, i64, i64, i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c3 = arith.constant 3 : i64
+  %minus = arith.constant -1 : i64
+  // CHECK: %[[MOST:.*]] = arith.maxsi
+  // CHECK: arith.remsi %{{.*}}, %[[MOST]]
+  // CHECK: %[[OTHER:.*]] = arith.select
+  // CHECK: arith.remui %{{.*}}, %[[OTHER]]
+  // CHECK: arith.floordivsi %{{.*}}, %c3
+  // CHECK: loop.loop
+  // CHECK: arith.remsi
+  // CHECK: arith.remui
+  // CHECK: arith.floordivsi
+  // CHECK: arith.remsi %{{.*}}, %c-1
+  // CHECK: loop.yield
+  %r:7 = loop.loop (%i : i64, %c : i1) trips(%n : i64)
+      carried(%a = %x : i64, %b = %x : i64, %d = %x : i64, %e = %x : i64, %f = %x : i64, %g = %x : i64, %h = %x : i64) {
+    %rem = arith.remsi %x, %k : i64
+    %remu = arith.remui %x, %k : i64
+    %floor = arith.floordivsi %x, %k : i64
+    %wraps = arith.remsi %x, %minus : i64
+    %most = arith.maxsi %k, %c1 : i64
+    %safe = arith.remsi %x, %most : i64
+    %zero = arith.cmpi eq, %k, %c0 : i64
+    %other = arith.select %zero, %c1, %k : i64
+    %safe2 = arith.remui %x, %other : i64
+    %safe3 = arith.floordivsi %x, %c3 : i64
+    loop.yield while(%c : i1) carried(%rem, %remu, %floor, %wraps, %safe, %safe2, %safe3 : i64, i64, i64, i64, i64, i64, i64)
+  }
+  return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5, %r#6 : i64, i64, i64, i64, i64, i64, i64
+}
+
+// A loop that runs for sure would have run what is in front of its checks.
+// CHECK-LABEL: func @runs(
+func.func @runs(%x: i64, %k: i64, %ok: i1) -> (i64, i64) {
+  %c2 = arith.constant 2 : i64
+  // CHECK: arith.remsi
+  // CHECK: loop.loop
+  // CHECK: loop.check
+  // CHECK: arith.remui
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%c2 : i64) carried(%a = %x : i64, %b = %x : i64) {
+    %rem = arith.remsi %x, %k : i64
+    loop.check %ok, "no"
+    %other = arith.remui %x, %k : i64
+    loop.yield while(%c : i1) carried(%rem, %other : i64, i64)
+  }
+  return %r#0, %r#1 : i64, i64
+}
+
+// Nor is memory asked for whose size data say, and elements of an index that
+// nobody has checked are not read in front of the check.
+// CHECK-LABEL: func @sizes(
+func.func @sizes(%n: i64, %x: tensor<?xf32>, %y: tensor<4xf32>, %size: index, %at: index, %ok: i1) -> (f32, f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  // CHECK: %[[D:.*]] = tensor.dim
+  // CHECK: tensor.empty(%[[D]])
+  // CHECK: arith.minsi
+  // CHECK: tensor.extract
+  // CHECK: loop.loop
+  // CHECK: tensor.empty(%{{.*}})
+  // CHECK: loop.check
+  // CHECK: tensor.extract %{{.*}}[%arg4]
+  // CHECK: loop.yield
+  %r:4 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %zero : f32, %b = %zero : f32, %d = %zero : f32, %e = %zero : f32) {
+    %extent = tensor.dim %x, %c0 : tensor<?xf32>
+    %place = tensor.empty(%extent) : tensor<?xf32>
+    %filled = linalg.fill ins(%zero : f32) outs(%place : tensor<?xf32>) -> tensor<?xf32>
+    %one = tensor.extract %filled[%c0] : tensor<?xf32>
+    %place2 = tensor.empty(%size) : tensor<?xf32>
+    %filled2 = linalg.fill ins(%zero : f32) outs(%place2 : tensor<?xf32>) -> tensor<?xf32>
+    %two = tensor.extract %filled2[%c0] : tensor<?xf32>
+    loop.check %ok, "no"
+    %three = tensor.extract %y[%at] : tensor<4xf32>
+    %least = arith.minsi %at, %c3 : index
+    %inside = arith.maxsi %least, %c0 : index
+    %four = tensor.extract %y[%inside] : tensor<4xf32>
+    loop.yield while(%c : i1) carried(%one, %two, %three, %four : f32, f32, f32, f32)
+  }
+  return %r#0, %r#1, %r#2, %r#3 : f32, f32, f32, f32
+}

@@ -103,6 +103,11 @@ def LoopVersionShapes : Pass<"loop-version-shapes", "::mlir::func::FuncOp"> {
     computed from those of the inits; if they are the same after one iteration
     they always are.
 
+    What the version assumes of carried values, those of inner loops too, it
+    has to prove: each assumption is an operation in the version, while that is
+    made, which simplification does not remove. Those that are not proved in the
+    end are retracted, and the version is made anew without them.
+
     ```mlir
     %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%h = %init : tensor<?xf32>) {
       %d = tensor.dim %h, %c0 : tensor<?xf32>
@@ -135,6 +140,12 @@ def LoopHoistInvariants
     a view of more than there is, would let them go beyond their operands; the
     check is no longer in front of them then, and a loop that does not run at all
     must not fail (`loop_zero`).
+
+    Integer divisions, which trap, move where the divisor is known not to be 0
+    (nor -1 if they are signed), and what makes tensors where data do not say
+    how large they are: loopc/Dialect/Loop/Transforms/Speculation.h has the
+    table of what may run where it would not have run. MLIR's own notion holds
+    remainders for operations that cannot fail.
 
     ```mlir
     loop.loop (%i : i64, %c : i1) trips(%n : i64) ... {

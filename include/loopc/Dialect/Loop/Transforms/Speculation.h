@@ -1,0 +1,62 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Speculation: what may run where the program would not have run it (loop_zero,
+// loop_order). This is the only place that asks MLIR's isSpeculatable, which
+// holds remsi, remui, floordivsi and others for operations that cannot fail;
+// utils/check_source.py refuses it elsewhere.
+
+#ifndef LOOPC_DIALECT_LOOP_TRANSFORMS_SPECULATION_H
+#define LOOPC_DIALECT_LOOP_TRANSFORMS_SPECULATION_H
+
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+namespace loopc {
+
+/// True if `op`, and all in it, may run where it would not have run, whatever
+/// numbers its operands are: before a loop that has no trips, in lanes that are
+/// masked out, on the host before a kernel. It has no effects, it ends, and it
+/// can neither trap nor ask for memory that the program might not have asked
+/// for:
+///
+/// | operation | may run | because |
+/// |---|---|---|
+/// | integer division and remainder (arith, index, LLVM) | where the divisor is
+/// neither 0 nor, if signed, -1 | x86 traps; LLVM takes for granted that the
+/// divisor is not 0, and removes the check that says so | | affine maps | where
+/// they divide by positive constants alone | as above | | math.ipowi | never |
+/// 0 to a negative power divides by zero | | other arithmetic, on numbers and
+/// vectors | always | overflow, shifts by too much and conversions out of range
+/// give a poison value, which is no error until something branches on it | |
+/// tensor.empty, splat, generate, pad | where the extents are computed from
+/// extents and constants, and not negative | memory of a size that data say may
+/// not be there | | loops and branches | where MLIR knows that they end, and
+/// all in them may run | | | reading elements (tensor.extract, linalg, ..) |
+/// where it stands behind the same checks; before them, where `needsNoCheck`
+/// holds | every access that may go beyond its tensor stands behind a check in
+/// its own block | | tensor.cast, views, reshapes | as reading elements | they
+/// touch none, who reads them does | | what writes memory, lists, calls, checks
+/// | never | effects |
+///
+/// The checks in front of `op` must still be there: who moves it before a check
+/// asks `mayRunBeforeChecks`.
+bool isSafeToSpeculate(mlir::Operation *op);
+
+/// The same where `op` moves before checks (loop.check) that stand in front of
+/// it: it also stays within its tensors whether or not they hold.
+bool mayRunBeforeChecks(mlir::Operation *op);
+
+/// True if `op`, of the body of `loop`, may run before `loop`; `check` is the
+/// first check in the body, or null. A loop that runs for sure would have run
+/// what stands in front of its checks.
+bool mayRunBeforeLoop(mlir::Operation *op, mlir::LoopLikeOpInterface loop,
+                      mlir::Operation *check);
+
+} // namespace loopc
+
+#endif // LOOPC_DIALECT_LOOP_TRANSFORMS_SPECULATION_H
