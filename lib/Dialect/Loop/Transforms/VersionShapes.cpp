@@ -66,8 +66,7 @@ struct AssumedDim {
   LoopOp loop;
   unsigned port;
   int64_t axis;
-  /// Holds the init's extent, while the copy changes; null where erased.
-  CheckOp obligation;
+  CheckOp obligation; ///< Of the init's extent; null where erased.
 
   /// The init's extent; null where that is unknown by now, which refutes it.
   OpFoldResult ofInit() const {
@@ -549,7 +548,7 @@ bool ShapeVersion::assumeChecks() {
   return any;
 }
 
-/// One step; what follows from it is seen when the copy has been simplified.
+/// One step; what follows is seen when the copy has been simplified.
 bool ShapeVersion::assume() {
   if (assumeBroadcasts())
     return true;
@@ -756,11 +755,8 @@ bool ShapeVersion::run() {
     }
     rewriter.eraseOp(copy);
   }
-  auto forget = [](LoopOp loop) {
+  for (LoopOp loop : {original, copy})
     loop->walk([](LoopOp inner) { inner->removeAttr(kNumber); });
-  };
-  forget(original);
-  forget(copy);
   if (!pays) {
     rewriter.eraseOp(copy);
     return false;

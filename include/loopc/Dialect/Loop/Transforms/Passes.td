@@ -100,13 +100,8 @@ def LoopVersionShapes : Pass<"loop-version-shapes", "::mlir::func::FuncOp"> {
     second version, in which every comparison of extents that does not depend on
     an iteration holds, and every carried value keeps the extents of its init.
     That is decided before the loop: the extents of an iteration's results are
-    computed from those of the inits; if they are the same after one iteration
-    they always are.
-
-    What the version assumes of carried values, those of inner loops too, it
-    has to prove: each assumption is an operation in the version, while that is
-    made, which simplification does not remove. Those that are not proved in the
-    end are retracted, and the version is made anew without them.
+    computed from those of the inits. What is assumed of a carried value is an
+    operation in the version until it is proved, or retracted.
 
     ```mlir
     %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%h = %init : tensor<?xf32>) {
@@ -135,17 +130,11 @@ def LoopHoistInvariants
     : Pass<"loop-hoist-invariants", "::mlir::func::FuncOp"> {
   let summary = "compute before a loop what its iterations do not change";
   let description = [{
-    As MLIR's loop-invariant-code-motion, but for operations on tensors behind a
-    check in the body: these stay where they rely on it. Extents that differ, or
-    a view of more than there is, would let them go beyond their operands; the
-    check is no longer in front of them then, and a loop that does not run at all
-    must not fail (`loop_zero`).
-
-    Integer divisions, which trap, move where the divisor is known not to be 0
-    (nor -1 if they are signed), and what makes tensors where data do not say
-    how large they are: loopc/Dialect/Loop/Transforms/Speculation.h has the
-    table of what may run where it would not have run. MLIR's own notion holds
-    remainders for operations that cannot fail.
+    As MLIR's loop-invariant-code-motion, but a loop that does not run at all
+    must not fail (`loop_zero`): divisions stay where the divisor may be 0, new
+    tensors where data say their size, and behind a check in the body what
+    relies on it, since extents that differ or a view of more than there is
+    let it go beyond its operands (Speculation.h has the table).
 
     ```mlir
     loop.loop (%i : i64, %c : i1) trips(%n : i64) ... {
