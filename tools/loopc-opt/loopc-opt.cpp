@@ -6,14 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-// mlir-opt with loopc's dialects and passes, and all of MLIR's own.
+// mlir-opt with loopc's dialects and passes, and all of MLIR's own. With
+// --print-operators alone it prints the table of operators.
 
+#include "loopc/Conversion/ONNXToLinalg/OperatorTable.h"
 #include "loopc/Pipelines/Registration.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
 int main(int argc, char **argv) {
+  if (argc == 2 && llvm::StringRef(argv[1]) == "--print-operators") {
+    loopc::printOperatorTable(llvm::outs());
+    return 0;
+  }
   llvm::cl::AddExtraVersionPrinter(
       [](llvm::raw_ostream &os) { os << "loopc " LOOPC_VERSION "\n"; });
   mlir::DialectRegistry registry;

@@ -245,7 +245,7 @@ static bool reshape(FlatNode &n) {
     Value extent = f.at(copied, k);
     return f.select(f.equal(extent, open), rest, extent);
   });
-  Value made = f.product(shape);
+  Value made = f.countElements(shape);
   f.check(f.equal(made, count),
           "{} elements do not fit the new shape, which has {}", {count, made});
   n.setResult(0, FlatTensor{x.elements, shape});
@@ -287,7 +287,8 @@ static bool expand(FlatNode &n) {
   Value wanted = n.flat(1).elements;
   checkExtents(f, wanted, "extent");
   Value shape = f.broadcastShapes(x.shape, wanted);
-  n.setResult(0, FlatTensor{f.broadcastTo(x, shape, f.product(shape)), shape});
+  n.setResult(
+      0, FlatTensor{f.broadcastTo(x, shape, f.countElements(shape)), shape});
   return true;
 }
 
@@ -311,7 +312,8 @@ static bool tile(FlatNode &n) {
   });
   Value shape = f.makeShape(
       rank, [&](Value k) { return f.mul(f.at(x.shape, k), f.at(repeats, k)); });
-  Value copy = f.stridedCopy(x.elements, zero, steps, twice, f.product(shape));
+  Value copy =
+      f.stridedCopy(x.elements, zero, steps, twice, f.countElements(twice));
   n.setResult(0, FlatTensor{copy, shape});
   return true;
 }
@@ -339,7 +341,7 @@ static bool constantOfShape(FlatNode &n) {
   FlatBuilder &f = n.f;
   Value shape = n.flat(0).elements;
   checkExtents(f, shape, "extent");
-  Value count = f.shapeOf(f.product(shape));
+  Value count = f.shapeOf(f.countElements(shape));
   Value filled = n.make(count, {1}).getResult(0);
   n.setResult(0, FlatTensor{filled, shape});
   return true;

@@ -274,6 +274,17 @@ Value FlatBuilder::product(Value shape, Value from, Value to) {
   })[0];
 }
 
+Value FlatBuilder::countElements(Value shape) {
+  Value most = index(std::numeric_limits<int64_t>::max());
+  return forEach(
+      index(0), length(shape), index(1), [&](Value k, ValueRange carried) {
+        Value extent = at(shape, k);
+        Value limit = div(most, maximum(extent, index(1)));
+        return SmallVector<Value>{
+            select(less(limit, carried[0]), most, mul(carried[0], extent))};
+      })[0];
+}
+
 Value FlatBuilder::makeShape(Value rank,
                              llvm::function_ref<Value(Value)> extent) {
   OpFoldResult size = getAsOpFoldResult(rank);

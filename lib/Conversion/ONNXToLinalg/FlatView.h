@@ -157,6 +157,9 @@ public:
   mlir::Value product(mlir::Value shape) {
     return product(shape, index(0), length(shape));
   }
+  /// The number of elements of a shape that a model computes: the largest index
+  /// where it is larger still, which no memory holds.
+  mlir::Value countElements(mlir::Value shape);
   /// A shape of `rank` extents, those that `extent` gives for each position.
   mlir::Value makeShape(mlir::Value rank,
                         llvm::function_ref<mlir::Value(mlir::Value k)> extent);

@@ -14,6 +14,7 @@
 #include "SequenceParts.h"
 #include "StringUtils.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
+#include "loopc/Conversion/ONNXToLinalg/OperatorTable.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -117,6 +118,13 @@ struct ConvertONNXToLinalg
         failed = true;
       }
     rankCases.clear();
+    for (auto [loc, name] : untrueRows) {
+      loopc::emitError(loc, Diag::Internal)
+          << "the table says that " << name
+          << " cannot fail, but its lowering makes a check";
+      failed = true;
+    }
+    untrueRows.clear();
     if (failed)
       return signalPassFailure();
     // Lowerings look for these by their attributes.
@@ -245,8 +253,14 @@ struct ConvertONNXToLinalg
         if (isa<UnrankedTensorType>(input.getType()))
           return lowering.refuse("an input whose rank is not known at compile "
                                  "time is not supported");
+    Operation *before = node->getPrevNode();
     if (failed(lowerOnce(*row, lowering)))
       return failure();
+    if (!canFail(row->domain, row->op) &&
+        findFallible(before ? std::next(before->getIterator())
+                            : node->getBlock()->begin(),
+                     node->getIterator()))
+      untrueRows.emplace_back(node.getLoc(), row->op);
     for (auto [k, result] : llvm::enumerate(node.getResults())) {
       if (!node.hasOutput(k))
         continue;
@@ -322,5 +336,8 @@ struct ConvertONNXToLinalg
   };
   /// By the outermost of nested switches over ranks.
   llvm::MapVector<Operation *, RankCases> rankCases;
+  /// Nodes with a check whose operator cannot fail, says the table. They are
+  /// reported at the end: one rank of several may be refused, this may not be.
+  SmallVector<std::pair<Location, StringRef>> untrueRows;
 };
 } // namespace

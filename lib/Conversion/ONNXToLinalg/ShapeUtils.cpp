@@ -119,7 +119,9 @@ OpFoldResult loopc::requireNonNegative(NodeLowering &l, OpFoldResult value,
     return value;
   l.check(compare(l, arith::CmpIPredicate::sge, value, l.fold(0)),
           what + " is {}, less than 0", l.asIndex(value));
-  return getConstantIntValue(value) ? l.fold(0) : value;
+  // What is built behind the check must be valid: an allocation may be moved in
+  // front of it, out of a loop without iterations too.
+  return maxSigned(l, value, l.fold(0));
 }
 
 bool loopc::requireEqual(NodeLowering &l, OpFoldResult x, OpFoldResult y,

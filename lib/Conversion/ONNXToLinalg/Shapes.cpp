@@ -143,11 +143,26 @@ void ReshapeShape::cancel(Dims &ours, Dims &theirs) {
   theirs.push_back(l.fold(right));
 }
 
+/// The number of elements of a shape that a model computes: the largest index
+/// where it is larger still, which no tensor has. A product that wraps around
+/// would let 4 elements be a tensor of 2^62 + 1 by 4.
+static OpFoldResult countElements(NodeLowering &l,
+                                  ArrayRef<OpFoldResult> dims) {
+  OpFoldResult most = l.fold(std::numeric_limits<int64_t>::max());
+  OpFoldResult count = l.fold(1);
+  for (OpFoldResult extent : dims) {
+    OpFoldResult limit = quotient(l, most, maxSigned(l, extent, l.fold(1)));
+    count = select(l, compare(l, IP::ugt, count, limit), most,
+                   l.mul(count, extent));
+  }
+  return count;
+}
+
 void ReshapeShape::resolveInferred(int64_t position) {
   Dims ours = source, theirs = dims;
   theirs.erase(theirs.begin() + position);
   cancel(ours, theirs);
-  OpFoldResult count = l.product(ours), known = l.product(theirs);
+  OpFoldResult count = l.product(ours), known = countElements(l, theirs);
   dims[position] = count;
   // Of an empty tensor the products say nothing of the groups of axes.
   isProven = !isConstantIntValue(count, 0);
@@ -182,7 +197,7 @@ void ReshapeShape::resolveRunTime(const llvm::SmallBitVector &maybeInferred) {
   }
   l.check(compare(l, IP::ule, inferred, l.fold(1)),
           "the shape holds -1 more than once");
-  OpFoldResult count = l.product(source), others = l.product(known);
+  OpFoldResult count = l.product(source), others = countElements(l, known);
   l.check(either(l, compare(l, IP::eq, inferred, l.fold(0)),
                  compare(l, IP::ne, others, l.fold(0))),
           "the shape holds both -1 and 0 elements");
@@ -200,7 +215,7 @@ void ReshapeShape::compareCounts() {
     isProven = !isConstantIntValue(left, 0);
     return;
   }
-  OpFoldResult from = l.product(source), to = l.product(dims);
+  OpFoldResult from = l.product(source), to = countElements(l, dims);
   l.check(compare(l, IP::eq, from, to),
           "cannot reshape {} elements to a shape of {} elements",
           ValueRange{l.asIndex(from), l.asIndex(to)});

@@ -1,0 +1,152 @@
+# ===- test_guards.py - What can fail, where it does not happen -------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Operators that fail at run time fail where they happen, and nowhere else (`loop_order`).
+
+Each case of guard_cases.py is put into loops without iterations, behind an early exit, into a
+branch that is not taken and into a scan of nothing, with operands that do not fit: no error.
+Where one of them happens there is an error with the node's place, and the session goes on.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import pathlib
+import re
+import subprocess
+import zlib
+from typing import Any
+
+import guard_models as gm
+import loopc
+import numpy as np
+import pytest
+from engines import Outcome, run_ort, worker
+from guard_cases import GuardCase, all_cases
+
+CASES = all_cases()
+#: `LOOPC_GUARDS=all` tries every place, with known and with unknown extents, at each level.
+ALL = os.environ.get("LOOPC_GUARDS") == "all"
+#: Places that stop the same nodes with operands from outside; one a case and run is compiled.
+ALIKE = ("for", "while", "scan", "nested")
+
+
+@functools.cache
+def operator_table() -> list[dict[str, Any]]:
+    """What the compiler says of each operator that it lowers."""
+    tool = pathlib.Path(loopc.__file__).parents[2] / "bin" / "loopc-opt"
+    text = subprocess.run([tool, "--print-operators"], capture_output=True, check=True).stdout
+    rows: list[dict[str, Any]] = json.loads(text)
+    return rows
+
+
+def test_every_operator_that_can_fail_has_a_case() -> None:
+    can_fail = {(row["domain"], row["operator"]) for row in operator_table() if row["can_fail"]}
+    tested = {(case.domain, case.short) for case in CASES}
+    for domain, op in sorted(can_fail - tested):
+        pytest.fail(f"operator {domain}::{op} can fail and has no guard case in guard_cases.py")
+    for domain, op in sorted(tested - can_fail):
+        pytest.fail(f"operator {domain}::{op} has a guard case, but the table says it cannot fail")
+
+
+def is_static(case: GuardCase) -> bool:
+    """Whether the operands that do not fit have the shapes of those that do."""
+    return all(case.good[name].shape == value.shape for name, value in case.bad.items())
+
+
+def variants() -> list[Any]:
+    """Case, level and known extents. What is hoisted is hoisted most where extents are known."""
+    made = []
+    for case in CASES:
+        can_be_static = is_static(case)
+        kinds = [static for static, can in ((False, case.open), (True, can_be_static)) if can]
+        for level in (0, 3):
+            for static in kinds if ALL else kinds[:1] if level == 0 else kinds[-1:]:
+                name = f"{case.name}-O{level}-{'static' if static else 'open'}"
+                made.append(pytest.param(case, level, static, id=name))
+    return made
+
+
+def places_of(case: GuardCase, level: int) -> list[str]:
+    """The places that one test compiles."""
+    if ALL:
+        return list(gm.HAPPENS)
+    chosen = ALIKE[(zlib.crc32(case.name.encode()) + level) % len(ALIKE)]
+    return [place for place in gm.HAPPENS if place in ("exit", "branch", chosen)]
+
+
+def outcomes(model: bytes, level: int, runs: list[dict[str, Any]]) -> list[Outcome]:
+    """All runs in one session; if its process dies, each of them in one of its own."""
+    together = worker(gm.run_all).ask((model, level, runs))
+    if not together.crashed:
+        assert together.error is None, together.error
+        assert together.values is not None
+        return together.values
+    alone = [worker(gm.run_all).ask((model, level, [run])) for run in runs]
+    return [one if one.values is None else one.values[0] for one in alone]
+
+
+def assert_equal(got: Any, want: Any, place: str) -> None:
+    """Fails unless both have the shape and, but for rounding, the elements."""
+    got, want = np.asarray(got), np.asarray(want)
+    assert got.shape == want.shape, place
+    if want.dtype.kind in "OUS":
+        assert got.tolist() == want.tolist(), place
+    else:
+        np.testing.assert_allclose(got, want, rtol=2e-3, atol=1e-5, err_msg=place)
+
+
+def assert_stopped(outcome: Outcome, case: GuardCase, places: list[str]) -> dict[str, Any]:
+    """Nothing happens, so nothing fails and nothing is collected; returns the values."""
+    assert outcome.error is None, f"nothing happens here, but: {outcome.error}"
+    assert outcome.values is not None
+    values = dict(zip(places, outcome.values, strict=True))
+    leading = {"for": (0,), "while": (0,), "scan": (0,), "nested": (2, 0)}
+    for place, want in leading.items():
+        if place in values:
+            assert np.shape(values[place])[: len(want)] == want, place
+    if "branch" in values:
+        assert all(extent == 0 for extent in np.shape(values["branch"]))
+    return values
+
+
+def assert_fails(outcome: Outcome, case: GuardCase, place: str) -> None:
+    """The run ended with the error of that node in that place."""
+    error = outcome.error
+    assert error is not None, f"'{place}' gave values for operands that do not fit"
+    assert f"{case.short} '{gm.VICTIM}'" in error, error
+    assert f"'{place}'" in error, error
+    assert re.search(case.error, error), error
+    if place == "exit":
+        assert "(iteration 2)" in error, error
+
+
+@pytest.mark.parametrize(("case", "level", "static"), variants())
+def test_guard(case: GuardCase, level: int, static: bool) -> None:
+    places = places_of(case, level)
+    model = gm.Places(case, static).model(places).SerializeToString()
+    bad = case.good | case.bad
+    runs = [gm.feeds(case, bad, [], places)]
+    runs += [gm.feeds(case, bad, [place], places) for place in places]
+    runs += [gm.feeds(case, case.good, places, places), gm.feeds(case, bad, [], places)]
+    stopped, *failed, good, again = outcomes(model, level, runs)
+    before_exit = assert_stopped(stopped, case, places)["exit"]
+    for place, outcome in zip(places, failed, strict=True):
+        assert_fails(outcome, case, place)
+    assert good.error is None and good.values is not None, good.error
+    assert_stopped(again, case, places)
+    values = dict(zip(places, good.values, strict=True))
+    want = values["branch"]
+    if case.ort:
+        other = worker(run_ort).ask((gm.plain_model(case).SerializeToString(), case.good))
+        assert other.values is not None, other.error
+        want = other.values[0]
+    for place, value in values.items():
+        assert_equal(value, np.broadcast_to(want, gm.COUNTS[place] + np.shape(want)), place)
+    assert_equal(before_exit, np.broadcast_to(want, (2, *np.shape(want))), "exit")
