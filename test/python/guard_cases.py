@@ -39,6 +39,8 @@ class GuardCase:
     opset: int = 21
     #: Whether onnxruntime computes the good run.
     ort: bool = True
+    #: Whether the error names the iteration: functions of the runtime do not know it.
+    counts: bool = True
     #: Whether the extents of operands may be unknown.
     open: bool = True
     note: str = ""
@@ -140,6 +142,7 @@ def _axes() -> Iterator[GuardCase]:
                    note="twice")  # fmt: skip
     for op in ("ArgMax", "ArgMin"):
         yield case(op, "<axis = 1>(a)", {"a": x}, {"a": f32(2, 0)}, "has no elements")
+    yield case("Hardmax", "<axis = 1>(a)", {"a": x}, {"a": f32(2, 0)}, "has no elements")
     for op in ("ReduceMax", "ReduceMin"):
         good = {"a": np.ones((2, 3), I32), "b": i64(1)}
         yield case(op, "<keepdims = 0>(a, b)", good, {"b": i64(-3)}, "out of range", note="negative")
@@ -167,7 +170,7 @@ def _shapes() -> Iterator[GuardCase]:
     for note, shape, error in (
         ("count", i64(7, 1), "do not fit the new shape|cannot reshape"),
         ("two", i64(-1, -1), "2 extents of the new shape are -1|-1 more than once"),
-        ("rest", i64(-1, 4), "do not fit the new shape|not divided evenly"),
+        ("rest", i64(-1, 4), "do not fit the new shape|not divided evenly|cannot reshape"),
         ("negative", i64(-2, 3), "extent 0 of the new shape is -2|less than 0"),
         ("copied", i64(0, 5), "do not fit the new shape|cannot reshape"),
     ):
@@ -426,6 +429,14 @@ def _strings() -> Iterator[GuardCase]:
                {"b": np.array(["a", "b", "c"], object)}, "do not broadcast")  # fmt: skip
     yield case("Equal", "(a, b)", {"a": a, "b": a}, {"b": np.array(["a", "b", "c"], object)},
                "do not broadcast", note="strings")  # fmt: skip
+    # The types are those of Cast's enumeration: float, uint8, int64.
+    for to, fits, bad in ((1, "1.5", "abc"), (2, "3", "-1"), (7, "4", ""), (7, "4", "1e400")):
+        texts = np.array(["2", bad], object)
+        good = np.array(["2", fits], object)
+        yield case("Cast", f"<to = {to}>(a)", {"a": good}, {"a": texts}, "is not a",
+                   counts=False, note=f"{to} {bad or 'empty'}")  # fmt: skip
+    yield case("CastLike", "(a, b)", {"a": np.array(["2", "3"], object), "b": i64(0)},
+               {"a": np.array(["2", "x"], object)}, "is not a", ort=False, counts=False)  # fmt: skip
     row = np.array([["a", "b"]], object)
     yield case("StringNormalizer", '<case_change_action = "UPPER">(a)', {"a": row},
                {"a": np.array([["a"], ["b"]], object)}, "the first axis", ort=False)  # fmt: skip

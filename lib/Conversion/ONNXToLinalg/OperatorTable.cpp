@@ -36,8 +36,6 @@ bool loopc::canFail(StringRef domain, StringRef op) {
       "Atanh",
       "BitCast",
       "BitwiseNot",
-      "Cast",
-      "CastLike",
       "Ceil",
       "Celu",
       "Cos",
@@ -55,7 +53,6 @@ bool loopc::canFail(StringRef domain, StringRef op) {
       "GlobalMaxPool",
       "HardSigmoid",
       "HardSwish",
-      "Hardmax",
       "Identity",
       "IsInf",
       "IsNaN",
@@ -117,11 +114,14 @@ bool loopc::canFail(StringRef domain, StringRef op) {
 Operation *loopc::findFallible(Block::iterator begin, Block::iterator end) {
   Operation *found = nullptr;
   for (Operation &op : llvm::make_range(begin, end)) {
-    op.walk([&](loop::CheckOp check) {
-      // What holds whenever the node is reached is erased later.
-      if (matchPattern(check.getCondition(), m_One()))
+    op.walk([&](Operation *inner) {
+      auto check = dyn_cast<loop::CheckOp>(inner);
+      auto call = dyn_cast<loop::CallOp>(inner);
+      // A check that holds whenever the node is reached is erased later.
+      if (!(check && !matchPattern(check.getCondition(), m_One())) &&
+          !(call && call.getWhere()))
         return WalkResult::advance();
-      found = check;
+      found = inner;
       return WalkResult::interrupt();
     });
     if (found)

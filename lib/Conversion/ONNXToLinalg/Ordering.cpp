@@ -335,7 +335,9 @@ LogicalResult TopK::read() {
           ValueRange{l.asIndex(count), extent});
   // What is built behind the check must be valid, and what is pure may be moved
   // in front of it.
-  if (fixed && *fixed < 0)
+  if (!fixed)
+    count = maxSigned(l, minSigned(l, count, length), l.fold(0));
+  else if (*fixed < 0)
     count = l.fold(0);
   k = l.asIndex(minSigned(l, count, length));
   // Levels below the root: log2(k), rounded down.

@@ -457,7 +457,13 @@ static OpFoldResult scaledExtent(NodeLowering &l, OpFoldResult extent,
   if (rounding != 0)
     scaled = s.add(scaled, s.constant(scaled.getType(), rounding));
   Value most = s.constant(scaled.getType(), kLargestExtent);
-  scaled = s.select(s.less(scaled, most), scaled, most);
+  // A scale that is no number or infinite is refused, so its extent is never
+  // used; but memory of that extent may be asked for where the check is not.
+  Value infinity =
+      s.constant(scaled.getType(), std::numeric_limits<double>::infinity());
+  Value large =
+      s.select(s.less(scaled, infinity), most, s.constant(scaled.getType(), 0));
+  scaled = s.select(s.less(scaled, most), scaled, large);
   Value result = indexOf(s, s.make<math::FloorOp>(scaled));
   if (std::optional<int64_t> known = getConstantIntValue(result))
     return l.fold(std::max<int64_t>(*known, 0));

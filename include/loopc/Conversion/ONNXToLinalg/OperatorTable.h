@@ -23,8 +23,8 @@ namespace loopc {
 /// cannot end with an error. An operator that nobody has said this of can fail.
 bool canFail(llvm::StringRef domain, llvm::StringRef op);
 
-/// The first operation in [`begin`, `end`), or in a region there, that can fail
-/// at run time: a check, or a division whose divisor may be zero. Null where
+/// The first operation in [`begin`, `end`), or in a region there, that can end
+/// the run: a check, or a function of the runtime that may fail. Null where
 /// there is none.
 mlir::Operation *findFallible(mlir::Block::iterator begin,
                               mlir::Block::iterator end);
