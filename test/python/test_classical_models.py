@@ -124,6 +124,18 @@ def test_tree_regressor_of_doubles() -> None:
     same("TreeEnsembleRegressor", {"x": X.astype(np.float64)}, {"y": FLOAT}, n_targets=1, **trees)
 
 
+def test_trees_of_large_tensors() -> None:
+    """Tensors of more than 1,024 bytes, which stay outside of the IR."""
+    trees = forest(np.random.default_rng(4), 40, 1, "target")
+    for name in ("nodes_values", "target_weights"):
+        values = trees.pop(name)
+        assert 8 * len(values) > 1024
+        trees[f"{name}_as_tensor"] = helper.make_tensor(
+            name, TensorProto.DOUBLE, [len(values)], np.array(values) + 1e-9
+        )
+    same("TreeEnsembleRegressor", {"x": X.astype(np.float64)}, {"y": FLOAT}, n_targets=1, **trees)
+
+
 @pytest.mark.parametrize("rows", [0, 1, 3])
 def test_tree_regressor_rows(rows: int) -> None:
     trees = forest(np.random.default_rng(1), 2, 2, "target")
@@ -194,6 +206,41 @@ def test_tree_ensemble(dtype: Any) -> None:
         (got,) = loopc.InferenceSession(model).run(None, {"x": x})
         # 1.2 is in the first set, -0.12 in none, 4.14 in the second.
         np.testing.assert_allclose(got, np.array([[5.23, 0], [-12.23, 0], [0, 12.12]], dtype))
+
+
+def test_tree_ensemble_of_large_tensors() -> None:
+    """Stumps in tensors of more than 1,024 bytes: stump k is right of k."""
+    count = 2000
+    x = np.array([[-1.0], [0.5], [1234.5], [1e6]], np.float32)
+
+    def tensor(name: str, values: Any, kind: int = FLOAT) -> onnx.TensorProto:
+        return helper.make_tensor(name, kind, [len(values)], values)
+
+    ones, leaves = [1] * count, list(range(count))
+    model = make(
+        "TreeEnsemble", {"x": x}, {"y": FLOAT}, ml=5, n_targets=1, aggregate_function=1,
+        post_transform=0, tree_roots=leaves, nodes_modes=tensor("m", [0] * count, TensorProto.UINT8),
+        nodes_featureids=[0] * count, nodes_splits=tensor("s", leaves),
+        nodes_truenodeids=[2 * k for k in leaves], nodes_trueleafs=ones,
+        nodes_falsenodeids=[2 * k + 1 for k in leaves], nodes_falseleafs=ones,
+        leaf_targetids=[0] * (2 * count), leaf_weights=tensor("w", [0.0, 1.0] * count),
+    )  # fmt: skip
+    (got,) = loopc.InferenceSession(model).run(None, {"x": x})
+    np.testing.assert_array_equal(got, np.float32([[0], [1], [1235], [count]]))
+
+
+def test_labels_of_large_tensors() -> None:
+    """Keys and values of more than 1,024 bytes."""
+    keys = np.random.default_rng(5).permutation(1000)
+    x = np.concatenate([keys[:20], [-5]])
+    model = make(
+        "LabelEncoder", {"x": x}, {"y": INT64}, ml=4,
+        keys_tensor=onnx.numpy_helper.from_array(keys, "k"),
+        values_tensor=onnx.numpy_helper.from_array(np.arange(1000), "v"),
+        default_tensor=onnx.numpy_helper.from_array(np.array([-1]), "d"),
+    )  # fmt: skip
+    (got,) = loopc.InferenceSession(model).run(None, {"x": x})
+    assert got.tolist() == [*range(20), -1]
 
 
 REFUSED = {

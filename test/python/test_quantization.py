@@ -109,6 +109,23 @@ def test_dequantize(source: Any, granularity: str) -> None:
     np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.parametrize("attributes", [{}, {"axis": 1}, {"axis": 5}])
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_scalars(shape: tuple[int, ...], attributes: dict[str, int]) -> None:
+    """A scale of the whole tensor has no axis, whatever the attribute says."""
+    x, scale, zero = (
+        np.array(3, np.float32),
+        np.full(shape, 0.5, np.float32),
+        np.zeros(shape, np.int8),
+    )
+    for dynamic in (False, True):
+        (q,) = run_node("QuantizeLinear", x, scale, zero, opset=21, results=[np.int8],
+                        dynamic=dynamic and not shape, **attributes)  # fmt: skip
+        (back,) = run_node("DequantizeLinear", q, scale, zero, opset=21, results=[np.float32],
+                           dynamic=dynamic and not shape, **attributes)  # fmt: skip
+        assert (q.shape, q.item(), back.shape, back.item()) == ((), 6, (), 3)
+
+
 @pytest.mark.parametrize(("opset", "target"), [(10, np.uint8), (13, np.int8), (19, np.uint8),
                                                (19, FLOAT8[0]), (21, np.int16), (23, FLOAT4),
                                                (24, FLOAT4), (28, np.uint8)])  # fmt: skip

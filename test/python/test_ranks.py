@@ -370,3 +370,28 @@ def test_rank_of_a_state_of_which_optionals_hide_it(more: bool) -> None:
             model.run(None, {"x": x, "e": noise(2)})
     else:
         compare(model.run(None, {"x": x, "e": noise(1)}), [np.tanh(-x)])
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize("split", ["", ", s"])
+def test_split_to_sequence(keepdims: int, split: str) -> None:
+    """Along the first and the last axis, by one element (keepdims = 0 drops the axis) or by two."""
+    for axis in (0, -1):
+        model = session(f"""(float[] x) => (seq(float[]) y) {{
+            s = Constant<value_int = 2>()
+            y = SplitToSequence<axis = {axis}, keepdims = {keepdims}>(x{split})
+        }}""")
+        for shape in (s for s in RANKS if len(s) <= 7):
+            x = noise(*shape)
+            if not shape:
+                with pytest.raises(
+                    loopc.RunError, match="SplitToSequence cannot take a value of rank 0"
+                ):
+                    model.run(None, {"x": x})
+                continue
+            if split:
+                want = np.split(x, range(2, shape[axis], 2), axis) if shape[axis] else []
+            else:
+                want = np.split(x, shape[axis], axis) if shape[axis] else []
+                want = [np.squeeze(part, axis) for part in want] if not keepdims else want
+            compare(model.run(None, {"x": x})[0], want)

@@ -43,11 +43,29 @@ static Value castToType(OpBuilder &b, Location loc, Value value, Type type) {
   return value;
 }
 
+/// Where to check `extent`: before anything that `node` was lowered to, which
+/// comes behind `before`, if it is known there, else as soon as it is.
+static void setInsertionPointFor(OpBuilder &b, Value extent, Operation *before,
+                                 onnx::NodeOp node) {
+  Block *block = node->getBlock();
+  Operation *def = extent.getDefiningOp();
+  if (def && def->getBlock() == block &&
+      (!before || before->isBeforeInBlock(def)))
+    before = def;
+  if (before)
+    b.setInsertionPointAfter(before);
+  else
+    b.setInsertionPointToStart(block);
+}
+
 /// What inference says of the extents of result `k`, and the operands' types do
 /// not prove, is checked at run time: the library derives an extent from one
 /// operand where another may contradict, and everything behind this node
-/// believes the type.
-static void checkExtents(NodeLowering &l, unsigned k, Value value, Type type) {
+/// believes the type. What is computed by then may be folded to the inferred
+/// type, too: the check stands before it. `before` is what the node followed
+/// before it was lowered.
+static void checkExtents(NodeLowering &l, unsigned k, Value value, Type type,
+                         Operation *before) {
   auto found = dyn_cast<RankedTensorType>(value.getType());
   auto inferred = dyn_cast<RankedTensorType>(type);
   if (!found || !inferred || found.getRank() != inferred.getRank())
@@ -56,6 +74,8 @@ static void checkExtents(NodeLowering &l, unsigned k, Value value, Type type) {
     if (!found.isDynamicDim(axis) || inferred.isDynamicDim(axis))
       continue;
     Value extent = l.asIndex(l.dim(value, axis));
+    OpBuilder::InsertionGuard guard(l.b);
+    setInsertionPointFor(l.b, extent, before, l.node);
     Value expected = l.index(inferred.getDimSize(axis));
     l.check(l.b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, extent,
                                             expected),
@@ -83,9 +103,13 @@ static bool mayNeverRun(onnx::NodeOp node) {
 static Value failAtRunTime(NodeLowering &l, unsigned k, Type found, Type type) {
   std::string message;
   llvm::raw_string_ostream text(message);
-  text << l.node.getOpType() << ": the operands do not fit, output " << k
-       << " is " << found << " by one of them and " << type << " by another";
-  return createRunTimeFailure(l.b, l.node.getLoc(), message, {}, type).front();
+  text << "the operands do not fit: output " << k << " is " << found
+       << " by one of them and " << type << " by another";
+  l.check(l.constantInt(l.b.getI1Type(), 0), message);
+  Dims dims;
+  for (int64_t extent : cast<RankedTensorType>(type).getShape())
+    dims.push_back(l.fold(ShapedType::isDynamic(extent) ? 0 : extent));
+  return l.empty(dims, getElementTypeOrSelf(type));
 }
 
 namespace {
@@ -276,7 +300,7 @@ struct ConvertONNXToLinalg
                  << " but was inferred to have type " << type;
         value = failAtRunTime(lowering, k, value.getType(), type);
       }
-      checkExtents(lowering, k, value, type);
+      checkExtents(lowering, k, value, type, before);
       result.replaceAllUsesWith(
           castToType(lowering.b, node.getLoc(), value, result.getType()));
     }

@@ -278,3 +278,17 @@ func.func @decided(%x: tensor<?x1x3xf32>) -> tensor<*xf32> {
   }
   return %r : tensor<*xf32>
 }
+
+// -----
+
+// An iteration that there may be none of is like a branch: what contradicts
+// itself there is an error of the runs that come to it.
+// CHECK-LABEL: func.func @perhaps_no_iteration
+func.func @perhaps_no_iteration(%m: tensor<i64>, %x: tensor<2xf32>, %y: tensor<3xf32>, %s: tensor<?x3xf32>) {
+  // CHECK: "Add"({{.*}}) since 14 : (tensor<2xf32>, tensor<3xf32>) -> tensor<*xf32>
+  loop.loop (%i : tensor<i64>, %d : tensor<i1>) trips(%m : tensor<i64>) {
+    %b = onnx.node "Add"(%x, %y) since 14 : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+    loop.yield while(%d : tensor<i1>)
+  }
+  return
+}

@@ -42,8 +42,9 @@ func.func @cast_not_yet(%x: tensor<5xf32>) {
 
 // -----
 
-// In a loop the first iteration's types are facts.
-func.func @in_loop(%m: tensor<i64>, %x: tensor<2xf32>, %y: tensor<3xf32>) {
+// In a loop that has a first iteration its types are facts.
+func.func @in_loop(%x: tensor<2xf32>, %y: tensor<3xf32>) {
+  %m = onnx.constant dense<3> : tensor<i64>
   %r = loop.loop (%i : tensor<i64>, %d : tensor<i1>) trips(%m : tensor<i64>) carried(%a = %x : tensor<2xf32>) {
     // expected-error @below {{'Add' is given operands that do not fit: incompatible dimensions}}
     %b = onnx.node "Add"(%a, %y) since 14 : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>

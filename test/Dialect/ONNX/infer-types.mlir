@@ -199,3 +199,19 @@ func.func @sequence(%x: tensor<2xf32>, %y: tensor<3xf32>) -> !onnx.seq<tensor<*x
   %t = onnx.node "SequenceInsert"(%s, %y) since 11 : (!onnx.seq<tensor<*xf32>>, tensor<3xf32>) -> !onnx.seq<tensor<*xf32>>
   return %t : !onnx.seq<tensor<*xf32>>
 }
+
+// -----
+
+// Einsum's labels broadcast: an extent of 1 says nothing beside one that is
+// not known.
+// CHECK-LABEL: func.func @einsum
+// CHECK-SAME: -> (tensor<?x5xf32>, tensor<4x5xf32>, tensor<?x2x3xf32>, tensor<?x3x2xf32>)
+func.func @einsum(%one: tensor<1x5xf32>, %open: tensor<?x5xf32>, %four: tensor<4x5xf32>,
+                  %p: tensor<1x2x5xf32>, %q: tensor<?x5x3xf32>)
+    -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %0 = onnx.node "Einsum"(%one, %open) since 12 {equation = "ij,ij->ij"} : (tensor<1x5xf32>, tensor<?x5xf32>) -> tensor<*xf32>
+  %1 = onnx.node "Einsum"(%one, %open, %four) since 12 {equation = "ij, ij, ij -> ij"} : (tensor<1x5xf32>, tensor<?x5xf32>, tensor<4x5xf32>) -> tensor<*xf32>
+  %2 = onnx.node "Einsum"(%p, %q) since 12 {equation = "...ij,...jk"} : (tensor<1x2x5xf32>, tensor<?x5x3xf32>) -> tensor<*xf32>
+  %3 = onnx.node "Einsum"(%p, %q) since 12 {equation = "bij,bjk->bki"} : (tensor<1x2x5xf32>, tensor<?x5x3xf32>) -> tensor<*xf32>
+  return %0, %1, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}

@@ -215,27 +215,30 @@ struct EinsumTerm {
 };
 } // namespace
 
-/// The extent that `dims` broadcast to. Extents of 1 have no say beside others,
-/// also where those are not known: the run tells.
+/// The extent of an Einsum's label whose axes have extents `dims`. An extent of
+/// 1 has no say beside others, also where those are not known: the run tells.
 static TensorShapeProto::Dimension
-broadcastDims(ArrayRef<TensorShapeProto::Dimension> dims) {
-  TensorShapeProto::Dimension result;
-  result.set_dim_value(1);
-  bool isFirst = true;
+broadcastDims(int label, ArrayRef<TensorShapeProto::Dimension> dims) {
+  TensorShapeProto::Dimension one, open;
+  one.set_dim_value(1);
+  const TensorShapeProto::Dimension *fixed = nullptr, *unknown = nullptr;
   for (const TensorShapeProto::Dimension &dim : dims) {
     if (dim.has_dim_value() && dim.dim_value() == 1)
       continue;
-    if (dim.has_dim_value())
-      return dim;
-    bool isSame = isFirst || (dim.has_dim_param() && result.has_dim_param() &&
-                              dim.dim_param() == result.dim_param());
-    isFirst = false;
-    if (isSame)
-      result = dim;
-    else
-      result.Clear();
+    const TensorShapeProto::Dimension *&known =
+        dim.has_dim_value() ? fixed : unknown;
+    if (!known) {
+      known = &dim;
+    } else if (fixed && dim.has_dim_value()) {
+      if (fixed->dim_value() != dim.dim_value())
+        fail_shape_inference(
+            "label '", label < 0 ? "..." : std::string(1, char(label)),
+            "' has extents ", fixed->dim_value(), " and ", dim.dim_value());
+    } else if (!dim.has_dim_param() || dim.dim_param() != known->dim_param()) {
+      unknown = &open;
+    }
   }
-  return result;
+  return fixed ? *fixed : unknown ? *unknown : one;
 }
 
 /// The library never ends on an equation with a blank, and reads beyond its
@@ -286,7 +289,7 @@ static bool einsum(NodeContext &context, const OpSchema &schema) {
   }
   for (auto [axis, label] : llvm::enumerate(labels))
     *type.mutable_shape()->mutable_dim(static_cast<int>(axis)) =
-        broadcastDims(extents[label]);
+        broadcastDims(label, extents[label]);
   return true;
 }
 
