@@ -11,6 +11,7 @@
 #include "SliceSubsets.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/IR/LoopcAttributes.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
@@ -24,7 +25,7 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
   registerConcatBufferizationModel(registry);
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<loop::LoopDialect, onnx::ONNXDialect>();
+  registry.insert<LoopcAttributes, loop::LoopDialect, onnx::ONNXDialect>();
   loop::registerBufferizableOpInterfaceExternalModels(registry);
 }
 

@@ -9,6 +9,7 @@
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
 #include <cstdlib>
 
@@ -108,7 +109,13 @@ std::string loopc::locationPath(Location loc) {
     path = name.getName().str();
     return WalkResult::interrupt();
   });
-  return path;
+  if (!path.empty())
+    return path;
+  // Of MLIR that somebody wrote: the place in the file, wherever that lies.
+  std::string file, name;
+  findParts(loc, file, name);
+  StringRef place = llvm::sys::path::filename(file);
+  return place.empty() ? "an unknown place" : place.str();
 }
 
 /// `text` without its middle where nobody would read it all: names of models

@@ -1,16 +1,18 @@
 // RUN: loopc-opt %s --convert-loop-runtime-to-llvm | FileCheck %s
 
-// The bytes of [n, 4] floats, -1 where they wrap; a null pointer ends the run.
+// The bytes of [n, 4] floats, -1 where they wrap, none where n is negative and
+// a check in the loop that follows refuses it; a null pointer ends the run.
 // CHECK-LABEL: func @alloc(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr, %[[N:[^:]+]]: index
 func.func @alloc(%run: !llvm.ptr, %n: index) -> i32 {
   // CHECK: %[[ROWS:.*]] = builtin.unrealized_conversion_cast %[[N]] : index to i64
   // CHECK: %[[ROW:.*]] = llvm.mlir.constant(16 : i64)
-  // CHECK: %[[BOTH:.*]] = "llvm.intr.umul.with.overflow"(%[[ROW]], %[[ROWS]])
+  // CHECK: %[[BOTH:.*]] = "llvm.intr.smul.with.overflow"(%[[ROW]], %[[ROWS]])
   // CHECK: %[[PRODUCT:.*]] = llvm.extractvalue %[[BOTH]][0]
   // CHECK: %[[WRAPS:.*]] = llvm.extractvalue %[[BOTH]][1]
   // CHECK: %[[EMPTY:.*]] = llvm.icmp "eq" %[[ROWS]], %{{.*}}
-  // CHECK: %[[CHECKED:.*]] = llvm.select %[[WRAPS]], %{{.*}}, %[[PRODUCT]]
+  // CHECK: %[[ROOM:.*]] = llvm.intr.smax(%[[PRODUCT]], %{{.*}})
+  // CHECK: %[[CHECKED:.*]] = llvm.select %[[WRAPS]], %{{.*}}, %[[ROOM]]
   // CHECK: %[[BYTES:.*]] = llvm.select %[[EMPTY]], %{{.*}}, %[[CHECKED]]
   // CHECK: %[[MEMORY:.*]] = llvm.call @loopc_rt_alloc(%[[HANDLE]], %[[BYTES]])
   // CHECK: %[[OK:.*]] = llvm.icmp "ne" %[[MEMORY]], %{{.*}} : !llvm.ptr

@@ -258,8 +258,11 @@ LogicalResult NodeLowering::refuse(const Twine &reason) {
 }
 
 std::string NodeLowering::path() {
-  std::string path = locationPath(node.getLoc());
-  return path.empty() ? node.getOpType().str() : path;
+  Location loc = node.getLoc();
+  std::string path = locationPath(loc);
+  // Of a node that no model named, the file and line do not tell the operator.
+  return loc->findInstanceOf<NameLoc>() ? path
+                                        : path + ": " + node.getOpType().str();
 }
 
 void NodeLowering::check(Value condition, const Twine &message,

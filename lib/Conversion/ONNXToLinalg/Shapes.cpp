@@ -700,7 +700,8 @@ static Value floatRangeCount(NodeLowering &l, Value start, Value limit,
   // NaN, infinity and what no memory holds are refused here.
   Value isSane = arith::CmpFOp::create(l.b, arith::CmpFPredicate::OLT, steps,
                                        l.constant(wide, 0x1p62));
-  l.check(isSane, "the number of elements is not finite (delta 0 or NaN)");
+  l.check(isSane, "the number of elements is not finite, or more than memory "
+                  "holds (delta 0, NaN, or small beside the distance)");
   Value isPositive = arith::CmpFOp::create(l.b, arith::CmpFPredicate::OGT,
                                            steps, l.constant(wide, 0));
   Value isUsable = both(l, isSane, isPositive);

@@ -368,9 +368,28 @@ LogicalResult Importer::expandFunction(NodeContext &nc,
   return success();
 }
 
+/// Gives each Squeeze that names no axes the axes `axes`.
+template <typename Nodes>
+static void nameSqueezedAxes(Nodes &nodes, StringRef axes) {
+  for (pb::NodeProto &node : nodes) {
+    if (node.op_type() == "Squeeze" && node.input_size() == 1)
+      node.add_input(axes.str());
+    for (pb::AttributeProto &attr : *node.mutable_attribute())
+      if (attr.has_g())
+        nameSqueezedAxes(*attr.mutable_g()->mutable_node(), axes);
+  }
+}
+
 LogicalResult Importer::expandSchemaFunction(NodeContext &nc) {
-  return expandFunction(nc, *nc.schema->GetFunction(static_cast<int>(nc.opset)),
-                        /*isLocal=*/false);
+  const pb::FunctionProto &fn =
+      *nc.schema->GetFunction(static_cast<int>(nc.opset));
+  if (nc.node.op_type() != "AffineGrid")
+    return expandFunction(nc, fn, /*isLocal=*/false);
+  // ONNX's body drops the row of [N, 1, 3] by a Squeeze without axes, which
+  // drops the batch, too, where there is one matrix.
+  pb::FunctionProto &mended = model->built.emplace_back(fn);
+  nameSqueezedAxes(*mended.mutable_node(), "one_1d");
+  return expandFunction(nc, mended, /*isLocal=*/false);
 }
 
 pb::NodeProto Importer::standAlone(NodeContext &nc, ArrayRef<Value> inputs) {

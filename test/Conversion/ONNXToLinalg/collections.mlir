@@ -7,7 +7,7 @@
 func.func @insert(%s: !onnx.seq<tensor<?x?xf32>>, %x: tensor<2x?xf32>, %p: tensor<i64>)
     -> !onnx.seq<tensor<?x?xf32>> {
   // CHECK: %[[N:.*]] = loop.seq_length %[[S]] : !onnx.seq<tensor<*xf32>>
-  // CHECK: loop.check %{{.*}}, "SequenceInsert: position {} is out of range for a sequence of {}"(%{{.*}}, %[[N]] :
+  // CHECK: loop.check %{{.*}}, "{{.*}}SequenceInsert: position {} is out of range for a sequence of {}"(%{{.*}}, %[[N]] :
   // CHECK: %[[FLAT:.*]] = tensor.collapse_shape %[[X]]
   // CHECK: %[[T:.*]] = loop.seq_insert %[[FLAT]], %{{.*}} into %[[S]][%{{.*}}]
   // CHECK: return %[[T]] : !onnx.seq<tensor<*xf32>>

@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: func @row
 // CHECK-SAME:    %[[X:.*]]: tensor<16x8xf32> {{.*}}, %[[I:.*]]: tensor<i64>
-// CHECK:         loop.check %{{.*}}, "Gather: index {} is out of range for an axis of extent {}"
+// CHECK:         loop.check %{{.*}}, "{{.*}}Gather: index {} is out of range for an axis of extent {}"
 // CHECK:         %[[AT:.*]] = arith.minui
 // CHECK:         tensor.extract_slice %[[X]][%[[AT]], 0] [1, 8] [1, 1] : tensor<16x8xf32> to tensor<8xf32>
 func.func @row(%x: tensor<16x8xf32>, %i: tensor<i64>) -> tensor<8xf32> {

@@ -70,22 +70,24 @@ static void lowerSlices(IRRewriter &rewriter, LoopOp loop) {
   Value trips = tripCountAsIndex(b, loop);
   bool allRun = trips && !loop.getCondition();
   SmallVector<Value> extents;
-  auto checkWithin = [&](Value extent, Value needed, bool inclusive) {
+  // `text` says what `needed` is, a number of iterations or a place.
+  auto checkWithin = [&](Value extent, Value needed, bool inclusive,
+                         StringRef text) {
     Value ok = b.createOrFold<arith::CmpIOp>(
         inclusive ? arith::CmpIPredicate::sle : arith::CmpIPredicate::slt,
         needed, extent);
     if (!matchPattern(ok, m_One()))
-      CheckOp::create(b, ok,
-                      b.getStringAttr(locationPath(loop.getLoc()) +
-                                      ": slice {} of a value with extent {}"),
-                      ValueRange{needed, extent}, Value());
+      CheckOp::create(
+          b, ok, b.getStringAttr(locationPath(loop.getLoc()) + ": " + text),
+          ValueRange{needed, extent}, Value());
   };
   for (auto [value, axis] : llvm::zip(loop.getSlices(), loop.getSliceAxes())) {
     Value extent = getValueOrCreateConstantIndexOp(
         b, loop.getLoc(), resolveDim(b, loop.getLoc(), value, axis));
     extents.push_back(extent);
     if (allRun && extent != trips)
-      checkWithin(extent, trips, /*inclusive=*/true);
+      checkWithin(extent, trips, /*inclusive=*/true,
+                  "{} iterations over the slices of a value with extent {}");
   }
   Block *body = loop.getLoopBody();
   b.setInsertionPointToStart(body);
@@ -103,7 +105,8 @@ static void lowerSlices(IRRewriter &rewriter, LoopOp loop) {
     // back from the extent, before its begin.
     bool fromTrips = loop.getSliceReverse()[k] && trips;
     if (!allRun)
-      checkWithin(extents[k], fromTrips ? at : position, /*inclusive=*/false);
+      checkWithin(extents[k], fromTrips ? at : position, /*inclusive=*/false,
+                  "slice {} of a value with extent {}");
     Value slice = makeSlice(b, loop.getSlices()[k], loop.getSliceAxes()[k], at,
                             arg.getType());
     rewriter.replaceAllUsesWith(arg, slice);

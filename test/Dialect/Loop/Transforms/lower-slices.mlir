@@ -8,7 +8,7 @@ func.func @checked_once(%n: i64, %x: tensor<?x4xf32>, %s: tensor<4xf32>) -> tens
   // CHECK: %[[ATLEAST0:.*]] = arith.maxsi %[[TRIPS]]
   // CHECK: %[[NEEDED:.*]] = arith.index_cast %[[ATLEAST0]]
   // CHECK: %[[OK:.*]] = arith.cmpi sle, %[[NEEDED]], %[[EXTENT]]
-  // CHECK: loop.check %[[OK]], "{{.*}}slice {} of a value with extent {}"(%[[NEEDED]], %[[EXTENT]] : index, index)
+  // CHECK: loop.check %[[OK]], "lower-slices.mlir:{{[0-9:]+}}: {} iterations over the slices of a value with extent {}"(%[[NEEDED]], %[[EXTENT]] : index, index)
   // CHECK: loop.loop (%[[I:[^ ]+]] : i64
   // CHECK-NOT: slices
   // CHECK-NOT: loop.check

@@ -1,0 +1,59 @@
+// Attributes of the namespace 'loopc' that nobody reads are typing errors.
+// RUN: loopc-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{'func.func' op has the unknown attribute 'loopc.nam' at argument #1, known are 'loopc.default', 'loopc.dims', 'loopc.name'}}
+func.func @argument(%x: f32, %y: tensor<2xf32> {loopc.nam = "y"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has the unknown attribute 'loopc.dim' at result #0}}
+func.func @result(%x: tensor<?xf32>) -> (tensor<?xf32> {loopc.dim = ["N"]}) {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op attribute 'loopc.name' at argument #0 must be a string}}
+func.func @name(%x: f32 {loopc.name = 3}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op attribute 'loopc.type' at argument #0 must be a type}}
+func.func @type(%x: f32 {loopc.type = "f32"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op attribute 'loopc.dims' at argument #0 must be an array of strings}}
+func.func @dims(%x: tensor<?xf32> {loopc.dims = [1]}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op attribute 'loopc.dims' at result #0 has 2 names for a value of rank 1}}
+func.func @rank(%x: tensor<?xf32>) -> (tensor<?xf32> {loopc.dims = ["N", "M"]}) {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// expected-error-re @+1 {{'builtin.module' op has the unknown attribute 'loopc.modle', known are {{.*}}'loopc.model'}}
+module attributes {loopc.modle = "m"} {
+}
+
+// -----
+
+func.func @operation(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'scf.for' op has the unknown attribute 'loopc.paralel'}}
+  scf.for %i = %c0 to %n step %c1 {
+  } {loopc.paralel}
+  return
+}
