@@ -83,6 +83,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
                         help="a model that --minimise wrote, instead of that of a seed")  # fmt: skip
     parser.add_argument("--write", type=pathlib.Path, default=pathlib.Path(), metavar="FOLDER",
                         help="where models are written (default: here)")  # fmt: skip
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER",
+                        help="writes the first failing run of each model there")  # fmt: skip
     parser.add_argument("-v", "--verbose", action="store_true", help="all that differ in any way")
     options = parser.parse_args(argv)
     if options.seeds is None and options.minimise is None and options.model is None:
@@ -95,6 +97,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--programs go through ONNX")
     if options.threads < 1 or options.timeout <= 0:
         parser.error("--threads and --timeout must be positive")
+    if options.keep is not None and not options.keep.is_dir():
+        parser.error(f"{options.keep} is not a folder")
     if options.model is not None and not options.model.is_file():
         parser.error(f"{options.model} is not a file")
     return options
@@ -148,12 +152,17 @@ class Fuzzer:
             for feeds, finding in zip(made.sets, found, strict=False):
                 yield name, dataclasses.replace(model, feeds=feeds), finding
 
-    def _findings(self, seed: int) -> Iterator[tuple[str, Finding]]:
+    def _findings(self, seed: int) -> Iterator[tuple[str, RandomModel, Finding]]:
         if not self._options.programs:
-            yield f"{seed}", self.judge(random_model(seed))
+            model = random_model(seed)
+            yield f"{seed}", model, self.judge(model)
             return
-        for number, (name, _, finding) in enumerate(self.judge_program(seed)):
-            yield f"{seed} {name} #{number}", finding
+        for number, (name, model, finding) in enumerate(self.judge_program(seed)):
+            yield f"{seed} {name} #{number}", model, finding
+
+    def _keep(self, model: RandomModel) -> None:
+        if self._options.keep:
+            _write(model, self._options.keep / f"loops-{model.seed}.onnx")
 
     def run(self, seeds: range) -> int:
         """Runs models and prints failures; the exit status."""
@@ -161,10 +170,11 @@ class Fuzzer:
         failing: set[int] = set()
         began = shown = time.monotonic()
         for done, seed in enumerate(seeds, 1):
-            for name, finding in self._findings(seed):
+            for name, model, finding in self._findings(seed):
                 count[finding.verdict] += 1
-                if finding.verdict.bad:
+                if finding.verdict.bad and seed not in failing:
                     failing.add(seed)
+                    self._keep(model)
                 differs = finding.verdict not in (Verdict.SAME, Verdict.ERROR)
                 if finding.verdict.bad or (self._options.verbose and differs):
                     print(f"{name}: {finding.verdict.value}: {finding.reason}", flush=True)
@@ -203,11 +213,15 @@ class Fuzzer:
             lambda line: print(line, file=sys.stderr, flush=True),
         )
         path = self._options.write / f"loops-{model.seed}.onnx"
-        onnx.save(small.proto, path)
-        np.savez(path.with_suffix(".npz"), **small.feeds)  # type: ignore[arg-type]
+        _write(small, path)
         print(onnx.printer.to_text(small.proto))
         print(f"{path}: {self.judge(small).reason}")
         return int(first.verdict.bad)
+
+
+def _write(model: RandomModel, path: pathlib.Path) -> None:
+    onnx.save(model.proto, path)
+    np.savez(path.with_suffix(".npz"), **model.feeds)  # type: ignore[arg-type]
 
 
 def _kind(finding: Finding) -> tuple[str, ...]:

@@ -105,11 +105,12 @@ class Control(Steps):
     def fill(self, block: Block, count: int) -> None:
         """Tries to make so many steps of any kind."""
         steps: dict[Step, int] = dict(PROGRAM_STEPS)
+        if self.depth < 4:
+            steps |= {Control.branch: 5, Control.loop: (5, 4, 3, 2)[self.depth]}
         if self.depth < 3:
-            steps |= {Control.branch: 5}
+            steps |= {Control.scan: 1, Control.sequence: 1}
         if self.depth < 2:
-            steps |= {Control.loop: 5 - self.depth, Control.scan: 1}
-            steps |= {Control.sequence: 1, Control.call: 1}
+            steps |= {Control.call: 1}
         for step in self.random.choices(list(steps), list(steps.values()), k=count):
             self.offer(block, step(self, block))
 
@@ -219,12 +220,13 @@ class Control(Steps):
         """A trip count: a constant, an input, a size, or what was computed."""
         how = self.random.random()
         if how < 0.3:
-            return self.const(block, self.random.choice((0, 1, 2, 3, 3, 4)))
+            some = (0, 1, 2, 3, 3, 4) if self.depth < 2 else (1, 2, 2, 3)
+            return self.const(block, self.random.choice(some))
         if how < 0.55:
             given = self.pick(block, lambda v: v.name == "n")
             if given is not None:
                 return given
-        most = self.const(block, 4 if self.depth else 6)
+        most = self.const(block, (6, 4, 3, 2, 2)[min(self.depth, 4)])
         if how < 0.8:
             size = self.size(block, self.anything(block))
             if not self.depth and self.chance(0.5):
