@@ -103,7 +103,8 @@ def judge_sets(
             findings += judge_sets(model, [feeds], settings, limit)
             if sum(finding.verdict is Verdict.CRASHED for finding in findings) == 2:
                 return findings
-        if all(finding.verdict is not Verdict.CRASHED for finding in findings):
+        died = "no answer" not in (outcome.error or "")
+        if died and all(finding.verdict is not Verdict.CRASHED for finding in findings):
             findings[-1] = Finding(Verdict.CRASHED, f"after other runs: {outcome.error}")
         return findings
     if outcome.values is None:
