@@ -145,7 +145,9 @@ def _axes() -> Iterator[GuardCase]:
     yield case("Hardmax", "<axis = 1>(a)", {"a": x}, {"a": f32(2, 0)}, "has no elements")
     for op in ("ReduceMax", "ReduceMin"):
         good = {"a": np.ones((2, 3), I32), "b": i64(1)}
-        yield case(op, "<keepdims = 0>(a, b)", good, {"b": i64(-3)}, "out of range", note="negative")
+        yield case(
+            op, "<keepdims = 0>(a, b)", good, {"b": i64(-3)}, "out of range", note="negative"
+        )
 
 
 def _normalization() -> Iterator[GuardCase]:
@@ -192,7 +194,7 @@ def _shapes() -> Iterator[GuardCase]:
         good = {k: np.array(v, dtype) for k, v in {"a": 0, "b": 6, "c": 2}.items()}
         yield case("Range", "(a, b, c)", good, {"c": np.array(0, dtype)}, "delta",
                    note=str(np.dtype(dtype)))  # fmt: skip
-    yield case("Range", "(a, b, c)", {k: np.array(v, F) for k, v in zip("abc", (0, 6, 2))},
+    yield case("Range", "(a, b, c)", {k: np.array(v, F) for k, v in zip("abc", (0, 6, 2), strict=True)},
                {"c": np.array(np.nan, F)}, "delta", note="nan")  # fmt: skip
     yield case("Concat", "<axis = 0>(a, b)", {"a": x, "b": x}, {"b": f32(2, 4)}, "differ")
     for note, sizes, error in (

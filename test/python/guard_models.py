@@ -162,8 +162,10 @@ class Places:
         return helper.make_node("Constant", [], ["f"], value=tensor)
 
     def body(self, *, chosen: bool = False, limit: str = "") -> onnx.GraphProto:
-        """A loop's body of the case's nodes: `chosen` operands depend on the iteration, and
-        the iteration behind which it ends is a value or all are wanted.
+        """A loop's body of the case's nodes.
+
+        With `chosen` the operands depend on the iteration; `limit` is the value that says how
+        many iterations there are, where the condition does not just stay.
         """
         nodes: list[onnx.NodeProto] = []
         if limit:
