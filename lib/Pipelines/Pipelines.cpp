@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Pipelines/Pipelines.h"
+#include "loopc/Bufferize/Passes.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
@@ -19,7 +20,6 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
-#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -123,16 +123,8 @@ static void addToMemRef(OpPassManager &manager,
                         const PipelineOptions &options) {
   manager.addPass(createMarkInputsReadOnly());
   manager.addNestedPass<func::FuncOp>(createLoopPrivatizeEmpty());
-  manager.addPass(bufferization::createEmptyTensorEliminationPass());
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.functionBoundaryTypeConversion =
-      bufferization::LayoutMapOption::IdentityLayoutMap;
-  // What is new has no other, also where branches yield it.
-  bufferize.unknownTypeConversion =
-      bufferization::LayoutMapOption::IdentityLayoutMap;
-  bufferize.allowReturnAllocsFromLoops = true;
-  manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  manager.addPass(createBufferizeEliminateEmpty());
+  manager.addPass(createBufferizeTensors());
   manager.addPass(createLoopSettleViews());
   addCleanup(manager);
   auto &functions = manager.nest<func::FuncOp>();

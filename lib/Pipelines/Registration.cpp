@@ -9,6 +9,7 @@
 #include "loopc/Pipelines/Registration.h"
 #include "ConcatBuffers.h"
 #include "SliceSubsets.h"
+#include "loopc/Bufferize/Passes.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/IR/LoopcAttributes.h"
@@ -31,6 +32,7 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void loopc::registerAllPasses() {
   mlir::registerAllPasses();
+  registerLoopcBufferizePasses();
   registerLoopcConversionPasses();
   registerLoopcLoopPasses();
   onnx::registerLoopcONNXPasses();

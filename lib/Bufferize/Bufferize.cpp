@@ -1,0 +1,80 @@
+//===- Bufferize.cpp - From tensors to buffers ----------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-eliminate-empty-tensors and loopc-bufferize: MLIR's passes with
+// loopc's analysis of what is in place.
+
+#include "loopc/Bufferize/InPlaceAnalysis.h"
+#include "loopc/Bufferize/Passes.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_BUFFERIZEELIMINATEEMPTY
+#define GEN_PASS_DEF_BUFFERIZETENSORS
+#include "loopc/Bufferize/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace mlir::bufferization;
+
+/// Whole functions; buffers are dense, also those that branches and loops
+/// yield.
+static OneShotBufferizationOptions getOptions() {
+  OneShotBufferizationOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.allowReturnAllocsFromLoops = true;
+  options.setFunctionBoundaryTypeConversion(LayoutMapOption::IdentityLayoutMap);
+  options.unknownTypeConverterFn = [](TensorType type, Attribute space,
+                                      const BufferizationOptions &) {
+    return cast<BaseMemRefType>(
+        getMemRefTypeWithStaticIdentityLayout(type, space));
+  };
+  return options;
+}
+
+namespace {
+struct EliminateEmptyPass
+    : loopc::impl::BufferizeEliminateEmptyBase<EliminateEmptyPass> {
+  void runOnOperation() override {
+    OneShotBufferizationOptions options = getOptions();
+    OneShotAnalysisState state(getOperation(), options);
+    IRRewriter rewriter(&getContext());
+    if (failed(loopc::analyzeInPlace(getOperation(), state)) ||
+        failed(eliminateEmptyTensors(rewriter, getOperation(), state)))
+      signalPassFailure();
+  }
+};
+
+struct BufferizePass : loopc::impl::BufferizeTensorsBase<BufferizePass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    OneShotBufferizationOptions options = getOptions();
+    BufferizationState buffers;
+    if (failed(insertCopies(module, options, buffers)) ||
+        failed(bufferizeModuleOp(module, options, buffers)))
+      signalPassFailure();
+  }
+
+private:
+  /// The state of the analysis must not outlive the tensors.
+  static LogicalResult insertCopies(ModuleOp module,
+                                    const OneShotBufferizationOptions &options,
+                                    const BufferizationState &buffers) {
+    OneShotAnalysisState state(module, options);
+    if (failed(loopc::analyzeInPlace(module, state)))
+      return failure();
+    return insertTensorCopies(module, static_cast<const AnalysisState &>(state),
+                              buffers);
+  }
+};
+} // namespace
