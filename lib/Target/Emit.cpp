@@ -30,6 +30,9 @@ using namespace loopc;
 /// checked before the vectorised loop, however many comparisons that takes.
 static constexpr unsigned kRuntimeChecks = 128;
 
+/// Instructions without a branch that are scheduled together.
+static constexpr unsigned kRunInstructions = 500;
+
 /// The lane of a constant mask that is set, if it is one alone.
 static std::optional<unsigned> findOnlyLane(const llvm::Value *mask) {
   auto *constant = dyn_cast<llvm::Constant>(mask);
@@ -101,9 +104,30 @@ void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
   storeSingleElements(module);
 }
 
+/// Divides long runs of instructions without a branch: the scheduler compares
+/// each with those before it, up to a label. A label is no code.
+static void divideLongRuns(llvm::Module &module) {
+  auto *nothing = llvm::MDNode::get(module.getContext(), {});
+  llvm::Value *note = llvm::MetadataAsValue::get(module.getContext(), nothing);
+  for (llvm::Function &function : module)
+    for (llvm::BasicBlock &block : function) {
+      if (block.size() <= 2 * kRunInstructions)
+        continue;
+      SmallVector<llvm::Instruction *> places;
+      for (auto [k, one] : llvm::enumerate(block))
+        if (k % kRunInstructions == kRunInstructions - 1 &&
+            !llvm::isa<llvm::PHINode>(one) && !one.isTerminator())
+          places.push_back(&one);
+      for (llvm::Instruction *place : places)
+        llvm::IRBuilder<>(place).CreateIntrinsic(
+            llvm::Intrinsic::codeview_annotation, {}, {note});
+    }
+}
+
 bool loopc::emitCode(llvm::Module &module, llvm::TargetMachine &machine,
                      llvm::CodeGenFileType kind, llvm::raw_pwrite_stream &os) {
   adaptCodeGenerators();
+  divideLongRuns(module);
   llvm::legacy::PassManager passes;
   llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));

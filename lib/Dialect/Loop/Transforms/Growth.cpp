@@ -44,6 +44,30 @@ bool Growth::isStraight() const {
 }
 
 namespace {
+/// What leads from the argument to a value: one step or branch after another.
+/// Several values share their beginning, so that each is as long as one link.
+struct Link {
+  std::shared_ptr<const Link> before;
+  Step step;
+  std::optional<BranchAppend> branch;
+};
+
+/// A growth that is being looked for.
+struct Path {
+  std::optional<int64_t> axis;
+  std::shared_ptr<const Link> last;
+  bool hasCuts = false;
+
+  void add(Step step) {
+    hasCuts |= step.cut || (step.loop && step.growth->hasCuts());
+    last = std::make_shared<Link>(Link{std::move(last), std::move(step), {}});
+  }
+  void add(const BranchAppend &branch) {
+    last = std::make_shared<Link>(Link{std::move(last), {}, branch});
+  }
+  Growth getGrowth(unsigned port) const;
+};
+
 class GrowthMatcher {
 public:
   GrowthMatcher(LoopOp loop, unsigned port)
@@ -54,13 +78,12 @@ public:
     auto type = dyn_cast<RankedTensorType>(arg.getType());
     if (!type || type.hasStaticShape())
       return std::nullopt;
-    Growth growth;
-    growth.port = port;
-    growth.axis = axis;
-    if (!matchValue(loop.getYield().getCarried()[port], growth) ||
-        growth.isEmpty() || !type.isDynamicDim(*growth.axis))
+    Path path;
+    path.axis = axis;
+    if (!matchValue(loop.getYield().getCarried()[port], path) || !path.last ||
+        !type.isDynamicDim(*path.axis))
       return std::nullopt;
-    return growth;
+    return path.getGrowth(port);
   }
 
   /// The same, once branches that concatenate are concatenations.
@@ -89,17 +112,17 @@ private:
     });
   }
 
-  /// True where `value` is the argument, or what steps make of it: `growth`,
+  /// True where `value` is the argument, or what steps make of it: `path`,
   /// which has none yet, has these then.
-  bool matchValue(Value value, Growth &growth) {
+  bool matchValue(Value value, Path &path) {
     value = withoutCasts(value);
     if (value == arg)
       return true;
     // Several parts of a concatenation may be made of the same value.
-    std::pair<Value, int64_t> key(value, growth.axis.value_or(-1));
+    std::pair<Value, int64_t> key(value, path.axis.value_or(-1));
     auto known = matches.find(key);
     if (known == matches.end()) {
-      Growth found = growth;
+      Path found = path;
       bool isMatch = matchStep(value, found);
       known = matches
                   .try_emplace(key, isMatch ? std::optional(std::move(found))
@@ -108,39 +131,39 @@ private:
     }
     if (!known->second)
       return false;
-    growth = *known->second;
+    path = *known->second;
     return true;
   }
 
-  bool matchStep(Value value, Growth &growth) {
+  bool matchStep(Value value, Path &path) {
     Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != loop.getLoopBody())
       return false;
     if (isa<scf::IfOp>(op))
-      return matchBranches(cast<OpResult>(value), growth);
+      return matchBranches(cast<OpResult>(value), path);
     if (isa<LoopOp>(op))
-      return matchLoop(cast<OpResult>(value), growth);
+      return matchLoop(cast<OpResult>(value), path);
     if (auto cut = dyn_cast<tensor::ExtractSliceOp>(op))
-      return matchCut(cut, growth);
-    return matchConcatenation(value, growth);
+      return matchCut(cut, path);
+    return matchConcatenation(value, path);
   }
 
-  bool matchConcatenation(Value value, Growth &growth) {
+  bool matchConcatenation(Value value, Path &path) {
     Concatenation found;
     found.parts = insertionsOf(value, loop.getLoopBody());
-    if (found.parts.size() < 2 || !found.matchAxis(growth.axis) ||
-        !isOfCarried(found, *growth.axis))
+    if (found.parts.size() < 2 || !found.matchAxis(path.axis) ||
+        !isOfCarried(found, *path.axis))
       return false;
     // The whole stays, and parts of it are added to it; of parts, one stays
     // that may be long.
     std::optional<unsigned> own;
     unsigned best = 0;
-    Growth chosen;
+    Path chosen;
     for (auto [k, part] : llvm::enumerate(found.parts)) {
-      Growth trial = growth;
+      Path trial = path;
       if (!matchValue(part.getSource(), trial))
         continue;
-      unsigned rank = !trial.hasCuts()                                 ? 3
+      unsigned rank = !trial.hasCuts                                   ? 3
                       : getConstantIntValue(sizeOf(part, *trial.axis)) ? 1
                                                                        : 2;
       // Twice itself: it does not stay where it is.
@@ -154,18 +177,18 @@ private:
     }
     if (!own)
       return false;
-    growth = std::move(chosen);
+    path = std::move(chosen);
     found.own = *own;
-    growth.steps.push_back({found, {}, {}, {}});
+    path.add({found, {}, {}, {}});
     return true;
   }
 
   /// True if `cut` is a part of such a value, along one axis.
-  bool matchCut(tensor::ExtractSliceOp cut, Growth &growth) {
+  bool matchCut(tensor::ExtractSliceOp cut, Path &path) {
     if (!cut.hasUnitStride() ||
         cut.getType().getRank() != cut.getSourceType().getRank())
       return false;
-    Growth trial = growth;
+    Path trial = path;
     for (auto [k, offset, size] :
          llvm::enumerate(cut.getMixedOffsets(), cut.getMixedSizes())) {
       int64_t along = k;
@@ -177,39 +200,39 @@ private:
     }
     if (!trial.axis || !matchValue(cut.getSource(), trial))
       return false;
-    growth = std::move(trial);
-    growth.steps.push_back({{}, cut, {}, {}});
+    path = std::move(trial);
+    path.add({{}, cut, {}, {}});
     return true;
   }
 
   /// True if `result` is what has become of such a value in another loop.
-  bool matchLoop(OpResult result, Growth &growth) {
+  bool matchLoop(OpResult result, Path &path) {
     auto inner = cast<LoopOp>(result.getOwner());
     unsigned k = result.getResultNumber();
-    Growth trial = growth;
+    Path trial = path;
     if (k >= inner.getNumCarried() || !matchValue(inner.getInits()[k], trial))
       return false;
     std::optional<Growth> within = GrowthMatcher(inner, k).match(trial.axis);
     if (!within)
       return false;
-    growth = std::move(trial);
-    growth.axis = within->axis;
-    growth.steps.push_back({{}, {}, inner, std::make_shared<Growth>(*within)});
+    path = std::move(trial);
+    path.axis = within->axis;
+    path.add({{}, {}, inner, std::make_shared<Growth>(*within)});
     return true;
   }
 
   /// True where `result` of a branch is such a value with something added.
-  bool matchBranches(OpResult result, Growth &growth) {
+  bool matchBranches(OpResult result, Path &path) {
     auto isExtent = [&](OpFoldResult extent, int64_t axis) {
       return isCarriedExtent(extent, axis);
     };
     for (Value base : BranchAppend::findBases(result)) {
-      Growth trial = growth;
+      Path trial = path;
       BranchAppend append(result, base);
       if (!append.match(trial.axis, isExtent) || !matchValue(base, trial))
         continue;
-      growth = std::move(trial);
-      growth.branches.push_back(append);
+      path = std::move(trial);
+      path.add(append);
       return true;
     }
     return false;
@@ -247,9 +270,23 @@ private:
   unsigned port;
   Value arg;
   /// Values that were looked at with an axis, or with none (-1).
-  llvm::DenseMap<std::pair<Value, int64_t>, std::optional<Growth>> matches;
+  llvm::DenseMap<std::pair<Value, int64_t>, std::optional<Path>> matches;
 };
 } // namespace
+
+Growth Path::getGrowth(unsigned port) const {
+  Growth growth;
+  growth.port = port;
+  growth.axis = axis;
+  for (const Link *link = last.get(); link; link = link->before.get())
+    if (link->branch)
+      growth.branches.push_back(*link->branch);
+    else
+      growth.steps.push_back(link->step);
+  std::reverse(growth.steps.begin(), growth.steps.end());
+  std::reverse(growth.branches.begin(), growth.branches.end());
+  return growth;
+}
 
 std::optional<Growth> loopc::findGrowth(IRRewriter &rewriter, LoopOp loop,
                                         unsigned port) {

@@ -41,6 +41,8 @@ using namespace loopc::loop;
 static constexpr unsigned kMaxUnroll = 4;
 /// Registers of a tile's temporaries.
 static constexpr unsigned kTemporaries = 3;
+/// Values that a loop may carry: twice the largest set of vector registers.
+static constexpr unsigned kMaxCarried = 64;
 
 /// True for what holds one number, in a tensor for an operation to read.
 static bool isScalarTensor(Operation *op) {
@@ -183,6 +185,8 @@ std::string ElementInterchange::matchGeneric(linalg::GenericOp op) {
 }
 
 std::string ElementInterchange::matchCarried() {
+  if (loop.getNumCarried() > kMaxCarried)
+    return "it carries more values than there are registers";
   YieldOp yield = loop.getYield();
   for (unsigned k = 0; k < loop.getNumCarried(); ++k) {
     Value arg = loop.getCarriedArgs()[k], next = yield.getCarried()[k];
