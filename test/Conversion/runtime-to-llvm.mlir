@@ -1,27 +1,52 @@
 // RUN: loopc-opt %s --convert-loop-runtime-to-llvm | FileCheck %s
 
-// The bytes of [n, 4] floats, -1 where they wrap, none where n is negative and
-// a check in the loop that follows refuses it; a null pointer ends the run.
+// The bytes of [n, 4] floats, -1 where they wrap; a null pointer ends the run.
 // CHECK-LABEL: func @alloc(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr, %[[N:[^:]+]]: index
 func.func @alloc(%run: !llvm.ptr, %n: index) -> i32 {
+  // CHECK: %[[SIGN:.*]] = builtin.unrealized_conversion_cast %[[N]] : index to i64
+  // CHECK: %[[SOME:.*]] = llvm.icmp "sge" %[[SIGN]], %{{.*}}
+  // CHECK: cf.cond_br %[[SOME]] weights({{.*}}), ^[[MAKE:.*]], ^[[NEGATIVE:.*]]
+  // CHECK: ^[[MAKE]]:
   // CHECK: %[[ROWS:.*]] = builtin.unrealized_conversion_cast %[[N]] : index to i64
   // CHECK: %[[ROW:.*]] = llvm.mlir.constant(16 : i64)
-  // CHECK: %[[BOTH:.*]] = "llvm.intr.smul.with.overflow"(%[[ROW]], %[[ROWS]])
+  // CHECK: %[[BOTH:.*]] = "llvm.intr.umul.with.overflow"(%[[ROW]], %[[ROWS]])
   // CHECK: %[[PRODUCT:.*]] = llvm.extractvalue %[[BOTH]][0]
   // CHECK: %[[WRAPS:.*]] = llvm.extractvalue %[[BOTH]][1]
   // CHECK: %[[EMPTY:.*]] = llvm.icmp "eq" %[[ROWS]], %{{.*}}
-  // CHECK: %[[ROOM:.*]] = llvm.intr.smax(%[[PRODUCT]], %{{.*}})
-  // CHECK: %[[CHECKED:.*]] = llvm.select %[[WRAPS]], %{{.*}}, %[[ROOM]]
+  // CHECK: %[[CHECKED:.*]] = llvm.select %[[WRAPS]], %{{.*}}, %[[PRODUCT]]
   // CHECK: %[[BYTES:.*]] = llvm.select %[[EMPTY]], %{{.*}}, %[[CHECKED]]
   // CHECK: %[[MEMORY:.*]] = llvm.call @loopc_rt_alloc(%[[HANDLE]], %[[BYTES]])
   // CHECK: %[[OK:.*]] = llvm.icmp "ne" %[[MEMORY]], %{{.*}} : !llvm.ptr
   // CHECK: cf.cond_br %[[OK]] weights({{.*}}), ^[[GO:.*]], ^[[FAIL:.*]]
   // CHECK: ^[[GO]]:
+  // CHECK: ^[[NEGATIVE]]:
+  // CHECK: llvm.call @loopc_rt_fail(%[[HANDLE]]
   // CHECK: ^[[FAIL]]:
   // CHECK: %[[STATUS:.*]] = llvm.mlir.constant(1 : i32)
   // CHECK: return %[[STATUS]]
   %a = memref.alloc(%n) : memref<?x4xf32>
+  %z = llvm.mlir.constant(0 : i32) : i32
+  return %z : i32
+}
+
+// Extents that cannot be negative are not checked; those that may are, together.
+// CHECK-LABEL: func @extents(
+// CHECK-SAME: %{{[^:]+}}: !llvm.ptr, %[[N:[^:]+]]: index, %[[M:[^:]+]]: index
+func.func @extents(%run: !llvm.ptr, %n: index, %m: index, %v: memref<?xf32>) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  // CHECK-NOT: "sge"
+  %d = memref.dim %v, %c0 : memref<?xf32>
+  %twice = arith.muli %d, %c2 : index
+  %atleast0 = arith.maxsi %n, %c0 : index
+  %a = memref.alloc(%twice, %atleast0) : memref<?x?xf32>
+  // CHECK: %[[FIRST:.*]] = builtin.unrealized_conversion_cast %[[N]] : index to i64
+  // CHECK: %[[SECOND:.*]] = builtin.unrealized_conversion_cast %[[M]] : index to i64
+  // CHECK: %[[SIGNS:.*]] = llvm.or %[[FIRST]], %[[SECOND]]
+  // CHECK: llvm.icmp "sge" %[[SIGNS]]
+  // CHECK-NOT: "sge"
+  %b = memref.alloc(%n, %d, %m) : memref<?x?x?xf32>
   %z = llvm.mlir.constant(0 : i32) : i32
   return %z : i32
 }
@@ -57,7 +82,7 @@ func.func @dealloc(%run: !llvm.ptr, %a: memref<4xf32>) -> i32 {
 func.func @check(%run: !llvm.ptr, %ok: i1, %n: i64, %i: i64) -> i32 {
   // CHECK: cf.cond_br %[[OK]] weights({{.*}}), ^{{.*}}, ^[[FAIL:.*]]
   // CHECK: ^[[FAIL]]:
-  // CHECK: %[[TEXT:.*]] = llvm.mlir.addressof @loopc_message_0
+  // CHECK: %[[TEXT:.*]] = llvm.mlir.addressof @loopc_message_{{[0-9]+}}
   // CHECK: llvm.store %[[N]]
   // CHECK: %[[STATUS:.*]] = llvm.call @loopc_rt_fail(%[[HANDLE]], %[[TEXT]], %[[I]], %{{.*}}, %{{.*}})
   // CHECK: return %[[STATUS]]

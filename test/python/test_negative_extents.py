@@ -82,4 +82,6 @@ def test_the_node_says_so(case: str, in_loop: bool, is_open: bool) -> None:
         loopc.InferenceSession(made).run(None, feeds)
     text = str(caught.value)
     assert f"{CASES[case][0]} 'wrong'" in text and "out of memory" not in text
-    assert CASES[case][3] in text or isinstance(caught.value, loopc.CompileError)
+    # In front of a loop it is the buffer that finds the extent.
+    known = [CASES[case][3], *["less than 0"] * in_loop]
+    assert any(k in text for k in known) or isinstance(caught.value, loopc.CompileError)

@@ -9,7 +9,6 @@
 #include "BufferBytes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
-#include <limits>
 
 using namespace mlir;
 using namespace loopc;
@@ -37,31 +36,24 @@ Value loopc::countBufferBytes(ImplicitLocOpBuilder &b, MemRefType type,
       known = llvm::SaturatingMultiply<uint64_t>(known, extent, &overflows);
     fits &= !overflows;
   }
-  fits &= known <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (type.getNumDynamicDims() == 0 || known == 0)
+    return LLVM::ConstantOp::create(b, i64,
+                                    fits ? static_cast<int64_t>(known) : -1);
   Value bytes =
       LLVM::ConstantOp::create(b, i64, fits ? static_cast<int64_t>(known) : -1);
-  if (open.empty() || known == 0)
-    return bytes;
   Value zero = LLVM::ConstantOp::create(b, i64, 0);
   Value wraps, empty;
-  if (!fits)
-    wraps = LLVM::ConstantOp::create(b, b.getI1Type(), 1);
   auto either = [&](Value &all, Value one) {
     all = all ? Value(LLVM::OrOp::create(b, all, one)) : one;
   };
   auto pair =
       LLVM::LLVMStructType::getLiteral(b.getContext(), {i64, b.getI1Type()});
   for (Value size : open) {
-    Value both = LLVM::SMulWithOverflowOp::create(b, pair, bytes, size);
+    Value both = LLVM::UMulWithOverflowOp::create(b, pair, bytes, size);
     bytes = LLVM::ExtractValueOp::create(b, both, 0);
     either(wraps, LLVM::ExtractValueOp::create(b, both, 1));
     either(empty, LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, size, zero));
   }
-  // A buffer that stands before the loop whose body uses it also stands before
-  // the checks of that body. Where they will refuse a negative extent there is
-  // room for as many elements as any nest over these extents would write: for
-  // their product, which is none where it is negative.
-  bytes = LLVM::SMaxOp::create(b, bytes, zero);
   Value tooMany = LLVM::ConstantOp::create(b, i64, -1);
   bytes = LLVM::SelectOp::create(b, wraps, tooMany, bytes);
   return LLVM::SelectOp::create(b, empty, zero, bytes);

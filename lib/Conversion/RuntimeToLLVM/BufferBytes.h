@@ -19,7 +19,7 @@ int64_t getElementBytes(mlir::MemRefType type);
 
 /// Bytes of a buffer of these extents (i64); -1, which the runtime refuses,
 /// where there are more than 64 bits can count: wrapped, they would be fewer
-/// than are written. 0 where they are negative.
+/// than are written.
 mlir::Value countBufferBytes(mlir::ImplicitLocOpBuilder &b,
                              mlir::MemRefType type,
                              mlir::ArrayRef<mlir::Value> sizes);

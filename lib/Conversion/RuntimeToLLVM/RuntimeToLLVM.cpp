@@ -16,11 +16,14 @@
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace loopc {
@@ -44,6 +47,31 @@ static bool isScratch(memref::AllocOp alloc) {
           kSmallBytes * 8 / int64_t(element.getIntOrFloatBitWidth()))
     return false;
   return llvm::any_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>);
+}
+
+/// True if `value`, an extent, is not negative for sure: what is added and
+/// multiplied here counts elements, which do not wrap.
+static bool isNonNegative(Value value, unsigned depth = 0) {
+  constexpr unsigned kDeepest = 6;
+  APInt known;
+  if (matchPattern(value, m_ConstantInt(&known)))
+    return !known.isNegative();
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == kDeepest)
+    return false;
+  auto is = [&](unsigned k) {
+    return isNonNegative(op->getOperand(k), depth + 1);
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<memref::DimOp, loop::SeqLengthOp>([](auto) { return true; })
+      .Case<arith::MaxSIOp>([&](auto) { return is(0) || is(1); })
+      .Case<arith::SelectOp>([&](auto) { return is(1) && is(2); })
+      .Case<arith::IndexCastOp>([&](auto) { return is(0); })
+      .Case<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::MinUIOp,
+            arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp,
+            arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemSIOp,
+            arith::RemUIOp>([&](auto) { return is(0) && is(1); })
+      .Default([](Operation *) { return false; });
 }
 
 namespace {
@@ -151,7 +179,38 @@ private:
     return LLVM::SExtOp::create(rewriter, loc, i64, value);
   }
 
+  /// Ends the run where an extent of `alloc` is negative. The node that makes
+  /// it so checks it, too; but a buffer that was moved in front of a loop
+  /// stands before the checks of the loop's body.
+  void checkExtents(memref::AllocOp alloc, func::FuncOp function) {
+    ImplicitLocOpBuilder b(alloc.getLoc(), rewriter);
+    Value signs;
+    for (Value size : alloc.getDynamicSizes())
+      if (!isNonNegative(size)) {
+        Value bits = toI64(alloc.getLoc(), size);
+        signs = signs ? Value(LLVM::OrOp::create(b, signs, bits)) : bits;
+      }
+    if (!signs)
+      return;
+    std::string shape;
+    for (int64_t extent : alloc.getType().getShape())
+      shape += (shape.empty() ? "" : ", ") + (ShapedType::isDynamic(extent)
+                                                  ? std::string("{}")
+                                                  : std::to_string(extent));
+    Value zero = LLVM::ConstantOp::create(b, i64, 0);
+    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, signs, zero);
+    auto check = loop::CheckOp::create(
+        b, ok,
+        b.getStringAttr(locationPath(alloc.getLoc()) +
+                        ": an extent is less than 0 in the shape [" + shape +
+                        "]"),
+        alloc.getDynamicSizes(), Value());
+    lower(check, function);
+    rewriter.setInsertionPoint(alloc);
+  }
+
   void lower(memref::AllocOp alloc, func::FuncOp function) {
+    checkExtents(alloc, function);
     ImplicitLocOpBuilder b(alloc.getLoc(), rewriter);
     MemRefType type = alloc.getType();
     // Sizes and, from the last axis on, strides; then the bytes.

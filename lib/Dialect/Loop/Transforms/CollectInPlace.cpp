@@ -152,9 +152,12 @@ private:
                                       Twine(dest.port) + " is negative"),
                       dest.length, Value());
     }
-    Type element = getElementTypeOrSelf(
-        loop.getYield().getCollected()[dest.port].getType());
-    Value empty = tensor::EmptyOp::create(b, dest.dims, element);
+    Value value = loop.getYield().getCollected()[dest.port];
+    Type element = getElementTypeOrSelf(value.getType());
+    // At the place of what yields the rows: its extents are what may be wrong.
+    OpBuilder &builder = b;
+    Value empty =
+        tensor::EmptyOp::create(builder, value.getLoc(), dest.dims, element);
     if (!dest.padded)
       return empty;
     Value zero = createZero(b, loop.getLoc(), element);
