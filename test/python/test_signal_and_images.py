@@ -284,6 +284,24 @@ def test_grid_sample(padding: str, mode: str, align: int) -> None:
             align_corners=align, tolerance=1e-4)  # fmt: skip
 
 
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("size", [(4, 3), (2, 4, 3)])
+@pytest.mark.parametrize("constants", [[], ["s"]])
+def test_affine_grid(batch: int, size: tuple[int, ...], constants: list[str]) -> None:
+    """ONNX's function body drops the batch where there is one matrix of two rows."""
+    rank = len(size)
+    theta = RNG.standard_normal((batch, rank, rank + 1)).astype(np.float32)
+    operands = {"t": theta, "s": np.array([batch, 1, *size])}
+    for align in (0, 1):
+        node = helper.make_node("AffineGrid", ["t", "s"], ["y"], align_corners=align)
+        feeds = dict(operands)
+        given = {name: feeds.pop(name) for name in constants}
+        model = node_model([node], feeds, {"y": np.float32}, 20, dynamic=True, constants=given)
+        expected = onnxruntime.InferenceSession(model).run(None, feeds)
+        got = loopc.InferenceSession(model).run(None, feeds)
+        np.testing.assert_allclose(got[0], expected[0], rtol=1e-5, atol=1e-5)
+
+
 def test_grid_sample_nan_reads_nothing() -> None:
     grid = np.full((2, 1, 1, 2), np.nan, np.float32)
     (y,) = run_node("GridSample", IMAGES, grid, opset=20, mode="nearest")
