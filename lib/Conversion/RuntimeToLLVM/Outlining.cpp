@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Outlining.h"
+#include "IterationPlaces.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -70,6 +71,34 @@ static Value rootOf(Value value) {
   return value;
 }
 
+/// True if nobody knows the memory of `alloc` but through views of it: what a
+/// loop carries, a branch yields or a call returns may be that memory, too.
+static bool isKnownByViewsOnly(memref::AllocOp alloc) {
+  SmallVector<Value> views{alloc};
+  while (!views.empty())
+    for (Operation *user : views.pop_back_val().getUsers()) {
+      bool isView = isa<ViewLikeOpInterface>(user) ||
+                    isa<memref::ReinterpretCastOp, memref::CastOp,
+                        memref::ExtractStridedMetadataOp>(user);
+      for (Value result : user->getResults())
+        if (isa<MemRefType>(result.getType())) {
+          if (!isView)
+            return false;
+          views.push_back(result);
+        }
+      auto store = dyn_cast<memref::StoreOp>(user);
+      if ((store && isa<MemRefType>(store.getValue().getType())) ||
+          isa<memref::ExtractAlignedPointerAsIndexOp>(user))
+        return false;
+      // What is returned is not known here any more.
+      if (user->getNumRegions() != 0 ||
+          (user->hasTrait<OpTrait::IsTerminator>() &&
+           !isa<func::ReturnOp>(user)))
+        return false;
+    }
+  return true;
+}
+
 // What was allocated here, and is reached through one argument alone, is not
 // reached through another. That says something where it is written.
 void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
@@ -90,8 +119,9 @@ void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
     if (!isa<MemRefType>(capture.getType()))
       continue;
     Value root = rootOf(capture);
-    if (users[root] == 1 && written.contains(root) &&
-        root.getDefiningOp<memref::AllocOp>())
+    auto alloc = root.getDefiningOp<memref::AllocOp>();
+    if (users[root] == 1 && written.contains(root) && alloc &&
+        isKnownByViewsOnly(alloc))
       made.setArgAttr(first + k, LLVM::LLVMDialect::getNoAliasAttrName(),
                       UnitAttr::get(made.getContext()));
   }
@@ -173,25 +203,14 @@ func::FuncOp SharedFunctions::add(func::FuncOp made) {
   return made;
 }
 
-/// Where `op` writes to: the buffer and the place in it. Null for what writes
-/// nothing.
-static std::pair<Value, ValueRange> getWritten(Operation *op) {
-  using Result = std::pair<Value, ValueRange>;
-  return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case<memref::StoreOp>([](memref::StoreOp store) -> Result {
-        return {store.getMemref(), store.getIndices()};
-      })
-      .Case<vector::StoreOp, vector::MaskedStoreOp>([](auto store) -> Result {
-        return {store.getBase(), store.getIndices()};
-      })
-      .Case<vector::TransferWriteOp>([](auto store) -> Result {
-        return {store.getBase(), store.getIndices()};
-      })
-      .Default([](Operation *) -> Result { return {}; });
+/// The buffer that `op` writes to; null for what writes nothing.
+static Value getWritten(Operation *op) {
+  Access access = getAccess(op);
+  return access.writes ? access.buffer : Value();
 }
 
 memref::AllocOp loopc::findWrittenPrivately(Operation *op, scf::ForOp nest) {
-  Value buffer = getWritten(op).first;
+  Value buffer = getWritten(op);
   return buffer ? findPrivateMemory(buffer, nest) : memref::AllocOp();
 }
 
@@ -228,36 +247,33 @@ memref::AllocOp loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
 }
 
 std::string loopc::findParallelObstacle(scf::ForOp nest) {
-  llvm::DenseSet<Value> dependent{nest.getInductionVar()};
-  auto depends = [&](Value value) { return dependent.contains(value); };
+  IterationPlaces places(nest);
   std::optional<APInt> trips = nest.getStaticTripCount();
   bool isOnce = trips && trips->isOne() && !findOnlyParallelLoop(nest);
   std::string why;
+  SmallVector<Access> accesses;
   nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isAllowed(op)) {
       why = ("it holds '" + op->getName().getStringRef() + "'").str();
       return WalkResult::interrupt();
     }
-    auto [buffer, place] = getWritten(op);
-    if (buffer && !isOnce && !depends(buffer) &&
-        llvm::none_of(place, depends) && !findPrivateMemory(buffer, nest)) {
+    Access access = getAccess(op);
+    if (!access.buffer || isOnce || findPrivateMemory(access.buffer, nest))
+      return WalkResult::advance();
+    if (access.writes && !places.tellsIteration(access)) {
       why = "all iterations write to one place";
       return WalkResult::interrupt();
     }
-    if (llvm::none_of(op->getOperands(), depends))
-      return WalkResult::advance();
-    dependent.insert(op->result_begin(), op->result_end());
-    if (auto inner = dyn_cast<scf::ForOp>(op))
-      dependent.insert(inner.getInductionVar());
+    accesses.push_back(access);
     return WalkResult::advance();
   });
-  return why;
+  return why.empty() ? places.findConflict(accesses).str() : why;
 }
 
 bool loopc::fillsNewMemory(scf::ForOp nest) {
   return nest
       .walk([&](Operation *op) {
-        Value buffer = getWritten(op).first;
+        Value buffer = getWritten(op);
         auto alloc = buffer ? rootOf(buffer).getDefiningOp<memref::AllocOp>()
                             : memref::AllocOp();
         return alloc && alloc->getBlock() == nest->getBlock()

@@ -322,8 +322,9 @@ void NestParallelizer::collectLoops() {
                             inner.getStep()},
             [&](Value bound) { return nest.isDefinedOutsideOfLoop(bound); }))
       break;
-    // Elements one behind the other stay in one loop for LLVM.
-    if (CostModel::isOfScalars(inner))
+    // Elements one behind the other stay in one loop for LLVM. Of what is
+    // put together with the nest no two iterations may go to one place either.
+    if (CostModel::isOfScalars(inner) || !findParallelObstacle(inner).empty())
       break;
     loops.push_back(inner);
   }
