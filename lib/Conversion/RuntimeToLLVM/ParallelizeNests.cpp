@@ -12,9 +12,9 @@
 // for them.
 //
 // That iterations are independent is said by who wrote the nest (Parallel.h).
-// It is held against the code: what a nest writes must lie at places that
-// depend on the number of its iteration. Sums are never split, so that what
-// comes out is the same for every number of threads.
+// It is held against the code (IterationPlaces.h): the places that a nest writes
+// to must tell the iteration, and no other iteration may read them. Sums are
+// never split, so that what comes out is the same for every number of threads.
 
 #include "Outlining.h"
 #include "loopc/Conversion/Passes.h"

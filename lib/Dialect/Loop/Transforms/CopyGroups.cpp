@@ -19,6 +19,13 @@
 using namespace mlir;
 using namespace loopc;
 
+/// The fill right before `op` of what it writes to, if there is one.
+static linalg::FillOp findFill(linalg::GenericOp op) {
+  auto fill = dyn_cast_or_null<linalg::FillOp>(op->getPrevNode());
+  return fill && fill.getOutputs()[0] == op.getOutputs()[0] ? fill
+                                                            : linalg::FillOp();
+}
+
 namespace {
 class GroupCopy {
 public:
@@ -73,6 +80,10 @@ bool GroupCopy::match() {
   source = op.getInputs()[0];
   target = op.getOutputs()[0];
   map = op.getIndexingMapsArray()[1];
+  // Rows of panels are written whole, with zeros behind what is there.
+  if (linalg::FillOp fill = findFill(op);
+      fill && !matchPattern(fill.getInputs()[0], m_Zero()))
+    return false;
   std::optional<PanelGroup> found = panelGroup(map);
   if (!found)
     return false;
@@ -228,8 +239,7 @@ bool GroupCopy::run() {
     for (int64_t axis : llvm::seq(type.getRank() - 1))
       joined.push_back({axis});
     joined.back().push_back(type.getRank() - 1);
-    auto fill = dyn_cast_or_null<linalg::FillOp>(op->getPrevNode());
-    if (fill && fill.getOutputs()[0] == target)
+    if (linalg::FillOp fill = findFill(op))
       fill.erase();
     target = memref::CollapseShapeOp::create(b, target, joined);
   }

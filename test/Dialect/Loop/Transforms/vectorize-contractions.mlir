@@ -793,3 +793,35 @@ func.func @rare(%A: memref<?x256xf32>, %B: memref<256x1024xf32>, %C: memref<?x10
   }
   return
 }
+
+// -----
+
+// Rows of groups are written whole, with zeros behind what is there: not where
+// the panels are padded with another number.
+#identity = affine_map<(k, n) -> (k, n)>
+#groups = affine_map<(k, n) -> (n floordiv 32, k floordiv 4, n mod 32, k mod 4)>
+// CHECK-LABEL: func @padded_with_zero
+// CHECK-NOT:     linalg.generic
+// CHECK:         vector.interleave
+func.func @padded_with_zero(%x: memref<10x40xi8>, %p: memref<2x3x32x4xi8>) {
+  %zero = arith.constant 0 : i8
+  linalg.fill ins(%zero : i8) outs(%p : memref<2x3x32x4xi8>)
+  linalg.generic {indexing_maps = [#identity, #groups], iterator_types = ["parallel", "parallel"]} ins(%x : memref<10x40xi8>) outs(%p : memref<2x3x32x4xi8>) {
+  ^bb0(%a: i8, %b: i8):
+    linalg.yield %a : i8
+  }
+  return
+}
+// CHECK-LABEL: func @padded_with_seven
+// CHECK-NOT:     vector.interleave
+// CHECK:         linalg.fill
+// CHECK-NOT:     vector.interleave
+func.func @padded_with_seven(%x: memref<10x40xi8>, %p: memref<2x3x32x4xi8>) {
+  %seven = arith.constant 7 : i8
+  linalg.fill ins(%seven : i8) outs(%p : memref<2x3x32x4xi8>)
+  linalg.generic {indexing_maps = [#identity, #groups], iterator_types = ["parallel", "parallel"]} ins(%x : memref<10x40xi8>) outs(%p : memref<2x3x32x4xi8>) {
+  ^bb0(%a: i8, %b: i8):
+    linalg.yield %a : i8
+  }
+  return
+}
