@@ -1,3 +1,10 @@
+# ===- orders.py - A module's functions in each order through passes -----------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
 """The functions of a module in each order, through loopc-opt with the given passes: the results must be the same.
 
 orders.py FILE PASS...: each function of FILE begins in a line with 'llvm.func' and ends where the next one, or a comment,
