@@ -1,4 +1,5 @@
 // RUN: loopc-opt %s --one-shot-bufferize="bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map" --cse --canonicalize | FileCheck %s
+// RUN: loopc-opt %s --loopc-bufferize --cse --canonicalize | FileCheck %s
 
 // A slice that is changed and put back where it was is changed in place; its
 // place is compared as constants here, and as MLIR does where it is not known.

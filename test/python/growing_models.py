@@ -267,9 +267,7 @@ def unsqueezes(count: int, extent: str) -> onnx.ModelProto:
 @growing
 def sums(count: int, extent: str) -> onnx.ModelProto:
     """Sums of values whose extents are equal."""
-    return chain(
-        count, lambda k, last: f"v{k} = Add ({last}, x)", f"float[{extent}] x", "float[R]"
-    )
+    return chain(count, lambda k, last: f"v{k} = Add ({last}, x)", f"float[{extent}] x", "float[R]")
 
 
 @growing

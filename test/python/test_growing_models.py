@@ -37,10 +37,10 @@ def test_results_are_right(name: str, extent: str) -> None:
 
 @pytest.mark.parametrize("name", LINEAR)
 def test_code_is_linear(name: str, tmp_path: pathlib.Path) -> None:
-    """What is handed to LLVM; a chain of 36 branches that is walked 2^36 times does not end."""
+    """What is handed to LLVM; a chain of 48 branches that is walked 2^48 times does not end."""
     lines = []
-    for count in (12, 24, 36):
+    for count in (12, 48):
         file = tmp_path / f"{count}.mlir"
         loopc.compile(GROWING[name](count, "N").SerializeToString(), file, emit="llvm")
         lines.append(file.read_text().count("\n"))
-    assert lines[2] - lines[1] <= 1.3 * max(lines[1] - lines[0], 100)
+    assert lines[1] <= 4.4 * lines[0]

@@ -1,4 +1,5 @@
 // RUN: loopc-opt %s --one-shot-bufferize="bufferize-function-boundaries allow-return-allocs-from-loops" --split-input-file --verify-diagnostics
+// RUN: loopc-opt %s --loopc-bufferize --split-input-file --verify-diagnostics
 
 func.func @slices(%n: i64, %x: tensor<?x4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+2 {{'loop.loop' op slices must be lowered before bufferization}}

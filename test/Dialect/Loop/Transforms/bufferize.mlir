@@ -1,4 +1,5 @@
 // RUN: loopc-opt %s --loopc-mark-inputs-read-only --one-shot-bufferize="bufferize-function-boundaries allow-return-allocs-from-loops function-boundary-type-conversion=identity-layout-map" | FileCheck %s
+// RUN: loopc-opt %s --loopc-mark-inputs-read-only --loopc-bufferize | FileCheck %s
 
 // A value that the loop overwrites row by row is written in place.
 // CHECK-LABEL: func @in_place(
