@@ -157,3 +157,35 @@ m (int64[N] x, bool go) => (int64[K] rest, int64[T] gone) {
     np.testing.assert_array_equal(gone, [2, 4])
     with pytest.raises(loopc.RunError, match="division by zero"):
         session.run(None, {"x": np.zeros(0, np.int64), "go": np.array(True)})
+
+
+#: What is computed of a shape that data say, in memory that lives for an iteration.
+SHAPED = [
+    "many = Expand(one, shape)\n t = Tanh(many)\n e = Gather<axis = 0>(t, i)",
+    "many = Expand(one, shape)\n z = Constant<value_int = 0>()\n e = CumSum(many, z)",
+    "many = Tile(one, shape)\n e = Softmax(many)",
+]
+
+
+@pytest.mark.parametrize("extent", [-5, 10**13])
+@pytest.mark.parametrize("body", SHAPED)
+def test_shapes_that_data_say(body: str, extent: int) -> None:
+    """A loop that does not run asks for no memory of such a size."""
+    model = onnx.parser.parse_model(f"""
+<ir_version: 10, opset_import: ["": 21]>
+g (int64 n, int64[1] shape, float s, float[1] one) => (float y)
+{{
+  c = Constant<value: tensor = bool {{1}}>()
+  y = Loop(n, c, s)<body = body (int64 i, bool ci, float si) => (bool co, float so) {{
+    {body}
+    sum = ReduceSum<keepdims = 0>(e)
+    so = Add(si, sum)
+    co = Identity(ci)
+  }}>
+}}""")
+    session = loopc.InferenceSession(model.SerializeToString())
+    feeds = {"s": np.array(2, F), "one": np.ones(1, F), "shape": np.array([extent])}
+    assert session.run(None, feeds | {"n": np.array(0)})[0] == 2
+    with pytest.raises(loopc.RunError):
+        session.run(None, feeds | {"n": np.array(2)})
+    assert session.run(None, feeds | {"n": np.array(2), "shape": np.array([3])})[0] > 2

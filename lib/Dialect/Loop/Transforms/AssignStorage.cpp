@@ -10,6 +10,7 @@
 // allocated once.
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -234,6 +235,82 @@ static bool haveSameSizes(memref::AllocOp other, memref::AllocOp alloc) {
   });
 }
 
+/// True if what stands between `loop` and `op`, in its body, are loops: what
+/// branches decide is not known before `loop`.
+static bool isInLoopsOnly(Operation *op, LoopOp loop) {
+  while ((op = op->getParentOp()) != loop)
+    if (!isa<LoopOp, scf::ForOp>(op))
+      return false;
+  return true;
+}
+
+/// The outermost loop before which `values`, which stand before `loop`, are
+/// known already.
+static LoopOp outermostBehind(LoopOp loop, ArrayRef<Value> values) {
+  for (auto outer = loop->getParentOfType<LoopOp>();
+       outer && definedOutside(outer, values);
+       outer = outer->getParentOfType<LoopOp>())
+    loop = outer;
+  return loop;
+}
+
+/// True if memory of so many elements along an axis is there before `loop`, or
+/// may be asked for: what data say may be negative, or too much.
+static bool mayBeAskedFor(Value size, LoopOp loop) {
+  if (isSizeOfExtents(size))
+    return true;
+  return llvm::any_of(size.getUsers(), [&](Operation *user) {
+    Operation *here = isa<memref::AllocOp>(user)
+                          ? user->getBlock()->findAncestorOpInBlock(*loop)
+                          : nullptr;
+    return here && user->isBeforeInBlock(here);
+  });
+}
+
+/// The dynamic sizes of `alloc`, in the body of `loop`, for an allocation
+/// before it, which happens whether or not the loop runs (loop_zero), and
+/// before what the body checks. Sizes that data decide are 0 where it does not
+/// run, and no less than 0:
+///
+///   %runs = cmpi sgt, %trips, 0;  select %runs, (maxsi %size, 0), 0
+///
+/// Nothing where a branch decides whether they are asked for.
+static std::optional<SmallVector<Value>> sizesBefore(OpBuilder &b, LoopOp loop,
+                                                     memref::AllocOp alloc) {
+  SmallVector<Value> sizes(alloc.getDynamicSizes());
+  auto isFine = [&](Value size) { return mayBeAskedFor(size, loop); };
+  if (llvm::all_of(sizes, isFine))
+    return sizes;
+  Value trips = loop.getTripCount(), condition = loop.getCondition();
+  SmallVector<Value> used(sizes);
+  for (Value value : {trips, condition})
+    if (value)
+      used.push_back(value);
+  if (!isInLoopsOnly(alloc, loop) ||
+      llvm::any_of(used, [](Value v) { return !v.getType().isIntOrIndex(); }))
+    return std::nullopt;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(outermostBehind(loop, used));
+  Location loc = alloc.getLoc();
+  Value runs = condition;
+  if (trips) {
+    Value none =
+        arith::ConstantOp::create(b, loc, b.getZeroAttr(trips.getType()));
+    Value some = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt,
+                                               trips, none);
+    runs = runs ? b.createOrFold<arith::AndIOp>(loc, some, runs) : some;
+  }
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  for (Value &size : sizes) {
+    if (isFine(size))
+      continue;
+    size = b.createOrFold<arith::MaxSIOp>(loc, size, zero);
+    if (runs)
+      size = b.createOrFold<arith::SelectOp>(loc, runs, size, zero);
+  }
+  return sizes;
+}
+
 namespace {
 class StorageAssignment {
 public:
@@ -342,7 +419,9 @@ private:
       return false;
     for (auto alloc : block->getOps<memref::AllocOp>()) {
       if (!definedOutside(loop, alloc->getOperands()) ||
-          deallocIn(alloc, block))
+          deallocIn(alloc, block) ||
+          !llvm::all_of(alloc.getDynamicSizes(),
+                        [&](Value size) { return mayBeAskedFor(size, loop); }))
         continue;
       memref::DeallocOp dealloc = findSuccessor(alloc, block);
       if (!dealloc)
@@ -380,6 +459,10 @@ private:
         pairs.push_back({alloc, dealloc});
     });
     for (auto [alloc, dealloc] : pairs) {
+      auto sizes = sizesBefore(rewriter, loop, alloc);
+      if (!sizes)
+        continue;
+      alloc.getDynamicSizesMutable().assign(*sizes);
       rewriter.moveOpBefore(alloc, loop);
       rewriter.eraseOp(dealloc);
       rewriter.setInsertionPointAfter(loop);
@@ -480,7 +563,8 @@ private:
       return alloc && alloc->getBlock() == body &&
              definedOutside(loop, alloc->getOperands());
     };
-    // What an argument is followed by first.
+    // Where an argument's next value is allocated it is the argument's buffer
+    // that dies.
     for (Value yielded : loop.getYield().getCarried()) {
       auto alloc = withoutCasts(yielded).getDefiningOp<memref::AllocOp>();
       if (!lives(alloc))
@@ -524,9 +608,12 @@ private:
 
   LoopOp takeTurns(LoopOp loop, memref::AllocOp alloc, Value dying,
                    memref::DeallocOp dealloc) {
+    auto sizes = sizesBefore(rewriter, loop, alloc);
+    if (!sizes)
+      return {};
     rewriter.setInsertionPoint(loop);
-    Value spare = memref::AllocOp::create(
-        rewriter, alloc.getLoc(), alloc.getType(), alloc.getDynamicSizes());
+    Value spare = memref::AllocOp::create(rewriter, alloc.getLoc(),
+                                          alloc.getType(), *sizes);
     rewriter.eraseOp(dealloc);
     unsigned port = loop.getNumCarried();
     auto made = loop.replaceWithAdditionalYields(

@@ -209,11 +209,12 @@ static bool isOfExtents(Value value, bool isSize, unsigned depth = kDepth) {
          all(op->getOperands(), isSize);
 }
 
+bool loopc::isSizeOfExtents(Value size) { return isOfExtents(size, true); }
+
 /// True if `op` asks for no memory of a size that data decide.
 static bool makesNoMore(Operation *op) {
   auto areSizes = [](ValueRange values) {
-    return llvm::all_of(values,
-                        [](Value value) { return isOfExtents(value, true); });
+    return llvm::all_of(values, isSizeOfExtents);
   };
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))
     return areSizes(empty.getDynamicSizes());

@@ -386,3 +386,39 @@ func.func @shared_with_a_list(%n: i64, %l: !onnx.seq<tensor<*xf32>>) -> memref<4
   return %r : memref<4xf32>
 }
 func.func private @keep(memref<4xf32>)
+
+// The loop may not run, and what data say may be negative, or more than there
+// is: nothing is asked for then. Branches that are not taken ask for nothing.
+// CHECK-LABEL: func @sizes_of_data(
+// CHECK-SAME: %[[N:[^:]+]]: i64, %[[SIZE:[^:]+]]: index, %[[X:[^:]+]]: memref<?xf32>
+func.func @sizes_of_data(%n: i64, %size: index, %x: memref<?xf32>, %p: i1) {
+  // CHECK: %[[D:.*]] = memref.dim %[[X]]
+  // CHECK-DAG: %[[RUNS:.*]] = arith.cmpi sgt, %[[N]]
+  // CHECK-DAG: %[[SOME:.*]] = arith.maxsi %[[SIZE]]
+  // CHECK: %[[ASKED:.*]] = arith.select %[[RUNS]], %[[SOME]]
+  // CHECK: memref.alloc(%[[ASKED]])
+  // CHECK: memref.alloc(%[[D]])
+  // CHECK: loop.loop
+  // CHECK-NOT: memref.alloc
+  // CHECK: scf.if
+  // CHECK: memref.alloc
+  // CHECK: loop.yield
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %d = memref.dim %x, %c0 : memref<?xf32>
+  loop.loop (%i : i64, %c : i1) trips(%n : i64) {
+    %a = memref.alloc(%size) : memref<?xf32>
+    linalg.fill ins(%zero : f32) outs(%a : memref<?xf32>)
+    memref.dealloc %a : memref<?xf32>
+    %b = memref.alloc(%d) : memref<?xf32>
+    linalg.fill ins(%zero : f32) outs(%b : memref<?xf32>)
+    memref.dealloc %b : memref<?xf32>
+    scf.if %p {
+      %e = memref.alloc(%size) : memref<?xf32>
+      linalg.fill ins(%zero : f32) outs(%e : memref<?xf32>)
+      memref.dealloc %e : memref<?xf32>
+    }
+    loop.yield while(%c : i1)
+  }
+  return
+}

@@ -57,6 +57,11 @@ bool mayRunBeforeChecks(mlir::Operation *op);
 bool mayRunBeforeLoop(mlir::Operation *op, mlir::LoopLikeOpInterface loop,
                       mlir::Operation *check);
 
+/// True if `size` is computed from constants and extents of what is there, and
+/// is not negative: memory of such a size may be asked for where the program
+/// would not have asked for it.
+bool isSizeOfExtents(mlir::Value size);
+
 } // namespace loopc
 
 #endif // LOOPC_DIALECT_LOOP_TRANSFORMS_SPECULATION_H
