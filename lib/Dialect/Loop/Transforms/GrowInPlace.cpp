@@ -23,6 +23,7 @@
 
 #include "Growth.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -244,7 +245,7 @@ private:
   }
 
   /// Moves `op`, and what it needs, in front of `end` if it stands behind it
-  /// and depends on nothing from there.
+  /// and depends on nothing from there, nor on checks in between.
   void moveInFront(Operation *op, Operation *end) {
     BackwardSliceOptions options;
     options.omitBlockArguments = true;
@@ -256,8 +257,18 @@ private:
     if (!options.filter(op) || failed(getBackwardSlice(op, &needs, options)))
       return;
     needs.insert(op);
+    auto passesCheck = [&](Operation *each) {
+      for (Operation *behind = end; behind != each;
+           behind = behind->getNextNode())
+        if (behind->walk([](CheckOp) { return WalkResult::interrupt(); })
+                .wasInterrupted())
+          return true;
+      return false;
+    };
     auto mayMove = [&](Operation *each) {
-      return each != end && isPure(each) && !isa<tensor::InsertSliceOp>(each);
+      return each != end && isSafeToSpeculate(each) &&
+             !isa<tensor::InsertSliceOp>(each) &&
+             (!passesCheck(each) || needsNoCheck(each));
     };
     if (llvm::all_of(needs, mayMove))
       for (Operation *each : needs)
@@ -297,7 +308,7 @@ private:
     auto made = tensor::ExtractSliceOp::create(b, part.getType(), buffer,
                                                offsets, part.getMixedSizes(),
                                                part.getMixedStrides());
-    // It may be where others stand.
+    // Its place in the block may be an insertion point that others have saved.
     rewriter.replaceAllUsesWith(part, made);
     dead.push_back(part);
   }
