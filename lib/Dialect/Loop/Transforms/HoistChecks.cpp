@@ -104,10 +104,13 @@ void CheckHoisting::hoist(Bound bound, ArrayRef<Bound> all, Value trips) {
                : b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
   };
   Value extent = asIndex(bound.extent);
+  bool isUnsigned = bound.compare.getPredicate() == CmpIPredicate::ult;
+  // No iteration's number is below a negative one, but there may be none.
+  if (!isUnsigned && !isSizeOfExtents(extent))
+    extent = b.createOrFold<arith::MaxSIOp>(
+        extent, arith::ConstantIndexOp::create(b, 0));
   Value holds = b.createOrFold<arith::CmpIOp>(
-      bound.compare.getPredicate() == CmpIPredicate::ult ? CmpIPredicate::ule
-                                                         : CmpIPredicate::sle,
-      trips, extent);
+      isUnsigned ? CmpIPredicate::ule : CmpIPredicate::sle, trips, extent);
   bool before = true;
   for (Bound other : all) {
     if (other.check == bound.check) {

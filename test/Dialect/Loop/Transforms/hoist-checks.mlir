@@ -79,3 +79,24 @@ func.func @left_alone(%n: i64, %go: i1, %a: index, %b: tensor<?xi1>, %s0: i64) -
   }
   return %r, %q : i64, i64
 }
+
+// No number is below a negative one; but a loop without iterations has none.
+// CHECK-LABEL: func @below_a_number_of_data(
+// CHECK-SAME: %[[N:[^:]+]]: i64, %[[EXTENT:[^:]+]]: index
+func.func @below_a_number_of_data(%n: i64, %extent: index, %x: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK: %[[TRIPS:.*]] = arith.index_cast
+  // CHECK: %[[LEAST:.*]] = arith.maxsi %[[EXTENT]]
+  // CHECK: %[[OK:.*]] = arith.cmpi sle, %[[TRIPS]], %[[LEAST]]
+  // CHECK: loop.check %[[OK]], "{} of {}"(%[[LEAST]], %[[EXTENT]]
+  // CHECK: loop.loop
+  // CHECK-NOT: loop.check
+  %y = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %x : tensor<?xf32>) {
+    %k = arith.index_cast %i : i64 to index
+    %ok = arith.cmpi slt, %k, %extent : index
+    loop.check %ok, "{} of {}"(%k, %extent : index, index)
+    %v = tensor.extract %x[%k] : tensor<?xf32>
+    %b = tensor.insert %v into %a[%k] : tensor<?xf32>
+    loop.yield while(%c : i1) carried(%b : tensor<?xf32>)
+  }
+  return %y : tensor<?xf32>
+}
