@@ -177,6 +177,9 @@ def _shapes() -> Iterator[GuardCase]:
         ("copied", i64(0, 5), "do not fit the new shape|cannot reshape"),
     ):
         yield case("Reshape", "(a, b)", {"a": x, "b": i64(3, 2)}, {"b": shape}, error, note=note)
+    # The product of these extents is 4 once it has wrapped around.
+    yield case("Reshape", "(a, b)", {"a": f32(4), "b": i64(2, 2)}, {"b": i64(2**62 + 1, 4)},
+               "do not fit the new shape|cannot reshape", note="wraps")  # fmt: skip
     yield case("Squeeze", "(a, b)", {"a": f32(1, 3, 1), "b": i64(0)}, {"a": f32(2, 3, 1)},
                "not squeezed", note="extent")  # fmt: skip
     yield case("Squeeze", "(a, b)", {"a": f32(1, 3, 1), "b": i64(0)}, {"b": i64(3)},
@@ -496,6 +499,22 @@ def _training() -> Iterator[GuardCase]:
                         f"{results} = ai.onnx.preview.training.{op}{attributes}"
                         f"(r, t, {', '.join(names)})",
                         good, {"g": f32(2, 4)}, "do not broadcast", ort=False)  # fmt: skip
+
+
+def large_cases() -> list[GuardCase]:
+    """Operands that fit, but for the memory of the result: what is not asked for cannot lack."""
+    most = 2**42
+    depth = {"a": i64(1, 2), "b": s64(3), "c": f32(2)}
+    limits = {"a": s64(0), "b": s64(3), "c": s64(1)}
+    memory = "out of memory"
+    return [
+        case("ConstantOfShape", "(a)", {"a": i64(2, 3)}, {"a": i64(most, 4)}, memory),
+        case("Expand", "(a, b)", {"a": f32(1, 3), "b": i64(2, 3)}, {"b": i64(most, 3)}, memory),
+        case("Range", "(a, b, c)", limits, {"b": s64(most)}, memory),
+        case("OneHot", "(a, b, c)", depth, {"b": s64(most)}, memory),
+        case("Pad", "(a, b)", {"a": f32(2, 3), "b": i64(0, 0, 1, 0)}, {"b": i64(0, 0, most, 0)},
+             memory),
+    ]  # fmt: skip
 
 
 def all_cases() -> list[GuardCase]:

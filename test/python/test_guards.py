@@ -26,9 +26,10 @@ from typing import Any
 import guard_models as gm
 import loopc
 import numpy as np
+import onnx.parser
 import pytest
 from engines import Outcome, run_ort, worker
-from guard_cases import GuardCase, all_cases
+from guard_cases import GuardCase, all_cases, large_cases
 
 CASES = all_cases()
 #: `LOOPC_GUARDS=all` tries every place, with known and with unknown extents, at each level.
@@ -150,3 +151,39 @@ def test_guard(case: GuardCase, level: int, static: bool) -> None:
     for place, value in values.items():
         assert_equal(value, np.broadcast_to(want, gm.COUNTS[place] + np.shape(want)), place)
     assert_equal(before_exit, np.broadcast_to(want, (2, *np.shape(want))), "exit")
+
+
+@pytest.mark.parametrize("case", large_cases(), ids=lambda case: case.name)
+def test_memory_is_asked_for_where_it_is_used(case: GuardCase) -> None:
+    places = ["for", "exit", "branch"]
+    model = gm.Places(case, static=True).model(places).SerializeToString()
+    bad = case.good | case.bad
+    runs = [gm.feeds(case, bad, happening, places) for happening in ([], ["branch"], [])]
+    stopped, taken, again = outcomes(model, 3, runs)
+    assert_stopped(stopped, case, places)
+    assert taken.error is not None and re.search(case.error, taken.error), taken.error
+    assert_stopped(again, case, places)
+
+
+#: Shapes whose number of elements is 4 once it has wrapped around, of known and unknown rank.
+WRAPPING = {
+    "Reshape": ("float[n] x", "Reshape(x, shape)", np.ones(4, np.float32), "reshape|do not fit"),
+    "Expand": ("float[1, 1] x", "Expand(x, shape)", np.ones((1, 1), np.float32), "memory"),
+    "Tile": ("float[1, 1] x", "Tile(x, shape)", np.ones((1, 1), np.float32), "memory"),
+}
+
+
+@pytest.mark.parametrize("extents", ["2", "m"])
+@pytest.mark.parametrize("op", WRAPPING)
+def test_numbers_of_elements_do_not_wrap_around(op: str, extents: str) -> None:
+    operand, node, value, problem = WRAPPING[op]
+    model = onnx.parser.parse_model(f"""
+<ir_version: 10, opset_import: ["": 21]>
+g ({operand}, int64[{extents}] shape, int64[k] i) => (float[p, q] o)
+{{
+  y = {node}
+  o = Gather<axis = 0>(y, i)
+}}""")
+    feeds = {"x": value, "shape": np.array([2**62 + 1, 4]), "i": np.array([10**9])}
+    (outcome,) = outcomes(model.SerializeToString(), 3, [feeds])
+    assert outcome.error is not None and re.search(problem, outcome.error), outcome.error
