@@ -224,6 +224,9 @@ def _shapes() -> Iterator[GuardCase]:
     yield case("Trilu", "(a, b)", {"a": x, "b": i64(1)}, {"b": i64(1, 2)}, "element", ort=False)
     yield case("Pad", "(a, b)", {"a": x, "b": i64(0, 1, 0, 1)}, {"b": i64(0, -2, 0, -2)},
                "less than 0")  # fmt: skip
+    for note, most in (("large", 2**63 - 1), ("least", -(2**63))):
+        yield case("Pad", "(a, b)", {"a": x, "b": i64(0, 1, 0, 1)}, {"b": i64(0, most, 0, most)},
+                   "less than 0", note=note)  # fmt: skip
     yield case("Pad", '<mode = "edge">(a, b)', {"a": x, "b": i64(0, 1, 0, 1)},
                {"a": f32(2, 0)}, "nothing to pad", note="edge")  # fmt: skip
 

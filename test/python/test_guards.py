@@ -30,6 +30,7 @@ import onnx.parser
 import pytest
 from engines import Outcome, run_ort, worker
 from guard_cases import GuardCase, all_cases, large_cases
+from onnx import helper
 
 CASES = all_cases()
 #: `LOOPC_GUARDS=all` tries every place, with known and with unknown extents, at each level.
@@ -187,3 +188,33 @@ g ({operand}, int64[{extents}] shape, int64[k] i) => (float[p, q] o)
     feeds = {"x": value, "shape": np.array([2**62 + 1, 4]), "i": np.array([10**9])}
     (outcome,) = outcomes(model.SerializeToString(), 3, [feeds])
     assert outcome.error is not None and re.search(problem, outcome.error), outcome.error
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 1e30])
+def test_constants_that_are_no_index(number: float) -> None:
+    operands = {"a": np.ones((1, 2, 4, 4), np.float32)}
+    regions = np.array([[number, 0, 0, 2, 2]], np.float32)
+    node = helper.make_node("MaxRoiPool", ["a", "b"], ["y"], name=gm.VICTIM, pooled_shape=[2, 2])
+    branches = {
+        "then_branch": helper.make_graph([node], "then", [], [onnx.ValueInfoProto(name="y")]),
+        "else_branch": helper.make_graph(
+            [helper.make_node("Identity", ["a"], ["z"])],
+            "else",
+            [],
+            [onnx.ValueInfoProto(name="z")],
+        ),
+    }
+    take = helper.make_tensor_value_info("take", onnx.TensorProto.BOOL, [])
+    graph = helper.make_graph(
+        [helper.make_node("If", ["take"], ["o"], **branches)],
+        "g",
+        [gm.port("a", operands["a"]), take],
+        [helper.make_tensor_value_info("o", onnx.TensorProto.FLOAT, None)],
+        [onnx.numpy_helper.from_array(regions, "b")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=8)
+    runs = [operands | {"take": np.array(taken)} for taken in (False, True)]
+    stopped, taken = outcomes(model.SerializeToString(), 3, runs)
+    assert stopped.error is None and stopped.values is not None
+    assert_equal(stopped.values[0], operands["a"], "not taken")
+    assert taken.error is not None and "a batch index is out of range" in taken.error

@@ -28,6 +28,10 @@ static AxisPad resolvePad(NodeLowering &l, OpFoldResult before,
   auto negative = [&](OpFoldResult x) {
     return maxSigned(l, l.sub(l.fold(0), x), l.fold(0));
   };
+  // Within these bounds a sum that wraps around is negative, and refused.
+  constexpr int64_t most = int64_t(1) << 62;
+  for (OpFoldResult *part : {&before, &after})
+    *part = maxSigned(l, minSigned(l, *part, l.fold(most)), l.fold(-most));
   AxisPad pad;
   pad.extent = l.add(l.add(before, extent), after);
   pad.extent = requireNonNegative(l, pad.extent, "extent of a padded axis");

@@ -275,10 +275,14 @@ static LogicalResult lowerMaxRoiPool(NodeLowering &l) {
     return l.refuse("a region has other than 5 numbers");
   double scale = l.floatAttr("spatial_scale", 1);
   Type compute = NodeLowering::computeType(l.elementType(0));
+  // What is no number, or none of an index, becomes -1, which no image has:
+  // as an integer it would be poison, and so would be what asks for its range.
   auto batchOf = [&](Value region) {
     ScalarBuilder s(l.b, l.b.getLoc());
     Value raw = s.cast(elementAt(l, rois, {region, l.index(0)}), compute);
-    return toIndexOf(s, raw);
+    Value isIndex = s.both(s.less(s.constant(compute, -1), raw),
+                           s.less(raw, s.constant(compute, 0x1p31)));
+    return toIndexOf(s, s.select(isIndex, raw, s.constant(compute, -1)));
   };
   Value yes = l.constantInt(l.b.getI1Type(), 1);
   Value ok = loopNest(l, regions, yes, [&](ValueRange at, ValueRange carried) {

@@ -21,6 +21,8 @@ namespace loopc {
 
 /// False where a run of the operator, whatever its operands and attributes,
 /// cannot end with an error. An operator that nobody has said this of can fail.
+/// Operands whose rank or whose extents the model's types contradict are not
+/// meant: those fail with every operator.
 bool canFail(llvm::StringRef domain, llvm::StringRef op);
 
 /// The first operation in [`begin`, `end`), or in a region there, that can end
