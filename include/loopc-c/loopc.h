@@ -196,6 +196,14 @@ loopc_compile_options_set_fp_contract(loopc_compile_options *options,
 LOOPC_API int loopc_compile_options_set_verify(loopc_compile_options *options,
                                                int enabled);
 
+/// Non-zero: the model checks each access to a buffer against its extents (a
+/// run that would reach beyond one fails with LOOPC_ERROR_RUNTIME), and runs
+/// with guarded memory (LOOPC_MODEL_GUARDED in loopc_rt.h). For finding faults
+/// of the compiler: such a model is many times slower. The default is 0.
+LOOPC_API int
+loopc_compile_options_set_check_accesses(loopc_compile_options *options,
+                                         int enabled);
+
 /// Fixes the symbolic dimension `name` of the model's inputs to `extent` >= 0.
 LOOPC_API int loopc_compile_options_add_dim(loopc_compile_options *options,
                                             const char *name, int64_t extent);

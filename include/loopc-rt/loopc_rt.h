@@ -216,6 +216,12 @@ typedef struct {
 /// Flag of a model that has states: a runtime that knows no states refuses it.
 #define LOOPC_MODEL_STATES 1u
 
+/// Flag of a model that was compiled to watch its accesses (`loopc
+/// --check-accesses`). A run gives each of its buffers pages of its own, behind
+/// which memory is unreadable, and a freed buffer stays unreadable for a while:
+/// a wrong access ends the program by a signal where it happens. Slow.
+#define LOOPC_MODEL_GUARDED 2u
+
 /// A compiled model. Constant; made by the compiler. `entry` is internal: use
 /// loopc_model_run().
 ///
@@ -226,7 +232,7 @@ typedef struct {
 /// run to the next; nothing is kept between runs by the model itself.
 typedef struct loopc_model {
   uint32_t abi_version; ///< LOOPC_ABI_VERSION of the compiler
-  uint32_t flags;       ///< 0 or LOOPC_MODEL_STATES
+  uint32_t flags;       ///< LOOPC_MODEL_STATES, LOOPC_MODEL_GUARDED
   const char *name;
   const char *producer;     ///< "loopc 0.1.0"
   const char *cpu_features; ///< "+avx2,+fma": what the code needs; may be ""

@@ -76,6 +76,10 @@ struct CompilerOptions {
   /// A Loop with trip count and without condition stops where its body yields
   /// false, as in onnxruntime.
   bool ortCompat = false;
+  /// The code checks each access to a buffer against its extents, and a run
+  /// gives each buffer memory of its own between unreadable pages: for finding
+  /// faults of the compiler.
+  bool checkAccesses = false;
   /// Extents of named dimensions.
   llvm::StringMap<int64_t> dims;
   /// Shapes of inputs; ShapedType::kDynamic where it is left open.

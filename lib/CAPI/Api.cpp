@@ -190,6 +190,13 @@ extern "C" int loopc_compile_options_set_verify(loopc_compile_options *options,
   return setOption(options, true, [&] { options->verify = enabled != 0; });
 }
 
+extern "C" int
+loopc_compile_options_set_check_accesses(loopc_compile_options *options,
+                                         int enabled) {
+  return setOption(options, true,
+                   [&] { options->checkAccesses = enabled != 0; });
+}
+
 /// Adds `value` for `name` to `list`; a name has one value.
 template <typename Value>
 static bool addNamed(std::vector<std::pair<std::string, Value>> &list,

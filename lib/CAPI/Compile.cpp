@@ -54,6 +54,7 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
   options.target.optLevel = static_cast<unsigned>(given.optLevel);
   options.target.name = given.name;
   options.ortCompat = given.ortCompat;
+  options.checkAccesses = given.checkAccesses;
   options.target.fpContract = given.fpContract;
   options.externalDataFolder = given.baseDirectory;
   for (const auto &[name, extent] : given.dims)

@@ -55,6 +55,7 @@ struct loopc_compile_options {
   bool ortCompat = false;
   bool fpContract = false;
   bool verify = false;
+  bool checkAccesses = false;
   std::vector<std::pair<std::string, int64_t>> dims;
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
 };

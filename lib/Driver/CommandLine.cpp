@@ -169,6 +169,11 @@ struct Flags {
       cl::desc("Verify the IR after every pass (default: where a stage of MLIR "
                "is written, not where code is made)"),
       cl::cat(debug)};
+  cl::opt<bool> checkAccesses{
+      "check-accesses",
+      cl::desc("The model checks each access to a buffer against its extents "
+               "and runs with guarded memory: to find faults of the compiler"),
+      cl::cat(debug)};
   cl::opt<bool> printAfterAll{"print-ir-after-all-passes",
                               cl::desc("Print the IR after each of loopc's "
                                        "passes that changed it"),
@@ -298,6 +303,7 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   if (flags.name.getNumOccurrences() && !isCIdentifier(flags.name))
     return refuse("--name: '" + flags.name + "' is not a C identifier");
   options.ortCompat = flags.ortCompat;
+  options.checkAccesses = flags.checkAccesses;
   options.target.fpContract = flags.fpContract;
   options.externalDataFolder = flags.externalData;
   std::optional<InputFormat> format =

@@ -143,12 +143,19 @@ LogicalResult Compiler::lower(Output output) {
   assert(module && "nothing was read");
   Stage stage = getStage(output);
   // A module that has been lowered before stays as it is.
-  if (!module->lookupSymbol<LLVM::LLVMFuncOp>(kEntryName)) {
+  bool isLowered = bool(module->lookupSymbol<LLVM::LLVMFuncOp>(kEntryName));
+  if (options.checkAccesses && (isLowered || !options.target.chip.empty()))
+    return loopc::emitError(module->getLoc(), Diag::BadOption)
+           << "--check-accesses: "
+           << (isLowered ? "the module is in the LLVM dialect already"
+                         : "code for GPUs is not checked");
+  if (!isLowered) {
     TimingScope scope = timing->nest("Passes");
     PassManager passes(context.get());
     PipelineOptions pipeline;
     pipeline.optLevel = static_cast<int>(options.target.optLevel);
     pipeline.ortCompat = options.ortCompat;
+    pipeline.checkAccesses = options.checkAccesses;
     pipeline.vectors = getVectorUnit(options.target);
     pipeline.chip = options.target.chip;
     pipeline.minKernelWork = options.target.minKernelWork;

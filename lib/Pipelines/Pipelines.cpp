@@ -11,6 +11,7 @@
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
+#include "loopc/Instrument/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
@@ -167,6 +168,9 @@ static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
   addCleanup(functions);
   if (options.optLevel > 0 && options.chip.empty())
     functions.addPass(createLoopFuseOutermost());
+  // What comes later makes no accesses of its own but copies of whole buffers.
+  if (options.checkAccesses)
+    manager.addPass(createLoopCheckAccesses());
 }
 
 /// Nests and loops as kernels.

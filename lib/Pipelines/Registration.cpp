@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
+#include "loopc/Instrument/Passes.h"
 #include "loopc/Pipelines/Pipelines.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -34,6 +35,7 @@ void loopc::registerAllPasses() {
   mlir::registerAllPasses();
   registerLoopcBufferizePasses();
   registerLoopcConversionPasses();
+  registerLoopcInstrumentPasses();
   registerLoopcLoopPasses();
   onnx::registerLoopcONNXPasses();
   registerPipelines();

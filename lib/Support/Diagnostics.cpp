@@ -109,13 +109,18 @@ std::string loopc::locationPath(Location loc) {
     path = name.getName().str();
     return WalkResult::interrupt();
   });
-  if (!path.empty())
-    return path;
-  // Of MLIR that somebody wrote: the place in the file, wherever that lies.
-  std::string file, name;
-  findParts(loc, file, name);
-  StringRef place = llvm::sys::path::filename(file);
-  return place.empty() ? "an unknown place" : place.str();
+  if (path.empty()) {
+    // Of MLIR that somebody wrote: the place in the file, wherever that lies.
+    std::string file, name;
+    findParts(loc, file, name);
+    StringRef place = llvm::sys::path::filename(file);
+    path = place.empty() ? "an unknown place" : place.str();
+  }
+  // Messages of loop.check begin with it, where "{}" and "{*}" stand for values.
+  for (StringRef hole : {"{}", "{*}"})
+    for (size_t at = 0; (at = path.find(hole, at)) != std::string::npos; ++at)
+      path.insert(at + 1, " ");
+  return path;
 }
 
 /// `text` without its middle where nobody would read it all: names of models

@@ -189,9 +189,10 @@ llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
                              info.symbol + ".device_inputs");
   }
   size_t numStates = info.getNumStates();
+  uint32_t flags = (numStates ? LOOPC_MODEL_STATES : 0) |
+                   (info.isGuarded ? LOOPC_MODEL_GUARDED : 0);
   llvm::Constant *table = llvm::ConstantStruct::getAnon(
-      {getInt(32, LOOPC_ABI_VERSION),
-       getInt(32, numStates ? LOOPC_MODEL_STATES : 0), getString(info.name),
+      {getInt(32, LOOPC_ABI_VERSION), getInt(32, flags), getString(info.name),
        getString("loopc " LOOPC_VERSION), getString(cpuFeatures),
        llvm::ConstantInt::get(sizeType, info.inputs.size()),
        getPorts(info.inputs, info.symbol + ".inputs"),

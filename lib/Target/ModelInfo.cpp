@@ -239,6 +239,7 @@ FailureOr<ModelInfo> loopc::readModelInfo(ModuleOp module, StringRef symbol,
       failed(readPorts(module, kOutputsAttr, info.outputs)) ||
       failed(checkStates(module, info)))
     return failure();
+  info.isGuarded = module->hasAttr(kGuardedAttr);
   return info;
 }
 

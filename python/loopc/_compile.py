@@ -45,6 +45,7 @@ def compile(
     fp_contract: bool = False,
     base_directory: str | os.PathLike[str] | None = None,
     verify: bool = False,
+    check_accesses: bool = False,
 ) -> list[Diagnostic]:
     """Compiles a model into a file.
 
@@ -73,6 +74,8 @@ def compile(
         base_directory: the folder of the external data of a model that is given
             as bytes or ModelProto.
         verify: verify the compiler's work after every pass.
+        check_accesses: check each access to a buffer, and run with guarded memory:
+            to find faults of the compiler. Such a model is many times slower.
 
     Returns:
         Warnings and remarks.
@@ -101,6 +104,7 @@ def compile(
         "fp_contract": int(bool(fp_contract)),
         "base_directory": folder("base_directory", base_directory),
         "verify": int(bool(verify)),
+        "check_accesses": int(bool(check_accesses)),
     }
     network = network_of(model)
     if network is not None:

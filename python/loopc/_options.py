@@ -110,10 +110,13 @@ class SessionOptions(_Configurable):
         base_directory: the folder of the external data of a model that is given
             as bytes or ModelProto.
         verify: verify the compiler's work after every pass.
+        check_accesses: check each access to a buffer, and run with guarded memory:
+            to find faults of the compiler. Such a model is many times slower.
     """
 
     __slots__ = (
         "base_directory",
+        "check_accesses",
         "cpu",
         "dims",
         "enable_cpu_mem_arena",
@@ -159,6 +162,7 @@ class SessionOptions(_Configurable):
         features: str | None = None,
         base_directory: str | os.PathLike[str] | None = None,
         verify: bool = False,
+        check_accesses: bool = False,
     ) -> None:
         super().__init__()
         self.intra_op_num_threads = intra_op_num_threads
@@ -175,6 +179,7 @@ class SessionOptions(_Configurable):
         self.features = features
         self.base_directory = base_directory
         self.verify = verify
+        self.check_accesses = check_accesses
         # What onnxruntime's programs set; no result depends on it.
         self.enable_cpu_mem_arena = True
         self.enable_mem_pattern = True
@@ -242,6 +247,7 @@ class SessionOptions(_Configurable):
             "features": text("features", self.features),
             "base_directory": folder("base_directory", self.base_directory),
             "verify": int(bool(self.verify)),
+            "check_accesses": int(bool(self.check_accesses)),
         }
 
 

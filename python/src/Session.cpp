@@ -68,7 +68,8 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       {"fp_contract", loopc_compile_options_set_fp_contract},
       {"min_kernel_work", loopc_compile_options_set_min_kernel_work},
       {"allow_tf32", loopc_compile_options_set_allow_tf32},
-      {"verify", loopc_compile_options_set_verify}};
+      {"verify", loopc_compile_options_set_verify},
+      {"check_accesses", loopc_compile_options_set_check_accesses}};
   for (auto [keyObject, value] : dict) {
     if (value.is_none())
       continue;

@@ -35,6 +35,10 @@ except ImportError:
     package = types.ModuleType("loopc")
     package.__path__ = [str(_HERE.parents[1] / "python" / "loopc")]
     sys.modules["loopc"] = package
+else:
+    import checked_accesses
+
+    checked_accesses.install()
 
 
 @pytest.fixture(autouse=True)

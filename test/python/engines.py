@@ -16,6 +16,7 @@ import multiprocessing.connection
 from collections.abc import Callable
 from typing import Any
 
+import checked_accesses
 import ml_dtypes
 import numpy as np
 from models import LoopModel, Run
@@ -103,6 +104,7 @@ def worker(answer: Callable[..., Outcome], time_limit: float = 120.0) -> Worker:
 
 
 def _serve(pipe: multiprocessing.connection.Connection, answer: Callable[..., Outcome]) -> None:
+    checked_accesses.install()
     while True:
         try:
             request = pipe.recv()

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+import checked_accesses
 import engines
 import numpy as np
 import onnx
@@ -48,6 +49,7 @@ class Settings:
 
     opt_level: int | None = None
     intra_op_num_threads: int = 1
+    check_accesses: bool = dataclasses.field(default_factory=checked_accesses.enabled)
 
 
 def judge(

@@ -186,6 +186,16 @@ def test_wrong_inputs(add, feeds, reason):
     test_run(add)
 
 
+def test_braces_in_the_name_of_a_node() -> None:
+    """They are no places for values, in the message of a run and for the verifier."""
+    model = parse("g (float[N] x, int64[K] i) => (float[K] y) { y = Gather (x, i) }")
+    model.graph.node[0].name = "look {} up {*}"
+    session = loopc.InferenceSession(model, loopc.SessionOptions(verify=True))
+    feeds = {"x": np.arange(4, dtype=np.float32), "i": np.array([4])}
+    with pytest.raises(loopc.RunError, match=r"'look \{ \} up \{ \*\}'.* extent 4\b"):
+        session.run(None, feeds)
+
+
 def test_errors_have_one_base():
     assert issubclass(loopc.InvalidArgument, loopc.Error)
     assert issubclass(loopc.InvalidArgument, ValueError)

@@ -151,6 +151,11 @@ struct Flags {
   cl::opt<bool> verify{"verify",
                        cl::desc("Verify the compiler's work after every pass"),
                        cl::cat(kCompiling)};
+  cl::opt<bool> checkAccesses{
+      "check-accesses",
+      cl::desc("Check each access to a buffer, and run with guarded memory: to "
+               "find faults of the compiler"),
+      cl::cat(kCompiling)};
   cl::opt<std::string> name{"name", cl::value_desc("identifier"),
                             cl::desc("The model of an .so that holds several"),
                             cl::cat(kCompiling)};
@@ -309,6 +314,7 @@ static bool readOptions(const Flags &flags, Options &options) {
   loopc_compile_options_set_ort_compat(compile, flags.ortCompat);
   loopc_compile_options_set_fp_contract(compile, flags.fpContract);
   loopc_compile_options_set_verify(compile, flags.verify);
+  loopc_compile_options_set_check_accesses(compile, flags.checkAccesses);
   return readDims(flags, options) && readBench(flags, options) &&
          readDevice(flags, options);
 }

@@ -218,7 +218,7 @@ TEST_F(States, OfADamagedModel) {
         << count;
   }
   loopc_model unknown = *model.get();
-  unknown.flags |= 2;
+  unknown.flags |= 1u << 31;
   EXPECT_EQ(loopc_model_check(&unknown, nullptr), LOOPC_ERROR_ABI);
 }
 

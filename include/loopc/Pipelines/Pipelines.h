@@ -35,6 +35,8 @@ struct PipelineOptions {
   /// The body's condition counts where a Loop has a trip count and no
   /// condition, as in ONNX Runtime. The importer carries it out.
   bool ortCompat = false;
+  /// Accesses to buffers are checked at run time (CompilerOptions).
+  bool checkAccesses = false;
   /// What matrix products are laid out for.
   VectorUnit vectors;
   /// Nests and loops become kernels of an NVIDIA GPU; see TargetOptions::chip.

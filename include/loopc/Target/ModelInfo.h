@@ -41,6 +41,9 @@ inline constexpr llvm::StringLiteral kInputsAttr = "loopc.inputs";
 inline constexpr llvm::StringLiteral kOutputsAttr = "loopc.outputs";
 inline constexpr llvm::StringLiteral kWeightAttr = "loopc.weight";
 
+/// Set on the module of a model that runs with guarded memory.
+inline constexpr llvm::StringLiteral kGuardedAttr = "loopc.guarded";
+
 /// The function that computes: int32_t (void *run, void **in, void **out).
 inline constexpr llvm::StringLiteral kEntryName = "loopc_entry";
 
@@ -68,6 +71,7 @@ struct ModelInfo {
   std::string symbol; ///< NAME of NAME_model and NAME_run
   std::vector<PortInfo> inputs;
   std::vector<PortInfo> outputs;
+  bool isGuarded = false; ///< LOOPC_MODEL_GUARDED
 
   /// How many of the last inputs, and outputs, are states.
   size_t getNumStates() const;

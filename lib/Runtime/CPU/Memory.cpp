@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Guard.h"
 #include "Run.h"
 
 #include <sched.h>
@@ -240,6 +241,21 @@ __attribute__((destructor)) static void freeKept() {
     free(__atomic_exchange_n(&slot, nullptr, __ATOMIC_ACQUIRE));
 }
 
+#ifdef LOOPC_RT_NO_CACHE
+extern "C" void __asan_poison_memory_region(void const volatile *, size_t);
+#endif
+
+/// Makes what was asked for, and no more, readable: the room that a block has
+/// beyond it must not hide an access there.
+static void limitTo([[maybe_unused]] Block *block,
+                    [[maybe_unused]] size_t size) {
+#ifdef LOOPC_RT_NO_CACHE
+  auto *end = static_cast<char *>(block->data()) + size;
+  auto *room = static_cast<char *>(block->raw) + block->capacity + kSlack;
+  __asan_poison_memory_region(end, static_cast<size_t>(room - end));
+#endif
+}
+
 /// A block from malloc, or null.
 static Block *createBlock(const SizeClass &sizeClass) {
   if (Block *block = findKept(sizeClass))
@@ -296,12 +312,15 @@ static uint64_t getHeldLimit(const Heap &heap) {
   return heap.peakBytes + heap.peakBytes / 4 + kMinCachedBytes;
 }
 
-/// A block of the class from the cache, or a new one; null where there is no
-/// memory. Called and left with `lock` held, which is open in between. The
-/// block is counted in liveBytes already.
+/// A block for `size` bytes, of the class from the cache or a new one; null
+/// where there is no memory. Called and left with `lock` held, which is open in
+/// between. The block is counted in liveBytes already.
 static Block *obtainBlock(loopc_run &run, const SizeClass &sizeClass,
-                          bool isScratch, HeapLock &lock) {
+                          size_t size, bool isScratch, HeapLock &lock) {
   Heap &heap = run.heap;
+  if (heap.isGuarded)
+    if (Block *block = createGuardedBlock(size))
+      return block;
   // A slab may hold more than is asked for.
   if (kCaching && isScratch && !run.memoryLimit &&
       sizeClass.capacity >= kLeastScratch && sizeClass.capacity <= kMostScratch)
@@ -389,13 +408,15 @@ void *loopc::rt::allocate(loopc_run &run, int64_t bytes, bool byModel,
   HeapLock lock(run);
   if (!reserve(run, size))
     return nullptr;
-  Block *block = obtainBlock(run, sizeClass, isScratch, lock);
+  Block *block = obtainBlock(run, sizeClass, size, isScratch, lock);
   if (!block) {
     run.heap.liveBytes -= getFootprint(size);
     recordError(run, LOOPC_ERROR_MEMORY,
                 "out of memory: the system has no %zu bytes", size);
     return nullptr;
   }
+  if (!block->destroy)
+    limitTo(block, size);
   addBlock(run, block, size, byModel);
   return block->data();
 }
@@ -460,8 +481,12 @@ void loopc::rt::releaseHeap(loopc_run &run) {
   Heap &heap = run.heap;
   while (Block *block = heap.live) {
     heap.live = block->next;
-    keepOrFree(block);
+    if (block->destroy)
+      block->destroy(run, block);
+    else
+      keepOrFree(block);
   }
+  releaseQuarantine(heap);
   if (heap.slab)
     releaseSlab(heap.slab);
   heap.slab = nullptr;

@@ -9,6 +9,7 @@
 #include "Border.h"
 #include "CpuFeatures.h"
 #include "DeviceBorder.h"
+#include "Guard.h"
 #include "Run.h"
 #include "Value.h"
 
@@ -48,7 +49,7 @@ static int32_t checkModel(loopc_run &run, const loopc_model *model) {
         run, LOOPC_ERROR_ABI,
         "the model was compiled for ABI version %u, this runtime has %u",
         model->abi_version, unsigned{LOOPC_ABI_VERSION});
-  if (model->flags & ~LOOPC_MODEL_STATES)
+  if (model->flags & ~(LOOPC_MODEL_STATES | LOOPC_MODEL_GUARDED))
     return recordError(run, LOOPC_ERROR_ABI,
                        "model '%s' has flags 0x%x, which this runtime does "
                        "not know",
@@ -62,6 +63,7 @@ static int32_t checkModel(loopc_run &run, const loopc_model *model) {
                        getName(*model));
   if (int32_t status = checkFeatures(run, *model))
     return status;
+  run.heap.isGuarded = model->flags & LOOPC_MODEL_GUARDED;
   run.deviceProgram = model->device_program;
   if (!run.deviceProgram &&
       (run.deviceNumber || run.returnsOnDevice || run.stream))
@@ -270,7 +272,7 @@ static int32_t runModel(loopc_run &run, const loopc_model *model,
     return recordError(run, LOOPC_ERROR_RUNTIME,
                        "model '%s' failed with status %d and no message",
                        getName(*model), returned);
-  if ((status = waitForDevice(run)))
+  if ((status = waitForDevice(run)) || (status = checkGuardedBlocks(run)))
     return status;
   return returnOutputs(run, *model, frame.outputs, frame.results, outputs);
 }

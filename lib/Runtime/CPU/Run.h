@@ -63,6 +63,8 @@ struct Slab {
   size_t used; ///< bytes, these included
 };
 
+struct Quarantined;
+
 /// Memory of a run. Freed blocks are kept for the next allocation of their
 /// class, so that a loop that allocates and frees does not go to malloc (and,
 /// for large blocks, to the kernel) on every iteration.
@@ -77,6 +79,10 @@ struct Heap {
   Slab *slab = nullptr; ///< null until it is needed
   Block *freeScratch =
       nullptr; ///< blocks of the slab, for the next of their class
+  /// Set where each block lies in front of an unreadable page: see Guard.h.
+  bool isGuarded = false;
+  Quarantined *quarantine = nullptr; ///< kQuarantine of them, or null
+  size_t numQuarantined = 0;         ///< so far
 };
 
 /// Where the texts of strings are put, one behind the other. The pieces of
