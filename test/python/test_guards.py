@@ -218,3 +218,22 @@ def test_constants_that_are_no_index(number: float) -> None:
     assert stopped.error is None and stopped.values is not None
     assert_equal(stopped.values[0], operands["a"], "not taken")
     assert taken.error is not None and "a batch index is out of range" in taken.error
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_constant_regions_that_are_no_numbers(mode: str) -> None:
+    model = onnx.parser.parse_model(f"""
+<ir_version: 10, opset_import: ["": 21]>
+g (float[4] x) => (float[n] y)
+<float[2] roi = {{nan, 1.0}}, float[2] far = {{-inf, 1e30}}, int64[1] size = {{3}}>
+{{
+  a = Resize<mode = "{mode}", coordinate_transformation_mode = "tf_crop_and_resize",
+             extrapolation_value = 7.0>(x, roi, , size)
+  b = Resize<mode = "{mode}", coordinate_transformation_mode = "tf_crop_and_resize",
+             extrapolation_value = 7.0>(x, far, , size)
+  y = Concat<axis = 0>(a, b)
+}}""")
+    feeds = {"x": np.arange(4, dtype=np.float32)}
+    (outcome,) = outcomes(model.SerializeToString(), 3, [feeds])
+    assert outcome.error is None and outcome.values is not None, outcome.error
+    np.testing.assert_array_equal(outcome.values[0], np.full(6, 7, np.float32))

@@ -90,7 +90,12 @@ static Value originalPlace(ScalarBuilder &s, const Options &options,
     Value length = s.mul(s.sub(axis.end, axis.begin), steps(from));
     Value moved = s.select(isPoint, s.div(length, number(2)),
                            s.div(s.mul(x, length), steps(to)));
-    return s.add(moved, s.mul(axis.begin, steps(from)));
+    Value place = s.add(moved, s.mul(axis.begin, steps(from)));
+    // What lies outside need not lie far outside, and no number lies there too:
+    // as an integer either could be poison, and an access to any address.
+    Value low = number(-2), high = s.add(from, one);
+    place = s.select(s.less(place, high), place, high);
+    return s.select(s.less(low, place), place, low);
   }
   return halfPixel();
 }
