@@ -127,6 +127,21 @@ def test_operators(name: str, opened: str) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+def test_checks_come_before_the_work() -> None:
+    """What is computed in the place of the result must not be too large for it."""
+    text = """(float[N, 300] a, float[1, 300] b) => (y) {
+        s = Sin(a) t = Mul(s, s) y = Concat<axis = 1>(t, b)
+    }"""
+    for _ in range(10):
+        with pytest.raises(loopc.RunError, match=r"Concat .* axis 0 of input 0"):
+            run(text, {"a": values((40, 300), 0), "b": values((1, 300), 1)})
+    text = "(uint8[3, 1] a, uint8[K, N] b, uint8[M] c) => (y) { y = MatMulInteger(a, b, c) }"
+    feed = {"a": (3, 1), "b": (40, 50), "c": (3,)}
+    for _ in range(10):
+        with pytest.raises(loopc.RunError, match="inner dimensions: 1 and 40 differ"):
+            run(text, {name: np.ones(shape, np.uint8) for name, shape in feed.items()})
+
+
 WINDOWS = """ (int64[EXTENT] x, int64 n) => (int64[T, K] rows) {
   w = Constant <value_ints = [1, 2, 3]> ()
   zero = Constant <value_ints = [0]> ()

@@ -162,6 +162,7 @@ struct ConvertONNXToLinalg
     });
     makeSignless(function);
     function.walk(branchAgain);
+    hoistChecks(function);
   }
 
   /// %r = arith.select %c, %x, %y : tensor<?xf32>

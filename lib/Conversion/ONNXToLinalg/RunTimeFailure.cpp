@@ -12,6 +12,8 @@
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -43,4 +45,90 @@ SmallVector<Value> loopc::createRunTimeFailure(OpBuilder &b, Location loc,
     results.push_back(empty);
   }
   return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Hoisting of checks
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Hoists the checks of one block, from the first one on.
+class CheckHoisting {
+public:
+  explicit CheckHoisting(Block &block) : block(block) {
+    for (Operation &op : block)
+      number[&op] = number.size();
+  }
+
+  void run() {
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (isa<loop::CheckOp>(op))
+        hoist(&op);
+  }
+
+private:
+  /// True for arithmetic on extents, which may be done anywhere.
+  static bool isMovable(Operation *op) {
+    if (isa<tensor::DimOp>(op))
+      return true;
+    return isa<arith::ArithDialect>(op->getDialect()) && isPure(op) &&
+           llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+  }
+
+  /// What `op`, which may have been moved, stands behind; null: the block's
+  /// begin.
+  Operation *placeOf(Operation *op) {
+    auto found = placed.find(op);
+    return found == placed.end() ? op : found->second;
+  }
+  bool isBefore(Operation *x, Operation *y) {
+    return !x || (y && number.lookup(x) < number.lookup(y));
+  }
+
+  /// Adds what has to move with `op`, operands first; `last` becomes the last
+  /// operation that stays and that one of them needs.
+  void collect(Operation *op, llvm::SetVector<Operation *> &moved,
+               Operation *&last) {
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (!def || def->getBlock() != &block || moved.contains(def))
+        continue;
+      if (!placed.contains(def) && isMovable(def))
+        collect(def, moved, last);
+      else if (Operation *place = placeOf(def); isBefore(last, place))
+        last = place;
+    }
+    moved.insert(op);
+  }
+
+  void hoist(Operation *check) {
+    llvm::SetVector<Operation *> moved;
+    Operation *last = nullptr;
+    collect(check, moved, last);
+    // All that follow the same operation, one behind the other.
+    Operation *&tail = tails.try_emplace(last, last).first->second;
+    for (Operation *op : moved) {
+      if (isBefore(op, last))
+        continue; // It is there already.
+      if (tail)
+        op->moveAfter(tail);
+      else
+        op->moveBefore(&block, block.begin());
+      tail = op;
+      placed[op] = last;
+    }
+  }
+
+  Block &block;
+  llvm::DenseMap<Operation *, unsigned> number;
+  llvm::DenseMap<Operation *, Operation *> placed;
+  llvm::DenseMap<Operation *, Operation *> tails;
+};
+} // namespace
+
+void loopc::hoistChecks(Operation *op) {
+  op->walk([](Block *block) {
+    if (!block->getOps<loop::CheckOp>().empty())
+      CheckHoisting(*block).run();
+  });
 }

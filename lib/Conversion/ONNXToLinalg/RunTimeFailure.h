@@ -21,6 +21,18 @@ llvm::SmallVector<mlir::Value> createRunTimeFailure(mlir::OpBuilder &b,
                                                     mlir::ValueRange values,
                                                     mlir::TypeRange types);
 
+/// Moves checks up in their blocks, to where what they look at is known:
+///
+///   %y = linalg.generic ... %x        %d = tensor.dim %x, %c0
+///   %d = tensor.dim %x, %c0      ->   %e = arith.cmpi eq, %d, %c3
+///   %e = arith.cmpi eq, %d, %c3       loop.check %e, "..."
+///   loop.check %e, "..."              %y = linalg.generic ... %x
+///
+/// What is computed on tensors before a check may later be given the types, or
+/// the place in another tensor, that hold only behind it: the check is to come
+/// first. Only the order of errors changes.
+void hoistChecks(mlir::Operation *op);
+
 } // namespace loopc
 
 #endif // LOOPC_LIB_CONVERSION_ONNXTOLINALG_RUNTIMEFAILURE_H
