@@ -60,8 +60,8 @@ class NodeArg:
         name: its name.
         type: "tensor(float)", "seq(tensor(int64))", "optional(...)".
         shape: of a tensor: extents, names of symbolic dimensions, and None
-            where one has neither; None where the rank is not known, and for
-            sequences and optionals.
+            where one has neither; None where the rank is not known. Of a
+            sequence [], of an optional its element's.
     """
 
     name: str

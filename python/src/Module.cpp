@@ -123,12 +123,18 @@ static nb::tuple compileNetwork(const Network &network, int emit,
   });
 }
 
-/// [(name, type, shape or None), ...]; a shape has ints, names and None.
+/// [(name, type, shape or None), ...]; a shape has ints, names and None. As
+/// onnxruntime has it, a sequence's is empty and an optional's its element's.
 static nb::list describe(const loopc_port *ports, size_t count) {
   nb::list list;
   for (size_t i = 0; i < count; ++i) {
-    const loopc_type &type = *ports[i].type;
+    const loopc_type *inner = ports[i].type;
+    while (inner->kind == LOOPC_OPTIONAL)
+      inner = inner->element;
+    const loopc_type &type = *inner;
     nb::object shape = nb::none();
+    if (type.kind == LOOPC_SEQUENCE)
+      shape = nb::list();
     bool isTensor = type.kind == LOOPC_TENSOR || type.kind == LOOPC_STRINGS;
     if (isTensor && type.rank >= 0) {
       nb::list dims;
@@ -143,7 +149,7 @@ static nb::list describe(const loopc_port *ports, size_t count) {
       }
       shape = dims;
     }
-    list.append(nb::make_tuple(ports[i].name, typeName(type), shape));
+    list.append(nb::make_tuple(ports[i].name, typeName(*ports[i].type), shape));
   }
   return list;
 }
