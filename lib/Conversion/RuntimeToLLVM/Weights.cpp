@@ -45,8 +45,12 @@ struct ExternalizeWeights
          llvm::make_early_inc_range(module.getOps<memref::GlobalOp>()))
       if (auto value = dyn_cast_or_null<ElementsAttr>(
               global.getInitialValue().value_or(Attribute()));
-          value && !isSmall(value))
-        weights[global.getName()] = externalize(global, value);
+          value && !isSmall(value)) {
+        // Of the attribute, which outlives the operation. In `map[key] = value`
+        // the value comes first.
+        StringRef name = global.getName();
+        weights[name] = externalize(global, value);
+      }
     module.walk([&](memref::GetGlobalOp use) {
       if (auto it = weights.find(use.getName()); it != weights.end())
         replace(use, it->second);

@@ -493,6 +493,10 @@ static bool hasGapsBehind(linalg::GenericOp op, int64_t dim) {
 
 linalg::GenericOp Packing::mergeRows(linalg::GenericOp op,
                                      const Candidate &candidate) {
+  // areDimSequencesPreserved() takes every result of a map for a dimension.
+  if (!llvm::all_of(op.getIndexingMapsArray(),
+                    [](AffineMap m) { return m.isProjectedPermutation(); }))
+    return op;
   auto types = op.getIteratorTypesArray();
   AffineMap map = op.getMatchingIndexingMap(candidate.operand);
   auto isRow = [&](int64_t d) {
@@ -510,9 +514,7 @@ linalg::GenericOp Packing::mergeRows(linalg::GenericOp op,
     }
     groups.push_back({d});
   }
-  if (groups.size() == op.getNumLoops() ||
-      !llvm::all_of(op.getIndexingMapsArray(),
-                    [](AffineMap m) { return m.isProjectedPermutation(); }))
+  if (groups.size() == op.getNumLoops())
     return op;
   rewriter.setInsertionPoint(op);
   FailureOr<linalg::CollapseResult> merged =
