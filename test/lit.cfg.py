@@ -39,6 +39,8 @@ bin_dir = os.path.join(config.loopc_binary_dir, "bin")
 path = os.pathsep.join([bin_dir, config.llvm_tools_dir, os.environ.get("PATH", "")])
 config.environment["PATH"] = path
 config.environment["LC_ALL"] = "C.UTF-8"
+# Freed memory is overwritten, so that what is used after it was freed shows.
+config.environment["MALLOC_PERTURB_"] = "165"
 for name in (
     *("ASAN_OPTIONS", "UBSAN_OPTIONS", "TMPDIR", "HOME"),
     *("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"),
