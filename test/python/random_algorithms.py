@@ -327,6 +327,8 @@ class Algorithms(Control):
             inputs = [self.operand(block, elem, full) for _ in range(2)]
             if kind in ("Min", "Max", "Sum", "Mean") and self.chance(0.5):
                 inputs.append(self.operand(block, elem, full))
+            if kind == "PRelu":  # The slope broadcasts to the value.
+                inputs[0] = self.given(block, elem, full)
             if kind == "Pow":
                 inputs[0] = self.like(block, "Abs", inputs[0])
             is_flag = kind in ("Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")

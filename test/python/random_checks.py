@@ -209,7 +209,14 @@ def run_without_errors(model: RandomModel, errors: list[str] | None = None) -> l
             return [LOST] * len(node.output)
 
     def stacked(values: list[Any], what: str, axis: int = 0) -> Any:
-        return LOST if any(v is LOST for v in values) else stack(values, what, axis)
+        if any(value is LOST for value in values):
+            return LOST
+        try:
+            return stack(values, what, axis)
+        except reference.ReferenceError_ as error:
+            if errors is not None:
+                errors.append(str(error))
+            return LOST
 
     def kind(declared: Any, value: Any, what: str) -> None:
         if value is not LOST:

@@ -66,7 +66,7 @@ def test_random_programs(first: int) -> None:
         for name in {FORMS[seed % len(FORMS)], FORMS[seed // 3 % len(FORMS)]}:
             made = form(program, name)
             model = RandomModel(seed, made.proto, {}, program.types)
-            for number, finding in enumerate(judge_sets(model, made.sets, settings, 30)):
+            for number, finding in enumerate(judge_sets(model, made.sets, settings, 60)):
                 count[finding.verdict] += 1
                 if finding.verdict.bad:
                     what = f"{finding.verdict.value}: {finding.reason}"

@@ -74,6 +74,17 @@ def test_integer_division() -> None:
         model.run(None, {"x": i64([[7], [-7]]), "y": i64([2, 0])})
 
 
+@pytest.mark.parametrize("operator", ["Div", "Mod"])
+@pytest.mark.parametrize("declared", ["int64[] x, int64[] y", "int64[n] x, int64 y"])
+def test_integer_division_of_nothing(operator: str, declared: str) -> None:
+    """A divisor of zero is an error where nothing is divided too, whatever is declared."""
+    model = session(f"({declared}) => (int64[] z) {{ z = {operator}(x, y) }}")
+    empty = np.zeros(0, np.int64)
+    compare(model.run(None, {"x": empty, "y": i64(2)}), [empty])
+    with pytest.raises(loopc.Error, match="division by zero"):
+        model.run(None, {"x": empty, "y": i64(0)})
+
+
 def test_prelu() -> None:
     """The slope broadcasts to x, never x to the slope."""
     model = session("(float[] x, float[] s) => (float[] y) { y = PRelu(x, s) }")

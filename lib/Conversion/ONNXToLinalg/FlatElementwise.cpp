@@ -36,6 +36,24 @@ static Value knownScalar(FlatNode &n, unsigned i) {
   return type.getRank() == 0 ? n.in(i) : n.f.collapse(n.in(i));
 }
 
+/// A divisor of zero is an error also where nothing is divided: its elements
+/// are not among the operands then, which are broadcast to no element.
+static void checkDivisorOfNothing(FlatNode &n, FlatTensor divisor,
+                                  Value count) {
+  if (isa<FloatType>(n.elementType(1)))
+    return;
+  FlatBuilder &f = n.f;
+  Value zero = f.index(0);
+  Value end = f.select(f.equal(count, zero), f.count(divisor), zero);
+  Value none = f.equal(zero, zero);
+  none = f.forEach(zero, end, none, [&](Value k, ValueRange carried) {
+    Value differs = f.compare(arith::CmpIPredicate::ne,
+                              f.at(divisor.elements, k, zero), zero);
+    return SmallVector<Value>{f.both(carried[0], differs)};
+  })[0];
+  f.check(none, "integer division by zero");
+}
+
 /// z = Op(x, y, ...) with NumPy's broadcasting. With `like` the result has the
 /// shape of that input.
 static bool broadcast(FlatNode &n, std::optional<unsigned> like) {
@@ -56,6 +74,8 @@ static bool broadcast(FlatNode &n, std::optional<unsigned> like) {
   }
   if (!isOneShape)
     count = n.f.product(shape);
+  if (StringRef op = n.node.getOpType(); op == "Div" || op == "Mod")
+    checkDivisorOfNothing(n, flats[1], count);
   if (like)
     n.f.check(n.f.sameShape(shape, flats[*like].shape),
               "the operands do not broadcast to the shape of input " +
