@@ -21,7 +21,7 @@ from typing import Any
 from random_control import LIMITS, UPDATES, Control, State
 from random_inputs import Given
 from random_operators import BOOL, F32, I32, I64, Block, Dim, Value
-from random_program_steps import NUMBERS, UNRANKED
+from random_program_steps import NUMBERS, UNRANKED, has_rank
 
 #: Operators of two operands that broadcast against each other, and the types they are tried with.
 PAIRS: dict[str, tuple[int, ...]] = {
@@ -253,7 +253,9 @@ class Algorithms(Control):
              dataclasses.replace(read, shape=(self.fresh("d"),))],
             body=graph,
         )  # fmt: skip
-        after = rows if rows.elem == before.elem else self.cast(inner, rows, before.elem)
+        # Or it is what the inner loop leaves, whose sizes are collected.
+        after = last if has_rank(last, 1) and self.chance(0.25) else rows
+        after = after if after.elem == before.elem else self.cast(inner, after, before.elem)
         if self.chance(0.3) and last.shape != UNRANKED:
             inner.values.append(last)
         inner.values.append(after)
