@@ -420,7 +420,7 @@ class Control(Steps):
         """A Loop that inserts into a sequence, erases from it and reads it at computed places."""
         elem = self.random.choice(NUMBERS)
         item = self.pick(block, lambda v: v.elem == elem and has_rank(v, 0, 1))
-        if item is None:
+        if item is None or not self.has(16):  # Identity of a sequence.
             return None
         listed = dataclasses.replace(item, sequence=True)
         if self.chance(0.3) and has_rank(item, 1):
