@@ -47,6 +47,8 @@ FORMS: dict[str, Form] = {
     "less in a branch in a branch": ("[^x @ p | x]", "~x @ q"),
     "with a part of itself": ("x @ ~x", "x"),
     "turned": ("~x @ %x", "x @ p"),
+    "with a part of itself in a branch in a branch": ("[~x @ x | x]", "x"),
+    "on either side of a branch in a branch": ("[x @ ~x | x]", "[p @ x | x @ q]"),
     "more and less": ("x @ p", "[~x | ^x] @ q"),
 }
 

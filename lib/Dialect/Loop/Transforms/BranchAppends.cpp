@@ -64,16 +64,16 @@ static void addSources(Value value, Block *block, bool throughCuts,
   if (tensor::ExtractSliceOp cut = cutOf(value, block); cut && throughCuts)
     addSources(cut.getSource(), block, throughCuts, found);
   if (OpResult inner = resultOfBranch(value, block))
-    found.append(BranchAppend::findBases(inner));
+    found.append(BranchAppend::findBases(inner, throughCuts));
 }
 
-SmallVector<Value> BranchAppend::findBases(OpResult result) {
+SmallVector<Value> BranchAppend::findBases(OpResult result, bool throughCuts) {
   SmallVector<Value> found, bases;
   Operation *branch = result.getOwner();
   for (Region &region : branch->getRegions())
     if (!region.empty())
       addSources(yieldedFor(result, &region.front()), &region.front(),
-                 /*throughCuts=*/true, found);
+                 throughCuts, found);
   for (Value value : found)
     if (!branch->isAncestor(value.getParentBlock()->getParentOp()) &&
         !llvm::is_contained(bases, value))
@@ -186,16 +186,19 @@ bool BranchAppend::match(std::optional<int64_t> &known, ExtentTest isExtent) {
 // Rewriting
 //===----------------------------------------------------------------------===//
 
-/// Takes concatenations out of branches within the branches.
-bool BranchAppend::flatten(IRRewriter &rewriter, ExtentTest isExtent) {
+/// Takes concatenations out of branches within the branches; false where there
+/// are none.
+FailureOr<bool> BranchAppend::flatten(IRRewriter &rewriter,
+                                      ExtentTest isExtent) {
   bool isChanged = false;
   for (Addition &addition : additions) {
     if (!addition.inner)
       continue;
     BranchAppend within(addition.inner, base);
     std::optional<int64_t> along = axis;
-    if (within.match(along, isExtent))
-      within.rewrite(rewriter, isExtent);
+    if (!within.match(along, isExtent) ||
+        failed(within.rewrite(rewriter, isExtent)))
+      return failure();
     isChanged = true;
   }
   return isChanged;
@@ -364,11 +367,16 @@ Value BranchAppend::concatenate(OpBuilder &b, Value from, Value part,
                                        *isInFront ? own : added, ones);
 }
 
-void BranchAppend::rewrite(IRRewriter &rewriter, ExtentTest isExtent) {
-  if (flatten(rewriter, isExtent)) {
+LogicalResult BranchAppend::rewrite(IRRewriter &rewriter, ExtentTest isExtent) {
+  FailureOr<bool> flattened = flatten(rewriter, isExtent);
+  if (failed(flattened))
+    return failure();
+  if (*flattened) {
+    // What the branches were is no proof of what they are now.
+    isInFront.reset();
     std::optional<int64_t> along = axis;
-    [[maybe_unused]] bool isStill = match(along, isExtent);
-    assert(isStill && "branches in branches have become concatenations");
+    if (!match(along, isExtent))
+      return failure();
   }
   scf::IfOp before = branch();
   ImplicitLocOpBuilder b(before.getLoc(), rewriter);
@@ -403,6 +411,7 @@ void BranchAppend::rewrite(IRRewriter &rewriter, ExtentTest isExtent) {
   values.insert(values.begin() + place,
                 b.createOrFold<tensor::CastOp>(result.getType(), whole));
   rewriter.replaceOp(before, values);
+  return success();
 }
 
 /// The extent of what either branch adds, if that is known and the same.

@@ -33,13 +33,17 @@ public:
   BranchAppend(mlir::OpResult result, mlir::Value base)
       : result(result), base(base) {}
 
-  /// Values that `result` may be with something in front or behind.
-  static llvm::SmallVector<mlir::Value> findBases(mlir::OpResult result);
+  /// Values that `result` may be with something in front or behind; those of
+  /// which it may be a part, too, with `throughCuts`.
+  static llvm::SmallVector<mlir::Value> findBases(mlir::OpResult result,
+                                                  bool throughCuts = true);
 
   /// `axis`: along which, if that is known; is set otherwise.
   bool match(std::optional<int64_t> &axis, ExtentTest isExtent);
   /// Takes the concatenation out of the branches, once match() has succeeded.
-  void rewrite(mlir::IRRewriter &rewriter, ExtentTest isExtent);
+  /// Branches in the branches come first; where what they have become does not
+  /// match any more, it fails, and the program means what it meant.
+  llvm::LogicalResult rewrite(mlir::IRRewriter &rewriter, ExtentTest isExtent);
 
 private:
   /// What a branch adds, in order.
@@ -64,7 +68,8 @@ private:
   bool reachesBase(mlir::Value value, mlir::Block *block,
                    bool throughCuts = true) const;
   bool hasCuts() const { return additions[0].cut || additions[1].cut; }
-  bool flatten(mlir::IRRewriter &rewriter, ExtentTest isExtent);
+  llvm::FailureOr<bool> flatten(mlir::IRRewriter &rewriter,
+                                ExtentTest isExtent);
   mlir::RankedTensorType typeOf(const Addition &addition) const;
   mlir::RankedTensorType typeOfAdditions() const;
   mlir::OpFoldResult lengthOf(mlir::OpBuilder &b,

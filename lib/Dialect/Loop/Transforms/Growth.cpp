@@ -89,7 +89,12 @@ public:
   /// The same, once branches that concatenate are concatenations.
   std::optional<Growth> match(IRRewriter &rewriter) {
     std::optional<Growth> growth = match();
-    while (growth && rewriteBranch(rewriter, *growth)) {
+    while (growth) {
+      FailureOr<bool> rewritten = rewriteBranch(rewriter, *growth);
+      if (failed(rewritten))
+        return std::nullopt;
+      if (!*rewritten)
+        break;
       matches.clear();
       growth = match();
     }
@@ -97,19 +102,26 @@ public:
   }
 
 private:
-  /// Takes one concatenation out of branches; false if none is in any.
-  bool rewriteBranch(IRRewriter &rewriter, Growth &growth) {
+  /// Takes one concatenation out of branches; false if none is in any, failure
+  /// if it has to stay in one.
+  FailureOr<bool> rewriteBranch(IRRewriter &rewriter, Growth &growth) {
     if (!growth.branches.empty()) {
-      growth.branches.front().rewrite(rewriter,
-                                      [&](OpFoldResult extent, int64_t axis) {
-                                        return isCarriedExtent(extent, axis);
-                                      });
+      auto isExtent = [&](OpFoldResult extent, int64_t axis) {
+        return isCarriedExtent(extent, axis);
+      };
+      if (failed(growth.branches.front().rewrite(rewriter, isExtent)))
+        return failure();
       return true;
     }
-    return llvm::any_of(growth.steps, [&](Step &step) {
-      return step.loop && GrowthMatcher(step.loop, step.growth->port)
-                              .rewriteBranch(rewriter, *step.growth);
-    });
+    for (Step &step : growth.steps) {
+      if (!step.loop)
+        continue;
+      FailureOr<bool> rewritten = GrowthMatcher(step.loop, step.growth->port)
+                                      .rewriteBranch(rewriter, *step.growth);
+      if (failed(rewritten) || *rewritten)
+        return rewritten;
+    }
+    return false;
   }
 
   /// True where `value` is the argument, or what steps make of it: `path`,

@@ -24,24 +24,26 @@ namespace loopc {
 /// can neither trap nor ask for memory that the program might not have asked
 /// for:
 ///
-/// | operation | may run | because |
-/// |---|---|---|
-/// | integer division and remainder (arith, index, LLVM) | where the divisor is
-/// neither 0 nor, if signed, -1 | x86 traps; LLVM takes for granted that the
-/// divisor is not 0, and removes the check that says so | | affine maps | where
-/// they divide by positive constants alone | as above | | math.ipowi | never |
-/// 0 to a negative power divides by zero | | other arithmetic, on numbers and
-/// vectors | always | overflow, shifts by too much and conversions out of range
-/// give a poison value, which is no error until something branches on it | |
-/// tensor.empty, splat, generate, pad | where the extents are computed from
-/// extents and constants, and not negative | memory of a size that data say may
-/// not be there | | loops and branches | where MLIR knows that they end, and
-/// all in them may run | | | reading elements (tensor.extract, linalg, ..) |
-/// where it stands behind the same checks; before them, where `needsNoCheck`
-/// holds | every access that may go beyond its tensor stands behind a check in
-/// its own block | | tensor.cast, views, reshapes | as reading elements | they
-/// touch none, who reads them does | | what writes memory, lists, calls, checks
-/// | never | effects |
+/// - Integer division and remainder (arith, index, LLVM): where the divisor is
+///   neither 0 nor, if signed, -1. x86 traps; LLVM takes for granted that the
+///   divisor is not 0, and removes the check that says so.
+/// - Affine maps: where they divide by positive constants alone, as above.
+/// - math.ipowi: never. 0 to a negative power divides by zero.
+/// - Other arithmetic, on numbers and vectors: always. Overflow, shifts by too
+///   much and conversions out of range give a poison value, which is no error
+///   until something branches on it.
+/// - tensor.empty, splat, generate, pad: where the extents are computed from
+///   extents and constants, and are not negative. Memory of a size that data
+///   say may not be there.
+/// - Loops and branches: where MLIR knows that they end, and all in them may
+///   run.
+/// - Reading elements (tensor.extract, linalg and others): where it stands
+///   behind the same checks; before them, where `needsNoCheck` holds. Every
+///   access that may go beyond its tensor stands behind a check in its own
+///   block.
+/// - tensor.cast, views, reshapes: as reading elements. They touch none, who
+///   reads them does.
+/// - What writes memory, lists, calls and checks: never. They have effects.
 ///
 /// The checks in front of `op` must still be there: who moves it before a check
 /// asks `mayRunBeforeChecks`.
