@@ -8,11 +8,11 @@
 
 #include "RunTimeFailure.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -56,8 +56,8 @@ namespace {
 class CheckHoisting {
 public:
   explicit CheckHoisting(Block &block) : block(block) {
-    for (Operation &op : block)
-      number[&op] = number.size();
+    for (auto [k, op] : llvm::enumerate(block))
+      number[&op] = k;
   }
 
   void run() {
@@ -67,11 +67,13 @@ public:
   }
 
 private:
-  /// True for arithmetic on extents, which may be done anywhere.
+  /// True for arithmetic on extents, which may be done anywhere: before other
+  /// checks, too, so that no division is among it that they guard.
   static bool isMovable(Operation *op) {
     if (isa<tensor::DimOp>(op))
       return true;
-    return isa<arith::ArithDialect>(op->getDialect()) && isPure(op) &&
+    return isa<arith::ArithDialect>(op->getDialect()) &&
+           mayRunBeforeChecks(op) &&
            llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
   }
 
