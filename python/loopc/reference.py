@@ -424,7 +424,7 @@ class Loop(ControlOp):
         self._check_types(inits)
         trip = 0
         # loop_test: before every iteration, the first included.
-        while (limit is None or trip < limit) and (running or self._ignores(cond, options)):
+        while (limit is None or trip < limit) and (self._ignores(cond, options) or running):
             if options.max_trips is not None and trip >= options.max_trips:
                 raise ReferenceError_(
                     f"{self._where}: more than {options.max_trips} trips"

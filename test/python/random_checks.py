@@ -181,8 +181,17 @@ def check_strictly(model: RandomModel, engine: Run) -> Finding:
     return Finding(finding.verdict, f"{finding.reason} without {_line(due)}")
 
 
+class _Lost:
+    """No value: who asks whether it is true fails."""
+
+    def __bool__(self) -> bool:
+        from loopc import reference
+
+        raise reference.ReferenceError_("a condition depends on what has failed")
+
+
 #: What a node gives that has failed, and every node that reads it.
-LOST = object()
+LOST = _Lost()
 
 
 def run_without_errors(model: RandomModel, errors: list[str] | None = None) -> list[Any]:
@@ -196,6 +205,7 @@ def run_without_errors(model: RandomModel, errors: list[str] | None = None) -> l
 
     step, stack = reference._Evaluator._step, base.stack
     check_kind, check_same_kind = base.check_kind, base.check_same_kind
+    flag, as_argument = base.flag, reference._as_argument
 
     def careless(node: Any, results: Any, attributes: Any) -> Sequence[Any]:
         control = node.op_type in ("Loop", "Scan", "If")
@@ -218,6 +228,12 @@ def run_without_errors(model: RandomModel, errors: list[str] | None = None) -> l
                 errors.append(str(error))
             return LOST
 
+    def truth(value: Any, what: str) -> Any:
+        return value if value is LOST else flag(value, what)
+
+    def argument(declared: Any, given: Any, value: Any, dtype: Any) -> Any:
+        return value if value is LOST else as_argument(declared, given, value, dtype)
+
     def kind(declared: Any, value: Any, what: str) -> None:
         if value is not LOST:
             check_kind(declared, value, what)
@@ -228,7 +244,12 @@ def run_without_errors(model: RandomModel, errors: list[str] | None = None) -> l
 
     with (
         unittest.mock.patch.multiple(
-            reference, stack=stacked, check_kind=kind, check_same_kind=same_kind
+            reference,
+            stack=stacked,
+            check_kind=kind,
+            check_same_kind=same_kind,
+            flag=truth,
+            _as_argument=argument,
         ),
         unittest.mock.patch.object(reference._Evaluator, "_step", staticmethod(careless)),
     ):
