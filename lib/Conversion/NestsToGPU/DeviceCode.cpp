@@ -109,7 +109,7 @@ bool loopc::isSharedLoop(Operation *op) {
   auto loop = dyn_cast<scf::ForOp>(op);
   return loop && loop->hasAttr(kParallelAttrName) && !loop.getNumResults() &&
          loop.getInductionVar().getType().isIndex() &&
-         findParallelObstacle(loop).empty();
+         findSharingObstacle(loop).empty();
 }
 
 bool loopc::hasSharedLoop(Operation *op) {

@@ -270,6 +270,34 @@ std::string loopc::findParallelObstacle(scf::ForOp nest) {
   return why.empty() ? places.findConflict(accesses).str() : why;
 }
 
+std::string loopc::findSharingObstacle(scf::ForOp nest) {
+  llvm::DenseSet<Value> dependent{nest.getInductionVar()};
+  auto depends = [&](Value value) { return dependent.contains(value); };
+  std::optional<APInt> trips = nest.getStaticTripCount();
+  bool isOnce = trips && trips->isOne() && !findOnlyParallelLoop(nest);
+  std::string why;
+  nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isAllowed(op)) {
+      why = ("it holds '" + op->getName().getStringRef() + "'").str();
+      return WalkResult::interrupt();
+    }
+    Access access = getAccess(op);
+    if (access.writes && !isOnce && !depends(access.buffer) &&
+        llvm::none_of(access.place, depends) &&
+        !findPrivateMemory(access.buffer, nest)) {
+      why = "all iterations write to one place";
+      return WalkResult::interrupt();
+    }
+    if (llvm::none_of(op->getOperands(), depends))
+      return WalkResult::advance();
+    dependent.insert(op->result_begin(), op->result_end());
+    if (auto inner = dyn_cast<scf::ForOp>(op))
+      dependent.insert(inner.getInductionVar());
+    return WalkResult::advance();
+  });
+  return why;
+}
+
 bool loopc::fillsNewMemory(scf::ForOp nest) {
   return nest
       .walk([&](Operation *op) {

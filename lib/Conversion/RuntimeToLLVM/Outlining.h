@@ -55,6 +55,13 @@ mlir::memref::AllocOp findWrittenPrivately(mlir::Operation *op,
 /// to be independent (Parallel.h); "" where they can.
 std::string findParallelObstacle(mlir::scf::ForOp nest);
 
+/// The same of a nest whose mark is believed, as kernels do: what is left to see
+/// is whether all iterations write to one place. The passes that make kernels
+/// ask this of what they have rewritten themselves, whose places (quotients and
+/// remainders of a number that threads share) findParallelObstacle cannot tell
+/// apart; two answers for one loop would be a barrier that some threads miss.
+std::string findSharingObstacle(mlir::scf::ForOp nest);
+
 /// True for a nest that fills memory which was allocated just for it, in the
 /// same block: a call does not count beside that.
 bool fillsNewMemory(mlir::scf::ForOp nest);
