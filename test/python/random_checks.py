@@ -185,8 +185,11 @@ def check_strictly(model: RandomModel, engine: Run) -> Finding:
 NOT_ALIKE = "non-broadcastable output operand"
 
 
-class ShapeOfLostError(Exception):
-    """Of a value that has failed only the extents are read, which others may know."""
+class ShapeOfLostError(BaseException):
+    """Of a value that has failed only the extents are read, which others may know.
+
+    No `Exception`: the reference makes errors of the model of those.
+    """
 
 
 class _Lost:
