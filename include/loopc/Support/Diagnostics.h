@@ -66,7 +66,9 @@ struct CollectedDiagnostic {
 std::string getLocationText(mlir::Location loc);
 
 /// The path of a node in its model, as the importer wrote it into the location:
-/// "main/Loop 'decode'/body/#3 Gather 'g' (opset 13)"; "" where there is none.
+/// "main/Loop 'decode'/body/#3 Gather 'g' (opset 13)"; file:line:column, or "an
+/// unknown place", where there is none. Messages of loop.check may begin with
+/// it: braces in it hold no places for values.
 std::string locationPath(mlir::Location loc);
 
 /// Collects what is emitted while it lives.
