@@ -14,13 +14,13 @@
 // an empty view at the end of a buffer wrong.
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Instrument/Passes.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Target/ModelInfo.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -52,19 +52,6 @@ static std::string describePlace(Operation *op) {
 /// "[{}, {}]", for values of this number.
 static std::string makeHoles(size_t count) {
   return "[" + llvm::join(SmallVector<StringRef>(count, "{}"), ", ") + "]";
-}
-
-/// The buffer that `memref` is a view of, as far as it can be followed.
-static Value findRoot(Value memref) {
-  while (Operation *op = memref.getDefiningOp()) {
-    if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-      memref = view.getViewSource();
-    else if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op))
-      memref = metadata.getSource();
-    else
-      break;
-  }
-  return memref;
 }
 
 namespace {
@@ -405,7 +392,7 @@ void Checker::checkExpanded(memref::ExpandShapeOp op) {
 }
 
 void Checker::checkReinterpreted(memref::ReinterpretCastOp op) {
-  Value root = findRoot(op.getSource());
+  Value root = getViewRoot(op.getSource());
   auto type = dyn_cast<MemRefType>(root.getType());
   // What else brings a buffer here need not be all of it: one that grows is
   // carried by a loop with the extents that are filled.

@@ -116,7 +116,8 @@ std::string loopc::locationPath(Location loc) {
     StringRef place = llvm::sys::path::filename(file);
     path = place.empty() ? "an unknown place" : place.str();
   }
-  // Messages of loop.check begin with it, where "{}" and "{*}" stand for values.
+  // Messages of loop.check begin with it, where "{}" and "{*}" stand for
+  // values.
   for (StringRef hole : {"{}", "{*}"})
     for (size_t at = 0; (at = path.find(hole, at)) != std::string::npos; ++at)
       path.insert(at + 1, " ");

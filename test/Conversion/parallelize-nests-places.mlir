@@ -221,3 +221,135 @@ func.func @inner(%run: !llvm.ptr, %x: memref<?x?x4xf32>) {
   } {loopc.parallel}
   return
 }
+
+// -----
+
+// A quotient times zero is zero: only the remainder is left.
+// CHECK: remark: {{.*}}it does not run on several threads: all iterations write to one place
+func.func @zero_times(%run: !llvm.ptr, %x: memref<?x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %n = arith.constant 16777216 : index
+  %f = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %n step %c1 {
+    %q = arith.divui %i, %c8 : index
+    %z = arith.muli %q, %c0 : index
+    %r = arith.remui %i, %c8 : index
+    memref.store %f, %x[%z, %r] : memref<?x8xf32>
+  } {loopc.parallel}
+  return
+}
+
+// -----
+
+// Each number is used twice: it is looked at once. After 40 doublings it is the
+// number times 2^40, and tells the iteration.
+// CHECK: remark: {{.*}}its iterations run on the threads of the run
+func.func @doubled(%run: !llvm.ptr, %x: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 16777216 : index
+  %f = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %n step %c1 {
+    %d0 = arith.addi %i, %i : index
+    %d1 = arith.addi %d0, %d0 : index
+    %d2 = arith.addi %d1, %d1 : index
+    %d3 = arith.addi %d2, %d2 : index
+    %d4 = arith.addi %d3, %d3 : index
+    %d5 = arith.addi %d4, %d4 : index
+    %d6 = arith.addi %d5, %d5 : index
+    %d7 = arith.addi %d6, %d6 : index
+    %d8 = arith.addi %d7, %d7 : index
+    %d9 = arith.addi %d8, %d8 : index
+    %d10 = arith.addi %d9, %d9 : index
+    %d11 = arith.addi %d10, %d10 : index
+    %d12 = arith.addi %d11, %d11 : index
+    %d13 = arith.addi %d12, %d12 : index
+    %d14 = arith.addi %d13, %d13 : index
+    %d15 = arith.addi %d14, %d14 : index
+    %d16 = arith.addi %d15, %d15 : index
+    %d17 = arith.addi %d16, %d16 : index
+    %d18 = arith.addi %d17, %d17 : index
+    %d19 = arith.addi %d18, %d18 : index
+    %d20 = arith.addi %d19, %d19 : index
+    %d21 = arith.addi %d20, %d20 : index
+    %d22 = arith.addi %d21, %d21 : index
+    %d23 = arith.addi %d22, %d22 : index
+    %d24 = arith.addi %d23, %d23 : index
+    %d25 = arith.addi %d24, %d24 : index
+    %d26 = arith.addi %d25, %d25 : index
+    %d27 = arith.addi %d26, %d26 : index
+    %d28 = arith.addi %d27, %d27 : index
+    %d29 = arith.addi %d28, %d28 : index
+    %d30 = arith.addi %d29, %d29 : index
+    %d31 = arith.addi %d30, %d30 : index
+    %d32 = arith.addi %d31, %d31 : index
+    %d33 = arith.addi %d32, %d32 : index
+    %d34 = arith.addi %d33, %d33 : index
+    %d35 = arith.addi %d34, %d34 : index
+    %d36 = arith.addi %d35, %d35 : index
+    %d37 = arith.addi %d36, %d36 : index
+    %d38 = arith.addi %d37, %d37 : index
+    %d39 = arith.addi %d38, %d38 : index
+    memref.store %f, %x[%d39] : memref<?xf32>
+  } {loopc.parallel}
+  return
+}
+
+// -----
+
+// The same of quotients, of which several are added: nothing is known of them.
+// CHECK: remark: {{.*}}it does not run on several threads: all iterations write to one place
+func.func @doubled_quotients(%run: !llvm.ptr, %x: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %n = arith.constant 16777216 : index
+  %f = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %n step %c1 {
+    %d0 = arith.divui %i, %c8 : index
+    %d1 = arith.addi %d0, %d0 : index
+    %d2 = arith.addi %d1, %d1 : index
+    %d3 = arith.addi %d2, %d2 : index
+    %d4 = arith.addi %d3, %d3 : index
+    %d5 = arith.addi %d4, %d4 : index
+    %d6 = arith.addi %d5, %d5 : index
+    %d7 = arith.addi %d6, %d6 : index
+    %d8 = arith.addi %d7, %d7 : index
+    %d9 = arith.addi %d8, %d8 : index
+    %d10 = arith.addi %d9, %d9 : index
+    %d11 = arith.addi %d10, %d10 : index
+    %d12 = arith.addi %d11, %d11 : index
+    %d13 = arith.addi %d12, %d12 : index
+    %d14 = arith.addi %d13, %d13 : index
+    %d15 = arith.addi %d14, %d14 : index
+    %d16 = arith.addi %d15, %d15 : index
+    %d17 = arith.addi %d16, %d16 : index
+    %d18 = arith.addi %d17, %d17 : index
+    %d19 = arith.addi %d18, %d18 : index
+    %d20 = arith.addi %d19, %d19 : index
+    %d21 = arith.addi %d20, %d20 : index
+    %d22 = arith.addi %d21, %d21 : index
+    %d23 = arith.addi %d22, %d22 : index
+    %d24 = arith.addi %d23, %d23 : index
+    %d25 = arith.addi %d24, %d24 : index
+    %d26 = arith.addi %d25, %d25 : index
+    %d27 = arith.addi %d26, %d26 : index
+    %d28 = arith.addi %d27, %d27 : index
+    %d29 = arith.addi %d28, %d28 : index
+    %d30 = arith.addi %d29, %d29 : index
+    %d31 = arith.addi %d30, %d30 : index
+    %d32 = arith.addi %d31, %d31 : index
+    %d33 = arith.addi %d32, %d32 : index
+    %d34 = arith.addi %d33, %d33 : index
+    %d35 = arith.addi %d34, %d34 : index
+    %d36 = arith.addi %d35, %d35 : index
+    %d37 = arith.addi %d36, %d36 : index
+    %d38 = arith.addi %d37, %d37 : index
+    %d39 = arith.addi %d38, %d38 : index
+    %d40 = arith.addi %d39, %d39 : index
+    memref.store %f, %x[%d40] : memref<?xf32>
+  } {loopc.parallel}
+  return
+}

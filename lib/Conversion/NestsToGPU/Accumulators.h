@@ -9,7 +9,7 @@
 #ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_ACCUMULATORS_H
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_ACCUMULATORS_H
 
-#include "AliasClasses.h"
+#include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"

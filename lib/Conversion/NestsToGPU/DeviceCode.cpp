@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceCode.h"
-#include "../RuntimeToLLVM/Outlining.h"
 #include "Products.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

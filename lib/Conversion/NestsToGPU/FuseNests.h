@@ -9,7 +9,7 @@
 #ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_FUSENESTS_H
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_FUSENESTS_H
 
-#include "AliasClasses.h"
+#include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace loopc {

@@ -18,11 +18,11 @@
 
 #include "HoistAllocations.h"
 #include "../RuntimeToLLVM/BufferBytes.h"
-#include "AliasClasses.h"
 #include "DeviceCode.h"
 #include "KernelLoops.h"
 #include "SizeBounds.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

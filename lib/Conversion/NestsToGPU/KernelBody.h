@@ -9,8 +9,8 @@
 #ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELBODY_H
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELBODY_H
 
-#include "AliasClasses.h"
 #include "Products.h"
+#include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace loopc {

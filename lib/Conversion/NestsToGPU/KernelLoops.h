@@ -10,7 +10,7 @@
 #ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELLOOPS_H
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_KERNELLOOPS_H
 
-#include "AliasClasses.h"
+#include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -11,6 +11,7 @@
 #include "KernelLoops.h"
 #include "LoneWork.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

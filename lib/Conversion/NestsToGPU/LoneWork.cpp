@@ -12,7 +12,7 @@
 #include "KernelRegions.h"
 #include "SplitSums.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

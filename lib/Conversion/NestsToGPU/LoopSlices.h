@@ -9,7 +9,7 @@
 #ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_LOOPSLICES_H
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_LOOPSLICES_H
 
-#include "AliasClasses.h"
+#include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

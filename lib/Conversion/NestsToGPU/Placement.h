@@ -9,7 +9,7 @@
 #ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_PLACEMENT_H
 #define LOOPC_LIB_CONVERSION_NESTSTOGPU_PLACEMENT_H
 
-#include "AliasClasses.h"
+#include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ShapeUtils.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"

@@ -31,36 +31,12 @@ struct Captures {
   void addAll(mlir::Operation *nest);
 };
 
-/// True if `op` only computes on what is there: it allocates no memory, cannot
-/// fail and calls nothing. Says nothing about operations in its regions.
-bool isPlainOp(mlir::Operation *op);
-
 /// Marks as `llvm.noalias` the arguments of `made`, from number `first` on the
 /// values `captures` of `nest`, that hold memory which was allocated here, is
 /// written in the nest and is reached through no other argument.
 void markPrivateMemory(mlir::func::FuncOp made, unsigned first,
                        mlir::ArrayRef<mlir::Value> captures,
                        mlir::Operation *nest);
-
-/// The memory that `buffer`, used in `nest`, is a view of, if each thread that
-/// runs iterations of it may have its own (Parallel.h); else null.
-mlir::memref::AllocOp findPrivateMemory(mlir::Value buffer,
-                                        mlir::scf::ForOp nest);
-
-/// The same of the memory that `op`, in `nest`, writes to.
-mlir::memref::AllocOp findWrittenPrivately(mlir::Operation *op,
-                                           mlir::scf::ForOp nest);
-
-/// Why iterations of `nest` cannot run at the same time, though they are said
-/// to be independent (Parallel.h); "" where they can.
-std::string findParallelObstacle(mlir::scf::ForOp nest);
-
-/// The same of a nest whose mark is believed, as kernels do: what is left to see
-/// is whether all iterations write to one place. The passes that make kernels
-/// ask this of what they have rewritten themselves, whose places (quotients and
-/// remainders of a number that threads share) findParallelObstacle cannot tell
-/// apart; two answers for one loop would be a barrier that some threads miss.
-std::string findSharingObstacle(mlir::scf::ForOp nest);
 
 /// True for a nest that fills memory which was allocated just for it, in the
 /// same block: a call does not count beside that.
@@ -80,10 +56,6 @@ void disableRuntimeUnrolling(mlir::func::FuncOp function);
 /// Says to LLVM of the independent loops (Parallel.h) that read where other
 /// elements say that no iteration writes what another one reads.
 void markParallelAccesses(mlir::ModuleOp module);
-
-/// The loop that is all of `loop`'s body, but for what only computes; null
-/// where there is none, or it is not said to be independent.
-mlir::scf::ForOp findOnlyParallelLoop(mlir::scf::ForOp loop);
 
 /// Functions that are made of nests; those that do the same are one.
 class SharedFunctions {

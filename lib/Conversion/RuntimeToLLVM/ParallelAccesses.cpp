@@ -10,7 +10,8 @@
 // entry whether it writes there, and makes no vectors of it. Here it is known.
 
 #include "Outlining.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

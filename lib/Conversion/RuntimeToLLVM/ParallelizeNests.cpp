@@ -12,14 +12,16 @@
 // for them.
 //
 // That iterations are independent is said by who wrote the nest (Parallel.h).
-// It is held against the code (IterationPlaces.h): the places that a nest writes
-// to must tell the iteration, and no other iteration may read them. Sums are
-// never split, so that what comes out is the same for every number of threads.
+// It is held against the code (IterationPlaces.h): the places that a nest
+// writes to must tell the iteration, and no other iteration may read them. Sums
+// are never split, so that what comes out is the same for every number of
+// threads.
 
 #include "Outlining.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"

@@ -9,13 +9,13 @@
 // Loop, If and SequenceMap, and what all nodes with bodies share.
 
 #include "ImporterImpl.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "onnx/defs/data_type_utils.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace loopc;

@@ -12,6 +12,7 @@
 #include "ContractionVectorizer.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -23,12 +24,6 @@ using namespace loopc;
 static constexpr int64_t kLightBody = 16;
 /// Of shorter rows little is written at a time, where it is transposed.
 static constexpr int64_t kLongRows = 32;
-
-static Value baseOf(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
-}
 
 /// True if `op` computes each element of its result from elements alone.
 static bool isLightMap(linalg::GenericOp op) {
@@ -91,7 +86,7 @@ AffineMap loopc::joinedMap(AffineMap map, Value operand,
 static bool mayMoveDown(linalg::LinalgOp op, Operation *next,
                         ArrayRef<Value> bases,
                         SmallVectorImpl<Operation *> &behind) {
-  Value written = baseOf(op.getDpsInits()[0]);
+  Value written = getViewRoot(op.getDpsInits()[0]);
   for (Operation *between = op->getNextNode(); between != next;
        between = between->getNextNode()) {
     if (isMemoryEffectFree(between) ||
@@ -105,7 +100,7 @@ static bool mayMoveDown(linalg::LinalgOp op, Operation *next,
     if (!other || !other.hasPureBufferSemantics())
       return false;
     for (OpOperand &operand : other->getOpOperands()) {
-      Value base = baseOf(operand.get());
+      Value base = getViewRoot(operand.get());
       if (base == written || (other.isDpsInit(&operand) &&
                               (!base.getDefiningOp<memref::AllocOp>() ||
                                llvm::is_contained(bases, base))))
@@ -117,12 +112,12 @@ static bool mayMoveDown(linalg::LinalgOp op, Operation *next,
 
 /// The first operation behind `op` that takes what it writes, with which value.
 static std::pair<linalg::GenericOp, OpOperand *> readerOf(linalg::LinalgOp op) {
-  Value written = baseOf(op.getDpsInits()[0]);
+  Value written = getViewRoot(op.getDpsInits()[0]);
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
-    if (isa<ViewLikeOpInterface>(next))
+    if (isViewOp(next))
       continue;
     for (OpOperand &operand : next->getOpOperands())
-      if (baseOf(operand.get()) == written) {
+      if (getViewRoot(operand.get()) == written) {
         auto generic = dyn_cast<linalg::GenericOp>(next);
         return {generic,
                 generic && generic.isDpsInput(&operand) ? &operand : nullptr};
@@ -135,18 +130,11 @@ static std::pair<linalg::GenericOp, OpOperand *> readerOf(linalg::LinalgOp op) {
 
 /// True if after `last` nobody reads what `buffer` holds.
 static bool isLastUse(Value buffer, linalg::LinalgOp op, Operation *last) {
-  SmallVector<Value> views{buffer};
-  if (!buffer.getDefiningOp<memref::AllocOp>())
-    return false;
-  while (!views.empty())
-    for (Operation *user : views.pop_back_val().getUsers()) {
-      if (isa<ViewLikeOpInterface>(user))
-        views.push_back(user->getResult(0));
-      else if (user != op && user != last &&
-               !isa<memref::DeallocOp, memref::DimOp>(user))
-        return false;
-    }
-  return true;
+  return buffer.getDefiningOp<memref::AllocOp>() &&
+         allUsersOfViews(buffer, [&](Operation *user) {
+           return user == op || user == last ||
+                  isa<memref::DeallocOp, memref::DimOp>(user);
+         });
 }
 
 /// True if neighbours along `dim` are neighbours in `type`, read by `map`, or
@@ -172,12 +160,12 @@ void ContractionVectorizer::takeEpilogue() {
   if (!next || !sums || next->getBlock() != op->getBlock() || !isLightMap(next))
     return;
   Value init = op.getDpsInits()[0], out = next.getDpsInits()[0];
-  Value written = baseOf(init), target = baseOf(out);
+  Value written = getViewRoot(init), target = getViewRoot(out);
   SmallVector<Value> bases;
   for (Value input : op.getDpsInputs())
-    bases.push_back(baseOf(input));
+    bases.push_back(getViewRoot(input));
   if (first)
-    bases.push_back(baseOf(first));
+    bases.push_back(getViewRoot(first));
   // What is still read must not be written over.
   if (llvm::is_contained(bases, target) ||
       (target != written && (!isLastUse(written, op, next) ||
@@ -210,7 +198,7 @@ void ContractionVectorizer::takeEpilogue() {
     if (!type || !vectorBitsOf(type.getElementType()) ||
         (operand.get() != sums->get() &&
          &operand != next.getDpsInitOperand(0) &&
-         baseOf(operand.get()) == written) ||
+         getViewRoot(operand.get()) == written) ||
         (unit.maskBits != 0 &&
          *vectorBitsOf(type.getElementType()) < unit.maskBits))
       return;

@@ -9,7 +9,9 @@
 // The loops over tiles of a contraction, and the shapes of the tiles.
 
 #include "ContractionVectorizer.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -144,37 +146,22 @@ Value ContractionVectorizer::wholeSteps(unsigned dim, int64_t most) {
 /// True if nobody else may know `buffer` by another name: it is allocated here
 /// and goes into no loop, branch or call.
 static bool isPrivate(Value buffer) {
-  if (!buffer.getDefiningOp<memref::AllocOp>())
-    return false;
-  SmallVector<Value> views{buffer};
-  while (!views.empty()) {
-    for (Operation *user : views.pop_back_val().getUsers()) {
-      if (isa<ViewLikeOpInterface>(user))
-        views.push_back(user->getResult(0));
-      else if (!isa<linalg::LinalgOp, func::ReturnOp, memref::CopyOp,
-                    memref::DeallocOp, memref::LoadOp, memref::StoreOp,
-                    memref::DimOp, vector::LoadOp, vector::StoreOp,
-                    vector::MaskedLoadOp, vector::MaskedStoreOp>(user))
-        return false;
-    }
-  }
-  return true;
-}
-
-/// The buffer that `value` is a view of.
-static Value baseOf(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
+  return buffer.getDefiningOp<memref::AllocOp>() &&
+         allUsersOfViews(buffer, [](Operation *user) {
+           return isa<linalg::LinalgOp, func::ReturnOp, memref::CopyOp,
+                      memref::DeallocOp, memref::DimOp>(user) ||
+                  getAccess(user).buffer;
+         });
 }
 
 /// True if `op`, or an operation in it, uses `buffer` or a view of it.
 static bool usesView(Operation *op, Value buffer) {
   return op
       ->walk([&](Operation *nested) {
-        return llvm::any_of(
-                   nested->getOperands(),
-                   [&](Value used) { return baseOf(used) == baseOf(buffer); })
+        return llvm::any_of(nested->getOperands(),
+                            [&](Value used) {
+                              return getViewRoot(used) == getViewRoot(buffer);
+                            })
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -254,9 +241,9 @@ void ContractionVectorizer::takeFirst() {
     target = map ? buffer : Value();
   }
   // The source is read after the first tiles of the result have been written.
-  Value base = source ? baseOf(source) : Value();
+  Value base = source ? getViewRoot(source) : Value();
   if (target != buffer || getElementTypeOrSelf(source) != element ||
-      !isPrivate(baseOf(buffer)) || base == baseOf(buffer))
+      !isPrivate(getViewRoot(buffer)) || base == getViewRoot(buffer))
     return;
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (!alongSum() && (map.getNumDims() == 0 ||

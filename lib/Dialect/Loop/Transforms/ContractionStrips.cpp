@@ -11,7 +11,7 @@
 // where the run tells how many rows read it.
 
 #include "ContractionVectorizer.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

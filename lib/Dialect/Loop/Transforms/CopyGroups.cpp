@@ -11,7 +11,7 @@
 // the source, each is copied at once. What pads the panels is there already.
 
 #include "Contractions.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

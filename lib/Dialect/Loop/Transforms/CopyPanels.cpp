@@ -10,7 +10,7 @@
 // registers where the source needs it. What pads the panels is written too.
 
 #include "Contractions.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

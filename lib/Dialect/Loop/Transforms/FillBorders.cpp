@@ -10,6 +10,7 @@
 // of a convolution. Only the border is filled.
 
 #include "Contractions.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -19,23 +20,18 @@ using namespace loopc;
 /// To fill so many bytes twice costs less than the code for four borders.
 static constexpr int64_t kSmallBytes = 128 << 10;
 
-static Value baseOf(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
-}
-
 /// The part of what `fill` fills that the next operation on it writes all of,
 /// without reading any of it; null if it does something else.
 static memref::SubViewOp writtenPart(linalg::FillOp fill, Operation *&writer) {
   Value buffer = fill.getOutputs()[0];
   for (writer = fill->getNextNode(); writer; writer = writer->getNextNode()) {
-    if (isa<ViewLikeOpInterface>(writer))
+    if (isViewOp(writer))
       continue;
     if (writer->getNumRegions() != 0 && !isa<linalg::LinalgOp>(writer))
       return {};
-    if (llvm::any_of(writer->getOperands(),
-                     [&](Value operand) { return baseOf(operand) == buffer; }))
+    if (llvm::any_of(writer->getOperands(), [&](Value operand) {
+          return getViewRoot(operand) == buffer;
+        }))
       break;
   }
   auto op = dyn_cast_or_null<linalg::GenericOp>(writer);
@@ -44,7 +40,7 @@ static memref::SubViewOp writtenPart(linalg::FillOp fill, Operation *&writer) {
       !op.getRegionOutputArgs()[0].use_empty() ||
       !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() ||
       llvm::any_of(op.getDpsInputs(),
-                   [&](Value input) { return baseOf(input) == buffer; }))
+                   [&](Value input) { return getViewRoot(input) == buffer; }))
     return {};
   // Its body may look into other buffers, not into this one.
   for (Operation &inner : *op.getBody())

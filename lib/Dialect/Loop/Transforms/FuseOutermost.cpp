@@ -10,8 +10,10 @@
 // the product that reads that are nests over heads. One head's scores fit into
 // a cache, those of all heads do not.
 
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -57,25 +59,12 @@ struct Use {
 using Uses = llvm::MapVector<Value, Use>;
 } // namespace
 
-static Value baseOf(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
-}
-
-/// The buffer that `op` reads or writes and the place in it; null for what does
-/// not go to memory.
-static std::pair<Value, ValueRange> placeOf(Operation *op) {
-  using Result = std::pair<Value, ValueRange>;
-  return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case<memref::LoadOp, memref::StoreOp>([](auto access) -> Result {
-        return {access.getMemref(), access.getIndices()};
-      })
-      .Case<vector::LoadOp, vector::StoreOp, vector::MaskedLoadOp,
-            vector::MaskedStoreOp>([](auto access) -> Result {
-        return {access.getBase(), access.getIndices()};
-      })
-      .Default([](Operation *) -> Result { return {}; });
+/// What `op` reads or writes along the last axes of a buffer.
+static Access getPlainAccess(Operation *op) {
+  // Where these go, their maps say.
+  return isa<vector::TransferReadOp, vector::TransferWriteOp>(op)
+             ? Access()
+             : getAccess(op);
 }
 
 /// What `op` writes to memory.
@@ -96,7 +85,7 @@ static bool takesStep(Operation *op, size_t axis, scf::ForOp nest) {
   if (!vector)
     return true;
   // A vector lies along the last axes.
-  size_t rank = placeOf(op).second.size();
+  size_t rank = getPlainAccess(op).place.size();
   size_t first = rank - vector.getRank();
   if (axis < first)
     return true;
@@ -108,23 +97,21 @@ static bool takesStep(Operation *op, size_t axis, scf::ForOp nest) {
 static std::optional<Uses> findUses(scf::ForOp nest) {
   Uses uses;
   WalkResult result = nest.getBody()->walk([&](Operation *op) {
-    auto [buffer, place] = placeOf(op);
-    if (!buffer) {
+    Access access = getPlainAccess(op);
+    if (!access.buffer) {
       // What loops and branches hold is walked by itself.
       return isMemoryEffectFree(op) ||
                      isa<scf::ForOp, scf::IfOp, LLVM::CallIntrinsicOp>(op)
                  ? WalkResult::advance()
                  : WalkResult::interrupt();
     }
-    bool writes =
-        isa<memref::StoreOp, vector::StoreOp, vector::MaskedStoreOp>(op);
-    Value base = baseOf(buffer);
+    Value base = getViewRoot(access.buffer);
     std::optional<unsigned> axis;
-    if (base == buffer)
-      for (auto [k, index] : llvm::enumerate(place))
+    if (base == access.buffer)
+      for (auto [k, index] : llvm::enumerate(access.place))
         if (index == nest.getInductionVar() && takesStep(op, k, nest))
           axis = k;
-    uses[base].add(axis, writes);
+    uses[base].add(axis, access.writes);
     return WalkResult::advance();
   });
   if (result.wasInterrupted())
@@ -134,18 +121,11 @@ static std::optional<Uses> findUses(scf::ForOp nest) {
 
 /// True if nobody knows `buffer` by another name.
 static bool isPrivate(Value buffer) {
-  if (!buffer.getDefiningOp<memref::AllocOp>())
-    return false;
-  SmallVector<Value> views{buffer};
-  while (!views.empty())
-    for (Operation *user : views.pop_back_val().getUsers()) {
-      if (isa<ViewLikeOpInterface>(user))
-        views.push_back(user->getResult(0));
-      else if (!placeOf(user).first &&
-               !isa<memref::DeallocOp, memref::DimOp, func::ReturnOp>(user))
-        return false;
-    }
-  return true;
+  return buffer.getDefiningOp<memref::AllocOp>() &&
+         allUsersOfViews(buffer, [](Operation *user) {
+           return getPlainAccess(user).buffer ||
+                  isa<memref::DeallocOp, memref::DimOp, func::ReturnOp>(user);
+         });
 }
 
 /// True for what an iteration writes before it reads it (Parallel.h).

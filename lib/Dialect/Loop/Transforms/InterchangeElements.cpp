@@ -12,10 +12,10 @@
 
 #include "MergeGenerics.h"
 #include "VectorElements.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -20,11 +20,11 @@
 // is given up like any other, but whoever may write gets a copy.
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPPLACEDEALLOCATIONS
@@ -42,21 +42,6 @@ static bool isBuffer(Value value) {
 /// True for what somebody must own.
 static bool isOwnable(Value value) {
   return isBuffer(value) || isList(value.getType());
-}
-
-/// The buffer that `value` is a view of by its defining operation; null if it
-/// is none.
-static Value viewSource(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return {};
-  if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-    return view.getViewSource();
-  if (isa<memref::ReshapeOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
-          memref::TransposeOp, memref::ReinterpretCastOp,
-          memref::ExtractStridedMetadataOp, memref::CastOp>(op))
-    return op->getOperand(0);
-  return {};
 }
 
 namespace {
@@ -125,7 +110,7 @@ private:
         roots.insert(v);
       if (auto it = borrowsFrom.find(v); it != borrowsFrom.end())
         llvm::append_range(work, it->second);
-      if (Value source = viewSource(v))
+      if (Value source = getViewSource(v))
         work.push_back(source);
     }
     return roots;
@@ -135,7 +120,7 @@ private:
   /// memory for other reasons (a borrowed branch result).
   Value ownerOf(Value value) {
     while (value && !everOwned.contains(value))
-      value = viewSource(value);
+      value = getViewSource(value);
     return value;
   }
 
@@ -151,7 +136,7 @@ private:
       for (Operation *user : v.getUsers()) {
         visit(user);
         for (Value result : user->getResults())
-          if (isBuffer(result) && viewSource(result) == v)
+          if (isBuffer(result) && getViewSource(result) == v)
             work.push_back(result);
       }
       if (auto it = lenders.find(v); it != lenders.end())
@@ -299,7 +284,7 @@ private:
         if (op->isAncestor(user))
           ++uses;
         for (Value result : user->getResults())
-          if (isBuffer(result) && viewSource(result) == v)
+          if (isBuffer(result) && getViewSource(result) == v)
             work.push_back(result);
       }
       if (auto it = lenders.find(v); it != lenders.end())

@@ -16,8 +16,8 @@
 
 #include "ContractionVectorizer.h"
 #include "Contractions.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -15,8 +15,8 @@
 
 #include "Rows.h"
 #include "VectorElements.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"

@@ -11,47 +11,14 @@
 // were divided. `x[i / 2]` says nothing that tells two iterations apart, and
 // what is read at `x[i - 1]` another iteration writes.
 
-#include "IterationPlaces.h"
+#include "loopc/Dialect/Nest/Analysis/IterationPlaces.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace loopc;
-
-Access loopc::getAccess(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Access>(op)
-      .Case<memref::LoadOp>([](memref::LoadOp load) -> Access {
-        return {load.getMemref(), load.getIndices(), {}, false};
-      })
-      .Case<memref::StoreOp>([](memref::StoreOp store) -> Access {
-        return {store.getMemref(), store.getIndices(), {}, true};
-      })
-      .Case<vector::LoadOp>([](vector::LoadOp load) -> Access {
-        return {load.getBase(), load.getIndices(), load.getVectorType(), false};
-      })
-      .Case<vector::StoreOp>([](vector::StoreOp store) -> Access {
-        return {store.getBase(), store.getIndices(), store.getVectorType(),
-                true};
-      })
-      // How many elements these reach is their masks' and bounds' matter.
-      .Case<vector::MaskedLoadOp>([](auto load) -> Access {
-        return {load.getBase(), load.getIndices(), {}, false};
-      })
-      .Case<vector::MaskedStoreOp>([](auto store) -> Access {
-        return {store.getBase(), store.getIndices(), {}, true};
-      })
-      .Case<vector::TransferReadOp>([](auto read) -> Access {
-        return {read.getBase(), read.getIndices(), {}, false};
-      })
-      .Case<vector::TransferWriteOp>([](auto write) -> Access {
-        return {write.getBase(), write.getIndices(), {}, true};
-      })
-      .Default([](Operation *) { return Access(); });
-}
 
 IterationPlaces::IterationPlaces(scf::ForOp nest)
     : induction(nest.getInductionVar()), upperBound(nest.getUpperBound()),
@@ -68,13 +35,17 @@ IterationPlaces::IterationPlaces(scf::ForOp nest)
 }
 
 void IterationPlaces::Sum::add(const Sum &sum, int64_t factor) {
+  if (factor == 0)
+    return;
   constant += sum.constant * factor;
   iterations += sum.iterations * factor;
   for (auto [value, times] : sum.others)
     others[value] += times * factor;
   isScaled |= sum.isScaled;
   isOther |= sum.isOther;
+  // Of more than one only that there are several is asked.
   llvm::append_range(parts, sum.parts);
+  parts.truncate(std::min<size_t>(parts.size(), 2));
 }
 
 IterationPlaces::Sum IterationPlaces::partOf(Value value,
@@ -134,7 +105,17 @@ IterationPlaces::Sum IterationPlaces::sumOf(AffineExpr expr,
   return sum;
 }
 
+// A value that is used twice is looked at once: chains of `x + x` would take
+// time that doubles with each.
 IterationPlaces::Sum IterationPlaces::sumOf(Value value) const {
+  if (auto known = sums.find(value); known != sums.end())
+    return known->second;
+  Sum sum = findSumOf(value);
+  sums.try_emplace(value, sum);
+  return sum;
+}
+
+IterationPlaces::Sum IterationPlaces::findSumOf(Value value) const {
   Sum sum;
   if (std::optional<int64_t> constant = getConstantIntValue(value)) {
     sum.constant = *constant;

@@ -6,21 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AliasClasses.h"
+#include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
 using namespace loopc;
-
-bool loopc::isViewOp(Operation *op) {
-  return isa<ViewLikeOpInterface, memref::ReinterpretCastOp, memref::CastOp,
-             memref::ExtractStridedMetadataOp>(op) &&
-         op->getNumOperands() > 0 &&
-         isa<MemRefType>(op->getOperand(0).getType());
-}
 
 AliasClasses::AliasClasses(Operation *op) {
   op->walk([&](Operation *nested) { add(nested); });
@@ -54,7 +47,7 @@ void AliasClasses::joinAll(ValueRange some, ValueRange others) {
 
 void AliasClasses::add(Operation *op) {
   if (isViewOp(op)) {
-    join(op->getResult(0), op->getOperand(0));
+    join(op->getResult(0), getViewSource(op->getResult(0)));
   } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
     join(select.getResult(), select.getTrueValue());
     join(select.getResult(), select.getFalseValue());

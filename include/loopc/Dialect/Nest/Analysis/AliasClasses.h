@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LOOPC_LIB_CONVERSION_NESTSTOGPU_ALIASCLASSES_H
-#define LOOPC_LIB_CONVERSION_NESTSTOGPU_ALIASCLASSES_H
+#ifndef LOOPC_DIALECT_NEST_ANALYSIS_ALIASCLASSES_H
+#define LOOPC_DIALECT_NEST_ANALYSIS_ALIASCLASSES_H
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -44,9 +44,6 @@ private:
   llvm::SmallVector<mlir::Operation *> erased;
 };
 
-/// True for what makes another view of a buffer: operand 0, result 0.
-bool isViewOp(mlir::Operation *op);
-
 } // namespace loopc
 
-#endif // LOOPC_LIB_CONVERSION_NESTSTOGPU_ALIASCLASSES_H
+#endif // LOOPC_DIALECT_NEST_ANALYSIS_ALIASCLASSES_H

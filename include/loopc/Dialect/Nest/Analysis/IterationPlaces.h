@@ -5,24 +5,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef LOOPC_LIB_CONVERSION_RUNTIMETOLLVM_ITERATIONPLACES_H
-#define LOOPC_LIB_CONVERSION_RUNTIMETOLLVM_ITERATIONPLACES_H
+#ifndef LOOPC_DIALECT_NEST_ANALYSIS_ITERATIONPLACES_H
+#define LOOPC_DIALECT_NEST_ANALYSIS_ITERATIONPLACES_H
 
+#include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace loopc {
-
-/// A read or a write: the buffer, and the place in it.
-struct Access {
-  mlir::Value buffer; ///< null for what does neither
-  mlir::ValueRange place;
-  mlir::VectorType vector; ///< of the last axes; null for one element
-  bool writes = false;
-};
-
-/// What `op` reads or writes at a place that its operands name.
-Access getAccess(mlir::Operation *op);
 
 /// Compares the places that iterations of a nest read and write.
 class IterationPlaces {
@@ -84,6 +74,7 @@ private:
 
   bool depends(mlir::Value value) const { return dependent.contains(value); }
   Sum sumOf(mlir::Value value) const;
+  Sum findSumOf(mlir::Value value) const;
   Sum sumOfOp(mlir::Operation *op) const;
   std::optional<Sum> clampOf(mlir::Operation *op) const;
   bool isLast(mlir::Value last, mlir::Value upper) const;
@@ -98,8 +89,10 @@ private:
   mlir::Value induction, upperBound;
   std::optional<int64_t> step; ///< none where only the run knows
   llvm::DenseSet<mlir::Value> dependent;
+  /// What sumOf has answered, for as long as the nest is not changed.
+  mutable llvm::DenseMap<mlir::Value, Sum> sums;
 };
 
 } // namespace loopc
 
-#endif // LOOPC_LIB_CONVERSION_RUNTIMETOLLVM_ITERATIONPLACES_H
+#endif // LOOPC_DIALECT_NEST_ANALYSIS_ITERATIONPLACES_H

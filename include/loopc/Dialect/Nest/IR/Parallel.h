@@ -9,8 +9,8 @@
 // How those who write a nest say that the iterations of one of its loops do not
 // depend on one another, to loopc-parallelize-nests.
 
-#ifndef LOOPC_DIALECT_LOOP_TRANSFORMS_PARALLEL_H
-#define LOOPC_DIALECT_LOOP_TRANSFORMS_PARALLEL_H
+#ifndef LOOPC_DIALECT_NEST_IR_PARALLEL_H
+#define LOOPC_DIALECT_NEST_IR_PARALLEL_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -44,4 +44,4 @@ inline bool isParallelDim(mlir::linalg::LinalgOp op, unsigned dim) {
 
 } // namespace loopc
 
-#endif // LOOPC_DIALECT_LOOP_TRANSFORMS_PARALLEL_H
+#endif // LOOPC_DIALECT_NEST_IR_PARALLEL_H

@@ -1,0 +1,36 @@
+//===- Views.h - Views of buffers and what they are of ----------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_DIALECT_NEST_ANALYSIS_VIEWS_H
+#define LOOPC_DIALECT_NEST_ANALYSIS_VIEWS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace loopc {
+
+/// True for an operation whose memrefs among the results are views of its
+/// memref operand 0: another shape, layout or part of the same memory.
+bool isViewOp(mlir::Operation *op);
+
+/// The buffer that `value` is a view of by its defining operation; null if it
+/// is no view.
+mlir::Value getViewSource(mlir::Value value);
+
+/// The buffer that `value` is a view of through any number of views; `value`
+/// itself if it is no view. Two values with different roots can still be the
+/// same memory: a loop, branch or select may hand a buffer on (AliasClasses.h).
+mlir::Value getViewRoot(mlir::Value value);
+
+/// True if all operations that use `buffer` or a view of it, and are not views
+/// themselves, satisfy `isExpected`.
+bool allUsersOfViews(mlir::Value buffer,
+                     llvm::function_ref<bool(mlir::Operation *)> isExpected);
+
+} // namespace loopc
+
+#endif // LOOPC_DIALECT_NEST_ANALYSIS_VIEWS_H

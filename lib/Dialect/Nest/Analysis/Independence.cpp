@@ -1,0 +1,149 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/IterationPlaces.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace loopc;
+
+bool loopc::isPlainOp(Operation *op) {
+  return isa<arith::ArithDialect, math::MathDialect, vector::VectorDialect,
+             scf::SCFDialect>(op->getDialect()) ||
+         isa<memref::LoadOp, memref::StoreOp, memref::SubViewOp,
+             memref::ReinterpretCastOp, memref::CastOp,
+             memref::ExtractStridedMetadataOp, memref::DimOp,
+             affine::AffineApplyOp, affine::AffineDelinearizeIndexOp,
+             affine::AffineLinearizeIndexOp>(op) ||
+         // Arithmetic that only the target has.
+         isa<LLVM::CallIntrinsicOp>(op) ||
+         // The others may become calls.
+         isa<complex::ConstantOp, complex::CreateOp, complex::ReOp,
+             complex::ImOp, complex::AddOp, complex::SubOp, complex::MulOp>(op);
+}
+
+/// The buffer that `op` writes to; null for what writes nothing.
+static Value getWritten(Operation *op) {
+  Access access = getAccess(op);
+  return access.writes ? access.buffer : Value();
+}
+
+memref::AllocOp loopc::findWrittenPrivately(Operation *op, scf::ForOp nest) {
+  Value buffer = getWritten(op);
+  return buffer ? findPrivateMemory(buffer, nest) : memref::AllocOp();
+}
+
+/// True for what a nest on several threads may hold.
+static bool isAllowed(Operation *op) {
+  return (isPlainOp(op) &&
+          !isa<vector::ScatterOp, vector::CompressStoreOp>(op)) ||
+         isa<loop::CheckOp, loop::PollOp>(op);
+}
+
+/// True if a value that `user`, which is not in `nest`, makes a view of `alloc`
+/// can be what `nest` uses.
+static bool canReach(Operation *user, scf::ForOp nest) {
+  while (!user->getParentOp()->isAncestor(nest))
+    user = user->getParentOp();
+  return llvm::any_of(user->getResultTypes(), llvm::IsaPred<MemRefType>);
+}
+
+memref::AllocOp loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
+  while (Operation *op = buffer.getDefiningOp()) {
+    auto view = dyn_cast<ViewLikeOpInterface>(op);
+    if (!view || !nest->isAncestor(op))
+      break;
+    buffer = view.getViewSource();
+  }
+  auto alloc = buffer.getDefiningOp<memref::AllocOp>();
+  if (!alloc || !alloc->hasAttr(kPrivateAttrName) ||
+      !alloc.getType().hasStaticShape() || nest->isAncestor(alloc))
+    return {};
+  for (Operation *user : alloc->getUsers())
+    if (!nest->isAncestor(user) && canReach(user, nest))
+      return {};
+  return alloc;
+}
+
+std::string loopc::findParallelObstacle(scf::ForOp nest) {
+  IterationPlaces places(nest);
+  std::optional<APInt> trips = nest.getStaticTripCount();
+  bool isOnce = trips && trips->isOne() && !findOnlyParallelLoop(nest);
+  std::string why;
+  SmallVector<Access> accesses;
+  nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isAllowed(op)) {
+      why = ("it holds '" + op->getName().getStringRef() + "'").str();
+      return WalkResult::interrupt();
+    }
+    Access access = getAccess(op);
+    if (!access.buffer || isOnce || findPrivateMemory(access.buffer, nest))
+      return WalkResult::advance();
+    if (access.writes && !places.tellsIteration(access)) {
+      why = "all iterations write to one place";
+      return WalkResult::interrupt();
+    }
+    accesses.push_back(access);
+    return WalkResult::advance();
+  });
+  return why.empty() ? places.findConflict(accesses).str() : why;
+}
+
+std::string loopc::findSharingObstacle(scf::ForOp nest) {
+  llvm::DenseSet<Value> dependent{nest.getInductionVar()};
+  auto depends = [&](Value value) { return dependent.contains(value); };
+  std::optional<APInt> trips = nest.getStaticTripCount();
+  bool isOnce = trips && trips->isOne() && !findOnlyParallelLoop(nest);
+  std::string why;
+  nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isAllowed(op)) {
+      why = ("it holds '" + op->getName().getStringRef() + "'").str();
+      return WalkResult::interrupt();
+    }
+    Access access = getAccess(op);
+    if (access.writes && !isOnce && !depends(access.buffer) &&
+        llvm::none_of(access.place, depends) &&
+        !findPrivateMemory(access.buffer, nest)) {
+      why = "all iterations write to one place";
+      return WalkResult::interrupt();
+    }
+    if (llvm::none_of(op->getOperands(), depends))
+      return WalkResult::advance();
+    dependent.insert(op->result_begin(), op->result_end());
+    if (auto inner = dyn_cast<scf::ForOp>(op))
+      dependent.insert(inner.getInductionVar());
+    return WalkResult::advance();
+  });
+  return why;
+}
+
+scf::ForOp loopc::findOnlyParallelLoop(scf::ForOp loop) {
+  scf::ForOp only;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto inner = dyn_cast<scf::ForOp>(op)) {
+      if (only)
+        return {};
+      only = inner;
+    } else if (!isPure(&op)) {
+      return {};
+    }
+  }
+  if (!only || !only->hasAttr(kParallelAttrName) || only.getNumResults() ||
+      !only.getInductionVar().getType().isIndex())
+    return {};
+  return only;
+}

@@ -1,0 +1,51 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+
+bool loopc::isViewOp(Operation *op) {
+  // memref.transpose is a view without MLIR's interface.
+  return isa<ViewLikeOpInterface, memref::TransposeOp>(op) &&
+         isa<BaseMemRefType>(op->getOperand(0).getType());
+}
+
+Value loopc::getViewSource(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && isViewOp(op) && isa<BaseMemRefType>(value.getType())
+             ? op->getOperand(0)
+             : Value();
+}
+
+Value loopc::getViewRoot(Value value) {
+  while (Value source = getViewSource(value))
+    value = source;
+  return value;
+}
+
+bool loopc::allUsersOfViews(Value buffer,
+                            function_ref<bool(Operation *)> isExpected) {
+  SmallVector<Value> open{buffer};
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      bool isView = false;
+      for (Value result : user->getResults())
+        if (getViewSource(result) == value) {
+          open.push_back(result);
+          isView = true;
+        }
+      if (!isView && !isExpected(user))
+        return false;
+    }
+  }
+  return true;
+}
