@@ -59,45 +59,19 @@ struct Use {
 using Uses = llvm::MapVector<Value, Use>;
 } // namespace
 
-/// What `op` reads or writes along the last axes of a buffer.
-static Access getPlainAccess(Operation *op) {
-  // Where these go, their maps say.
-  return isa<vector::TransferReadOp, vector::TransferWriteOp>(op)
-             ? Access()
-             : getAccess(op);
-}
-
-/// What `op` writes to memory.
-static Value getStored(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case<memref::StoreOp>([](auto store) { return store.getValueToStore(); })
-      .Case<vector::StoreOp, vector::MaskedStoreOp>(
-          [](auto store) { return store.getValueToStore(); })
-      .Default([](Operation *) { return Value(); });
-}
-
-/// True if `op` at the number of an iteration of `nest` along `axis` goes no
-/// further than the next one begins.
-static bool takesStep(Operation *op, size_t axis, scf::ForOp nest) {
-  auto vector =
-      dyn_cast<VectorType>(op->getNumResults() ? op->getResult(0).getType()
-                                               : getStored(op).getType());
-  if (!vector)
-    return true;
-  // A vector lies along the last axes.
-  size_t rank = getPlainAccess(op).place.size();
-  size_t first = rank - vector.getRank();
-  if (axis < first)
-    return true;
+/// True if `access`, at the number of an iteration of `nest` along `axis`, goes
+/// no further than the next one begins.
+static bool takesStep(const Access &access, size_t axis, scf::ForOp nest) {
+  int64_t extent = access.getExtent(axis);
   std::optional<int64_t> step = getConstantIntValue(nest.getStep());
-  return step && vector.getDimSize(axis - first) <= *step;
+  return extent == 1 || (step && extent <= *step);
 }
 
 /// What `nest` does with buffers; none where it does something else as well.
 static std::optional<Uses> findUses(scf::ForOp nest) {
   Uses uses;
   WalkResult result = nest.getBody()->walk([&](Operation *op) {
-    Access access = getPlainAccess(op);
+    Access access = getAccess(op);
     if (!access.buffer) {
       // What loops and branches hold is walked by itself.
       return isMemoryEffectFree(op) ||
@@ -109,7 +83,7 @@ static std::optional<Uses> findUses(scf::ForOp nest) {
     std::optional<unsigned> axis;
     if (base == access.buffer)
       for (auto [k, index] : llvm::enumerate(access.place))
-        if (index == nest.getInductionVar() && takesStep(op, k, nest))
+        if (index == nest.getInductionVar() && takesStep(access, k, nest))
           axis = k;
     uses[base].add(axis, access.writes);
     return WalkResult::advance();
@@ -123,7 +97,7 @@ static std::optional<Uses> findUses(scf::ForOp nest) {
 static bool isPrivate(Value buffer) {
   return buffer.getDefiningOp<memref::AllocOp>() &&
          allUsersOfViews(buffer, [](Operation *user) {
-           return getPlainAccess(user).buffer ||
+           return getAccess(user).buffer ||
                   isa<memref::DeallocOp, memref::DimOp, func::ReturnOp>(user);
          });
 }

@@ -8,39 +8,87 @@
 
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace loopc;
 
+/// So many elements of `mask` along `axis` may be set, which has `size`.
+static int64_t countMasked(Value mask, size_t axis, int64_t size) {
+  if (!mask)
+    return size;
+  if (auto known = mask.getDefiningOp<vector::ConstantMaskOp>())
+    return known.getMaskDimSizes()[axis];
+  if (auto made = mask.getDefiningOp<vector::CreateMaskOp>())
+    if (std::optional<int64_t> count =
+            getConstantIntValue(made.getOperands()[axis]))
+      return std::clamp<int64_t>(*count, 0, size);
+  return size;
+}
+
+int64_t Access::getExtent(size_t axis) const {
+  if (!vector)
+    return 1;
+  if (permutation) {
+    for (auto [k, expr] : llvm::enumerate(permutation.getResults()))
+      if (expr.isFunctionOfDim(axis))
+        return vector.getDimSize(k);
+    return 1;
+  }
+  size_t first = place.size() - vector.getRank();
+  return axis < first
+             ? 1
+             : countMasked(mask, axis - first, vector.getDimSize(axis - first));
+}
+
 Access loopc::getAccess(Operation *op) {
   return llvm::TypeSwitch<Operation *, Access>(op)
       .Case<memref::LoadOp>([](memref::LoadOp load) -> Access {
-        return {load.getMemref(), load.getIndices(), {}, false};
+        return {load.getMemref(), load.getIndices()};
       })
       .Case<memref::StoreOp>([](memref::StoreOp store) -> Access {
-        return {store.getMemref(), store.getIndices(), {}, true};
+        return {.buffer = store.getMemref(),
+                .place = store.getIndices(),
+                .writes = true};
       })
       .Case<vector::LoadOp>([](vector::LoadOp load) -> Access {
-        return {load.getBase(), load.getIndices(), load.getVectorType(), false};
+        return {load.getBase(), load.getIndices(), load.getVectorType()};
       })
       .Case<vector::StoreOp>([](vector::StoreOp store) -> Access {
-        return {store.getBase(), store.getIndices(), store.getVectorType(),
-                true};
+        return {.buffer = store.getBase(),
+                .place = store.getIndices(),
+                .vector = store.getVectorType(),
+                .writes = true};
       })
-      // How many elements these reach is their masks' and bounds' matter.
-      .Case<vector::MaskedLoadOp>([](auto load) -> Access {
-        return {load.getBase(), load.getIndices(), {}, false};
+      .Case<vector::MaskedLoadOp>([](vector::MaskedLoadOp load) -> Access {
+        return {load.getBase(), load.getIndices(), load.getVectorType(),
+                load.getMask()};
       })
-      .Case<vector::MaskedStoreOp>([](auto store) -> Access {
-        return {store.getBase(), store.getIndices(), {}, true};
+      .Case<vector::MaskedStoreOp>([](vector::MaskedStoreOp store) -> Access {
+        return {.buffer = store.getBase(),
+                .place = store.getIndices(),
+                .vector = store.getVectorType(),
+                .mask = store.getMask(),
+                .writes = true};
       })
-      .Case<vector::TransferReadOp>([](auto read) -> Access {
-        return {read.getBase(), read.getIndices(), {}, false};
+      .Case<vector::TransferReadOp>([](vector::TransferReadOp read) -> Access {
+        return {.buffer = read.getBase(),
+                .place = read.getIndices(),
+                .vector = read.getVectorType(),
+                .permutation = read.getPermutationMap()};
       })
-      .Case<vector::TransferWriteOp>([](auto write) -> Access {
-        return {write.getBase(), write.getIndices(), {}, true};
+      .Case<vector::TransferWriteOp>(
+          [](vector::TransferWriteOp write) -> Access {
+            return {.buffer = write.getBase(),
+                    .place = write.getIndices(),
+                    .vector = write.getVectorType(),
+                    .permutation = write.getPermutationMap(),
+                    .writes = true};
+          })
+      .Case<vector::GatherOp, vector::ExpandLoadOp>([](auto load) -> Access {
+        return {.buffer = load.getBase(), .isAnywhere = true};
       })
       .Default([](Operation *) { return Access(); });
 }

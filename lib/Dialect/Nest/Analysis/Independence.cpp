@@ -27,8 +27,9 @@ bool loopc::isPlainOp(Operation *op) {
          isa<memref::LoadOp, memref::StoreOp, memref::SubViewOp,
              memref::ReinterpretCastOp, memref::CastOp,
              memref::ExtractStridedMetadataOp, memref::DimOp,
-             affine::AffineApplyOp, affine::AffineDelinearizeIndexOp,
-             affine::AffineLinearizeIndexOp>(op) ||
+             affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp,
+             affine::AffineDelinearizeIndexOp, affine::AffineLinearizeIndexOp>(
+             op) ||
          // Arithmetic that only the target has.
          isa<LLVM::CallIntrinsicOp>(op) ||
          // The others may become calls.
@@ -94,7 +95,7 @@ std::string loopc::findParallelObstacle(scf::ForOp nest) {
     if (!access.buffer || isOnce || findPrivateMemory(access.buffer, nest))
       return WalkResult::advance();
     if (access.writes && !places.tellsIteration(access)) {
-      why = "all iterations write to one place";
+      why = "iterations may write to one place";
       return WalkResult::interrupt();
     }
     accesses.push_back(access);

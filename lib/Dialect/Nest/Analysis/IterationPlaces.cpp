@@ -7,56 +7,109 @@
 //===----------------------------------------------------------------------===//
 
 // A dependence test for nests whose iterations are said to be independent. It
-// is made for what passes write: linear indices, views of parts, and axes that
-// were divided. `x[i / 2]` says nothing that tells two iterations apart, and
-// what is read at `x[i - 1]` another iteration writes.
+// is made for what passes write: linear indices, tiles, views of parts, and
+// axes that were divided. An index is a sum of terms. Bounds of the loops
+// within the nest take their place, until what is left says which part of the
+// axis an iteration has. `x[i / 2]` says nothing that tells two iterations
+// apart, and what is read at `x[i - 1]` another iteration writes.
 
 #include "loopc/Dialect/Nest/Analysis/IterationPlaces.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace loopc;
 
+/// So many bounds are looked at for one index.
+static constexpr unsigned kMaxBounds = 64;
+
 IterationPlaces::IterationPlaces(scf::ForOp nest)
-    : induction(nest.getInductionVar()), upperBound(nest.getUpperBound()),
-      step(getConstantIntValue(nest.getStep())) {
-  dependent.insert(induction);
-  nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (llvm::none_of(op->getOperands(),
-                      [&](Value value) { return depends(value); }))
-      return;
-    dependent.insert(op->result_begin(), op->result_end());
-    if (auto inner = dyn_cast<scf::ForOp>(op))
-      dependent.insert(inner.getInductionVar());
+    : nest(nest), induction(nest.getInductionVar()),
+      step(getConstantIntValue(nest.getStep()).value_or(1)) {
+  nest.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        varying.insert(block.args_begin(), block.args_end());
+    auto isVarying = [&](Value value) { return varies(value); };
+    if (op != nest && (op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
+                       llvm::any_of(op->getOperands(), isVarying)))
+      varying.insert(op->result_begin(), op->result_end());
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+void IterationPlaces::Sum::addTerm(Term term, int64_t factor) {
+  auto *entry = llvm::find_if(
+      terms, [&](const auto &entry) { return entry.first == term; });
+  if (entry == terms.end())
+    terms.push_back({term, factor});
+  else if ((entry->second += factor) == 0)
+    terms.erase(entry);
+}
+
+int64_t IterationPlaces::Sum::getFactor(Term term) const {
+  const auto *entry = llvm::find_if(
+      terms, [&](const auto &entry) { return entry.first == term; });
+  return entry == terms.end() ? 0 : entry->second;
 }
 
 void IterationPlaces::Sum::add(const Sum &sum, int64_t factor) {
   if (factor == 0)
     return;
   constant += sum.constant * factor;
-  iterations += sum.iterations * factor;
-  for (auto [value, times] : sum.others)
-    others[value] += times * factor;
-  isScaled |= sum.isScaled;
-  isOther |= sum.isOther;
+  for (auto [term, times] : sum.terms)
+    addTerm(term, times * factor);
+  isOther |= sum.isOther || (!sum.parts.empty() && factor != 1);
   // Of more than one only that there are several is asked.
   llvm::append_range(parts, sum.parts);
   parts.truncate(std::min<size_t>(parts.size(), 2));
+}
+
+bool IterationPlaces::Sum::isEqual(const Sum &other) const {
+  return !isOther && !other.isOther && constant == other.constant &&
+         terms.size() == other.terms.size() &&
+         llvm::all_of(terms,
+                      [&](const auto &entry) {
+                        return other.getFactor(entry.first) == entry.second;
+                      }) &&
+         parts.size() < 2 && parts == other.parts;
 }
 
 IterationPlaces::Sum IterationPlaces::partOf(Value value,
                                              std::optional<int64_t> divisor,
                                              Value by, bool isQuotient) const {
   Sum sum;
-  if (divisor ? *divisor > 0 : by && !depends(by))
+  if (divisor ? *divisor > 0 : by && !varies(by))
     sum.parts.push_back({value, divisor, divisor ? Value() : by, isQuotient});
   else
     sum.isOther = true;
   return sum;
+}
+
+IterationPlaces::Sum IterationPlaces::productOf(const Sum &sum,
+                                                OpFoldResult factor) const {
+  Sum product;
+  if (std::optional<int64_t> constant = getConstantIntValue(factor)) {
+    product.add(sum, *constant);
+    return product;
+  }
+  Value by = cast<Value>(factor);
+  auto isProduct = [](const auto &entry) { return entry.first.second; };
+  product.isOther = sum.isOther || !sum.parts.empty() || varies(by) ||
+                    llvm::any_of(sum.terms, isProduct);
+  for (auto [term, times] : sum.terms)
+    product.addTerm({term.first, by}, times);
+  if (sum.constant != 0)
+    product.addTerm({by, Value()}, sum.constant);
+  return product;
 }
 
 IterationPlaces::Sum IterationPlaces::sumOf(AffineExpr expr,
@@ -88,10 +141,12 @@ IterationPlaces::Sum IterationPlaces::sumOf(AffineExpr expr,
       sum.add(lhs, factor.getValue());
       return sum;
     }
+    if (Value by = operandOf(both.getRHS()))
+      return productOf(lhs, by);
     break;
   case AffineExprKind::FloorDiv:
   case AffineExprKind::Mod:
-    if (Value value = operandOf(both.getLHS()); value && depends(value))
+    if (Value value = operandOf(both.getLHS()); value && varies(value))
       return partOf(
           value, factor ? std::optional(factor.getValue()) : std::nullopt,
           operandOf(both.getRHS()), both.getKind() == AffineExprKind::FloorDiv);
@@ -99,9 +154,15 @@ IterationPlaces::Sum IterationPlaces::sumOf(AffineExpr expr,
   default:
     break;
   }
-  // Of values that do not depend on the iteration it is one of these, but one
-  // without a name, which equals no other.
   sum.isOther = true;
+  return sum;
+}
+
+IterationPlaces::Sum IterationPlaces::sumOf(OpFoldResult value) const {
+  if (auto dynamic = dyn_cast<Value>(value))
+    return sumOf(dynamic);
+  Sum sum;
+  sum.constant = *getConstantIntValue(value);
   return sum;
 }
 
@@ -121,80 +182,17 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Value value) const {
     sum.constant = *constant;
     return sum;
   }
-  if (value == induction) {
-    sum.iterations = 1;
-    return sum;
+  if (Operation *op = value.getDefiningOp()) {
+    sum = findSumOf(op);
+    if (varies(value) || (!sum.isOther && sum.parts.empty()))
+      return sum;
   }
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    // A loop within the part that an iteration has: its bounds say how far.
-    auto inner = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    bool isInduction = inner && inner.getInductionVar() == argument;
-    if (depends(value) && isInduction)
-      sum = sumOf(inner.getLowerBound());
-    sum.isOther |= depends(value) && !isInduction;
-    sum.others[value] = 1;
-    return sum;
-  }
-  sum = sumOfOp(value.getDefiningOp());
-  if (depends(value) || (!sum.isOther && sum.parts.empty()))
-    return sum;
   sum = {};
-  sum.others[value] = 1;
+  sum.addTerm({value, Value()}, 1);
   return sum;
 }
 
-/// True if a number below `upper` is at most `last`: `last` is `upper - 1` or
-/// more, or so much for one of the numbers that `upper` is the least of.
-bool IterationPlaces::isLast(Value last, Value upper) const {
-  Sum left = sumOf(last);
-  left.add(sumOf(upper), -1);
-  if (left.constant >= -1 && !left.isOther && !left.isScaled &&
-      left.iterations == 0 && left.parts.empty() && left.hasNoOthers())
-    return true;
-  auto least = upper.getDefiningOp<arith::MinSIOp>();
-  return least &&
-         (isLast(last, least.getLhs()) || isLast(last, least.getRhs()));
-}
-
-/// `min(i + c, last)`, where i is the induction variable of the nest or of a
-/// loop in it, c is less than its step, and i is at most `last`: a place in the
-/// part of the iteration, as `i + c` is one where it is not too far.
-std::optional<IterationPlaces::Sum>
-IterationPlaces::clampOf(Operation *op) const {
-  for (auto [x, y] : {std::pair(0, 1), std::pair(1, 0)}) {
-    Sum place = sumOf(op->getOperand(x));
-    if (place.iterations != 1 || !place.tells())
-      continue;
-    Value upper = upperBound;
-    std::optional<int64_t> width = step;
-    for (auto [value, times] : place.others) {
-      if (times == 0)
-        continue;
-      auto argument = dyn_cast<BlockArgument>(value);
-      auto inner =
-          argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
-                   : scf::ForOp();
-      // One loop, and nothing else.
-      upper = inner && times == 1 && upper == upperBound
-                  ? Value(inner.getUpperBound())
-                  : Value();
-      if (!upper)
-        break;
-      width = getConstantIntValue(inner.getStep());
-      place.constant -= sumOf(inner.getLowerBound()).constant;
-    }
-    if (!upper || place.constant < 0 || place.constant >= width.value_or(1) ||
-        !isLast(op->getOperand(y), upper))
-      continue;
-    Sum clamped;
-    clamped.iterations = 1;
-    clamped.others[op->getResult(0)] = 1;
-    return clamped;
-  }
-  return std::nullopt;
-}
-
-IterationPlaces::Sum IterationPlaces::sumOfOp(Operation *op) const {
+IterationPlaces::Sum IterationPlaces::findSumOf(Operation *op) const {
   Sum sum;
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return sumOf(op->getOperand(0));
@@ -203,27 +201,28 @@ IterationPlaces::Sum IterationPlaces::sumOfOp(Operation *op) const {
     sum.add(sumOf(op->getOperand(1)), isa<arith::AddIOp>(op) ? 1 : -1);
     return sum;
   }
-  if (isa<arith::MulIOp>(op)) {
-    for (auto [x, y] : {std::pair(0, 1), std::pair(1, 0)}) {
-      Value by = op->getOperand(y);
-      if (depends(by))
-        continue;
-      Sum whole = sumOf(op->getOperand(x));
-      if (std::optional<int64_t> factor = getConstantIntValue(by)) {
-        sum.add(whole, *factor);
-        return sum;
-      }
-      sum.isScaled = whole.tells();
-      sum.isOther = !sum.isScaled;
-      return sum;
-    }
-  }
-  if (isa<arith::MinSIOp>(op))
-    if (std::optional<Sum> clamped = clampOf(op))
-      return *clamped;
+  if (isa<arith::MulIOp>(op))
+    for (auto [x, y] : {std::pair(0, 1), std::pair(1, 0)})
+      if (!varies(op->getOperand(y)))
+        return productOf(sumOf(op->getOperand(x)), op->getOperand(y));
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
     return sumOf(apply.getAffineMap().getResult(0), apply.getMapOperands(),
                  apply.getAffineMap().getNumDims());
+  if (auto linearize = dyn_cast<affine::AffineLinearizeIndexOp>(op)) {
+    // The extent of the first axis says nothing of the place.
+    auto extents = linearize.getEffectiveBasis();
+    for (auto [axis, index] : llvm::enumerate(linearize.getMultiIndex())) {
+      if (axis > 0)
+        sum = productOf(sum, extents[axis - 1]);
+      sum.add(sumOf(index), 1);
+    }
+    return sum;
+  }
+  // Their bounds are known.
+  if (isa<arith::MinSIOp, affine::AffineMinOp>(op)) {
+    sum.addTerm({op->getResult(0), Value()}, 1);
+    return sum;
+  }
   bool isQuotient =
       isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(op);
   if (isQuotient || isa<arith::RemUIOp, arith::RemSIOp>(op))
@@ -233,18 +232,269 @@ IterationPlaces::Sum IterationPlaces::sumOfOp(Operation *op) const {
   return sum;
 }
 
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+/// The loop whose induction variable `value` is; null if it is none's.
+static scf::ForOp getLoopOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
+  return loop && loop.getInductionVar() == argument ? loop : scf::ForOp();
+}
+
+/// What `value` is the least of; itself where it is no minimum.
+static SmallVector<std::pair<AffineExpr, Value>> operandsOfMin(Value value) {
+  if (auto min = value.getDefiningOp<arith::MinSIOp>())
+    return {{{}, min.getLhs()}, {{}, min.getRhs()}};
+  SmallVector<std::pair<AffineExpr, Value>> operands;
+  if (auto min = value.getDefiningOp<affine::AffineMinOp>())
+    for (AffineExpr expr : min.getAffineMap().getResults())
+      operands.push_back({expr, value});
+  if (operands.empty())
+    operands.push_back({{}, value});
+  return operands;
+}
+
+SmallVector<IterationPlaces::Sum, 1>
+IterationPlaces::sumsOfMin(Value value) const {
+  SmallVector<Sum, 1> all;
+  for (auto [expr, operand] : operandsOfMin(value)) {
+    auto min = operand.getDefiningOp<affine::AffineMinOp>();
+    all.push_back(expr ? sumOf(expr, min.getMapOperands(),
+                               min.getAffineMap().getNumDims())
+                       : sumOf(operand));
+  }
+  return all;
+}
+
+/// True if a number below `upper` is at most `last`: `last` is `upper - 1` or
+/// more, or so much for one of the numbers that `upper` is the least of.
+bool IterationPlaces::isLast(const Sum &last, Value upper) const {
+  return llvm::any_of(sumsOfMin(upper), [&](const Sum &end) {
+    Sum difference = last;
+    difference.add(end, -1);
+    return difference.isConstant() && difference.constant >= -1;
+  });
+}
+
+/// A lower bound of `value`, which varies: where the loop begins; of the least
+/// of `i + c` and a number that is not below the last `i`: `i`.
+std::optional<IterationPlaces::Sum>
+IterationPlaces::leastOf(Value value) const {
+  if (scf::ForOp loop = getLoopOf(value))
+    return sumOf(loop.getLowerBound());
+  SmallVector<Sum, 1> operands = sumsOfMin(value);
+  if (operands.size() < 2)
+    return std::nullopt;
+  for (const Sum &operand : operands) {
+    if (operand.terms.size() != 1 || operand.constant < 0 || operand.isOther ||
+        !operand.parts.empty())
+      continue;
+    auto [term, factor] = operand.terms.front();
+    scf::ForOp loop = getLoopOf(term.first);
+    bool isLeast =
+        loop && factor == 1 && !term.second &&
+        llvm::all_of(operands, [&](const Sum &other) {
+          return &other == &operand || isLast(other, loop.getUpperBound());
+        });
+    if (!isLeast)
+      continue;
+    Sum least;
+    least.addTerm(term, 1);
+    return least;
+  }
+  return std::nullopt;
+}
+
+/// True for a sum of numbers that are not negative.
+bool IterationPlaces::isNonNegative(const Sum &sum) const {
+  return !sum.isOther && sum.parts.empty() && sum.constant >= 0 &&
+         llvm::all_of(sum.terms, [](const auto &entry) {
+           auto [term, factor] = entry;
+           scf::ForOp loop = getLoopOf(term.first);
+           return loop && !term.second && factor > 0 &&
+                  getConstantIntValue(loop.getLowerBound()).value_or(-1) >= 0;
+         });
+}
+
+/// The numbers that branches around `op` say to be more than `value`.
+SmallVector<IterationPlaces::Sum, 1>
+IterationPlaces::findGuards(Value value, Operation *op) const {
+  SmallVector<Sum, 1> guards;
+  for (Operation *inner = op; inner != nest; inner = inner->getParentOp()) {
+    auto branch = dyn_cast<scf::IfOp>(inner->getParentOp());
+    auto compare = branch ? branch.getCondition().getDefiningOp<arith::CmpIOp>()
+                          : arith::CmpIOp();
+    if (!compare)
+      continue;
+    bool holds = inner->getParentRegion() == &branch.getThenRegion();
+    using Predicate = arith::CmpIPredicate;
+    Predicate predicate = holds
+                              ? compare.getPredicate()
+                              : arith::invertPredicate(compare.getPredicate());
+    bool isLess = compare.getLhs() == value &&
+                  (predicate == Predicate::slt || predicate == Predicate::ult);
+    bool isMore = compare.getRhs() == value &&
+                  (predicate == Predicate::sgt || predicate == Predicate::ugt);
+    if (!isLess && !isMore)
+      continue;
+    Sum guard = sumOf(isLess ? compare.getRhs() : compare.getLhs());
+    // Below a number that is not negative it is the same without signs.
+    if (predicate == Predicate::slt || predicate == Predicate::sgt ||
+        isNonNegative(guard))
+      guards.push_back(std::move(guard));
+  }
+  return guards;
+}
+
+/// Upper bounds of `value`, which varies: any of them holds.
+SmallVector<IterationPlaces::Sum, 1>
+IterationPlaces::mostOf(Value value) const {
+  scf::ForOp loop = getLoopOf(value);
+  if (!loop) {
+    SmallVector<Sum, 1> operands = sumsOfMin(value);
+    return operands.size() > 1 ? operands : SmallVector<Sum, 1>();
+  }
+  Sum begin = sumOf(loop.getLowerBound());
+  int64_t by =
+      std::max<int64_t>(getConstantIntValue(loop.getStep()).value_or(1), 1);
+  SmallVector<Sum, 1> all = sumsOfMin(loop.getUpperBound());
+  for (Sum &guard : findGuards(loop.getUpperBound(), loop)) {
+    --guard.constant;
+    all.push_back(std::move(guard));
+  }
+  for (Sum &last : all) {
+    Sum length = last;
+    length.add(begin, -1);
+    // The last multiple of the step.
+    if (length.isConstant() && length.constant > 0) {
+      last = begin;
+      last.constant += (length.constant - 1) / by * by;
+    } else {
+      --last.constant;
+    }
+  }
+  return all;
+}
+
+/// A term that is not the same in all of one iteration.
+std::optional<IterationPlaces::Term>
+IterationPlaces::findVaryingTerm(const Sum &sum) const {
+  for (auto [term, factor] : sum.terms)
+    if (term.first != induction && varies(term.first))
+      return term;
+  return std::nullopt;
+}
+
+/// The least that `sum` is in an iteration; none where that is not known.
+std::optional<IterationPlaces::Sum> IterationPlaces::findFirst(Sum sum) const {
+  for (unsigned steps = 0; std::optional<Term> term = findVaryingTerm(sum);
+       ++steps) {
+    int64_t factor = sum.getFactor(*term);
+    std::optional<Sum> least = steps < kMaxBounds && factor > 0 && !term->second
+                                   ? leastOf(term->first)
+                                   : std::nullopt;
+    if (!least)
+      return std::nullopt;
+    sum.addTerm(*term, -factor);
+    sum.add(*least, factor);
+  }
+  return sum;
+}
+
+/// Calls `isEnough` with upper bounds of `sum` in an iteration, until it says
+/// so.
+bool IterationPlaces::findLast(const Sum &sum, Found isEnough,
+                               unsigned &steps) const {
+  std::optional<Term> term = findVaryingTerm(sum);
+  if (!term)
+    return isEnough(sum);
+  int64_t factor = sum.getFactor(*term);
+  if (factor <= 0 || term->second)
+    return false;
+  for (const Sum &most : mostOf(term->first)) {
+    if (++steps > kMaxBounds)
+      return false;
+    Sum bound = sum;
+    bound.addTerm(*term, -factor);
+    bound.add(most, factor);
+    if (findLast(bound, isEnough, steps))
+      return true;
+  }
+  return false;
+}
+
+std::optional<IterationPlaces::Range>
+IterationPlaces::rangeOf(const Sum &sum, const Sum &length) const {
+  if (sum.isOther || !sum.parts.empty())
+    return std::nullopt;
+  std::optional<Sum> first = findFirst(sum);
+  if (!first || first->isOther || !first->parts.empty())
+    return std::nullopt;
+  Range range;
+  for (auto [term, factor] : first->terms) {
+    if (term.first != induction)
+      continue;
+    if (range.iterations != 0)
+      return std::nullopt;
+    range.iterations = factor;
+    range.scale = term.second;
+  }
+  if (range.iterations == 0)
+    return std::nullopt;
+  Sum end = sum;
+  end.add(length, 1);
+  // What is between two iterations, in `scale`.
+  int64_t distance = std::abs(range.iterations) * step;
+  unsigned steps = 0;
+  bool isPart = findLast(
+      end,
+      [&](Sum last) {
+        last.add(*first, -1);
+        if (range.scale && range.iterations > 0) {
+          // It is positive, as the last place is not before the first one.
+          last.addTerm({range.scale, Value()}, -distance);
+          return last.isConstant() && last.constant <= 0;
+        }
+        range.length = last.constant;
+        return !range.scale && last.isConstant() && last.constant <= distance;
+      },
+      steps);
+  if (!isPart)
+    return std::nullopt;
+  range.first = std::move(*first);
+  return range;
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// The part of the elements of a buffer that an iteration's view of it has.
+std::optional<IterationPlaces::Range>
+IterationPlaces::rangeOf(memref::ReinterpretCastOp view) const {
+  Sum length;
+  length.constant = 1;
+  for (auto [size, stride] :
+       llvm::zip_equal(view.getMixedSizes(), view.getMixedStrides())) {
+    Sum last = sumOf(size);
+    --last.constant;
+    length.add(productOf(last, stride), 1);
+  }
+  return rangeOf(sumOf(view.getMixedOffsets().front()), length);
+}
+
 IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
-  Place place{access, access.buffer, {}, {}};
-  for (Value index : access.place)
+  Place place{access.buffer, {}, {}, {}, {}};
+  if (access.isAnywhere)
+    return place;
+  for (auto [axis, index] : llvm::enumerate(access.place)) {
     place.indices.push_back(sumOf(index));
-  auto sumOfResult = [&](OpFoldResult value) {
-    Sum sum;
-    if (std::optional<int64_t> constant = getConstantIntValue(value))
-      sum.constant = *constant;
-    else
-      sum = sumOf(cast<Value>(value));
-    return sum;
-  };
+    place.extents.push_back(access.getExtent(axis));
+  }
   while (Operation *op = place.base.getDefiningOp()) {
     if (auto cast = dyn_cast<memref::CastOp>(op)) {
       if (!isa<MemRefType>(cast.getSource().getType()))
@@ -253,108 +503,152 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
       continue;
     }
     if (auto view = dyn_cast<memref::ReinterpretCastOp>(op))
-      for (OpFoldResult offset : view.getMixedOffsets())
-        place.offsets.push_back(sumOfResult(offset));
+      place.elements = rangeOf(view);
     auto view = dyn_cast<memref::SubViewOp>(op);
-    if (!view || !llvm::all_of(view.getMixedStrides(), isOneInteger))
+    auto isKnown = [](OpFoldResult stride) {
+      return getConstantIntValue(stride).value_or(0) > 0;
+    };
+    if (!view || !llvm::all_of(view.getMixedStrides(), isKnown))
       break;
     llvm::SmallBitVector dropped = view.getDroppedDims();
-    SmallVector<Sum> indices;
+    SmallVector<Sum, 1> indices;
+    SmallVector<int64_t> extents;
     size_t inner = 0;
     for (auto [axis, offset] : llvm::enumerate(view.getMixedOffsets())) {
-      indices.push_back(sumOfResult(offset));
-      if (!dropped.test(axis))
-        indices.back().add(place.indices[inner++], 1);
+      int64_t stride = *getConstantIntValue(view.getMixedStrides()[axis]);
+      indices.push_back(sumOf(offset));
+      extents.push_back(1);
+      if (dropped.test(axis))
+        continue;
+      indices.back().add(place.indices[inner], stride);
+      extents.back() += (place.extents[inner++] - 1) * stride;
     }
     place.indices = std::move(indices);
+    place.extents = std::move(extents);
     place.base = view.getSource();
+  }
+  for (auto [index, extent] : llvm::zip_equal(place.indices, place.extents)) {
+    Sum length;
+    length.constant = extent;
+    place.ranges.push_back(rangeOf(index, length));
   }
   return place;
 }
 
-bool IterationPlaces::tellsByParts(ArrayRef<Sum> sums) const {
-  // Indices that are one part and what does not depend on the iteration.
+/// The number of `place`'s axis `axis`, if it is one element at a quotient or
+/// remainder and what is the same in all of the nest.
+const IterationPlaces::Part *IterationPlaces::findPart(const Place &place,
+                                                       size_t axis) const {
+  const Sum &index = place.indices[axis];
+  auto isVarying = [&](const auto &entry) { return varies(entry.first.first); };
+  bool isPart = index.parts.size() == 1 && !index.isOther &&
+                place.extents[axis] == 1 &&
+                llvm::none_of(index.terms, isVarying);
+  return isPart ? &index.parts.front() : nullptr;
+}
+
+/// True if indices of `place` are quotient and remainder of a number that tells
+/// the iteration.
+bool IterationPlaces::tellsByParts(const Place &place) const {
   SmallVector<Part> known;
-  for (const Sum &sum : sums)
-    if (sum.parts.size() == 1 && !sum.iterations && !sum.isScaled &&
-        !sum.isOther)
-      known.push_back(sum.parts.front());
+  for (size_t axis = 0; axis < place.indices.size(); ++axis)
+    if (const Part *part = findPart(place, axis))
+      known.push_back(*part);
+  Sum one;
+  one.constant = 1;
   // With quotient and remainder the number that was divided is known.
   for (size_t k = 0; k < known.size(); ++k) {
     Part part = known[k];
-    bool hasOther = llvm::any_of(known, [&](const Part &other) {
-      return other.value == part.value && other.divisor == part.divisor &&
-             other.by == part.by && other.isQuotient != part.isQuotient;
+    bool hasOther = llvm::any_of(known, [&](Part other) {
+      other.isQuotient = !other.isQuotient;
+      return other == part;
     });
     if (!hasOther || !part.isQuotient)
       continue;
     Sum whole = sumOf(part.value);
-    if (whole.tells())
+    if (rangeOf(whole, one))
       return true;
-    if (whole.parts.size() == 1 && !whole.iterations && !whole.isOther)
+    if (whole.parts.size() == 1 && whole.terms.empty() && !whole.isOther)
       known.push_back(whole.parts.front());
   }
   return false;
 }
 
-bool IterationPlaces::tellsIteration(const Access &write) const {
-  Place place = placeOf(write);
-  auto tells = [](const Sum &sum) { return sum.tells(); };
-  return llvm::any_of(place.indices, tells) ||
-         llvm::any_of(place.offsets, tells) || tellsByParts(place.indices);
+bool IterationPlaces::tells(const Place &place) const {
+  auto isKnown = [](const std::optional<Range> &range) {
+    return range.has_value();
+  };
+  return place.elements || llvm::any_of(place.ranges, isKnown) ||
+         tellsByParts(place);
 }
 
-bool IterationPlaces::mayConflict(const Place &written,
-                                  const Place &other) const {
-  auto extentOf = [&](const Place &place, size_t axis) -> int64_t {
-    VectorType vector = place.access.vector;
-    size_t rank = place.indices.size();
-    size_t first = vector ? rank - vector.getRank() : rank;
-    return axis < first ? 1 : vector.getDimSize(axis - first);
-  };
-  bool isCompared = false;
-  for (size_t axis = 0; axis < written.indices.size(); ++axis) {
-    const Sum &x = written.indices[axis], &y = other.indices[axis];
-    if (!x.tells())
-      continue;
-    isCompared = true;
-    // The factor is the run's.
-    if (x.isScaled || y.isScaled)
+bool IterationPlaces::tellsIteration(const Access &write) const {
+  return tells(placeOf(write));
+}
+
+/// True if along `axis` the parts that an iteration has at all of `places` are
+/// together no more than the distance of two iterations.
+bool IterationPlaces::areInOnePart(ArrayRef<Place> places, size_t axis) const {
+  const std::optional<Range> &one = places.front().ranges[axis];
+  if (!one)
+    return false;
+  int64_t begin = 0, end = 0;
+  for (const Place &place : places) {
+    const std::optional<Range> &range = place.ranges[axis];
+    if (!range || range->iterations != one->iterations ||
+        range->scale != one->scale)
       return false;
-    if (!y.tells() || x.iterations != y.iterations)
-      continue;
-    Sum difference = y;
-    difference.add(x, -1);
-    if (!difference.hasNoOthers())
+    Sum difference = range->first;
+    difference.add(one->first, -1);
+    if (!difference.isConstant() || (one->scale && difference.constant != 0))
       return false;
-    int64_t at = difference.constant;
-    int64_t begin = std::min<int64_t>(at, 0);
-    int64_t end = std::max(at + extentOf(other, axis), extentOf(written, axis));
-    if (end - begin <= std::abs(x.iterations) * step.value_or(1))
-      return false;
+    begin = std::min(begin, difference.constant);
+    if (!one->scale)
+      end = std::max(end, difference.constant + *range->length);
   }
-  return isCompared;
+  return one->scale || end - begin <= std::abs(one->iterations) * step;
+}
+
+/// True if what an iteration does at `places`, of one buffer, none of them is
+/// done by another one.
+bool IterationPlaces::areInOnePart(ArrayRef<Place> places) const {
+  const Place &one = places.front();
+  if (llvm::any_of(places, [&](const Place &place) {
+        return place.base != one.base ||
+               place.ranges.size() != one.ranges.size();
+      }))
+    return false;
+  if (one.elements)
+    return true;
+  for (size_t axis = 0; axis < one.ranges.size(); ++axis)
+    if (areInOnePart(places, axis))
+      return true;
+  return tellsByParts(one) && llvm::all_of(places, [&](const Place &place) {
+           for (size_t axis = 0; axis < one.indices.size(); ++axis)
+             if (findPart(one, axis) &&
+                 (place.extents[axis] != 1 ||
+                  !one.indices[axis].isEqual(place.indices[axis])))
+               return false;
+           return true;
+         });
 }
 
 StringRef IterationPlaces::findConflict(ArrayRef<Access> accesses) const {
-  llvm::MapVector<Value, SmallVector<Place, 1>> places;
-  llvm::SmallPtrSet<Value, 4> written;
-  for (const Access &access : accesses) {
-    Place place = placeOf(access);
-    if (access.writes)
-      written.insert(place.base);
-    places[place.base].push_back(std::move(place));
-  }
-  for (const auto &[base, all] : places) {
-    if (!written.contains(base) || depends(base))
-      continue;
-    const Place &write = *llvm::find_if(
-        all, [](const Place &place) { return place.access.writes; });
-    for (const Place &place : all)
-      if (mayConflict(write, place))
-        return place.access.writes
-                   ? "iterations may write to one place"
-                   : "an iteration may read what another one writes";
+  llvm::MapVector<Value, SmallVector<Access>> byRoot;
+  for (const Access &access : accesses)
+    byRoot[getViewRoot(access.buffer)].push_back(access);
+  for (const auto &[root, all] : byRoot) {
+    SmallVector<Place, 1> places;
+    for (bool writes : {true, false}) {
+      for (const Access &access : all)
+        if (access.writes == writes)
+          places.push_back(placeOf(access));
+      if (places.empty())
+        break;
+      if (varies(root) || !areInOnePart(places))
+        return writes ? "iterations may write to one place"
+                      : "an iteration may read what another one writes";
+    }
   }
   return "";
 }

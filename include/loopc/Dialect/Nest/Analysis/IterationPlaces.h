@@ -9,26 +9,26 @@
 #define LOOPC_DIALECT_NEST_ANALYSIS_ITERATIONPLACES_H
 
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace loopc {
 
-/// Compares the places that iterations of a nest read and write.
+/// A dependence test: compares the places that iterations of a nest read and
+/// write. What it does not understand may be any place.
 class IterationPlaces {
 public:
   explicit IterationPlaces(mlir::scf::ForOp nest);
 
-  /// True if the place of `write` tells the iteration: an index is a multiple
-  /// of the nest's induction variable and what does not depend on it, or two
-  /// are quotient and remainder of such a number.
+  /// True if no two iterations of the nest write to one place by `write`. Along
+  /// some axis each iteration has a part of its own, whose length is at most
+  /// the distance of two iterations, or two axes are quotient and remainder of
+  /// the iteration's number.
   bool tellsIteration(const Access &write) const;
 
   /// What of `accesses` keeps iterations from running at the same time: a place
   /// that one iteration may read or write, and another one writes; "" where
-  /// there is none. Compared is what has one buffer, but not views by strides.
-  /// Places in loops within the nest are taken to stay in the part that their
-  /// iteration has, as their bounds say it.
+  /// there is none.
   llvm::StringRef findConflict(llvm::ArrayRef<Access> accesses) const;
 
 private:
@@ -38,57 +38,93 @@ private:
     std::optional<int64_t> divisor;
     mlir::Value by; ///< null where the divisor is known
     bool isQuotient;
+
+    bool operator==(const Part &other) const {
+      return value == other.value && divisor == other.divisor &&
+             by == other.by && isQuotient == other.isQuotient;
+    }
   };
 
-  /// An index: `constant + iterations * induction variable + others`.
+  /// A value, or its product with another one that no iteration changes.
+  using Term = std::pair<mlir::Value, mlir::Value>;
+
+  /// `constant + sum of factor * term + part`; anything where `isOther`.
   struct Sum {
     int64_t constant = 0;
-    int64_t iterations = 0;
-    llvm::SmallMapVector<mlir::Value, int64_t, 4> others;
-    /// The induction variable times a number that only the run knows.
-    bool isScaled = false;
-    /// What depends on the iteration in another way: what is known of it, and
-    /// what is not.
-    llvm::SmallVector<Part> parts;
+    llvm::SmallVector<std::pair<Term, int64_t>, 2> terms; ///< no factor is 0
+    llvm::SmallVector<Part, 1> parts; ///< two stand for several
     bool isOther = false;
 
     void add(const Sum &sum, int64_t factor);
-    bool hasNoOthers() const {
-      return llvm::all_of(others,
-                          [](const auto &entry) { return entry.second == 0; });
+    void addTerm(Term term, int64_t factor);
+    int64_t getFactor(Term term) const;
+    bool isConstant() const {
+      return terms.empty() && parts.empty() && !isOther;
     }
-    /// True if it differs in all iterations, whatever the others are.
-    bool tells() const {
-      return (iterations != 0 || isScaled) && parts.empty() && !isOther;
-    }
+    bool isEqual(const Sum &other) const;
+  };
+
+  /// The numbers that an index has in one iteration: from `first` on, which
+  /// changes in no other way, at most `length` of them.
+  struct Range {
+    Sum first;
+    int64_t iterations = 0; ///< factor of the induction variable in `first`
+    mlir::Value scale;      ///< which is multiplied by this; null for one
+    /// None where it is `iterations * step * scale`.
+    std::optional<int64_t> length;
   };
 
   /// A place in a buffer that is no view of a part of another one.
   struct Place {
-    Access access;
     mlir::Value base;
-    llvm::SmallVector<Sum> indices;
-    /// Where the base begins, in elements, if it is a view by strides.
-    llvm::SmallVector<Sum> offsets;
+    llvm::SmallVector<Sum, 1> indices;
+    llvm::SmallVector<int64_t> extents;
+    /// The part that an iteration has of each axis; none where it has none.
+    llvm::SmallVector<std::optional<Range>, 1> ranges;
+    /// The same of what `base` is a view of, if it is one by strides.
+    std::optional<Range> elements;
   };
 
-  bool depends(mlir::Value value) const { return dependent.contains(value); }
+  using Found = llvm::function_ref<bool(const Sum &)>;
+
+  bool varies(mlir::Value value) const { return varying.contains(value); }
   Sum sumOf(mlir::Value value) const;
-  Sum findSumOf(mlir::Value value) const;
-  Sum sumOfOp(mlir::Operation *op) const;
-  std::optional<Sum> clampOf(mlir::Operation *op) const;
-  bool isLast(mlir::Value last, mlir::Value upper) const;
+  Sum sumOf(mlir::OpFoldResult value) const;
   Sum sumOf(mlir::AffineExpr expr, mlir::ValueRange operands,
             unsigned dims) const;
+  Sum findSumOf(mlir::Value value) const;
+  Sum findSumOf(mlir::Operation *op) const;
   Sum partOf(mlir::Value value, std::optional<int64_t> divisor, mlir::Value by,
              bool isQuotient) const;
-  Place placeOf(const Access &access) const;
-  bool mayConflict(const Place &written, const Place &other) const;
-  bool tellsByParts(llvm::ArrayRef<Sum> sums) const;
+  Sum productOf(const Sum &sum, mlir::OpFoldResult factor) const;
 
-  mlir::Value induction, upperBound;
-  std::optional<int64_t> step; ///< none where only the run knows
-  llvm::DenseSet<mlir::Value> dependent;
+  llvm::SmallVector<Sum, 1> sumsOfMin(mlir::Value value) const;
+  bool isLast(const Sum &last, mlir::Value upper) const;
+  bool isNonNegative(const Sum &sum) const;
+  llvm::SmallVector<Sum, 1> findGuards(mlir::Value value,
+                                       mlir::Operation *op) const;
+  std::optional<Sum> leastOf(mlir::Value value) const;
+  llvm::SmallVector<Sum, 1> mostOf(mlir::Value value) const;
+  std::optional<Term> findVaryingTerm(const Sum &sum) const;
+  std::optional<Sum> findFirst(Sum sum) const;
+  bool findLast(const Sum &sum, Found isEnough, unsigned &steps) const;
+  /// The part of an axis that an iteration has, where it goes from `sum` on for
+  /// `length` elements.
+  std::optional<Range> rangeOf(const Sum &sum, const Sum &length) const;
+  std::optional<Range> rangeOf(mlir::memref::ReinterpretCastOp view) const;
+
+  Place placeOf(const Access &access) const;
+  const Part *findPart(const Place &place, size_t axis) const;
+  bool tellsByParts(const Place &place) const;
+  bool tells(const Place &place) const;
+  bool areInOnePart(llvm::ArrayRef<Place> places, size_t axis) const;
+  bool areInOnePart(llvm::ArrayRef<Place> places) const;
+
+  mlir::scf::ForOp nest;
+  mlir::Value induction;
+  int64_t step; ///< the least that it may be
+  /// What is not the same in all of the nest.
+  llvm::DenseSet<mlir::Value> varying;
   /// What sumOf has answered, for as long as the nest is not changed.
   mutable llvm::DenseMap<mlir::Value, Sum> sums;
 };
