@@ -9,6 +9,7 @@
 #include "loopc/Pipelines/Pipelines.h"
 #include "loopc/Bufferize/Passes.h"
 #include "loopc/Conversion/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Canonicalizer.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "loopc/Instrument/Passes.h"
@@ -31,7 +32,7 @@ using namespace mlir;
 using namespace loopc;
 
 static void addCleanup(OpPassManager &manager) {
-  manager.addPass(createCanonicalizerPass());
+  addCanonicalizer(manager);
   manager.addPass(createCSEPass());
 }
 

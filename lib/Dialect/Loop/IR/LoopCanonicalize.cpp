@@ -541,4 +541,6 @@ void LoopOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
   populateTripPatterns(patterns);
   populateTypePatterns(patterns);
   populateSlicePatterns(patterns);
+  // Loops become scf's.
+  populateSuccessorInputPatterns(patterns);
 }

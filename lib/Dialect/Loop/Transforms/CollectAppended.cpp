@@ -9,6 +9,7 @@
 // loop-collect-appended: a sequence that a loop only appends to, and whose
 // elements are only looked at behind the loop, is a collected value.
 
+#include "loopc/Dialect/Loop/Transforms/Canonicalizer.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
@@ -398,7 +399,7 @@ struct LoopCollectAppended
       return;
     // All shapes are one value now: what compares them goes away.
     OpPassManager cleanup(func::FuncOp::getOperationName());
-    cleanup.addPass(createCanonicalizerPass());
+    addCanonicalizer(cleanup);
     cleanup.addPass(createCSEPass());
     if (failed(runPipeline(cleanup, getOperation())))
       return signalPassFailure();

@@ -55,6 +55,10 @@ void populateTypePatterns(mlir::RewritePatternSet &patterns);
 /// which upstream's get wrong.
 void populateSlicePatterns(mlir::RewritePatternSet &patterns);
 
+/// Adds canonicalisations of scf's loops and branches that take linear time
+/// where upstream's take that of squares.
+void populateSuccessorInputPatterns(mlir::RewritePatternSet &patterns);
+
 } // namespace loopc::loop
 
 #endif // LOOPC_DIALECT_LOOP_IR_LOOPREWRITE_H

@@ -1,0 +1,26 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/Loop/Transforms/Canonicalizer.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void loopc::addCanonicalizer(OpPassManager &manager) {
+  // What the pass is without options.
+  GreedyRewriteConfig config;
+  config.setUseTopDownTraversal();
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
+  // SuccessorInputs.cpp has what they do.
+  static const std::string squares[] = {
+      "(anonymous namespace)::MakeRegionBranchOpSuccessorInputsDead",
+      "(anonymous namespace)::RemoveDuplicateSuccessorInputUses"};
+  manager.addPass(createCanonicalizerPass(config, squares));
+}
