@@ -46,6 +46,50 @@ using namespace loopc::loop;
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// The order of the operations of a block while code is put between them: a
+/// block numbers all of its operations anew where that finds no free number.
+/// What is new is compared by the block.
+class BodyOrder {
+public:
+  explicit BodyOrder(Block *block) {
+    for (Operation &op : *block)
+      places[&op] = {static_cast<unsigned>(places.size()), kOwn};
+  }
+
+  bool isBefore(Operation *a, Operation *b) const {
+    auto x = places.find(a), y = places.find(b);
+    return x == places.end() || y == places.end() ? a->isBeforeInBlock(b)
+                                                  : x->second < y->second;
+  }
+
+  /// `op` has been moved in front of `end`.
+  void move(Operation *op, Operation *end) {
+    places.erase(op);
+    auto at = places.find(end);
+    if (at == places.end() || at->second.second != kOwn)
+      return;
+    unsigned number = at->second.first;
+    places[op] = {number, moved[number]++};
+  }
+
+  /// `made` has taken the place of `old`, which is gone.
+  void replace(Operation *old, Operation *made) {
+    auto at = places.find(old);
+    if (at == places.end())
+      return;
+    std::pair<unsigned, unsigned> place = at->second;
+    places.erase(at);
+    places[made] = place;
+  }
+
+private:
+  static constexpr unsigned kOwn = ~0u;
+  /// The number of an operation; behind it, what was moved in front of that one
+  /// is counted.
+  llvm::DenseMap<Operation *, std::pair<unsigned, unsigned>> places;
+  llvm::DenseMap<unsigned, unsigned> moved;
+};
+
 /// A value as a range of the current version of the buffer. What is written
 /// next may take the place of some of it where it is `stale`.
 struct Range {
@@ -182,6 +226,7 @@ private:
 
   void rewriteBody() {
     Block *body = loop.getLoopBody();
+    order.emplace(body);
     buffer = loop.getCarriedArgs()[growth.port];
     Value offset = hasOffset ? Value(loop.getCarriedArgs()[offsetPort]) : zero;
     addRange(buffer, offset, loop.getCarriedArgs()[lengthPort]);
@@ -227,8 +272,8 @@ private:
     Block *body = loop.getLoopBody();
     for (Range &range : MutableArrayRef(ranges).take_front(live))
       settle(range, [&](OpOperand *use) {
-        return !end || body->findAncestorOpInBlock(*use->getOwner())
-                           ->isBeforeInBlock(end);
+        return !end || order->isBefore(
+                           body->findAncestorOpInBlock(*use->getOwner()), end);
       });
   }
 
@@ -251,7 +296,7 @@ private:
     options.omitBlockArguments = true;
     options.omitUsesFromAbove = false;
     options.filter = [&](Operation *each) {
-      return each->getBlock() == end->getBlock() && !each->isBeforeInBlock(end);
+      return each->getBlock() == end->getBlock() && !order->isBefore(each, end);
     };
     SetVector<Operation *> needs;
     if (!options.filter(op) || failed(getBackwardSlice(op, &needs, options)))
@@ -272,7 +317,12 @@ private:
     };
     if (llvm::all_of(needs, mayMove))
       for (Operation *each : needs)
-        rewriter.moveOpBefore(each, end);
+        moveBefore(each, end);
+  }
+
+  void moveBefore(Operation *op, Operation *end) {
+    rewriter.moveOpBefore(op, end);
+    order->move(op, end);
   }
 
   void settle(Range &range, llvm::function_ref<bool(OpOperand *)> isDue) {
@@ -365,11 +415,11 @@ private:
     Operation *first = loop.getYield();
     for (Operation *user : c.last()->getUsers()) {
       Operation *here = loop.getLoopBody()->findAncestorOpInBlock(*user);
-      if (here->isBeforeInBlock(first))
+      if (order->isBefore(here, first))
         first = here;
     }
     for (tensor::InsertSliceOp part : c.parts)
-      rewriter.moveOpBefore(part, first);
+      moveBefore(part, first);
   }
 
   /// Goes on with the part of the value that `op` takes.
@@ -405,6 +455,7 @@ private:
     }
     GrowthRewriter within(rewriter, inner, *step.growth);
     within.runWithin(*this);
+    order->replace(inner, within.getLoop());
     inner = within.getLoop();
     b.setInsertionPointAfter(inner);
     stayHere();
@@ -493,6 +544,7 @@ private:
   /// The current version of the buffer, and the values in it: the first `live`
   /// of them are there already.
   Value buffer;
+  std::optional<BodyOrder> order;
   SmallVector<Range> ranges;
   unsigned live = 0;
   /// What nothing uses any more.
