@@ -116,15 +116,38 @@ struct LoopInterface
     std::optional<unsigned> k = initNumber(loop, operand);
     if (!k)
       return {};
-    bool same = state.areEquivalentBufferizedValues(
-        loop.getCarriedArgs()[*k], loop.getYield().getCarried()[*k]);
+    bool same = keepsBuffer(loop, *k, state);
     return {{loop.getResult(*k),
              same ? BufferRelation::Equivalent : BufferRelation::Unknown,
              /*isDefinite=*/same}};
   }
 
+  /// MLIR's default asks all operands, for each result.
+  AliasingOpOperandList
+  getAliasingOpOperands(Operation *op, Value value,
+                        const AnalysisState &state) const {
+    auto loop = cast<LoopOp>(op);
+    auto result = dyn_cast<OpResult>(value);
+    if (!result || result.getResultNumber() >= loop.getNumCarried())
+      return {};
+    unsigned k = result.getResultNumber();
+    bool same = keepsBuffer(loop, k, state);
+    return {{&loop.getInitsMutable()[k],
+             same ? BufferRelation::Equivalent : BufferRelation::Unknown,
+             /*isDefinite=*/same}};
+  }
+
+  /// True if each iteration hands on carried value `k` in the buffer that it
+  /// got.
+  static bool keepsBuffer(LoopOp loop, unsigned k, const AnalysisState &state) {
+    return state.areEquivalentBufferizedValues(loop.getCarriedArgs()[k],
+                                               loop.getYield().getCarried()[k]);
+  }
+
   bool bufferizesToAllocation(Operation *op, Value value) const {
-    return llvm::is_contained(cast<LoopOp>(op).getCollectedResults(), value);
+    auto result = dyn_cast<OpResult>(value);
+    return result && result.getOwner() == op &&
+           result.getResultNumber() >= cast<LoopOp>(op).getNumCarried();
   }
 
   bool isWritable(Operation *, Value, const AnalysisState &) const {
