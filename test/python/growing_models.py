@@ -218,6 +218,68 @@ def views(count: int, extent: str) -> onnx.ModelProto:
 
 
 @growing
+def views_in_a_loop(count: int, extent: str) -> onnx.ModelProto:
+    """Reshape, Slice and Transpose in turn, each of what the one before made."""
+    lines = [
+        "row = Constant <value = int64[2] {1, -1}> () flat = Constant <value = int64[1] {-1}> ()"
+        " zero = Constant <value = int64[1] {0}> () one = Constant <value = int64[1] {1}> ()"
+        " end = Reshape (m, flat)"
+    ]
+    steps = ("Reshape ({last}, row)", "Slice ({last}, zero, end, one)",
+             "Transpose <perm = [1, 0]> ({last})", "Reshape ({last}, flat)")  # fmt: skip
+    last = "s"
+    for k in range(count):
+        lines.append(f"v{k} = {steps[k % len(steps)].format(last=last)}")
+        last = f"v{k}"
+    lines.append(f"t = Reshape ({last}, flat)")
+    return in_a_loop("\n".join(lines), "t", extent)
+
+
+@growing
+def sums_of_numbers(count: int, extent: str) -> onnx.ModelProto:
+    """Sums of the two numbers before, from the iteration's on; the last one ends the loop."""
+    lines = " ".join(f"n{k + 2} = Add (n{k + 1}, n{k})" for k in range(count))
+    return parse(
+        f"""growing (float[{extent}] x, int64 m) => (float[R] z) {{
+            yes = Constant <value = bool {{1}}> () limit = Constant <value = int64 {{1000000}}> ()
+            z = Loop (m, yes, x) <body = step (int64 n0, bool go, float[{extent}] s)
+                => (bool again, float[{extent}] t) {{
+                n1 = Add (n0, n0) {lines} again = Less (n{count + 1}, limit) t = Add (s, x)
+            }}>
+        }}"""
+    )
+
+
+@growing
+def values_of_either(count: int, extent: str) -> onnx.ModelProto:
+    """Branches that pass on one of the two values before."""
+    lines, names = ["v0 = Add (s, y) zero = Constant <value = int64 {0}> ()"], ["s", "v0"]
+    for k in range(count):
+        lines.append(
+            f"by{k} = Constant <value = int64 {{{k + 2}}}> () rest{k} = Mod (i, by{k})"
+            f" is{k} = Equal (rest{k}, zero)"
+            f" v{k + 1} = If (is{k}) <then_branch = yes{k} () => (float[Y{k}] t{k})"
+            f" {{ t{k} = Identity ({names[-1]}) }},"
+            f" else_branch = no{k} () => (float[E{k}] e{k}) {{ e{k} = Identity ({names[-2]}) }}>"
+        )
+        names.append(f"v{k + 1}")
+    return in_a_loop("\n".join(lines), names[-1], extent)
+
+
+@growing
+def scatters_in_a_body(count: int, extent: str) -> onnx.ModelProto:
+    """Branches in a loop, of which one writes an element over."""
+    return branches(
+        count,
+        extent,
+        "at{k} = Constant <value = int64[1] {{0}}> ()"
+        " new{k} = Constant <value = float[1] {{1.0}}> ()"
+        " t{k} = ScatterElements ({last}, at{k}, new{k})",
+        "e{k} = Identity ({last})",
+    )
+
+
+@growing
 def identities(count: int, extent: str) -> onnx.ModelProto:
     """Nodes that pass a value on."""
     return chain(

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPASSIGNSTORAGE
@@ -474,20 +475,27 @@ private:
   /// True if every buffer that may come to `value` is one that code has
   /// allocated and nobody shares, as those are that come out of lists.
   static bool isNobodysElse(Value value) {
-    value = withoutCasts(value);
-    if (auto select = value.getDefiningOp<arith::SelectOp>())
-      return isNobodysElse(select.getTrueValue()) &&
-             isNobodysElse(select.getFalseValue());
-    if (auto branch = value.getDefiningOp<scf::IfOp>()) {
-      unsigned k = cast<OpResult>(value).getResultNumber();
-      return isNobodysElse(branch.thenYield().getOperand(k)) &&
-             isNobodysElse(branch.elseYield().getOperand(k));
+    llvm::SetVector<Value> buffers;
+    buffers.insert(withoutCasts(value));
+    for (unsigned k = 0; k < buffers.size(); ++k) {
+      Value buffer = buffers[k];
+      if (auto select = buffer.getDefiningOp<arith::SelectOp>()) {
+        buffers.insert(withoutCasts(select.getTrueValue()));
+        buffers.insert(withoutCasts(select.getFalseValue()));
+      } else if (auto branch = buffer.getDefiningOp<scf::IfOp>()) {
+        unsigned result = cast<OpResult>(buffer).getResultNumber();
+        for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()})
+          buffers.insert(withoutCasts(yield.getOperand(result)));
+      } else {
+        auto argument = dyn_cast<BlockArgument>(buffer);
+        Operation *op = argument ? argument.getOwner()->getParentOp()
+                                 : buffer.getDefiningOp();
+        if (isa<LoopOp>(op) ? !carriedPort(cast<LoopOp>(op), buffer)
+                            : !isa<memref::AllocOp>(op))
+          return false;
+      }
     }
-    auto argument = dyn_cast<BlockArgument>(value);
-    Operation *op =
-        argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
-    return isa<LoopOp>(op) ? carriedPort(cast<LoopOp>(op), value).has_value()
-                           : isa<memref::AllocOp>(op);
+    return true;
   }
 
   /// The end in `block` of a buffer that can take the place of `alloc` in the
@@ -513,13 +521,16 @@ private:
   }
 
   /// True if every buffer that may come to `value` has the sizes of `alloc`,
-  /// given that those that come to `assumed` have.
+  /// given that those that come to `assumed` have: the values on the way, of
+  /// which each is followed once.
   bool isEverySizeOf(Value value, memref::AllocOp alloc,
                      llvm::DenseSet<Value> &assumed) {
     if (alloc.getDynamicSizes().empty())
       return true;
     if (auto other = withoutCasts(value).getDefiningOp<memref::AllocOp>())
       return value.getType() == alloc.getType() && haveSameSizes(other, alloc);
+    if (!assumed.insert(value).second)
+      return true;
     auto areAll = [&](std::initializer_list<Value> values) {
       return llvm::all_of(values, [&](Value each) {
         return isEverySizeOf(each, alloc, assumed);
@@ -540,8 +551,6 @@ private:
     // The sizes are the same in each of its iterations.
     if (!port || !definedOutside(loop, alloc->getOperands()))
       return false;
-    if (!assumed.insert(loop.getCarriedArgs()[*port]).second)
-      return true;
     return areAll(
         {loop.getInits()[*port], loop.getYield().getCarried()[*port]});
   }
@@ -549,10 +558,12 @@ private:
   /// The number of the carried value of `loop` that `value`, an argument of its
   /// body or a result, stands for.
   static std::optional<unsigned> carriedPort(LoopOp loop, Value value) {
-    for (unsigned k = 0; k < loop.getNumCarried(); ++k)
-      if (value == loop.getCarriedArgs()[k] || value == loop.getResult(k))
-        return k;
-    return std::nullopt;
+    auto argument = dyn_cast<BlockArgument>(value);
+    unsigned k = argument ? argument.getArgNumber() - 2
+                          : cast<OpResult>(value).getResultNumber();
+    bool isCarried =
+        (!argument || argument.getArgNumber() >= 2) && k < loop.getNumCarried();
+    return isCarried ? std::optional(k) : std::nullopt;
   }
 
   /// Lets one allocation that outlives its iteration and one buffer that dies

@@ -22,6 +22,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPCOUNTTRIPS
@@ -67,7 +69,7 @@ namespace {
 /// A number of the body: in iteration i it is the sum of `terms`, values from
 /// outside, and of offset + step * i, all modulo its width.
 struct Progression {
-  SmallVector<Value> terms;
+  llvm::MapVector<Value, uint64_t> terms; ///< how often each is in it
   uint64_t offset = 0;
   uint64_t step = 0;
   /// How often the argument is in it that is being followed.
@@ -83,10 +85,17 @@ public:
   std::string run();
 
 private:
+  SmallVector<Operation *> sumsOf(Value value);
   std::optional<Progression> follow(Value value, BlockArgument start = {});
+  bool addTerm(Progression &sum, Value part, uint64_t times,
+               BlockArgument start);
+  /// A condition, and 1 where its negation is asked for.
+  using Test = std::pair<Value, unsigned>;
   bool canCount(Value condition, bool negated);
+  bool canCountAnew(Value condition, bool negated);
   bool canCount(arith::CmpIOp test, bool negated);
   Value count(Value condition, bool negated);
+  Value countAnew(Value condition, bool negated);
   Value count(arith::CmpIOp test, bool negated);
   Value countUp(Predicate predicate, Value first, Value bound, uint64_t step,
                 unsigned width);
@@ -105,6 +114,9 @@ private:
 
   ImplicitLocOpBuilder b;
   LoopOp loop;
+  /// What was found out: conditions may be parts of several others.
+  llvm::DenseMap<Test, bool> countable;
+  llvm::DenseMap<Test, Value> counts;
 };
 } // namespace
 
@@ -112,44 +124,89 @@ private:
 // What can be counted
 //===----------------------------------------------------------------------===//
 
+/// The sums and differences that `value`, a number of the body, is made of, in
+/// the order of the body.
+SmallVector<Operation *> TripCounter::sumsOf(Value value) {
+  llvm::SetVector<Operation *> sums;
+  auto add = [&](Value each) {
+    Operation *op = isOutside(each) ? nullptr : each.getDefiningOp();
+    if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
+      sums.insert(op);
+  };
+  add(value);
+  for (unsigned k = 0; k < sums.size(); ++k)
+    llvm::for_each(sums[k]->getOperands(), add);
+  SmallVector<Operation *> ordered = sums.takeVector();
+  llvm::sort(ordered,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ordered;
+}
+
 /// `value` as a progression; null where it is none. With `start`, in terms of
 /// that argument, whose own progression is what is looked for.
+///
+/// How often each number is in the sum is known when all sums that it is in
+/// have been looked at: each is looked at once, from the last one on.
 std::optional<Progression> TripCounter::follow(Value value,
                                                BlockArgument start) {
-  if (std::optional<APInt> constant = getConstantInteger(value))
-    return Progression{{}, static_cast<uint64_t>(constant->getSExtValue())};
-  if (start && value == start)
-    return Progression{{}, 0, 0, 1};
-  if (isOutside(value))
-    return Progression{{value}};
-  if (value == loop.getCounter())
-    return Progression{{}, 0, 1};
-  if (auto arg = dyn_cast<BlockArgument>(value)) {
-    if (start || !llvm::is_contained(loop.getCarriedArgs(), arg))
-      return std::nullopt;
-    unsigned port = arg.getArgNumber() - 2;
-    std::optional<Progression> next =
-        follow(loop.getYield().getCarried()[port], arg);
-    // One step is the same in every iteration.
-    if (!next || next->starts != 1 || !next->terms.empty() || next->step != 0)
-      return std::nullopt;
-    return Progression{{loop.getInits()[port]}, 0, next->offset};
+  struct Share {
+    uint64_t times = 0;
+    bool isSubtracted = false;
+  };
+  llvm::MapVector<Value, Share> shares;
+  shares[value] = {1, false};
+  SmallVector<Operation *> sums = sumsOf(value);
+  for (Operation *op : llvm::reverse(sums)) {
+    Share whole = shares.lookup(op->getResult(0));
+    for (unsigned k : {0, 1}) {
+      bool isSubtracted = k == 1 && isa<arith::SubIOp>(op);
+      Share &share = shares[op->getOperand(k)];
+      share.times += isSubtracted ? -whole.times : whole.times;
+      share.isSubtracted |= isSubtracted || whole.isSubtracted;
+    }
   }
-  Operation *op = value.getDefiningOp();
-  if (!isa<arith::AddIOp, arith::SubIOp>(op))
-    return std::nullopt;
-  std::optional<Progression> x = follow(op->getOperand(0), start);
-  std::optional<Progression> y = follow(op->getOperand(1), start);
-  // Terms are added only.
-  bool isDifference = isa<arith::SubIOp>(op);
-  if (!x || !y || (isDifference && !y->terms.empty()))
-    return std::nullopt;
-  uint64_t sign = isDifference ? -1 : 1;
-  x->terms.append(y->terms);
-  x->offset += sign * y->offset;
-  x->step += sign * y->step;
-  x->starts += sign * y->starts;
-  return x;
+  Progression found;
+  for (auto [part, share] : shares) {
+    if (std::optional<APInt> constant = getConstantInteger(part)) {
+      found.offset +=
+          share.times * static_cast<uint64_t>(constant->getSExtValue());
+    } else if (start && part == start) {
+      found.starts += share.times;
+    } else if (part == loop.getCounter()) {
+      found.step += share.times;
+    } else if (!isOutside(part) &&
+               isa_and_nonnull<arith::AddIOp, arith::SubIOp>(
+                   part.getDefiningOp())) {
+      continue;
+    } else if (share.isSubtracted ||
+               !addTerm(found, part, share.times, start)) {
+      // Terms are added only.
+      return std::nullopt;
+    }
+  }
+  return found;
+}
+
+/// Adds `times` times `part`, a value from outside or a carried value, to
+/// `sum`; false where that is no progression.
+bool TripCounter::addTerm(Progression &sum, Value part, uint64_t times,
+                          BlockArgument start) {
+  if (isOutside(part)) {
+    sum.terms[part] += times;
+    return true;
+  }
+  auto arg = dyn_cast<BlockArgument>(part);
+  if (start || !arg || !llvm::is_contained(loop.getCarriedArgs(), arg))
+    return false;
+  unsigned port = arg.getArgNumber() - 2;
+  std::optional<Progression> next =
+      follow(loop.getYield().getCarried()[port], arg);
+  // One step is the same in every iteration.
+  if (!next || next->starts != 1 || !next->terms.empty() || next->step != 0)
+    return false;
+  sum.terms[loop.getInits()[port]] += times;
+  sum.step += times * next->offset;
+  return true;
 }
 
 /// `step` as a number of `width` bits with a sign.
@@ -214,6 +271,15 @@ bool TripCounter::canCount(arith::CmpIOp test, bool negated) {
 }
 
 bool TripCounter::canCount(Value condition, bool negated) {
+  if (auto known = countable.find({condition, negated});
+      known != countable.end())
+    return known->second;
+  bool can = canCountAnew(condition, negated);
+  countable[{condition, negated}] = can;
+  return can;
+}
+
+bool TripCounter::canCountAnew(Value condition, bool negated) {
   if (getConstantInteger(condition) || isOutside(condition))
     return true;
   Operation *op = condition.getDefiningOp();
@@ -321,8 +387,16 @@ Value TripCounter::count(arith::CmpIOp test, bool negated) {
   Value first = arith::ConstantOp::create(
       b, b.getIntegerAttr(type, APInt(width, found.offset, /*isSigned=*/false,
                                       /*implicitTrunc=*/true)));
-  for (Value term : found.terms)
-    first = b.createOrFold<arith::AddIOp>(toInteger(term), first);
+  for (auto [value, times] : found.terms) {
+    Value term = toInteger(value);
+    if (times != 1)
+      term = b.createOrFold<arith::MulIOp>(
+          term,
+          arith::ConstantOp::create(
+              b, b.getIntegerAttr(type, APInt(width, times, /*isSigned=*/false,
+                                              /*implicitTrunc=*/true))));
+    first = b.createOrFold<arith::AddIOp>(term, first);
+  }
   bound = toInteger(bound);
   int64_t step = signedStep(found.step, width);
   if (step < 0) {
@@ -338,6 +412,14 @@ Value TripCounter::count(arith::CmpIOp test, bool negated) {
 }
 
 Value TripCounter::count(Value condition, bool negated) {
+  if (Value known = counts.lookup({condition, negated}))
+    return known;
+  Value counted = countAnew(condition, negated);
+  counts[{condition, negated}] = counted;
+  return counted;
+}
+
+Value TripCounter::countAnew(Value condition, bool negated) {
   if (getConstantInteger(condition) || isOutside(condition)) {
     // The same in all iterations.
     Value ends = negated ? never() : number(0);

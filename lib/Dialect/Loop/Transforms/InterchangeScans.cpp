@@ -37,34 +37,39 @@ static constexpr int64_t kMaxLanes = 16;
 
 /// By how much `value` grows from one iteration to the next; none where that
 /// cannot be told.
-std::optional<int> ScanInterchange::slope(Value value) {
+std::optional<int64_t> ScanInterchange::slope(Value value) {
   if (isOutside(value))
     return 0;
   if (value == loop.getCounter())
     return 1;
+  if (auto known = slopes.find(value); known != slopes.end())
+    return known->second;
+  std::optional<int64_t> found;
   Operation *op = value.getDefiningOp();
-  if (!op || !isPure(op))
-    return std::nullopt;
-  if (isa<arith::IndexCastOp>(op))
-    return slope(op->getOperand(0));
-  if (!isa<arith::AddIOp, arith::SubIOp>(op))
-    return std::nullopt;
-  std::optional<int> x = slope(op->getOperand(0)), y = slope(op->getOperand(1));
-  if (!x || !y)
-    return std::nullopt;
-  return isa<arith::AddIOp>(op) ? *x + *y : *x - *y;
+  if (op && isPure(op) && isa<arith::IndexCastOp>(op)) {
+    found = slope(op->getOperand(0));
+  } else if (op && isPure(op) && isa<arith::AddIOp, arith::SubIOp>(op)) {
+    std::optional<int64_t> x = slope(op->getOperand(0)),
+                           y = slope(op->getOperand(1));
+    // Numbers wrap around.
+    if (x && y)
+      found = isa<arith::AddIOp>(op) ? uint64_t(*x) + uint64_t(*y)
+                                     : uint64_t(*x) - uint64_t(*y);
+  }
+  slopes[value] = found;
+  return found;
 }
 
-/// `value`, whose slope is known, in iteration `counter`.
-Value ScanInterchange::evaluate(Value value, Value counter) {
+/// `value`, whose slope is known, in the iteration whose number `mapping` has
+/// for the counter; it is handed what is made on the way.
+Value ScanInterchange::evaluate(Value value, IRMapping &mapping) {
   if (isOutside(value))
     return value;
-  if (value == loop.getCounter())
-    return counter;
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
   Operation *op = value.getDefiningOp();
-  IRMapping mapping;
   for (Value operand : op->getOperands())
-    mapping.map(operand, evaluate(operand, counter));
+    mapping.map(operand, evaluate(operand, mapping));
   return b.clone(*op, mapping)->getResult(0);
 }
 
@@ -91,7 +96,7 @@ ScanInterchange::partOf(Value tensor, ArrayRef<OpFoldResult> offsets,
     if (auto value = dyn_cast<Value>(offsets[k]); value && !isOutside(value))
       return std::nullopt;
   auto position = dyn_cast<Value>(offsets.back());
-  std::optional<int> step = position ? slope(position) : std::nullopt;
+  std::optional<int64_t> step = position ? slope(position) : std::nullopt;
   if (axes.back() || !step || (*step != 1 && *step != -1))
     return std::nullopt;
   part.backwards = *step < 0;

@@ -89,8 +89,8 @@ private:
                              llvm::ArrayRef<mlir::OpFoldResult> offsets,
                              llvm::ArrayRef<std::optional<unsigned>> axes);
   bool readSlice(mlir::tensor::ExtractSliceOp slice, mlir::AffineMap map);
-  std::optional<int> slope(mlir::Value value);
-  mlir::Value evaluate(mlir::Value value, mlir::Value counter);
+  std::optional<int64_t> slope(mlir::Value value);
+  mlir::Value evaluate(mlir::Value value, mlir::IRMapping &mapping);
 
   mlir::Value index(int64_t value) {
     return mlir::arith::ConstantIndexOp::create(b, value);
@@ -143,6 +143,8 @@ private:
   unsigned vectorBits;
   int64_t lanes = 0;
   llvm::SmallVector<mlir::OpFoldResult> dims;
+  /// What `slope` said of numbers of the body.
+  llvm::DenseMap<mlir::Value, std::optional<int64_t>> slopes;
   /// What is read: slices and outer values, by how an operation reads them.
   llvm::MapVector<Key, Part> reads;
   /// What is written, by the insertion.

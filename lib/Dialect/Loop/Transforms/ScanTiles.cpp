@@ -85,7 +85,9 @@ SmallVector<Value> ScanInterchange::rowPlace(const Part &part, const Tile &tile,
                                              const Steps &steps, int64_t row) {
   Value counter = b.createOrFold<arith::IndexCastOp>(
       loop.getCounter().getType(), steps.first);
-  Value position = evaluate(cast<Value>(part.offsets.back()), counter);
+  IRMapping mapping;
+  mapping.map(loop.getCounter(), counter);
+  Value position = evaluate(cast<Value>(part.offsets.back()), mapping);
   if (part.backwards) {
     Value last = b.createOrFold<arith::SubIOp>(steps.count, index(1));
     position = b.createOrFold<arith::SubIOp>(position, last);

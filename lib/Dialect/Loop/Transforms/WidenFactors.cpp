@@ -29,8 +29,10 @@ using namespace mlir;
 using namespace loopc;
 
 /// The f32 value that `value` is the rounding of, made at `b`; null where it is
-/// not only that.
-static Value unrounded(OpBuilder &b, Value value) {
+/// not only that. `known` has those of the selects that were looked at: a value
+/// may be in several.
+static Value unrounded(OpBuilder &b, Value value,
+                       llvm::DenseMap<Value, Value> &known) {
   Operation *op = value.getDefiningOp();
   Type f32 = b.getF32Type();
   if (auto cut = dyn_cast_or_null<arith::TruncFOp>(op)) {
@@ -44,11 +46,16 @@ static Value unrounded(OpBuilder &b, Value value) {
     return arith::ConstantOp::create(
         b, value.getLoc(), b.getF32FloatAttr(number.getValueAsDouble()));
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
-    Value yes = unrounded(b, select.getTrueValue());
-    Value no = yes ? unrounded(b, select.getFalseValue()) : Value();
+    if (auto found = known.find(value); found != known.end())
+      return found->second;
+    Value yes = unrounded(b, select.getTrueValue(), known);
+    Value no = yes ? unrounded(b, select.getFalseValue(), known) : Value();
+    Value made;
     if (no)
-      return arith::SelectOp::create(b, value.getLoc(), select.getCondition(),
+      made = arith::SelectOp::create(b, value.getLoc(), select.getCondition(),
                                      yes, no);
+    known[value] = made;
+    return made;
   }
   return {};
 }
@@ -83,7 +90,8 @@ static bool widen(IRRewriter &rewriter, linalg::GenericOp producer,
     return false;
   Operation *yield = producer.getBody()->getTerminator();
   rewriter.setInsertionPoint(yield);
-  Value wide = unrounded(rewriter, yield->getOperand(k));
+  llvm::DenseMap<Value, Value> known;
+  Value wide = unrounded(rewriter, yield->getOperand(k), known);
   if (!wide)
     return false;
   yield->setOperand(k, wide);

@@ -129,3 +129,25 @@ func.func @reversed_slices_of_all(%x: tensor<8xf32>, %n: i64, %c0: i1) -> tensor
   }
   return %r : tensor<?xf32>
 }
+
+// A sum that is in another one several times: 2 * (%x + i) < 100, and the same
+// test twice in what both must hold.
+// CHECK-LABEL: func @shared_sums(
+// CHECK-SAME: %[[X:[^:]+]]: i64
+// CHECK: %[[TWICE:.*]] = arith.muli %[[X]], %c2_i64
+// CHECK: arith.cmpi slt, %[[TWICE]], %c100_i64
+// CHECK-NOT: arith.muli
+// CHECK: loop.loop ({{.*}}) trips(%{{.*}} : i64) collect
+// REMARK: remark: {{.*}}its condition is that of a count
+func.func @shared_sums(%x: i64, %p: i1, %c0: i1) -> tensor<?xi64> {
+  %hundred = arith.constant 100 : i64
+  %r = loop.loop (%i : i64, %c : i1) while(%c0 : i1) collect(tensor<?xi64> axis 0) {
+    %sum = arith.addi %i, %x : i64
+    %twice = arith.addi %sum, %sum : i64
+    %less = arith.cmpi slt, %twice, %hundred : i64
+    %both = arith.andi %less, %p : i1
+    %go = arith.andi %both, %less : i1
+    loop.yield while(%go : i1) collect(%twice : i64)
+  }
+  return %r : tensor<?xi64>
+}
