@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Messages.h"
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -116,12 +117,7 @@ std::string loopc::locationPath(Location loc) {
     StringRef place = llvm::sys::path::filename(file);
     path = place.empty() ? "an unknown place" : place.str();
   }
-  // Messages of loop.check begin with it, where "{}" and "{*}" stand for
-  // values.
-  for (StringRef hole : {"{}", "{*}"})
-    for (size_t at = 0; (at = path.find(hole, at)) != std::string::npos; ++at)
-      path.insert(at + 1, " ");
-  return path;
+  return escapeHoles(path);
 }
 
 /// `text` without its middle where nobody would read it all: names of models

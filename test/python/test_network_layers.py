@@ -579,6 +579,18 @@ def test_assertion() -> None:
         session.run(None, {"x": np.float32([1, -2])})
 
 
+def test_braces_in_an_assertion() -> None:
+    """Braces in names and messages stand for no values."""
+    n = trt.create_network("braces")
+    x = n.add_input("x", trt.bool, ())
+    n.add_assertion(x, "not {*}, not {}").name = "guard {*}{}"
+    n.mark_output(n.add_identity(x).get_output(0))
+    with pytest.raises(
+        loopc.RunError, match=r"Assertion 'guard \{ ?\*\}\{ ?\}'.*not \{ ?\*\}, not"
+    ):
+        loopc.InferenceSession(n).run(None, {"x": np.array(False)})
+
+
 @pytest.mark.parametrize(
     "dtype",
     [np.float16, np.float64, np.int8, np.int16, np.uint8, np.uint16, np.uint32, np.uint64,

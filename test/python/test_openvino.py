@@ -90,12 +90,14 @@ def test_loop_by_openvino(one: IrModel, tmp_path: pathlib.Path) -> None:
         assert_same(by_openvino(path, feeds), want)
 
 
-def test_counts_that_differ(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("name", ["pairs", "braces {*}{}"])
+def test_counts_that_differ(name: str, tmp_path: pathlib.Path) -> None:
     """All sliced inputs of a TensorIterator have as many slices."""
     x, y = param([-1, 1], "x"), param([-1, 1], "y")
     a, b = param([1, 1]), param([1, 1])
     outs = loop(None, None, results=[op.add(a, b)],
                 sliced=[(a, x, Slice()), (b, y, Slice())], outs=[(0, Slice())])  # fmt: skip
+    outs[0].get_node().set_friendly_name(name)
     session = loopc.InferenceSession(save(model(outs, [x, y]), tmp_path))
     x3 = f32([[1], [2], [3]])
     assert_same(session.run(None, {"x": x3, "y": x3}), [2 * x3])

@@ -8,6 +8,7 @@
 
 #include "LayerEmitter.h"
 
+#include "loopc/Support/Messages.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -177,9 +178,6 @@ void LayerEmitter::emitAssertion() {
                   : node("ReduceMin", input(0), attr("keepdims", int64_t(0)));
   if (!all)
     return set({});
-  std::string message = layer->getString("message");
-  for (size_t at = 0; (at = message.find('{', at)) != std::string::npos;
-       at += 2)
-    message.insert(at + 1, " ");
+  std::string message = escapeHoles(layer->getString("message"));
   check(scalar(all), message.empty() ? "does not hold" : message);
 }

@@ -9,6 +9,7 @@
 #include "LayerEmitter.h"
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/Messages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AsmState.h"
@@ -516,10 +517,7 @@ Value LayerEmitter::tensorOf(Value scalar) {
 
 void LayerEmitter::check(Value condition, const Twine &message,
                          ValueRange values) {
-  // "{}" stands for a value; one in a layer's name does not.
-  std::string place = path + "/" + layer->describe();
-  for (size_t at = 0; (at = place.find("{}", at)) != std::string::npos; ++at)
-    place.insert(at + 1, " ");
-  loop::CheckOp::create(builder, *loc, condition, place + ": " + message.str(),
-                        values, Value());
+  std::string text =
+      (escapeHoles(path + "/" + layer->describe()) + ": " + message).str();
+  loop::CheckOp::create(builder, *loc, condition, text, values, Value());
 }

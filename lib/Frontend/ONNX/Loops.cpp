@@ -11,6 +11,7 @@
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "loopc/Support/Messages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -85,15 +86,10 @@ Value Importer::castTo(Location loc, Value value, Type type) {
 
 void Importer::check(NodeContext &nc, Value condition, const Twine &message,
                      ValueRange values) {
-  // "{}" stands for a value; one in a node's name does not.
   std::string place = loopc::getLocationText(nc.loc);
-  StringRef path = StringRef(place);
+  StringRef path = place;
   path.consume_front(model->path + ": ");
-  std::string text;
-  for (size_t at; (at = path.find("{}")) != StringRef::npos;
-       path = path.drop_front(at + 2))
-    text += (path.take_front(at) + "{ }").str();
-  text += (path + ": " + message).str();
+  std::string text = (escapeHoles(path) + ": " + message).str();
   loop::CheckOp::create(builder, nc.loc, condition, text, values, Value());
 }
 

@@ -10,6 +10,7 @@
 
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
+#include "loopc/Support/Messages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -426,12 +427,9 @@ void LayerImport::checkEqual(Value a, Value b, StringRef message) {
     return;
   Value same =
       arith::CmpIOp::create(builder(), loc, arith::CmpIPredicate::eq, a, b);
-  std::string place = loopc::getLocationText(loc), text;
-  StringRef rest = place;
-  rest.consume_front(importer.file.path + ":");
-  for (size_t at; (at = rest.find("{}")) != StringRef::npos;
-       rest = rest.drop_front(at + 2))
-    text += (rest.take_front(at) + "{ }").str();
-  text += (rest + ": " + message).str();
+  std::string place = loopc::getLocationText(loc);
+  StringRef path = place;
+  path.consume_front(importer.file.path + ":");
+  std::string text = (escapeHoles(path) + ": " + message).str();
   loop::CheckOp::create(builder(), loc, same, text, ValueRange{a, b}, Value());
 }

@@ -1,0 +1,25 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Texts of loop.check.
+
+#ifndef LOOPC_SUPPORT_MESSAGES_H
+#define LOOPC_SUPPORT_MESSAGES_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace loopc {
+
+/// `text` with a space in each "{}" and "{*}": in the messages of loop.check
+/// they stand for values, which those in names and texts of a model do not.
+std::string escapeHoles(llvm::StringRef text);
+
+} // namespace loopc
+
+#endif // LOOPC_SUPPORT_MESSAGES_H
