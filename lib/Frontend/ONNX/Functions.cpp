@@ -14,6 +14,7 @@
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -196,13 +197,15 @@ LogicalResult Importer::scanModel() {
       return loopc::emitError(loc, Diag::DuplicateName)
              << "the model has two functions '" << fn.domain()
              << "::" << fn.name() << "'";
-  if (failed(scanNodes(proto.graph().node(), frame, "main", 0)))
+  uint64_t count = 0;
+  if (failed(scanNodes(proto.graph().node(), frame, "main", 0, count)))
     return failure();
   return reportUnsupported();
 }
 
 LogicalResult Importer::scanNodes(const NodeList &nodes, Frame &frame,
-                                  StringRef path, unsigned level) {
+                                  StringRef path, unsigned level,
+                                  uint64_t &count) {
   Scope nowhere(nullptr);
   for (auto [index, node] : llvm::enumerate(nodes)) {
     NodeContext nc{node,
@@ -226,18 +229,25 @@ LogicalResult Importer::scanNodes(const NodeList &nodes, Frame &frame,
     if (*kind == NodeKind::Unsupported)
       addUnsupported(nc);
     else if (*kind == NodeKind::LocalFunction)
-      result =
-          scanFunction(nc, *findLocalFunction(node), /*isLocal=*/true, level);
+      result = scanFunction(nc, *findLocalFunction(node), /*isLocal=*/true,
+                            level, count);
     else if (*kind == NodeKind::SchemaFunction)
       result =
           scanFunction(nc, *nc.schema->GetFunction(static_cast<int>(nc.opset)),
-                       /*isLocal=*/false, level);
+                       /*isLocal=*/false, level, count);
     if (failed(result))
       return failure();
+    // Reported at the node of the main graph, or of one within it, that is one
+    // too many, not somewhere in a function.
+    count = llvm::SaturatingAdd(count, uint64_t(1));
+    if (count > kMostNodes && active.empty())
+      return loopc::emitError(nc.loc, Diag::ModelTooDeep)
+             << "the model expands to " << count
+             << " nodes with what this one calls, more than " << kMostNodes;
     for (const pb::AttributeProto &attr : node.attribute())
-      if (attr.has_g() &&
-          failed(scanNodes(attr.g().node(), frame,
-                           nc.innerPath() + "/" + attr.name(), level + 1)))
+      if (attr.has_g() && failed(scanNodes(attr.g().node(), frame,
+                                           nc.innerPath() + "/" + attr.name(),
+                                           level + 1, count)))
         return failure();
   }
   return success();
@@ -245,7 +255,7 @@ LogicalResult Importer::scanNodes(const NodeList &nodes, Frame &frame,
 
 LogicalResult Importer::scanFunction(NodeContext &nc,
                                      const pb::FunctionProto &fn, bool isLocal,
-                                     unsigned level) {
+                                     unsigned level, uint64_t &count) {
   if (active.contains(&fn)) {
     std::string cycle;
     for (const pb::FunctionProto *caller : active)
@@ -256,14 +266,20 @@ LogicalResult Importer::scanFunction(NodeContext &nc,
   }
   // What a schema's body may hold depends on the caller's opsets only where it
   // imports none itself; operators that are missing are found at one call.
-  if (!scanned.insert(&fn).second)
+  if (auto known = scanned.find(&fn); known != scanned.end()) {
+    count = llvm::SaturatingAdd(count, known->second);
     return success();
+  }
   Frame frame;
   if (failed(readFunctionOpsets(nc, fn, isLocal, frame)))
     return failure();
   active.insert(&fn);
-  LogicalResult result = scanNodes(fn.node(), frame, nc.innerPath(), level + 1);
+  uint64_t own = 0;
+  LogicalResult result =
+      scanNodes(fn.node(), frame, nc.innerPath(), level + 1, own);
   active.pop_back();
+  scanned.try_emplace(&fn, own);
+  count = llvm::SaturatingAdd(count, own);
   return result;
 }
 

@@ -537,14 +537,13 @@ LogicalResult Importer::importNodes(const NodeList &nodes, Frame &frame,
 
 LogicalResult Importer::importNode(const pb::NodeProto &node, unsigned index,
                                    Frame &frame, Scope &scope, StringRef path) {
-  // Functions that call functions, and bodies that are imported until their
-  // types settle, must end some day.
-  constexpr uint64_t kMostNodes = 1 << 19;
   NodeContext nc{node,    frame,
                  scope,   path.str(),
                  index,   normalizeDomain(node.domain()),
                  0,       0,
                  nullptr, nodeLoc(path, index, node, std::nullopt)};
+  // What operators are expanded to, and bodies that are imported until their
+  // types settle, must end some day.
   if (++importedNodes > kMostNodes)
     return loopc::emitError(nc.loc, Diag::ModelTooDeep)
            << "the model expands to more than " << kMostNodes << " nodes";

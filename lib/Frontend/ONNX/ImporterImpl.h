@@ -359,12 +359,16 @@ private:
   //===--- Functions.cpp: what is expanded --------------------------------===//
 
   /// Walks everything that is known before types are: finds missing opset
-  /// imports, recursive functions and all operators that loopc does not have.
+  /// imports, recursive functions, all operators that loopc does not have, and
+  /// functions that call others so often that there is no sense in it. Each
+  /// function is walked once. `count` grows by the nodes that the import will
+  /// at least come to.
   LogicalResult scanModel();
   LogicalResult scanNodes(const NodeList &nodes, Frame &frame,
-                          llvm::StringRef path, unsigned level);
+                          llvm::StringRef path, unsigned level,
+                          uint64_t &count);
   LogicalResult scanFunction(NodeContext &nc, const pb::FunctionProto &fn,
-                             bool isLocal, unsigned level);
+                             bool isLocal, unsigned level, uint64_t &count);
   /// Resolves opset, version and schema of the node.
   FailureOr<NodeKind> classifyNode(NodeContext &nc);
   const pb::FunctionProto *findLocalFunction(const pb::NodeProto &node);
@@ -406,12 +410,16 @@ private:
   Value noneValue;
 
   llvm::StringMap<const pb::FunctionProto *> localFunctions;
-  llvm::DenseSet<const pb::FunctionProto *> scanned;
+  /// Functions that were scanned, and the nodes that a call expands to.
+  llvm::DenseMap<const pb::FunctionProto *, uint64_t> scanned;
   llvm::SetVector<const pb::FunctionProto *> active;
   unsigned depth = 0;
   /// Branches and bodies around what is imported: nodes there may never run.
   unsigned conditionalDepth = 0;
+  /// Nodes that were imported so far, those of a body as often as its types
+  /// took to settle; and how many there may be.
   uint64_t importedNodes = 0;
+  static constexpr uint64_t kMostNodes = 1 << 19;
   std::optional<onnx::InferenceCache> cache;
   /// Types of the carried values that a loop ended with.
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<Type>> settledTypes;
