@@ -253,7 +253,11 @@ typedef struct loopc_model {
   /// For each input 1 where the code of the host does not read its elements, of
   /// which a run then needs no copy in the host's memory; may be null.
   const uint8_t *device_inputs;
-  uint64_t reserved[4];
+  /// The outputs as people are shown them: with ranks, extents and names that
+  /// the model declares and the compiler could not tell. Hints, which a run
+  /// need not keep to; null: the model declares no more than `outputs` says.
+  const loopc_port *declared_outputs;
+  uint64_t reserved[3];
 } loopc_model;
 
 /// Runs `model`. Checks inputs (number, kind, dtype, rank, dimensions; strides

@@ -48,6 +48,7 @@ private:
   llvm::Constant *getDtype(DLDataType dtype);
   llvm::Constant *getType(mlir::Type type, llvm::ArrayRef<std::string> dims);
   llvm::Constant *getPorts(llvm::ArrayRef<PortInfo> ports, llvm::Twine name);
+  llvm::Constant *getDeclaredOutputs();
   llvm::Constant *getTexts(mlir::DenseStringElementsAttr texts);
   llvm::Constant *getDefault(size_t number);
   llvm::Constant *getDefaults();
@@ -102,10 +103,10 @@ llvm::Constant *TableBuilder::getType(mlir::Type type,
   llvm::Constant *inner = getNull();
   if (auto seq = dyn_cast<onnx::SeqType>(type)) {
     kind = LOOPC_SEQUENCE;
-    inner = getType(seq.getElementType(), {});
+    inner = getType(seq.getElementType(), dims);
   } else if (auto optional = dyn_cast<onnx::OptionalType>(type)) {
     kind = LOOPC_OPTIONAL;
-    inner = getType(optional.getElementType(), {});
+    inner = getType(optional.getElementType(), dims);
   } else {
     auto tensor = cast<mlir::TensorType>(type);
     if (auto known = getElementTypeInfo(tensor.getElementType())) {
@@ -136,6 +137,17 @@ llvm::Constant *TableBuilder::getPorts(llvm::ArrayRef<PortInfo> ports,
     values.push_back(llvm::ConstantStruct::getAnon(
         {getString(port.name), getType(port.type, port.dims)}));
   return getArray(values, name);
+}
+
+/// The outputs as they are declared; null where that says nothing more.
+llvm::Constant *TableBuilder::getDeclaredOutputs() {
+  if (llvm::none_of(info.outputs,
+                    [](const PortInfo &port) { return bool(port.declared); }))
+    return getNull();
+  std::vector<PortInfo> shown;
+  for (const PortInfo &port : info.outputs)
+    shown.push_back(port.forDisplay());
+  return getPorts(shown, info.symbol + ".declared");
 }
 
 /// loopc_strings, one behind the other.
@@ -179,7 +191,7 @@ llvm::Constant *TableBuilder::getDefaults() {
 llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
                                           llvm::StringRef cpuFeatures) {
   auto *reserved = llvm::ConstantAggregateZero::get(
-      llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 4));
+      llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 3));
   // Of models for GPUs.
   llvm::Constant *program = module.getNamedGlobal(kProgramName);
   llvm::Constant *deviceInputs = getNull();
@@ -199,7 +211,8 @@ llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
        llvm::ConstantInt::get(sizeType, info.outputs.size()),
        getPorts(info.outputs, info.symbol + ".outputs"), entry, getDefaults(),
        getInt(64, static_cast<int64_t>(numStates)),
-       program ? program : getNull(), deviceInputs, reserved});
+       program ? program : getNull(), deviceInputs, getDeclaredOutputs(),
+       reserved});
   llvm::GlobalVariable *global = addGlobal(table, info.symbol + ".table");
   global->setLinkage(llvm::GlobalValue::InternalLinkage);
   return global;

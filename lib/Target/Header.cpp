@@ -101,7 +101,8 @@ void loopc::writeHeader(const ModelInfo &info, llvm::raw_ostream &os) {
      << "const loopc_model *" << name << "_model(void);\n\n"
      << "/// Runs the model once; thread-safe. Of tensors, '?' and names are "
         "dimensions\n/// that the caller chooses (equal names are equal "
-        "extents), '...' is any rank.\n///\n";
+        "extents), '...' is any rank.\n/// Outputs are as the model declares "
+        "them where the macros below tell less.\n///\n";
   writePortComments(info.inputs, "inputs", os);
   writePortComments(info.outputs, "outputs", os);
   os << "///\n/// An output that is all zero is allocated by the run and "

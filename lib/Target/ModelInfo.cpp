@@ -8,6 +8,7 @@
 
 #include "loopc/Target/ModelInfo.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "loopc/Dialect/ONNX/IR/ShapeHints.h"
 #include "loopc/Support/Diagnostics.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -137,6 +138,59 @@ size_t ModelInfo::getNumStates() const {
                         [](const PortInfo &port) { return port.isState; });
 }
 
+PortInfo PortInfo::forDisplay() const {
+  PortInfo shown = *this;
+  if (!declared)
+    return shown;
+  shown.type = onnx::refineShapes(type, declared);
+  TensorType tensor = onnx::getInnermostTensor(shown.type);
+  if (!tensor.hasRank() ||
+      tensor.getRank() != static_cast<int64_t>(declaredDims.size()))
+    return shown;
+  shown.dims.resize(declaredDims.size());
+  for (auto [own, hint] : llvm::zip_equal(shown.dims, declaredDims))
+    if (own.empty())
+      own = hint;
+  return shown;
+}
+
+/// The strings of an array, one for each dimension of the tensor in `type`; it
+/// may be empty. Nothing where it is otherwise.
+static std::optional<std::vector<std::string>> readDims(ArrayAttr array,
+                                                        Type type) {
+  TensorType tensor = onnx::getInnermostTensor(type);
+  std::vector<std::string> dims;
+  for (Attribute dim : array) {
+    auto text = dyn_cast<StringAttr>(dim);
+    if (!text)
+      return std::nullopt;
+    dims.push_back(text.str());
+  }
+  bool isValid =
+      dims.empty() || (tensor && tensor.hasRank() &&
+                       tensor.getRank() == static_cast<int64_t>(dims.size()));
+  return isValid ? std::optional(std::move(dims)) : std::nullopt;
+}
+
+/// Reads what the model declares a port to be.
+static LogicalResult readDeclared(DictionaryAttr dict, StringRef where,
+                                  Location loc, PortInfo &port) {
+  auto declared = dict.getAs<TypeAttr>("declared");
+  if (!declared)
+    return success();
+  port.declared = declared.getValue();
+  auto array = dict.getAs<ArrayAttr>("declared_dims");
+  auto dims = readDims(array ? array : ArrayAttr::get(dict.getContext(), {}),
+                       port.declared);
+  if (!onnx::joinTypes(port.type, port.declared) || !dims)
+    return emitError(loc, Diag::BadModule)
+           << "'" << where << "' declares '" << port.name << "' of type "
+           << port.type << " as " << port.declared
+           << ", of another kind or with other dimensions than their names";
+  port.declaredDims = std::move(*dims);
+  return success();
+}
+
 /// Reads one dictionary of `loopc.inputs` or `loopc.outputs`.
 static FailureOr<PortInfo> readPort(Attribute attr, StringRef where,
                                     Location loc) {
@@ -163,23 +217,18 @@ static FailureOr<PortInfo> readPort(Attribute attr, StringRef where,
              << "' is no elements attribute of type " << port.type;
   }
   port.isState = dict.contains("state");
-  auto dims = dict.getAs<ArrayAttr>("dims");
-  if (!dims)
+  if (failed(readDeclared(dict, where, loc, port)))
+    return failure();
+  auto array = dict.getAs<ArrayAttr>("dims");
+  if (!array)
     return port;
-  auto tensor = dyn_cast<RankedTensorType>(port.type);
-  bool isValid =
-      tensor && tensor.getRank() == static_cast<int64_t>(dims.size());
-  for (Attribute dim : dims) {
-    auto text = dyn_cast<StringAttr>(dim);
-    isValid &= text != nullptr;
-    if (text)
-      port.dims.push_back(text.str());
-  }
+  auto dims = readDims(array, port.type);
   // Names of dimensions of an unranked tensor or a collection mean nothing.
-  if (!isValid && !dims.empty())
+  if (!dims || (!dims->empty() && !isa<TensorType>(port.type)))
     return emitError(loc, Diag::BadModule)
            << "the dims of '" << port.name << "' in '" << where
            << "' are not one string for each dimension of " << port.type;
+  port.dims = std::move(*dims);
   return port;
 }
 
@@ -247,13 +296,13 @@ static void formatType(Type type, ArrayRef<std::string> dims,
                        llvm::raw_ostream &os) {
   if (auto seq = dyn_cast<onnx::SeqType>(type)) {
     os << "sequence(";
-    formatType(seq.getElementType(), {}, os);
+    formatType(seq.getElementType(), dims, os);
     os << ')';
     return;
   }
   if (auto optional = dyn_cast<onnx::OptionalType>(type)) {
     os << "optional(";
-    formatType(optional.getElementType(), {}, os);
+    formatType(optional.getElementType(), dims, os);
     os << ')';
     return;
   }
@@ -280,6 +329,7 @@ static void formatType(Type type, ArrayRef<std::string> dims,
 std::string loopc::formatPortType(const PortInfo &port) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  formatType(port.type, port.dims, os);
+  PortInfo shown = port.forDisplay();
+  formatType(shown.type, shown.dims, os);
   return text;
 }

@@ -61,7 +61,9 @@ class NodeArg:
         type: "tensor(float)", "seq(tensor(int64))", "optional(...)".
         shape: of a tensor: extents, names of symbolic dimensions, and None
             where one has neither; None where the rank is not known. Of a
-            sequence [], of an optional its element's.
+            sequence [], of an optional its element's. What an output's
+            operators do not tell is as the model declares it, which nothing
+            checks.
     """
 
     name: str

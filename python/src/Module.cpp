@@ -203,7 +203,9 @@ NB_MODULE(_loopc, m) {
       .def("outputs",
            [](const Session &self) {
              const loopc_model &model = self.getModel();
-             return describe(model.outputs, self.numOutputs());
+             return describe(model.declared_outputs ? model.declared_outputs
+                                                    : model.outputs,
+                             self.numOutputs());
            })
       .def("states",
            [](const Session &self) {

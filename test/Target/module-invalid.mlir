@@ -6,6 +6,8 @@
 // RUN: not loopc %t/port.mlir -o - 2>&1 | FileCheck %s --check-prefix=PORT
 // RUN: not loopc %t/type.mlir -o - 2>&1 | FileCheck %s --check-prefix=TYPE
 // RUN: not loopc %t/dims.mlir -o - 2>&1 | FileCheck %s --check-prefix=DIMS
+// RUN: not loopc %t/declared.mlir -o - 2>&1 | FileCheck %s --check-prefix=DECLARED
+// RUN: not loopc %t/names.mlir -o - 2>&1 | FileCheck %s --check-prefix=DECLARED
 
 // SIGNATURE: LC0604: the module has no function 'loopc_entry' that takes three pointers and returns i32
 //--- signature.mlir
@@ -48,6 +50,23 @@ module attributes {loopc.model = "m", loopc.inputs = [], loopc.outputs = ["y"]} 
 // TYPE: LC0604: 'loopc.inputs' has 'x' of type 'tensor<2xi37>', which no model can take or return
 //--- type.mlir
 module attributes {loopc.model = "m", loopc.inputs = [{name = "x", type = tensor<2xi37>}], loopc.outputs = []} {
+  llvm.func @loopc_entry(%run: !llvm.ptr, %inputs: !llvm.ptr, %outputs: !llvm.ptr) -> i32 {
+    %ok = llvm.mlir.constant(0 : i32) : i32
+    llvm.return %ok : i32
+  }
+}
+
+// DECLARED: LC0604: 'loopc.outputs' declares 'y' of type 'tensor<*xf32>' as 'tensor<2x?x{{.*}}>', of another kind or with other dimensions than their names
+//--- declared.mlir
+module attributes {loopc.model = "m", loopc.inputs = [], loopc.outputs = [{name = "y", type = tensor<*xf32>, declared = tensor<2x?xi64>}]} {
+  llvm.func @loopc_entry(%run: !llvm.ptr, %inputs: !llvm.ptr, %outputs: !llvm.ptr) -> i32 {
+    %ok = llvm.mlir.constant(0 : i32) : i32
+    llvm.return %ok : i32
+  }
+}
+
+//--- names.mlir
+module attributes {loopc.model = "m", loopc.inputs = [], loopc.outputs = [{name = "y", type = tensor<*xf32>, declared = tensor<2x?xf32>, declared_dims = ["N"]}]} {
   llvm.func @loopc_entry(%run: !llvm.ptr, %inputs: !llvm.ptr, %outputs: !llvm.ptr) -> i32 {
     %ok = llvm.mlir.constant(0 : i32) : i32
     llvm.return %ok : i32

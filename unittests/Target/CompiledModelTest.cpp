@@ -108,6 +108,7 @@ TEST(CompiledModel, DescribesItself) {
   ASSERT_EQ(table.num_outputs, 1u);
   EXPECT_STREQ(table.inputs[0].name, "x");
   EXPECT_STREQ(table.outputs[0].name, "y");
+  EXPECT_EQ(table.declared_outputs, nullptr);
   const loopc_type &type = *table.inputs[0].type;
   EXPECT_EQ(type.kind, LOOPC_TENSOR);
   EXPECT_EQ(type.onnx_type, 1);

@@ -13,8 +13,13 @@
 //     loopc.inputs = [{name = "x", type = tensor<?x3xf32>, dims = ["N", ""]},
 //                     {name = "n", type = tensor<i64>,
 //                      default = dense<3> : tensor<i64>}],
-//     loopc.outputs = [{name = "y", type = !onnx.seq<tensor<*xui8>>}]}
+//     loopc.outputs = [{name = "y", type = !onnx.seq<tensor<*xui8>>},
+//                      {name = "p", type = tensor<?x?xf32>, dims = ["", ""],
+//                       declared = tensor<?x2xf32>,
+//                       declared_dims = ["N", ""]}]}
 //
+// What an output is `declared` to be is shown where its type says less; nothing
+// else reads it.
 // A state has a dictionary with `state` in both, at their ends and in the same
 // order, and there a default.
 //
@@ -59,6 +64,16 @@ struct PortInfo {
   mlir::ElementsAttr absent = {};
   /// True of what a run hands to the next.
   bool isState = false;
+  /// What the model declares an output to be: a hint, for people to read. Null,
+  /// or of the kind and elements of `type`.
+  mlir::Type declared = {};
+  /// Names of the dimensions of the tensor in `declared`; one for each, or
+  /// none.
+  std::vector<std::string> declaredDims = {};
+
+  /// The port as people are shown it: what `type` and `dims` do not tell is as
+  /// it is declared. Its `dims` may be those of a tensor in a collection.
+  PortInfo forDisplay() const;
 
   /// True of a state whose default is zeros (or empty texts): they need no
   /// memory in the object.
@@ -100,7 +115,8 @@ bool isCIdentifier(llvm::StringRef text);
 /// A C identifier that reads like `text`: other characters become '_'.
 std::string makeCIdentifier(llvm::StringRef text);
 
-/// `type` as users know it: "float32[N, 3]", "sequence(int64[...])".
+/// The type of a port as users know it, and as the model declares it where less
+/// is known: "float32[N, 3]", "sequence(int64[...])".
 std::string formatPortType(const PortInfo &port);
 
 } // namespace loopc

@@ -38,10 +38,10 @@ static Attribute describePort(Builder &b, DictionaryAttr attrs, Type type,
   port.set("name", name ? name : b.getStringAttr(kind + Twine(number)));
   Attribute original = attrs ? attrs.get("loopc.type") : Attribute();
   port.set("type", original ? original : TypeAttr::get(type));
-  if (Attribute dims = attrs ? attrs.get("loopc.dims") : Attribute())
-    port.set("dims", dims);
-  if (Attribute absent = attrs ? attrs.get("loopc.default") : Attribute())
-    port.set("default", absent);
+  for (StringRef key : {"dims", "declared", "declared_dims", "default"})
+    if (Attribute value =
+            attrs ? attrs.get(("loopc." + key).str()) : Attribute())
+      port.set(key, value);
   if (attrs && attrs.contains("loopc.state"))
     port.set("state", b.getUnitAttr());
   return port.getDictionary(b.getContext());

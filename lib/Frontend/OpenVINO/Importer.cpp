@@ -8,6 +8,7 @@
 
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
+#include "loopc/Dialect/ONNX/IR/ShapeHints.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -306,6 +307,18 @@ LogicalResult Importer::importInputs(func::FuncOp func, Values &values) {
   return success();
 }
 
+/// What the file says of the shape of a port, as a type like that of its value.
+/// A port without dimensions may be a scalar or of any rank.
+static Type declaredType(const Port &port, Type type) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!tensor || port.dims.empty())
+    return type;
+  Ints shape(llvm::map_range(port.dims, [](int64_t extent) {
+    return extent < 0 ? ShapedType::kDynamic : extent;
+  }));
+  return RankedTensorType::get(shape, tensor.getElementType());
+}
+
 LogicalResult Importer::importOutputs(func::FuncOp func, const Values &values) {
   SmallVector<Value> results;
   SmallVector<DictionaryAttr> attrs;
@@ -334,6 +347,9 @@ LogicalResult Importer::importOutputs(func::FuncOp func, const Values &values) {
       attributes.set("loopc.dims",
                      builder.getStrArrayAttr(
                          SmallVector<StringRef>(ranked.getRank(), "")));
+    onnx::setDeclared(attributes, value.getType(),
+                      declaredType(from.outputs[source.port], value.getType()),
+                      {});
     results.push_back(value);
     attrs.push_back(attributes.getDictionary(&context));
   }

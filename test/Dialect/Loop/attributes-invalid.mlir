@@ -1,7 +1,7 @@
 // Attributes of the namespace 'loopc' that nobody reads are typing errors.
 // RUN: loopc-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{'func.func' op has the unknown attribute 'loopc.nam' at argument #1, known are 'loopc.default', 'loopc.dims', 'loopc.name'}}
+// expected-error @+1 {{'func.func' op has the unknown attribute 'loopc.nam' at argument #1, known are 'loopc.declared', 'loopc.declared_dims', 'loopc.default', 'loopc.dims'}}
 func.func @argument(%x: f32, %y: tensor<2xf32> {loopc.nam = "y"}) {
   return
 }
@@ -39,6 +39,20 @@ func.func @dims(%x: tensor<?xf32> {loopc.dims = [1]}) {
 // expected-error @+1 {{'func.func' op attribute 'loopc.dims' at result #0 has 2 names for a value of rank 1}}
 func.func @rank(%x: tensor<?xf32>) -> (tensor<?xf32> {loopc.dims = ["N", "M"]}) {
   return %x : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op attribute 'loopc.declared' at result #0 must be a type}}
+func.func @declared(%x: tensor<*xf32>) -> (tensor<*xf32> {loopc.declared = [2]}) {
+  return %x : tensor<*xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op attribute 'loopc.declared_dims' at result #0 must be an array of strings}}
+func.func @declared_dims(%x: tensor<*xf32>) -> (tensor<*xf32> {loopc.declared_dims = [2]}) {
+  return %x : tensor<*xf32>
 }
 
 // -----

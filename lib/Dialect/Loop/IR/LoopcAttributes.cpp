@@ -20,7 +20,8 @@ using namespace loopc;
 
 /// What stands at arguments and results of the model's function.
 static constexpr StringLiteral kPortAttributes[] = {
-    "default", "dims", "name", "shape_of", "state", "state_flag", "type"};
+    "declared", "declared_dims", "default",    "dims", "name",
+    "shape_of", "state",         "state_flag", "type"};
 
 /// What stands at operations. A pass that leaves a new one adds it here.
 static constexpr StringLiteral kOperationAttributes[] = {
@@ -58,13 +59,16 @@ static LogicalResult verifyPort(Operation *op, NamedAttribute attribute,
   StringRef name = attribute.getName().getValue();
   if (name == "loopc.name" && !isa<StringAttr>(attribute.getValue()))
     return fail("a string");
-  if (name == "loopc.type" && !isa<TypeAttr>(attribute.getValue()))
+  bool isType = name == "loopc.type" || name == "loopc.declared";
+  if (isType && !isa<TypeAttr>(attribute.getValue()))
     return fail("a type");
-  if (name != "loopc.dims")
+  if (name != "loopc.dims" && name != "loopc.declared_dims")
     return success();
   auto names = dyn_cast<ArrayAttr>(attribute.getValue());
   if (!names || !llvm::all_of(names, llvm::IsaPred<StringAttr>))
     return fail("an array of strings");
+  if (name == "loopc.declared_dims") // Of another type than the value's.
+    return success();
   auto shaped = dyn_cast<ShapedType>(type);
   if (shaped && shaped.hasRank() &&
       static_cast<int64_t>(names.size()) != shaped.getRank())
