@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import contextvars
 import dataclasses
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -38,6 +39,7 @@ from onnx.reference.op_run import OpRun
 from loopc._reference_base import (
     ControlOp,
     ModelError,
+    Op,
     ReferenceError_,
     Scope,
     Value,
@@ -49,6 +51,7 @@ from loopc._reference_base import (
     one,
     stack,
 )
+from loopc._reference_checks import CHECKS
 from loopc._reference_collections import COLLECTION_OPERATORS
 from loopc._reference_types import (
     Dims,
@@ -315,12 +318,6 @@ def _empty(node: NodeProto, index: int, axis: int = 0) -> np.ndarray:
 # ===------------------------------------------------------------------------===#
 
 
-def _check_divisor(divisor: np.ndarray) -> None:
-    """The library lets integer divisions by zero pass."""
-    if divisor.dtype.kind in "iu" and np.any(divisor == 0):
-        raise ZeroDivisionError("integer division by zero")
-
-
 def _array(value: Any) -> Value:
     """A scalar of NumPy's as the tensor that it is."""
     return np.asarray(value) if isinstance(value, np.generic) else value
@@ -370,8 +367,8 @@ class _Evaluator(ReferenceEvaluator):
             kwargs["linked_attributes"] = attributes
         try:
             operands = [results[name] for name in node.input]
-            if node.op_type in ("Div", "Mod"):
-                _check_divisor(operands[1])
+            if check := CHECKS.get(node.op_type):
+                check(node, operands)
             run: Any = node.run
             # Some of the library's operators give scalars that are no arrays (Min of three).
             return [_array(value) for value in run(*operands, **kwargs)]
@@ -609,4 +606,12 @@ class Scan(ControlOp):
         return result
 
 
-_OPERATORS = (If, Loop, Scan, *COLLECTION_OPERATORS)
+class Flatten(Op):
+    """The library finds the second extent by division, which tells nothing of no elements."""
+
+    def _run(self, data: np.ndarray, axis: int | None = None, **_: Any) -> tuple[Value]:
+        at = 1 if axis is None else axis
+        return (data.reshape(math.prod(data.shape[:at]), math.prod(data.shape[at:])),)
+
+
+_OPERATORS = (If, Loop, Scan, Flatten, *COLLECTION_OPERATORS)

@@ -16,6 +16,7 @@
     loops.py --seeds 0:1000 --programs          small programs of any extent, each with many sets
                                                 of inputs, in one form of declared shapes each
                                                 (--forms all: in every form)
+    loops.py --seeds 0:300 --open               the same of large models of any extent
     loops.py --minimise 77 --write /tmp         writes what of model 77 fails, as
                                                 loops-77.onnx and its inputs as loops-77.npz
     loops.py --minimise 77 --programs           the same of a program's first failing run
@@ -53,6 +54,7 @@ from random_checks import Finding, Verdict, graphs
 from random_engines import ENGINES, Settings, judge, judge_sets
 from random_inputs import FORMS, form
 from random_models import RandomModel, random_model
+from random_open_models import open_model
 from random_programs import random_program
 from shrink import shrink
 
@@ -73,6 +75,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--engine", choices=ENGINES, default="onnx", help="default onnx")
     parser.add_argument("--programs", action="store_true",
                         help="random_programs.py's, with many inputs, through ONNX")  # fmt: skip
+    parser.add_argument("--open", action="store_true",
+                        help="random_open_models.py's, with many inputs, through ONNX")  # fmt: skip
     parser.add_argument("--forms", default="one", metavar="FORM",
                         help=f"one (the default: by the seed), all, {', '.join(FORMS)}")  # fmt: skip
     parser.add_argument("--opt-level", type=int, choices=range(4), metavar="0-3")
@@ -93,8 +97,10 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--seeds stands alone")
     if options.forms not in ("one", "all", *FORMS):
         parser.error(f"--forms: '{options.forms}' is not one, all, {', '.join(FORMS)}")
-    if options.programs and options.engine != "onnx":
-        parser.error("--programs go through ONNX")
+    if options.programs and options.open:
+        parser.error("--programs or --open")
+    if (options.programs or options.open) and options.engine != "onnx":
+        parser.error("--programs and --open go through ONNX")
     if options.threads < 1 or options.timeout <= 0:
         parser.error("--threads and --timeout must be positive")
     if options.keep is not None and not options.keep.is_dir():
@@ -126,10 +132,12 @@ class Fuzzer:
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self._settings = Settings(options.opt_level, options.threads)
+        #: What makes models of many sets of inputs, where these are asked for.
+        self._make = random_program if options.programs else open_model if options.open else None
 
     def judge(self, model: RandomModel) -> Finding:
         """How a model ends."""
-        if self._options.programs:
+        if self._make:
             settings = self._settings
             [finding] = judge_sets(model, [model.feeds], settings, self._options.timeout)
             return finding
@@ -137,7 +145,8 @@ class Fuzzer:
 
     def judge_program(self, seed: int) -> Iterator[tuple[str, RandomModel, Finding]]:
         """How the runs of a program end: each with its form, and the model with its inputs."""
-        program = random_program(seed)
+        assert self._make is not None
+        program = self._make(seed)
         chosen = self._options.forms
         names = FORMS if chosen == "all" else (FORMS[seed % len(FORMS)],)
         names = (chosen,) if chosen in FORMS else names
@@ -153,7 +162,7 @@ class Fuzzer:
                 yield name, dataclasses.replace(model, feeds=feeds), finding
 
     def _findings(self, seed: int) -> Iterator[tuple[str, RandomModel, Finding]]:
-        if not self._options.programs:
+        if not self._make:
             model = random_model(seed)
             yield f"{seed}", model, self.judge(model)
             return
@@ -184,7 +193,7 @@ class Fuzzer:
                 line = f"{done} of {len(seeds)} models in {now - began:.0f} s"
                 print(f"{line}, {len(failing)} failures", file=sys.stderr, flush=True)
         parts = [f"{count[verdict]} {verdict.value}" for verdict in Verdict if count[verdict]]
-        if self._options.programs:
+        if self._make:
             parts.append(f"of {len(failing)} programs")
         print(f"{len(seeds)} models in {time.monotonic() - began:.0f} s: {', '.join(parts)}")
         if failing:
@@ -259,8 +268,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.model is not None:
         model = _loaded(options.model, options.minimise or 0)
     else:
-        make = fuzzer.first_failing if options.programs else random_model
-        model = make(options.minimise)
+        many = options.programs or options.open
+        model = (fuzzer.first_failing if many else random_model)(options.minimise)
     if options.minimise is not None:
         return fuzzer.minimise(model)
     finding = fuzzer.judge(model)

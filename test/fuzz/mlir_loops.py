@@ -8,10 +8,11 @@
 """Runs random MLIR with loops through passes alone and through loopc, beside NumPy.
 
     mlir_loops.py --seeds 0:1000
-    mlir_loops.py --seeds 77:78 --write /tmp    writes what fails, as loops-77.mlir and .npz
+    mlir_loops.py --seeds 77:78 --write /tmp    writes what fails, as loops-77.mlir, and the inputs of
+                                                its runs as loops-77-0.npz, ...
 
-Each program is run with -O0 and with -O3, and after some passes in any order. A
-line is printed for each failure. Exit status: 0; 1 with a failure; 2 wrong usage.
+Each program is run with -O0 and with -O3, and after some passes in any order, with several
+sets of inputs: extents that its types leave open are others in each. A line is printed for each failure. Exit status: 0; 1 with a failure; 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
+
+import engines
 import numpy as np
 from mlir_programs import Array, Program, random_program
 
@@ -46,51 +50,71 @@ def problems(seed: int, tools: pathlib.Path = TOOLS, passes: int = 3) -> Iterato
     program = random_program(seed)
     choice = random.Random(seed)
     some = [choice.sample(PASSES, choice.choice((1, 1, 2, 3, 4))) for _ in range(passes)]
-    with tempfile.TemporaryDirectory() as folder:
-        np.savez(f"{folder}/in.npz", **program.feeds)  # type: ignore[arg-type]
-        pathlib.Path(folder, "main.mlir").write_text(program.text)
-        for level, names in ((0, []), (3, []), *((choice.choice((0, 3)), names) for names in some)):
-            try:
-                problem = _run(program, tools, folder, level, names)
-            except subprocess.TimeoutExpired:
-                problem = "hangs"
-            if problem:
-                yield " ".join((f"-O{level}", *(f"--{name}" for name in names), problem))
+    for level, names in ((0, []), (3, []), *((choice.choice((0, 3)), names) for names in some)):
+        options = " ".join((f"-O{level}", *(f"--{name}" for name in names)))
+        try:
+            text = _changed(program.text, tools, names)
+        except (subprocess.TimeoutExpired, ChangeError) as error:
+            yield f"{options} {error}"
+            continue
+        yield from (f"{options} {problem}" for problem in _run(program, text, level))
 
 
-def _run(
-    program: Program, tools: pathlib.Path, folder: str, level: int, passes: Sequence[str]
-) -> str:
-    path = f"{folder}/main.mlir"
-    if passes:
-        changed = f"{folder}/changed.mlir"
-        options = [*(f"--{name}" for name in passes), "-o", changed]
-        done = subprocess.run(
-            [tools / "loopc-opt", path, *options], capture_output=True, text=True, timeout=60
-        )
-        if done.returncode:
-            return f"loopc-opt ends with {done.returncode}: {done.stderr[:300]}"
-        path = changed
-    options = [f"--inputs={folder}/in.npz", f"--output={folder}/out.npz", "--quiet"]
-    done = subprocess.run(
-        [tools / "loopc-run", path, f"-O{level}", "--timeout=20", *options],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    if program.outputs is None and done.returncode == 5:
-        return ""
+class ChangeError(Exception):
+    """loopc-opt has failed."""
+
+
+def _changed(text: str, tools: pathlib.Path, passes: Sequence[str]) -> str:
+    """What passes make of a program."""
+    if not passes:
+        return text
+    command = [tools / "loopc-opt", "-", *(f"--{name}" for name in passes)]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
     if done.returncode:
-        return f"loopc-run ends with {done.returncode}: {done.stderr[:300]}"
-    if program.outputs is None:
-        return ""  # Nobody read what would have failed.
-    with np.load(f"{folder}/out.npz") as stored:
-        got = [stored[f"y{k}"] for k in range(len(program.outputs))]
-    return "; ".join(
-        f"output {k}: {text}"
-        for k, (one, other) in enumerate(zip(got, program.outputs, strict=True))
-        if (text := difference(one, other))
-    )
+        raise ChangeError(f"loopc-opt ends with {done.returncode}: {done.stderr[:300]}")
+    return done.stdout
+
+
+def _run(program: Program, text: str, level: int) -> Iterator[str]:
+    """Compares all runs of a program, which is compiled once."""
+    sets = [run.feeds for run in program.runs]
+    outcome = engines.worker(_answer, 120).ask((text, level, sets))
+    if outcome.values is None:
+        yield outcome.error or ""
+        return
+    for number, (run, got) in enumerate(zip(program.runs, outcome.values, strict=True)):
+        # Where an error is due and none comes, nobody read what would have failed.
+        if isinstance(got, str) and run.outputs is not None:
+            yield f"run {number} ends with {got}"
+        elif not isinstance(got, str) and run.outputs is not None:
+            yield from (
+                f"run {number}, output {k}: {problem}"
+                for k, (one, other) in enumerate(zip(got, run.outputs, strict=True))
+                if (problem := difference(one, other))
+            )
+
+
+def _answer(text: str, level: int, sets: Sequence[dict[str, Array]]) -> engines.Outcome:
+    """Outputs, or an error's text, for each set of inputs, in another process."""
+    import loopc
+
+    options = loopc.RunOptions(timeout=20)
+    made: list[list[Array] | str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "main.mlir")
+        path.write_text(text)
+        try:
+            session = loopc.InferenceSession(path, loopc.SessionOptions(opt_level=level))
+        except loopc.Error as error:
+            return engines.Outcome(error=str(error))
+    for feeds in sets:
+        try:
+            made.append(session.run(None, feeds, options))
+        except loopc.RunTimeoutError:
+            return engines.Outcome(error="hangs")
+        except loopc.Error as error:
+            made.append(str(error))
+    return engines.Outcome(values=made)
 
 
 def difference(got: Array, want: Array) -> str:
@@ -127,7 +151,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             program = random_program(seed)
             path = options.write / f"loops-{seed}.mlir"
             path.write_text(program.text)
-            np.savez(path.with_suffix(".npz"), **program.feeds)  # type: ignore[arg-type]
+            for number, run in enumerate(program.runs):
+                name = path.with_name(f"loops-{seed}-{number}.npz")
+                np.savez(name, **run.feeds)  # type: ignore[arg-type]
     print(f"{len(seeds)} programs, {failures} failures")
     return int(failures > 0)
 

@@ -14,6 +14,7 @@ on any axis, reversed, in loops that a condition ends; lengths.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import random
 import re
@@ -32,8 +33,16 @@ INTEGERS = {"addi": np.add, "subi": np.subtract, "maxsi": np.maximum, "minsi": n
 MOST_TRIPS = 300
 
 
+#: How many sets of inputs a program has.
+SETS = 6
+
+
 class RunError(Exception):
     """The program ends with an error."""
+
+
+class UndefinedError(Exception):
+    """MLIR does not say what the program does: shapes that a cast or a sum relies on differ."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,12 +90,19 @@ class Collected:
 
 
 @dataclasses.dataclass(frozen=True)
-class Program:
-    """A function `main`, its inputs, and its outputs; None: it may end with an error."""
+class Run:
+    """Inputs of a program, and its outputs; None: it may end with an error."""
 
-    text: str
     feeds: dict[str, Array]
     outputs: list[Array] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A function `main`, and runs of it: extents that its types leave open are others in each."""
+
+    text: str
+    runs: tuple[Run, ...]
 
 
 def tensor_type(elem: str, dims: Sequence[int | str]) -> str:
@@ -154,7 +170,13 @@ class _Generator:
             return value
         at = ", ".join(self.constant(block, 0, "index").name for _ in value.shape)
         line = f"tensor.extract {{}}[{at}] : {value.type}"
-        return self.emit(block, line, value.elem, (), value.elem, _first, value)
+
+        def first(tensor: Array) -> Any:
+            if tensor.size == 0:
+                raise UndefinedError("an element of nothing")
+            return _first(tensor)
+
+        return self.emit(block, line, value.elem, (), value.elem, first, value)
 
     def in_form(self, block: Block, value: Value) -> Value:
         """A scalar as it is, or as a tensor of rank 0 or 1."""
@@ -201,7 +223,13 @@ class _Generator:
         names = FLOATS if x.elem == "f32" else INTEGERS
         name = self.random.choice(list(names))
         line = f"arith.{name} {{}}, {{}} : {kind}"
-        block.values.append(self.emit(block, line, x.elem, shape, kind, names[name], x, y))
+
+        def both(one: Any, other: Any) -> Any:
+            if np.shape(one) != np.shape(other):
+                raise UndefinedError("two shapes element by element")
+            return names[name](one, other)
+
+        block.values.append(self.emit(block, line, x.elem, shape, kind, both, x, y))
 
     def node(
         self,
@@ -255,7 +283,7 @@ class _Generator:
         if y is not None:
             kind = tensor_type("f32", x.dims[:-1] + y.dims[1:])
             shape = x.shape[:-1] + y.shape[1:]
-            self.node(block, "MatMul since 13", [x, y], shape, kind, np.matmul)
+            self.node(block, "MatMul since 13", [x, y], shape, kind, _product)
 
     def as_scalar(self, block: Block) -> None:
         x = self.pick(block, lambda v: v.shape == ())
@@ -284,6 +312,8 @@ class _Generator:
         places = ", ".join(self.constant(block, place, "index").name for place in at)
 
         def put(element: Any, tensor: Array) -> Array:
+            if any(place >= extent for place, extent in zip(at, tensor.shape, strict=True)):
+                raise UndefinedError("an element behind the extent")
             made = tensor.copy()
             made[at] = element
             return made
@@ -329,7 +359,21 @@ class _Generator:
         if x.scalar or kind == x.type:
             return x
         line = f"tensor.cast {{}} : {x.type} to {kind}"
-        return self.emit(block, line, x.elem, x.shape, kind, lambda v: v, x)
+
+        def same(tensor: Array) -> Array:
+            if any(d not in ("?", n) for d, n in zip(dims, tensor.shape, strict=True)):
+                raise UndefinedError("a cast to another extent")
+            return tensor
+
+        return self.emit(block, line, x.elem, x.shape, kind, same, x)
+
+    def said(self, x: Value) -> list[int | str]:
+        """Dimensions for a cast: less is said of them, and seldom more."""
+        loose = self.dims(x.shape)
+        return [
+            "?" if dim == "?" and self.chance(0.9) else other
+            for dim, other in zip(x.dims, loose, strict=True)
+        ]
 
     def dims(self, shape: Sequence[int]) -> list[int | str]:
         """A shape as a type says it: sometimes not all of it."""
@@ -412,9 +456,6 @@ class _Generator:
             kind = tensor_type(elem, self.dims(shape))
             block.values.append(Value(f"%x{k}", elem, shape, kind))
         inputs = [*block.values, Value("%x9", "i64", (), "tensor<i64>")]
-        data = np.random.default_rng(self.random.randrange(1 << 30))
-        feeds = {v.name[1:]: data.integers(-3, 5, v.shape).astype(DTYPES[v.elem]) for v in inputs}
-        feeds["x9"] = np.zeros((), np.int64)
         block.lines.append("%zero = tensor.extract %x9[] : tensor<i64>")
         self.fill(block, self.random.randrange(4))
         for _ in range(self.random.randrange(1, 3)):
@@ -428,13 +469,52 @@ class _Generator:
         body = "\n".join(block.lines)
         returns = f"{', '.join(v.name for v in outputs)} : {', '.join(v.type for v in outputs)}"
         text = f"func.func @main({given}) -> ({made}) {{\n{body}\nreturn {returns}\n}}\n"
-        env: Env = {f"%{name}": value for name, value in feeds.items()} | {"%zero": np.int64(0)}
+        data = np.random.default_rng(self.random.randrange(1 << 30))
+        runs = []
+        for number in range(SETS):
+            feeds = self.feeds(inputs, data, number)
+            with contextlib.suppress(UndefinedError):
+                runs.append(Run(feeds, self.outputs(block, feeds, outputs)))
+        return Program(text, tuple(runs))
+
+    def feeds(
+        self, inputs: Sequence[Value], data: np.random.Generator, number: int
+    ) -> dict[str, Array]:
+        """Inputs of a run: of the first, as the program was made for them."""
+        extents = (0, 1, 2, 3, 5, 9)
+        equal = {extent: self.random.choice(extents) for extent in range(9)}
+        if number % 2 and self.chance(0.5):  # All the same but one.
+            kept = self.random.choice([*equal])
+            equal = {extent: new if extent == kept else extent for extent, new in equal.items()}
+        apart = number and self.chance(0.2)
+
+        def extent_of(said: str, extent: int) -> int:
+            if said != "?" or number == 0:
+                return extent
+            return self.random.choice(extents) if apart else equal[extent]
+
+        made = {}
+        for value in inputs:
+            shape = [extent_of(*pair) for pair in zip(value.dims, value.shape, strict=True)]
+            made[value.name[1:]] = data.integers(-3, 5, shape).astype(DTYPES[value.elem])
+        # What trip counts are more than their constants say.
+        more = self.random.choice((0, 0, 0, -1, -3, 1)) if number else 0
+        made["x9"] = np.asarray(more, np.int64)
+        return made
+
+    @staticmethod
+    def outputs(
+        block: Block, feeds: dict[str, Array], outputs: Sequence[Value]
+    ) -> list[Array] | None:
+        """What NumPy makes of some inputs; None where the program ends with an error."""
+        env: Env = {f"%{name}": value for name, value in feeds.items()}
+        env["%zero"] = feeds["x9"][()]
         with np.errstate(all="ignore"):
             try:
                 env = block.run(env)
             except RunError:
-                return Program(text, feeds, None)
-        return Program(text, feeds, [np.asarray(env[value.name]) for value in outputs])
+                return None
+        return [np.asarray(env[value.name]) for value in outputs]
 
 
 class _Loop:
@@ -457,7 +537,7 @@ class _Loop:
             go = maker.flag(block) if first else maker.constant(block, True, "i1")
             self.condition = maker.in_form(block, go)
         some = (maker.pick(block, lambda v: True) for _ in range(self.random.randrange(4)))
-        self.inits = [maker.cast(block, v, maker.dims(v.shape)) for v in some if v is not None]
+        self.inits = [maker.cast(block, v, maker.said(v)) for v in some if v is not None]
         if self.inits and maker.chance(0.4):
             self.inits.append(self.random.choice(self.inits))
         self.number, self.go = self.header("i64"), self.header("i1")
@@ -623,6 +703,8 @@ class _Loop:
     def stack(env: Env, row: Collected, values: list[Array]) -> Array:
         shape = [0 if dim == "?" else int(dim) for dim in row.value.dims]
         empty = np.zeros([*shape[: row.axis], 0, *shape[row.axis :]], DTYPES[row.value.elem])
+        if len({value.shape for value in values}) > 1:
+            raise RunError("collected values of several shapes")
         made = np.stack(values, row.axis) if values else empty
         if row.reverse:
             made = np.flip(made, row.axis)
@@ -636,6 +718,12 @@ class _Loop:
 
 def _first(value: Any) -> Any:
     return np.asarray(value).reshape(-1)[0]
+
+
+def _product(one: Array, other: Array) -> Array:
+    if one.shape[-1] != other.shape[0]:
+        raise RunError("matrices that do not fit")
+    return np.matmul(one, other)
 
 
 def _clause(word: str, parts: Any) -> str:

@@ -31,7 +31,8 @@ Feeds = dict[str, Array]
 class Given:
     """An input of a program: its element type, and names of its extents.
 
-    "1" is that extent; "?E.u" is an extent that is that of "E", or 1, or seldom another.
+    "7" is that extent; "D7" is mostly 7, or another; "?E.u" is an extent that is that of "E", or
+    1, or seldom another.
     """
 
     name: str
@@ -74,6 +75,8 @@ def constants(proto: onnx.ModelProto) -> list[int]:
                 if attribute.type == onnx.AttributeProto.GRAPH:
                     visit(attribute.g.node)
                 elif attribute.name == "value" and node.op_type == "Constant":
+                    if attribute.t.data_type == TensorProto.STRING:
+                        continue
                     values = numpy_helper.to_array(attribute.t)
                     found.update(int(v) for v in values.ravel()[:8] if abs(v) <= 16)
 
@@ -109,7 +112,7 @@ class _Extents:
         pair: tuple[int, int] = kind if isinstance(kind, tuple) else forms[kind]
         self._pair: tuple[int, int] = pair if draw.random() < 0.5 else pair[::-1]
         self._draw = draw
-        self._found: dict[str, int] = {"1": 1}
+        self._found: dict[str, int] = {}
 
     def __getitem__(self, dim: str) -> int:
         if dim not in self._found:
@@ -117,6 +120,11 @@ class _Extents:
         return self._found[dim]
 
     def _new(self, dim: str) -> int:
+        if dim.isdigit():
+            return int(dim)
+        if dim.startswith("D"):
+            others = [0, 1, int(dim[1:]) + 1, *self._pair]
+            return int(dim[1:]) if self._draw.random() < 0.85 else self._draw.choice(others)
         if dim.startswith("?"):
             how = self._draw.random()
             if how < 0.04:
@@ -181,7 +189,7 @@ def form(program: RandomProgram, name: str) -> Form:
             fixed[given.name] = list(extents)
         else:
             fixed[given.name] = [
-                extent if dim == "1" or (name == "partly" and draw.random() < 0.5)
+                extent if dim.isdigit() or (name == "partly" and draw.random() < 0.5)
                 else f"{given.name}_{k}"
                 for k, (dim, extent) in enumerate(zip(given.dims, extents, strict=True))
             ]  # fmt: skip

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper
 from random_movement import Movement
-from random_operators import BOOL, F32, I32, I64, Block, Step, Value, put
+from random_operators import BOOL, F32, I32, I64, Block, Dim, Step, Value, put
 
 BYTES = (TensorProto.INT8, TensorProto.UINT8)
 TEXT = TensorProto.STRING
@@ -54,13 +54,13 @@ class Layers(Movement):
 
     def product_of_bytes(self, block: Block) -> Value | None:
         """MatMulInteger or QLinearMatMul, with a zero point for all or for each column."""
-        value = self._full(block, F32, least=2, most=3)
-        if value is None or not self.has(10):
+        value = self._filled(block, F32, least=2, most=3)
+        if value is None or not self.has(10) or not isinstance(value.shape[-1], int):
             return None
         left, right = self.random.choice(BYTES), self.random.choice(BYTES)
         one = self._bytes(block, value, left)
         columns = self.random.choice(self.extents) or 1
-        other = self._weights(block, (value.extents[-1], columns), right)
+        other = self._weights(block, (value.shape[-1], columns), right)
         shape = (*value.shape[:-1], columns)
         each = self.chance(0.5)
         zero = self._weights(block, (columns,) if each else (), right)
@@ -81,16 +81,18 @@ class Layers(Movement):
 
     def convolution_of_bytes(self, block: Block) -> Value | None:
         """ConvInteger, with borders, steps and a zero point of the image."""
-        value = self._full(block, F32, least=2, most=3)
-        if value is None or not self.has(10) or value.extents[1] < 3:
+        value = self._filled(block, F32, least=2, most=3)
+        if value is None or not self.has(10) or not isinstance(value.shape[0], int):
+            return None
+        if isinstance(value.shape[1], int) and value.shape[1] < 3:
             return None
         elem, weights = self.random.choice(BYTES), self.random.choice(BYTES)
         image = self.unsqueeze(block, self._bytes(block, value, elem), 0)
         ones = [1] * (value.rank - 2)
         count, step = self.random.randrange(1, 4), self.random.randrange(1, 3)
-        weight = self._weights(block, (count, value.extents[0], 3, *ones), weights)
+        weight = self._weights(block, (count, value.shape[0], 3, *ones), weights)
         points = [self.const(block, 3, elem), self._weights(block, (), weights)]
-        extent = (value.extents[1] - 1) // step + 1
+        extent = self.changed(value.shape[1], lambda n: (n - 1) // step + 1)
         made = self.op(
             block, "ConvInteger", [image, weight, *points[: self.random.randrange(3)]], I32,
             (1, count, extent, *value.shape[2:]), kernel_shape=[3, *ones],
@@ -102,19 +104,20 @@ class Layers(Movement):
 
     def transposed(self, block: Block) -> Value | None:
         """A transposed convolution along the last but one axis, or the last."""
-        value = self._full(block, F32, least=2, most=3)
-        if value is None:
+        value = self._filled(block, F32, least=2, most=3)
+        if value is None or not isinstance(value.shape[0], int):
             return None
         image = self.unsqueeze(block, value, 0)
         ones = [1] * (value.rank - 2)
-        channels, extent = value.extents[0], value.extents[1]
+        channels, extent = value.shape[0], value.shape[1]
         group = channels if self.chance(0.3) else 1
         width, step = self.random.randrange(1, 5), self.random.randrange(1, 4)
         dilation = self.random.randrange(1, 3)
         begin, end = (self.random.randrange(2) for _ in range(2))
         more = self.random.randrange(step)
-        length = step * (extent - 1) + more + (width - 1) * dilation + 1 - begin - end
-        if length < 1:
+        rest = more + (width - 1) * dilation + 1 - begin - end
+        length = self.changed(extent, lambda n: step * (n - 1) + rest)
+        if isinstance(length, int) and length < 1:
             return None
         count = self.random.randrange(1, 3)
         weight = self._weights(block, (channels, count, width, *ones))
@@ -131,11 +134,11 @@ class Layers(Movement):
 
     def resized(self, block: Block) -> Value | None:
         """An axis longer or shorter, by any of three rules, to a size or by a factor."""
-        value = self._full(block, F32)
+        value = self._filled(block, F32)
         if value is None or not self.has(13):
             return None
         axis = self.random.randrange(value.rank)
-        extent = value.extents[axis]
+        extent = value.shape[axis]
         mode = self.random.choice(("nearest", "linear", "cubic"))
         places = ["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"]
         more: dict[str, Any] = {
@@ -146,13 +149,15 @@ class Layers(Movement):
             # In the middle between two a rounding decides.
             more["nearest_mode"] = "floor"
             more["coordinate_transformation_mode"] = "asymmetric"
-        length = self.random.choice((1, 2, 3, 2 * extent, extent + 1))
+        length: Dim = 0
+        if isinstance(extent, int):
+            length = self.random.choice((1, 2, 3, 2 * extent, extent + 1))
         shape = put(value.shape, axis, length)
-        if self.chance(0.5):
+        if self.chance(0.5) and value.fixed:
             made = self.const(block, [int(dim) for dim in shape])
             inputs: list[Value | None] = [value, None, None, made]
         else:
-            length = 2 * extent
+            length = self.changed(extent, lambda n: 2 * n)
             shape = put(value.shape, axis, length)
             factors = [2.0 if k == axis else 1.0 for k in range(value.rank)]
             inputs = [value, None, self.const(block, factors, F32)]
@@ -162,21 +167,21 @@ class Layers(Movement):
 
     def attention(self, block: Block) -> Value | None:
         """Rows chosen by rows, with a mask that lets each see those before it, or without."""
-        queries = self._full(block, F32, least=2, most=3)
+        queries = self._filled(block, F32, least=2, most=3)
         if queries is None:
             return None
         keys = self.pick(
             block,
-            lambda v: v.elem == F32 and v.full and v.rank == 2
+            lambda v: v.elem == F32 and self.filled(v) and v.rank == 2
             and v.shape[-1] == queries.shape[-1],
         )  # fmt: skip
         if keys is None:
             return None
-        rows, columns = queries.extents[-2], keys.extents[0]
+        rows, columns = queries.shape[-2], keys.shape[0]
         turned = self.op(block, "Transpose", [keys], F32, keys.shape[::-1], perm=[1, 0])
         scores = self.op(block, "MatMul", [queries, turned], F32, (*queries.shape[:-1], columns))
         scores = self.damped(block, scores)
-        if self.chance(0.5):
+        if self.chance(0.5) and isinstance(rows, int) and isinstance(columns, int):
             mask = np.triu(np.full((rows, columns), -1e4), 1)
             if self.chance(0.2):
                 mask[:, 1:] = -np.inf

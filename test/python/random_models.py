@@ -68,10 +68,10 @@ class RandomModel:
 
 def random_model(seed: int) -> RandomModel:
     """The model of that number."""
-    return _Generator(seed).model()
+    return Generator(seed).model()
 
 
-class _Generator(Layers):
+class Generator(Layers):
     """Makes one model."""
 
     def __init__(self, seed: int) -> None:
@@ -92,17 +92,22 @@ class _Generator(Layers):
 
     def fill(self, block: Block, count: int) -> None:
         """Tries to make so many steps of any kind."""
-        steps: dict[Step, int] = STEPS | MOVEMENT_STEPS | LAYER_STEPS
-        if self.depth < 3:
-            steps |= {_Generator.branch: 3, _Generator.ranks: 1}
-        if self.depth < 2:
-            steps |= {_Generator.loop: 2, _Generator.scan: 2, _Generator.growing: 1}
-            steps |= {_Generator.sequence: 1} if self.has(13) else {}
-            steps |= {_Generator.call: 1} if self.has(16) else {}
+        steps = self.steps()
         for step in self.random.choices(list(steps), list(steps.values()), k=count):
             made = step(self, block)
             if made is not None:
                 block.add(made if isinstance(made, list) else [made])
+
+    def steps(self) -> dict[Step, int]:
+        """What may be made here, and how often in comparison."""
+        steps: dict[Step, int] = STEPS | MOVEMENT_STEPS | LAYER_STEPS
+        if self.depth < 3:
+            steps |= {Generator.branch: 3, Generator.ranks: 1}
+        if self.depth < 2:
+            steps |= {Generator.loop: 2, Generator.scan: 2, Generator.growing: 1}
+            steps |= {Generator.sequence: 1} if self.has(13) else {}
+            steps |= {Generator.call: 1} if self.has(16) else {}
+        return steps
 
     def info(self, value: Value, vague: float, unranked: float = 0.0) -> onnx.ValueInfoProto:
         """What a graph says of a value: so often no extents, or not even how many."""
@@ -557,10 +562,10 @@ class _Generator(Layers):
         block = Block()
         block.add(self.given())
         self.fill(block, self.random.randrange(4))
-        loops: list[Step] = [_Generator.loop, _Generator.scan, _Generator.growing]
+        loops: list[Step] = [Generator.loop, Generator.scan, Generator.growing]
         weights = [5, 3, 2]
         if self.has(13):
-            loops.append(_Generator.sequence)
+            loops.append(Generator.sequence)
             weights.append(2)
         for step in self.random.choices(loops, weights, k=self.random.randrange(1, 3)):
             made = step(self, block)

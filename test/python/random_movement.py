@@ -15,6 +15,7 @@ small integers.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from onnx import TensorProto
@@ -26,6 +27,7 @@ from random_operators import (
     I64,
     INTEGERS,
     Block,
+    Dim,
     Operators,
     Step,
     Value,
@@ -50,6 +52,13 @@ class Movement(Operators):
             lambda v: v.full and least <= v.rank <= most and (not elems or v.elem in elems),
         )
 
+    def _filled(self, block: Block, *elems: int, least: int = 1, most: int = 4) -> Value | None:
+        """The same for nodes that extents may be open of."""
+        return self.pick(
+            block,
+            lambda v: self.filled(v) and least <= v.rank <= most and (not elems or v.elem in elems),
+        )
+
     def _indices(self, block: Block, shape: tuple[int, ...], extent: int) -> Value:
         """Numbers of rows: constants, some of them negative, or what data makes of them."""
         least = -extent if self.has(11) else 0
@@ -60,6 +69,15 @@ class Movement(Operators):
             return made
         moved = self.op(block, "Add", [made, self.index(block, extent)], I64, shape)
         return self.op(block, "Mod", [moved, self.const(block, extent)], I64, shape)
+
+    def certain(self, dim: Dim) -> bool:
+        """Whether an index that `index` gives is within such an extent."""
+        return isinstance(dim, int)
+
+    def product_of(self, dims: Sequence[Dim]) -> Dim:
+        """An extent that several become together."""
+        known = [dim for dim in dims if isinstance(dim, int)]
+        return math.prod(known) if len(known) == len(dims) else self.fresh("d")
 
     # -- There and back ------------------------------------------------------------
 
@@ -116,15 +134,18 @@ class Movement(Operators):
 
     def slice_by_data(self, block: Block) -> Value | None:
         """A part whose bounds are data: of known extent, or not."""
-        value = self._full(block)
+        value = self._filled(block)
         if value is None or not self.has(10):
             return None
         axis = self.random.randrange(value.rank)
-        begin = self.unsqueeze(block, self.index(block, value.extents[axis]), 0)
+        extent = value.shape[axis]
+        begin = self.unsqueeze(
+            block, self.index(block, extent if isinstance(extent, int) else 3), 0
+        )
         axes = self.const(block, [axis])
         if self.chance(0.5):
             end = self.op(block, "Add", [begin, self.const(block, [1])], I64, (1,))
-            shape = put(value.shape, axis, 1)
+            shape = put(value.shape, axis, 1 if self.certain(extent) else self.fresh("d"))
             return self.op(block, "Slice", [value, begin, end, axes], value.elem, shape)
         bounds = [begin, self.const(block, [1 << 40])]
         if self.chance(0.3):
@@ -151,11 +172,14 @@ class Movement(Operators):
 
     def tile(self, block: Block) -> Value | None:
         """Copies side by side."""
-        value = self._full(block)
+        value = self._filled(block)
         if value is None:
             return None
         repeats = [self.random.choice((1, 1, 2)) for _ in range(value.rank)]
-        shape = [a * b for a, b in zip(value.extents, repeats, strict=True)]
+        shape = [
+            dim if times == 1 else self.changed(dim, lambda n: 2 * n)
+            for dim, times in zip(value.shape, repeats, strict=True)
+        ]
         return self.op(block, "Tile", [value, self.const(block, repeats)], value.elem, shape)
 
     def stretch(self, block: Block) -> Value | None:
@@ -183,18 +207,24 @@ class Movement(Operators):
 
     def ravel(self, block: Block) -> Value | None:
         """Squeezed, flattened, or dealt out over two other axes."""
-        value = self._full(block)
+        value = self._filled(block)
         if value is None:
             return None
-        if 1 in value.extents and self.chance(0.6):
-            axis = value.extents.index(1)
+        if 1 in value.shape and self.chance(0.6):
+            axis = value.shape.index(1)
             return self.with_axes(block, "Squeeze", 13, value, [axis], without(value.shape, axis))
         if self.chance(0.4):
             axis = self.random.randrange(value.rank + 1)
-            shape = [math.prod(value.extents[:axis]), math.prod(value.extents[axis:])]
+            shape = [self.product_of(value.shape[:axis]), self.product_of(value.shape[axis:])]
             if not self.has(9) and value.elem not in FLOATS:
                 return None
             return self.op(block, "Flatten", [value], value.elem, shape, axis=axis)
+        if not value.fixed:
+            # Fails where the number of elements is odd.
+            rows = self.random.choice((1, 1, 2))
+            shape = [rows, self.fresh("d")]
+            at = self.const(block, [rows, -1])
+            return self.op(block, "Reshape", [value, at], value.elem, shape)
         size = math.prod(value.extents)
         rows = self.random.choice([k for k in range(1, size + 1) if size % k == 0])
         shape = [rows, size // rows]
@@ -205,13 +235,15 @@ class Movement(Operators):
 
     def chosen(self, block: Block) -> Value | None:
         """Rows that a mask keeps, places that are not zero, or values that differ."""
-        value = self._full(block, F32, I64)
+        value = self._filled(block, F32, I64)
         if value is None or not self.has(9):
             return None
         how, dim = self.random.randrange(3), self.fresh("d")
         if how == 0:
             axis = self.random.randrange(value.rank)
-            count = value.extents[axis]
+            count = value.shape[axis]
+            if not isinstance(count, int):
+                return None
             flags = [self.chance(0.6) for _ in range(count)]
             mask = self.const(block, flags, BOOL)
             if self.chance(0.5) and self.has(11):
@@ -243,11 +275,13 @@ class Movement(Operators):
 
     def top(self, block: Block) -> list[Value] | None:
         """The greatest or least along an axis, and where they are."""
-        value = self._full(block, F32, F64, I64)
+        value = self._filled(block, F32, F64, I64)
         if value is None or not self.has(11):
             return None
         axis = self.random.randrange(value.rank)
-        count = self.random.randrange(1, value.extents[axis] + 1)
+        extent = value.shape[axis]
+        # Of an open extent that many may be too many.
+        count = self.random.randrange(1, extent + 1 if isinstance(extent, int) else 3)
         shape = put(value.shape, axis, count)
         made = [self.value("v", value.elem, shape), self.value("v", I64, shape)]
         inputs = [value, self.const(block, [count])]
@@ -259,22 +293,22 @@ class Movement(Operators):
 
     def einsum(self, block: Block) -> Value | None:
         """A product of two values over whichever axes have the same extent."""
-        one = self._full(block, F32, F64, most=3)
+        one = self._filled(block, F32, F64, most=3)
         if one is None or not self.has(12):
             return None
-        other = self.pick(block, lambda v: v.elem == one.elem and v.full and 0 < v.rank < 4)
+        other = self.pick(block, lambda v: v.elem == one.elem and self.filled(v) and 0 < v.rank < 4)
         assert other is not None
         letters = "abc"[: one.rank]
-        extents = dict(zip(letters, one.extents, strict=True))
+        extents: dict[str, Dim] = dict(zip(letters, one.shape, strict=True))
         second = ""
-        for letter, dim in zip("xyz", other.extents, strict=False):
+        for letter, dim in zip("xyz", other.shape, strict=False):
             same = [k for k in letters if extents[k] == dim and k not in second]
             second += self.random.choice(same) if same and self.chance(0.7) else letter
             extents[second[-1]] = dim
         both = sorted(set(letters + second))
         kept = [k for k in both if self.chance(0.6)]
         self.random.shuffle(kept)
-        if math.prod(extents.values()) > 20000:
+        if math.prod(n if isinstance(n, int) else 12 for n in extents.values()) > 20000:
             return None
         equation = f"{letters},{second}->{''.join(kept)}"
         made = self.op(
@@ -287,8 +321,10 @@ class Movement(Operators):
         # The reference's pools want windows that fit into what there is.
         value = self.pick(
             block,
-            lambda v: v.elem == F32 and v.full and v.rank in (2, 3) and v.extents[1] > 2,
-        )
+            lambda v: v.elem == F32 and self.filled(v) and v.rank in (2, 3)
+            and isinstance(v.shape[0], int)
+            and (not isinstance(v.shape[1], int) or v.shape[1] > 2),
+        )  # fmt: skip
         if value is None:
             return None
         image = self.unsqueeze(block, value, 0)
@@ -299,7 +335,7 @@ class Movement(Operators):
         if self.chance(0.4):
             # The reference's MaxPool does not take borders.
             if self.chance(0.5):
-                shape = put(image.shape, 2, value.extents[1] - 2)
+                shape = put(image.shape, 2, self.changed(value.shape[1], lambda n: n - 2))
                 made = self.op(block, "MaxPool", [image], F32, shape, kernel_shape=kernel)
             else:
                 made = self.op(
@@ -307,7 +343,8 @@ class Movement(Operators):
                     kernel_shape=kernel, pads=pads,
                 )  # fmt: skip
         else:
-            channels = value.extents[0]
+            channels = image.shape[1]
+            assert isinstance(channels, int)
             count = self.random.randrange(1, 4)
             extents = [count, channels, *kernel]
             weights = [self.random.uniform(-1, 1) for _ in range(math.prod(extents))]
@@ -319,19 +356,19 @@ class Movement(Operators):
 
     def gemm(self, block: Block) -> Value | None:
         """A product with a sum, either side transposed."""
-        one = self.pick(block, lambda v: v.elem in (F32, F64) and v.full and v.rank == 2)
+        one = self.pick(block, lambda v: v.elem in (F32, F64) and self.filled(v) and v.rank == 2)
         if one is None or not self.has(11):
             return None
         trans_a, trans_b = self.random.randrange(2), self.random.randrange(2)
-        rows, depth = reversed(one.extents) if trans_a else one.extents
+        rows, depth = reversed(one.shape) if trans_a else one.shape
         other = self.pick(
             block,
-            lambda v: v.elem == one.elem and v.full and v.rank == 2
-            and v.extents[trans_b] == depth,
+            lambda v: v.elem == one.elem and self.filled(v) and v.rank == 2
+            and v.shape[trans_b] == depth,
         )  # fmt: skip
         if other is None:
             return None
-        columns = other.extents[1 - trans_b]
+        columns = other.shape[1 - trans_b]
         bias = self.pick(
             block,
             lambda v: v.elem == one.elem and v.shape in ((), (columns,), (1, columns), (rows, 1)),
@@ -379,7 +416,7 @@ class Movement(Operators):
 
     def summed(self, block: Block) -> Value | None:
         """Several axes reduced in one."""
-        value = self._full(block, F32, F64)
+        value = self._filled(block, F32, F64)
         if value is None or value.rank < 2:
             return None
         axes = sorted(self.random.sample(range(value.rank), self.random.randrange(1, value.rank)))
@@ -397,13 +434,14 @@ class Movement(Operators):
 
     def quantized(self, block: Block) -> Value | None:
         """To eight bits and back."""
-        value = self._full(block, F32)
+        value = self._filled(block, F32)
         if value is None or not self.has(19):
             return None
         axis = self.random.randrange(value.rank)
-        count = value.extents[axis]
+        extent = value.shape[axis]
+        count = extent if isinstance(extent, int) else 1
         elem = self.random.choice((TensorProto.INT8, TensorProto.UINT8))
-        one = self.chance(0.5)
+        one = self.chance(0.5) or not isinstance(extent, int)
         scale = self.const(
             block, 0.0213 if one else [0.0213 + 0.001 * k for k in range(count)], F32
         )

@@ -245,6 +245,14 @@ class Operators:
             return self.const(block, self.random.randrange(extent))
         return self.op(block, "Mod", [data, self.const(block, extent)], I64, ())
 
+    def filled(self, value: Value) -> bool:
+        """Whether it may be given to a node that wants elements."""
+        return value.full
+
+    def changed(self, dim: Dim, change: Callable[[int], int]) -> Dim:
+        """Another extent, computed from one; a name of its own where that has one."""
+        return change(dim) if isinstance(dim, int) else self.fresh("d")
+
     # -- Steps -------------------------------------------------------------------
 
     def _float(self, block: Block) -> Value | None:
@@ -281,7 +289,7 @@ class Operators:
     def reduce(self, block: Block) -> Value | None:
         """One axis, kept or not."""
         value = self.pick(
-            block, lambda v: v.elem in (F32, F64, *INTEGERS) and v.full and v.rank > 0
+            block, lambda v: v.elem in (F32, F64, *INTEGERS) and self.filled(v) and v.rank > 0
         )
         if value is None:
             return None
@@ -318,7 +326,7 @@ class Operators:
 
     def normalize(self, block: Block) -> Value | None:
         """Softmax and its like over the last axis."""
-        value = self.pick(block, lambda v: v.elem == F32 and v.full and v.rank > 0)
+        value = self.pick(block, lambda v: v.elem == F32 and self.filled(v) and v.rank > 0)
         if value is None:
             return None
         kind = self.random.choice(("Softmax", "LogSoftmax", "LayerNormalization", "CumSum"))
@@ -327,7 +335,8 @@ class Operators:
             flags = {name: self.random.randrange(2) for name in ("reverse", "exclusive")}
             return self.op(block, kind, [value, axis], F32, value.shape, **flags)
         if kind == "LayerNormalization" and self.has(17):
-            scale = self.const(block, np.full(value.extents[-1], 0.7), F32)
+            width = value.shape[-1] if isinstance(value.shape[-1], int) else 1
+            scale = self.const(block, np.full(width, 0.7), F32)
             return self.op(block, kind, [value, scale], F32, value.shape, axis=-1)
         kind = "LogSoftmax" if kind == "LogSoftmax" else "Softmax"
         axes = range(value.rank) if self.has(13) else [value.rank - 1]
@@ -451,11 +460,14 @@ class Operators:
 
     def pad(self, block: Block) -> Value | None:
         """A border of zeros, or of copies of the edge."""
-        value = self.pick(block, lambda v: v.elem in (F32, F64) and v.full and v.rank > 0)
+        value = self.pick(block, lambda v: v.elem in (F32, F64) and self.filled(v) and v.rank > 0)
         if value is None:
             return None
         pads = [self.random.randrange(2) for _ in range(2 * value.rank)]
-        shape = [d + pads[k] + pads[k + value.rank] for k, d in enumerate(value.extents)]
+        more = [pads[k] + pads[k + value.rank] for k in range(value.rank)]
+        shape = [
+            self.changed(d, lambda n, m=m: n + m) for d, m in zip(value.shape, more, strict=True)
+        ]  # type: ignore[misc]
         mode = self.random.choice(("constant", "edge"))
         if not self.has(11):
             return self.op(block, "Pad", [value], value.elem, shape, pads=pads, mode=mode)
@@ -464,7 +476,7 @@ class Operators:
 
     def best(self, block: Block) -> Value | None:
         """Where the greatest or least element is, as a number of some type."""
-        value = self.pick(block, lambda v: v.elem == F32 and v.full and v.rank > 0)
+        value = self.pick(block, lambda v: v.elem == F32 and self.filled(v) and v.rank > 0)
         if value is None:
             return None
         axis = self.random.randrange(value.rank)

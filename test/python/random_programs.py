@@ -117,4 +117,6 @@ class _Programs(Algorithms):
 
 def _declared(given: Given) -> list[Dim]:
     """Extents that are certain, or a name."""
-    return [1 if dim == "1" else dim.replace("?", "").replace(".", "_") for dim in given.dims]
+    return [
+        int(dim) if dim.isdigit() else dim.replace("?", "").replace(".", "_") for dim in given.dims
+    ]

@@ -16,6 +16,7 @@ import collections
 import dataclasses
 import importlib.util
 import pathlib
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -32,10 +33,12 @@ from random_control import UPDATES
 from random_engines import Settings, judge, judge_sets
 from random_inputs import FORMS, constants, form
 from random_models import RandomModel, random_model
+from random_open_models import open_model
 from random_programs import random_program
 
 MODELS, CHUNK = 140, 10
 PROGRAMS, PROGRAMS_CHUNK = 300, 20
+OPEN_MODELS, OPEN_CHUNK = 60, 10
 FUZZ = pathlib.Path(__file__).parents[1] / "fuzz"
 
 
@@ -74,6 +77,41 @@ def test_random_programs(first: int) -> None:
     assert not wrong, "\n".join(wrong)
     assert count[Verdict.SAME] >= count.total() * 0.7, count
     assert count[Verdict.REFUSED] <= count.total() * 0.05, count
+
+
+@pytest.mark.parametrize("first", range(0, OPEN_MODELS, OPEN_CHUNK))
+def test_random_models_of_any_extent(first: int) -> None:
+    """Each in one form of declared shapes, with three of its sets of inputs."""
+    count: collections.Counter[Verdict] = collections.Counter()
+    wrong = []
+    for seed in range(first, first + OPEN_CHUNK):
+        program = open_model(seed)
+        name = FORMS[seed % len(FORMS)]
+        made = form(program, name)
+        model = RandomModel(seed, made.proto, {}, program.types)
+        sets = random.Random(seed).sample(made.sets, min(3, len(made.sets)))
+        settings = Settings({1: 0, 3: 1}.get(seed % 11, 3), 2 if seed % 4 == 2 else 1)
+        for number, finding in enumerate(judge_sets(model, sets, settings, 100)):
+            count[finding.verdict] += 1
+            if finding.verdict.bad:
+                what = f"{finding.verdict.value}: {finding.reason}"
+                wrong.append(f"model {seed} {name} #{number}: {what}")
+    assert not wrong, "\n".join(wrong)
+    assert count[Verdict.SAME] >= count.total() * 0.5, count
+    assert count[Verdict.REFUSED] <= count.total() * 0.2, count
+
+
+def test_models_of_any_extent_are_of_every_kind() -> None:
+    programs = [open_model(seed) for seed in range(150)]
+    kinds = collections.Counter(kind for program in programs for kind in program.kinds)
+    wanted = ["Loop", "Scan", "If", "SequenceInsert", "Optional", "StringConcat", "Div", "Conv"]
+    wanted += ["ConvTranspose", "Resize", "TopK", "Einsum", "Gemm", "MatMulInteger", "Softmax"]
+    assert not [kind for kind in wanted if kinds[kind] < 2], kinds
+    shapes = {tuple(v.shape for v in feeds.values()) for feeds in programs[0].sets}
+    assert len(shapes) > 3
+    for program in programs[:20]:
+        again = open_model(program.seed)
+        assert again.proto == program.proto
 
 
 def test_programs_are_of_every_kind() -> None:
@@ -223,7 +261,7 @@ def test_what_is_found() -> None:
 
 @pytest.mark.parametrize("first", range(0, 24, 8))
 def test_programs_of_the_loop_dialect(first: int) -> None:
-    """MLIR as people write it, after passes alone too."""
+    """MLIR as people write it, after passes alone too, with several sets of inputs."""
     sys.path.insert(0, str(FUZZ))
     from mlir_loops import problems
 
@@ -271,6 +309,9 @@ def test_long_runs() -> None:
     assert run.stdout.startswith("3 models in "), run.stderr
     assert _fuzz("--seeds", "0:3", "--programs", "--forms", "x").returncode == 2
     assert _fuzz("--seeds", "0:3", "--programs", "--engine", "cuda").returncode == 2
+    run = _fuzz("--seeds", "0:1", "--open")
+    assert run.stdout.startswith("1 models in "), run.stderr
+    assert _fuzz("--seeds", "0:1", "--open", "--programs").returncode == 2
     assert _fuzz().returncode == 2
 
 

@@ -299,6 +299,64 @@ def test_integer_division_by_zero() -> None:
         reference.run(model, {"a": i64(1), "b": i64(0)})
 
 
+@pytest.mark.parametrize("operator", ["Gather", "GatherElements"])
+@pytest.mark.parametrize("width", [2, 0])
+def test_indices_out_of_range(operator: str, width: int) -> None:
+    """An error by their definition, also where nothing is gathered; NumPy has none there."""
+    model = graph(f"(float[h, w] x, int64[k, m] i) => (float[?] y) {{ y = {operator}(x, i) }}")
+    x = np.zeros((3, width), np.float32)
+    at = np.zeros((1, 2), np.int64)
+    if operator == "GatherElements":
+        at = at[:, :width]
+    if at.size == 0:
+        same(reference.run(model, {"x": x, "i": at}), [np.zeros((1, 0), np.float32)])
+        return
+    for index in (-3, 2):
+        reference.run(model, {"x": x, "i": at + index})
+    for index in (-4, 3):
+        with pytest.raises(reference.ReferenceError_, match="out of bounds for axis 0 with size 3"):
+            reference.run(model, {"x": x, "i": at + index})
+
+
+@pytest.mark.parametrize(
+    ("call", "shapes", "message"),
+    [
+        ("Split <axis = 0> (x, s)", [(4,), (2,)], "are not the extent 4"),
+        ("LayerNormalization (x, s)", [(2, 1), (3,)], "does not broadcast"),
+        ("Conv (x, s)", [(1, 1, 2), (1, 1, 3)], "window of extent 3 does not fit into 2"),
+        ("Conv (x, s)", [(1, 1, 0), (1, 1, 1)], "window of extent 1 does not fit into 0"),
+        ("Conv <dilations = [2]> (x, s)", [(1, 1, 2), (1, 1, 2)], "of extent 3 does not fit"),
+        ("TopK (x, s)", [(2, 0), (1,)], "k is 1, the axis has 0 elements"),
+    ],
+)
+def test_what_operators_refuse(call: str, shapes: list[tuple[int, ...]], message: str) -> None:
+    """As onnxruntime does; the library takes it."""
+    number = "int64" if call.startswith(("Split", "TopK")) else "float"
+    outputs, names = "float[?] y", "y"
+    if call.startswith("Split"):
+        outputs, names = "float[?] y, float[?] z", "y, z"
+    elif call.startswith("TopK"):
+        outputs, names = "float[?, ?] y, int64[?, ?] i", "y, i"
+    dims = [", ".join("abcd"[: len(shape)]).replace("a", f"a{k}") for k, shape in enumerate(shapes)]
+    arguments = f"float[{dims[0]}] x, {number}[{dims[1]}] s"
+    model = graph(f"({arguments}) => ({outputs}) {{ {names} = {call} }}")
+    dtype = np.int64 if number == "int64" else np.float32
+    feeds = {"x": np.ones(shapes[0], np.float32), "s": np.ones(shapes[1], dtype)}
+    with pytest.raises(reference.ReferenceError_, match=message):
+        reference.run(model, feeds)
+
+
+@pytest.mark.parametrize(("axis", "shape"), [(0, (1, 0)), (1, (0, 6)), (2, (0, 3)), (-1, (0, 3))])
+def test_flattens_nothing(axis: int, shape: tuple[int, int]) -> None:
+    model = graph(f"(float[a, b, c] x) => (float[?, ?] y) {{ y = Flatten <axis = {axis}> (x) }}")
+    same(
+        reference.run(model, {"x": np.zeros((0, 2, 3), np.float32)}), [np.zeros(shape, np.float32)]
+    )
+    plain = graph("(float[a, b, c] x) => (float[?, ?] y) { y = Flatten (x) }")
+    [y] = reference.run(plain, {"x": np.ones((2, 2, 3), np.float32)})
+    assert y.shape == (2, 6)
+
+
 def test_files_and_bytes(tmp_path: Any) -> None:
     path = tmp_path / "m.onnx"
     onnx.save(COUNT, path)
