@@ -12,6 +12,7 @@
 
 #include "Impl.h"
 
+#include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Cublas.h"
 #include "loopc/Support/DeviceLoops.h"
 
@@ -238,6 +239,20 @@ extern "C" int loopc_compile_options_add_shape(loopc_compile_options *options,
 // Sessions and files
 //===----------------------------------------------------------------------===//
 
+/// Calls `work`, with room for the compiler; hands on what it throws.
+template <typename Work> static void callWithStack(Work work) {
+  std::exception_ptr thrown;
+  loopc::callWithStack([&] {
+    try {
+      work();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  });
+  if (thrown)
+    std::rethrow_exception(thrown);
+}
+
 /// Calls `work(diagnostics)`, which returns a status. Hands the diagnostics to
 /// the caller where it wants them and there are any.
 template <typename Work>
@@ -248,7 +263,7 @@ static int report(loopc_diagnostics **result, Work work) noexcept {
     auto diagnostics = std::make_unique<loopc_diagnostics>();
     int status;
     try {
-      status = work(*diagnostics);
+      callWithStack([&] { status = work(*diagnostics); });
     } catch (const std::bad_alloc &) {
       diagnostics->addError(kInternalCode, "out of memory");
       status = LOOPC_COMPILE_ERROR_INTERNAL;

@@ -8,6 +8,7 @@
 
 #include "loopc/Driver/Driver.h"
 #include "CommandLine.h"
+#include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
 #include "loopc/Support/Remarks.h"
@@ -182,5 +183,7 @@ int loopc::runDriver(int argc, const char *const *argv) {
   DriverOptions options;
   if (!parseCommandLine(argc, argv, options))
     return ExitUsage;
-  return Driver(std::move(options)).run();
+  ExitCode code = ExitOk;
+  callWithStack([&] { code = Driver(std::move(options)).run(); });
+  return code;
 }

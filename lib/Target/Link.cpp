@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Parts.h"
+#include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/ScratchFile.h"
 #include "loopc/Target/CodeGen.h"
@@ -31,7 +32,6 @@
 #include <fcntl.h>
 #include <mutex>
 #include <poll.h>
-#include <thread>
 #include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
@@ -230,12 +230,17 @@ public:
   PipeReader() : isOpen(pipe2(ends, O_CLOEXEC) == 0) {
     if (!isOpen)
       return;
-    path = "/proc/self/fd/" + std::to_string(ends[1]);
-    thread = std::thread([this] { readAll(); });
+    thread = CompilerThread::start([this] { readAll(); });
+    if (thread) {
+      path = "/proc/self/fd/" + std::to_string(ends[1]);
+      return;
+    }
+    finish();
+    errno = EAGAIN;
   }
   ~PipeReader() { finish(); }
 
-  /// "" where there is none.
+  /// "" where there is none, and errno says why.
   const std::string &getPath() const { return path; }
 
   /// All that was written; nobody writes any more.
@@ -243,7 +248,7 @@ public:
     if (isOpen) {
       isOver = true;
       close(ends[1]);
-      thread.join();
+      thread.reset();
       close(ends[0]);
     }
     isOpen = false;
@@ -279,7 +284,7 @@ private:
   std::atomic<bool> isOver = false;
   std::string path;
   ObjectBytes bytes;
-  std::thread thread;
+  std::unique_ptr<CompilerThread> thread;
 };
 } // namespace
 

@@ -8,6 +8,7 @@
 
 #include "Parts.h"
 
+#include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Diagnostics.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -16,7 +17,9 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/Threading.h"
+
+#include <atomic>
 
 using namespace mlir;
 using namespace loopc;
@@ -326,6 +329,24 @@ bool ModuleParts::usesGlobal(StringRef symbol) const {
 // Working on parts
 //===----------------------------------------------------------------------===//
 
+/// Calls `run` for each number below `count`, on as many threads as there are
+/// cores and as the system gives.
+static void runAll(size_t count, llvm::function_ref<void(size_t)> run) {
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t k; (k = next++) < count;)
+      run(k);
+  };
+  size_t cores = llvm::hardware_concurrency().compute_thread_count();
+  std::vector<std::unique_ptr<CompilerThread>> others;
+  while (others.size() + 1 < std::min(count, cores)) {
+    others.push_back(CompilerThread::start(work));
+    if (!others.back())
+      break;
+  }
+  work();
+}
+
 LogicalResult ModuleParts::forEach(
     const TargetOptions &options, Location loc,
     llvm::function_ref<bool(size_t, llvm::TargetMachine &)> work) {
@@ -340,14 +361,7 @@ LogicalResult ModuleParts::forEach(
   }
   SmallVector<char> done(parts.size(), false);
   auto run = [&](size_t k) { done[k] = work(k, *machines[k].llvm); };
-  if (parts.size() == 1) {
-    run(0);
-  } else {
-    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(parts.size()));
-    for (size_t k = 0; k < parts.size(); ++k)
-      pool.async(run, k);
-    pool.wait();
-  }
+  runAll(parts.size(), run);
   // In the order of the parts, whichever was first.
   LogicalResult result = success();
   for (auto [part, isDone] : llvm::zip_equal(parts, done)) {

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <pthread.h>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -350,6 +351,46 @@ TEST(CAPI, ThreadsCompileAndRun) {
     thread.join();
   for (float result : results)
     EXPECT_EQ(result, 202.0f);
+}
+
+/// A model of If nodes in each other.
+std::string nestedIfs(int depth) {
+  std::string text = "<ir_version: 10, opset_import: [\"\" : 21]>\n"
+                     "nested (float[N] x, bool c) => (float[N] y0) {\n",
+              end;
+  for (int k = 0; k < depth; ++k) {
+    std::string number = std::to_string(k), next = std::to_string(k + 1);
+    text += "y" + number + " = If(c) <then_branch = t" + number +
+            " () => (float[N] y" + next + ") {\n";
+    end += "}, else_branch = e" + number + " () => (float[N] e" + number +
+           ") { e" + number + " = Neg(x) }>\n";
+  }
+  return text + "y" + std::to_string(depth) + " = Sin(x)\n" + end + "}";
+}
+
+TEST_F(Files, StackOfTheCaller) {
+  // As threads of a program have it with musl.
+  constexpr size_t kStack = 128 << 10;
+  struct Call {
+    std::string text = nestedIfs(150), path;
+    int status = -1;
+  } call;
+  call.path = path("nested.mlir");
+  auto compile = [](void *argument) -> void * {
+    auto &call = *static_cast<Call *>(argument);
+    call.status =
+        loopc_compile_bytes(call.text.data(), call.text.size(), LOOPC_EMIT_ONNX,
+                            call.path.c_str(), nullptr, nullptr);
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, kStack), 0);
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(&thread, &attributes, compile, &call), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  EXPECT_EQ(call.status, LOOPC_COMPILE_OK);
 }
 
 TEST_F(Files, MissingFile) {
