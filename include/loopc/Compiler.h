@@ -133,6 +133,9 @@ public:
 
 private:
   mlir::LogicalResult parseMLIR(llvm::StringRef name, llvm::StringRef bytes);
+  /// `bytes` at an address that MLIR takes them at: `buffer` itself, or a copy.
+  std::unique_ptr<llvm::MemoryBuffer> takeBytecode(llvm::StringRef name,
+                                                   llvm::StringRef bytes);
   mlir::LogicalResult lower(Output output);
 
   CompilerOptions options;

@@ -31,6 +31,10 @@
 using namespace mlir;
 using namespace loopc;
 
+/// Bytecode says how its sections are aligned, as resources want it, and is
+/// refused elsewhere. More than a page's is not asked for.
+static constexpr uint64_t kBytecodeAlignment = 4096;
+
 Compiler::Compiler(CompilerOptions givenOptions)
     : options(std::move(givenOptions)) {
   DialectRegistry registry;
@@ -107,14 +111,27 @@ Compiler::importNetwork(const network::INetworkDefinition &network) {
   return success(static_cast<bool>(module));
 }
 
+std::unique_ptr<llvm::MemoryBuffer> Compiler::takeBytecode(StringRef name,
+                                                           StringRef bytes) {
+  // A mapped file, as pages are aligned.
+  if (buffer && bytes.data() == buffer->getBufferStart() &&
+      llvm::isAddrAligned(llvm::Align(kBytecodeAlignment), bytes.data()))
+    return std::move(buffer);
+  auto copy = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
+      bytes.size(), name, llvm::Align(kBytecodeAlignment));
+  if (!copy)
+    llvm::report_bad_alloc_error("no memory for a model");
+  llvm::copy(bytes, copy->getBufferStart());
+  return copy;
+}
+
 LogicalResult Compiler::parseMLIR(StringRef name, StringRef bytes) {
-  // Shared, so that weights in bytecode are not copied.
+  // Weights in bytecode are not copied: they keep the sources.
   auto sources = std::make_shared<llvm::SourceMgr>();
   // The parser of text wants a zero at the end.
   bool isBinary = isBytecode(llvm::MemoryBufferRef(bytes, name));
   sources->AddNewSourceBuffer(
-      isBinary ? llvm::MemoryBuffer::getMemBuffer(
-                     bytes, name, /*RequiresNullTerminator=*/false)
+      isBinary ? takeBytecode(name, bytes)
                : llvm::MemoryBuffer::getMemBufferCopy(bytes, name),
       llvm::SMLoc());
   ParserConfig config(context.get());

@@ -223,21 +223,32 @@ void WeightSet::write(llvm::raw_ostream &os) const {
 }
 
 void WeightSet::takeOver() {
+  // Constants of several types may share a resource, which is copied once.
+  llvm::DenseMap<AsmResourceBlob *, const char *> copies;
   for (Weight &weight : weights) {
     Attribute attr = std::exchange(weight.attr, nullptr);
     if (!attr)
       continue;
+    auto resource = dyn_cast<DenseResourceElementsAttr>(attr);
+    AsmResourceBlob *blob =
+        resource ? resource.getRawHandle().getBlob() : nullptr;
     bool isAligned =
         reinterpret_cast<uintptr_t>(weight.data) % kWeightAlignment == 0;
-    if (auto resource = dyn_cast<DenseResourceElementsAttr>(attr)) {
-      blobs.push_back(std::move(*resource.getRawHandle().getBlob()));
-      if (isAligned)
-        continue;
+    if (blob && isAligned) {
+      blobs.push_back(std::move(*blob));
+      continue;
     }
-    buffers.push_back(allocate(weight.size));
-    std::memcpy(buffers.back().get(), weight.data, weight.size);
-    weight.data = buffers.back().get();
-    if (isa<DenseResourceElementsAttr>(attr))
-      blobs.pop_back();
+    const char *copy = blob ? copies.lookup(blob) : nullptr;
+    if (!copy) {
+      buffers.push_back(allocate(weight.size));
+      std::memcpy(buffers.back().get(), weight.data, weight.size);
+      copy = buffers.back().get();
+    }
+    weight.data = copy;
+    if (blob) {
+      copies[blob] = copy;
+      // Two copies of all weights at once may be more than there is memory.
+      *blob = AsmResourceBlob();
+    }
   }
 }
