@@ -41,6 +41,8 @@ config.environment["PATH"] = path
 config.environment["LC_ALL"] = "C.UTF-8"
 # Freed memory is overwritten, so that what is used after it was freed shows.
 config.environment["MALLOC_PERTURB_"] = "165"
+# The IR is verified after every pass.
+config.environment["LOOPC_VERIFY_EACH"] = "1"
 for name in (
     *("ASAN_OPTIONS", "UBSAN_OPTIONS", "TMPDIR", "HOME"),
     *("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"),

@@ -192,7 +192,7 @@ loopc_compile_options_set_fp_contract(loopc_compile_options *options,
                                       int enabled);
 
 /// Non-zero: verify the IR after every pass. The default is 0 (the IR is
-/// verified where a stage begins).
+/// verified where a stage ends).
 LOOPC_API int loopc_compile_options_set_verify(loopc_compile_options *options,
                                                int enabled);
 

@@ -64,10 +64,11 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
     for (int64_t extent : extents)
       shape.push_back(extent < 0 ? ShapedType::kDynamic : extent);
   }
-  options.configurePasses = [verify = given.verify](PassManager &passes) {
-    passes.enableVerifier(verify);
-    return success();
-  };
+  if (given.verify)
+    options.configurePasses = [](PassManager &passes) {
+      passes.enableVerifier(true);
+      return success();
+    };
   return options;
 }
 

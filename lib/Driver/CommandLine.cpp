@@ -167,7 +167,7 @@ struct Flags {
   cl::opt<cl::boolOrDefault> verify{
       "verify",
       cl::desc("Verify the IR after every pass (default: where a stage of MLIR "
-               "is written, not where code is made)"),
+               "is written; where code is made at the end of each stage)"),
       cl::cat(debug)};
   cl::opt<bool> checkAccesses{
       "check-accesses",
@@ -321,13 +321,16 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
       return refuse("--shape " + text + ": " + problem);
   options.dims = std::move(import.dims);
   options.shapes = std::move(import.shapes);
-  bool verify =
-      flags.verify == cl::BOU_UNSET
-          ? parseOutput(flags.emit).value_or(Output::Object) <= Output::LLVM
-          : flags.verify == cl::BOU_TRUE;
+  // Else the environment decides.
+  std::optional<bool> verify;
+  if (flags.verify != cl::BOU_UNSET)
+    verify = flags.verify == cl::BOU_TRUE;
+  else if (parseOutput(flags.emit).value_or(Output::Object) <= Output::LLVM)
+    verify = true;
   options.configurePasses = [print = bool(flags.printAfterAll),
                              verify](mlir::PassManager &passes) {
-    passes.enableVerifier(verify);
+    if (verify)
+      passes.enableVerifier(*verify);
     if (print)
       passes.enableIRPrinting(
           [](mlir::Pass *, mlir::Operation *) { return false; },

@@ -26,6 +26,7 @@
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -34,6 +35,14 @@ using namespace loopc;
 /// Bytecode says how its sections are aligned, as resources want it, and is
 /// refused elsewhere. More than a page's is not asked for.
 static constexpr uint64_t kBytecodeAlignment = 4096;
+
+/// Whether the environment asks for the IR to be verified after every pass, as
+/// that of the tests does.
+static bool isEachPassVerified() {
+  std::string value =
+      llvm::sys::Process::GetEnv("LOOPC_VERIFY_EACH").value_or("");
+  return !value.empty() && value != "0";
+}
 
 Compiler::Compiler(CompilerOptions givenOptions)
     : options(std::move(givenOptions)) {
@@ -181,6 +190,8 @@ LogicalResult Compiler::lower(Output output) {
     pipeline.cublas = options.target.cublas;
     pipeline.hasLibdevice = hasLibdevice();
     buildPipeline(passes, pipeline, stage);
+    // Else the end of each stage is verified, which is a pass of its own.
+    passes.enableVerifier(isEachPassVerified());
     if (options.configurePasses && failed(options.configurePasses(passes)))
       return failure();
     passes.enableTiming(scope);

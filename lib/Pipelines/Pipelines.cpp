@@ -13,6 +13,7 @@
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "loopc/Instrument/Passes.h"
+#include "loopc/Pipelines/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
@@ -34,6 +35,11 @@ using namespace loopc;
 static void addCleanup(OpPassManager &manager) {
   addCanonicalizer(manager);
   manager.addPass(createCSEPass());
+}
+
+/// What holds here, checked (docs/Architecture.md).
+static void endStage(OpPassManager &manager, Stage stage) {
+  manager.addPass(createVerifyStage({stage}));
 }
 
 /// Types and ranks, to a fixpoint.
@@ -261,6 +267,7 @@ void loopc::buildPipeline(OpPassManager &manager,
   if (until == Stage::Loop)
     return;
   addToLinalg(manager, options);
+  endStage(manager, Stage::Linalg);
   if (until == Stage::Linalg)
     return;
   addToMemRef(manager, options);
@@ -270,6 +277,7 @@ void loopc::buildPipeline(OpPassManager &manager,
   if (until == Stage::SCF)
     return;
   addToLLVM(manager, options);
+  endStage(manager, Stage::LLVM);
 }
 
 void loopc::registerPipelines() {

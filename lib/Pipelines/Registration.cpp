@@ -17,7 +17,7 @@
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "loopc/Instrument/Passes.h"
-#include "loopc/Pipelines/Pipelines.h"
+#include "loopc/Pipelines/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -38,5 +38,6 @@ void loopc::registerAllPasses() {
   registerLoopcInstrumentPasses();
   registerLoopcLoopPasses();
   onnx::registerLoopcONNXPasses();
+  registerLoopcPipelinesPasses();
   registerPipelines();
 }

@@ -25,6 +25,7 @@ import argparse
 import collections
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import sys
@@ -101,6 +102,8 @@ def _listed(path: pathlib.Path) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
+    # The compiler verifies the IR after every pass; 0 leaves that out.
+    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
     options = _arguments(argv)
     chosen = _choose(cases.load(), options)
     if not chosen:

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import os
 import pathlib
 import random
 import re
@@ -310,6 +311,8 @@ KINDS: dict[str, Callable[[argparse.Namespace], Iterator[Trial]]] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
+    # The compiler verifies the IR after every pass; 0 leaves that out.
+    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
     options = _arguments(argv)
     count: collections.Counter[Ending] = collections.Counter()
     began = shown = time.monotonic()

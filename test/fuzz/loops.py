@@ -259,6 +259,8 @@ def _loaded(path: pathlib.Path, seed: int) -> RandomModel:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
+    # The compiler verifies the IR after every pass; 0 leaves that out.
+    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
     options = _arguments(argv)
     if options.engine.startswith("cuda"):
         _use_test_driver()

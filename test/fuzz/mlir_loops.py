@@ -18,6 +18,7 @@ sets of inputs: extents that its types leave open are others in each. A line is 
 from __future__ import annotations
 
 import argparse
+import os
 import pathlib
 import random
 import re
@@ -130,6 +131,8 @@ def difference(got: Array, want: Array) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
+    # The compiler verifies the IR after every pass; 0 leaves that out.
+    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -65,6 +66,8 @@ def outcome(made: RandomNetwork, level: int) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
+    # The compiler verifies the IR after every pass; 0 leaves that out.
+    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

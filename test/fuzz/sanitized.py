@@ -20,6 +20,7 @@ Exit status: 0; 1 with a failure; 2 wrong usage.
 from __future__ import annotations
 
 import argparse
+import os
 import pathlib
 import re
 import subprocess
@@ -62,6 +63,8 @@ def problem_of(model: RandomModel, tool: pathlib.Path, flags: list[str], limit: 
 
 def main() -> int:
     """Runs the models; the exit status."""
+    # The compiler verifies the IR after every pass; 0 leaves that out.
+    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -18,6 +18,7 @@ are for another stage may refuse. A line is printed for each failure. Exit statu
 from __future__ import annotations
 
 import argparse
+import os
 import pathlib
 import random
 import re
@@ -157,6 +158,8 @@ def problems(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
+    # The compiler verifies the IR after every pass; 0 leaves that out.
+    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

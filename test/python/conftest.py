@@ -24,6 +24,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 sys.path.insert(0, str(_HERE))
 # OpenVINO's converter reports each of its calls to a server, but not from such machines.
 os.environ.setdefault("CI", "true")
+# The compiler verifies the IR after every pass; 0 leaves that out.
+os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
 # Threads of BLAS go on looking for work, on cores that other tests need.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 try:

@@ -17,6 +17,10 @@ namespace loopc {
 /// launches name it, the target defines it.
 inline constexpr llvm::StringLiteral kProgramName = "loopc_cuda_program";
 
+/// What kernels call to set one: a function of CUDA.
+inline constexpr llvm::StringLiteral kSetConditionName =
+    "cudaGraphSetConditional";
+
 } // namespace loopc
 
 #endif // LOOPC_CONVERSION_DEVICEPROGRAM_H

@@ -15,11 +15,11 @@
 #include "loopc-rt/cuda.h"
 #include "loopc/Conversion/DeviceProgram.h"
 #include "loopc/Conversion/Passes.h"
+#include "loopc/Conversion/RuntimeFunctions.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -56,7 +56,7 @@ private:
   void lower(loop::DeviceWaitOp wait);
   void lower(func::CallOp product);
 
-  Value call(StringRef name, ValueRange arguments, Type result);
+  Value call(StringRef name, ValueRange arguments);
   void returnUnlessZero(Value status, Operation *behind);
   void returnUnless(Value ok, Operation *behind);
   Value program();
@@ -92,17 +92,12 @@ private:
 // Calls
 //===----------------------------------------------------------------------===//
 
-Value LaunchLowering::call(StringRef name, ValueRange arguments, Type result) {
+Value LaunchLowering::call(StringRef name, ValueRange arguments) {
   SmallVector<Value> all{run_};
   llvm::append_range(all, arguments);
-  SmallVector<Type> types(ValueRange(all).getTypes());
-  OpBuilder declarations(module.getBodyRegion());
-  bool isVoid = !result;
-  LLVM::LLVMFuncOp fn = *LLVM::lookupOrCreateFn(
-      declarations, module, name, types,
-      isVoid ? LLVM::LLVMVoidType::get(b.getContext()) : result);
-  auto made = LLVM::CallOp::create(b, fn, all);
-  return isVoid ? Value() : made.getResult();
+  auto made =
+      LLVM::CallOp::create(b, declareRuntimeFunction(module, name), all);
+  return made.getNumResults() ? made.getResult() : Value();
 }
 
 /// Goes on at `behind` where `ok`; else the run ends, with an error recorded.
@@ -204,9 +199,8 @@ void LaunchLowering::lower(gpu::AllocOp alloc) {
                         : constant(i64, extent));
   Value space = constant(i32, alloc.getHostShared() ? LOOPC_CUDA_SHARED
                                                     : LOOPC_CUDA_DEVICE);
-  Value memory =
-      call("loopc_rt_cuda_alloc",
-           ValueRange{countBufferBytes(b, type, sizes), space}, pointer);
+  Value memory = call("loopc_rt_cuda_alloc",
+                      ValueRange{countBufferBytes(b, type, sizes), space});
   Value null = LLVM::ZeroOp::create(b, pointer);
   returnUnless(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null),
                alloc);
@@ -215,8 +209,8 @@ void LaunchLowering::lower(gpu::AllocOp alloc) {
 
 void LaunchLowering::lower(gpu::DeallocOp dealloc) {
   MemRefDescriptor descriptor(descriptorOf(dealloc.getMemref()));
-  call("loopc_rt_cuda_free", ValueRange{descriptor.allocatedPtr(b, b.getLoc())},
-       Type());
+  call("loopc_rt_cuda_free",
+       ValueRange{descriptor.allocatedPtr(b, b.getLoc())});
   rewriter.eraseOp(dealloc);
 }
 
@@ -226,8 +220,7 @@ void LaunchLowering::lower(gpu::MemcpyOp copy) {
   Value status =
       call("loopc_rt_cuda_copy",
            ValueRange{dataOf(copy.getDst(), to), dataOf(copy.getSrc(), from),
-                      bytesOf(copy.getSrc(), from)},
-           i32);
+                      bytesOf(copy.getSrc(), from)});
   returnUnlessZero(status, copy);
   rewriter.eraseOp(copy);
 }
@@ -240,8 +233,7 @@ void LaunchLowering::lower(loop::DeviceViewOp view) {
   Value memory = call("loopc_rt_cuda_input",
                       ValueRange{program(), dataOf(view.getHost(), host),
                                  bytesOf(view.getHost(), host), space,
-                                 constant(i32, view.getConstant())},
-                      pointer);
+                                 constant(i32, view.getConstant())});
   SmallVector<Value> sizes;
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
     sizes.push_back(host.size(b, b.getLoc(), axis));
@@ -256,8 +248,7 @@ void LaunchLowering::lower(loop::DeviceResultOp result) {
   MemRefDescriptor device(descriptorOf(result.getDevice()));
   Value memory = call("loopc_rt_cuda_output",
                       ValueRange{dataOf(result.getDevice(), device),
-                                 bytesOf(result.getDevice(), device)},
-                      pointer);
+                                 bytesOf(result.getDevice(), device)});
   SmallVector<Value> sizes;
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
     sizes.push_back(device.size(b, b.getLoc(), axis));
@@ -268,7 +259,7 @@ void LaunchLowering::lower(loop::DeviceResultOp result) {
 }
 
 void LaunchLowering::lower(loop::DeviceWaitOp wait) {
-  returnUnlessZero(call("loopc_rt_cuda_sync", ValueRange(), i32), wait);
+  returnUnlessZero(call("loopc_rt_cuda_sync", ValueRange()), wait);
   rewriter.eraseOp(wait);
 }
 
@@ -317,8 +308,7 @@ void LaunchLowering::lower(gpu::LaunchFuncOp launch) {
   Value status =
       call("loopc_rt_cuda_launch",
            ValueRange{program(), number, toI64(launch.getGridSizeX()), threads,
-                      constant(i32, flags), table},
-           i32);
+                      constant(i32, flags), table});
   returnUnlessZero(status, launch);
   rewriter.eraseOp(launch);
 }
@@ -330,7 +320,7 @@ void LaunchLowering::lower(func::CallOp product) {
   for (Value operand : product.getOperands())
     words.push_back(toI64(operand));
   Value status = call("loopc_rt_cuda_product",
-                      ValueRange{program(), makeTable(i64, words)}, i32);
+                      ValueRange{program(), makeTable(i64, words)});
   Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sle, status,
                                   constant(i32, 0));
   returnUnless(ok, product);
@@ -392,8 +382,7 @@ void LaunchLowering::lower(loop::DeviceGraphOp graph) {
   Value description = describe(graph);
   Value status = call("loopc_rt_cuda_graph",
                       ValueRange{program(), description, makeTable(i64, blocks),
-                                 makeTable(i64, graph.getArguments())},
-                      i32);
+                                 makeTable(i64, graph.getArguments())});
   returnUnlessZero(status, graph);
   rewriter.eraseOp(graph);
 }
@@ -429,8 +418,7 @@ void LaunchLowering::run() {
   while (isa<LLVM::AllocaOp, LLVM::ConstantOp>(first))
     first = first->getNextNode();
   b.setInsertionPoint(first);
-  returnUnlessZero(call("loopc_rt_cuda_begin", ValueRange{program()}, i32),
-                   first);
+  returnUnlessZero(call("loopc_rt_cuda_begin", ValueRange{program()}), first);
 }
 
 namespace {

@@ -19,6 +19,7 @@
 #include "RotateLoops.h"
 #include "StateWords.h"
 #include "loopc-rt/cuda.h"
+#include "loopc/Conversion/DeviceProgram.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

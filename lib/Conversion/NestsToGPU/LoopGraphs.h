@@ -19,10 +19,6 @@ namespace loopc {
 /// Attribute of kernels of a graph: the conditions that they set (i32's).
 inline constexpr llvm::StringLiteral kConditionsAttrName = "loopc.conditions";
 
-/// What kernels call to set one: a function of CUDA.
-inline constexpr llvm::StringLiteral kSetConditionName =
-    "cudaGraphSetConditional";
-
 /// A node of a graph; see loop.device_graph.
 struct GraphNode {
   int32_t body = -1;

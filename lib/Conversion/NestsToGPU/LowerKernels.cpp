@@ -12,6 +12,7 @@
 #include "KernelBody.h"
 #include "LoopGraphs.h"
 #include "loopc-rt/cuda.h"
+#include "loopc/Conversion/DeviceProgram.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

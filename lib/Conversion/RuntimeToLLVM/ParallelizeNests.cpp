@@ -19,6 +19,7 @@
 
 #include "Outlining.h"
 #include "loopc/Conversion/Passes.h"
+#include "loopc/Conversion/RuntimeFunctions.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
@@ -26,7 +27,6 @@
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -226,11 +226,8 @@ static scf::ForOp findOnlyLoop(scf::ForOp loop) {
 
 /// Whether `run` has more than one thread.
 static Value hasThreads(ImplicitLocOpBuilder &b, ModuleOp module, Value run) {
-  OpBuilder declarations(module.getBodyRegion());
-  LLVM::LLVMFuncOp callee =
-      *LLVM::lookupOrCreateFn(declarations, module, "loopc_rt_num_threads",
-                              {run.getType()}, b.getI32Type());
-  auto call = LLVM::CallOp::create(b, callee, run);
+  auto call = LLVM::CallOp::create(
+      b, declareRuntimeFunction(module, "loopc_rt_num_threads"), run);
   Value one = arith::ConstantIntOp::create(b, b.getI32Type(), 1);
   return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, call.getResult(),
                                one);
@@ -557,12 +554,8 @@ void NestParallelizer::callInParallel(func::FuncOp body, Value grain,
       llvmValue = MemRefDescriptor(llvmValue).alignedPtr(b, b.getLoc());
     LLVM::StoreOp::create(b, llvmValue, field);
   }
-  Type i64 = b.getI64Type();
-  OpBuilder declarations(shared.module.getBodyRegion());
-  LLVM::LLVMFuncOp callee = *LLVM::lookupOrCreateFn(
-      declarations, shared.module, "loopc_rt_parallel_for",
-      {shared.pointer, i64, i64, shared.pointer, shared.pointer},
-      LLVM::LLVMVoidType::get(b.getContext()));
+  LLVM::LLVMFuncOp callee =
+      declareRuntimeFunction(shared.module, "loopc_rt_parallel_for");
   Value thunk = LLVM::AddressOfOp::create(b, makeThunk(body));
   LLVM::CallOp::create(
       b, callee, ValueRange{given[0], toLLVM(given[1]), grain, thunk, place});

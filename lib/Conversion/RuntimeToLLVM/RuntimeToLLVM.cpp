@@ -12,13 +12,13 @@
 
 #include "BufferBytes.h"
 #include "loopc/Conversion/Passes.h"
+#include "loopc/Conversion/RuntimeFunctions.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -109,9 +109,10 @@ public:
         lower(dealloc);
       else if (auto check = dyn_cast<loop::CheckOp>(op))
         lower(check, function);
-      else if (auto call = dyn_cast<loop::CallOp>(op))
-        lower(call);
-      else if (auto empty = dyn_cast<loop::SeqEmptyOp>(op))
+      else if (auto call = dyn_cast<loop::CallOp>(op)) {
+        if (failed(lower(call)))
+          return failure();
+      } else if (auto empty = dyn_cast<loop::SeqEmptyOp>(op))
         lower(empty);
       else if (auto insert = dyn_cast<loop::SeqInsertOp>(op))
         lower(insert, function);
@@ -140,10 +141,8 @@ public:
   }
 
 private:
-  LLVM::LLVMFuncOp declare(StringRef name, ArrayRef<Type> arguments,
-                           Type result) {
-    OpBuilder builder(module.getBodyRegion());
-    return *LLVM::lookupOrCreateFn(builder, module, name, arguments, result);
+  LLVM::LLVMFuncOp declare(StringRef name) {
+    return declareRuntimeFunction(module, name);
   }
 
   /// The block that returns a non-zero status; the error is recorded already.
@@ -230,8 +229,7 @@ private:
     }
     Value bytes = countBufferBytes(b, type, sizes);
     LLVM::LLVMFuncOp fn =
-        declare(isScratch(alloc) ? "loopc_rt_alloc_scratch" : "loopc_rt_alloc",
-                {pointer, i64}, pointer);
+        declare(isScratch(alloc) ? "loopc_rt_alloc_scratch" : "loopc_rt_alloc");
     Value memory =
         LLVM::CallOp::create(b, fn, ValueRange{run_, bytes}).getResult();
     Value null = LLVM::ZeroOp::create(b, pointer);
@@ -259,8 +257,7 @@ private:
         UnrealizedConversionCastOp::create(b, type, dealloc.getMemref())
             .getResult(0);
     Value memory = MemRefDescriptor(cast).allocatedPtr(b, dealloc.getLoc());
-    LLVM::LLVMFuncOp fn = declare("loopc_rt_free", {pointer, pointer},
-                                  LLVM::LLVMVoidType::get(b.getContext()));
+    LLVM::LLVMFuncOp fn = declare("loopc_rt_free");
     LLVM::CallOp::create(b, fn, ValueRange{run_, memory});
     rewriter.eraseOp(dealloc);
   }
@@ -305,8 +302,7 @@ private:
                                        ArrayRef<LLVM::GEPArg>{int32_t(k)});
       LLVM::StoreOp::create(b, toI64(loc, value), slot);
     }
-    LLVM::LLVMFuncOp fn =
-        declare("loopc_rt_fail", {pointer, pointer, i64, pointer, i64}, i32);
+    LLVM::LLVMFuncOp fn = declare("loopc_rt_fail");
     Value status =
         LLVM::CallOp::create(
             b, fn, ValueRange{run_, message, iteration, values, count})
@@ -354,7 +350,7 @@ private:
 
   /// A string goes as two arguments and comes back as the pair of registers
   /// that C returns a struct of two words in.
-  void lower(loop::CallOp call) {
+  LogicalResult lower(loop::CallOp call) {
     ImplicitLocOpBuilder b(call.getLoc(), rewriter);
     SmallVector<Value> arguments = {run_};
     for (Value operand : call.getArguments()) {
@@ -371,13 +367,20 @@ private:
     }
     if (std::optional<StringRef> where = call.getWhere())
       arguments.push_back(stringAddress(b, *where));
-    SmallVector<Type> types(llvm::map_range(
-        arguments, [](Value value) { return value.getType(); }));
-    Type result = converter.convertType(call.getType());
-    LLVM::LLVMFuncOp fn = declare(call.getCallee(), types, result);
+    auto wanted = LLVM::LLVMFunctionType::get(
+        converter.convertType(call.getType()),
+        llvm::map_to_vector(arguments,
+                            [](Value value) { return value.getType(); }));
+    auto known = getRuntimeFunctionType(b.getContext(), call.getCallee());
+    if (known != wanted)
+      return loopc::emitError(call.getLoc(), Diag::BadModule)
+             << "the runtime has no function '" << call.getCallee() << "'"
+             << (known ? " of these operands and result" : "");
+    LLVM::LLVMFuncOp fn = declare(call.getCallee());
     Value value = LLVM::CallOp::create(b, fn, arguments).getResult();
     replace(b, call, value);
     rewriter.eraseOp(call);
+    return success();
   }
 
   void lower(loop::RandomStreamOp stream) {
@@ -385,8 +388,7 @@ private:
     std::optional<int64_t> seed = stream.getSeed();
     Value hasSeed = LLVM::ConstantOp::create(b, i32, int32_t(seed ? 1 : 0));
     Value value = LLVM::ConstantOp::create(b, i64, seed.value_or(0));
-    LLVM::LLVMFuncOp fn =
-        declare("loopc_rt_random_stream", {pointer, i32, i64}, i64);
+    LLVM::LLVMFuncOp fn = declare("loopc_rt_random_stream");
     Value number = LLVM::CallOp::create(b, fn, ValueRange{run_, hasSeed, value})
                        .getResult();
     stream.replaceAllUsesWith(number);
@@ -407,8 +409,7 @@ private:
       count = LLVM::MulOp::create(b, count, descriptor.size(b, loc, axis));
     Value inverse =
         LLVM::ConstantOp::create(b, i32, int32_t(transform.getInverse()));
-    LLVM::LLVMFuncOp fn =
-        declare("loopc_rt_fourier", {pointer, pointer, i64, i64, i32}, i32);
+    LLVM::LLVMFuncOp fn = declare("loopc_rt_fourier");
     Value status = LLVM::CallOp::create(
                        b, fn,
                        ValueRange{run_, descriptor.alignedPtr(b, loc), count,
@@ -447,11 +448,8 @@ private:
   }
 
   /// Calls `name` with these arguments; null where it returns nothing.
-  Value call(ImplicitLocOpBuilder &b, StringRef name, ValueRange arguments,
-             Type result) {
-    LLVM::LLVMFuncOp fn =
-        declare(name, llvm::to_vector(arguments.getTypes()), result);
-    auto made = LLVM::CallOp::create(b, fn, arguments);
+  Value call(ImplicitLocOpBuilder &b, StringRef name, ValueRange arguments) {
+    auto made = LLVM::CallOp::create(b, declare(name), arguments);
     return made.getNumResults() ? made.getResult() : Value();
   }
 
@@ -484,7 +482,7 @@ private:
     Value made;
     if (element.getType() == pointer) {
       made = call(b, "loopc_rt_list_insert_list",
-                  {run_, insert.getList(), position, element}, pointer);
+                  {run_, insert.getList(), position, element});
     } else {
       Value shape = insert.getElement().back();
       auto type = cast<MemRefType>(element.getType());
@@ -494,16 +492,14 @@ private:
       if (how != "copy")
         owner = descriptor.allocatedPtr(b, b.getLoc());
       if (how == "share")
-        call(b, "loopc_rt_retain", {run_, owner},
-             LLVM::LLVMVoidType::get(b.getContext()));
+        call(b, "loopc_rt_retain", {run_, owner});
       Value bytes = LLVM::MulOp::create(
           b, descriptor.size(b, b.getLoc(), 0),
           LLVM::ConstantOp::create(b, i64, getElementBytes(type)));
       Value rank = MemRefDescriptor(toLLVM(b, shape)).size(b, b.getLoc(), 0);
       made = call(b, "loopc_rt_list_insert",
                   {run_, insert.getList(), position, owner, address(b, element),
-                   bytes, address(b, shape), rank},
-                  pointer);
+                   bytes, address(b, shape), rank});
     }
     Value null = LLVM::ZeroOp::create(b, pointer);
     Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, made, null);
@@ -515,8 +511,8 @@ private:
     ImplicitLocOpBuilder b(erase.getLoc(), rewriter);
     Value slot = slotFor(status_, i32, function);
     Value position = toI64(b.getLoc(), erase.getPosition());
-    Value made = call(b, "loopc_rt_list_erase",
-                      {run_, erase.getList(), position, slot}, pointer);
+    Value made =
+        call(b, "loopc_rt_list_erase", {run_, erase.getList(), position, slot});
     Value status = LLVM::LoadOp::create(b, i32, slot);
     Value zero = LLVM::ConstantOp::create(b, i32, 0);
     Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
@@ -526,7 +522,7 @@ private:
 
   void lower(loop::SeqLengthOp length) {
     ImplicitLocOpBuilder b(length.getLoc(), rewriter);
-    replace(b, length, call(b, "loopc_rt_list_length", length.getList(), i64));
+    replace(b, length, call(b, "loopc_rt_list_length", length.getList()));
     rewriter.eraseOp(length);
   }
 
@@ -537,16 +533,15 @@ private:
     ImplicitLocOpBuilder b(at.getLoc(), rewriter);
     Value position = toI64(b.getLoc(), at.getPosition());
     if (at.getNumResults() == 1) {
-      Value inner = call(b, "loopc_rt_list_at_list",
-                         {run_, at.getList(), position}, pointer);
+      Value inner =
+          call(b, "loopc_rt_list_at_list", {run_, at.getList(), position});
       rewriter.replaceOp(at, inner);
       return;
     }
     auto viewType = LLVM::LLVMStructType::getLiteral(
         b.getContext(), {pointer, pointer, i64, i64, pointer, pointer});
     Value view = slotFor(view_, viewType, function);
-    call(b, "loopc_rt_list_at", {run_, at.getList(), position, view},
-         LLVM::LLVMVoidType::get(b.getContext()));
+    call(b, "loopc_rt_list_at", {run_, at.getList(), position, view});
     auto field = [&](ViewField k) -> Value {
       Value place = LLVM::GEPOp::create(b, pointer, viewType, view,
                                         ArrayRef<LLVM::GEPArg>{0, int32_t(k)});
@@ -578,20 +573,19 @@ private:
 
   void lower(loop::SeqRetainOp retain) {
     ImplicitLocOpBuilder b(retain.getLoc(), rewriter);
-    rewriter.replaceOp(retain, call(b, "loopc_rt_list_retain",
-                                    {run_, retain.getList()}, pointer));
+    rewriter.replaceOp(
+        retain, call(b, "loopc_rt_list_retain", {run_, retain.getList()}));
   }
 
   void lower(loop::SeqReleaseOp release) {
     ImplicitLocOpBuilder b(release.getLoc(), rewriter);
-    call(b, "loopc_rt_list_release", {run_, release.getList()},
-         LLVM::LLVMVoidType::get(b.getContext()));
+    call(b, "loopc_rt_list_release", {run_, release.getList()});
     rewriter.eraseOp(release);
   }
 
   void lowerPoll(Operation *poll, func::FuncOp function) {
     ImplicitLocOpBuilder b(poll->getLoc(), rewriter);
-    LLVM::LLVMFuncOp fn = declare("loopc_rt_poll", {pointer}, i32);
+    LLVM::LLVMFuncOp fn = declare("loopc_rt_poll");
     Value status = LLVM::CallOp::create(b, fn, ValueRange{run_}).getResult();
     Value zero = LLVM::ConstantOp::create(b, i32, 0);
     Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
