@@ -161,6 +161,10 @@ def _normalization() -> Iterator[GuardCase]:
     yield case("GroupNormalization", "<num_groups = 2>(a, b, c)",
                {"a": x, "b": f32(4), "c": f32(4)},
                {"a": f32(2, 3, 3), "b": f32(3), "c": f32(3)}, "whole groups", note="groups")  # fmt: skip
+    # The elements of 5 channels divide into 2 groups, the channels do not.
+    yield case("GroupNormalization", "<num_groups = 2>(a, b, c)",
+               {"a": f32(2, 4, 2), "b": f32(2), "c": f32(2)}, {"a": f32(2, 5, 2)},
+               "do not fit the new shape|cannot reshape", opset=18, note="groups-18")  # fmt: skip
     good = {"a": x, "b": f32(4), "c": f32(4), "d": f32(4), "e": f32(4)}
     yield case("BatchNormalization", "(a, b, c, d, e)", good, {"d": f32(5)}, "differ")
     yield case("Dropout", "(a, b, c)", {"a": x, "b": np.array(0, F), "c": np.array(True)},
@@ -321,9 +325,16 @@ def _products() -> Iterator[GuardCase]:
                "broadcast|differ")  # fmt: skip
     a, b = ones(U8, 2, 3), ones(U8, 3, 4)
     yield case("MatMulInteger", "(a, b)", {"a": a, "b": b}, {"b": ones(U8, 5, 4)}, inner)
+    yield case("MatMulInteger", "(a, b, z)", {"a": a, "b": b, "z": ones(U8, 2)},
+               {"z": ones(U8, 5)}, "zero point of A does not broadcast", ort=False, note="rows")  # fmt: skip
+    yield case("MatMulInteger", "(a, b, , z)", {"a": a, "b": b, "z": ones(U8, 4)},
+               {"z": ones(U8, 3)}, "zero point of B does not broadcast", note="columns")  # fmt: skip
     scale, zero = np.array(0.5, F), np.array(1, U8)
     good = {"a": a, "s": scale, "z": zero, "b": b}
     yield case("QLinearMatMul", "(a, s, z, b, s, z, s, z)", good, {"b": ones(U8, 5, 4)}, inner)
+    yield case("QLinearMatMul", "(a, t, y, b, s, z, s, z)",
+               good | {"t": ones(F, 2), "y": ones(U8, 2)}, {"t": ones(F, 5)},
+               "scale of A does not broadcast", ort=False, note="rows")  # fmt: skip
     image, weights = f32(1, 2, 4, 4), f32(3, 2, 2, 2)
     yield case("Conv", "(a, b)", {"a": image, "b": weights}, {"b": f32(3, 5, 2, 2)}, "channels")
     yield case("Conv", "(a, b)", {"a": image, "b": weights}, {"a": f32(1, 2, 1, 4)},

@@ -261,6 +261,18 @@ def test_roi_align(mode: str, ratio: int) -> None:
             output_width=2, spatial_scale=0.7)  # fmt: skip
 
 
+@pytest.mark.parametrize("mode", ["avg", "max"])
+def test_roi_align_of_large_regions(mode: str) -> None:
+    """Of the points of a region that is far larger than the image few are looked at."""
+    rois = np.array([[0, 0, 900, 700], [-400, -300, 600, 20], [500, 500, 900, 900]], np.float32)
+    operands: dict[str, np.ndarray] = {"x": IMAGES, "r": rois, "b": np.array([0, 1, 1])}
+    compare("RoiAlign", operands, 16, reference="onnxruntime", mode=mode, output_height=3,
+            output_width=2)  # fmt: skip
+    operands["r"] = np.array([[1e30] * 4, [0, 0, 1e30, 1e30], [-1e9, -1e9, 1e9, 1e9]], np.float32)
+    session = loopc.InferenceSession(_model("RoiAlign", operands, {"y": np.float32}, 16))
+    np.testing.assert_allclose(session.run(None, operands)[0], 0, atol=1e-6)
+
+
 def test_roi_align_checks_batches() -> None:
     operands = {"x": IMAGES, "r": np.zeros((1, 4), np.float32), "b": np.array([2])}
     with pytest.raises(loopc.RunError, match="index is out of range for an axis of extent 2"):

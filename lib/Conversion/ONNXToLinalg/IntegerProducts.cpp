@@ -218,10 +218,20 @@ static bool wantsBytes(NodeLowering &l, Factor lhs, Factor rhs, Factor left,
          (!columns || *columns >= kFewestColumns);
 }
 
+/// A scale or zero point broadcasts to what it is of, and not the other way.
+static LogicalResult requireFits(NodeLowering &l, Value parameter, Value value,
+                                 StringRef what) {
+  return parameter ? requireBroadcastsTo(l, parameter, l.dims(value), what)
+                   : success();
+}
+
 /// The product of `lhs` and `rhs` less their zero points, as i32; null after an
 /// error.
 static Value multiplyIntegers(NodeLowering &l, Factor lhs, Factor rhs,
                               Factor left, Factor right) {
+  if (failed(requireFits(l, left.value, lhs.value, "the zero point of A")) ||
+      failed(requireFits(l, right.value, rhs.value, "the zero point of B")))
+    return {};
   if (wantsBytes(l, lhs, rhs, left, right)) {
     makeSignsDiffer(l, lhs, rhs, left, right);
     return BytesProduct{l, lhs, rhs, left, right}.compute();
@@ -299,6 +309,16 @@ LogicalResult loopc::lowerMatMulInteger(NodeLowering &l) {
   return success();
 }
 
+/// That the scales, and the zero point of the result, broadcast to `sum`.
+static LogicalResult requireScalesFit(NodeLowering &l, Value sum,
+                                      int64_t rank) {
+  if (failed(requireFits(l, perRow(l, 1, rank), sum, "the scale of A")) ||
+      failed(requireFits(l, l.in(4), sum, "the scale of B")) ||
+      failed(requireFits(l, perRow(l, 6, rank), sum, "the scale of Y")))
+    return failure();
+  return requireFits(l, perRow(l, 7, rank), sum, "the zero point of Y");
+}
+
 /// QLinearMatMul where an operand or the result is a float of 8 bits: the sums
 /// are f32.
 static LogicalResult lowerQLinearMatMulFloat(NodeLowering &l) {
@@ -314,9 +334,13 @@ static LogicalResult lowerQLinearMatMulFloat(NodeLowering &l) {
                                convertElement(s, elements[1], type, f32));
                          });
   };
-  Value x = difference(0, perRow(l, 2, rank)), w = difference(3, l.in(5));
+  Value left = perRow(l, 2, rank);
+  if (failed(requireFits(l, left, l.in(0), "the zero point of A")) ||
+      failed(requireFits(l, l.in(5), l.in(3), "the zero point of B")))
+    return failure();
+  Value x = difference(0, left), w = difference(3, l.in(5));
   Value sum = matMul(l, {x, false}, {w, false}, f32);
-  if (!sum)
+  if (!sum || failed(requireScalesFit(l, sum, rank)))
     return failure();
   Type to = l.declaredResultType();
   l.setResult(l.elementwise(
@@ -340,7 +364,7 @@ LogicalResult loopc::lowerQLinearMatMul(NodeLowering &l) {
   Value sum =
       multiplyIntegers(l, lhs, rhs, {perRow(l, 2, rank), lhs.isUnsigned},
                        {l.in(5), rhs.isUnsigned});
-  if (!sum)
+  if (!sum || failed(requireScalesFit(l, sum, rank)))
     return failure();
   // Rows of A are rows of the result.
   l.setResult(requantize(l, sum, perRow(l, 1, rank), l.in(4),

@@ -34,9 +34,17 @@ struct Between {
 };
 
 /// The points that an element of a region is pooled from, by columns and rows.
+/// The counts are real numbers: those of a region far larger than the image are
+/// no integers.
 struct Samples {
-  Value begins[2], steps[2], bins[2];
-  OpFoldResult counts[2];
+  Value begins[2], steps[2], bins[2], counts[2];
+};
+
+/// The points along an axis that are looked at: `number` from `first` on, from
+/// the first of all where that is null. Others are outside of the image.
+struct PointRange {
+  Value first;
+  OpFoldResult number;
 };
 
 struct RoiAlign {
@@ -51,16 +59,20 @@ struct RoiAlign {
   }
   Samples samplesOf(Value region) const;
   Between between(ScalarBuilder &s, Value x, Value extent) const;
-  /// Where the point `i` (row, column) of an element is, along axis `k`.
+  /// The points of an element along axis `k` that may be in the image. There
+  /// are no more than a multiple of its extent.
+  PointRange range(const Samples &samples, int64_t k, Value element) const;
+  /// Where point `i` (row, column) of `range` is, along axis `k`.
   Between place(const Samples &samples, int64_t k, Value element,
-                Value i) const;
+                const PointRange &range, Value i) const;
   Value sample(ValueRange imageAndChannel, const Between &row,
                const Between &column) const;
   Value combine(Value x, Value y) const {
     ScalarBuilder s(l.b, l.b.getLoc());
     return isMax ? s.max(x, y) : s.add(x, y);
   }
-  Value finish(const Samples &samples, Value sum) const;
+  Value finish(const Samples &samples, const PointRange &columns,
+               const PointRange &rows, Value sum) const;
   Value start() const {
     ScalarBuilder s(l.b, l.b.getLoc());
     return number(s, isMax ? -INFINITY : 0);
@@ -100,23 +112,45 @@ Samples RoiAlign::samplesOf(Value region) const {
     if (!isHalfPixel)
       length = s.max(length, number(s, 1));
     samples.bins[k] = s.div(length, number(s, counts[k]));
-    samples.counts[k] = l.fold(ratio);
-    Value count = number(s, ratio);
-    if (ratio <= 0) {
-      count = s.max(s.make<math::CeilOp>(samples.bins[k]), number(s, 0));
-      samples.counts[k] = toIndexOf(s, count);
-    }
-    samples.steps[k] = s.div(samples.bins[k], count);
+    samples.counts[k] =
+        ratio > 0 ? number(s, ratio)
+                  : s.max(s.make<math::CeilOp>(samples.bins[k]), number(s, 0));
+    samples.steps[k] = s.div(samples.bins[k], samples.counts[k]);
   }
   return samples;
 }
 
+PointRange RoiAlign::range(const Samples &samples, int64_t k,
+                           Value element) const {
+  if (ratio > 0)
+    return {Value(), l.fold(ratio)};
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Value begin = s.add(samples.begins[k],
+                      s.mul(toReal(s, element, compute), samples.bins[k]));
+  // The point at `x`, which is seldom a whole one; two more on either side
+  // cover what is rounded.
+  auto pointAt = [&](Value x) {
+    return s.sub(s.div(s.sub(x, begin), samples.steps[k]), number(s, 0.5));
+  };
+  Value limit = toReal(s, l.asIndex(l.dim(l.in(0), 3 - k)), compute);
+  Value low = s.make<math::FloorOp>(pointAt(number(s, -1)));
+  Value high = s.make<math::CeilOp>(pointAt(limit));
+  Value first = s.max(s.sub(low, number(s, 2)), number(s, 0));
+  Value last = s.min(s.add(high, number(s, 3)), samples.counts[k]);
+  Value length = s.sub(last, first);
+  // None where there is no number.
+  Value isSome = s.less(number(s, 0), length);
+  return {first, toIndexOf(s, s.select(isSome, length, number(s, 0)))};
+}
+
 Between RoiAlign::place(const Samples &samples, int64_t k, Value element,
-                        Value i) const {
+                        const PointRange &range, Value i) const {
   ScalarBuilder s(l.b, l.b.getLoc());
   Value bin = s.mul(toReal(s, element, compute), samples.bins[k]);
-  Value offset =
-      s.mul(s.add(toReal(s, i, compute), number(s, 0.5)), samples.steps[k]);
+  Value point = toReal(s, i, compute);
+  if (range.first)
+    point = s.add(range.first, point);
+  Value offset = s.mul(s.add(point, number(s, 0.5)), samples.steps[k]);
   Value extent = l.asIndex(l.dim(l.in(0), 3 - k));
   return between(s, s.add(s.add(samples.begins[k], bin), offset), extent);
 }
@@ -138,34 +172,47 @@ Value RoiAlign::sample(ValueRange imageAndChannel, const Between &row,
   return result;
 }
 
-Value RoiAlign::finish(const Samples &samples, Value sum) const {
+Value RoiAlign::finish(const Samples &samples, const PointRange &columns,
+                       const PointRange &rows, Value sum) const {
   ScalarBuilder s(l.b, l.b.getLoc());
-  Value count = l.asIndex(l.mul(samples.counts[0], samples.counts[1]));
-  if (isMax) {
-    Value none = s.make<arith::CmpIOp>(IP::eq, count, l.index(0));
-    return s.select(none, number(s, 0), sum);
-  }
-  Value divisor = s.make<arith::MaxSIOp>(count, l.index(1));
-  return s.div(sum, toReal(s, divisor, compute));
+  Value count = s.mul(samples.counts[0], samples.counts[1]),
+        zero = number(s, 0);
+  if (!isMax)
+    return s.div(sum, s.max(count, number(s, 1)));
+  if (ratio > 0)
+    return sum;
+  // Points outside of the image count as 0.
+  auto leavesOut = [&](const PointRange &range, Value all) {
+    return s.less(toReal(s, l.asIndex(range.number), compute), all);
+  };
+  Value isOutside = either(l, leavesOut(columns, samples.counts[0]),
+                           leavesOut(rows, samples.counts[1]));
+  return s.select(isOutside, s.max(sum, zero),
+                  s.select(s.less(zero, count), sum, zero));
 }
 
 /// One element: `at` is the region, the channel, the row and the column.
 Value RoiAlign::pool(ValueRange at, Value batch) const {
   Samples samples = samplesOf(at[0]);
-  Value sum = loopNest(l, {samples.counts[1], samples.counts[0]}, start(),
+  PointRange columns = range(samples, 0, at[3]),
+             rows = range(samples, 1, at[2]);
+  Value sum = loopNest(l, {rows.number, columns.number}, start(),
                        [&](ValueRange i, ValueRange carried) {
-                         Between column = place(samples, 0, at[3], i[1]);
-                         Between row = place(samples, 1, at[2], i[0]);
+                         Between column =
+                             place(samples, 0, at[3], columns, i[1]);
+                         Between row = place(samples, 1, at[2], rows, i[0]);
                          Value value = sample({batch, at[1]}, row, column);
                          return SmallVector<Value>{combine(carried[0], value)};
                        })[0];
-  return finish(samples, sum);
+  return finish(samples, columns, rows, sum);
 }
 
 /// One element of each channel: `at` is the region, the row and the column.
 /// Where the points are is found out once for all channels.
 Value RoiAlign::poolChannels(ValueRange at, Value batch, Value result) const {
   Samples samples = samplesOf(at[0]);
+  PointRange columns = range(samples, 0, at[2]),
+             rows = range(samples, 1, at[1]);
   OpFoldResult channels = l.dim(l.in(0), 1);
   auto forAll = [&](Value result,
                     llvm::function_ref<Value(Value, Value)> next) {
@@ -178,16 +225,18 @@ Value RoiAlign::poolChannels(ValueRange at, Value batch, Value result) const {
   };
   result = forAll(result, [&](Value, Value) { return start(); });
   result =
-      loopNest(l, {samples.counts[1], samples.counts[0]}, result,
+      loopNest(l, {rows.number, columns.number}, result,
                [&](ValueRange i, ValueRange carried) {
-                 Between column = place(samples, 0, at[2], i[1]);
-                 Between row = place(samples, 1, at[1], i[0]);
+                 Between column = place(samples, 0, at[2], columns, i[1]);
+                 Between row = place(samples, 1, at[1], rows, i[0]);
                  return SmallVector<Value>{forAll(carried[0], [&](Value channel,
                                                                   Value old) {
                    return combine(old, sample({batch, channel}, row, column));
                  })};
                })[0];
-  return forAll(result, [&](Value, Value sum) { return finish(samples, sum); });
+  return forAll(result, [&](Value, Value sum) {
+    return finish(samples, columns, rows, sum);
+  });
 }
 
 /// Fills [regions, channels, height, width].

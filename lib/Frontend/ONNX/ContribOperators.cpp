@@ -408,14 +408,20 @@ static constexpr char kTrilu[] = "Y = Trilu<upper: int = @upper>(X, k)";
 static constexpr char kExpandDims[] =
     "axes = Cast<to = 7>(axis)\nY = Unsqueeze(X, axes)";
 
+// Reshape to whole groups refuses channels that do not divide into them.
 static constexpr char kGroupNorm[] =
     "groups0 = Constant<value_int: int = @num_groups>()\n"
     "axes = Constant<value_ints = [0]>()\n"
     "groups = Unsqueeze(groups0, axes)\n"
     "batch = Shape<start = 0, end = 1>(X)\n"
+    "channels = Shape<start = 1, end = 2>(X)\n"
+    "each = Div(channels, groups)\n"
+    "space = Shape<start = 2>(X)\n"
+    "parts = Concat<axis = 0>(batch, groups, each, space)\n"
+    "whole = Reshape<allowzero = 1>(X, parts)\n"
     "rest = Constant<value_ints = [-1]>()\n"
     "shape = Concat<axis = 0>(batch, groups, rest)\n"
-    "grouped = Reshape(X, shape)\n"
+    "grouped = Reshape(whole, shape)\n"
     "normalized = InstanceNormalization<epsilon: float = @epsilon>"
     "(grouped, scale, bias)\n"
     "like = Shape(X)\n"
