@@ -51,7 +51,7 @@ class Verdict:
 
 
 #: Errors that stand for themselves: all operators that are not there are told at once.
-TOGETHER = {"LC0205", "LC0301", "LC0302", "LC0501", "LC0502"}
+TOGETHER = {"LC0205", "LC0300", "LC0301", "LC0302", "LC0501", "LC0502"}
 #: Text that only who knows MLIR, LLVM or C++ understands, or that says nothing.
 _INTERNAL = re.compile(
     r"failed to legalize|unrealized_conversion|result of pass|[Aa]ssertion|std::|basic_string"

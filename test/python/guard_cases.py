@@ -142,7 +142,6 @@ def _axes() -> Iterator[GuardCase]:
                    note="twice")  # fmt: skip
     for op in ("ArgMax", "ArgMin"):
         yield case(op, "<axis = 1>(a)", {"a": x}, {"a": f32(2, 0)}, "has no elements")
-    yield case("Hardmax", "<axis = 1>(a)", {"a": x}, {"a": f32(2, 0)}, "has no elements")
     for op in ("ReduceMax", "ReduceMin"):
         good = {"a": np.ones((2, 3), I32), "b": i64(1)}
         yield case(

@@ -125,11 +125,17 @@ def result_type(case: GuardCase) -> tuple[int, list[str] | None]:
 
 
 class Places:
-    """Builds the model of a case."""
+    """Builds the model of a case.
 
-    def __init__(self, case: GuardCase, static: bool) -> None:
+    `known` are operands of which the model holds the value (`constant`), or whose extents it
+    declares as those of `operands` (`extents`).
+    """
+
+    def __init__(self, case: GuardCase, static: bool, known: str = "") -> None:
         self.case = case
         self.static = static
+        self.operands = case.good | (case.bad if known else {})
+        self.constants = list(case.bad) if known == "constant" else []
         self.elem, self.dims = result_type(case)
         #: Version 1 of Loop has at least one carried value.
         self.carries = case.opset < 11
@@ -246,13 +252,24 @@ class Places:
         for place in places:
             make[place]()
         case = self.case
-        inputs = [port(name, value, self.static) for name, value in case.good.items()]
+        inputs = [
+            port(name, value, self.static)
+            for name, value in self.operands.items()
+            if name not in self.constants
+        ]
         if "exit" in places:
             inputs += [port(f"good_{n}", case.good[n], self.static) for n in case.bad]
             inputs += [helper.make_tensor_value_info(n, INT64, []) for n in ("many", "from")]
         for place in places:
             inputs += [port(name, value) for name, value in STOPPED[place].items()]
-        return make_model(case, self.nodes, inputs, self.outputs)
+        model = make_model(case, self.nodes, inputs, self.outputs)
+        for name in self.constants:
+            value = self.operands[name]
+            tensor = helper.make_tensor(
+                name, element_type(value), value.shape, [str(v).encode() for v in value.flat]
+            ) if value.dtype == object else numpy_helper.from_array(value, name)  # fmt: skip
+            model.graph.initializer.append(tensor)
+        return model
 
     def branch(self) -> None:
         """A branch that is taken or not."""

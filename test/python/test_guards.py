@@ -154,6 +154,38 @@ def test_guard(case: GuardCase, level: int, static: bool) -> None:
     assert_equal(before_exit, np.broadcast_to(want, (2, *np.shape(want))), "exit")
 
 
+def known_variants() -> list[Any]:
+    """Case, level, and what the model itself says of the operands that do not fit."""
+    made = []
+    for case in CASES:
+        kinds = ["constant"] if is_static(case) else ["constant", "extents"]
+        for level in (0, 3) if ALL else (3,):
+            for known in kinds:
+                name = f"{case.name}-O{level}-{known}"
+                made.append(pytest.param(case, level, known, id=name))
+    return made
+
+
+@pytest.mark.parametrize(("case", "level", "known"), known_variants())
+def test_contradictions_of_the_model(case: GuardCase, level: int, known: str) -> None:
+    # In `exit` the operands are chosen by the iteration, so none is known.
+    places = [place for place in places_of(case, level) if place != "exit"]
+    model = gm.Places(case, static=True, known=known).model(places).SerializeToString()
+    operands = case.good | case.bad
+    if known == "constant":
+        operands = {name: value for name, value in operands.items() if name not in case.bad}
+    runs = [gm.feeds(case, operands, now, places) for now in ([], *([p] for p in places), [])]
+    stopped, *failed, again = outcomes(model, level, runs)
+    assert_stopped(stopped, case, places)
+    for place, outcome in zip(places, failed, strict=True):
+        assert outcome.error is not None, f"'{place}' gave values for operands that do not fit"
+        assert f"{case.short} '{gm.VICTIM}'" in outcome.error, outcome.error
+        assert f"'{place}'" in outcome.error, outcome.error
+        if place != "branch" and case.counts:
+            assert "(iteration 0)" in outcome.error, outcome.error
+    assert_stopped(again, case, places)
+
+
 @pytest.mark.parametrize("case", large_cases(), ids=lambda case: case.name)
 def test_memory_is_asked_for_where_it_is_used(case: GuardCase) -> None:
     places = ["for", "exit", "branch"]
@@ -164,6 +196,42 @@ def test_memory_is_asked_for_where_it_is_used(case: GuardCase) -> None:
     assert_stopped(stopped, case, places)
     assert taken.error is not None and re.search(case.error, taken.error), taken.error
     assert_stopped(again, case, places)
+
+
+def test_contradictions_in_functions() -> None:
+    """A function of the model is expanded where it is called: here, where no run may come."""
+    model = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["": 21, "my": 1]>
+g (bool take, float[2, 3] x) => (float[p, q] y)
+{
+  y = If (take) <then_branch = t () => (float[a, b] u) { u = my.sum (x) },
+                 else_branch = e () => (float[c, d] v) { v = Identity (x) }>
+}
+<domain: "my", opset_import: ["": 21]>
+sum (a) => (b) { k = Constant <value_int = 5> () b = CumSum (a, k) }""")
+    x = np.ones((2, 3), np.float32)
+    runs = [{"take": np.array(taken), "x": x} for taken in (False, True)]
+    stopped, taken = outcomes(model.SerializeToString(), 3, runs)
+    assert stopped.error is None and stopped.values is not None
+    assert_equal(stopped.values[0], x, "not taken")
+    assert taken.error is not None and "CumSum" in taken.error
+    assert "axis 5 is out of range for rank 2" in taken.error
+
+
+def test_braces_in_names() -> None:
+    """In a message they stand for values; those of a model's names do not."""
+    model = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["": 21]>
+g (int64[n] m) => (float[k] y)
+{
+  y = Loop (m, "") <body = b (int64 i, bool c) => (bool d, float v)
+    { d = Identity (c) v = Cast <to = 1> (i) }>
+}""")
+    model.graph.node[0].name = "{*} of {}"
+    (outcome,) = outcomes(model.SerializeToString(), 3, [{"m": np.array([1, 2])}])
+    assert outcome.error is not None
+    found = re.search(r"Loop '\{ ?\*\} of \{ ?\}'.*must have one element but has 2", outcome.error)
+    assert found, outcome.error
 
 
 #: Shapes whose number of elements is 4 once it has wrapped around, of known and unknown rank.

@@ -235,6 +235,10 @@ def test_hardmax():
     np.testing.assert_array_equal(y, [[[0, 1], [1, 0]], [[1, 1], [0, 0]]])
     y = run_node("Hardmax", x, opset=11, axis=1, dynamic=True)[0]
     np.testing.assert_array_equal(y, [[[0, 1], [0, 0]], [[1, 0], [0, 0]]])
+    for shape in ((2, 0), (0, 3)):
+        for dynamic in (False, True):
+            x = np.ones(shape, np.float32)
+            assert run_node("Hardmax", x, opset=13, axis=1, dynamic=dynamic)[0].shape == shape
 
 
 def _normalize(x, axes, epsilon=1e-5):

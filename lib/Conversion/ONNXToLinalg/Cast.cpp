@@ -186,8 +186,8 @@ static LogicalResult castElements(NodeLowering &l, CastOptions options) {
   }
   for (Type type : {from, to})
     if (!isArithmeticType(type) && !isSmallFloat(type))
-      return l.refuse("conversion from or to " + typeName(type) +
-                      " is not supported");
+      return l.unsupported("conversion from or to " + typeName(type) +
+                           " is not supported");
   mapElements(l, [&](ScalarBuilder &s, Value x) {
     return convertElement(s, x, from, to, options);
   });

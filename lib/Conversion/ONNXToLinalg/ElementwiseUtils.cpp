@@ -174,7 +174,7 @@ LogicalResult loopc::requireArithmetic(NodeLowering &l, unsigned i) {
     return success();
   std::string type;
   llvm::raw_string_ostream(type) << l.declaredType(i);
-  return l.refuse("element type " + type + " is not supported");
+  return l.unsupported("element type " + type + " is not supported");
 }
 
 LogicalResult loopc::requireArithmetic(NodeLowering &l) {

@@ -155,8 +155,8 @@ static FailureOr<int64_t> tupleSize(NodeLowering &l, int64_t most) {
     if (!size)
       size = getConstantIntValue(l.dim(indices, rank - 1));
   if (!size)
-    return l.refuse("the last dimension of the indices is not known at "
-                    "compile time");
+    return l.unsupported("the last dimension of the indices is not known at "
+                         "compile time");
   if (*size > most)
     return l.refuse("the indices name " + Twine(*size) +
                     " axes, the data has " + Twine(most));

@@ -254,8 +254,8 @@ static LogicalResult lowerFeatureVectorizer(NodeLowering &l) {
 
 /// Maps make no tensors; what they are made of does.
 static LogicalResult refuseZipMap(NodeLowering &l) {
-  return l.refuse("maps are not supported; export the model without them "
-                  "(skl2onnx: options={'zipmap': False})");
+  return l.unsupported("maps are not supported; export the model without them "
+                       "(skl2onnx: options={'zipmap': False})");
 }
 
 void loopc::addLinearModelRows(LoweringTable &table) {

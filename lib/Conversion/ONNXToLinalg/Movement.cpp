@@ -653,7 +653,7 @@ static LogicalResult lowerTrilu(NodeLowering &l) {
   Type element = l.elementType(0);
   Value zero = zeroOf(l, element);
   if (!zero)
-    return l.refuse("the element type is not supported");
+    return l.unsupported("the element type is not supported");
   AffineMap map = l.b.getMultiDimIdentityMap(rank);
   Value init = l.empty(l.dims(value), element);
   SmallVector<utils::IteratorType> iterators(rank,

@@ -227,7 +227,7 @@ NodeLowering::axes(StringRef name, unsigned input, int64_t rank) {
   if (!values && has(input)) {
     values = constantInts(input);
     if (!values)
-      return refuse("'" + name + "' is not a constant");
+      return unsupported("'" + name + "' is not a constant");
   }
   if (!values)
     return values;
@@ -243,8 +243,8 @@ NodeLowering::axes(StringRef name, unsigned input, int64_t rank) {
 LogicalResult NodeLowering::checkAttributesSeen() {
   for (NamedAttribute attribute : node.getNodeAttributes())
     if (!seen.contains(attribute.getName()))
-      return refuse("attribute '" + attribute.getName().getValue() +
-                    "' is not supported");
+      return unsupported("attribute '" + attribute.getName().getValue() +
+                         "' is not supported");
   return success();
 }
 
@@ -253,6 +253,14 @@ LogicalResult NodeLowering::checkAttributesSeen() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult NodeLowering::refuse(const Twine &reason) {
+  if (!contradiction && !isUnsupported)
+    contradiction = reason.str();
+  return loopc::emitError(node.getLoc(), Diag::BadNode)
+         << node.getOpType() << ": " << reason;
+}
+
+LogicalResult NodeLowering::unsupported(const Twine &reason) {
+  isUnsupported = true;
   return loopc::emitError(node.getLoc(), Diag::UnsupportedNode)
          << node.getOpType() << ": " << reason;
 }
@@ -265,10 +273,31 @@ std::string NodeLowering::path() {
                                         : path + ": " + node.getOpType().str();
 }
 
+/// `message` with constants for all "{}"; nothing if another value is there.
+static std::optional<std::string> fillHoles(const Twine &message,
+                                            ValueRange values) {
+  std::string text = message.str();
+  size_t at = 0;
+  for (Value value : values) {
+    std::optional<int64_t> constant = getConstantIntValue(value);
+    at = text.find("{}", at);
+    if (!constant || at == std::string::npos)
+      return std::nullopt;
+    std::string number = std::to_string(*constant);
+    text.replace(at, 2, number);
+    at += number.size();
+  }
+  return text;
+}
+
 void NodeLowering::check(Value condition, const Twine &message,
                          ValueRange values) {
   if (matchPattern(condition, m_One()))
     return;
+  // One in a region of what the node becomes may not be come to.
+  if (!contradiction && !isUnsupported && matchPattern(condition, m_Zero()) &&
+      b.getInsertionBlock() == node->getBlock())
+    contradiction = fillHoles(message, values);
   loop::CheckOp::create(b, condition, b.getStringAttr(path() + ": " + message),
                         values,
                         /*iteration=*/Value());

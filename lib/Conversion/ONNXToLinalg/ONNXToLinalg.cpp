@@ -17,6 +17,7 @@
 #include "loopc/Conversion/ONNXToLinalg/OperatorTable.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Messages.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -92,24 +93,56 @@ static bool differInExtents(Type a, Type b) {
          x.getElementType() == y.getElementType();
 }
 
-/// True for a node of a body or branch that perhaps no run comes to. What is
-/// wrong there is an error of the run that does.
-static bool mayNeverRun(onnx::NodeOp node) {
-  return !isa<func::FuncOp>(node->getParentOp());
+namespace {
+/// Why a node is not lowered.
+struct Refusal {
+  /// What is to be reported: the first error.
+  std::optional<Diagnostic> error;
+  /// What it says if the node contradicts itself, so that no run can compute
+  /// it; nothing if loopc is what it is too much for.
+  std::optional<std::string> contradiction;
+};
+} // namespace
+
+/// What inference and lowering say of result `k` contradicts each other. Where
+/// only extents do, operands that are known do not fit each other.
+static LogicalResult refuseType(onnx::NodeOp node, unsigned k, Type found,
+                                Type inferred, Refusal &refusal) {
+  loopc::emitError(node.getLoc(), Diag::TypeInference)
+      << "result #" << k << " has type " << found
+      << " but was inferred to have type " << inferred;
+  if (differInExtents(found, inferred))
+    llvm::raw_string_ostream(refusal.contradiction.emplace())
+        << "the operands do not fit: output " << k << " is " << found
+        << " by one of them and " << inferred << " by another";
+  return failure();
 }
 
-/// Ends the run where it comes to a node whose result `k` has type `found`,
-/// which contradicts the inferred `type`; returns a value of that type.
-static Value failAtRunTime(NodeLowering &l, unsigned k, Type found, Type type) {
-  std::string message;
-  llvm::raw_string_ostream text(message);
-  text << "the operands do not fit: output " << k << " is " << found
-       << " by one of them and " << type << " by another";
-  l.check(l.constantInt(l.b.getI1Type(), 0), message);
-  Dims dims;
-  for (int64_t extent : cast<RankedTensorType>(type).getShape())
-    dims.push_back(l.fold(ShapedType::isDynamic(extent) ? 0 : extent));
-  return l.empty(dims, getElementTypeOrSelf(type));
+/// The run that comes to the node ends with `message`, in which "{}" stands for
+/// the next of `values`. What a lowering left between `before` and the node
+/// goes.
+static void failAtRunTime(NodeLowering &l, Operation *before,
+                          const Twine &message, ValueRange values) {
+  onnx::NodeOp node = l.node;
+  while (Operation *left = node->getPrevNode()) {
+    if (left == before)
+      break;
+    left->erase();
+  }
+  SmallVector<Value> used;
+  SmallVector<Type> types;
+  for (Value result : node.getResults())
+    if (!isa<NoneType>(result.getType())) {
+      used.push_back(result);
+      types.push_back(toSignless(result.getType()));
+    }
+  OpBuilder b(node);
+  Location loc = node.getLoc();
+  SmallVector<Value> unreached =
+      createRunTimeFailure(b, loc, l.path() + ": " + message, values, types);
+  for (auto [result, value] : llvm::zip_equal(used, unreached))
+    result.replaceAllUsesWith(castToType(b, loc, value, result.getType()));
+  node.erase();
 }
 
 namespace {
@@ -129,15 +162,17 @@ struct ConvertONNXToLinalg
     // dimensions) has been lowered; all refusals are reported. Neither has
     // regions; in pre-order they would be looked for in what was erased.
     function.walk([&](Operation *op) {
-      if (auto node = dyn_cast<onnx::NodeOp>(op))
-        failed |=
-            mlir::failed(isRankCase(node) ? lowerRankCase(node) : lower(node));
-      else if (auto constant = dyn_cast<onnx::ConstantOp>(op);
-               constant && !isStrings(constant))
+      if (auto node = dyn_cast<onnx::NodeOp>(op)) {
+        if (isRankCase(node))
+          lowerRankCase(node);
+        else
+          failed |= mlir::failed(lower(node));
+      } else if (auto constant = dyn_cast<onnx::ConstantOp>(op);
+                 constant && !isStrings(constant))
         lower(constant);
     });
     for (auto &[op, cases] : rankCases)
-      if (!cases.anyLowered) {
+      if (!cases.anyLowered && !(cases.allContradict && mayNeverRun(op))) {
         emitError(op->getLoc()) << cases.refusal;
         failed = true;
       }
@@ -211,101 +246,122 @@ struct ConvertONNXToLinalg
   /// A node that refuses one of several ranks that a value could have ends the
   /// run where the value has that rank. A node that refuses all of them is
   /// refused.
-  LogicalResult lowerRankCase(onnx::NodeOp node) {
-    Location loc = node.getLoc();
+  void lowerRankCase(onnx::NodeOp node) {
     scf::IndexSwitchOp parent = getRankSwitch(node), outermost = parent;
     while (scf::IndexSwitchOp next = getRankSwitch(outermost))
       outermost = next;
     RankCases &cases = rankCases[outermost];
-    std::string reason;
-    {
-      ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &d) {
-        if (reason.empty())
-          reason = d.str();
-        return success();
-      });
-      if (succeeded(lower(node))) {
-        cases.anyLowered = true;
-        return success();
-      }
+    Operation *before = node->getPrevNode();
+    OpBuilder builder(node);
+    NodeLowering lowering = makeLowering(node, builder);
+    Refusal refusal;
+    if (succeeded(tryToLower(lowering, refusal))) {
+      cases.anyLowered = true;
+      return;
     }
-    if (cases.refusal.empty())
-      cases.refusal = reason;
-    OpBuilder b(node);
-    SmallVector<Value> used, dummies;
-    SmallVector<Type> types;
-    for (Value result : node.getResults())
-      if (!isa<NoneType>(result.getType())) {
-        used.push_back(result);
-        types.push_back(toSignless(result.getType()));
-      }
-    Value rank = parent.getArg();
-    dummies = createRunTimeFailure(
-        b, loc, node.getOpType() + " cannot take a value of rank {}", rank,
-        types);
-    for (auto [result, dummy] : llvm::zip(used, dummies))
-      result.replaceAllUsesWith(castToType(b, loc, dummy, result.getType()));
-    node.erase();
-    return success();
+    cases.allContradict &= refusal.contradiction.has_value();
+    std::string message =
+        (node.getOpType() + " cannot take a value of rank {}").str();
+    if (refusal.contradiction)
+      message += ": " + escapeHoles(*refusal.contradiction);
+    if (cases.refusal.empty() && refusal.error)
+      cases.refusal = refusal.error->str();
+    failAtRunTime(lowering, before, message, parent.getArg());
   }
 
-  /// Lowers a node. Nothing that was said to be wrong goes on, also where its
-  /// family did, and of several errors there is the first.
-  LogicalResult lowerOnce(const LoweringRow &row, NodeLowering &lowering) {
-    unsigned errors = 0;
-    ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
-      bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
-      return success(isError && errors++ > 0);
-    });
-    return success(succeeded(row.lower(lowering)) &&
-                   succeeded(lowering.checkAttributesSeen()) && !errors);
+  NodeLowering makeLowering(onnx::NodeOp node, OpBuilder &builder) {
+    NodeLowering lowering(node, builder);
+    lowering.channelsLast = channelsLast;
+    lowering.forKernels = forKernels;
+    lowering.dotBits = dotBits;
+    return lowering;
   }
 
+  /// Lowers a node. One that contradicts itself is an error of the model where
+  /// it certainly runs, and one of the run elsewhere.
   LogicalResult lower(onnx::NodeOp node) {
+    Operation *before = node->getPrevNode();
+    OpBuilder builder(node);
+    NodeLowering lowering = makeLowering(node, builder);
+    Refusal refusal;
+    if (succeeded(tryToLower(lowering, refusal)))
+      return success();
+    if (refusal.contradiction && mayNeverRun(node)) {
+      failAtRunTime(lowering, before, escapeHoles(*refusal.contradiction), {});
+      return success();
+    }
+    if (refusal.error)
+      getContext().getDiagEngine().emit(std::move(*refusal.error));
+    return failure();
+  }
+
+  /// Replaces the node by what it is lowered to, or says why not. Nothing that
+  /// was said to be wrong goes on, also where its family did.
+  LogicalResult tryToLower(NodeLowering &lowering, Refusal &refusal) {
+    ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+        return failure();
+      if (!refusal.error) {
+        refusal.error = std::move(diagnostic);
+        refusal.contradiction = lowering.getContradiction();
+      }
+      return success();
+    });
+    onnx::NodeOp node = lowering.node;
     const LoweringRow *row = LoweringTable::get().find(
         node.getDomain(), node.getOpType(), node.getSinceVersion());
     if (!row)
       return loopc::emitError(node.getLoc(), Diag::NoLowering)
              << "operator " << node.getOpType() << " of version "
              << node.getSinceVersion() << " has no lowering";
-    OpBuilder builder(node);
-    NodeLowering lowering(node, builder);
-    lowering.channelsLast = channelsLast;
-    lowering.forKernels = forKernels;
-    lowering.dotBits = dotBits;
     if (!row->anyRank)
       for (Value input : node.getInputs())
         if (isa<UnrankedTensorType>(input.getType()))
-          return lowering.refuse("an input whose rank is not known at compile "
-                                 "time is not supported");
+          return lowering.unsupported("an input whose rank is not known at "
+                                      "compile time is not supported");
     Operation *before = node->getPrevNode();
-    if (failed(lowerOnce(*row, lowering)))
+    if (failed(row->lower(lowering)) ||
+        failed(lowering.checkAttributesSeen()) || refusal.error)
       return failure();
     if (!canFail(row->domain, row->op) &&
         findFallible(before ? std::next(before->getIterator())
                             : node->getBlock()->begin(),
                      node->getIterator()))
       untrueRows.emplace_back(node.getLoc(), row->op);
+    // A check that cannot hold: what is behind it, with extents that may make
+    // no sense, need not be there.
+    if (lowering.getContradiction() && !isRankCase(node) && mayNeverRun(node)) {
+      refusal.contradiction = lowering.getContradiction();
+      return failure();
+    }
+    if (failed(checkResults(lowering, refusal)))
+      return failure();
+    for (auto [k, result] : llvm::enumerate(node.getResults())) {
+      if (!node.hasOutput(k))
+        continue;
+      Value value = lowering.getLoweredResult(k);
+      checkExtents(lowering, k, value, toSignless(result.getType()), before);
+      result.replaceAllUsesWith(
+          castToType(lowering.b, node.getLoc(), value, result.getType()));
+    }
+    node.erase();
+    return success();
+  }
+
+  /// Holds what the results were lowered to against their types.
+  static LogicalResult checkResults(NodeLowering &lowering, Refusal &refusal) {
+    onnx::NodeOp node = lowering.node;
     for (auto [k, result] : llvm::enumerate(node.getResults())) {
       if (!node.hasOutput(k))
         continue;
       Value value = lowering.getLoweredResult(k);
       if (!value)
-        return lowering.refuse("result " + Twine(k) + " is not supported");
+        return lowering.unsupported("result " + Twine(k) + " is not supported");
       Type type = toSignless(result.getType());
       if (value.getType() != type &&
-          !tensor::CastOp::areCastCompatible(value.getType(), type)) {
-        if (!mayNeverRun(node) || !differInExtents(value.getType(), type))
-          return loopc::emitError(node.getLoc(), Diag::TypeInference)
-                 << "result #" << k << " has type " << value.getType()
-                 << " but was inferred to have type " << type;
-        value = failAtRunTime(lowering, k, value.getType(), type);
-      }
-      checkExtents(lowering, k, value, type, before);
-      result.replaceAllUsesWith(
-          castToType(lowering.b, node.getLoc(), value, result.getType()));
+          !tensor::CastOp::areCastCompatible(value.getType(), type))
+        return refuseType(node, k, value.getType(), type, refusal);
     }
-    node.erase();
     return success();
   }
 
@@ -357,7 +413,8 @@ struct ConvertONNXToLinalg
 
   struct RankCases {
     bool anyLowered = false;
-    std::string refusal; ///< the first one
+    bool allContradict = true; ///< of those that are not lowered
+    std::string refusal;       ///< the first one
   };
   /// By the outermost of nested switches over ranks.
   llvm::MapVector<Operation *, RankCases> rankCases;

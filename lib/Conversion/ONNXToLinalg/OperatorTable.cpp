@@ -53,6 +53,7 @@ bool loopc::canFail(StringRef domain, StringRef op) {
       "GlobalMaxPool",
       "HardSigmoid",
       "HardSwish",
+      "Hardmax",
       "Identity",
       "IsInf",
       "IsNaN",

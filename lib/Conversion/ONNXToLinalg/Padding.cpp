@@ -238,7 +238,7 @@ static LogicalResult lowerPadAttributes(NodeLowering &l) {
                     " elements, expected " + Twine(2 * rank));
   Value fill = zeroOf(l, l.elementType(0));
   if (!fill)
-    return l.refuse("the element type is not supported");
+    return l.unsupported("the element type is not supported");
   fill = l.constant(l.elementType(0), l.floatAttr("value", 0));
   return padAlong(l, iota(l, rank), pads, fill);
 }
@@ -247,7 +247,7 @@ static LogicalResult lowerPad(NodeLowering &l) {
   int64_t rank = l.rank(0);
   Value fill = l.has(2) ? l.scalar(l.in(2)) : zeroOf(l, l.elementType(0));
   if (!fill)
-    return l.refuse("the element type is not supported");
+    return l.unsupported("the element type is not supported");
   Dims axes = iota(l, rank);
   if (l.has(3)) {
     std::optional<int64_t> count = getConstantIntValue(lengthOf(l, 3));

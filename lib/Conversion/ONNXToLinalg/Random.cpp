@@ -98,7 +98,7 @@ fill(NodeLowering &l, double scale, double offset,
   }
   auto type = dyn_cast<FloatType>(l.resultElementType());
   if (!type || !isArithmeticType(type))
-    return l.refuse("numbers of this type are not supported");
+    return l.unsupported("numbers of this type are not supported");
   RandomStream stream(l, floatSeed(l));
   SmallVector<Value> extents;
   for (OpFoldResult extent : dims)

@@ -118,7 +118,7 @@ static LogicalResult readUncountedAxes(NodeLowering &l, bool emptyIsAll,
     return success();
   auto type = dyn_cast<RankedTensorType>(l.resultType());
   if (!type)
-    return l.refuse("the rank of the result is not known at compile time");
+    return l.unsupported("the rank of the result is not known at compile time");
   axes.kept = type.getRank();
   OpFoldResult reduced = countFlags(l, axes.flags);
   l.check(compare(l, IP::eq, reduced, l.fold(rank - type.getRank())),
@@ -397,8 +397,6 @@ Value loopc::argExtremum(NodeLowering &l, Value value, int64_t axis,
                          Combiner combiner, bool isUnsigned, bool wantsLast) {
   Dims dims = l.dims(value);
   int64_t rank = dims.size();
-  Value hasSome = compare(l, IP::ne, dims[axis], l.fold(0));
-  l.check(hasSome, "axis " + Twine(axis) + " has no elements");
   Type element = cast<RankedTensorType>(value.getType()).getElementType();
   Type compute = NodeLowering::computeType(element), i64 = l.b.getI64Type();
   Value extremum =
@@ -432,6 +430,8 @@ template <Combiner combiner> static LogicalResult lowerArg(NodeLowering &l) {
   FailureOr<int64_t> axis = l.axisAttr("axis", l.rank(0));
   if (failed(axis))
     return failure();
+  Value hasSome = compare(l, IP::ne, l.dim(l.in(0), *axis), l.fold(0));
+  l.check(hasSome, "axis " + Twine(*axis) + " has no elements");
   Value index = argExtremum(l, l.in(0), *axis, combiner, l.isUnsigned(0),
                             /*wantsLast=*/l.intAttr("select_last_index", 0));
   l.setResult(l.intAttr("keepdims", 1) ? restoreAxes(l, index, *axis) : index);

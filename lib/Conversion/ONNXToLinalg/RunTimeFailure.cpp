@@ -10,8 +10,8 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
-#include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -23,9 +23,8 @@ SmallVector<Value> loopc::createRunTimeFailure(OpBuilder &b, Location loc,
                                                ValueRange values,
                                                TypeRange types) {
   Value never = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
-  loop::CheckOp::create(b, loc, never,
-                        b.getStringAttr(locationPath(loc) + ": " + message),
-                        values, Value());
+  loop::CheckOp::create(b, loc, never, b.getStringAttr(message), values,
+                        Value());
   SmallVector<Value> results;
   for (Type type : types) {
     if (loop::isList(type)) {
@@ -45,6 +44,48 @@ SmallVector<Value> loopc::createRunTimeFailure(OpBuilder &b, Location loc,
     results.push_back(empty);
   }
   return results;
+}
+
+/// True if there is known to be a first iteration, whatever ends the loop.
+static bool isKnownToStart(loop::LoopOp loop) {
+  auto isPositive = [](Value value) {
+    std::optional<APInt> constant = loop::getConstantInteger(value);
+    return constant &&
+           (constant->getBitWidth() == 1 ? !constant->isZero()
+                                         : constant->isStrictlyPositive());
+  };
+  return (!loop.getTripCount() || isPositive(loop.getTripCount())) &&
+         (!loop.getCondition() || isPositive(loop.getCondition()));
+}
+
+static bool isKnownToStart(loop::ScanOp scan) {
+  auto hasElements = [](Value value, int64_t axis) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      return false;
+    axis += axis < 0 ? type.getRank() : 0;
+    return axis >= 0 && axis < type.getRank() && !type.isDynamicDim(axis) &&
+           type.getDimSize(axis) > 0;
+  };
+  // scan_lengths, scan8_batch: what one of them says holds for all.
+  bool hasSlices = false, hasBatch = !scan.getBatched();
+  for (auto [input, axis] :
+       llvm::zip_equal(scan.getInputs(), scan.getInputAxes()))
+    hasSlices |= hasElements(input, axis);
+  for (Value value : scan.getOperands())
+    hasBatch |= hasElements(value, 0);
+  return hasSlices && hasBatch;
+}
+
+bool loopc::mayNeverRun(Operation *op) {
+  for (Operation *parent = op->getParentOp();; parent = parent->getParentOp()) {
+    if (auto function = dyn_cast<func::FuncOp>(parent))
+      return !function.isPublic();
+    auto loop = dyn_cast<loop::LoopOp>(parent);
+    auto scan = dyn_cast<loop::ScanOp>(parent);
+    if (!(loop && isKnownToStart(loop)) && !(scan && isKnownToStart(scan)))
+      return true;
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,14 +12,21 @@
 
 namespace loopc {
 
-/// Ends the run with `message`, in which each "{}" stands for the next of
-/// `values`. Returns a value for every one of `types`, for what follows and is
-/// never reached; its unknown dimensions are 0.
+/// Ends the run with `message`, which begins with the node's path and in which
+/// each "{}" stands for the next of `values`. Returns a value for every one of
+/// `types`, for what follows and is never reached; its unknown dimensions are
+/// 0.
 llvm::SmallVector<mlir::Value> createRunTimeFailure(mlir::OpBuilder &b,
                                                     mlir::Location loc,
                                                     const llvm::Twine &message,
                                                     mlir::ValueRange values,
                                                     mlir::TypeRange types);
+
+/// True for an operation that perhaps no run comes to: one of a branch, of a
+/// loop that may have no iteration, or of a function that others call (whether
+/// they come to the call is not known here). What is wrong there is an error of
+/// the run that does.
+bool mayNeverRun(mlir::Operation *op);
 
 /// Moves checks up in their blocks, to where what they look at is known:
 ///

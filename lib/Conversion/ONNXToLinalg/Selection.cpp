@@ -70,7 +70,7 @@ static LogicalResult lowerNonZero(NodeLowering &l) {
   Value value = l.in(0);
   if (!l.isString(0) &&
       !isa<FloatType, IntegerType, ComplexType>(l.elementType(0)))
-    return l.refuse("the element type is not supported");
+    return l.unsupported("the element type is not supported");
   Dims dims = l.dims(value);
   int64_t rank = dims.size();
   Value count = loopNest(
@@ -457,7 +457,7 @@ static LogicalResult lowerUnique(NodeLowering &l) {
   Value value = l.in(0);
   if (!l.isString(0) &&
       !isa<FloatType, IntegerType, ComplexType>(l.elementType(0)))
-    return l.refuse("the element type is not supported");
+    return l.unsupported("the element type is not supported");
   int64_t axis = 0;
   if (l.hasAttr("axis")) {
     FailureOr<int64_t> given = l.axisAttr("axis", l.rank(0));

@@ -190,16 +190,16 @@ FailureOr<Dims> loopc::integers(NodeLowering &l, unsigned i,
     OpFoldResult length = lengthOf(l, i);
     std::optional<int64_t> count = getConstantIntValue(length);
     if (!count && !expected)
-      return l.refuse("the number of elements of '" + what +
-                      "' is not known at compile time");
+      return l.unsupported("the number of elements of '" + what +
+                           "' is not known at compile time");
     if (!count)
       requireEqual(l, length, l.fold(*expected),
                    "number of elements of '" + what + "' and expected number");
     int64_t known = count ? *count : *expected;
     if (known > kMaxListElements)
-      return l.refuse("'" + what + "' has " + Twine(known) +
-                      " elements that only a run tells, more than " +
-                      Twine(kMaxListElements));
+      return l.unsupported("'" + what + "' has " + Twine(known) +
+                           " elements that only a run tells, more than " +
+                           Twine(kMaxListElements));
     for (int64_t k : llvm::seq(known))
       values.push_back(integerAt(l, i, l.fold(k)));
   }

@@ -398,7 +398,7 @@ static LogicalResult lowerSqueeze(NodeLowering &l) {
         ones.push_back(l.fold(k));
     }
     if (!isKnown && expected != static_cast<int64_t>(ones.size()))
-      return l.refuse("without axes every dimension must be known");
+      return l.unsupported("without axes every dimension must be known");
     *axes = ones;
   }
   if (static_cast<int64_t>((**axes).size()) > rank)
@@ -441,7 +441,7 @@ static LogicalResult lowerUnsqueeze(NodeLowering &l) {
                l.has(1) ? getConstantIntValue(lengthOf(l, 1)) : std::nullopt)
     count = *length;
   if (!count)
-    return l.refuse("the number of axes is not known at compile time");
+    return l.unsupported("the number of axes is not known at compile time");
   FailureOr<std::optional<Dims>> axes = axesOf(l, rank + *count, *count);
   if (failed(axes))
     return failure();
@@ -624,7 +624,7 @@ static LogicalResult lowerConstantOfShape(NodeLowering &l) {
   Type element = l.resultElementType();
   Value fill = zeroOf(l, element);
   if (!fill)
-    return l.refuse("element type of the result is not supported");
+    return l.unsupported("element type of the result is not supported");
   if (Attribute attribute = l.attr("value")) {
     auto given = dyn_cast<DenseElementsAttr>(attribute);
     if (!given || given.getNumElements() != 1)

@@ -197,8 +197,8 @@ LogicalResult loopc::castStrings(NodeLowering &l, CastOptions options) {
   if (!isa<FloatType, IntegerType>(number)) {
     std::string name;
     llvm::raw_string_ostream(name) << number;
-    return l.refuse("conversion between strings and " + name +
-                    " is not supported");
+    return l.unsupported("conversion between strings and " + name +
+                         " is not supported");
   }
   bool isBool = number.isInteger(1);
   // Constants of texts are made outside.
@@ -243,7 +243,7 @@ static LogicalResult lowerRegexFullMatch(NodeLowering &l) {
   std::optional<SmallVector<uint32_t>> program =
       compileRegex(l.stringAttr("pattern"), error);
   if (!program)
-    return l.refuse("'pattern': " + error);
+    return l.unsupported("'pattern': " + error);
   Value address =
       constantWords(l.b, {reinterpret_cast<const int32_t *>(program->data()),
                           program->size()});

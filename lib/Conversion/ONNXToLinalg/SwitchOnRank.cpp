@@ -17,6 +17,7 @@
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <set>
@@ -518,9 +519,11 @@ private:
   /// Ends the run, and yields something of the right types.
   void fail(onnx::NodeOp node, StringRef refused, Value number,
             TypeRange types) {
-    scf::YieldOp::create(b, node.getLoc(),
-                         createRunTimeFailure(b, node.getLoc(),
-                                              node.getOpType() + refused,
+    Location loc = node.getLoc();
+    scf::YieldOp::create(b, loc,
+                         createRunTimeFailure(b, loc,
+                                              locationPath(loc) + ": " +
+                                                  node.getOpType() + refused,
                                               number, types));
   }
 

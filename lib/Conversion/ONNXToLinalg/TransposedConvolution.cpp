@@ -117,7 +117,7 @@ LogicalResult Transposed::settlePadding() {
       int64_t before = isValid ? 0 : (*pads)[k];
       int64_t after = isValid ? 0 : (*pads)[k + spatial];
       if (before < 0 || after < 0)
-        return l.refuse("negative pads are not supported");
+        return l.refuse("pads must not be negative");
       axis.before = l.fold(before);
       axis.after = l.fold(after);
       axis.out = l.sub(full, l.add(axis.before, axis.after));

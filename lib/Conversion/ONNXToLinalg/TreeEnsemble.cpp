@@ -71,7 +71,7 @@ LogicalResult Trees::verify(NodeLowering &l) const {
   int64_t count = modes.size();
   if (count >= std::numeric_limits<int32_t>::max() ||
       weights.size() >= std::numeric_limits<int32_t>::max())
-    return l.refuse("there are too many nodes");
+    return l.unsupported("there are too many nodes");
   SmallVector<char> state(count, 0); // 1: on the way from a root; 2: done
   for (int64_t root : roots) {
     SmallVector<std::pair<int64_t, int>> path{{root, 0}};

@@ -276,7 +276,7 @@ static LogicalResult keepAll(NodeLowering &l) {
 static LogicalResult lowerOldDropout(NodeLowering &l) {
   l.ignoreAttr("consumed_inputs");
   if (!l.intAttr("is_test", 0) && l.floatAttr("ratio", 0.5) != 0)
-    return l.refuse("training mode ('is_test' is 0) is not supported");
+    return l.unsupported("training mode ('is_test' is 0) is not supported");
   return keepAll(l);
 }
 

@@ -112,9 +112,10 @@ FailureOr<Window> loopc::readWindow(NodeLowering &l, ArrayRef<OpFoldResult> in,
   for (ArrayRef<int64_t> values : {*strides, *dilations, *pads})
     for (int64_t value : values)
       if (!llvm::isInt<32>(value))
-        return l.refuse("strides, dilations and pads are at most 2147483647, "
-                        "not " +
-                        Twine(value));
+        return l.unsupported(
+            "strides, dilations and pads are at most 2147483647, "
+            "not " +
+            Twine(value));
   std::string mode = l.stringAttr("auto_pad", "NOTSET");
   bool isSame = mode == "SAME_UPPER" || mode == "SAME_LOWER";
   if (!isSame && mode != "NOTSET" && mode != "VALID")
@@ -134,7 +135,7 @@ FailureOr<Window> loopc::readWindow(NodeLowering &l, ArrayRef<OpFoldResult> in,
     int64_t before = isValid ? 0 : (*pads)[k];
     int64_t after = isValid ? 0 : (*pads)[k + rank];
     if (before < 0 || after < 0)
-      return l.refuse("negative pads are not supported");
+      return l.refuse("pads must not be negative");
     axis.before = l.fold(before);
     axis.after = l.fold(after);
     if (failed(settleOutput(l, axis, ceil)))

@@ -28,8 +28,8 @@ using Dims = llvm::SmallVector<mlir::OpFoldResult>;
 /// (MLIR's arithmetic knows no others): isUnsigned() and declaredType() tell
 /// what they were. A lowering
 /// builds at `b`, hands over every result by setResult() and returns success,
-/// or returns the failure of refuse(). Every attribute of the node must be
-/// read: one that nobody asked for is an error.
+/// or returns the failure of refuse() or unsupported(). Every attribute of the
+/// node must be read: one that nobody asked for is an error.
 class NodeLowering {
 public:
   NodeLowering(onnx::NodeOp node, mlir::OpBuilder &builder);
@@ -108,8 +108,21 @@ public:
   // Errors
   //===--------------------------------------------------------------------===//
 
-  /// Emits "<op>: <reason>" at the node; compilation fails.
+  /// The node breaks its operator's rules: by its attributes, by what constants
+  /// hold, by extents or ranks that are known. No run can compute it. Emits
+  /// "<op>: <reason>"; where perhaps no run comes to the node, that is no error
+  /// of the model, and the run that does come there fails with it instead.
   mlir::LogicalResult refuse(const llvm::Twine &reason);
+  /// loopc cannot lower this form of the node (a type, a rank or a number that
+  /// only a run tells, an attribute), which may well be right. Emits "<op>:
+  /// <reason>"; compilation fails wherever the node is.
+  mlir::LogicalResult unsupported(const llvm::Twine &reason);
+  /// Why no run can compute the node, if that is known: the reason of refuse(),
+  /// unless unsupported() was called before, or the message of a check() that
+  /// cannot hold.
+  const std::optional<std::string> &getContradiction() const {
+    return contradiction;
+  }
   /// The run ends with `message` (each "{}" is one of `values`) where
   /// `condition` is false. The node's path is put before the message.
   void check(mlir::Value condition, const llvm::Twine &message,
@@ -205,6 +218,8 @@ public:
 private:
   llvm::StringSet<> seen;
   llvm::SmallVector<mlir::Value> results;
+  std::optional<std::string> contradiction;
+  bool isUnsupported = false;
 };
 
 /// The signless counterpart of an element or tensor type; that of

@@ -72,6 +72,8 @@ public:
   /// Forgets what was said of outputs, or of their shapes alone.
   void clearOutputs();
   void clearOutputShapes();
+  /// Forgets what is known of inputs but their element types.
+  void clearInputShapes();
   /// Takes the outputs of `other`, a context of the same node.
   void setOutputs(const NodeContext &other) { outputs = other.outputs; }
 

@@ -255,6 +255,14 @@ void NodeContext::clearOutputShapes() {
     clearShape(output);
 }
 
+void NodeContext::clearInputShapes() {
+  for (Input &input : inputs) {
+    clearShape(input.type);
+    input.data.emplace();
+    input.symbolic.emplace();
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Inference
 //===----------------------------------------------------------------------===//
@@ -387,6 +395,22 @@ static bool probe(NodeContext &context, const OpSchema &schema,
   return possible;
 }
 
+/// Infers outputs from the element types alone; false where these do not fit.
+/// Some of the library's functions call it an error of types where an extent is
+/// wrong.
+static bool inferWithoutShapes(NodeContext &context, const OpSchema &schema,
+                               InferenceCache::Impl &cache) {
+  NodeContext unshaped(context.getNode(), schema, cache);
+  unshaped.clearInputShapes();
+  try {
+    runFunctions(unshaped, schema);
+  } catch (const std::exception &) {
+    return false;
+  }
+  context.setOutputs(unshaped);
+  return true;
+}
+
 /// Infers `context`'s outputs: by rule or function, then by the rule that an
 /// output with a type parameter has the type that an input gave to it.
 static LogicalResult runInference(NodeContext &context, const OpSchema &schema,
@@ -402,6 +426,8 @@ static LogicalResult runInference(NodeContext &context, const OpSchema &schema,
     bool certain = !lenient && !context.hasUnknownRanks() &&
                    !(context.hasUnknowns() &&
                      probe(context, schema, cache, /*threw=*/true));
+    if (lenient && !shapeError)
+      shapeError = inferWithoutShapes(context, schema, cache);
     if (!shapeError || certain) {
       emitLibraryError(context.getNode(), misfit, error.what(), emitError);
       return failure();

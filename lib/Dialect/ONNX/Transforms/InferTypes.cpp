@@ -163,7 +163,8 @@ private:
   /// Branches whose condition is known, and what it is.
   llvm::DenseMap<Operation *, bool> decided;
   /// Number of branches, and of loops that may have no iteration, around the
-  /// current operation.
+  /// current operation; and one more in a function that others call, perhaps
+  /// never.
   unsigned conditional = 0;
 };
 } // namespace
@@ -173,6 +174,7 @@ LogicalResult TypeInference::run() {
     return success();
   dropCasts();
   recordTypes();
+  conditional = func.isPublic() ? 0 : 1;
   if (failed(infer(func.getBody())))
     return failure();
   if (failed(insertCasts()))
