@@ -32,16 +32,19 @@ target_compile_options(LoopcCompileFlags INTERFACE
   # By a property: options of the target itself come before these and lose.
   $<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:$<TARGET_PROPERTY:LOOPC_EXCEPTIONS>>,-fexceptions,-fno-exceptions> -Wall -Wextra -Wno-unused-parameter>)
 
+# The first of these is nothing where NDEBUG is defined, as in release builds.
+set(_pch_headers $<$<NOT:$<CONFIG:Release>>:${CMAKE_SOURCE_DIR}/cmake/statistics.h>
+  ${CMAKE_SOURCE_DIR}/cmake/pch.h)
 file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cpp "// The precompiled header of LoopcPCH.\n")
 add_library(LoopcPCH STATIC ${CMAKE_BINARY_DIR}/pch/pch.cpp)
 target_link_libraries(LoopcPCH PUBLIC LoopcCompileFlags)
-target_precompile_headers(LoopcPCH PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
+target_precompile_headers(LoopcPCH PRIVATE ${_pch_headers})
 
 # The same for files that catch exceptions.
 add_library(LoopcPCHExceptions STATIC ${CMAKE_BINARY_DIR}/pch/pch.cpp)
 set_target_properties(LoopcPCHExceptions PROPERTIES LOOPC_EXCEPTIONS ON)
 target_link_libraries(LoopcPCHExceptions PUBLIC LoopcCompileFlags)
-target_precompile_headers(LoopcPCHExceptions PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
+target_precompile_headers(LoopcPCHExceptions PRIVATE ${_pch_headers})
 
 # ccache needs this to look through a precompiled header.
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
@@ -62,11 +65,19 @@ function(loopc_add_library name)
   add_dependencies(${name} LoopcTableGen ${ARG_DEPENDS})
 endfunction()
 
+# A program with LLVM in it tells AddressSanitizer what that is like.
+function(loopc_set_asan_options name)
+  if(LOOPC_ENABLE_ASAN)
+    target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/asan_options.c)
+  endif()
+endfunction()
+
 function(loopc_add_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE LoopcCompileFlags ${ARG_LINK_LIBS} MLIR LLVM)
   add_dependencies(${name} LoopcTableGen)
+  loopc_set_asan_options(${name})
   set_property(GLOBAL APPEND PROPERTY LOOPC_TOOLS ${name}) # what check-loopc builds first
 endfunction()
 

@@ -95,10 +95,6 @@ for include in (f"{root}/include" for root in toolkits):
 
 if config.loopc_asan:
     config.available_features.add("asan")
-    # LLVM's headers poison memory of its allocators, which libLLVM, built
-    # without the sanitizer, does not know of.
-    options = config.environment.get("ASAN_OPTIONS", "")
-    config.environment["ASAN_OPTIONS"] = f"allow_user_poisoning=0:{options}".rstrip(":")
 
 config.substitutions += [
     ("%python", config.python),

@@ -1,5 +1,15 @@
-/* For LD_PRELOAD: a system that gives no more threads, as where a container's
-   limit of processes is reached. */
+//===- no_threads.c - A system that gives no more threads -----------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For LD_PRELOAD: as where a container's limit of processes is reached.
+//
+//===----------------------------------------------------------------------===//
+
 #include <errno.h>
 #include <pthread.h>
 
