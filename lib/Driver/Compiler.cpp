@@ -14,6 +14,7 @@
 #include "loopc/Frontend/OpenVINO/Importer.h"
 #include "loopc/Pipelines/Pipelines.h"
 #include "loopc/Pipelines/Registration.h"
+#include "loopc/Pipelines/VerifyOperations.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/ReadFile.h"
 #include "loopc/Target/CodeGen.h"
@@ -190,12 +191,15 @@ LogicalResult Compiler::lower(Output output) {
     pipeline.cublas = options.target.cublas;
     pipeline.hasLibdevice = hasLibdevice();
     buildPipeline(passes, pipeline, stage);
-    // Else the end of each stage is verified, which is a pass of its own.
-    passes.enableVerifier(isEachPassVerified());
+    // The end of each stage is verified by a pass of its own.
+    passes.enableVerifier(false);
+    bool hasFailed = false;
+    if (isEachPassVerified())
+      verifyEachPass(passes, hasFailed);
     if (options.configurePasses && failed(options.configurePasses(passes)))
       return failure();
     passes.enableTiming(scope);
-    if (failed(passes.run(*module)))
+    if (failed(passes.run(*module)) || hasFailed)
       return failure();
   }
   if (stage != Stage::LLVM)

@@ -175,6 +175,7 @@ static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
   addCleanup(functions);
   if (options.optLevel > 0 && options.chip.empty())
     functions.addPass(createLoopFuseOutermost());
+  endStage(manager, Stage::SCF);
   // What comes later makes no accesses of its own but copies of whole buffers.
   if (options.checkAccesses)
     manager.addPass(createLoopCheckAccesses());
@@ -271,6 +272,7 @@ void loopc::buildPipeline(OpPassManager &manager,
   if (until == Stage::Linalg)
     return;
   addToMemRef(manager, options);
+  endStage(manager, Stage::MemRef);
   if (until == Stage::MemRef)
     return;
   addToSCF(manager, options);

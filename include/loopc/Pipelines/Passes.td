@@ -22,6 +22,8 @@ def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
     | stage | what holds at its end |
     |---|---|
     | `linalg` | no operation of the `onnx` dialect, no `loop.scan`; no tensor of unknown rank; no `builtin.unrealized_conversion_cast`; loops have no slices, and trip counts, conditions and lengths are scalars |
+    | `memref` | no tensors; each buffer and each list has exactly one owner on every path until it ends, once, and is not used behind that; nothing is allocated in a loop that is marked `loopc.fixed_storage` |
+    | `scf` | no operation of the `linalg` dialect, no `loop.loop`; in a loop that is marked `loopc.parallel` not all iterations write to one place; what is read of a buffer that is marked `loopc.private` has been written in the same iteration |
     | `llvm` | operations of the LLVM dialect only (and NVVM in a `gpu.module`); of functions without a body those of the runtime, with the types of its header, and of libm |
 
     ```mlir
@@ -39,7 +41,17 @@ def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
            "The stage that ends here",
            [{::llvm::cl::values(
              clEnumValN(::loopc::Stage::Linalg, "linalg", "linalg on tensors"),
+             clEnumValN(::loopc::Stage::MemRef, "memref", "buffers"),
+             clEnumValN(::loopc::Stage::SCF, "scf", "structured loops"),
              clEnumValN(::loopc::Stage::LLVM, "llvm", "the LLVM dialect"))}]>
+  ];
+  let statistics = [
+    Statistic<"numImpossible", "impossible",
+              "views in code that never runs, of extents that contradict">,
+    Statistic<"numUnchecked", "unchecked",
+              "buffers that values may be in too many ways to follow">,
+    Statistic<"numMarks", "marks", "loops that are marked as parallel">,
+    Statistic<"numUnproved", "unproved", "... that are not proved to be">
   ];
 }
 

@@ -8,7 +8,8 @@
 
 #include "StageErrors.h"
 #include "loopc/Pipelines/Passes.h"
-#include "mlir/IR/Verifier.h"
+#include "loopc/Pipelines/VerifyOperations.h"
+#include "loopc/Support/Remarks.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_VERIFYSTAGE
@@ -18,24 +19,6 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// MLIR's verifier, its errors as those of the stage.
-static void verifyOperations(ModuleOp module, StageErrors &errors) {
-  SmallVector<Diagnostic> found;
-  {
-    ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &each) {
-      found.push_back(std::move(each));
-    });
-    (void)verify(module);
-  }
-  for (Diagnostic &each : found) {
-    if (each.getSeverity() != DiagnosticSeverity::Error)
-      continue;
-    InFlightDiagnostic error = errors.emit(each.getLocation()) << each.str();
-    for (Diagnostic &note : each.getNotes())
-      error.attachNote(note.getLocation()) << note.str();
-  }
-}
-
 namespace {
 struct VerifyStage : loopc::impl::VerifyStageBase<VerifyStage> {
   using VerifyStageBase::VerifyStageBase;
@@ -43,7 +26,13 @@ struct VerifyStage : loopc::impl::VerifyStageBase<VerifyStage> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     StageErrors errors(stage);
-    verifyOperations(module, errors);
+    unsigned impossible = verifyOperations(module, [&](Diagnostic &each) {
+      InFlightDiagnostic error = errors.emit(each.getLocation()) << each.str();
+      for (Diagnostic &note : each.getNotes())
+        error.attachNote(note.getLocation()) << note.str();
+    });
+    count(numImpossible, impossible,
+          "views in code that never runs have extents that contradict");
     // The rules take it for granted that operations are as they shall be.
     if (!errors.any())
       verifyRules(module, errors);
@@ -52,10 +41,31 @@ struct VerifyStage : loopc::impl::VerifyStageBase<VerifyStage> {
     markAllAnalysesPreserved();
   }
 
+  /// What is not checked is said to who asks for remarks.
+  void count(Statistic &statistic, unsigned number, StringRef what) {
+    statistic += number;
+    if (number)
+      remarkFact(getOperation().getLoc(), "VerifyStage",
+                 Twine(number) + " " + what);
+  }
+
   void verifyRules(ModuleOp module, StageErrors &errors) {
     switch (stage) {
     case Stage::Linalg:
       return verifyLinalgStage(module, errors);
+    case Stage::MemRef: {
+      unsigned unchecked = verifyMemRefStage(module, errors);
+      count(numUnchecked, unchecked,
+            "buffers may be in too many values to follow who owns them");
+      return;
+    }
+    case Stage::SCF: {
+      MarkCounts marks = verifySCFStage(module, errors);
+      numMarks += marks.all;
+      count(numUnproved, marks.unproved,
+            "loops are marked as parallel and not proved to be");
+      return;
+    }
     case Stage::LLVM:
       return verifyLLVMStage(module, errors);
     default:

@@ -25,10 +25,11 @@ static constexpr StringLiteral kPortAttributes[] = {
 
 /// What stands at operations. A pass that leaves a new one adds it here.
 static constexpr StringLiteral kOperationAttributes[] = {
-    "cluster", "clusters",   "conditions", "cooperative", "entry",   "guarded",
-    "inputs",  "ir_version", "messages",   "model",       "nest",    "number",
-    "outputs", "parallel",   "part",       "part_end",    "private", "producer",
-    "product", "rare",       "separate",   "slices",      "tiled",   "weight"};
+    "cluster",       "clusters", "conditions", "cooperative", "entry",
+    "fixed_storage", "guarded",  "inputs",     "ir_version",  "messages",
+    "model",         "nest",     "number",     "outputs",     "parallel",
+    "part",          "part_end", "private",    "producer",    "product",
+    "rare",          "separate", "slices",     "tiled",       "weight"};
 
 /// An error of `op` unless `attribute` has one of the names `known`.
 static LogicalResult verifyName(Operation *op, NamedAttribute attribute,

@@ -11,6 +11,7 @@
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Loop/Transforms/Storage.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -659,7 +660,10 @@ struct LoopAssignStorage
       LoopOp made = assignment.run(loop);
       unsigned left = 0;
       made.walk([&](memref::AllocOp) { ++left; });
-      if (left)
+      made->removeAttr(kFixedStorageAttrName);
+      if (left == 0)
+        made->setAttr(kFixedStorageAttrName, UnitAttr::get(&getContext()));
+      else
         remarkMissed(loc, "AssignStorage",
                      Twine(left) + " buffers are allocated in each iteration: "
                                    "their size changes");

@@ -583,6 +583,33 @@ unsigned RegisterKeeper::carry() {
   return ports.size();
 }
 
+/// A vector whose tensor is taken for one of its last axis alone is written to
+/// such a tensor:
+///
+///   %t = transfer_write %v, %e[0, 0] : vector<3xf32>, tensor<1x3xf32>
+///   %r = tensor.extract_slice %t[0, 0] [1, 3] [1, 1] to tensor<3xf32>
+///   ->  %r = transfer_write %v, %f[0] : vector<3xf32>, tensor<3xf32>
+///
+/// Upstream's canonicalization writes to a slice of what %r goes into, and
+/// keeps both indices of the write.
+static void writeLastAxis(tensor::ExtractSliceOp slice,
+                          RewriterBase &rewriter) {
+  auto write = slice.getSource().getDefiningOp<vector::TransferWriteOp>();
+  RankedTensorType type = slice.getType(), whole = slice.getSourceType();
+  if (!write || write.getMask() || type.getRank() != 1 ||
+      whole.getRank() == 1 || !whole.hasStaticShape() ||
+      type.getNumElements() != whole.getNumElements() ||
+      write.getVectorType().getShape() != type.getShape() ||
+      !write.getPermutationMap().isMinorIdentity())
+    return;
+  rewriter.setInsertionPoint(slice);
+  Value empty = tensor::EmptyOp::create(rewriter, slice.getLoc(),
+                                        type.getShape(), type.getElementType());
+  Value zero = arith::ConstantIndexOp::create(rewriter, slice.getLoc(), 0);
+  rewriter.replaceOpWithNewOp<vector::TransferWriteOp>(
+      slice, write.getVector(), empty, ValueRange{zero}, ArrayRef<bool>{true});
+}
+
 namespace {
 struct LoopKeepInRegisters
     : loopc::impl::LoopKeepInRegistersBase<LoopKeepInRegisters> {
@@ -602,6 +629,8 @@ struct LoopKeepInRegisters
       numVectorized += operations;
       numCarried += keeper.carry();
     }
+    getOperation().walk(
+        [&](tensor::ExtractSliceOp slice) { writeLastAxis(slice, rewriter); });
   }
 };
 } // namespace

@@ -147,3 +147,27 @@ func.func @left_alone(%n: i64, %big0: tensor<64xf32>, %open0: tensor<?xf32>, %bi
   }
   return %r#0, %r#1, %r#2 : tensor<64xf32>, tensor<?xf32>, tensor<8xi1>
 }
+
+// The row is written as a vector of one axis, which canonicalization may put
+// into the matrix: it kept the indices of both axes of %w.
+// CHECK-LABEL: func @row(
+// CHECK: %[[ROW:.*]] = vector.transfer_write %{{.*}}, %{{.*}}[%{{.*}}] {in_bounds = [true]} : vector<3xf32>, tensor<3xf32>
+// CHECK: tensor.insert_slice %[[ROW]] into
+func.func @row(%n: i64, %x: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %true = arith.constant true
+  %e = tensor.empty() : tensor<1x3xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%m = %x : tensor<5x3xf32>) {
+    %f = arith.sitofp %i : i64 to f32
+    %t = tensor.from_elements %f : tensor<f32>
+    %w = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> ()>, #id2], iterator_types = ["parallel", "parallel"]}
+        ins(%t : tensor<f32>) outs(%e : tensor<1x3xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      linalg.yield %a : f32
+    } -> tensor<1x3xf32>
+    %at = arith.index_cast %i : i64 to index
+    %row = tensor.extract_slice %w[0, 0] [1, 3] [1, 1] : tensor<1x3xf32> to tensor<3xf32>
+    %y = tensor.insert_slice %row into %m[%at, 0] [1, 3] [1, 1] : tensor<3xf32> into tensor<5x3xf32>
+    loop.yield while(%true : i1) carried(%y : tensor<5x3xf32>)
+  }
+  return %r : tensor<5x3xf32>
+}

@@ -1,0 +1,27 @@
+// Code that never runs may describe views whose extents contradict each other,
+// and upstream's folds write them into types. That is no fault of a stage.
+
+// RUN: loopc-opt %s --verify-each=false --pass-pipeline='builtin.module(canonicalize,loopc-verify-stage{stage=memref})' \
+// RUN:     --mlir-print-op-generic | FileCheck %s
+
+// CHECK-DAG: "memref.cast"(%{{.*}}) : (memref<2xf32>) -> memref<1xf32>
+// CHECK-DAG: "memref.expand_shape"(%{{.*}}) <{{.*}}> : (memref<2xf32>) -> memref<1x1xf32>
+func.func private @use(memref<1xf32>)
+func.func @never(%b: memref<2xf32>, %c: i1, %i: index) -> f32 {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %x = scf.if %c -> f32 {
+    %never = arith.constant false
+    loop.check %never, "there is no such extent"
+    %d = memref.cast %b : memref<2xf32> to memref<?xf32>
+    %v = memref.cast %d : memref<?xf32> to memref<1xf32>
+    %w = memref.expand_shape %d [[0, 1]] output_shape [%one, %one] : memref<?xf32> into memref<?x?xf32>
+    func.call @use(%v) : (memref<1xf32>) -> ()
+    %1 = memref.load %w[%i, %zero] : memref<?x?xf32>
+    scf.yield %1 : f32
+  } else {
+    %0 = memref.load %b[%i] : memref<2xf32>
+    scf.yield %0 : f32
+  }
+  return %x : f32
+}
