@@ -228,6 +228,7 @@ static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
   else if (options.optLevel > 0)
     manager.addPass(createParallelizeNests());
   manager.addPass(createOutlineNests());
+  manager.addPass(createDivideBlocks());
   ExpandMathOptions math;
   math.scales = options.vectors.scales;
   manager.addPass(createExpandMath(math));

@@ -305,7 +305,50 @@ def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numOutlined", "outlined", "nests that were moved">,
     Statistic<"numShared", "shared", "nests for which there was a function">];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect"];
+}
+
+def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
+  let summary = "make the sections of a very large block functions of their own";
+  let description = [{
+    LLVM's work on a function grows faster than the function. In a function that
+    is handed the run, has loops and at least twice `min-size` operations, each
+    block with so many becomes a sequence of calls, the innermost blocks first:
+    a section of at least `min-size` operations, and what is in them, becomes a
+    function, which returns a status, where it may fail, and what is used behind
+    the section. It ends where few values are alive. `loop.poll` behind a call
+    asks for its errors. Sections that are equal become one function. What waits
+    for a GPU, and memory on the stack, stays where it is.
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> (memref<?xf32>) {
+      %t = ...
+      %u = scf.if %p -> (memref<?xf32>) ...
+      scf.yield %u : memref<?xf32>
+    }
+    // becomes
+    scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> (memref<?xf32>) {
+      %status:2 = func.call @main_section(%run, %i, %s)
+        : (!llvm.ptr, index, memref<?xf32>) -> (i32, memref<?xf32>)
+      loop.poll
+      %status_0:2 = func.call @main_section_0(%run, %i, %status#1)
+        : (!llvm.ptr, index, memref<?xf32>) -> (i32, memref<?xf32>)
+      loop.poll
+      scf.yield %status_0#1 : memref<?xf32>
+    }
+    ```
+  }];
+  let options = [Option<"minSize", "min-size", "unsigned", /*default=*/"1000",
+                        "operations of a section at least">];
+  let statistics = [
+    Statistic<"numSections", "sections", "sections that were moved">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect"];
 }
 
 def ShareNests : Pass<"loopc-share-nests", "::mlir::ModuleOp"> {

@@ -21,7 +21,6 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -41,38 +40,12 @@ static unsigned countOps(Operation *op) {
   return count;
 }
 
-/// True if `op` and all in it only compute on what is there.
-static bool isPlain(Operation *op) {
-  return !op->walk([](Operation *nested) {
-              return isPlainOp(nested) ? WalkResult::advance()
-                                       : WalkResult::interrupt();
-            }).wasInterrupted();
-}
-
-/// True for what a function may be handed.
-static bool canBeArgument(Type type) {
-  return type.isIntOrIndexOrFloat() ||
-         isa<MemRefType, VectorType, LLVM::LLVMPointerType>(type);
-}
-
-/// True for what hands work to a GPU, or waits for it: only the function that
-/// runs the model does.
-static bool isForDevice(Operation *op) {
-  return isa<gpu::GPUDialect>(op->getDialect()) ||
-         isa<loop::DeviceViewOp, loop::DeviceResultOp, loop::DeviceWaitOp,
-             loop::DeviceGraphOp>(op);
-}
-
 /// True for a loop that yields nothing, in a function that knows the run.
 static bool canReport(Operation *loop) {
   auto function = loop->getParentOfType<func::FuncOp>();
   if (loop->getNumResults() || function.getNumArguments() == 0 ||
       !isa<LLVM::LLVMPointerType>(function.getArgument(0).getType()) ||
-      loop->walk([](Operation *op) {
-            return isForDevice(op) ? WalkResult::interrupt()
-                                   : WalkResult::advance();
-          })
-          .wasInterrupted())
+      isForDevice(loop))
     return false;
   Captures found;
   found.addAll(loop);
@@ -133,12 +106,8 @@ private:
     }
     Location loc = nest->getLoc();
     auto type = b.getFunctionType(ValueRange(captures).getTypes(), results);
-    auto made =
-        func::FuncOp::create(loc, (function.getName() + "_nest").str(), type);
-    made.setPrivate();
-    made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
-                                      b.getContext(), LLVM::Linkage::Internal));
-    made->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+    func::FuncOp made =
+        makePrivateFunction(loc, function.getName() + "_nest", type);
     Block *entry = made.addEntryBlock();
     b.setInsertionPointToStart(entry);
     IRMapping mapping;

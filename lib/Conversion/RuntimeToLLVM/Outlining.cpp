@@ -7,9 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Outlining.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/Hashing.h"
@@ -26,12 +29,58 @@ void Captures::add(Value value) {
     values.insert(value);
 }
 
-void Captures::addAll(Operation *nest) {
-  nest->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (!nest->isAncestor(operand.getParentBlock()->getParentOp()))
-        add(operand);
-  });
+void Captures::addAll(ArrayRef<Operation *> ops) {
+  Block *block = ops.front()->getBlock();
+  llvm::SmallPtrSet<Operation *, 8> inside(ops.begin(), ops.end());
+  auto isInside = [&](Value value) {
+    Operation *owner = value.getDefiningOp();
+    if (!owner)
+      owner = value.getParentBlock()->getParentOp();
+    Operation *ancestor = block->findAncestorOpInBlock(*owner);
+    return ancestor && inside.contains(ancestor);
+  };
+  for (Operation *op : ops)
+    op->walk<WalkOrder::PreOrder>([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        if (!isInside(operand))
+          add(operand);
+    });
+}
+
+bool loopc::isPlain(Operation *op) {
+  return !op->walk([](Operation *nested) {
+              return isPlainOp(nested) ? WalkResult::advance()
+                                       : WalkResult::interrupt();
+            }).wasInterrupted();
+}
+
+bool loopc::isForDevice(Operation *op) {
+  return op
+      ->walk([](Operation *nested) {
+        return isa<gpu::GPUDialect>(nested->getDialect()) ||
+                       isa<loop::DeviceViewOp, loop::DeviceResultOp,
+                           loop::DeviceWaitOp, loop::DeviceGraphOp>(nested)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool loopc::canBeArgument(Type type) {
+  return type.isIntOrIndexOrFloat() || loop::isList(type) ||
+         isa<MemRefType, VectorType, ComplexType>(type) ||
+         LLVM::isCompatibleType(type);
+}
+
+func::FuncOp loopc::makePrivateFunction(Location loc, Twine name,
+                                        FunctionType type) {
+  Builder b(loc.getContext());
+  auto made = func::FuncOp::create(loc, name.str(), type);
+  made.setPrivate();
+  made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
+                                    b.getContext(), LLVM::Linkage::Internal));
+  made->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+  return made;
 }
 
 /// True if nobody knows the memory of `alloc` but through views of it: what a
@@ -54,12 +103,14 @@ static bool isKnownByViewsOnly(memref::AllocOp alloc) {
 // What was allocated here, and is reached through one argument alone, is not
 // reached through another. That says something where it is written.
 void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
-                              ArrayRef<Value> captures, Operation *nest) {
+                              ArrayRef<Value> captures,
+                              ArrayRef<Operation *> ops) {
   llvm::SmallPtrSet<Value, 8> written;
-  nest->walk([&](Operation *op) {
-    if (Access access = getAccess(op); access.writes)
-      written.insert(getViewRoot(access.buffer));
-  });
+  for (Operation *part : ops)
+    part->walk([&](Operation *op) {
+      if (Access access = getAccess(op); access.writes)
+        written.insert(getViewRoot(access.buffer));
+    });
   llvm::DenseMap<Value, unsigned> users;
   for (Value capture : captures)
     if (isa<MemRefType>(capture.getType()))

@@ -18,6 +18,10 @@
 
 namespace loopc {
 
+/// Marks an allocation whose memory is released in this run: it is not handed
+/// out, also where another function releases it.
+inline constexpr llvm::StringLiteral kScratchAttrName = "loopc.scratch";
+
 /// What a nest uses of outside.
 struct Captures {
   /// In order of the first use, without constants.
@@ -27,16 +31,32 @@ struct Captures {
 
   /// Adds `value`, to the one or the other.
   void add(mlir::Value value);
-  /// Adds all that operations in `nest`, and itself, use of outside of it.
-  void addAll(mlir::Operation *nest);
+  /// Adds all that `ops`, of one block and one behind the other, and what is in
+  /// them use of outside of them.
+  void addAll(mlir::ArrayRef<mlir::Operation *> ops);
 };
 
+/// True if `op` and all in it only compute on what is there.
+bool isPlain(mlir::Operation *op);
+
+/// True if what hands work to a GPU, or waits for it, is `op` or in it: only
+/// the function that runs the model does that.
+bool isForDevice(mlir::Operation *op);
+
+/// True for what a function may be handed, and may return.
+bool canBeArgument(mlir::Type type);
+
+/// A private function without a body's operations, which LLVM keeps to itself
+/// and does not inline; in no module yet.
+mlir::func::FuncOp makePrivateFunction(mlir::Location loc, mlir::Twine name,
+                                       mlir::FunctionType type);
+
 /// Marks as `llvm.noalias` the arguments of `made`, from number `first` on the
-/// values `captures` of `nest`, that hold memory which was allocated here, is
-/// written in the nest and is reached through no other argument.
+/// values `captures` of `ops`, that hold memory which was allocated here, is
+/// written in these operations and is reached through no other argument.
 void markPrivateMemory(mlir::func::FuncOp made, unsigned first,
                        mlir::ArrayRef<mlir::Value> captures,
-                       mlir::Operation *nest);
+                       mlir::ArrayRef<mlir::Operation *> ops);
 
 /// True for a nest that fills memory which was allocated just for it, in the
 /// same block: a call does not count beside that.

@@ -397,7 +397,7 @@ void NestParallelizer::dropPrivateMemory() {
 /// func(run, begin, end, captures...) -> status, or one that is there.
 func::FuncOp NestParallelizer::makeBody() {
   Captures found;
-  found.addAll(nest);
+  found.addAll(nest.getOperation());
   // What the number of an iteration is divided by.
   for (Value count : ArrayRef(trips).drop_front())
     found.add(count);
@@ -411,7 +411,7 @@ func::FuncOp NestParallelizer::makeBody() {
   Type index = b.getIndexType();
   func::FuncOp made =
       makeFunction("_parallel", {shared.pointer, index, index}, b.getI32Type());
-  markPrivateMemory(made, /*first=*/3, captures, nest);
+  markPrivateMemory(made, /*first=*/3, captures, nest.getOperation());
   Block *entry = &made.getBody().front();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(entry);

@@ -11,6 +11,7 @@
 // functions whose first argument is the run and whose result is a status.
 
 #include "BufferBytes.h"
+#include "Outlining.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Conversion/RuntimeFunctions.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -37,8 +38,8 @@ using namespace loopc;
 /// Buffers of a fixed size below this are not told apart.
 static constexpr int64_t kSmallBytes = 64 << 10;
 
-/// True for a buffer that is freed here: it is not handed out. Other memory may
-/// be an output.
+/// True for a buffer that is freed in the run: it is not handed out. Other
+/// memory may be an output.
 static bool isScratch(memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
   Type element = type.getElementType();
@@ -46,7 +47,8 @@ static bool isScratch(memref::AllocOp alloc) {
       type.getNumElements() <
           kSmallBytes * 8 / int64_t(element.getIntOrFloatBitWidth()))
     return false;
-  return llvm::any_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>);
+  return alloc->hasAttr(kScratchAttrName) ||
+         llvm::any_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>);
 }
 
 /// True if `value`, an extent, is not negative for sure: what is added and
@@ -152,8 +154,17 @@ private:
     OpBuilder::InsertionGuard guard(rewriter);
     failure_ =
         rewriter.createBlock(&function.getBody(), function.getBody().end());
-    Value one = LLVM::ConstantOp::create(rewriter, function.getLoc(), i32, 1);
-    func::ReturnOp::create(rewriter, function.getLoc(), one);
+    ImplicitLocOpBuilder b(function.getLoc(), rewriter);
+    SmallVector<Value> results{LLVM::ConstantOp::create(b, i32, 1)};
+    // Who called ends, too, and reads nothing else.
+    for (Type type : function.getResultTypes().drop_front()) {
+      Type converted = converter.convertType(type);
+      Value none = LLVM::PoisonOp::create(b, converted);
+      if (converted != type)
+        none = UnrealizedConversionCastOp::create(b, type, none).getResult(0);
+      results.push_back(none);
+    }
+    func::ReturnOp::create(b, results);
     return failure_;
   }
 
@@ -307,7 +318,10 @@ private:
         LLVM::CallOp::create(
             b, fn, ValueRange{run_, message, iteration, values, count})
             .getResult();
-    func::ReturnOp::create(b, status);
+    if (function.getNumResults() == 1)
+      func::ReturnOp::create(b, status);
+    else
+      cf::BranchOp::create(b, failureBlock(function));
     branchUnless(check.getCondition(), check, failing);
     rewriter.eraseOp(check);
   }
@@ -439,6 +453,12 @@ private:
     });
     for (Block &block : function.getBody())
       llvm::for_each(block.getArguments(), retype);
+    SmallVector<Type> results(function.getResultTypes());
+    for (Type &type : results)
+      if (loop::isList(type))
+        type = pointer;
+    function.setType(FunctionType::get(
+        function.getContext(), function.front().getArgumentTypes(), results));
     for (UnrealizedConversionCastOp cast : casts)
       if (cast.getNumOperands() == 1 && cast.getNumResults() == 1 &&
           cast.getOperand(0).getType() == cast.getResult(0).getType()) {

@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../Conversion/RuntimeToLLVM/IterationPlaces.h"
-#include "../../Conversion/RuntimeToLLVM/Outlining.h"
 #include "StageErrors.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Loop/Transforms/Parallel.h"
+#include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -67,7 +67,7 @@ void PrivateBuffer::followUse(OpOperand &use, SmallVector<Operation *, 4> way) {
       isa<scf::IfOp, scf::IndexSwitchOp>(user->getParentOp()))
     return follow(user->getParentOp()->getResult(use.getOperandNumber()),
                   std::move(way));
-  if (isa<ViewLikeOpInterface, arith::SelectOp>(user)) {
+  if (isViewOp(user) || isa<arith::SelectOp>(user)) {
     for (Value result : user->getResults())
       if (isa<MemRefType>(result.getType()))
         follow(result, way);

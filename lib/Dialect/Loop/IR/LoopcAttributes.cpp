@@ -29,7 +29,8 @@ static constexpr StringLiteral kOperationAttributes[] = {
     "fixed_storage", "guarded",  "inputs",     "ir_version",  "messages",
     "model",         "nest",     "number",     "outputs",     "parallel",
     "part",          "part_end", "private",    "producer",    "product",
-    "rare",          "separate", "slices",     "tiled",       "weight"};
+    "rare",          "scratch",  "separate",   "slices",      "tiled",
+    "weight"};
 
 /// An error of `op` unless `attribute` has one of the names `known`.
 static LogicalResult verifyName(Operation *op, NamedAttribute attribute,

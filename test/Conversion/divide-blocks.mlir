@@ -1,0 +1,105 @@
+// RUN: loopc-opt %s --split-input-file --loopc-divide-blocks=min-size=4 \
+// RUN:   | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --loopc-divide-blocks=min-size=4 \
+// RUN:   --convert-scf-to-cf --convert-loop-runtime-to-llvm \
+// RUN:   | FileCheck %s --check-prefix=RUNTIME
+// RUN: loopc-opt %s --split-input-file --loopc-divide-blocks \
+// RUN:   | FileCheck %s --check-prefix=SMALL
+
+// A body becomes calls, each of a function that returns whether it failed and
+// what is used behind it. The loop is then part of a section, too. Memory that
+// one section allocates and another one releases is still known not to be
+// handed out.
+// SMALL-NOT: _section
+// CHECK-LABEL: func.func @carries(
+// CHECK-SAME: %[[RUN:[^:]+]]: !llvm.ptr
+// CHECK: %[[LAST:.*]]:2 = call @[[LOOP:carries_section[_0-9]*]](%[[RUN]], {{.*}}) : (!llvm.ptr, index, i1) -> (i32, memref<?xf32>)
+// CHECK-NEXT: loop.poll
+// CHECK-NEXT: memref.dealloc %[[LAST]]#1
+// CHECK: func.func private @[[SECOND:carries_section]](
+// CHECK-SAME: -> (i32, memref<?xf32>, index)
+// CHECK-SAME: llvm.linkage = #llvm.linkage<internal>
+// CHECK-SAME: passthrough = ["noinline"]
+// CHECK: memref.alloc(%{{.*}}) {loopc.scratch}
+// CHECK: func.func private @[[FIRST:carries_section_0]](
+// CHECK: loop.check
+// CHECK: func.func private @[[LOOP]](%[[HERE:[^:]+]]: !llvm.ptr
+// CHECK: scf.for %{{.*}} iter_args(%[[S:[^ ]+]] = %{{.*}}) -> (memref<?xf32>)
+// CHECK-NEXT: %[[ONE:.*]]:2 = func.call @[[FIRST]](%[[HERE]], %{{.*}}, %[[S]], %{{.*}}) : (!llvm.ptr, i1, memref<?xf32>, index) -> (i32, index)
+// CHECK-NEXT: loop.poll
+// CHECK-NEXT: %[[TWO:.*]]:3 = func.call @[[SECOND]](%[[HERE]], %[[ONE]]#1, %[[S]])
+// CHECK-NEXT: loop.poll
+// CHECK: memref.dealloc %[[TWO]]#1
+// RUNTIME: func.func private @carries_section(
+// RUNTIME: llvm.call @loopc_rt_alloc_scratch(
+// RUNTIME: func.func private @carries_section_0(
+// RUNTIME: %[[NO:.*]] = llvm.mlir.constant(1 : i32)
+// RUNTIME: %[[NONE:.*]] = llvm.mlir.poison : i64
+// RUNTIME: return %[[NO]], %{{.*}} : i32, index
+func.func @carries(%run: !llvm.ptr, %n: index, %p: i1) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  %first = memref.alloc(%n) : memref<?xf32>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%s = %first) -> (memref<?xf32>) {
+    %c2 = arith.constant 2 : index
+    loop.check %p, "no"
+    %d = memref.dim %s, %c0 : memref<?xf32>
+    %e = arith.muli %d, %c2 : index
+    %f = arith.addi %e, %n : index
+    %t = memref.alloc(%f) : memref<?xf32>
+    memref.dealloc %s : memref<?xf32>
+    %d1 = memref.dim %t, %c0 : memref<?xf32>
+    %e1 = arith.muli %d1, %c2 : index
+    %f1 = arith.addi %e1, %n : index
+    %u = memref.alloc(%f1) : memref<?xf32>
+    memref.dealloc %t : memref<?xf32>
+    scf.yield %u : memref<?xf32>
+  }
+  memref.dealloc %last : memref<?xf32>
+  return %ok : i32
+}
+
+// -----
+
+// Equal sections are one function, and what cannot fail is not asked. Without
+// loops nothing is divided.
+// CHECK-LABEL: func.func @straight(
+// CHECK-NOT: call
+// CHECK: return
+// CHECK-LABEL: func.func private @repeats_section(
+// CHECK-SAME: %{{[^:]+}}: !llvm.ptr, %{{[^:]+}}: memref<8xf32>) attributes
+// CHECK: scf.for
+// CHECK-NEXT: func.call @repeats_section(
+// CHECK-NEXT: func.call @repeats_section(
+// CHECK-NEXT: }
+func.func @repeats(%run: !llvm.ptr, %x: memref<8xf32>, %n: index) -> i32 {
+  %ok = arith.constant 0 : i32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.load %x[%c0] : memref<8xf32>
+    %b = arith.addf %a, %a : f32
+    %c = arith.mulf %b, %b : f32
+    memref.store %c, %x[%c0] : memref<8xf32>
+    %d = memref.load %x[%c0] : memref<8xf32>
+    %e = arith.addf %d, %d : f32
+    %f = arith.mulf %e, %e : f32
+    memref.store %f, %x[%c0] : memref<8xf32>
+  }
+  return %ok : i32
+}
+
+func.func @straight(%run: !llvm.ptr, %x: memref<8xf32>) -> i32 {
+  %ok = arith.constant 0 : i32
+  %c0 = arith.constant 0 : index
+  %a = memref.load %x[%c0] : memref<8xf32>
+  %b = arith.addf %a, %a : f32
+  %c = arith.mulf %b, %b : f32
+  memref.store %c, %x[%c0] : memref<8xf32>
+  %d = memref.load %x[%c0] : memref<8xf32>
+  %e = arith.addf %d, %d : f32
+  %f = arith.mulf %e, %e : f32
+  memref.store %f, %x[%c0] : memref<8xf32>
+  return %ok : i32
+}
