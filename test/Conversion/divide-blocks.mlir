@@ -12,8 +12,8 @@
 // handed out.
 // SMALL-NOT: _section
 // CHECK-LABEL: func.func @carries(
-// CHECK-SAME: %[[RUN:[^:]+]]: !llvm.ptr
-// CHECK: %[[LAST:.*]]:2 = call @[[LOOP:carries_section[_0-9]*]](%[[RUN]], {{.*}}) : (!llvm.ptr, index, i1) -> (i32, memref<?xf32>)
+// CHECK-SAME: %[[THIS:[^:]+]]: !llvm.ptr
+// CHECK: %[[LAST:.*]]:2 = call @[[LOOP:carries_section[_0-9]*]](%[[THIS]], {{.*}}) : (!llvm.ptr, index, i1) -> (i32, memref<?xf32>)
 // CHECK-NEXT: loop.poll
 // CHECK-NEXT: memref.dealloc %[[LAST]]#1
 // CHECK: func.func private @[[SECOND:carries_section]](
