@@ -166,6 +166,8 @@ static LogicalResult verifyPiece(Operation *op, const Twine &what, Type whole,
   int64_t rank =
       shaped.hasRank() ? shaped.getRank() : std::numeric_limits<int64_t>::max();
   SmallVector<bool> removed(shaped.hasRank() ? rank : 0, false);
+  // Until the rank is known an axis that counts from the end stays so.
+  fromEnd |= !shaped.hasRank();
   for (int64_t axis : axes) {
     if (axis >= rank || axis < (fromEnd ? -rank : 0))
       return op->emitOpError() << what << ": axis " << axis

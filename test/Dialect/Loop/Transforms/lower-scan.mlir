@@ -90,3 +90,14 @@ func.func @batched(%s0: tensor<2x4xf32>, %x: tensor<2x3x4xf32>,
   }
   return %s, %o : tensor<2x4xf32>, tensor<2x3x4xf32>
 }
+
+// An axis of what has no rank yet still counts from the end.
+// CHECK-LABEL: func @unranked(
+// CHECK: loop.loop {{.*}}slices(%{{.*}} = %{{.*}} : tensor<*xf32> axis -1 -> tensor<*xf32>)
+func.func @unranked(%s0: tensor<*xf32>, %x: tensor<*xf32>) -> tensor<*xf32> {
+  %s = loop.scan states(%a = %s0 : tensor<*xf32>)
+      inputs(%b = %x : tensor<*xf32> axis -1 -> tensor<*xf32>) {
+    loop.yield carried(%b : tensor<*xf32>)
+  }
+  return %s : tensor<*xf32>
+}
