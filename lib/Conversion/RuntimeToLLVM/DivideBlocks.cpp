@@ -17,6 +17,7 @@
 // ends where few values are alive.
 
 #include "Outlining.h"
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
