@@ -11,6 +11,7 @@
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Canonicalizer.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "loopc/Instrument/Passes.h"
 #include "loopc/Pipelines/Passes.h"
@@ -175,6 +176,7 @@ static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
   addCleanup(functions);
   if (options.optLevel > 0 && options.chip.empty())
     functions.addPass(createLoopFuseOutermost());
+  functions.addPass(createNestRetractUnproved());
   endStage(manager, Stage::SCF);
   // What comes later makes no accesses of its own but copies of whole buffers.
   if (options.checkAccesses)

@@ -14,6 +14,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/IR/LoopcAttributes.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "loopc/Instrument/Passes.h"
@@ -36,6 +37,7 @@ void loopc::registerAllPasses() {
   registerLoopcBufferizePasses();
   registerLoopcConversionPasses();
   registerLoopcInstrumentPasses();
+  registerLoopcNestPasses();
   registerLoopcLoopPasses();
   onnx::registerLoopcONNXPasses();
   registerLoopcPipelinesPasses();

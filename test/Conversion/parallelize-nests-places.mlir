@@ -696,3 +696,24 @@ func.func @groups_mixed(%run: !llvm.ptr, %x: memref<?xf32>) {
   } {loopc.parallel}
   return
 }
+
+// -----
+
+// Fine: what is beyond the end is the last one, where the end is the least of
+// two numbers.
+// CHECK: remark: {{.*}}its iterations run on the threads of the run
+func.func @clamped_to_least(%run: !llvm.ptr, %x: memref<?xf32>, %m: index, %l: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = arith.minsi %m, %l : index
+  %f = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %n step %c2 {
+    %k = arith.addi %i, %c1 : index
+    %last = arith.subi %n, %c1 : index
+    %at = arith.minsi %k, %last : index
+    memref.store %f, %x[%i] : memref<?xf32>
+    memref.store %f, %x[%at] : memref<?xf32>
+  } {loopc.parallel}
+  return
+}

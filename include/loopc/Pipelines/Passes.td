@@ -23,7 +23,7 @@ def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
     |---|---|
     | `linalg` | no operation of the `onnx` dialect, no `loop.scan`; no tensor of unknown rank; no `builtin.unrealized_conversion_cast`; loops have no slices, and trip counts, conditions and lengths are scalars |
     | `memref` | no tensors; each buffer and each list has exactly one owner on every path until it ends, once, and is not used behind that; nothing is allocated in a loop that is marked `loopc.fixed_storage` |
-    | `scf` | no operation of the `linalg` dialect, no `loop.loop`; in a loop that is marked `loopc.parallel` not all iterations write to one place; what is read of a buffer that is marked `loopc.private` has been written in the same iteration |
+    | `scf` | no operation of the `linalg` dialect, no `loop.loop`; iterations of a loop that is marked `loopc.parallel` are proved to be independent; what is read of a buffer that is marked `loopc.private` has been written in the same iteration |
     | `llvm` | operations of the LLVM dialect only (and NVVM in a `gpu.module`); of functions without a body those of the runtime, with the types of its header, and of libm |
 
     ```mlir
@@ -49,9 +49,7 @@ def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
     Statistic<"numImpossible", "impossible",
               "views in code that never runs, of extents that contradict">,
     Statistic<"numUnchecked", "unchecked",
-              "buffers that values may be in too many ways to follow">,
-    Statistic<"numMarks", "marks", "loops that are marked as parallel">,
-    Statistic<"numUnproved", "unproved", "... that are not proved to be">
+              "buffers that values may be in too many ways to follow">
   ];
 }
 

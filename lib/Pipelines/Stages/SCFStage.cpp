@@ -12,7 +12,6 @@
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
-#include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -139,42 +138,23 @@ void PrivateBuffer::verify() {
   }
 }
 
-/// What findSharingObstacle says of a mark that is wrong for sure.
-static constexpr StringLiteral kOnePlace = "all iterations write to one place";
-
-/// A mark that is wrong for sure is an error; one that is not proved is
-/// counted, and said to who asks for remarks.
-static void verifyMark(scf::ForOp loop, StageErrors &errors,
-                       MarkCounts &counts) {
-  ++counts.all;
-  std::string why = findParallelObstacle(loop);
-  if (why.empty())
-    return;
-  if (std::string race = findSharingObstacle(loop); race == kOnePlace) {
-    errors.emit(loop) << "is marked '" << kParallelAttrName << "', and "
-                      << race;
-    return;
-  }
-  ++counts.unproved;
-  remarkMissed(loop.getLoc(), "VerifyStage",
-               "its iterations are said to be independent, and that is not "
-               "proved: " +
-                   why);
+static void verifyMark(scf::ForOp loop, StageErrors &errors) {
+  if (std::string why = findParallelObstacle(loop); !why.empty())
+    errors.emit(loop) << "is marked '" << kParallelAttrName
+                      << "', and that is not proved: " << why;
 }
 
-MarkCounts loopc::verifySCFStage(ModuleOp module, StageErrors &errors) {
-  MarkCounts counts;
+void loopc::verifySCFStage(ModuleOp module, StageErrors &errors) {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<linalg::LinalgOp, loop::LoopOp>(op)) {
       errors.emit(op) << "is lowered here";
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (loop->hasAttr(kParallelAttrName))
-        verifyMark(loop, errors, counts);
+        verifyMark(loop, errors);
     } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
       if (alloc->hasAttr(kPrivateAttrName))
         PrivateBuffer(alloc, errors).verify();
     }
     return errors.areEnough() ? WalkResult::interrupt() : WalkResult::advance();
   });
-  return counts;
 }

@@ -32,17 +32,11 @@ private:
   unsigned count = 0;
 };
 
-/// How many loops are marked as parallel, and how many of the marks are not
-/// proved.
-struct MarkCounts {
-  unsigned all = 0, unproved = 0;
-};
-
 /// What holds at the end of each stage; see loopc-verify-stage.
 void verifyLinalgStage(mlir::ModuleOp module, StageErrors &errors);
 /// Returns how many buffers it could not follow.
 unsigned verifyMemRefStage(mlir::ModuleOp module, StageErrors &errors);
-MarkCounts verifySCFStage(mlir::ModuleOp module, StageErrors &errors);
+void verifySCFStage(mlir::ModuleOp module, StageErrors &errors);
 void verifyLLVMStage(mlir::ModuleOp module, StageErrors &errors);
 
 } // namespace loopc

@@ -273,11 +273,12 @@ IterationPlaces::sumsOfMin(Value value) const {
 /// True if a number below `upper` is at most `last`: `last` is `upper - 1` or
 /// more, or so much for one of the numbers that `upper` is the least of.
 bool IterationPlaces::isLast(const Sum &last, Value upper) const {
-  return llvm::any_of(sumsOfMin(upper), [&](const Sum &end) {
+  auto isBehind = [&](const Sum &end) {
     Sum difference = last;
     difference.add(end, -1);
     return difference.isConstant() && difference.constant >= -1;
-  });
+  };
+  return isBehind(sumOf(upper)) || llvm::any_of(sumsOfMin(upper), isBehind);
 }
 
 /// A lower bound of `value`, which varies: where the loop begins; of the least
@@ -362,6 +363,8 @@ IterationPlaces::mostOf(Value value) const {
   int64_t by =
       std::max<int64_t>(getConstantIntValue(loop.getStep()).value_or(1), 1);
   SmallVector<Sum, 1> all = sumsOfMin(loop.getUpperBound());
+  if (all.size() > 1)
+    all.push_back(sumOf(loop.getUpperBound()));
   for (Sum &guard : findGuards(loop.getUpperBound(), loop)) {
     --guard.constant;
     all.push_back(std::move(guard));

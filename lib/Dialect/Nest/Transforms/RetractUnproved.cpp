@@ -1,0 +1,41 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "loopc/Support/Remarks.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_NESTRETRACTUNPROVED
+#include "loopc/Dialect/Nest/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+namespace {
+struct NestRetractUnproved
+    : loopc::impl::NestRetractUnprovedBase<NestRetractUnproved> {
+  void runOnOperation() override {
+    getOperation().walk([&](scf::ForOp loop) {
+      if (!loop->hasAttr(kParallelAttrName))
+        return;
+      std::string why = findParallelObstacle(loop);
+      if (why.empty())
+        return;
+      loop->removeAttr(kParallelAttrName);
+      ++numRetracted;
+      remarkMissed(loop.getLoc(), "NestRetractUnproved",
+                   "its iterations are said to be independent, and that is "
+                   "not proved: " +
+                       why);
+    });
+  }
+};
+} // namespace
