@@ -29,3 +29,14 @@ func.func @collapsed(%x: memref<4x8xf32>, %i: index) -> f32 {
   %element = memref.load %flat[%i] : memref<32xf32>
   return %element : f32
 }
+
+// A vector is not loaded from what has no axis.
+// CHECK-LABEL: func @expanded_scalar(
+// CHECK-SAME: %[[X:[^:]+]]: memref<f32>, %[[I:[^:]+]]: index)
+func.func @expanded_scalar(%x: memref<f32>, %i: index) -> vector<4xf32> {
+  // CHECK: %[[VIEW:.*]] = memref.reinterpret_cast {{.*}} sizes: [1], strides: [1]
+  // CHECK: vector.load %[[VIEW]][%[[I]]]
+  %row = memref.expand_shape %x [] output_shape [1] : memref<f32> into memref<1xf32>
+  %part = vector.load %row[%i] : memref<1xf32>, vector<4xf32>
+  return %part : vector<4xf32>
+}

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
@@ -103,6 +104,15 @@ struct ExpandViews : loopc::impl::ExpandViewsBase<ExpandViews> {
     RewritePatternSet patterns(&getContext());
     if (onlyCollapsed) {
       getOperation()->walk([](memref::CollapseShapeOp op) { collapse(op); });
+      // Upstream would make loads of vectors from what has no axis of them.
+      getOperation()->walk([](memref::ExpandShapeOp op) {
+        auto isOfVectors = [](Operation *user) {
+          return isa<vector::VectorDialect>(user->getDialect());
+        };
+        if (op.getSrcType().getRank() == 0 &&
+            llvm::any_of(op->getUsers(), isOfVectors))
+          expand(op);
+      });
       memref::populateFoldMemRefAliasOpPatterns(patterns);
     } else {
       SmallVector<memref::ExpandShapeOp> ops;

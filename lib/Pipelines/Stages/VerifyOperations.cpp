@@ -9,16 +9,19 @@
 #include "loopc/Pipelines/VerifyOperations.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace loopc;
 
 /// True if the extents of a group of `expanded` are known, and their product
 /// is another number than the extent of `collapsed` that they replace.
-static bool doGroupsContradict(MemRefType collapsed, MemRefType expanded,
+static bool doGroupsContradict(ShapedType collapsed, ShapedType expanded,
                                ArrayRef<ReassociationIndices> groups) {
   for (auto [extent, group] : llvm::zip(collapsed.getShape(), groups)) {
     int64_t product = 1;
@@ -35,10 +38,27 @@ static bool doGroupsContradict(MemRefType collapsed, MemRefType expanded,
   return false;
 }
 
-/// A view whose extents are not those of what it is a view of. Code that a run
-/// never reaches, behind a check that never holds or in a version of a loop for
-/// extents that there are not, may describe such a one, and upstream's folds
-/// write into its type what they know:
+/// True if a cast is between known extents that differ.
+static bool doCastsContradict(Type one, Type other) {
+  auto from = dyn_cast<ShapedType>(one), to = dyn_cast<ShapedType>(other);
+  return from && to && from.hasRank() && to.hasRank() &&
+         from.getRank() == to.getRank() &&
+         from.getElementType() == to.getElementType() &&
+         failed(verifyCompatibleShape(from.getShape(), to.getShape()));
+}
+
+/// True if a part of something of type `whole` that `slice` describes with
+/// numbers is not in it; one of no elements at the end of it is none for MLIR.
+static bool isOutside(ShapedType whole, OffsetSizeAndStrideOpInterface slice) {
+  return !verifyInBoundsSlice(whole.getShape(), slice.getStaticOffsets(),
+                              slice.getStaticSizes(), slice.getStaticStrides())
+              .isValid;
+}
+
+/// A view whose extents are not those of what it is a view of, or a part that
+/// is not in it. Code that a run never reaches, behind a check that never holds
+/// or in a version of a loop for extents that there are not, may describe such
+/// a one, and upstream's folds write into its type what they know:
 ///
 ///   %d = memref.cast %b : memref<2xf32> to memref<?xf32>
 ///   %v = memref.cast %d : memref<?xf32> to memref<1xf32>
@@ -46,20 +66,24 @@ static bool doGroupsContradict(MemRefType collapsed, MemRefType expanded,
 ///
 /// Its verifier says that there is no such view, which is right.
 static bool isImpossibleView(Operation *op) {
-  if (auto cast = dyn_cast<memref::CastOp>(op)) {
-    auto from = dyn_cast<MemRefType>(cast.getSource().getType());
-    auto to = dyn_cast<MemRefType>(cast.getType());
-    return from && to && from.getRank() == to.getRank() &&
-           from.getElementType() == to.getElementType() &&
-           failed(verifyCompatibleShape(from.getShape(), to.getShape()));
-  }
-  if (auto view = dyn_cast<memref::ExpandShapeOp>(op))
-    return doGroupsContradict(view.getSrcType(), view.getResultType(),
-                              view.getReassociationIndices());
-  if (auto view = dyn_cast<memref::CollapseShapeOp>(op))
-    return doGroupsContradict(view.getResultType(), view.getSrcType(),
-                              view.getReassociationIndices());
-  return false;
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<memref::CastOp, tensor::CastOp>([](auto cast) {
+        return doCastsContradict(cast.getSource().getType(), cast.getType());
+      })
+      .Case<memref::ExpandShapeOp, tensor::ExpandShapeOp>([](auto view) {
+        return doGroupsContradict(view.getSrcType(), view.getResultType(),
+                                  view.getReassociationIndices());
+      })
+      .Case<memref::CollapseShapeOp, tensor::CollapseShapeOp>([](auto view) {
+        return doGroupsContradict(view.getResultType(), view.getSrcType(),
+                                  view.getReassociationIndices());
+      })
+      .Case<memref::SubViewOp, tensor::ExtractSliceOp>(
+          [](auto part) { return isOutside(part.getSourceType(), part); })
+      .Case<tensor::InsertSliceOp>([](tensor::InsertSliceOp part) {
+        return isOutside(part.getDestType(), part);
+      })
+      .Default([](Operation *) { return false; });
 }
 
 unsigned

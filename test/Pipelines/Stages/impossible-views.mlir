@@ -25,3 +25,17 @@ func.func @never(%b: memref<2xf32>, %c: i1, %i: index) -> f32 {
   }
   return %x : f32
 }
+
+// A part that is not in what it is a part of, and one of no elements at the end.
+// CHECK-DAG: "memref.subview"(%{{.*}}) <{{.*}}> : (memref<2xf32>) -> memref<1xf32, strided<[1], offset: 3>>
+// CHECK-DAG: "memref.subview"(%{{.*}}) <{{.*}}> : (memref<2xf32>) -> memref<0xf32, strided<[1], offset: 2>>
+func.func private @use_part(memref<1xf32, strided<[1], offset: 3>>)
+func.func private @use_none(memref<0xf32, strided<[1], offset: 2>>)
+func.func @parts(%b: memref<2xf32>) {
+  %d = memref.cast %b : memref<2xf32> to memref<?xf32>
+  %v = memref.subview %d[3] [1] [1] : memref<?xf32> to memref<1xf32, strided<[1], offset: 3>>
+  func.call @use_part(%v) : (memref<1xf32, strided<[1], offset: 3>>) -> ()
+  %w = memref.subview %d[2] [0] [1] : memref<?xf32> to memref<0xf32, strided<[1], offset: 2>>
+  func.call @use_none(%w) : (memref<0xf32, strided<[1], offset: 2>>) -> ()
+  return
+}
