@@ -14,6 +14,7 @@
 
 #include "ApplyAtRoots.h"
 #include "loopc/Conversion/Passes.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
@@ -106,11 +107,11 @@ struct ExpandViews : loopc::impl::ExpandViewsBase<ExpandViews> {
       getOperation()->walk([](memref::CollapseShapeOp op) { collapse(op); });
       // Upstream would make loads of vectors from what has no axis of them.
       getOperation()->walk([](memref::ExpandShapeOp op) {
-        auto isOfVectors = [](Operation *user) {
-          return isa<vector::VectorDialect>(user->getDialect());
+        auto isOfScalars = [](Operation *user) {
+          return !isa<vector::VectorDialect>(user->getDialect());
         };
         if (op.getSrcType().getRank() == 0 &&
-            llvm::any_of(op->getUsers(), isOfVectors))
+            !allUsersOfViews(op.getResult(), isOfScalars))
           expand(op);
       });
       memref::populateFoldMemRefAliasOpPatterns(patterns);
