@@ -5,12 +5,25 @@
 // RUN:   | FileCheck %s --check-prefix=RUNTIME
 // RUN: loopc-opt %s --split-input-file --loopc-divide-blocks \
 // RUN:   | FileCheck %s --check-prefix=SMALL
+// RUN: loopc-opt %s --split-input-file \
+// RUN:   --loopc-divide-blocks="min-size=4 max-words=4" \
+// RUN:   | FileCheck %s --check-prefix=WORDS
 
 // A body becomes calls, each of a function that returns whether it failed and
 // what is used behind it. The loop is then part of a section, too. Memory that
 // one section allocates and another one releases is still known not to be
 // handed out.
 // SMALL-NOT: _section
+// A buffer of one axis is five words, with an index six: only the section
+// that returns one index is moved if four words are the most.
+// WORDS-LABEL: func.func @carries(
+// WORDS: scf.for
+// WORDS: call @carries_section
+// WORDS: memref.alloc
+// WORDS: scf.yield
+// WORDS: func.func private @carries_section
+// WORDS-SAME: -> (i32, index)
+// WORDS-NOT: func.func private @carries_section
 // CHECK-LABEL: func.func @carries(
 // CHECK-SAME: %[[THIS:[^:]+]]: !llvm.ptr
 // CHECK: %[[LAST:.*]]:2 = call @[[LOOP:carries_section[_0-9]*]](%[[THIS]], {{.*}}) : (!llvm.ptr, index, i1) -> (i32, memref<?xf32>)

@@ -319,7 +319,8 @@ def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
     block with so many becomes a sequence of calls, the innermost blocks first:
     a section of at least `min-size` operations, and what is in them, becomes a
     function, which returns a status, where it may fail, and what is used behind
-    the section. It ends where few values are alive. `loop.poll` behind a call
+    the section. It ends where few values are alive, and stays where it is if more
+    than `max-words` numbers and pointers would be returned. `loop.poll` behind a call
     asks for its errors. Sections that are equal become one function. What waits
     for a GPU, and memory on the stack, stays where it is.
 
@@ -342,7 +343,9 @@ def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"minSize", "min-size", "unsigned", /*default=*/"1000",
-                        "operations of a section at least">];
+                        "operations of a section at least">,
+                 Option<"maxWords", "max-words", "unsigned", /*default=*/"256",
+                        "numbers and pointers that a section returns at most">];
   let statistics = [
     Statistic<"numSections", "sections", "sections that were moved">];
   let dependentDialects = ["::loopc::loop::LoopDialect",

@@ -65,9 +65,10 @@ static bool mayReachMemory(Operation *op) {
 namespace {
 class Divider {
 public:
-  Divider(func::FuncOp function, SharedFunctions &functions, unsigned size)
+  Divider(func::FuncOp function, SharedFunctions &functions, unsigned size,
+          unsigned maxWords)
       : function(function), b(function.getContext()), functions(functions),
-        size(size) {}
+        size(size), maxWords(maxWords) {}
 
   /// Makes functions of the sections of large blocks in `region`, the innermost
   /// first. Returns the number of operations that are left.
@@ -83,13 +84,15 @@ public:
 private:
   unsigned divide(Block &block);
   SmallVector<unsigned> countWordsAlive(Block &block);
-  void outline(ArrayRef<Operation *> ops);
-  func::FuncOp makeFunction(ArrayRef<Operation *> ops, bool reports);
+  bool outline(ArrayRef<Operation *> ops);
+  void findBorder(ArrayRef<Operation *> ops, Captures &found);
+  func::FuncOp makeFunction(ArrayRef<Operation *> ops, const Captures &found,
+                            bool reports);
 
   func::FuncOp function;
   OpBuilder b;
   SharedFunctions &functions;
-  unsigned size;
+  unsigned size, maxWords;
   unsigned numSections = 0;
   /// Of the section that is being moved.
   SmallVector<Value> captures, results;
@@ -104,7 +107,7 @@ struct DivideBlocks : loopc::impl::DivideBlocksBase<DivideBlocks> {
     for (func::FuncOp function : present)
       if (isWorthDividing(function)) {
         prepare(function);
-        Divider divider(function, functions, minSize);
+        Divider divider(function, functions, minSize, maxWords);
         divider.divide(function.getBody());
         numSections += divider.getNumSections();
       }
@@ -185,7 +188,7 @@ unsigned Divider::divide(Block &block) {
   if (total < 2 * size)
     return total;
   SmallVector<unsigned> alive = countWordsAlive(block);
-  SmallVector<ArrayRef<Operation *>> sections;
+  SmallVector<std::pair<ArrayRef<Operation *>, unsigned>> sections;
   for (size_t begin = 0; begin < ops.size();) {
     unsigned count = 0;
     size_t end = begin, best = begin;
@@ -201,23 +204,22 @@ unsigned Divider::divide(Block &block) {
       begin = end + 1;
       continue;
     }
-    sections.push_back(ArrayRef(ops).slice(begin, best - begin));
-    for (size_t k = begin; k < best; ++k)
-      total -= counts[k];
-    // A call, and the question for its errors.
-    total += 2;
+    sections.emplace_back(
+        ArrayRef(ops).slice(begin, best - begin),
+        llvm::sum_of(ArrayRef(counts).slice(begin, best - begin)));
     begin = best;
   }
   // The last one first: what is before it is then still what it was.
-  for (ArrayRef<Operation *> section : llvm::reverse(sections))
-    outline(section);
+  for (auto [section, sectionCount] : llvm::reverse(sections))
+    if (outline(section))
+      // What is left is a call, and the question for its errors.
+      total = total - sectionCount + 2;
   return total;
 }
 
-/// func(run, captures...) -> (status, results...): without the status if
-/// nothing can fail.
-func::FuncOp Divider::makeFunction(ArrayRef<Operation *> ops, bool reports) {
-  Captures found;
+/// What `ops` are handed and what is used behind them: `captures` and
+/// `results`.
+void Divider::findBorder(ArrayRef<Operation *> ops, Captures &found) {
   found.addAll(ops);
   Value run = function.getArgument(0);
   captures = {run};
@@ -233,6 +235,12 @@ func::FuncOp Divider::makeFunction(ArrayRef<Operation *> ops, bool reports) {
             return !inside.contains(block->findAncestorOpInBlock(*user));
           }))
         results.push_back(result);
+}
+
+/// func(run, captures...) -> (status, results...): without the status if
+/// nothing can fail.
+func::FuncOp Divider::makeFunction(ArrayRef<Operation *> ops,
+                                   const Captures &found, bool reports) {
   SmallVector<Type> types;
   if (reports)
     types.push_back(b.getI32Type());
@@ -258,9 +266,18 @@ func::FuncOp Divider::makeFunction(ArrayRef<Operation *> ops, bool reports) {
   return made;
 }
 
-void Divider::outline(ArrayRef<Operation *> ops) {
+/// Returns false, and does nothing, if more would be returned than `maxWords`:
+/// LLVM's instruction selection takes time with the square of the results.
+bool Divider::outline(ArrayRef<Operation *> ops) {
+  Captures found;
+  findBorder(ops, found);
+  unsigned words = 0;
+  for (Value result : results)
+    words += countWords(result.getType());
+  if (words > maxWords)
+    return false;
   bool reports = !llvm::all_of(ops, isPlain);
-  func::FuncOp made = makeFunction(ops, reports);
+  func::FuncOp made = makeFunction(ops, found, reports);
   bool mayReach = false;
   for (Operation *op : ops)
     op->walk([&](Operation *nested) { mayReach |= mayReachMemory(nested); });
@@ -277,4 +294,5 @@ void Divider::outline(ArrayRef<Operation *> ops) {
   for (Operation *op : llvm::reverse(ops))
     op->erase();
   ++numSections;
+  return true;
 }
