@@ -43,19 +43,25 @@ PLACES: dict[str, tuple[str, ...]] = {
     # What the compiled code or the runtime checks. A front end may insert such
     # a check, but the label belongs where the check is made.
     "run time": (
+        "lib/Bufferize/*",
+        "lib/Codegen/*",
         "lib/Conversion/*",
         "lib/Dialect/*/Transforms/*",
         "lib/Pipelines/*",
         "lib/Runtime/*",
         "lib/Target/*",
+        "lib/Tensor/*",
     ),
     # Folds and canonicalisations are in IR.
     "pass": (
+        "lib/Bufferize/*",
+        "lib/Codegen/*",
         "lib/Conversion/*",
         "lib/Dialect/*/Transforms/*",
         "lib/Dialect/*/IR/*Canonicalize*",
         "lib/Pipelines/*",
         "lib/Target/*",
+        "lib/Tensor/*",
     ),
 }
 # Where the tests of each place are.
@@ -64,7 +70,15 @@ TESTED: dict[str, tuple[str, ...]] = {
     "verifier": ("test/Dialect/*invalid*", "test/Dialect/*ops*", "test/Dialect/*type*"),
     "importer": ("test/Frontend/*", "test/python/*"),
     "run time": ("test/python/*", "unittests/Runtime/*", "test/Tools/loopc-run/*"),
-    "pass": ("test/Dialect/*", "test/Conversion/*", "test/Pipelines/*", "test/python/*"),
+    "pass": (
+        "test/Bufferize/*",
+        "test/Codegen/*",
+        "test/Conversion/*",
+        "test/Dialect/*",
+        "test/Pipelines/*",
+        "test/Tensor/*",
+        "test/python/*",
+    ),
 }
 CODE = {".cpp", ".c", ".h", ".def"}
 TESTS = {".mlir", ".test", ".onnxtxt", ".py", ".cpp", ".c"}

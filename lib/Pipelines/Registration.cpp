@@ -7,10 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Pipelines/Registration.h"
-#include "ConcatBuffers.h"
-#include "SliceSubsets.h"
+#include "loopc/Bufferize/Models.h"
 #include "loopc/Bufferize/Passes.h"
+#include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Conversion/LoopToSCF/Passes.h"
+#include "loopc/Conversion/ONNXToLinalg/Passes.h"
 #include "loopc/Conversion/Passes.h"
+#include "loopc/Conversion/ToLLVM/Passes.h"
+#include "loopc/Conversion/UnknownRank/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/IR/LoopcAttributes.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
@@ -19,6 +23,7 @@
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "loopc/Instrument/Passes.h"
 #include "loopc/Pipelines/Passes.h"
+#include "loopc/Tensor/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -35,7 +40,13 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
 void loopc::registerAllPasses() {
   mlir::registerAllPasses();
   registerLoopcBufferizePasses();
+  registerLoopcCodegenCPUPasses();
   registerLoopcConversionPasses();
+  registerLoopcLoopToSCFPasses();
+  registerLoopcONNXToLinalgPasses();
+  registerLoopcTensorPasses();
+  registerLoopcToLLVMPasses();
+  registerLoopcUnknownRankPasses();
   registerLoopcInstrumentPasses();
   registerLoopcNestPasses();
   registerLoopcLoopPasses();

@@ -11,6 +11,7 @@
 #ifndef LOOPC_BUFFERIZE_PASSES_H
 #define LOOPC_BUFFERIZE_PASSES_H
 
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -32,4 +32,92 @@ def BufferizeTensors : Pass<"loopc-bufferize", "::mlir::ModuleOp"> {
     "::mlir::memref::MemRefDialect"];
 }
 
+def MarkInputsReadOnly
+    : Pass<"loopc-mark-inputs-read-only", "::mlir::ModuleOp"> {
+  let summary = "mark the arguments of functions as not writable";
+  let description = [{
+    A run never writes into its inputs: bufferization copies what it would have
+    to change.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
+def LoopPrivatizeEmpty
+    : Pass<"loop-privatize-empty", "::mlir::func::FuncOp"> {
+  let summary = "give every user of a tensor.empty its own";
+  let description = [{
+    CSE and hoisting share what is only a place for a result; shared, it would
+    have to be copied when it is bufferized.
+
+    A tensor.collapse_shape that merges an extent of 0 with one that is not known
+    gives way to a tensor.empty, too: MLIR's memref.collapse_shape has no type
+    for it.
+
+    Where a branch yields what was computed before it, the place for that is
+    allocated. eliminate-empty-tensors would make it a part of what the branch's
+    result is inserted into, which has other extents where another is taken.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LoopSettleViews : Pass<"loop-settle-views"> {
+  let summary = "say of each view which axes it leaves out";
+  let description = [{
+    Where the strides are not known, and another axis has the extent 1 as well,
+    MLIR's passes may take another axis of a `memref.subview` for the one that
+    it leaves out than was left out of the tensor. Such views become
+    `memref.reinterpret_cast`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def LoopPlaceDeallocations
+    : Pass<"loop-place-deallocations", "::mlir::func::FuncOp"> {
+  let summary = "settle who owns each buffer and free it after its last use";
+  let description = [{
+    Ownership is static: a loop owns its carried buffers, the last use of a
+    buffer moves it where an owner is wanted (a loop's init, a yield, a
+    function's result), and a copy is made only where a buffer that is still
+    needed, or belongs to somebody else, would have to be given away. A result
+    of a branch that is a fresh buffer on one side and an outer one on the other
+    carries a flag.
+  }];
+  let statistics = [Statistic<"numCopies", "copies",
+                              "copies inserted to own a buffer">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
+def LoopAssignStorage : Pass<"loop-assign-storage", "::mlir::func::FuncOp"> {
+  let summary = "no allocation in loops whose shapes do not change";
+  let description = [{
+    A buffer, also of branches, that lives within one iteration and whose size
+    does not change is allocated once, before the loop. One that is carried on
+    while another of its size dies takes turns with it: a spare is carried along.
+    Where an operation computes the new one from the dying one element by element
+    it is written over it, outside of loops too if it holds no sums of products.
+  }];
+  let options = [
+    Option<"straight", "straight", "bool", /*default=*/"true",
+           "also write over buffers that die outside of loops">];
+  let statistics = [
+    Statistic<"numReused", "reused", "carried buffers written over">,
+    Statistic<"numHoisted", "hoisted", "allocations moved out of loops">,
+    Statistic<"numSpares", "spares", "carried buffers that take turns">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def LowerBufferCopies : Pass<"loopc-lower-buffer-copies"> {
+  let summary = "make strided copies of buffers loops";
+  let description = [{
+    `memref.copy` between buffers without gaps stays (a memcpy); others become
+    `linalg.generic`.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 #endif // LOOPC_BUFFERIZE_PASSES_TD

@@ -10,7 +10,7 @@
 // trips are known on entry, scf.while otherwise; checks get the iteration, and
 // loops that could run long are polled for cancellation (loop_cancel).
 
-#include "loopc/Conversion/Passes.h"
+#include "loopc/Conversion/LoopToSCF/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,7 +22,7 @@
 
 namespace loopc {
 #define GEN_PASS_DEF_CONVERTLOOPTOSCF
-#include "loopc/Conversion/Passes.h.inc"
+#include "loopc/Conversion/LoopToSCF/Passes.h.inc"
 } // namespace loopc
 
 using namespace mlir;

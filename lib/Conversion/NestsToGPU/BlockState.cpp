@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockState.h"
-#include "../RuntimeToLLVM/BufferBytes.h"
+#include "loopc/Conversion/ToLLVM/BufferBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -17,10 +17,10 @@
 //    buffer lies in. So nothing has to be freed.
 
 #include "HoistAllocations.h"
-#include "../RuntimeToLLVM/BufferBytes.h"
 #include "DeviceCode.h"
 #include "KernelLoops.h"
 #include "SizeBounds.h"
+#include "loopc/Conversion/ToLLVM/BufferBytes.h"
 #include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/Remarks.h"

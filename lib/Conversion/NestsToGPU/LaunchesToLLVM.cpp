@@ -9,14 +9,14 @@
 // convert-launches-to-llvm: what the host does for a GPU becomes calls of
 // loopc_rt_cuda; see loopc-rt/cuda.h.
 
-#include "../RuntimeToLLVM/BufferBytes.h"
 #include "KernelBody.h"
 #include "LibraryProducts.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Conversion/DeviceProgram.h"
 #include "loopc/Conversion/Passes.h"
-#include "loopc/Conversion/RuntimeFunctions.h"
+#include "loopc/Conversion/ToLLVM/BufferBytes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

@@ -9,7 +9,6 @@
 // loopc-outline-kernels: nests whose iterations are independent, and whole
 // loops around such nests, become kernels of a GPU; the host launches them.
 
-#include "../RuntimeToLLVM/Outlining.h"
 #include "Accumulators.h"
 #include "BlockState.h"
 #include "DealNests.h"
@@ -31,6 +30,7 @@
 #include "loopc-rt/cuda.h"
 #include "loopc/Conversion/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

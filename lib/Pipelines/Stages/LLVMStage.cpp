@@ -8,7 +8,7 @@
 
 #include "StageErrors.h"
 #include "loopc/Conversion/DeviceProgram.h"
-#include "loopc/Conversion/RuntimeFunctions.h"
+#include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Ownership.h"
-#include "loopc/Dialect/Loop/Transforms/Storage.h"
+#include "loopc/Bufferize/Storage.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;

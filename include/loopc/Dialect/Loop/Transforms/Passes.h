@@ -15,23 +15,11 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
-namespace mlir {
-class DialectRegistry;
-} // namespace mlir
-
 namespace loopc {
 #define GEN_PASS_DECL
 #include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
 #include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
-
-namespace loop {
-
-/// Bufferization of the loop dialect, as an external interface model.
-void registerBufferizableOpInterfaceExternalModels(
-    mlir::DialectRegistry &registry);
-
-} // namespace loop
 } // namespace loopc
 
 #endif // LOOPC_DIALECT_LOOP_TRANSFORMS_PASSES_H

@@ -35,4 +35,177 @@ def NestRetractUnproved : Pass<"nest-retract-unproved", "::mlir::func::FuncOp"> 
   ];
 }
 
+def ConvertLinalgToNests : Pass<"convert-linalg-to-nests"> {
+  let summary = "lower linalg on buffers to loops that say which are parallel";
+  let description = [{
+    As convert-linalg-to-loops; a loop whose iterations write different elements
+    gets the attribute `loopc.parallel`, for loopc-parallelize-nests. With
+    `parallel-first` these loops are outside of the others: an element is
+    computed at one go.
+  }];
+  let options = [
+    Option<"parallelFirst", "parallel-first", "bool", /*default=*/"false",
+           "loops that are parallel are outside of others">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def LoopFuseOutermost : Pass<"loop-fuse-outermost", "::mlir::func::FuncOp"> {
+  let summary = "let nests that read one after the other take turns";
+  let description = [{
+    Nests over the same range whose iterations are independent become one, if
+    one writes a large buffer that the next one reads, each iteration the part
+    that it has written: that part is still in the cache.
+
+    ```mlir
+    scf.for %h = ... { // writes %scores[%h, ...]
+    } {loopc.parallel}
+    scf.for %h = ... { // reads %scores[%h, ...]
+    } {loopc.parallel}
+    // becomes
+    scf.for %h = ... { // both
+    } {loopc.parallel}
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "fused", "nests joined to another">];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
+def ParallelizeNests
+    : Pass<"loopc-parallelize-nests", "::mlir::ModuleOp"> {
+  let summary = "run the independent iterations of large nests on threads";
+  let description = [{
+    The outermost loops with the attribute `loopc.parallel` (perfectly nested
+    ones together) become a function of a range of iterations, where the run has
+    more than one thread and the nest at least `min-work` operations: what is
+    known here to be less stays as it is, what only the run knows is asked then.
+    Sums are not split: results are the same for every number of threads.
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 {...} {loopc.parallel}
+    // becomes
+    scf.if %threads {
+      call @main_shared(%run, %n, ...) // loopc_rt_parallel_for, if it pays
+      loop.poll
+    } else {
+      call @main_parallel(%run, %c0, %n, ...)
+    }
+    ```
+
+    In a loop the nest itself is in the other branch where a call might count,
+    unless it is one of `long-loop` there: then there is no branch either, as
+    outside of loops.
+    A nest whose iterations write to one place, or that allocates, stays.
+  }];
+  let options = [
+    Option<"minWork", "min-work", "unsigned", /*default=*/"262144",
+           "operations from which on threads pay; an eighth of it in a loop">,
+    Option<"minPiece", "min-piece", "unsigned", /*default=*/"32768",
+           "operations of a piece, at least">,
+    Option<"longLoop", "long-loop", "unsigned", /*default=*/"48",
+           "nests and calls in an iteration from which on a call is nothing">];
+  let statistics = [
+    Statistic<"numParallel", "parallel", "nests that run on threads">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
+def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
+  let summary = "make the loop nests of a large function functions of their own";
+  let description = [{
+    LLVM's analyses take time with the square of the loops in a function. In a
+    function of at least `min-ops` operations every loop nest that runs at most
+    once a run, or in a loop with `long-loop` of them, and neither allocates nor
+    fails, becomes a function; equal ones become one. Memory that only one
+    argument reaches is marked `llvm.noalias`. So does a loop that allocates or
+    may fail, if it yields nothing and the function's first argument is the run:
+    it returns a status, and `loop.poll` behind the call asks for it.
+
+    In all functions, a loop marked `loopc.parallel` that reads elements where
+    others say (a Gather, with what is computed of it) is annotated for LLVM:
+    its accesses are parallel, so that it becomes vectors without tests.
+  }];
+  let options = [Option<"minOps", "min-ops", "unsigned", /*default=*/"1500",
+                        "functions with fewer operations stay whole">,
+                 Option<"longLoop", "long-loop", "unsigned", /*default=*/"48",
+                        "nests and calls in an iteration from which on a call "
+                        "is nothing">];
+  let statistics = [
+    Statistic<"numOutlined", "outlined", "nests that were moved">,
+    Statistic<"numShared", "shared", "nests for which there was a function">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect"];
+}
+
+def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
+  let summary = "make the sections of a very large block functions of their own";
+  let description = [{
+    LLVM's work on a function grows faster than the function. In a function that
+    is handed the run, has loops and at least twice `min-size` operations, each
+    block with so many becomes a sequence of calls, the innermost blocks first:
+    a section of at least `min-size` operations, and what is in them, becomes a
+    function, which returns a status, where it may fail, and what is used behind
+    the section. It ends where few values are alive, and stays where it is if more
+    than `max-words` numbers and pointers would be returned. `loop.poll` behind a call
+    asks for its errors. Sections that are equal become one function. What waits
+    for a GPU, and memory on the stack, stays where it is.
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> (memref<?xf32>) {
+      %t = ...
+      %u = scf.if %p -> (memref<?xf32>) ...
+      scf.yield %u : memref<?xf32>
+    }
+    // becomes
+    scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> (memref<?xf32>) {
+      %status:2 = func.call @main_section(%run, %i, %s)
+        : (!llvm.ptr, index, memref<?xf32>) -> (i32, memref<?xf32>)
+      loop.poll
+      %status_0:2 = func.call @main_section_0(%run, %i, %status#1)
+        : (!llvm.ptr, index, memref<?xf32>) -> (i32, memref<?xf32>)
+      loop.poll
+      scf.yield %status_0#1 : memref<?xf32>
+    }
+    ```
+  }];
+  let options = [Option<"minSize", "min-size", "unsigned", /*default=*/"1000",
+                        "operations of a section at least">,
+                 Option<"maxWords", "max-words", "unsigned", /*default=*/"256",
+                        "numbers and pointers that a section returns at most">];
+  let statistics = [
+    Statistic<"numSections", "sections", "sections that were moved">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect"];
+}
+
+def ShareNests : Pass<"loopc-share-nests", "::mlir::ModuleOp"> {
+  let summary = "one function for outlined nests that differ in numbers only";
+  let description = [{
+    In LLVM's dialect: internal functions that are never inlined, which
+    `loopc-outline-nests` and `loopc-parallelize-nests` make, lose the arguments
+    that they do not read. Those that are equal but for i64 constants become
+    one, which gets the numbers that differ as arguments. Bounds below 16 stay constants, and so do the distances in an
+    innermost loop where there are many of them: nests that differ in these are
+    not shared.
+
+    ```mlir
+    llvm.call @nest(%x, %y) : (!llvm.ptr, !llvm.ptr) -> ()   // of 64 elements
+    llvm.call @nest_0(%x, %y) : (!llvm.ptr, !llvm.ptr) -> () // of 96
+    // ->
+    llvm.call @nest(%x, %y, %c64) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+    llvm.call @nest(%x, %y, %c96) : (!llvm.ptr, !llvm.ptr, i64) -> ()
+    ```
+  }];
+  let statistics = [
+    Statistic<"numDropped", "dropped", "arguments that nobody read">,
+    Statistic<"numShared", "shared", "nests that became calls of another">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // LOOPC_DIALECT_NEST_TRANSFORMS_PASSES_TD

@@ -1,0 +1,25 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What loop-assign-storage says of loops, and loopc-verify-stage holds it to.
+
+#ifndef LOOPC_BUFFERIZE_STORAGE_H
+#define LOOPC_BUFFERIZE_STORAGE_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace loopc {
+
+/// Unit attribute of a loop.loop in which nothing is allocated: all that it
+/// carries and computes has its place before the loop.
+inline constexpr llvm::StringLiteral kFixedStorageAttrName =
+    "loopc.fixed_storage";
+
+} // namespace loopc
+
+#endif // LOOPC_BUFFERIZE_STORAGE_H

@@ -1,0 +1,21 @@
+//===- Passes.h - Passes that write code for a CPU --------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_CODEGEN_CPU_PASSES_H
+#define LOOPC_CODEGEN_CPU_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace loopc {
+#define GEN_PASS_DECL
+#include "loopc/Codegen/CPU/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "loopc/Codegen/CPU/Passes.h.inc"
+} // namespace loopc
+
+#endif // LOOPC_CODEGEN_CPU_PASSES_H

@@ -1,0 +1,227 @@
+//===- Passes.td - Passes that write code for a CPU -----------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_CODEGEN_CPU_PASSES_TD
+#define LOOPC_CODEGEN_CPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LoopFuseReductions
+    : Pass<"loop-fuse-reductions", "::mlir::func::FuncOp"> {
+  let summary = "reduce rows while they are computed";
+  let description = [{
+    A reduction of the last axis and what computes its operand element by
+    element, or another operation that reads the same rows, become one
+    `linalg.generic` with the elements and the rows' reductions as results.
+
+    ```mlir
+    %e = linalg.generic ... ins(%x, %m) { math.exp ... } -> tensor<8x?xf32>
+    %s = linalg.generic ... ins(%e) outs(%zero) { arith.addf ... } -> tensor<8xf32>
+    // becomes
+    %e, %s = linalg.generic ... ins(%x, %m) { math.exp ... arith.addf ... }
+    ```
+  }];
+  let statistics = [Statistic<"numMerged", "merged",
+                              "operations merged into others">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def LoopInterchangeElements
+    : Pass<"loop-interchange-elements", "::mlir::func::FuncOp"> {
+  let summary = "run all iterations of a tile of elements in registers";
+  let description = [{
+    A loop whose body computes each element of what it carries from the same
+    element of the iteration before becomes loops over tiles of elements, and
+    the iterations the loop inside: the tile, a few vectors, stays in registers.
+    The loop must have a trip count and no condition, and what it computes must
+    not be able to fail. A rest that is no whole tile is read and written under
+    a mask.
+
+    ```mlir
+    %r = loop.loop ... trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+      %y = linalg.generic ... ins(%x, %c : tensor<?xf32>, tensor<?xf32>)
+    // becomes
+    %r = scf.for %at = %c0 to %size step %c64 iter_args(%o = %empty) {
+      %v0 = vector.transfer_read %x0[%at] : tensor<?xf32>, vector<64xf32>
+      %w = vector.transfer_read %c[%at] : tensor<?xf32>, vector<64xf32>
+      %v1 = loop.loop ... trips(%n : i64) carried(%v = %v0 : vector<64xf32>) {
+      ...
+      vector.transfer_write %v1, %o[%at] : vector<64xf32>, tensor<?xf32>
+    ```
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "128",
+           "bits of a vector register">,
+    Option<"registers", "registers", "unsigned", "16",
+           "number of vector registers">];
+  let statistics = [
+    Statistic<"numInterchanged", "interchanged", "loops that were interchanged">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+}
+
+def LoopInterchangeScans
+    : Pass<"loop-interchange-scans", "::mlir::func::FuncOp"> {
+  let summary = "run elementwise loops over columns on transposed tiles";
+  let description = [{
+    A loop whose body computes element by element, and whose iterations read or
+    write successive columns (a scan over the last axis), runs on tiles of as
+    many rows and iterations as a vector has elements: a tile is read row by
+    row and transposed in registers, its iterations run on vectors of one
+    element a row, and what they give is transposed back. Any direction, any
+    number of operands; what lies along rows is read where it lies. What is no
+    whole tile is read and written under masks. The loop must have a trip count
+    and no condition, and what it computes must not be able to fail.
+
+    ```mlir
+    %r = loop.loop (%t ...) trips(%n : i64)
+        carried(%s = %s0 : tensor<?xf32>, %acc = %e : tensor<?x?xf32>) {
+      %x = tensor.extract_slice %xs[0, %t] [%rows, 1] [1, 1]
+      %y = linalg.generic ... ins(%s, %x : tensor<?xf32>, tensor<?xf32>)
+      %a = tensor.insert_slice %y into %acc[0, %t] [%rows, 1] [1, 1]
+    // becomes
+    scf.for %row = %c0 to %rows step %c16 {
+      loop.loop ... carried(%s = ... : vector<16xf32>, %acc = ...) {
+        vector.transfer_read %xs[%row, %t], ... %xs[%row + 15, %t]
+        vector.shuffle ...
+        scf.for %step = %c0 to %c16 step %c1 iter_args(%v = %s) { ... }
+        vector.shuffle ...
+        vector.transfer_write ...
+    ```
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "128",
+           "bits of a vector register">];
+  let statistics = [
+    Statistic<"numInterchanged", "interchanged", "loops that were interchanged">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def LoopKeepInRegisters
+    : Pass<"loop-keep-in-registers", "::mlir::func::FuncOp"> {
+  let summary = "small tensors of loop bodies live in vector registers";
+  let description = [{
+    Elementwise operations and reductions of a loop's body whose tensors have
+    few elements, all known here, become operations on vectors; broadcasts and
+    transposes are shuffles. A carried value that only they read and write is
+    carried as a vector, and a slice that is inserted is one store.
+
+    ```mlir
+    loop.loop ... carried(%x = %x0 : tensor<8xf32>, %acc = %e : tensor<?x8xf32>) {
+      %y = linalg.generic ... ins(%x, %a : tensor<8xf32>, tensor<8xf32>)
+      %z = tensor.insert_slice %y into %acc[%i, 0] [1, 8] [1, 1]
+    // becomes
+    loop.loop ... carried(%x = %v0 : vector<8xf32>, %acc = %e : tensor<?x8xf32>) {
+      %y = arith.mulf %x, %v : vector<8xf32>
+      %z = vector.transfer_write %y, %acc[%i, %c0]
+    ```
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "128",
+           "bits of a vector register">];
+  let statistics = [
+    Statistic<"numVectorized", "vectorized", "operations in registers">,
+    Statistic<"numCarried", "carried", "carried values in registers">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def LoopPackContractions
+    : Pass<"loop-pack-contractions", "::mlir::ModuleOp"> {
+  let summary = "bring operands of matrix products into panels, once";
+  let description = [{
+    The operand whose rows become vectors (the weights, most often) is copied
+    into panels as wide as the registers that sum it up, behind one another as
+    they are read: constants by the compiler, what a loop does not change before
+    the loop, and large ones in front of their product. A product that reads
+    panels is a `linalg.generic` as before, with `n floordiv W` and `n mod W` in
+    its map. Small integers of which an instruction sums up G products at once
+    (`dot-bits`) lie in groups of G along the sum, with `k floordiv G` and
+    `k mod G` in the map; zeros pad the last one.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "512",
+           "width of the target's vectors">,
+    Option<"registers", "registers", "unsigned", "32",
+           "number of the target's vector registers">,
+    Option<"maskBits", "mask-bits", "unsigned", "8",
+           "bits of the narrowest element that masked memory accesses take; 0: "
+           "there are none">,
+    Option<"dotBits", "dot-bits", "unsigned", "0",
+           "bits of integers that are multiplied and summed up in groups of 32 "
+           "bits; 0: there is no instruction for it">];
+  let statistics = [
+    Statistic<"numConstants", "constants", "constants packed by the compiler">,
+    Statistic<"numPacked", "packed", "operands packed at run time">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LoopVectorizeContractions
+    : Pass<"loop-vectorize-contractions", "::mlir::func::FuncOp"> {
+  let summary = "matrix products in registers";
+  let description = [{
+    After bufferization: sums of products become loops over tiles whose sums
+    stay in vector registers for all of the summation. Where neighbours of the
+    result are neighbours in memory, vectors run along the result and every sum
+    keeps its order; where only the summed elements are neighbours, vectors run
+    along the sum. Remainders are masked, or done by narrower vectors where the
+    target has no masks. Small integers in panels of groups are multiplied and
+    summed up a group at a time (`dot-bits`); the copies into such panels
+    interleave rows in registers. What is no such sum or copy is left alone.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "512",
+           "width of the target's vectors">,
+    Option<"registers", "registers", "unsigned", "32",
+           "number of the target's vector registers">,
+    Option<"maskBits", "mask-bits", "unsigned", "8",
+           "bits of the narrowest element that masked memory accesses take; 0: "
+           "there are none">,
+    Option<"dotBits", "dot-bits", "unsigned", "0",
+           "bits of integers that are multiplied and summed up in groups of 32 "
+           "bits; 0: there is no instruction for it">];
+  let statistics = [Statistic<"numVectorized", "vectorized",
+                              "operations that were vectorized">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def LoopVectorizeRows
+    : Pass<"loop-vectorize-rows", "::mlir::func::FuncOp"> {
+  let summary = "elementwise operations that broadcast, in masked vectors";
+  let description = [{
+    After bufferization: an operation over several axes that reads some
+    operands with fewer of them, or reduces the last one, becomes a loop over
+    rows of vectors. The rest of a row is one masked vector. Sums along a row
+    are put together in a vector where their order may change. Axes that are
+    reduced, or short, and lie one after the other, are one row. What is reduced
+    along other axes than the last, windows of poolings among them, is held in
+    registers, some vectors of the result at once, while all of it goes by.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "512",
+           "width of the target's vectors">,
+    Option<"maskBits", "mask-bits", "unsigned", "8",
+           "bits of the narrowest element that masked memory accesses take; 0: "
+           "there are none">];
+  let statistics = [Statistic<"numVectorized", "vectorized",
+                              "operations that were vectorized">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+#endif // LOOPC_CODEGEN_CPU_PASSES_TD

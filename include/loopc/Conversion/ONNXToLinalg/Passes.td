@@ -1,0 +1,49 @@
+//===- Passes.td - The lowering of onnx.node ------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_CONVERSION_ONNXTOLINALG_PASSES_TD
+#define LOOPC_CONVERSION_ONNXTOLINALG_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertONNXToLinalg
+    : Pass<"convert-onnx-to-linalg", "::mlir::func::FuncOp"> {
+  let summary = "lower onnx.node to linalg, tensor, arith and math";
+  let description = [{
+    Each `onnx.node` is lowered by its row of the table of operators
+    (lib/Conversion/ONNXToLinalg). Loops and branches stay. Integer types become
+    signless; `loopc.type` on arguments and results keeps what they were. A node
+    that cannot be lowered is an error that says why; all are reported.
+
+    ```mlir
+    %y = onnx.node "Add"(%x, %x) since 14 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    %e = tensor.empty() : tensor<4xf32>
+    %y = linalg.generic {...} ins(%x, %x : ...) outs(%e : ...) { arith.addf ... }
+    ```
+  }];
+  let options = [
+    Option<"channelsLast", "channels-last", "bool", "false",
+           "convolutions of enough channels have them last, between transposes "
+           "that loop-choose-layouts takes away">,
+    Option<"forKernels", "for-kernels", "bool", "false",
+           "forms that many threads share: integers of 8 bits are multiplied as "
+           "they are, and what their zero points make of the product is taken "
+           "off it; TopK by reductions, without a heap">,
+    Option<"dotBits", "dot-bits", "unsigned", "0",
+           "bits of integers that are multiplied and summed up in groups of 32 "
+           "bits; 0: there is no instruction for it">];
+  let dependentDialects = [
+    "::loopc::loop::LoopDialect", "::mlir::arith::ArithDialect",
+    "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+#endif // LOOPC_CONVERSION_ONNXTOLINALG_PASSES_TD

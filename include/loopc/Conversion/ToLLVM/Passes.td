@@ -1,0 +1,84 @@
+//===- Passes.td - Passes towards LLVM ------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_CONVERSION_TOLLVM_PASSES_TD
+#define LOOPC_CONVERSION_TOLLVM_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def MakeEntryPoint : Pass<"loopc-make-entry-point", "::mlir::ModuleOp"> {
+  let summary = "give the model's function the signature that the runtime calls";
+  let description = [{
+    `main` on memrefs becomes `loopc_entry(run, inputs, outputs) -> i32`; its
+    ports are kept in the module's attributes `loopc.inputs`, `loopc.outputs`.
+    Arguments and results with `loopc.state` are marked there; arguments with
+    `loopc.state_flag` (whether a state was given) get slots, but are no ports.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ConvertLoopRuntimeToLLVM
+    : Pass<"convert-loop-runtime-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower allocation, checks and polls to calls of loopc_rt";
+  let description = [{
+    After scf-to-cf: buffers come from `loopc_rt_alloc` of the run; a check that
+    fails and a run that shall end return a status from the function.
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+def ExternalizeWeights
+    : Pass<"loopc-externalize-weights", "::mlir::ModuleOp"> {
+  let summary = "keep large constants out of LLVM IR";
+  let description = [{
+    A constant above the threshold becomes an external global whose bytes stand
+    in its attribute `loopc.weight`; the back end puts them into the object as
+    raw bytes.
+  }];
+  let options = [Option<"threshold", "threshold", "unsigned", "1024",
+                        "bytes up to which a constant stays in the IR">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ExpandViews : Pass<"loopc-expand-views"> {
+  let summary = "lower memref.expand_shape with several run-time extents";
+  let description = [{
+    Each becomes a `memref.reinterpret_cast` with the sizes of its output shape.
+    Then the patterns of expand-strided-metadata are applied where they match.
+    With `only-collapsed` so does each memref.collapse_shape instead, followed by
+    the patterns of fold-memref-alias-ops, which would divide to find an
+    element's place in what was collapsed.
+  }];
+  let options = [
+    Option<"onlyCollapsed", "only-collapsed", "bool", /*default=*/"false",
+           "lower memref.collapse_shape, and nothing else">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
+  let summary = "polynomials for elementary functions, libm for the rest";
+  let description = [{
+    The numeric contract (docs/Numerics.md) allows 5 ulp: polynomial tanh, exp, erf,
+    log, log1p, expm1, atan, asin and acos of f32, and of vectors sin, cos and
+    pow of f32, exp, log, log1p, expm1, tanh, sin and cos of f64, keep it and
+    vectorise; others become calls of libm. Vectors with an argument of sin or
+    cos that is large (above 65536 in f32, 2^30 in f64) are computed by libm,
+    element by element.
+  }];
+  let options = [Option<"scales", "scales", "bool", "false",
+      "the target has an instruction for x 2^n">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+#endif // LOOPC_CONVERSION_TOLLVM_PASSES_TD

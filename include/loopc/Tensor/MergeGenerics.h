@@ -1,0 +1,54 @@
+//===- MergeGenerics.h - Two operations as one ----------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_TENSOR_MERGEGENERICS_H
+#define LOOPC_TENSOR_MERGEGENERICS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace loopc {
+
+/// Operands of one merged operation: more streams than this cost more than they
+/// save.
+inline constexpr unsigned kMaxOperands = 24;
+
+/// True if the bodies of `first` and `second` are small enough for one. What
+/// comes behind allocates registers for a body as a whole, in more than linear
+/// time, while one store and load cost nothing beside so many operations.
+bool fitIntoOneBody(mlir::linalg::GenericOp first,
+                    mlir::linalg::GenericOp second);
+
+/// True for what computes each element by itself, in the order of its results.
+bool isElementwise(mlir::linalg::GenericOp op);
+
+/// True for operations that cost about as much as the load that they save.
+bool isCheap(mlir::Operation &op);
+
+/// For patterns that only make operations fewer: long chains take many rounds.
+inline mlir::GreedyRewriteConfig untilDone() {
+  return mlir::GreedyRewriteConfig().setMaxIterations(
+      mlir::GreedyRewriteConfig::kNoLimit);
+}
+
+/// Makes one operation of each two in `block` that may be merged, in order, at
+/// the place of the second one. Two for which `mayMerge` holds have the same
+/// loops, along one of which one of them may reduce; what the second reads of
+/// the first it reads at the element that the first computes. It is asked with
+/// `rewriter` in front of the second. \returns how many were merged.
+unsigned
+mergeGenerics(mlir::IRRewriter &rewriter, mlir::Block &block,
+              llvm::function_ref<bool(mlir::linalg::GenericOp)> isCandidate,
+              llvm::function_ref<bool(mlir::linalg::GenericOp first,
+                                      mlir::linalg::GenericOp second)>
+                  mayMerge);
+
+} // namespace loopc
+
+#endif // LOOPC_TENSOR_MERGEGENERICS_H

@@ -1,0 +1,116 @@
+//===- Passes.td - Passes on linalg operations on tensors -----------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_TENSOR_PASSES_TD
+#define LOOPC_TENSOR_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LoopExpandFourier
+    : Pass<"loop-expand-fourier", "::mlir::func::FuncOp"> {
+  let summary = "compute Fourier transforms element by element";
+  let description = [{
+    A `loop.fourier` of a tensor becomes passes that each compute a tensor of
+    complex numbers from the one before, an element by itself: on a GPU they are
+    kernels, in the middle of a loop too. Each takes a factor of the length off;
+    where one of its prime factors is large, transforms whose length is a power
+    of two convolve. Where only the run knows the length, the passes are a loop.
+
+    ```mlir
+    %y = loop.fourier %x : tensor<?x8x2xf64>
+    // becomes
+    %roots = linalg.generic ... -> tensor<8xcomplex<f64>>
+    %a = linalg.generic ... { x[.., k], x[.., k + 2], ... } // radix 4
+    %b = linalg.generic ... { a[.., k], a[.., k + 4] }      // radix 2
+    %y = linalg.generic ... -> tensor<?x8x2xf64>
+    ```
+  }];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::complex::ComplexDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def LoopFuseElementwise
+    : Pass<"loop-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "make elementwise operations one loop over registers";
+  let description = [{
+    Elementwise producers are fused into consumers (reductions, too, that read
+    each element once, in order) where nobody else needs them or where they are
+    cheap; neighbours become one `linalg.generic` with several results.
+  }];
+  let statistics = [Statistic<"numMerged", "merged",
+                              "neighbours merged into one operation">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LoopWidenFactors
+    : Pass<"loop-widen-factors", "::mlir::func::FuncOp"> {
+  let summary = "do not round factors of a sum of products to 16 bits";
+  let description = [{
+    A tensor of f16 or bf16 whose elements were computed in f32, and whose one
+    reader multiplies and sums them in f32, becomes a tensor of f32:
+
+    ```mlir
+    %w = linalg.generic ... { ... %h = arith.truncf %x fastmath<contract> ... }
+    %y = linalg.generic ins(%w, ...) { %x = arith.extf %h ... arith.mulf %x ... }
+    ```
+
+    What has two readers, or is compared, keeps its rounding, as does a Cast.
+  }];
+  let statistics = [Statistic<"numWidened", "widened", "factors widened">];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def LoopChooseLayouts
+    : Pass<"loop-choose-layouts", "::mlir::func::FuncOp"> {
+  let summary = "order the axes of tensors so that few are transposed";
+  let description = [{
+    Values of rank 3 and more that are computed from one another element by
+    element, window by window or as slices share one order of axes in memory.
+    Where transposes stand around them (the channels of a convolution come last)
+    they take the order that leaves the fewest: a network of convolutions,
+    activations, poolings and sums has its channels last throughout. What wants
+    the order of the model (matrix products, reshapes, the function's border,
+    loops) gets a transposed copy. Loops follow the order of memory.
+
+    ```mlir
+    %t = linalg.generic ... ins(%conv : tensor<1x8x8x64xf32>) // a transpose
+           outs(%e : tensor<1x64x8x8xf32>)
+    %r = linalg.generic ... ins(%t) ... { arith.maximumf }
+    %n = linalg.generic ... ins(%r : tensor<1x64x8x8xf32>)    // and back
+           outs(%f : tensor<1x8x8x64xf32>)
+    // becomes
+    %n = linalg.generic ... ins(%conv) ... { arith.maximumf } // 1x8x8x64
+    ```
+  }];
+  let statistics = [Statistic<"numChosen", "chosen",
+                              "classes of values in an order of their own">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def LoopFoldConstants
+    : Pass<"loop-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "constants that are put together of parts of constants";
+  let description = [{
+    Slices of constants that are inserted behind one another (as exporters write
+    the gates of recurrent cells in another order) become one constant. Large
+    ones do so only where that is all that the original is read for, so that no
+    second copy is kept. So do linalg.transposes of constants, and what a
+    linalg.generic computes of constants alone: weights less their zero points,
+    sums of their columns. Of a chain of operations (a window) the last becomes
+    a constant, up to 2 MiB, where loads cost less; sums of floats stay sums.
+  }];
+  let statistics = [Statistic<"numFolded", "folded", "constants made">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+#endif // LOOPC_TENSOR_PASSES_TD

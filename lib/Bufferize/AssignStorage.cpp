@@ -1,0 +1,681 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-assign-storage: buffers of loops whose shapes do not change are
+// allocated once.
+
+#include "loopc/Bufferize/Passes.h"
+#include "loopc/Bufferize/Storage.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Remarks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPASSIGNSTORAGE
+#include "loopc/Bufferize/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::loop;
+
+/// `value` without casts that keep the buffer.
+static Value withoutCasts(Value value) {
+  while (auto cast = value.getDefiningOp<memref::CastOp>())
+    value = cast.getSource();
+  return value;
+}
+
+static bool definedOutside(LoopLikeOpInterface loop, ValueRange values) {
+  return llvm::all_of(
+      values, [&](Value value) { return loop.isDefinedOutsideOfLoop(value); });
+}
+
+static SmallVector<memref::DeallocOp> deallocsIn(Block *block) {
+  return llvm::to_vector(block->getOps<memref::DeallocOp>());
+}
+
+/// The one dealloc of `buffer` in `block`; null if it is not freed there.
+static memref::DeallocOp deallocIn(Value buffer, Block *block) {
+  for (Operation *user : buffer.getUsers()) {
+    if (auto dealloc = dyn_cast<memref::DeallocOp>(user);
+        dealloc && dealloc->getBlock() == block)
+      return dealloc;
+    if (auto cast = dyn_cast<memref::CastOp>(user))
+      if (memref::DeallocOp dealloc = deallocIn(cast.getResult(), block))
+        return dealloc;
+  }
+  return {};
+}
+
+/// Calls `visit` on every operation that uses memory of `buffer`, with the
+/// value that it uses: a view, or what loops and branches in `block` hand on.
+static void forEachUser(Value buffer, Block *block,
+                        llvm::function_ref<void(Operation *, Value)> visit) {
+  SmallVector<Value> open{buffer};
+  SmallPtrSet<Value, 8> seen{buffer};
+  auto follow = [&](ValueRange values) {
+    for (Value value : values)
+      if (isa<BaseMemRefType>(value.getType()) && seen.insert(value).second)
+        open.push_back(value);
+  };
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      visit(user, value);
+      bool handsOn =
+          user->hasTrait<OpTrait::IsTerminator>() && user->getBlock() != block;
+      Operation *into = handsOn ? user->getParentOp() : user;
+      follow(into->getResults());
+      for (Region &region : into->getRegions())
+        for (Block &inner : region)
+          follow(inner.getArguments());
+    }
+  }
+}
+
+/// True if `op` reads `from` where it writes `to`, element by element.
+static bool writesWhereItReads(linalg::GenericOp op, Value from, Value to) {
+  bool reads = false, writes = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value buffer = withoutCasts(operand.get());
+    if (buffer != from && buffer != to)
+      continue;
+    if (!op.getMatchingIndexingMap(&operand).isIdentity() ||
+        op.isDpsInit(&operand) != (buffer == to))
+      return false;
+    (buffer == to ? writes : reads) = true;
+  }
+  return reads && writes;
+}
+
+/// True if what is written to `alloc` may be written to `dying` instead: what
+/// uses `dying` comes before what uses `alloc`; one operation may use both
+/// where it computes the one from the other element by element.
+static bool canReplace(memref::AllocOp alloc, Value dying,
+                       memref::DeallocOp dealloc) {
+  Block *block = alloc->getBlock();
+  Operation *last = nullptr, *first = nullptr;
+  bool inside = true;
+  // How an operation of the block uses them otherwise than as operands.
+  SmallPtrSet<Operation *, 8> indirect;
+  auto visit = [&](Operation *user, Value view, Operation *&end, bool isLast) {
+    if (user == dealloc || isa<memref::CastOp>(user))
+      return;
+    Operation *here = block->findAncestorOpInBlock(*user);
+    inside &= here != nullptr;
+    if (!here)
+      return;
+    if (!end ||
+        (isLast ? end->isBeforeInBlock(here) : here->isBeforeInBlock(end)))
+      end = here;
+    if (here != user || withoutCasts(view) != (isLast ? dying : alloc))
+      indirect.insert(here);
+  };
+  forEachUser(dying, block, [&](Operation *user, Value view) {
+    visit(user, view, last, /*isLast=*/true);
+  });
+  forEachUser(alloc, block, [&](Operation *user, Value view) {
+    visit(user, view, first, /*isLast=*/false);
+  });
+  if (!inside || !first)
+    return false;
+  if (!last || last->isBeforeInBlock(first))
+    return true;
+  if (last != first || indirect.contains(first))
+    return false;
+  auto op = dyn_cast<linalg::GenericOp>(first);
+  return op && writesWhereItReads(op, dying, alloc);
+}
+
+/// True if no operand of `op` is read across its rows: tiles that transpose
+/// write before all has been read.
+static bool goesInOrder(linalg::GenericOp op) {
+  return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    int64_t last = -1;
+    return map.isProjectedPermutation() &&
+           llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+             int64_t at = cast<AffineDimExpr>(expr).getPosition();
+             return std::exchange(last, at) < at;
+           });
+  });
+}
+
+/// True if sums are put together in `buffer` in front of `reader`: what is
+/// computed on them while they are in registers needs another place.
+static bool holdsSums(Value buffer, Operation *reader) {
+  for (Operation *before = reader->getPrevNode(); before;
+       before = before->getPrevNode()) {
+    auto op = dyn_cast<linalg::LinalgOp>(before);
+    if (!op)
+      continue;
+    for (OpOperand &init : op.getDpsInitsMutable())
+      if (init.get() == buffer)
+        return op.getNumReductionLoops() > 0 &&
+               !op.getMatchingIndexingMap(&init).isPermutation();
+  }
+  return false;
+}
+
+/// What `op` computes element by element from a buffer of the same size that
+/// nobody reads behind it is written over that buffer:
+///
+///     %t = alloc; generic ins(%x, ...) outs(%t); dealloc %x; ... %t
+///     ->  generic ins(%x, ...) outs(%x); ... %x
+static bool writeOverInput(linalg::GenericOp op, IRRewriter &rewriter) {
+  if (!op.hasPureBufferSemantics() || !goesInOrder(op))
+    return false;
+  for (Value init : op.getDpsInits()) {
+    auto alloc = init.getDefiningOp<memref::AllocOp>();
+    if (!alloc || alloc->getBlock() != op->getBlock())
+      continue;
+    for (Value input : op.getDpsInputs()) {
+      auto dying = input.getDefiningOp<memref::AllocOp>();
+      if (!dying || dying == alloc || dying.getType() != alloc.getType() ||
+          dying->getBlock() != op->getBlock() ||
+          !llvm::equal(dying.getDynamicSizes(), alloc.getDynamicSizes()) ||
+          (op.getNumReductionLoops() == 0 && holdsSums(dying, op)))
+        continue;
+      memref::DeallocOp dealloc = deallocIn(dying, op->getBlock());
+      if (!dealloc || !canReplace(alloc, dying, dealloc))
+        continue;
+      rewriter.eraseOp(dealloc);
+      rewriter.replaceOp(alloc, dying);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Dimensions of inputs that have one name are one value.
+static void uniteNamedDims(func::FuncOp function, IRRewriter &rewriter) {
+  llvm::StringMap<Value> known;
+  SmallVector<memref::DimOp> dims;
+  function.walk([&](memref::DimOp op) { dims.push_back(op); });
+  for (memref::DimOp op : dims) {
+    auto arg = dyn_cast<BlockArgument>(withoutCasts(op.getSource()));
+    std::optional<int64_t> axis = op.getConstantIndex();
+    if (!arg || !axis || arg.getOwner() != &function.getBody().front())
+      continue;
+    StringRef name = nameOfDim(function, arg.getArgNumber(), *axis);
+    if (name.empty())
+      continue;
+    Value &value = known[name];
+    if (!value) {
+      rewriter.setInsertionPointToStart(&function.getBody().front());
+      Value index =
+          arith::ConstantIndexOp::create(rewriter, op.getLoc(), *axis);
+      value = memref::DimOp::create(rewriter, op.getLoc(), arg, index);
+    }
+    rewriter.replaceOp(op, value);
+  }
+}
+
+/// True if `other`, cast to the type of `alloc`, has its sizes: what is static
+/// in that type is the same.
+static bool haveSameSizes(memref::AllocOp other, memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  if (!other.getType().getLayout().isIdentity() ||
+      !type.getLayout().isIdentity())
+    return other.getType() == type &&
+           llvm::equal(other.getDynamicSizes(), alloc.getDynamicSizes());
+  return llvm::all_of(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t k) {
+    return !type.isDynamicDim(k) ||
+           isEqualConstantIntOrValue(other.getMixedSizes()[k],
+                                     alloc.getMixedSizes()[k]);
+  });
+}
+
+/// True if what stands between `loop` and `op`, in its body, are loops: what
+/// branches decide is not known before `loop`.
+static bool isInLoopsOnly(Operation *op, LoopOp loop) {
+  while ((op = op->getParentOp()) != loop)
+    if (!isa<LoopOp, scf::ForOp>(op))
+      return false;
+  return true;
+}
+
+/// The outermost loop before which `values`, which stand before `loop`, are
+/// known already.
+static LoopOp outermostBehind(LoopOp loop, ArrayRef<Value> values) {
+  for (auto outer = loop->getParentOfType<LoopOp>();
+       outer && definedOutside(outer, values);
+       outer = outer->getParentOfType<LoopOp>())
+    loop = outer;
+  return loop;
+}
+
+/// True if memory of so many elements along an axis is there before `loop`, or
+/// may be asked for: what data say may be negative, or too much.
+static bool mayBeAskedFor(Value size, LoopOp loop) {
+  if (isSizeOfExtents(size))
+    return true;
+  return llvm::any_of(size.getUsers(), [&](Operation *user) {
+    Operation *here = isa<memref::AllocOp>(user)
+                          ? user->getBlock()->findAncestorOpInBlock(*loop)
+                          : nullptr;
+    return here && user->isBeforeInBlock(here);
+  });
+}
+
+/// The dynamic sizes of `alloc`, in the body of `loop`, for an allocation
+/// before it, which happens whether or not the loop runs (loop_zero), and
+/// before what the body checks. Sizes that data decide are 0 where it does not
+/// run, and no less than 0:
+///
+///   %runs = cmpi sgt, %trips, 0;  select %runs, (maxsi %size, 0), 0
+///
+/// Nothing where a branch decides whether they are asked for.
+static std::optional<SmallVector<Value>> sizesBefore(OpBuilder &b, LoopOp loop,
+                                                     memref::AllocOp alloc) {
+  SmallVector<Value> sizes(alloc.getDynamicSizes());
+  auto isFine = [&](Value size) { return mayBeAskedFor(size, loop); };
+  if (llvm::all_of(sizes, isFine))
+    return sizes;
+  Value trips = loop.getTripCount(), condition = loop.getCondition();
+  SmallVector<Value> used(sizes);
+  for (Value value : {trips, condition})
+    if (value)
+      used.push_back(value);
+  if (!isInLoopsOnly(alloc, loop) ||
+      llvm::any_of(used, [](Value v) { return !v.getType().isIntOrIndex(); }))
+    return std::nullopt;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(outermostBehind(loop, used));
+  Location loc = alloc.getLoc();
+  Value runs = condition;
+  if (trips) {
+    Value none =
+        arith::ConstantOp::create(b, loc, b.getZeroAttr(trips.getType()));
+    Value some = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt,
+                                               trips, none);
+    runs = runs ? b.createOrFold<arith::AndIOp>(loc, some, runs) : some;
+  }
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  for (Value &size : sizes) {
+    if (isFine(size))
+      continue;
+    size = b.createOrFold<arith::MaxSIOp>(loc, size, zero);
+    if (runs)
+      size = b.createOrFold<arith::SelectOp>(loc, runs, size, zero);
+  }
+  return sizes;
+}
+
+namespace {
+class StorageAssignment {
+public:
+  explicit StorageAssignment(MLIRContext *context) : rewriter(context) {}
+
+  unsigned hoisted = 0, spares = 0, reused = 0;
+
+  /// Returns the loop that took the place of `loop`.
+  LoopOp run(LoopOp loop) {
+    loop.walk([&](scf::IfOp branch) { mergeBranchAllocs(branch); });
+    hoistPairs(loop);
+    SmallVector<scf::IfOp> branches;
+    loop.walk([&](scf::IfOp branch) { branches.push_back(branch); });
+    for (scf::IfOp branch : branches)
+      freeBehind(loop, branch);
+    while (reuseDying(loop))
+      ++reused;
+    while (LoopOp made = addSpare(loop))
+      loop = made;
+    return loop;
+  }
+
+private:
+  /// if c { %a = alloc(n); yield %a } else { %b = alloc(n); yield %b }
+  ///   ->  %a = alloc(n); if c { yield %a } else { yield %a }
+  void mergeBranchAllocs(scf::IfOp branch) {
+    if (branch.getElseRegion().empty())
+      return;
+    for (auto [k, thenValue, elseValue] :
+         llvm::enumerate(branch.thenYield().getOperands(),
+                         branch.elseYield().getOperands())) {
+      auto a = thenValue.getDefiningOp<memref::AllocOp>();
+      auto b = elseValue.getDefiningOp<memref::AllocOp>();
+      if (!a || !b || a.getType() != b.getType() ||
+          a->getBlock() != branch.thenBlock() ||
+          b->getBlock() != branch.elseBlock() ||
+          !llvm::equal(a.getDynamicSizes(), b.getDynamicSizes()))
+        continue;
+      bool outside = llvm::all_of(a.getDynamicSizes(), [&](Value size) {
+        return !branch->isAncestor(size.getParentRegion()->getParentOp());
+      });
+      if (!outside)
+        continue;
+      rewriter.moveOpBefore(a, branch);
+      rewriter.replaceOp(b, a);
+      rewriter.replaceAllUsesWith(branch.getResult(k), a);
+    }
+  }
+
+  /// `branch` with one more result, which is freed behind it.
+  scf::IfOp yieldAndFree(scf::IfOp branch, Value thenValue, Value elseValue) {
+    SmallVector<Type> types(branch.getResultTypes());
+    types.push_back(thenValue.getType());
+    rewriter.setInsertionPoint(branch);
+    auto made = scf::IfOp::create(rewriter, branch.getLoc(), types,
+                                  branch.getCondition(),
+                                  /*withElseRegion=*/true);
+    made->setDiscardableAttrs(branch->getDiscardableAttrDictionary());
+    auto move = [&](Region &from, Region &to, Value value) {
+      if (from.empty()) {
+        rewriter.setInsertionPointToStart(&to.front());
+        scf::YieldOp::create(rewriter, branch.getLoc(), value);
+        return;
+      }
+      rewriter.eraseBlock(&to.front());
+      rewriter.inlineRegionBefore(from, to, to.end());
+      Operation *yield = to.front().getTerminator();
+      rewriter.modifyOpInPlace(yield, [&] {
+        yield->insertOperands(yield->getNumOperands(), value);
+      });
+    };
+    move(branch.getThenRegion(), made.getThenRegion(), thenValue);
+    move(branch.getElseRegion(), made.getElseRegion(), elseValue);
+    rewriter.setInsertionPointAfter(made);
+    memref::DeallocOp::create(rewriter, branch.getLoc(),
+                              made.getResults().back());
+    rewriter.replaceOp(branch, made.getResults().drop_back());
+    return made;
+  }
+
+  /// What both branches free is freed behind them:
+  ///   if c { dealloc %x } else { dealloc %y }
+  ///     ->  %z = if c { yield %x } else { yield %y }; dealloc %z
+  bool freeInBoth(scf::IfOp &branch) {
+    for (memref::DeallocOp one : deallocsIn(branch.thenBlock()))
+      for (memref::DeallocOp other : deallocsIn(branch.elseBlock())) {
+        Value x = one.getMemref(), y = other.getMemref();
+        if (x.getType() != y.getType())
+          continue;
+        rewriter.eraseOp(one);
+        rewriter.eraseOp(other);
+        branch = yieldAndFree(branch, x, y);
+        return true;
+      }
+    return false;
+  }
+
+  /// A buffer that takes the place of one that dies with it in a branch is
+  /// there for either:
+  ///   if c { %a = alloc(n); dealloc %x; ... } else { ... }
+  ///     ->  %a = alloc(n); %z = if c { yield %x } else { yield %a }
+  ///         dealloc %z
+  bool allocateInFront(LoopOp loop, scf::IfOp &branch, bool inThen) {
+    Block *block = inThen ? branch.thenBlock() : branch.elseBlock();
+    if (!block)
+      return false;
+    for (auto alloc : block->getOps<memref::AllocOp>()) {
+      if (!definedOutside(loop, alloc->getOperands()) ||
+          deallocIn(alloc, block) ||
+          !llvm::all_of(alloc.getDynamicSizes(),
+                        [&](Value size) { return mayBeAskedFor(size, loop); }))
+        continue;
+      memref::DeallocOp dealloc = findSuccessor(alloc, block);
+      if (!dealloc)
+        continue;
+      Value dying = dealloc.getMemref();
+      rewriter.moveOpBefore(alloc, branch);
+      rewriter.eraseOp(dealloc);
+      branch = inThen ? yieldAndFree(branch, dying, alloc)
+                      : yieldAndFree(branch, alloc, dying);
+      return true;
+    }
+    return false;
+  }
+
+  /// Buffers that branches of the loop's body allocate and free are those of
+  /// the body, which take turns.
+  void freeBehind(LoopOp loop, scf::IfOp branch) {
+    for (Operation *op = branch; op != loop; op = op->getParentOp())
+      if (!isa<scf::IfOp>(op) || op->hasAttr(kRareAttrName))
+        return;
+    while (allocateInFront(loop, branch, /*inThen=*/true) ||
+           allocateInFront(loop, branch, /*inThen=*/false))
+      ;
+    while (branch.elseBlock() && freeInBoth(branch))
+      ;
+  }
+
+  /// Moves what is allocated and freed within one iteration out of the loop.
+  void hoistPairs(LoopOp loop) {
+    SmallVector<std::pair<memref::AllocOp, memref::DeallocOp>> pairs;
+    loop.walk([&](memref::AllocOp alloc) {
+      if (!definedOutside(loop, alloc->getOperands()))
+        return;
+      if (memref::DeallocOp dealloc = deallocIn(alloc, alloc->getBlock()))
+        pairs.push_back({alloc, dealloc});
+    });
+    for (auto [alloc, dealloc] : pairs) {
+      auto sizes = sizesBefore(rewriter, loop, alloc);
+      if (!sizes)
+        continue;
+      alloc.getDynamicSizesMutable().assign(*sizes);
+      rewriter.moveOpBefore(alloc, loop);
+      rewriter.eraseOp(dealloc);
+      rewriter.setInsertionPointAfter(loop);
+      memref::DeallocOp::create(rewriter, alloc.getLoc(), alloc);
+      ++hoisted;
+    }
+  }
+
+  /// True if every buffer that may come to `value` is one that code has
+  /// allocated and nobody shares, as those are that come out of lists.
+  static bool isNobodysElse(Value value) {
+    llvm::SetVector<Value> buffers;
+    buffers.insert(withoutCasts(value));
+    for (unsigned k = 0; k < buffers.size(); ++k) {
+      Value buffer = buffers[k];
+      if (auto select = buffer.getDefiningOp<arith::SelectOp>()) {
+        buffers.insert(withoutCasts(select.getTrueValue()));
+        buffers.insert(withoutCasts(select.getFalseValue()));
+      } else if (auto branch = buffer.getDefiningOp<scf::IfOp>()) {
+        unsigned result = cast<OpResult>(buffer).getResultNumber();
+        for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()})
+          buffers.insert(withoutCasts(yield.getOperand(result)));
+      } else {
+        auto argument = dyn_cast<BlockArgument>(buffer);
+        Operation *op = argument ? argument.getOwner()->getParentOp()
+                                 : buffer.getDefiningOp();
+        if (isa<LoopOp>(op) ? !carriedPort(cast<LoopOp>(op), buffer)
+                            : !isa<memref::AllocOp>(op))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  /// The end in `block` of a buffer that can take the place of `alloc` in the
+  /// next iteration; null where there is none.
+  memref::DeallocOp findSuccessor(memref::AllocOp alloc, Block *block) {
+    for (memref::DeallocOp dealloc : deallocsIn(block)) {
+      Value dying = dealloc.getMemref();
+      llvm::DenseSet<Value> assumed;
+      if (dying.getType() == alloc.getType() && isNobodysElse(dying) &&
+          isEverySizeOf(dying, alloc, assumed))
+        return dealloc;
+    }
+    return {};
+  }
+
+  /// True if every buffer of carried value `port` has the sizes of `alloc`.
+  bool hasSizesOf(LoopOp loop, unsigned port, memref::AllocOp alloc) {
+    Value arg = loop.getCarriedArgs()[port];
+    if (arg.getType() != alloc.getType())
+      return false;
+    llvm::DenseSet<Value> assumed;
+    return isEverySizeOf(arg, alloc, assumed);
+  }
+
+  /// True if every buffer that may come to `value` has the sizes of `alloc`,
+  /// given that those that come to `assumed` have: the values on the way, of
+  /// which each is followed once.
+  bool isEverySizeOf(Value value, memref::AllocOp alloc,
+                     llvm::DenseSet<Value> &assumed) {
+    if (alloc.getDynamicSizes().empty())
+      return true;
+    if (auto other = withoutCasts(value).getDefiningOp<memref::AllocOp>())
+      return value.getType() == alloc.getType() && haveSameSizes(other, alloc);
+    if (!assumed.insert(value).second)
+      return true;
+    auto areAll = [&](std::initializer_list<Value> values) {
+      return llvm::all_of(values, [&](Value each) {
+        return isEverySizeOf(each, alloc, assumed);
+      });
+    };
+    if (auto branch = value.getDefiningOp<scf::IfOp>()) {
+      unsigned k = cast<OpResult>(value).getResultNumber();
+      return areAll(
+          {branch.thenYield().getOperand(k), branch.elseYield().getOperand(k)});
+    }
+    if (auto select = value.getDefiningOp<arith::SelectOp>())
+      return areAll({select.getTrueValue(), select.getFalseValue()});
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto loop = argument ? dyn_cast<LoopOp>(argument.getOwner()->getParentOp())
+                         : value.getDefiningOp<LoopOp>();
+    std::optional<unsigned> port =
+        loop ? carriedPort(loop, value) : std::nullopt;
+    // The sizes are the same in each of its iterations.
+    if (!port || !definedOutside(loop, alloc->getOperands()))
+      return false;
+    return areAll(
+        {loop.getInits()[*port], loop.getYield().getCarried()[*port]});
+  }
+
+  /// The number of the carried value of `loop` that `value`, an argument of its
+  /// body or a result, stands for.
+  static std::optional<unsigned> carriedPort(LoopOp loop, Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    unsigned k = argument ? argument.getArgNumber() - 2
+                          : cast<OpResult>(value).getResultNumber();
+    bool isCarried =
+        (!argument || argument.getArgNumber() >= 2) && k < loop.getNumCarried();
+    return isCarried ? std::optional(k) : std::nullopt;
+  }
+
+  /// Lets one allocation that outlives its iteration and one buffer that dies
+  /// in it take turns; null when there is no such pair.
+  LoopOp addSpare(LoopOp loop) {
+    Block *body = loop.getLoopBody();
+    auto lives = [&](memref::AllocOp alloc) {
+      return alloc && alloc->getBlock() == body &&
+             definedOutside(loop, alloc->getOperands());
+    };
+    // Where an argument's next value is allocated it is the argument's buffer
+    // that dies.
+    for (Value yielded : loop.getYield().getCarried()) {
+      auto alloc = withoutCasts(yielded).getDefiningOp<memref::AllocOp>();
+      if (!lives(alloc))
+        continue;
+      for (auto [port, arg] : llvm::enumerate(loop.getCarriedArgs())) {
+        memref::DeallocOp dealloc = deallocIn(arg, body);
+        if (dealloc && hasSizesOf(loop, port, alloc))
+          return takeTurns(loop, alloc, arg, dealloc);
+      }
+    }
+    for (auto alloc : body->getOps<memref::AllocOp>())
+      if (lives(alloc) && !deallocIn(alloc, body))
+        if (memref::DeallocOp dealloc = findSuccessor(alloc, body))
+          return takeTurns(loop, alloc, dealloc.getMemref(), dealloc);
+    return {};
+  }
+
+  /// Lets an operation that computes, element by element, the buffer that is
+  /// carried on write it over an argument that dies with it:
+  ///
+  ///   %t = alloc; generic ins(%x, ...) outs(%t); dealloc %x; yield carried(%t)
+  ///   ->  generic ins(%x, ...) outs(%x); yield carried(%x)
+  bool reuseDying(LoopOp loop) {
+    for (Value yielded : loop.getYield().getCarried()) {
+      auto alloc = withoutCasts(yielded).getDefiningOp<memref::AllocOp>();
+      if (!alloc || alloc->getBlock() != loop.getLoopBody() ||
+          !definedOutside(loop, alloc->getOperands()))
+        continue;
+      for (auto [port, arg] : llvm::enumerate(loop.getCarriedArgs())) {
+        memref::DeallocOp dealloc = deallocIn(arg, loop.getLoopBody());
+        if (!dealloc || !hasSizesOf(loop, port, alloc) ||
+            !canReplace(alloc, arg, dealloc))
+          continue;
+        rewriter.eraseOp(dealloc);
+        rewriter.replaceOp(alloc, arg);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  LoopOp takeTurns(LoopOp loop, memref::AllocOp alloc, Value dying,
+                   memref::DeallocOp dealloc) {
+    auto sizes = sizesBefore(rewriter, loop, alloc);
+    if (!sizes)
+      return {};
+    rewriter.setInsertionPoint(loop);
+    Value spare = memref::AllocOp::create(rewriter, alloc.getLoc(),
+                                          alloc.getType(), *sizes);
+    rewriter.eraseOp(dealloc);
+    unsigned port = loop.getNumCarried();
+    auto made = loop.replaceWithAdditionalYields(
+        rewriter, spare, /*replaceInitOperandUsesInLoop=*/false,
+        [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
+          return SmallVector<Value>{dying};
+        });
+    auto result = cast<LoopOp>(made->getOperation());
+    rewriter.replaceOp(alloc, result.getCarriedArgs()[port]);
+    rewriter.setInsertionPointAfter(result);
+    memref::DeallocOp::create(rewriter, result.getLoc(),
+                              result.getResult(port));
+    ++spares;
+    return result;
+  }
+
+  IRRewriter rewriter;
+};
+
+struct LoopAssignStorage
+    : loopc::impl::LoopAssignStorageBase<LoopAssignStorage> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    uniteNamedDims(getOperation(), rewriter);
+    StorageAssignment assignment(&getContext());
+    SmallVector<LoopOp> loops;
+    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    for (LoopOp loop : loops) {
+      Location loc = loop.getLoc();
+      LoopOp made = assignment.run(loop);
+      unsigned left = 0;
+      made.walk([&](memref::AllocOp) { ++left; });
+      made->removeAttr(kFixedStorageAttrName);
+      if (left == 0)
+        made->setAttr(kFixedStorageAttrName, UnitAttr::get(&getContext()));
+      else
+        remarkMissed(loc, "AssignStorage",
+                     Twine(left) + " buffers are allocated in each iteration: "
+                                   "their size changes");
+    }
+    SmallVector<linalg::GenericOp> ops;
+    if (straight)
+      getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    for (linalg::GenericOp op : ops)
+      assignment.reused += writeOverInput(op, rewriter);
+    numHoisted += assignment.hoisted;
+    numSpares += assignment.spares;
+    numReused += assignment.reused;
+  }
+};
+} // namespace

@@ -1,0 +1,414 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// One-shot bufferization of loop.loop, loop.yield and the operations on lists.
+//
+// The rule that makes it sound: behind loop-place-deallocations every carried
+// buffer is owned by the loop alone. An init that somebody still needs is
+// copied when the loop begins, a yielded buffer that belongs to somebody else
+// when it is yielded. So an init counts as written by the loop, arguments are
+// writable and distinct, and a result aliases nothing but its init.
+//
+// loop_parallel_assign: an argument keeps this iteration's value until the
+// iteration ends; what is yielded in its place is another buffer, or one whose
+// reads the analysis has found to come before the write.
+
+#include "loopc/Bufferize/Models.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+using namespace loopc::loop;
+
+/// Carried and collected buffers are in C order without gaps: the body's
+/// code then knows its strides.
+static BufferLikeType contiguousType(Type type) {
+  auto tensor = cast<TensorType>(type);
+  return cast<BufferLikeType>(getMemRefTypeWithStaticIdentityLayout(tensor));
+}
+
+/// `value` as a buffer of exactly the type `type`; a view with another layout
+/// is copied.
+/// (A cast to dynamic strides that the type calls gapless would be a lie.)
+static FailureOr<Value> castBuffer(RewriterBase &rewriter, Value buffer,
+                                   Type type,
+                                   const BufferizationOptions &options) {
+  if (buffer.getType() == type)
+    return buffer;
+  auto from = dyn_cast<MemRefType>(buffer.getType());
+  auto to = dyn_cast<MemRefType>(type);
+  if (from && to &&
+      (from.getLayout().isIdentity() ||
+       memref::isStaticShapeAndContiguousRowMajor(from)))
+    return castOrReallocMemRefValue(rewriter, buffer, to, options);
+  if (from && to) {
+    SmallVector<Value> sizes;
+    for (int64_t axis = 0; axis < to.getRank(); ++axis)
+      if (to.isDynamicDim(axis))
+        sizes.push_back(
+            memref::DimOp::create(rewriter, buffer.getLoc(), buffer, axis));
+    FailureOr<Value> copy =
+        options.createAlloc(rewriter, buffer.getLoc(), to, sizes);
+    if (failed(copy) ||
+        failed(options.createMemCpy(rewriter, buffer.getLoc(), buffer, *copy)))
+      return failure();
+    return copy;
+  }
+  return Value(memref::CastOp::create(rewriter, buffer.getLoc(), type, buffer));
+}
+
+/// Number of the carried value that `operand` is the init of; none otherwise.
+static std::optional<unsigned> initNumber(LoopOp loop, OpOperand &operand) {
+  unsigned begin =
+      (loop.getTripCount() ? 1 : 0) + (loop.getCondition() ? 1 : 0);
+  unsigned n = operand.getOperandNumber();
+  if (n < begin || n >= begin + loop.getNumCarried())
+    return std::nullopt;
+  return n - begin;
+}
+
+namespace {
+/// An operation that reads its operands, writes none of them and gives nothing
+/// that shares their memory.
+template <typename Model, typename ConcreteOp>
+struct ReadingInterface
+    : BufferizableOpInterface::ExternalModel<Model, ConcreteOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+};
+
+struct LoopInterface
+    : BufferizableOpInterface::ExternalModel<LoopInterface, LoopOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+
+  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand,
+                               const AnalysisState &) const {
+    return initNumber(cast<LoopOp>(op), operand).has_value();
+  }
+
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+                                      const AnalysisState &state) const {
+    auto loop = cast<LoopOp>(op);
+    std::optional<unsigned> k = initNumber(loop, operand);
+    if (!k)
+      return {};
+    bool same = keepsBuffer(loop, *k, state);
+    return {{loop.getResult(*k),
+             same ? BufferRelation::Equivalent : BufferRelation::Unknown,
+             /*isDefinite=*/same}};
+  }
+
+  /// MLIR's default asks all operands, for each result.
+  AliasingOpOperandList
+  getAliasingOpOperands(Operation *op, Value value,
+                        const AnalysisState &state) const {
+    auto loop = cast<LoopOp>(op);
+    auto result = dyn_cast<OpResult>(value);
+    if (!result || result.getResultNumber() >= loop.getNumCarried())
+      return {};
+    unsigned k = result.getResultNumber();
+    bool same = keepsBuffer(loop, k, state);
+    return {{&loop.getInitsMutable()[k],
+             same ? BufferRelation::Equivalent : BufferRelation::Unknown,
+             /*isDefinite=*/same}};
+  }
+
+  /// True if each iteration hands on carried value `k` in the buffer that it
+  /// got.
+  static bool keepsBuffer(LoopOp loop, unsigned k, const AnalysisState &state) {
+    return state.areEquivalentBufferizedValues(loop.getCarriedArgs()[k],
+                                               loop.getYield().getCarried()[k]);
+  }
+
+  bool bufferizesToAllocation(Operation *op, Value value) const {
+    auto result = dyn_cast<OpResult>(value);
+    return result && result.getOwner() == op &&
+           result.getResultNumber() >= cast<LoopOp>(op).getNumCarried();
+  }
+
+  bool isWritable(Operation *, Value, const AnalysisState &) const {
+    return true;
+  }
+
+  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
+                                          const BufferizationOptions &,
+                                          const BufferizationState &,
+                                          SmallVector<Value> &) const {
+    return contiguousType(value.getType());
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto loop = cast<LoopOp>(op);
+    if (!loop.getSlices().empty())
+      return loop.emitOpError("slices must be lowered before bufferization");
+    auto isTensor = [](Value value) {
+      return value && isa<TensorType>(value.getType());
+    };
+    if (isTensor(loop.getTripCount()) || isTensor(loop.getCondition()) ||
+        llvm::any_of(loop.getLengths(), isTensor))
+      return loop.emitOpError("trip count, condition and lengths must be made "
+                              "scalars before bufferization (loop-scalarize)");
+    SmallVector<Value> inits;
+    for (Value init : loop.getInits()) {
+      if (!isa<TensorType>(init.getType())) {
+        inits.push_back(init);
+        continue;
+      }
+      FailureOr<Value> buffer = getBuffer(rewriter, init, options, state);
+      if (failed(buffer))
+        return failure();
+      buffer = castBuffer(rewriter, *buffer, contiguousType(init.getType()),
+                          options);
+      if (failed(buffer))
+        return failure();
+      inits.push_back(*buffer);
+    }
+    SmallVector<Type> results, arguments;
+    for (Value result : loop.getResults())
+      results.push_back(isa<TensorType>(result.getType())
+                            ? Type(contiguousType(result.getType()))
+                            : result.getType());
+    Block *body = loop.getLoopBody();
+    for (BlockArgument arg : body->getArguments())
+      arguments.push_back(isa<TensorType>(arg.getType())
+                              ? Type(contiguousType(arg.getType()))
+                              : arg.getType());
+    auto buffered =
+        LoopOp::create(rewriter, loop.getLoc(), results, arguments,
+                       loop.getTripCount(), loop.getCondition(), inits,
+                       ValueRange(), loop.getLengths(), loop.getPorts());
+    buffered->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(buffered.getLoopBody());
+    SmallVector<Value> replacements;
+    for (auto [old, arg] : llvm::zip(body->getArguments(),
+                                     buffered.getLoopBody()->getArguments()))
+      replacements.push_back(
+          old.getType() == arg.getType()
+              ? Value(arg)
+              : ToTensorOp::create(rewriter, loop.getLoc(), old.getType(), arg)
+                    .getResult());
+    rewriter.mergeBlocks(body, buffered.getLoopBody(), replacements);
+    replaceOpWithBufferizedValues(rewriter, op, buffered.getResults());
+    return success();
+  }
+};
+
+struct YieldInterface : ReadingInterface<YieldInterface, YieldOp> {
+  bool mustBufferizeInPlace(Operation *, OpOperand &,
+                            const AnalysisState &) const {
+    return true;
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto yield = cast<YieldOp>(op);
+    SmallVector<Value> carried, collected;
+    auto convert = [&](ValueRange values, SmallVector<Value> &out,
+                       bool contiguous) -> LogicalResult {
+      for (Value value : values) {
+        if (!isa<TensorType>(value.getType())) {
+          out.push_back(value);
+          continue;
+        }
+        FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
+        if (succeeded(buffer) && contiguous)
+          buffer = castBuffer(rewriter, *buffer,
+                              contiguousType(value.getType()), options);
+        if (failed(buffer))
+          return failure();
+        out.push_back(*buffer);
+      }
+      return success();
+    };
+    if (failed(convert(yield.getCarried(), carried, true)) ||
+        failed(convert(yield.getCollected(), collected, false)))
+      return failure();
+    replaceOpWithNewBufferizedOp<YieldOp>(rewriter, op, yield.getCondition(),
+                                          carried, collected);
+    return success();
+  }
+};
+
+/// %a = loop.address_of %t : tensor<..>  ->  memref.extract_aligned_pointer
+struct AddressOfInterface : ReadingInterface<AddressOfInterface, AddressOfOp> {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto address = cast<AddressOfOp>(op);
+    FailureOr<Value> buffer =
+        getBuffer(rewriter, address.getConstant(), options, state);
+    if (failed(buffer))
+      return failure();
+    Value pointer = memref::ExtractAlignedPointerAsIndexOp::create(
+        rewriter, op->getLoc(), *buffer);
+    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, rewriter.getI64Type(),
+                                                    pointer);
+    return success();
+  }
+};
+
+/// What is added to the result may stand in the operand's memory, and the
+/// operand's memory may be freed: it counts as written.
+struct ReserveInterface
+    : BufferizableOpInterface::ExternalModel<ReserveInterface, ReserveOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return true;
+  }
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &,
+                                      const AnalysisState &) const {
+    return {{op->getResult(0), BufferRelation::Unknown, /*isDefinite=*/false}};
+  }
+  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
+                                          const BufferizationOptions &,
+                                          const BufferizationState &,
+                                          SmallVector<Value> &) const {
+    return contiguousType(value.getType());
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto reserve = cast<ReserveOp>(op);
+    FailureOr<Value> buffer =
+        getBuffer(rewriter, reserve.getBuffer(), options, state);
+    if (succeeded(buffer))
+      buffer =
+          castBuffer(rewriter, *buffer,
+                     contiguousType(reserve.getBuffer().getType()), options);
+    if (failed(buffer))
+      return failure();
+    replaceOpWithNewBufferizedOp<ReserveOp>(
+        rewriter, op, buffer->getType(), rewriter.getIndexType(), *buffer,
+        reserve.getOffset(), reserve.getUsed(), reserve.getFront(),
+        reserve.getBack(), reserve.getAxisAttr());
+    return success();
+  }
+};
+
+/// Transformed in place.
+struct FourierInterface
+    : DstBufferizableOpInterfaceExternalModel<FourierInterface, FourierOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto transform = cast<FourierOp>(op);
+    Type type = transform.getData().getType();
+    FailureOr<Value> buffer =
+        getBuffer(rewriter, transform.getData(), options, state);
+    if (succeeded(buffer))
+      buffer = castBuffer(rewriter, *buffer, contiguousType(type), options);
+    if (failed(buffer))
+      return failure();
+    FourierOp::create(rewriter, op->getLoc(), *buffer, transform.getInverse());
+    replaceOpWithBufferizedValues(rewriter, op, *buffer);
+    return success();
+  }
+};
+
+/// The list reads the element; which buffer it has in the end is settled by
+/// loop-place-deallocations.
+struct SeqInsertInterface : ReadingInterface<SeqInsertInterface, SeqInsertOp> {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto insert = cast<SeqInsertOp>(op);
+    SmallVector<Value> element;
+    for (Value part : insert.getElement()) {
+      if (!isa<TensorType>(part.getType())) {
+        element.push_back(part);
+        continue;
+      }
+      FailureOr<Value> buffer = getBuffer(rewriter, part, options, state);
+      // Without gaps, wherever in its allocation it begins.
+      if (succeeded(buffer) && cast<MemRefType>(buffer->getType())
+                                       .getStridesAndOffset()
+                                       .first.front() != 1)
+        buffer = castBuffer(rewriter, *buffer, contiguousType(part.getType()),
+                            options);
+      if (failed(buffer))
+        return failure();
+      element.push_back(*buffer);
+    }
+    replaceOpWithNewBufferizedOp<SeqInsertOp>(
+        rewriter, op, insert.getType(), insert.getList(), insert.getPosition(),
+        element, insert.getElementOwnerAttr());
+    return success();
+  }
+};
+
+/// What comes out of a list belongs to it, too: it is never written.
+struct SeqAtInterface : ReadingInterface<SeqAtInterface, SeqAtOp> {
+  bool isWritable(Operation *, Value, const AnalysisState &) const {
+    return false;
+  }
+  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
+                                          const BufferizationOptions &,
+                                          const BufferizationState &,
+                                          SmallVector<Value> &) const {
+    return contiguousType(value.getType());
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &,
+                          BufferizationState &) const {
+    auto at = cast<SeqAtOp>(op);
+    SmallVector<Type> types;
+    for (Type type : at->getResultTypes())
+      types.push_back(isa<TensorType>(type) ? Type(contiguousType(type))
+                                            : type);
+    replaceOpWithNewBufferizedOp<SeqAtOp>(rewriter, op, types, at.getList(),
+                                          at.getPosition());
+    return success();
+  }
+};
+} // namespace
+
+void loopc::loop::registerBufferizableOpInterfaceExternalModels(
+    DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, LoopDialect *) {
+    LoopOp::attachInterface<LoopInterface>(*context);
+    YieldOp::attachInterface<YieldInterface>(*context);
+    SeqInsertOp::attachInterface<SeqInsertInterface>(*context);
+    SeqAtOp::attachInterface<SeqAtInterface>(*context);
+    ReserveOp::attachInterface<ReserveInterface>(*context);
+    AddressOfOp::attachInterface<AddressOfInterface>(*context);
+    FourierOp::attachInterface<FourierInterface>(*context);
+  });
+}

@@ -1,0 +1,105 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// What packing and vectorising of matrix products agree on: tiles and panels.
+
+#ifndef LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_H
+#define LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_H
+
+#include "loopc/Target/TargetOptions.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+
+/// How many rows and how many vectors of a result one tile has.
+struct TileShape {
+  int64_t rows, vectors;
+};
+
+/// The tile for `rows` rows (dynamic: many) of `columns` columns in vectors of
+/// `lanes`, whose sums fit into the registers and are enough to keep the
+/// multipliers busy.
+TileShape chooseTile(VectorUnit unit, int64_t rows, int64_t columns,
+                     int64_t lanes);
+
+/// The width W of the panels that `map` reads along `dim`: the one result that
+/// is `dim floordiv W`, with `dim mod W` as last one (or the last but one, in
+/// front of a group's). 0 if it reads none.
+int64_t panelWidth(mlir::AffineMap map, unsigned dim);
+
+/// So many neighbours along `dim` are behind one another in panels.
+struct PanelGroup {
+  unsigned dim;
+  int64_t size;
+};
+
+/// The groups that `map` reads: one result is `dim floordiv size`, the last one
+/// is `dim mod size`.
+std::optional<PanelGroup> panelGroup(mlir::AffineMap map);
+
+/// A sum of products of integers that the target has instructions for.
+struct DotProduct {
+  /// What is read as vectors, along the loop `columns`, and what is not.
+  mlir::OpOperand *vectors, *elements;
+  bool areVectorsUnsigned;
+  /// The loop along which both are summed, in groups of `size`.
+  PanelGroup sum;
+  unsigned columns;
+};
+
+/// Finds the sum of products in `op`, on tensors or buffers, if its operands
+/// can be brought together (PackContractions) or are (VectorizeContractions).
+std::optional<DotProduct> matchDotProduct(mlir::linalg::LinalgOp op,
+                                          VectorUnit unit);
+
+/// Lanes of the vectors of sums of `columns` columns.
+int64_t dotLanes(VectorUnit unit, int64_t columns);
+
+/// True if `map` reads panels along `dim`.
+inline bool isPanelAccess(mlir::AffineMap map, unsigned dim) {
+  return panelWidth(map, dim) != 0;
+}
+
+/// Keeps LLVM from unrolling `loop`, which has as much in it as is good.
+void keepRolled(mlir::scf::ForOp loop);
+
+/// `expr` of `dims`, folded.
+mlir::Value applyTo(mlir::ImplicitLocOpBuilder &b, mlir::AffineExpr expr,
+                    mlir::ValueRange dims);
+
+/// A mask of the first `count` of some lanes, at least none and at most all.
+mlir::Value maskOfFirst(mlir::ImplicitLocOpBuilder &b, mlir::Value count,
+                        int64_t lanes);
+
+/// The square of as many vectors as each has lanes, a power of two, transposed.
+llvm::SmallVector<mlir::Value>
+transposeVectors(mlir::ImplicitLocOpBuilder &b,
+                 llvm::ArrayRef<mlir::Value> rows);
+
+/// Fills no more than the border of what `fill` fills, if all within is written
+/// next; else false.
+bool fillBorder(mlir::linalg::FillOp fill);
+
+/// Replaces `op` by vectors if it is a copy into panels; false if it is none,
+/// or one that the target's vectors cannot do.
+bool copyPanels(mlir::linalg::GenericOp op, VectorUnit unit);
+
+/// The same for panels of groups.
+bool copyGroups(mlir::linalg::GenericOp op, VectorUnit unit);
+
+/// Replaces `op` by tiles that are transposed in registers, if it is
+/// elementwise and reads an operand whose rows are columns of the result; else
+/// false. What is too much for a tile is left behind a transpose, in its own
+/// order.
+bool transposeTiles(mlir::linalg::GenericOp op, VectorUnit unit);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_H

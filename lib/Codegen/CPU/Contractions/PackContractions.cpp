@@ -1,0 +1,615 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-pack-contractions: the operand of a matrix product that is read as
+// vectors is brought into panels where that is done once for many reads.
+
+#include "ContractionVectorizer.h"
+#include "loopc/Codegen/CPU/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPPACKCONTRACTIONS
+#include "loopc/Codegen/CPU/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+using utils::IteratorType;
+
+/// Operands of this many bytes are read well enough as they are, if their rows
+/// are vectors.
+static constexpr int64_t kSmall = 16 << 10;
+/// Operands of this many bytes are packed in front of a product of many rows.
+static constexpr int64_t kLarge = 192 << 10;
+/// Vectors in a row of a panel, at most.
+static constexpr int64_t kPanelVectors = 2;
+/// So many rows.
+static constexpr int64_t kManyRows = 64;
+
+namespace {
+/// An operand that can be packed.
+struct Candidate {
+  OpOperand *operand;
+  /// The loop along which vectors run.
+  unsigned dim;
+  /// What is packed: the operand, or what it is a transpose of.
+  Value source;
+  /// Axes of `source` by the loops that they belong to.
+  AffineMap map;
+  int64_t width;
+  int64_t rows;
+  /// What is summed by groups.
+  std::optional<PanelGroup> group = {};
+};
+
+class Packing {
+public:
+  explicit Packing(MLIRContext *context, VectorUnit unit)
+      : rewriter(context), unit(unit) {}
+  void run(linalg::GenericOp op);
+
+  unsigned constants = 0, packed = 0;
+
+private:
+  std::optional<Candidate> find(linalg::GenericOp op);
+  /// Makes one loop of those that count rows, so that there are many rows where
+  /// one of the loops has few of them.
+  linalg::GenericOp mergeRows(linalg::GenericOp op, const Candidate &candidate);
+  Value packConstant(const Candidate &candidate, AffineMap target);
+  Value packAtRunTime(const Candidate &candidate, AffineMap target,
+                      Operation *place);
+  /// Lets `op` read what its operand is a transpose of, where an unknown number
+  /// of rows transposes in strips; false if it does not.
+  bool readThrough(linalg::GenericOp op, const Candidate &candidate);
+  /// The place in front of which packing pays; null if nowhere.
+  Operation *placeFor(linalg::GenericOp op, const Candidate &candidate);
+
+  IRRewriter rewriter;
+  VectorUnit unit;
+  /// What was packed already, by source, place and maps.
+  std::map<std::tuple<void *, void *, void *, void *>, Value> done;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What can be packed
+//===----------------------------------------------------------------------===//
+
+static int64_t elementBytes(Type type) {
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+/// Bytes of a value of `type`; none if that is known at run time only.
+static std::optional<int64_t> bytesOf(Type type) {
+  auto shaped = cast<ShapedType>(type);
+  if (!shaped.hasStaticShape())
+    return std::nullopt;
+  return shaped.getNumElements() * elementBytes(shaped.getElementType());
+}
+
+static bool hasWholeBytes(Type type) {
+  return type.isIntOrFloat() && type.getIntOrFloatBitWidth() % 8 == 0;
+}
+
+/// True if the last axis is the one that `dim` loops over.
+static bool endsWith(AffineMap map, unsigned dim) {
+  return map.getNumResults() > 0 &&
+         map.getResults().back() == getAffineDimExpr(dim, map.getContext());
+}
+
+std::optional<Candidate> Packing::find(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
+      op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
+    return std::nullopt;
+  OpOperand *init = op.getDpsInitOperand(0);
+  AffineMap out = op.getMatchingIndexingMap(init);
+  Type element = getElementTypeOrSelf(init->get());
+  if (!out.isProjectedPermutation() || out.getNumResults() == 0 ||
+      !hasWholeBytes(element) || element.getIntOrFloatBitWidth() > 64)
+    return std::nullopt;
+  unsigned dim = cast<AffineDimExpr>(out.getResults().back()).getPosition();
+  auto types = op.getIteratorTypesArray();
+  SmallVector<int64_t> statics = op.getStaticLoopRanges();
+  Candidate found{};
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (!map.isFunctionOfDim(dim))
+      continue;
+    bool sums = llvm::any_of(llvm::seq(op.getNumLoops()), [&](unsigned d) {
+      return types[d] == IteratorType::reduction && map.isFunctionOfDim(d);
+    });
+    if (found.operand || !sums || !map.isProjectedPermutation() ||
+        !hasWholeBytes(getElementTypeOrSelf(operand->get())))
+      return std::nullopt;
+    found = {operand, dim, operand->get(), map, 0, 1};
+  }
+  std::optional<DotProduct> dot = matchDotProduct(op, unit);
+  if (dot)
+    found.group = dot->sum;
+  if (!found.operand ||
+      (statics[dim] < 8 && !ShapedType::isDynamic(statics[dim]) && !dot))
+    return std::nullopt;
+  for (unsigned d : llvm::seq(op.getNumLoops())) {
+    if (types[d] != IteratorType::parallel || found.map.isFunctionOfDim(d) ||
+        found.rows == ShapedType::kDynamic)
+      continue;
+    found.rows = ShapedType::isDynamic(statics[d])
+                     ? ShapedType::kDynamic
+                     : std::max(found.rows, statics[d]);
+  }
+  int64_t lanes = unit.bits / element.getIntOrFloatBitWidth();
+  if (!ShapedType::isDynamic(statics[dim]))
+    lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[dim]));
+  if (dot)
+    lanes = dotLanes(unit, statics[dim]);
+  // A wide tile reads several panels: in wider ones more would be padding.
+  found.width =
+      lanes * std::min<int64_t>(
+                  kPanelVectors,
+                  chooseTile(unit, found.rows, statics[dim], lanes).vectors);
+  if (auto transpose = found.source.getDefiningOp<linalg::TransposeOp>()) {
+    SmallVector<AffineExpr> exprs(found.map.getNumResults());
+    for (auto [k, axis] : llvm::enumerate(transpose.getPermutation()))
+      exprs[axis] = found.map.getResult(k);
+    found.source = transpose.getInput();
+    found.map =
+        AffineMap::get(found.map.getNumDims(), 0, exprs, rewriter.getContext());
+  }
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Where it pays
+//===----------------------------------------------------------------------===//
+
+Operation *Packing::placeFor(linalg::GenericOp op, const Candidate &candidate) {
+  Operation *place = nullptr;
+  for (Operation *parent = op->getParentOp();
+       parent && !isa<FunctionOpInterface>(parent);
+       parent = parent->getParentOp()) {
+    auto loop = dyn_cast<LoopLikeOpInterface>(parent);
+    if (!loop)
+      continue;
+    if (!loop.isDefinedOutsideOfLoop(candidate.source))
+      break;
+    place = parent;
+  }
+  std::optional<int64_t> bytes = bytesOf(candidate.source.getType());
+  bool isGood = endsWith(candidate.map, candidate.dim);
+  if (place)
+    return isGood && bytes && *bytes <= kSmall && !candidate.group ? nullptr
+                                                                   : place;
+  if (ShapedType::isDynamic(candidate.rows) || candidate.rows < kManyRows)
+    return nullptr;
+  if (!isGood || (bytes && *bytes >= kLarge))
+    return op;
+  return nullptr;
+}
+
+namespace {
+/// A value whose elements are neighbours in a constant.
+struct ConstantPart {
+  arith::ConstantOp constant;
+  int64_t firstElement = 0;
+};
+} // namespace
+
+/// The first element of `slice` in its source if all are neighbours there.
+static std::optional<int64_t> firstOf(tensor::ExtractSliceOp slice) {
+  auto from = cast<RankedTensorType>(slice.getSource().getType());
+  if (!slice.getType().hasStaticShape() || !from.hasStaticShape() ||
+      !slice.hasUnitStride() ||
+      llvm::any_of(slice.getStaticOffsets(), ShapedType::isDynamic))
+    return std::nullopt;
+  SmallVector<int64_t> strides = mlir::computeStrides(from.getShape());
+  int64_t first = 0;
+  bool isWhole = true;
+  for (int64_t k = from.getRank() - 1; k >= 0; --k) {
+    // Behind an axis of which there is a part all axes are whole.
+    if (!isWhole && slice.getStaticSizes()[k] != 1)
+      return std::nullopt;
+    isWhole &= slice.getStaticSizes()[k] == from.getDimSize(k);
+    first += slice.getStaticOffsets()[k] * strides[k];
+  }
+  return first;
+}
+
+/// The constant that `value` is a part, or another shape, of.
+static std::optional<ConstantPart> constantOf(Value value) {
+  ConstantPart part;
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      part.constant = constant;
+      return part;
+    }
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      std::optional<int64_t> first = firstOf(slice);
+      if (!first)
+        return std::nullopt;
+      part.firstElement += *first;
+    } else if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op)) {
+      return std::nullopt;
+    }
+    value = op->getOperand(0);
+  }
+  return std::nullopt;
+}
+
+/// True if `source` is a constant that only matrix products read, so that
+/// packing it does not keep a second copy.
+static bool isOwnConstant(Value source) {
+  std::optional<ConstantPart> part = constantOf(source);
+  if (!part || !cast<ShapedType>(source.getType()).hasStaticShape())
+    return false;
+  auto value = dyn_cast<ElementsAttr>(part->constant.getValue());
+  if (!value || value.getNumElements() == 0)
+    return false;
+  if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
+    if (dense.isSplat())
+      return false;
+  } else if (!isa<DenseResourceElementsAttr>(value)) {
+    return false;
+  }
+  std::function<bool(Value)> isRead = [&](Value read) {
+    return llvm::all_of(read.getUsers(), [&](Operation *user) {
+      if (isa<linalg::TransposeOp, tensor::CollapseShapeOp,
+              tensor::ExpandShapeOp, tensor::ExtractSliceOp>(user))
+        return isRead(user->getResult(0));
+      auto product = dyn_cast<linalg::GenericOp>(user);
+      return product && product.getNumReductionLoops() > 0;
+    });
+  };
+  return isRead(part->constant.getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+/// The map of the packed operand: what is not summed, panels, what is summed,
+/// the elements of a panel's row.
+static AffineMap packedMap(linalg::GenericOp op, const Candidate &candidate) {
+  SmallVector<AffineExpr> front, sums;
+  auto types = op.getIteratorTypesArray();
+  for (AffineExpr expr : candidate.map.getResults()) {
+    unsigned d = cast<AffineDimExpr>(expr).getPosition();
+    if (d == candidate.dim)
+      continue;
+    (types[d] == IteratorType::reduction ? sums : front).push_back(expr);
+  }
+  // In the order of the loops.
+  llvm::sort(sums, [](AffineExpr x, AffineExpr y) {
+    return cast<AffineDimExpr>(x).getPosition() <
+           cast<AffineDimExpr>(y).getPosition();
+  });
+  AffineExpr d = getAffineDimExpr(candidate.dim, op.getContext());
+  front.push_back(d.floorDiv(candidate.width));
+  if (candidate.group) {
+    AffineExpr sum = getAffineDimExpr(candidate.group->dim, op.getContext());
+    llvm::replace(sums, sum, sum.floorDiv(candidate.group->size));
+    llvm::append_range(front, sums);
+    front.append({d % candidate.width, sum % candidate.group->size});
+  } else {
+    llvm::append_range(front, sums);
+    front.push_back(d % candidate.width);
+  }
+  return AffineMap::get(candidate.map.getNumDims(), 0, front, op.getContext());
+}
+
+namespace {
+/// `dim floordiv size`, `dim mod size` or, with a size of 1, `dim`.
+struct Part {
+  unsigned dim;
+  AffineExprKind kind = AffineExprKind::FloorDiv;
+  int64_t size = 1;
+};
+} // namespace
+
+static Part partOf(AffineExpr expr) {
+  if (auto d = dyn_cast<AffineDimExpr>(expr))
+    return {d.getPosition()};
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  return {cast<AffineDimExpr>(binary.getLHS()).getPosition(), binary.getKind(),
+          cast<AffineConstantExpr>(binary.getRHS()).getValue()};
+}
+
+/// Extents of the packed operand from those of the source.
+static SmallVector<OpFoldResult> packedSizes(OpBuilder &b, Location loc,
+                                             const Candidate &candidate,
+                                             AffineMap target,
+                                             ArrayRef<OpFoldResult> extents) {
+  SmallVector<OpFoldResult> sizes;
+  for (AffineExpr expr : target.getResults()) {
+    Part part = partOf(expr);
+    OpFoldResult extent = extents[part.dim];
+    std::optional<int64_t> fixed = getConstantIntValue(extent);
+    if (part.kind == AffineExprKind::Mod) {
+      sizes.push_back(b.getIndexAttr(part.size));
+    } else if (part.size == 1) {
+      sizes.push_back(extent);
+    } else if (fixed) {
+      sizes.push_back(b.getIndexAttr(llvm::divideCeil(*fixed, part.size)));
+    } else {
+      Value size = arith::ConstantIndexOp::create(b, loc, part.size);
+      sizes.push_back(
+          arith::CeilDivUIOp::create(b, loc, cast<Value>(extent), size)
+              .getResult());
+    }
+  }
+  return sizes;
+}
+
+/// `map` and `target` as maps of loops over the axes of the source alone.
+static std::pair<AffineMap, AffineMap> compressed(AffineMap map,
+                                                  AffineMap target) {
+  unsigned rank = map.getNumResults();
+  SmallVector<AffineExpr> dims(map.getNumDims(),
+                               getAffineConstantExpr(0, map.getContext()));
+  for (auto [k, expr] : llvm::enumerate(map.getResults()))
+    dims[cast<AffineDimExpr>(expr).getPosition()] =
+        getAffineDimExpr(k, map.getContext());
+  return {AffineMap::getMultiDimIdentityMap(rank, map.getContext()),
+          target.replaceDimsAndSymbols(dims, {}, rank, 0)};
+}
+
+Value Packing::packAtRunTime(const Candidate &candidate, AffineMap target,
+                             Operation *place) {
+  ImplicitLocOpBuilder b(candidate.operand->getOwner()->getLoc(), place);
+  SmallVector<OpFoldResult> own =
+      tensor::getMixedSizes(b, b.getLoc(), candidate.source);
+  SmallVector<OpFoldResult> extents(candidate.map.getNumDims());
+  for (auto [expr, size] : llvm::zip_equal(candidate.map.getResults(), own))
+    extents[cast<AffineDimExpr>(expr).getPosition()] = size;
+  Type element = getElementTypeOrSelf(candidate.source);
+  Value init = tensor::EmptyOp::create(
+      b, packedSizes(b, b.getLoc(), candidate, target, extents), element);
+  auto isPadded = [&](AffineExpr expr) {
+    Part part = partOf(expr);
+    std::optional<int64_t> extent = getConstantIntValue(extents[part.dim]);
+    return part.size > 1 && (!extent || *extent % part.size);
+  };
+  if (llvm::any_of(target.getResults(), isPadded)) {
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(element));
+    init = linalg::FillOp::create(b, zero, init)->getResult(0);
+  }
+  auto [from, to] = compressed(candidate.map, target);
+  SmallVector<IteratorType> iterators(from.getNumDims(),
+                                      IteratorType::parallel);
+  ++packed;
+  return linalg::GenericOp::create(
+             b, init.getType(), candidate.source, init, ArrayRef{from, to},
+             iterators,
+             [](OpBuilder &nested, Location loc, ValueRange args) {
+               linalg::YieldOp::create(nested, loc, args[0]);
+             })
+      .getResult(0);
+}
+
+/// The bytes of a constant.
+static ArrayRef<char> rawBytes(ElementsAttr value) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(value))
+    return dense.getRawData();
+  AsmResourceBlob *blob =
+      cast<DenseResourceElementsAttr>(value).getRawHandle().getBlob();
+  return blob ? blob->getData() : ArrayRef<char>();
+}
+
+Value Packing::packConstant(const Candidate &candidate, AffineMap target) {
+  ConstantPart part = *constantOf(candidate.source);
+  auto constant = part.constant;
+  auto value = cast<ElementsAttr>(constant.getValue());
+  auto type = cast<RankedTensorType>(candidate.source.getType());
+  int64_t size = elementBytes(type.getElementType());
+  ArrayRef<char> bytes = rawBytes(value);
+  if (static_cast<int64_t>(bytes.size()) != value.getNumElements() * size ||
+      type.getNumElements() == 0)
+    return {};
+  bytes = bytes.slice(part.firstElement * size, type.getNumElements() * size);
+  SmallVector<int64_t> shape;
+  auto [from, to] = compressed(candidate.map, target);
+  for (AffineExpr expr : to.getResults()) {
+    Part part = partOf(expr);
+    shape.push_back(
+        part.kind == AffineExprKind::Mod
+            ? part.size
+            : llvm::divideCeil(type.getDimSize(part.dim), part.size));
+  }
+  auto packedType = RankedTensorType::get(shape, type.getElementType());
+  // Offsets in the result, for each axis of the source by its positions.
+  SmallVector<SmallVector<int64_t>> offsets;
+  SmallVector<int64_t> strides = mlir::computeStrides(shape);
+  for (auto [axis, extent] : llvm::enumerate(type.getShape())) {
+    SmallVector<int64_t> &list = offsets.emplace_back(extent, 0);
+    for (auto [k, expr] : llvm::enumerate(to.getResults())) {
+      Part part = partOf(expr);
+      bool isWithin = part.kind == AffineExprKind::Mod;
+      for (int64_t at : llvm::seq(part.dim == axis ? extent : 0))
+        list[at] += (isWithin ? at % part.size : at / part.size) * strides[k];
+    }
+  }
+  AsmResourceBlob blob = HeapAsmResourceBlob::allocate(
+      packedType.getNumElements() * size, /*align=*/64);
+  char *out = blob.getMutableData().data();
+  std::memset(out, 0, blob.getData().size());
+  SmallVector<int64_t> at(type.getRank(), 0);
+  int64_t last = type.getRank() - 1;
+  const char *in = bytes.data();
+  for (int64_t rows = type.getNumElements() / type.getDimSize(last); rows--;) {
+    int64_t base = 0;
+    for (int64_t axis : llvm::seq(last))
+      base += offsets[axis][at[axis]];
+    for (int64_t offset : offsets[last]) {
+      std::memcpy(out + (base + offset) * size, in, size);
+      in += size;
+    }
+    for (int64_t axis = last - 1; axis >= 0; --axis) {
+      if (++at[axis] < type.getDimSize(axis))
+        break;
+      at[axis] = 0;
+    }
+  }
+  ++constants;
+  OpBuilder b(constant);
+  auto packedValue = DenseResourceElementsAttr::get(packedType, "loopc_packed",
+                                                    std::move(blob));
+  return arith::ConstantOp::create(b, constant.getLoc(), packedType,
+                                   packedValue);
+}
+
+/// True if long rows along `dim` do not follow one another in memory: those of
+/// a part of an image. To make one of them they would be copied.
+static bool hasGapsBehind(linalg::GenericOp op, int64_t dim) {
+  constexpr int64_t kLong = 16, kImageAxes = 4;
+  int64_t extent = op.getStaticLoopRanges()[dim];
+  if (!ShapedType::isDynamic(extent) && extent < kLong)
+    return false;
+  AffineExpr row = getAffineDimExpr(dim, op.getContext());
+  return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+    auto slice = operand.get().getDefiningOp<tensor::ExtractSliceOp>();
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!slice || map.getNumResults() < kImageAxes ||
+        slice.getSourceType().getRank() != map.getNumResults())
+      return false;
+    for (auto [axis, expr] : llvm::enumerate(map.getResults()))
+      if (expr == row)
+        return ShapedType::isDynamic(slice.getType().getDimSize(axis)) ||
+               slice.getType().getDimSize(axis) !=
+                   slice.getSourceType().getDimSize(axis);
+    return false;
+  });
+}
+
+linalg::GenericOp Packing::mergeRows(linalg::GenericOp op,
+                                     const Candidate &candidate) {
+  // areDimSequencesPreserved() takes every result of a map for a dimension.
+  if (!llvm::all_of(op.getIndexingMapsArray(),
+                    [](AffineMap m) { return m.isProjectedPermutation(); }))
+    return op;
+  auto types = op.getIteratorTypesArray();
+  AffineMap map = op.getMatchingIndexingMap(candidate.operand);
+  auto isRow = [&](int64_t d) {
+    return types[d] == IteratorType::parallel && !map.isFunctionOfDim(d);
+  };
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t d : llvm::seq<int64_t>(op.getNumLoops())) {
+    if (d > 0 && isRow(d) && isRow(d - 1) && !hasGapsBehind(op, d)) {
+      ReassociationIndices joined = groups.back();
+      joined.push_back(d);
+      if (linalg::areDimSequencesPreserved(op.getIndexingMapsArray(), joined)) {
+        groups.back() = joined;
+        continue;
+      }
+    }
+    groups.push_back({d});
+  }
+  if (groups.size() == op.getNumLoops())
+    return op;
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::CollapseResult> merged =
+      linalg::collapseOpIterationDims(op, groups, rewriter);
+  if (failed(merged))
+    return op;
+  rewriter.replaceOp(op, merged->results);
+  return cast<linalg::GenericOp>(merged->collapsedOp.getOperation());
+}
+
+bool Packing::readThrough(linalg::GenericOp op, const Candidate &candidate) {
+  OpOperand &operand = *candidate.operand;
+  OpOperand *init = op.getDpsInitOperand(0);
+  Type element = getElementTypeOrSelf(init->get());
+  unsigned bits = element.getIntOrFloatBitWidth();
+  if (operand.get() == candidate.source || !operand.get().hasOneUse() ||
+      !ShapedType::isDynamic(candidate.rows) ||
+      op.getNumReductionLoops() != 1 || unit.maskBits == 0 ||
+      bits < unit.maskBits || unit.bits / bits > 16 || !reorderableAddition(op))
+    return false;
+  // Few rows go along the sum.
+  unsigned sum = 0;
+  while (op.getIteratorTypesArray()[sum] != IteratorType::reduction)
+    ++sum;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map =
+        input == &operand ? candidate.map : op.getMatchingIndexingMap(input);
+    if (map.isFunctionOfDim(sum) && !endsWith(map, sum))
+      return false;
+  }
+  rewriter.modifyOpInPlace(op, [&] {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps[operand.getOperandNumber()] = candidate.map;
+    operand.set(candidate.source);
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+  return true;
+}
+
+void Packing::run(linalg::GenericOp op) {
+  std::optional<Candidate> candidate = find(op);
+  if (!candidate)
+    return;
+  if (linalg::GenericOp merged = mergeRows(op, *candidate); merged != op) {
+    op = merged;
+    candidate = find(op);
+    if (!candidate)
+      return;
+  }
+  AffineMap target = packedMap(op, *candidate);
+  bool isConstant = isOwnConstant(candidate->source);
+  Operation *place = nullptr;
+  if (isConstant) {
+    std::optional<int64_t> bytes = bytesOf(candidate->source.getType());
+    if (endsWith(candidate->map, candidate->dim) && *bytes <= kSmall &&
+        !candidate->group)
+      return;
+  } else {
+    place = placeFor(op, *candidate);
+    // Groups are read as such only.
+    if (!place && candidate->group)
+      place = op;
+    if (!place)
+      return (void)readThrough(op, *candidate);
+  }
+  auto [from, to] = compressed(candidate->map, target);
+  Value &value = done[{candidate->source.getAsOpaquePointer(), place,
+                       const_cast<void *>(to.getAsOpaquePointer()), nullptr}];
+  if (!value)
+    value = isConstant ? packConstant(*candidate, target)
+                       : packAtRunTime(*candidate, target, place);
+  if (!value)
+    return;
+  rewriter.modifyOpInPlace(op, [&] {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps[candidate->operand->getOperandNumber()] = target;
+    candidate->operand->set(value);
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+}
+
+namespace {
+struct LoopPackContractions
+    : loopc::impl::LoopPackContractionsBase<LoopPackContractions> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    VectorUnit unit{vectorBits, registers, maskBits, /*scales=*/false, dotBits};
+    Packing packing(&getContext(), unit);
+    SmallVector<linalg::GenericOp> ops;
+    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    for (linalg::GenericOp op : ops)
+      packing.run(op);
+    numConstants += packing.constants;
+    numPacked += packing.packed;
+  }
+};
+} // namespace

@@ -1,0 +1,382 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-interchange-scans: an elementwise loop whose iterations read or write
+// columns runs on tiles of rows and iterations that are transposed in
+// registers.
+
+#include "Rows/VectorElements.h"
+#include "ScanInterchange.h"
+#include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Remarks.h"
+#include "loopc/Tensor/MergeGenerics.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPINTERCHANGESCANS
+#include "loopc/Codegen/CPU/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+using namespace loopc::loop;
+
+/// Rows, and iterations, of a tile at most.
+static constexpr int64_t kMaxLanes = 16;
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// By how much `value` grows from one iteration to the next; none where that
+/// cannot be told.
+std::optional<int64_t> ScanInterchange::slope(Value value) {
+  if (isOutside(value))
+    return 0;
+  if (value == loop.getCounter())
+    return 1;
+  if (auto known = slopes.find(value); known != slopes.end())
+    return known->second;
+  std::optional<int64_t> found;
+  Operation *op = value.getDefiningOp();
+  if (op && isPure(op) && isa<arith::IndexCastOp>(op)) {
+    found = slope(op->getOperand(0));
+  } else if (op && isPure(op) && isa<arith::AddIOp, arith::SubIOp>(op)) {
+    std::optional<int64_t> x = slope(op->getOperand(0)),
+                           y = slope(op->getOperand(1));
+    // Numbers wrap around.
+    if (x && y)
+      found = isa<arith::AddIOp>(op) ? uint64_t(*x) + uint64_t(*y)
+                                     : uint64_t(*x) - uint64_t(*y);
+  }
+  slopes[value] = found;
+  return found;
+}
+
+/// `value`, whose slope is known, in the iteration whose number `mapping` has
+/// for the counter; it is handed what is made on the way.
+Value ScanInterchange::evaluate(Value value, IRMapping &mapping) {
+  if (isOutside(value))
+    return value;
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    mapping.map(operand, evaluate(operand, mapping));
+  return b.clone(*op, mapping)->getResult(0);
+}
+
+/// The part of `tensor` at `offsets`, along whose axes the axes `axes` of the
+/// space run; none where it is not read in vectors.
+std::optional<Part>
+ScanInterchange::partOf(Value tensor, ArrayRef<OpFoldResult> offsets,
+                        ArrayRef<std::optional<unsigned>> axes) {
+  Part part{Layout::Same, tensor, llvm::to_vector(offsets),
+            llvm::to_vector(axes)};
+  unsigned rank = axes.size();
+  std::optional<unsigned> along;
+  for (unsigned k = 0; k < rank; ++k)
+    if (axes[k] == dims.size() - 1)
+      along = k;
+  if (!along)
+    return part;
+  part.layout = Layout::Rows;
+  if (*along + 1 == rank)
+    return part;
+  // Successive iterations must be neighbours.
+  part.layout = Layout::Columns;
+  for (unsigned k = 0; k + 1 < rank; ++k)
+    if (auto value = dyn_cast<Value>(offsets[k]); value && !isOutside(value))
+      return std::nullopt;
+  auto position = dyn_cast<Value>(offsets.back());
+  std::optional<int64_t> step = position ? slope(position) : std::nullopt;
+  if (axes.back() || !step || (*step != 1 && *step != -1))
+    return std::nullopt;
+  part.backwards = *step < 0;
+  return part;
+}
+
+/// For each axis of a tensor of which `dropped` are left out, the axis of the
+/// space that `map` leads along it.
+static SmallVector<std::optional<unsigned>>
+spaceAxes(const llvm::SmallBitVector &dropped, AffineMap map) {
+  SmallVector<std::optional<unsigned>> axes;
+  unsigned next = 0;
+  for (unsigned k = 0; k < dropped.size(); ++k) {
+    axes.emplace_back();
+    if (!dropped.test(k))
+      axes.back() = cast<AffineDimExpr>(map.getResult(next++)).getPosition();
+  }
+  return axes;
+}
+
+bool ScanInterchange::readSlice(tensor::ExtractSliceOp slice, AffineMap map) {
+  Key key{slice.getResult(), map};
+  if (reads.contains(key))
+    return true;
+  if (!isOutside(slice.getSource()) || !slice.hasUnitStride() ||
+      !isVectorElement(slice.getSourceType().getElementType()))
+    return false;
+  std::optional<Part> part = partOf(slice.getSource(), slice.getMixedOffsets(),
+                                    spaceAxes(slice.getDroppedDims(), map));
+  if (!part)
+    return false;
+  reads.insert({key, *part});
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// What can be interchanged
+//===----------------------------------------------------------------------===//
+
+std::string ScanInterchange::match() {
+  b.setInsertionPoint(loop);
+  if (loop.getCondition())
+    return "a condition may end it between any two iterations";
+  if (!loop.getTripCount() || isa<TensorType>(loop.getTripCount().getType()) ||
+      loop.getNumCollected() || !loop.getSlices().empty())
+    return "its trips, or the size of what it collects, are not known";
+  for (Operation *user : loop.getConditionArg().getUsers())
+    if (!isa<YieldOp>(user))
+      return "its body reads the condition";
+  for (Operation &op : loop.getLoopBody()->without_terminator())
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      dims = resolveDims(b, loop.getLoc(), generic.getDpsInits()[0]);
+      break;
+    }
+  if (dims.empty())
+    return "it computes nothing element by element";
+  for (OpFoldResult dim : dims)
+    if (auto value = dyn_cast<Value>(dim); value && !isOutside(value))
+      return "its operations run over different elements";
+  if (std::string why = matchCarried(); !why.empty())
+    return why;
+  if (std::string why = matchBody(); !why.empty())
+    return why;
+  planLanes();
+  if (lanes < 2)
+    return "its elements are as wide as a vector";
+  bool columns = false;
+  for (auto &[key, part] : reads)
+    columns |= part.layout == Layout::Columns;
+  for (auto &[op, part] : writes)
+    columns |= part.layout == Layout::Columns;
+  return columns ? "" : "it reads and writes no columns";
+}
+
+/// True for what is an element for each element of the space.
+bool ScanInterchange::isElementValue(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value))
+    return arg.getOwner() == loop.getLoopBody();
+  Operation *op = value.getDefiningOp();
+  if (isOutside(value) || !isa<linalg::GenericOp, tensor::ExtractSliceOp>(op))
+    return false;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return slice.getResultType().getRank() ==
+               static_cast<int64_t>(dims.size()) &&
+           readSlice(slice, b.getMultiDimIdentityMap(dims.size()));
+  return true;
+}
+
+/// Carried value `port`, into which each iteration writes its part.
+bool ScanInterchange::matchAccumulator(unsigned port) {
+  Value arg = loop.getCarriedArgs()[port];
+  auto insert =
+      loop.getYield().getCarried()[port].getDefiningOp<tensor::InsertSliceOp>();
+  if (!insert || insert.getDest() != arg || !arg.hasOneUse() ||
+      !insert->hasOneUse() || insert->getBlock() != loop.getLoopBody() ||
+      !insert.hasUnitStride() ||
+      !isVectorElement(insert.getDestType().getElementType()) ||
+      insert.getSourceType().getRank() != static_cast<int64_t>(dims.size()) ||
+      !isElementValue(insert.getSource()))
+    return false;
+  for (auto [k, size] :
+       llvm::enumerate(resolveDims(b, loop.getLoc(), insert.getSource())))
+    if (!isEqualConstantIntOrValue(size, dims[k]))
+      return false;
+  std::optional<Part> part =
+      partOf(arg, insert.getMixedOffsets(),
+             spaceAxes(insert.getDroppedDims(),
+                       b.getMultiDimIdentityMap(dims.size())));
+  if (!part || part->layout == Layout::Same)
+    return false;
+  part->port = port;
+  part->source = insert.getSource();
+  writes.insert({insert, *part});
+  outPorts.push_back(port);
+  return true;
+}
+
+std::string ScanInterchange::matchCarried() {
+  for (unsigned k = 0; k < loop.getNumCarried(); ++k) {
+    Value arg = loop.getCarriedArgs()[k];
+    Value next = loop.getYield().getCarried()[k];
+    auto type = dyn_cast<RankedTensorType>(arg.getType());
+    if (!type) {
+      if (isa<TensorType>(arg.getType()) || !loop.getResult(k).use_empty())
+        return "a scalar that it carries is read behind it";
+      continue;
+    }
+    if (next.getDefiningOp<tensor::InsertSliceOp>()) {
+      if (!matchAccumulator(k))
+        return "a value that it collects is not written in vectors";
+      continue;
+    }
+    if (!isVectorElement(type.getElementType()) ||
+        type.getRank() != static_cast<int64_t>(dims.size()) ||
+        !isElementValue(next) ||
+        !llvm::equal(resolveDims(b, loop.getLoc(), loop.getInits()[k]), dims,
+                     isEqualConstantIntOrValue))
+      return "a value that it carries is not computed element by element";
+    if (!loop.getResult(k).use_empty())
+      live.push_back(k);
+    for (Operation *user : arg.getUsers())
+      if (!isa<linalg::GenericOp, YieldOp>(user) && !writes.contains(user) &&
+          !isa<tensor::InsertSliceOp>(user))
+        return "it reads what it carries otherwise than element by element";
+  }
+  // A yielded argument must be elements, too.
+  for (Value next : loop.getYield().getCarried())
+    if (auto arg = dyn_cast<BlockArgument>(next);
+        arg && isa<TensorType>(arg.getType()))
+      for (unsigned port : outPorts)
+        if (arg == loop.getCarriedArgs()[port])
+          return "it reads what it collects";
+  return "";
+}
+
+std::string ScanInterchange::matchBody() {
+  for (Operation &op : loop.getLoopBody()->without_terminator()) {
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      if (std::string why = matchGeneric(generic); !why.empty())
+        return why;
+      continue;
+    }
+    if (isa<tensor::EmptyOp>(op) || writes.contains(&op))
+      continue;
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      for (Operation *user : slice->getUsers())
+        if (!isa<linalg::GenericOp, YieldOp>(user) && !writes.contains(user))
+          return "a slice is not read element by element";
+      continue;
+    }
+    if (!isOnScalars(loop, op))
+      return ("'" + op.getName().getStringRef() +
+              "' is not computed element by element")
+          .str();
+  }
+  return "";
+}
+
+std::string ScanInterchange::matchGeneric(linalg::GenericOp op) {
+  if (!isElementwise(op) || op.getNumLoops() != dims.size() ||
+      !llvm::equal(resolveDims(b, loop.getLoc(), op.getDpsInits()[0]), dims,
+                   isEqualConstantIntOrValue))
+    return "an operation of its body is not computed element by element";
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (isa<arith::ConstantOp>(inner))
+      continue;
+    if (!OpTrait::hasElementwiseMappableTraits(&inner) ||
+        !isSafeToSpeculate(&inner))
+      return ("'" + inner.getName().getStringRef() +
+              "' is not computed in vectors")
+          .str();
+    for (Value operand : inner.getOperands())
+      if (!operand.getType().isIntOrFloat())
+        return "an operation of its body is not computed in vectors";
+  }
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (std::string why = matchOperand(op, *operand); !why.empty())
+      return why;
+  return "";
+}
+
+std::string ScanInterchange::matchOperand(linalg::GenericOp op,
+                                          OpOperand &operand) {
+  Value value = operand.get();
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type)
+    return "";
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!map.isProjectedPermutation())
+    return "an operand is not read element by element";
+  if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+      slice && !isOutside(slice))
+    return readSlice(slice, map) ? "" : "a slice is not read in vectors";
+  if (!isOutside(value)) {
+    auto arg = dyn_cast<BlockArgument>(value);
+    bool collected = arg && llvm::any_of(outPorts, [&](unsigned port) {
+                       return arg == loop.getCarriedArgs()[port];
+                     });
+    return map.isIdentity() && !collected
+               ? ""
+               : "elements depend on others of the iteration before";
+  }
+  if (!isVectorElement(type.getElementType()))
+    return "its elements are not held in vectors";
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0));
+  std::optional<Part> part = partOf(
+      value, offsets, spaceAxes(llvm::SmallBitVector(type.getRank()), map));
+  if (!part)
+    return "an operand is read across its rows";
+  reads.insert({{value, map}, *part});
+  return "";
+}
+
+/// Elements that a vector holds of the widest type that the loop computes with.
+void ScanInterchange::planLanes() {
+  unsigned bits = 8;
+  auto count = [&](Type type) {
+    type = getElementTypeOrSelf(type);
+    if (type.isIntOrFloat())
+      bits = std::max(bits, type.getIntOrFloatBitWidth());
+  };
+  loop.walk([&](linalg::GenericOp op) {
+    for (Value operand : op->getOperands())
+      count(operand.getType());
+    for (Operation &inner : op.getBody()->without_terminator())
+      for (Type type : inner.getResultTypes())
+        count(type);
+  });
+  for (auto &[key, part] : reads)
+    count(part.tensor.getType());
+  lanes = std::min<int64_t>(vectorBits / bits, kMaxLanes);
+}
+
+namespace {
+struct LoopInterchangeScans
+    : loopc::impl::LoopInterchangeScansBase<LoopInterchangeScans> {
+  using LoopInterchangeScansBase::LoopInterchangeScansBase;
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<LoopOp> loops;
+    getOperation().walk([&](LoopOp loop) {
+      if (!loop.getBody().getOps<tensor::ExtractSliceOp>().empty() ||
+          !loop.getBody().getOps<tensor::InsertSliceOp>().empty())
+        loops.push_back(loop);
+    });
+    for (LoopOp loop : loops) {
+      eraseDeadOps(rewriter, *loop.getLoopBody());
+      ScanInterchange interchange(rewriter, loop, vectorBits);
+      std::string why = interchange.match();
+      if (!why.empty()) {
+        remarkMissed(loop.getLoc(), "InterchangeScans",
+                     "iterations run one by one: " + why);
+        continue;
+      }
+      remarkDone(loop.getLoc(), "InterchangeScans",
+                 "tiles of rows and iterations are transposed in registers");
+      interchange.rewrite();
+      ++numInterchanged;
+    }
+  }
+};
+} // namespace

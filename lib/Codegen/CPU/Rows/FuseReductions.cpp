@@ -1,0 +1,168 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-fuse-reductions: what reduces the rows of a tensor runs beside what
+// computes them, or beside what reads them as well: each element is summed up
+// while it is in a register.
+
+#include "VectorElements.h"
+#include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Tensor/MergeGenerics.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPFUSEREDUCTIONS
+#include "loopc/Codegen/CPU/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// True if output `k` is one number for each row: what `op` puts the elements
+/// of the row together to.
+static bool reducesRows(linalg::GenericOp op, unsigned k) {
+  OpOperand *init = op.getDpsInitOperand(k);
+  unsigned last = op.getNumLoops() - 1;
+  AffineMap map = op.getMatchingIndexingMap(init);
+  if (!map.isProjectedPermutation() || map.isFunctionOfDim(last))
+    return false;
+  BlockArgument out = op.getMatchingBlockArgument(init);
+  Operation *combiner =
+      op.getBody()->getTerminator()->getOperand(k).getDefiningOp();
+  return combiner && out.hasOneUse() && *out.user_begin() == combiner &&
+         combiner->hasOneUse() &&
+         isa<arith::AddFOp, arith::MaximumFOp, arith::MinimumFOp, arith::AddIOp,
+             arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(
+             combiner);
+}
+
+/// True if output `k` is computed element by element.
+static bool mapsElements(linalg::GenericOp op, unsigned k) {
+  OpOperand *init = op.getDpsInitOperand(k);
+  return op.getMatchingIndexingMap(init).isIdentity() &&
+         !op.payloadUsesValueFromOperand(init);
+}
+
+/// True for operations that go through rows: each output is an element for each
+/// element of the space, or one for each row.
+static bool goesThroughRows(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumLoops() < 2 ||
+      op.getNumReductionLoops() > 1)
+    return false;
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  if (llvm::is_contained(ArrayRef(kinds).drop_back(),
+                         utils::IteratorType::reduction))
+    return false;
+  for (OpOperand &operand : op->getOpOperands())
+    if (!isVectorElement(getElementTypeOrSelf(operand.get().getType())))
+      return false;
+  for (Operation &inner : op.getBody()->without_terminator())
+    if (isa<linalg::IndexOp>(inner) || inner.getNumRegions() ||
+        !isSafeToSpeculate(&inner))
+      return false;
+  for (unsigned k = 0; k < op.getNumDpsInits(); ++k)
+    if (!mapsElements(op, k) && !reducesRows(op, k))
+      return false;
+  return true;
+}
+
+/// Sums of more products are done in blocks.
+static constexpr int64_t kLongestSum = 512;
+
+/// True for sums of products that loop-vectorize-contractions keeps in
+/// registers until each is whole: vectors run along the result, the extents are
+/// known.
+static bool keepsSums(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 ||
+      op.getNumDpsInits() != 1)
+    return false;
+  int64_t length = 1;
+  for (auto [kind, extent] :
+       llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges())) {
+    if (ShapedType::isDynamic(extent))
+      return false;
+    if (kind == utils::IteratorType::reduction)
+      length *= extent;
+  }
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (length > kLongestSum || result.getNumResults() == 0)
+    return false;
+  auto column = dyn_cast<AffineDimExpr>(result.getResults().back());
+  return column &&
+         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           AffineMap map = op.getMatchingIndexingMap(input);
+           return map.getNumResults() > 0 &&
+                  map.getResults().back().isFunctionOfDim(column.getPosition());
+         });
+}
+
+/// True if `op` is computed on the sums of the product in front of it.
+static bool isOfSums(linalg::GenericOp op) {
+  return op.getNumReductionLoops() == 0 && op.getNumDpsInits() == 1 &&
+         llvm::all_of(*op.getBody(), isCheap) &&
+         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           auto product = input->get().getDefiningOp<linalg::GenericOp>();
+           return product && product->hasOneUse() && keepsSums(product) &&
+                  op.getMatchingIndexingMap(input).isIdentity();
+         });
+}
+
+/// True if both go through the same rows, element by element, and have
+/// something to share.
+static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
+  // Maps alone are loop-fuse-elementwise's.
+  if (first.getNumLoops() != second.getNumLoops() ||
+      first.getNumReductionLoops() + second.getNumReductionLoops() == 0)
+    return false;
+  bool shares = false;
+  for (OpOperand &operand : second->getOpOperands()) {
+    bool aligned = second.isDpsInput(&operand) &&
+                   second.getMatchingIndexingMap(&operand).isIdentity();
+    if (operand.get().getDefiningOp() == first) {
+      unsigned k = cast<OpResult>(operand.get()).getResultNumber();
+      if (!aligned || !mapsElements(first, k) || isOfSums(first))
+        return false;
+      shares = true;
+    }
+    // Sums of products have kernels of their own.
+    if (aligned && !linalg::isaContractionOpInterface(first) &&
+        !linalg::isaContractionOpInterface(second))
+      shares |=
+          llvm::any_of(first.getDpsInputOperands(), [&](OpOperand *other) {
+            return other->get() == operand.get() &&
+                   first.getMatchingIndexingMap(other).isIdentity();
+          });
+  }
+  return shares;
+}
+
+namespace {
+struct LoopFuseReductions
+    : loopc::impl::LoopFuseReductionsBase<LoopFuseReductions> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<Block *> blocks;
+    getOperation().walk([&](Block *block) {
+      if (!isa_and_nonnull<linalg::LinalgOp>(block->getParentOp()))
+        blocks.push_back(block);
+    });
+    for (Block *block : blocks)
+      numMerged += mergeGenerics(rewriter, *block, goesThroughRows, goTogether);
+    RewritePatternSet cleanup(&getContext());
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup),
+                                     untilDone())))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,60 @@
+//===- Rows.h - Rows of elements ------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_LIB_CODEGEN_CPU_ROWS_ROWS_H
+#define LOOPC_LIB_CODEGEN_CPU_ROWS_ROWS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace loopc {
+
+/// `op` with the axis last that neighbours in memory differ in, where there is
+/// one; short axes that lie in memory one after the other are joined.
+mlir::linalg::GenericOp arrangeRows(mlir::IRRewriter &rewriter,
+                                    mlir::linalg::GenericOp op);
+
+/// True for quotients and remainders that loopc-expand-math computes of vectors
+/// without ending the run at a divisor of 0, which lanes that are masked out
+/// may have.
+bool isVectorDivision(mlir::Operation *op);
+
+/// Bits of the widest number that an element of `op` is computed with; 0 where
+/// that cannot be done with vectors in the place of numbers. What is read from
+/// other places than the operands' is left out, with what finds them.
+unsigned bitsOfVectorBody(mlir::linalg::GenericOp op);
+
+/// True if `value`, in the body of `op`, is not the same all along axis `dim`.
+bool variesAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
+
+/// True if `value`, an index in the body of `op`, is the number of the element
+/// along axis `dim`, or more by what does not vary along it.
+bool isNumberAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
+
+/// How many elements along axis `dim` have the same number, a power of two, if
+/// `value`, an index in the body of `op`, is that of the element divided by it;
+/// else 0.
+int64_t repeatsAlong(mlir::Value value, mlir::linalg::GenericOp op,
+                     unsigned dim);
+
+/// True if vectors along axis `dim` can be read where `load`, in the body of
+/// `op`, reads one element: all of them the same one, neighbours, each of them
+/// once or several times, or elements apart along the buffer's last axis.
+bool canLoadAlong(mlir::memref::LoadOp load, mlir::linalg::GenericOp op,
+                  unsigned dim);
+
+/// Replaces `op` by loops if it is a reduction along other axes than the last,
+/// a window's among them: strips of a row of the result stay in registers while
+/// all that they are reduced from goes by. \returns whether it did.
+bool vectorizeColumns(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp op,
+                      unsigned vectorBits, unsigned maskBits);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CODEGEN_CPU_ROWS_ROWS_H

@@ -1,0 +1,63 @@
+//===- VectorElements.h - Elements of vectors -----------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Vectors in the place of numbers, in operations element by element.
+
+#ifndef LOOPC_LIB_CODEGEN_CPU_ROWS_VECTORELEMENTS_H
+#define LOOPC_LIB_CODEGEN_CPU_ROWS_VECTORELEMENTS_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+
+/// True for elements that lie in memory as they do in vectors.
+inline bool isVectorElement(mlir::Type type) {
+  return type.isF32() || type.isF64() || type.isInteger(8) ||
+         type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
+}
+
+/// `value`, a vector or a number, as a vector of `lanes`: a number is repeated.
+mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                  int64_t lanes);
+
+/// The neighbours of the memref `buffer` from `place` on; those that `mask`
+/// (null: all are there) leaves out are 1, from which nothing out of the
+/// ordinary is computed.
+mlir::Value loadLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
+                      mlir::ValueRange place, mlir::Value mask, int64_t lanes);
+
+/// The neighbours of the memref `buffer` from `place` on, each `times` times,
+/// one behind the other; `lanes`, a multiple of it, in all. `mask` is null or a
+/// vector.create_mask.
+mlir::Value repeatLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
+                        mlir::ValueRange place, mlir::Value mask, int64_t times,
+                        int64_t lanes);
+
+/// The elements of the memref `buffer` that are as far from `place` along the
+/// last axis as the vector `distances` says; those that `mask` leaves out
+/// are 1.
+mlir::Value gatherLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
+                        mlir::ValueRange place, mlir::Value distances,
+                        mlir::Value mask, int64_t lanes);
+
+/// `op`, of numbers, on vectors: of `operands`, numbers among them repeated.
+mlir::Operation *cloneWide(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op,
+                           mlir::ValueRange operands, int64_t lanes);
+
+/// The body of a linalg.generic on vectors, which `mapping` has those of its
+/// arguments for. \returns what it yields.
+llvm::SmallVector<mlir::Value> cloneWide(mlir::ImplicitLocOpBuilder &b,
+                                         mlir::Block &body,
+                                         mlir::IRMapping &mapping,
+                                         int64_t lanes);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CODEGEN_CPU_ROWS_VECTORELEMENTS_H

@@ -1,0 +1,744 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-vectorize-rows: elementwise operations that broadcast, and reductions of
+// rows, in vectors along the last axis.
+//
+// Rows are often short, and how long they are is not known here. LLVM would
+// test in each row whether its operands overlap, and do what is left over
+// element by element; here the rest of a row is one masked vector.
+
+#include "Rows.h"
+#include "VectorElements.h"
+#include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPVECTORIZEROWS
+#include "loopc/Codegen/CPU/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// Vectors of a row that are reduced at once.
+static constexpr unsigned kUnroll = 4;
+/// Rows that are reduced at once: their vectors are summed up together, and
+/// what they share is read once.
+static constexpr unsigned kRows = 4;
+/// Operations of an element up to which several rows are worth their code.
+static constexpr unsigned kMaxOpsOfRows = 16;
+/// Bits of the shortest vectors.
+static constexpr unsigned kLeastBits = 128;
+/// Numbers of a row from which its last sum does not count.
+static constexpr int64_t kLongRow = 1024;
+
+namespace {
+/// Where something is along each axis.
+using Place = SmallVector<Value>;
+
+class RowVectorizer {
+public:
+  RowVectorizer(IRRewriter &rewriter, linalg::GenericOp op, unsigned vectorBits,
+                unsigned maskBits)
+      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op),
+        vectorBits(vectorBits), maskBits(maskBits), last(op.getNumLoops() - 1) {
+  }
+
+  bool match();
+  void rewrite();
+
+private:
+  bool matchOperand(OpOperand &operand);
+  bool matchReduction();
+  bool matchBody();
+  /// How often `load` reads one element for neighbours in a row; 0: once.
+  int64_t repeats(memref::LoadOp load) {
+    return load.getIndices().empty()
+               ? 0
+               : repeatsAlong(load.getIndices().back(), op, last);
+  }
+  bool runsAlong(OpOperand &operand) {
+    return op.getMatchingIndexingMap(&operand).isFunctionOfDim(last);
+  }
+  SmallVector<Value> placeOf(OpOperand &operand, ValueRange at);
+  Value read(OpOperand &operand, ValueRange at, Value mask);
+  Value numberOf(Value value, ValueRange at, IRMapping &known);
+  Value read(memref::LoadOp load, const IRMapping &mapping, ValueRange at,
+             Value mask);
+  IRMapping readAll(ValueRange at, Value mask, const IRMapping *before);
+  SmallVector<Value> compute(IRMapping &mapping, ValueRange at, ValueRange sums,
+                             Value mask);
+  void store(IRMapping &mapping, ValueRange at, Value mask);
+  SmallVector<Value> emit(ArrayRef<Place> places, ValueRange sums, Value mask);
+  bool waitsForSums();
+  std::optional<unsigned> findRows();
+  void makeSteps(ArrayRef<Place> rows, Value begin, Value end,
+                 SmallVector<Value> &sums, unsigned unroll);
+  Value makeWideSteps(ArrayRef<Place> rows, Value begin, Value extent,
+                      SmallVector<Value> &sums);
+  void makeRows(ArrayRef<Place> rows, Value extent);
+  void makeSeveralRows(const Place &first, Value count, Value columns);
+  void makeRest(ArrayRef<Place> rows, Value begin, Value rest,
+                SmallVector<Value> &sums);
+  void addUp(ArrayRef<Place> rows, OpOperand &init, Operation &combiner,
+             ValueRange sums);
+  Value joinRows(Operation &combiner, ValueRange sums);
+  Value wide(Value value) { return widen(b, value, lanes); }
+  /// In each of `rows` where `column` is.
+  static SmallVector<Place> placesAt(ArrayRef<Place> rows, Value column) {
+    SmallVector<Place> places(rows);
+    for (Place &place : places)
+      place.push_back(column);
+    return places;
+  }
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value numbersAlong(unsigned dim, ValueRange at);
+  Value makeWide(Operation &inner, ValueRange operands) {
+    return cloneWide(b, inner, operands, lanes)->getResult(0);
+  }
+
+  IRRewriter &rewriter;
+  ImplicitLocOpBuilder b;
+  linalg::GenericOp op;
+  unsigned vectorBits, maskBits;
+  unsigned last; ///< number of the last axis
+  int64_t lanes = 0;
+  /// The axis of which several rows are reduced at once.
+  std::optional<unsigned> rowDim;
+  /// What puts in the next element, for each output that is a reduction.
+  SmallVector<Operation *> combiners;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What can be vectorized
+//===----------------------------------------------------------------------===//
+
+/// Numbers of 16 bits are computed as wider ones, which is done with vectors.
+static bool isRowElement(Type type) {
+  return isVectorElement(type) || type.isF16() || type.isBF16();
+}
+
+bool RowVectorizer::matchOperand(OpOperand &operand) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (!type)
+    return operand.get().getType().isIntOrFloat();
+  if (!isRowElement(type.getElementType()) ||
+      type.getElementTypeBitWidth() < maskBits)
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  for (auto [k, expr] : llvm::enumerate(map.getResults())) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim)
+      return false;
+    // Neighbours in a row are neighbours in memory.
+    if (dim.getPosition() == last &&
+        (k + 1 != map.getNumResults() || !type.isLastDimUnitStride()))
+      return false;
+  }
+  return true;
+}
+
+/// The outputs that the last axis is summed up to, or the like. Along other
+/// axes rows are summed up in memory.
+bool RowVectorizer::matchReduction() {
+  combiners.assign(op.getNumDpsInits(), nullptr);
+  if (op.getIteratorTypesArray()[last] != utils::IteratorType::reduction)
+    return llvm::all_of(op.getDpsInitsMutable(),
+                        [&](OpOperand &init) { return runsAlong(init); });
+  for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    if (runsAlong(init))
+      continue;
+    BlockArgument out = op.getMatchingBlockArgument(&init);
+    Value result = op.getBody()->getTerminator()->getOperand(k);
+    Operation *combiner = result.getDefiningOp();
+    if (!out.hasOneUse() || !combiner || !combiner->hasOneUse() ||
+        *out.user_begin() != combiner ||
+        !isa<arith::AddFOp, arith::MaximumFOp, arith::MinimumFOp, arith::AddIOp,
+             arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(
+            combiner))
+      return false;
+    if (auto sum = dyn_cast<arith::AddFOp>(combiner);
+        sum &&
+        !bitEnumContainsAll(sum.getFastmath(), arith::FastMathFlags::reassoc))
+      return false;
+    combiners[k] = combiner;
+  }
+  return true;
+}
+
+bool RowVectorizer::matchBody() {
+  unsigned bits = bitsOfVectorBody(op);
+  lanes = bits ? vectorBits / bits : 0;
+  // Divisions of a short vector take less time, and so does to sum it up.
+  if (int64_t row = op.getStaticLoopRanges()[last];
+      lanes > 1 && ShapedType::isStatic(row) && row < lanes)
+    lanes = std::max<int64_t>(kLeastBits / bits, llvm::PowerOf2Ceil(row));
+  return lanes > 1 && llvm::all_of(op.getBody()->getOps<memref::LoadOp>(),
+                                   [&](memref::LoadOp load) {
+                                     return canLoadAlong(load, op, last) &&
+                                            repeats(load) <= lanes;
+                                   });
+}
+
+/// True for functions that are polynomials of vectors only: single numbers are
+/// left to libm. Integers are divided faster in vectors, too.
+static bool needsVectors(linalg::GenericOp op) {
+  // Whether what is written is read elsewhere, LLVM cannot ask of places apart.
+  bool hasLoads = !op.getBody()->getOps<memref::LoadOp>().empty();
+  return llvm::any_of(*op.getBody(), [&](Operation &inner) {
+    if (inner.getNumResults() != 1)
+      return false;
+    if (hasLoads && isa<math::MathDialect>(inner.getDialect()))
+      return true;
+    Type type = inner.getResult(0).getType();
+    if (isVectorDivision(&inner))
+      return true;
+    if (isa<math::SinOp, math::CosOp>(inner))
+      return type.isF32() || type.isF64();
+    if (isa<math::PowFOp, arith::RemFOp>(inner))
+      return type.isF32();
+    return type.isF64() && isa<math::ExpOp, math::ExpM1Op, math::LogOp,
+                               math::Log1pOp, math::TanhOp>(inner);
+  });
+}
+
+bool RowVectorizer::match() {
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 || maskBits == 0)
+    return false;
+  bool broadcasts =
+      op.getNumReductionLoops() > 0 || needsVectors(op) ||
+      llvm::any_of(op.getBody()->getOps<memref::LoadOp>(),
+                   [&](memref::LoadOp load) { return repeats(load) != 0; });
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!matchOperand(operand))
+      return false;
+    // Rows with gaps between them, as well: LLVM unrolls short ones entirely
+    // before it looks for vectors.
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    broadcasts |= !op.getMatchingIndexingMap(&operand).isIdentity() ||
+                  (type && !type.getLayout().isIdentity());
+  }
+  // Without, LLVM does as well.
+  if (!broadcasts || op.getStaticLoopRanges()[last] == 1)
+    return false;
+  return matchReduction() && matchBody();
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> RowVectorizer::placeOf(OpOperand &operand, ValueRange at) {
+  SmallVector<Value> place;
+  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      place.push_back(index(constant.getValue()));
+    else
+      place.push_back(at[cast<AffineDimExpr>(expr).getPosition()]);
+  }
+  return place;
+}
+
+Value RowVectorizer::read(OpOperand &operand, ValueRange at, Value mask) {
+  Value buffer = operand.get();
+  if (!isa<MemRefType>(buffer.getType()))
+    return wide(buffer);
+  SmallVector<Value> place = placeOf(operand, at);
+  if (!runsAlong(operand))
+    return wide(memref::LoadOp::create(b, buffer, place));
+  return loadLanes(b, buffer, place, mask, lanes);
+}
+
+/// `value`, a number in the body, for the first element of a vector: computed
+/// of numbers. LLVM 22 takes the wrong lane where a lane of a vector that is
+/// twice the same number is all that is used of what is computed of it.
+Value RowVectorizer::numberOf(Value value, ValueRange at, IRMapping &known) {
+  if (Value number = known.lookupOrNull(value))
+    return number;
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner() == op.getBody()) {
+    OpOperand &operand = *op.getMatchingOpOperand(argument);
+    if (!isa<MemRefType>(operand.get().getType()))
+      return operand.get();
+    return memref::LoadOp::create(b, operand.get(), placeOf(operand, at));
+  }
+  Operation *made = value.getDefiningOp();
+  if (!made || made->getBlock() != op.getBody())
+    return value;
+  if (auto number = dyn_cast<linalg::IndexOp>(made))
+    return at[number.getDim()];
+  for (Value operand : made->getOperands())
+    known.map(operand, numberOf(operand, at, known));
+  return b.clone(*made, known)->getResult(0);
+}
+
+Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
+                          ValueRange at, Value mask) {
+  SmallVector<Value> place;
+  IRMapping known;
+  Value apart;
+  int64_t times = repeats(load);
+  for (Value value : load.getIndices()) {
+    if (variesAlong(value, op, last) && !isNumberAlong(value, op, last) &&
+        times == 0) {
+      apart = mapping.lookup(value);
+      place.push_back(index(0));
+    } else {
+      place.push_back(numberOf(value, at, known));
+    }
+  }
+  if (apart)
+    return gatherLanes(b, load.getMemRef(), place, apart, mask, lanes);
+  if (!variesAlong(load.getResult(), op, last))
+    return wide(memref::LoadOp::create(b, load.getMemRef(), place));
+  if (times)
+    return repeatLanes(b, load.getMemRef(), place, mask, times, lanes);
+  return loadLanes(b, load.getMemRef(), place, mask, lanes);
+}
+
+/// Where the elements of a vector that begins at `at` are along axis `dim`.
+Value RowVectorizer::numbersAlong(unsigned dim, ValueRange at) {
+  Value first = wide(at[dim]);
+  if (dim != last)
+    return first;
+  Value steps =
+      vector::StepOp::create(b, VectorType::get({lanes}, b.getIndexType()));
+  return arith::AddIOp::create(b, first, steps);
+}
+
+/// What elements are computed from; what all rows have is taken from `before`.
+IRMapping RowVectorizer::readAll(ValueRange at, Value mask,
+                                 const IRMapping *before) {
+  IRMapping mapping;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument arg = op.getMatchingBlockArgument(&operand);
+    bool sum = op.isDpsInit(&operand) &&
+               combiners[operand.getOperandNumber() - op.getNumDpsInputs()];
+    if (arg.use_empty() || sum)
+      continue;
+    bool shared =
+        before && !op.getMatchingIndexingMap(&operand).isFunctionOfDim(*rowDim);
+    mapping.map(arg, shared ? before->lookup(arg) : read(operand, at, mask));
+  }
+  return mapping;
+}
+
+/// The body, and the reductions' next vectors, which it returns.
+SmallVector<Value> RowVectorizer::compute(IRMapping &mapping, ValueRange at,
+                                          ValueRange sums, Value mask) {
+  auto lookup = [&](Value value) { return mapping.lookupOrDefault(value); };
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (llvm::is_contained(combiners, &inner))
+      continue;
+    if (isa<arith::ConstantOp>(inner)) {
+      b.clone(inner, mapping);
+      continue;
+    }
+    if (auto number = dyn_cast<linalg::IndexOp>(inner)) {
+      mapping.map(number.getResult(), numbersAlong(number.getDim(), at));
+      continue;
+    }
+    if (auto load = dyn_cast<memref::LoadOp>(inner)) {
+      mapping.map(load.getResult(), read(load, mapping, at, mask));
+      continue;
+    }
+    mapping.map(
+        inner.getResult(0),
+        makeWide(inner, llvm::map_to_vector(inner.getOperands(), lookup)));
+  }
+  SmallVector<Value> next;
+  for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    Operation *combiner = combiners[k];
+    if (!combiner)
+      continue;
+    bool second = combiner->getOperand(1) == op.getMatchingBlockArgument(&init);
+    Value value = wide(lookup(combiner->getOperand(second ? 0 : 1)));
+    Value sum = sums[next.size()];
+    Value joined = makeWide(*combiner, {sum, value});
+    next.push_back(
+        mask ? arith::SelectOp::create(b, mask, joined, sum).getResult()
+             : joined);
+  }
+  return next;
+}
+
+void RowVectorizer::store(IRMapping &mapping, ValueRange at, Value mask) {
+  for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    if (combiners[k])
+      continue;
+    Value value = wide(
+        mapping.lookupOrDefault(op.getBody()->getTerminator()->getOperand(k)));
+    SmallVector<Value> place = placeOf(init, at);
+    if (mask)
+      vector::MaskedStoreOp::create(b, init.get(), place, mask, value);
+    else
+      vector::StoreOp::create(b, value, init.get(), place);
+  }
+}
+
+/// A vector of each row, which begin at `places`; returns the reductions'
+/// vectors. All is read before any of it is written.
+SmallVector<Value> RowVectorizer::emit(ArrayRef<Place> places, ValueRange sums,
+                                       Value mask) {
+  SmallVector<IRMapping> mappings;
+  for (const Place &at : places)
+    mappings.push_back(
+        readAll(at, mask, mappings.empty() ? nullptr : &mappings.front()));
+  SmallVector<Value> next;
+  size_t each = sums.size() / places.size();
+  for (auto [k, at] : llvm::enumerate(places))
+    llvm::append_range(
+        next, compute(mappings[k], at, sums.slice(k * each, each), mask));
+  for (auto [mapping, at] : llvm::zip_equal(mappings, places))
+    store(mapping, at, mask);
+  return next;
+}
+
+static vector::CombiningKind kindOf(Operation *combiner) {
+  return llvm::TypeSwitch<Operation *, vector::CombiningKind>(combiner)
+      .Case<arith::AddFOp, arith::AddIOp>(
+          [](auto) { return vector::CombiningKind::ADD; })
+      .Case<arith::MaximumFOp>(
+          [](auto) { return vector::CombiningKind::MAXIMUMF; })
+      .Case<arith::MinimumFOp>(
+          [](auto) { return vector::CombiningKind::MINIMUMF; })
+      .Case<arith::MaxSIOp>([](auto) { return vector::CombiningKind::MAXSI; })
+      .Case<arith::MinSIOp>([](auto) { return vector::CombiningKind::MINSI; })
+      .Case<arith::MaxUIOp>([](auto) { return vector::CombiningKind::MAXUI; })
+      .Case<arith::MinUIOp>([](auto) { return vector::CombiningKind::MINUI; });
+}
+
+/// True for reductions whose steps are short: each waits for the sum of the one
+/// before. Steps that compute more have enough to do meanwhile.
+bool RowVectorizer::waitsForSums() {
+  constexpr unsigned kShort = 4;
+  unsigned count = 0;
+  for (Operation &inner : op.getBody()->without_terminator())
+    if (++count > kShort || !isa<arith::ArithDialect>(inner.getDialect()))
+      return false;
+  return !llvm::is_contained(combiners, nullptr);
+}
+
+/// Steps of `unroll` vectors from `begin` to `end`; `sums` has the reductions'
+/// vectors, for each of the `unroll`, and of the rows, its own.
+void RowVectorizer::makeSteps(ArrayRef<Place> rows, Value begin, Value end,
+                              SmallVector<Value> &sums, unsigned unroll) {
+  OpBuilder::InsertionGuard guard(b);
+  auto steps = scf::ForOp::create(b, begin, end, index(lanes * unroll), sums);
+  if (!steps.getBody()->empty())
+    rewriter.eraseOp(steps.getBody()->getTerminator());
+  b.setInsertionPointToEnd(steps.getBody());
+  ValueRange before = steps.getRegionIterArgs();
+  size_t each = sums.size() / unroll;
+  SmallVector<Value> next;
+  for (unsigned k = 0; k < unroll; ++k) {
+    Value column = b.createOrFold<arith::AddIOp>(steps.getInductionVar(),
+                                                 index(k * lanes));
+    llvm::append_range(next, emit(placesAt(rows, column),
+                                  before.slice(k * each, each), Value()));
+  }
+  scf::YieldOp::create(b, next);
+  sums.assign(steps.getResults().begin(), steps.getResults().end());
+}
+
+/// The beginning of a row that is reduced, several vectors at once: each has
+/// sums of its own, so that none waits for the one before. Returns its end.
+Value RowVectorizer::makeWideSteps(ArrayRef<Place> rows, Value begin,
+                                   Value extent, SmallVector<Value> &sums) {
+  std::optional<int64_t> known = getConstantIntValue(extent);
+  int64_t width = lanes * kUnroll;
+  if (known && *known < 2 * width)
+    return begin;
+  Value rest = b.createOrFold<arith::RemUIOp>(extent, index(width));
+  Value end = b.createOrFold<arith::SubIOp>(extent, rest);
+  size_t each = sums.size();
+  SmallVector<Value> all;
+  for (unsigned k = 0; k < kUnroll; ++k)
+    llvm::append_range(all, sums);
+  makeSteps(rows, begin, end, all, kUnroll);
+  unsigned n = 0;
+  for (Operation *combiner : combiners) {
+    if (!combiner)
+      continue;
+    auto join = [&](unsigned x, unsigned y) {
+      return makeWide(*combiner, {all[x * each + n], all[y * each + n]});
+    };
+    static_assert(kUnroll == 4);
+    sums[n] = makeWide(*combiner, {join(0, 1), join(2, 3)});
+    ++n;
+  }
+  return end;
+}
+
+/// The `rest` of rows, less than a vector of each.
+void RowVectorizer::makeRest(ArrayRef<Place> rows, Value begin, Value rest,
+                             SmallVector<Value> &sums) {
+  OpBuilder::InsertionGuard guard(b);
+  Value left =
+      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ne, rest, index(0));
+  auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), left,
+                                  /*withElseRegion=*/true);
+  for (Block *block : {branch.thenBlock(), branch.elseBlock()})
+    if (!block->empty())
+      rewriter.eraseOp(block->getTerminator());
+  b.setInsertionPointToEnd(branch.thenBlock());
+  Value mask = vector::CreateMaskOp::create(
+      b, VectorType::get({lanes}, b.getI1Type()), rest);
+  scf::YieldOp::create(b, emit(placesAt(rows, begin), sums, mask));
+  b.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(b, sums);
+  sums.assign(branch.getResults().begin(), branch.getResults().end());
+}
+
+/// The reductions of kRows vectors as a vector. Neighbours are added up before
+/// vectors get shorter: a third of the work of one vector after the other.
+Value RowVectorizer::joinRows(Operation &combiner, ValueRange sums) {
+  static_assert(kRows == 4);
+  auto join = [&](Value x, Value y) {
+    OperationState state(combiner.getLoc(), combiner.getName(), {x, y},
+                         x.getType(), combiner.getAttrs());
+    return b.create(state)->getResult(0);
+  };
+  // Joins what `first` and `second` pick of each four numbers of x (0 to 3) and
+  // the same four of y (4 to 7).
+  auto joinFours = [&](Value x, Value y, std::array<int64_t, 4> first,
+                       std::array<int64_t, 4> second) {
+    auto pick = [&](const std::array<int64_t, 4> &from) -> Value {
+      SmallVector<int64_t> mask;
+      for (int64_t four = 0; four < lanes; four += 4)
+        for (int64_t k : from)
+          mask.push_back(four + (k < 4 ? k : lanes + k - 4));
+      return vector::ShuffleOp::create(b, x, y, mask);
+    };
+    return join(pick(first), pick(second));
+  };
+  // x, y, x, y in each four. What is one instruction depends on the width.
+  bool isWide =
+      getElementTypeOrSelf(sums[0].getType()).getIntOrFloatBitWidth() > 32;
+  auto joinPair = [&](Value x, Value y) {
+    return isWide ? joinFours(x, y, {0, 4, 2, 6}, {1, 5, 3, 7})
+                  : joinFours(x, y, {0, 4, 1, 5}, {2, 6, 3, 7});
+  };
+  Value all = joinFours(joinPair(sums[0], sums[1]), joinPair(sums[2], sums[3]),
+                        {0, 1, 4, 5}, {2, 3, 6, 7});
+  for (int64_t half = lanes / 2; half >= kRows; half /= 2) {
+    auto part = [&](int64_t from) -> Value {
+      return vector::ExtractStridedSliceOp::create(
+          b, all, ArrayRef<int64_t>{from}, ArrayRef<int64_t>{half},
+          ArrayRef<int64_t>{1});
+    };
+    all = join(part(0), part(half));
+  }
+  return all;
+}
+
+/// Adds up each row's vector, and that to what the output holds.
+void RowVectorizer::addUp(ArrayRef<Place> rows, OpOperand &init,
+                          Operation &combiner, ValueRange sums) {
+  BlockArgument out = op.getMatchingBlockArgument(&init);
+  auto put = [&](Value sum, Value before) {
+    OperationState state(combiner.getLoc(), combiner.getName());
+    for (Value operand : combiner.getOperands())
+      state.operands.push_back(operand == out ? before : sum);
+    state.addTypes(sum.getType());
+    state.attributes = combiner.getAttrDictionary();
+    return b.create(state)->getResult(0);
+  };
+  auto putOne = [&](const Place &row, Value sum) {
+    SmallVector<Value> place = placeOf(init, row);
+    Value before = memref::LoadOp::create(b, init.get(), place);
+    memref::StoreOp::create(b, put(sum, before), init.get(), place);
+  };
+  if (rows.size() == 1) {
+    auto flags = arith::FastMathFlags::none;
+    if (auto fast = dyn_cast<arith::ArithFastMathInterface>(combiner))
+      flags = fast.getFastMathFlagsAttr().getValue();
+    return putOne(rows[0], vector::ReductionOp::create(b, kindOf(&combiner),
+                                                       sums[0], flags));
+  }
+  Value all = joinRows(combiner, sums);
+  AffineMap map = op.getMatchingIndexingMap(&init);
+  bool areNeighbours =
+      map.getResults().back() == b.getAffineDimExpr(*rowDim) &&
+      cast<MemRefType>(init.get().getType()).isLastDimUnitStride();
+  if (areNeighbours) {
+    SmallVector<Value> place = placeOf(init, rows[0]);
+    Value before = vector::LoadOp::create(b, cast<VectorType>(all.getType()),
+                                          init.get(), place);
+    vector::StoreOp::create(b, put(all, before), init.get(), place);
+    return;
+  }
+  for (auto [k, row] : llvm::enumerate(rows))
+    putOne(row, vector::ExtractOp::create(b, all, static_cast<int64_t>(k)));
+}
+
+/// `rows` from their first to their last number.
+void RowVectorizer::makeRows(ArrayRef<Place> rows, Value extent) {
+  SmallVector<Value> neutrals, sums;
+  for (Operation *combiner : combiners)
+    if (combiner) {
+      TypedAttr neutral = *arith::getNeutralElement(combiner);
+      if (isa<arith::AddFOp>(combiner))
+        // 0 is not: -0 + 0 is 0.
+        neutral = b.getFloatAttr(neutral.getType(), -0.0);
+      neutrals.push_back(wide(arith::ConstantOp::create(b, neutral)));
+    }
+  for (size_t k = 0; k < rows.size(); ++k)
+    llvm::append_range(sums, neutrals);
+  Value rest = b.createOrFold<arith::RemUIOp>(extent, index(lanes));
+  Value whole = b.createOrFold<arith::SubIOp>(extent, rest);
+  Value begin = index(0);
+  if (rows.size() == 1 && waitsForSums())
+    begin = makeWideSteps(rows, begin, extent, sums);
+  makeSteps(rows, begin, whole, sums, /*unroll=*/1);
+  makeRest(rows, whole, rest, sums);
+  SmallVector<Place> places = placesAt(rows, index(0));
+  unsigned n = 0;
+  for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
+    if (!combiners[k])
+      continue;
+    SmallVector<Value> ofRows;
+    for (size_t row = 0; row < rows.size(); ++row)
+      ofRows.push_back(sums[row * neutrals.size() + n]);
+    addUp(places, init, *combiners[k], ofRows);
+    ++n;
+  }
+}
+
+/// The axis to take several rows of: the innermost that has several.
+std::optional<unsigned> RowVectorizer::findRows() {
+  constexpr int64_t kFour = 4; // lanes that joinRows shuffles
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  bool isLong =
+      ShapedType::isStatic(extents[last]) && extents[last] >= kLongRow;
+  bool reduces = llvm::any_of(combiners, [](Operation *op) { return op; });
+  if (isLong || lanes % kFour != 0 || !reduces)
+    return std::nullopt;
+  if (op.getBody()->getOperations().size() > kMaxOpsOfRows + 1)
+    return std::nullopt;
+  for (unsigned dim = last; dim-- > 0;) {
+    if (extents[dim] == 1)
+      continue;
+    bool areMany = ShapedType::isDynamic(extents[dim]) || extents[dim] >= kRows;
+    if (areMany && isParallelDim(op, dim))
+      return dim;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// The rows from `first` on: kRows, or what is left of the `count`.
+void RowVectorizer::makeSeveralRows(const Place &first, Value count,
+                                    Value columns) {
+  auto rowAt = [&](Value number) {
+    Place row = first;
+    row[*rowDim] = number;
+    return row;
+  };
+  Value next = b.createOrFold<arith::AddIOp>(first[*rowDim], index(kRows));
+  Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, next, count);
+  auto branch = scf::IfOp::create(b, TypeRange(), all, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  SmallVector<Place> rows;
+  for (unsigned k = 0; k < kRows; ++k)
+    rows.push_back(
+        rowAt(b.createOrFold<arith::AddIOp>(first[*rowDim], index(k))));
+  makeRows(rows, columns);
+  b.setInsertionPointToStart(branch.elseBlock());
+  auto single = scf::ForOp::create(b, first[*rowDim], count, index(1));
+  b.setInsertionPointToStart(single.getBody());
+  makeRows(rowAt(single.getInductionVar()), columns);
+}
+
+void RowVectorizer::rewrite() {
+  b.setInsertionPoint(op);
+  rowDim = findRows();
+  SmallVector<Range> ranges =
+      cast<linalg::LinalgOp>(*op).createLoopRanges(b, op.getLoc());
+  auto extent = [&](unsigned k) {
+    return getValueOrCreateConstantIndexOp(b, op.getLoc(), ranges[k].size);
+  };
+  Value columns = extent(last);
+  Place at;
+  for (unsigned k = 0; k < last; ++k) {
+    if (rowDim && k > *rowDim) {
+      at.push_back(index(0));
+      continue;
+    }
+    auto rows = scf::ForOp::create(b, index(0), extent(k),
+                                   index(k == rowDim ? kRows : 1));
+    if (isParallelDim(op, k))
+      markParallel(rows);
+    at.push_back(rows.getInductionVar());
+    b.setInsertionPointToStart(rows.getBody());
+  }
+  if (rowDim)
+    makeSeveralRows(at, extent(*rowDim), columns);
+  else
+    makeRows(at, columns);
+  rewriter.eraseOp(op);
+}
+
+/// Elements that lie one behind the other are filled as one row.
+static void fillAsRow(IRRewriter &rewriter, linalg::FillOp fill) {
+  auto type = dyn_cast<MemRefType>(fill.getOutputs()[0].getType());
+  if (!type || type.getRank() < 2 || !type.getLayout().isIdentity())
+    return;
+  rewriter.setInsertionPoint(fill);
+  SmallVector<ReassociationIndices> all(1);
+  llvm::append_range(all.front(), llvm::seq<int64_t>(0, type.getRank()));
+  Value row = memref::CollapseShapeOp::create(rewriter, fill.getLoc(),
+                                              fill.getOutputs()[0], all);
+  rewriter.replaceOpWithNewOp<linalg::FillOp>(fill, fill.getInputs()[0], row);
+}
+
+namespace {
+struct LoopVectorizeRows
+    : loopc::impl::LoopVectorizeRowsBase<LoopVectorizeRows> {
+  using LoopVectorizeRowsBase::LoopVectorizeRowsBase;
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<linalg::GenericOp> ops;
+    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    for (linalg::GenericOp op : ops) {
+      op = arrangeRows(rewriter, op);
+      if (vectorizeColumns(rewriter, op, vectorBits, maskBits)) {
+        ++numVectorized;
+        continue;
+      }
+      RowVectorizer vectorizer(rewriter, op, vectorBits, maskBits);
+      if (!vectorizer.match())
+        continue;
+      vectorizer.rewrite();
+      ++numVectorized;
+    }
+    SmallVector<linalg::FillOp> fills;
+    getOperation().walk([&](linalg::FillOp op) { fills.push_back(op); });
+    for (linalg::FillOp fill : fills)
+      fillAsRow(rewriter, fill);
+  }
+};
+} // namespace

@@ -1,0 +1,349 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// NonMaxSuppression: for each batch and class, the best box that is left is
+// chosen and those that overlap it too much are dropped, until none is left. In
+// kernels all boxes are looked at for each choice; on a CPU those that are left
+// are a heap, and the best is dropped if it overlaps one that is chosen.
+
+#include "Framework/ShapeUtils.h"
+#include "Vision.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace loopc;
+using IP = arith::CmpIPredicate;
+
+namespace {
+struct Box {
+  Value top, left, bottom, right;
+};
+
+class Suppression {
+public:
+  explicit Suppression(NodeLowering &l)
+      : l(l), boxes(l.in(0)), scores(l.in(1)),
+        isCentered(l.intAttr("center_point_box", 0)),
+        numBoxes(l.dim(boxes, 1)) {}
+
+  LogicalResult lower();
+
+private:
+  Box readBox(Value batch, Value box);
+  Value overlaps(const Box &x, const Box &y);
+  Value best(Value alive, Value batch, Value kind);
+  SmallVector<Value> choose(Value batch, Value kind, ValueRange carried);
+  SmallVector<Value> chooseAll(Value batch, Value kind, ValueRange carried);
+  Value score(Value batch, Value kind, Value box) {
+    return elementAt(l, scores, ValueRange{batch, kind, box});
+  }
+  /// True (i1) for a score that a box may be chosen by.
+  Value isCandidate(ScalarBuilder s, Value score);
+  /// Puts `found` into row `row` of the indices.
+  Value record(Value indices, Value row, ArrayRef<Value> found);
+  // The boxes that are left as a heap of their numbers, the best on top.
+  Value sink(Value batch, Value kind, Value heap, Value root, Value size,
+             Value box);
+  SmallVector<Value> makeHeap(Value batch, Value kind);
+  Value overlapsChosen(const Box &box, Value batch, ValueRange chosen,
+                       Value first);
+  SmallVector<Value> chooseFromHeap(Value batch, Value kind,
+                                    ValueRange carried);
+  SmallVector<Value> onlyIf(Value condition, ValueRange otherwise,
+                            llvm::function_ref<SmallVector<Value>()> body);
+
+  NodeLowering &l;
+  Value boxes, scores;
+  bool isCentered;
+  OpFoldResult numBoxes, most;
+  Value overlapLimit, scoreLimit;
+};
+} // namespace
+
+SmallVector<Value>
+Suppression::onlyIf(Value condition, ValueRange otherwise,
+                    llvm::function_ref<SmallVector<Value>()> body) {
+  auto branch = scf::IfOp::create(l.b, otherwise.getTypes(), condition, true);
+  OpBuilder::InsertionGuard guard(l.b);
+  l.b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(l.b, body());
+  l.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(l.b, otherwise);
+  return branch.getResults();
+}
+
+Box Suppression::readBox(Value batch, Value box) {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  auto read = [&](int64_t k) {
+    return elementAt(l, boxes, ValueRange{batch, box, l.index(k)});
+  };
+  Value a = read(0), b = read(1), c = read(2), d = read(3);
+  if (!isCentered)
+    return {s.min(a, c), s.min(b, d), s.max(a, c), s.max(b, d)};
+  Value half = s.constant(a.getType(), 0.5);
+  Value x = s.mul(c, half), y = s.mul(d, half);
+  return {s.sub(b, y), s.sub(a, x), s.add(b, y), s.add(a, x)};
+}
+
+/// True (i1) where the common part of two boxes is more than the limit of what
+/// they cover together.
+Value Suppression::overlaps(const Box &x, const Box &y) {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Value zero = s.constant(x.top.getType(), 0);
+  auto area = [&](Value top, Value left, Value bottom, Value right) {
+    return s.mul(s.max(s.sub(bottom, top), zero),
+                 s.max(s.sub(right, left), zero));
+  };
+  Value common = area(s.max(x.top, y.top), s.max(x.left, y.left),
+                      s.min(x.bottom, y.bottom), s.min(x.right, y.right));
+  Value all = s.sub(s.add(area(x.top, x.left, x.bottom, x.right),
+                          area(y.top, y.left, y.bottom, y.right)),
+                    common);
+  return s.both(s.less(zero, common), s.less(overlapLimit, s.div(common, all)));
+}
+
+/// The box that is left with the highest score, the first of several; -1 for
+/// none.
+Value Suppression::best(Value alive, Value batch, Value kind) {
+  return loopNest(
+      l, numBoxes, l.index(-1), [&](ValueRange at, ValueRange carried) {
+        ScalarBuilder s(l.b, l.b.getLoc());
+        Value isLeft = elementAt(l, alive, at);
+        Value none = s.make<arith::CmpIOp>(IP::slt, carried[0], l.index(0));
+        Value other = s.select(none, at[0], carried[0]);
+        auto score = [&](Value box) {
+          return elementAt(l, scores, ValueRange{batch, kind, box});
+        };
+        Value isBetter = s.either(none, s.less(score(other), score(at[0])));
+        return SmallVector<Value>{
+            s.select(s.both(isLeft, isBetter), at[0], carried[0])};
+      })[0];
+}
+
+Value Suppression::isCandidate(ScalarBuilder s, Value score) {
+  // NaN is no score.
+  return scoreLimit ? s.less(scoreLimit, score) : s.equal(score, score);
+}
+
+Value Suppression::record(Value indices, Value row, ArrayRef<Value> found) {
+  for (auto [k, value] : llvm::enumerate(found)) {
+    Value number = arith::IndexCastOp::create(l.b, l.b.getI64Type(), value);
+    indices = tensor::InsertOp::create(
+        l.b, number, indices,
+        ValueRange{row, l.index(static_cast<int64_t>(k))});
+  }
+  return indices;
+}
+
+/// One choice: `carried` is what is left, the indices and their number.
+SmallVector<Value> Suppression::choose(Value batch, Value kind,
+                                       ValueRange carried) {
+  Value chosen = best(carried[0], batch, kind);
+  Value found = arith::CmpIOp::create(l.b, IP::sge, chosen, l.index(0));
+  return onlyIf(found, carried, [&]() -> SmallVector<Value> {
+    Box box = readBox(batch, chosen);
+    Value alive =
+        loopNest(l, numBoxes, carried[0], [&](ValueRange at, ValueRange inner) {
+          ScalarBuilder s(l.b, l.b.getLoc());
+          Value drop = s.either(overlaps(box, readBox(batch, at[0])),
+                                s.make<arith::CmpIOp>(IP::eq, at[0], chosen));
+          Value left = s.both(elementAt(l, inner[0], at), s.invert(drop));
+          return SmallVector<Value>{
+              tensor::InsertOp::create(l.b, left, inner[0], at)};
+        })[0];
+    Value indices = record(carried[1], carried[2], {batch, kind, chosen});
+    Value count = arith::AddIOp::create(l.b, carried[2], l.index(1));
+    return {alive, indices, count};
+  });
+}
+
+SmallVector<Value> Suppression::chooseAll(Value batch, Value kind,
+                                          ValueRange carried) {
+  Value alive =
+      l.generate(numBoxes, l.b.getI1Type(),
+                 [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
+                   Value score = tensor::ExtractOp::create(
+                       b, loc, scores, ValueRange{batch, kind, at[0]});
+                   return isCandidate(ScalarBuilder(b, loc), score);
+                 });
+  Value yes = l.constantInt(l.b.getI1Type(), 1);
+  SmallVector<Value> done = loopNest(
+      l, most, {alive, carried[0], carried[1], yes},
+      [&](ValueRange, ValueRange inner) {
+        return onlyIf(inner[3], inner, [&]() -> SmallVector<Value> {
+          SmallVector<Value> next = choose(batch, kind, inner.take_front(3));
+          // Nothing chosen: nothing will be.
+          next.push_back(arith::CmpIOp::create(l.b, IP::ne, next[2], inner[2]));
+          return next;
+        });
+      });
+  return {done[1], done[2]};
+}
+
+//===----------------------------------------------------------------------===//
+// By a heap
+//===----------------------------------------------------------------------===//
+
+/// `box` at place `root` of the heap of `size` boxes, or below it: better ones
+/// move up.
+Value Suppression::sink(Value batch, Value kind, Value heap, Value root,
+                        Value size, Value box) {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  auto isBefore = [&](Value x, Value y) {
+    ScalarBuilder inner(l.b, l.b.getLoc());
+    Value a = score(batch, kind, x), b = score(batch, kind, y);
+    Value isFirst = arith::CmpIOp::create(l.b, IP::ult, x, y);
+    return inner.either(inner.less(b, a),
+                        inner.both(inner.equal(a, b), isFirst));
+  };
+  // As many levels as a heap of the size can have; below the place found
+  // nothing happens any more.
+  Value number = arith::IndexCastOp::create(l.b, l.b.getI64Type(), size);
+  Value zeros = math::CountLeadingZerosOp::create(l.b, number);
+  Value levels = l.toIndex(
+      s.sub(s.integer(l.b.getI64Type(), 63),
+            s.make<arith::MinSIOp>(zeros, s.integer(l.b.getI64Type(), 63))));
+  Value open = l.constantInt(l.b.getI1Type(), 1);
+  SmallVector<Value> state = loopNest(
+      l, OpFoldResult(levels), {heap, root, open},
+      [&](ValueRange, ValueRange c) {
+        ScalarBuilder s(l.b, l.b.getLoc());
+        Value left = s.add(s.add(c[1], c[1]), l.index(1));
+        Value goes = s.both(c[2], s.make<arith::CmpIOp>(IP::ult, left, size));
+        return onlyIf(goes, c, [&]() -> SmallVector<Value> {
+          ScalarBuilder s(l.b, l.b.getLoc());
+          Value right = s.add(left, l.index(1));
+          Value hasRight = s.make<arith::CmpIOp>(IP::ult, right, size);
+          Value other = s.select(hasRight, right, left);
+          Value x = elementAt(l, c[0], left), y = elementAt(l, c[0], other);
+          Value rightIsBetter = isBefore(y, x);
+          Value child = s.select(rightIsBetter, other, left);
+          Value best = s.select(rightIsBetter, y, x);
+          Value moves = isBefore(best, box);
+          Value moved = onlyIf(moves, c[0], [&]() -> SmallVector<Value> {
+            return {tensor::InsertOp::create(l.b, best, c[0], c[1])};
+          })[0];
+          return {moved, s.select(moves, child, c[1]), moves};
+        });
+      });
+  return tensor::InsertOp::create(l.b, box, state[0], state[1]);
+}
+
+/// The heap of the candidates, and how many there are.
+SmallVector<Value> Suppression::makeHeap(Value batch, Value kind) {
+  Value space = l.empty(numBoxes, l.b.getIndexType());
+  SmallVector<Value> listed = loopNest(
+      l, numBoxes, {space, l.index(0)}, [&](ValueRange at, ValueRange c) {
+        Value isLeft = isCandidate(ScalarBuilder(l.b, l.b.getLoc()),
+                                   score(batch, kind, at[0]));
+        return onlyIf(isLeft, c, [&]() -> SmallVector<Value> {
+          return {tensor::InsertOp::create(l.b, at[0], c[0], c[1]),
+                  arith::AddIOp::create(l.b, c[1], l.index(1))};
+        });
+      });
+  Value size = listed[1];
+  Value half = arith::DivUIOp::create(l.b, size, l.index(2));
+  Value heap = loopNest(
+      l, OpFoldResult(half), listed[0], [&](ValueRange i, ValueRange c) {
+        Value last = arith::SubIOp::create(l.b, half, l.index(1));
+        Value root = arith::SubIOp::create(l.b, last, i[0]);
+        Value box = elementAt(l, c[0], root);
+        return SmallVector<Value>{sink(batch, kind, c[0], root, size, box)};
+      })[0];
+  return {heap, size};
+}
+
+/// True (i1) if `box` overlaps one of the `chosen` (indices, their number) from
+/// row `first` on.
+Value Suppression::overlapsChosen(const Box &box, Value batch,
+                                  ValueRange chosen, Value first) {
+  Value rows = arith::SubIOp::create(l.b, chosen[1], first);
+  return loopNest(l, OpFoldResult(rows), l.constantInt(l.b.getI1Type(), 0),
+                  [&](ValueRange i, ValueRange found) {
+                    ScalarBuilder s(l.b, l.b.getLoc());
+                    Value row = s.add(first, i[0]);
+                    Value other = l.toIndex(
+                        elementAt(l, chosen[0], ValueRange{row, l.index(2)}));
+                    return SmallVector<Value>{s.either(
+                        found[0], overlaps(readBox(batch, other), box))};
+                  })[0];
+}
+
+/// What chooseAll() chooses, each box compared with those that are chosen only.
+SmallVector<Value> Suppression::chooseFromHeap(Value batch, Value kind,
+                                               ValueRange carried) {
+  SmallVector<Value> heap = makeHeap(batch, kind);
+  Value first = carried[1], size = heap[1];
+  Value end = arith::AddIOp::create(l.b, first, l.asIndex(most));
+  SmallVector<Value> done = loopNest(
+      l, OpFoldResult(size), {carried[0], first, heap[0]},
+      [&](ValueRange i, ValueRange c) {
+        Value goes = arith::CmpIOp::create(l.b, IP::ult, c[1], end);
+        return onlyIf(goes, c, [&]() -> SmallVector<Value> {
+          ScalarBuilder s(l.b, l.b.getLoc());
+          Value best = elementAt(l, c[2], l.index(0));
+          Value rest = s.sub(s.sub(size, i[0]), l.index(1));
+          Value last = elementAt(l, c[2], rest);
+          Value left = sink(batch, kind, c[2], l.index(0), rest, last);
+          Value drops = overlapsChosen(readBox(batch, best), batch,
+                                       c.take_front(2), first);
+          SmallVector<Value> next = onlyIf(
+              s.invert(drops), c.take_front(2), [&]() -> SmallVector<Value> {
+                return {record(c[0], c[1], {batch, kind, best}),
+                        arith::AddIOp::create(l.b, c[1], l.index(1))};
+              });
+          next.push_back(left);
+          return next;
+        });
+      });
+  return {done[0], done[1]};
+}
+
+LogicalResult Suppression::lower() {
+  if (l.rank(0) != 3 || l.rank(1) != 3)
+    return l.refuse("boxes and scores have ranks " + Twine(l.rank(0)) +
+                    " and " + Twine(l.rank(1)) + ", expected 3");
+  OpFoldResult batches = l.dim(scores, 0), kinds = l.dim(scores, 1);
+  if (!requireEqual(l, l.dim(boxes, 0), batches,
+                    "the batches of boxes and scores") ||
+      !requireEqual(l, numBoxes, l.dim(scores, 2),
+                    "the numbers of boxes and scores") ||
+      !requireEqual(l, l.dim(boxes, 2), l.fold(4), "the numbers of a box"))
+    return l.refuse("boxes and scores do not fit each other");
+  auto optional = [&](unsigned i) {
+    return l.has(i) ? l.scalar(l.in(i)) : Value();
+  };
+  most = l.fold(0);
+  if (Value given = optional(2))
+    most = minSigned(l, maxSigned(l, l.toIndex(given), l.fold(0)), numBoxes);
+  overlapLimit = optional(3);
+  if (!overlapLimit)
+    overlapLimit = l.constant(l.elementType(0), 0);
+  scoreLimit = optional(4);
+  OpFoldResult capacity = l.mul(l.mul(batches, kinds), most);
+  Value indices = l.empty({capacity, l.fold(3)}, l.b.getI64Type());
+  SmallVector<Value> all =
+      loopNest(l, {batches, kinds}, {indices, l.index(0)},
+               [&](ValueRange at, ValueRange carried) {
+                 // Kernels look at all boxes at once.
+                 return l.channelsLast ? chooseFromHeap(at[0], at[1], carried)
+                                       : chooseAll(at[0], at[1], carried);
+               });
+  l.setResult(sliceOf(l, all[0], {l.fold(0), l.fold(0)},
+                      {OpFoldResult(all[1]), l.fold(3)}));
+  return success();
+}
+
+static LogicalResult lowerNonMaxSuppression(NodeLowering &l) {
+  return Suppression(l).lower();
+}
+
+void loopc::addSuppressionRows(LoweringTable &table) {
+  table.add({{"", "NonMaxSuppression", 10, kLatest, lowerNonMaxSuppression}});
+}

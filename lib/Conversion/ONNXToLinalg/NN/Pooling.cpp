@@ -1,0 +1,504 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// MaxPool, AveragePool, LpPool and MaxUnpool.
+
+#include "Contraction.h"
+#include "Framework/ElementwiseUtils.h"
+#include "Framework/ShapeUtils.h"
+#include "Window.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace loopc;
+using utils::IteratorType;
+
+/// Larger windows are rare, and products of their extents large.
+static constexpr int64_t kLargestKernel = 1000;
+
+namespace {
+using ReduceFn =
+    llvm::function_ref<Value(OpBuilder &, Location, Value element, Value sum)>;
+
+/// The windows of a pooling over [N, C, in...].
+struct Pooling {
+  explicit Pooling(NodeLowering &l)
+      : l(l), x(l.in(0)), element(l.elementType(0)),
+        compute(NodeLowering::computeType(element)) {}
+
+  LogicalResult read();
+  Dims resultDims() {
+    Dims dims(ArrayRef(in).take_front(2));
+    dims.append(outExtents(window));
+    return dims;
+  }
+  /// Folds the elements of each window into `start` by `reduce`; padding is
+  /// `filler`. In any order, if that is no matter, of what it folded before.
+  Value reduceWindows(Value filler, Value start, Type type, ReduceFn reduce,
+                      bool inAnyOrder = false);
+
+  NodeLowering &l;
+  Value x;
+  Type element, compute;
+  Dims in;
+  Window window;
+
+private:
+  /// The same of elements that are padded, along `axes` of the window.
+  Value reduceAlong(Value padded, ArrayRef<unsigned> axes, Value start,
+                    Type type, ReduceFn reduce);
+  /// True where one axis after the other is less work than all at once.
+  bool paysToSeparate();
+};
+} // namespace
+
+LogicalResult Pooling::read() {
+  int64_t rank = l.rank(0);
+  if (rank < 3)
+    return l.refuse("the input has rank " + Twine(rank) +
+                    ", expected 3 or more");
+  in = l.dims(x);
+  FailureOr<Dims> kernel = kernelShape(l, rank - 2, {});
+  if (failed(kernel))
+    return failure();
+  FailureOr<Window> read = readWindow(l, ArrayRef(in).drop_front(2), *kernel);
+  if (failed(read))
+    return failure();
+  window = *read;
+  return success();
+}
+
+bool Pooling::paysToSeparate() {
+  // The last axis goes first, along rows that the others have yet to reduce.
+  int64_t atOnce = 1, separate = 0, rows = 1;
+  for (const WindowAxis &axis : window) {
+    std::optional<int64_t> kernel = getConstantIntValue(axis.kernel);
+    if (!kernel || *kernel > kLargestKernel || axis.stride > kLargestKernel)
+      return false;
+    atOnce *= *kernel;
+    separate += *kernel * rows;
+    rows *= axis.stride;
+  }
+  return atOnce >= 2 * separate;
+}
+
+Value Pooling::reduceWindows(Value filler, Value start, Type type,
+                             ReduceFn reduce, bool inAnyOrder) {
+  Value padded = padSpatial(l, x, window, filler);
+  auto axes = llvm::to_vector(llvm::seq<unsigned>(0, window.size()));
+  if (!inAnyOrder || !paysToSeparate())
+    return reduceAlong(padded, axes, start, type, reduce);
+  for (unsigned k : llvm::reverse(axes))
+    padded = reduceAlong(padded, k, start, type, reduce);
+  return padded;
+}
+
+Value Pooling::reduceAlong(Value padded, ArrayRef<unsigned> axes, Value start,
+                           Type type, ReduceFn reduce) {
+  Dims kernel, dims = l.dims(padded);
+  for (unsigned k : axes) {
+    kernel.push_back(window[k].kernel);
+    dims[k + 2] = window[k].out;
+  }
+  // Only its shape is read.
+  Value shape = l.empty(kernel, element);
+  Value init = l.filled(dims, start);
+  // As in convolutions: along the last axis of the result innermost.
+  unsigned next = 0, spatial = window.size();
+  auto dim = [&] { return l.b.getAffineDimExpr(next++); };
+  AffineExpr n = dim(), c = dim();
+  SmallVector<AffineExpr> positions, offsets, xs{n, c}, os{n, c};
+  for (unsigned k = 0; k + 1 < spatial; ++k)
+    positions.push_back(dim());
+  for (unsigned k = 0; k < axes.size(); ++k)
+    offsets.push_back(dim());
+  positions.push_back(dim());
+  llvm::append_range(xs, positions);
+  llvm::append_range(os, positions);
+  for (auto [k, offset] : llvm::zip_equal(axes, offsets))
+    xs[k + 2] = window[k].position(positions[k], offset);
+  auto map = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(next, 0, exprs, l.b.getContext());
+  };
+  SmallVector<AffineMap> maps{map(xs), map(offsets), map(os)};
+  SmallVector<IteratorType> iterators;
+  for (unsigned k : llvm::seq(next))
+    iterators.push_back(maps.back().isFunctionOfDim(k)
+                            ? IteratorType::parallel
+                            : IteratorType::reduction);
+  bool isUnsigned = l.isUnsigned(0);
+  return linalg::GenericOp::create(
+             l.b, init.getType(), ValueRange{padded, shape}, init, maps,
+             iterators,
+             [&](OpBuilder &b, Location loc, ValueRange args) {
+               Value value = NodeLowering::castScalar(
+                   b, loc, args[0], isUnsigned, type, isUnsigned);
+               linalg::YieldOp::create(b, loc, reduce(b, loc, value, args[2]));
+             })
+      .getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Maximum
+//===----------------------------------------------------------------------===//
+
+/// The least value of `type`.
+static Value leastOf(NodeLowering &l, Type type, bool isUnsigned) {
+  if (isa<FloatType>(type))
+    return l.constant(type, -std::numeric_limits<double>::infinity());
+  unsigned bits = type.getIntOrFloatBitWidth();
+  APInt least =
+      isUnsigned ? APInt::getMinValue(bits) : APInt::getSignedMinValue(bits);
+  return arith::ConstantOp::create(l.b, l.b.getIntegerAttr(type, least));
+}
+
+static Value maximum(OpBuilder &b, Location loc, Value x, Value y,
+                     bool isUnsigned) {
+  // NaN wins. To order the zeros, too, would take twice as long.
+  if (isa<FloatType>(x.getType()))
+    return arith::MaximumFOp::create(b, loc, x, y, arith::FastMathFlags::nsz);
+  if (isUnsigned)
+    return arith::MaxUIOp::create(b, loc, x, y);
+  return arith::MaxSIOp::create(b, loc, x, y);
+}
+
+namespace {
+/// MaxPool's second result: where in the input each maximum stands.
+struct MaxIndices {
+  Pooling &pooling;
+  NodeLowering &l;
+  bool byColumns;
+
+  Value build();
+
+private:
+  /// The number in the input of the element at `position`.
+  Value numberOf(ValueRange position);
+  /// True if `x` replaces `best`: the first of equal values stays, NaN is the
+  /// largest.
+  Value isBetter(Value x, Value best);
+};
+} // namespace
+
+Value MaxIndices::numberOf(ValueRange position) {
+  Value number = position[0];
+  auto append = [&](unsigned axis) {
+    number = arith::MulIOp::create(l.b, number, l.asIndex(pooling.in[axis]));
+    number = arith::AddIOp::create(l.b, number, position[axis]);
+  };
+  append(1);
+  unsigned rank = position.size();
+  for (unsigned k = 2; k < rank; ++k)
+    append(byColumns ? rank + 1 - k : k);
+  return number;
+}
+
+Value MaxIndices::isBetter(Value x, Value best) {
+  if (!isa<FloatType>(x.getType()))
+    return arith::CmpIOp::create(l.b,
+                                 l.isUnsigned(0) ? arith::CmpIPredicate::ugt
+                                                 : arith::CmpIPredicate::sgt,
+                                 x, best);
+  // x > best or x is NaN; but nothing replaces NaN.
+  Value isMore = arith::CmpFOp::create(l.b, arith::CmpFPredicate::UGT, x, best);
+  Value isNumber =
+      arith::CmpFOp::create(l.b, arith::CmpFPredicate::ORD, best, best);
+  return both(l, isMore, isNumber);
+}
+
+Value MaxIndices::build() {
+  Type i64 = l.b.getI64Type();
+  Dims dims = pooling.resultDims(), kernel;
+  for (const WindowAxis &axis : pooling.window)
+    kernel.push_back(axis.kernel);
+  // Windows over an axis without elements have none to look at.
+  for (const WindowAxis &axis : pooling.window)
+    kernel[0] =
+        select(l, compare(l, arith::CmpIPredicate::eq, axis.in, l.fold(0)),
+               l.fold(0), kernel[0]);
+  Type compute = pooling.compute;
+  Value least = leastOf(l, compute, l.isUnsigned(0));
+  return loopNest(
+      l, dims, l.empty(dims, i64), [&](ValueRange at, ValueRange result) {
+        Value none = l.index(-1);
+        SmallVector<Value> found = loopNest(
+            l, kernel, {least, none}, [&](ValueRange k, ValueRange best) {
+              SmallVector<Value> position{at[0], at[1]};
+              Value inside = l.constantInt(l.b.getI1Type(), 1);
+              for (auto [n, axis] : llvm::enumerate(pooling.window)) {
+                OpFoldResult place =
+                    l.sub(l.add(l.mul(at[n + 2], l.fold(axis.stride)),
+                                l.mul(k[n], l.fold(axis.dilation))),
+                          axis.before);
+                inside =
+                    both(l, inside,
+                         compare(l, arith::CmpIPredicate::ult, place, axis.in));
+                // What is outside is not used; it must not be read.
+                position.push_back(l.asIndex(select(
+                    l, compare(l, arith::CmpIPredicate::ult, place, axis.in),
+                    place, l.fold(0))));
+              }
+              Value x = NodeLowering::castScalar(
+                  l.b, l.b.getLoc(), elementAt(l, pooling.x, position),
+                  l.isUnsigned(0), compute, l.isUnsigned(0));
+              Value isFirst = arith::CmpIOp::create(
+                  l.b, arith::CmpIPredicate::eq, best[1], none);
+              Value takes =
+                  both(l, inside, either(l, isFirst, isBetter(x, best[0])));
+              Value value = arith::SelectOp::create(l.b, takes, x, best[0]);
+              Value number = arith::SelectOp::create(
+                  l.b, takes, numberOf(position), best[1]);
+              return SmallVector<Value>{value, number};
+            });
+        Value number = arith::IndexCastOp::create(l.b, i64, found[1]);
+        return SmallVector<Value>{
+            tensor::InsertOp::create(l.b, number, result[0], at)};
+      })[0];
+}
+
+static LogicalResult lowerMaxPool(NodeLowering &l) {
+  Pooling pooling(l);
+  if (failed(pooling.read()))
+    return failure();
+  bool isUnsigned = l.isUnsigned(0);
+  int64_t order = l.intAttr("storage_order");
+  Type type = pooling.compute;
+  Value result = pooling.reduceWindows(
+      leastOf(l, pooling.element, isUnsigned), leastOf(l, type, isUnsigned),
+      type,
+      [&](OpBuilder &b, Location loc, Value x, Value best) {
+        return maximum(b, loc, x, best, isUnsigned);
+      },
+      /*inAnyOrder=*/true);
+  l.setResult(0, castElements(l, result, pooling.element, isUnsigned));
+  if (l.numResults() > 1 && l.hasResult(1))
+    l.setResult(1, isKnownEmpty(pooling.in)
+                       ? l.filled(pooling.resultDims(),
+                                  l.constant(l.b.getI64Type(), -1))
+                       : MaxIndices{pooling, l, order == 1}.build());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Average
+//===----------------------------------------------------------------------===//
+
+/// How many elements of window `at` lie in [0, extent) of an axis whose windows
+/// begin `before` in front of it.
+static OpFoldResult elementsInside(NodeLowering &l, const WindowAxis &axis,
+                                   Value at, OpFoldResult before,
+                                   OpFoldResult extent) {
+  OpFoldResult start = l.sub(l.mul(at, l.fold(axis.stride)), before);
+  OpFoldResult step = l.fold(axis.dilation), zero = l.fold(0);
+  auto stepsUpTo = [&](OpFoldResult distance) {
+    // ceil(distance / dilation), no less than 0
+    distance = maxSigned(l, distance, zero);
+    return quotient(l, l.add(distance, l.sub(step, l.fold(1))), step);
+  };
+  OpFoldResult first = stepsUpTo(l.sub(zero, start));
+  OpFoldResult end = minSigned(l, axis.kernel, stepsUpTo(l.sub(extent, start)));
+  return maxSigned(l, l.sub(end, first), zero);
+}
+
+/// How many elements the windows along spatial axis `k` average over, as
+/// numbers of `type`: [extent of the result], or one for all.
+static Value windowCounts(Pooling &pooling, unsigned k, bool countsPadding,
+                          Type type) {
+  NodeLowering &l = pooling.l;
+  const WindowAxis &axis = pooling.window[k];
+  auto toNumber = [&](OpFoldResult count) -> Value {
+    if (std::optional<int64_t> known = getConstantIntValue(count))
+      return l.constant(type, static_cast<double>(*known));
+    Value number =
+        arith::IndexCastOp::create(l.b, l.b.getI64Type(), l.asIndex(count));
+    return arith::SIToFPOp::create(l.b, type, number);
+  };
+  bool hasPads =
+      !isConstantIntValue(axis.before, 0) || !isConstantIntValue(axis.after, 0);
+  if (!l.intAttr("ceil_mode") && (countsPadding || !hasPads))
+    return toNumber(axis.kernel);
+  OpFoldResult padded = l.add(l.add(axis.before, axis.in), axis.after);
+  return l.generate(axis.out, type, [&](OpBuilder &b, Location, ValueRange at) {
+    OpBuilder::InsertionGuard guard(l.b);
+    l.b.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
+    // A window of nothing but padding is 0.
+    return toNumber(maxSigned(
+        l,
+        countsPadding ? elementsInside(l, axis, at[0], l.fold(0), padded)
+                      : elementsInside(l, axis, at[0], axis.before, axis.in),
+        l.fold(1)));
+  });
+}
+
+static LogicalResult lowerAveragePool(NodeLowering &l) {
+  Pooling pooling(l);
+  if (failed(pooling.read()))
+    return failure();
+  bool countsPadding = l.intAttr("count_include_pad");
+  Type type = pooling.compute;
+  Value sum = pooling.reduceWindows(
+      l.constant(pooling.element, 0), l.constant(type, 0), type,
+      [](OpBuilder &b, Location loc, Value x, Value sum) -> Value {
+        return arith::AddFOp::create(b, loc, sum, x);
+      });
+  Dims dims = pooling.resultDims();
+  SmallVector<SpaceOperand> operands{{sum, allAxes(dims.size())}};
+  SmallVector<Value> constants;
+  for (int64_t k : llvm::seq<int64_t>(pooling.window.size())) {
+    Value counts = windowCounts(pooling, k, countsPadding, type);
+    if (isa<TensorType>(counts.getType()))
+      operands.push_back({counts, {k + 2}});
+    else
+      constants.push_back(counts);
+  }
+  l.setResult(mapSpace(l, operands, dims, pooling.element,
+                       [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                         SmallVector<Value> counts(e.drop_front());
+                         llvm::append_range(counts, constants);
+                         Value count = counts.front();
+                         for (Value more : ArrayRef(counts).drop_front())
+                           count = s.mul(count, more);
+                         return NodeLowering::castScalar(
+                             s.b, s.loc, s.div(e[0], count), false,
+                             pooling.element, false);
+                       }));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+/// |x|^p.
+static Value powerOf(OpBuilder &b, Location loc, Value x, double p) {
+  if (p == 2)
+    return arith::MulFOp::create(b, loc, x, x);
+  Value magnitude = math::AbsFOp::create(b, loc, x);
+  if (p == 1)
+    return magnitude;
+  Value exponent =
+      arith::ConstantOp::create(b, loc, b.getFloatAttr(x.getType(), p));
+  return math::PowFOp::create(b, loc, magnitude, exponent);
+}
+
+/// x^(1 / p) of what was summed.
+static Value rootOf(NodeLowering &l, Value sum, double p, Type to) {
+  return l.elementwise(sum, to, [&](OpBuilder &b, Location loc, ValueRange s) {
+    Value x = s[0];
+    if (p == 2)
+      x = math::SqrtOp::create(b, loc, x);
+    else if (p != 1)
+      x = math::PowFOp::create(b, loc, x,
+                               arith::ConstantOp::create(
+                                   b, loc, b.getFloatAttr(x.getType(), 1 / p)));
+    return NodeLowering::castScalar(b, loc, x, false, to, false);
+  });
+}
+
+/// The attribute `p`: a float in version 1, an integer later.
+static double normOf(NodeLowering &l) {
+  if (isa_and_nonnull<FloatAttr>(l.attr("p")))
+    return l.floatAttr("p", 2);
+  return static_cast<double>(l.intAttr("p", 2));
+}
+
+static LogicalResult lowerLpPool(NodeLowering &l) {
+  Pooling pooling(l);
+  if (failed(pooling.read()))
+    return failure();
+  double p = normOf(l);
+  if (!(p > 0))
+    return l.refuse("'p' must be positive");
+  Type type = pooling.compute;
+  Value sum = pooling.reduceWindows(
+      l.constant(pooling.element, 0), l.constant(type, 0), type,
+      [&](OpBuilder &b, Location loc, Value x, Value sum) -> Value {
+        return arith::AddFOp::create(b, loc, sum, powerOf(b, loc, x, p));
+      });
+  l.setResult(rootOf(l, sum, p, pooling.element));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// MaxUnpool
+//===----------------------------------------------------------------------===//
+
+/// The extents that pooling with these attributes was applied to.
+static FailureOr<Dims> unpooledDims(NodeLowering &l) {
+  int64_t spatial = l.rank(0) - 2;
+  FailureOr<Dims> kernel = kernelShape(l, spatial, {});
+  FailureOr<SmallVector<int64_t>> strides = perAxis(l, "strides", spatial, 1);
+  FailureOr<SmallVector<int64_t>> pads = perAxis(l, "pads", 2 * spatial, 0);
+  if (failed(kernel) || failed(strides) || failed(pads))
+    return failure();
+  Dims dims = l.dims(l.in(0));
+  for (int64_t k : llvm::seq(spatial)) {
+    OpFoldResult span =
+        l.mul(l.sub(dims[k + 2], l.fold(1)), l.fold((*strides)[k]));
+    OpFoldResult padding = l.fold((*pads)[k] + (*pads)[k + spatial]);
+    dims[k + 2] = requireNonNegative(
+        l, l.sub(l.add(span, (*kernel)[k]), padding), "extent of the result");
+  }
+  return dims;
+}
+
+/// Values go to the places that the indices name, elsewhere is 0.
+static LogicalResult lowerMaxUnpool(NodeLowering &l) {
+  int64_t rank = l.rank(0);
+  if (rank < 3 || l.rank(1) != rank)
+    return l.refuse("the input has rank " + Twine(rank) +
+                    ", the indices have rank " + Twine(l.rank(1)));
+  FailureOr<Dims> dims = unpooledDims(l);
+  if (failed(dims))
+    return failure();
+  Dims in = l.dims(l.in(0));
+  for (int64_t k : llvm::seq(rank))
+    if (!requireEqual(l, in[k], l.dim(l.in(1), k), "input and indices"))
+      return l.refuse("input and indices differ in their shapes");
+  Type element = l.elementType(0);
+  OpFoldResult total = l.product(*dims);
+  Value result = l.filled(total, l.constant(element, 0));
+  CheckedIndices places(l, 1, total, /*wraps=*/false);
+  result = loopNest(l, in, result, [&](ValueRange at, ValueRange carried) {
+    Value place = places.position(l.b, l.b.getLoc(), elementAt(l, l.in(1), at));
+    return SmallVector<Value>{tensor::InsertOp::create(
+        l.b, elementAt(l, l.in(0), at), carried[0], place)};
+  })[0];
+  result = reshapeByGroups(l, result, *dims);
+  if (l.numInputs() > 2 && l.has(2)) {
+    // More zeros at the ends of the axes.
+    FailureOr<Dims> target = integers(l, 2, rank, "output_shape");
+    if (failed(target))
+      return failure();
+    for (auto [wanted, extent] : llvm::zip_equal(*target, *dims)) {
+      l.check(compare(l, arith::CmpIPredicate::sge, wanted, extent),
+              "output_shape has {} where at least {} are needed",
+              ValueRange{l.asIndex(wanted), l.asIndex(extent)});
+      wanted = maxSigned(l, wanted, extent);
+    }
+    Dims offsets(rank, l.fold(0)), ones(rank, l.fold(1));
+    result = tensor::InsertSliceOp::create(
+        l.b, result, l.filled(*target, l.constant(element, 0)), offsets, *dims,
+        ones);
+  }
+  l.setResult(result);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+void loopc::addPoolingRows(LoweringTable &table) {
+  table.add({
+      {"", "MaxPool", 1, kLatest, lowerMaxPool},
+      {"", "AveragePool", 1, kLatest, lowerAveragePool},
+      {"", "LpPool", 1, kLatest, lowerLpPool},
+      {"", "MaxUnpool", 9, kLatest, lowerMaxUnpool},
+  });
+}

@@ -1,0 +1,383 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// TopK: the k best of a line are kept as a heap in the results' own memory,
+// which is sorted in the end. Most blocks of a long line have none that is
+// better than the worst in the heap, which vectors find out. For kernels see
+// ParallelOrder.h.
+
+#include "Framework/ShapeUtils.h"
+#include "ParallelOrder.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace loopc;
+using IP = arith::CmpIPredicate;
+
+/// So many elements are compared with the worst at once.
+static constexpr int64_t kBlock = 16;
+
+namespace {
+/// A value and where on its line it stands (index).
+struct Entry {
+  Value value, index;
+};
+
+/// TopK along one axis. Between two entries the larger (or smaller) value is
+/// better, NaN being the largest of all; of equal ones the lower index is.
+class TopK {
+public:
+  explicit TopK(NodeLowering &l)
+      : l(l), element(l.elementType(0)),
+        compute(NodeLowering::computeType(element)),
+        isUnsigned(l.isUnsigned(0)) {}
+
+  LogicalResult lower();
+
+private:
+  using Tensors = SmallVector<Value>; // values, indices
+
+  LogicalResult read();
+  Tensors line(ValueRange position, ValueRange results);
+  SmallVector<Value> at(Value place) {
+    SmallVector<Value> indices(outer);
+    indices[axis] = place;
+    return indices;
+  }
+  Entry input(Value place) { return {elementAt(l, l.in(0), at(place)), place}; }
+  Entry load(ValueRange heap, Value place);
+  Tensors store(ValueRange heap, Value place, const Entry &entry);
+  /// A value, or a vector of them, in the type that is compared.
+  Value widened(Value value);
+  /// Whether `x` is below `y`, or above it, as widened() has them.
+  std::pair<Value, Value> compareValues(Value x, Value y);
+  Value isWorse(const Entry &x, const Entry &y);
+  /// Puts `entry` at `root` of the heap of `size` entries, or below it, so that
+  /// the worst entry stands on top of every part; lower ones move up.
+  Tensors sink(ValueRange heap, Value root, Value size, const Entry &entry);
+  Tensors copyFirst(ValueRange results);
+  Tensors makeHeap(ValueRange results);
+  /// Puts element `place` into the heap if it is better than the worst there.
+  Tensors replaceBy(ValueRange heap, Value place);
+  /// True if an element of the block at `place` is better than `worst`.
+  Value hasBetter(Value worst, Value place);
+  bool scansBlocks();
+  Tensors replaceInBlocks(ValueRange results, Value blocks);
+  Tensors replaceWorse(ValueRange results);
+  Tensors sortHeap(ValueRange results);
+  Tensors selectInParallel(ValueRange results);
+
+  Value plus(Value x, int64_t y) {
+    return arith::AddIOp::create(l.b, x, l.index(y));
+  }
+  /// Value `then` where `condition` is true, else what is there.
+  Tensors onlyIf(Value condition, ValueRange current,
+                 llvm::function_ref<Tensors()> then);
+
+  NodeLowering &l;
+  Type element, compute;
+  bool isUnsigned, isLargest = true;
+  int64_t axis = 0;
+  OpFoldResult count;
+  Value extent, k, levels;
+  /// Position of the line that is worked on.
+  SmallVector<Value> outer;
+};
+} // namespace
+
+TopK::Tensors TopK::onlyIf(Value condition, ValueRange current,
+                           llvm::function_ref<Tensors()> then) {
+  auto branch = scf::IfOp::create(l.b, current.getTypes(), condition,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(l.b);
+  l.b.setInsertionPointToStart(&branch.getThenRegion().front());
+  Tensors changed = then();
+  scf::YieldOp::create(l.b, changed);
+  l.b.setInsertionPointToStart(&branch.getElseRegion().front());
+  scf::YieldOp::create(l.b, current);
+  return branch.getResults();
+}
+
+Entry TopK::load(ValueRange heap, Value place) {
+  SmallVector<Value> indices = at(place);
+  Value number = tensor::ExtractOp::create(l.b, heap[1], indices);
+  return {tensor::ExtractOp::create(l.b, heap[0], indices), l.toIndex(number)};
+}
+
+TopK::Tensors TopK::store(ValueRange heap, Value place, const Entry &entry) {
+  SmallVector<Value> indices = at(place);
+  Value number = arith::IndexCastOp::create(l.b, l.b.getI64Type(), entry.index);
+  return {tensor::InsertOp::create(l.b, entry.value, heap[0], indices),
+          tensor::InsertOp::create(l.b, number, heap[1], indices)};
+}
+
+Value TopK::widened(Value value) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (!vector)
+    return NodeLowering::castScalar(l.b, l.b.getLoc(), value, isUnsigned,
+                                    compute, isUnsigned);
+  if (compute == element)
+    return value;
+  return arith::ExtFOp::create(l.b, vector.clone(compute), value);
+}
+
+std::pair<Value, Value> TopK::compareValues(Value x, Value y) {
+  Value isLess, isMore;
+  if (isa<FloatType>(compute)) {
+    // x < y, where NaN is above all numbers and equal to itself.
+    auto less = [&](Value p, Value q) {
+      Value ordered =
+          arith::CmpFOp::create(l.b, arith::CmpFPredicate::ORD, p, p);
+      Value below = arith::CmpFOp::create(l.b, arith::CmpFPredicate::ULT, p, q);
+      return both(l, ordered, below);
+    };
+    isLess = less(x, y);
+    isMore = less(y, x);
+  } else {
+    isLess = arith::CmpIOp::create(l.b, isUnsigned ? IP::ult : IP::slt, x, y);
+    isMore = arith::CmpIOp::create(l.b, isUnsigned ? IP::ugt : IP::sgt, x, y);
+  }
+  if (!isLargest)
+    std::swap(isLess, isMore);
+  return {isLess, isMore};
+}
+
+Value TopK::isWorse(const Entry &x, const Entry &y) {
+  auto [isLess, isMore] = compareValues(widened(x.value), widened(y.value));
+  Value isLater = arith::CmpIOp::create(l.b, IP::ugt, x.index, y.index);
+  return arith::SelectOp::create(
+      l.b, isLess, isLess,
+      arith::SelectOp::create(l.b, isMore, l.constantInt(l.b.getI1Type(), 0),
+                              isLater));
+}
+
+TopK::Tensors TopK::sink(ValueRange heap, Value root, Value size,
+                         const Entry &entry) {
+  Value open = l.constantInt(l.b.getI1Type(), 1);
+  // As many levels as a heap of k entries can have; below the place found
+  // nothing happens any more.
+  SmallVector<Value> state = loopNest(
+      l, OpFoldResult(levels), {heap[0], heap[1], root, open},
+      [&](ValueRange, ValueRange c) {
+        Value left = arith::AddIOp::create(l.b, plus(c[2], 1), c[2]);
+        Value hasChild = arith::CmpIOp::create(l.b, IP::ult, left, size);
+        Value goes = both(l, c[3], hasChild);
+        auto branch = onlyIf(goes, c, [&]() -> Tensors {
+          Value right = plus(left, 1);
+          Value hasRight = arith::CmpIOp::create(l.b, IP::ult, right, size);
+          Value other = arith::SelectOp::create(l.b, hasRight, right, left);
+          Entry x = load(c.take_front(2), left);
+          Entry y = load(c.take_front(2), other);
+          Value rightIsWorse = isWorse(y, x);
+          Value child = arith::SelectOp::create(l.b, rightIsWorse, other, left);
+          Entry worst{
+              arith::SelectOp::create(l.b, rightIsWorse, y.value, x.value),
+              arith::SelectOp::create(l.b, rightIsWorse, y.index, x.index)};
+          Value moves = isWorse(worst, entry);
+          Tensors stored = onlyIf(moves, c.take_front(2), [&] {
+            return store(c.take_front(2), c[2], worst);
+          });
+          Value hole = arith::SelectOp::create(l.b, moves, child, c[2]);
+          return {stored[0], stored[1], hole, moves};
+        });
+        return branch;
+      });
+  return store(ValueRange(state).take_front(2), state[2], entry);
+}
+
+TopK::Tensors TopK::copyFirst(ValueRange results) {
+  return loopNest(l, count, results, [&](ValueRange i, ValueRange heap) {
+    return store(heap, i[0], input(i[0]));
+  });
+}
+
+TopK::Tensors TopK::makeHeap(ValueRange results) {
+  Value half = arith::DivUIOp::create(l.b, k, l.index(2));
+  return loopNest(
+      l, OpFoldResult(half), results, [&](ValueRange i, ValueRange heap) {
+        Value root = arith::SubIOp::create(l.b, plus(half, -1), i[0]);
+        return sink(heap, root, k, load(heap, root));
+      });
+}
+
+TopK::Tensors TopK::replaceBy(ValueRange heap, Value place) {
+  Entry next = input(place), worst = load(heap, l.index(0));
+  return onlyIf(isWorse(worst, next), heap,
+                [&] { return sink(heap, l.index(0), k, next); });
+}
+
+bool TopK::scansBlocks() {
+  std::optional<int64_t> length = getConstantIntValue(extent);
+  // Where many are asked for, most blocks have one.
+  int64_t wanted = getConstantIntValue(count).value_or(1);
+  // Vectors are not for kernels, and run along lines that lie in memory so.
+  return l.channelsLast && axis == l.rank(0) - 1 &&
+         element.getIntOrFloatBitWidth() >= 8 &&
+         (compute == element || isa<FloatType>(element)) &&
+         (!length || *length >= 2 * kBlock * std::max<int64_t>(wanted, 1));
+}
+
+Value TopK::hasBetter(Value worst, Value place) {
+  Location loc = l.b.getLoc();
+  SmallVector<bool> inBounds{true};
+  Value block = vector::TransferReadOp::create(
+      l.b, VectorType::get({kBlock}, element), l.in(0), at(place),
+      std::optional<Value>(l.constant(element, 0)), ArrayRef<bool>(inBounds));
+  Value one = widened(worst);
+  Value all =
+      vector::BroadcastOp::create(l.b, VectorType::get({kBlock}, compute), one);
+  // Of equal ones the earlier is better.
+  Value better = compareValues(all, widened(block)).first;
+  return vector::ReductionOp::create(l.b, loc, vector::CombiningKind::OR,
+                                     better);
+}
+
+TopK::Tensors TopK::replaceInBlocks(ValueRange results, Value blocks) {
+  return loopNest(
+      l, OpFoldResult(blocks), results, [&](ValueRange i, ValueRange heap) {
+        Value done = arith::MulIOp::create(l.b, i[0], l.index(kBlock));
+        Value first = arith::AddIOp::create(l.b, k, done);
+        Value worst = load(heap, l.index(0)).value;
+        return onlyIf(hasBetter(worst, first), heap, [&] {
+          return loopNest(
+              l, l.fold(kBlock), heap, [&](ValueRange j, ValueRange carried) {
+                Value place = arith::AddIOp::create(l.b, first, j[0]);
+                return replaceBy(carried, place);
+              });
+        });
+      });
+}
+
+TopK::Tensors TopK::replaceWorse(ValueRange results) {
+  Value rest = arith::SubIOp::create(l.b, extent, k), done = l.index(0);
+  Tensors heap(results);
+  if (scansBlocks()) {
+    Value blocks = arith::DivUIOp::create(l.b, rest, l.index(kBlock));
+    heap = replaceInBlocks(heap, blocks);
+    done = arith::MulIOp::create(l.b, blocks, l.index(kBlock));
+    rest = arith::SubIOp::create(l.b, rest, done);
+  }
+  Value first = arith::AddIOp::create(l.b, k, done);
+  return loopNest(
+      l, OpFoldResult(rest), heap, [&](ValueRange i, ValueRange carried) {
+        return replaceBy(carried, arith::AddIOp::create(l.b, first, i[0]));
+      });
+}
+
+TopK::Tensors TopK::sortHeap(ValueRange results) {
+  Value last = plus(k, -1);
+  return loopNest(
+      l, OpFoldResult(last), results, [&](ValueRange i, ValueRange heap) {
+        // The worst goes to the end of what is left.
+        Value end = arith::SubIOp::create(l.b, last, i[0]);
+        Entry worst = load(heap, l.index(0)), moved = load(heap, end);
+        Tensors stored = store(heap, end, worst);
+        return sink(stored, l.index(0), end, moved);
+      });
+}
+
+TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
+  outer.assign(position.begin(), position.end());
+  Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
+  return onlyIf(some, results, [&] {
+    return sortHeap(replaceWorse(makeHeap(copyFirst(results))));
+  });
+}
+
+TopK::Tensors TopK::selectInParallel(ValueRange results) {
+  Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
+  return onlyIf(some, results, [&]() -> Tensors {
+    BestOfLines order{l.in(0), isUnsigned, isLargest, axis, count, k};
+    Value indices = findBestOfLines(l, order);
+    Dims target = l.dims(l.in(0));
+    target[axis] = count;
+    Value values = l.generate(
+        target, element, [&](OpBuilder &b, Location loc, ValueRange at) {
+          SmallVector<Value> place(at);
+          Value index = tensor::ExtractOp::create(b, loc, indices, at);
+          place[axis] =
+              arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
+          return tensor::ExtractOp::create(b, loc, l.in(0), place);
+        });
+    return {values, indices};
+  });
+}
+
+LogicalResult TopK::read() {
+  int64_t rank = l.rank(0);
+  FailureOr<int64_t> given = l.axisAttr("axis", rank, -1);
+  if (failed(given))
+    return failure();
+  axis = *given;
+  isLargest = l.intAttr("largest", 1);
+  // Any order will do where none is asked for.
+  l.ignoreAttr("sorted");
+  OpFoldResult length = l.dim(l.in(0), axis);
+  extent = l.asIndex(length);
+  if (l.numInputs() > 1) {
+    FailureOr<Dims> numbers = integers(l, 1, 1, "K");
+    if (failed(numbers))
+      return failure();
+    count = (*numbers)[0];
+  } else {
+    count = l.fold(l.intAttr("k"));
+  }
+  std::optional<int64_t> fixed = getConstantIntValue(count);
+  l.check(compare(l, IP::ule, count, length),
+          "k is {}, the axis has {} elements",
+          ValueRange{l.asIndex(count), extent});
+  // What is built behind the check must be valid, and what is pure may be moved
+  // in front of it.
+  if (!fixed)
+    count = maxSigned(l, minSigned(l, count, length), l.fold(0));
+  else if (*fixed < 0)
+    count = l.fold(0);
+  k = l.asIndex(minSigned(l, count, length));
+  // Levels below the root: log2(k), rounded down.
+  Value number = arith::IndexCastOp::create(l.b, l.b.getI64Type(), k);
+  Value zeros = math::CountLeadingZerosOp::create(l.b, number);
+  levels = l.toIndex(
+      arith::SubIOp::create(l.b, l.constantInt(l.b.getI64Type(), 63), zeros));
+  return success();
+}
+
+LogicalResult TopK::lower() {
+  if (l.rank(0) == 0)
+    return l.refuse("the input has rank 0");
+  if (failed(read()))
+    return failure();
+  Dims target = l.dims(l.in(0)), lines = target;
+  target[axis] = count;
+  lines[axis] = l.fold(1);
+  Tensors results{l.empty(target, element), l.empty(target, l.b.getI64Type())};
+  bool isPossible = true;
+  if (std::optional<int64_t> length = getConstantIntValue(l.dim(l.in(0), axis)))
+    if (std::optional<int64_t> wanted = getConstantIntValue(count))
+      isPossible = *wanted <= *length;
+  if (!isPossible || isKnownEmpty(target))
+    ;
+  else if (l.forKernels)
+    results = selectInParallel(results);
+  else
+    results = loopNest(l, lines, results, [&](ValueRange at, ValueRange c) {
+      return line(at, c);
+    });
+  l.setResult(0, results[0]);
+  l.setResult(1, results[1]);
+  return success();
+}
+
+static LogicalResult lowerTopK(NodeLowering &l) { return TopK(l).lower(); }
+
+void loopc::addOrderingRows(LoweringTable &table) {
+  table.add({
+      {"", "TopK", 1, kLatest, lowerTopK},
+  });
+}

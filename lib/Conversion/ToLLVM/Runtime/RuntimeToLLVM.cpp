@@ -1,0 +1,640 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// convert-loop-runtime-to-llvm: what the runtime does for a model. Allocation
+// and release of buffers, lists, checks, polls and large constants, in
+// functions whose first argument is the run and whose result is a status.
+
+#include "loopc/Conversion/ToLLVM/BufferBytes.h"
+#include "loopc/Conversion/ToLLVM/Passes.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Transforms/Outlining.h"
+#include "loopc/Dialect/RT/RuntimeFunctions.h"
+#include "loopc/Support/Diagnostics.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_CONVERTLOOPRUNTIMETOLLVM
+#include "loopc/Conversion/ToLLVM/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// Buffers of a fixed size below this are not told apart.
+static constexpr int64_t kSmallBytes = 64 << 10;
+
+/// True for a buffer that is freed in the run: it is not handed out. Other
+/// memory may be an output.
+static bool isScratch(memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  Type element = type.getElementType();
+  if (type.hasStaticShape() && element.isIntOrFloat() &&
+      type.getNumElements() <
+          kSmallBytes * 8 / int64_t(element.getIntOrFloatBitWidth()))
+    return false;
+  return alloc->hasAttr(kScratchAttrName) ||
+         llvm::any_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>);
+}
+
+/// True if `value`, an extent, is not negative for sure: what is added and
+/// multiplied here counts elements, which do not wrap.
+static bool isNonNegative(Value value, unsigned depth = 0) {
+  constexpr unsigned kDeepest = 6;
+  APInt known;
+  if (matchPattern(value, m_ConstantInt(&known)))
+    return !known.isNegative();
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == kDeepest)
+    return false;
+  auto is = [&](unsigned k) {
+    return isNonNegative(op->getOperand(k), depth + 1);
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<memref::DimOp, loop::SeqLengthOp>([](auto) { return true; })
+      .Case<arith::MaxSIOp>([&](auto) { return is(0) || is(1); })
+      .Case<arith::SelectOp>([&](auto) { return is(1) && is(2); })
+      .Case<arith::IndexCastOp>([&](auto) { return is(0); })
+      .Case<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::MinUIOp,
+            arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp,
+            arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemSIOp,
+            arith::RemUIOp>([&](auto) { return is(0) && is(1); })
+      .Default([](Operation *) { return false; });
+}
+
+namespace {
+class RuntimeLowering {
+public:
+  RuntimeLowering(ModuleOp module, MLIRContext *context)
+      : module(module), rewriter(context), converter(context),
+        pointer(LLVM::LLVMPointerType::get(context)),
+        i64(rewriter.getI64Type()), i32(rewriter.getI32Type()) {}
+
+  LogicalResult run(func::FuncOp function) {
+    Block &entry = function.getBody().front();
+    if (entry.getNumArguments() == 0 ||
+        entry.getArgument(0).getType() != pointer)
+      return loopc::emitError(function.getLoc(), Diag::BadModule)
+             << "function '" << function.getName() << "' does not take the run";
+    run_ = entry.getArgument(0);
+    failure_ = nullptr;
+    status_ = view_ = nullptr;
+    makeHandles(function);
+    SmallVector<Operation *> ops;
+    function.walk([&](Operation *op) {
+      if (isa<memref::AllocOp, memref::DeallocOp, loop::CheckOp, loop::PollOp,
+              loop::SeqEmptyOp, loop::SeqInsertOp, loop::SeqEraseOp,
+              loop::SeqLengthOp, loop::SeqAtOp, loop::SeqRetainOp,
+              loop::SeqReleaseOp, loop::StringOp, loop::StringPartsOp,
+              loop::CallOp, loop::RandomStreamOp, loop::FourierOp>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      rewriter.setInsertionPoint(op);
+      if (auto alloc = dyn_cast<memref::AllocOp>(op))
+        lower(alloc, function);
+      else if (auto dealloc = dyn_cast<memref::DeallocOp>(op))
+        lower(dealloc);
+      else if (auto check = dyn_cast<loop::CheckOp>(op))
+        lower(check, function);
+      else if (auto call = dyn_cast<loop::CallOp>(op)) {
+        if (failed(lower(call)))
+          return failure();
+      } else if (auto empty = dyn_cast<loop::SeqEmptyOp>(op))
+        lower(empty);
+      else if (auto insert = dyn_cast<loop::SeqInsertOp>(op))
+        lower(insert, function);
+      else if (auto erase = dyn_cast<loop::SeqEraseOp>(op))
+        lower(erase, function);
+      else if (auto length = dyn_cast<loop::SeqLengthOp>(op))
+        lower(length);
+      else if (auto at = dyn_cast<loop::SeqAtOp>(op))
+        lower(at, function);
+      else if (auto retain = dyn_cast<loop::SeqRetainOp>(op))
+        lower(retain);
+      else if (auto release = dyn_cast<loop::SeqReleaseOp>(op))
+        lower(release);
+      else if (auto string = dyn_cast<loop::StringOp>(op))
+        lower(string);
+      else if (auto parts = dyn_cast<loop::StringPartsOp>(op))
+        lower(parts);
+      else if (auto stream = dyn_cast<loop::RandomStreamOp>(op))
+        lower(stream);
+      else if (auto transform = dyn_cast<loop::FourierOp>(op))
+        lower(transform, function);
+      else
+        lowerPoll(op, function);
+    }
+    return success();
+  }
+
+private:
+  LLVM::LLVMFuncOp declare(StringRef name) {
+    return declareRuntimeFunction(module, name);
+  }
+
+  /// The block that returns a non-zero status; the error is recorded already.
+  Block *failureBlock(func::FuncOp function) {
+    if (failure_)
+      return failure_;
+    OpBuilder::InsertionGuard guard(rewriter);
+    failure_ =
+        rewriter.createBlock(&function.getBody(), function.getBody().end());
+    ImplicitLocOpBuilder b(function.getLoc(), rewriter);
+    SmallVector<Value> results{LLVM::ConstantOp::create(b, i32, 1)};
+    // Who called ends, too, and reads nothing else.
+    for (Type type : function.getResultTypes().drop_front()) {
+      Type converted = converter.convertType(type);
+      Value none = LLVM::PoisonOp::create(b, converted);
+      if (converted != type)
+        none = UnrealizedConversionCastOp::create(b, type, none).getResult(0);
+      results.push_back(none);
+    }
+    func::ReturnOp::create(b, results);
+    return failure_;
+  }
+
+  /// Ends the block before `op`: goes on at `op` where `ok`, else to `target`.
+  void branchUnless(Value ok, Operation *op, Block *target) {
+    Block *block = op->getBlock();
+    Block *rest = rewriter.splitBlock(block, Block::iterator(op));
+    rewriter.setInsertionPointToEnd(block);
+    auto branch = cf::CondBranchOp::create(rewriter, op->getLoc(), ok, rest,
+                                           ValueRange(), target, ValueRange());
+    branch.setWeights(ArrayRef<int32_t>{2000, 1});
+    rewriter.setInsertionPoint(op);
+  }
+
+  Value toI64(Location loc, Value value) {
+    Type type = value.getType();
+    if (type.isIndex())
+      return UnrealizedConversionCastOp::create(rewriter, loc, i64, value)
+          .getResult(0);
+    if (type == i64)
+      return value;
+    return LLVM::SExtOp::create(rewriter, loc, i64, value);
+  }
+
+  /// Ends the run where an extent of `alloc` is negative. The node that makes
+  /// it so checks it, too; but a buffer that was moved in front of a loop
+  /// stands before the checks of the loop's body.
+  void checkExtents(memref::AllocOp alloc, func::FuncOp function) {
+    ImplicitLocOpBuilder b(alloc.getLoc(), rewriter);
+    Value signs;
+    for (Value size : alloc.getDynamicSizes())
+      if (!isNonNegative(size)) {
+        Value bits = toI64(alloc.getLoc(), size);
+        signs = signs ? Value(LLVM::OrOp::create(b, signs, bits)) : bits;
+      }
+    if (!signs)
+      return;
+    std::string shape;
+    for (int64_t extent : alloc.getType().getShape())
+      shape += (shape.empty() ? "" : ", ") + (ShapedType::isDynamic(extent)
+                                                  ? std::string("{}")
+                                                  : std::to_string(extent));
+    Value zero = LLVM::ConstantOp::create(b, i64, 0);
+    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::sge, signs, zero);
+    auto check = loop::CheckOp::create(
+        b, ok,
+        b.getStringAttr(locationPath(alloc.getLoc()) +
+                        ": an extent is less than 0 in the shape [" + shape +
+                        "]"),
+        alloc.getDynamicSizes(), Value());
+    lower(check, function);
+    rewriter.setInsertionPoint(alloc);
+  }
+
+  void lower(memref::AllocOp alloc, func::FuncOp function) {
+    checkExtents(alloc, function);
+    ImplicitLocOpBuilder b(alloc.getLoc(), rewriter);
+    MemRefType type = alloc.getType();
+    // Sizes and, from the last axis on, strides; then the bytes.
+    SmallVector<Value> sizes, strides(type.getRank());
+    unsigned dynamic = 0;
+    for (int64_t extent : type.getShape())
+      sizes.push_back(
+          ShapedType::isDynamic(extent)
+              ? toI64(alloc.getLoc(), alloc.getDynamicSizes()[dynamic++])
+              : Value(LLVM::ConstantOp::create(b, i64, extent)));
+    Value stride = LLVM::ConstantOp::create(b, i64, 1);
+    for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
+      strides[axis] = stride;
+      stride = axis == type.getRank() - 1
+                   ? sizes[axis]
+                   : Value(LLVM::MulOp::create(b, stride, sizes[axis]));
+    }
+    Value bytes = countBufferBytes(b, type, sizes);
+    LLVM::LLVMFuncOp fn =
+        declare(isScratch(alloc) ? "loopc_rt_alloc_scratch" : "loopc_rt_alloc");
+    Value memory =
+        LLVM::CallOp::create(b, fn, ValueRange{run_, bytes}).getResult();
+    Value null = LLVM::ZeroOp::create(b, pointer);
+    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null);
+    branchUnless(ok, alloc, failureBlock(function));
+    b.setInsertionPoint(alloc);
+    auto descriptor = MemRefDescriptor::poison(b, alloc.getLoc(),
+                                               converter.convertType(type));
+    descriptor.setAllocatedPtr(b, alloc.getLoc(), memory);
+    descriptor.setAlignedPtr(b, alloc.getLoc(), memory);
+    descriptor.setConstantOffset(b, alloc.getLoc(), 0);
+    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+      descriptor.setSize(b, alloc.getLoc(), axis, sizes[axis]);
+      descriptor.setStride(b, alloc.getLoc(), axis, strides[axis]);
+    }
+    rewriter.replaceOp(
+        alloc, UnrealizedConversionCastOp::create(b, type, Value(descriptor))
+                   .getResults());
+  }
+
+  void lower(memref::DeallocOp dealloc) {
+    ImplicitLocOpBuilder b(dealloc.getLoc(), rewriter);
+    Type type = converter.convertType(dealloc.getMemref().getType());
+    Value cast =
+        UnrealizedConversionCastOp::create(b, type, dealloc.getMemref())
+            .getResult(0);
+    Value memory = MemRefDescriptor(cast).allocatedPtr(b, dealloc.getLoc());
+    LLVM::LLVMFuncOp fn = declare("loopc_rt_free");
+    LLVM::CallOp::create(b, fn, ValueRange{run_, memory});
+    rewriter.eraseOp(dealloc);
+  }
+
+  /// Address of a constant string, terminated.
+  Value stringAddress(ImplicitLocOpBuilder &b, StringRef text) {
+    auto [it, isNew] = strings.try_emplace(text, LLVM::GlobalOp());
+    if (isNew) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(module.getBody());
+      std::string bytes = text.str();
+      bytes.push_back('\0');
+      auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
+      it->second = LLVM::GlobalOp::create(
+          b, type, /*isConstant=*/true, LLVM::Linkage::Private,
+          ("loopc_message_" + Twine(strings.size() - 1)).str(),
+          b.getStringAttr(bytes));
+    }
+    return LLVM::AddressOfOp::create(b, it->second);
+  }
+
+  /// Ends the run where a condition does not hold: a lowering's, or one that a
+  /// front end left to the run (if_cond, loop_m, loop_cond).
+  void lower(loop::CheckOp check, func::FuncOp function) {
+    Location loc = check.getLoc();
+    OpBuilder::InsertionGuard guard(rewriter);
+    Block *failing =
+        rewriter.createBlock(&function.getBody(), function.getBody().end());
+    ImplicitLocOpBuilder b(loc, rewriter);
+    Value message = stringAddress(b, check.getMessage());
+    Value iteration =
+        check.getIteration()
+            ? toI64(loc, check.getIteration())
+            : Value(LLVM::ConstantOp::create(b, i64, int64_t(-1)));
+    Value count =
+        LLVM::ConstantOp::create(b, i64, int64_t(check.getValues().size()));
+    Value values = LLVM::ZeroOp::create(b, pointer);
+    if (!check.getValues().empty())
+      values = LLVM::AllocaOp::create(b, pointer, i64, count);
+    for (auto [k, value] : llvm::enumerate(check.getValues())) {
+      Value slot = LLVM::GEPOp::create(b, pointer, i64, values,
+                                       ArrayRef<LLVM::GEPArg>{int32_t(k)});
+      LLVM::StoreOp::create(b, toI64(loc, value), slot);
+    }
+    LLVM::LLVMFuncOp fn = declare("loopc_rt_fail");
+    Value status =
+        LLVM::CallOp::create(
+            b, fn, ValueRange{run_, message, iteration, values, count})
+            .getResult();
+    if (function.getNumResults() == 1)
+      func::ReturnOp::create(b, status);
+    else
+      cf::BranchOp::create(b, failureBlock(function));
+    branchUnless(check.getCondition(), check, failing);
+    rewriter.eraseOp(check);
+  }
+
+  /// `value` as the LLVM type of the same meaning.
+  Value toLLVM(ImplicitLocOpBuilder &b, Value value) {
+    Type type = converter.convertType(value.getType());
+    if (type == value.getType())
+      return value;
+    return UnrealizedConversionCastOp::create(b, type, value).getResult(0);
+  }
+
+  void replace(ImplicitLocOpBuilder &b, Value old, Value value) {
+    if (value.getType() != old.getType())
+      value = UnrealizedConversionCastOp::create(b, old.getType(), value)
+                  .getResult(0);
+    old.replaceAllUsesWith(value);
+  }
+
+  void lower(loop::StringOp string) {
+    ImplicitLocOpBuilder b(string.getLoc(), rewriter);
+    Value pair =
+        LLVM::PoisonOp::create(b, converter.convertType(string.getType()));
+    pair = LLVM::InsertValueOp::create(b, pair, string.getAddress(),
+                                       ArrayRef<int64_t>{0});
+    pair = LLVM::InsertValueOp::create(b, pair, string.getBytes(),
+                                       ArrayRef<int64_t>{1});
+    replace(b, string, pair);
+    rewriter.eraseOp(string);
+  }
+
+  void lower(loop::StringPartsOp parts) {
+    ImplicitLocOpBuilder b(parts.getLoc(), rewriter);
+    Value pair = toLLVM(b, parts.getString());
+    for (auto [k, part] : llvm::enumerate(parts.getResults()))
+      part.replaceAllUsesWith(LLVM::ExtractValueOp::create(
+          b, pair, ArrayRef<int64_t>{static_cast<int64_t>(k)}));
+    rewriter.eraseOp(parts);
+  }
+
+  /// A string goes as two arguments and comes back as the pair of registers
+  /// that C returns a struct of two words in.
+  LogicalResult lower(loop::CallOp call) {
+    ImplicitLocOpBuilder b(call.getLoc(), rewriter);
+    SmallVector<Value> arguments = {run_};
+    for (Value operand : call.getArguments()) {
+      Value value = toLLVM(b, operand);
+      if (!isa<ComplexType>(operand.getType())) {
+        arguments.push_back(value);
+        continue;
+      }
+      Value address =
+          LLVM::ExtractValueOp::create(b, value, ArrayRef<int64_t>{0});
+      arguments.push_back(LLVM::IntToPtrOp::create(b, pointer, address));
+      arguments.push_back(
+          LLVM::ExtractValueOp::create(b, value, ArrayRef<int64_t>{1}));
+    }
+    if (std::optional<StringRef> where = call.getWhere())
+      arguments.push_back(stringAddress(b, *where));
+    auto wanted = LLVM::LLVMFunctionType::get(
+        converter.convertType(call.getType()),
+        llvm::map_to_vector(arguments,
+                            [](Value value) { return value.getType(); }));
+    auto known = getRuntimeFunctionType(b.getContext(), call.getCallee());
+    if (known != wanted)
+      return loopc::emitError(call.getLoc(), Diag::BadModule)
+             << "the runtime has no function '" << call.getCallee() << "'"
+             << (known ? " of these operands and result" : "");
+    LLVM::LLVMFuncOp fn = declare(call.getCallee());
+    Value value = LLVM::CallOp::create(b, fn, arguments).getResult();
+    replace(b, call, value);
+    rewriter.eraseOp(call);
+    return success();
+  }
+
+  void lower(loop::RandomStreamOp stream) {
+    ImplicitLocOpBuilder b(stream.getLoc(), rewriter);
+    std::optional<int64_t> seed = stream.getSeed();
+    Value hasSeed = LLVM::ConstantOp::create(b, i32, int32_t(seed ? 1 : 0));
+    Value value = LLVM::ConstantOp::create(b, i64, seed.value_or(0));
+    LLVM::LLVMFuncOp fn = declare("loopc_rt_random_stream");
+    Value number = LLVM::CallOp::create(b, fn, ValueRange{run_, hasSeed, value})
+                       .getResult();
+    stream.replaceAllUsesWith(number);
+    rewriter.eraseOp(stream);
+  }
+
+  void lower(loop::FourierOp transform, func::FuncOp function) {
+    Location loc = transform.getLoc();
+    ImplicitLocOpBuilder b(loc, rewriter);
+    Value data = transform.getData();
+    MemRefDescriptor descriptor(
+        UnrealizedConversionCastOp::create(
+            b, converter.convertType(data.getType()), data)
+            .getResult(0));
+    int64_t rank = cast<MemRefType>(data.getType()).getRank();
+    Value count = LLVM::ConstantOp::create(b, i64, int64_t(1));
+    for (int64_t axis = 0; axis < rank - 2; ++axis)
+      count = LLVM::MulOp::create(b, count, descriptor.size(b, loc, axis));
+    Value inverse =
+        LLVM::ConstantOp::create(b, i32, int32_t(transform.getInverse()));
+    LLVM::LLVMFuncOp fn = declare("loopc_rt_fourier");
+    Value status = LLVM::CallOp::create(
+                       b, fn,
+                       ValueRange{run_, descriptor.alignedPtr(b, loc), count,
+                                  descriptor.size(b, loc, rank - 2), inverse})
+                       .getResult();
+    Value zero = LLVM::ConstantOp::create(b, i32, int32_t(0));
+    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
+    branchUnless(ok, transform, failureBlock(function));
+    rewriter.eraseOp(transform);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Lists
+  //===--------------------------------------------------------------------===//
+
+  /// A list is a pointer.
+  void makeHandles(func::FuncOp function) {
+    auto retype = [&](Value value) {
+      if (loop::isList(value.getType()))
+        value.setType(pointer);
+    };
+    SmallVector<UnrealizedConversionCastOp> casts;
+    function.walk([&](Operation *op) {
+      llvm::for_each(op->getResults(), retype);
+      if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
+        casts.push_back(cast);
+    });
+    for (Block &block : function.getBody())
+      llvm::for_each(block.getArguments(), retype);
+    SmallVector<Type> results(function.getResultTypes());
+    for (Type &type : results)
+      if (loop::isList(type))
+        type = pointer;
+    function.setType(FunctionType::get(
+        function.getContext(), function.front().getArgumentTypes(), results));
+    for (UnrealizedConversionCastOp cast : casts)
+      if (cast.getNumOperands() == 1 && cast.getNumResults() == 1 &&
+          cast.getOperand(0).getType() == cast.getResult(0).getType()) {
+        cast.getResult(0).replaceAllUsesWith(cast.getOperand(0));
+        cast.erase();
+      }
+  }
+
+  /// Calls `name` with these arguments; null where it returns nothing.
+  Value call(ImplicitLocOpBuilder &b, StringRef name, ValueRange arguments) {
+    auto made = LLVM::CallOp::create(b, declare(name), arguments);
+    return made.getNumResults() ? made.getResult() : Value();
+  }
+
+  /// Memory for what a call returns beside its result, made once in a function:
+  /// its first block runs once.
+  Value slotFor(Value &slot, Type type, func::FuncOp function) {
+    if (slot)
+      return slot;
+    auto b = ImplicitLocOpBuilder::atBlockBegin(function.getLoc(),
+                                                &function.getBody().front());
+    Value one = LLVM::ConstantOp::create(b, i64, 1);
+    return slot = LLVM::AllocaOp::create(b, pointer, type, one);
+  }
+
+  /// Address of the first element of a memref.
+  Value address(ImplicitLocOpBuilder &b, Value memref) {
+    MemRefDescriptor descriptor(toLLVM(b, memref));
+    return descriptor.bufferPtr(b, b.getLoc(), converter,
+                                cast<MemRefType>(memref.getType()));
+  }
+
+  void lower(loop::SeqEmptyOp empty) {
+    rewriter.replaceOpWithNewOp<LLVM::ZeroOp>(empty, pointer);
+  }
+
+  void lower(loop::SeqInsertOp insert, func::FuncOp function) {
+    ImplicitLocOpBuilder b(insert.getLoc(), rewriter);
+    Value position = toI64(b.getLoc(), insert.getPosition());
+    Value element = insert.getElement().front();
+    Value made;
+    if (element.getType() == pointer) {
+      made = call(b, "loopc_rt_list_insert_list",
+                  {run_, insert.getList(), position, element});
+    } else {
+      Value shape = insert.getElement().back();
+      auto type = cast<MemRefType>(element.getType());
+      MemRefDescriptor descriptor(toLLVM(b, element));
+      Value owner = LLVM::ZeroOp::create(b, pointer);
+      StringRef how = insert.getElementOwner().value_or("copy");
+      if (how != "copy")
+        owner = descriptor.allocatedPtr(b, b.getLoc());
+      if (how == "share")
+        call(b, "loopc_rt_retain", {run_, owner});
+      Value bytes = LLVM::MulOp::create(
+          b, descriptor.size(b, b.getLoc(), 0),
+          LLVM::ConstantOp::create(b, i64, getElementBytes(type)));
+      Value rank = MemRefDescriptor(toLLVM(b, shape)).size(b, b.getLoc(), 0);
+      made = call(b, "loopc_rt_list_insert",
+                  {run_, insert.getList(), position, owner, address(b, element),
+                   bytes, address(b, shape), rank});
+    }
+    Value null = LLVM::ZeroOp::create(b, pointer);
+    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, made, null);
+    branchUnless(ok, insert, failureBlock(function));
+    rewriter.replaceOp(insert, made);
+  }
+
+  void lower(loop::SeqEraseOp erase, func::FuncOp function) {
+    ImplicitLocOpBuilder b(erase.getLoc(), rewriter);
+    Value slot = slotFor(status_, i32, function);
+    Value position = toI64(b.getLoc(), erase.getPosition());
+    Value made =
+        call(b, "loopc_rt_list_erase", {run_, erase.getList(), position, slot});
+    Value status = LLVM::LoadOp::create(b, i32, slot);
+    Value zero = LLVM::ConstantOp::create(b, i32, 0);
+    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
+    branchUnless(ok, erase, failureBlock(function));
+    rewriter.replaceOp(erase, made);
+  }
+
+  void lower(loop::SeqLengthOp length) {
+    ImplicitLocOpBuilder b(length.getLoc(), rewriter);
+    replace(b, length, call(b, "loopc_rt_list_length", length.getList()));
+    rewriter.eraseOp(length);
+  }
+
+  /// The fields of a loopc_rt_element_view.
+  enum ViewField { Owner, Data, Bytes, Rank, ShapeOwner, Shape };
+
+  void lower(loop::SeqAtOp at, func::FuncOp function) {
+    ImplicitLocOpBuilder b(at.getLoc(), rewriter);
+    Value position = toI64(b.getLoc(), at.getPosition());
+    if (at.getNumResults() == 1) {
+      Value inner =
+          call(b, "loopc_rt_list_at_list", {run_, at.getList(), position});
+      rewriter.replaceOp(at, inner);
+      return;
+    }
+    auto viewType = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), {pointer, pointer, i64, i64, pointer, pointer});
+    Value view = slotFor(view_, viewType, function);
+    call(b, "loopc_rt_list_at", {run_, at.getList(), position, view});
+    auto field = [&](ViewField k) -> Value {
+      Value place = LLVM::GEPOp::create(b, pointer, viewType, view,
+                                        ArrayRef<LLVM::GEPArg>{0, int32_t(k)});
+      return LLVM::LoadOp::create(b, viewType.getBody()[k], place);
+    };
+    auto type = cast<MemRefType>(at.getResult(0).getType());
+    Value size = LLVM::ConstantOp::create(b, i64, getElementBytes(type));
+    Value count = LLVM::UDivOp::create(b, field(Bytes), size);
+    replace(b, at.getResult(0),
+            flatMemRef(b, type, field(Owner), field(Data), count));
+    replace(b, at.getResult(1),
+            flatMemRef(b, cast<MemRefType>(at.getResult(1).getType()),
+                       field(ShapeOwner), field(Shape), field(Rank)));
+    rewriter.eraseOp(at);
+  }
+
+  Value flatMemRef(ImplicitLocOpBuilder &b, MemRefType type, Value owner,
+                   Value data, Value size) {
+    Location loc = b.getLoc();
+    auto descriptor =
+        MemRefDescriptor::poison(b, loc, converter.convertType(type));
+    descriptor.setAllocatedPtr(b, loc, owner);
+    descriptor.setAlignedPtr(b, loc, data);
+    descriptor.setConstantOffset(b, loc, 0);
+    descriptor.setSize(b, loc, 0, size);
+    descriptor.setConstantStride(b, loc, 0, 1);
+    return descriptor;
+  }
+
+  void lower(loop::SeqRetainOp retain) {
+    ImplicitLocOpBuilder b(retain.getLoc(), rewriter);
+    rewriter.replaceOp(
+        retain, call(b, "loopc_rt_list_retain", {run_, retain.getList()}));
+  }
+
+  void lower(loop::SeqReleaseOp release) {
+    ImplicitLocOpBuilder b(release.getLoc(), rewriter);
+    call(b, "loopc_rt_list_release", {run_, release.getList()});
+    rewriter.eraseOp(release);
+  }
+
+  void lowerPoll(Operation *poll, func::FuncOp function) {
+    ImplicitLocOpBuilder b(poll->getLoc(), rewriter);
+    LLVM::LLVMFuncOp fn = declare("loopc_rt_poll");
+    Value status = LLVM::CallOp::create(b, fn, ValueRange{run_}).getResult();
+    Value zero = LLVM::ConstantOp::create(b, i32, 0);
+    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
+    branchUnless(ok, poll, failureBlock(function));
+    rewriter.eraseOp(poll);
+  }
+
+  ModuleOp module;
+  IRRewriter rewriter;
+  LLVMTypeConverter converter;
+  LLVM::LLVMPointerType pointer;
+  Type i64, i32;
+  Value run_;
+  Block *failure_ = nullptr;
+  Value status_, view_;
+  llvm::StringMap<LLVM::GlobalOp> strings;
+};
+
+struct ConvertLoopRuntimeToLLVM
+    : loopc::impl::ConvertLoopRuntimeToLLVMBase<ConvertLoopRuntimeToLLVM> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    RuntimeLowering lowering(module, &getContext());
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      // What loopc-outline-nests made calls nothing.
+      if (!function.isExternal() && !function->hasAttr("loopc.nest") &&
+          failed(lowering.run(function)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,298 @@
+//===- DivideBlocks.cpp - Large blocks in sections ------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-divide-blocks: a block of very many operations becomes a sequence of
+// calls, each of a function with a section of it.
+//
+// LLVM's work on a function grows faster than the function: live ranges cross
+// all of it, and each loop is looked at with what dominates it. A body with
+// hundreds of branches, or a model of hundreds of loops, was one function.
+// Sections are so large that a call beside one is nothing, and what is within
+// loops comes first: a loop that is small as a whole stays as it is. A section
+// ends where few values are alive.
+
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
+#include "loopc/Dialect/Nest/Transforms/Outlining.h"
+#include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_DIVIDEBLOCKS
+#include "loopc/Dialect/Nest/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// True for a constant, which functions have of their own.
+static bool isConstant(Operation *op) {
+  return op->hasTrait<OpTrait::ConstantLike>() &&
+         isa<arith::ArithDialect>(op->getDialect());
+}
+
+/// Numbers and pointers that a value of this type is.
+static unsigned countWords(Type type) {
+  auto buffer = dyn_cast<MemRefType>(type);
+  return buffer ? 3 + 2 * buffer.getRank() : 1;
+}
+
+/// True for what stays in its block: constants, what waits for a GPU, and
+/// memory of the function's own, which ends with it.
+static bool isFixed(Operation *op) {
+  return isConstant(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+         isa<memref::AllocaOp, LLVM::AllocaOp>(op) || isForDevice(op);
+}
+
+/// True for an operation after which what a section's arguments reach may be
+/// reached otherwise, too: lists hold buffers.
+static bool mayReachMemory(Operation *op) {
+  return !isPlainOp(op) &&
+         !isa<memref::AllocOp, memref::DeallocOp, memref::CopyOp, loop::CheckOp,
+              loop::PollOp, func::CallOp>(op);
+}
+
+namespace {
+class Divider {
+public:
+  Divider(func::FuncOp function, SharedFunctions &functions, unsigned size,
+          unsigned maxWords)
+      : function(function), b(function.getContext()), functions(functions),
+        size(size), maxWords(maxWords) {}
+
+  /// Makes functions of the sections of large blocks in `region`, the innermost
+  /// first. Returns the number of operations that are left.
+  unsigned divide(Region &region) {
+    unsigned count = 0;
+    for (Block &block : region)
+      count += divide(block);
+    return count;
+  }
+
+  unsigned getNumSections() const { return numSections; }
+
+private:
+  unsigned divide(Block &block);
+  SmallVector<unsigned> countWordsAlive(Block &block);
+  bool outline(ArrayRef<Operation *> ops);
+  void findBorder(ArrayRef<Operation *> ops, Captures &found);
+  func::FuncOp makeFunction(ArrayRef<Operation *> ops, const Captures &found,
+                            bool reports);
+
+  func::FuncOp function;
+  OpBuilder b;
+  SharedFunctions &functions;
+  unsigned size, maxWords;
+  unsigned numSections = 0;
+  /// Of the section that is being moved.
+  SmallVector<Value> captures, results;
+};
+
+struct DivideBlocks : loopc::impl::DivideBlocksBase<DivideBlocks> {
+  using DivideBlocksBase::DivideBlocksBase;
+
+  void runOnOperation() override {
+    SharedFunctions functions(getOperation());
+    SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : present)
+      if (isWorthDividing(function)) {
+        prepare(function);
+        Divider divider(function, functions, minSize, maxWords);
+        divider.divide(function.getBody());
+        numSections += divider.getNumSections();
+      }
+  }
+
+private:
+  /// True for a large function that is handed the run, returns a status and has
+  /// loops: what a run passes through once is not optimised.
+  bool isWorthDividing(func::FuncOp function) {
+    if (function.isExternal() || function.getNumArguments() == 0 ||
+        !isa<LLVM::LLVMPointerType>(function.getArgument(0).getType()) ||
+        function.getNumResults() == 0 ||
+        !function.getResultTypes().front().isInteger(32))
+      return false;
+    unsigned count = 0;
+    bool hasLoops = false;
+    function.walk([&](Operation *op) {
+      ++count;
+      hasLoops |= isa<LoopLikeOpInterface>(op);
+    });
+    return hasLoops && count >= 2 * minSize;
+  }
+
+  /// Constants go to the front, so that no section has one for others. What is
+  /// released here may be released in another function then.
+  void prepare(func::FuncOp function) {
+    Block &entry = function.getBody().front();
+    SmallVector<Operation *> constants;
+    function.walk([&](Operation *op) {
+      if (isConstant(op))
+        constants.push_back(op);
+      else if (auto release = dyn_cast<memref::DeallocOp>(op))
+        if (auto alloc = release.getMemref().getDefiningOp<memref::AllocOp>())
+          alloc->setAttr(kScratchAttrName, UnitAttr::get(&getContext()));
+    });
+    for (Operation *constant : llvm::reverse(constants))
+      constant->moveBefore(&entry, entry.begin());
+  }
+};
+} // namespace
+
+/// For each operation of `block` the numbers and pointers that are made before
+/// its end, and used behind it.
+SmallVector<unsigned> Divider::countWordsAlive(Block &block) {
+  llvm::DenseMap<Operation *, unsigned> places;
+  for (Operation &op : block)
+    places[&op] = places.size();
+  SmallVector<int> changes(places.size() + 1);
+  for (auto [place, op] : llvm::enumerate(block)) {
+    for (Value result : op.getResults()) {
+      unsigned last = place;
+      for (Operation *user : result.getUsers())
+        last = std::max(last, places.at(block.findAncestorOpInBlock(*user)));
+      int words = countWords(result.getType());
+      changes[place] += words;
+      changes[last] -= words;
+    }
+  }
+  SmallVector<unsigned> alive;
+  int words = 0;
+  for (int change : ArrayRef(changes).drop_back())
+    alive.push_back(words += change);
+  return alive;
+}
+
+unsigned Divider::divide(Block &block) {
+  SmallVector<Operation *> ops;
+  SmallVector<unsigned> counts;
+  unsigned total = 0;
+  for (Operation &op : block) {
+    unsigned count = 1;
+    for (Region &nested : op.getRegions())
+      count += divide(nested);
+    ops.push_back(&op);
+    counts.push_back(count);
+    total += count;
+  }
+  if (total < 2 * size)
+    return total;
+  SmallVector<unsigned> alive = countWordsAlive(block);
+  SmallVector<std::pair<ArrayRef<Operation *>, unsigned>> sections;
+  for (size_t begin = 0; begin < ops.size();) {
+    unsigned count = 0;
+    size_t end = begin, best = begin;
+    for (; end < ops.size() && !isFixed(ops[end]); ++end) {
+      // The best place to end, where there is enough.
+      if (count >= size + size / 2)
+        break;
+      count += counts[end];
+      if (count >= size && (best == begin || alive[end] < alive[best - 1]))
+        best = end + 1;
+    }
+    if (best == begin) {
+      begin = end + 1;
+      continue;
+    }
+    sections.emplace_back(
+        ArrayRef(ops).slice(begin, best - begin),
+        llvm::sum_of(ArrayRef(counts).slice(begin, best - begin)));
+    begin = best;
+  }
+  // The last one first: what is before it is then still what it was.
+  for (auto [section, sectionCount] : llvm::reverse(sections))
+    if (outline(section))
+      // What is left is a call, and the question for its errors.
+      total = total - sectionCount + 2;
+  return total;
+}
+
+/// What `ops` are handed and what is used behind them: `captures` and
+/// `results`.
+void Divider::findBorder(ArrayRef<Operation *> ops, Captures &found) {
+  found.addAll(ops);
+  Value run = function.getArgument(0);
+  captures = {run};
+  for (Value value : found.values)
+    if (value != run)
+      captures.push_back(value);
+  llvm::SmallPtrSet<Operation *, 16> inside(ops.begin(), ops.end());
+  Block *block = ops.front()->getBlock();
+  results.clear();
+  for (Operation *op : ops)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !inside.contains(block->findAncestorOpInBlock(*user));
+          }))
+        results.push_back(result);
+}
+
+/// func(run, captures...) -> (status, results...): without the status if
+/// nothing can fail.
+func::FuncOp Divider::makeFunction(ArrayRef<Operation *> ops,
+                                   const Captures &found, bool reports) {
+  SmallVector<Type> types;
+  if (reports)
+    types.push_back(b.getI32Type());
+  llvm::append_range(types, ValueRange(results).getTypes());
+  Location loc = ops.front()->getLoc();
+  func::FuncOp made = makePrivateFunction(
+      loc, function.getName() + "_section",
+      b.getFunctionType(ValueRange(captures).getTypes(), types));
+  Block *entry = made.addEntryBlock();
+  b.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  mapping.map(captures, entry->getArguments());
+  for (Operation *constant : found.constants)
+    b.clone(*constant, mapping);
+  for (Operation *op : ops)
+    b.clone(*op, mapping);
+  SmallVector<Value> returned;
+  if (reports)
+    returned.push_back(arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0));
+  for (Value result : results)
+    returned.push_back(mapping.lookup(result));
+  func::ReturnOp::create(b, loc, returned);
+  return made;
+}
+
+/// Returns false, and does nothing, if more would be returned than `maxWords`:
+/// LLVM's instruction selection takes time with the square of the results.
+bool Divider::outline(ArrayRef<Operation *> ops) {
+  Captures found;
+  findBorder(ops, found);
+  unsigned words = 0;
+  for (Value result : results)
+    words += countWords(result.getType());
+  if (words > maxWords)
+    return false;
+  bool reports = !llvm::all_of(ops, isPlain);
+  func::FuncOp made = makeFunction(ops, found, reports);
+  bool mayReach = false;
+  for (Operation *op : ops)
+    op->walk([&](Operation *nested) { mayReach |= mayReachMemory(nested); });
+  if (!mayReach)
+    markPrivateMemory(made, /*first=*/0, captures, ops);
+  Location loc = ops.front()->getLoc();
+  b.setInsertionPoint(ops.front());
+  auto call = func::CallOp::create(b, loc, functions.add(made), captures);
+  if (reports)
+    loop::PollOp::create(b, loc);
+  for (auto [result, value] :
+       llvm::zip_equal(results, call.getResults().drop_front(reports ? 1 : 0)))
+    result.replaceAllUsesWith(value);
+  for (Operation *op : llvm::reverse(ops))
+    op->erase();
+  ++numSections;
+  return true;
+}

@@ -1,0 +1,157 @@
+//===- OutlineNests.cpp - Large functions in pieces -----------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-outline-nests: the loop nests of a large function become functions of
+// their own, equal ones one function.
+//
+// LLVM's analyses of a loop walk up what dominates it, so that a function with
+// hundreds of loops behind one another takes time with the square of their
+// number, and a network repeats its layers. What is called once a run costs
+// nothing worth measuring; a nest inside of a loop stays where it is, unless it
+// is one of many there. A loop that may fail, or allocates, goes as a whole:
+// what is left is then what a run passes through once, and needs no work.
+
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
+#include "loopc/Dialect/Nest/Transforms/Outlining.h"
+#include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_OUTLINENESTS
+#include "loopc/Dialect/Nest/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// The operations in `op`, itself included.
+static unsigned countOps(Operation *op) {
+  unsigned count = 0;
+  op->walk([&](Operation *) { ++count; });
+  return count;
+}
+
+/// True for a loop that yields nothing, in a function that knows the run.
+static bool canReport(Operation *loop) {
+  auto function = loop->getParentOfType<func::FuncOp>();
+  if (loop->getNumResults() || function.getNumArguments() == 0 ||
+      !isa<LLVM::LLVMPointerType>(function.getArgument(0).getType()) ||
+      isForDevice(loop))
+    return false;
+  Captures found;
+  found.addAll(loop);
+  return llvm::all_of(
+      found.values, [](Value value) { return canBeArgument(value.getType()); });
+}
+
+/// The outermost nests in `region` that run at most once a run, or in one of
+/// the loops `longLoops`: plain ones, and those that report what failed.
+static void collectNests(Region &region,
+                         const llvm::SmallPtrSetImpl<Operation *> &longLoops,
+                         SmallVectorImpl<Operation *> &nests) {
+  for (Operation &op : region.getOps()) {
+    bool isLoop = isa<scf::ForOp, scf::WhileOp>(op);
+    if ((isa<scf::ForOp>(op) && isPlain(&op)) ||
+        (isLoop && !longLoops.contains(&op) && canReport(&op)))
+      nests.push_back(&op);
+    else if (isa<scf::IfOp, scf::IndexSwitchOp>(op) || longLoops.contains(&op))
+      for (Region &nested : op.getRegions())
+        collectNests(nested, longLoops, nests);
+  }
+}
+
+namespace {
+class Outliner {
+public:
+  explicit Outliner(func::FuncOp function)
+      : function(function), b(function.getContext()),
+        functions(function->getParentOfType<ModuleOp>()) {}
+
+  /// Moves `nest` into a function and calls it; true where an equal function
+  /// was there.
+  bool outline(Operation *nest) {
+    bool reports = !isPlain(nest);
+    func::FuncOp made = makeFunction(nest, reports);
+    func::FuncOp callee = functions.add(made);
+    b.setInsertionPoint(nest);
+    auto call = func::CallOp::create(b, nest->getLoc(), callee, captures);
+    if (reports)
+      loop::PollOp::create(b, nest->getLoc());
+    else
+      nest->replaceAllUsesWith(call.getResults());
+    nest->erase();
+    return callee != made;
+  }
+
+private:
+  /// Of a nest that reports: func(run, captures...) -> status.
+  func::FuncOp makeFunction(Operation *nest, bool reports) {
+    Captures found;
+    found.addAll(nest);
+    captures.assign(found.values.begin(), found.values.end());
+    SmallVector<Type> results(nest->getResultTypes());
+    if (reports) {
+      llvm::erase(captures, function.getArgument(0));
+      captures.insert(captures.begin(), function.getArgument(0));
+      results = {b.getI32Type()};
+    }
+    Location loc = nest->getLoc();
+    auto type = b.getFunctionType(ValueRange(captures).getTypes(), results);
+    func::FuncOp made =
+        makePrivateFunction(loc, function.getName() + "_nest", type);
+    Block *entry = made.addEntryBlock();
+    b.setInsertionPointToStart(entry);
+    IRMapping mapping;
+    mapping.map(captures, entry->getArguments());
+    for (Operation *constant : found.constants)
+      b.clone(*constant, mapping);
+    Operation *body = b.clone(*nest, mapping);
+    SmallVector<Value> returned(body->getResults());
+    if (reports) {
+      returned = {arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0)};
+    } else {
+      made->setAttr("loopc.nest", b.getUnitAttr());
+      // Of loops that are entered seldom.
+      markPrivateMemory(made, /*first=*/0, captures, nest);
+      disableRuntimeUnrolling(made);
+    }
+    func::ReturnOp::create(b, loc, returned);
+    return made;
+  }
+
+  func::FuncOp function;
+  OpBuilder b;
+  SharedFunctions functions;
+  SmallVector<Value> captures;
+};
+
+struct OutlineNests : loopc::impl::OutlineNestsBase<OutlineNests> {
+  using OutlineNestsBase::OutlineNestsBase;
+
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : present) {
+      if (function.isExternal() || countOps(function) < minOps)
+        continue;
+      SmallVector<Operation *> nests;
+      collectNests(function.getBody(), findLongLoops(function, longLoop),
+                   nests);
+      Outliner outliner(function);
+      for (Operation *nest : nests) {
+        numShared += outliner.outline(nest);
+        ++numOutlined;
+      }
+    }
+    markParallelAccesses(getOperation());
+  }
+};
+} // namespace

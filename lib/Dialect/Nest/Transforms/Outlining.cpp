@@ -1,0 +1,219 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/Nest/Transforms/Outlining.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/Hashing.h"
+
+using namespace mlir;
+using namespace loopc;
+
+void Captures::add(Value value) {
+  Operation *def = value.getDefiningOp();
+  if (def && def->hasTrait<OpTrait::ConstantLike>() &&
+      isa<arith::ArithDialect>(def->getDialect()))
+    constants.insert(def);
+  else
+    values.insert(value);
+}
+
+void Captures::addAll(ArrayRef<Operation *> ops) {
+  Block *block = ops.front()->getBlock();
+  llvm::SmallPtrSet<Operation *, 8> inside(ops.begin(), ops.end());
+  auto isInside = [&](Value value) {
+    Operation *owner = value.getDefiningOp();
+    if (!owner)
+      owner = value.getParentBlock()->getParentOp();
+    Operation *ancestor = block->findAncestorOpInBlock(*owner);
+    return ancestor && inside.contains(ancestor);
+  };
+  for (Operation *op : ops)
+    op->walk<WalkOrder::PreOrder>([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        if (!isInside(operand))
+          add(operand);
+    });
+}
+
+bool loopc::isPlain(Operation *op) {
+  return !op->walk([](Operation *nested) {
+              return isPlainOp(nested) ? WalkResult::advance()
+                                       : WalkResult::interrupt();
+            }).wasInterrupted();
+}
+
+bool loopc::isForDevice(Operation *op) {
+  return op
+      ->walk([](Operation *nested) {
+        return isa<gpu::GPUDialect>(nested->getDialect()) ||
+                       isa<loop::DeviceViewOp, loop::DeviceResultOp,
+                           loop::DeviceWaitOp, loop::DeviceGraphOp>(nested)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool loopc::canBeArgument(Type type) {
+  return type.isIntOrIndexOrFloat() || loop::isList(type) ||
+         isa<MemRefType, VectorType, ComplexType>(type) ||
+         LLVM::isCompatibleType(type);
+}
+
+func::FuncOp loopc::makePrivateFunction(Location loc, Twine name,
+                                        FunctionType type) {
+  Builder b(loc.getContext());
+  auto made = func::FuncOp::create(loc, name.str(), type);
+  made.setPrivate();
+  made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
+                                    b.getContext(), LLVM::Linkage::Internal));
+  made->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+  return made;
+}
+
+/// True if nobody knows the memory of `alloc` but through views of it: what a
+/// loop carries, a branch yields or a call returns may be that memory, too.
+static bool isKnownByViewsOnly(memref::AllocOp alloc) {
+  return allUsersOfViews(alloc, [](Operation *user) {
+    auto store = dyn_cast<memref::StoreOp>(user);
+    bool storesPointer =
+        (store && isa<MemRefType>(store.getValue().getType())) ||
+        isa<memref::ExtractAlignedPointerAsIndexOp>(user);
+    // What is returned is not known here any more.
+    bool handsOn =
+        user->getNumRegions() != 0 ||
+        (user->hasTrait<OpTrait::IsTerminator>() && !isa<func::ReturnOp>(user));
+    return !storesPointer && !handsOn &&
+           llvm::none_of(user->getResultTypes(), llvm::IsaPred<MemRefType>);
+  });
+}
+
+// What was allocated here, and is reached through one argument alone, is not
+// reached through another. That says something where it is written.
+void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
+                              ArrayRef<Value> captures,
+                              ArrayRef<Operation *> ops) {
+  llvm::SmallPtrSet<Value, 8> written;
+  for (Operation *part : ops)
+    part->walk([&](Operation *op) {
+      if (Access access = getAccess(op); access.writes)
+        written.insert(getViewRoot(access.buffer));
+    });
+  llvm::DenseMap<Value, unsigned> users;
+  for (Value capture : captures)
+    if (isa<MemRefType>(capture.getType()))
+      ++users[getViewRoot(capture)];
+  for (auto [k, capture] : llvm::enumerate(captures)) {
+    if (!isa<MemRefType>(capture.getType()))
+      continue;
+    Value root = getViewRoot(capture);
+    auto alloc = root.getDefiningOp<memref::AllocOp>();
+    if (users[root] == 1 && written.contains(root) && alloc &&
+        isKnownByViewsOnly(alloc))
+      made.setArgAttr(first + k, LLVM::LLVMDialect::getNoAliasAttrName(),
+                      UnitAttr::get(made.getContext()));
+  }
+}
+
+llvm::SmallPtrSet<Operation *, 4> loopc::findLongLoops(func::FuncOp function,
+                                                       unsigned steps) {
+  llvm::DenseMap<Operation *, unsigned> counts;
+  function.walk([&](Operation *op) {
+    if (!isa<scf::ForOp, func::CallOp>(op))
+      return;
+    Operation *around = op->getParentOp();
+    while (isa<scf::IfOp, scf::IndexSwitchOp>(around))
+      around = around->getParentOp();
+    ++counts[around];
+  });
+  llvm::SmallPtrSet<Operation *, 4> found;
+  for (auto [op, count] : counts)
+    if (isa<LoopLikeOpInterface>(op) && count >= steps)
+      found.insert(op);
+  return found;
+}
+
+void loopc::disableRuntimeUnrolling(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, {}, {}, BoolAttr::get(context, true), {}, {}, {}, {});
+  auto how = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {},
+                                           {}, {}, {}, {}, {}, {}, {}, {}, {});
+  function.walk([&](scf::ForOp loop) {
+    if (!loop->hasAttr("llvm.loop_annotation"))
+      loop->setAttr("llvm.loop_annotation", how);
+  });
+}
+
+/// True where two functions do the same.
+static bool isEqualFunction(func::FuncOp one, func::FuncOp other) {
+  return one.getFunctionType() == other.getFunctionType() &&
+         one.getArgAttrsAttr() == other.getArgAttrsAttr() &&
+         OperationEquivalence::isRegionEquivalentTo(
+             &one.getBody(), &other.getBody(),
+             OperationEquivalence::IgnoreLocations);
+}
+
+/// A number that is the same for equal functions: of their operations, but not
+/// of what uses what.
+static size_t hash(func::FuncOp function) {
+  llvm::hash_code code =
+      llvm::hash_value(function.getFunctionType().getAsOpaquePointer());
+  function.getBody().walk([&](Operation *op) {
+    code = llvm::hash_combine(code, op->getName(),
+                              op->getDiscardableAttrDictionary(),
+                              op->hashProperties(), op->getNumOperands());
+    for (Type type : op->getResultTypes())
+      code = llvm::hash_combine(code, type);
+  });
+  return code;
+}
+
+func::FuncOp SharedFunctions::add(func::FuncOp made) {
+  auto &others = functions[hash(made)];
+  for (func::FuncOp other : others)
+    if (isEqualFunction(made, other)) {
+      made.erase();
+      return other;
+    }
+  // To look for a free name from the first on each time is quadratic.
+  unsigned &count = named[made.getName()];
+  for (std::string base = made.getName().str(), name = base;; ++count) {
+    if (count > 0)
+      name = base + "_" + std::to_string(count - 1);
+    if (!symbols.lookup(name)) {
+      made.setName(name);
+      break;
+    }
+  }
+  symbols.insert(made);
+  others.push_back(made);
+  return made;
+}
+
+bool loopc::fillsNewMemory(scf::ForOp nest) {
+  return nest
+      .walk([&](Operation *op) {
+        Access access = getAccess(op);
+        auto alloc =
+            access.writes
+                ? getViewRoot(access.buffer).getDefiningOp<memref::AllocOp>()
+                : memref::AllocOp();
+        return alloc && alloc->getBlock() == nest->getBlock()
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}

@@ -1,0 +1,737 @@
+//===- ParallelizeNests.cpp - Loop nests on the threads of a run ----------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-parallelize-nests: the outermost loops of a nest whose iterations do
+// not depend on one another become a function of a range of iterations, which
+// loopc_rt_parallel_for calls where the run has threads and the nest has work
+// for them.
+//
+// That iterations are independent is said by who wrote the nest (Parallel.h).
+// It is held against the code (IterationPlaces.h): the places that a nest
+// writes to must tell the iteration, and no other iteration may read them. Sums
+// are never split, so that what comes out is the same for every number of
+// threads.
+
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Dialect/Nest/Transforms/Outlining.h"
+#include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "loopc/Dialect/RT/RuntimeFunctions.h"
+#include "loopc/Support/Remarks.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_PARALLELIZENESTS
+#include "loopc/Dialect/Nest/Transforms/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// Iterations enough to share: more loops are not put together with.
+static constexpr int64_t kManyTrips = 64;
+/// Trips of a loop of which nothing is known.
+static constexpr double kGuessedTrips = 8;
+/// Operations of a math function.
+static constexpr double kMathCost = 8;
+/// Elements that a loop of scalars handles at a time once LLVM has seen it.
+static constexpr double kLanes = 8;
+/// Operations, as far as can be guessed, beside which a call does not count.
+static constexpr double kCallWork = 4096;
+/// In a loop the threads are awake from the iteration before: so many times
+/// less work pays.
+static constexpr double kAwakeShare = 8;
+/// Ends of pieces lie at multiples of so many elements, so that the same ones
+/// are computed in vectors whatever the number of threads.
+static constexpr int64_t kVectorGrain = 64;
+/// Of memory that threads have their own of, in bytes.
+static constexpr int64_t kAlignment = 64;
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A number of operations: known here, or computed by the code.
+struct Cost {
+  double known = 0;
+  Value value = {}; ///< f64; null where it is known
+};
+
+/// Estimates what a nest takes. Without a builder what only the run knows is
+/// no number; with one, code computes it from what `mapping` has for the values
+/// around the nest.
+class CostModel {
+public:
+  explicit CostModel(Operation *nest) : nest(nest) {}
+  CostModel(Operation *nest, ImplicitLocOpBuilder &b, const IRMapping &mapping)
+      : nest(nest), b(&b), mapping(&mapping) {}
+
+  Cost ofBlock(Block &block) {
+    Cost known, asked;
+    for (Operation &op : block.without_terminator()) {
+      Cost cost = ofOp(op);
+      (cost.value ? asked : known) = add(cost.value ? asked : known, cost);
+    }
+    return add(asked, known);
+  }
+
+  Cost tripsOf(scf::ForOp loop) {
+    if (std::optional<APInt> trips = loop.getStaticTripCount())
+      return {trips->roundToDouble()};
+    // A strip, or a tile, of a loop around it.
+    if (auto arg = dyn_cast<BlockArgument>(loop.getLowerBound())) {
+      auto outer = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+      std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+      std::optional<int64_t> whole = outer && outer.getInductionVar() == arg
+                                         ? getConstantIntValue(outer.getStep())
+                                         : std::nullopt;
+      if (step && whole && *step > 0)
+        return {std::max(1.0, static_cast<double>(*whole) / *step)};
+    }
+    auto isOutside = [&](Value bound) {
+      return !nest->isAncestor(bound.getParentBlock()->getParentOp());
+    };
+    if (!llvm::all_of(ArrayRef<Value>{loop.getLowerBound(),
+                                      loop.getUpperBound(), loop.getStep()},
+                      isOutside))
+      return {kGuessedTrips};
+    isKnown = false;
+    if (!b)
+      return {kGuessedTrips};
+    Value size =
+        arith::SubIOp::create(*b, mapping->lookup(loop.getUpperBound()),
+                              mapping->lookup(loop.getLowerBound()));
+    Value trips = arith::DivFOp::create(
+        *b, toFloat(size), toFloat(mapping->lookup(loop.getStep())));
+    Value zero = makeFloat(0);
+    return {0, arith::MaximumFOp::create(*b, trips, zero)};
+  }
+
+  Cost multiply(Cost x, Cost y) {
+    if (!x.value && !y.value)
+      return {x.known * y.known};
+    return {0, arith::MulFOp::create(*b, toValue(x), toValue(y))};
+  }
+
+  Value toValue(Cost cost) {
+    return cost.value ? cost.value : makeFloat(cost.known);
+  }
+
+  /// False once something was asked that only the run knows.
+  bool isKnown = true;
+
+private:
+  Cost add(Cost x, Cost y) {
+    if (!x.value && !y.value)
+      return {x.known + y.known};
+    if (!x.value && x.known == 0)
+      return y;
+    if (!y.value && y.known == 0)
+      return x;
+    return {0, arith::AddFOp::create(*b, toValue(x), toValue(y))};
+  }
+
+  Cost ofOp(Operation &op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      Cost body = ofBlock(*loop.getBody());
+      if (isForLanes(loop))
+        body.known /= kLanes;
+      return multiply(tripsOf(loop), body);
+    }
+    if (op.getNumRegions() != 0) {
+      Cost sum;
+      for (Region &region : op.getRegions())
+        for (Block &block : region)
+          sum = add(sum, ofBlock(block));
+      return sum;
+    }
+    if (isa<math::MathDialect>(op.getDialect()))
+      return {kMathCost};
+    bool isFree = isa<arith::ConstantOp, memref::SubViewOp, memref::CastOp,
+                      memref::ReinterpretCastOp, affine::AffineApplyOp>(op);
+    return {isFree ? 0.0 : 1.0};
+  }
+
+  Value makeFloat(double value) {
+    return arith::ConstantOp::create(*b, b->getF64FloatAttr(value));
+  }
+
+  Value toFloat(Value index) {
+    if (index.getType().isIndex())
+      index = arith::IndexCastOp::create(*b, b->getI64Type(), index);
+    return arith::SIToFPOp::create(*b, b->getF64Type(), index);
+  }
+
+public:
+  /// True for a loop of scalars without loops in it, which LLVM may vectorise.
+  static bool isOfScalars(scf::ForOp loop) {
+    return llvm::none_of(loop.getBody()->getOperations(), [](Operation &op) {
+      return (op.getNumRegions() != 0 && !isa<scf::IfOp>(op)) ||
+             llvm::any_of(op.getOperandTypes(), llvm::IsaPred<VectorType>);
+    });
+  }
+
+  /// True where it is worth so many times less: not if it calls functions.
+  static bool isForLanes(scf::ForOp loop) {
+    return isOfScalars(loop) &&
+           llvm::none_of(loop.getBody()->getOperations(), [](Operation &op) {
+             return isa<math::MathDialect>(op.getDialect());
+           });
+  }
+
+private:
+  Operation *nest;
+  ImplicitLocOpBuilder *b = nullptr;
+  const IRMapping *mapping = nullptr;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What can run in parallel
+//===----------------------------------------------------------------------===//
+
+/// The loop that is all of `loop`'s body, if it is of one size.
+static scf::ForOp findOnlyLoop(scf::ForOp loop) {
+  scf::ForOp only = findOnlyParallelLoop(loop);
+  bool isFixed =
+      only &&
+      llvm::all_of(
+          ArrayRef<Value>{only.getLowerBound(), only.getUpperBound(),
+                          only.getStep()},
+          [&](Value bound) { return loop.isDefinedOutsideOfLoop(bound); });
+  return isFixed ? only : scf::ForOp();
+}
+
+//===----------------------------------------------------------------------===//
+// The code
+//===----------------------------------------------------------------------===//
+
+/// Whether `run` has more than one thread.
+static Value hasThreads(ImplicitLocOpBuilder &b, ModuleOp module, Value run) {
+  auto call = LLVM::CallOp::create(
+      b, declareRuntimeFunction(module, "loopc_rt_num_threads"), run);
+  Value one = arith::ConstantIntOp::create(b, b.getI32Type(), 1);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, call.getResult(),
+                               one);
+}
+
+namespace {
+/// What the whole module shares.
+struct ParallelFunctions {
+  ModuleOp module;
+  LLVMTypeConverter converter;
+  LLVM::LLVMPointerType pointer;
+  /// Functions that were made, so that equal nests share one: of pieces, and
+  /// those that share them out.
+  SharedFunctions functions;
+  /// What is called for a piece, by its function.
+  llvm::DenseMap<Operation *, LLVM::LLVMFuncOp> thunks;
+
+  explicit ParallelFunctions(ModuleOp module)
+      : module(module), converter(module.getContext()),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())),
+        functions(module) {}
+};
+
+/// Rewrites one nest.
+class NestParallelizer {
+public:
+  NestParallelizer(ParallelFunctions &shared, scf::ForOp nest, Value threads)
+      : shared(shared), nest(nest), threads(threads),
+        b(nest.getLoc(), nest.getContext()) {}
+
+  /// False where there is too little work, whatever the run brings.
+  bool run(double minWork, double minPiece, bool isOneOfMany);
+
+private:
+  void collectLoops();
+  Value countTrips(scf::ForOp loop);
+  func::FuncOp makeFunction(const Twine &suffix, TypeRange arguments,
+                            Type result);
+  func::FuncOp makeBody();
+  LLVM::LLVMFuncOp makeThunk(func::FuncOp body);
+  func::FuncOp makeSharer(func::FuncOp body, double minWork, double minPiece,
+                          bool isKnown, bool asksForThreads);
+  Value pays(double minWork, bool isKnown, bool asksForThreads,
+             const IRMapping &mapping);
+  void fillIteration(Value number, IRMapping &mapping);
+  void makePrivateMemory(IRMapping &mapping);
+  void dropPrivateMemory();
+  Value isWorthIt(double minWork, const IRMapping &mapping);
+  Value chooseGrain(double minPiece, const IRMapping &mapping);
+  void callInParallel(func::FuncOp body, Value grain, ValueRange given);
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value toLLVM(Value value) {
+    Type type = shared.converter.convertType(value.getType());
+    if (type == value.getType())
+      return value;
+    return UnrealizedConversionCastOp::create(b, type, value).getResult(0);
+  }
+  Value run() { return nestFunction().getArgument(0); }
+  func::FuncOp nestFunction() { return nest->getParentOfType<func::FuncOp>(); }
+
+  ParallelFunctions &shared;
+  scf::ForOp nest;
+  Value threads;
+  ImplicitLocOpBuilder b;
+  /// The loops that are shared out, put together as one.
+  SmallVector<scf::ForOp> loops;
+  SmallVector<Value> trips; ///< of each
+  Value total;              ///< of all
+  SmallVector<Value> captures;
+  SmallVector<Operation *> constants;
+  /// What each thread has its own of.
+  SmallVector<memref::AllocOp> privates;
+  bool canFail = false;
+};
+} // namespace
+
+void NestParallelizer::collectLoops() {
+  loops = {nest};
+  auto isEnough = [](scf::ForOp loop) {
+    std::optional<APInt> count = loop.getStaticTripCount();
+    return count && count->sge(kManyTrips);
+  };
+  while (!isEnough(loops.back())) {
+    scf::ForOp inner = findOnlyLoop(loops.back());
+    if (!inner ||
+        !llvm::all_of(
+            ArrayRef<Value>{inner.getLowerBound(), inner.getUpperBound(),
+                            inner.getStep()},
+            [&](Value bound) { return nest.isDefinedOutsideOfLoop(bound); }))
+      break;
+    // Elements one behind the other stay in one loop for LLVM. Of what is
+    // put together with the nest no two iterations may go to one place either.
+    if (CostModel::isOfScalars(inner) || !findParallelObstacle(inner).empty())
+      break;
+    loops.push_back(inner);
+  }
+}
+
+Value NestParallelizer::countTrips(scf::ForOp loop) {
+  Value size =
+      b.createOrFold<arith::SubIOp>(loop.getUpperBound(), loop.getLowerBound());
+  size = b.createOrFold<arith::MaxSIOp>(size, index(0));
+  return b.createOrFold<arith::CeilDivUIOp>(size, loop.getStep());
+}
+
+/// One iteration of all the loops.
+void NestParallelizer::fillIteration(Value number, IRMapping &mapping) {
+  SmallVector<Value> numbers(loops.size());
+  for (size_t k = loops.size(); k-- > 0;) {
+    Value count = mapping.lookupOrDefault(trips[k]);
+    numbers[k] =
+        k ? arith::RemUIOp::create(b, number, count).getResult() : number;
+    if (k)
+      number = arith::DivUIOp::create(b, number, count);
+  }
+  for (auto [k, loop] : llvm::enumerate(loops)) {
+    Value step = mapping.lookupOrDefault(loop.getStep());
+    Value at = b.createOrFold<arith::MulIOp>(numbers[k], step);
+    at = b.createOrFold<arith::AddIOp>(
+        at, mapping.lookupOrDefault(loop.getLowerBound()));
+    mapping.map(loop.getInductionVar(), at);
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (k + 1 == loops.size() || &op != loops[k + 1])
+        b.clone(op, mapping);
+  }
+}
+
+/// A function of `arguments` and the captures.
+func::FuncOp NestParallelizer::makeFunction(const Twine &suffix,
+                                            TypeRange arguments, Type result) {
+  SmallVector<Type> types(arguments);
+  llvm::append_range(types, ValueRange(captures).getTypes());
+  auto made = func::FuncOp::create(
+      b.getLoc(), (nestFunction().getName() + suffix).str(),
+      b.getFunctionType(types, result ? TypeRange(result) : TypeRange()));
+  made.setPrivate();
+  made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
+                                    b.getContext(), LLVM::Linkage::Internal));
+  made->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+  made.addEntryBlock();
+  return made;
+}
+
+/// What the nest writes and only then reads, on the stack of the thread.
+void NestParallelizer::makePrivateMemory(IRMapping &mapping) {
+  for (memref::AllocOp alloc : privates)
+    mapping.map(alloc.getResult(),
+                memref::AllocaOp::create(b, alloc.getType(),
+                                         b.getI64IntegerAttr(kAlignment))
+                    .getResult());
+}
+
+/// Frees what nobody uses now that the nest is a function.
+void NestParallelizer::dropPrivateMemory() {
+  for (memref::AllocOp alloc : privates) {
+    if (!llvm::all_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>))
+      continue;
+    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+      user->erase();
+    alloc.erase();
+  }
+}
+
+/// func(run, begin, end, captures...) -> status, or one that is there.
+func::FuncOp NestParallelizer::makeBody() {
+  Captures found;
+  found.addAll(nest.getOperation());
+  // What the number of an iteration is divided by.
+  for (Value count : ArrayRef(trips).drop_front())
+    found.add(count);
+  nest->walk([&](Operation *op) {
+    if (memref::AllocOp alloc = findWrittenPrivately(op, nest);
+        alloc && found.values.remove(alloc.getResult()))
+      privates.push_back(alloc);
+  });
+  captures.assign(found.values.begin(), found.values.end());
+  constants.assign(found.constants.begin(), found.constants.end());
+  Type index = b.getIndexType();
+  func::FuncOp made =
+      makeFunction("_parallel", {shared.pointer, index, index}, b.getI32Type());
+  markPrivateMemory(made, /*first=*/3, captures, nest.getOperation());
+  Block *entry = &made.getBody().front();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  mapping.map(captures, entry->getArguments().drop_front(3));
+  for (Operation *constant : constants)
+    b.clone(*constant, mapping);
+  makePrivateMemory(mapping);
+  auto all = scf::ForOp::create(b, entry->getArgument(1), entry->getArgument(2),
+                                this->index(1));
+  Value ok = arith::ConstantIntOp::create(b, b.getI32Type(), 0);
+  func::ReturnOp::create(b, ok);
+  if (Attribute how = loops.back()->getAttr("llvm.loop_annotation"))
+    all->setAttr("llvm.loop_annotation", how);
+  b.setInsertionPointToStart(all.getBody());
+  fillIteration(all.getInductionVar(), mapping);
+  disableRuntimeUnrolling(made);
+  return shared.functions.add(made);
+}
+
+/// True for a buffer that is known but for where it is.
+static bool isKnownButForPlace(Type type) {
+  auto buffer = dyn_cast<MemRefType>(type);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return buffer && buffer.hasStaticShape() &&
+         succeeded(buffer.getStridesAndOffset(strides, offset)) &&
+         !ShapedType::isDynamic(offset) &&
+         llvm::none_of(strides, ShapedType::isDynamic);
+}
+
+/// The struct that hands the run and the captures over; of buffers whose shape
+/// is known the pointer.
+static LLVM::LLVMStructType getContextType(LLVMTypeConverter &converter,
+                                           Type pointer, TypeRange captures) {
+  SmallVector<Type> types{pointer};
+  for (Type type : captures)
+    types.push_back(isKnownButForPlace(type) ? pointer
+                                             : converter.convertType(type));
+  return LLVM::LLVMStructType::getLiteral(pointer.getContext(), types);
+}
+
+/// What loopc_rt_parallel_for calls: void(context, begin, end).
+LLVM::LLVMFuncOp NestParallelizer::makeThunk(func::FuncOp body) {
+  LLVM::LLVMFuncOp &made = shared.thunks[body];
+  if (made)
+    return made;
+  std::string name = (body.getName() + "_piece").str();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(shared.module.getBody());
+  Type none = LLVM::LLVMVoidType::get(b.getContext()), i64 = b.getI64Type();
+  made = LLVM::LLVMFuncOp::create(
+      b, name, LLVM::LLVMFunctionType::get(none, {shared.pointer, i64, i64}),
+      LLVM::Linkage::Internal);
+  Block *entry = made.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  TypeRange types = body.getFunctionType().getInputs();
+  auto context =
+      getContextType(shared.converter, shared.pointer, types.drop_front(3));
+  SmallVector<Value> arguments;
+  auto cast = [&](Value value, Type type) {
+    return value.getType() == type
+               ? value
+               : UnrealizedConversionCastOp::create(b, type, value)
+                     .getResult(0);
+  };
+  for (auto [k, type] : llvm::enumerate(context.getBody())) {
+    Value place =
+        LLVM::GEPOp::create(b, shared.pointer, context, entry->getArgument(0),
+                            ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(k)});
+    Value value = LLVM::LoadOp::create(b, type, place);
+    if (k && isKnownButForPlace(types[k + 2]))
+      value = MemRefDescriptor::fromStaticShape(
+          b, b.getLoc(), shared.converter, llvm::cast<MemRefType>(types[k + 2]),
+          value);
+    arguments.push_back(k ? cast(value, types[k + 2]) : value);
+    if (k == 0)
+      for (unsigned bound : {1, 2})
+        arguments.push_back(cast(entry->getArgument(bound), b.getIndexType()));
+  }
+  func::CallOp::create(b, body, arguments);
+  LLVM::ReturnOp::create(b, ValueRange());
+  return made;
+}
+
+/// Whether the nest has work for threads.
+Value NestParallelizer::isWorthIt(double minWork, const IRMapping &mapping) {
+  CostModel model(nest, b, mapping);
+  Cost work = model.ofBlock(*nest.getBody());
+  if (CostModel::isForLanes(nest))
+    work = model.multiply(work, {1 / kLanes});
+  work = model.multiply(model.tripsOf(nest), work);
+  Value least = arith::ConstantOp::create(b, b.getF64FloatAttr(minWork));
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE,
+                               model.toValue(work), least);
+}
+
+/// Iterations that are worth a piece.
+Value NestParallelizer::chooseGrain(double minPiece, const IRMapping &mapping) {
+  CostModel model(nest, b, mapping);
+  Cost each = model.ofBlock(*loops.back().getBody());
+  if (CostModel::isForLanes(loops.back()))
+    each = model.multiply(each, {1 / kLanes});
+  auto number = [&](double value) {
+    return arith::ConstantOp::create(b, b.getF64FloatAttr(value));
+  };
+  Value cost =
+      arith::MaximumFOp::create(b, model.toValue(each), number(1 / kLanes));
+  Value pieces = arith::DivFOp::create(b, number(minPiece), cost);
+  Value grain = arith::FPToSIOp::create(
+      b, b.getI64Type(), arith::MaximumFOp::create(b, pieces, number(1)));
+  if (!CostModel::isOfScalars(loops.back()))
+    return grain;
+  Value lanes = arith::ConstantIntOp::create(b, b.getI64Type(), kVectorGrain);
+  return arith::MulIOp::create(b, arith::CeilDivUIOp::create(b, grain, lanes),
+                               lanes);
+}
+
+/// Calls loopc_rt_parallel_for; `given` are the run, the number of iterations
+/// and the captures.
+void NestParallelizer::callInParallel(func::FuncOp body, Value grain,
+                                      ValueRange given) {
+  auto context = getContextType(shared.converter, shared.pointer,
+                                ValueRange(captures).getTypes());
+  Value place;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(given[0].getParentBlock());
+    Value one = LLVM::ConstantOp::create(b, b.getI64Type(), int64_t(1));
+    place = LLVM::AllocaOp::create(b, shared.pointer, context, one);
+  }
+  SmallVector<Value> values{given[0]};
+  llvm::append_range(values, given.drop_front(2));
+  for (auto [k, value] : llvm::enumerate(values)) {
+    Value field =
+        LLVM::GEPOp::create(b, shared.pointer, context, place,
+                            ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(k)});
+    Value llvmValue = toLLVM(value);
+    if (isKnownButForPlace(value.getType()))
+      llvmValue = MemRefDescriptor(llvmValue).alignedPtr(b, b.getLoc());
+    LLVM::StoreOp::create(b, llvmValue, field);
+  }
+  LLVM::LLVMFuncOp callee =
+      declareRuntimeFunction(shared.module, "loopc_rt_parallel_for");
+  Value thunk = LLVM::AddressOfOp::create(b, makeThunk(body));
+  LLVM::CallOp::create(
+      b, callee, ValueRange{given[0], toLLVM(given[1]), grain, thunk, place});
+}
+
+/// Whether threads are there and have work; null if both are known.
+Value NestParallelizer::pays(double minWork, bool isKnown, bool asksForThreads,
+                             const IRMapping &mapping) {
+  if (!asksForThreads)
+    return isKnown ? Value() : isWorthIt(minWork, mapping);
+  Value run = b.getInsertionBlock()->getArgument(0);
+  Value threads = hasThreads(b, shared.module, run);
+  if (isKnown)
+    return threads;
+  auto both = scf::IfOp::create(b, b.getI1Type(), threads, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(both.thenBlock());
+  scf::YieldOp::create(b, isWorthIt(minWork, mapping));
+  b.setInsertionPointToStart(both.elseBlock());
+  Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  scf::YieldOp::create(b, no);
+  return both.getResult(0);
+}
+
+/// func(run, iterations, captures...), or one that is there: shares the body
+/// out where it has work for threads. A function, as each place that shares a
+/// nest out would have this code.
+func::FuncOp NestParallelizer::makeSharer(func::FuncOp body, double minWork,
+                                          double minPiece, bool isKnown,
+                                          bool asksForThreads) {
+  func::FuncOp made =
+      makeFunction("_shared", {shared.pointer, b.getIndexType()}, {});
+  Block *entry = &made.getBody().front();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  mapping.map(captures, entry->getArguments().drop_front(2));
+  for (Operation *constant : constants)
+    b.clone(*constant, mapping);
+  if (Value condition = pays(minWork, isKnown, asksForThreads, mapping)) {
+    auto branch = scf::IfOp::create(b, condition, /*withElse=*/true);
+    b.setInsertionPointToStart(branch.elseBlock());
+    SmallVector<Value> all{entry->getArgument(0), index(0)};
+    llvm::append_range(all, entry->getArguments().drop_front());
+    func::CallOp::create(b, body, all);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
+  callInParallel(body, chooseGrain(minPiece, mapping), entry->getArguments());
+  b.setInsertionPointToEnd(entry);
+  func::ReturnOp::create(b);
+  return shared.functions.add(made);
+}
+
+bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
+  bool isInLoop = nest->getParentOfType<LoopLikeOpInterface>() != nullptr;
+  if (isInLoop) {
+    minWork /= kAwakeShare;
+    minPiece /= kAwakeShare;
+  }
+  CostModel model(nest);
+  Cost work =
+      model.multiply(model.tripsOf(nest), model.ofBlock(*nest.getBody()));
+  if (CostModel::isForLanes(nest))
+    work.known /= kLanes;
+  if (model.isKnown && work.known < minWork)
+    return false;
+  nest.walk(
+      [&](Operation *op) { canFail |= isa<loop::CheckOp, loop::PollOp>(op); });
+  bool isOnce =
+      model.isKnown || work.known >= kCallWork || fillsNewMemory(nest);
+  b.setInsertionPoint(nest);
+  collectLoops();
+  for (scf::ForOp loop : loops) {
+    trips.push_back(countTrips(loop));
+    total = total ? b.createOrFold<arith::MulIOp>(total, trips.back())
+                  : trips.back();
+  }
+  func::FuncOp body = makeBody();
+  // In a small iteration the code knows whether there are threads.
+  bool asksForThreads = !isInLoop || isOneOfMany;
+  func::FuncOp sharer =
+      makeSharer(body, minWork, minPiece, model.isKnown, asksForThreads);
+  SmallVector<Value> arguments{run(), total};
+  llvm::append_range(arguments, captures);
+  if (asksForThreads) {
+    func::CallOp::create(b, sharer, arguments);
+    loop::PollOp::create(b);
+    nest.erase();
+    dropPrivateMemory();
+    return true;
+  }
+  auto branch = scf::IfOp::create(b, TypeRange(), threads, /*withElse=*/true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  func::CallOp::create(b, sharer, arguments);
+  // Errors of the pieces, and the end of the run.
+  loop::PollOp::create(b);
+  b.setInsertionPointToStart(branch.elseBlock());
+  if (isOnce) {
+    // So much work, or so seldom, that a call is nothing: the code is there
+    // once.
+    arguments.insert(arguments.begin() + 1, index(0));
+    func::CallOp::create(b, body, arguments);
+    if (canFail)
+      loop::PollOp::create(b);
+    nest.erase();
+    dropPrivateMemory();
+  } else {
+    nest->moveBefore(branch.elseBlock()->getTerminator());
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// The outermost nests in `function` that are said to be parallel, and can be.
+static SmallVector<scf::ForOp> collectNests(func::FuncOp function) {
+  SmallVector<scf::ForOp> nests;
+  function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    if (!loop->hasAttr(kParallelAttrName) || loop.getNumResults() ||
+        !loop.getInductionVar().getType().isIndex())
+      return WalkResult::advance();
+    if (std::string why = findParallelObstacle(loop); !why.empty()) {
+      remarkMissed(loop.getLoc(), "Parallelize",
+                   "it does not run on several threads: " + why);
+      return WalkResult::advance();
+    }
+    nests.push_back(loop);
+    return WalkResult::skip();
+  });
+  return nests;
+}
+
+namespace {
+struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
+  using ParallelizeNestsBase::ParallelizeNestsBase;
+
+  void runOnOperation() override {
+    ParallelFunctions shared(getOperation());
+    SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : present) {
+      // Threads come from the run.
+      if (function.isExternal() || function.getNumArguments() == 0 ||
+          function.getArgument(0).getType() != shared.pointer)
+        continue;
+      Operation *asked = nullptr;
+      Value threads;
+      auto longLoops = findLongLoops(function, longLoop);
+      for (scf::ForOp nest : collectNests(function)) {
+        if (!asked)
+          std::tie(asked, threads) = askForThreads(shared, function);
+        Location loc = nest.getLoc();
+        bool isOneOfMany = longLoops.contains(
+            nest->getParentOfType<LoopLikeOpInterface>().getOperation());
+        if (!NestParallelizer(shared, nest, threads)
+                 .run(minWork, minPiece, isOneOfMany))
+          continue;
+        remarkDone(loc, "Parallelize",
+                   "its iterations run on the threads of the run");
+        ++numParallel;
+      }
+      if (asked && threads.use_empty()) {
+        threads.getDefiningOp()->erase();
+        asked->erase();
+      }
+    }
+  }
+
+  /// Whether the run has more than one thread, asked once.
+  std::pair<Operation *, Value> askForThreads(ParallelFunctions &shared,
+                                              func::FuncOp function) {
+    auto b = ImplicitLocOpBuilder::atBlockBegin(function.getLoc(),
+                                                &function.getBody().front());
+    Value many = hasThreads(b, shared.module, function.getArgument(0));
+    return {many.getDefiningOp()->getOperand(0).getDefiningOp(), many};
+  }
+};
+} // namespace

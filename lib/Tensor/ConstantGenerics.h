@@ -1,0 +1,30 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_LIB_TENSOR_CONSTANTGENERICS_H
+#define LOOPC_LIB_TENSOR_CONSTANTGENERICS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace loopc {
+
+using ConstantBytes = llvm::SmallVector<char, 0>;
+
+/// True if `evaluate` computes what `op` does, of tensors of known shapes:
+/// arithmetic of integers, of f32 and f64, elementary functions, sums of
+/// integers.
+bool canEvaluate(mlir::linalg::GenericOp op);
+
+/// The elements of the result of `op` from those of its operands, which
+/// includes what the result begins with.
+ConstantBytes evaluate(mlir::linalg::GenericOp op,
+                       llvm::ArrayRef<ConstantBytes> operands);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_TENSOR_CONSTANTGENERICS_H

@@ -1,0 +1,205 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-fuse-elementwise: elementwise operations on tensors become one loop over
+// registers: producers go into their consumers where recomputing them is cheap,
+// and neighbours over the same elements become one operation with several
+// results.
+
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Tensor/MergeGenerics.h"
+#include "loopc/Tensor/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPFUSEELEMENTWISE
+#include "loopc/Tensor/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// A producer with at most this many cheap operations is computed again for
+/// each of its consumers rather than stored.
+static constexpr unsigned kMaxRecomputedOps = 4;
+
+/// True if `op` computes on the sums of a product: on vectors, when they are
+/// stored, rather than one by one in each product that reads them.
+static bool followsProduct(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    while (Operation *view = input.getDefiningOp()) {
+      if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(
+              view))
+        break;
+      input = view->getOperand(0);
+    }
+    auto product = input.getDefiningOp<linalg::GenericOp>();
+    return product && product.getNumReductionLoops() > 0 &&
+           product.getNumDpsInputs() > 1;
+  });
+}
+
+/// True if `operand` of an elementwise operation is read along its axes as they
+/// are, or repeated: what reads it in vectors still does so when it reduces.
+static bool isReadInOrder(OpOperand &operand) {
+  auto op = cast<linalg::GenericOp>(operand.getOwner());
+  int64_t before = -1;
+  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+    if (isa<AffineConstantExpr>(expr))
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim || static_cast<int64_t>(dim.getPosition()) < before)
+      return false;
+    before = dim.getPosition();
+  }
+  // Elements with gaps between them.
+  auto slice = operand.get().getDefiningOp<tensor::ExtractSliceOp>();
+  return !slice || slice.getSourceType().getRank() == 0 ||
+         (!slice.getDroppedDims().test(slice.getSourceType().getRank() - 1) &&
+          isConstantIntValue(slice.getMixedStrides().back(), 1));
+}
+
+/// True if `operand`, which nobody else needs, is better computed where it is
+/// summed up: each element is read once, and it would be stored in between.
+static bool isSummedUp(OpOperand *operand, linalg::GenericOp producer) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  return producer->hasOneUse() &&
+         consumer.getMatchingIndexingMap(operand).isPermutation() &&
+         !followsProduct(producer) &&
+         producer.getBody()->getOps<tensor::ExtractOp>().empty() &&
+         llvm::all_of(producer.getDpsInputOperands(),
+                      [](OpOperand *own) { return isReadInOrder(*own); });
+}
+
+/// True if `operand`'s producer may be computed in its consumer: where nobody
+/// else needs it, or where it is cheap.
+static bool mayFuse(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!producer || !consumer || !fitIntoOneBody(producer, consumer))
+    return false;
+  // Not into what runs more often for each element that is produced.
+  bool reread = consumer.getNumReductionLoops() > 0 ||
+                !consumer.getMatchingIndexingMap(operand).isPermutation();
+  if (producer->hasOneUse() && !reread)
+    return true;
+  if (consumer->getNumOperands() + producer->getNumOperands() > kMaxOperands)
+    return false;
+  if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
+      followsProduct(producer))
+    return false;
+  // Products of small integers want them as they are; to floats they are
+  // widened one by one.
+  auto isSmallInteger = [](Type type) {
+    return type.isInteger(8) || type.isInteger(16);
+  };
+  if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
+      isSmallInteger(getElementTypeOrSelf(operand->get())) &&
+      !isa<FloatType>(getElementTypeOrSelf(consumer.getDpsInits().front())))
+    return false;
+  if (isSummedUp(operand, producer))
+    return true;
+  Block *body = producer.getBody();
+  return llvm::all_of(*body, isCheap) &&
+         llvm::range_size(body->without_terminator()) <= kMaxRecomputedOps &&
+         producer.getNumDpsInputs() <= (reread ? 1 : 3);
+}
+
+/// Whether to fuse. A producer that others need as well gets its own producers
+/// first: what is cheap alone is not cheap with all that comes before it, as
+/// the sum that a residual network adds to in each layer.
+static bool shouldFuse(OpOperand *operand) {
+  if (!mayFuse(operand))
+    return false;
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  return producer->hasOneUse() ||
+         llvm::none_of(producer->getOpOperands(),
+                       [](OpOperand &own) { return mayFuse(&own); });
+}
+
+//===----------------------------------------------------------------------===//
+// Neighbours
+//===----------------------------------------------------------------------===//
+
+/// The extents of the iteration space of an elementwise operation.
+static SmallVector<OpFoldResult> space(OpBuilder &b, linalg::GenericOp op) {
+  return resolveDims(b, op.getLoc(), op.getDpsInits().front());
+}
+
+/// Reads of `first`'s results by `second` must be of the element that the same
+/// iteration produces.
+static bool readsAligned(linalg::GenericOp first, linalg::GenericOp second) {
+  for (OpOperand &operand : second->getOpOperands())
+    if (operand.get().getDefiningOp() == first &&
+        (!second.isDpsInput(&operand) ||
+         !second.getMatchingIndexingMap(&operand).isIdentity()))
+      return false;
+  // Nor may its body look into them elsewhere (tensor.extract).
+  for (Operation *user : first->getUsers())
+    if (user != second && second->isProperAncestor(user))
+      return false;
+  return true;
+}
+
+/// True if sums of products begin with what `op` repeats: they read it where it
+/// is, unless something else is computed with it.
+static bool isStartOfSums(linalg::GenericOp op) {
+  if (!op->hasOneUse() || !op.getBody()->without_terminator().empty())
+    return false;
+  OpOperand &use = *op->use_begin();
+  auto product = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return product && product.getNumReductionLoops() > 0 &&
+         product.isDpsInit(&use);
+}
+
+/// True if both go through the same elements, and may do so together.
+static bool areNeighbours(IRRewriter &rewriter, linalg::GenericOp first,
+                          linalg::GenericOp second) {
+  return readsAligned(first, second) &&
+         llvm::equal(space(rewriter, first), space(rewriter, second),
+                     isEqualConstantIntOrValue);
+}
+
+namespace {
+struct LoopFuseElementwise
+    : loopc::impl::LoopFuseElementwiseBase<LoopFuseElementwise> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+    FrozenRewritePatternSet frozen(std::move(patterns));
+    if (failed(applyPatternsGreedily(getOperation(), frozen, untilDone())))
+      return signalPassFailure();
+    IRRewriter rewriter(context);
+    SmallVector<Block *> blocks;
+    getOperation().walk([&](Block *block) { blocks.push_back(block); });
+    for (Block *block : blocks)
+      if (!isa_and_nonnull<linalg::LinalgOp>(block->getParentOp()))
+        numMerged += mergeGenerics(
+            rewriter, *block,
+            [](linalg::GenericOp op) {
+              return isElementwise(op) && !isStartOfSums(op);
+            },
+            [&](linalg::GenericOp first, linalg::GenericOp second) {
+              return areNeighbours(rewriter, first, second);
+            });
+    RewritePatternSet cleanup(context);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup),
+                                     untilDone())))
+      signalPassFailure();
+  }
+};
+} // namespace

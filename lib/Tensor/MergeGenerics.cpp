@@ -1,0 +1,186 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Tensor/MergeGenerics.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// What an operation costs that is not cheap: a dozen instructions and more.
+static constexpr unsigned kExpensiveOp = 16;
+
+/// The largest body that two operations become: 64 expensive operations.
+static constexpr unsigned kMaxBodyCost = 1024;
+
+bool loopc::isCheap(Operation &op) {
+  if (isa<linalg::YieldOp, linalg::IndexOp>(op))
+    return true;
+  if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
+          arith::RemSIOp, arith::RemUIOp>(op) ||
+      op.getNumRegions())
+    return false;
+  return isa_and_nonnull<arith::ArithDialect>(op.getDialect()) ||
+         isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
+             math::CopySignOp, math::FmaOp>(op);
+}
+
+bool loopc::isElementwise(linalg::GenericOp op) {
+  return op.hasPureTensorSemantics() &&
+         op.getNumParallelLoops() == op.getNumLoops() && op.getNumLoops() > 0 &&
+         llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+           return op.getMatchingIndexingMap(&init).isIdentity() &&
+                  !op.payloadUsesValueFromOperand(&init);
+         });
+}
+
+/// What the body of `op` costs in code; where that is too much, some of it.
+static unsigned getBodyCost(linalg::GenericOp op) {
+  unsigned cost = 0;
+  for (Operation &nested : op.getBody()->without_terminator()) {
+    cost += isCheap(nested) ? 1 : kExpensiveOp;
+    if (cost > kMaxBodyCost)
+      break;
+  }
+  return cost;
+}
+
+bool loopc::fitIntoOneBody(linalg::GenericOp first, linalg::GenericOp second) {
+  unsigned cost = getBodyCost(first);
+  return cost <= kMaxBodyCost && cost + getBodyCost(second) <= kMaxBodyCost;
+}
+
+/// True if `first` can be computed where `second` stands: nothing between them
+/// needs its results.
+static bool canMoveDown(linalg::GenericOp first, linalg::GenericOp second) {
+  Block *block = second->getBlock();
+  for (Operation *user : first->getUsers()) {
+    Operation *here = block->findAncestorOpInBlock(*user);
+    if (!here || here->isBeforeInBlock(second))
+      return false;
+  }
+  return true;
+}
+
+namespace {
+/// Builds one operation with the results of two.
+class Merger {
+public:
+  Merger(IRRewriter &rewriter, linalg::GenericOp first,
+         linalg::GenericOp second)
+      : rewriter(rewriter), first(first), second(second) {}
+
+  linalg::GenericOp merge();
+
+private:
+  void collect(linalg::GenericOp op);
+  /// True if `input` of the second is what the first computes.
+  bool isInner(linalg::GenericOp op, OpOperand *input) {
+    return op == second && input->get().getDefiningOp() == first;
+  }
+  void inlineBody(OpBuilder &b, linalg::GenericOp op, ValueRange &ins,
+                  ValueRange &outs);
+
+  IRRewriter &rewriter;
+  linalg::GenericOp first, second;
+  SmallVector<Value> inputs, inits, yielded;
+  SmallVector<AffineMap> inputMaps, initMaps;
+};
+} // namespace
+
+void Merger::collect(linalg::GenericOp op) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (!isInner(op, input)) {
+      inputs.push_back(input->get());
+      inputMaps.push_back(op.getMatchingIndexingMap(input));
+    }
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    inits.push_back(init.get());
+    initMaps.push_back(op.getMatchingIndexingMap(&init));
+  }
+}
+
+void Merger::inlineBody(OpBuilder &b, linalg::GenericOp op, ValueRange &ins,
+                        ValueRange &outs) {
+  IRMapping mapping;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    BlockArgument arg = op.getMatchingBlockArgument(input);
+    if (isInner(op, input)) {
+      mapping.map(arg, yielded[cast<OpResult>(input->get()).getResultNumber()]);
+      continue;
+    }
+    mapping.map(arg, ins.front());
+    ins = ins.drop_front();
+  }
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    mapping.map(op.getMatchingBlockArgument(&init), outs.front());
+    outs = outs.drop_front();
+  }
+  for (Operation &nested : op.getBody()->without_terminator())
+    b.clone(nested, mapping);
+  for (Value value : op.getBody()->getTerminator()->getOperands())
+    yielded.push_back(mapping.lookupOrDefault(value));
+}
+
+linalg::GenericOp Merger::merge() {
+  rewriter.setInsertionPoint(second);
+  collect(first);
+  collect(second);
+  SmallVector<Type> types(first->getResultTypes());
+  llvm::append_range(types, second->getResultTypes());
+  SmallVector<AffineMap> maps(inputMaps);
+  llvm::append_range(maps, initMaps);
+  auto kinds = first.getNumReductionLoops() ? first.getIteratorTypesArray()
+                                            : second.getIteratorTypesArray();
+  auto merged = linalg::GenericOp::create(
+      rewriter, second.getLoc(), types, inputs, inits, maps, kinds,
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        ValueRange ins = args.take_front(inputs.size());
+        ValueRange outs = args.drop_front(inputs.size());
+        inlineBody(b, first, ins, outs);
+        inlineBody(b, second, ins, outs);
+        linalg::YieldOp::create(b, loc, yielded);
+      });
+  unsigned split = first->getNumResults();
+  rewriter.replaceAllUsesWith(first->getResults(),
+                              merged.getResults().take_front(split));
+  rewriter.replaceOp(second, merged.getResults().drop_front(split));
+  rewriter.eraseOp(first);
+  return merged;
+}
+
+unsigned loopc::mergeGenerics(
+    IRRewriter &rewriter, Block &block,
+    llvm::function_ref<bool(linalg::GenericOp)> isCandidate,
+    llvm::function_ref<bool(linalg::GenericOp first, linalg::GenericOp second)>
+        mayMerge) {
+  unsigned merges = 0;
+  SmallVector<linalg::GenericOp> open;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto second = dyn_cast<linalg::GenericOp>(op);
+    if (!second || !isCandidate(second))
+      continue;
+    rewriter.setInsertionPoint(second);
+    auto found = llvm::find_if(llvm::reverse(open), [&](auto first) {
+      return first->getNumOperands() + second->getNumOperands() <=
+                 kMaxOperands &&
+             fitIntoOneBody(first, second) && canMoveDown(first, second) &&
+             mayMerge(first, second);
+    });
+    if (found != open.rend()) {
+      linalg::GenericOp first = *found;
+      llvm::erase(open, first);
+      second = Merger(rewriter, first, second).merge();
+      ++merges;
+    }
+    open.push_back(second);
+  }
+  return merges;
+}
