@@ -49,6 +49,19 @@ static void endStage(OpPassManager &manager, Stage stage) {
   manager.addPass(createVerifyStage({stage}));
 }
 
+/// Tells all passes the target, where it is not in the module already.
+static void addTarget(OpPassManager &manager, const PipelineOptions &options) {
+  if (!options.vectors)
+    return;
+  SetTargetOptions target;
+  target.vectorBits = options.vectors->bits;
+  target.registers = options.vectors->registers;
+  target.maskBits = options.vectors->maskBits;
+  target.dotBits = options.vectors->dotBits;
+  target.scales = options.vectors->scales;
+  manager.addPass(createSetTarget(target));
+}
+
 /// Types and ranks, to a fixpoint.
 static void addInference(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(onnx::createONNXInferTypes());
@@ -63,8 +76,7 @@ static void addToLinalg(OpPassManager &manager,
   convert.channelsLast = options.optLevel > 0 && options.chip.empty();
   // Tensor cores multiply 8 bits; a difference has 9.
   convert.forKernels = !options.chip.empty();
-  if (options.optLevel > 0 && options.chip.empty())
-    convert.dotBits = options.vectors.dotBits;
+  convert.dotProducts = options.optLevel > 0 && options.chip.empty();
   functions.addPass(createConvertONNXToLinalg(convert));
   functions.addPass(createLoopLowerScan());
   functions.addPass(createLoopLowerUnranked());
@@ -107,24 +119,11 @@ static void addToLinalg(OpPassManager &manager,
       addCleanup(manager);
       return;
     }
-    LoopInterchangeElementsOptions interchange;
-    interchange.vectorBits = options.vectors.bits;
-    interchange.registers = options.vectors.registers;
-    manager.addNestedPass<func::FuncOp>(
-        createLoopInterchangeElements(interchange));
-    LoopInterchangeScansOptions scans;
-    scans.vectorBits = options.vectors.bits;
-    manager.addNestedPass<func::FuncOp>(createLoopInterchangeScans(scans));
+    manager.addNestedPass<func::FuncOp>(createLoopInterchangeElements());
+    manager.addNestedPass<func::FuncOp>(createLoopInterchangeScans());
     addCleanup(manager);
-    LoopPackContractionsOptions pack;
-    pack.vectorBits = options.vectors.bits;
-    pack.registers = options.vectors.registers;
-    pack.maskBits = options.vectors.maskBits;
-    pack.dotBits = options.vectors.dotBits;
-    manager.addPass(createLoopPackContractions(pack));
-    LoopKeepInRegistersOptions keep;
-    keep.vectorBits = options.vectors.bits;
-    manager.addNestedPass<func::FuncOp>(createLoopKeepInRegisters(keep));
+    manager.addPass(createLoopPackContractions());
+    manager.addNestedPass<func::FuncOp>(createLoopKeepInRegisters());
     manager.addNestedPass<func::FuncOp>(createLoopUnrollSmall());
     addCleanup(manager);
     manager.addNestedPass<func::FuncOp>(createLoopFuseReductions());
@@ -164,16 +163,8 @@ static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
   auto &functions = manager.nest<func::FuncOp>();
   functions.addPass(createLowerBufferCopies());
   if (options.optLevel > 0 && options.chip.empty()) {
-    LoopVectorizeContractionsOptions vectorize;
-    vectorize.vectorBits = options.vectors.bits;
-    vectorize.registers = options.vectors.registers;
-    vectorize.maskBits = options.vectors.maskBits;
-    vectorize.dotBits = options.vectors.dotBits;
-    functions.addPass(createLoopVectorizeContractions(vectorize));
-    LoopVectorizeRowsOptions rows;
-    rows.vectorBits = options.vectors.bits;
-    rows.maskBits = options.vectors.maskBits;
-    functions.addPass(createLoopVectorizeRows(rows));
+    functions.addPass(createLoopVectorizeContractions());
+    functions.addPass(createLoopVectorizeRows());
   }
   functions.addPass(createConvertLinalgToNests(getNestsOptions(options)));
   functions.addPass(createConvertLoopToSCF());
@@ -237,9 +228,7 @@ static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
     manager.addPass(createParallelizeNests());
   manager.addPass(createOutlineNests());
   manager.addPass(createDivideBlocks());
-  ExpandMathOptions math;
-  math.scales = options.vectors.scales;
-  manager.addPass(createExpandMath(math));
+  manager.addPass(createExpandMath());
   manager.addPass(createLowerAffinePass());
   // Before there are branches: it rewrites, and would simplify them each time.
   manager.addPass(createConvertVectorToLLVMPass());
@@ -276,6 +265,7 @@ void loopc::buildPipeline(OpPassManager &manager,
   addCleanup(manager);
   if (until == Stage::Loop)
     return;
+  addTarget(manager, options);
   addToLinalg(manager, options);
   endStage(manager, Stage::Linalg);
   if (until == Stage::Linalg)

@@ -16,8 +16,8 @@
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Conversion/UnknownRank/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Loop/IR/LoopcAttributes.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
@@ -33,7 +33,7 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
   registerConcatBufferizationModel(registry);
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<LoopcAttributes, loop::LoopDialect, onnx::ONNXDialect>();
+  registry.insert<LoopcDialect, loop::LoopDialect, onnx::ONNXDialect>();
   loop::registerBufferizableOpInterfaceExternalModels(registry);
 }
 

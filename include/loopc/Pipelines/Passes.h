@@ -8,6 +8,7 @@
 #ifndef LOOPC_PIPELINES_PASSES_H
 #define LOOPC_PIPELINES_PASSES_H
 
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Pipelines/Pipelines.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

@@ -11,6 +11,40 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SetTarget : Pass<"loopc-set-target", "::mlir::ModuleOp"> {
+  let summary = "say which vector registers code is made for";
+  let description = [{
+    Sets `loopc.target` of the module, a `#loopc.target` (docs/Dialects/Loopc.md),
+    which the passes read whose code depends on the target. What the module had
+    before is replaced. The defaults are what every target has.
+
+    ```mlir
+    // loopc-opt --loopc-set-target="vector-bits=512 registers=32 mask-bits=8"
+    module {
+    }
+    // becomes
+    module attributes {loopc.target = #loopc.target<vector_bits = 512,
+        registers = 32, mask_bits = 8>} {
+    }
+    ```
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "unsigned", "::loopc::VectorUnit().bits",
+           "bits of a vector register, a power of two, 64 at least">,
+    Option<"registers", "registers", "unsigned",
+           "::loopc::VectorUnit().registers", "number of vector registers">,
+    Option<"maskBits", "mask-bits", "unsigned", "::loopc::VectorUnit().maskBits",
+           "bits of the narrowest element that masked loads and stores take: 8, "
+           "16, 32 or 64; 0: there are none">,
+    Option<"dotBits", "dot-bits", "unsigned", "::loopc::VectorUnit().dotBits",
+           "bits of integers that an instruction multiplies and sums up to 32 "
+           "bits: 8 or 16; 0: there is none">,
+    Option<"scales", "scales", "bool", "::loopc::VectorUnit().scales",
+           "there is an instruction for x 2^n of vectors of f32">
+  ];
+  let dependentDialects = ["::loopc::LoopcDialect"];
+}
+
 def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
   let summary = "check what holds at the end of a stage";
   let description = [{

@@ -13,6 +13,8 @@
 
 #include "loopc/Target/TargetOptions.h"
 
+#include <optional>
+
 namespace mlir {
 class OpPassManager;
 } // namespace mlir
@@ -37,8 +39,8 @@ struct PipelineOptions {
   bool ortCompat = false;
   /// Accesses to buffers are checked at run time (CompilerOptions).
   bool checkAccesses = false;
-  /// What matrix products are laid out for.
-  VectorUnit vectors;
+  /// The target's vector registers; none: those of the module's `loopc.target`.
+  std::optional<VectorUnit> vectors;
   /// Nests and loops become kernels of an NVIDIA GPU; see TargetOptions::chip.
   std::string chip;
   unsigned minKernelWork = 2048;

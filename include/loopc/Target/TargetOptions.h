@@ -10,6 +10,7 @@
 
 #include "loopc/Support/Cublas.h"
 #include "loopc/Support/DeviceLoops.h"
+#include "loopc/Support/VectorUnit.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
@@ -53,20 +54,6 @@ struct TargetOptions {
   /// Shared objects: libloopc_rt.a of the target; empty: the one that was
   /// built with the compiler, which is this machine's.
   std::string runtimeLibrary;
-};
-
-/// The vector registers of a target.
-struct VectorUnit {
-  unsigned bits = 128;
-  unsigned registers = 16;
-  /// Of the narrowest element that masked loads and stores take; 0: none.
-  unsigned maskBits = 0;
-  /// There is an instruction for x 2^n (n an integer) of vectors of f32.
-  bool scales = false;
-  /// Of the integers that an instruction multiplies and sums up, as many as fit
-  /// into the 32 bits of a sum: 8 (unsigned by signed), 16 (signed) or 0, where
-  /// there is none.
-  unsigned dotBits = 0;
 };
 
 /// True for the triple of a GPU: the code of the host is then this machine's.

@@ -11,7 +11,7 @@
 #ifndef LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_H
 #define LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_H
 
-#include "loopc/Target/TargetOptions.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loop-interchange-elements="vector-bits=256 registers=16" --cse | FileCheck %s
+// RUN: loopc-opt %s --loopc-set-target="vector-bits=256 registers=16" --loop-interchange-elements --cse | FileCheck %s
 // RUN: loopc-opt %s --loop-interchange-elements --remark-format=emitRemark \
 // RUN:   --remarks-filter=loop 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 

@@ -1,6 +1,6 @@
 // RUN: loopc-opt %s --convert-onnx-to-linalg=for-kernels -split-input-file | FileCheck %s
 // RUN: loopc-opt %s --convert-onnx-to-linalg -split-input-file | FileCheck %s --check-prefix=FIRST
-// RUN: loopc-opt %s --convert-onnx-to-linalg=dot-bits=8 -split-input-file | FileCheck %s --check-prefix=BYTES
+// RUN: loopc-opt %s --loopc-set-target=dot-bits=8 --convert-onnx-to-linalg=dot-products -split-input-file | FileCheck %s --check-prefix=BYTES
 
 // 8 bits are multiplied as they are; sums of rows and columns take the zero
 // points off. Else they are subtracted first.

@@ -1,5 +1,5 @@
 // RUN: loopc-opt %s --loopc-expand-math | FileCheck %s
-// RUN: loopc-opt %s --loopc-expand-math=scales=1 | FileCheck %s --check-prefix=SCALES
+// RUN: loopc-opt %s --loopc-set-target=scales=1 --loopc-expand-math | FileCheck %s --check-prefix=SCALES
 
 // CHECK-LABEL: func @polynomials(
 func.func @polynomials(%x: f32) -> (f32, f32, f32) {

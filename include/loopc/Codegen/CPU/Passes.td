@@ -54,11 +54,6 @@ def LoopInterchangeElements
       vector.transfer_write %v1, %o[%at] : vector<64xf32>, tensor<?xf32>
     ```
   }];
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", "128",
-           "bits of a vector register">,
-    Option<"registers", "registers", "unsigned", "16",
-           "number of vector registers">];
   let statistics = [
     Statistic<"numInterchanged", "interchanged", "loops that were interchanged">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
@@ -95,9 +90,6 @@ def LoopInterchangeScans
         vector.transfer_write ...
     ```
   }];
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", "128",
-           "bits of a vector register">];
   let statistics = [
     Statistic<"numInterchanged", "interchanged", "loops that were interchanged">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
@@ -125,9 +117,6 @@ def LoopKeepInRegisters
       %z = vector.transfer_write %y, %acc[%i, %c0]
     ```
   }];
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", "128",
-           "bits of a vector register">];
   let statistics = [
     Statistic<"numVectorized", "vectorized", "operations in registers">,
     Statistic<"numCarried", "carried", "carried values in registers">];
@@ -146,20 +135,9 @@ def LoopPackContractions
     the loop, and large ones in front of their product. A product that reads
     panels is a `linalg.generic` as before, with `n floordiv W` and `n mod W` in
     its map. Small integers of which an instruction sums up G products at once
-    (`dot-bits`) lie in groups of G along the sum, with `k floordiv G` and
+    (`dot_bits` of `#loopc.target`) lie in groups of G along the sum, with `k floordiv G` and
     `k mod G` in the map; zeros pad the last one.
   }];
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", "512",
-           "width of the target's vectors">,
-    Option<"registers", "registers", "unsigned", "32",
-           "number of the target's vector registers">,
-    Option<"maskBits", "mask-bits", "unsigned", "8",
-           "bits of the narrowest element that masked memory accesses take; 0: "
-           "there are none">,
-    Option<"dotBits", "dot-bits", "unsigned", "0",
-           "bits of integers that are multiplied and summed up in groups of 32 "
-           "bits; 0: there is no instruction for it">];
   let statistics = [
     Statistic<"numConstants", "constants", "constants packed by the compiler">,
     Statistic<"numPacked", "packed", "operands packed at run time">];
@@ -177,20 +155,9 @@ def LoopVectorizeContractions
     keeps its order; where only the summed elements are neighbours, vectors run
     along the sum. Remainders are masked, or done by narrower vectors where the
     target has no masks. Small integers in panels of groups are multiplied and
-    summed up a group at a time (`dot-bits`); the copies into such panels
+    summed up a group at a time (`dot_bits` of `#loopc.target`); the copies into such panels
     interleave rows in registers. What is no such sum or copy is left alone.
   }];
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", "512",
-           "width of the target's vectors">,
-    Option<"registers", "registers", "unsigned", "32",
-           "number of the target's vector registers">,
-    Option<"maskBits", "mask-bits", "unsigned", "8",
-           "bits of the narrowest element that masked memory accesses take; 0: "
-           "there are none">,
-    Option<"dotBits", "dot-bits", "unsigned", "0",
-           "bits of integers that are multiplied and summed up in groups of 32 "
-           "bits; 0: there is no instruction for it">];
   let statistics = [Statistic<"numVectorized", "vectorized",
                               "operations that were vectorized">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
@@ -211,12 +178,6 @@ def LoopVectorizeRows
     along other axes than the last, windows of poolings among them, is held in
     registers, some vectors of the result at once, while all of it goes by.
   }];
-  let options = [
-    Option<"vectorBits", "vector-bits", "unsigned", "512",
-           "width of the target's vectors">,
-    Option<"maskBits", "mask-bits", "unsigned", "8",
-           "bits of the narrowest element that masked memory accesses take; 0: "
-           "there are none">];
   let statistics = [Statistic<"numVectorized", "vectorized",
                               "operations that were vectorized">];
   let dependentDialects = ["::mlir::arith::ArithDialect",

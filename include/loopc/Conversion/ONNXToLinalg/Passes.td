@@ -35,9 +35,9 @@ def ConvertONNXToLinalg
            "forms that many threads share: integers of 8 bits are multiplied as "
            "they are, and what their zero points make of the product is taken "
            "off it; TopK by reductions, without a heap">,
-    Option<"dotBits", "dot-bits", "unsigned", "0",
-           "bits of integers that are multiplied and summed up in groups of 32 "
-           "bits; 0: there is no instruction for it">];
+    Option<"dotProducts", "dot-products", "bool", "false",
+           "products of small integers have the form that the target's "
+           "instructions for them take (`dot_bits` of `#loopc.target`)">];
   let dependentDialects = [
     "::loopc::loop::LoopDialect", "::mlir::arith::ArithDialect",
     "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",

@@ -72,8 +72,6 @@ def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
     cos that is large (above 65536 in f32, 2^30 in f64) are computed by libm,
     element by element.
   }];
-  let options = [Option<"scales", "scales", "bool", "false",
-      "the target has an instruction for x 2^n">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::math::MathDialect",

@@ -602,7 +602,7 @@ struct LoopPackContractions
   using Base::Base;
 
   void runOnOperation() override {
-    VectorUnit unit{vectorBits, registers, maskBits, /*scales=*/false, dotBits};
+    VectorUnit unit = getVectorUnit(getOperation());
     Packing packing(&getContext(), unit);
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });

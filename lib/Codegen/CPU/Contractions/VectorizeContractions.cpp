@@ -331,7 +331,7 @@ struct LoopVectorizeContractions
         op = cast<linalg::LinalgOp>(
             linalg::generalizeNamedOp(rewriter, op)->getOperation());
       }
-    VectorUnit unit{vectorBits, registers, maskBits, /*scales=*/false, dotBits};
+    VectorUnit unit = getVectorUnit(getOperation());
     llvm::SmallPtrSet<Operation *, 8> gone;
     for (linalg::LinalgOp op : ops) {
       if (gone.contains(op))

@@ -14,6 +14,7 @@
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Tensor/MergeGenerics.h"
@@ -492,6 +493,7 @@ struct LoopInterchangeElements
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    VectorUnit unit = getVectorUnit(getOperation());
     SmallVector<LoopOp> loops;
     getOperation().walk([&](LoopOp loop) {
       bool holdsTensors = llvm::any_of(loop.getInits(), [](Value init) {
@@ -502,7 +504,7 @@ struct LoopInterchangeElements
     });
     for (LoopOp loop : loops) {
       eraseDeadOps(rewriter, *loop.getLoopBody());
-      ElementInterchange interchange(rewriter, loop, vectorBits, registers);
+      ElementInterchange interchange(rewriter, loop, unit.bits, unit.registers);
       std::string why = interchange.match();
       if (!why.empty()) {
         remarkMissed(loop.getLoc(), "InterchangeElements",

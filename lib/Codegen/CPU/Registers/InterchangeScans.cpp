@@ -15,6 +15,7 @@
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -357,6 +358,7 @@ struct LoopInterchangeScans
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    unsigned bits = getVectorUnit(getOperation()).bits;
     SmallVector<LoopOp> loops;
     getOperation().walk([&](LoopOp loop) {
       if (!loop.getBody().getOps<tensor::ExtractSliceOp>().empty() ||
@@ -365,7 +367,7 @@ struct LoopInterchangeScans
     });
     for (LoopOp loop : loops) {
       eraseDeadOps(rewriter, *loop.getLoopBody());
-      ScanInterchange interchange(rewriter, loop, vectorBits);
+      ScanInterchange interchange(rewriter, loop, bits);
       std::string why = interchange.match();
       if (!why.empty()) {
         remarkMissed(loop.getLoc(), "InterchangeScans",

@@ -16,6 +16,7 @@
 #include "Rows/VectorElements.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -617,10 +618,11 @@ struct LoopKeepInRegisters
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    unsigned bits = getVectorUnit(getOperation()).bits;
     SmallVector<LoopOp> loops;
     getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
     for (LoopOp loop : loops) {
-      RegisterKeeper keeper(rewriter, loop, vectorBits);
+      RegisterKeeper keeper(rewriter, loop, bits);
       unsigned operations = keeper.vectorize();
       if (operations)
         remarkDone(loop.getLoc(), "KeepInRegisters",

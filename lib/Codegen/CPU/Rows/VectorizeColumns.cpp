@@ -36,10 +36,9 @@ static constexpr int64_t kStrip = 4;
 namespace {
 class ColumnVectorizer {
 public:
-  ColumnVectorizer(IRRewriter &rewriter, linalg::GenericOp op,
-                   unsigned vectorBits, unsigned maskBits)
-      : b(op.getLoc(), rewriter), op(op), vectorBits(vectorBits),
-        maskBits(maskBits), last(op.getNumLoops() - 1) {}
+  ColumnVectorizer(IRRewriter &rewriter, linalg::GenericOp op, VectorUnit unit)
+      : b(op.getLoc(), rewriter), op(op), unit(unit),
+        last(op.getNumLoops() - 1) {}
 
   bool match();
   void rewrite();
@@ -67,7 +66,7 @@ private:
 
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  unsigned vectorBits, maskBits;
+  VectorUnit unit;
   unsigned last; ///< number of the last axis
   int64_t lanes = 0;
   SmallVector<Value> extents;
@@ -100,7 +99,7 @@ bool ColumnVectorizer::matchInput(OpOperand &operand) {
     return true;
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!isVectorElement(type.getElementType()) ||
-      type.getElementTypeBitWidth() < maskBits)
+      type.getElementTypeBitWidth() < unit.maskBits)
     return false;
   for (AffineExpr expr : map.getResults())
     if (!expr.isPureAffine())
@@ -118,8 +117,9 @@ bool ColumnVectorizer::matchInit(OpOperand &operand) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!type || !isVectorElement(type.getElementType()) ||
-      type.getElementTypeBitWidth() < maskBits || !type.isLastDimUnitStride() ||
-      !map.isProjectedPermutation() || map.getNumResults() == 0 ||
+      type.getElementTypeBitWidth() < unit.maskBits ||
+      !type.isLastDimUnitStride() || !map.isProjectedPermutation() ||
+      map.getNumResults() == 0 ||
       map.getResults().back() != b.getAffineDimExpr(last))
     return false;
   // Every row of the result is written once.
@@ -130,8 +130,8 @@ bool ColumnVectorizer::matchInit(OpOperand &operand) {
 }
 
 bool ColumnVectorizer::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumLoops() < 2 || maskBits == 0 ||
-      op.hasIndexSemantics())
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() < 2 ||
+      unit.maskBits == 0 || op.hasIndexSemantics())
     return false;
   SmallVector<IteratorType> kinds = op.getIteratorTypesArray();
   for (auto [k, kind] : llvm::enumerate(kinds))
@@ -148,7 +148,7 @@ bool ColumnVectorizer::match() {
   if (!op.getBody()->getOps<memref::LoadOp>().empty())
     return false;
   unsigned bits = bitsOfVectorBody(op);
-  lanes = bits ? vectorBits / bits : 0;
+  lanes = bits ? unit.bits / bits : 0;
   return lanes > 1;
 }
 
@@ -307,8 +307,8 @@ void ColumnVectorizer::rewrite() {
 }
 
 bool loopc::vectorizeColumns(IRRewriter &rewriter, linalg::GenericOp op,
-                             unsigned vectorBits, unsigned maskBits) {
-  ColumnVectorizer vectorizer(rewriter, op, vectorBits, maskBits);
+                             VectorUnit unit) {
+  ColumnVectorizer vectorizer(rewriter, op, unit);
   if (!vectorizer.match())
     return false;
   vectorizer.rewrite();

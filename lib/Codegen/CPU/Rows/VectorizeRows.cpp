@@ -16,6 +16,7 @@
 #include "Rows.h"
 #include "VectorElements.h"
 #include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -54,11 +55,9 @@ using Place = SmallVector<Value>;
 
 class RowVectorizer {
 public:
-  RowVectorizer(IRRewriter &rewriter, linalg::GenericOp op, unsigned vectorBits,
-                unsigned maskBits)
-      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op),
-        vectorBits(vectorBits), maskBits(maskBits), last(op.getNumLoops() - 1) {
-  }
+  RowVectorizer(IRRewriter &rewriter, linalg::GenericOp op, VectorUnit unit)
+      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), unit(unit),
+        last(op.getNumLoops() - 1) {}
 
   bool match();
   void rewrite();
@@ -118,7 +117,7 @@ private:
   IRRewriter &rewriter;
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  unsigned vectorBits, maskBits;
+  VectorUnit unit;
   unsigned last; ///< number of the last axis
   int64_t lanes = 0;
   /// The axis of which several rows are reduced at once.
@@ -142,7 +141,7 @@ bool RowVectorizer::matchOperand(OpOperand &operand) {
   if (!type)
     return operand.get().getType().isIntOrFloat();
   if (!isRowElement(type.getElementType()) ||
-      type.getElementTypeBitWidth() < maskBits)
+      type.getElementTypeBitWidth() < unit.maskBits)
     return false;
   AffineMap map = op.getMatchingIndexingMap(&operand);
   for (auto [k, expr] : llvm::enumerate(map.getResults())) {
@@ -189,7 +188,7 @@ bool RowVectorizer::matchReduction() {
 
 bool RowVectorizer::matchBody() {
   unsigned bits = bitsOfVectorBody(op);
-  lanes = bits ? vectorBits / bits : 0;
+  lanes = bits ? unit.bits / bits : 0;
   // Divisions of a short vector take less time, and so does to sum it up.
   if (int64_t row = op.getStaticLoopRanges()[last];
       lanes > 1 && ShapedType::isStatic(row) && row < lanes)
@@ -224,7 +223,8 @@ static bool needsVectors(linalg::GenericOp op) {
 }
 
 bool RowVectorizer::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 || maskBits == 0)
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 ||
+      unit.maskBits == 0)
     return false;
   bool broadcasts =
       op.getNumReductionLoops() > 0 || needsVectors(op) ||
@@ -721,15 +721,16 @@ struct LoopVectorizeRows
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    VectorUnit unit = getVectorUnit(getOperation());
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
       op = arrangeRows(rewriter, op);
-      if (vectorizeColumns(rewriter, op, vectorBits, maskBits)) {
+      if (vectorizeColumns(rewriter, op, unit)) {
         ++numVectorized;
         continue;
       }
-      RowVectorizer vectorizer(rewriter, op, vectorBits, maskBits);
+      RowVectorizer vectorizer(rewriter, op, unit);
       if (!vectorizer.match())
         continue;
       vectorizer.rewrite();

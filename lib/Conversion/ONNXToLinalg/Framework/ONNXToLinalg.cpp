@@ -16,6 +16,7 @@
 #include "loopc/Conversion/ONNXToLinalg/OperatorTable.h"
 #include "loopc/Conversion/ONNXToLinalg/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/RunTimeFailure.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Messages.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -154,6 +155,7 @@ struct ConvertONNXToLinalg
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
+    dotBits = dotProducts ? getVectorUnit(function).dotBits : 0;
     if (dotBits != 0)
       foldQuantizedProducts(function);
     readPartsInPlace(function);
@@ -410,6 +412,9 @@ struct ConvertONNXToLinalg
     SmallVector<Type> results(llvm::map_range(type.getResults(), signless));
     function.setFunctionType(b.getFunctionType(inputs, results));
   }
+
+  /// What NodeLowering is told.
+  unsigned dotBits = 0;
 
   struct RankCases {
     bool anyLowered = false;

@@ -24,6 +24,7 @@
 #include "Division.h"
 #include "ElementaryFunctions.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -53,7 +54,8 @@ struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
         polynomials, [](StringRef name) {
           return name == "math.tanh" || name == "math.erf";
         });
-    populateElementaryFunctionPatterns(polynomials, scales);
+    populateElementaryFunctionPatterns(polynomials,
+                                       getVectorUnit(getOperation()).scales);
     populateDivisionPatterns(polynomials);
     arith::populateExpandBFloat16Patterns(polynomials);
     if (failed(applyAtRoots(getOperation(), std::move(polynomials))))

@@ -11,9 +11,17 @@
 // asks the dialect of that name about each attribute, where it is loaded, which
 // a parser does that finds one.
 
-#include "loopc/Dialect/Loop/IR/LoopcAttributes.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "loopc/Dialect/Loopc/IR/LoopcDialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "loopc/Dialect/Loopc/IR/LoopcAttributes.cpp.inc"
 
 using namespace mlir;
 using namespace loopc;
@@ -29,8 +37,8 @@ static constexpr StringLiteral kOperationAttributes[] = {
     "fixed_storage", "guarded",  "inputs",     "ir_version",  "messages",
     "model",         "nest",     "number",     "outputs",     "parallel",
     "part",          "part_end", "private",    "producer",    "product",
-    "rare",          "scratch",  "separate",   "slices",      "tiled",
-    "weight"};
+    "rare",          "scratch",  "separate",   "slices",      "target",
+    "tiled",         "weight"};
 
 /// An error of `op` unless `attribute` has one of the names `known`.
 static LogicalResult verifyName(Operation *op, NamedAttribute attribute,
@@ -80,19 +88,57 @@ static LogicalResult verifyPort(Operation *op, NamedAttribute attribute,
   return success();
 }
 
-LoopcAttributes::LoopcAttributes(MLIRContext *context)
-    : Dialect(getDialectNamespace(), context, TypeID::get<LoopcAttributes>()) {}
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 unsigned vectorBits, unsigned registers,
+                                 unsigned maskBits, unsigned dotBits,
+                                 bool scales) {
+  if (vectorBits < 64 || !llvm::isPowerOf2_32(vectorBits))
+    return emitError() << "vector_bits must be a power of two, 64 at least; it "
+                          "is "
+                       << vectorBits;
+  if (registers == 0)
+    return emitError() << "registers must be positive";
+  if (!llvm::is_contained({0u, 8u, 16u, 32u, 64u}, maskBits))
+    return emitError() << "mask_bits must be 0, 8, 16, 32 or 64; it is "
+                       << maskBits;
+  if (!llvm::is_contained({0u, 8u, 16u}, dotBits))
+    return emitError() << "dot_bits must be 0, 8 or 16; it is " << dotBits;
+  return success();
+}
 
-LogicalResult
-LoopcAttributes::verifyOperationAttribute(Operation *op,
-                                          NamedAttribute attribute) {
+VectorUnit loopc::getVectorUnit(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  auto target = module ? module->getAttrOfType<TargetAttr>(kTargetAttrName)
+                       : TargetAttr();
+  if (!target)
+    return {};
+  return {target.getVectorBits(), target.getRegisters(), target.getMaskBits(),
+          target.getScales(), target.getDotBits()};
+}
+
+void LoopcDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "loopc/Dialect/Loopc/IR/LoopcAttributes.cpp.inc"
+      >();
+}
+
+LogicalResult LoopcDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attribute) {
+  if (attribute.getName() == kTargetAttrName &&
+      !(isa<ModuleOp>(op) && isa<TargetAttr>(attribute.getValue())))
+    return op->emitOpError()
+           << "has an attribute 'loopc.target': it must be a #loopc.target, at "
+              "a module";
   return verifyName(op, attribute, kOperationAttributes, "");
 }
 
-LogicalResult
-LoopcAttributes::verifyRegionArgAttribute(Operation *op, unsigned region,
-                                          unsigned argument,
-                                          NamedAttribute attribute) {
+LogicalResult LoopcDialect::verifyRegionArgAttribute(Operation *op,
+                                                     unsigned region,
+                                                     unsigned argument,
+                                                     NamedAttribute attribute) {
   Region &body = op->getRegion(region);
   Type type = argument < body.getNumArguments()
                   ? body.getArgument(argument).getType()
@@ -100,7 +146,7 @@ LoopcAttributes::verifyRegionArgAttribute(Operation *op, unsigned region,
   return verifyPort(op, attribute, type, "argument", argument);
 }
 
-LogicalResult LoopcAttributes::verifyRegionResultAttribute(
+LogicalResult LoopcDialect::verifyRegionResultAttribute(
     Operation *op, unsigned, unsigned result, NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   Type type = function && result < function.getNumResults()
@@ -108,5 +154,3 @@ LogicalResult LoopcAttributes::verifyRegionResultAttribute(
                   : Type();
   return verifyPort(op, attribute, type, "result", result);
 }
-
-MLIR_DEFINE_EXPLICIT_TYPE_ID(loopc::LoopcAttributes)

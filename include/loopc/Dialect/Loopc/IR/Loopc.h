@@ -1,0 +1,34 @@
+//===- Loopc.h - Attributes of all stages -----------------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The loopc dialect: see LoopcDialect.td.
+
+#ifndef LOOPC_DIALECT_LOOPC_IR_LOOPC_H
+#define LOOPC_DIALECT_LOOPC_IR_LOOPC_H
+
+#include "loopc/Support/VectorUnit.h"
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/Dialect.h"
+
+#include "loopc/Dialect/Loopc/IR/LoopcDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "loopc/Dialect/Loopc/IR/LoopcAttributes.h.inc"
+
+namespace loopc {
+
+/// The name of a module's #loopc.target.
+inline constexpr llvm::StringLiteral kTargetAttrName = "loopc.target";
+
+/// The vector registers that code is made for: those of the #loopc.target at
+/// the module that `op` is or is in, or the least of all where it has none.
+VectorUnit getVectorUnit(mlir::Operation *op);
+
+} // namespace loopc
+
+#endif // LOOPC_DIALECT_LOOPC_IR_LOOPC_H

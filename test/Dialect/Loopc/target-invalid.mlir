@@ -1,0 +1,37 @@
+// What no target has, and a target where none is read.
+// RUN: loopc-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{vector_bits must be a power of two, 64 at least; it is 96}}
+module attributes {loopc.target = #loopc.target<vector_bits = 96, registers = 16>} {
+}
+
+// -----
+
+// expected-error @+1 {{registers must be positive}}
+module attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 0>} {
+}
+
+// -----
+
+// expected-error @+1 {{mask_bits must be 0, 8, 16, 32 or 64; it is 4}}
+module attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 16, mask_bits = 4>} {
+}
+
+// -----
+
+// expected-error @+1 {{dot_bits must be 0, 8 or 16; it is 32}}
+module attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 16, dot_bits = 32>} {
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has an attribute 'loopc.target': it must be a #loopc.target, at a module}}
+func.func @wrong_place() attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 16>} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'builtin.module' op has an attribute 'loopc.target': it must be a #loopc.target, at a module}}
+module attributes {loopc.target = "avx512"} {
+}

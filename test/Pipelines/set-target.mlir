@@ -1,0 +1,21 @@
+// The target is an attribute of the module, which replaces the one before.
+// RUN: loopc-opt %s --loopc-set-target | FileCheck %s --check-prefix=DEFAULT
+// RUN: loopc-opt %s --loopc-set-target="vector-bits=512 registers=32 mask-bits=8 dot-bits=8 scales" \
+// RUN:   | FileCheck %s
+// RUN: not loopc-opt %s --loopc-set-target=vector-bits=100 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=WRONG
+// A pipeline of loopc-opt compiles for the target that the module has: tiles of
+// rows as long as its vectors.
+// RUN: loopc-opt %s --loopc-to-scf | FileCheck %s --check-prefix=MODULE
+
+// DEFAULT: module attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 16>} {
+// CHECK: module attributes {loopc.target = #loopc.target<vector_bits = 512, registers = 32, mask_bits = 8, dot_bits = 8, scales = true>} {
+// WRONG: error: loopc-set-target: vector_bits must be a power of two, 64 at least; it is 100
+// MODULE: module attributes {loopc.target = #loopc.target<vector_bits = 256, registers = 16, mask_bits = 32>} {
+// MODULE: vector<8xf32>
+module attributes {loopc.target = #loopc.target<vector_bits = 256, registers = 16, mask_bits = 32>} {
+  func.func @main(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?x?xf32> {
+    %z = onnx.node "Add"(%x, %y) since 14 : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+    return %z : tensor<?x?xf32>
+  }
+}
