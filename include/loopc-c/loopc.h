@@ -204,6 +204,13 @@ LOOPC_API int
 loopc_compile_options_set_check_accesses(loopc_compile_options *options,
                                          int enabled);
 
+/// Leaves out the pass `name`, which must be one that only optimises, else the
+/// compilation fails with LOOPC_COMPILE_ERROR_ARGUMENT and a message that lists
+/// them (docs/Driver.md). For finding faults of the compiler; once for each
+/// pass.
+LOOPC_API int loopc_compile_options_disable_pass(loopc_compile_options *options,
+                                                 const char *name);
+
 /// Fixes the symbolic dimension `name` of the model's inputs to `extent` >= 0.
 LOOPC_API int loopc_compile_options_add_dim(loopc_compile_options *options,
                                             const char *name, int64_t extent);

@@ -34,6 +34,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace llvm {
 class raw_pwrite_stream;
@@ -80,6 +81,9 @@ struct CompilerOptions {
   /// gives each buffer memory of its own between unreadable pages: for finding
   /// faults of the compiler.
   bool checkAccesses = false;
+  /// Passes that only optimise and are left out, by their names (PassTable.h):
+  /// for finding faults of the compiler.
+  std::vector<std::string> disabledPasses;
   /// Extents of named dimensions.
   llvm::StringMap<int64_t> dims;
   /// Shapes of inputs; ShapedType::kDynamic where it is left open.

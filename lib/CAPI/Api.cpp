@@ -198,6 +198,13 @@ loopc_compile_options_set_check_accesses(loopc_compile_options *options,
                    [&] { options->checkAccesses = enabled != 0; });
 }
 
+extern "C" int
+loopc_compile_options_disable_pass(loopc_compile_options *options,
+                                   const char *name) {
+  return setOption(options, name && *name,
+                   [&] { options->disabledPasses.emplace_back(name); });
+}
+
 /// Adds `value` for `name` to `list`; a name has one value.
 template <typename Value>
 static bool addNamed(std::vector<std::pair<std::string, Value>> &list,

@@ -8,6 +8,7 @@
 
 #include "CommandLine.h"
 #include "loopc/Frontend/ONNX/Importer.h"
+#include "loopc/Pipelines/PassTable.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OptionParser.h"
 
@@ -174,6 +175,11 @@ struct Flags {
       cl::desc("The model checks each access to a buffer against its extents "
                "and runs with guarded memory: to find faults of the compiler"),
       cl::cat(debug)};
+  cl::list<std::string> disabledPasses{
+      "disable-pass", cl::CommaSeparated, cl::value_desc("pass"),
+      cl::desc("Leave out a pass that only optimises (loopc-opt "
+               "--print-passes lists them); repeatable"),
+      cl::cat(debug)};
   cl::opt<bool> printAfterAll{"print-ir-after-all-passes",
                               cl::desc("Print the IR after each of loopc's "
                                        "passes that changed it"),
@@ -304,6 +310,11 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
     return refuse("--name: '" + flags.name + "' is not a C identifier");
   options.ortCompat = flags.ortCompat;
   options.checkAccesses = flags.checkAccesses;
+  options.disabledPasses.assign(flags.disabledPasses.begin(),
+                                flags.disabledPasses.end());
+  if (std::string problem = checkDisabledPasses(options.disabledPasses);
+      !problem.empty())
+    return refuse("--disable-pass: " + problem);
   options.target.fpContract = flags.fpContract;
   options.externalDataFolder = flags.externalData;
   std::optional<InputFormat> format =

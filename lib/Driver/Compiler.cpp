@@ -12,6 +12,7 @@
 #include "loopc/Frontend/Network/Network.h"
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Frontend/OpenVINO/Importer.h"
+#include "loopc/Pipelines/PassTable.h"
 #include "loopc/Pipelines/Pipelines.h"
 #include "loopc/Pipelines/Registration.h"
 #include "loopc/Pipelines/VerifyOperations.h"
@@ -176,6 +177,10 @@ LogicalResult Compiler::lower(Output output) {
            << "--check-accesses: "
            << (isLowered ? "the module is in the LLVM dialect already"
                          : "code for GPUs is not checked");
+  if (std::string problem = checkDisabledPasses(options.disabledPasses);
+      !problem.empty())
+    return loopc::emitError(module->getLoc(), Diag::BadOption)
+           << "--disable-pass: " << problem;
   if (!isLowered) {
     TimingScope scope = timing->nest("Passes");
     PassManager passes(context.get());
@@ -183,6 +188,7 @@ LogicalResult Compiler::lower(Output output) {
     pipeline.optLevel = static_cast<int>(options.target.optLevel);
     pipeline.ortCompat = options.ortCompat;
     pipeline.checkAccesses = options.checkAccesses;
+    pipeline.disabledPasses = options.disabledPasses;
     pipeline.vectors = getVectorUnit(options.target);
     pipeline.chip = options.target.chip;
     pipeline.minKernelWork = options.target.minKernelWork;

@@ -39,18 +39,42 @@
 using namespace mlir;
 using namespace loopc;
 
-static void addCleanup(OpPassManager &manager) {
-  addCanonicalizer(manager);
+namespace {
+/// Adds passes to a pass manager, but those that are switched off.
+class PassAdder {
+public:
+  PassAdder(OpPassManager &manager, ArrayRef<std::string> disabled)
+      : manager(manager), disabled(disabled) {}
+
+  void addPass(std::unique_ptr<Pass> pass) {
+    if (!is_contained(disabled, pass->getArgument()))
+      manager.addPass(std::move(pass));
+  }
+  template <typename OpT> PassAdder nest() {
+    return {manager.nest<OpT>(), disabled};
+  }
+  template <typename OpT> void addNestedPass(std::unique_ptr<Pass> pass) {
+    nest<OpT>().addPass(std::move(pass));
+  }
+
+private:
+  OpPassManager &manager;
+  ArrayRef<std::string> disabled;
+};
+} // namespace
+
+static void addCleanup(PassAdder manager) {
+  manager.addPass(createCanonicalizer());
   manager.addPass(createCSEPass());
 }
 
 /// What holds here, checked (docs/Architecture.md).
-static void endStage(OpPassManager &manager, Stage stage) {
+static void endStage(PassAdder manager, Stage stage) {
   manager.addPass(createVerifyStage({stage}));
 }
 
 /// Tells all passes the target, where it is not in the module already.
-static void addTarget(OpPassManager &manager, const PipelineOptions &options) {
+static void addTarget(PassAdder manager, const PipelineOptions &options) {
   if (!options.vectors)
     return;
   SetTargetOptions target;
@@ -63,14 +87,13 @@ static void addTarget(OpPassManager &manager, const PipelineOptions &options) {
 }
 
 /// Types and ranks, to a fixpoint.
-static void addInference(OpPassManager &manager) {
+static void addInference(PassAdder manager) {
   manager.addNestedPass<func::FuncOp>(onnx::createONNXInferTypes());
 }
 
 /// Operators to linalg; loops on scalars where they can be.
-static void addToLinalg(OpPassManager &manager,
-                        const PipelineOptions &options) {
-  auto &functions = manager.nest<func::FuncOp>();
+static void addToLinalg(PassAdder manager, const PipelineOptions &options) {
+  PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createONNXSwitchOnRank());
   ConvertONNXToLinalgOptions convert;
   convert.channelsLast = options.optLevel > 0 && options.chip.empty();
@@ -133,15 +156,14 @@ static void addToLinalg(OpPassManager &manager,
   }
 }
 
-static void addToMemRef(OpPassManager &manager,
-                        const PipelineOptions &options) {
+static void addToMemRef(PassAdder manager, const PipelineOptions &options) {
   manager.addPass(createMarkInputsReadOnly());
   manager.addNestedPass<func::FuncOp>(createLoopPrivatizeEmpty());
   manager.addPass(createBufferizeEliminateEmpty());
   manager.addPass(createBufferizeTensors());
   manager.addPass(createLoopSettleViews());
   addCleanup(manager);
-  auto &functions = manager.nest<func::FuncOp>();
+  PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createLoopLowerCollected());
   addCleanup(functions);
   functions.addPass(createLoopPlaceDeallocations());
@@ -159,8 +181,8 @@ getNestsOptions(const PipelineOptions &options) {
   return nests;
 }
 
-static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
-  auto &functions = manager.nest<func::FuncOp>();
+static void addToSCF(PassAdder manager, const PipelineOptions &options) {
+  PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createLowerBufferCopies());
   if (options.optLevel > 0 && options.chip.empty()) {
     functions.addPass(createLoopVectorizeContractions());
@@ -181,7 +203,7 @@ static void addToSCF(OpPassManager &manager, const PipelineOptions &options) {
 }
 
 /// Nests and loops as kernels.
-static void addKernels(OpPassManager &manager, const PipelineOptions &options) {
+static void addKernels(PassAdder manager, const PipelineOptions &options) {
   if (options.optLevel > 0)
     manager.addNestedPass<func::FuncOp>(createLiftGrowth());
   // What each iteration would make anew: addresses of weights.
@@ -196,15 +218,15 @@ static void addKernels(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createOutlineKernels(kernels));
 }
 
-static void addKernelsToLLVM(OpPassManager &manager) {
-  auto &kernels = manager.nest<gpu::GPUModuleOp>();
+static void addKernelsToLLVM(PassAdder manager) {
+  PassAdder kernels = manager.nest<gpu::GPUModuleOp>();
   kernels.addPass(createLowerKernels());
   kernels.addPass(createConvertGpuOpsToNVVMOps());
   addCleanup(kernels);
   kernels.addPass(createReconcileUnrealizedCastsPass());
 }
 
-static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
+static void addToLLVM(PassAdder manager, const PipelineOptions &options) {
   if (options.chip.empty()) {
     ExpandViewsOptions views;
     views.onlyCollapsed = true;
@@ -257,8 +279,9 @@ static void addToLLVM(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createShareNests());
 }
 
-void loopc::buildPipeline(OpPassManager &manager,
-                          const PipelineOptions &options, Stage until) {
+void loopc::buildPipeline(OpPassManager &passes, const PipelineOptions &options,
+                          Stage until) {
+  PassAdder manager(passes, options.disabledPasses);
   addInference(manager);
   if (until == Stage::ONNX)
     return;

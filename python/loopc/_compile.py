@@ -20,6 +20,7 @@ from loopc._options import (
     file_name,
     folder,
     model_source,
+    names,
     network_of,
     shapes_by_name,
     text,
@@ -46,6 +47,7 @@ def compile(
     base_directory: str | os.PathLike[str] | None = None,
     verify: bool = False,
     check_accesses: bool = False,
+    disabled_passes: Sequence[str] = (),
 ) -> list[Diagnostic]:
     """Compiles a model into a file.
 
@@ -76,6 +78,8 @@ def compile(
         verify: verify the compiler's work after every pass.
         check_accesses: check each access to a buffer, and run with guarded memory:
             to find faults of the compiler. Such a model is many times slower.
+        disabled_passes: names of passes that only optimise (``loopc-opt
+            --print-passes``) and are left out: to find faults of the compiler.
 
     Returns:
         Warnings and remarks.
@@ -105,6 +109,7 @@ def compile(
         "base_directory": folder("base_directory", base_directory),
         "verify": int(bool(verify)),
         "check_accesses": int(bool(check_accesses)),
+        "disabled_passes": names("disabled_passes", disabled_passes),
     }
     network = network_of(model)
     if network is not None:

@@ -112,6 +112,8 @@ class SessionOptions(_Configurable):
         verify: verify the compiler's work after every pass.
         check_accesses: check each access to a buffer, and run with guarded memory:
             to find faults of the compiler. Such a model is many times slower.
+        disabled_passes: names of passes that only optimise (``loopc-opt
+            --print-passes``) and are left out: to find faults of the compiler.
     """
 
     __slots__ = (
@@ -119,6 +121,7 @@ class SessionOptions(_Configurable):
         "check_accesses",
         "cpu",
         "dims",
+        "disabled_passes",
         "enable_cpu_mem_arena",
         "enable_mem_pattern",
         "enable_mem_reuse",
@@ -163,6 +166,7 @@ class SessionOptions(_Configurable):
         base_directory: str | os.PathLike[str] | None = None,
         verify: bool = False,
         check_accesses: bool = False,
+        disabled_passes: Sequence[str] = (),
     ) -> None:
         super().__init__()
         self.intra_op_num_threads = intra_op_num_threads
@@ -180,6 +184,7 @@ class SessionOptions(_Configurable):
         self.base_directory = base_directory
         self.verify = verify
         self.check_accesses = check_accesses
+        self.disabled_passes = names("disabled_passes", disabled_passes)
         # What onnxruntime's programs set; no result depends on it.
         self.enable_cpu_mem_arena = True
         self.enable_mem_pattern = True
@@ -248,6 +253,7 @@ class SessionOptions(_Configurable):
             "base_directory": folder("base_directory", self.base_directory),
             "verify": int(bool(self.verify)),
             "check_accesses": int(bool(self.check_accesses)),
+            "disabled_passes": names("disabled_passes", self.disabled_passes),
         }
 
 
@@ -367,6 +373,13 @@ def text(name: str, value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InvalidArgument(f"{name}: expected a str, got {type(value).__qualname__}")
     return value
+
+
+def names(name: str, value: Any) -> list[str]:
+    """`value`, names, as a list."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidArgument(f"{name}: expected a list of names, got {value!r}")
+    return [str(text(name, one) or "") for one in value]
 
 
 def folder(name: str, value: Any) -> str | None:

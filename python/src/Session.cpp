@@ -47,6 +47,13 @@ static void addShapes(loopc_compile_options *options, nb::handle shapes) {
   }
 }
 
+static void disablePasses(loopc_compile_options *options, nb::handle passes) {
+  for (nb::handle pass : passes)
+    if (loopc_compile_options_disable_pass(
+            options, nb::cast<std::string>(pass).c_str()))
+      throw ArgumentError("'disabled_passes' wants names of passes");
+}
+
 Options loopc::python::makeOptions(const nb::dict &dict) {
   Options options(loopc_compile_options_create());
   if (!options)
@@ -85,6 +92,8 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       addDims(options.get(), value);
     else if (key == "shapes")
       addShapes(options.get(), value);
+    else if (key == "disabled_passes")
+      disablePasses(options.get(), value);
     else
       throw ArgumentError("there is no compile option '" + key + "'");
     if (status)

@@ -77,6 +77,8 @@ def test_run_options(session, options, reason):
         ({"shapes": {"x": "ab"}}, "shapes: 'x': expected a list"),
         ({"shapes": {"x": [1.5, 2]}}, "shapes: 'x': expected an integer"),
         ({"shapes": "x"}, "shapes: expected a dict"),
+        ({"disabled_passes": "cse"}, "disabled_passes: expected a list of names"),
+        ({"disabled_passes": [1]}, "disabled_passes: expected a str"),
         ({"cpu": 3}, "cpu: expected a str, got int"),
         ({"features": []}, "features: expected a str, got list"),
         ({"base_directory": 5}, "base_directory: expected str"),

@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 // mlir-opt with loopc's dialects and passes, and all of MLIR's own. With
-// --print-operators alone it prints the table of operators.
+// --print-operators alone it prints the table of operators, with --print-passes
+// alone that of the pipelines' passes.
 
 #include "loopc/Conversion/ONNXToLinalg/OperatorTable.h"
+#include "loopc/Pipelines/PassTable.h"
 #include "loopc/Pipelines/Registration.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -18,6 +20,10 @@
 int main(int argc, char **argv) {
   if (argc == 2 && llvm::StringRef(argv[1]) == "--print-operators") {
     loopc::printOperatorTable(llvm::outs());
+    return 0;
+  }
+  if (argc == 2 && llvm::StringRef(argv[1]) == "--print-passes") {
+    loopc::printPassTable(llvm::outs());
     return 0;
   }
   llvm::cl::AddExtraVersionPrinter(

@@ -156,6 +156,11 @@ struct Flags {
       cl::desc("Check each access to a buffer, and run with guarded memory: to "
                "find faults of the compiler"),
       cl::cat(kCompiling)};
+  cl::list<std::string> disabledPasses{
+      "disable-pass", cl::CommaSeparated, cl::value_desc("pass"),
+      cl::desc("Leave out a pass that only optimises (loopc-opt "
+               "--print-passes lists them); repeatable"),
+      cl::cat(kCompiling)};
   cl::opt<std::string> name{"name", cl::value_desc("identifier"),
                             cl::desc("The model of an .so that holds several"),
                             cl::cat(kCompiling)};
@@ -315,6 +320,9 @@ static bool readOptions(const Flags &flags, Options &options) {
   loopc_compile_options_set_fp_contract(compile, flags.fpContract);
   loopc_compile_options_set_verify(compile, flags.verify);
   loopc_compile_options_set_check_accesses(compile, flags.checkAccesses);
+  for (const std::string &pass : flags.disabledPasses)
+    if (loopc_compile_options_disable_pass(compile, pass.c_str()))
+      return refuse("--disable-pass: expected the name of a pass");
   return readDims(flags, options) && readBench(flags, options) &&
          readDevice(flags, options);
 }

@@ -17,6 +17,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -143,7 +144,7 @@ TEST_F(CanonicalizerTest, TriesLinearPatternsOnly) {
   auto module = parseSourceString<ModuleOp>(makeRing(40), &context);
   ASSERT_TRUE(module);
   PassManager manager(&context);
-  loopc::addCanonicalizer(manager);
+  manager.addPass(loopc::createCanonicalizer());
   ASSERT_TRUE(succeeded(manager.run(*module)));
   auto isTried = [&](const char *name) {
     return tries.find(name) != std::string::npos;

@@ -14,6 +14,8 @@
 #include "loopc/Target/TargetOptions.h"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace mlir {
 class OpPassManager;
@@ -49,11 +51,14 @@ struct PipelineOptions {
   Cublas cublas = Cublas::Auto;
   /// Kernels may call CUDA's libdevice (Target/Cuda.h).
   bool hasLibdevice = false;
+  /// Passes that are left out, by their names (PassTable.h). Without one that
+  /// is needed the pipeline fails.
+  std::vector<std::string> disabledPasses;
 };
 
 /// Appends the passes that lead from an imported (or hand-written) module to
 /// `until`.
-void buildPipeline(mlir::OpPassManager &manager, const PipelineOptions &options,
+void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options,
                    Stage until);
 
 /// Registers `loopc-to-linalg`, `loopc-to-memref`, `loopc-to-scf` and

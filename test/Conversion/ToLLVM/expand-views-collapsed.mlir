@@ -40,3 +40,15 @@ func.func @expanded_scalar(%x: memref<f32>, %i: index) -> vector<4xf32> {
   %part = vector.load %row[%i] : memref<1xf32>, vector<4xf32>
   return %part : vector<4xf32>
 }
+
+// Nothing is read of what has no elements: nothing divides by its extents.
+// CHECK-LABEL: func @collapsed_empty(
+// CHECK-SAME: %[[X:[^:]+]]: memref<1x1x0xf32, strided<[0, 0, 1], offset: ?>>, %[[I:[^:]+]]: index)
+// ALL-LABEL: func @collapsed_empty(
+func.func @collapsed_empty(%x: memref<1x1x0xf32, strided<[0, 0, 1], offset: ?>>, %i: index) -> f32 {
+  // CHECK: %[[FLAT:.*]] = memref.reinterpret_cast %[[X]] to offset: [{{.*}}], sizes: [1, 0], strides: [0, 1]
+  // CHECK: memref.load %[[FLAT]][%[[I]], %[[I]]]
+  %flat = memref.collapse_shape %x [[0], [1, 2]] : memref<1x1x0xf32, strided<[0, 0, 1], offset: ?>> into memref<1x0xf32, strided<[0, 1], offset: ?>>
+  %element = memref.load %flat[%i, %i] : memref<1x0xf32, strided<[0, 1], offset: ?>>
+  return %element : f32
+}

@@ -63,11 +63,14 @@ static void expand(memref::ExpandShapeOp op) {
   op.erase();
 }
 
-/// memref.collapse_shape of what is all there  ->  memref.reinterpret_cast.
+/// memref.collapse_shape of what is all there, or of nothing: such as upstream's
+/// patterns divide by the extent of ->  memref.reinterpret_cast.
 static void collapse(memref::CollapseShapeOp op) {
   MemRefType from = op.getSrcType(), type = op.getResultType();
-  if (!from.getLayout().isIdentity() || !type.getLayout().isIdentity() ||
-      type.getRank() == 0)
+  bool isPlain =
+      from.getLayout().isIdentity() && type.getLayout().isIdentity();
+  if (type.getRank() == 0 ||
+      (!isPlain && !llvm::is_contained(from.getShape(), 0)))
     return;
   ImplicitLocOpBuilder b(op.getLoc(), op);
   SmallVector<OpFoldResult> sizes, strides(type.getRank());
@@ -83,7 +86,7 @@ static void collapse(memref::CollapseShapeOp op) {
     sizes.push_back(size);
   }
   Value stride = arith::ConstantIndexOp::create(b, 1);
-  auto [staticStrides, offset] = type.getStridesAndOffset();
+  auto [staticStrides, staticOffset] = type.getStridesAndOffset();
   for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
     strides[axis] = ShapedType::isDynamic(staticStrides[axis])
                         ? OpFoldResult(stride)
@@ -91,8 +94,12 @@ static void collapse(memref::CollapseShapeOp op) {
     stride = b.createOrFold<arith::MulIOp>(
         stride, getValueOrCreateConstantIndexOp(b, op.getLoc(), sizes[axis]));
   }
-  Value view = memref::ReinterpretCastOp::create(
-      b, type, op.getSrc(), b.getIndexAttr(0), sizes, strides);
+  OpFoldResult offset =
+      ShapedType::isDynamic(staticOffset)
+          ? OpFoldResult(arith::ConstantIndexOp::create(b, 0).getResult())
+          : b.getIndexAttr(staticOffset);
+  Value view = memref::ReinterpretCastOp::create(b, type, op.getSrc(), offset,
+                                                 sizes, strides);
   op.replaceAllUsesWith(view);
   op.erase();
 }

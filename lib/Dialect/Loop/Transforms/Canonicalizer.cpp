@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Loop/Transforms/Canonicalizer.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
-void loopc::addCanonicalizer(OpPassManager &manager) {
+std::unique_ptr<Pass> loopc::createCanonicalizer() {
   // What the pass is without options.
   GreedyRewriteConfig config;
   config.setUseTopDownTraversal();
@@ -22,5 +22,5 @@ void loopc::addCanonicalizer(OpPassManager &manager) {
   static const std::string squares[] = {
       "(anonymous namespace)::MakeRegionBranchOpSuccessorInputsDead",
       "(anonymous namespace)::RemoveDuplicateSuccessorInputUses"};
-  manager.addPass(createCanonicalizerPass(config, squares));
+  return createCanonicalizerPass(config, squares);
 }

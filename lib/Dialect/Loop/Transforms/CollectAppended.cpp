@@ -399,7 +399,7 @@ struct LoopCollectAppended
       return;
     // All shapes are one value now: what compares them goes away.
     OpPassManager cleanup(func::FuncOp::getOperationName());
-    addCanonicalizer(cleanup);
+    cleanup.addPass(createCanonicalizer());
     cleanup.addPass(createCSEPass());
     if (failed(runPipeline(cleanup, getOperation())))
       return signalPassFailure();

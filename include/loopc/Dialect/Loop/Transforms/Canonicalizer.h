@@ -11,16 +11,18 @@
 #ifndef LOOPC_DIALECT_LOOP_TRANSFORMS_CANONICALIZER_H
 #define LOOPC_DIALECT_LOOP_TRANSFORMS_CANONICALIZER_H
 
+#include <memory>
+
 namespace mlir {
-class OpPassManager;
+class Pass;
 } // namespace mlir
 
 namespace loopc {
 
-/// Adds MLIR's canonicalizer, without patterns that take the square of the
-/// number of carried values or results: the loop dialect has those of its own,
-/// which are linear.
-void addCanonicalizer(mlir::OpPassManager &manager);
+/// MLIR's canonicalizer, without patterns that take the square of the number of
+/// carried values or results: the loop dialect has those of its own, which are
+/// linear.
+std::unique_ptr<mlir::Pass> createCanonicalizer();
 
 } // namespace loopc
 

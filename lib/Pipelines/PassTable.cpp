@@ -1,0 +1,195 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Pipelines/PassTable.h"
+#include "loopc/Support/OptionParser.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+using namespace loopc;
+
+static constexpr PassEntry kPasses[] = {
+    {"canonicalize", PassUse::Rounding,
+     "what is computed for nothing, or known, is left out"},
+    {"convert-elementwise-to-linalg", PassUse::Needed,
+     "arithmetic on tensors has no other lowering"},
+    {"convert-gpu-to-nvvm", PassUse::Needed, "kernels have no other lowering"},
+    {"convert-launches-to-llvm", PassUse::Needed,
+     "launches have no other lowering"},
+    {"convert-linalg-to-nests", PassUse::Needed,
+     "linalg has no other lowering"},
+    {"convert-loop-runtime-to-llvm", PassUse::Needed,
+     "memory, checks and lists are calls of the runtime"},
+    {"convert-loop-to-scf", PassUse::Needed, "loop.loop has no other lowering"},
+    {"convert-math-to-libm", PassUse::Needed,
+     "functions that no other pass lowers"},
+    {"convert-math-to-llvm", PassUse::Needed, "functions that LLVM has"},
+    {"convert-onnx-to-linalg", PassUse::Needed,
+     "onnx.node has no other lowering"},
+    {"convert-scf-to-cf", PassUse::Needed, "scf has no other lowering"},
+    {"convert-to-llvm", PassUse::Needed,
+     "arith, cf, func and memref have no other lowering"},
+    {"convert-vector-to-llvm", PassUse::Needed, "vector has no other lowering"},
+    {"convert-vector-to-scf", PassUse::Needed,
+     "vectors whose elements are apart have no other lowering"},
+    {"cse", PassUse::SameBits, "what is there twice is computed once"},
+    {"fold-memref-alias-ops", PassUse::Needed,
+     "kernels access buffers, not views of them"},
+    {"loop-assign-storage", PassUse::SameBits, "iterations allocate nothing"},
+    {"loop-batch-slices", PassUse::Rounding,
+     "products of slices are one product"},
+    {"loop-check-accesses", PassUse::Needed,
+     "it checks what --check-accesses asks for"},
+    {"loop-choose-layouts", PassUse::Rounding, "few transposes"},
+    {"loop-collect-appended", PassUse::SameBits,
+     "what is only appended to a list is collected"},
+    {"loop-collect-in-place", PassUse::SameBits,
+     "collected rows are computed in their place"},
+    {"loop-count-trips", PassUse::Rounding,
+     "conditions that count are trip counts"},
+    {"loop-distribute-stages", PassUse::Rounding,
+     "recurrences behind one another are loops of their own"},
+    {"loop-expand-fourier", PassUse::Needed,
+     "kernels do not call the transforms of the runtime"},
+    {"loop-fold-constants", PassUse::Rounding,
+     "constants are put together when compiling"},
+    {"loop-fuse-elementwise", PassUse::Rounding,
+     "elementwise operations go through memory once"},
+    {"loop-fuse-loops", PassUse::Rounding, "rows are read where they are made"},
+    {"loop-fuse-outermost", PassUse::SameBits,
+     "nests that read one another take turns"},
+    {"loop-fuse-reductions", PassUse::Rounding,
+     "rows are reduced while they are computed"},
+    {"loop-grow-in-place", PassUse::SameBits,
+     "values grow in buffers with room"},
+    {"loop-hoist-checks", PassUse::SameBits,
+     "indices that count are checked once"},
+    {"loop-hoist-dims", PassUse::Rounding,
+     "extents of carried values are known before the loop"},
+    {"loop-hoist-invariants", PassUse::Rounding,
+     "what iterations do not change is computed once"},
+    {"loop-interchange-elements", PassUse::Rounding,
+     "all iterations of some elements stay in registers"},
+    {"loop-interchange-scans", PassUse::Rounding,
+     "rows of columns are computed in vectors"},
+    {"loop-keep-in-registers", PassUse::Rounding,
+     "small tensors stay in registers"},
+    {"loop-lower-collected", PassUse::Needed,
+     "rows of an unknown number have no other lowering"},
+    {"loop-lower-scan", PassUse::Needed, "loop.scan has no other lowering"},
+    {"loop-lower-slices", PassUse::Needed,
+     "slices of loops have no other lowering"},
+    {"loop-lower-unranked", PassUse::Needed,
+     "tensors of unknown rank have no other lowering"},
+    {"loop-pack-contractions", PassUse::Rounding,
+     "operands of products lie as registers want them"},
+    {"loop-place-deallocations", PassUse::Needed, "each buffer is freed, once"},
+    {"loop-privatize-empty", PassUse::Needed,
+     "branches do not write their results in places of other extents"},
+    {"loop-scalarize", PassUse::Needed,
+     "trip counts and conditions of loops are scalars"},
+    {"loop-settle-views", PassUse::Needed,
+     "views tell which of their axes they leave out"},
+    {"loop-unroll-small", PassUse::Rounding,
+     "a few small iterations are straight code"},
+    {"loop-vectorize-contractions", PassUse::Rounding,
+     "products are computed in registers"},
+    {"loop-vectorize-rows", PassUse::Rounding,
+     "rows that broadcast are computed in vectors"},
+    {"loop-version-shapes", PassUse::Rounding,
+     "loops whose extents agree have a version of their own"},
+    {"loop-widen-factors", PassUse::Rounding,
+     "factors of sums are not rounded to 16 bits"},
+    {"loopc-bufferize", PassUse::Needed, "tensors become buffers"},
+    {"loopc-divide-blocks", PassUse::SameBits,
+     "LLVM takes the square of the length of a block"},
+    {"loopc-eliminate-empty-tensors", PassUse::SameBits,
+     "what is inserted is computed in its place"},
+    {"loopc-expand-math", PassUse::Rounding,
+     "elementary functions are polynomials, in vectors"},
+    {"loopc-expand-views", PassUse::Needed, "views have no other lowering"},
+    {"loopc-externalize-weights", PassUse::SameBits,
+     "weights do not go through LLVM"},
+    {"loopc-lift-growth", PassUse::SameBits,
+     "buffers of a GPU grow between runs of iterations"},
+    {"loopc-lower-buffer-copies", PassUse::Needed,
+     "copies of strided views have no other lowering"},
+    {"loopc-lower-kernels", PassUse::Needed,
+     "checks and barriers in kernels have no other lowering"},
+    {"loopc-make-entry-point", PassUse::Needed,
+     "the runtime calls a function of one signature"},
+    {"loopc-mark-inputs-read-only", PassUse::Needed,
+     "a run does not write to its inputs"},
+    {"loopc-outline-kernels", PassUse::Needed, "it makes the kernels"},
+    {"loopc-outline-nests", PassUse::SameBits,
+     "nests are functions of their own, compiled side by side"},
+    {"loopc-parallelize-nests", PassUse::SameBits,
+     "iterations are shared by threads"},
+    {"loopc-set-target", PassUse::Needed,
+     "passes that depend on the target agree on it"},
+    {"loopc-share-nests", PassUse::SameBits,
+     "equal functions are compiled once"},
+    {"loopc-verify-stage", PassUse::Needed,
+     "it checks what later stages count on"},
+    {"lower-affine", PassUse::Needed, "affine maps have no other lowering"},
+    {"nest-retract-unproved", PassUse::Needed,
+     "iterations that are not proved independent are not shared"},
+    {"onnx-infer-types", PassUse::Needed,
+     "lowerings read the types of the values"},
+    {"onnx-switch-on-rank", PassUse::Needed,
+     "operators want operands of a known rank"},
+    {"reconcile-unrealized-casts", PassUse::Needed,
+     "casts of conversions have no lowering"},
+};
+
+ArrayRef<PassEntry> loopc::getPassTable() { return kPasses; }
+
+std::string loopc::checkDisabledPasses(ArrayRef<std::string> names) {
+  for (StringRef name : names) {
+    const auto *found = find_if(
+        kPasses, [&](const PassEntry &entry) { return entry.name == name; });
+    if (found != std::end(kPasses) && found->use != PassUse::Needed)
+      continue;
+    SmallVector<StringRef> optional;
+    for (const PassEntry &entry : kPasses)
+      if (entry.use != PassUse::Needed)
+        optional.push_back(entry.name);
+    std::string problem =
+        found == std::end(kPasses)
+            ? ("there is no pass '" + name + "'").str()
+            : ("'" + name + "' is needed: " + found->reason).str();
+    return problem + "; what can be left out is " + joinNames(optional);
+  }
+  return "";
+}
+
+static StringRef describe(PassUse use) {
+  switch (use) {
+  case PassUse::Needed:
+    return "needed";
+  case PassUse::SameBits:
+    return "same bits";
+  case PassUse::Rounding:
+    return "rounding";
+  }
+  llvm_unreachable("a use that PassUse does not have");
+}
+
+void loopc::printPassTable(raw_ostream &os) {
+  json::OStream json(os, /*IndentSize=*/1);
+  json.array([&] {
+    for (const PassEntry &entry : kPasses)
+      json.object([&] {
+        json.attribute("name", entry.name);
+        json.attribute("use", describe(entry.use));
+        json.attribute("reason", entry.reason);
+      });
+  });
+  os << "\n";
+}
