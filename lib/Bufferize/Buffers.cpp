@@ -37,11 +37,28 @@ static bool isContiguous(MemRefType type) {
   return memref::isStaticShapeAndContiguousRowMajor(type);
 }
 
+/// What `value` is a cast of: folds take that for it, at any time.
+static Value skipCasts(Value value) {
+  auto cast = value.getDefiningOp<memref::CastOp>();
+  while (cast && isa<MemRefType>(cast.getSource().getType())) {
+    value = cast.getSource();
+    cast = value.getDefiningOp<memref::CastOp>();
+  }
+  return value;
+}
+
 /// A strided copy becomes a loop, which is vectorised like any other; a call of
 /// a general copy function would not be.
 static void lowerCopy(memref::CopyOp copy) {
-  auto from = dyn_cast<MemRefType>(copy.getSource().getType());
-  auto to = dyn_cast<MemRefType>(copy.getTarget().getType());
+  Value source = skipCasts(copy.getSource());
+  Value target = skipCasts(copy.getTarget());
+  // In code that never runs extents may contradict each other.
+  if (failed(verifyCompatibleShape(source.getType(), target.getType()))) {
+    source = copy.getSource();
+    target = copy.getTarget();
+  }
+  auto from = dyn_cast<MemRefType>(source.getType());
+  auto to = dyn_cast<MemRefType>(target.getType());
   if (!from || !to ||
       (isContiguous(from) && isContiguous(to) &&
        from.getLayout().isIdentity() && to.getLayout().isIdentity()))
@@ -52,7 +69,7 @@ static void lowerCopy(memref::CopyOp copy) {
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
   linalg::GenericOp::create(
-      b, ValueRange(), copy.getSource(), copy.getTarget(), maps, iterators,
+      b, ValueRange(), source, target, maps, iterators,
       [](OpBuilder &nested, Location loc, ValueRange args) {
         linalg::YieldOp::create(nested, loc, args[0]);
       });
