@@ -375,6 +375,16 @@ func.func @filled(%x: memref<4x?x18xf32>, %y: memref<4x18xf32, strided<[20, 1]>>
   return
 }
 
+// What has no elements is not filled: there is no type for ?x0x? as one row.
+// CHECK-LABEL: func @filled_empty(
+// CHECK-NOT: linalg.fill
+// CHECK: return
+func.func @filled_empty(%x: memref<?x0x?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%x : memref<?x0x?xf32>)
+  return
+}
+
 // Numbers of 16 bits go by vectors of what they are computed as.
 // CHECK-LABEL: func @halves(
 // CHECK: vector.load {{.*}} : memref<8xf16, strided<[1], offset: ?>>, vector<8xf16>

@@ -701,11 +701,16 @@ void RowVectorizer::rewrite() {
   rewriter.eraseOp(op);
 }
 
-/// Elements that lie one behind the other are filled as one row.
+/// Elements that lie one behind the other are filled as one row. There is no
+/// type for the row of ?x0 elements: those need no fill.
 static void fillAsRow(IRRewriter &rewriter, linalg::FillOp fill) {
   auto type = dyn_cast<MemRefType>(fill.getOutputs()[0].getType());
   if (!type || type.getRank() < 2 || !type.getLayout().isIdentity())
     return;
+  if (llvm::is_contained(type.getShape(), 0)) {
+    rewriter.eraseOp(fill);
+    return;
+  }
   rewriter.setInsertionPoint(fill);
   SmallVector<ReassociationIndices> all(1);
   llvm::append_range(all.front(), llvm::seq<int64_t>(0, type.getRank()));
