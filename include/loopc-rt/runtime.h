@@ -70,6 +70,13 @@ int32_t loopc_rt_poll(loopc_run *run);
 int32_t loopc_rt_fail(loopc_run *run, const char *message, int64_t iteration,
                       const int64_t *values, int64_t num_values);
 
+/// Puts the path of a node in front of the message of a run that ended with
+/// LOOPC_ERROR_MEMORY, where that has none yet: number `place` of a table. A
+/// path in it is two bytes, how many bytes it has in common with the beginning
+/// and with the end of the one before it, and what lies between, terminated.
+/// Not for pieces of parallel loops.
+void loopc_rt_locate(loopc_run *run, const char *places, int32_t place);
+
 /// Threads of the run; the same from its beginning to its end. 1 where the
 /// library has no threads.
 int32_t loopc_rt_num_threads(loopc_run *run);
@@ -122,7 +129,8 @@ int64_t loopc_rt_list_length(const loopc_rt_list *list);
 /// length (checked by the caller). Consumes `list` and, unless it is null,
 /// `owner`: a count of the memory of loopc_rt_alloc in which `data` lies. Where
 /// it is null `data` is copied. `shape` is copied. Appending costs amortised
-/// constant time. Returns null where there is no memory, after recording it.
+/// constant time. Returns null where there is no memory or the run shall end,
+/// after recording it.
 loopc_rt_list *loopc_rt_list_insert(loopc_run *run, loopc_rt_list *list,
                                     int64_t position, void *owner,
                                     const void *data, int64_t bytes,

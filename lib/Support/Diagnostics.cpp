@@ -120,21 +120,6 @@ std::string loopc::locationPath(Location loc) {
   return escapeHoles(path);
 }
 
-/// `text` without its middle where nobody would read it all: names of models
-/// may have any length.
-static std::string elided(StringRef text, size_t longest = 2000) {
-  if (text.size() <= longest)
-    return text.str();
-  // UTF-8 is not cut within a character.
-  auto isInside = [&](size_t at) { return (text[at] & 0xC0) == 0x80; };
-  size_t head = longest / 2, tail = text.size() - longest / 4;
-  while (head && isInside(head))
-    --head;
-  while (tail < text.size() && isInside(tail))
-    ++tail;
-  return (text.take_front(head) + " [...] " + text.drop_front(tail)).str();
-}
-
 static CollectedDiagnostic collect(Diagnostic &diag) {
   CollectedDiagnostic result;
   result.severity = diag.getSeverity();
@@ -142,8 +127,8 @@ static CollectedDiagnostic collect(Diagnostic &diag) {
   result.code = extractCode(text).str();
   if (result.code.empty() && result.isError())
     result.code = getCode(classify(text)).str();
-  result.message = elided(stripCode(text));
-  result.location = elided(getLocationText(diag.getLocation()));
+  result.message = elideMiddle(stripCode(text));
+  result.location = elideMiddle(getLocationText(diag.getLocation()));
   for (Diagnostic &note : diag.getNotes()) {
     result.notes.push_back(collect(note));
     // A note at the place of its diagnostic need not say so again.

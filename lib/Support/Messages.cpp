@@ -18,3 +18,16 @@ std::string loopc::escapeHoles(StringRef text) {
       escaped.insert(at + 1, " ");
   return escaped;
 }
+
+std::string loopc::elideMiddle(StringRef text, size_t longest) {
+  if (text.size() <= longest)
+    return text.str();
+  // UTF-8 is not cut within a character.
+  auto isInside = [&](size_t at) { return (text[at] & 0xC0) == 0x80; };
+  size_t head = longest / 2, tail = text.size() - longest / 4;
+  while (head && isInside(head))
+    --head;
+  while (tail < text.size() && isInside(tail))
+    ++tail;
+  return (text.take_front(head) + " [...] " + text.drop_front(tail)).str();
+}

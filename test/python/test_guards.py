@@ -195,6 +195,7 @@ def test_memory_is_asked_for_where_it_is_used(case: GuardCase) -> None:
     stopped, taken, again = outcomes(model, 3, runs)
     assert_stopped(stopped, case, places)
     assert taken.error is not None and re.search(case.error, taken.error), taken.error
+    assert f"{case.short} '{gm.VICTIM}'" in taken.error, taken.error
     assert_stopped(again, case, places)
 
 

@@ -18,6 +18,7 @@
 using namespace loopc::test;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 // Sanitizers end the program where malloc would return null, unless told not
 // to.
@@ -244,6 +245,71 @@ TEST(Memory, Limit) {
   EXPECT_EQ(outcome.message, "out of memory: 1000 bytes more than the 3192 "
                              "bytes held exceed the limit of 4000 bytes");
   EXPECT_EQ(outcome.statistics.peak_bytes, 3000u);
+}
+
+/// Paths as compiled code holds them: of each what is not the one before it.
+constexpr char kPlaces[] = "\0\0main/#0 Tile (opset 21)\0"
+                           "\6\x0b"
+                           "1 Loop 'decode'\0"
+                           "\x15\x0b"
+                           "/body/#2 Concat";
+
+/// The message of a run that has no memory at place `Number`.
+template <int32_t Number> std::string messageAt() {
+  return runEntry([](void *raw, void **, void **) {
+           loopc_run *run = asRun(raw);
+           loopc_rt_locate(run, kPlaces, 2);
+           EXPECT_EQ(loopc_rt_alloc(run, INT64_C(1) << 60), nullptr);
+           loopc_rt_locate(run, kPlaces, Number);
+           // The first place is the one that failed.
+           loopc_rt_locate(run, kPlaces, 0);
+           return int32_t{1};
+         })
+      .message;
+}
+
+TEST(Memory, ErrorNamesItsPlace) {
+  std::string text =
+      ": out of memory: the system has no 1152921504606846976 bytes";
+  EXPECT_EQ(messageAt<0>(), "main/#0 Tile (opset 21)" + text);
+  EXPECT_EQ(messageAt<1>(), "main/#1 Loop 'decode' (opset 21)" + text);
+  EXPECT_EQ(messageAt<2>(),
+            "main/#1 Loop 'decode'/body/#2 Concat (opset 21)" + text);
+}
+
+TEST(Memory, OtherErrorsHaveAPlaceOfTheirOwn) {
+  Outcome outcome = runEntry([](void *raw, void **, void **) {
+    loopc_run *run = asRun(raw);
+    int32_t status = loopc_rt_fail(run, "main/#7 Gather: no", -1, nullptr, 0);
+    loopc_rt_locate(run, kPlaces, 1);
+    return status;
+  });
+  EXPECT_EQ(outcome.message, "main/#7 Gather: no");
+}
+
+TEST(Memory, PlacesOfAnyLength) {
+  static std::string places;
+  static int32_t number;
+  auto locate = [](std::string table, int32_t place) {
+    places = std::move(table);
+    number = place;
+    return runEntry([](void *raw, void **, void **) {
+             loopc_run *run = asRun(raw);
+             EXPECT_EQ(loopc_rt_alloc(run, -1), nullptr);
+             loopc_rt_locate(run, places.c_str(), number);
+             return int32_t{1};
+           })
+        .message;
+  };
+  const std::string zero(1, '\0'), start = zero + zero;
+  std::string name(800, 'x'), longest(sizeof(loopc_error::message), 'x');
+  EXPECT_THAT(locate(start + name, 0), StartsWith(name + ": out of memory: "));
+  EXPECT_THAT(locate(start + name + zero + "\xff\xffyz", 1),
+              StartsWith(std::string(255, 'x') + "yz" + std::string(255, 'x') +
+                         ": out of memory: "));
+  // Nothing is left of the message, or of the place.
+  EXPECT_EQ(locate(start + longest, 0), longest.substr(1));
+  EXPECT_THAT(locate(start + longest + "x", 0), StartsWith("out of memory: "));
 }
 
 TEST(Memory, LimitBelowASingleRequest) {

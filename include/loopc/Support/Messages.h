@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Texts of loop.check.
+// Texts of messages.
 
 #ifndef LOOPC_SUPPORT_MESSAGES_H
 #define LOOPC_SUPPORT_MESSAGES_H
@@ -19,6 +19,10 @@ namespace loopc {
 /// `text` with a space in each "{}" and "{*}": in the messages of loop.check
 /// they stand for values, which those in names and texts of a model do not.
 std::string escapeHoles(llvm::StringRef text);
+
+/// `text` without its middle where nobody would read it all: names of models
+/// may have any length.
+std::string elideMiddle(llvm::StringRef text, size_t longest = 2000);
 
 } // namespace loopc
 

@@ -76,6 +76,7 @@ static constexpr RuntimeFunction kFunctions[] = {
     LOOPC_FUNCTION(loopc_rt_list_length),
     LOOPC_FUNCTION(loopc_rt_list_release),
     LOOPC_FUNCTION(loopc_rt_list_retain),
+    LOOPC_FUNCTION(loopc_rt_locate),
     LOOPC_FUNCTION(loopc_rt_num_threads),
     LOOPC_FUNCTION(loopc_rt_parallel_for),
     LOOPC_FUNCTION(loopc_rt_poll),

@@ -238,6 +238,49 @@ extern "C" int32_t loopc_rt_fail(loopc_run *run, const char *message,
   return LOOPC_ERROR_RUNTIME;
 }
 
+/// Reads path number `place` of a table (see loopc_rt_locate) into `path`;
+/// \returns its length, 0 where it is longer than a message. Each path is made
+/// of the one before it, back to the first.
+static size_t readPlace(const char *places, int32_t place,
+                        char (&path)[sizeof(loopc_error::message)]) {
+  size_t length = 0;
+  for (;; --place) {
+    size_t begin = static_cast<unsigned char>(places[0]);
+    size_t end = static_cast<unsigned char>(places[1]);
+    places += 2;
+    size_t size = strlen(places);
+    if (begin > length || end > length || begin + size + end > sizeof(path)) {
+      length = 0;
+    } else {
+      memmove(path + begin + size, path + length - end, end);
+      memcpy(path + begin, places, size);
+      length = begin + size + end;
+    }
+    if (place == 0)
+      return length;
+    places += size + 1;
+  }
+}
+
+extern "C" void loopc_rt_locate(loopc_run *run, const char *places,
+                                int32_t place) {
+  // Within a parallel loop the error may be that of another thread.
+  if (!run->error || getStatus(*run) != LOOPC_ERROR_MEMORY || run->isLocated ||
+      run->findPiece)
+    return;
+  run->isLocated = true;
+  char path[sizeof(loopc_error::message)], message[sizeof(path)];
+  size_t length = readPlace(places, place, path);
+  if (length == 0)
+    return;
+  memcpy(message, run->error->message, sizeof(message));
+  TextBuffer text = beginError(*run);
+  text.append(path, length);
+  text.append(": ");
+  text.append(message);
+  text.finish();
+}
+
 int64_t loopc::rt::readClock() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

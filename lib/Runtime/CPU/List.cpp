@@ -97,10 +97,18 @@ static loopc_rt_list *resize(loopc_run *run, loopc_rt_list *list,
   return result;
 }
 
+/// Loops that fill a list, as data ask for, ask every so many elements whether
+/// the run shall end.
+static constexpr int64_t kElementsPerPoll = 1024;
+
 static loopc_rt_list *insertElement(loopc_run *run, loopc_rt_list *list,
                                     int64_t position, const Element &element) {
-  loopc_rt_list *result =
-      resize(run, list, position, /*removed=*/0, /*inserted=*/1);
+  loopc_rt_list *result = nullptr;
+  if (loopc_rt_list_length(list) % kElementsPerPoll != kElementsPerPoll - 1 ||
+      loopc_rt_poll(run) == LOOPC_OK)
+    result = resize(run, list, position, /*removed=*/0, /*inserted=*/1);
+  else
+    loopc_rt_list_release(run, list);
   if (!result) {
     releaseElement(run, element);
     return nullptr;

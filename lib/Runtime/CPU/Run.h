@@ -115,6 +115,8 @@ struct loopc_run {
   int32_t errorLock = 0;
   int64_t errorPiece = -1;
   int32_t status = LOOPC_OK; ///< set once the error is written
+  /// The message of an error of memory says where it was.
+  bool isLocated = false;
   const loopc_cancel_token *cancel = nullptr;
   int64_t deadline = loopc::rt::kNever; ///< nanoseconds, CLOCK_MONOTONIC
   /// True where more than one thread may call into the run at a time.

@@ -1,6 +1,11 @@
 // RUN: loopc-opt %s --convert-loop-runtime-to-llvm | FileCheck %s
 
-// The bytes of [n, 4] floats, -1 where they wrap; a null pointer ends the run.
+// Nodes by number: what each has in common with the one before it, at both ends,
+// and what lies between.
+// CHECK: llvm.mlir.global private constant @loopc_places("\00\00main/#0 Tile (opset 21)\00\06\0B1 Concat\00
+
+// The bytes of [n, 4] floats, -1 where they wrap; a null pointer ends the run,
+// whose error names the node.
 // CHECK-LABEL: func @alloc(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr, %[[N:[^:]+]]: index
 func.func @alloc(%run: !llvm.ptr, %n: index) -> i32 {
@@ -18,14 +23,22 @@ func.func @alloc(%run: !llvm.ptr, %n: index) -> i32 {
   // CHECK: %[[BYTES:.*]] = llvm.select %[[EMPTY]], %{{.*}}, %[[CHECKED]]
   // CHECK: %[[MEMORY:.*]] = llvm.call @loopc_rt_alloc(%[[HANDLE]], %[[BYTES]])
   // CHECK: %[[OK:.*]] = llvm.icmp "ne" %[[MEMORY]], %{{.*}} : !llvm.ptr
-  // CHECK: cf.cond_br %[[OK]] weights({{.*}}), ^[[GO:.*]], ^[[FAIL:.*]]
+  // CHECK: %[[FIRST:.*]] = llvm.mlir.constant(0 : i32)
+  // CHECK: cf.cond_br %[[OK]] weights({{.*}}), ^[[GO:.*]], ^[[FAIL:.*]](%[[FIRST]] : i32)
   // CHECK: ^[[GO]]:
+  // CHECK: %[[SECOND:.*]] = llvm.mlir.constant(1 : i32)
+  // CHECK: cf.cond_br %{{.*}} weights({{.*}}), ^{{.*}}, ^[[FAIL]](%[[SECOND]] : i32)
   // CHECK: ^[[NEGATIVE]]:
   // CHECK: llvm.call @loopc_rt_fail(%[[HANDLE]]
-  // CHECK: ^[[FAIL]]:
+  // CHECK: ^[[END:.*]]: // pred: ^[[FAIL]]
   // CHECK: %[[STATUS:.*]] = llvm.mlir.constant(1 : i32)
   // CHECK: return %[[STATUS]]
-  %a = memref.alloc(%n) : memref<?x4xf32>
+  // CHECK: ^[[FAIL]](%[[PLACE:.*]]: i32):
+  // CHECK: %[[TABLE:.*]] = llvm.mlir.addressof @loopc_places
+  // CHECK: llvm.call @loopc_rt_locate(%[[HANDLE]], %[[TABLE]], %[[PLACE]])
+  // CHECK: cf.br ^[[END]]
+  %a = memref.alloc(%n) : memref<?x4xf32> loc("main/#0 Tile (opset 21)")
+  %b = memref.alloc() : memref<200x1000xf32> loc("main/#1 Concat (opset 21)")
   %z = llvm.mlir.constant(0 : i32) : i32
   return %z : i32
 }

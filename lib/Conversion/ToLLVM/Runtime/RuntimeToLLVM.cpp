@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Messages.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,14 +39,18 @@ using namespace loopc;
 /// Buffers of a fixed size below this are not told apart.
 static constexpr int64_t kSmallBytes = 64 << 10;
 
+static bool isSmall(memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  Type element = type.getElementType();
+  return type.hasStaticShape() && element.isIntOrFloat() &&
+         type.getNumElements() <
+             kSmallBytes * 8 / int64_t(element.getIntOrFloatBitWidth());
+}
+
 /// True for a buffer that is freed in the run: it is not handed out. Other
 /// memory may be an output.
 static bool isScratch(memref::AllocOp alloc) {
-  MemRefType type = alloc.getType();
-  Type element = type.getElementType();
-  if (type.hasStaticShape() && element.isIntOrFloat() &&
-      type.getNumElements() <
-          kSmallBytes * 8 / int64_t(element.getIntOrFloatBitWidth()))
+  if (isSmall(alloc))
     return false;
   return alloc->hasAttr(kScratchAttrName) ||
          llvm::any_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>);
@@ -76,7 +81,67 @@ static bool isNonNegative(Value value, unsigned depth = 0) {
       .Default([](Operation *) { return false; });
 }
 
+/// Of a path in a message; a message has a kilobyte in all.
+static constexpr size_t kLongestPath = 500;
+
 namespace {
+/// Paths of nodes by number, in the format of loopc_rt_locate(): of each only
+/// what it has not in common with the one before it.
+class PlaceTable {
+public:
+  int32_t getNumber(Location loc) {
+    // What follows a zero would be read as the next path, and the message needs
+    // room.
+    std::string whole = locationPath(loc);
+    std::string path = elideMiddle(whole.c_str(), kLongestPath);
+    auto [it, isNew] = numbers.try_emplace(path, numbers.size());
+    if (isNew) {
+      auto count = [](StringRef a, StringRef b) {
+        size_t common = 0;
+        while (common < std::min<size_t>({a.size(), b.size(), UINT8_MAX}) &&
+               a[common] == b[common])
+          ++common;
+        return common;
+      };
+      size_t begin = count(path, last);
+      StringRef rest = StringRef(path).drop_front(begin);
+      std::string reversed(rest.rbegin(), rest.rend());
+      size_t end = count(reversed, std::string(last.rbegin(), last.rend()));
+      bytes.push_back(static_cast<char>(begin));
+      bytes.push_back(static_cast<char>(end));
+      bytes += rest.drop_back(end);
+      bytes.push_back('\0');
+      last = path;
+    }
+    return it->second;
+  }
+
+  /// Address of the table, of which finish() makes the contents.
+  Value getAddress(ImplicitLocOpBuilder &b, ModuleOp module) {
+    if (!table) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(module.getBody());
+      table = LLVM::GlobalOp::create(
+          b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/true,
+          LLVM::Linkage::Private, "loopc_places", b.getStringAttr(""));
+    }
+    return LLVM::AddressOfOp::create(b, table);
+  }
+
+  void finish() {
+    if (!table)
+      return;
+    Builder b(table.getContext());
+    table.setGlobalType(LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()));
+    table.setValueAttr(b.getStringAttr(bytes));
+  }
+
+private:
+  llvm::StringMap<int32_t> numbers;
+  std::string bytes, last;
+  LLVM::GlobalOp table;
+};
+
 class RuntimeLowering {
 public:
   RuntimeLowering(ModuleOp module, MLIRContext *context)
@@ -91,7 +156,7 @@ public:
       return loopc::emitError(function.getLoc(), Diag::BadModule)
              << "function '" << function.getName() << "' does not take the run";
     run_ = entry.getArgument(0);
-    failure_ = nullptr;
+    failure_ = placedFailure_ = nullptr;
     status_ = view_ = nullptr;
     makeHandles(function);
     SmallVector<Operation *> ops;
@@ -142,6 +207,9 @@ public:
     return success();
   }
 
+  /// To be called behind the last function.
+  void finish() { places.finish(); }
+
 private:
   LLVM::LLVMFuncOp declare(StringRef name) {
     return declareRuntimeFunction(module, name);
@@ -168,15 +236,41 @@ private:
     return failure_;
   }
 
+  /// The block that says where memory ran out, by the number of the place in
+  /// the module's table, and ends the run.
+  Block *placedFailureBlock(func::FuncOp function) {
+    if (placedFailure_)
+      return placedFailure_;
+    OpBuilder::InsertionGuard guard(rewriter);
+    Block *ending = failureBlock(function);
+    placedFailure_ =
+        rewriter.createBlock(&function.getBody(), function.getBody().end(),
+                             {i32}, {function.getLoc()});
+    ImplicitLocOpBuilder b(function.getLoc(), rewriter);
+    LLVM::CallOp::create(b, declare("loopc_rt_locate"),
+                         ValueRange{run_, places.getAddress(b, module),
+                                    placedFailure_->getArgument(0)});
+    cf::BranchOp::create(b, ending);
+    return placedFailure_;
+  }
+
   /// Ends the block before `op`: goes on at `op` where `ok`, else to `target`.
-  void branchUnless(Value ok, Operation *op, Block *target) {
+  void branchUnless(Value ok, Operation *op, Block *target,
+                    ValueRange arguments = {}) {
     Block *block = op->getBlock();
     Block *rest = rewriter.splitBlock(block, Block::iterator(op));
     rewriter.setInsertionPointToEnd(block);
     auto branch = cf::CondBranchOp::create(rewriter, op->getLoc(), ok, rest,
-                                           ValueRange(), target, ValueRange());
+                                           ValueRange(), target, arguments);
     branch.setWeights(ArrayRef<int32_t>{2000, 1});
     rewriter.setInsertionPoint(op);
+  }
+
+  /// The same for what fails where there is no memory.
+  void branchUnlessObtained(Value ok, Operation *op, func::FuncOp function) {
+    Value place = LLVM::ConstantOp::create(rewriter, op->getLoc(), i32,
+                                           places.getNumber(op->getLoc()));
+    branchUnless(ok, op, placedFailureBlock(function), place);
   }
 
   Value toI64(Location loc, Value value) {
@@ -245,7 +339,11 @@ private:
         LLVM::CallOp::create(b, fn, ValueRange{run_, bytes}).getResult();
     Value null = LLVM::ZeroOp::create(b, pointer);
     Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null);
-    branchUnless(ok, alloc, failureBlock(function));
+    // Where a small buffer finds no memory it is not to blame.
+    if (isSmall(alloc))
+      branchUnless(ok, alloc, failureBlock(function));
+    else
+      branchUnlessObtained(ok, alloc, function);
     b.setInsertionPoint(alloc);
     auto descriptor = MemRefDescriptor::poison(b, alloc.getLoc(),
                                                converter.convertType(type));
@@ -431,7 +529,7 @@ private:
                        .getResult();
     Value zero = LLVM::ConstantOp::create(b, i32, int32_t(0));
     Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
-    branchUnless(ok, transform, failureBlock(function));
+    branchUnlessObtained(ok, transform, function);
     rewriter.eraseOp(transform);
   }
 
@@ -523,7 +621,7 @@ private:
     }
     Value null = LLVM::ZeroOp::create(b, pointer);
     Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, made, null);
-    branchUnless(ok, insert, failureBlock(function));
+    branchUnlessObtained(ok, insert, function);
     rewriter.replaceOp(insert, made);
   }
 
@@ -536,7 +634,7 @@ private:
     Value status = LLVM::LoadOp::create(b, i32, slot);
     Value zero = LLVM::ConstantOp::create(b, i32, 0);
     Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
-    branchUnless(ok, erase, failureBlock(function));
+    branchUnlessObtained(ok, erase, function);
     rewriter.replaceOp(erase, made);
   }
 
@@ -619,9 +717,10 @@ private:
   LLVM::LLVMPointerType pointer;
   Type i64, i32;
   Value run_;
-  Block *failure_ = nullptr;
+  Block *failure_ = nullptr, *placedFailure_ = nullptr;
   Value status_, view_;
   llvm::StringMap<LLVM::GlobalOp> strings;
+  PlaceTable places;
 };
 
 struct ConvertLoopRuntimeToLLVM
@@ -635,6 +734,7 @@ struct ConvertLoopRuntimeToLLVM
       if (!function.isExternal() && !function->hasAttr("loopc.nest") &&
           failed(lowering.run(function)))
         return signalPassFailure();
+    lowering.finish();
   }
 };
 } // namespace
