@@ -10,9 +10,9 @@
 #include "loopc/Bufferize/Models.h"
 #include "loopc/Bufferize/Passes.h"
 #include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Conversion/LoopToSCF/Passes.h"
 #include "loopc/Conversion/ONNXToLinalg/Passes.h"
-#include "loopc/Conversion/Passes.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Conversion/UnknownRank/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -41,7 +41,7 @@ void loopc::registerAllPasses() {
   mlir::registerAllPasses();
   registerLoopcBufferizePasses();
   registerLoopcCodegenCPUPasses();
-  registerLoopcConversionPasses();
+  registerLoopcCodegenGPUPasses();
   registerLoopcLoopToSCFPasses();
   registerLoopcONNXToLinalgPasses();
   registerLoopcTensorPasses();

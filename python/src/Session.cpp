@@ -49,8 +49,8 @@ static void addShapes(loopc_compile_options *options, nb::handle shapes) {
 
 static void disablePasses(loopc_compile_options *options, nb::handle passes) {
   for (nb::handle pass : passes)
-    if (loopc_compile_options_disable_pass(
-            options, nb::cast<std::string>(pass).c_str()))
+    if (loopc_compile_options_disable_pass(options,
+                                           nb::cast<std::string>(pass).c_str()))
       throw ArgumentError("'disabled_passes' wants names of passes");
 }
 

@@ -328,7 +328,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if case is None:
             continue
         models += 1
-        tried = trials(case, options.passes, options.tools, every=options.all, limit=options.timeout)
+        tried = trials(
+            case, options.passes, options.tools, every=options.all, limit=options.timeout
+        )
         for trial in tried:
             summary.add(trial)
             comparison = trial.comparison

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StageErrors.h"
-#include "loopc/Conversion/DeviceProgram.h"
+#include "loopc/Codegen/GPU/DeviceProgram.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -63,12 +63,11 @@ static void expand(memref::ExpandShapeOp op) {
   op.erase();
 }
 
-/// memref.collapse_shape of what is all there, or of nothing: such as upstream's
-/// patterns divide by the extent of ->  memref.reinterpret_cast.
+/// memref.collapse_shape of what is all there, or of nothing: such as
+/// upstream's patterns divide by the extent of ->  memref.reinterpret_cast.
 static void collapse(memref::CollapseShapeOp op) {
   MemRefType from = op.getSrcType(), type = op.getResultType();
-  bool isPlain =
-      from.getLayout().isIdentity() && type.getLayout().isIdentity();
+  bool isPlain = from.getLayout().isIdentity() && type.getLayout().isIdentity();
   if (type.getRank() == 0 ||
       (!isPlain && !llvm::is_contained(from.getShape(), 0)))
     return;

@@ -1,0 +1,51 @@
+//===- LibraryProducts.h - Products that cuBLAS computes --------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_LIB_CODEGEN_GPU_LIBRARYPRODUCTS_H
+#define LOOPC_LIB_CODEGEN_GPU_LIBRARYPRODUCTS_H
+
+#include "Products.h"
+#include "loopc/Support/Cublas.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace loopc {
+
+/// Attribute of the call that asks the runtime for a product: the name of the
+/// kernel in whose place it is. Its operands are words of loopc_cuda_product
+/// (loopc-rt/cuda.h), its result what loopc_rt_cuda_product() returns.
+inline constexpr llvm::StringLiteral kProductAttrName = "loopc.product";
+
+/// A nest that is a product of matrices and nothing else.
+struct LibraryProduct {
+  Product product;
+  mlir::memref::LoadOp left, right;
+  mlir::memref::StoreOp store;
+  int32_t kind; ///< LOOPC_CUDA_...; see loopc_cuda_product
+};
+
+/// The nest of `outer`, a shared loop (DeviceCode.h), where it is one that
+/// `cublas` lets the library compute.
+std::optional<LibraryProduct>
+matchLibraryProduct(mlir::scf::ForOp outer, Cublas cublas, bool allowTf32);
+
+/// Makes several nests of those that do more than a product that `cublas` lets
+/// the library compute: what makes its factors, the product, into memory of its
+/// own, and what they do with it. Only where the host begins them: in loops
+/// where `inLoops`. \returns whether there was one.
+bool splitLibraryProducts(mlir::func::FuncOp function, Cublas cublas,
+                          bool allowTf32, bool inLoops);
+
+/// Makes the call at `b`, in front of the nest, whose kernel is `kernel`.
+/// \returns whether the kernel is to be launched: the library was not there, or
+/// cannot do it.
+mlir::Value callLibrary(mlir::ImplicitLocOpBuilder &b, LibraryProduct product,
+                        mlir::ModuleOp module, llvm::StringRef kernel);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CODEGEN_GPU_LIBRARYPRODUCTS_H
