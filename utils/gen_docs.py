@@ -33,6 +33,7 @@ from repo import ROOT, files, read
 
 LLVM_BIN = Path("/usr/lib/llvm-22/bin")
 DIALECTS = Path("include/loopc/Dialect")
+ATTRIBUTES = Path("include/loopc/Dialect/Loopc/IR/Attributes.def")
 DIAGNOSTICS = Path("include/loopc/Support/Diagnostics.def")
 OPENVINO = Path("lib/Frontend/OpenVINO")
 NOTE = "<!-- Made by utils/gen_docs.py from {source}; ./dev docs writes it again. -->\n\n"
@@ -81,7 +82,50 @@ def dialect_pages() -> dict[Path, str]:
             body = tidy(tblgen(whole, "-gen-dialect-doc", f"-dialect={names[0]}"))
         page = Path("docs/Dialects") / f"{folder.parent.name}.md"
         pages[page] = NOTE.format(source=folder) + body
+        if names == ["loopc"]:
+            pages[page] += attribute_tables()
     return pages
+
+
+_ATTRIBUTE = re.compile(
+    r"LOOPC_ATTRIBUTE\(\s*(\w+),\s*(\w+),\s*\"([^\"]*)\",\s*((?:\"[^\"]*\"\s*)+)\)"
+)
+_PORT_ATTRIBUTE = re.compile(r"LOOPC_PORT_ATTRIBUTE\(\s*(\w+),\s*(\w+),\s*((?:\"[^\"]*\"\s*)+)\)")
+
+
+def attribute_tables() -> str:
+    """The discardable attributes of the dialect `loopc`."""
+    text = "\n".join(line for line in read(ATTRIBUTES).splitlines() if not re.match(r"//|#", line))
+
+    def meaning(literals: str) -> str:
+        return cell("".join(_LITERAL.findall(literals)))
+
+    operations = [
+        f"| `loopc.{name}` | {kind.lower()} | "
+        + ", ".join(f"`{op}`" for op in where.split())
+        + f" | {meaning(literals)} |"
+        for name, kind, where, literals in _ATTRIBUTE.findall(text)
+    ]
+    ports = [
+        f"| `loopc.{name}` | {kind.lower()} | {meaning(literals)} |"
+        for name, kind, literals in _PORT_ATTRIBUTE.findall(text)
+    ]
+    used = len(re.findall(r"^LOOPC_(?:PORT_)?ATTRIBUTE\(", text, re.MULTILINE))
+    if used != len(operations) + len(ports):
+        raise DocsError(f"{ATTRIBUTES}: {used} rows, of which some have another form")
+    return "\n".join(
+        [
+            "\n## Attributes of operations\n",
+            "| attribute | value | at | meaning |",
+            "|---|---|---|---|",
+            *operations,
+            "\n## Attributes of arguments and results\n",
+            "| attribute | value | meaning |",
+            "|---|---|---|",
+            *ports,
+            "",
+        ]
+    )
 
 
 def passes_page() -> dict[Path, str]:

@@ -442,7 +442,7 @@ private:
   /// the body, which take turns.
   void freeBehind(LoopOp loop, scf::IfOp branch) {
     for (Operation *op = branch; op != loop; op = op->getParentOp())
-      if (!isa<scf::IfOp>(op) || op->hasAttr(kRareAttrName))
+      if (!isa<scf::IfOp>(op) || op->hasAttr(kColdAttrName))
         return;
     while (allocateInFront(loop, branch, /*inThen=*/true) ||
            allocateInFront(loop, branch, /*inThen=*/false))

@@ -65,7 +65,7 @@ private:
 
 /// The buffer that `branch` gives larger, or as it is.
 static BlockArgument findGrown(scf::IfOp branch, Block &body) {
-  if (!branch->hasAttr(loop::kRareAttrName) || branch.getNumResults() != 1 ||
+  if (!branch->hasAttr(loop::kColdAttrName) || branch.getNumResults() != 1 ||
       branch.getElseRegion().empty() ||
       !llvm::hasSingleElement(*branch.elseBlock()))
     return {};

@@ -46,7 +46,7 @@ static int64_t costOf(Region &region);
 /// not known here.
 static int64_t costOf(Operation &op) {
   // A growing buffer is copied so rarely that no iteration pays for it.
-  if (op.hasAttr(kRareAttrName))
+  if (op.hasAttr(kColdAttrName))
     return 1;
   if (auto inner = dyn_cast<scf::ForOp>(op)) {
     std::optional<llvm::APInt> trips = inner.getStaticTripCount();

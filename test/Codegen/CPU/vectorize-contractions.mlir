@@ -765,7 +765,7 @@ func.func @transpose_by_blocks(%x: memref<800x1600xf32>, %y: memref<1600x800xf32
 // CHECK:           :8 = scf.for
 // CHECK:         } else {
 // CHECK:           :16 = scf.for
-// CHECK:       loop.loop {{.*}}loopc.rare
+// CHECK:       loop.loop {{.*}}loopc.cold
 // CHECK-NOT:     scf.if
 // CHECK:           :8 = scf.for
 // CHECK-NOT:     :16 = scf.for
@@ -781,7 +781,7 @@ func.func @rare(%A: memref<?x256xf32>, %B: memref<256x1024xf32>, %C: memref<?x10
     }
     loop.yield while(%cond : i1)
   }
-  loop.loop (%i : i64, %cond : i1) trips(%trips : i64) attributes {loopc.rare} {
+  loop.loop (%i : i64, %cond : i1) trips(%trips : i64) attributes {loopc.cold} {
     linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
         ins(%A, %B : memref<?x256xf32>, memref<256x1024xf32>) outs(%C : memref<?x1024xf32>) {
     ^bb0(%x: f32, %y: f32, %s: f32):

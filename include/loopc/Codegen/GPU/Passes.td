@@ -14,7 +14,7 @@ include "mlir/Pass/PassBase.td"
 def LiftGrowth : Pass<"loopc-lift-growth", "::mlir::func::FuncOp"> {
   let summary = "grow buffers between runs of many iterations";
   let description = [{
-    A loop whose body makes a buffer larger where it is full (`loopc.rare`)
+    A loop whose body makes a buffer larger where it is full (`loopc.cold`)
     becomes two: the outer one makes room, the inner one iterates while there is
     some and allocates nothing, so that it can be a kernel.
 

@@ -72,8 +72,8 @@ class ContractionVectorizer {
 public:
   ContractionVectorizer(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
                         VectorUnit unit)
-      : b(op.getLoc(), rewriter), op(op), unit(unit),
-        isRare(loop::isInRareLoop(op)) {}
+      : b(op.getLoc(), rewriter), op(op), unit(unit), isRare(loop::isCold(op)) {
+  }
 
   /// Finds how `op` can be computed; false if not this way.
   bool choose();

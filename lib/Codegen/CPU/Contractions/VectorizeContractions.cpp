@@ -346,8 +346,8 @@ struct LoopVectorizeContractions
       if (!vectorizer.choose())
         continue;
       ContractionVectorizer many(rewriter, op, unit);
-      bool hasMany = !loop::isInRareLoop(op) && vectorizer.alongSum() &&
-                     many.chooseTransposed();
+      bool hasMany =
+          !loop::isCold(op) && vectorizer.alongSum() && many.chooseTransposed();
       vectorizer.emit(hasMany ? &many : nullptr);
       op.erase();
       if (linalg::GenericOp epilogue = vectorizer.getEpilogue()) {

@@ -205,7 +205,7 @@ private:
         arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, needed, capacity);
     auto branch = scf::IfOp::create(b, TypeRange{buffer.getType()}, full,
                                     /*withElseRegion=*/true);
-    branch->setDiscardableAttr(kRareAttrName, b.getUnitAttr());
+    branch->setDiscardableAttr(kColdAttrName, b.getUnitAttr());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Value doubled = arith::MulIOp::create(b, capacity, index(2));
@@ -373,7 +373,7 @@ public:
     types.resize(isAtBegin ? 1 : 2);
     before.resize(types.size());
     auto branch = scf::IfOp::create(b, types, full, /*withElseRegion=*/true);
-    branch->setDiscardableAttr(kRareAttrName, b.getUnitAttr());
+    branch->setDiscardableAttr(kColdAttrName, b.getUnitAttr());
     b.setInsertionPointToStart(branch.thenBlock());
     auto [larger, place] = makeLarger();
     SmallVector<Value> after{larger, place};

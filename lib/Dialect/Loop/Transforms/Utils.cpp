@@ -323,7 +323,7 @@ SmallVector<OpFoldResult> loopc::resolveDims(OpBuilder &b, Location loc,
 SmallVector<loop::LoopOp> loop::collectLoops(Operation *root) {
   SmallVector<LoopOp> loops;
   root->walk([&](LoopOp loop) {
-    if (!loop->hasAttr(kRareLoop))
+    if (!loop->hasAttr(kColdAttrName))
       loops.push_back(loop);
   });
   return loops;
@@ -339,9 +339,9 @@ bool loop::isOnScalars(LoopOp loop, Operation &op) {
          llvm::none_of(op.getResultTypes(), llvm::IsaPred<TensorType>);
 }
 
-bool loop::isInRareLoop(Operation *op) {
+bool loop::isCold(Operation *op) {
   while ((op = op->getParentOp()))
-    if (op->hasAttr(kRareLoop))
+    if (op->hasAttr(kColdAttrName))
       return true;
   return false;
 }

@@ -762,7 +762,7 @@ bool ShapeVersion::run() {
     return false;
   }
   makeBranch();
-  original->setAttr(kRareLoop, rewriter.getUnitAttr());
+  original->setAttr(kColdAttrName, rewriter.getUnitAttr());
   return true;
 }
 

@@ -16,6 +16,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include "loopc/Dialect/Loopc/IR/LoopcDialect.cpp.inc"
@@ -26,59 +27,131 @@
 using namespace mlir;
 using namespace loopc;
 
-/// What stands at arguments and results of the model's function.
-static constexpr StringLiteral kPortAttributes[] = {
-    "declared", "declared_dims", "default",    "dims", "name",
-    "shape_of", "state",         "state_flag", "type"};
+namespace {
+/// What the value of an attribute is.
+enum class Kind {
+  Any,
+  Unit,
+  String,
+  Integer,
+  Integers,
+  Strings,
+  Array,
+  Type,
+  Elements,
+  Target
+};
 
-/// What stands at operations. A pass that leaves a new one adds it here.
-static constexpr StringLiteral kOperationAttributes[] = {
-    "cluster",       "clusters", "conditions", "cooperative", "entry",
-    "fixed_storage", "guarded",  "inputs",     "ir_version",  "messages",
-    "model",         "nest",     "number",     "outputs",     "parallel",
-    "part",          "part_end", "private",    "producer",    "product",
-    "rare",          "scratch",  "separate",   "slices",      "target",
-    "tiled",         "weight"};
+struct KnownAttribute {
+  StringLiteral name;
+  Kind kind;
+  /// Names of the operations that it may stand at, with blanks between them;
+  /// empty for ports.
+  StringLiteral operations;
+};
+} // namespace
 
-/// An error of `op` unless `attribute` has one of the names `known`.
-static LogicalResult verifyName(Operation *op, NamedAttribute attribute,
-                                ArrayRef<StringLiteral> known,
-                                StringRef where) {
+static constexpr KnownAttribute kOperationAttributes[] = {
+#define LOOPC_ATTRIBUTE(NAME, KIND, OPERATIONS, MEANING)                       \
+  {#NAME, Kind::KIND, OPERATIONS},
+#include "loopc/Dialect/Loopc/IR/Attributes.def"
+};
+
+static constexpr KnownAttribute kPortAttributes[] = {
+#define LOOPC_PORT_ATTRIBUTE(NAME, KIND, MEANING) {#NAME, Kind::KIND, ""},
+#include "loopc/Dialect/Loopc/IR/Attributes.def"
+};
+
+static StringRef describe(Kind kind) {
+  switch (kind) {
+  case Kind::Any:
+    return "a value";
+  case Kind::Unit:
+    return "without a value";
+  case Kind::String:
+    return "a string";
+  case Kind::Integer:
+    return "an integer";
+  case Kind::Integers:
+    return "an array<i32>";
+  case Kind::Strings:
+    return "an array of strings";
+  case Kind::Array:
+    return "an array";
+  case Kind::Type:
+    return "a type";
+  case Kind::Elements:
+    return "elements";
+  case Kind::Target:
+    return "a #loopc.target";
+  }
+  llvm_unreachable("a kind that Kind does not have");
+}
+
+static bool isOf(Kind kind, Attribute value) {
+  switch (kind) {
+  case Kind::Any:
+    return true;
+  case Kind::Unit:
+    return isa<UnitAttr>(value);
+  case Kind::String:
+    return isa<StringAttr>(value);
+  case Kind::Integer:
+    return isa<IntegerAttr>(value);
+  case Kind::Integers:
+    return isa<DenseI32ArrayAttr>(value);
+  case Kind::Strings: {
+    auto array = dyn_cast<ArrayAttr>(value);
+    return array && llvm::all_of(array, llvm::IsaPred<StringAttr>);
+  }
+  case Kind::Array:
+    return isa<ArrayAttr>(value);
+  case Kind::Type:
+    return isa<TypeAttr>(value);
+  case Kind::Elements:
+    return isa<ElementsAttr>(value);
+  case Kind::Target:
+    return isa<TargetAttr>(value);
+  }
+  llvm_unreachable("a kind that Kind does not have");
+}
+
+/// The row of `table` for `attribute`; null, and an error of `op`, where there
+/// is none or the value is of another kind.
+static const KnownAttribute *verify(Operation *op, NamedAttribute attribute,
+                                    ArrayRef<KnownAttribute> table,
+                                    StringRef where) {
   StringRef name = attribute.getName().getValue();
   name.consume_front("loopc.");
-  if (llvm::is_contained(known, name))
-    return success();
-  InFlightDiagnostic diag = op->emitOpError()
-                            << "has the unknown attribute 'loopc." << name
-                            << "'" << where << ", known are ";
-  llvm::interleaveComma(
-      known, diag, [&](StringRef one) { diag << "'loopc." << one << "'"; });
-  return diag;
+  const auto *row = llvm::find_if(
+      table, [&](const KnownAttribute &row) { return row.name == name; });
+  if (row == table.end()) {
+    InFlightDiagnostic diag = op->emitOpError()
+                              << "has the unknown attribute 'loopc." << name
+                              << "'" << where << ", known are ";
+    llvm::interleaveComma(table, diag, [&](const KnownAttribute &one) {
+      diag << "'loopc." << one.name << "'";
+    });
+    return nullptr;
+  }
+  if (isOf(row->kind, attribute.getValue()))
+    return row;
+  op->emitOpError() << "attribute 'loopc." << name << "'" << where
+                    << " must be " << describe(row->kind);
+  return nullptr;
 }
 
 /// The attributes that front ends give and later stages read by name.
 static LogicalResult verifyPort(Operation *op, NamedAttribute attribute,
                                 Type type, StringRef kind, unsigned index) {
   std::string where = (" at " + kind + " #" + Twine(index)).str();
-  if (failed(verifyName(op, attribute, kPortAttributes, where)))
+  const KnownAttribute *row = verify(op, attribute, kPortAttributes, where);
+  if (!row)
     return failure();
-  auto fail = [&](StringRef what) {
-    return op->emitOpError() << "attribute '" << attribute.getName().getValue()
-                             << "'" << where << " must be " << what;
-  };
-  StringRef name = attribute.getName().getValue();
-  if (name == "loopc.name" && !isa<StringAttr>(attribute.getValue()))
-    return fail("a string");
-  bool isType = name == "loopc.type" || name == "loopc.declared";
-  if (isType && !isa<TypeAttr>(attribute.getValue()))
-    return fail("a type");
-  if (name != "loopc.dims" && name != "loopc.declared_dims")
+  // The declared type may have another rank than the value.
+  if (row->name != "dims")
     return success();
-  auto names = dyn_cast<ArrayAttr>(attribute.getValue());
-  if (!names || !llvm::all_of(names, llvm::IsaPred<StringAttr>))
-    return fail("an array of strings");
-  if (name == "loopc.declared_dims") // Of another type than the value's.
-    return success();
+  auto names = cast<ArrayAttr>(attribute.getValue());
   auto shaped = dyn_cast<ShapedType>(type);
   if (shaped && shaped.hasRank() &&
       static_cast<int64_t>(names.size()) != shaped.getRank())
@@ -127,12 +200,16 @@ void LoopcDialect::initialize() {
 
 LogicalResult LoopcDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attribute) {
-  if (attribute.getName() == kTargetAttrName &&
-      !(isa<ModuleOp>(op) && isa<TargetAttr>(attribute.getValue())))
-    return op->emitOpError()
-           << "has an attribute 'loopc.target': it must be a #loopc.target, at "
-              "a module";
-  return verifyName(op, attribute, kOperationAttributes, "");
+  const KnownAttribute *row = verify(op, attribute, kOperationAttributes, "");
+  if (!row)
+    return failure();
+  SmallVector<StringRef> operations;
+  StringRef(row->operations).split(operations, ' ');
+  if (!llvm::is_contained(operations, op->getName().getStringRef()))
+    return op->emitOpError() << "has the attribute 'loopc." << row->name
+                             << "', which may stand at "
+                             << llvm::join(operations, ", ") << " only";
+  return success();
 }
 
 LogicalResult LoopcDialect::verifyRegionArgAttribute(Operation *op,

@@ -15,7 +15,7 @@ func.func @broadcast(%n: i64, %x0: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?
   // CHECK-NOT: loop.check
   // CHECK: tensor.empty(%[[D]])
   // CHECK: } else {
-  // CHECK: loop.loop {{.*}}loopc.rare
+  // CHECK: loop.loop {{.*}}loopc.cold
   // CHECK: loop.check
   // CHECK: scf.if
   // CHECK: return %[[R]]

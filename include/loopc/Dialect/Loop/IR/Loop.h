@@ -24,9 +24,10 @@
 namespace loopc::loop {
 class YieldOp;
 
-/// Marks a branch that so few iterations take that none pays for it: where a
-/// buffer grows.
-constexpr llvm::StringLiteral kRareAttrName = "loopc.rare";
+/// Marks what runs so seldom that nothing is done that makes it larger: the
+/// general version of a loop (loop-version-shapes), the branch where a buffer
+/// grows.
+constexpr llvm::StringLiteral kColdAttrName = "loopc.cold";
 
 /// Number of extents that stand for a shape, "{*}", in a check's message.
 constexpr int64_t kMaxShownRank = 8;

@@ -41,8 +41,7 @@ namespace loop {
 
 /// Marks loops that run where a better version of them cannot: what makes code
 /// large leaves them alone.
-inline constexpr llvm::StringLiteral kRareLoop = "loopc.rare";
-bool isInRareLoop(mlir::Operation *op);
+bool isCold(mlir::Operation *op);
 
 /// The loops in `root` for which code may be made, inner ones first: all that
 /// are not rare.
