@@ -47,7 +47,7 @@ struct EliminateEmptyPass
     : loopc::impl::BufferizeEliminateEmptyBase<EliminateEmptyPass> {
   void runOnOperation() override {
     OneShotBufferizationOptions options = getOptions();
-    OneShotAnalysisState state(getOperation(), options);
+    loopc::InPlaceState state(getOperation(), options);
     IRRewriter rewriter(&getContext());
     if (failed(loopc::analyzeInPlace(getOperation(), state)) ||
         failed(eliminateEmptyTensors(rewriter, getOperation(), state)))
@@ -70,7 +70,7 @@ private:
   static LogicalResult insertCopies(ModuleOp module,
                                     const OneShotBufferizationOptions &options,
                                     const BufferizationState &buffers) {
-    OneShotAnalysisState state(module, options);
+    loopc::InPlaceState state(module, options);
     if (failed(loopc::analyzeInPlace(module, state)))
       return failure();
     return insertTensorCopies(module, static_cast<const AnalysisState &>(state),

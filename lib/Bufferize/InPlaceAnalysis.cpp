@@ -21,6 +21,8 @@
 
 #include "loopc/Bufferize/InPlaceAnalysis.h"
 
+#include "Definitions.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
@@ -115,11 +117,6 @@ struct AliasSet {
 };
 } // namespace
 
-/// True if only one of the regions of `op` runs.
-static bool isBranch(Operation *op) {
-  return isa<scf::IfOp, scf::IndexSwitchOp>(op);
-}
-
 //===----------------------------------------------------------------------===//
 // Conflicts
 //===----------------------------------------------------------------------===//
@@ -131,7 +128,11 @@ public:
   Conflicts(const Positions &positions, OneShotAnalysisState &state,
             InPlaceCounts &counts)
       : positions(positions), state(state), options(state.getOptions()),
-        counts(counts) {}
+        counts(counts), finder(state) {}
+  ~Conflicts() { counts.steps += finder.getNumSteps(); }
+
+  /// True if nothing made what `use` is handed.
+  bool isUndefined(OpOperand &use) { return finder.of(use.get()).empty(); }
 
   /// The range of `use`, which reads; none if what it reads is undefined.
   std::optional<Read> makeRead(OpOperand &use);
@@ -149,7 +150,7 @@ private:
   bool disturbs(OpOperand *read, OpOperand *write);
   bool disturbsDefinition(OpOperand *write, Value definition);
   bool canUseOrder(OpOperand *read, OpOperand *write,
-                   const SetVector<Value> &definitions);
+                   const Definitions::Values &definitions);
   Region *findLoop(OpOperand *read, Value definition);
   bool isElementwise(OpOperand *read, OpOperand *write);
   bool goesBackTo(OpOperand *use, Value other);
@@ -162,6 +163,7 @@ private:
   OneShotAnalysisState &state;
   const BufferizationOptions &options;
   InPlaceCounts &counts;
+  Definitions finder;
 };
 } // namespace
 
@@ -206,7 +208,7 @@ void Conflicts::extendBackwards(Read &range, unsigned read, Value definition) {
 }
 
 std::optional<Read> Conflicts::makeRead(OpOperand &use) {
-  const SetVector<Value> &definitions = state.findDefinitionsCached(&use);
+  const Definitions::Values &definitions = finder.of(use.get());
   if (definitions.empty())
     return std::nullopt;
   unsigned read = positions[use.getOwner()];
@@ -234,7 +236,7 @@ std::optional<Read> Conflicts::makeRead(OpOperand &use) {
 /// Where a loop around `read` does not hold the definitions, but `write`, the
 /// order of operations says nothing.
 bool Conflicts::canUseOrder(OpOperand *read, OpOperand *write,
-                            const SetVector<Value> &definitions) {
+                            const Definitions::Values &definitions) {
   return llvm::none_of(definitions, [&](Value definition) {
     Region *loop = findLoop(read, definition);
     return loop && positions.contains(positions[loop->getParentOp()],
@@ -353,7 +355,7 @@ bool Conflicts::disturbsDefinition(OpOperand *write, Value definition) {
 
 bool Conflicts::disturbs(OpOperand *read, OpOperand *write) {
   ++counts.pairs;
-  const SetVector<Value> &definitions = state.findDefinitionsCached(read);
+  const Definitions::Values &definitions = finder.of(read->get());
   Operation *reading = read->getOwner(), *writing = write->getOwner();
   if (canUseOrder(read, write, definitions) &&
       (positions.happensBefore(positions[reading], positions[writing]) ||
@@ -383,7 +385,7 @@ namespace {
 /// Decides for the operands of one function.
 class FunctionAnalysis {
 public:
-  FunctionAnalysis(func::FuncOp function, OneShotAnalysisState &state,
+  FunctionAnalysis(func::FuncOp function, InPlaceState &state,
                    InPlaceCounts &counts)
       : function(function), state(state), positions(function),
         conflicts(positions, state, counts) {}
@@ -400,9 +402,10 @@ private:
   bool canBeInPlace(OpOperand &operand, ArrayRef<unsigned> sets, bool writes);
   void decide(OpOperand &operand);
   void findEquivalent(OpResult result, BufferizableOpInterface op);
+  void findUndefinedUses();
 
   func::FuncOp function;
-  OneShotAnalysisState &state;
+  InPlaceState &state;
   Positions positions;
   Conflicts conflicts;
   DenseMap<Value, unsigned> numbers;
@@ -551,6 +554,16 @@ void FunctionAnalysis::findEquivalent(OpResult result,
     state.unionEquivalenceClasses(result, first);
 }
 
+/// What nothing made need not be copied.
+void FunctionAnalysis::findUndefinedUses() {
+  function->walk([&](Operation *op) {
+    if (state.getOptions().dynCastBufferizableOp(op))
+      for (OpOperand &use : op->getOpOperands())
+        if (isa<TensorType>(use.get().getType()) && conflicts.isUndefined(use))
+          state.addUndefinedUse(use);
+  });
+}
+
 LogicalResult FunctionAnalysis::run() {
   SmallVector<Operation *> ops;
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -579,7 +592,7 @@ LogicalResult FunctionAnalysis::run() {
       for (OpResult result : op->getResults())
         if (isa<TensorType>(result.getType()))
           findEquivalent(result, bufferizable);
-  state.gatherUndefinedTensorUses(function);
+  findUndefinedUses();
   bool isValid = true;
   for (Operation *op : ops)
     if (auto bufferizable = state.getOptions().dynCastBufferizableOp(op))
@@ -606,8 +619,7 @@ static bool isStructured(ModuleOp module, const BufferizationOptions &options) {
   return !found.wasInterrupted();
 }
 
-LogicalResult loopc::analyzeInPlace(ModuleOp module,
-                                    OneShotAnalysisState &state,
+LogicalResult loopc::analyzeInPlace(ModuleOp module, InPlaceState &state,
                                     InPlaceCounts *counts) {
   if (!isStructured(module, state.getOptions()))
     return analyzeModuleOp(module, state);

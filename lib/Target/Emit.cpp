@@ -9,6 +9,7 @@
 #include "Kernels.h"
 #include "MaskMoves.h"
 #include "Parts.h"
+#include "SkippedPasses.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
 #include "loopc/Target/CodeGen.h"
@@ -20,6 +21,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -87,7 +89,9 @@ void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
   tuning.SLPVectorization = level >= 2;
   tuning.LoopInterleaving = level >= 2;
   tuning.LoopUnrolling = level >= 1;
-  llvm::PassBuilder builder(&machine, tuning);
+  llvm::PassInstrumentationCallbacks callbacks;
+  skipSlowPasses(callbacks);
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager cgscc;

@@ -103,6 +103,20 @@ std::string branch(unsigned count) {
   return inFunction(body, "%v" + std::to_string(count));
 }
 
+/// Branches that pass on one of the two values before.
+std::string passOnEither(unsigned count) {
+  std::string body = "%w0 = tensor.insert %x into %v0[%i1] : tensor<?xf32>\n";
+  std::string last = "%w0", before = "%v0";
+  for (unsigned k = 0; k < count; ++k) {
+    std::string n = "%w" + std::to_string(k + 1);
+    body += n + " = scf.if %c -> tensor<?xf32> {\n  scf.yield " + last +
+            " : tensor<?xf32>\n} else {\n  scf.yield " + before +
+            " : tensor<?xf32>\n}\n";
+    before = std::exchange(last, n);
+  }
+  return inFunction(body, last);
+}
+
 class InPlaceAnalysis : public testing::TestWithParam<Generator> {
 protected:
   InPlaceAnalysis() : context(makeRegistry()) {
@@ -133,7 +147,7 @@ TEST_P(InPlaceAnalysis, TakesLinearTime) {
   for (auto [count, counts] : {std::pair(40u, &few), std::pair(400u, &many)}) {
     OwningOpRef<ModuleOp> module = parse(count);
     ASSERT_TRUE(module);
-    OneShotAnalysisState state(*module, options);
+    loopc::InPlaceState state(*module, options);
     ASSERT_TRUE(succeeded(loopc::analyzeInPlace(*module, state, counts)));
   }
   EXPECT_GT(total(few), 0u);
@@ -143,7 +157,7 @@ TEST_P(InPlaceAnalysis, TakesLinearTime) {
 TEST_P(InPlaceAnalysis, DecidesAsMLIRDoes) {
   OwningOpRef<ModuleOp> module = parse(13);
   ASSERT_TRUE(module);
-  OneShotAnalysisState own(*module, options);
+  loopc::InPlaceState own(*module, options);
   ASSERT_TRUE(succeeded(loopc::analyzeInPlace(*module, own)));
   OneShotBufferizePassOptions pass;
   pass.bufferizeFunctionBoundaries = true;
@@ -171,5 +185,5 @@ TEST_P(InPlaceAnalysis, DecidesAsMLIRDoes) {
 
 INSTANTIATE_TEST_SUITE_P(Chains, InPlaceAnalysis,
                          testing::Values(setElements, rotate, changeSlices,
-                                         branch));
+                                         branch, passOnEither));
 } // namespace
