@@ -65,7 +65,7 @@ private:
 
 static void addCleanup(PassAdder manager) {
   manager.addPass(createCanonicalizer());
-  manager.addPass(createCSEPass());
+  manager.addPass(createEliminateCommon());
 }
 
 /// What holds here, checked (docs/Architecture.md).
@@ -191,7 +191,7 @@ static void addToSCF(PassAdder manager, const PipelineOptions &options) {
   functions.addPass(createConvertLinalgToNests(getNestsOptions(options)));
   functions.addPass(createConvertLoopToSCF());
   // Extents and places of elements are there many times.
-  functions.addPass(createCSEPass());
+  functions.addPass(createEliminateCommon());
   addCleanup(functions);
   if (options.optLevel > 0 && options.chip.empty())
     functions.addPass(createLoopFuseOutermost());
@@ -274,7 +274,7 @@ static void addToLLVM(PassAdder manager, const PipelineOptions &options) {
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   config.setMaxIterations(1);
   manager.addPass(createCanonicalizerPass(config));
-  manager.addPass(createCSEPass());
+  manager.addPass(createEliminateCommon());
   manager.addPass(createReconcileUnrealizedCastsPass());
   manager.addPass(createShareNests());
 }

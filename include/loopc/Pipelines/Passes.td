@@ -45,6 +45,18 @@ def SetTarget : Pass<"loopc-set-target", "::mlir::ModuleOp"> {
   let dependentDialects = ["::loopc::LoopcDialect"];
 }
 
+def EliminateCommon : Pass<"loopc-eliminate-common"> {
+  let summary = "make one of equal operations";
+  let description = [{
+    MLIR's CSE, which hashes operations without their regions, and compares each
+    of many branches on one condition with all others: from `min-branches` on
+    they are told apart by what they yield.
+  }];
+  let options = [Option<"minBranches", "min-branches", "unsigned",
+                        /*default=*/"256",
+                        "operations with regions and results">];
+}
+
 def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
   let summary = "check what holds at the end of a stage";
   let description = [{

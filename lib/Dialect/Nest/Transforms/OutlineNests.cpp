@@ -22,6 +22,7 @@
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -33,10 +34,23 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// The operations in `op`, itself included.
+/// Operations that an elementary function becomes, at least.
+static constexpr unsigned kElementaryOps = 16;
+
+/// True for what becomes a polynomial, a table or a loop.
+static bool isElementary(Operation *op) {
+  return isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+         !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+              math::FloorOp, math::FmaOp, math::RoundEvenOp, math::SqrtOp,
+              math::TruncOp>(op);
+}
+
+/// The operations that `op`, itself included, is and becomes.
 static unsigned countOps(Operation *op) {
   unsigned count = 0;
-  op->walk([&](Operation *) { ++count; });
+  op->walk([&](Operation *nested) {
+    count += isElementary(nested) ? kElementaryOps : 1;
+  });
   return count;
 }
 

@@ -116,12 +116,13 @@ def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
   let summary = "make the loop nests of a large function functions of their own";
   let description = [{
     LLVM's analyses take time with the square of the loops in a function. In a
-    function of at least `min-ops` operations every loop nest that runs at most
-    once a run, or in a loop with `long-loop` of them, and neither allocates nor
-    fails, becomes a function; equal ones become one. Memory that only one
-    argument reaches is marked `llvm.noalias`. So does a loop that allocates or
-    may fail, if it yields nothing and the function's first argument is the run:
-    it returns a status, and `loop.poll` behind the call asks for it.
+    function of at least `min-ops` operations (an elementary function counts as
+    16, as it becomes more) every loop nest that runs at most once a run, or in
+    a loop with `long-loop` of them, and neither allocates nor fails, becomes a
+    function; equal ones become one. Memory that only one argument reaches is
+    marked `llvm.noalias`. So does a loop that allocates or may fail, if it
+    yields nothing and the function's first argument is the run: it returns a
+    status, and `loop.poll` behind the call asks for it.
 
     In all functions, a loop marked `loopc.parallel` that reads elements where
     others say (a Gather, with what is computed of it) is annotated for LLVM:

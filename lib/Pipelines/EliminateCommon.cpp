@@ -1,0 +1,107 @@
+//===- EliminateCommon.cpp - Equal operations become one ------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-eliminate-common: MLIR's CSE. What that hashes of an operation does not
+// hold its regions, so that each of many branches on one condition is compared
+// with all others. Here branches carry, while the pass runs, a number that is
+// made of what they yield. Equal operations have equal numbers: a number says
+// how a value is computed, down to arguments of blocks, and not where.
+
+#include "loopc/Pipelines/Passes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_ELIMINATECOMMON
+#include "loopc/Pipelines/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// The number of a branch, while the pass runs.
+static constexpr StringLiteral kNumberName = "loopc.common";
+
+/// True for what CSE may merge, but hashes without its regions.
+static bool isBranch(Operation &op) {
+  return op.getNumRegions() != 0 && op.getNumResults() != 0 &&
+         llvm::all_of(op.getRegions(), [](Region &region) {
+           return region.empty() || region.hasOneBlock();
+         });
+}
+
+namespace {
+/// Numbers of values.
+class Numbering {
+public:
+  /// Numbers all in `region`, and marks branches with their numbers.
+  void number(Region &region) {
+    for (Block &block : region) {
+      for (BlockArgument arg : block.getArguments())
+        numbers[arg] = llvm::hash_combine(arg.getArgNumber(), arg.getType());
+      for (Operation &op : block)
+        number(op);
+    }
+  }
+
+private:
+  llvm::hash_code hash(Operation &op) {
+    return OperationEquivalence::computeHash(
+        &op, [&](Value operand) { return numbers.lookup(operand); },
+        OperationEquivalence::ignoreHashValue,
+        OperationEquivalence::IgnoreLocations);
+  }
+
+  void number(Operation &op) {
+    for (Region &region : op.getRegions())
+      number(region);
+    llvm::hash_code own = hash(op);
+    if (isBranch(op)) {
+      for (Region &region : op.getRegions())
+        if (!region.empty())
+          own = llvm::hash_combine(own, hash(region.front().back()));
+      op.setAttr(kNumberName,
+                 IntegerAttr::get(IntegerType::get(op.getContext(), 64),
+                                  static_cast<int64_t>(size_t(own))));
+    }
+    for (OpResult result : op.getResults())
+      numbers[result] = llvm::hash_combine(own, result.getResultNumber());
+  }
+
+  llvm::DenseMap<Value, llvm::hash_code> numbers;
+};
+
+struct EliminateCommon : loopc::impl::EliminateCommonBase<EliminateCommon> {
+  using EliminateCommonBase::EliminateCommonBase;
+
+  void runOnOperation() override {
+    Operation *root = getOperation();
+    bool isNumbered = countBranches(root) >= minBranches;
+    if (isNumbered)
+      for (Region &region : root->getRegions())
+        Numbering().number(region);
+    bool changed = false;
+    IRRewriter rewriter(&getContext());
+    eliminateCommonSubExpressions(rewriter, getAnalysis<DominanceInfo>(), root,
+                                  &changed);
+    if (isNumbered)
+      root->walk([&](Operation *op) { op->removeAttr(kNumberName); });
+    if (!changed)
+      return markAllAnalysesPreserved();
+    markAnalysesPreserved<DominanceInfo, PostDominanceInfo>();
+  }
+
+private:
+  static unsigned countBranches(Operation *root) {
+    unsigned count = 0;
+    root->walk([&](Operation *op) { count += isBranch(*op); });
+    return count;
+  }
+};
+} // namespace

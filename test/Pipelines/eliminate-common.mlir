@@ -1,0 +1,63 @@
+// RUN: loopc-opt %s --loopc-eliminate-common=min-branches=1 | FileCheck %s
+// RUN: loopc-opt %s --loopc-eliminate-common | FileCheck %s
+
+// Of equal branches one is left, also where what they use becomes equal
+// first; nothing of their numbers is left.
+
+// CHECK-LABEL: func.func @branches(
+// CHECK-SAME: %[[C:.*]]: i1, %[[X:.*]]: index, %[[Y:.*]]: index
+// CHECK-NOT: loopc.common
+// CHECK: %[[ONE:.*]] = scf.if %[[C]]
+// CHECK: arith.muli
+// CHECK: %[[OTHER:.*]] = scf.if %[[C]]
+// CHECK: arith.muli
+// CHECK-NOT: scf.if
+// CHECK: return %[[ONE]], %[[ONE]], %[[OTHER]]
+func.func @branches(%c: i1, %x: index, %y: index) -> (index, index, index) {
+  %s0 = arith.addi %x, %y : index
+  %s1 = arith.addi %x, %y : index
+  %r0 = scf.if %c -> index {
+    %0 = arith.muli %s0, %x : index
+    scf.yield %0 : index
+  } else {
+    scf.yield %x : index
+  }
+  %r1 = scf.if %c -> index {
+    %0 = arith.muli %s1, %x : index
+    scf.yield %0 : index
+  } else {
+    scf.yield %x : index
+  }
+  %r2 = scf.if %c -> index {
+    %0 = arith.muli %s0, %y : index
+    scf.yield %0 : index
+  } else {
+    scf.yield %x : index
+  }
+  return %r0, %r1, %r2 : index, index, index
+}
+
+// Values of loops are told apart by the arguments of their bodies.
+
+// CHECK-LABEL: func.func @loops(
+// CHECK: %[[SUM:.*]] = scf.for
+// CHECK: %[[PRODUCT:.*]] = scf.for
+// CHECK-NOT: scf.for
+// CHECK: return %[[SUM]], %[[PRODUCT]], %[[SUM]]
+func.func @loops(%n: index, %x: index) -> (index, index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r0 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> index {
+    %0 = arith.addi %s, %i : index
+    scf.yield %0 : index
+  }
+  %r1 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> index {
+    %0 = arith.muli %s, %i : index
+    scf.yield %0 : index
+  }
+  %r2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> index {
+    %0 = arith.addi %s, %i : index
+    scf.yield %0 : index
+  }
+  return %r0, %r1, %r2 : index, index, index
+}
