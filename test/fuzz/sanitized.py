@@ -78,7 +78,9 @@ def main() -> int:
         parser.error(f"{tool} is not a file")
     flags = ["--check-accesses"] if options.check_accesses else []
     failures = 0
-    for seed in options.seeds:
+    for number, seed in enumerate(options.seeds):
+        if number % 20 == 0 and number:
+            print(f"{number} of {len(options.seeds)} models", flush=True)
         level = [*flags, "-O0"] if seed % 5 == 1 else [*flags, "--threads=2"]
         if problem := problem_of(random_model(seed), tool.resolve(), level, options.timeout):
             failures += 1

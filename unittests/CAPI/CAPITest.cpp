@@ -353,6 +353,61 @@ TEST(CAPI, ThreadsCompileAndRun) {
     EXPECT_EQ(result, 202.0f);
 }
 
+constexpr std::string_view kGrow = R"(<ir_version: 10, opset_import: ["" : 21]>
+grow (int64 m, float[N] x) => (float[A] y, float[m, 2] steps) {
+  y, steps = Loop (m, "", x) <body = step (int64 i, bool go, float[B] v)
+    => (bool more, float[C] w, float[2] s) {
+      more = Identity (go)
+      w = Concat <axis = 0> (v, x)
+      k = Constant <value = float[2] {0.5, 2.0}> ()
+      top = ReduceMax <keepdims = 0> (v)
+      s = Mul (k, top) }> })";
+
+constexpr std::string_view kWords = R"(<ir_version: 10, opset_import: ["" : 21]>
+words (string[N] x) => (string[A, B] parts, int64[A] counts, seq(float[2]) q) {
+  parts, counts = StringSplit <delimiter = ","> (x)
+  k = Constant <value = float[2] {0.5, 2.0}> ()
+  q = SequenceConstruct (k, k) })";
+
+constexpr std::string_view kProduct =
+    R"(<ir_version: 10, opset_import: ["" : 21]>
+product (float[N, 8] x, float[8, 40] w) => (float[N, 40] y) {
+  p = MatMul (x, w)
+  y = Softmax (p) })";
+
+/// Each thread compiles all of them, and meets the others at another one.
+TEST_F(Files, ThreadsCompileDifferentModels) {
+  constexpr std::string_view models[] = {kAdd,   kGrow,    kUnknown,
+                                         kWords, kProduct, kState};
+  std::vector<std::thread> threads;
+  std::vector<std::string> problems(4);
+  for (size_t i = 0; i < problems.size(); ++i)
+    threads.emplace_back([&, i] {
+      for (size_t k = 0; k < std::size(models); ++k) {
+        std::string_view text = models[(k + i) % std::size(models)];
+        Made made(text);
+        bool isGood = text != kUnknown;
+        if ((made.status == LOOPC_COMPILE_OK) != isGood ||
+            (isGood ? made.diagnostics != nullptr : made.code() != "LC0301") ||
+            (text == kAdd && runAdd(made.session, 3) != 2.0f))
+          problems[i] += std::string(text.substr(0, 80)) + "\n";
+      }
+      std::string library = path(("m" + std::to_string(i) + ".so").c_str());
+      loopc_session *session = nullptr;
+      if (loopc_compile_bytes(kAdd.data(), kAdd.size(), LOOPC_EMIT_SHARED,
+                              library.c_str(), nullptr, nullptr) ||
+          loopc_session_load_shared(library.c_str(), nullptr, &session,
+                                    nullptr) ||
+          runAdd(session, 3) != 2.0f)
+        problems[i] += "the shared library\n";
+      loopc_session_destroy(session);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const std::string &problem : problems)
+    EXPECT_EQ(problem, "");
+}
+
 /// A model of If nodes in each other.
 std::string nestedIfs(int depth) {
   std::string text = "<ir_version: 10, opset_import: [\"\" : 21]>\n"

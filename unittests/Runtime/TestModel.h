@@ -91,14 +91,19 @@ public:
   /// The type of the port that was added last.
   loopc_type &lastType() { return types.back(); }
 
+  /// Writes nothing the second time: threads may run one model.
   loopc_model *get() {
-    model.num_inputs = inputs.size();
-    model.inputs = inputs.data();
-    model.num_outputs = outputs.size();
-    model.outputs = outputs.data();
+    auto set = [](auto &field, auto value) {
+      if (field != value)
+        field = value;
+    };
+    set(model.num_inputs, inputs.size());
+    set(model.inputs, inputs.data());
+    set(model.num_outputs, outputs.size());
+    set(model.outputs, outputs.data());
     if (!defaults.empty()) {
       defaults.resize(inputs.size(), {nullptr, nullptr, -1});
-      model.defaults = defaults.data();
+      set(model.defaults, defaults.data());
     }
     return &model;
   }

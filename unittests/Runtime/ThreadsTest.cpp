@@ -20,6 +20,9 @@
 
 using namespace loopc::test;
 
+// A child of a fork has threads of its own, which is what one test is about.
+extern "C" const char *__tsan_default_options() { return "die_after_fork=0"; }
+
 namespace {
 
 /// The function that a loop calls for a piece.
