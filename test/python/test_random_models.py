@@ -254,6 +254,14 @@ def test_what_is_found() -> None:
     other = random_checks.check(step, lambda _: [right - 1])
     assert other.verdict is Verdict.CHAOTIC
 
+    # Numbers that no tensor holds are rounded as well: that they fail says nothing of the model.
+    number = _model(
+        "main (float[n] x) => (float[n] y) { z = ReduceSum <keepdims = 0> (x) \n y = Add(x, z) }",
+        x=np.ones(3, np.float32),
+    )
+    wrong = random_checks.check(number, lambda _: [np.full(3, 5, np.float32)])
+    assert wrong.verdict is Verdict.WRONG
+
     empty = _model("main (float[n] x) => (float[n] y) { y = Neg(x) }", x=np.ones(0, np.float32))
     extents = random_checks.check(empty, lambda _: [np.ones((0, 4), np.float32)])
     assert extents.verdict is Verdict.EXTENTS
