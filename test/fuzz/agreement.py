@@ -177,12 +177,18 @@ def compare(model: RandomModel, got: Result, want: Result, *, exact: bool) -> Co
     if not other:
         return Comparison(Agreement.SAME)
     wide = {k: text for k in other if (text := far(got[k], want[k]))}
+    if all(_empty(got[k]) and _empty(want[k]) for k in other):
+        return Comparison(Agreement.UNKNOWN, _listed(wide))
     if exact:
         shown = {k: wide.get(k) or _nearest(got[k], want[k]) for k in other}
         return Comparison(Agreement.DIFFERENT, _listed(shown))
     if not wide:
         return Comparison(Agreement.ROUNDED)
     return _explain(model, got, want, wide)
+
+
+def _empty(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.size == 0
 
 
 def _nearest(got: Any, want: Any) -> str:

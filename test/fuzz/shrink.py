@@ -55,7 +55,7 @@ def _changed(model: RandomModel, change: Change, fails: Fails) -> RandomModel | 
     if not change(proto):
         return None
     pruned = copy.deepcopy(proto)
-    _prune(pruned)
+    prune(pruned)
     for one in (proto,) if pruned == proto else (pruned, proto):
         candidate = dataclasses.replace(model, proto=one)
         if fails(candidate):
@@ -67,7 +67,7 @@ def _size(proto: onnx.ModelProto) -> int:
     return sum(len(graph.node) for graph in graphs(proto.graph))
 
 
-def _prune(proto: onnx.ModelProto) -> None:
+def prune(proto: onnx.ModelProto) -> None:
     """Takes out nodes that nobody reads. Names are of one value in the whole model."""
     removed = True
     while removed:

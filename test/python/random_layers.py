@@ -122,8 +122,9 @@ class Layers(Movement):
         count = self.random.randrange(1, 3)
         weight = self._weights(block, (channels, count, width, *ones))
         inputs = [image, weight]
-        if self.chance(0.5):
-            inputs.append(self._weights(block, (count * group,)))
+        # onnx's evaluator adds the first group's bias to all groups.
+        if self.chance(0.5) and group == 1:
+            inputs.append(self._weights(block, (count,)))
         zeros = [0] * len(ones)
         made = self.op(
             block, "ConvTranspose", inputs, F32, (1, count * group, length, *value.shape[2:]),

@@ -310,6 +310,9 @@ TEST(CAPI, OptionsChangeTheModel) {
   loopc_compile_options_add_dim(options, "N", 2);
   loopc_compile_options_set_opt_level(options, 0);
   loopc_compile_options_set_verify(options, 1);
+  EXPECT_EQ(loopc_compile_options_disable_pass(options, "cse"), 0);
+  EXPECT_NE(loopc_compile_options_disable_pass(options, ""), 0);
+  EXPECT_NE(loopc_compile_options_disable_pass(options, nullptr), 0);
   Made made(kAdd, options);
   ASSERT_EQ(made.status, LOOPC_COMPILE_OK);
   // The session does not need the options any more.
@@ -332,6 +335,12 @@ TEST(CAPI, OptionsThatDoNotFit) {
   Made other(kAdd, options);
   EXPECT_EQ(other.status, LOOPC_COMPILE_ERROR_ARGUMENT);
   EXPECT_EQ(other.code(), "LC0602");
+  loopc_compile_options_destroy(options);
+  options = loopc_compile_options_create();
+  loopc_compile_options_disable_pass(options, "loopc-bufferize");
+  Made unfinished(kAdd, options);
+  EXPECT_EQ(unfinished.status, LOOPC_COMPILE_ERROR_ARGUMENT);
+  EXPECT_EQ(unfinished.code(), "LC0101");
   loopc_compile_options_destroy(options);
 }
 
