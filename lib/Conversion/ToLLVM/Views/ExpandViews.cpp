@@ -63,8 +63,8 @@ static void expand(memref::ExpandShapeOp op) {
   op.erase();
 }
 
-/// memref.collapse_shape of what is all there, or of nothing: such as
-/// upstream's patterns divide by the extent of ->  memref.reinterpret_cast.
+/// memref.collapse_shape of what is all there, or of what has no elements, by
+/// whose extents upstream's patterns divide  ->  memref.reinterpret_cast.
 static void collapse(memref::CollapseShapeOp op) {
   MemRefType from = op.getSrcType(), type = op.getResultType();
   bool isPlain = from.getLayout().isIdentity() && type.getLayout().isIdentity();
