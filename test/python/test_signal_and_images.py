@@ -425,3 +425,19 @@ def test_dropout_ratio_out_of_range() -> None:
     with pytest.raises(loopc.RunError, match=r"ratio is not in \[0, 1\)"):
         run_node("Dropout", np.ones(3, np.float32), np.array(1.0, np.float32), np.array(True),
                  opset=13)  # fmt: skip
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("channels", [0, 1, 4, 7])
+@pytest.mark.parametrize("size", [1, 2, 5, 6, 15, 200, 2**62])
+def test_lrn_of_any_window(size: int, channels: int, known: bool) -> None:
+    """What lies outside of all channels adds nothing, and takes no time."""
+    x = RNG.normal(size=(2, channels, 3)).astype(np.float32)
+    node = helper.make_node("LRN", ["x"], ["y"], size=size, alpha=size * 0.5, beta=0.75)
+    model = node_model([node], {"x": x}, {"y": np.float32}, 13, dynamic=not known)
+    (actual,) = loopc.InferenceSession(model).run(None, {"x": x}, loopc.RunOptions(timeout=60))
+    squares = np.zeros_like(x)
+    for c in range(channels):
+        window = slice(max(c - (size - 1) // 2, 0), min(c + size // 2, channels - 1) + 1)
+        squares[:, c] = (x[:, window] ** 2).sum(axis=1)
+    np.testing.assert_allclose(actual, x / (1 + 0.5 * squares) ** 0.75, rtol=1e-5)

@@ -128,6 +128,10 @@ static LogicalResult lowerCol2Im(NodeLowering &l) {
 // LRN
 //===----------------------------------------------------------------------===//
 
+/// A window of so many channels to either side is taken as it is where it is
+/// not known how many there are.
+static constexpr int64_t kShortWindow = 64;
+
 static LogicalResult lowerLRN(NodeLowering &l) {
   Value x = l.in(0);
   int64_t rank = l.rank(0), size = l.intAttr("size");
@@ -139,9 +143,18 @@ static LogicalResult lowerLRN(NodeLowering &l) {
     return failure();
   Type type = l.elementType(0), compute = NodeLowering::computeType(type);
   Dims dims = l.dims(x), space = dims;
-  space.push_back(l.fold(size));
-  Value channels = l.asIndex(dims[1]);
-  SpaceOperand window = {l.empty(l.fold(size), compute), {rank}};
+  // Beyond the channels there is nothing.
+  auto within = [&](int64_t places) -> OpFoldResult {
+    bool isKnown = getConstantIntValue(dims[1]).has_value();
+    return isKnown || places > kShortWindow
+               ? minSigned(l, l.fold(places), dims[1])
+               : l.fold(places);
+  };
+  OpFoldResult ahead = within((size - 1) / 2), behind = within(size / 2);
+  OpFoldResult length = l.add(l.add(ahead, behind), l.fold(1));
+  space.push_back(length);
+  Value channels = l.asIndex(dims[1]), before = l.asIndex(ahead);
+  SpaceOperand window = {l.empty(length, compute), {rank}};
   Value squares = reduceSpace(
       l, window, space, {rank}, Combiner::Sum, compute, false,
       [&](ScalarBuilder &s, ArrayRef<Value>) -> Value {
@@ -149,8 +162,6 @@ static LogicalResult lowerLRN(NodeLowering &l) {
         for (int64_t k = 0; k < rank; ++k)
           at.push_back(linalg::IndexOp::create(s.b, s.loc, k));
         Value offset = linalg::IndexOp::create(s.b, s.loc, rank);
-        Value before =
-            arith::ConstantIndexOp::create(s.b, s.loc, (size - 1) / 2);
         Value zero = arith::ConstantIndexOp::create(s.b, s.loc, 0);
         Value channel = s.sub(s.add(at[1], offset), before);
         Value inside = s.make<arith::CmpIOp>(IP::ult, channel, channels);
