@@ -10,6 +10,7 @@
 #include "loopc/Bufferize/Passes.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Codegen/GPU/Pipeline.h"
 #include "loopc/Conversion/LoopToSCF/Passes.h"
 #include "loopc/Conversion/ONNXToLinalg/Passes.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
@@ -56,6 +57,8 @@ public:
   template <typename OpT> void addNestedPass(std::unique_ptr<Pass> pass) {
     nest<OpT>().addPass(std::move(pass));
   }
+  /// For passes none of which can be switched off.
+  OpPassManager &getManager() { return manager; }
 
 private:
   OpPassManager &manager;
@@ -208,14 +211,15 @@ static void addKernels(PassAdder manager, const PipelineOptions &options) {
     manager.addNestedPass<func::FuncOp>(createLiftGrowth());
   // What each iteration would make anew: addresses of weights.
   manager.addNestedPass<func::FuncOp>(createLoopHoistInvariants());
-  OutlineKernelsOptions kernels;
+  KernelOptions kernels;
   kernels.chip = options.chip;
   kernels.minWork = options.minKernelWork;
   kernels.allowTf32 = options.allowTf32;
   kernels.loops = options.deviceLoops;
   kernels.cublas = options.cublas;
   kernels.hasLibdevice = options.hasLibdevice;
-  manager.addPass(createOutlineKernels(kernels));
+  populateKernelSelection(manager.getManager(), kernels);
+  populateKernels(manager.getManager(), kernels);
 }
 
 static void addKernelsToLLVM(PassAdder manager) {
@@ -323,4 +327,5 @@ void loopc::registerPipelines() {
         entry.name, entry.summary,
         [stage](OpPassManager &manager) { buildPipeline(manager, {}, stage); });
   }
+  registerKernelPipeline();
 }

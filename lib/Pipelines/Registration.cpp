@@ -15,6 +15,7 @@
 #include "loopc/Conversion/ONNXToLinalg/Passes.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Conversion/UnknownRank/Passes.h"
+#include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
@@ -33,7 +34,8 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
   registerConcatBufferizationModel(registry);
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<LoopcDialect, loop::LoopDialect, onnx::ONNXDialect>();
+  registry.insert<LoopcDialect, device::DeviceDialect, loop::LoopDialect,
+                  onnx::ONNXDialect>();
   loop::registerBufferizableOpInterfaceExternalModels(registry);
 }
 

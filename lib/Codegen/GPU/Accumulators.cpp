@@ -9,7 +9,10 @@
 #include "Accumulators.h"
 #include "DeviceCode.h"
 #include "Products.h"
+#include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Dialect/Device/IR/Device.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,6 +20,11 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_PROMOTEACCUMULATORS
+#include "loopc/Codegen/GPU/Passes.h.inc"
+} // namespace loopc
 
 using namespace mlir;
 using namespace loopc;
@@ -193,3 +201,24 @@ void loopc::shareReductions(Operation *kernel) {
   });
   llvm::for_each(found, shareReduction);
 }
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct PromoteAccumulators
+    : loopc::impl::PromoteAccumulatorsBase<PromoteAccumulators> {
+  using PromoteAccumulatorsBase::PromoteAccumulatorsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    AliasClasses classes(function);
+    function.walk([&](device::RegionOp region) {
+      promoteAccumulators(region.getLoop(), classes);
+    });
+  }
+};
+} // namespace

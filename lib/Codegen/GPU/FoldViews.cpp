@@ -6,13 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FoldViews.h"
+#include "KernelLoops.h"
+#include "loopc/Codegen/GPU/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_FOLDKERNELVIEWS
+#include "loopc/Codegen/GPU/Passes.h.inc"
+} // namespace loopc
 
 using namespace mlir;
 using namespace loopc;
@@ -163,7 +170,11 @@ SmallVector<Value> RowView::place(ImplicitLocOpBuilder &b,
   return whole;
 }
 
-void loopc::foldViews(Operation *root) {
+/// Replaces the extents of memref.reinterpret_cast by what they were made with,
+/// and lets loads and stores that are of such a view be of the whole buffer
+/// where the view's offset and strides say which axis is which. So an iteration
+/// that writes a row of a buffer says which row.
+static void foldViews(Operation *root) {
   SmallVector<memref::ReinterpretCastOp> views;
   root->walk([&](memref::ReinterpretCastOp view) { views.push_back(view); });
   for (memref::ReinterpretCastOp op : views) {
@@ -189,3 +200,21 @@ void loopc::foldViews(Operation *root) {
       op.erase();
   }
 }
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct FoldKernelViews : loopc::impl::FoldKernelViewsBase<FoldKernelViews> {
+  using FoldKernelViewsBase::FoldKernelViewsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    foldViews(function);
+    settleResults(function);
+  }
+};
+} // namespace

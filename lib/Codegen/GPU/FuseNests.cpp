@@ -9,13 +9,21 @@
 #include "FuseNests.h"
 #include "Accumulators.h"
 #include "DeviceCode.h"
+#include "LibraryProducts.h"
+#include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_FUSENESTS
+#include "loopc/Codegen/GPU/Passes.h.inc"
+} // namespace loopc
 
 using namespace mlir;
 using namespace loopc;
@@ -297,3 +305,23 @@ void loopc::fuseNests(Operation *root, AliasClasses &classes, bool hasLibdevice,
       fusion.run(block);
   fusion.eraseUnread();
 }
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct FuseNests : loopc::impl::FuseNestsBase<FuseNests> {
+  using FuseNestsBase::FuseNestsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    AliasClasses classes(function);
+    fuseNests(function, classes, hasLibdevice, [&](scf::ForOp nest) {
+      return matchLibraryProduct(nest, cublas, allowTf32).has_value();
+    });
+  }
+};
+} // namespace

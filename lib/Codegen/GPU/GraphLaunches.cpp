@@ -6,16 +6,30 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GraphLaunches.h"
 #include "DealNests.h"
 #include "DeviceCode.h"
+#include "DeviceRegions.h"
+#include "LoopGraphs.h"
+#include "RotateLoops.h"
 #include "StateWords.h"
+#include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_MAKELOOPGRAPHS
+#include "loopc/Codegen/GPU/Passes.h.inc"
+} // namespace loopc
 
 using namespace mlir;
 using namespace loopc;
@@ -138,12 +152,6 @@ void GraphLauncher::launch(const LoopGraph &graph, ValueRange given) {
                               graph.numHandles, graph.numWords, blocks, words);
 }
 
-void loopc::launchGraph(ImplicitLocOpBuilder &b, const LoopGraph &graph,
-                        gpu::GPUFuncOp kernel, ValueRange given,
-                        const ProductTarget &target) {
-  GraphLauncher(b, kernel, given, target).launch(graph, given);
-}
-
 //===----------------------------------------------------------------------===//
 // The choice
 //===----------------------------------------------------------------------===//
@@ -154,7 +162,9 @@ void loopc::launchGraph(ImplicitLocOpBuilder &b, const LoopGraph &graph,
 static constexpr int64_t kManyIterations = int64_t(1) << 20;
 static constexpr int64_t kVeryDifferent = 64;
 
-std::string loopc::findGraphReason(gpu::GPUFuncOp kernel) {
+/// Why the loop of `kernel`, which may become a graph of its nests, should be
+/// one rather than a kernel for the whole device; "" where it should not.
+static std::string findGraphReason(gpu::GPUFuncOp kernel) {
   int64_t least = 0, most = 0;
   bool isKnown = true;
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -178,3 +188,68 @@ std::string loopc::findGraphReason(gpu::GPUFuncOp kernel) {
   return "its nests have between " + std::to_string(least) + " and " +
          std::to_string(most) + " elements";
 }
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// True where the threads of `kernel` go through its loop together.
+static bool hasSequentialLoop(gpu::GPUFuncOp kernel) {
+  return llvm::any_of(kernel.getBody().front(), [](Operation &op) {
+    return isa<LoopLikeOpInterface>(op) && !isSharedLoop(&op) &&
+           hasSharedLoop(&op);
+  });
+}
+
+namespace {
+struct MakeLoopGraphs : loopc::impl::MakeLoopGraphsBase<MakeLoopGraphs> {
+  using MakeLoopGraphsBase::MakeLoopGraphsBase;
+
+  void runOnOperation() override {
+    LogicalResult result =
+        visitRegions(getOperation(),
+                     [&](device::RegionOp region, gpu::GPUFuncOp kernel,
+                         AliasClasses &classes) -> LogicalResult {
+                       std::string reason = findReason(region, kernel);
+                       if (!reason.empty())
+                         makeGraph(region, kernel, classes, reason);
+                       return success();
+                     });
+    if (failed(result))
+      signalPassFailure();
+  }
+
+private:
+  /// Why the loop of `region` becomes a graph; "" where it does not.
+  std::string findReason(device::RegionOp region, gpu::GPUFuncOp kernel) {
+    if (isSharedLoop(region.getLoop()) || !region.getGrid().empty())
+      return "";
+    if (loops == DeviceLoops::Graph)
+      return "--device-loops=graph";
+    if (hasTooManyParameters(kernel))
+      return "its buffers are more than a kernel can be given";
+    return loops == DeviceLoops::Auto && hasSequentialLoop(kernel)
+               ? findGraphReason(kernel)
+               : "";
+  }
+
+  void makeGraph(device::RegionOp region, gpu::GPUFuncOp kernel,
+                 AliasClasses &classes, StringRef reason) {
+    ProductTarget target = getProductTarget(chip, allowTf32);
+    rotateLoops(kernel);
+    LoopGraph graph = makeLoopGraph(
+        kernel, *getKernelClasses(region, kernel, classes), target);
+    ImplicitLocOpBuilder b(region.getLoc(), region);
+    GraphLauncher(b, kernel, region.getGiven(), target)
+        .launch(graph, region.getGiven());
+    size_t count = llvm::count_if(
+        graph.nodes, [](const GraphNode &node) { return node.handle < 0; });
+    remarkDone(region.getLoc(), "Kernel",
+               "the loop runs on the GPU as a graph of " + Twine(count) +
+                   " kernels: " + reason);
+    classes.erase(region);
+    kernel.erase();
+    ++numGraphs;
+  }
+};
+} // namespace

@@ -16,19 +16,25 @@
 //    allocations together, and each iteration takes those that no carried
 //    buffer lies in. So nothing has to be freed.
 
-#include "HoistAllocations.h"
 #include "DeviceCode.h"
 #include "KernelLoops.h"
 #include "SizeBounds.h"
+#include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
 #include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_HOISTALLOCATIONS
+#include "loopc/Codegen/GPU/Passes.h.inc"
+} // namespace loopc
 
 using namespace mlir;
 using namespace loopc;
@@ -346,7 +352,10 @@ static bool onlyAllocates(Operation *loop, bool hasLibdevice) {
          allocates && hasSharedLoop(loop);
 }
 
-void loopc::hoistAllocations(func::FuncOp function, bool hasLibdevice) {
+/// Loops of `function` that could be kernels if they did not allocate get their
+/// memory before they begin: as much as they can need at a time, where that
+/// follows from what is known then. Others stay as they are.
+static void hoistAllocations(func::FuncOp function, bool hasLibdevice) {
   SmallVector<LoopLikeOpInterface> loops;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<scf::ForOp, scf::WhileOp>(op) && onlyAllocates(op, hasLibdevice))
@@ -366,3 +375,20 @@ void loopc::hoistAllocations(func::FuncOp function, bool hasLibdevice) {
                    "the host drives it: " + why);
   }
 }
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct HoistAllocations : loopc::impl::HoistAllocationsBase<HoistAllocations> {
+  using HoistAllocationsBase::HoistAllocationsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    hoistAllocations(function, hasLibdevice);
+  }
+};
+} // namespace

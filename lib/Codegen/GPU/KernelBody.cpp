@@ -10,14 +10,23 @@
 #include "Accumulators.h"
 #include "DealNests.h"
 #include "DeviceCode.h"
+#include "DeviceRegions.h"
 #include "LoopSlices.h"
 #include "Polls.h"
+#include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_DISTRIBUTEKERNELS
+#include "loopc/Codegen/GPU/Passes.h.inc"
+} // namespace loopc
 
 using namespace mlir;
 using namespace loopc;
@@ -353,3 +362,38 @@ KernelShape loopc::distributeKernel(gpu::GPUFuncOp kernel,
                                     const ProductTarget &target) {
   return Distribution(kernel, classes).run(target);
 }
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct DistributeKernels
+    : loopc::impl::DistributeKernelsBase<DistributeKernels> {
+  using DistributeKernelsBase::DistributeKernelsBase;
+
+  void runOnOperation() override {
+    ProductTarget target = getProductTarget(chip, allowTf32);
+    LogicalResult result = visitRegions(
+        getOperation(),
+        [&](device::RegionOp region, gpu::GPUFuncOp kernel,
+            AliasClasses &classes) -> LogicalResult {
+          if (region.getShape())
+            return region.emitOpError("has a kernel that is dealt out to "
+                                      "threads already");
+          KernelShape shape = distributeKernel(
+              kernel, *getKernelClasses(region, kernel, classes), target);
+          Builder b(&getContext());
+          if (shape.hasTiles)
+            kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr(
+                {static_cast<int32_t>(kTileThreads), 1, 1}));
+          region.setShapeAttr(
+              device::ShapeAttr::get(&getContext(), shape.hasBarriers,
+                                     shape.hasTiles, shape.hasSplits));
+          return success();
+        });
+    if (failed(result))
+      signalPassFailure();
+  }
+};
+} // namespace

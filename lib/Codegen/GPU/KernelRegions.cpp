@@ -10,11 +10,21 @@
 #include "DeviceCode.h"
 #include "KernelLoops.h"
 #include "LoneWork.h"
+#include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Support/Remarks.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_SELECTKERNELS
+#include "loopc/Codegen/GPU/Passes.h.inc"
+} // namespace loopc
 
 using namespace mlir;
 using namespace loopc;
@@ -190,11 +200,55 @@ llvm::SetVector<Operation *> Chooser::choose(func::FuncOp function) {
   return ordered;
 }
 
-llvm::SetVector<Operation *>
-loopc::chooseKernels(func::FuncOp function, const AliasClasses &classes,
-                     int64_t minWork, bool hasLibdevice, bool hostDrivesLoops) {
+/// The operations of `function` that become a kernel each: nests whose
+/// iterations are independent, and loops around such nests of which nothing
+/// needs the host. What takes at most `minWork` operations stays on the host,
+/// unless it works on what kernels work on. With `hostDrivesLoops` no loop
+/// around nests is one.
+static llvm::SetVector<Operation *>
+chooseKernels(func::FuncOp function, const AliasClasses &classes,
+              int64_t minWork, bool hasLibdevice, bool hostDrivesLoops) {
   Chooser chooser(classes, minWork, hasLibdevice, hostDrivesLoops);
   for (Block &block : function.getBody())
     chooser.collect(block);
   return chooser.choose(function);
 }
+
+/// Puts `loop` into a device.region in its place.
+static void moveToRegion(Operation *loop) {
+  ImplicitLocOpBuilder b(loop->getLoc(), loop);
+  auto region = device::RegionOp::create(
+      b, loop->getResultTypes(), /*kernel=*/SymbolRefAttr(),
+      /*shape=*/device::ShapeAttr(), /*given=*/ValueRange(),
+      /*grid=*/ValueRange());
+  loop->replaceAllUsesWith(region->getResults());
+  Block &body = region.getBody().emplaceBlock();
+  loop->moveBefore(&body, body.end());
+  b.setInsertionPointToEnd(&body);
+  device::YieldOp::create(b, loop->getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct SelectKernels : loopc::impl::SelectKernelsBase<SelectKernels> {
+  using SelectKernelsBase::SelectKernelsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    AliasClasses classes(function);
+    llvm::SetVector<Operation *> chosen =
+        chooseKernels(function, classes, minWork, hasLibdevice, hostLoops);
+    dissolveLoneNests(function,
+                      [&](Operation *op) { return chosen.contains(op); });
+    for (Operation *loop : chosen) {
+      ++(isSharedLoop(loop) ? numNests : numLoops);
+      moveToRegion(loop);
+    }
+  }
+};
+} // namespace

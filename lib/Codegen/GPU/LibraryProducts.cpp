@@ -13,10 +13,19 @@
 #include "LibraryProducts.h"
 #include "DeviceCode.h"
 #include "loopc-rt/cuda.h"
+#include "loopc/Codegen/GPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_SPLITLIBRARYPRODUCTS
+#include "loopc/Codegen/GPU/Passes.h.inc"
+} // namespace loopc
 
 using namespace mlir;
 using namespace loopc;
@@ -295,7 +304,11 @@ static void split(const Product &product) {
   sum.erase();
 }
 
-bool loopc::splitLibraryProducts(func::FuncOp function, Cublas cublas,
+/// Makes several nests of those that do more than a product that `cublas` lets
+/// the library compute: what makes its factors, the product, into memory of its
+/// own, and what they do with it. Only where the host begins them: in loops
+/// where `inLoops`.
+static void splitLibraryProducts(func::FuncOp function, Cublas cublas,
                                  bool allowTf32, bool inLoops) {
   std::vector<LibraryProduct> products;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -321,7 +334,6 @@ bool loopc::splitLibraryProducts(func::FuncOp function, Cublas cublas,
     if (!findStore(product))
       split(product);
   }
-  return !products.empty();
 }
 
 //===----------------------------------------------------------------------===//
@@ -404,3 +416,21 @@ Value loopc::callLibrary(ImplicitLocOpBuilder &b, LibraryProduct found,
       b, arith::CmpIPredicate::eq, call.getResult(0),
       arith::ConstantIntOp::create(b, b.getI32Type(), LOOPC_CUDA_NOT_DONE));
 }
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct SplitLibraryProducts
+    : loopc::impl::SplitLibraryProductsBase<SplitLibraryProducts> {
+  using SplitLibraryProductsBase::SplitLibraryProductsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    splitLibraryProducts(function, cublas, allowTf32, hostLoops);
+  }
+};
+} // namespace

@@ -33,13 +33,6 @@ struct LibraryProduct {
 std::optional<LibraryProduct>
 matchLibraryProduct(mlir::scf::ForOp outer, Cublas cublas, bool allowTf32);
 
-/// Makes several nests of those that do more than a product that `cublas` lets
-/// the library compute: what makes its factors, the product, into memory of its
-/// own, and what they do with it. Only where the host begins them: in loops
-/// where `inLoops`. \returns whether there was one.
-bool splitLibraryProducts(mlir::func::FuncOp function, Cublas cublas,
-                          bool allowTf32, bool inLoops);
-
 /// Makes the call at `b`, in front of the nest, whose kernel is `kernel`.
 /// \returns whether the kernel is to be launched: the library was not there, or
 /// cannot do it.

@@ -11,11 +11,14 @@
 #include "DeviceCode.h"
 #include "KernelRegions.h"
 #include "SplitSums.h"
+#include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -23,10 +26,21 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
+namespace loopc {
+#define GEN_PASS_DEF_MAKELONENESTS
+#include "loopc/Codegen/GPU/Passes.h.inc"
+} // namespace loopc
+
 using namespace mlir;
 using namespace loopc;
 
 namespace {
+/// What the host would do between kernels with what they leave, and wait for
+/// them: sums that stand alone (the norm of a vector, the largest of a row) and
+/// what is computed of their results become nests of one iteration, which may
+/// be kernels like others. Long sums are those of some parts, a nest too.
+/// `minWork` as in loopc-select-kernels; with `hostDrivesLoops` also in loops
+/// around nests.
 class LoneWork {
 public:
   LoneWork(func::FuncOp function, int64_t minWork, bool hasLibdevice,
@@ -474,11 +488,6 @@ void LoneWork::run() {
   });
 }
 
-void loopc::makeLoneNests(func::FuncOp function, int64_t minWork,
-                          bool hasLibdevice, bool hostDrivesLoops) {
-  LoneWork(function, minWork, hasLibdevice, hostDrivesLoops).run();
-}
-
 bool loopc::isLoneNest(Operation *op) {
   if (!isSharedLoop(op))
     return false;
@@ -501,3 +510,20 @@ void loopc::dissolveLoneNests(func::FuncOp function,
   for (scf::ForOp loop : llvm::reverse(found))
     (void)loop.promoteIfSingleIteration(rewriter);
 }
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct MakeLoneNests : loopc::impl::MakeLoneNestsBase<MakeLoneNests> {
+  using MakeLoneNestsBase::MakeLoneNestsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    LoneWork(function, minWork, hasLibdevice, hostLoops).run();
+  }
+};
+} // namespace

@@ -14,15 +14,6 @@
 
 namespace loopc {
 
-/// What the host would do between kernels with what they leave, and wait for
-/// them: sums that stand alone (the norm of a vector, the largest of a row) and
-/// what is computed of their results become nests of one iteration, which may
-/// be kernels like others. Long sums are those of some parts, a nest too.
-/// `minWork` as in chooseKernels(); with `hostDrivesLoops` also in loops
-/// around nests.
-void makeLoneNests(mlir::func::FuncOp function, int64_t minWork,
-                   bool hasLibdevice, bool hostDrivesLoops);
-
 /// True for a nest of one iteration.
 bool isLoneNest(mlir::Operation *op);
 

@@ -559,7 +559,7 @@ static bool hasShares(const Part &part) {
 
 void PartBuilder::build(StringRef name, const ProductTarget &target) {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-  b.setInsertionPointToEnd(plan.kernel->getBlock());
+  b.setInsertionPoint(plan.kernel);
   node.kernel = gpu::GPUFuncOp::create(
       b, name, b.getFunctionType({pointer, pointer}, TypeRange()));
   gpu::GPUFuncOp kernel = node.kernel;

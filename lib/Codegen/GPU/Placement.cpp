@@ -8,10 +8,12 @@
 
 #include "Placement.h"
 #include "KernelLoops.h"
-#include "LibraryProducts.h"
+#include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,6 +21,11 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_PLACEBUFFERS
+#include "loopc/Codegen/GPU/Passes.h.inc"
+} // namespace loopc
 
 using namespace mlir;
 using namespace loopc;
@@ -28,7 +35,6 @@ namespace {
 struct Uses {
   bool byKernels = false;
   bool byHost = false;
-  bool isCopiedTo = false;
   /// Values of it that come from loops, branches and selections: which memory
   /// they are only the run knows.
   bool isChosen = false;
@@ -43,6 +49,11 @@ struct Uses {
   }
 };
 
+/// Gives every buffer of `function` its place, once the regions that are
+/// `kernels` are known: allocations that kernels touch lie on the device, or
+/// where the host touches them too in memory that both reach; inputs and
+/// constants get a view there. Results on the device come back through
+/// loop.device_result.
 class Placement {
 public:
   Placement(func::FuncOp function, AliasClasses &classes,
@@ -50,7 +61,7 @@ public:
       : function(function), classes(classes), kernels(kernels),
         b(function.getLoc(), function) {}
 
-  SharedMemory run();
+  void run();
 
 private:
   bool isInKernel(Operation *op) {
@@ -88,12 +99,11 @@ private:
 // Uses
 //===----------------------------------------------------------------------===//
 
-/// True for what hands memrefs on without looking at what is in them.
-static bool handsOn(Operation *op) {
+bool loopc::handsOn(Operation *op) {
   return isViewOp(op) ||
          isa<memref::DimOp, memref::DeallocOp, arith::SelectOp, scf::ForOp,
              scf::WhileOp, scf::IfOp, scf::IndexSwitchOp, scf::YieldOp,
-             scf::ConditionOp>(op);
+             scf::ConditionOp, device::RegionOp, device::YieldOp>(op);
 }
 
 void Placement::collectFrom(Operation *op) {
@@ -269,7 +279,6 @@ void Placement::placeCopies() {
     b.setInsertionPoint(copy);
     gpu::MemcpyOp::create(b, TypeRange(), ValueRange(), copy.getTarget(),
                           copy.getSource());
-    usesOf(copy.getTarget()).isCopiedTo = true;
     classes.erase(copy);
   }
 }
@@ -302,7 +311,7 @@ void Placement::returnResults() {
   }
 }
 
-SharedMemory Placement::run() {
+void Placement::run() {
   collect();
   returnResults();
   placeCopies();
@@ -325,13 +334,6 @@ SharedMemory Placement::run() {
       placeAllocation(op, of);
   SmallVector<memref::DeallocOp> frees;
   function.walk([&](memref::DeallocOp op) { frees.push_back(op); });
-  SharedMemory shared;
-  for (auto &[id, of] : all) {
-    if (of.byHost && !of.isTwice() && (of.byKernels || of.isCopiedTo))
-      shared.classes.insert(id);
-    if (of.isCopiedTo && !of.byKernels)
-      shared.copied.insert(id);
-  }
   DenseSet<const void *> onDevice;
   for (auto &[id, of] : all)
     if (of.byKernels && !of.byHost)
@@ -343,122 +345,25 @@ SharedMemory Placement::run() {
       gpu::DeallocOp::create(b, TypeRange(), ValueRange(), free.getMemref());
       classes.erase(free);
     }
-  return shared;
-}
-
-SharedMemory loopc::placeBuffers(func::FuncOp function, AliasClasses &classes,
-                                 const llvm::SetVector<Operation *> &kernels) {
-  return Placement(function, classes, kernels).run();
 }
 
 //===----------------------------------------------------------------------===//
-// Waits
+// The pass
 //===----------------------------------------------------------------------===//
-
-/// True for what the GPU is given to do.
-static bool isDeviceWork(Operation *op) {
-  return isa<gpu::LaunchFuncOp, gpu::MemcpyOp, loop::DeviceGraphOp,
-             loop::DeviceResultOp>(op) ||
-         op->hasAttr(kProductAttrName);
-}
-
-/// True for an address that is only given to the GPU.
-static bool isAddressForDevice(Operation *op) {
-  std::function<bool(Operation *)> isGiven = [&](Operation *user) {
-    if (isa<loop::DeviceGraphOp>(user) || user->hasAttr(kProductAttrName))
-      return true;
-    return isa<arith::IndexCastOp, arith::AddIOp>(user) &&
-           llvm::all_of(user->getUsers(), isGiven);
-  };
-  return isa<memref::ExtractAlignedPointerAsIndexOp>(op) &&
-         llvm::all_of(op->getUsers(), isGiven);
-}
 
 namespace {
-class Waits {
-public:
-  Waits(const AliasClasses &classes, const SharedMemory &shared)
-      : classes(classes), shared(shared) {}
+struct PlaceBuffers : loopc::impl::PlaceBuffersBase<PlaceBuffers> {
+  using PlaceBuffersBase::PlaceBuffersBase;
 
-  /// \returns whether the GPU may be at work behind `block`, where it may be in
-  /// front of it if `isBusy`.
-  bool process(Block &block, bool isBusy);
-
-private:
-  bool touchesShared(Operation *op) {
-    if (auto free = dyn_cast<memref::DeallocOp>(op))
-      return shared.copied.contains(classes.of(free.getMemref()));
-    return !handsOn(op) && !isDeviceWork(op) && !isAddressForDevice(op) &&
-           llvm::any_of(op->getOperands(), [&](Value operand) {
-             return isa<MemRefType>(operand.getType()) &&
-                    shared.classes.contains(classes.of(operand));
-           });
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    AliasClasses classes(function);
+    llvm::SetVector<Operation *> regions;
+    function.walk([&](device::RegionOp region) { regions.insert(region); });
+    if (!regions.empty())
+      Placement(function, classes, regions).run();
   }
-
-  /// The host's memory is read when a copy out of it is begun.
-  bool readsCopied(Operation *op) {
-    auto copy = dyn_cast<gpu::MemcpyOp>(op);
-    return copy && shared.copied.contains(classes.of(copy.getSrc()));
-  }
-
-  bool mustWait(Operation *op) {
-    return touchesShared(op) || readsCopied(op) || isa<LLVM::StoreOp>(op);
-  }
-
-  /// In front of `op`. \returns whether the GPU is at work then.
-  bool wait(Operation *op) {
-    OpBuilder b(op);
-    loop::DeviceWaitOp::create(b, op->getLoc());
-    return false;
-  }
-
-  const AliasClasses &classes;
-  const SharedMemory &shared;
 };
 } // namespace
-
-/// True where `isOne` holds for something in `op`.
-static bool holds(Operation *op, llvm::function_ref<bool(Operation *)> isOne) {
-  return op
-      ->walk([&](Operation *nested) {
-        return isOne(nested) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-bool Waits::process(Block &block, bool isBusy) {
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (isBusy && mustWait(&op))
-      isBusy = wait(&op);
-    if (isDeviceWork(&op)) {
-      isBusy = true;
-      continue;
-    }
-    if (op.getNumRegions() == 0)
-      continue;
-    // An iteration may come behind another one.
-    if (isa<LoopLikeOpInterface>(op)) {
-      bool hasWork = holds(&op, isDeviceWork);
-      if (isBusy && !hasWork &&
-          holds(&op, [&](Operation *nested) { return mustWait(nested); }))
-        isBusy = wait(&op);
-      isBusy |= hasWork;
-    }
-    bool before = isBusy;
-    for (Region &region : op.getRegions())
-      for (Block &inner : region)
-        isBusy |= process(inner, before);
-  }
-  return isBusy;
-}
-
-void loopc::insertWaits(func::FuncOp function, const AliasClasses &classes,
-                        const SharedMemory &shared) {
-  Waits waits(classes, shared);
-  Block &body = function.getBody().front();
-  if (!waits.process(body, /*isBusy=*/false))
-    return;
-  // Errors of the last kernels are the run's.
-  OpBuilder b(body.getTerminator());
-  loop::DeviceWaitOp::create(b, function.getLoc());
-}

@@ -9,13 +9,20 @@
 #include "SplitSums.h"
 #include "Accumulators.h"
 #include "DeviceCode.h"
+#include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_SPLITSUMS
+#include "loopc/Codegen/GPU/Passes.h.inc"
+} // namespace loopc
 
 using namespace mlir;
 using namespace loopc;
@@ -149,7 +156,12 @@ scf::ForOp loopc::splitLoneSum(scf::ForOp sum, MakeMemory makeMemory) {
   return all;
 }
 
-void loopc::splitSums(func::FuncOp function, bool hasLibdevice) {
+/// Long sums (or whatever is put together so) that loops in `function` compute
+/// beside their nests, the norm of a vector, say: each block would go through
+/// all of it. They become the sums of some parts, which are a nest, and the sum
+/// of these. Where only the run knows how long one is, it decides. Loops that
+/// cannot be kernels stay as they are.
+static void splitSums(func::FuncOp function, bool hasLibdevice) {
   SmallVector<Operation *> outermosts;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isa<scf::ForOp, scf::WhileOp>(op))
@@ -183,3 +195,20 @@ void loopc::splitSums(func::FuncOp function, bool hasLibdevice) {
       }).run();
   }
 }
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct SplitSums : loopc::impl::SplitSumsBase<SplitSums> {
+  using SplitSumsBase::SplitSumsBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    splitSums(function, hasLibdevice);
+  }
+};
+} // namespace

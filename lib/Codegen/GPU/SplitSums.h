@@ -14,13 +14,6 @@
 
 namespace loopc {
 
-/// Long sums (or whatever is put together so) that loops in `function` compute
-/// beside their nests, the norm of a vector, say: each block would go through
-/// all of it. They become the sums of some parts, which are a nest, and the sum
-/// of these. Where only the run knows how long one is, it decides. Loops that
-/// cannot be kernels stay as they are.
-void splitSums(mlir::func::FuncOp function, bool hasLibdevice);
-
 /// Memory for what is computed in between.
 using MakeMemory = llvm::function_ref<mlir::Value(mlir::MemRefType)>;
 

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file --loopc-outline-kernels='min-work=0 chip=sm_90' --canonicalize | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0 chip=sm_90' --canonicalize | FileCheck %s
 
 // What belongs to one batch and head depends on no other one: blocks go through
 // the loop for these by themselves, and only their own threads wait.
@@ -70,7 +70,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK: gpu.launch_func @loopc_kernels::@loop_0 blocks in (%[[BLOCKS]], %c1, %c1) threads in (%c64, %c1, %c1)
 // CHECK-NOT: loopc.cooperative
 // CHECK: } else {
-// CHECK: gpu.launch_func @loopc_kernels::@loop_1
+// CHECK: gpu.launch_func @loopc_kernels::@loop_0_whole
 // CHECK-SAME: loopc.cooperative
 // CHECK-LABEL: gpu.func @loop_0
 // CHECK-SAME: loopc.separate
@@ -79,7 +79,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK: memref.store %{{.+}}, %{{.+}}[%[[SLICE]], %{{.+}}, %{{.+}}] : memref<?x4x16xf32>
 // CHECK: memref.store %{{.+}}, %{{.+}}[%c0, %[[T]], %{{.+}}] : memref<1x10x?xf32>
 // CHECK: } {loopc.slices}
-// CHECK-LABEL: gpu.func @loop_1
+// CHECK-LABEL: gpu.func @loop_0_whole
 // CHECK: loop.barrier
 func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index

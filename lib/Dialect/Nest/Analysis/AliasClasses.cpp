@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
+#include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -60,10 +61,13 @@ void AliasClasses::add(Operation *op) {
     joinAll(loop.getYieldedValues(), loop.getBeforeArguments());
     joinAll(loop.getConditionOp().getArgs(), loop.getAfterArguments());
     joinAll(loop.getConditionOp().getArgs(), loop.getResults());
-  } else if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
+  } else if (isa<scf::IfOp, scf::IndexSwitchOp, device::RegionOp>(op)) {
     for (Region &region : op->getRegions())
       if (!region.empty() && region.front().mightHaveTerminator())
         joinAll(op->getResults(),
                 region.front().getTerminator()->getOperands());
+  } else if (auto buffer = dyn_cast<device::BufferOp>(op)) {
+    for (Value source : buffer.getSources())
+      join(buffer.getBuffer(), source);
   }
 }

@@ -1,0 +1,68 @@
+//===- DeviceRegions.cpp - Regions and their kernels ----------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceRegions.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace loopc;
+
+ProductTarget loopc::getProductTarget(StringRef chip, bool allowTf32) {
+  ProductTarget target;
+  StringRef digits = chip.substr(StringRef("sm_").size());
+  digits.consumeInteger(10, target.chip);
+  target.allowTf32 = allowTf32;
+  return target;
+}
+
+LogicalResult loopc::visitRegions(
+    ModuleOp module,
+    llvm::function_ref<LogicalResult(device::RegionOp, gpu::GPUFuncOp,
+                                     AliasClasses &)>
+        visit) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    SmallVector<device::RegionOp> regions;
+    function.walk([&](device::RegionOp region) { regions.push_back(region); });
+    if (regions.empty())
+      continue;
+    AliasClasses classes(function);
+    for (device::RegionOp region : regions) {
+      gpu::GPUFuncOp kernel = region.findKernel();
+      if (!kernel)
+        return region.emitOpError("has no kernel yet");
+      if (failed(visit(region, kernel, classes)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+std::unique_ptr<AliasClasses>
+loopc::getKernelClasses(device::RegionOp region, gpu::GPUFuncOp kernel,
+                        const AliasClasses &outer) {
+  auto classes = std::make_unique<AliasClasses>(kernel);
+  DenseMap<const void *, Value> firsts;
+  for (auto [outside, inside] :
+       llvm::zip_equal(region.getGiven(), kernel.getArguments().drop_front()))
+    if (isa<MemRefType>(outside.getType())) {
+      auto [it, isNew] = firsts.try_emplace(outer.of(outside), inside);
+      if (!isNew)
+        classes->join(it->second, inside);
+    }
+  return classes;
+}
+
+bool loopc::hasTooManyParameters(gpu::GPUFuncOp kernel) {
+  constexpr int64_t kMostWords = 32764 / 8;
+  int64_t words = 0;
+  for (Type type : kernel.getArgumentTypes()) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    words += buffer ? 3 + 2 * buffer.getRank() : 1;
+  }
+  return words > kMostWords;
+}

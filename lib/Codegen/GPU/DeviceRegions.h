@@ -1,0 +1,43 @@
+//===- DeviceRegions.h - Regions and their kernels --------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_LIB_CODEGEN_GPU_DEVICEREGIONS_H
+#define LOOPC_LIB_CODEGEN_GPU_DEVICEREGIONS_H
+
+#include "Products.h"
+#include "loopc/Dialect/Device/IR/Device.h"
+#include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace loopc {
+
+/// What may be used to compute products, by NVIDIA's name of the chip.
+ProductTarget getProductTarget(llvm::StringRef chip, bool allowTf32);
+
+/// Calls `visit` with each device.region of `module` and its kernel, and with
+/// the alias classes of the function that it is in, which `visit` keeps up to
+/// date. An error where a region has no kernel yet.
+llvm::LogicalResult
+visitRegions(mlir::ModuleOp module,
+             llvm::function_ref<llvm::LogicalResult(
+                 device::RegionOp, mlir::gpu::GPUFuncOp, AliasClasses &)>
+                 visit);
+
+/// The alias classes in the kernel of `region`; its arguments' are those of
+/// what it is given, of which `outer` has the classes.
+std::unique_ptr<AliasClasses> getKernelClasses(device::RegionOp region,
+                                               mlir::gpu::GPUFuncOp kernel,
+                                               const AliasClasses &outer);
+
+/// True where `kernel` has more than the 32,764 bytes of parameters that PTX
+/// allows: buffers are their addresses, offsets, extents and strides.
+bool hasTooManyParameters(mlir::gpu::GPUFuncOp kernel);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CODEGEN_GPU_DEVICEREGIONS_H
