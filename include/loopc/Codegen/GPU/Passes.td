@@ -118,12 +118,12 @@ def HoistAllocations
       memref.dealloc %a : memref<?xf32>
     }
     // becomes
-    %all = memref.alloc(%n) : memref<?xf32>
+    %all = memref.alloc(%bytes) : memref<?xi8>   // for %n elements
     scf.for %i = %c0 to %n step %c1 {
-      %a = memref.reinterpret_cast %all to offset: [0], sizes: [%i], strides: [1]
+      %a = memref.view %all[%c0][%i] : memref<?xi8> to memref<?xf32>
       ...
     }
-    memref.dealloc %all : memref<?xf32>
+    memref.dealloc %all : memref<?xi8>
     ```
   }];
   let options = [Kernel_LibdeviceOption];

@@ -1,0 +1,28 @@
+// RUN: loopc-opt %s --loopc-promote-accumulators | FileCheck %s
+
+// CHECK-LABEL: func.func @sums
+// CHECK: device.region
+// CHECK: scf.for
+// CHECK-NEXT: %[[FIRST:.+]] = memref.load
+// CHECK-NEXT: %[[SUM:.+]] = scf.for {{.+}} iter_args(%{{.+}} = %[[FIRST]])
+// CHECK-NOT: memref.store
+// CHECK: scf.yield
+// CHECK: memref.store %[[SUM]]
+func.func @sums(%x: memref<4x8xf32>, %s: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  device.region {
+    scf.for %i = %c0 to %c4 step %c1 {
+      scf.for %k = %c0 to %c8 step %c1 {
+        %a = memref.load %s[%i] : memref<4xf32>
+        %e = memref.load %x[%i, %k] : memref<4x8xf32>
+        %b = arith.addf %a, %e : f32
+        memref.store %b, %s[%i] : memref<4xf32>
+      }
+    } {loopc.parallel}
+    device.yield
+  }
+  return
+}
