@@ -43,7 +43,10 @@ def Device_ShapeAttr : AttrDef<Device_Dialect, "Shape"> {
     `splits`: warps of a block share sums, so that larger blocks pay.
 
     ```mlir
-    #device.shape<barriers = true, tiles = false, splits = false>
+    func.func @asks() attributes {
+        asked = #device.shape<barriers = true, tiles = false, splits = false>} {
+      return
+    }
     ```
   }];
   let parameters = (ins "bool":$barriers, "bool":$tiles, "bool":$splits);
