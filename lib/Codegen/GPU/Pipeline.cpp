@@ -8,6 +8,7 @@
 
 #include "loopc/Codegen/GPU/Pipeline.h"
 #include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -49,7 +50,10 @@ void loopc::populateKernelSelection(OpPassManager &manager,
   products.allowTf32 = options.allowTf32;
   products.hostLoops = hostLoops;
   functions.addPass(createSplitLibraryProducts(products));
-  // Nests are as they stay.
+  // Nests are as they stay: what the passes above have made is proved, too,
+  // before threads share it.
+  functions.addPass(createNestRetractUnproved());
+  // What is left is worth a launch, or belongs to what is.
   SelectKernelsOptions select;
   select.minWork = options.minWork;
   select.hasLibdevice = options.hasLibdevice;

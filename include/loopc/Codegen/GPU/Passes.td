@@ -242,7 +242,8 @@ def SelectKernels : Pass<"loopc-select-kernels", "::mlir::func::FuncOp"> {
     of what it touches is on the GPU. Nests of one iteration that are not chosen
     are the host's code again.
 
-    Before: nests are loops marked `loopc.parallel`; nothing is on the GPU.
+    Before: nests are loops marked `loopc.parallel`, which nest-retract-unproved
+    has put to the dependence test; nothing is on the GPU.
     After: what runs on the GPU is in a `device.region`, whose verifier holds
     that its body is one loop which neither allocates nor calls.
 
