@@ -28,7 +28,6 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -258,7 +257,7 @@ static void addToLLVM(PassAdder manager, const PipelineOptions &options) {
   manager.addPass(createLowerAffinePass());
   // Before there are branches: it rewrites, and would simplify them each time.
   manager.addPass(createConvertVectorToLLVMPass());
-  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createBranchesBackwards());
   if (!options.chip.empty())
     addKernelsToLLVM(manager);
   if (!options.chip.empty())

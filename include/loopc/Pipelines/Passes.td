@@ -45,6 +45,17 @@ def SetTarget : Pass<"loopc-set-target", "::mlir::ModuleOp"> {
   let dependentDialects = ["::loopc::LoopcDialect"];
 }
 
+def BranchesBackwards : Pass<"loopc-branches-backwards"> {
+  let summary = "lower structured control flow to branches, the last first";
+  let description = [{
+    MLIR's `convert-scf-to-cf`. Each operation that becomes branches moves what
+    stands behind it in its block into a new one: with the first one first that
+    is the rest of the function each time, with the last one first what is up to
+    the next one.
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect"];
+}
+
 def EliminateCommon : Pass<"loopc-eliminate-common"> {
   let summary = "make one of equal operations";
   let description = [{

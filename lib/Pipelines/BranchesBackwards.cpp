@@ -1,0 +1,49 @@
+//===- BranchesBackwards.cpp - From structured control flow to branches ---===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loopc-branches-backwards: MLIR's patterns, from the last operation of a
+// block to the first.
+
+#include "loopc/Pipelines/Passes.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_BRANCHESBACKWARDS
+#include "loopc/Pipelines/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+
+namespace {
+struct BranchesBackwards
+    : loopc::impl::BranchesBackwardsBase<BranchesBackwards> {
+  void runOnOperation() override {
+    ConversionTarget target(getContext());
+    target
+        .addIllegalOp<scf::ForallOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
+                      scf::ParallelOp, scf::WhileOp, scf::ExecuteRegionOp>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    // What is in them is converted with them.
+    SmallVector<Operation *> outermost;
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!target.isIllegal(op))
+        return WalkResult::advance();
+      outermost.push_back(op);
+      return WalkResult::skip();
+    });
+    std::reverse(outermost.begin(), outermost.end());
+    RewritePatternSet patterns(&getContext());
+    populateSCFToControlFlowConversionPatterns(patterns);
+    if (failed(applyPartialConversion(outermost, target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace
