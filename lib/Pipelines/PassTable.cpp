@@ -14,6 +14,8 @@
 using namespace llvm;
 using namespace loopc;
 
+// Those that lead to kernels of a GPU count as needed: nothing was tried
+// without one of them but loopc-lift-growth.
 static constexpr PassEntry kPasses[] = {
     {"canonicalize", PassUse::Rounding,
      "what is computed for nothing, or known, is left out"},

@@ -21,6 +21,7 @@
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "loopc/Instrument/Passes.h"
 #include "loopc/Pipelines/Passes.h"
+#include "loopc/Support/PassAdder.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
@@ -38,32 +39,6 @@
 
 using namespace mlir;
 using namespace loopc;
-
-namespace {
-/// Adds passes to a pass manager, but those that are switched off.
-class PassAdder {
-public:
-  PassAdder(OpPassManager &manager, ArrayRef<std::string> disabled)
-      : manager(manager), disabled(disabled) {}
-
-  void addPass(std::unique_ptr<Pass> pass) {
-    if (!is_contained(disabled, pass->getArgument()))
-      manager.addPass(std::move(pass));
-  }
-  template <typename OpT> PassAdder nest() {
-    return {manager.nest<OpT>(), disabled};
-  }
-  template <typename OpT> void addNestedPass(std::unique_ptr<Pass> pass) {
-    nest<OpT>().addPass(std::move(pass));
-  }
-  /// For passes none of which can be switched off.
-  OpPassManager &getManager() { return manager; }
-
-private:
-  OpPassManager &manager;
-  ArrayRef<std::string> disabled;
-};
-} // namespace
 
 static void addCleanup(PassAdder manager) {
   manager.addPass(createCanonicalizer());
@@ -217,8 +192,8 @@ static void addKernels(PassAdder manager, const PipelineOptions &options) {
   kernels.loops = options.deviceLoops;
   kernels.cublas = options.cublas;
   kernels.hasLibdevice = options.hasLibdevice;
-  populateKernelSelection(manager.getManager(), kernels);
-  populateKernels(manager.getManager(), kernels);
+  populateKernelSelection(manager, kernels);
+  populateKernels(manager, kernels);
 }
 
 static void addKernelsToLLVM(PassAdder manager) {

@@ -27,7 +27,7 @@ module attributes {loopc.model = "m", loopc.inputs = [], loopc.outputs = []} {
   dialect_resources: { builtin: { w: "0x040000000000803F000000C0" } }
 #-}
 
-// KIND: LC0605: 'loopc.weight' of global 'w' is no elements attribute
+// KIND: LC0500: 'llvm.mlir.global' op attribute 'loopc.weight' must be elements
 //--- kind.mlir
 module attributes {loopc.model = "m", loopc.inputs = [], loopc.outputs = []} {
   llvm.mlir.global external @w() {loopc.weight = "bytes"} : !llvm.array<16 x i8>

@@ -15,10 +15,10 @@
 using namespace mlir;
 using namespace loopc;
 
-void loopc::populateKernelSelection(OpPassManager &manager,
+void loopc::populateKernelSelection(PassAdder manager,
                                     const KernelOptions &options) {
   bool hostLoops = options.loops == DeviceLoops::Host;
-  auto &functions = manager.nest<func::FuncOp>();
+  PassAdder functions = manager.nest<func::FuncOp>();
   // So that what follows sees which rows an iteration writes.
   functions.addPass(createFoldKernelViews());
   if (!hostLoops) {
@@ -63,8 +63,7 @@ void loopc::populateKernelSelection(OpPassManager &manager,
   functions.addPass(createPlaceBuffers());
 }
 
-void loopc::populateKernels(OpPassManager &manager,
-                            const KernelOptions &options) {
+void loopc::populateKernels(PassAdder manager, const KernelOptions &options) {
   // Fewer accesses that a kernel would have to wait for.
   manager.addNestedPass<func::FuncOp>(createPromoteAccumulators());
   // Captures are final: all that a region touches is where the GPU reaches it.
@@ -144,7 +143,7 @@ void loopc::registerKernelPipeline() {
         options.loops = given.loops;
         options.cublas = given.cublas;
         options.hasLibdevice = given.hasLibdevice;
-        populateKernelSelection(manager, options);
-        populateKernels(manager, options);
+        populateKernelSelection(PassAdder(manager), options);
+        populateKernels(PassAdder(manager), options);
       });
 }

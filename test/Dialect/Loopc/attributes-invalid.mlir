@@ -1,7 +1,7 @@
 // Attributes of the namespace 'loopc' that nobody reads are typing errors.
 // RUN: loopc-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{'func.func' op has the unknown attribute 'loopc.nam' at argument #1, known are 'loopc.declared', 'loopc.declared_dims', 'loopc.default', 'loopc.dims'}}
+// expected-error @+1 {{'func.func' op has the unknown attribute 'loopc.nam' at argument #1, known are 'loopc.name', 'loopc.type', 'loopc.dims', 'loopc.declared'}}
 func.func @argument(%x: f32, %y: tensor<2xf32> {loopc.nam = "y"}) {
   return
 }
@@ -69,5 +69,25 @@ func.func @operation(%n: index) {
   // expected-error @+1 {{'scf.for' op has the unknown attribute 'loopc.paralel'}}
   scf.for %i = %c0 to %n step %c1 {
   } {loopc.paralel}
+  return
+}
+
+// -----
+
+// A mark of another operation, and one with a value where none is read.
+func.func @marks(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'scf.for' op attribute 'loopc.parallel' must be without a value}}
+  scf.for %i = %c0 to %n step %c1 {
+  } {loopc.parallel = 1}
+  return
+}
+
+// -----
+
+func.func @place(%n: index) {
+  // expected-error @+1 {{'arith.addi' op has the attribute 'loopc.parallel', which may stand at scf.for only}}
+  %m = arith.addi %n, %n {loopc.parallel} : index
   return
 }

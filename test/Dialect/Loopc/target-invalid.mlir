@@ -25,13 +25,13 @@ module attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 1
 
 // -----
 
-// expected-error @+1 {{'func.func' op has an attribute 'loopc.target': it must be a #loopc.target, at a module}}
+// expected-error @+1 {{'func.func' op has the attribute 'loopc.target', which may stand at builtin.module only}}
 func.func @wrong_place() attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 16>} {
   return
 }
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op has an attribute 'loopc.target': it must be a #loopc.target, at a module}}
+// expected-error @+1 {{'builtin.module' op attribute 'loopc.target' must be a #loopc.target}}
 module attributes {loopc.target = "avx512"} {
 }

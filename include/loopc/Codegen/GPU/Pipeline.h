@@ -13,12 +13,9 @@
 
 #include "loopc/Support/Cublas.h"
 #include "loopc/Support/DeviceLoops.h"
+#include "loopc/Support/PassAdder.h"
 
 #include <string>
-
-namespace mlir {
-class OpPassManager;
-} // namespace mlir
 
 namespace loopc {
 
@@ -34,12 +31,10 @@ struct KernelOptions {
 
 /// From loops on buffers to a device.region for each part of the host's
 /// function that runs on the GPU, all memory in its place.
-void populateKernelSelection(mlir::OpPassManager &manager,
-                             const KernelOptions &options);
+void populateKernelSelection(PassAdder manager, const KernelOptions &options);
 
 /// From there to kernels and their launches.
-void populateKernels(mlir::OpPassManager &manager,
-                     const KernelOptions &options);
+void populateKernels(PassAdder manager, const KernelOptions &options);
 
 /// Registers `loopc-to-kernels`, which is both.
 void registerKernelPipeline();
