@@ -118,7 +118,7 @@ def test_without_a_pass(part: int) -> None:
 def test_names_of_passes(tmp_path: pathlib.Path) -> None:
     proto, feeds = _loop(3)
     content = proto.SerializeToString()
-    options = loopc.SessionOptions(disabled_passes=["cse", "canonicalize"])
+    options = loopc.SessionOptions(disabled_passes=["loopc-eliminate-common", "canonicalize"])
     outputs = loopc.InferenceSession(content, options).run(None, feeds)
     assert all(map(same_bits, outputs, loopc.InferenceSession(content).run(None, feeds)))
     for name, reason in (("c", "there is no pass 'c'"), ("loopc-bufferize", "is needed: tensors")):
@@ -246,7 +246,7 @@ def test_a_wrong_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def verdicts(bits: int, exact: bool) -> set[Agreement]:
         monkeypatch.setattr(passes_off, "results", disturbed(bits))
-        tried = list(passes_off.trials(case, {"cse": exact}, TOOLS, every=True))
+        tried = list(passes_off.trials(case, {"loopc-eliminate-common": exact}, TOOLS, every=True))
         assert len(tried) == 1
         return {trial.comparison.agreement for trial in tried}
 
@@ -284,7 +284,7 @@ def test_long_runs() -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("4 pairs in ")
     assert run("equal_models.py", "--seeds", "0:4", "--rewrite", "x").returncode == 2
-    done = run("passes_off.py", "--models", "random", "--seeds", "1:2", "--pass", "cse")
+    done = run("passes_off.py", "--models", "random", "--seeds", "1:2", "--pass", "loopc-eliminate-common")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("1 models, 1 passes, ")
     assert run("passes_off.py", "--pass", "loopc-bufferize").returncode == 2
