@@ -31,6 +31,17 @@ struct BranchesBackwards
         .addIllegalOp<scf::ForallOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp,
                       scf::ParallelOp, scf::WhileOp, scf::ExecuteRegionOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    WalkResult found = getOperation()->walk([&](Operation *op) {
+      Operation *parent = op->getParentOp();
+      if (!target.isIllegal(op) || target.isIllegal(parent) ||
+          !parent->hasTrait<OpTrait::SingleBlock>())
+        return WalkResult::advance();
+      op->emitOpError() << "cannot become branches in '" << parent->getName()
+                        << "', whose body is one block";
+      return WalkResult::interrupt();
+    });
+    if (found.wasInterrupted())
+      return signalPassFailure();
     // What is in them is converted with them.
     SmallVector<Operation *> outermost;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {

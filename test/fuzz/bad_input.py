@@ -247,9 +247,10 @@ def _tool(
     return verdict
 
 
-def passes() -> list[str]:
-    """The passes that are loopc's own."""
-    text = "".join(p.read_text() for p in (_HERE.parents[1] / "include").rglob("Passes.td"))
+def passes(folder: str = ".") -> list[str]:
+    """The passes that are loopc's own, or those of a folder of its libraries."""
+    found = (_HERE.parents[1] / "include/loopc" / folder).rglob("Passes.td")
+    text = "".join(path.read_text() for path in found)
     return sorted(re.findall(r'Pass<"([\w-]+)"', text))
 
 

@@ -284,7 +284,9 @@ def test_long_runs() -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("4 pairs in ")
     assert run("equal_models.py", "--seeds", "0:4", "--rewrite", "x").returncode == 2
-    done = run("passes_off.py", "--models", "random", "--seeds", "1:2", "--pass", "loopc-eliminate-common")
+    done = run(
+        "passes_off.py", "--models", "random", "--seeds", "1:2", "--pass", "loopc-eliminate-common"
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("1 models, 1 passes, ")
     assert run("passes_off.py", "--pass", "loopc-bufferize").returncode == 2

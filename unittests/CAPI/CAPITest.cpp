@@ -310,7 +310,8 @@ TEST(CAPI, OptionsChangeTheModel) {
   loopc_compile_options_add_dim(options, "N", 2);
   loopc_compile_options_set_opt_level(options, 0);
   loopc_compile_options_set_verify(options, 1);
-  EXPECT_EQ(loopc_compile_options_disable_pass(options, "loopc-eliminate-common"), 0);
+  EXPECT_EQ(
+      loopc_compile_options_disable_pass(options, "loopc-eliminate-common"), 0);
   EXPECT_NE(loopc_compile_options_disable_pass(options, ""), 0);
   EXPECT_NE(loopc_compile_options_disable_pass(options, nullptr), 0);
   Made made(kAdd, options);

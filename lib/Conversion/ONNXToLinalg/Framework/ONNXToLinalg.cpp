@@ -146,6 +146,21 @@ static void failAtRunTime(NodeLowering &l, Operation *before,
   node.erase();
 }
 
+/// The type of a port with its sign. A function that went through the pass
+/// before knows the element type already, `before`; its shape may have been
+/// inferred anew since then.
+static TypeAttr describePort(TypeAttr before, Type type) {
+  if (!before)
+    return TypeAttr::get(type);
+  auto known = dyn_cast<TensorType>(before.getValue());
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!known || !tensor)
+    return before;
+  if (!tensor.hasRank())
+    return TypeAttr::get(UnrankedTensorType::get(known.getElementType()));
+  return TypeAttr::get(tensor.clone(known.getElementType()));
+}
+
 namespace {
 struct ConvertONNXToLinalg
     : loopc::impl::ConvertONNXToLinalgBase<ConvertONNXToLinalg> {
@@ -396,17 +411,27 @@ struct ConvertONNXToLinalg
         op->getResult(0).replaceAllUsesWith(op->getOperand(0));
         op->erase();
       }
-    // What the ports were, for the border. A function that went through here
-    // before knows already.
+    // What the ports were, for the border.
     constexpr StringLiteral attr = "loopc.type";
     Builder b(&getContext());
     FunctionType type = function.getFunctionType();
-    for (auto [k, input] : llvm::enumerate(type.getInputs()))
-      if (!function.getArgAttr(k, attr))
-        function.setArgAttr(k, attr, TypeAttr::get(input));
-    for (auto [k, result] : llvm::enumerate(type.getResults()))
-      if (!function.getResultAttr(k, attr))
-        function.setResultAttr(k, attr, TypeAttr::get(result));
+    // Elements of what had no rank, whose shape is the next port: they are
+    // flat.
+    constexpr StringLiteral shapeOf = "loopc.shape_of";
+    for (auto [k, input] : llvm::enumerate(type.getInputs())) {
+      auto before = function.getArgAttrOfType<TypeAttr>(k, attr);
+      bool isFlat =
+          k + 1 < type.getNumInputs() && function.getArgAttr(k + 1, shapeOf);
+      if (!before || !isFlat)
+        function.setArgAttr(k, attr, describePort(before, input));
+    }
+    for (auto [k, result] : llvm::enumerate(type.getResults())) {
+      auto before = function.getResultAttrOfType<TypeAttr>(k, attr);
+      bool isFlat = k + 1 < type.getNumResults() &&
+                    function.getResultAttr(k + 1, shapeOf);
+      if (!before || !isFlat)
+        function.setResultAttr(k, attr, describePort(before, result));
+    }
     auto signless = [](Type type) { return toSignless(type); };
     SmallVector<Type> inputs(llvm::map_range(type.getInputs(), signless));
     SmallVector<Type> results(llvm::map_range(type.getResults(), signless));
