@@ -35,6 +35,9 @@ static constexpr int64_t kMostElements = 4096;
 // Divisors
 //===----------------------------------------------------------------------===//
 
+/// True for the types of 64 bits: an index is as wide as an i64.
+static bool isWide(Type type) { return type.isIndex() || type.isInteger(64); }
+
 /// A number that a divisor must not be.
 enum class Excluded { Zero, MinusOne };
 
@@ -123,11 +126,9 @@ static bool excludes(Value value, Excluded number, unsigned depth) {
            all();
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return selectExcludes(select, number, depth - 1);
-  // i64 and index are as wide; what is narrower may be cut off.
+  // What is narrower may be cut off.
   if (isa<arith::IndexCastOp>(op))
-    return !value.getType().isInteger() || value.getType().isInteger(64)
-               ? all()
-               : false;
+    return isWide(value.getType()) && all();
   if (isa<arith::ExtSIOp>(op))
     return all();
   if (isa<arith::ExtUIOp>(op))
@@ -297,16 +298,15 @@ static Interval rangeOf(Value value, unsigned depth) {
     Interval y = rangeOf(select.getFalseValue(), depth);
     return {std::min(x.low, y.low), std::max(x.high, y.high)};
   }
-  if (isa<arith::AddIOp>(op)) {
+  // A sum of fewer bits wraps around before it is 64 bits wide.
+  if (isa<arith::AddIOp>(op) && isWide(value.getType())) {
     Interval x = rangeOf(op->getOperand(0), depth);
     Interval y = rangeOf(op->getOperand(1), depth), sum;
     if (!llvm::AddOverflow(x.low, y.low, sum.low) &&
         !llvm::AddOverflow(x.high, y.high, sum.high))
       return sum;
   }
-  // i64 and index are as wide.
-  if (isa<arith::IndexCastOp>(op) &&
-      (!value.getType().isInteger() || value.getType().isInteger(64)))
+  if (isa<arith::IndexCastOp>(op) && isWide(value.getType()))
     return rangeOf(op->getOperand(0), depth);
   return {};
 }

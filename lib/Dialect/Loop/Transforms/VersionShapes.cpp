@@ -127,6 +127,7 @@ private:
   void replaceInside(Value value, OpFoldResult by);
   void refineCarried(LoopOp loop, unsigned port, RankedTensorType type);
   void refineTypes();
+  void refinePort(LoopOp loop, unsigned port, ArrayRef<AssumedDim> assumed);
   Value copyOf(Value value, ArrayRef<OpFoldResult> sizes);
   void refineOutside(Value tensor,
                      ArrayRef<std::pair<int64_t, OpFoldResult>> extents);
@@ -610,36 +611,36 @@ void ShapeVersion::refineTypes() {
   for (auto &[tensor, extents] : known)
     if (isa<RankedTensorType>(tensor.getType()) && isOutside(tensor))
       refineOutside(tensor, extents);
-  llvm::MapVector<std::pair<Operation *, unsigned>, SmallVector<OpFoldResult>>
+  llvm::MapVector<std::pair<Operation *, unsigned>, SmallVector<AssumedDim>>
       ports;
-  for (AssumedDim &dim : dims) {
-    auto &sizes = ports[{dim.loop, dim.port}];
-    rewriter.setInsertionPoint(dim.loop);
-    if (sizes.empty())
-      sizes = resolveDims(rewriter, dim.loop.getLoc(),
-                          dim.loop.getInits()[dim.port]);
-    sizes[dim.axis] = dim.ofInit();
+  for (const AssumedDim &dim : dims)
+    ports[{dim.loop, dim.port}].push_back(dim);
+  for (auto &[port, assumed] : ports)
+    refinePort(cast<LoopOp>(port.first), port.second, assumed);
+}
+
+/// Port `port` of `loop` has the extents that are proved to stay the init's.
+/// The init may have others that are known, which iterations change.
+void ShapeVersion::refinePort(LoopOp loop, unsigned port,
+                              ArrayRef<AssumedDim> assumed) {
+  OpOperand &init = loop.getInitsMutable()[port];
+  auto type = cast<RankedTensorType>(init.get().getType());
+  rewriter.setInsertionPoint(loop);
+  SmallVector<OpFoldResult> sizes =
+      resolveDims(rewriter, loop.getLoc(), init.get());
+  SmallVector<int64_t> shape(type.getShape());
+  bool differs = false;
+  for (const AssumedDim &dim : assumed) {
+    OpFoldResult own = std::exchange(sizes[dim.axis], dim.ofInit());
+    std::optional<int64_t> constant = getConstantIntValue(sizes[dim.axis]);
+    differs |= !constant && !isEqualConstantIntOrValue(sizes[dim.axis], own);
+    shape[dim.axis] = constant.value_or(ShapedType::kDynamic);
   }
-  for (auto &[port, sizes] : ports) {
-    auto loop = cast<LoopOp>(port.first);
-    OpOperand &init = loop.getInitsMutable()[port.second];
-    auto type = cast<RankedTensorType>(init.get().getType());
-    rewriter.setInsertionPoint(loop);
-    SmallVector<OpFoldResult> own =
-        resolveDims(rewriter, loop.getLoc(), init.get());
-    auto differs = [](auto pair) {
-      return !getConstantIntValue(std::get<0>(pair)) &&
-             !isEqualConstantIntOrValue(std::get<0>(pair), std::get<1>(pair));
-    };
-    if (loop == copy && llvm::any_of(llvm::zip(sizes, own), differs))
-      init.set(copyOf(init.get(), sizes));
-    SmallVector<int64_t> shape(type.getShape());
-    for (auto [extent, size] : llvm::zip(shape, sizes))
-      extent = getConstantIntValue(size).value_or(ShapedType::kDynamic);
-    if (ArrayRef(shape) != type.getShape())
-      refineCarried(loop, port.second,
-                    RankedTensorType::get(shape, type.getElementType()));
-  }
+  if (loop == copy && differs)
+    init.set(copyOf(init.get(), sizes));
+  if (ArrayRef(shape) != type.getShape())
+    refineCarried(loop, port,
+                  RankedTensorType::get(shape, type.getElementType()));
 }
 
 /// A tensor of extents `sizes` that is equal to `value`.

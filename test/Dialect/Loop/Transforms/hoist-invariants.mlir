@@ -228,3 +228,26 @@ func.func @sizes(%n: i64, %x: tensor<?xf32>, %y: tensor<4xf32>, %size: index, %a
   }
   return %r#0, %r#1, %r#2, %r#3 : f32, f32, f32, f32
 }
+
+// The sum of two numbers of 8 bits wraps around: 100 + 100 is -56, and no index
+// of 256 elements.
+// CHECK-LABEL: func @narrow_sum(
+func.func @narrow_sum(%n: i64, %x: i8, %y: tensor<256xf32>, %ok: i1) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : i8
+  %c100 = arith.constant 100 : i8
+  // CHECK: loop.loop
+  // CHECK: loop.check
+  // CHECK: tensor.extract
+  // CHECK: loop.yield
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %zero : f32) {
+    %low = arith.maxsi %x, %c0 : i8
+    %part = arith.minsi %low, %c100 : i8
+    %sum = arith.addi %part, %c100 : i8
+    %at = arith.index_cast %sum : i8 to index
+    loop.check %ok, "no"
+    %one = tensor.extract %y[%at] : tensor<256xf32>
+    loop.yield while(%c : i1) carried(%one : f32)
+  }
+  return %r : f32
+}

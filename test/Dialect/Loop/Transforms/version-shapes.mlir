@@ -210,3 +210,40 @@ func.func @together(%n: i64, %x0: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?
   }
   return %r#0, %r#1 : tensor<?xf32>, tensor<?xf32>
 }
+
+// The history of a state: what is known of the init's first extent, 1, is no
+// type of a value that grows along that axis.
+// CHECK-LABEL: func @history(
+func.func @history(%n: i64, %x0: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?x?xf32>) {
+  // CHECK: scf.if
+  // CHECK: loop.loop {{.*}} carried(%{{.*}} = %{{.*}} : tensor<?xf32>, %{{.*}} = %{{.*}} : tensor<?x?xf32>)
+  // CHECK-NOT: tensor<1x?xf32> to tensor
+  // CHECK: } else {
+  // CHECK: loop.loop {{.*}}loopc.cold
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %d0 = tensor.dim %x0, %c0 : tensor<?xf32>
+  %e = tensor.dim %y, %c0 : tensor<?xf32>
+  %first = tensor.expand_shape %x0 [[0, 1]] output_shape [1, %d0] : tensor<?xf32> into tensor<1x?xf32>
+  %h0 = tensor.cast %first : tensor<1x?xf32> to tensor<?x?xf32>
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>, %h = %h0 : tensor<?x?xf32>) {
+    %d = tensor.dim %x, %c0 : tensor<?xf32>
+    %one = arith.cmpi eq, %e, %c1 : index
+    %size = arith.select %one, %d, %e : index
+    %same = arith.cmpi eq, %d, %size : index
+    loop.check %same, "dimensions {} and {} do not broadcast"(%d, %size : index, index)
+    %place = tensor.empty(%size) : tensor<?xf32>
+    %sum = linalg.add ins(%x, %y : tensor<?xf32>, tensor<?xf32>) outs(%place : tensor<?xf32>) -> tensor<?xf32>
+    %rows = tensor.dim %h, %c0 : tensor<?x?xf32>
+    %columns = tensor.dim %h, %c1 : tensor<?x?xf32>
+    %fits = arith.cmpi eq, %columns, %size : index
+    loop.check %fits, "{} and {} differ"(%columns, %size : index, index)
+    %more = arith.addi %rows, %c1 : index
+    %all = tensor.empty(%more, %size) : tensor<?x?xf32>
+    %row = tensor.expand_shape %sum [[0, 1]] output_shape [1, %size] : tensor<?xf32> into tensor<1x?xf32>
+    %one_more = tensor.insert_slice %row into %all[0, 0] [1, %size] [1, 1] : tensor<1x?xf32> into tensor<?x?xf32>
+    %next = tensor.insert_slice %h into %one_more[1, 0] [%rows, %size] [1, 1] : tensor<?x?xf32> into tensor<?x?xf32>
+    loop.yield while(%c : i1) carried(%sum, %next : tensor<?xf32>, tensor<?x?xf32>)
+  }
+  return %r#0, %r#1 : tensor<?xf32>, tensor<?x?xf32>
+}
