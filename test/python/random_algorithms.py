@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Worklists, searches, windows, sizes of what grows, and operands that broadcast.
+"""Worklists, searches, windows, histories, sizes of what grows, and operands that broadcast.
 
 Steps that are chosen one by one seldom make a whole algorithm. These loops have the form of one;
 operands, bounds, changes and what is read of the results are random. To make one more, write a
@@ -221,6 +221,54 @@ class Algorithms(Control):
             block, self.node(block, "Loop", [count, condition, first], [state, *rows], body=body)
         )
 
+    # -- Histories ------------------------------------------------------------------------
+
+    def history(self, block: Block) -> None:
+        """A state, and all that it has been: joined along an axis to what begins as one of them."""
+        full = [f"E{k}" for k in range(self.random.choice((1, 1, 2)))]
+        first, other = self.operand(block, F32, full), self.operand(block, F32, full)
+        rank = first.rank
+        axis = self.random.randrange(rank + 1)
+        number, given = self.value("i", I64), self.value("p", BOOL)
+        states = [self.value("s", F32, [self.fresh("d") for _ in range(rank + k)]) for k in (0, 1)]
+        state, before = states
+        inner = block.inner(number)
+        following = state
+        if rank and self.chance(0.6):
+            following = self.rotate(inner, following)
+        kind = self.random.choice(("Add", "Mul", "Max", "Sub", ""))
+        if kind:
+            pair = [following, other] if self.chance(0.5) else [other, following]
+            dims = [self.fresh("d") for _ in range(max(rank, other.rank))]
+            following = self.op(inner, kind, pair, F32, dims)
+        inner.values += [following] if has_rank(following, 1, 2) else []
+        self.depth += 1
+        self.fill(inner, self.random.choice((0, 0, 1)))
+        self.depth -= 1
+        row = self.as_part(inner, following, axis)
+        parts = [before, row] if self.chance(0.5) else [row, before]
+        if self.chance(0.2):
+            parts.insert(self.random.choice((0, 2)), self.as_part(inner, state, axis))
+        longer = self.op(inner, "Concat", parts, F32, before.shape, axis=axis)
+        if self.chance(0.2):
+            some = [self.const(inner, [self.random.choice((0, 0, 1))]), self.const(inner, [4])]
+            longer = self.part(inner, longer, some, axis)
+        goes_on = self.goes_on(inner, False, number, given)
+        body = self.graph(inner, [number, given, *states], [goes_on, following, longer])
+        begin = self.as_part(block, first, axis)
+        condition = self.const(block, True, BOOL) if self.chance(0.6) else None
+        made = self.node(
+            block, "Loop", [self.trips(block), condition, first, begin], states, body=body
+        )
+        self.kinds.add("history")
+        for value in made:
+            self.show(block, value, self.chance(0.2))
+
+    def as_part(self, block: Block, value: Value, axis: int) -> Value:
+        """The value with one more axis, of extent 1."""
+        shape = (*value.shape[:axis], 1, *value.shape[axis:])
+        return self.op(block, "Unsqueeze", [value, self.const(block, [axis])], value.elem, shape)
+
     # -- Sizes ----------------------------------------------------------------------------
 
     def sizes(self, block: Block) -> None:
@@ -407,6 +455,7 @@ ALGORITHMS: dict[Algorithm, int] = {
     Algorithms.search: 2,
     Algorithms.first_found: 2,
     Algorithms.windows: 2,
+    Algorithms.history: 3,
     Algorithms.sizes: 3,
     Algorithms.unchanging: 3,
     Algorithms.broadcasts: 4,
