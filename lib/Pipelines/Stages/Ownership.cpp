@@ -9,6 +9,7 @@
 #include "Ownership.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -36,7 +37,7 @@ void OwnershipChecker::run() {
   Block &body = function.getBody().front();
   for (BlockArgument argument : body.getArguments())
     if (isOwnable(argument))
-      lend(argument, kBorrowed);
+      lend(argument, kReadOnly);
   visitInScope(body, {});
 }
 
@@ -132,6 +133,27 @@ void OwnershipChecker::checkUses(Operation *op, ValueRange used) {
   }
 }
 
+/// Inputs are the caller's, and a run leaves them as they are.
+void OwnershipChecker::checkWrites(Operation *op) {
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface)
+    return;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects<MemoryEffects::Write>(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    Value buffer = effect.getValue();
+    if (!buffer || !isa<BaseMemRefType>(buffer.getType()))
+      continue;
+    for (const Alternative &each : alternativesOf(buffer))
+      if (each.resource == kReadOnly &&
+          conditions.both(path, each.condition) != Conditions::kNever &&
+          !conditions.isFull()) {
+        errors.emit(op) << "writes to memory that is an input or a constant";
+        return;
+      }
+  }
+}
+
 void OwnershipChecker::end(ValueRange ended, Operation *op, End how) {
   for (Value value : ended)
     if (isOwnable(value))
@@ -144,7 +166,7 @@ void OwnershipChecker::endOne(Alternative alternative, Operation *op, Type type,
   Ref when = conditions.both(path, alternative.condition);
   if (when == Conditions::kNever)
     return;
-  if (alternative.resource == kBorrowed) {
+  if (alternative.resource == kBorrowed || alternative.resource == kReadOnly) {
     if (!conditions.isFull())
       errors.emit(op) << (how == End::Freed ? "frees" : "hands on") << " a "
                       << nounFor(type) << " that it does not own";
@@ -209,6 +231,7 @@ void OwnershipChecker::visit(Operation *op) {
       errors.emit(op) << "has branches between blocks";
       return;
     }
+  checkWrites(op);
   if (isa<memref::DeallocOp, SeqReleaseOp>(op))
     return end(op->getOperands(), op, End::Freed);
   if (isa<memref::AllocOp>(op))
@@ -272,8 +295,10 @@ void OwnershipChecker::visitOther(Operation *op) {
   for (Value result : llvm::make_filter_range(op->getResults(), isOwnable)) {
     if (auto view = dyn_cast<ViewLikeOpInterface>(op))
       alias(result, alternativesOf(view.getViewSource()));
-    else if (isa<memref::GetGlobalOp, memref::AllocaOp>(op))
+    else if (isa<memref::AllocaOp>(op))
       lend(result, kBorrowed);
+    else if (isa<memref::GetGlobalOp>(op))
+      lend(result, kReadOnly);
     else if (isa<ub::PoisonOp>(op))
       lend(result, kNothing);
     else

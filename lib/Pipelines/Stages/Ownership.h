@@ -53,9 +53,16 @@ private:
     mlir::Operation *end = nullptr; ///< the last of what ended it
     bool isUnchecked = false;
   };
-  /// Memory that nobody owns here (of the caller, of constants); lists without
-  /// elements, which anybody may own; what is not followed.
-  enum Special : unsigned { kBorrowed, kNothing, kUnknown, kNumSpecial };
+  /// Memory that nobody owns here; such memory that nobody may write to either
+  /// (the caller's inputs, constants); lists without elements, which anybody
+  /// may own; what is not followed.
+  enum Special : unsigned {
+    kBorrowed,
+    kReadOnly,
+    kNothing,
+    kUnknown,
+    kNumSpecial
+  };
   struct Alternative {
     unsigned resource;
     Ref condition;
@@ -77,6 +84,7 @@ private:
   void checkEnds(llvm::ArrayRef<Resource> all);
 
   void checkUses(mlir::Operation *op, mlir::ValueRange used);
+  void checkWrites(mlir::Operation *op);
   void own(mlir::ValueRange made, bool isShared = false);
   void alias(mlir::Value value, Alternatives alternatives);
   void lend(mlir::Value value, Special special) {

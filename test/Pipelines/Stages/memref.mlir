@@ -158,6 +158,34 @@ func.func @of_the_caller(%x: memref<4xf32>) {
 
 // -----
 
+// The caller's inputs stay as they are.
+func.func @write_to_an_input(%x: memref<4xf32>, %v: f32) {
+  %zero = arith.constant 0 : index
+  %view = memref.subview %x[1] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 1>>
+  // expected-error @+2 {{stage memref: 'memref.store' op writes to memory that is an input or a constant}}
+  // expected-note @+1 {{please report it}}
+  memref.store %v, %view[%zero] : memref<2xf32, strided<[1], offset: 1>>
+  return
+}
+
+// -----
+
+memref.global constant @weights : memref<4xf32> = dense<1.0>
+
+// One of two buffers, of which a run may not write to one.
+func.func @write_to_a_constant(%c: i1, %v: f32) {
+  %a = memref.alloc() : memref<4xf32>
+  %w = memref.get_global @weights : memref<4xf32>
+  %one = arith.select %c, %a, %w : memref<4xf32>
+  // expected-error @+2 {{stage memref: 'linalg.fill' op writes to memory that is an input or a constant}}
+  // expected-note @+1 {{please report it}}
+  linalg.fill ins(%v : f32) outs(%one : memref<4xf32>)
+  memref.dealloc %a : memref<4xf32>
+  return
+}
+
+// -----
+
 // The loop writes to what it carries.
 func.func @init_of_the_caller(%n: i64, %x: memref<4xf32>) -> memref<4xf32> {
   // expected-error @+2 {{stage memref: 'loop.loop' op hands on a buffer that it does not own}}
