@@ -8,6 +8,7 @@
 
 #include "StageErrors.h"
 #include "loopc/Codegen/GPU/DeviceProgram.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -40,6 +41,24 @@ static void verifyDeclaration(LLVM::LLVMFuncOp function, StageErrors &errors) {
                           << ", and the runtime has it of " << type;
 }
 
+/// What the marks of a function say of it.
+static void verifyMarks(LLVM::LLVMFuncOp function, StageErrors &errors) {
+  if (function->hasAttr(kOutlinedAttrName) &&
+      function.getLinkage() != LLVM::Linkage::Internal)
+    errors.emit(function) << "is marked '" << kOutlinedAttrName
+                          << "', and is not internal";
+  if (!function->hasAttr(kNestAttrName))
+    return;
+  function.walk([&](LLVM::CallOp call) {
+    std::optional<StringRef> callee = call.getCallee();
+    if (!callee || !getRuntimeFunctionType(call.getContext(), *callee))
+      return WalkResult::advance();
+    errors.emit(call) << "calls '" << *callee << "' in a function that is "
+                      << "marked '" << kNestAttrName << "'";
+    return WalkResult::interrupt();
+  });
+}
+
 void loopc::verifyLLVMStage(ModuleOp module, StageErrors &errors) {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     bool isContainer = isa<ModuleOp, gpu::GPUModuleOp>(op);
@@ -48,6 +67,7 @@ void loopc::verifyLLVMStage(ModuleOp module, StageErrors &errors) {
     if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op)) {
       if (function.isExternal())
         verifyDeclaration(function, errors);
+      verifyMarks(function, errors);
     } else if (!isa_and_nonnull<LLVM::LLVMDialect>(op->getDialect()) &&
                !isContainer && !isForDevice) {
       errors.emit(op) << "is not of the LLVM dialect";

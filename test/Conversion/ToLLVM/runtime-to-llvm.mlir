@@ -131,3 +131,10 @@ func.func @fourier(%run: !llvm.ptr, %b: memref<3x?x400x2xf64>) -> i32 {
   %z = llvm.mlir.constant(0 : i32) : i32
   return %z : i32
 }
+
+// LLVM does not inline what was outlined.
+// CHECK-LABEL: func private @outlined(
+// CHECK-SAME: loopc.outlined, passthrough = ["noinline"]
+func.func private @outlined(%x: f32) -> f32 attributes {loopc.nest, loopc.outlined} {
+  return %x : f32
+}

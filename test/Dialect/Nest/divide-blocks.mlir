@@ -32,7 +32,7 @@
 // CHECK: func.func private @[[SECOND:carries_section]](
 // CHECK-SAME: -> (i32, memref<?xf32>, index)
 // CHECK-SAME: llvm.linkage = #llvm.linkage<internal>
-// CHECK-SAME: passthrough = ["noinline"]
+// CHECK-SAME: loopc.outlined
 // CHECK: memref.alloc(%{{.*}}) {loopc.scratch}
 // CHECK: func.func private @[[FIRST:carries_section_0]](
 // CHECK: loop.check

@@ -102,7 +102,7 @@ func.func @waits(%run: !llvm.ptr, %p: i1) -> i32 {
 
 // CHECK: func.func private @main_nest(%{{.*}}: memref<8xf32>, %{{.*}}: memref<8xf32> {llvm.noalias})
 // CHECK-SAME: llvm.linkage = #llvm.linkage<internal>
-// CHECK-SAME: passthrough = ["noinline"]
+// CHECK-SAME: loopc.outlined
 // CHECK: arith.constant 8 : index
 // CHECK: scf.for
 // CHECK: func.func private @main_nest_0(

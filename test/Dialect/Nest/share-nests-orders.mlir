@@ -20,7 +20,7 @@
 // CHECK: llvm.func internal @loop(%[[P:.*]]: !llvm.ptr, %[[A:.*]]: f32, %[[B:.*]]: f32)
 // CHECK: llvm.call @leaf(%[[P]], %[[A]], %[[B]]) : (!llvm.ptr, f32, f32) -> ()
 // CHECK-NOT: llvm.func {{.*}}_0
-llvm.func internal @leaf(%x: !llvm.ptr, %f: f32) attributes {passthrough = ["noinline"]} {
+llvm.func internal @leaf(%x: !llvm.ptr, %f: f32) attributes {loopc.outlined} {
   %c = llvm.mlir.constant(2.0 : f32) : f32
   %s = llvm.fadd %c, %f : f32
   llvm.store %s, %x : f32, !llvm.ptr
@@ -33,18 +33,18 @@ llvm.func @main(%x: !llvm.ptr) {
   llvm.call @leaf_0(%x, %a) : (!llvm.ptr, f32) -> ()
   llvm.return
 }
-llvm.func internal @leaf_0(%x: !llvm.ptr, %f: f32) attributes {passthrough = ["noinline"]} {
+llvm.func internal @leaf_0(%x: !llvm.ptr, %f: f32) attributes {loopc.outlined} {
   %c = llvm.mlir.constant(3.0 : f32) : f32
   %s = llvm.fadd %c, %f : f32
   llvm.store %s, %x : f32, !llvm.ptr
   llvm.return
 }
-llvm.func internal @loop(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @loop(%x: !llvm.ptr) attributes {loopc.outlined} {
   %c = llvm.mlir.constant(4.0 : f32) : f32
   llvm.call @leaf(%x, %c) : (!llvm.ptr, f32) -> ()
   llvm.return
 }
-llvm.func internal @loop_0(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @loop_0(%x: !llvm.ptr) attributes {loopc.outlined} {
   %c = llvm.mlir.constant(5.0 : f32) : f32
   llvm.call @leaf_0(%x, %c) : (!llvm.ptr, f32) -> ()
   llvm.return

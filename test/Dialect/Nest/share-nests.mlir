@@ -19,7 +19,7 @@ llvm.func @two_sizes(%x: !llvm.ptr, %unused: i64) {
   llvm.call @nest_0(%unused, %x) : (i64, !llvm.ptr) -> ()
   llvm.return
 }
-llvm.func internal @nest(%unused: i64, %x: !llvm.ptr {llvm.noalias}) attributes {passthrough = ["noinline"]} {
+llvm.func internal @nest(%unused: i64, %x: !llvm.ptr {llvm.noalias}) attributes {loopc.outlined} {
   %c0 = llvm.mlir.constant(0 : i64) : i64
   %c1 = llvm.mlir.constant(1 : i64) : i64
   %n = llvm.mlir.constant(64 : i64) : i64
@@ -37,7 +37,7 @@ llvm.func internal @nest(%unused: i64, %x: !llvm.ptr {llvm.noalias}) attributes 
 ^end:
   llvm.return
 }
-llvm.func internal @nest_0(%unused: i64, %x: !llvm.ptr {llvm.noalias}) attributes {passthrough = ["noinline"]} {
+llvm.func internal @nest_0(%unused: i64, %x: !llvm.ptr {llvm.noalias}) attributes {loopc.outlined} {
   %c0 = llvm.mlir.constant(0 : i64) : i64
   %c1 = llvm.mlir.constant(1 : i64) : i64
   %n = llvm.mlir.constant(96 : i64) : i64
@@ -76,7 +76,7 @@ llvm.func @kept(%x: !llvm.ptr) -> !llvm.ptr {
   %taken = llvm.mlir.addressof @taken : !llvm.ptr
   llvm.return %taken : !llvm.ptr
 }
-llvm.func internal @long(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @long(%x: !llvm.ptr) attributes {loopc.outlined} {
   %c0 = llvm.mlir.constant(0 : i64) : i64
   %c1 = llvm.mlir.constant(1 : i64) : i64
   %n = llvm.mlir.constant(64 : i64) : i64
@@ -89,7 +89,7 @@ llvm.func internal @long(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} 
 ^end:
   llvm.return
 }
-llvm.func internal @short(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @short(%x: !llvm.ptr) attributes {loopc.outlined} {
   %c0 = llvm.mlir.constant(0 : i64) : i64
   %c1 = llvm.mlir.constant(1 : i64) : i64
   %n = llvm.mlir.constant(4 : i64) : i64
@@ -102,7 +102,7 @@ llvm.func internal @short(%x: !llvm.ptr) attributes {passthrough = ["noinline"]}
 ^end:
   llvm.return
 }
-llvm.func internal @other(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @other(%x: !llvm.ptr) attributes {loopc.outlined} {
   %c0 = llvm.mlir.constant(0 : i64) : i64
   %c1 = llvm.mlir.constant(1 : i64) : i64
   %n = llvm.mlir.constant(64 : i64) : i64
@@ -115,7 +115,7 @@ llvm.func internal @other(%x: !llvm.ptr) attributes {passthrough = ["noinline"]}
 ^end:
   llvm.return
 }
-llvm.func internal @taken(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @taken(%x: !llvm.ptr) attributes {loopc.outlined} {
   %c0 = llvm.mlir.constant(0 : i64) : i64
   %c1 = llvm.mlir.constant(1 : i64) : i64
   %n = llvm.mlir.constant(64 : i64) : i64
@@ -128,7 +128,7 @@ llvm.func internal @taken(%x: !llvm.ptr) attributes {passthrough = ["noinline"]}
 ^end:
   llvm.return
 }
-llvm.func internal @equal(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @equal(%x: !llvm.ptr) attributes {loopc.outlined} {
   %n = llvm.mlir.constant(64 : i64) : i64
   %c1 = llvm.mlir.constant(1 : i64) : i64
   %c0 = llvm.mlir.constant(0 : i64) : i64
@@ -163,7 +163,7 @@ llvm.func @threads(%run: !llvm.ptr, %x: !llvm.ptr, %n: i64) {
   llvm.call @share(%run, %x, %x, %n) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
   llvm.return
 }
-llvm.func internal @share(%run: !llvm.ptr, %a: !llvm.ptr, %x: !llvm.ptr, %n: i64) attributes {passthrough = ["noinline"]} {
+llvm.func internal @share(%run: !llvm.ptr, %a: !llvm.ptr, %x: !llvm.ptr, %n: i64) attributes {loopc.outlined} {
   %c1 = llvm.mlir.constant(1 : i64) : i64
   %place = llvm.alloca %c1 x !llvm.struct<(ptr, struct<(ptr, ptr, i64)>)> : (i64) -> !llvm.ptr
   %s0 = llvm.mlir.poison : !llvm.struct<(ptr, ptr, i64)>
@@ -187,7 +187,7 @@ llvm.func internal @piece(%context: !llvm.ptr, %begin: i64, %end: i64) {
   llvm.call @body(%run, %x, %begin) : (!llvm.ptr, !llvm.ptr, i64) -> ()
   llvm.return
 }
-llvm.func internal @body(%run: !llvm.ptr, %x: !llvm.ptr, %begin: i64) attributes {passthrough = ["noinline"]} {
+llvm.func internal @body(%run: !llvm.ptr, %x: !llvm.ptr, %begin: i64) attributes {loopc.outlined} {
   llvm.store %begin, %x : i64, !llvm.ptr
   llvm.return
 }
@@ -214,7 +214,7 @@ llvm.func @factors(%x: !llvm.ptr) {
   llvm.call @falsely(%x) : (!llvm.ptr) -> ()
   llvm.return
 }
-llvm.func internal @scale(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @scale(%x: !llvm.ptr) attributes {loopc.outlined} {
   %c0 = llvm.mlir.constant(0 : index) : i64
   %c1 = llvm.mlir.constant(1 : index) : i64
   %true = llvm.mlir.constant(true) : i1
@@ -233,7 +233,7 @@ llvm.func internal @scale(%x: !llvm.ptr) attributes {passthrough = ["noinline"]}
 ^end:
   llvm.return
 }
-llvm.func internal @scale_0(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @scale_0(%x: !llvm.ptr) attributes {loopc.outlined} {
   %c0 = llvm.mlir.constant(0 : index) : i64
   %c1 = llvm.mlir.constant(1 : index) : i64
   %true = llvm.mlir.constant(true) : i1
@@ -252,7 +252,7 @@ llvm.func internal @scale_0(%x: !llvm.ptr) attributes {passthrough = ["noinline"
 ^end:
   llvm.return
 }
-llvm.func internal @falsely(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @falsely(%x: !llvm.ptr) attributes {loopc.outlined} {
   %c0 = llvm.mlir.constant(0 : index) : i64
   %c1 = llvm.mlir.constant(1 : index) : i64
   %false = llvm.mlir.constant(false) : i1
@@ -298,7 +298,7 @@ llvm.func @two_shared(%run: !llvm.ptr, %x: !llvm.ptr) {
   llvm.call @share_0(%run, %x) : (!llvm.ptr, !llvm.ptr) -> ()
   llvm.return
 }
-llvm.func internal @share(%run: !llvm.ptr, %x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @share(%run: !llvm.ptr, %x: !llvm.ptr) attributes {loopc.outlined} {
   %c1 = llvm.mlir.constant(1 : i64) : i64
   %place = llvm.alloca %c1 x !llvm.struct<(ptr)> : (i64) -> !llvm.ptr
   %p0 = llvm.getelementptr %place[0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr)>
@@ -307,7 +307,7 @@ llvm.func internal @share(%run: !llvm.ptr, %x: !llvm.ptr) attributes {passthroug
   llvm.call @loopc_rt_parallel_for(%run, %c1, %c1, %f, %place) : (!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr) -> ()
   llvm.return
 }
-llvm.func internal @share_0(%run: !llvm.ptr, %x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @share_0(%run: !llvm.ptr, %x: !llvm.ptr) attributes {loopc.outlined} {
   %c1 = llvm.mlir.constant(1 : i64) : i64
   %place = llvm.alloca %c1 x !llvm.struct<(ptr)> : (i64) -> !llvm.ptr
   %p0 = llvm.getelementptr %place[0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr)>
@@ -328,15 +328,38 @@ llvm.func internal @piece_0(%context: !llvm.ptr, %begin: i64, %end: i64) {
   llvm.call @body_0(%begin, %x) : (i64, !llvm.ptr) -> ()
   llvm.return
 }
-llvm.func internal @body(%begin: i64, %x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @body(%begin: i64, %x: !llvm.ptr) attributes {loopc.outlined} {
   %n = llvm.mlir.constant(64 : i64) : i64
   %at = llvm.add %begin, %n : i64
   llvm.store %at, %x : i64, !llvm.ptr
   llvm.return
 }
-llvm.func internal @body_0(%begin: i64, %x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+llvm.func internal @body_0(%begin: i64, %x: !llvm.ptr) attributes {loopc.outlined} {
   %n = llvm.mlir.constant(96 : i64) : i64
   %at = llvm.add %begin, %n : i64
   llvm.store %at, %x : i64, !llvm.ptr
+  llvm.return
+}
+
+// -----
+
+// Functions that somebody else keeps from being inlined are none of a model's
+// parts.
+// CHECK-LABEL: llvm.func @others(
+// CHECK: llvm.call @foreign(
+// CHECK: llvm.call @foreign_0(
+llvm.func @others(%x: !llvm.ptr) {
+  llvm.call @foreign(%x) : (!llvm.ptr) -> ()
+  llvm.call @foreign_0(%x) : (!llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal @foreign(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+  %c = llvm.mlir.constant(1.0 : f32) : f32
+  llvm.store %c, %x : f32, !llvm.ptr
+  llvm.return
+}
+llvm.func internal @foreign_0(%x: !llvm.ptr) attributes {passthrough = ["noinline"]} {
+  %c = llvm.mlir.constant(2.0 : f32) : f32
+  llvm.store %c, %x : f32, !llvm.ptr
   llvm.return
 }

@@ -6,6 +6,10 @@ llvm.func @holds(%run: !llvm.ptr, %n: i64) -> !llvm.ptr {
   %p = llvm.call @loopc_rt_alloc(%run, %n) : (!llvm.ptr, i64) -> !llvm.ptr
   llvm.return %p : !llvm.ptr
 }
+llvm.func internal @nest(%x: f32) -> f32 attributes {loopc.nest, loopc.outlined} {
+  %y = llvm.call @tanhf(%x) : (f32) -> f32
+  llvm.return %y : f32
+}
 gpu.module @kernels {
   llvm.func @__nv_tanhf(f32) -> f32
   llvm.func @wait() {
@@ -61,4 +65,22 @@ llvm.func @device() {
   // expected-note @+1 {{please report it}}
   nvvm.barrier0
   llvm.return
+}
+
+// -----
+
+// expected-error @+2 {{stage llvm: 'llvm.func' op is marked 'loopc.outlined', and is not internal}}
+// expected-note @+1 {{please report it}}
+llvm.func @outlined() attributes {loopc.outlined} {
+  llvm.return
+}
+
+// -----
+
+llvm.func @loopc_rt_poll(!llvm.ptr) -> i32
+llvm.func internal @nest(%run: !llvm.ptr) -> i32 attributes {loopc.nest} {
+  // expected-error @+2 {{stage llvm: 'llvm.call' op calls 'loopc_rt_poll' in a function that is marked 'loopc.nest'}}
+  // expected-note @+1 {{please report it}}
+  %status = llvm.call @loopc_rt_poll(%run) : (!llvm.ptr) -> i32
+  llvm.return %status : i32
 }

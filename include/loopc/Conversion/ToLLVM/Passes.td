@@ -27,7 +27,9 @@ def ConvertLoopRuntimeToLLVM
   let summary = "lower allocation, checks and polls to calls of loopc_rt";
   let description = [{
     After scf-to-cf: buffers come from `loopc_rt_alloc` of the run; a check that
-    fails and a run that shall end return a status from the function.
+    fails and a run that shall end return a status from the function. What is
+    marked `loopc.nest` has none of these; what is marked `loopc.outlined` gets
+    LLVM's `noinline`.
   }];
   let dependentDialects = ["::mlir::cf::ControlFlowDialect",
                            "::mlir::LLVM::LLVMDialect"];

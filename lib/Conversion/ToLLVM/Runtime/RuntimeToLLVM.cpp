@@ -13,6 +13,7 @@
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Support/Diagnostics.h"
@@ -729,11 +730,15 @@ struct ConvertLoopRuntimeToLLVM
     ModuleOp module = getOperation();
     RuntimeLowering lowering(module, &getContext());
     for (auto function :
-         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-      // What loopc-outline-nests made calls nothing.
-      if (!function.isExternal() && !function->hasAttr("loopc.nest") &&
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      // LLVM's way to say so.
+      if (function->hasAttr(kOutlinedAttrName))
+        function->setAttr("passthrough",
+                          Builder(&getContext()).getStrArrayAttr({"noinline"}));
+      if (!function.isExternal() && !function->hasAttr(kNestAttrName) &&
           failed(lowering.run(function)))
         return signalPassFailure();
+    }
     lowering.finish();
   }
 };

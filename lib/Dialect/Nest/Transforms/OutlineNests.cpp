@@ -17,6 +17,7 @@
 // what is left is then what a run passes through once, and needs no work.
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
@@ -133,7 +134,7 @@ private:
     if (reports) {
       returned = {arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0)};
     } else {
-      made->setAttr("loopc.nest", b.getUnitAttr());
+      made->setAttr(kNestAttrName, b.getUnitAttr());
       // Of loops that are entered seldom.
       markPrivateMemory(made, /*first=*/0, captures, nest);
       disableRuntimeUnrolling(made);

@@ -8,6 +8,7 @@
 
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
@@ -79,7 +80,7 @@ func::FuncOp loopc::makePrivateFunction(Location loc, Twine name,
   made.setPrivate();
   made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
                                     b.getContext(), LLVM::Linkage::Internal));
-  made->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
+  made->setAttr(kOutlinedAttrName, b.getUnitAttr());
   return made;
 }
 

@@ -363,13 +363,9 @@ func::FuncOp NestParallelizer::makeFunction(const Twine &suffix,
                                             TypeRange arguments, Type result) {
   SmallVector<Type> types(arguments);
   llvm::append_range(types, ValueRange(captures).getTypes());
-  auto made = func::FuncOp::create(
-      b.getLoc(), (nestFunction().getName() + suffix).str(),
+  func::FuncOp made = makePrivateFunction(
+      b.getLoc(), nestFunction().getName() + suffix,
       b.getFunctionType(types, result ? TypeRange(result) : TypeRange()));
-  made.setPrivate();
-  made->setAttr("llvm.linkage", LLVM::LinkageAttr::get(
-                                    b.getContext(), LLVM::Linkage::Internal));
-  made->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
   made.addEntryBlock();
   return made;
 }

@@ -25,6 +25,7 @@
 // What has become unused is erased in the end.
 
 #include "Contexts.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -469,15 +470,6 @@ static void sharePiece(const Cluster &cluster,
 // Which functions there are
 //===----------------------------------------------------------------------===//
 
-/// True for a function that was made to be one, and not to be inlined.
-static bool isNoInline(LLVM::LLVMFuncOp function) {
-  return function.getPassthrough() &&
-         llvm::any_of(*function.getPassthrough(), [](Attribute attr) {
-           auto text = dyn_cast<StringAttr>(attr);
-           return text && text.getValue() == "noinline";
-         });
-}
-
 /// True for a function whose signature and body this pass understands, if all
 /// users are known, too.
 static bool canChange(LLVM::LLVMFuncOp function) {
@@ -628,7 +620,7 @@ private:
         continue;
       Callee &callee = it->second;
       if (callee.sharedOut.empty()) {
-        if (!isNoInline(function))
+        if (!function->hasAttr(kOutlinedAttrName))
           continue;
         numDropped += dropUnusedArguments(function, callee.calls);
         nests.push_back({function, {}, {}, {}});

@@ -25,6 +25,13 @@ namespace loopc {
 /// The name of a module's #loopc.target.
 inline constexpr llvm::StringLiteral kTargetAttrName = "loopc.target";
 
+/// Unit attribute of a function that was a part of the model's function, and
+/// stays one of its own.
+inline constexpr llvm::StringLiteral kOutlinedAttrName = "loopc.outlined";
+
+/// Unit attribute of a function that calls nothing of the runtime.
+inline constexpr llvm::StringLiteral kNestAttrName = "loopc.nest";
+
 /// The vector registers that code is made for: those of the #loopc.target at
 /// the module that `op` is or is in, or the least of all where it has none.
 VectorUnit getVectorUnit(mlir::Operation *op);

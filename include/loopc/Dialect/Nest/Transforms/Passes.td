@@ -188,12 +188,12 @@ def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
 def ShareNests : Pass<"loopc-share-nests", "::mlir::ModuleOp"> {
   let summary = "one function for outlined nests that differ in numbers only";
   let description = [{
-    In LLVM's dialect: internal functions that are never inlined, which
+    In LLVM's dialect: internal functions marked `loopc.outlined`, which
     `loopc-outline-nests` and `loopc-parallelize-nests` make, lose the arguments
     that they do not read. Those that are equal but for i64 constants become
-    one, which gets the numbers that differ as arguments. Bounds below 16 stay constants, and so do the distances in an
-    innermost loop where there are many of them: nests that differ in these are
-    not shared.
+    one, which gets the numbers that differ as arguments. Bounds below 16 stay
+    constants, and so do the distances in an innermost loop where there are many
+    of them: nests that differ in these are not shared.
 
     ```mlir
     llvm.call @nest(%x, %y) : (!llvm.ptr, !llvm.ptr) -> ()   // of 64 elements
