@@ -15,6 +15,7 @@
 
 #include "loopc/Dialect/Loop/Transforms/LiveOperations.h"
 #include "loopc/Tensor/Passes.h"
+#include "loopc/Tensor/StoredTranspose.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -474,8 +475,7 @@ Value Layouts::reordered(Location loc, Value value, ArrayRef<int64_t> order) {
   Value init =
       tensor::EmptyOp::create(rewriter, loc, applyPermutation(sizes, order),
                               getElementTypeOrSelf(value.getType()));
-  return linalg::TransposeOp::create(rewriter, loc, value, init, order)
-      ->getResult(0);
+  return storeTransposed(rewriter, loc, value, init, order);
 }
 
 void Layouts::rewriteBorders() {

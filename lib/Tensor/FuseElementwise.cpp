@@ -14,6 +14,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/Passes.h"
+#include "loopc/Tensor/StoredTranspose.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -170,11 +171,31 @@ static bool areNeighbours(IRRewriter &rewriter, linalg::GenericOp first,
                      isEqualConstantIntOrValue);
 }
 
+//===----------------------------------------------------------------------===//
+// Transposes
+//===----------------------------------------------------------------------===//
+
+/// The patterns fuse linalg.generics only, so that transposes become such but
+/// for those that are stored.
+static LogicalResult generalizeTransposes(IRRewriter &rewriter,
+                                          func::FuncOp function) {
+  WalkResult done = function.walk([&](linalg::TransposeOp op) {
+    if (op->hasAttr(kStoredAttrName))
+      return WalkResult::advance();
+    rewriter.setInsertionPoint(op);
+    return WalkResult(linalg::generalizeNamedOp(rewriter, op));
+  });
+  return failure(done.wasInterrupted());
+}
+
 namespace {
 struct LoopFuseElementwise
     : loopc::impl::LoopFuseElementwiseBase<LoopFuseElementwise> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    IRRewriter rewriter(context);
+    if (failed(generalizeTransposes(rewriter, getOperation())))
+      return signalPassFailure();
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
@@ -182,7 +203,6 @@ struct LoopFuseElementwise
     FrozenRewritePatternSet frozen(std::move(patterns));
     if (failed(applyPatternsGreedily(getOperation(), frozen, untilDone())))
       return signalPassFailure();
-    IRRewriter rewriter(context);
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) { blocks.push_back(block); });
     for (Block *block : blocks)

@@ -130,7 +130,7 @@ func.func @border(%x: tensor<2x4x8xf32>) -> tensor<2x8x4xf32> {
 #turn = affine_map<(a, b, c) -> (a, c, b)>
 // CHECK-LABEL: func @narrowed
 // CHECK:         %[[SMALL:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x4x8xi8>)
-// CHECK:         linalg.transpose ins(%[[SMALL]] : tensor<2x4x8xi8>)
+// CHECK:         linalg.transpose ins(%[[SMALL]] : tensor<2x4x8xi8>) {{.*}} {loopc.stored}
 // CHECK:         return
 func.func @narrowed(%x: tensor<2x4x8xi32>, %y: tensor<2x4x8xi32>) -> tensor<2x8x4xi8> {
   %e0 = tensor.empty() : tensor<2x4x8xi32>
@@ -164,7 +164,7 @@ func.func @narrowed(%x: tensor<2x4x8xi32>, %y: tensor<2x4x8xi32>) -> tensor<2x8x
 #turn = affine_map<(a, b, c) -> (a, c, b)>
 // CHECK-LABEL: func @widened
 // CHECK-SAME:    %[[X:.*]]: tensor<2x4x8xi8>
-// CHECK:         %[[TURNED:.*]] = linalg.transpose ins(%[[X]] : tensor<2x4x8xi8>)
+// CHECK:         %[[TURNED:.*]] = linalg.transpose ins(%[[X]] : tensor<2x4x8xi8>) {{.*}} {loopc.stored}
 // CHECK:         linalg.generic {{.*}} ins(%[[TURNED]] : tensor<2x8x4xi8>)
 // CHECK:         return
 func.func @widened(%x: tensor<2x4x8xi8>) -> tensor<2x8x4xi16> {

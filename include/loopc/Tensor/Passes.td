@@ -42,7 +42,12 @@ def LoopFuseElementwise
   let description = [{
     Elementwise producers are fused into consumers (reductions, too, that read
     each element once, in order) where nobody else needs them or where they are
-    cheap; neighbours become one `linalg.generic` with several results.
+    cheap; neighbours become one `linalg.generic` with several results. A
+    `linalg.transpose` is one of them, unless it is marked `loopc.stored`:
+
+    ```mlir
+    %t = linalg.transpose ins(%w) outs(%e) permutation = [1, 0] {loopc.stored}
+    ```
   }];
   let statistics = [Statistic<"numMerged", "merged",
                               "neighbours merged into one operation">];

@@ -21,7 +21,7 @@ func.func @conv(%x: tensor<1x2x5x5xf32>, %w: tensor<4x2x3x3xf32>) -> tensor<1x4x
 // CHECK-DAG: #[[W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d4, d5, d6)>
 // CHECK-DAG: #[[Y:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d6)>
 // CHECK-LABEL: @strided
-// CHECK: linalg.transpose ins(%arg1 : tensor<8x2x1x2xf32>) {{.*}} permutation = [1, 2, 3, 0]
+// CHECK: linalg.transpose ins(%arg1 : tensor<8x2x1x2xf32>) {{.*}} permutation = [1, 2, 3, 0] {loopc.stored}
 // CHECK: linalg.generic {indexing_maps = [#[[X]], #[[W]], #[[Y]]]
 // CHECK-SAME: iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "parallel"]
 // CHECK: linalg.generic {{.*}} ins({{.*}} : tensor<1x5x24x8xf32>) outs({{.*}} : tensor<1x8x5x24xf32>)
@@ -34,7 +34,7 @@ func.func @strided(%x: tensor<1x2x5x50xf32>, %w: tensor<8x2x1x2xf32>) -> tensor<
 
 // So do few positions.
 // CHECK-LABEL: @few_positions
-// CHECK: linalg.transpose {{.*}} outs({{.*}} : tensor<2x16x3x16xf32>) permutation = [0, 2, 3, 1]
+// CHECK: linalg.transpose {{.*}} outs({{.*}} : tensor<2x16x3x16xf32>) permutation = [0, 2, 3, 1] {loopc.stored}
 // CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<1x32x4xf32>)
 func.func @few_positions(%x: tensor<1x32x6xf32>, %w: tensor<32x16x3xf32>) -> tensor<1x32x4xf32> {
   %r = onnx.node "Conv"(%x, %w) since 11 {group = 2 : i64} : (tensor<1x32x6xf32>, tensor<32x16x3xf32>) -> tensor<1x32x4xf32>
@@ -46,7 +46,7 @@ func.func @few_positions(%x: tensor<1x32x6xf32>, %w: tensor<32x16x3xf32>) -> ten
 // Where the run tells how many positions there are, many channels are enough if
 // the sums are long.
 // CHECK-LABEL: @unknown_positions
-// CHECK: linalg.transpose {{.*}} outs({{.*}} : tensor<64x2x32xf32>) permutation = [1, 2, 0]
+// CHECK: linalg.transpose {{.*}} outs({{.*}} : tensor<64x2x32xf32>) permutation = [1, 2, 0] {loopc.stored}
 // CHECK-NOT: linalg.transpose
 func.func @unknown_positions(%x: tensor<1x64x?xf32>, %w: tensor<32x64x2xf32>, %v: tensor<32x64x1xf32>) -> (tensor<1x32x?xf32>, tensor<1x32x?xf32>) {
   %r = onnx.node "Conv"(%x, %w) since 11 : (tensor<1x64x?xf32>, tensor<32x64x2xf32>) -> tensor<1x32x?xf32>

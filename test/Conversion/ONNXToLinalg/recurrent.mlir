@@ -3,9 +3,9 @@
 // The inputs' part of all gates is computed in front of the loop, with W and R
 // transposed once; a step slices it.
 // CHECK-LABEL: @lstm
-// CHECK: linalg.transpose {{.*}} permutation = [1, 0]
+// CHECK: linalg.transpose {{.*}} permutation = [1, 0] {loopc.stored}
 // CHECK: %[[INPUTS:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<7x2x20xf32>)
-// CHECK: %[[R:.*]] = linalg.transpose
+// CHECK: %[[R:.*]] = linalg.transpose {{.*}} {loopc.stored}
 // CHECK: loop.loop
 // CHECK-SAME: trips
 // CHECK-SAME: carried(%[[H:[^ ]*]] = {{.*}} : tensor<2x5xf32>, {{.*}} : tensor<2x5xf32>)

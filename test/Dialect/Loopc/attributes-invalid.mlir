@@ -91,3 +91,11 @@ func.func @place(%n: index) {
   %m = arith.addi %n, %n {loopc.parallel} : index
   return
 }
+
+// -----
+
+func.func @stored(%x: tensor<4xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'linalg.exp' op has the attribute 'loopc.stored', which may stand at linalg.transpose only}}
+  %y = linalg.exp {loopc.stored} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -13,6 +13,7 @@
 #include "Framework/ElementwiseUtils.h"
 #include "Framework/ShapeUtils.h"
 #include "Window.h"
+#include "loopc/Tensor/StoredTranspose.h"
 
 #include <algorithm>
 
@@ -271,13 +272,8 @@ Value Convolution::acrossChannels(Value padded, Value init) {
   SmallVector<int64_t> order(first, 0);
   llvm::append_range(order, llvm::seq<int64_t>(first + 1, first + spatial + 2));
   order.push_back(first);
-  // The named operation is not fused into the product: it would read columns.
-  Dims dims;
-  for (int64_t axis : order)
-    dims.push_back(l.dim(weights, axis));
-  Value columns = l.empty(dims, getElementTypeOrSelf(weights.getType()));
-  weights =
-      linalg::TransposeOp::create(l.b, weights, columns, order)->getResult(0);
+  // Fused into the product it would be read by columns.
+  weights = reordered(l, weights, order);
   ConvolutionLoops loops(l, window, group,
                          {Axis::Image, Axis::Group, Axis::Positions, Axis::In,
                           Axis::Offsets, Axis::Out});
@@ -334,7 +330,7 @@ Value loopc::reordered(NodeLowering &l, Value value, ArrayRef<int64_t> order) {
   for (int64_t axis : order)
     dims.push_back(l.dim(value, axis));
   Value init = l.empty(dims, getElementTypeOrSelf(value.getType()));
-  return linalg::TransposeOp::create(l.b, value, init, order)->getResult(0);
+  return storeTransposed(l.b, l.b.getLoc(), value, init, order);
 }
 
 Value Convolution::denseLast(Value padded, Value init) {

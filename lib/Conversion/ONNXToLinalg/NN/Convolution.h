@@ -60,8 +60,7 @@ llvm::LogicalResult checkPerChannel(NodeLowering &l, unsigned i,
                                     mlir::OpFoldResult channels,
                                     llvm::StringRef name);
 
-/// `value` with its axes in another order, as an operation of its own that is
-/// not fused into what reads it.
+/// `value` with its axes in another order, stored (StoredTranspose.h).
 mlir::Value reordered(NodeLowering &l, mlir::Value value,
                       llvm::ArrayRef<int64_t> order);
 

@@ -11,6 +11,7 @@
 
 #include "Activations.h"
 #include "Contraction.h"
+#include "Convolution.h"
 #include "Framework/ShapeUtils.h"
 
 using namespace mlir;
@@ -169,14 +170,8 @@ Value Recurrence::part(Value value, int64_t first, int64_t count) {
 }
 
 Value Recurrence::transposed(Value value) {
-  value = castElements(l, value, compute);
-  Dims dims = l.dims(value);
-  std::swap(dims[0], dims[1]);
-  // The named operation is not fused into what reads it: columns would be read
-  // again in every step.
-  return linalg::TransposeOp::create(l.b, value, l.empty(dims, compute),
-                                     ArrayRef<int64_t>{1, 0})
-      ->getResult(0);
+  // Fused into what reads it, columns would be read again in every step.
+  return reordered(l, castElements(l, value, compute), {1, 0});
 }
 
 SmallVector<Value> Recurrence::cell(ValueRange operands, unsigned results,
