@@ -12,9 +12,10 @@
 //
 // Only where the one reader is a sum of products: a value that is compared, or
 // read twice, must be the same for all its readers. A rounding that the model
-// asked for by Cast stays: those that belong to arithmetic are marked by
-// fastmath<contract>.
+// asked for by Cast stays: those that belong to arithmetic are marked as
+// loopc.may_skip.
 
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -36,10 +37,9 @@ static Value unrounded(OpBuilder &b, Value value,
   Operation *op = value.getDefiningOp();
   Type f32 = b.getF32Type();
   if (auto cut = dyn_cast_or_null<arith::TruncFOp>(op)) {
-    auto flags = cut.getFastmath().value_or(arith::FastMathFlags::none);
-    bool fits = cut.getIn().getType() == f32 &&
-                bitEnumContainsAll(flags, arith::FastMathFlags::contract);
-    return fits ? cut.getIn() : Value();
+    bool maySkip =
+        cut.getIn().getType() == f32 && cut->hasAttr(kMaySkipAttrName);
+    return maySkip ? cut.getIn() : Value();
   }
   FloatAttr number;
   if (matchPattern(value, m_Constant(&number)))

@@ -23,7 +23,7 @@ func.func @one_reader(%x: tensor<?x8xf32>, %w: tensor<8x4xf16>, %acc: tensor<?x4
   ^bb0(%a: f32, %o: f16):
     %s = math.exp %a : f32
     %c = arith.cmpf olt, %a, %s : f32
-    %h = arith.truncf %s fastmath<contract> : f32 to f16
+    %h = arith.truncf %s {loopc.may_skip} : f32 to f16
     %r = arith.select %c, %zero, %h : f16
     linalg.yield %r : f16
   } -> tensor<?x8xf16>
@@ -69,7 +69,7 @@ func.func @two_readers(%x: tensor<8x8xf32>, %acc: tensor<8xf32>) -> (tensor<8xf3
   %p = linalg.generic {indexing_maps = [#rows, #rows], iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<8x8xf32>) outs(%e : tensor<8x8xf16>) {
   ^bb0(%a: f32, %o: f16):
-    %h = arith.truncf %a fastmath<contract> : f32 to f16
+    %h = arith.truncf %a {loopc.may_skip} : f32 to f16
     linalg.yield %h : f16
   } -> tensor<8x8xf16>
   %y = linalg.generic {indexing_maps = [#rows, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}

@@ -63,11 +63,12 @@ def LoopWidenFactors
     reader multiplies and sums them in f32, becomes a tensor of f32:
 
     ```mlir
-    %w = linalg.generic ... { ... %h = arith.truncf %x fastmath<contract> ... }
+    %w = linalg.generic ... { ... %h = arith.truncf %x {loopc.may_skip} ... }
     %y = linalg.generic ins(%w, ...) { %x = arith.extf %h ... arith.mulf %x ... }
     ```
 
-    What has two readers, or is compared, keeps its rounding, as does a Cast.
+    What has two readers, or is compared, keeps its rounding, as does a Cast:
+    only what is marked `loopc.may_skip` goes.
   }];
   let statistics = [Statistic<"numWidened", "widened", "factors widened">];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];

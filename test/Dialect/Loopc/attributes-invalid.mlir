@@ -99,3 +99,19 @@ func.func @stored(%x: tensor<4xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
   %y = linalg.exp {loopc.stored} ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+func.func @may_skip(%x: f64) -> f32 {
+  // expected-error @+1 {{'arith.truncf' op attribute 'loopc.may_skip' is of roundings from f32 to 16 bits, and this one is from 'f64' to 'f32'}}
+  %y = arith.truncf %x {loopc.may_skip} : f64 to f32
+  return %y : f32
+}
+
+// -----
+
+func.func @may_skip_8(%x: vector<4xf32>) -> vector<4xf8E5M2> {
+  // expected-error @+1 {{'arith.truncf' op attribute 'loopc.may_skip' is of roundings from f32 to 16 bits, and this one is from 'f32' to 'f8E5M2'}}
+  %y = arith.truncf %x {loopc.may_skip} : vector<4xf32> to vector<4xf8E5M2>
+  return %y : vector<4xf8E5M2>
+}

@@ -14,6 +14,7 @@
 
 #include "Framework/ElementTypes.h"
 #include "Framework/StringUtils.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 
 using namespace mlir;
@@ -137,8 +138,8 @@ Value NodeLowering::castScalar(OpBuilder &b, Location loc, Value value,
   Value converted = convertNumber(s, value, fromUnsigned, to, toUnsigned);
   // The rounding of a result, not one that the model asked for.
   if (auto rounded = converted.getDefiningOp<arith::TruncFOp>();
-      rounded && converted != value)
-    rounded.setFastmath(arith::FastMathFlags::contract);
+      rounded && converted != value && rounded.getIn().getType().isF32())
+    rounded->setAttr(kMaySkipAttrName, b.getUnitAttr());
   return converted;
 }
 

@@ -15,6 +15,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -198,6 +199,20 @@ void LoopcDialect::initialize() {
       >();
 }
 
+/// What the attribute `name` says of `op` beside that it stands there.
+static LogicalResult verifyMeaning(Operation *op, StringRef name) {
+  if (name == kMaySkipAttrName) {
+    Type from = getElementTypeOrSelf(op->getOperand(0));
+    Type to = getElementTypeOrSelf(op->getResult(0));
+    if (!from.isF32() || !(to.isF16() || to.isBF16()))
+      return op->emitOpError() << "attribute '" << name
+                               << "' is of roundings from f32 to 16 bits, and "
+                                  "this one is from "
+                               << from << " to " << to;
+  }
+  return success();
+}
+
 LogicalResult LoopcDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attribute) {
   const KnownAttribute *row = verify(op, attribute, kOperationAttributes, "");
@@ -209,7 +224,7 @@ LogicalResult LoopcDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError() << "has the attribute 'loopc." << row->name
                              << "', which may stand at "
                              << llvm::join(operations, ", ") << " only";
-  return success();
+  return verifyMeaning(op, attribute.getName().getValue());
 }
 
 LogicalResult LoopcDialect::verifyRegionArgAttribute(Operation *op,

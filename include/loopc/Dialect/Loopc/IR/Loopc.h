@@ -32,6 +32,10 @@ inline constexpr llvm::StringLiteral kOutlinedAttrName = "loopc.outlined";
 /// Unit attribute of a function that calls nothing of the runtime.
 inline constexpr llvm::StringLiteral kNestAttrName = "loopc.nest";
 
+/// Unit attribute of a rounding of f32 to 16 bits that makes a result of the
+/// model's type out of what was computed: no Cast asked for it.
+inline constexpr llvm::StringLiteral kMaySkipAttrName = "loopc.may_skip";
+
 /// The vector registers that code is made for: those of the #loopc.target at
 /// the module that `op` is or is in, or the least of all where it has none.
 VectorUnit getVectorUnit(mlir::Operation *op);
