@@ -12,6 +12,7 @@
 #define LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_H
 
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Dialect/Loopc/IR/Panels.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -28,21 +29,6 @@ struct TileShape {
 /// multipliers busy.
 TileShape chooseTile(VectorUnit unit, int64_t rows, int64_t columns,
                      int64_t lanes);
-
-/// The width W of the panels that `map` reads along `dim`: the one result that
-/// is `dim floordiv W`, with `dim mod W` as last one (or the last but one, in
-/// front of a group's). 0 if it reads none.
-int64_t panelWidth(mlir::AffineMap map, unsigned dim);
-
-/// So many neighbours along `dim` are behind one another in panels.
-struct PanelGroup {
-  unsigned dim;
-  int64_t size;
-};
-
-/// The groups that `map` reads: one result is `dim floordiv size`, the last one
-/// is `dim mod size`.
-std::optional<PanelGroup> panelGroup(mlir::AffineMap map);
 
 /// A sum of products of integers that the target has instructions for.
 struct DotProduct {
@@ -61,11 +47,6 @@ std::optional<DotProduct> matchDotProduct(mlir::linalg::LinalgOp op,
 
 /// Lanes of the vectors of sums of `columns` columns.
 int64_t dotLanes(VectorUnit unit, int64_t columns);
-
-/// True if `map` reads panels along `dim`.
-inline bool isPanelAccess(mlir::AffineMap map, unsigned dim) {
-  return panelWidth(map, dim) != 0;
-}
 
 /// Keeps LLVM from unrolling `loop`, which has as much in it as is good.
 void keepRolled(mlir::scf::ForOp loop);

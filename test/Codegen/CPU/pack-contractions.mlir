@@ -11,7 +11,7 @@
 // CHECK-NOT:   tensor<40x1xf32>
 // CHECK:       %[[W:.*]] = arith.constant dense_resource<loopc_packed> : tensor<2x1x32xi8>
 // CHECK:       linalg.generic {indexing_maps = [#{{.*}}, #[[PANELS]], #{{.*}}]
-// CHECK-SAME:    ins(%{{.*}}, %[[W]] :
+// CHECK-SAME:    ins(%{{.*}}, %[[W]] : {{.*}} attrs = {loopc.packed}
 // The blob: its alignment of 64, 32 bytes, 8 bytes, zeros.
 // CHECK:       loopc_packed: "0x400000000001020304050607
 // CHECK-SAME:  1C1D1E1F2021222324252627{{0+}}"
@@ -107,10 +107,10 @@ func.func @rows(%A: tensor<?x4x64xf32>, %B: tensor<64x32xf32>, %C: tensor<?x4x32
 // CHECK-LABEL: func @invariant
 // CHECK-SAME:    %[[W:.*]]: tensor<256x256xf32>, %[[H:.*]]: tensor<1x256xf32>
 // CHECK:       %[[E:.*]] = tensor.empty() : tensor<8x256x32xf32>
-// CHECK:       %[[P:.*]] = linalg.generic {indexing_maps = [#[[FROM]], #[[TO]]]{{.*}} ins(%[[W]] : {{.*}} outs(%[[E]] :
+// CHECK:       %[[P:.*]] = linalg.generic {indexing_maps = [#[[FROM]], #[[TO]]]{{.*}} ins(%[[W]] : {{.*}} outs(%[[E]] : {{.*}} attrs = {loopc.packed}
 // CHECK:       scf.for
 // CHECK:         scf.for
-// CHECK:           linalg.generic {{.*}} ins(%{{.*}}, %[[P]] :
+// CHECK:           linalg.generic {{.*}} ins(%{{.*}}, %[[P]] : {{.*}} attrs = {loopc.packed}
 func.func @invariant(%W: tensor<256x256xf32>, %h: tensor<1x256xf32>, %n: index) -> tensor<1x256xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

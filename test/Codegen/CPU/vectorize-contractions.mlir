@@ -190,6 +190,21 @@ func.func @dynamic(%A: memref<?x?xf32>, %B: memref<?x?xf32>, %C: memref<?x?xf32>
 // CHECK:         vector.maskedstore
 func.func @some_panels(%A: memref<1x64xf32>, %P: memref<?x64x32xf32>, %C: memref<1x?xf32>) {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%A, %P : memref<1x64xf32>, memref<?x64x32xf32>) outs(%C : memref<1x?xf32>) attrs = {loopc.packed} {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// The map alone does not say that what is behind the last column is there.
+// CHECK-LABEL: func @not_packed
+// CHECK-NOT:   vector.
+// CHECK:       linalg.generic
+func.func @not_packed(%A: memref<1x64xf32>, %P: memref<?x64x32xf32>, %C: memref<1x?xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "reduction", "parallel"]}
       ins(%A, %P : memref<1x64xf32>, memref<?x64x32xf32>) outs(%C : memref<1x?xf32>) {
   ^bb0(%x: f32, %y: f32, %s: f32):
     %p = arith.mulf %x, %y fastmath<contract> : f32
@@ -572,7 +587,21 @@ func.func @panels(%W: memref<40x64xf32>, %P: memref<2x64x32xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%P : memref<2x64x32xf32>)
   linalg.generic {indexing_maps = [#id, #panels], iterator_types = ["parallel", "parallel"]}
-      ins(%W : memref<40x64xf32>) outs(%P : memref<2x64x32xf32>) {
+      ins(%W : memref<40x64xf32>) outs(%P : memref<2x64x32xf32>) attrs = {loopc.packed} {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }
+  return
+}
+
+// A buffer in which there is more: what is written has gaps, and they keep what
+// they have.
+// CHECK-LABEL: func @with_gaps
+// CHECK-NOT:   vector.
+// CHECK:       linalg.generic
+func.func @with_gaps(%W: memref<40x64xf32>, %P: memref<3x64x32xf32>) {
+  linalg.generic {indexing_maps = [#id, #panels], iterator_types = ["parallel", "parallel"]}
+      ins(%W : memref<40x64xf32>) outs(%P : memref<3x64x32xf32>) {
   ^bb0(%x: f32, %y: f32):
     linalg.yield %x : f32
   }
@@ -806,7 +835,7 @@ func.func @rare(%A: memref<?x256xf32>, %B: memref<256x1024xf32>, %C: memref<?x10
 func.func @padded_with_zero(%x: memref<10x40xi8>, %p: memref<2x3x32x4xi8>) {
   %zero = arith.constant 0 : i8
   linalg.fill ins(%zero : i8) outs(%p : memref<2x3x32x4xi8>)
-  linalg.generic {indexing_maps = [#identity, #groups], iterator_types = ["parallel", "parallel"]} ins(%x : memref<10x40xi8>) outs(%p : memref<2x3x32x4xi8>) {
+  linalg.generic {indexing_maps = [#identity, #groups], iterator_types = ["parallel", "parallel"]} ins(%x : memref<10x40xi8>) outs(%p : memref<2x3x32x4xi8>) attrs = {loopc.packed} {
   ^bb0(%a: i8, %b: i8):
     linalg.yield %a : i8
   }
@@ -819,7 +848,7 @@ func.func @padded_with_zero(%x: memref<10x40xi8>, %p: memref<2x3x32x4xi8>) {
 func.func @padded_with_seven(%x: memref<10x40xi8>, %p: memref<2x3x32x4xi8>) {
   %seven = arith.constant 7 : i8
   linalg.fill ins(%seven : i8) outs(%p : memref<2x3x32x4xi8>)
-  linalg.generic {indexing_maps = [#identity, #groups], iterator_types = ["parallel", "parallel"]} ins(%x : memref<10x40xi8>) outs(%p : memref<2x3x32x4xi8>) {
+  linalg.generic {indexing_maps = [#identity, #groups], iterator_types = ["parallel", "parallel"]} ins(%x : memref<10x40xi8>) outs(%p : memref<2x3x32x4xi8>) attrs = {loopc.packed} {
   ^bb0(%a: i8, %b: i8):
     linalg.yield %a : i8
   }

@@ -57,7 +57,7 @@ SmallVector<Value> ContractionBody::indices(AffineMap map, int64_t i, int64_t j,
   else if (v.columnDim)
     dims[*v.columnDim] =
         dims[*v.columnDim] + j * (v.alongSum() ? 1 : tile.lanes);
-  if (v.columnNumber && isPanelAccess(map, *v.columnDim)) {
+  if (v.columnNumber && v.isPacked(map, *v.columnDim)) {
     at[*v.columnDim] = v.columnNumber;
     dims[*v.columnDim] =
         getAffineDimExpr(*v.columnDim, v.b.getContext()) * v.columnUnit +
@@ -96,14 +96,16 @@ Value ContractionBody::load(Value buffer, AffineMap map, int64_t i, int64_t j,
   if (!map.isFunctionOfDim(v.laneDim))
     return memref::LoadOp::create(v.b, buffer, at);
   auto type = VectorType::get(tile.lanes, getElementTypeOrSelf(buffer));
-  if (!isPanelAccess(map, v.laneDim))
+  if (!v.isPacked(map, v.laneDim))
     if (int64_t stride =
             *stepAlong(map.getResults().back(), v.laneDim, map.getNumDims());
         stride > 1)
       return loadApart(buffer, at, stride, j);
   Value mask = masks.empty() ? Value() : masks[j];
   // Panels are padded, but of those that a tile reads some may not be there.
-  if (!mask || j * tile.lanes < panelWidth(map, v.laneDim))
+  bool isInPanel =
+      v.isPacked(map, v.laneDim) && j * tile.lanes < v.panels->width;
+  if (!mask || isInPanel)
     return vector::LoadOp::create(v.b, type, buffer, at);
   Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
   return vector::MaskedLoadOp::create(v.b, type, buffer, at, mask, zero);

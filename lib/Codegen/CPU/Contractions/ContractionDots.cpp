@@ -130,11 +130,11 @@ bool ContractionVectorizer::chooseDots() {
   dot = matchDotProduct(op, unit);
   auto fits = [&] {
     AffineMap map = op.getMatchingIndexingMap(dot->vectors);
-    std::optional<PanelGroup> group = panelGroup(map);
     columnDim = laneDim = dot->columns;
     lanes = dotLanes(unit, statics[laneDim]);
-    if (!group || group->dim != dot->sum.dim || group->size != dot->sum.size ||
-        panelWidth(map, laneDim) % lanes != 0 || !isPanelAccess(map, laneDim) ||
+    if (!isPacked(map, laneDim) || !panels->group ||
+        panels->group->dim != dot->sum.dim ||
+        panels->group->size != dot->sum.size || panels->width % lanes != 0 ||
         !isContiguous(*op.getDpsInitOperand(0), laneDim))
       return false;
     auto isDense = [](OpOperand *operand) {
@@ -267,7 +267,7 @@ Value ContractionBody::dotVectors(int64_t j) {
   // A tile may begin in the last panel and go on behind it: what it reads there
   // is not stored.
   bool isMasked = !masks.empty() && masks[j];
-  if (isMasked && j * tile.lanes >= panelWidth(map, v.laneDim))
+  if (isMasked && j * tile.lanes >= v.panels->width)
     for (auto [axis, expr] : llvm::enumerate(map.getResults().drop_back(2)))
       if (expr.isFunctionOfDim(v.laneDim)) {
         AffineExpr d0 = b.getAffineDimExpr(0);

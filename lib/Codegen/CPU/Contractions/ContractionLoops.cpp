@@ -324,7 +324,7 @@ int64_t ContractionVectorizer::blockFor(int64_t rows) {
     AffineMap map = op.getMatchingIndexingMap(operand);
     if (!map.isFunctionOfDim(laneDim) || !map.isFunctionOfDim(sumDims[0]))
       continue;
-    if (isPanelAccess(map, laneDim))
+    if (isPacked(map, laneDim))
       return 0;
     int64_t bytes = *vectorBitsOf(getElementTypeOrSelf(operand->get())) / 8;
     if (ShapedType::isDynamic(sum) || ShapedType::isDynamic(columns) ||
@@ -446,11 +446,10 @@ void ContractionVectorizer::emitPlans() {
     return emitFew();
   // For one row tiles are wide; and for two where what they share is not in
   // panels, which is better read twice in its own order.
-  bool isPacked = llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-    return isPanelAccess(map, laneDim);
-  });
-  Value few = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
-                                    extent(*rowDim), index(isPacked ? 2 : 3));
+  bool readsPanels = panels && panels->dim == laneDim;
+  Value few =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, extent(*rowDim),
+                            index(readsPanels ? 2 : 3));
   auto branch = scf::IfOp::create(b, TypeRange(), few, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenBlock()->getTerminator());
@@ -734,52 +733,4 @@ TileShape loopc::chooseTile(VectorUnit unit, int64_t rows, int64_t columns,
     shape.vectors = std::clamp<int64_t>(
         llvm::PowerOf2Ceil(llvm::divideCeil(columns, lanes)), 1, shape.vectors);
   return shape;
-}
-
-/// The dimension and the number of `dim floordiv number` or `dim mod number`.
-static std::optional<PanelGroup> partOf(AffineExpr expr, AffineExprKind kind) {
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary || binary.getKind() != kind)
-    return std::nullopt;
-  auto dim = dyn_cast<AffineDimExpr>(binary.getLHS());
-  auto size = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  if (!dim || !size || size.getValue() <= 0)
-    return std::nullopt;
-  return PanelGroup{dim.getPosition(), size.getValue()};
-}
-
-std::optional<PanelGroup> loopc::panelGroup(AffineMap map) {
-  // Panels have a result within a group's, too.
-  if (map.getNumResults() < 4)
-    return std::nullopt;
-  ArrayRef<AffineExpr> results = map.getResults();
-  std::optional<PanelGroup> group = partOf(results.back(), AffineExprKind::Mod);
-  if (!group || !partOf(results.drop_back().back(), AffineExprKind::Mod))
-    return std::nullopt;
-  AffineExpr d = getAffineDimExpr(group->dim, map.getContext());
-  auto isPart = [&](AffineExpr expr) {
-    return expr == d.floorDiv(group->size);
-  };
-  return llvm::count_if(results, isPart) == 1 ? group : std::nullopt;
-}
-
-int64_t loopc::panelWidth(AffineMap map, unsigned dim) {
-  ArrayRef<AffineExpr> results = map.getResults();
-  if (panelGroup(map))
-    results = results.drop_back();
-  if (results.size() < 2)
-    return 0;
-  auto within = partOf(results.back(), AffineExprKind::Mod);
-  if (!within || within->dim != dim)
-    return 0;
-  AffineExpr d = getAffineDimExpr(dim, map.getContext());
-  int64_t panels = 0;
-  for (AffineExpr expr : results.drop_back()) {
-    if (!expr.isFunctionOfDim(dim))
-      continue;
-    if (expr != d.floorDiv(within->size))
-      return 0;
-    ++panels;
-  }
-  return panels == 1 ? within->size : 0;
 }

@@ -72,8 +72,8 @@ class ContractionVectorizer {
 public:
   ContractionVectorizer(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
                         VectorUnit unit)
-      : b(op.getLoc(), rewriter), op(op), unit(unit), isRare(loop::isCold(op)) {
-  }
+      : b(op.getLoc(), rewriter), op(op), unit(unit), panels(getPanels(op)),
+        isRare(loop::isCold(op)) {}
 
   /// Finds how `op` can be computed; false if not this way.
   bool choose();
@@ -198,6 +198,11 @@ private:
   mlir::ImplicitLocOpBuilder b;
   mlir::linalg::LinalgOp op;
   VectorUnit unit;
+  /// The operand that is packed, if one is.
+  std::optional<Panels> panels;
+  bool isPacked(mlir::AffineMap map, unsigned dim) const {
+    return panels && panels->map == map && panels->dim == dim;
+  }
   llvm::SmallVector<mlir::OpFoldResult> extents;
   llvm::SmallVector<int64_t> statics;
   /// Dimensions of the loops: rows of tiles, columns of tiles, and along which

@@ -388,13 +388,13 @@ Value Packing::packAtRunTime(const Candidate &candidate, AffineMap target,
   SmallVector<IteratorType> iterators(from.getNumDims(),
                                       IteratorType::parallel);
   ++packed;
-  return linalg::GenericOp::create(
-             b, init.getType(), candidate.source, init, ArrayRef{from, to},
-             iterators,
-             [](OpBuilder &nested, Location loc, ValueRange args) {
-               linalg::YieldOp::create(nested, loc, args[0]);
-             })
-      .getResult(0);
+  auto copy = linalg::GenericOp::create(
+      b, init.getType(), candidate.source, init, ArrayRef{from, to}, iterators,
+      [](OpBuilder &nested, Location loc, ValueRange args) {
+        linalg::YieldOp::create(nested, loc, args[0]);
+      });
+  copy->setAttr(kPackedAttrName, b.getUnitAttr());
+  return copy.getResult(0);
 }
 
 /// The bytes of a constant.
@@ -593,6 +593,7 @@ void Packing::run(linalg::GenericOp op) {
     maps[candidate->operand->getOperandNumber()] = target;
     candidate->operand->set(value);
     op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    op->setAttr(kPackedAttrName, rewriter.getUnitAttr());
   });
 }
 

@@ -92,10 +92,11 @@ std::optional<int64_t> loopc::stepAlong(AffineExpr expr, unsigned dim,
 std::optional<int64_t> ContractionVectorizer::strideAlong(OpOperand &operand,
                                                           unsigned dim) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (map.getNumResults() == 0 || panelGroup(map) ||
+  if (map.getNumResults() == 0 ||
       !vectorBitsOf(getElementTypeOrSelf(operand.get())))
     return std::nullopt;
-  if (isPanelAccess(map, dim))
+  // Groups are read as such only.
+  if (isPacked(map, dim) && !panels->group)
     return 1;
   for (AffineExpr expr : map.getResults().drop_back())
     if (expr.isFunctionOfDim(dim))
@@ -197,9 +198,7 @@ bool ContractionVectorizer::chooseAlongResult() {
   if (!rowDim && !isDynamic(dim) && statics[dim] <= 2 * lanes)
     rowDim = independentRows(dim);
   // A vector lies within one panel.
-  return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-    return panelWidth(map, dim) % lanes == 0;
-  });
+  return !panels || panels->dim != dim || panels->width % lanes == 0;
 }
 
 Operation *loopc::reorderableAddition(linalg::LinalgOp op) {

@@ -84,15 +84,12 @@ bool GroupCopy::match() {
   if (linalg::FillOp fill = findFill(op);
       fill && !matchPattern(fill.getInputs()[0], m_Zero()))
     return false;
-  std::optional<PanelGroup> found = panelGroup(map);
-  if (!found)
+  std::optional<Panels> panels = getPanels(op);
+  if (!panels || panels->map != map || !panels->group)
     return false;
-  group = *found;
-  for (unsigned d : llvm::seq(map.getNumDims()))
-    if (int64_t w = panelWidth(map, d)) {
-      width = w;
-      columns = d;
-    }
+  group = *panels->group;
+  width = panels->width;
+  columns = panels->dim;
   auto type = cast<MemRefType>(source.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -103,8 +100,7 @@ bool GroupCopy::match() {
   auto isWhole = [&](unsigned axis, int64_t step) {
     return !type.isDynamicDim(axis) && type.getDimSize(axis) % step == 0;
   };
-  return width != 0 && columns != group.dim &&
-         llvm::isPowerOf2_64(group.size) && (isTransposed || last == columns) &&
+  return llvm::isPowerOf2_64(group.size) && (isTransposed || last == columns) &&
          succeeded(type.getStridesAndOffset(strides, offset)) &&
          strides.back() == 1 &&
          cast<MemRefType>(target.getType()).getLayout().isIdentity() &&

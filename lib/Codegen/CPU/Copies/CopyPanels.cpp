@@ -73,18 +73,17 @@ bool PanelCopy::match() {
   auto type = dyn_cast<MemRefType>(source.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (!type || panelGroup(map) || !op.getIndexingMapsArray()[0].isIdentity() ||
+  std::optional<Panels> panels = getPanels(op);
+  if (!type || !panels || panels->map != map || panels->group ||
+      !op.getIndexingMapsArray()[0].isIdentity() ||
       failed(type.getStridesAndOffset(strides, offset)) || strides.empty() ||
       strides.back() != 1 ||
       !cast<MemRefType>(target.getType()).getLayout().isIdentity())
     return false;
-  for (unsigned d : llvm::seq(map.getNumDims()))
-    if (int64_t w = panelWidth(map, d)) {
-      width = w;
-      dim = d;
-    }
+  width = panels->width;
+  dim = panels->dim;
   Type element = type.getElementType();
-  if (width == 0 || !element.isIntOrFloat())
+  if (!element.isIntOrFloat())
     return false;
   unsigned bits = element.getIntOrFloatBitWidth();
   if (bits < 8 || !llvm::isPowerOf2_32(bits) || bits > 64)

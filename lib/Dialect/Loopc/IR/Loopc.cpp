@@ -12,6 +12,7 @@
 // a parser does that finds one.
 
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Dialect/Loopc/IR/Panels.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -210,6 +211,8 @@ static LogicalResult verifyMeaning(Operation *op, StringRef name) {
                                   "this one is from "
                                << from << " to " << to;
   }
+  if (name == kPackedAttrName)
+    return verifyPacked(op);
   return success();
 }
 
