@@ -13,6 +13,7 @@
 #include "loopc/Conversion/UnknownRank/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -421,7 +422,7 @@ private:
                                     arg.getLoc());
       (void)function.insertArgument(
           k + 2, types[1],
-          b.getDictionaryAttr(b.getNamedAttr("loopc.shape_of", mark)),
+          b.getDictionaryAttr(b.getNamedAttr(kShapeOfAttrName, mark)),
           arg.getLoc());
       b.setInsertionPointToStart(&entry);
       ValueRange range = entry.getArguments().slice(k + 1, 2);
@@ -442,7 +443,7 @@ private:
       attrs.push_back(own ? own : b.getDictionaryAttr({}));
       if (isUnranked(result))
         attrs.push_back(
-            b.getDictionaryAttr(b.getNamedAttr("loopc.shape_of", mark)));
+            b.getDictionaryAttr(b.getNamedAttr(kShapeOfAttrName, mark)));
     }
     done->setOperands(returned);
     function.setFunctionType(b.getFunctionType(

@@ -115,3 +115,61 @@ func.func @may_skip_8(%x: vector<4xf32>) -> vector<4xf8E5M2> {
   %y = arith.truncf %x {loopc.may_skip} : vector<4xf32> to vector<4xf8E5M2>
   return %y : vector<4xf8E5M2>
 }
+
+// -----
+
+// The type of a port is what its value holds.
+// expected-error @+1 {{'func.func' op attribute 'loopc.type' at argument #0 is 'tensor<4xi32>', which is not held by a value of type 'memref<4xi64>'}}
+func.func @element(%x: memref<4xi64> {loopc.type = tensor<4xi32>}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op attribute 'loopc.type' at result #0 is 'tensor<?x2xf32>', which is not held by a value of type 'tensor<?xf32>'}}
+func.func @other_rank(%x: tensor<?xf32>) -> (tensor<?xf32> {loopc.type = tensor<?x2xf32>}) {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @+1 {{is 'tensor<3xf32>', which is not held by a value of type 'tensor<4xf32>'}}
+func.func @extent(%x: tensor<4xf32> {loopc.type = tensor<3xf32>}) {
+  return
+}
+
+// -----
+
+// Without a rank, and the next port is no shape.
+// expected-error @+1 {{is 'tensor<*xf32>', which is not held by a value of type 'tensor<?xf32>'}}
+func.func @no_shape(%x: tensor<?xf32> {loopc.type = tensor<*xf32>}, %s: tensor<?xi64>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{is 'tensor<?xf32>', which is not held by a value of type 'tensor<?xf32>'}}
+func.func @flat(%x: tensor<?xf32> {loopc.type = tensor<?xf32>}, %s: tensor<?xi64> {loopc.shape_of}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{is 'tensor<2x!onnx.string>', which is not held by a value of type 'tensor<2xi64>'}}
+func.func @strings(%x: tensor<2xi64> {loopc.type = tensor<2x!onnx.string>}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{is 'tensor<?xf32>', which is not held by a value of type '!onnx.seq<tensor<*xf32>>'}}
+func.func @list(%x: !onnx.seq<tensor<*xf32>> {loopc.type = tensor<?xf32>}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{is '!onnx.optional<!onnx.seq<tensor<?xf64>>>', which is not held by a value of type '!onnx.optional<!onnx.seq<tensor<*xf32>>>'}}
+func.func @nested(%x: !onnx.optional<!onnx.seq<tensor<*xf32>>> {loopc.type = !onnx.optional<!onnx.seq<tensor<?xf64>>>}) {
+  return
+}

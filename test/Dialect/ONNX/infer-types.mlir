@@ -215,3 +215,12 @@ func.func @einsum(%one: tensor<1x5xf32>, %open: tensor<?x5xf32>, %four: tensor<4
   %3 = onnx.node "Einsum"(%p, %q) since 12 {equation = "bij,bjk->bki"} : (tensor<1x2x5xf32>, tensor<?x5x3xf32>) -> tensor<*xf32>
   return %0, %1, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
+
+// The types of ports that were written down by an earlier lowering take the
+// shapes that are inferred.
+// CHECK-LABEL: func.func @ports_again(
+// CHECK-SAME: -> (tensor<?x4xui8> {loopc.type = tensor<?x4xui8>})
+func.func @ports_again(%x: tensor<?x4xui8>) -> (tensor<*xui8> {loopc.type = tensor<*xui8>}) {
+  %y = onnx.node "Identity"(%x) since 21 : (tensor<?x4xui8>) -> tensor<*xui8>
+  return %y : tensor<*xui8>
+}

@@ -8,6 +8,7 @@
 
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -29,13 +30,8 @@ Type loopc::toSignless(Type type) {
     Type element = toSignless(tensor.getElementType());
     return element == tensor.getElementType() ? type : tensor.clone(element);
   }
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    unsigned width = integer.getWidth();
-    return IntegerType::get(type.getContext(),
-                            width == 1 ? 1 : std::max(width, 8u));
-  }
-  if (auto real = dyn_cast<FloatType>(type); real && real.getWidth() <= 8)
-    return IntegerType::get(type.getContext(), 8);
+  if (isa<IntegerType, FloatType>(type))
+    return getStoredElement(type);
   if (isa<onnx::StringType>(type))
     return getStringType(type.getContext());
   if (auto seq = dyn_cast<onnx::SeqType>(type))

@@ -17,6 +17,7 @@
 #include "loopc/Conversion/ONNXToLinalg/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/RunTimeFailure.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Messages.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -144,21 +145,6 @@ static void failAtRunTime(NodeLowering &l, Operation *before,
   for (auto [result, value] : llvm::zip_equal(used, unreached))
     result.replaceAllUsesWith(castToType(b, loc, value, result.getType()));
   node.erase();
-}
-
-/// The type of a port with its sign. A function that went through the pass
-/// before knows the element type already, `before`; its shape may have been
-/// inferred anew since then.
-static TypeAttr describePort(TypeAttr before, Type type) {
-  if (!before)
-    return TypeAttr::get(type);
-  auto known = dyn_cast<TensorType>(before.getValue());
-  auto tensor = dyn_cast<TensorType>(type);
-  if (!known || !tensor)
-    return before;
-  if (!tensor.hasRank())
-    return TypeAttr::get(UnrankedTensorType::get(known.getElementType()));
-  return TypeAttr::get(tensor.clone(known.getElementType()));
 }
 
 namespace {
@@ -392,6 +378,30 @@ struct ConvertONNXToLinalg
     constant.erase();
   }
 
+  /// What the ports are in the model, for the border. A function that went
+  /// through the pass before knows the element types already.
+  static void describePorts(func::FuncOp function) {
+    auto describe = [](Type type, bool isFlat) {
+      if (isFlat)
+        type = UnrankedTensorType::get(getElementTypeOrSelf(type));
+      else if (auto buffer = dyn_cast<MemRefType>(type);
+               buffer &&
+               TensorType::isValidElementType(buffer.getElementType()))
+        type =
+            RankedTensorType::get(buffer.getShape(), buffer.getElementType());
+      return TypeAttr::get(type);
+    };
+    for (auto [k, type] : llvm::enumerate(function.getArgumentTypes()))
+      if (!function.getArgAttr(k, kPortTypeAttrName))
+        function.setArgAttr(k, kPortTypeAttrName,
+                            describe(type, isFlatArgument(function, k)));
+    for (auto [k, type] : llvm::enumerate(function.getResultTypes()))
+      if (!function.getResultAttr(k, kPortTypeAttrName))
+        function.setResultAttr(k, kPortTypeAttrName,
+                               describe(type, isFlatResult(function, k)));
+    refreshPortTypes(function);
+  }
+
   /// Retypes every value and drops the casts between signs.
   void makeSignless(func::FuncOp function) {
     auto retype = [](Value value) {
@@ -411,27 +421,9 @@ struct ConvertONNXToLinalg
         op->getResult(0).replaceAllUsesWith(op->getOperand(0));
         op->erase();
       }
-    // What the ports were, for the border.
-    constexpr StringLiteral attr = "loopc.type";
+    describePorts(function);
     Builder b(&getContext());
     FunctionType type = function.getFunctionType();
-    // Elements of what had no rank, whose shape is the next port: they are
-    // flat.
-    constexpr StringLiteral shapeOf = "loopc.shape_of";
-    for (auto [k, input] : llvm::enumerate(type.getInputs())) {
-      auto before = function.getArgAttrOfType<TypeAttr>(k, attr);
-      bool isFlat =
-          k + 1 < type.getNumInputs() && function.getArgAttr(k + 1, shapeOf);
-      if (!before || !isFlat)
-        function.setArgAttr(k, attr, describePort(before, input));
-    }
-    for (auto [k, result] : llvm::enumerate(type.getResults())) {
-      auto before = function.getResultAttrOfType<TypeAttr>(k, attr);
-      bool isFlat = k + 1 < type.getNumResults() &&
-                    function.getResultAttr(k + 1, shapeOf);
-      if (!before || !isFlat)
-        function.setResultAttr(k, attr, describePort(before, result));
-    }
     auto signless = [](Type type) { return toSignless(type); };
     SmallVector<Type> inputs(llvm::map_range(type.getInputs(), signless));
     SmallVector<Type> results(llvm::map_range(type.getResults(), signless));

@@ -16,6 +16,7 @@
 
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -36,7 +37,7 @@ static Attribute describePort(Builder &b, DictionaryAttr attrs, Type type,
   NamedAttrList port;
   Attribute name = attrs ? attrs.get("loopc.name") : Attribute();
   port.set("name", name ? name : b.getStringAttr(kind + Twine(number)));
-  Attribute original = attrs ? attrs.get("loopc.type") : Attribute();
+  Attribute original = attrs ? attrs.get(kPortTypeAttrName) : Attribute();
   port.set("type", original ? original : TypeAttr::get(type));
   for (StringRef key : {"dims", "declared", "declared_dims", "default"})
     if (Attribute value =
@@ -50,7 +51,7 @@ static Attribute describePort(Builder &b, DictionaryAttr attrs, Type type,
 /// True for the shape of the port before it, whose rank is not known: both
 /// stand in one slot, one behind the other.
 static bool isShape(DictionaryAttr attrs) {
-  return attrs && attrs.contains("loopc.shape_of");
+  return attrs && attrs.contains(kShapeOfAttrName);
 }
 
 /// True for the scalar that says whether a state was given: it has a slot

@@ -13,6 +13,7 @@
 
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -143,13 +144,22 @@ static const KnownAttribute *verify(Operation *op, NamedAttribute attribute,
   return nullptr;
 }
 
-/// The attributes that front ends give and later stages read by name.
+/// The attributes that front ends give and later stages read by name. `isFlat`:
+/// the next port is the shape of this one.
 static LogicalResult verifyPort(Operation *op, NamedAttribute attribute,
-                                Type type, StringRef kind, unsigned index) {
+                                Type type, StringRef kind, unsigned index,
+                                bool isFlat) {
   std::string where = (" at " + kind + " #" + Twine(index)).str();
   const KnownAttribute *row = verify(op, attribute, kPortAttributes, where);
   if (!row)
     return failure();
+  if (attribute.getName() == kPortTypeAttrName) {
+    Type model = cast<TypeAttr>(attribute.getValue()).getValue();
+    if (type && !isHeldBy(model, type, isFlat))
+      return op->emitOpError()
+             << "attribute 'loopc.type'" << where << " is " << model
+             << ", which is not held by a value of type " << type;
+  }
   // The declared type may have another rank than the value.
   if (row->name != "dims")
     return success();
@@ -238,7 +248,9 @@ LogicalResult LoopcDialect::verifyRegionArgAttribute(Operation *op,
   Type type = argument < body.getNumArguments()
                   ? body.getArgument(argument).getType()
                   : Type();
-  return verifyPort(op, attribute, type, "argument", argument);
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return verifyPort(op, attribute, type, "argument", argument,
+                    function && isFlatArgument(function, argument));
 }
 
 LogicalResult LoopcDialect::verifyRegionResultAttribute(
@@ -247,5 +259,6 @@ LogicalResult LoopcDialect::verifyRegionResultAttribute(
   Type type = function && result < function.getNumResults()
                   ? function.getResultTypes()[result]
                   : Type();
-  return verifyPort(op, attribute, type, "result", result);
+  return verifyPort(op, attribute, type, "result", result,
+                    function && isFlatResult(function, result));
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -755,6 +756,7 @@ LogicalResult TypeInference::setResults() {
             ranked.getElementType());
     func.setFunctionType(
         FunctionType::get(func.getContext(), func.getArgumentTypes(), types));
+    loopc::refreshPortTypes(func);
   }
   for (func::ReturnOp op : returns)
     for (auto [operand, type] : llvm::zip_equal(op->getOpOperands(), types))
