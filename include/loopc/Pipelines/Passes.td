@@ -80,7 +80,7 @@ def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
     |---|---|
     | `linalg` | no operation of the `onnx` dialect, no `loop.scan`; no tensor of unknown rank; no `builtin.unrealized_conversion_cast`; loops have no slices, and trip counts, conditions and lengths are scalars |
     | `memref` | no tensors; each buffer and each list has exactly one owner on every path until it ends, once, and is not used behind that; nothing is allocated in a loop that is marked `loopc.fixed_storage` |
-    | `scf` | no operation of the `linalg` dialect, no `loop.loop`; iterations of a loop that is marked `loopc.parallel` are proved to be independent; what is read of a buffer that is marked `loopc.private` has been written in the same iteration |
+    | `scf` | no operation of the `linalg` dialect, no `loop.loop`; iterations of a loop that is marked `loopc.parallel` are proved to be independent; what an iteration reads of a buffer that is marked `loopc.private` is proved to be what it has written |
     | `llvm` | operations of the LLVM dialect only (and NVVM in a `gpu.module`); of functions without a body those of the runtime, with the types of its header, and of libm |
 
     ```mlir

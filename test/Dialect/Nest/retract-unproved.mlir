@@ -26,3 +26,35 @@ func.func @rows(%x: memref<?x?xf32>, %n: index, %f: f32) {
   } {loopc.parallel}
   return
 }
+
+// A buffer that an iteration has not written before it reads it is not its own;
+// then the loop is not independent, either.
+// REMARK: remark: {{.*}}the buffer is said to be each iteration's own, and that is not proved: 'memref.load' reads more of a buffer that is marked 'loopc.private' than its iteration is known to have written
+// CHECK-LABEL: func.func @private(
+// CHECK: memref.alloc() : memref<4xf32>
+// CHECK: memref.alloc() {loopc.private} : memref<4xf32>
+// CHECK: scf.for
+// CHECK-NOT: loopc.parallel
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+// CHECK: return
+func.func @private(%x: memref<64xf32>, %y: memref<64xf32>, %z: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %part = memref.alloc() {loopc.private} : memref<4xf32>
+  %own = memref.alloc() {loopc.private} : memref<4xf32>
+  scf.for %j = %c0 to %c64 step %c1 {
+    %0 = memref.load %x[%j] : memref<64xf32>
+    memref.store %0, %part[%c0] : memref<4xf32>
+    %1 = memref.load %part[%c1] : memref<4xf32>
+    memref.store %1, %y[%j] : memref<64xf32>
+  } {loopc.parallel}
+  scf.for %j = %c0 to %c64 step %c1 {
+    %0 = memref.load %x[%j] : memref<64xf32>
+    memref.store %0, %own[%c1] : memref<4xf32>
+    %1 = memref.load %own[%c1] : memref<4xf32>
+    memref.store %1, %z[%j] : memref<64xf32>
+  } {loopc.parallel}
+  return
+}

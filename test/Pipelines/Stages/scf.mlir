@@ -95,8 +95,180 @@ func.func @written_in_a_branch(%x: memref<64xf32>, %y: memref<64xf32>, %c: i1) {
 
 // -----
 
+// Columns are brought together by blocks of the sum, 16 rows at a time: what the
+// loops fill is as long as the block, and the reads go from its begin to its
+// end.
+#within = affine_map<(k, b) -> (k - b)>
+#next = affine_map<(k, b) -> (k - b + 1)>
+#behind = affine_map<(b) -> (b + 512)>
+func.func @blocks(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c512 = arith.constant 512 : index
+  %strip = memref.alloc() {loopc.private} : memref<514x32xf32>
+  scf.for %j = %c0 to %c64 step %c16 {
+    scf.for %b = %c0 to %n step %c512 {
+      %last = affine.apply #behind(%b)
+      %e = arith.minsi %last, %n : index
+      scf.for %k = %b to %e step %c2 {
+        %0 = vector.load %x[%k, %j] : memref<?x64xf32>, vector<16xf32>
+        %at = affine.apply #within(%k, %b)
+        vector.store %0, %strip[%at, %c0] : memref<514x32xf32>, vector<16xf32>
+        vector.store %0, %strip[%at, %c16] : memref<514x32xf32>, vector<16xf32>
+        %after = affine.apply #next(%k, %b)
+        vector.store %0, %strip[%after, %c0] : memref<514x32xf32>, vector<16xf32>
+        vector.store %0, %strip[%after, %c16] : memref<514x32xf32>, vector<16xf32>
+      }
+      scf.for %k = %b to %e step %c1 {
+        %at = affine.apply #within(%k, %b)
+        %0 = vector.load %strip[%at, %c16] : memref<514x32xf32>, vector<16xf32>
+        vector.store %0, %y[%k, %j] : memref<?x64xf32>, vector<16xf32>
+      }
+    }
+  } {loopc.parallel}
+  memref.dealloc %strip : memref<514x32xf32>
+  return
+}
+
+// -----
+
+// One element is written, and two are read.
+func.func @part(%x: memref<64xf32>, %y: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  // expected-note @+1 {{the buffer is made here}}
+  %strip = memref.alloc() {loopc.private} : memref<4xf32>
+  scf.for %j = %c0 to %c64 step %c1 {
+    %0 = memref.load %x[%j] : memref<64xf32>
+    memref.store %0, %strip[%c0] : memref<4xf32>
+    scf.for %k = %c0 to %c2 step %c1 {
+      // expected-error @+2 {{stage scf: 'memref.load' op reads more of a buffer that is marked 'loopc.private' than its iteration is known to have written}}
+      // expected-note @+1 {{please report it}}
+      %1 = memref.load %strip[%k] : memref<4xf32>
+      memref.store %1, %y[%j] : memref<64xf32>
+    }
+  } {loopc.parallel}
+  memref.dealloc %strip : memref<4xf32>
+  return
+}
+
+// -----
+
+// Every second element is written.
+func.func @gaps(%x: memref<64xf32>, %y: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  // expected-note @+1 {{the buffer is made here}}
+  %strip = memref.alloc() {loopc.private} : memref<4xf32>
+  scf.for %j = %c0 to %c64 step %c1 {
+    %0 = memref.load %x[%j] : memref<64xf32>
+    scf.for %k = %c0 to %c4 step %c2 {
+      memref.store %0, %strip[%k] : memref<4xf32>
+    }
+    // expected-error @+2 {{stage scf: 'memref.load' op reads more of a buffer}}
+    // expected-note @+1 {{please report it}}
+    %1 = memref.load %strip[%c1] : memref<4xf32>
+    memref.store %1, %y[%j] : memref<64xf32>
+  } {loopc.parallel}
+  memref.dealloc %strip : memref<4xf32>
+  return
+}
+
+// -----
+
+// A loop that may not run writes nothing.
+func.func @no_trips(%x: memref<64xf32>, %y: memref<64xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  // expected-note @+1 {{the buffer is made here}}
+  %strip = memref.alloc() {loopc.private} : memref<1xf32>
+  scf.for %j = %c0 to %c64 step %c1 {
+    %0 = memref.load %x[%j] : memref<64xf32>
+    scf.for %k = %c0 to %n step %c1 {
+      memref.store %0, %strip[%c0] : memref<1xf32>
+    }
+    // expected-error @+2 {{stage scf: 'memref.load' op reads more of a buffer}}
+    // expected-note @+1 {{please report it}}
+    %1 = memref.load %strip[%c0] : memref<1xf32>
+    memref.store %1, %y[%j] : memref<64xf32>
+  } {loopc.parallel}
+  memref.dealloc %strip : memref<1xf32>
+  return
+}
+
+// -----
+
+// Places in a view are not those of the buffer; all of it is written.
+func.func @views(%x: memref<64xf32>, %y: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %strip = memref.alloc() {loopc.private} : memref<4xf32>
+  scf.for %j = %c0 to %c64 step %c1 {
+    %0 = memref.load %x[%j] : memref<64xf32>
+    scf.for %k = %c0 to %c4 step %c1 {
+      memref.store %0, %strip[%k] : memref<4xf32>
+    }
+    %view = memref.subview %strip[2] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 2>>
+    %1 = memref.load %view[%c1] : memref<2xf32, strided<[1], offset: 2>>
+    memref.store %1, %y[%j] : memref<64xf32>
+  } {loopc.parallel}
+  memref.dealloc %strip : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @part_of_a_view(%x: memref<64xf32>, %y: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  // expected-note @+1 {{the buffer is made here}}
+  %strip = memref.alloc() {loopc.private} : memref<4xf32>
+  scf.for %j = %c0 to %c64 step %c1 {
+    %0 = memref.load %x[%j] : memref<64xf32>
+    scf.for %k = %c0 to %c2 step %c1 {
+      memref.store %0, %strip[%k] : memref<4xf32>
+    }
+    %view = memref.subview %strip[2] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 2>>
+    // expected-error @+2 {{stage scf: 'memref.load' op reads more of a buffer}}
+    // expected-note @+1 {{please report it}}
+    %1 = memref.load %view[%c1] : memref<2xf32, strided<[1], offset: 2>>
+    memref.store %1, %y[%j] : memref<64xf32>
+  } {loopc.parallel}
+  memref.dealloc %strip : memref<4xf32>
+  return
+}
+
+// -----
+
+// It may be either.
+func.func @two_ways(%c: i1) {
+  // expected-note @+1 {{the buffer is made here}}
+  %strip = memref.alloc() {loopc.private} : memref<4xf32>
+  // expected-error @+2 {{stage scf: 'arith.select' op gives a value that is a buffer marked 'loopc.private' in two ways}}
+  // expected-note @+1 {{please report it}}
+  %0 = arith.select %c, %strip, %strip : memref<4xf32>
+  memref.dealloc %strip : memref<4xf32>
+  return
+}
+
+// -----
+
 func.func private @somebody(memref<4xf32>)
 func.func @unknown_use() {
+  // expected-note @+1 {{the buffer is made here}}
   %strip = memref.alloc() {loopc.private} : memref<4xf32>
   // expected-error @+2 {{stage scf: 'func.call' op uses a buffer that is marked 'loopc.private', and nobody knows how}}
   // expected-note @+1 {{please report it}}

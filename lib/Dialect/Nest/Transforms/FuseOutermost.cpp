@@ -11,6 +11,7 @@
 // a cache, those of all heads do not.
 
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "loopc/Dialect/Nest/Analysis/PrivateBuffers.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
@@ -102,10 +103,12 @@ static bool isPrivate(Value buffer) {
          });
 }
 
-/// True for what an iteration writes before it reads it (Parallel.h).
+/// True for what an iteration writes before it reads it (Parallel.h): nobody
+/// has proved the marks yet.
 static bool isOfIteration(Value buffer) {
-  Operation *alloc = buffer.getDefiningOp<memref::AllocOp>();
-  return alloc && alloc->hasAttr(kPrivateAttrName);
+  auto alloc = buffer.getDefiningOp<memref::AllocOp>();
+  return alloc && alloc->hasAttr(kPrivateAttrName) &&
+         !findPrivateObstacle(alloc);
 }
 
 static bool isLarge(Value buffer) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
+#include "loopc/Dialect/Nest/Analysis/PrivateBuffers.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Support/Remarks.h"
@@ -23,6 +24,22 @@ namespace {
 struct NestRetractUnproved
     : loopc::impl::NestRetractUnprovedBase<NestRetractUnproved> {
   void runOnOperation() override {
+    // Loops whose iterations write to such a buffer are not independent without
+    // the mark.
+    getOperation().walk([&](memref::AllocOp alloc) {
+      if (!alloc->hasAttr(kPrivateAttrName))
+        return;
+      Obstacle obstacle = findPrivateObstacle(alloc);
+      if (!obstacle)
+        return;
+      alloc->removeAttr(kPrivateAttrName);
+      ++numRetracted;
+      remarkMissed(alloc.getLoc(), "NestRetractUnproved",
+                   "the buffer is said to be each iteration's own, and that is "
+                   "not proved: '" +
+                       obstacle.op->getName().getStringRef() + "' " +
+                       obstacle.why);
+    });
     getOperation().walk([&](scf::ForOp loop) {
       if (!loop->hasAttr(kParallelAttrName))
         return;

@@ -12,13 +12,15 @@
 include "mlir/Pass/PassBase.td"
 
 def NestRetractUnproved : Pass<"nest-retract-unproved", "::mlir::func::FuncOp"> {
-  let summary = "take back marks of independent iterations that are not proved";
+  let summary = "take back marks of iterations that are not proved";
   let description = [{
     Passes that write a loop over a parallel dimension mark it with
     `loopc.parallel`; what later passes do to its body may make that wrong. Here
     each mark is put to the dependence test (`findParallelObstacle`). Where it
     fails the mark goes, and a remark says why. Behind this pass the stage
-    verifier refuses a mark that cannot be proved.
+    verifier refuses a mark that cannot be proved. The same holds for buffers
+    that are marked `loopc.private`: what an iteration reads of one must lie in
+    what the same iteration has written before (`findPrivateObstacle`).
 
     ```mlir
     // Window i reaches into the next one: the mark goes.
