@@ -11,7 +11,7 @@
 #ifndef LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_H
 #define LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_H
 
-#include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Support/CpuModel.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -26,7 +26,7 @@ struct TileShape {
 /// The tile for `rows` rows (dynamic: many) of `columns` columns in vectors of
 /// `lanes`, whose sums fit into the registers and are enough to keep the
 /// multipliers busy.
-TileShape chooseTile(VectorUnit unit, int64_t rows, int64_t columns,
+TileShape chooseTile(CpuModel cpu, int64_t rows, int64_t columns,
                      int64_t lanes);
 
 /// The width W of the panels that `map` reads along `dim`: the one result that
@@ -57,10 +57,10 @@ struct DotProduct {
 /// Finds the sum of products in `op`, on tensors or buffers, if its operands
 /// can be brought together (PackContractions) or are (VectorizeContractions).
 std::optional<DotProduct> matchDotProduct(mlir::linalg::LinalgOp op,
-                                          VectorUnit unit);
+                                          CpuModel cpu);
 
 /// Lanes of the vectors of sums of `columns` columns.
-int64_t dotLanes(VectorUnit unit, int64_t columns);
+int64_t dotLanes(CpuModel cpu, int64_t columns);
 
 /// True if `map` reads panels along `dim`.
 inline bool isPanelAccess(mlir::AffineMap map, unsigned dim) {
@@ -89,16 +89,16 @@ bool fillBorder(mlir::linalg::FillOp fill);
 
 /// Replaces `op` by vectors if it is a copy into panels; false if it is none,
 /// or one that the target's vectors cannot do.
-bool copyPanels(mlir::linalg::GenericOp op, VectorUnit unit);
+bool copyPanels(mlir::linalg::GenericOp op, CpuModel cpu);
 
 /// The same for panels of groups.
-bool copyGroups(mlir::linalg::GenericOp op, VectorUnit unit);
+bool copyGroups(mlir::linalg::GenericOp op, CpuModel cpu);
 
 /// Replaces `op` by tiles that are transposed in registers, if it is
 /// elementwise and reads an operand whose rows are columns of the result; else
 /// false. What is too much for a tile is left behind a transpose, in its own
 /// order.
-bool transposeTiles(mlir::linalg::GenericOp op, VectorUnit unit);
+bool transposeTiles(mlir::linalg::GenericOp op, CpuModel cpu);
 
 } // namespace loopc
 

@@ -9,6 +9,7 @@
 // What a tile of a contraction computes at one point of the sum.
 
 #include "ContractionVectorizer.h"
+#include "Rows/VectorElements.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -193,12 +194,14 @@ Value ContractionBody::compute(Operation *op, int64_t i, int64_t j, int64_t k) {
     operands.push_back(
         isWide && !isa<VectorType>(value.getType()) ? widened(value) : value);
   }
-  Type type = op->getResult(0).getType();
-  OperationState state(op->getLoc(), op->getName());
-  state.addOperands(operands);
-  state.addTypes(isWide ? VectorType::get(tile.lanes, type) : type);
-  state.addAttributes(op->getAttrs());
-  Operation *result = v.b.create(state);
+  Operation *result = nullptr;
+  if (isWide) {
+    result = cloneWide(v.b, *op, operands, tile.lanes);
+  } else {
+    IRMapping mapping;
+    mapping.map(op->getOperands(), operands);
+    result = v.b.clone(*op, mapping);
+  }
   // Along the result each element is summed up in the order of the model.
   auto fast = dyn_cast<arith::ArithFastMathInterface>(result);
   if (auto flags = fast ? fast.getFastMathFlagsAttr() : nullptr;

@@ -20,14 +20,14 @@ using namespace mlir;
 using namespace loopc;
 
 /// The narrowest vectors of sums that there are instructions for.
-static constexpr int64_t kLeastLanes = 4;
+static constexpr int64_t kLeastLanes = CpuModel::kLeastBits / 32;
 
 //===----------------------------------------------------------------------===//
 // What fits
 //===----------------------------------------------------------------------===//
 
-int64_t loopc::dotLanes(VectorUnit unit, int64_t columns) {
-  int64_t most = unit.bits / 32;
+int64_t loopc::dotLanes(CpuModel cpu, int64_t columns) {
+  int64_t most = cpu.lanesOf(32);
   if (ShapedType::isDynamic(columns))
     return most;
   return std::clamp<int64_t>(llvm::PowerOf2Ceil(columns), kLeastLanes, most);
@@ -81,8 +81,8 @@ static bool endsWithAlone(AffineMap map, unsigned dim) {
 }
 
 std::optional<DotProduct> loopc::matchDotProduct(linalg::LinalgOp op,
-                                                 VectorUnit unit) {
-  if (unit.dotBits == 0 || op.getNumDpsInits() != 1 ||
+                                                 CpuModel cpu) {
+  if (cpu.dotBits == 0 || op.getNumDpsInits() != 1 ||
       op.getNumDpsInputs() != 2 || op.getNumReductionLoops() == 0)
     return std::nullopt;
   auto factors = matchFactors(op);
@@ -102,7 +102,7 @@ std::optional<DotProduct> loopc::matchDotProduct(linalg::LinalgOp op,
     return std::nullopt;
   // Where bytes are multiplied, pairs of 16 bits are, too.
   unsigned bits = elements.argument.getType().getIntOrFloatBitWidth();
-  if (bits != 16 && (bits != 8 || unit.dotBits != 8))
+  if (bits != 16 && (bits != 8 || cpu.dotBits != 8))
     return std::nullopt;
   bool fitsSigns = bits == 8 ? elements.isUnsigned != vectors.isUnsigned
                              : !elements.isUnsigned && !vectors.isUnsigned;
@@ -113,7 +113,7 @@ std::optional<DotProduct> loopc::matchDotProduct(linalg::LinalgOp op,
   int64_t extent = op.getStaticLoopRanges()[columns];
   bool isWide = ShapedType::isDynamic(extent) || extent >= kLeastLanes;
   // Without masks there are whole vectors only.
-  if (unit.maskBits == 0 || unit.maskBits > 32)
+  if (!cpu.canMask(32))
     isWide = !ShapedType::isDynamic(extent) && extent > 0 &&
              extent % kLeastLanes == 0;
   if (!fitsSigns || !isWide || !mapOf(vectors).isFunctionOfDim(sum) ||
@@ -127,12 +127,12 @@ std::optional<DotProduct> loopc::matchDotProduct(linalg::LinalgOp op,
 }
 
 bool ContractionVectorizer::chooseDots() {
-  dot = matchDotProduct(op, unit);
+  dot = matchDotProduct(op, cpu);
   auto fits = [&] {
     AffineMap map = op.getMatchingIndexingMap(dot->vectors);
     std::optional<PanelGroup> group = panelGroup(map);
     columnDim = laneDim = dot->columns;
-    lanes = dotLanes(unit, statics[laneDim]);
+    lanes = dotLanes(cpu, statics[laneDim]);
     if (!group || group->dim != dot->sum.dim || group->size != dot->sum.size ||
         panelWidth(map, laneDim) % lanes != 0 || !isPanelAccess(map, laneDim) ||
         !isContiguous(*op.getDpsInitOperand(0), laneDim))

@@ -10,10 +10,9 @@
 // summand) is computed on its sums while they are in registers.
 
 #include "ContractionVectorizer.h"
+#include "Rows/VectorElements.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -31,17 +30,8 @@ static bool isLightMap(linalg::GenericOp op) {
       op.getNumReductionLoops() != 0 ||
       !op.getRegionOutputArgs()[0].use_empty())
     return false;
-  int64_t count = 0;
-  for (Operation &inner : op.getBody()->without_terminator()) {
-    if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
-        !OpTrait::hasElementwiseMappableTraits(&inner) ||
-        !isSafeToSpeculate(&inner) ||
-        (isa<math::MathDialect>(inner.getDialect()) &&
-         !isa<math::RoundEvenOp>(inner)) ||
-        ++count > kLightBody)
-      return false;
-  }
-  return true;
+  return isLightBody(*op.getBody(), kLightBody) &&
+         llvm::all_of(op.getBody()->without_terminator(), isVectorOperation);
 }
 
 /// How axes of `wide` are those of `sums`, of which it is a view or the other
@@ -199,8 +189,7 @@ void ContractionVectorizer::takeEpilogue() {
         (operand.get() != sums->get() &&
          &operand != next.getDpsInitOperand(0) &&
          getViewRoot(operand.get()) == written) ||
-        (unit.maskBits != 0 &&
-         *vectorBitsOf(type.getElementType()) < unit.maskBits))
+        (cpu.hasMasks() && !cpu.canMask(*vectorBitsOf(type.getElementType()))))
       return;
     bool isTurnedOut = isTurned && &operand == next.getDpsInitOperand(0);
     if (isTurnedOut ? map.getResults().back() != b.getAffineDimExpr(*rowDim) ||
@@ -240,12 +229,6 @@ void ContractionVectorizer::storeThroughEpilogue(ContractionBody &borders,
   for (int64_t i : llvm::seq(tile.rows))
     for (int64_t j : llvm::seq(tile.columns)) {
       IRMapping values;
-      auto widen = [&](Value value) -> Value {
-        if (isa<VectorType>(value.getType()))
-          return value;
-        return vector::BroadcastOp::create(
-            b, VectorType::get(tile.lanes, value.getType()), value);
-      };
       for (auto [k, operand] :
            llvm::enumerate(epilogue.getDpsInputOperands())) {
         BlockArgument argument = epilogue.getMatchingBlockArgument(operand);
@@ -260,22 +243,13 @@ void ContractionVectorizer::storeThroughEpilogue(ContractionBody &borders,
             loaded[{k, rowDim && map.isFunctionOfDim(*rowDim) ? i : -1,
                     map.isFunctionOfDim(*columnDim) ? j : -1}];
         if (!value)
-          value = widen(borders.load(epilogueOperands[k], map, i, j, /*k=*/0));
+          value =
+              widen(b, borders.load(epilogueOperands[k], map, i, j, /*k=*/0),
+                    tile.lanes);
         values.map(argument, value);
       }
-      for (Operation &inner : epilogue.getBody()->without_terminator()) {
-        SmallVector<Value> operands;
-        for (Value operand : inner.getOperands())
-          operands.push_back(widen(values.lookupOrDefault(operand)));
-        OperationState state(inner.getLoc(), inner.getName());
-        state.addOperands(operands);
-        state.addTypes(
-            VectorType::get(tile.lanes, inner.getResult(0).getType()));
-        state.addAttributes(inner.getAttrs());
-        values.map(inner.getResult(0), b.create(state)->getResult(0));
-      }
-      results.push_back(widen(values.lookupOrDefault(
-          epilogue.getBody()->getTerminator()->getOperand(0))));
+      results.push_back(
+          cloneWide(b, *epilogue.getBody(), values, tile.lanes).front());
     }
   for (int64_t j : llvm::seq(tile.columns)) {
     SmallVector<Value> rows;
@@ -293,7 +267,7 @@ void ContractionVectorizer::storeThroughEpilogue(ContractionBody &borders,
 
 /// True if tiles are whole vectors, the rows of which can be brought together.
 bool ContractionVectorizer::canTurn() {
-  return rowDim && columnDim && unit.maskBits != 0 && !isDynamic(*columnDim) &&
+  return rowDim && columnDim && cpu.hasMasks() && !isDynamic(*columnDim) &&
          statics[*columnDim] % lanes == 0 && lanes > 1 &&
          (isDynamic(*rowDim) || statics[*rowDim] >= kLongRows);
 }

@@ -23,20 +23,10 @@
 using namespace mlir;
 using namespace loopc;
 
-/// Elements that are summed up before the next rows are begun, where there are
-/// many rows: what they share stays in the cache nearest to the registers.
-static constexpr int64_t kSumBlock = 512;
-/// Tiles whose rows stay in a cache while all columns go by.
-static constexpr int64_t kRowTiles = 32;
 /// Rows of a large matrix that one row is multiplied with at a time.
 static constexpr int64_t kRowBlock = 8;
 /// So many elements of a sum are written out, rather than a loop in others.
 static constexpr int64_t kShortSum = 5;
-/// Weights of so many bytes stay in a cache while all positions of an image go
-/// by; of more, only those of some channels.
-static constexpr int64_t kWeightBytes = 512 << 10;
-/// A matrix of so many bytes stays in a cache that does not mind the order.
-static constexpr int64_t kCacheBytes = 1 << 20;
 
 //===----------------------------------------------------------------------===//
 // Loops
@@ -303,7 +293,7 @@ bool ContractionVectorizer::wantsColumnsOutside() {
                      [&](unsigned dim) { return map.isFunctionOfDim(dim); }))
       continue;
     int64_t bytes = *vectorBitsOf(type.getElementType()) / 8;
-    if (type.getNumElements() * bytes > kWeightBytes)
+    if (type.getNumElements() * bytes > CpuModel::kCachedWeights)
       return true;
   }
   return false;
@@ -313,12 +303,9 @@ int64_t ContractionVectorizer::blockFor(int64_t rows) {
   if (alongSum() || sumDims.size() != 1)
     return 0;
   int64_t sum = statics[sumDims[0]], columns = statics[*columnDim];
-  // Of small integers there are as many bytes.
-  int64_t most = kSumBlock * (dot ? dot->sum.size : 1);
-  if (ShapedType::isDynamic(rows) || rows > 16)
-    return ShapedType::isDynamic(sum) || sum > most * 3 / 2 ? most : 0;
-  if (rows > 2)
-    return 0;
+  int64_t block = CpuModel::sumBlock(sum, rows, dot ? dot->sum.size : 1);
+  if (block != 0 || ShapedType::isDynamic(rows) || rows > 2)
+    return block;
   // Rows of a matrix that does not fit into the cache are read to their ends.
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
@@ -328,7 +315,7 @@ int64_t ContractionVectorizer::blockFor(int64_t rows) {
       return 0;
     int64_t bytes = *vectorBitsOf(getElementTypeOrSelf(operand->get())) / 8;
     if (ShapedType::isDynamic(sum) || ShapedType::isDynamic(columns) ||
-        sum * columns * bytes > kCacheBytes)
+        sum * columns * bytes > CpuModel::kSecondCache)
       return kRowBlock;
   }
   return 0;
@@ -399,7 +386,7 @@ void ContractionVectorizer::emitSumBlocks(TileShape shape, int64_t block) {
 }
 
 void ContractionVectorizer::emitRowBlocks(TileShape shape) {
-  int64_t block = shape.rows * kRowTiles;
+  int64_t block = shape.rows * CpuModel::kRowTiles;
   // Positions of an image have blocks already, its rows.
   bool hasOther =
       sumDims.size() != 1 && (outerDims.size() > 1 || areColumnsOutside);
@@ -425,9 +412,10 @@ void ContractionVectorizer::emitRowBlocks(TileShape shape) {
 
 TileShape ContractionVectorizer::shapeFor(int64_t rows) {
   if (!alongSum())
-    return chooseTile(unit, rows, statics[*columnDim], lanes);
+    return chooseTile(cpu, rows, statics[*columnDim], lanes);
   rows = ShapedType::isDynamic(rows) ? 4 : std::min<int64_t>(rows, 4);
-  int64_t columns = !columnDim ? 1 : rows > 2 ? 4 : 8;
+  int64_t columns =
+      !columnDim ? 1 : CpuModel::kSumsUnderWay / (rows > 2 ? 2 : 1);
   if (columnDim && !isDynamic(*columnDim))
     columns = std::min(columns, statics[*columnDim]);
   return {rows, columns};
@@ -647,7 +635,8 @@ SmallVector<Value> ContractionVectorizer::emitLanes(const Tile &tile,
   SmallVector<Value> sums(given);
   size_t count = sums.size();
   // Enough sums at a time to hide how long an addition takes.
-  int64_t unrolled = std::max<int64_t>(1, llvm::bit_floor(8 / count));
+  int64_t unrolled =
+      std::max<int64_t>(1, llvm::bit_floor(CpuModel::kSumsUnderWay / count));
   if (!isDynamic(dim))
     while (unrolled > 1 && unrolled * lanes > statics[dim])
       unrolled /= 2;
@@ -717,19 +706,18 @@ SmallVector<Value> ContractionVectorizer::emitSinglePoint(const Tile &tile,
 // Shapes of tiles
 //===----------------------------------------------------------------------===//
 
-TileShape loopc::chooseTile(VectorUnit unit, int64_t rows, int64_t columns,
+TileShape loopc::chooseTile(CpuModel cpu, int64_t rows, int64_t columns,
                             int64_t lanes) {
-  // Beside the sums: vectors of one operand and an element of the other.
-  int64_t sums = unit.registers > 16 ? 24 : 12;
-  int64_t most = unit.registers > 16 ? 8 : 6;
+  int64_t most = cpu.tileRows();
   bool isMany = ShapedType::isDynamic(rows) || rows >= 8 * most;
   TileShape shape{most, 1};
   if (!isMany)
     shape.rows = llvm::divideCeil(
         rows, llvm::divideCeil(std::max<int64_t>(rows, 1), most));
   shape.rows = std::max<int64_t>(shape.rows, 1);
-  shape.vectors =
-      std::min<int64_t>(8, llvm::bit_floor(uint64_t(sums / shape.rows)));
+  shape.vectors = std::min<int64_t>(
+      CpuModel::kSumsUnderWay,
+      llvm::bit_floor(uint64_t(cpu.sumRegisters() / shape.rows)));
   if (!ShapedType::isDynamic(columns))
     shape.vectors = std::clamp<int64_t>(
         llvm::PowerOf2Ceil(llvm::divideCeil(columns, lanes)), 1, shape.vectors);

@@ -19,11 +19,6 @@
 using namespace mlir;
 using namespace loopc;
 
-/// So many rows read what tiles read as vectors from one strip, if all of it
-/// has so many bytes.
-static constexpr int64_t kStripRows = 32;
-static constexpr int64_t kStripBytes = 32 << 10;
-
 OpOperand *ContractionVectorizer::findShared() {
   OpOperand *found = nullptr;
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -68,15 +63,15 @@ void ContractionVectorizer::prepareStrip(TileShape shape) {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, value,
                                  index(least));
   };
-  isStripCopied = isAtLeast(extent(*rowDim), kStripRows);
+  isStripCopied = isAtLeast(extent(*rowDim), CpuModel::kRowsOfStrip);
   if (isStripTransposed)
     return;
   AffineExpr d0 = b.getAffineDimExpr(0);
   int64_t bytes = *vectorBitsOf(type.getElementType()) / 8;
   Value size = arith::MulIOp::create(b, extent(sumDims[0]),
                                      apply(d0 * bytes, extent(laneDim)));
-  isStripCopied =
-      arith::AndIOp::create(b, isStripCopied, isAtLeast(size, kStripBytes));
+  isStripCopied = arith::AndIOp::create(b, isStripCopied,
+                                        isAtLeast(size, CpuModel::kFirstCache));
 }
 
 void ContractionVectorizer::emitTransposedStrip() {

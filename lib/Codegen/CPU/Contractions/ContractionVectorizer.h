@@ -71,9 +71,8 @@ class ContractionBody;
 class ContractionVectorizer {
 public:
   ContractionVectorizer(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
-                        VectorUnit unit)
-      : b(op.getLoc(), rewriter), op(op), unit(unit), isRare(loop::isCold(op)) {
-  }
+                        CpuModel cpu)
+      : b(op.getLoc(), rewriter), op(op), cpu(cpu), isRare(loop::isCold(op)) {}
 
   /// Finds how `op` can be computed; false if not this way.
   bool choose();
@@ -197,7 +196,7 @@ private:
 
   mlir::ImplicitLocOpBuilder b;
   mlir::linalg::LinalgOp op;
-  VectorUnit unit;
+  CpuModel cpu;
   llvm::SmallVector<mlir::OpFoldResult> extents;
   llvm::SmallVector<int64_t> statics;
   /// Dimensions of the loops: rows of tiles, columns of tiles, and along which

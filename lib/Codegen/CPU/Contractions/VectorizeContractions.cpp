@@ -14,7 +14,9 @@
 // grow with them, and nothing depends on a chain of patterns that all must fit.
 
 #include "ContractionVectorizer.h"
+#include "Rows/VectorElements.h"
 #include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -33,8 +35,6 @@ using namespace loopc;
 /// Elements that are this far apart are taken out of vectors that hold what is
 /// between them, too; farther, one by one is as good.
 static constexpr int64_t kMostApart = 4;
-/// Rows for which what they share is transposed.
-static constexpr int64_t kManyRows = 32;
 
 //===----------------------------------------------------------------------===//
 // What fits
@@ -68,12 +68,7 @@ bool ContractionVectorizer::isSupported() {
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (!out.isProjectedPermutation())
     return false;
-  for (Operation &nested : op.getBlock()->without_terminator()) {
-    if (nested.getNumResults() != 1 || nested.getNumRegions() != 0 ||
-        !OpTrait::hasElementwiseMappableTraits(&nested))
-      return false;
-  }
-  return true;
+  return llvm::all_of(op.getBlock()->without_terminator(), isVectorOperation);
 }
 
 std::optional<int64_t> loopc::stepAlong(AffineExpr expr, unsigned dim,
@@ -114,21 +109,19 @@ std::optional<int64_t> ContractionVectorizer::strideAlong(OpOperand &operand,
 
 int64_t ContractionVectorizer::lanesFor(int64_t extent) {
   Type type = getElementTypeOrSelf(op.getDpsInits()[0].getType());
-  int64_t most = unit.bits / *vectorBitsOf(type);
+  int64_t most = cpu.lanesOf(*vectorBitsOf(type));
   if (ShapedType::isDynamic(extent))
     return most;
   return std::min<int64_t>(most, llvm::PowerOf2Ceil(extent));
 }
 
 bool ContractionVectorizer::canMask() {
-  if (unit.maskBits == 0)
-    return false;
   // Panels are read whole.
   if (dot)
-    return unit.maskBits <= 32;
+    return cpu.canMask(32);
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     std::optional<unsigned> bits = vectorBitsOf(getElementTypeOrSelf(operand));
-    return !bits || *bits >= unit.maskBits;
+    return cpu.canMask(bits.value_or(64));
   });
 }
 
@@ -295,10 +288,11 @@ bool ContractionVectorizer::chooseTransposed() {
   // Of sums shorter than a vector as well, where there are many rows.
   bool areMany =
       rowDim && (isDynamic(*rowDim) ||
-                 (statics[*rowDim] >= kManyRows && !isDynamic(sumDims[0]) &&
-                  statics[sumDims[0]] < lanes));
+                 (statics[*rowDim] >= CpuModel::kRowsOfStrip &&
+                  !isDynamic(sumDims[0]) && statics[sumDims[0]] < lanes));
   if (!areMany || !isContiguous(*init, laneDim) ||
-      (!isDynamic(laneDim) && columns < 4) || lanes < 2 || lanes > 16)
+      (!isDynamic(laneDim) && columns < 4) || lanes < 2 ||
+      lanes > CpuModel::kSquareLanes)
     return false;
   OpOperand *shared = findShared();
   if (!shared || !isContiguous(*shared, sumDims[0]))
@@ -331,21 +325,21 @@ struct LoopVectorizeContractions
         op = cast<linalg::LinalgOp>(
             linalg::generalizeNamedOp(rewriter, op)->getOperation());
       }
-    VectorUnit unit = getVectorUnit(getOperation());
+    CpuModel cpu(getVectorUnit(getOperation()));
     llvm::SmallPtrSet<Operation *, 8> gone;
     for (linalg::LinalgOp op : ops) {
       if (gone.contains(op))
         continue;
       if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-          generic && (copyPanels(generic, unit) || copyGroups(generic, unit) ||
-                      transposeTiles(generic, unit))) {
+          generic && (copyPanels(generic, cpu) || copyGroups(generic, cpu) ||
+                      transposeTiles(generic, cpu))) {
         ++numVectorized;
         continue;
       }
-      ContractionVectorizer vectorizer(rewriter, op, unit);
+      ContractionVectorizer vectorizer(rewriter, op, cpu);
       if (!vectorizer.choose())
         continue;
-      ContractionVectorizer many(rewriter, op, unit);
+      ContractionVectorizer many(rewriter, op, cpu);
       bool hasMany =
           !loop::isCold(op) && vectorizer.alongSum() && many.chooseTransposed();
       vectorizer.emit(hasMany ? &many : nullptr);

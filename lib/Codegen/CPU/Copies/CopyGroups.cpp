@@ -29,8 +29,8 @@ static linalg::FillOp findFill(linalg::GenericOp op) {
 namespace {
 class GroupCopy {
 public:
-  GroupCopy(linalg::GenericOp op, VectorUnit unit)
-      : b(op.getLoc(), op), op(op), unit(unit) {}
+  GroupCopy(linalg::GenericOp op, CpuModel cpu)
+      : b(op.getLoc(), op), op(op), cpu(cpu) {}
   bool run();
 
 private:
@@ -56,7 +56,7 @@ private:
 
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  VectorUnit unit;
+  CpuModel cpu;
   Value source, target;
   AffineMap map;
   /// Axes of the source: that of the panels, that of the groups.
@@ -99,7 +99,7 @@ bool GroupCopy::match() {
   unsigned last = map.getNumDims() - 1;
   isTransposed = last == group.dim;
   unsigned bits = type.getElementTypeBitWidth();
-  bool masks = unit.maskBits != 0 && unit.maskBits <= bits;
+  bool masks = cpu.canMask(bits);
   auto isWhole = [&](unsigned axis, int64_t step) {
     return !type.isDynamicDim(axis) && type.getDimSize(axis) % step == 0;
   };
@@ -248,6 +248,6 @@ bool GroupCopy::run() {
   return true;
 }
 
-bool loopc::copyGroups(linalg::GenericOp op, VectorUnit unit) {
-  return GroupCopy(op, unit).run();
+bool loopc::copyGroups(linalg::GenericOp op, CpuModel cpu) {
+  return GroupCopy(op, cpu).run();
 }

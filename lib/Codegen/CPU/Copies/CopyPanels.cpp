@@ -25,8 +25,8 @@ using namespace loopc;
 namespace {
 class PanelCopy {
 public:
-  PanelCopy(linalg::GenericOp op, VectorUnit unit)
-      : b(op.getLoc(), op), op(op), unit(unit) {}
+  PanelCopy(linalg::GenericOp op, CpuModel cpu)
+      : b(op.getLoc(), op), op(op), cpu(cpu) {}
   bool run();
 
 private:
@@ -49,7 +49,7 @@ private:
 
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  VectorUnit unit;
+  CpuModel cpu;
   Value source, target;
   AffineMap map;
   /// Axes of the source: that of the panels, that of its rows.
@@ -89,7 +89,7 @@ bool PanelCopy::match() {
   unsigned bits = element.getIntOrFloatBitWidth();
   if (bits < 8 || !llvm::isPowerOf2_32(bits) || bits > 64)
     return false;
-  lanes = std::min<int64_t>(unit.bits / bits, width);
+  lanes = std::min<int64_t>(cpu.lanesOf(bits), width);
   rowDim = map.getNumDims() - 1;
   isTransposed = rowDim != dim;
   int64_t columns = type.getDimSize(dim), rows = type.getDimSize(rowDim);
@@ -99,8 +99,8 @@ bool PanelCopy::match() {
   bool masks = masksColumns || masksRows;
   // Longer vectors would make a block of many instructions.
   return llvm::isPowerOf2_64(lanes) && width % lanes == 0 &&
-         (!isTransposed || (lanes > 1 && lanes <= 16)) &&
-         (!masks || (unit.maskBits != 0 && bits >= unit.maskBits));
+         (!isTransposed || (lanes > 1 && lanes <= CpuModel::kSquareLanes)) &&
+         (!masks || cpu.canMask(bits));
 }
 
 void PanelCopy::loop(Value to, int64_t step,
@@ -255,6 +255,6 @@ bool PanelCopy::run() {
   return true;
 }
 
-bool loopc::copyPanels(linalg::GenericOp op, VectorUnit unit) {
-  return PanelCopy(op, unit).run();
+bool loopc::copyPanels(linalg::GenericOp op, CpuModel cpu) {
+  return PanelCopy(op, cpu).run();
 }
