@@ -57,9 +57,9 @@ struct CpuModel : VectorUnit {
   static constexpr int64_t kRowsOfOneBlock = 16;
 
   /// How many elements of a sum of `extent` (negative: unknown) are done for
-  /// all tiles of `rows` rows before the rest of it; 0: all. A rest of less
-  /// than half a block is done with the block before. An instruction adds
-  /// `products` to a sum, which are as many bytes as one number.
+  /// all tiles of `rows` rows before the rest of it; 0: all. One block
+  /// and a half are done at once: two would be stored in between. An
+  /// instruction adds `products` to a sum, which are as many bytes as one.
   static int64_t sumBlock(int64_t extent, int64_t rows, int64_t products = 1) {
     int64_t most = kSumBlock * products;
     bool areMany = rows < 0 || rows > kRowsOfOneBlock;

@@ -18,6 +18,17 @@
 
 namespace loopc {
 
+/// The element's bits if vectors of it can be loaded and computed with.
+std::optional<unsigned> vectorBitsOf(mlir::Type type);
+
+/// The addition that yields the sum, if its order may be changed; else null.
+mlir::Operation *reorderableAddition(mlir::linalg::LinalgOp op);
+
+/// The number that `expr` grows by along `dim`, if it is one and the same
+/// everywhere; else none.
+std::optional<int64_t> stepAlong(mlir::AffineExpr expr, unsigned dim,
+                                 unsigned numDims);
+
 /// How many rows and how many vectors of a result one tile has.
 struct TileShape {
   int64_t rows, vectors;
@@ -86,13 +97,6 @@ transposeVectors(mlir::ImplicitLocOpBuilder &b,
 /// Fills no more than the border of what `fill` fills, if all within is written
 /// next; else false.
 bool fillBorder(mlir::linalg::FillOp fill);
-
-/// Replaces `op` by vectors if it is a copy into panels; false if it is none,
-/// or one that the target's vectors cannot do.
-bool copyPanels(mlir::linalg::GenericOp op, CpuModel cpu);
-
-/// The same for panels of groups.
-bool copyGroups(mlir::linalg::GenericOp op, CpuModel cpu);
 
 /// Replaces `op` by tiles that are transposed in registers, if it is
 /// elementwise and reads an operand whose rows are columns of the result; else

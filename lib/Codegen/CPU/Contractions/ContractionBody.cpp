@@ -8,7 +8,7 @@
 
 // What a tile of a contraction computes at one point of the sum.
 
-#include "ContractionVectorizer.h"
+#include "ContractionEmitter.h"
 #include "Rows/VectorElements.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -57,14 +57,14 @@ SmallVector<Value> ContractionBody::indices(AffineMap map, int64_t i, int64_t j,
     at[*v.columnDim] = tile.columnAt[j];
   else if (v.columnDim)
     dims[*v.columnDim] =
-        dims[*v.columnDim] + j * (v.alongSum() ? 1 : tile.lanes);
+        dims[*v.columnDim] + j * (v.plan.isAlongSum ? 1 : tile.lanes);
   if (v.columnNumber && isPanelAccess(map, *v.columnDim)) {
     at[*v.columnDim] = v.columnNumber;
     dims[*v.columnDim] =
         getAffineDimExpr(*v.columnDim, v.b.getContext()) * v.columnUnit +
         j * tile.lanes;
   }
-  if (v.alongSum())
+  if (v.plan.isAlongSum)
     dims[v.laneDim] = dims[v.laneDim] + k * tile.lanes;
   SmallVector<Value> results;
   for (AffineExpr expr : map.getResults())
@@ -74,7 +74,7 @@ SmallVector<Value> ContractionBody::indices(AffineMap map, int64_t i, int64_t j,
 
 Value ContractionBody::load(OpOperand &operand, int64_t i, int64_t j,
                             int64_t k) {
-  if (v.strip && &operand == v.stripOperand)
+  if (v.strip && &operand == v.plan.strip)
     return loadStrip(j);
   return load(operand.get(), v.op.getMatchingIndexingMap(&operand), i, j, k);
 }
@@ -83,8 +83,9 @@ Value ContractionBody::loadStrip(int64_t j) {
   auto type = VectorType::get(tile.lanes, getElementTypeOrSelf(v.strip));
   AffineExpr d0, d1;
   bindDims(v.b.getContext(), d0, d1);
-  SmallVector<Value> at{v.apply(d0 - d1, {v.at[v.sumDims[0]], v.sumBegin()}),
-                        v.index(j * tile.lanes)};
+  SmallVector<Value> at{
+      v.apply(d0 - d1, {v.at[v.plan.sumDims[0]], v.sumBegin()}),
+      v.index(j * tile.lanes)};
   if (masks.empty() || !masks[j])
     return vector::LoadOp::create(v.b, type, v.strip, at);
   Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
@@ -149,12 +150,13 @@ Value ContractionBody::loadApart(Value buffer, SmallVector<Value> at,
 }
 
 Value ContractionBody::start(OpOperand &init, int64_t i, int64_t j) {
-  Value value = v.filled;
-  if (!value && !v.first)
+  const StartPlan &start = v.plan.start;
+  if (!start.writer)
     return load(init, i, j, 0);
+  Value value = start.filled;
   if (!value)
-    value = load(v.first, v.firstMap, i, j, 0);
-  if (!v.alongSum() && !isa<VectorType>(value.getType()))
+    value = load(start.copied, start.map, i, j, 0);
+  if (!v.plan.isAlongSum && !isa<VectorType>(value.getType()))
     value = widened(value);
   if (!v.isFirstBlock)
     return value;
@@ -205,7 +207,7 @@ Value ContractionBody::compute(Operation *op, int64_t i, int64_t j, int64_t k) {
   // Along the result each element is summed up in the order of the model.
   auto fast = dyn_cast<arith::ArithFastMathInterface>(result);
   if (auto flags = fast ? fast.getFastMathFlagsAttr() : nullptr;
-      flags && !v.alongSum())
+      flags && !v.plan.isAlongSum)
     result->setAttr(fast.getFastMathAttrName(),
                     arith::FastMathFlagsAttr::get(
                         v.b.getContext(),

@@ -9,7 +9,7 @@
 // loop-pack-contractions: the operand of a matrix product that is read as
 // vectors is brought into panels where that is done once for many reads.
 
-#include "ContractionVectorizer.h"
+#include "ContractionPlan.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

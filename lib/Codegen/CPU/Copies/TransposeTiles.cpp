@@ -15,7 +15,6 @@
 // side by side are vectors of one colour each, shuffled.
 
 #include "Contractions.h"
-#include "Contractions/ContractionVectorizer.h"
 #include "Rows/VectorElements.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

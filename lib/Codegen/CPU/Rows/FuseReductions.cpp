@@ -10,6 +10,7 @@
 // computes them, or beside what reads them as well: each element is summed up
 // while it is in a register.
 
+#include "Contractions/ContractionPlan.h"
 #include "VectorElements.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
@@ -86,24 +87,26 @@ static bool keepsSums(linalg::GenericOp op) {
       op.getNumDpsInits() != 1)
     return false;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  if (llvm::any_of(extents, ShapedType::isDynamic))
-    return false;
-  // Sums along several axes are never done in blocks.
-  SmallVector<unsigned> sums;
-  op.getReductionDims(sums);
-  if (sums.size() == 1 &&
-      CpuModel::sumBlock(extents[sums[0]], ShapedType::kDynamic) != 0)
-    return false;
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (result.getNumResults() == 0)
+  if (result.getNumResults() == 0 ||
+      llvm::any_of(extents, ShapedType::isDynamic))
     return false;
   auto column = dyn_cast<AffineDimExpr>(result.getResults().back());
-  return column &&
-         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-           AffineMap map = op.getMatchingIndexingMap(input);
-           return map.getNumResults() > 0 &&
-                  map.getResults().back().isFunctionOfDim(column.getPosition());
-         });
+  if (!column)
+    return false;
+  // Sums along several axes are never done in blocks.
+  unsigned dim = column.getPosition();
+  SmallVector<unsigned> sums;
+  op.getReductionDims(sums);
+  std::optional<unsigned> rowDim = findSharingRows(op, dim, dim);
+  if (sums.size() == 1 &&
+      CpuModel::sumBlock(extents[sums[0]], rowDim ? extents[*rowDim] : 1))
+    return false;
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return map.getNumResults() > 0 &&
+           map.getResults().back().isFunctionOfDim(dim);
+  });
 }
 
 /// True if `op` is computed on the sums of the product in front of it.
