@@ -14,6 +14,7 @@
 // run, and only of a constant is it known that its panels can be made there.
 
 #include "ConstantGenerics.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,7 +41,7 @@ static constexpr int64_t kMostPoints = 1 << 26;
 /// What is computed of small constants may have so many bytes each, and all of
 /// them together.
 static constexpr int64_t kMostGrown = 2 << 20, kMostInAll = 32 << 20;
-/// To store an element is worth it from so many cheap operations on.
+/// To store an element is worth it from so many simple instructions on.
 static constexpr int64_t kWorthStoring = 8;
 /// Constants of so many bytes are in the text of the IR.
 static constexpr int64_t kLegible = 256;
@@ -356,7 +357,7 @@ static std::optional<int64_t> costOf(linalg::GenericOp op,
     return std::nullopt;
   int64_t cost = 0;
   for (Operation &nested : op.getBody()->without_terminator())
-    cost += isCheap(nested) ? 1 : kWorthStoring;
+    cost += getCost(&nested).time;
   bool isCheaplyRepeated = cost < kWorthStoring;
   for (Value operand : op->getOperands()) {
     std::optional<int64_t> own = costOf(operand, derived);

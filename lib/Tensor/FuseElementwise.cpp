@@ -12,6 +12,7 @@
 // results.
 
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/Passes.h"
 #include "loopc/Tensor/StoredTranspose.h"

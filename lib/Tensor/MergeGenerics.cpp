@@ -7,30 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Tensor/MergeGenerics.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace loopc;
 
-/// What an operation costs that is not cheap: a dozen instructions and more.
-static constexpr unsigned kExpensiveOp = 16;
-
 /// The largest body that two operations become: 64 expensive operations.
 static constexpr unsigned kMaxBodyCost = 1024;
-
-bool loopc::isCheap(Operation &op) {
-  if (isa<linalg::YieldOp, linalg::IndexOp>(op))
-    return true;
-  if (isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
-          arith::RemSIOp, arith::RemUIOp>(op) ||
-      op.getNumRegions())
-    return false;
-  return isa_and_nonnull<arith::ArithDialect>(op.getDialect()) ||
-         isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp,
-             math::CopySignOp, math::FmaOp>(op);
-}
 
 bool loopc::isElementwise(linalg::GenericOp op) {
   return op.hasPureTensorSemantics() &&
@@ -45,7 +29,7 @@ bool loopc::isElementwise(linalg::GenericOp op) {
 static unsigned getBodyCost(linalg::GenericOp op) {
   unsigned cost = 0;
   for (Operation &nested : op.getBody()->without_terminator()) {
-    cost += isCheap(nested) ? 1 : kExpensiveOp;
+    cost += getCost(&nested).codeSize;
     if (cost > kMaxBodyCost)
       break;
   }

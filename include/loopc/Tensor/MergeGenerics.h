@@ -28,9 +28,6 @@ bool fitIntoOneBody(mlir::linalg::GenericOp first,
 /// True for what computes each element by itself, in the order of its results.
 bool isElementwise(mlir::linalg::GenericOp op);
 
-/// True for operations that cost about as much as the load that they save.
-bool isCheap(mlir::Operation &op);
-
 /// For patterns that only make operations fewer: long chains take many rounds.
 inline mlir::GreedyRewriteConfig untilDone() {
   return mlir::GreedyRewriteConfig().setMaxIterations(

@@ -13,11 +13,23 @@
 
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
+#include "loopc/Support/CpuModel.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
+
+/// The element's bits if vectors of it can be loaded and computed with.
+std::optional<unsigned> vectorBitsOf(mlir::Type type);
+
+/// The addition that yields the sum, if its order may be changed; else null.
+mlir::Operation *reorderableAddition(mlir::linalg::LinalgOp op);
+
+/// The number that `expr` grows by along `dim`, if it is one and the same
+/// everywhere; else none.
+std::optional<int64_t> stepAlong(mlir::AffineExpr expr, unsigned dim,
+                                 unsigned numDims);
 
 /// How many rows and how many vectors of a result one tile has.
 struct TileShape {
@@ -27,7 +39,7 @@ struct TileShape {
 /// The tile for `rows` rows (dynamic: many) of `columns` columns in vectors of
 /// `lanes`, whose sums fit into the registers and are enough to keep the
 /// multipliers busy.
-TileShape chooseTile(VectorUnit unit, int64_t rows, int64_t columns,
+TileShape chooseTile(CpuModel cpu, int64_t rows, int64_t columns,
                      int64_t lanes);
 
 /// A sum of products of integers that the target has instructions for.
@@ -43,10 +55,10 @@ struct DotProduct {
 /// Finds the sum of products in `op`, on tensors or buffers, if its operands
 /// can be brought together (PackContractions) or are (VectorizeContractions).
 std::optional<DotProduct> matchDotProduct(mlir::linalg::LinalgOp op,
-                                          VectorUnit unit);
+                                          CpuModel cpu);
 
 /// Lanes of the vectors of sums of `columns` columns.
-int64_t dotLanes(VectorUnit unit, int64_t columns);
+int64_t dotLanes(CpuModel cpu, int64_t columns);
 
 /// Keeps LLVM from unrolling `loop`, which has as much in it as is good.
 void keepRolled(mlir::scf::ForOp loop);
@@ -68,18 +80,11 @@ transposeVectors(mlir::ImplicitLocOpBuilder &b,
 /// next; else false.
 bool fillBorder(mlir::linalg::FillOp fill);
 
-/// Replaces `op` by vectors if it is a copy into panels; false if it is none,
-/// or one that the target's vectors cannot do.
-bool copyPanels(mlir::linalg::GenericOp op, VectorUnit unit);
-
-/// The same for panels of groups.
-bool copyGroups(mlir::linalg::GenericOp op, VectorUnit unit);
-
 /// Replaces `op` by tiles that are transposed in registers, if it is
 /// elementwise and reads an operand whose rows are columns of the result; else
 /// false. What is too much for a tile is left behind a transpose, in its own
 /// order.
-bool transposeTiles(mlir::linalg::GenericOp op, VectorUnit unit);
+bool transposeTiles(mlir::linalg::GenericOp op, CpuModel cpu);
 
 } // namespace loopc
 

@@ -10,6 +10,7 @@
 #include "Products.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -147,32 +148,10 @@ SmallVector<scf::ForOp> loopc::collectSharedLoops(scf::ForOp outer) {
 }
 
 int64_t loopc::countWork(Operation *op) {
-  int64_t work = isa<math::MathDialect>(op->getDialect()) ? 8 : 1;
-  for (Region &region : op->getRegions())
-    for (Block &block : region)
-      for (Operation &nested : block) {
-        int64_t more = countWork(&nested);
-        if (more < 0)
-          return -1;
-        work = std::min(work + more, kMuchWork);
-      }
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    std::optional<APInt> trips = loop.getStaticTripCount();
-    if (!trips)
-      return -1;
-    uint64_t all = llvm::SaturatingMultiply<uint64_t>(
-        work, trips->getLimitedValue(kMuchWork));
-    return static_cast<int64_t>(std::min<uint64_t>(all, kMuchWork));
-  }
-  if (isa<scf::WhileOp>(op))
-    return -1;
-  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-    auto type = dyn_cast<MemRefType>(copy.getSource().getType());
-    if (!type || !type.hasStaticShape())
-      return -1;
-    return std::min(kMuchWork, type.getNumElements());
-  }
-  return work;
+  return WorkEstimate(op, kGpuThreadWork)
+      .of(op)
+      .getKnown(kMuchWork)
+      .value_or(-1);
 }
 
 std::optional<gpu::AllReduceOperation> loopc::getReduction(Operation *op) {

@@ -9,9 +9,10 @@
 #include "Grids.h"
 #include "DealNests.h"
 #include "DeviceCode.h"
-#include "SizeBounds.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Nest/Analysis/Bounds.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -110,15 +111,15 @@ Value GridChooser::countIterations(scf::ForOp nest, Operation *region) {
   return total;
 }
 
+/// Work that no threshold is above.
+static constexpr double kMuchWork = 1e12;
+
 /// Operations of an iteration of a nest; a guess where only the run knows.
 static int64_t countWorkOfOne(scf::ForOp nest) {
-  int64_t work = 0;
   scf::ForOp innermost = collectSharedLoops(nest).back();
-  for (Operation &op : innermost.getBody()->without_terminator()) {
-    int64_t more = countWork(&op);
-    work += more < 0 ? kGuess : more;
-  }
-  return std::max<int64_t>(work, 1);
+  Work work = WorkEstimate(nest, kGpuThreadWork).of(innermost.getRegion());
+  work.known += kGuess * (work.open.size() + work.isUnbounded);
+  return static_cast<int64_t>(std::clamp(work.known, 1.0, kMuchWork));
 }
 
 /// `grid`, which has something for `most` threads to do, where it has few

@@ -18,10 +18,10 @@
 
 #include "DeviceCode.h"
 #include "KernelLoops.h"
-#include "SizeBounds.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
 #include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
+#include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

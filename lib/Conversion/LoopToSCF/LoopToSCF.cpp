@@ -12,13 +12,13 @@
 
 #include "loopc/Conversion/LoopToSCF/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Interfaces/VectorInterfaces.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_CONVERTLOOPTOSCF
@@ -37,47 +37,6 @@ static constexpr int64_t kMaxPollStrip = 1024;
 static constexpr int64_t kUnpolledCost = 1 << 18;
 /// The cost of what takes as long as its operands want.
 static constexpr int64_t kUnboundedCost = kUnpolledCost + 1;
-/// The cost of a runtime function: an allocation, a list.
-static constexpr int64_t kRuntimeCost = 32;
-
-static int64_t costOf(Region &region);
-
-/// About how many machine operations `op` takes; kUnboundedCost where that is
-/// not known here.
-static int64_t costOf(Operation &op) {
-  // A growing buffer is copied so rarely that no iteration pays for it.
-  if (op.hasAttr(kColdAttrName))
-    return 1;
-  if (auto inner = dyn_cast<scf::ForOp>(op)) {
-    std::optional<llvm::APInt> trips = inner.getStaticTripCount();
-    if (!trips || trips->ugt(kUnpolledCost))
-      return kUnboundedCost;
-    int64_t count = static_cast<int64_t>(trips->getZExtValue());
-    return 1 + count * std::min(costOf(inner.getRegion()), kUnboundedCost);
-  }
-  if (isa<LoopLikeOpInterface, CallOpInterface>(op))
-    return kUnboundedCost;
-  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-    auto type = cast<BaseMemRefType>(copy.getTarget().getType());
-    return type.hasStaticShape() ? kRuntimeCost + type.getNumElements() / 8
-                                 : kUnboundedCost;
-  }
-  int64_t cost = 1;
-  for (Region &region : op.getRegions())
-    cost = std::min(cost + costOf(region), kUnboundedCost);
-  if (op.getNumRegions() == 0 && !isMemoryEffectFree(&op) &&
-      !isa<memref::LoadOp, memref::StoreOp, CheckOp>(op) &&
-      !isa<VectorTransferOpInterface>(op))
-    cost = kRuntimeCost;
-  return cost;
-}
-
-static int64_t costOf(Region &region) {
-  int64_t cost = 0;
-  for (Operation &op : region.getOps())
-    cost = std::min(cost + costOf(op), kUnboundedCost);
-  return cost;
-}
 
 namespace {
 class LoopConversion {
@@ -100,7 +59,11 @@ public:
         return loop.emitOpError("tensors must be bufferized before "
                                 "convert-loop-to-scf");
     b.setInsertionPoint(loop);
-    cost = std::max<int64_t>(costOf(loop.getBody()), 1);
+    cost = WorkEstimate(loop, kCpuWork)
+               .of(loop.getBody())
+               .getKnown(kUnboundedCost)
+               .value_or(kUnboundedCost);
+    cost = std::max<int64_t>(cost, 1);
     strip = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(
         std::clamp<int64_t>(kPolledCost / cost, 1, kMaxPollStrip))));
     loop.walk([&](CheckOp check) {

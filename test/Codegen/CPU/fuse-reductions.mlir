@@ -108,7 +108,61 @@ func.func @maximum_of_sums(%x: tensor<8x64xf32>, %w: tensor<64x32xf32>, %f: f32,
 // CHECK-COUNT-2: linalg.generic
 // CHECK-NOT: linalg.generic
 // CHECK: return
-func.func @maximum_of_long_sums(%x: tensor<8x1024xf32>, %w: tensor<1024x32xf32>, %f: f32, %e: tensor<8x32xf32>, %z: tensor<8xf32>) -> (tensor<8x32xf32>, tensor<8xf32>) {
+func.func @maximum_of_long_sums(%x: tensor<64x1024xf32>, %w: tensor<1024x32xf32>, %f: f32, %e: tensor<64x32xf32>, %z: tensor<64xf32>) -> (tensor<64x32xf32>, tensor<64xf32>) {
+  %p = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : tensor<64x1024xf32>, tensor<1024x32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<64x32xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<64x32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.mulf %a, %f : f32
+    linalg.yield %t : f32
+  } -> tensor<64x32xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%s : tensor<64x32xf32>) outs(%z : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  return %s, %m : tensor<64x32xf32>, tensor<64xf32>
+}
+
+// One block and a half are summed up at once.
+// CHECK-LABEL: func @maximum_of_sums_at_once(
+// CHECK-COUNT-3: linalg.generic
+// CHECK: return
+func.func @maximum_of_sums_at_once(%x: tensor<64x768xf32>, %w: tensor<768x32xf32>, %f: f32, %e: tensor<64x32xf32>, %z: tensor<64xf32>) -> (tensor<64x32xf32>, tensor<64xf32>) {
+  %p = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : tensor<64x768xf32>, tensor<768x32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<64x32xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<64x32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.mulf %a, %f : f32
+    linalg.yield %t : f32
+  } -> tensor<64x32xf32>
+  %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%s : tensor<64x32xf32>) outs(%z : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  return %s, %m : tensor<64x32xf32>, tensor<64xf32>
+}
+
+// Of few rows, any number is.
+// CHECK-LABEL: func @maximum_of_few_long_sums(
+// CHECK-COUNT-3: linalg.generic
+// CHECK: return
+func.func @maximum_of_few_long_sums(%x: tensor<8x1024xf32>, %w: tensor<1024x32xf32>, %f: f32, %e: tensor<8x32xf32>, %z: tensor<8xf32>) -> (tensor<8x32xf32>, tensor<8xf32>) {
   %p = linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "reduction", "parallel"]}
       ins(%x, %w : tensor<8x1024xf32>, tensor<1024x32xf32>) outs(%e : tensor<8x32xf32>) {
   ^bb0(%a: f32, %b: f32, %o: f32):

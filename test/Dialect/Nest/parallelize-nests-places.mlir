@@ -448,6 +448,29 @@ func.func @rest(%run: !llvm.ptr, %x: memref<?xf32>, %m: index) {
 
 // -----
 
+// Fine: one of two conditions says the same.
+// CHECK: remark: {{.*}}its iterations run on the threads of the run
+func.func @rest_of_two(%run: !llvm.ptr, %x: memref<?xf32>, %m: index, %q: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %n = arith.constant 16777216 : index
+  %f = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %n step %c4 {
+    %end = arith.addi %i, %c4 : index
+    %isRest = arith.cmpi slt, %m, %end : index
+    %both = arith.andi %isRest, %q : i1
+    scf.if %both {
+      scf.for %k = %i to %m step %c1 {
+        memref.store %f, %x[%k] : memref<?xf32>
+      }
+    }
+  } {loopc.parallel}
+  return
+}
+
+// -----
+
 // Nothing says how far it is to the end.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
 func.func @no_rest(%run: !llvm.ptr, %x: memref<?xf32>, %m: index) {

@@ -166,6 +166,47 @@ def LoopVectorizeContractions
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def PrintPlans : Pass<"loopc-print-plans", "::mlir::func::FuncOp"> {
+  let summary = "print how nests will be computed";
+  let description = [{
+    Prints a line for each sum of products on buffers that
+    loop-vectorize-contractions computes by tiles of vectors, and for each copy
+    into panels, and changes nothing. `loopc --emit=memref` shows the buffers.
+
+    ```mlir
+    // loopc-opt --loopc-set-target="vector-bits=512 registers=32 mask-bits=8" --loopc-print-plans
+    func.func @product(%x: memref<?x256xf32>, %w: memref<256x64xf32>, %y: memref<?x64xf32>) {
+      linalg.matmul ins(%x, %w : memref<?x256xf32>, memref<256x64xf32>) outs(%y : memref<?x64xf32>)
+      return
+    }
+    // product: contraction loops=?x64x256 vectors=16 along=d1 rows=d0 sum=d2
+    //   packs=%1x256 | rows<3: tile=1x4 | else: tile=8x2 row-block=256 strip
+    //   (on one line)
+    ```
+
+    | part | meaning |
+    |---|---|
+    | `loops` | extents of the loops; `?` only the run knows |
+    | `vectors=L along=dN`, `along-sum=dN` | vectors of L lanes run along that loop of the result, or of the sum |
+    | `rows`, `columns`, `sum`, `outer` | the loops of rows and columns of a tile, summed over, and around tiles |
+    | `dot=G` | an instruction adds G products |
+    | `packs=%K x R`, `transposes=%K x R` | operand K is brought together, R elements of the sum at a time, if there turn out to be many rows |
+    | `columns-outside` | all positions are done for some columns before the next columns |
+    | `sum-written-out` | the last loop over the sum is no loop |
+    | `start=filled`, `start=copied` | what the result is filled with, or copied from, is what the sums begin with |
+    | `epilogue`, `epilogue=turned` | what follows is computed on the sums; its result has the rows last |
+    | `tile=RxV` | R rows of V vectors |
+    | `sum-block=N` | N elements of the sum are done for all tiles before the rest of it |
+    | `matrix-rows=N` | N rows of a matrix are read to their ends |
+    | `row-block=N` | all columns of N rows are done before the next rows |
+    | `strip` | columns are read from what was brought together |
+    | `rest` | columns behind the last tile: `masked:V` one tile of V vectors, `narrow:V` tiles of V vectors, `all-masked` there is one kind of tile, `halves` shorter and shorter vectors |
+    | `rows<N: ... else: ...` | two versions, of which the run chooses |
+    | `panels=dN x W`, `groups=dN x G` | of a copy: the source's axes of panels W wide, and of groups |
+    | `transposed`, `masks-columns`, `masks-rows`, `writes-padding` | of a copy: rows become columns; the last panel, square or group may be cut off; what fills the panels in front is not needed |
+  }];
+}
+
 def LoopVectorizeRows
     : Pass<"loop-vectorize-rows", "::mlir::func::FuncOp"> {
   let summary = "elementwise operations that broadcast, in masked vectors";

@@ -8,7 +8,8 @@
 
 // What a tile of a contraction computes at one point of the sum.
 
-#include "ContractionVectorizer.h"
+#include "ContractionEmitter.h"
+#include "Rows/VectorElements.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -56,14 +57,14 @@ SmallVector<Value> ContractionBody::indices(AffineMap map, int64_t i, int64_t j,
     at[*v.columnDim] = tile.columnAt[j];
   else if (v.columnDim)
     dims[*v.columnDim] =
-        dims[*v.columnDim] + j * (v.alongSum() ? 1 : tile.lanes);
-  if (v.columnNumber && v.isPacked(map, *v.columnDim)) {
+        dims[*v.columnDim] + j * (v.plan.isAlongSum ? 1 : tile.lanes);
+  if (v.columnNumber && v.plan.isPacked(map, *v.columnDim)) {
     at[*v.columnDim] = v.columnNumber;
     dims[*v.columnDim] =
         getAffineDimExpr(*v.columnDim, v.b.getContext()) * v.columnUnit +
         j * tile.lanes;
   }
-  if (v.alongSum())
+  if (v.plan.isAlongSum)
     dims[v.laneDim] = dims[v.laneDim] + k * tile.lanes;
   SmallVector<Value> results;
   for (AffineExpr expr : map.getResults())
@@ -73,7 +74,7 @@ SmallVector<Value> ContractionBody::indices(AffineMap map, int64_t i, int64_t j,
 
 Value ContractionBody::load(OpOperand &operand, int64_t i, int64_t j,
                             int64_t k) {
-  if (v.strip && &operand == v.stripOperand)
+  if (v.strip && &operand == v.plan.strip)
     return loadStrip(j);
   return load(operand.get(), v.op.getMatchingIndexingMap(&operand), i, j, k);
 }
@@ -82,8 +83,9 @@ Value ContractionBody::loadStrip(int64_t j) {
   auto type = VectorType::get(tile.lanes, getElementTypeOrSelf(v.strip));
   AffineExpr d0, d1;
   bindDims(v.b.getContext(), d0, d1);
-  SmallVector<Value> at{v.apply(d0 - d1, {v.at[v.sumDims[0]], v.sumBegin()}),
-                        v.index(j * tile.lanes)};
+  SmallVector<Value> at{
+      v.apply(d0 - d1, {v.at[v.plan.sumDims[0]], v.sumBegin()}),
+      v.index(j * tile.lanes)};
   if (masks.empty() || !masks[j])
     return vector::LoadOp::create(v.b, type, v.strip, at);
   Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
@@ -96,16 +98,15 @@ Value ContractionBody::load(Value buffer, AffineMap map, int64_t i, int64_t j,
   if (!map.isFunctionOfDim(v.laneDim))
     return memref::LoadOp::create(v.b, buffer, at);
   auto type = VectorType::get(tile.lanes, getElementTypeOrSelf(buffer));
-  if (!v.isPacked(map, v.laneDim))
+  bool isPacked = v.plan.isPacked(map, v.laneDim);
+  if (!isPacked)
     if (int64_t stride =
             *stepAlong(map.getResults().back(), v.laneDim, map.getNumDims());
         stride > 1)
       return loadApart(buffer, at, stride, j);
   Value mask = masks.empty() ? Value() : masks[j];
   // Panels are padded, but of those that a tile reads some may not be there.
-  bool isInPanel =
-      v.isPacked(map, v.laneDim) && j * tile.lanes < v.panels->width;
-  if (!mask || isInPanel)
+  if (!mask || (isPacked && j * tile.lanes < v.plan.panels->width))
     return vector::LoadOp::create(v.b, type, buffer, at);
   Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
   return vector::MaskedLoadOp::create(v.b, type, buffer, at, mask, zero);
@@ -150,12 +151,13 @@ Value ContractionBody::loadApart(Value buffer, SmallVector<Value> at,
 }
 
 Value ContractionBody::start(OpOperand &init, int64_t i, int64_t j) {
-  Value value = v.filled;
-  if (!value && !v.first)
+  const StartPlan &start = v.plan.start;
+  if (!start.writer)
     return load(init, i, j, 0);
+  Value value = start.filled;
   if (!value)
-    value = load(v.first, v.firstMap, i, j, 0);
-  if (!v.alongSum() && !isa<VectorType>(value.getType()))
+    value = load(start.copied, start.map, i, j, 0);
+  if (!v.plan.isAlongSum && !isa<VectorType>(value.getType()))
     value = widened(value);
   if (!v.isFirstBlock)
     return value;
@@ -195,16 +197,18 @@ Value ContractionBody::compute(Operation *op, int64_t i, int64_t j, int64_t k) {
     operands.push_back(
         isWide && !isa<VectorType>(value.getType()) ? widened(value) : value);
   }
-  Type type = op->getResult(0).getType();
-  OperationState state(op->getLoc(), op->getName());
-  state.addOperands(operands);
-  state.addTypes(isWide ? VectorType::get(tile.lanes, type) : type);
-  state.addAttributes(op->getAttrs());
-  Operation *result = v.b.create(state);
+  Operation *result = nullptr;
+  if (isWide) {
+    result = cloneWide(v.b, *op, operands, tile.lanes);
+  } else {
+    IRMapping mapping;
+    mapping.map(op->getOperands(), operands);
+    result = v.b.clone(*op, mapping);
+  }
   // Along the result each element is summed up in the order of the model.
   auto fast = dyn_cast<arith::ArithFastMathInterface>(result);
   if (auto flags = fast ? fast.getFastMathFlagsAttr() : nullptr;
-      flags && !v.alongSum())
+      flags && !v.plan.isAlongSum)
     result->setAttr(fast.getFastMathAttrName(),
                     arith::FastMathFlagsAttr::get(
                         v.b.getContext(),

@@ -10,7 +10,7 @@
 // a sum of 32 bits: what is read as vectors has groups of neighbours along the
 // sum behind one another (loop-pack-contractions).
 
-#include "ContractionVectorizer.h"
+#include "ContractionEmitter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,14 +20,14 @@ using namespace mlir;
 using namespace loopc;
 
 /// The narrowest vectors of sums that there are instructions for.
-static constexpr int64_t kLeastLanes = 4;
+static constexpr int64_t kLeastLanes = CpuModel::kLeastBits / 32;
 
 //===----------------------------------------------------------------------===//
 // What fits
 //===----------------------------------------------------------------------===//
 
-int64_t loopc::dotLanes(VectorUnit unit, int64_t columns) {
-  int64_t most = unit.bits / 32;
+int64_t loopc::dotLanes(CpuModel cpu, int64_t columns) {
+  int64_t most = cpu.lanesOf(32);
   if (ShapedType::isDynamic(columns))
     return most;
   return std::clamp<int64_t>(llvm::PowerOf2Ceil(columns), kLeastLanes, most);
@@ -81,8 +81,8 @@ static bool endsWithAlone(AffineMap map, unsigned dim) {
 }
 
 std::optional<DotProduct> loopc::matchDotProduct(linalg::LinalgOp op,
-                                                 VectorUnit unit) {
-  if (unit.dotBits == 0 || op.getNumDpsInits() != 1 ||
+                                                 CpuModel cpu) {
+  if (cpu.dotBits == 0 || op.getNumDpsInits() != 1 ||
       op.getNumDpsInputs() != 2 || op.getNumReductionLoops() == 0)
     return std::nullopt;
   auto factors = matchFactors(op);
@@ -102,7 +102,7 @@ std::optional<DotProduct> loopc::matchDotProduct(linalg::LinalgOp op,
     return std::nullopt;
   // Where bytes are multiplied, pairs of 16 bits are, too.
   unsigned bits = elements.argument.getType().getIntOrFloatBitWidth();
-  if (bits != 16 && (bits != 8 || unit.dotBits != 8))
+  if (bits != 16 && (bits != 8 || cpu.dotBits != 8))
     return std::nullopt;
   bool fitsSigns = bits == 8 ? elements.isUnsigned != vectors.isUnsigned
                              : !elements.isUnsigned && !vectors.isUnsigned;
@@ -113,7 +113,7 @@ std::optional<DotProduct> loopc::matchDotProduct(linalg::LinalgOp op,
   int64_t extent = op.getStaticLoopRanges()[columns];
   bool isWide = ShapedType::isDynamic(extent) || extent >= kLeastLanes;
   // Without masks there are whole vectors only.
-  if (unit.maskBits == 0 || unit.maskBits > 32)
+  if (!cpu.canMask(32))
     isWide = !ShapedType::isDynamic(extent) && extent > 0 &&
              extent % kLeastLanes == 0;
   if (!fitsSigns || !isWide || !mapOf(vectors).isFunctionOfDim(sum) ||
@@ -126,48 +126,13 @@ std::optional<DotProduct> loopc::matchDotProduct(linalg::LinalgOp op,
                     columns};
 }
 
-bool ContractionVectorizer::chooseDots() {
-  dot = matchDotProduct(op, unit);
-  auto fits = [&] {
-    AffineMap map = op.getMatchingIndexingMap(dot->vectors);
-    columnDim = laneDim = dot->columns;
-    lanes = dotLanes(unit, statics[laneDim]);
-    if (!isPacked(map, laneDim) || !panels->group ||
-        panels->group->dim != dot->sum.dim ||
-        panels->group->size != dot->sum.size || panels->width % lanes != 0 ||
-        !isContiguous(*op.getDpsInitOperand(0), laneDim))
-      return false;
-    auto isDense = [](OpOperand *operand) {
-      SmallVector<int64_t> strides;
-      int64_t offset;
-      auto type = cast<MemRefType>(operand->get().getType());
-      return succeeded(type.getStridesAndOffset(strides, offset)) &&
-             strides.back() == 1;
-    };
-    auto panels = cast<MemRefType>(dot->vectors->get().getType());
-    return isDense(dot->elements) && panels.getLayout().isIdentity();
-  };
-  if (!dot || !fits()) {
-    dot.reset();
-    return false;
-  }
-  rowDim = bestRows(laneDim);
-  for (auto [dim, type] : llvm::enumerate(op.getIteratorTypesArray())) {
-    if (type == utils::IteratorType::reduction)
-      sumDims.push_back(dim);
-    else if (dim != rowDim && dim != columnDim)
-      outerDims.push_back(dim);
-  }
-  return true;
-}
-
 //===----------------------------------------------------------------------===//
 // The sum
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> ContractionVectorizer::emitDots(const Tile &tile,
-                                                   ValueRange sums) {
-  PanelGroup group = dot->sum;
+SmallVector<Value> ContractionEmitter::emitDots(const Tile &tile,
+                                                ValueRange sums) {
+  PanelGroup group = plan.dot->sum;
   Value from = blockBegin ? blockBegin : index(0);
   Value to = blockEnd ? blockEnd : extent(group.dim);
   AffineExpr d0, d1;
@@ -187,7 +152,7 @@ SmallVector<Value> ContractionVectorizer::emitDots(const Tile &tile,
 }
 
 SmallVector<Value> ContractionBody::dots(ValueRange sums, bool isWhole) {
-  Extent elements = extentOf(*v.dot->elements);
+  Extent elements = extentOf(*v.plan.dot->elements);
   SmallVector<Value> xs, ws, results;
   for (int64_t i : llvm::seq(tile.rows))
     xs.push_back(i && !elements.rows ? xs[0] : dotElements(i, isWhole));
@@ -207,8 +172,8 @@ Value ContractionBody::dot(Value sum, Value x, Value w) {
         .getResult(0);
   };
   int64_t bits = 32 * tile.lanes;
-  if (v.dot->sum.size == 4) {
-    if (v.dot->areVectorsUnsigned)
+  if (v.plan.dot->sum.size == 4) {
+    if (v.plan.dot->areVectorsUnsigned)
       std::swap(x, w);
     return call("avx512.vpdpbusd." + Twine(bits), {sum, x, w});
   }
@@ -220,9 +185,9 @@ Value ContractionBody::dot(Value sum, Value x, Value w) {
 
 Value ContractionBody::dotElements(int64_t i, bool isWhole) {
   ImplicitLocOpBuilder &b = v.b;
-  auto [dim, size] = v.dot->sum;
-  Value buffer = v.dot->elements->get();
-  AffineMap map = v.op.getMatchingIndexingMap(v.dot->elements);
+  auto [dim, size] = v.plan.dot->sum;
+  Value buffer = v.plan.dot->elements->get();
+  AffineMap map = v.op.getMatchingIndexingMap(v.plan.dot->elements);
   Type element = getElementTypeOrSelf(buffer), i32 = b.getI32Type();
   auto type = VectorType::get(size, element);
   auto asNumber = [&](Value vector) -> Value {
@@ -233,10 +198,10 @@ Value ContractionBody::dotElements(int64_t i, bool isWhole) {
   Value number;
   if (isWhole) {
     number = asNumber(vector::LoadOp::create(b, type, buffer, at));
-  } else if (!v.isDynamic(dim) && v.statics[dim] >= size) {
+  } else if (!v.isDynamic(dim) && v.plan.extents[dim] >= size) {
     // The last whole group less what was in the one before.
-    int64_t known = v.statics[dim] % size;
-    at.back() = v.index(v.statics[dim] - size);
+    int64_t known = v.plan.extents[dim] % size;
+    at.back() = v.index(v.plan.extents[dim] - size);
     number = asNumber(vector::LoadOp::create(b, type, buffer, at));
     int64_t bits = (size - known) * (32 / size);
     number = arith::ShRUIOp::create(b, number,
@@ -261,13 +226,13 @@ Value ContractionBody::dotElements(int64_t i, bool isWhole) {
 
 Value ContractionBody::dotVectors(int64_t j) {
   ImplicitLocOpBuilder &b = v.b;
-  Value buffer = v.dot->vectors->get();
-  AffineMap map = v.op.getMatchingIndexingMap(v.dot->vectors);
+  Value buffer = v.plan.dot->vectors->get();
+  AffineMap map = v.op.getMatchingIndexingMap(v.plan.dot->vectors);
   SmallVector<Value> at = indices(map, 0, j, 0);
   // A tile may begin in the last panel and go on behind it: what it reads there
   // is not stored.
   bool isMasked = !masks.empty() && masks[j];
-  if (isMasked && j * tile.lanes >= v.panels->width)
+  if (isMasked && j * tile.lanes >= v.plan.panels->width)
     for (auto [axis, expr] : llvm::enumerate(map.getResults().drop_back(2)))
       if (expr.isFunctionOfDim(v.laneDim)) {
         AffineExpr d0 = b.getAffineDimExpr(0);
@@ -276,7 +241,7 @@ Value ContractionBody::dotVectors(int64_t j) {
       }
   // Groups of a row are one behind the other.
   at.pop_back();
-  int64_t size = v.dot->sum.size;
+  int64_t size = v.plan.dot->sum.size;
   at.back() = v.apply(b.getAffineDimExpr(0) * size, at.back());
   auto type = VectorType::get(tile.lanes * size, getElementTypeOrSelf(buffer));
   return vector::LoadOp::create(b, type, v.dotPanels, at);

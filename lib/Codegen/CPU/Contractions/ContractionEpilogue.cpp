@@ -9,293 +9,78 @@
 // What follows a contraction element by element (activations, scales, another
 // summand) is computed on its sums while they are in registers.
 
-#include "ContractionVectorizer.h"
-#include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Loop/Transforms/Speculation.h"
-#include "loopc/Dialect/Nest/Analysis/Views.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "ContractionEmitter.h"
+#include "Rows/VectorElements.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace loopc;
 
-/// So many operations are written out for each vector of a tile.
-static constexpr int64_t kLightBody = 16;
-/// Of shorter rows little is written at a time, where it is transposed.
-static constexpr int64_t kLongRows = 32;
-
-/// True if `op` computes each element of its result from elements alone.
-static bool isLightMap(linalg::GenericOp op) {
-  if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1 ||
-      op.getNumReductionLoops() != 0 ||
-      !op.getRegionOutputArgs()[0].use_empty())
-    return false;
-  int64_t count = 0;
-  for (Operation &inner : op.getBody()->without_terminator()) {
-    if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
-        !OpTrait::hasElementwiseMappableTraits(&inner) ||
-        !isSafeToSpeculate(&inner) ||
-        (isa<math::MathDialect>(inner.getDialect()) &&
-         !isa<math::RoundEvenOp>(inner)) ||
-        ++count > kLightBody)
-      return false;
-  }
-  return true;
-}
-
-/// How axes of `wide` are those of `sums`, of which it is a view or the other
-/// way round; null if they are not, or not all there.
-static std::optional<SmallVector<ReassociationIndices>> groupsOf(Value wide,
-                                                                 Value sums) {
-  if (auto collapse = sums.getDefiningOp<memref::CollapseShapeOp>();
-      collapse && collapse.getSrc() == wide)
-    return collapse.getReassociationIndices();
-  if (auto expand = wide.getDefiningOp<memref::ExpandShapeOp>();
-      expand && expand.getSrc() == sums)
-    return expand.getReassociationIndices();
-  return std::nullopt;
-}
-
-AffineMap loopc::joinedMap(AffineMap map, Value operand,
-                           ArrayRef<ReassociationIndices> groups) {
-  MLIRContext *context = map.getContext();
-  if (map.isIdentity()) {
-    auto type = cast<MemRefType>(operand.getType());
-    return type.getLayout().isIdentity()
-               ? AffineMap::getMultiDimIdentityMap(groups.size(), context)
-               : AffineMap();
-  }
-  SmallVector<AffineExpr> dims(map.getNumDims());
-  for (auto [k, group] : llvm::enumerate(groups))
-    if (group.size() == 1)
-      dims[group[0]] = getAffineDimExpr(k, context);
-  for (AffineExpr expr : map.getResults()) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (!isa<AffineConstantExpr>(expr) && (!dim || !dims[dim.getPosition()]))
-      return {};
-  }
-  for (AffineExpr &dim : dims)
-    if (!dim)
-      dim = getAffineConstantExpr(0, context);
-  return map.replaceDimsAndSymbols(dims, {}, groups.size(), 0);
-}
-
-/// True if what stands between `op` and `next` may stand before both: it does
-/// not touch what `op` reads or writes. Collects what must stay behind.
-static bool mayMoveDown(linalg::LinalgOp op, Operation *next,
-                        ArrayRef<Value> bases,
-                        SmallVectorImpl<Operation *> &behind) {
-  Value written = getViewRoot(op.getDpsInits()[0]);
-  for (Operation *between = op->getNextNode(); between != next;
-       between = between->getNextNode()) {
-    if (isMemoryEffectFree(between) ||
-        isa<memref::AllocOp, loop::CheckOp>(between))
-      continue;
-    if (isa<memref::DeallocOp>(between)) {
-      behind.push_back(between);
-      continue;
-    }
-    auto other = dyn_cast<linalg::LinalgOp>(between);
-    if (!other || !other.hasPureBufferSemantics())
-      return false;
-    for (OpOperand &operand : other->getOpOperands()) {
-      Value base = getViewRoot(operand.get());
-      if (base == written || (other.isDpsInit(&operand) &&
-                              (!base.getDefiningOp<memref::AllocOp>() ||
-                               llvm::is_contained(bases, base))))
-        return false;
-    }
-  }
-  return true;
-}
-
-/// The first operation behind `op` that takes what it writes, with which value.
-static std::pair<linalg::GenericOp, OpOperand *> readerOf(linalg::LinalgOp op) {
-  Value written = getViewRoot(op.getDpsInits()[0]);
-  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
-    if (isViewOp(next))
-      continue;
-    for (OpOperand &operand : next->getOpOperands())
-      if (getViewRoot(operand.get()) == written) {
-        auto generic = dyn_cast<linalg::GenericOp>(next);
-        return {generic,
-                generic && generic.isDpsInput(&operand) ? &operand : nullptr};
-      }
-    if (next->getNumRegions() != 0 && !isa<linalg::LinalgOp>(next))
-      break;
-  }
-  return {};
-}
-
-/// True if after `last` nobody reads what `buffer` holds.
-static bool isLastUse(Value buffer, linalg::LinalgOp op, Operation *last) {
-  return buffer.getDefiningOp<memref::AllocOp>() &&
-         allUsersOfViews(buffer, [&](Operation *user) {
-           return user == op || user == last ||
-                  isa<memref::DeallocOp, memref::DimOp>(user);
-         });
-}
-
-/// True if neighbours along `dim` are neighbours in `type`, read by `map`, or
-/// one and the same.
-static bool runsAlong(MemRefType type, AffineMap map, unsigned dim) {
-  if (!map.isFunctionOfDim(dim))
-    return true;
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  return map.getResults().back() == getAffineDimExpr(dim, map.getContext()) &&
-         llvm::none_of(
-             map.getResults().drop_back(),
-             [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); }) &&
-         succeeded(type.getStridesAndOffset(strides, offset)) &&
-         strides.back() == 1;
-}
-
-void ContractionVectorizer::takeEpilogue() {
-  int64_t many = rowDim && isDynamic(*rowDim) ? ShapedType::kDynamic : rows();
-  if (alongSum() || stripPlace || blockFor(many) != 0 || blockFor(1) != 0)
-    return;
-  auto [next, sums] = readerOf(op);
-  if (!next || !sums || next->getBlock() != op->getBlock() || !isLightMap(next))
-    return;
-  Value init = op.getDpsInits()[0], out = next.getDpsInits()[0];
-  Value written = getViewRoot(init), target = getViewRoot(out);
-  SmallVector<Value> bases;
-  for (Value input : op.getDpsInputs())
-    bases.push_back(getViewRoot(input));
-  if (first)
-    bases.push_back(getViewRoot(first));
-  // What is still read must not be written over.
-  if (llvm::is_contained(bases, target) ||
-      (target != written && (!isLastUse(written, op, next) ||
-                             !target.getDefiningOp<memref::AllocOp>())) ||
-      (target == written && out != init && out != sums->get()))
-    return;
-  AffineMap own = next.getMatchingIndexingMap(sums);
-  AffineMap to = next.getMatchingIndexingMap(next.getDpsInitOperand(0));
-  bool isTurned = to != own;
-  if (!own.isPermutation() || !to.isPermutation() ||
-      (isTurned && (target == written || sums->get() != init || !canTurn())))
-    return;
-  std::optional<SmallVector<ReassociationIndices>> groups;
-  if (sums->get() != init) {
-    groups = groupsOf(sums->get(), init);
-    if (!groups || !own.isIdentity())
-      return;
-  }
-  // Where each operand is, by the loops of the contraction.
-  AffineMap here = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  SmallVector<AffineMap> maps;
-  for (OpOperand &operand : next->getOpOperands()) {
-    AffineMap map = next.getMatchingIndexingMap(&operand);
-    map = groups ? joinedMap(map, operand.get(), *groups)
-                 : map.compose(inversePermutation(own));
-    if (!map)
-      return;
-    map = map.compose(here);
-    auto type = dyn_cast<MemRefType>(operand.get().getType());
-    if (!type || !vectorBitsOf(type.getElementType()) ||
-        (operand.get() != sums->get() &&
-         &operand != next.getDpsInitOperand(0) &&
-         getViewRoot(operand.get()) == written) ||
-        (unit.maskBits != 0 &&
-         *vectorBitsOf(type.getElementType()) < unit.maskBits))
-      return;
-    bool isTurnedOut = isTurned && &operand == next.getDpsInitOperand(0);
-    if (isTurnedOut ? map.getResults().back() != b.getAffineDimExpr(*rowDim) ||
-                          !type.isLastDimUnitStride()
-                    : !runsAlong(type, map, laneDim))
-      return;
-    maps.push_back(map);
-  }
-  SmallVector<Operation *> behind;
-  if (!mayMoveDown(op, next, bases, behind))
-    return;
-  for (Operation *operation : llvm::reverse(behind))
+void ContractionEmitter::takeEpilogue() {
+  const EpiloguePlan &epilogue = plan.epilogue;
+  linalg::GenericOp next = epilogue.op;
+  for (Operation *operation : llvm::reverse(epilogue.behind))
     operation->moveAfter(next);
   op->moveBefore(next);
   b.setInsertionPoint(op);
-  for (OpOperand &operand : next->getOpOperands())
-    if (groups && next.getMatchingIndexingMap(&operand).isIdentity()) {
-      Value joined =
-          operand.get() == sums->get()
-              ? init
-              : memref::CollapseShapeOp::create(b, operand.get(), *groups);
-      epilogueOperands.push_back(joined);
-    } else {
+  Value sums = next->getOperand(epilogue.sums);
+  for (OpOperand &operand : next->getOpOperands()) {
+    bool isWider =
+        epilogue.groups && next.getMatchingIndexingMap(&operand).isIdentity();
+    if (!isWider)
       epilogueOperands.push_back(operand.get());
-    }
-  epilogue = next;
-  isEpilogueTurned = isTurned;
-  epilogueMaps = maps;
-  epilogueSum = sums->getOperandNumber();
+    else if (operand.get() == sums)
+      epilogueOperands.push_back(op.getDpsInits()[0]);
+    else
+      epilogueOperands.push_back(
+          memref::CollapseShapeOp::create(b, operand.get(), *epilogue.groups));
+  }
 }
 
-void ContractionVectorizer::storeThroughEpilogue(ContractionBody &borders,
-                                                 const Tile &tile,
-                                                 ArrayRef<Value> sums) {
+void ContractionEmitter::storeThroughEpilogue(ContractionBody &borders,
+                                              const Tile &tile,
+                                              ArrayRef<Value> sums) {
+  const EpiloguePlan &epilogue = plan.epilogue;
+  linalg::GenericOp body = epilogue.op;
   std::map<std::tuple<unsigned, int64_t, int64_t>, Value> loaded;
   SmallVector<Value> results;
   for (int64_t i : llvm::seq(tile.rows))
     for (int64_t j : llvm::seq(tile.columns)) {
       IRMapping values;
-      auto widen = [&](Value value) -> Value {
-        if (isa<VectorType>(value.getType()))
-          return value;
-        return vector::BroadcastOp::create(
-            b, VectorType::get(tile.lanes, value.getType()), value);
-      };
-      for (auto [k, operand] :
-           llvm::enumerate(epilogue.getDpsInputOperands())) {
-        BlockArgument argument = epilogue.getMatchingBlockArgument(operand);
-        if (k == epilogueSum) {
+      for (auto [k, operand] : llvm::enumerate(body.getDpsInputOperands())) {
+        BlockArgument argument = body.getMatchingBlockArgument(operand);
+        if (k == epilogue.sums) {
           values.map(argument, sums[i * tile.columns + j]);
           continue;
         }
         if (argument.use_empty())
           continue;
-        AffineMap map = epilogueMaps[k];
+        AffineMap map = epilogue.maps[k];
         Value &value =
             loaded[{k, rowDim && map.isFunctionOfDim(*rowDim) ? i : -1,
                     map.isFunctionOfDim(*columnDim) ? j : -1}];
         if (!value)
-          value = widen(borders.load(epilogueOperands[k], map, i, j, /*k=*/0));
+          value =
+              widen(b, borders.load(epilogueOperands[k], map, i, j, /*k=*/0),
+                    tile.lanes);
         values.map(argument, value);
       }
-      for (Operation &inner : epilogue.getBody()->without_terminator()) {
-        SmallVector<Value> operands;
-        for (Value operand : inner.getOperands())
-          operands.push_back(widen(values.lookupOrDefault(operand)));
-        OperationState state(inner.getLoc(), inner.getName());
-        state.addOperands(operands);
-        state.addTypes(
-            VectorType::get(tile.lanes, inner.getResult(0).getType()));
-        state.addAttributes(inner.getAttrs());
-        values.map(inner.getResult(0), b.create(state)->getResult(0));
-      }
-      results.push_back(widen(values.lookupOrDefault(
-          epilogue.getBody()->getTerminator()->getOperand(0))));
+      results.push_back(
+          cloneWide(b, *body.getBody(), values, tile.lanes).front());
     }
   for (int64_t j : llvm::seq(tile.columns)) {
     SmallVector<Value> rows;
     for (int64_t i : llvm::seq(tile.rows))
       rows.push_back(results[i * tile.columns + j]);
-    if (isEpilogueTurned) {
-      borders.storeTurned(epilogueOperands.back(), epilogueMaps.back(), rows,
+    if (epilogue.isTurned) {
+      borders.storeTurned(epilogueOperands.back(), epilogue.maps.back(), rows,
                           j);
       continue;
     }
     for (auto [i, row] : llvm::enumerate(rows))
-      borders.store(epilogueOperands.back(), epilogueMaps.back(), row, i, j);
+      borders.store(epilogueOperands.back(), epilogue.maps.back(), row, i, j);
   }
-}
-
-/// True if tiles are whole vectors, the rows of which can be brought together.
-bool ContractionVectorizer::canTurn() {
-  return rowDim && columnDim && unit.maskBits != 0 && !isDynamic(*columnDim) &&
-         statics[*columnDim] % lanes == 0 && lanes > 1 &&
-         (isDynamic(*rowDim) || statics[*rowDim] >= kLongRows);
 }
 
 /// Squares of rows and lanes are transposed; those of rows that are not there

@@ -6,14 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The loops over tiles of a contraction, and the shapes of the tiles.
+// The loops over tiles of a contraction.
 
-#include "ContractionVectorizer.h"
-#include "loopc/Dialect/Nest/Analysis/Accesses.h"
-#include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "ContractionEmitter.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -23,26 +20,11 @@
 using namespace mlir;
 using namespace loopc;
 
-/// Elements that are summed up before the next rows are begun, where there are
-/// many rows: what they share stays in the cache nearest to the registers.
-static constexpr int64_t kSumBlock = 512;
-/// Tiles whose rows stay in a cache while all columns go by.
-static constexpr int64_t kRowTiles = 32;
-/// Rows of a large matrix that one row is multiplied with at a time.
-static constexpr int64_t kRowBlock = 8;
-/// So many elements of a sum are written out, rather than a loop in others.
-static constexpr int64_t kShortSum = 5;
-/// Weights of so many bytes stay in a cache while all positions of an image go
-/// by; of more, only those of some channels.
-static constexpr int64_t kWeightBytes = 512 << 10;
-/// A matrix of so many bytes stays in a cache that does not mind the order.
-static constexpr int64_t kCacheBytes = 1 << 20;
-
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
 
-Value ContractionVectorizer::apply(AffineExpr expr, ValueRange dims) {
+Value ContractionEmitter::apply(AffineExpr expr, ValueRange dims) {
   OpFoldResult result = affine::makeComposedFoldedAffineApply(
       b, b.getLoc(), AffineMap::get(dims.size(), 0, expr),
       getAsOpFoldResult(dims));
@@ -59,9 +41,9 @@ void loopc::keepRolled(scf::ForOp loop) {
                                               {}, {}));
 }
 
-void ContractionVectorizer::loopOver(unsigned dim, Value from, Value to,
-                                     int64_t step,
-                                     llvm::function_ref<void()> body) {
+void ContractionEmitter::loopOver(unsigned dim, Value from, Value to,
+                                  int64_t step,
+                                  llvm::function_ref<void()> body) {
   std::optional<int64_t> first = getConstantIntValue(from);
   std::optional<int64_t> last = getConstantIntValue(to);
   if (first && last && *first >= *last)
@@ -82,10 +64,9 @@ void ContractionVectorizer::loopOver(unsigned dim, Value from, Value to,
   at[dim] = saved;
 }
 
-SmallVector<Value> ContractionVectorizer::sumOver(unsigned dim, Value from,
-                                                  Value to, int64_t step,
-                                                  ValueRange sums,
-                                                  SumBody body) {
+SmallVector<Value> ContractionEmitter::sumOver(unsigned dim, Value from,
+                                               Value to, int64_t step,
+                                               ValueRange sums, SumBody body) {
   std::optional<int64_t> first = getConstantIntValue(from);
   std::optional<int64_t> last = getConstantIntValue(to);
   if (first && last && *first >= *last)
@@ -108,7 +89,7 @@ SmallVector<Value> ContractionVectorizer::sumOver(unsigned dim, Value from,
   return results;
 }
 
-void ContractionVectorizer::inSteps(
+void ContractionEmitter::inSteps(
     unsigned dim, int64_t most,
     llvm::function_ref<void(int64_t, ArrayRef<Value>)> body) {
   Value size = extent(dim), whole = wholeSteps(dim, most);
@@ -119,7 +100,8 @@ void ContractionVectorizer::inSteps(
     if (hasMain)
       loopOver(dim, from, to, most, [&] { body(most, {}); });
     if (hasRest)
-      loopOver(dim, whole, size, most, [&] { body(statics[dim] % most, {}); });
+      loopOver(dim, whole, size, most,
+               [&] { body(plan.extents[dim] % most, {}); });
     return;
   }
   if (hasMain)
@@ -138,251 +120,107 @@ void ContractionVectorizer::inSteps(
   });
 }
 
-Value ContractionVectorizer::wholeSteps(unsigned dim, int64_t most) {
+Value ContractionEmitter::wholeSteps(unsigned dim, int64_t most) {
   AffineExpr d0 = b.getAffineDimExpr(0);
   return apply(d0.floorDiv(most) * most, {extent(dim)});
 }
 
-/// True if nobody else may know `buffer` by another name: it is allocated here
-/// and goes into no loop, branch or call.
-static bool isPrivate(Value buffer) {
-  return buffer.getDefiningOp<memref::AllocOp>() &&
-         allUsersOfViews(buffer, [](Operation *user) {
-           return isa<linalg::LinalgOp, func::ReturnOp, memref::CopyOp,
-                      memref::DeallocOp, memref::DimOp>(user) ||
-                  getAccess(user).buffer;
-         });
-}
-
-/// True if `op`, or an operation in it, uses `buffer` or a view of it.
-static bool usesView(Operation *op, Value buffer) {
-  return op
-      ->walk([&](Operation *nested) {
-        return llvm::any_of(nested->getOperands(),
-                            [&](Value used) {
-                              return getViewRoot(used) == getViewRoot(buffer);
-                            })
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-/// If `writer` copies, or broadcasts, one buffer to the whole of another: the
-/// source, the target and where in the source an element of the target is.
-static std::tuple<Value, Value, AffineMap> copied(Operation *writer) {
-  if (auto copy = dyn_cast<memref::CopyOp>(writer)) {
-    auto type = cast<MemRefType>(copy.getTarget().getType());
-    return {copy.getSource(), copy.getTarget(),
-            AffineMap::getMultiDimIdentityMap(type.getRank(),
-                                              writer->getContext())};
-  }
-  auto op = dyn_cast<linalg::GenericOp>(writer);
-  if (!op || !op.hasPureBufferSemantics() || op.getNumDpsInputs() != 1 ||
-      op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0 ||
-      op.getBody()->getTerminator()->getOperand(0) !=
-          op.getBody()->getArgument(0) ||
-      !op.getIndexingMapsArray()[1].isIdentity())
-    return {};
-  return {op.getInputs()[0], op.getOutputs()[0], op.getIndexingMapsArray()[0]};
-}
-
-/// True if vectors along the last axis of the result are vectors in `type` by
-/// `map`, or one element of it.
-static bool followsVectors(MemRefType type, AffineMap map) {
-  unsigned last = map.getNumDims() - 1;
-  AffineExpr dim = getAffineDimExpr(last, map.getContext());
-  for (auto [k, expr] : llvm::enumerate(map.getResults()))
-    if (expr.isFunctionOfDim(last) &&
-        (k + 1 != map.getNumResults() || expr != dim))
-      return false;
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  return !map.isFunctionOfDim(last) ||
-         (succeeded(type.getStridesAndOffset(strides, offset)) &&
-          strides.back() == 1);
-}
-
-void ContractionVectorizer::takeFirst() {
-  Value buffer = op.getDpsInits()[0];
-  Type element = getElementTypeOrSelf(buffer);
-  // What the panels are made of may stand in between, and what is freed then:
-  // it has nothing to do with a buffer that is known by no other name.
-  bool isOwn = isPrivate(buffer);
-  auto isElsewhere = [&](Operation *other) {
-    return isMemoryEffectFree(other) || isa<memref::AllocOp>(other) ||
-           (isOwn && other->getNumRegions() <= 1 &&
-            isa<linalg::LinalgOp, scf::ForOp, memref::DeallocOp>(other) &&
-            !usesView(other, buffer));
-  };
-  Operation *before = op->getPrevNode();
-  bool isNext = true;
-  while (before && isElsewhere(before)) {
-    isNext &= isMemoryEffectFree(before) || isa<memref::AllocOp>(before);
-    before = before->getPrevNode();
-  }
-  if (!before)
-    return;
-  if (auto fill = dyn_cast<linalg::FillOp>(before)) {
-    if (fill.getOutputs()[0] != buffer ||
-        fill.getInputs()[0].getType() != element)
-      return;
-    filled = fill.getInputs()[0];
-    fill.erase();
-    return;
-  }
-  if (!isNext)
-    return;
-  auto [source, target, map] = copied(before);
-  // The whole of it, seen with fewer axes.
-  if (auto view = buffer.getDefiningOp<memref::CollapseShapeOp>();
-      view && source && view.getSrc() == target) {
-    map = joinedMap(map, source, view.getReassociationIndices());
-    target = map ? buffer : Value();
-  }
-  // The source is read after the first tiles of the result have been written.
-  Value base = source ? getViewRoot(source) : Value();
-  if (target != buffer || getElementTypeOrSelf(source) != element ||
-      !isPrivate(getViewRoot(buffer)) || base == getViewRoot(buffer))
-    return;
-  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (!alongSum() && (map.getNumDims() == 0 ||
-                      !followsVectors(cast<MemRefType>(source.getType()), map)))
-    return;
-  first = source;
-  firstMap = map.compose(out);
-  before->erase();
-}
-
-void ContractionVectorizer::begin() {
+void ContractionEmitter::begin() {
   b.setInsertionPoint(op);
   for (Range range : op.createLoopRanges(b, b.getLoc()))
     extents.push_back(range.size);
   at.assign(extents.size(), index(0));
-  if (!dot)
+  if (!plan.dot)
     return;
-  auto type = cast<MemRefType>(dot->vectors->get().getType());
+  Value vectors = plan.dot->vectors->get();
+  int64_t rank = cast<MemRefType>(vectors.getType()).getRank();
   SmallVector<ReassociationIndices> groups;
-  for (int64_t axis : llvm::seq(type.getRank() - 1))
+  for (int64_t axis : llvm::seq(rank - 1))
     groups.push_back({axis});
-  groups.back().push_back(type.getRank() - 1);
-  dotPanels = memref::CollapseShapeOp::create(b, dot->vectors->get(), groups);
+  groups.back().push_back(rank - 1);
+  dotPanels = memref::CollapseShapeOp::create(b, vectors, groups);
 }
 
-void ContractionVectorizer::emit(ContractionVectorizer *many) {
+void ContractionEmitter::emit() {
   begin();
-  if (!many) {
-    takeFirst();
-    if (rowDim && isDynamic(*rowDim) && !isRare)
-      prepareStrip(shapeFor(ShapedType::kDynamic));
-    takeEpilogue();
-    areColumnsOutside = wantsColumnsOutside();
-    return areColumnsOutside ? emitPlans() : emitOuter(0);
+  if (plan.start.writer)
+    plan.start.writer->erase();
+  if (!plan.many) {
+    if (plan.strip)
+      makeStripPlace();
+    if (plan.epilogue.op)
+      takeEpilogue();
+    return emitNest();
   }
-  many->begin();
-  many->takeFirst();
-  std::tie(filled, first, firstMap) =
-      std::tie(many->filled, many->first, many->firstMap);
-  many->prepareStrip(many->shapeFor(ShapedType::kDynamic));
-  auto branch = scf::IfOp::create(b, TypeRange(), many->isStripCopied,
+  ContractionEmitter many(rewriter, op, *plan.many);
+  many.begin();
+  many.makeStripPlace();
+  auto branch = scf::IfOp::create(b, TypeRange(), many.isStripCopied,
                                   /*withElse=*/true);
-  many->b.setInsertionPoint(branch.thenBlock()->getTerminator());
-  many->emitOuter(0);
+  many.b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  many.emitNest();
   b.setInsertionPoint(branch.elseBlock()->getTerminator());
-  emitOuter(0);
+  emitNest();
 }
 
-bool ContractionVectorizer::wantsColumnsOutside() {
-  if (alongSum() || !rowDim || sumDims.size() < 2)
-    return false;
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    auto type = cast<MemRefType>(operand->get().getType());
-    if (!map.isFunctionOfDim(laneDim) || !type.hasStaticShape() ||
-        llvm::any_of(outerDims,
-                     [&](unsigned dim) { return map.isFunctionOfDim(dim); }))
-      continue;
-    int64_t bytes = *vectorBitsOf(type.getElementType()) / 8;
-    if (type.getNumElements() * bytes > kWeightBytes)
-      return true;
-  }
-  return false;
+void ContractionEmitter::emitNest(unsigned next) {
+  if (next == plan.outerDims.size() || plan.areColumnsOutside)
+    return emitVersions();
+  unsigned dim = plan.outerDims[next];
+  loopOver(dim, index(0), extent(dim), 1, [&] { emitNest(next + 1); });
 }
 
-int64_t ContractionVectorizer::blockFor(int64_t rows) {
-  if (alongSum() || sumDims.size() != 1)
-    return 0;
-  int64_t sum = statics[sumDims[0]], columns = statics[*columnDim];
-  // Of small integers there are as many bytes.
-  int64_t most = kSumBlock * (dot ? dot->sum.size : 1);
-  if (ShapedType::isDynamic(rows) || rows > 16)
-    return ShapedType::isDynamic(sum) || sum > most * 3 / 2 ? most : 0;
-  if (rows > 2)
-    return 0;
-  // Rows of a matrix that does not fit into the cache are read to their ends.
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    if (!map.isFunctionOfDim(laneDim) || !map.isFunctionOfDim(sumDims[0]))
-      continue;
-    if (isPacked(map, laneDim))
-      return 0;
-    int64_t bytes = *vectorBitsOf(getElementTypeOrSelf(operand->get())) / 8;
-    if (ShapedType::isDynamic(sum) || ShapedType::isDynamic(columns) ||
-        sum * columns * bytes > kCacheBytes)
-      return kRowBlock;
-  }
-  return 0;
+void ContractionEmitter::emitVersions() {
+  if (plan.versions.size() == 1)
+    return emitVersion(plan.versions[0]);
+  Value few = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                    extent(*rowDim), index(plan.fewRows));
+  auto branch = scf::IfOp::create(b, TypeRange(), few, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  emitVersion(plan.versions[0]);
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  emitVersion(plan.versions[1]);
 }
 
-void ContractionVectorizer::emitOuter(unsigned next) {
-  if (next == outerDims.size())
-    return emitPlans();
-  unsigned dim = outerDims[next];
-  loopOver(dim, index(0), extent(dim), 1, [&] { emitOuter(next + 1); });
-}
-
-void ContractionVectorizer::emitBlocks(int64_t rows) {
-  TileShape shape = shapeFor(rows);
-  int64_t block = blockFor(rows);
-  if (block == 0)
-    return emitRowBlocks(shape);
-  if (block != kRowBlock)
-    return emitSumBlocks(shape, block);
-  shape.vectors = std::min<int64_t>(shape.vectors, 4);
-  isRowBlocked = true;
+void ContractionEmitter::emitVersion(const RowsPlan &rows) {
+  version = &rows;
+  if (!rows.sumBlock)
+    return emitRowBlocks();
   OpBuilder::InsertionGuard guard(b);
   // Rows of a single tile are read to their ends by it, whose sums need not be
   // stored in between.
-  if (isDynamic(*columnDim) && canMask()) {
+  if (rows.readsMatrixRows && rows.rest == ColumnRest::AllTiles) {
     Value isOneTile =
         arith::CmpIOp::create(b, arith::CmpIPredicate::ule, extent(*columnDim),
-                              index(shape.vectors * lanes));
+                              index(rows.tile.vectors * lanes));
     auto branch =
         scf::IfOp::create(b, TypeRange(), isOneTile, /*withElse=*/true);
     b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    emitColumns(shape);
+    emitColumns();
     b.setInsertionPoint(branch.elseBlock()->getTerminator());
   }
-  emitSumBlocks(shape, block);
-  isRowBlocked = false;
+  emitSumBlocks();
 }
 
-void ContractionVectorizer::emitSumBlocks(TileShape shape, int64_t block) {
-  unsigned dim = sumDims[0];
+void ContractionEmitter::emitSumBlocks() {
+  unsigned dim = plan.sumDims[0];
+  int64_t block = version->sumBlock;
   AffineExpr d0 = b.getAffineDimExpr(0);
   Value size = extent(dim), from = index(0);
   auto isFirst = [&] {
-    return filled || first ? arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                                   at[dim], index(0))
-                                 .getResult()
-                           : Value();
+    return plan.start.writer
+               ? arith::CmpIOp::create(b, arith::CmpIPredicate::eq, at[dim],
+                                       index(0))
+                     .getResult()
+               : Value();
   };
-  if (isRowBlocked) {
+  if (version->readsMatrixRows) {
     from = apply(d0.floorDiv(block) * block, {size});
     loopOver(dim, index(0), from, block, [&] {
       wholeBlock = block;
       isFirstBlock = isFirst();
-      emitColumns(shape);
+      emitColumns();
       wholeBlock = 0;
       isFirstBlock = Value();
     });
@@ -393,109 +231,60 @@ void ContractionVectorizer::emitSumBlocks(TileShape shape, int64_t block) {
     blockBegin = at[dim];
     blockEnd = arith::MinSIOp::create(b, apply(d0 + block, {blockBegin}), size);
     isFirstBlock = isFirst();
-    emitRowBlocks(shape);
+    emitRowBlocks();
     blockBegin = blockEnd = isFirstBlock = Value();
   });
 }
 
-void ContractionVectorizer::emitRowBlocks(TileShape shape) {
-  int64_t block = shape.rows * kRowTiles;
-  // Positions of an image have blocks already, its rows.
-  bool hasOther =
-      sumDims.size() != 1 && (outerDims.size() > 1 || areColumnsOutside);
-  // What was transposed is there for all rows.
-  if (alongSum() || !rowDim || hasOther || shape.rows < 4 ||
-      isStripTransposed || (!isDynamic(*rowDim) && statics[*rowDim] <= block))
-    return emitColumns(shape);
+void ContractionEmitter::emitRowBlocks() {
+  int64_t block = version->rowBlock;
+  if (!block)
+    return emitColumns();
   unsigned dim = *rowDim;
   AffineExpr d0 = b.getAffineDimExpr(0);
-  Value whole = wholeSteps(dim, shape.rows);
+  Value whole = wholeSteps(dim, version->tile.rows);
   loopOver(dim, index(0), whole, block, [&] {
     rowsBegin = at[dim];
     rowsEnd = arith::MinSIOp::create(b, apply(d0 + block, {rowsBegin}), whole);
-    emitColumns(shape);
+    emitColumns();
     rowsBegin = rowsEnd = Value();
   });
-  if (!isDynamic(dim) && statics[dim] % shape.rows == 0)
+  if (!isDynamic(dim) && plan.extents[dim] % version->tile.rows == 0)
     return;
   isRestOfRows = true;
-  emitColumns(shape);
+  emitColumns();
   isRestOfRows = false;
 }
 
-TileShape ContractionVectorizer::shapeFor(int64_t rows) {
-  if (!alongSum())
-    return chooseTile(unit, rows, statics[*columnDim], lanes);
-  rows = ShapedType::isDynamic(rows) ? 4 : std::min<int64_t>(rows, 4);
-  int64_t columns = !columnDim ? 1 : rows > 2 ? 4 : 8;
-  if (columnDim && !isDynamic(*columnDim))
-    columns = std::min(columns, statics[*columnDim]);
-  return {rows, columns};
-}
-
-void ContractionVectorizer::emitPlans() {
-  if (!rowDim || !isDynamic(*rowDim) || isStripTransposed)
-    return emitBlocks(rows());
-  auto emitFew = [&] {
-    isFewRows = true;
-    emitBlocks(1);
-    isFewRows = false;
-  };
-  // What hardly runs is rather short.
-  if (isRare)
-    return emitFew();
-  // For one row tiles are wide; and for two where what they share is not in
-  // panels, which is better read twice in its own order.
-  bool readsPanels = panels && panels->dim == laneDim;
-  Value few =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, extent(*rowDim),
-                            index(readsPanels ? 2 : 3));
-  auto branch = scf::IfOp::create(b, TypeRange(), few, /*withElse=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(branch.thenBlock()->getTerminator());
-  emitFew();
-  b.setInsertionPoint(branch.elseBlock()->getTerminator());
-  emitBlocks(ShapedType::kDynamic);
-}
-
-void ContractionVectorizer::emitColumns(TileShape shape) {
-  Tile tile{shape.rows, shape.vectors, lanes};
-  if (alongSum()) {
+void ContractionEmitter::emitColumns() {
+  auto [rows, vectors] = version->tile;
+  Tile tile{rows, vectors, lanes};
+  if (plan.isAlongSum) {
     if (!columnDim)
-      return emitRows(shape, tile);
-    inSteps(*columnDim, shape.vectors,
-            [&](int64_t columns, ArrayRef<Value> places) {
-              tile.columns = columns;
-              tile.columnAt.assign(places.begin(), places.end());
-              emitRows(shape, tile);
-            });
+      return emitRows(tile);
+    inSteps(*columnDim, vectors, [&](int64_t columns, ArrayRef<Value> places) {
+      tile.columns = columns;
+      tile.columnAt.assign(places.begin(), places.end());
+      emitRows(tile);
+    });
     return;
   }
   unsigned dim = *columnDim;
-  int64_t width = shape.vectors * lanes;
+  int64_t width = vectors * lanes;
   AffineExpr d0 = b.getAffineDimExpr(0);
-  Value size = extent(dim);
-  Value whole = apply(d0.floorDiv(width) * width, {size});
-  std::optional<int64_t> rest;
-  if (!isDynamic(dim))
-    rest = statics[dim] % width;
-  // Of an unknown number narrow tiles are all masked: that costs less than the
-  // code for two kinds. Behind wide ones the rest is done by narrow ones.
-  bool hasWide = shape.vectors >= 4 && !isRowBlocked;
-  bool masksAll = !rest && canMask() && !hasWide;
-  if (masksAll)
-    whole = index(0);
-  else
-    loopOver(dim, index(0), whole, width,
-             [&] { emitColumn(shape, tile, width); });
-  if (rest == 0)
+  Value size = extent(dim), whole = index(0);
+  if (version->rest != ColumnRest::AllTiles) {
+    whole = apply(d0.floorDiv(width) * width, {size});
+    loopOver(dim, index(0), whole, width, [&] { emitColumn(tile, width); });
+  }
+  if (version->rest == ColumnRest::None)
     return;
-  if (!canMask())
-    return emitNarrowColumns(shape, whole);
-  if (rest)
-    tile.columns = llvm::divideCeil(*rest, lanes);
-  else if (hasWide)
-    tile.columns = 2;
+  if (version->rest == ColumnRest::Halves)
+    return emitHalves(whole);
+  std::optional<int64_t> rest;
+  if (version->rest == ColumnRest::Masked)
+    rest = plan.extents[dim] % width;
+  tile.columns = version->restVectors;
   loopOver(dim, whole, size, tile.columns * lanes, [&] {
     for (int64_t j : llvm::seq(tile.columns)) {
       bool isWhole = rest && *rest >= (j + 1) * lanes;
@@ -504,28 +293,27 @@ void ContractionVectorizer::emitColumns(TileShape shape) {
       tile.counts.push_back(count);
       tile.masks.push_back(isWhole ? Value() : maskOf(count));
     }
-    emitColumn(shape, tile, std::gcd(width, tile.columns * lanes));
+    emitColumn(tile, std::gcd(width, tile.columns * lanes));
   });
 }
 
 /// The rows of one tile's columns, which begin at a multiple of `unit`.
-void ContractionVectorizer::emitColumn(TileShape shape, const Tile &tile,
-                                       int64_t unit) {
+void ContractionEmitter::emitColumn(const Tile &tile, int64_t unit) {
   columnUnit = unit;
   // Not by an affine operation: with that it would be composed again.
   columnNumber = b.createOrFold<arith::DivUIOp>(at[*columnDim], index(unit));
   emitStrip(tile);
-  emitRows(shape, tile);
+  emitRows(tile);
   strip = columnNumber = Value();
 }
 
-Value ContractionVectorizer::maskOf(Value count) {
+Value ContractionEmitter::maskOf(Value count) {
   auto type = VectorType::get(lanes, b.getI1Type());
   count = arith::MinSIOp::create(b, count, index(lanes));
   return vector::CreateMaskOp::create(b, type, count);
 }
 
-void ContractionVectorizer::emitNarrowColumns(TileShape shape, Value from) {
+void ContractionEmitter::emitHalves(Value from) {
   unsigned dim = *columnDim;
   AffineExpr d0, d1;
   bindDims(b.getContext(), d0, d1);
@@ -533,32 +321,32 @@ void ContractionVectorizer::emitNarrowColumns(TileShape shape, Value from) {
   for (int64_t width = lanes; width; width /= 2) {
     Value to = apply(d0 + (d1 - d0).floorDiv(width) * width, {from, size});
     loopOver(dim, from, to, width,
-             [&] { emitRows(shape, {shape.rows, 1, width}); });
+             [&] { emitRows({version->tile.rows, 1, width}); });
     from = to;
   }
 }
 
-void ContractionVectorizer::emitRows(TileShape shape, Tile tile,
-                                     unsigned outer) {
-  if (areColumnsOutside && outer < outerDims.size()) {
-    unsigned dim = outerDims[outer];
+void ContractionEmitter::emitRows(Tile tile, unsigned outer) {
+  if (plan.areColumnsOutside && outer < plan.outerDims.size()) {
+    unsigned dim = plan.outerDims[outer];
     return loopOver(dim, index(0), extent(dim), 1,
-                    [&] { emitRows(shape, tile, outer + 1); });
+                    [&] { emitRows(tile, outer + 1); });
   }
   if (!rowDim)
     return emitTile(tile);
-  inSteps(*rowDim, shape.rows, [&](int64_t rows, ArrayRef<Value> places) {
-    tile.rows = rows;
-    tile.rowAt.assign(places.begin(), places.end());
-    emitTile(tile);
-  });
+  inSteps(*rowDim, version->tile.rows,
+          [&](int64_t rows, ArrayRef<Value> places) {
+            tile.rows = rows;
+            tile.rowAt.assign(places.begin(), places.end());
+            emitTile(tile);
+          });
 }
 
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
 
-void ContractionVectorizer::emitTile(const Tile &tile) {
+void ContractionEmitter::emitTile(const Tile &tile) {
   OpOperand &init = *op.getDpsInitOperand(0);
   ContractionBody borders(*this, tile, tile.masks);
   Type element = getElementTypeOrSelf(init.get());
@@ -566,14 +354,14 @@ void ContractionVectorizer::emitTile(const Tile &tile) {
   SmallVector<Value> sums;
   for (int64_t i : llvm::seq(tile.rows))
     for (int64_t j : llvm::seq(tile.columns))
-      sums.push_back(alongSum()
+      sums.push_back(plan.isAlongSum
                          ? arith::ConstantOp::create(b, b.getZeroAttr(type))
                          : borders.start(init, i, j));
   sums = emitSum(tile, sums, 0);
   // Every row is read before the first is written: two may be the same one
   // (inSteps()), which must not be added to twice.
   for (int64_t i : llvm::seq(tile.rows))
-    for (int64_t j : llvm::seq(alongSum() ? tile.columns : 0)) {
+    for (int64_t j : llvm::seq(plan.isAlongSum ? tile.columns : 0)) {
       Value &sum = sums[i * tile.columns + j];
       auto flags = arith::FastMathFlags::none;
       if (isa<FloatType>(element))
@@ -582,38 +370,35 @@ void ContractionVectorizer::emitTile(const Tile &tile) {
                                         flags);
       sum = added(borders.start(init, i, j), sum);
     }
-  if (epilogue)
+  if (plan.epilogue.op)
     return storeThroughEpilogue(borders, tile, sums);
   for (int64_t i : llvm::seq(tile.rows))
     for (int64_t j : llvm::seq(tile.columns))
       borders.store(init, sums[i * tile.columns + j], i, j);
 }
 
-Value ContractionVectorizer::added(Value x, Value y) {
+Value ContractionEmitter::added(Value x, Value y) {
   Operation *combiner = reorderableAddition(op);
   if (auto add = dyn_cast<arith::AddFOp>(combiner))
     return arith::AddFOp::create(b, x, y, add.getFastmath());
   return arith::AddIOp::create(b, x, y);
 }
 
-SmallVector<Value> ContractionVectorizer::emitSum(const Tile &tile,
-                                                  ValueRange sums,
-                                                  unsigned next) {
-  if (alongSum() && next + 1 == sumDims.size())
+SmallVector<Value> ContractionEmitter::emitSum(const Tile &tile,
+                                               ValueRange sums, unsigned next) {
+  if (plan.isAlongSum && next + 1 == plan.sumDims.size())
     return emitLanes(tile, sums);
-  if (next == sumDims.size())
+  if (next == plan.sumDims.size())
     return emitPoint(tile, sums, tile.masks, 1);
-  unsigned dim = sumDims[next];
-  if (dot && next + 1 == sumDims.size())
+  unsigned dim = plan.sumDims[next];
+  if (plan.dot && next + 1 == plan.sumDims.size())
     return emitDots(tile, sums);
   // The last of several loops over the sum is written out if it is short.
-  bool isShort = !isDynamic(dim) && sumDims.size() > 1 &&
-                 next + 1 == sumDims.size() && statics[dim] > 1 &&
-                 statics[dim] <= kShortSum;
+  bool isShort = plan.isSumWrittenOut && next + 1 == plan.sumDims.size();
   if (wholeBlock || isShort) {
     SmallVector<Value> results(sums);
     Value begin = at[dim];
-    for (int64_t k : llvm::seq(wholeBlock ? wholeBlock : statics[dim])) {
+    for (int64_t k : llvm::seq(wholeBlock ? wholeBlock : plan.extents[dim])) {
       at[dim] = apply(b.getAffineDimExpr(0) + k, {begin});
       results = emitSum(tile, results, next + 1);
     }
@@ -627,10 +412,10 @@ SmallVector<Value> ContractionVectorizer::emitSum(const Tile &tile,
   });
 }
 
-SmallVector<Value> ContractionVectorizer::emitPoint(const Tile &tile,
-                                                    ValueRange sums,
-                                                    ArrayRef<Value> masks,
-                                                    int64_t count) {
+SmallVector<Value> ContractionEmitter::emitPoint(const Tile &tile,
+                                                 ValueRange sums,
+                                                 ArrayRef<Value> masks,
+                                                 int64_t count) {
   ContractionBody evaluator(*this, tile, masks);
   SmallVector<Value> results;
   for (int64_t k : llvm::seq(count))
@@ -640,16 +425,13 @@ SmallVector<Value> ContractionVectorizer::emitPoint(const Tile &tile,
   return results;
 }
 
-SmallVector<Value> ContractionVectorizer::emitLanes(const Tile &tile,
-                                                    ValueRange given) {
+SmallVector<Value> ContractionEmitter::emitLanes(const Tile &tile,
+                                                 ValueRange given) {
   unsigned dim = laneDim;
   SmallVector<Value> sums(given);
   size_t count = sums.size();
   // Enough sums at a time to hide how long an addition takes.
-  int64_t unrolled = std::max<int64_t>(1, llvm::bit_floor(8 / count));
-  if (!isDynamic(dim))
-    while (unrolled > 1 && unrolled * lanes > statics[dim])
-      unrolled /= 2;
+  int64_t unrolled = plan.countUnrolled(count);
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(sums[0].getType()));
   sums.resize(count * unrolled, zero);
   AffineExpr d0 = b.getAffineDimExpr(0);
@@ -671,7 +453,7 @@ SmallVector<Value> ContractionVectorizer::emitLanes(const Tile &tile,
       return emitPoint(tile, inner, {}, 1);
     });
   from = whole(lanes);
-  if (canMask())
+  if (plan.canMask)
     return sumOver(dim, from, size, lanes, sums, [&](ValueRange inner) {
       return emitMaskedPoint(tile, inner);
     });
@@ -680,8 +462,8 @@ SmallVector<Value> ContractionVectorizer::emitLanes(const Tile &tile,
   });
 }
 
-SmallVector<Value> ContractionVectorizer::emitMaskedPoint(const Tile &tile,
-                                                          ValueRange sums) {
+SmallVector<Value> ContractionEmitter::emitMaskedPoint(const Tile &tile,
+                                                       ValueRange sums) {
   AffineExpr d0, d1;
   bindDims(b.getContext(), d0, d1);
   Value mask = maskOf(apply(d1 - d0, {at[laneDim], extent(laneDim)}));
@@ -692,8 +474,8 @@ SmallVector<Value> ContractionVectorizer::emitMaskedPoint(const Tile &tile,
   return results;
 }
 
-SmallVector<Value> ContractionVectorizer::emitSinglePoint(const Tile &tile,
-                                                          ValueRange sums) {
+SmallVector<Value> ContractionEmitter::emitSinglePoint(const Tile &tile,
+                                                       ValueRange sums) {
   auto type =
       VectorType::get(1, cast<VectorType>(sums[0].getType()).getElementType());
   SmallVector<Value> firsts;
@@ -710,27 +492,4 @@ SmallVector<Value> ContractionVectorizer::emitSinglePoint(const Tile &tile,
     results.push_back(vector::InsertOp::create(b, scalar, sum, int64_t(0)));
   }
   return results;
-}
-
-//===----------------------------------------------------------------------===//
-// Shapes of tiles
-//===----------------------------------------------------------------------===//
-
-TileShape loopc::chooseTile(VectorUnit unit, int64_t rows, int64_t columns,
-                            int64_t lanes) {
-  // Beside the sums: vectors of one operand and an element of the other.
-  int64_t sums = unit.registers > 16 ? 24 : 12;
-  int64_t most = unit.registers > 16 ? 8 : 6;
-  bool isMany = ShapedType::isDynamic(rows) || rows >= 8 * most;
-  TileShape shape{most, 1};
-  if (!isMany)
-    shape.rows = llvm::divideCeil(
-        rows, llvm::divideCeil(std::max<int64_t>(rows, 1), most));
-  shape.rows = std::max<int64_t>(shape.rows, 1);
-  shape.vectors =
-      std::min<int64_t>(8, llvm::bit_floor(uint64_t(sums / shape.rows)));
-  if (!ShapedType::isDynamic(columns))
-    shape.vectors = std::clamp<int64_t>(
-        llvm::PowerOf2Ceil(llvm::divideCeil(columns, lanes)), 1, shape.vectors);
-  return shape;
 }

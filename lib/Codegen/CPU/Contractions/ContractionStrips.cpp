@@ -10,7 +10,7 @@
 // transposed where the model has it the other way round) within the product,
 // where the run tells how many rows read it.
 
-#include "ContractionVectorizer.h"
+#include "ContractionEmitter.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,33 +19,8 @@
 using namespace mlir;
 using namespace loopc;
 
-/// So many rows read what tiles read as vectors from one strip, if all of it
-/// has so many bytes.
-static constexpr int64_t kStripRows = 32;
-static constexpr int64_t kStripBytes = 32 << 10;
-
-OpOperand *ContractionVectorizer::findShared() {
-  OpOperand *found = nullptr;
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    if (!map.isFunctionOfDim(laneDim) || !map.isFunctionOfDim(sumDims[0]))
-      continue;
-    if (found || !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
-        map.isFunctionOfDim(*rowDim))
-      return nullptr;
-    found = operand;
-  }
-  return found;
-}
-
-void ContractionVectorizer::prepareStrip(TileShape shape) {
-  if (alongSum() || sumDims.size() != 1 || shape.rows < 4)
-    return;
-  stripOperand = findShared();
-  if (!stripOperand)
-    return;
-  auto type = cast<MemRefType>(stripOperand->get().getType());
-  int64_t block = blockFor(ShapedType::kDynamic);
+void ContractionEmitter::makeStripPlace() {
+  auto type = cast<MemRefType>(plan.strip->get().getType());
   // Made once for all iterations of the loops around.
   Operation *place = op;
   for (Operation *parent = op->getParentOp();
@@ -55,10 +30,9 @@ void ContractionVectorizer::prepareStrip(TileShape shape) {
       place = parent;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(place);
-  // Whole vectors are transposed.
-  int64_t rows = llvm::alignTo(block ? block : statics[sumDims[0]], lanes);
+  int64_t columns = plan.versions.back().tile.vectors * lanes;
   stripPlace = memref::AllocOp::create(
-      b, MemRefType::get({rows, shape.vectors * lanes}, type.getElementType()));
+      b, MemRefType::get({plan.stripRows, columns}, type.getElementType()));
   // The tiles of each columns read what they have brought together.
   stripPlace.getDefiningOp()->setAttr(kPrivateAttrName, b.getUnitAttr());
   b.setInsertionPointAfter(place);
@@ -68,25 +42,25 @@ void ContractionVectorizer::prepareStrip(TileShape shape) {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, value,
                                  index(least));
   };
-  isStripCopied = isAtLeast(extent(*rowDim), kStripRows);
-  if (isStripTransposed)
+  isStripCopied = isAtLeast(extent(*rowDim), CpuModel::kRowsOfStrip);
+  if (plan.isStripTransposed)
     return;
   AffineExpr d0 = b.getAffineDimExpr(0);
   int64_t bytes = *vectorBitsOf(type.getElementType()) / 8;
-  Value size = arith::MulIOp::create(b, extent(sumDims[0]),
+  Value size = arith::MulIOp::create(b, extent(plan.sumDims[0]),
                                      apply(d0 * bytes, extent(laneDim)));
-  isStripCopied =
-      arith::AndIOp::create(b, isStripCopied, isAtLeast(size, kStripBytes));
+  isStripCopied = arith::AndIOp::create(b, isStripCopied,
+                                        isAtLeast(size, CpuModel::kFirstCache));
 }
 
-void ContractionVectorizer::emitTransposedStrip() {
+void ContractionEmitter::emitTransposedStrip() {
   OpBuilder::InsertionGuard guard(b);
-  unsigned sumDim = sumDims[0];
+  unsigned sumDim = plan.sumDims[0];
   Value begin = sumBegin(), end = sumEnd(), column = at[*columnDim];
   AffineExpr d0, d1;
   bindDims(b.getContext(), d0, d1);
-  AffineMap map = op.getMatchingIndexingMap(stripOperand);
-  auto type = VectorType::get(lanes, getElementTypeOrSelf(stripOperand->get()));
+  AffineMap map = op.getMatchingIndexingMap(plan.strip);
+  auto type = VectorType::get(lanes, getElementTypeOrSelf(plan.strip->get()));
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
   Value last = apply(d0 - 1, extent(*columnDim));
   int64_t width = cast<MemRefType>(stripPlace.getType()).getDimSize(1);
@@ -112,7 +86,7 @@ void ContractionVectorizer::emitTransposedStrip() {
                      : dim.getPosition() == *columnDim ? here
                                                        : at[dim.getPosition()]);
     }
-    rows.push_back(vector::MaskedLoadOp::create(b, type, stripOperand->get(),
+    rows.push_back(vector::MaskedLoadOp::create(b, type, plan.strip->get(),
                                                 from, mask, zero));
   }
   for (auto [i, row] : llvm::enumerate(transposeVectors(b, rows)))
@@ -122,14 +96,14 @@ void ContractionVectorizer::emitTransposedStrip() {
   strip = stripPlace;
 }
 
-void ContractionVectorizer::emitStrip(const Tile &tile) {
-  if (!stripOperand || isFewRows || isRestOfRows)
+void ContractionEmitter::emitStrip(const Tile &tile) {
+  if (!version->usesStrip || isRestOfRows)
     return;
-  if (isStripTransposed)
+  if (plan.isStripTransposed)
     return emitTransposedStrip();
-  Value from = stripOperand->get();
-  AffineMap map = op.getMatchingIndexingMap(stripOperand);
-  unsigned sumDim = sumDims[0];
+  Value from = plan.strip->get();
+  AffineMap map = op.getMatchingIndexingMap(plan.strip);
+  unsigned sumDim = plan.sumDims[0];
   AffineExpr d0, d1;
   bindDims(b.getContext(), d0, d1);
   Value begin = sumBegin(), end = sumEnd();
@@ -147,7 +121,7 @@ void ContractionVectorizer::emitStrip(const Tile &tile) {
     Value row = apply(d0 - d1, {at[sumDim], begin});
     Value copied = std::exchange(strip, Value());
     for (int64_t j : llvm::seq(tile.columns))
-      vector::StoreOp::create(b, rows.load(*stripOperand, 0, j, 0), stripPlace,
+      vector::StoreOp::create(b, rows.load(*plan.strip, 0, j, 0), stripPlace,
                               ValueRange{row, index(j * tile.lanes)});
     strip = copied;
   });

@@ -9,8 +9,9 @@
 // loop-pack-contractions: the operand of a matrix product that is read as
 // vectors is brought into panels where that is done once for many reads.
 
-#include "ContractionVectorizer.h"
+#include "ContractionPlan.h"
 #include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -28,13 +29,8 @@ using namespace mlir;
 using namespace loopc;
 using utils::IteratorType;
 
-/// Operands of this many bytes are read well enough as they are, if their rows
-/// are vectors.
-static constexpr int64_t kSmall = 16 << 10;
 /// Operands of this many bytes are packed in front of a product of many rows.
 static constexpr int64_t kLarge = 192 << 10;
-/// Vectors in a row of a panel, at most.
-static constexpr int64_t kPanelVectors = 2;
 /// So many rows.
 static constexpr int64_t kManyRows = 64;
 
@@ -56,8 +52,8 @@ struct Candidate {
 
 class Packing {
 public:
-  explicit Packing(MLIRContext *context, VectorUnit unit)
-      : rewriter(context), unit(unit) {}
+  explicit Packing(MLIRContext *context, CpuModel cpu)
+      : rewriter(context), cpu(cpu) {}
   void run(linalg::GenericOp op);
 
   unsigned constants = 0, packed = 0;
@@ -77,7 +73,7 @@ private:
   Operation *placeFor(linalg::GenericOp op, const Candidate &candidate);
 
   IRRewriter rewriter;
-  VectorUnit unit;
+  CpuModel cpu;
   /// What was packed already, by source, place and maps.
   std::map<std::tuple<void *, void *, void *, void *>, Value> done;
 };
@@ -135,7 +131,7 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
       return std::nullopt;
     found = {operand, dim, operand->get(), map, 0, 1};
   }
-  std::optional<DotProduct> dot = matchDotProduct(op, unit);
+  std::optional<DotProduct> dot = matchDotProduct(op, cpu);
   if (dot)
     found.group = dot->sum;
   if (!found.operand ||
@@ -149,16 +145,16 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
                      ? ShapedType::kDynamic
                      : std::max(found.rows, statics[d]);
   }
-  int64_t lanes = unit.bits / element.getIntOrFloatBitWidth();
+  int64_t lanes = cpu.lanesOf(element.getIntOrFloatBitWidth());
   if (!ShapedType::isDynamic(statics[dim]))
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[dim]));
   if (dot)
-    lanes = dotLanes(unit, statics[dim]);
+    lanes = dotLanes(cpu, statics[dim]);
   // A wide tile reads several panels: in wider ones more would be padding.
   found.width =
       lanes * std::min<int64_t>(
-                  kPanelVectors,
-                  chooseTile(unit, found.rows, statics[dim], lanes).vectors);
+                  CpuModel::kPanelVectors,
+                  chooseTile(cpu, found.rows, statics[dim], lanes).vectors);
   if (auto transpose = found.source.getDefiningOp<linalg::TransposeOp>()) {
     SmallVector<AffineExpr> exprs(found.map.getNumResults());
     for (auto [k, axis] : llvm::enumerate(transpose.getPermutation()))
@@ -189,8 +185,10 @@ Operation *Packing::placeFor(linalg::GenericOp op, const Candidate &candidate) {
   std::optional<int64_t> bytes = bytesOf(candidate.source.getType());
   bool isGood = endsWith(candidate.map, candidate.dim);
   if (place)
-    return isGood && bytes && *bytes <= kSmall && !candidate.group ? nullptr
-                                                                   : place;
+    return isGood && bytes && *bytes <= CpuModel::kSmallOperand &&
+                   !candidate.group
+               ? nullptr
+               : place;
   if (ShapedType::isDynamic(candidate.rows) || candidate.rows < kManyRows)
     return nullptr;
   if (!isGood || (bytes && *bytes >= kLarge))
@@ -532,8 +530,8 @@ bool Packing::readThrough(linalg::GenericOp op, const Candidate &candidate) {
   unsigned bits = element.getIntOrFloatBitWidth();
   if (operand.get() == candidate.source || !operand.get().hasOneUse() ||
       !ShapedType::isDynamic(candidate.rows) ||
-      op.getNumReductionLoops() != 1 || unit.maskBits == 0 ||
-      bits < unit.maskBits || unit.bits / bits > 16 || !reorderableAddition(op))
+      op.getNumReductionLoops() != 1 || !cpu.canMask(bits) ||
+      cpu.lanesOf(bits) > CpuModel::kSquareLanes || !reorderableAddition(op))
     return false;
   // Few rows go along the sum.
   unsigned sum = 0;
@@ -569,8 +567,8 @@ void Packing::run(linalg::GenericOp op) {
   Operation *place = nullptr;
   if (isConstant) {
     std::optional<int64_t> bytes = bytesOf(candidate->source.getType());
-    if (endsWith(candidate->map, candidate->dim) && *bytes <= kSmall &&
-        !candidate->group)
+    if (endsWith(candidate->map, candidate->dim) &&
+        *bytes <= CpuModel::kSmallOperand && !candidate->group)
       return;
   } else {
     place = placeFor(op, *candidate);
@@ -603,8 +601,8 @@ struct LoopPackContractions
   using Base::Base;
 
   void runOnOperation() override {
-    VectorUnit unit = getVectorUnit(getOperation());
-    Packing packing(&getContext(), unit);
+    CpuModel cpu(getVectorUnit(getOperation()));
+    Packing packing(&getContext(), cpu);
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops)

@@ -10,7 +10,7 @@
 // rows of columns are interleaved in registers; where groups are neighbours in
 // the source, each is copied at once. What pads the panels is there already.
 
-#include "Contractions.h"
+#include "CopyPlan.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,22 +19,18 @@
 using namespace mlir;
 using namespace loopc;
 
-/// The fill right before `op` of what it writes to, if there is one.
-static linalg::FillOp findFill(linalg::GenericOp op) {
-  auto fill = dyn_cast_or_null<linalg::FillOp>(op->getPrevNode());
-  return fill && fill.getOutputs()[0] == op.getOutputs()[0] ? fill
-                                                            : linalg::FillOp();
-}
-
 namespace {
 class GroupCopy {
 public:
-  GroupCopy(linalg::GenericOp op, VectorUnit unit)
-      : b(op.getLoc(), op), op(op), unit(unit) {}
-  bool run();
+  GroupCopy(linalg::GenericOp op, const CopyPlan &plan)
+      : b(op.getLoc(), op), op(op), source(op.getInputs()[0]),
+        target(op.getOutputs()[0]), map(op.getIndexingMapsArray()[1]),
+        columns(plan.columns), group(*plan.group), width(plan.width),
+        isTransposed(plan.isTransposed),
+        masks(plan.masksColumns || plan.masksRows), at(map.getNumDims()) {}
+  void run();
 
 private:
-  bool match();
   /// Loops over axis `next` of the target and those behind it.
   void emitLoops(unsigned next);
   void emitRows();
@@ -56,57 +52,20 @@ private:
 
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  VectorUnit unit;
   Value source, target;
   AffineMap map;
   /// Axes of the source: that of the panels, that of the groups.
-  unsigned columns = 0;
-  PanelGroup group{};
-  int64_t width = 0;
+  unsigned columns;
+  PanelGroup group;
+  int64_t width;
   /// Groups are neighbours in the source.
-  bool isTransposed = false;
+  bool isTransposed;
+  /// A panel or a group may be cut off.
+  bool masks;
   /// Where the loops are, by axes of the source: panel and group for those two.
   SmallVector<Value> at;
 };
 } // namespace
-
-bool GroupCopy::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumDpsInputs() != 1 ||
-      op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0 ||
-      op.getBody()->getTerminator()->getOperand(0) !=
-          op.getBody()->getArgument(0) ||
-      !op.getIndexingMapsArray()[0].isIdentity())
-    return false;
-  source = op.getInputs()[0];
-  target = op.getOutputs()[0];
-  map = op.getIndexingMapsArray()[1];
-  // Rows of panels are written whole, with zeros behind what is there.
-  if (linalg::FillOp fill = findFill(op);
-      fill && !matchPattern(fill.getInputs()[0], m_Zero()))
-    return false;
-  std::optional<Panels> panels = getPanels(op);
-  if (!panels || panels->map != map || !panels->group)
-    return false;
-  group = *panels->group;
-  width = panels->width;
-  columns = panels->dim;
-  auto type = cast<MemRefType>(source.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  unsigned last = map.getNumDims() - 1;
-  isTransposed = last == group.dim;
-  unsigned bits = type.getElementTypeBitWidth();
-  bool masks = unit.maskBits != 0 && unit.maskBits <= bits;
-  auto isWhole = [&](unsigned axis, int64_t step) {
-    return !type.isDynamicDim(axis) && type.getDimSize(axis) % step == 0;
-  };
-  return llvm::isPowerOf2_64(group.size) && (isTransposed || last == columns) &&
-         succeeded(type.getStridesAndOffset(strides, offset)) &&
-         strides.back() == 1 &&
-         cast<MemRefType>(target.getType()).getLayout().isIdentity() &&
-         (isTransposed || masks ||
-          (isWhole(columns, width) && isWhole(group.dim, group.size)));
-}
 
 void GroupCopy::loop(Value from, Value to, bool isParallel,
                      llvm::function_ref<void(Value)> body) {
@@ -126,10 +85,6 @@ void GroupCopy::emitRows() {
   bindDims(b.getContext(), d0, d1);
   Type element = getElementTypeOrSelf(source);
   auto type = VectorType::get(width, element);
-  auto shape = cast<MemRefType>(source.getType());
-  bool masks = shape.isDynamicDim(columns) || shape.isDynamicDim(group.dim) ||
-               shape.getDimSize(columns) % width ||
-               shape.getDimSize(group.dim) % group.size;
   SmallVector<Value> from(at), rows;
   from[columns] = apply(d0 * width, at[columns]);
   Value left = apply(d1 - d0, {from[columns], extent(columns)});
@@ -224,26 +179,22 @@ void GroupCopy::emitLoops(unsigned next) {
   });
 }
 
-bool GroupCopy::run() {
-  if (!match())
-    return false;
-  at.assign(map.getNumDims(), Value());
+void GroupCopy::run() {
   if (!isTransposed) {
     // Groups of a row are one behind the other.
-    auto type = cast<MemRefType>(target.getType());
+    int64_t rank = cast<MemRefType>(target.getType()).getRank();
     SmallVector<ReassociationIndices> joined;
-    for (int64_t axis : llvm::seq(type.getRank() - 1))
+    for (int64_t axis : llvm::seq(rank - 1))
       joined.push_back({axis});
-    joined.back().push_back(type.getRank() - 1);
-    if (linalg::FillOp fill = findFill(op))
-      fill.erase();
+    joined.back().push_back(rank - 1);
     target = memref::CollapseShapeOp::create(b, target, joined);
   }
   emitLoops(0);
-  op.erase();
-  return true;
 }
 
-bool loopc::copyGroups(linalg::GenericOp op, VectorUnit unit) {
-  return GroupCopy(op, unit).run();
+void loopc::emitGroupCopy(linalg::GenericOp op, const CopyPlan &plan) {
+  if (linalg::FillOp fill = plan.fill)
+    fill.erase();
+  GroupCopy(op, plan).run();
+  op.erase();
 }

@@ -9,7 +9,7 @@
 // The copy into panels (loop-pack-contractions) as vectors, transposed in
 // registers where the source needs it. What pads the panels is written too.
 
-#include "Contractions.h"
+#include "CopyPlan.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -17,7 +17,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -25,13 +24,17 @@ using namespace loopc;
 namespace {
 class PanelCopy {
 public:
-  PanelCopy(linalg::GenericOp op, VectorUnit unit)
-      : b(op.getLoc(), op), op(op), unit(unit) {}
-  bool run();
+  PanelCopy(linalg::GenericOp op, const CopyPlan &plan)
+      : b(op.getLoc(), op), source(op.getInputs()[0]),
+        target(op.getOutputs()[0]), map(op.getIndexingMapsArray()[1]),
+        dim(plan.columns), rowDim(plan.rows), width(plan.width),
+        lanes(plan.lanes), isTransposed(plan.isTransposed),
+        masksColumns(plan.masksColumns), masksRows(plan.masksRows),
+        at(map.getNumDims()) {}
+  /// Loops over axis `next` of the target and those behind it.
+  void emitLoops(unsigned next = 0);
 
 private:
-  bool match();
-  void emitLoops(unsigned next);
   void emitRow();
   void emitBlock();
   void loop(Value to, int64_t step, llvm::function_ref<void(Value)> body);
@@ -48,59 +51,16 @@ private:
   Value load(ValueRange at, Value mask);
 
   ImplicitLocOpBuilder b;
-  linalg::GenericOp op;
-  VectorUnit unit;
   Value source, target;
   AffineMap map;
   /// Axes of the source: that of the panels, that of its rows.
-  unsigned dim = 0, rowDim = 0;
-  int64_t width = 0, lanes = 0;
-  bool isTransposed = false, masksColumns = true, masksRows = true;
+  unsigned dim, rowDim;
+  int64_t width, lanes;
+  bool isTransposed, masksColumns, masksRows;
   /// Where the loops are, by axes of the source; for `dim` the panel.
   SmallVector<Value> at;
 };
 } // namespace
-
-bool PanelCopy::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumDpsInputs() != 1 ||
-      op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0 ||
-      op.getBody()->getTerminator()->getOperand(0) !=
-          op.getBody()->getArgument(0))
-    return false;
-  source = op.getInputs()[0];
-  target = op.getOutputs()[0];
-  map = op.getIndexingMapsArray()[1];
-  auto type = dyn_cast<MemRefType>(source.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  std::optional<Panels> panels = getPanels(op);
-  if (!type || !panels || panels->map != map || panels->group ||
-      !op.getIndexingMapsArray()[0].isIdentity() ||
-      failed(type.getStridesAndOffset(strides, offset)) || strides.empty() ||
-      strides.back() != 1 ||
-      !cast<MemRefType>(target.getType()).getLayout().isIdentity())
-    return false;
-  width = panels->width;
-  dim = panels->dim;
-  Type element = type.getElementType();
-  if (!element.isIntOrFloat())
-    return false;
-  unsigned bits = element.getIntOrFloatBitWidth();
-  if (bits < 8 || !llvm::isPowerOf2_32(bits) || bits > 64)
-    return false;
-  lanes = std::min<int64_t>(unit.bits / bits, width);
-  rowDim = map.getNumDims() - 1;
-  isTransposed = rowDim != dim;
-  int64_t columns = type.getDimSize(dim), rows = type.getDimSize(rowDim);
-  masksColumns = ShapedType::isDynamic(columns) || columns % width != 0;
-  masksRows =
-      isTransposed && (ShapedType::isDynamic(rows) || rows % lanes != 0);
-  bool masks = masksColumns || masksRows;
-  // Longer vectors would make a block of many instructions.
-  return llvm::isPowerOf2_64(lanes) && width % lanes == 0 &&
-         (!isTransposed || (lanes > 1 && lanes <= 16)) &&
-         (!masks || (unit.maskBits != 0 && bits >= unit.maskBits));
-}
 
 void PanelCopy::loop(Value to, int64_t step,
                      llvm::function_ref<void(Value)> body) {
@@ -239,21 +199,9 @@ void PanelCopy::emitLoops(unsigned next) {
   });
 }
 
-bool PanelCopy::run() {
-  if (!match())
-    return false;
-  at.assign(map.getNumDims(), Value());
-  // The panels' padding is written with them.
-  auto fill = dyn_cast_or_null<linalg::FillOp>(op->getPrevNode());
-  if (fill && fill.getOutputs()[0] == target &&
-      (matchPattern(fill.getInputs()[0], m_AnyZeroFloat()) ||
-       matchPattern(fill.getInputs()[0], m_Zero())))
+void loopc::emitPanelCopy(linalg::GenericOp op, const CopyPlan &plan) {
+  if (linalg::FillOp fill = plan.fill)
     fill.erase();
-  emitLoops(0);
+  PanelCopy(op, plan).emitLoops();
   op.erase();
-  return true;
-}
-
-bool loopc::copyPanels(linalg::GenericOp op, VectorUnit unit) {
-  return PanelCopy(op, unit).run();
 }

@@ -15,12 +15,10 @@
 // side by side are vectors of one colour each, shuffled.
 
 #include "Contractions.h"
-#include "Contractions/ContractionVectorizer.h"
-#include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "Rows/VectorElements.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -29,8 +27,6 @@ using namespace loopc;
 
 /// So many operations are written out for each row of a tile.
 static constexpr int64_t kLightBody = 6;
-/// Rows and columns of a tile at most: what registers hold.
-static constexpr int64_t kMostLanes = 16;
 /// Numbers of a short axis at most.
 static constexpr int64_t kFewNumbers = 4;
 /// Tiles below one another that are turned before the next column of tiles.
@@ -41,8 +37,8 @@ static constexpr int64_t kFewTiles = 2;
 namespace {
 class TransposeTiles {
 public:
-  TransposeTiles(linalg::GenericOp op, VectorUnit unit)
-      : b(op.getLoc(), op), op(op), unit(unit) {}
+  TransposeTiles(linalg::GenericOp op, CpuModel cpu)
+      : b(op.getLoc(), op), op(op), cpu(cpu) {}
   bool run();
 
 private:
@@ -70,7 +66,6 @@ private:
   void emitLoops(ArrayRef<unsigned> dims);
   void emitTile(bool isWhole);
   void emitRow(int64_t i, ArrayRef<SmallVector<Value>> turned, Value mask);
-  Value compute(Operation &inner, IRMapping &values);
   void emitTileOrRest();
   void loop(unsigned dim, Value begin, Value end, int64_t step,
             llvm::function_ref<void()> body);
@@ -87,16 +82,11 @@ private:
     return arith::ConstantIndexOp::create(b, value);
   }
   Value maskOf(Value count) { return maskOfFirst(b, count, lanes); }
-  Value widened(Value value) {
-    if (isa<VectorType>(value.getType()))
-      return value;
-    return vector::BroadcastOp::create(
-        b, VectorType::get(lanes, value.getType()), value);
-  }
+  Value widened(Value value) { return widen(b, value, lanes); }
 
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  VectorUnit unit;
+  CpuModel cpu;
   SmallVector<Kind> kinds;
   SmallVector<Value> extents, at;
   SmallVector<int64_t> statics;
@@ -139,7 +129,7 @@ bool TransposeTiles::match() {
   auto bitsOf = [&](OpOperand &operand) {
     unsigned bits =
         vectorBitsOf(getElementTypeOrSelf(operand.get())).value_or(0);
-    return unit.maskBits != 0 && bits >= unit.maskBits ? bits : 0;
+    return cpu.canMask(bits) ? bits : 0;
   };
   unsigned bits = bitsOf(init);
   if (!out.isPermutation() || !hasUnitStride(init.get()) || bits == 0)
@@ -173,15 +163,13 @@ bool TransposeTiles::match() {
   rowDim = *rows;
   // Lanes that are masked compute, too: nothing that may fail.
   for (Operation &inner : op.getBody()->without_terminator())
-    if (inner.getNumResults() != 1 || inner.getNumRegions() != 0 ||
-        !OpTrait::hasElementwiseMappableTraits(&inner) ||
-        !isSafeToSpeculate(&inner))
+    if (!isVectorOperation(inner))
       return false;
-  lanes = unit.bits / bits;
+  lanes = cpu.lanesOf(bits);
   for (unsigned dim : {rowDim, columnDim})
     if (!ShapedType::isDynamic(statics[dim]))
       lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[dim]));
-  lanes = std::min(lanes, kMostLanes);
+  lanes = std::min(lanes, CpuModel::kSquareLanes);
   return lanes > 1;
 }
 
@@ -221,7 +209,7 @@ bool TransposeTiles::splitOff() {
   maps[turned->getOperandNumber()] = to;
   turned->set(out);
   op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
-  return TransposeTiles(copy, unit).run();
+  return TransposeTiles(copy, cpu).run();
 }
 
 /// The operation with loops that follow one another in all operands, and are
@@ -271,17 +259,6 @@ void TransposeTiles::loop(unsigned dim, Value begin, Value end, int64_t step,
   body();
 }
 
-Value TransposeTiles::compute(Operation &inner, IRMapping &values) {
-  SmallVector<Value> operands;
-  for (Value operand : inner.getOperands())
-    operands.push_back(widened(values.lookupOrDefault(operand)));
-  OperationState state(inner.getLoc(), inner.getName());
-  state.addOperands(operands);
-  state.addTypes(VectorType::get(lanes, inner.getResult(0).getType()));
-  state.addAttributes(inner.getAttrs());
-  return b.create(state)->getResult(0);
-}
-
 void TransposeTiles::emitRow(int64_t i, ArrayRef<SmallVector<Value>> turned,
                              Value mask) {
   AffineExpr d0, d1;
@@ -315,10 +292,7 @@ void TransposeTiles::emitRow(int64_t i, ArrayRef<SmallVector<Value>> turned,
           vector::LoadOp::create(b, type, operand->get(), place).getResult());
     }
   }
-  for (Operation &inner : op.getBody()->without_terminator())
-    values.map(inner.getResult(0), compute(inner, values));
-  Value result = widened(
-      values.lookupOrDefault(op.getBody()->getTerminator()->getOperand(0)));
+  Value result = cloneWide(b, *op.getBody(), values, lanes).front();
   OpOperand &init = *op.getDpsInitOperand(0);
   SmallVector<Value> place = placeOf(init, here);
   if (mask)
@@ -477,11 +451,11 @@ bool TransposeTiles::matchShort() {
       continue;
     std::optional<unsigned> width =
         vectorBitsOf(getElementTypeOrSelf(operand.get()));
-    if (!width || *width < unit.maskBits)
+    if (!width || *width < cpu.maskBits)
       return false;
     bits = std::max(bits, *width);
   }
-  lanes = unit.bits / bits;
+  lanes = cpu.lanesOf(bits);
   if (!ShapedType::isDynamic(statics[longDim]))
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[longDim]));
   return lanes > 1;
@@ -577,10 +551,7 @@ void TransposeTiles::emitShortTile(Value rest) {
             memref::LoadOp::create(b, operand->get(), placeOf(*operand, at)));
       values.map(argument, value);
     }
-    for (Operation &inner : op.getBody()->without_terminator())
-      values.map(inner.getResult(0), compute(inner, values));
-    results.push_back(widened(
-        values.lookupOrDefault(op.getBody()->getTerminator()->getOperand(0))));
+    results.push_back(cloneWide(b, *op.getBody(), values, lanes).front());
   }
   OpOperand &init = *op.getDpsInitOperand(0);
   for (int64_t number : llvm::seq(count)) {
@@ -624,14 +595,10 @@ void TransposeTiles::emitShort() {
 bool TransposeTiles::run() {
   if (!match())
     return false;
-  auto body = op.getBody()->without_terminator();
-  bool isHeavy = llvm::any_of(body, [](Operation &inner) {
-    return isa<math::MathDialect>(inner.getDialect());
-  });
-  if (isHeavy || std::distance(body.begin(), body.end()) > kLightBody)
+  if (!isLightBody(*op.getBody(), kLightBody))
     return splitOff(), false;
   if (linalg::GenericOp joined = joinAxes())
-    return TransposeTiles(joined, unit).run();
+    return TransposeTiles(joined, cpu).run();
   for (Range range : cast<linalg::LinalgOp>(op.getOperation())
                          .createLoopRanges(b, b.getLoc()))
     extents.push_back(
@@ -654,6 +621,6 @@ bool TransposeTiles::run() {
   return true;
 }
 
-bool loopc::transposeTiles(linalg::GenericOp op, VectorUnit unit) {
-  return TransposeTiles(op, unit).run();
+bool loopc::transposeTiles(linalg::GenericOp op, CpuModel cpu) {
+  return TransposeTiles(op, cpu).run();
 }

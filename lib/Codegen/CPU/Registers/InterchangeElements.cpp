@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/CpuModel.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,9 +38,6 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
 
-/// Vectors of a value that a tile holds at most: independent chains that hide
-/// the latency of each.
-static constexpr unsigned kMaxUnroll = 4;
 /// Registers of a tile's temporaries.
 static constexpr unsigned kTemporaries = 3;
 /// Values that a loop may carry: twice the largest set of vector registers.
@@ -60,10 +58,8 @@ static bool isHeld(Type type) {
 namespace {
 class ElementInterchange {
 public:
-  ElementInterchange(IRRewriter &rewriter, LoopOp loop, unsigned vectorBits,
-                     unsigned registers)
-      : rewriter(rewriter), b(loop.getLoc(), rewriter), loop(loop),
-        vectorBits(vectorBits), registers(registers) {}
+  ElementInterchange(IRRewriter &rewriter, LoopOp loop, CpuModel cpu)
+      : rewriter(rewriter), b(loop.getLoc(), rewriter), loop(loop), cpu(cpu) {}
 
   /// Why the loop stays as it is; "" where it can be interchanged.
   std::string match();
@@ -92,7 +88,7 @@ private:
   IRRewriter &rewriter;
   ImplicitLocOpBuilder b;
   LoopOp loop;
-  unsigned vectorBits, registers;
+  CpuModel cpu;
   SmallVector<linalg::GenericOp> generics;
   /// What the body does beside them, on scalars.
   SmallVector<Operation *> scalars;
@@ -154,8 +150,7 @@ std::string ElementInterchange::matchGeneric(linalg::GenericOp op) {
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (isa<arith::ConstantOp>(inner))
       continue;
-    if (!OpTrait::hasElementwiseMappableTraits(&inner) ||
-        !isSafeToSpeculate(&inner))
+    if (!isVectorOperation(inner))
       return ("'" + inner.getName().getStringRef() +
               "' is not computed in vectors")
           .str();
@@ -240,8 +235,8 @@ void ElementInterchange::planTile() {
     }
   // Widths that are no power of two are split badly.
   unsigned unroll = llvm::bit_floor(
-      std::clamp(registers / values, 1u, static_cast<unsigned>(kMaxUnroll)));
-  lanes = std::max(1u, vectorBits / bits) * unroll;
+      std::clamp(cpu.registers / values, 1u, CpuModel::kChains));
+  lanes = std::max<int64_t>(1, cpu.lanesOf(bits)) * unroll;
 }
 
 /// `tensor` with one axis for all, where that is done.
@@ -493,7 +488,7 @@ struct LoopInterchangeElements
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    VectorUnit unit = getVectorUnit(getOperation());
+    CpuModel cpu(getVectorUnit(getOperation()));
     SmallVector<LoopOp> loops;
     getOperation().walk([&](LoopOp loop) {
       bool holdsTensors = llvm::any_of(loop.getInits(), [](Value init) {
@@ -504,7 +499,7 @@ struct LoopInterchangeElements
     });
     for (LoopOp loop : loops) {
       eraseDeadOps(rewriter, *loop.getLoopBody());
-      ElementInterchange interchange(rewriter, loop, unit.bits, unit.registers);
+      ElementInterchange interchange(rewriter, loop, cpu);
       std::string why = interchange.match();
       if (!why.empty()) {
         remarkMissed(loop.getLoc(), "InterchangeElements",

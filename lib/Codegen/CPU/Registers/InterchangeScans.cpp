@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Support/CpuModel.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -28,9 +29,6 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
-
-/// Rows, and iterations, of a tile at most.
-static constexpr int64_t kMaxLanes = 16;
 
 //===----------------------------------------------------------------------===//
 // Places
@@ -284,8 +282,7 @@ std::string ScanInterchange::matchGeneric(linalg::GenericOp op) {
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (isa<arith::ConstantOp>(inner))
       continue;
-    if (!OpTrait::hasElementwiseMappableTraits(&inner) ||
-        !isSafeToSpeculate(&inner))
+    if (!isVectorOperation(inner))
       return ("'" + inner.getName().getStringRef() +
               "' is not computed in vectors")
           .str();
@@ -348,7 +345,7 @@ void ScanInterchange::planLanes() {
   });
   for (auto &[key, part] : reads)
     count(part.tensor.getType());
-  lanes = std::min<int64_t>(vectorBits / bits, kMaxLanes);
+  lanes = std::min<int64_t>(vectorBits / bits, CpuModel::kSquareLanes);
 }
 
 namespace {

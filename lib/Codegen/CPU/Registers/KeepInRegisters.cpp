@@ -344,8 +344,8 @@ Value RegisterKeeper::vectorOf(Value tensor) {
 
 Operation *RegisterKeeper::cloneWide(Operation &op, ValueRange operands,
                                      int64_t count) {
-  OperationState state(op.getLoc(), op.getName());
   int64_t lanes = lanesOf(count);
+  SmallVector<Value> wide;
   for (Value operand : operands) {
     if (!isa<VectorType>(operand.getType()))
       operand = splat(operand, lanes);
@@ -353,12 +353,9 @@ Operation *RegisterKeeper::cloneWide(Operation &op, ValueRange operands,
       operand = vector::ShuffleOp::create(
           b, operand, operand,
           fillLanes(llvm::to_vector(llvm::seq<int64_t>(0, count))));
-    state.operands.push_back(operand);
+    wide.push_back(operand);
   }
-  for (Type type : op.getResultTypes())
-    state.types.push_back(VectorType::get({lanes}, type));
-  state.attributes = op.getAttrDictionary();
-  return b.create(state);
+  return loopc::cloneWide(b, op, wide, lanes);
 }
 
 /// The reduction of the space's elements `vector` and the init.

@@ -10,9 +10,12 @@
 // computes them, or beside what reads them as well: each element is summed up
 // while it is in a register.
 
+#include "Contractions/ContractionPlan.h"
 #include "VectorElements.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "loopc/Support/CpuModel.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -76,9 +79,6 @@ static bool goesThroughRows(linalg::GenericOp op) {
   return true;
 }
 
-/// Sums of more products are done in blocks.
-static constexpr int64_t kLongestSum = 512;
-
 /// True for sums of products that loop-vectorize-contractions keeps in
 /// registers until each is whole: vectors run along the result, the extents are
 /// known.
@@ -86,24 +86,27 @@ static bool keepsSums(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 ||
       op.getNumDpsInits() != 1)
     return false;
-  int64_t length = 1;
-  for (auto [kind, extent] :
-       llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges())) {
-    if (ShapedType::isDynamic(extent))
-      return false;
-    if (kind == utils::IteratorType::reduction)
-      length *= extent;
-  }
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (length > kLongestSum || result.getNumResults() == 0)
+  if (result.getNumResults() == 0 ||
+      llvm::any_of(extents, ShapedType::isDynamic))
     return false;
   auto column = dyn_cast<AffineDimExpr>(result.getResults().back());
-  return column &&
-         llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-           AffineMap map = op.getMatchingIndexingMap(input);
-           return map.getNumResults() > 0 &&
-                  map.getResults().back().isFunctionOfDim(column.getPosition());
-         });
+  if (!column)
+    return false;
+  // Sums along several axes are never done in blocks.
+  unsigned dim = column.getPosition();
+  SmallVector<unsigned> sums;
+  op.getReductionDims(sums);
+  std::optional<unsigned> rowDim = findSharingRows(op, dim, dim);
+  if (sums.size() == 1 &&
+      CpuModel::sumBlock(extents[sums[0]], rowDim ? extents[*rowDim] : 1))
+    return false;
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return map.getNumResults() > 0 &&
+           map.getResults().back().isFunctionOfDim(dim);
+  });
 }
 
 /// True if `op` is computed on the sums of the product in front of it.

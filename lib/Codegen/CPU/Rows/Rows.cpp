@@ -63,8 +63,7 @@ unsigned loopc::bitsOfVectorBody(linalg::GenericOp op) {
       continue;
     }
     if (!isa<linalg::IndexOp>(inner) && !isVectorDivision(&inner) &&
-        (!OpTrait::hasElementwiseMappableTraits(&inner) ||
-         !isSafeToSpeculate(&inner)))
+        !isVectorOperation(inner))
       return 0;
     if (!llvm::all_of(inner.getResults(), count) ||
         !llvm::all_of(inner.getOperands(), count))

@@ -9,7 +9,7 @@
 #ifndef LOOPC_LIB_CODEGEN_CPU_ROWS_ROWS_H
 #define LOOPC_LIB_CODEGEN_CPU_ROWS_ROWS_H
 
-#include "loopc/Support/VectorUnit.h"
+#include "loopc/Support/CpuModel.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
@@ -54,7 +54,7 @@ bool canLoadAlong(mlir::memref::LoadOp load, mlir::linalg::GenericOp op,
 /// a window's among them: strips of a row of the result stay in registers while
 /// all that they are reduced from goes by. \returns whether it did.
 bool vectorizeColumns(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp op,
-                      VectorUnit unit);
+                      CpuModel cpu);
 
 } // namespace loopc
 

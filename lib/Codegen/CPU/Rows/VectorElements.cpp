@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "VectorElements.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -68,6 +70,18 @@ Value loopc::gatherLanes(ImplicitLocOpBuilder &b, Value buffer,
   return vector::GatherOp::create(b, VectorType::get({lanes}, element), buffer,
                                   place, distances, mask,
                                   onesOf(b, element, lanes));
+}
+
+bool loopc::isVectorOperation(Operation &op) {
+  return op.getNumResults() == 1 && op.getNumRegions() == 0 &&
+         OpTrait::hasElementwiseMappableTraits(&op) && isSafeToSpeculate(&op);
+}
+
+bool loopc::isLightBody(Block &body, int64_t most) {
+  auto operations = body.without_terminator();
+  return llvm::range_size(operations) <= static_cast<size_t>(most) &&
+         llvm::none_of(operations,
+                       [](Operation &op) { return isElementaryFunction(&op); });
 }
 
 Operation *loopc::cloneWide(ImplicitLocOpBuilder &b, Operation &op,

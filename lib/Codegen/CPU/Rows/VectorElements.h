@@ -47,6 +47,14 @@ mlir::Value gatherLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
                         mlir::ValueRange place, mlir::Value distances,
                         mlir::Value mask, int64_t lanes);
 
+/// True if `op`, of numbers, computes the same on vectors, whatever is in lanes
+/// that nobody reads: those that are masked out compute, too.
+bool isVectorOperation(mlir::Operation &op);
+
+/// True if `body` is at most `most` operations, and none of them a function of
+/// math: so much is written out for each vector of a tile.
+bool isLightBody(mlir::Block &body, int64_t most);
+
 /// `op`, of numbers, on vectors: of `operands`, numbers among them repeated.
 mlir::Operation *cloneWide(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op,
                            mlir::ValueRange operands, int64_t lanes);

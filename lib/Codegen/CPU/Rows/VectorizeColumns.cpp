@@ -30,15 +30,15 @@ using namespace mlir;
 using namespace loopc;
 using utils::IteratorType;
 
-/// Vectors of a strip: as many sums are on the way at once.
-static constexpr int64_t kStrip = 4;
+/// Vectors of a strip.
+static constexpr int64_t kStrip = CpuModel::kChains;
 
 namespace {
 class ColumnVectorizer {
 public:
-  ColumnVectorizer(IRRewriter &rewriter, linalg::GenericOp op, VectorUnit unit)
-      : b(op.getLoc(), rewriter), op(op), unit(unit),
-        last(op.getNumLoops() - 1) {}
+  ColumnVectorizer(IRRewriter &rewriter, linalg::GenericOp op, CpuModel cpu)
+      : b(op.getLoc(), rewriter), op(op), cpu(cpu), last(op.getNumLoops() - 1) {
+  }
 
   bool match();
   void rewrite();
@@ -66,7 +66,7 @@ private:
 
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  VectorUnit unit;
+  CpuModel cpu;
   unsigned last; ///< number of the last axis
   int64_t lanes = 0;
   SmallVector<Value> extents;
@@ -99,7 +99,7 @@ bool ColumnVectorizer::matchInput(OpOperand &operand) {
     return true;
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!isVectorElement(type.getElementType()) ||
-      type.getElementTypeBitWidth() < unit.maskBits)
+      type.getElementTypeBitWidth() < cpu.maskBits)
     return false;
   for (AffineExpr expr : map.getResults())
     if (!expr.isPureAffine())
@@ -117,7 +117,7 @@ bool ColumnVectorizer::matchInit(OpOperand &operand) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!type || !isVectorElement(type.getElementType()) ||
-      type.getElementTypeBitWidth() < unit.maskBits ||
+      type.getElementTypeBitWidth() < cpu.maskBits ||
       !type.isLastDimUnitStride() || !map.isProjectedPermutation() ||
       map.getNumResults() == 0 ||
       map.getResults().back() != b.getAffineDimExpr(last))
@@ -130,8 +130,8 @@ bool ColumnVectorizer::matchInit(OpOperand &operand) {
 }
 
 bool ColumnVectorizer::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumLoops() < 2 ||
-      unit.maskBits == 0 || op.hasIndexSemantics())
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() < 2 || !cpu.hasMasks() ||
+      op.hasIndexSemantics())
     return false;
   SmallVector<IteratorType> kinds = op.getIteratorTypesArray();
   for (auto [k, kind] : llvm::enumerate(kinds))
@@ -148,7 +148,7 @@ bool ColumnVectorizer::match() {
   if (!op.getBody()->getOps<memref::LoadOp>().empty())
     return false;
   unsigned bits = bitsOfVectorBody(op);
-  lanes = bits ? unit.bits / bits : 0;
+  lanes = bits ? cpu.lanesOf(bits) : 0;
   return lanes > 1;
 }
 
@@ -307,8 +307,8 @@ void ColumnVectorizer::rewrite() {
 }
 
 bool loopc::vectorizeColumns(IRRewriter &rewriter, linalg::GenericOp op,
-                             VectorUnit unit) {
-  ColumnVectorizer vectorizer(rewriter, op, unit);
+                             CpuModel cpu) {
+  ColumnVectorizer vectorizer(rewriter, op, cpu);
   if (!vectorizer.match())
     return false;
   vectorizer.rewrite();

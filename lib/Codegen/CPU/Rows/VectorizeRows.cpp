@@ -38,14 +38,12 @@ using namespace mlir;
 using namespace loopc;
 
 /// Vectors of a row that are reduced at once.
-static constexpr unsigned kUnroll = 4;
+static constexpr unsigned kUnroll = CpuModel::kChains;
 /// Rows that are reduced at once: their vectors are summed up together, and
 /// what they share is read once.
 static constexpr unsigned kRows = 4;
 /// Operations of an element up to which several rows are worth their code.
 static constexpr unsigned kMaxOpsOfRows = 16;
-/// Bits of the shortest vectors.
-static constexpr unsigned kLeastBits = 128;
 /// Numbers of a row from which its last sum does not count.
 static constexpr int64_t kLongRow = 1024;
 
@@ -55,8 +53,8 @@ using Place = SmallVector<Value>;
 
 class RowVectorizer {
 public:
-  RowVectorizer(IRRewriter &rewriter, linalg::GenericOp op, VectorUnit unit)
-      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), unit(unit),
+  RowVectorizer(IRRewriter &rewriter, linalg::GenericOp op, CpuModel cpu)
+      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), cpu(cpu),
         last(op.getNumLoops() - 1) {}
 
   bool match();
@@ -117,7 +115,7 @@ private:
   IRRewriter &rewriter;
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  VectorUnit unit;
+  CpuModel cpu;
   unsigned last; ///< number of the last axis
   int64_t lanes = 0;
   /// The axis of which several rows are reduced at once.
@@ -141,7 +139,7 @@ bool RowVectorizer::matchOperand(OpOperand &operand) {
   if (!type)
     return operand.get().getType().isIntOrFloat();
   if (!isRowElement(type.getElementType()) ||
-      type.getElementTypeBitWidth() < unit.maskBits)
+      type.getElementTypeBitWidth() < cpu.maskBits)
     return false;
   AffineMap map = op.getMatchingIndexingMap(&operand);
   for (auto [k, expr] : llvm::enumerate(map.getResults())) {
@@ -188,11 +186,12 @@ bool RowVectorizer::matchReduction() {
 
 bool RowVectorizer::matchBody() {
   unsigned bits = bitsOfVectorBody(op);
-  lanes = bits ? unit.bits / bits : 0;
+  lanes = bits ? cpu.lanesOf(bits) : 0;
   // Divisions of a short vector take less time, and so does to sum it up.
   if (int64_t row = op.getStaticLoopRanges()[last];
       lanes > 1 && ShapedType::isStatic(row) && row < lanes)
-    lanes = std::max<int64_t>(kLeastBits / bits, llvm::PowerOf2Ceil(row));
+    lanes =
+        std::max<int64_t>(CpuModel::kLeastBits / bits, llvm::PowerOf2Ceil(row));
   return lanes > 1 && llvm::all_of(op.getBody()->getOps<memref::LoadOp>(),
                                    [&](memref::LoadOp load) {
                                      return canLoadAlong(load, op, last) &&
@@ -223,8 +222,7 @@ static bool needsVectors(linalg::GenericOp op) {
 }
 
 bool RowVectorizer::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 ||
-      unit.maskBits == 0)
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 || !cpu.hasMasks())
     return false;
   bool broadcasts =
       op.getNumReductionLoops() > 0 || needsVectors(op) ||
@@ -726,16 +724,16 @@ struct LoopVectorizeRows
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    VectorUnit unit = getVectorUnit(getOperation());
+    CpuModel cpu(getVectorUnit(getOperation()));
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
       op = arrangeRows(rewriter, op);
-      if (vectorizeColumns(rewriter, op, unit)) {
+      if (vectorizeColumns(rewriter, op, cpu)) {
         ++numVectorized;
         continue;
       }
-      RowVectorizer vectorizer(rewriter, op, unit);
+      RowVectorizer vectorizer(rewriter, op, cpu);
       if (!vectorizer.match())
         continue;
       vectorizer.rewrite();

@@ -14,6 +14,7 @@
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Support/Diagnostics.h"
@@ -25,8 +26,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/IR/Matchers.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace loopc {
@@ -55,31 +54,6 @@ static bool isScratch(memref::AllocOp alloc) {
     return false;
   return alloc->hasAttr(kScratchAttrName) ||
          llvm::any_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>);
-}
-
-/// True if `value`, an extent, is not negative for sure: what is added and
-/// multiplied here counts elements, which do not wrap.
-static bool isNonNegative(Value value, unsigned depth = 0) {
-  constexpr unsigned kDeepest = 6;
-  APInt known;
-  if (matchPattern(value, m_ConstantInt(&known)))
-    return !known.isNegative();
-  Operation *op = value.getDefiningOp();
-  if (!op || depth == kDeepest)
-    return false;
-  auto is = [&](unsigned k) {
-    return isNonNegative(op->getOperand(k), depth + 1);
-  };
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<memref::DimOp, loop::SeqLengthOp>([](auto) { return true; })
-      .Case<arith::MaxSIOp>([&](auto) { return is(0) || is(1); })
-      .Case<arith::SelectOp>([&](auto) { return is(1) && is(2); })
-      .Case<arith::IndexCastOp>([&](auto) { return is(0); })
-      .Case<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::MinUIOp,
-            arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp,
-            arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemSIOp,
-            arith::RemUIOp>([&](auto) { return is(0) && is(1); })
-      .Default([](Operation *) { return false; });
 }
 
 /// Of a path in a message; a message has a kilobyte in all.

@@ -14,6 +14,7 @@
 // apart, and what is read at `x[i - 1]` another iteration writes.
 
 #include "loopc/Dialect/Nest/Analysis/IterationPlaces.h"
+#include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -327,26 +328,19 @@ IterationPlaces::findGuards(Value value, Operation *op) const {
   SmallVector<Sum, 1> guards;
   for (Operation *inner = op; inner != nest; inner = inner->getParentOp()) {
     auto branch = dyn_cast<scf::IfOp>(inner->getParentOp());
-    auto compare = branch ? branch.getCondition().getDefiningOp<arith::CmpIOp>()
-                          : arith::CmpIOp();
-    if (!compare)
+    if (!branch)
       continue;
-    bool holds = inner->getParentRegion() == &branch.getThenRegion();
-    using Predicate = arith::CmpIPredicate;
-    Predicate predicate = holds
-                              ? compare.getPredicate()
-                              : arith::invertPredicate(compare.getPredicate());
-    bool isLess = compare.getLhs() == value &&
-                  (predicate == Predicate::slt || predicate == Predicate::ult);
-    bool isMore = compare.getRhs() == value &&
-                  (predicate == Predicate::sgt || predicate == Predicate::ugt);
-    if (!isLess && !isMore)
-      continue;
-    Sum guard = sumOf(isLess ? compare.getRhs() : compare.getLhs());
-    // Below a number that is not negative it is the same without signs.
-    if (predicate == Predicate::slt || predicate == Predicate::sgt ||
-        isNonNegative(guard))
-      guards.push_back(std::move(guard));
+    SmallVector<Order> orders;
+    listOrders(branch.getCondition(),
+               inner->getParentRegion() == &branch.getThenRegion(), orders);
+    for (const Order &order : orders) {
+      if (order.less != value || !order.isStrict)
+        continue;
+      Sum guard = sumOf(order.more);
+      // Below a number that is not negative it is the same without signs.
+      if (order.isSigned || isNonNegative(guard))
+        guards.push_back(std::move(guard));
+    }
   }
   return guards;
 }

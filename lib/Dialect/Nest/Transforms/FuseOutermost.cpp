@@ -15,6 +15,7 @@
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "loopc/Support/CpuModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -34,10 +35,8 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// A buffer of so many bytes does not stay in a cache as a whole.
-static constexpr int64_t kLargeBytes = 4 << 20;
-/// Of an unknown size it may be as large if it has so many axes: of heads,
-/// rows and columns.
+/// A buffer of an unknown size may be a large one if it has so many axes: of
+/// heads, rows and columns.
 static constexpr int64_t kManyAxes = 3;
 
 namespace {
@@ -118,7 +117,7 @@ static bool isLarge(Value buffer) {
   return type.getElementType().isIntOrFloat() &&
          type.getNumElements() * type.getElementType().getIntOrFloatBitWidth() /
                  8 >=
-             kLargeBytes;
+             CpuModel::kLargeBuffer;
 }
 
 namespace {

@@ -18,12 +18,12 @@
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -35,23 +35,10 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// Operations that an elementary function becomes, at least.
-static constexpr unsigned kElementaryOps = 16;
-
-/// True for what becomes a polynomial, a table or a loop.
-static bool isElementary(Operation *op) {
-  return isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
-         !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
-              math::FloorOp, math::FmaOp, math::RoundEvenOp, math::SqrtOp,
-              math::TruncOp>(op);
-}
-
 /// The operations that `op`, itself included, is and becomes.
-static unsigned countOps(Operation *op) {
-  unsigned count = 0;
-  op->walk([&](Operation *nested) {
-    count += isElementary(nested) ? kElementaryOps : 1;
-  });
+static int64_t countOps(Operation *op) {
+  int64_t count = 0;
+  op->walk([&](Operation *nested) { count += getCost(nested).codeSize; });
   return count;
 }
 

@@ -18,6 +18,7 @@
 // threads.
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
@@ -28,7 +29,6 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -49,10 +49,6 @@ using namespace loopc;
 static constexpr int64_t kManyTrips = 64;
 /// Trips of a loop of which nothing is known.
 static constexpr double kGuessedTrips = 8;
-/// Operations of a math function.
-static constexpr double kMathCost = 8;
-/// Elements that a loop of scalars handles at a time once LLVM has seen it.
-static constexpr double kLanes = 8;
 /// Operations, as far as can be guessed, beside which a call does not count.
 static constexpr double kCallWork = 4096;
 /// In a loop the threads are awake from the iteration before: so many times
@@ -68,139 +64,55 @@ static constexpr int64_t kAlignment = 64;
 // Work
 //===----------------------------------------------------------------------===//
 
+static constexpr WorkRules makeRules() {
+  WorkRules rules = kCpuWork;
+  rules.guessedTrips = kGuessedTrips;
+  return rules;
+}
+
 namespace {
-/// A number of operations: known here, or computed by the code.
-struct Cost {
-  double known = 0;
-  Value value = {}; ///< f64; null where it is known
-};
-
-/// Estimates what a nest takes. Without a builder what only the run knows is
-/// no number; with one, code computes it from what `mapping` has for the values
-/// around the nest.
-class CostModel {
+/// Computes work where the run knows what it is, from what `mapping` has for
+/// the values around the nest.
+class WorkEmitter {
 public:
-  explicit CostModel(Operation *nest) : nest(nest) {}
-  CostModel(Operation *nest, ImplicitLocOpBuilder &b, const IRMapping &mapping)
-      : nest(nest), b(&b), mapping(&mapping) {}
+  WorkEmitter(ImplicitLocOpBuilder &b, const IRMapping &mapping)
+      : b(b), mapping(mapping) {}
 
-  Cost ofBlock(Block &block) {
-    Cost known, asked;
-    for (Operation &op : block.without_terminator()) {
-      Cost cost = ofOp(op);
-      (cost.value ? asked : known) = add(cost.value ? asked : known, cost);
+  /// A number of instructions, f64.
+  Value emit(const Work &work) {
+    Value sum;
+    for (const Work::OpenLoop &open : work.open) {
+      Value part =
+          arith::MulFOp::create(b, emitTrips(open.loop), emit(open.iteration));
+      sum = sum ? arith::AddFOp::create(b, sum, part) : part;
     }
-    return add(asked, known);
-  }
-
-  Cost tripsOf(scf::ForOp loop) {
-    if (std::optional<APInt> trips = loop.getStaticTripCount())
-      return {trips->roundToDouble()};
-    // A strip, or a tile, of a loop around it.
-    if (auto arg = dyn_cast<BlockArgument>(loop.getLowerBound())) {
-      auto outer = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
-      std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-      std::optional<int64_t> whole = outer && outer.getInductionVar() == arg
-                                         ? getConstantIntValue(outer.getStep())
-                                         : std::nullopt;
-      if (step && whole && *step > 0)
-        return {std::max(1.0, static_cast<double>(*whole) / *step)};
-    }
-    auto isOutside = [&](Value bound) {
-      return !nest->isAncestor(bound.getParentBlock()->getParentOp());
-    };
-    if (!llvm::all_of(ArrayRef<Value>{loop.getLowerBound(),
-                                      loop.getUpperBound(), loop.getStep()},
-                      isOutside))
-      return {kGuessedTrips};
-    isKnown = false;
-    if (!b)
-      return {kGuessedTrips};
-    Value size =
-        arith::SubIOp::create(*b, mapping->lookup(loop.getUpperBound()),
-                              mapping->lookup(loop.getLowerBound()));
-    Value trips = arith::DivFOp::create(
-        *b, toFloat(size), toFloat(mapping->lookup(loop.getStep())));
-    Value zero = makeFloat(0);
-    return {0, arith::MaximumFOp::create(*b, trips, zero)};
-  }
-
-  Cost multiply(Cost x, Cost y) {
-    if (!x.value && !y.value)
-      return {x.known * y.known};
-    return {0, arith::MulFOp::create(*b, toValue(x), toValue(y))};
-  }
-
-  Value toValue(Cost cost) {
-    return cost.value ? cost.value : makeFloat(cost.known);
-  }
-
-  /// False once something was asked that only the run knows.
-  bool isKnown = true;
-
-private:
-  Cost add(Cost x, Cost y) {
-    if (!x.value && !y.value)
-      return {x.known + y.known};
-    if (!x.value && x.known == 0)
-      return y;
-    if (!y.value && y.known == 0)
-      return x;
-    return {0, arith::AddFOp::create(*b, toValue(x), toValue(y))};
-  }
-
-  Cost ofOp(Operation &op) {
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      Cost body = ofBlock(*loop.getBody());
-      if (isForLanes(loop))
-        body.known /= kLanes;
-      return multiply(tripsOf(loop), body);
-    }
-    if (op.getNumRegions() != 0) {
-      Cost sum;
-      for (Region &region : op.getRegions())
-        for (Block &block : region)
-          sum = add(sum, ofBlock(block));
+    if (sum && work.known == 0)
       return sum;
-    }
-    if (isa<math::MathDialect>(op.getDialect()))
-      return {kMathCost};
-    bool isFree = isa<arith::ConstantOp, memref::SubViewOp, memref::CastOp,
-                      memref::ReinterpretCastOp, affine::AffineApplyOp>(op);
-    return {isFree ? 0.0 : 1.0};
+    Value known = makeFloat(work.known);
+    return sum ? arith::AddFOp::create(b, sum, known) : known;
   }
 
   Value makeFloat(double value) {
-    return arith::ConstantOp::create(*b, b->getF64FloatAttr(value));
+    return arith::ConstantOp::create(b, b.getF64FloatAttr(value));
+  }
+
+private:
+  Value emitTrips(scf::ForOp loop) {
+    Value size = arith::SubIOp::create(b, mapping.lookup(loop.getUpperBound()),
+                                       mapping.lookup(loop.getLowerBound()));
+    Value trips = arith::DivFOp::create(
+        b, toFloat(size), toFloat(mapping.lookup(loop.getStep())));
+    return arith::MaximumFOp::create(b, trips, makeFloat(0));
   }
 
   Value toFloat(Value index) {
     if (index.getType().isIndex())
-      index = arith::IndexCastOp::create(*b, b->getI64Type(), index);
-    return arith::SIToFPOp::create(*b, b->getF64Type(), index);
+      index = arith::IndexCastOp::create(b, b.getI64Type(), index);
+    return arith::SIToFPOp::create(b, b.getF64Type(), index);
   }
 
-public:
-  /// True for a loop of scalars without loops in it, which LLVM may vectorise.
-  static bool isOfScalars(scf::ForOp loop) {
-    return llvm::none_of(loop.getBody()->getOperations(), [](Operation &op) {
-      return (op.getNumRegions() != 0 && !isa<scf::IfOp>(op)) ||
-             llvm::any_of(op.getOperandTypes(), llvm::IsaPred<VectorType>);
-    });
-  }
-
-  /// True where it is worth so many times less: not if it calls functions.
-  static bool isForLanes(scf::ForOp loop) {
-    return isOfScalars(loop) &&
-           llvm::none_of(loop.getBody()->getOperations(), [](Operation &op) {
-             return isa<math::MathDialect>(op.getDialect());
-           });
-  }
-
-private:
-  Operation *nest;
-  ImplicitLocOpBuilder *b = nullptr;
-  const IRMapping *mapping = nullptr;
+  ImplicitLocOpBuilder &b;
+  const IRMapping &mapping;
 };
 } // namespace
 
@@ -256,7 +168,7 @@ class NestParallelizer {
 public:
   NestParallelizer(ParallelFunctions &shared, scf::ForOp nest, Value threads)
       : shared(shared), nest(nest), threads(threads),
-        b(nest.getLoc(), nest.getContext()) {}
+        estimate(nest, makeRules()), b(nest.getLoc(), nest.getContext()) {}
 
   /// False where there is too little work, whatever the run brings.
   bool run(double minWork, double minPiece, bool isOneOfMany);
@@ -294,6 +206,7 @@ private:
   ParallelFunctions &shared;
   scf::ForOp nest;
   Value threads;
+  WorkEstimate estimate;
   ImplicitLocOpBuilder b;
   /// The loops that are shared out, put together as one.
   SmallVector<scf::ForOp> loops;
@@ -323,7 +236,7 @@ void NestParallelizer::collectLoops() {
       break;
     // Elements one behind the other stay in one loop for LLVM. Of what is
     // put together with the nest no two iterations may go to one place either.
-    if (CostModel::isOfScalars(inner) || !findParallelObstacle(inner).empty())
+    if (isOfScalars(inner) || !findParallelObstacle(inner).empty())
       break;
     loops.push_back(inner);
   }
@@ -495,31 +408,23 @@ LLVM::LLVMFuncOp NestParallelizer::makeThunk(func::FuncOp body) {
 
 /// Whether the nest has work for threads.
 Value NestParallelizer::isWorthIt(double minWork, const IRMapping &mapping) {
-  CostModel model(nest, b, mapping);
-  Cost work = model.ofBlock(*nest.getBody());
-  if (CostModel::isForLanes(nest))
-    work = model.multiply(work, {1 / kLanes});
-  work = model.multiply(model.tripsOf(nest), work);
-  Value least = arith::ConstantOp::create(b, b.getF64FloatAttr(minWork));
-  return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE,
-                               model.toValue(work), least);
+  WorkEmitter emitter(b, mapping);
+  Value work = emitter.emit(estimate.of(nest));
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, work,
+                               emitter.makeFloat(minWork));
 }
 
 /// Iterations that are worth a piece.
 Value NestParallelizer::chooseGrain(double minPiece, const IRMapping &mapping) {
-  CostModel model(nest, b, mapping);
-  Cost each = model.ofBlock(*loops.back().getBody());
-  if (CostModel::isForLanes(loops.back()))
-    each = model.multiply(each, {1 / kLanes});
-  auto number = [&](double value) {
-    return arith::ConstantOp::create(b, b.getF64FloatAttr(value));
-  };
+  WorkEmitter emitter(b, mapping);
+  Value each = emitter.emit(estimate.ofIteration(loops.back()));
   Value cost =
-      arith::MaximumFOp::create(b, model.toValue(each), number(1 / kLanes));
-  Value pieces = arith::DivFOp::create(b, number(minPiece), cost);
+      arith::MaximumFOp::create(b, each, emitter.makeFloat(1 / kCpuWork.lanes));
+  Value pieces = arith::DivFOp::create(b, emitter.makeFloat(minPiece), cost);
   Value grain = arith::FPToSIOp::create(
-      b, b.getI64Type(), arith::MaximumFOp::create(b, pieces, number(1)));
-  if (!CostModel::isOfScalars(loops.back()))
+      b, b.getI64Type(),
+      arith::MaximumFOp::create(b, pieces, emitter.makeFloat(1)));
+  if (!isOfScalars(loops.back()))
     return grain;
   Value lanes = arith::ConstantIntOp::create(b, b.getI64Type(), kVectorGrain);
   return arith::MulIOp::create(b, arith::CeilDivUIOp::create(b, grain, lanes),
@@ -611,17 +516,14 @@ bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
     minWork /= kAwakeShare;
     minPiece /= kAwakeShare;
   }
-  CostModel model(nest);
-  Cost work =
-      model.multiply(model.tripsOf(nest), model.ofBlock(*nest.getBody()));
-  if (CostModel::isForLanes(nest))
-    work.known /= kLanes;
-  if (model.isKnown && work.known < minWork)
+  Work work = estimate.of(nest);
+  bool isKnown = work.open.empty();
+  if (isKnown && work.known < minWork)
     return false;
   nest.walk(
       [&](Operation *op) { canFail |= isa<loop::CheckOp, loop::PollOp>(op); });
-  bool isOnce =
-      model.isKnown || work.known >= kCallWork || fillsNewMemory(nest);
+  bool isOnce = isKnown || work.getTotal(kGuessedTrips) >= kCallWork ||
+                fillsNewMemory(nest);
   b.setInsertionPoint(nest);
   collectLoops();
   for (scf::ForOp loop : loops) {
@@ -633,7 +535,7 @@ bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
   // In a small iteration the code knows whether there are threads.
   bool asksForThreads = !isInLoop || isOneOfMany;
   func::FuncOp sharer =
-      makeSharer(body, minWork, minPiece, model.isKnown, asksForThreads);
+      makeSharer(body, minWork, minPiece, isKnown, asksForThreads);
   SmallVector<Value> arguments{run(), total};
   llvm::append_range(arguments, captures);
   if (asksForThreads) {

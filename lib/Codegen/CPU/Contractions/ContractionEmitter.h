@@ -6,15 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-// One sum of products on buffers as loops over tiles (VectorizeContractions.cpp
-// finds out how, ContractionLoops.cpp writes the loops, ContractionBody.cpp
-// what is in them).
+// One sum of products on buffers as loops over tiles, by its plan
+// (ContractionPlan.h): ContractionLoops.cpp writes the loops,
+// ContractionBody.cpp what is in them.
 
-#ifndef LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_CONTRACTIONVECTORIZER_H
-#define LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_CONTRACTIONVECTORIZER_H
+#ifndef LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_CONTRACTIONEMITTER_H
+#define LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_CONTRACTIONEMITTER_H
 
-#include "Contractions.h"
-#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "ContractionPlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -23,12 +22,6 @@
 #include <map>
 
 namespace loopc {
-
-/// The element's bits if vectors of it can be loaded and computed with.
-std::optional<unsigned> vectorBitsOf(mlir::Type type);
-
-/// The addition that yields the sum, if its order may be changed; else null.
-mlir::Operation *reorderableAddition(mlir::linalg::LinalgOp op);
 
 /// Which of the three directions of a tile a value depends on.
 struct Extent {
@@ -55,64 +48,27 @@ struct Tile {
   llvm::SmallVector<mlir::Value> rowAt = {}, columnAt = {};
 };
 
-/// The map of `operand`, read by `map` in loops whose axes are joined by
-/// `groups`; null where it cannot be read so.
-mlir::AffineMap joinedMap(mlir::AffineMap map, mlir::Value operand,
-                          llvm::ArrayRef<mlir::ReassociationIndices> groups);
-
-/// The number that `expr` grows by along `dim`, if it is one and the same
-/// everywhere; else none.
-std::optional<int64_t> stepAlong(mlir::AffineExpr expr, unsigned dim,
-                                 unsigned numDims);
-
 class ContractionBody;
 
-/// Turns one operation into loops over tiles.
-class ContractionVectorizer {
+/// Turns one operation into the loops over tiles that its plan describes.
+class ContractionEmitter {
 public:
-  ContractionVectorizer(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
-                        VectorUnit unit)
-      : b(op.getLoc(), rewriter), op(op), unit(unit), panels(getPanels(op)),
-        isRare(loop::isCold(op)) {}
+  ContractionEmitter(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
+                     const ContractionPlan &plan)
+      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), plan(plan),
+        rowDim(plan.rowDim), columnDim(plan.columnDim), laneDim(plan.laneDim),
+        lanes(plan.lanes) {}
 
-  /// Finds how `op` can be computed; false if not this way.
-  bool choose();
-  /// The same for many rows of an unknown number, where what would be read as
-  /// vectors along the result lies along the sum: it is transposed in strips.
-  bool chooseTransposed();
-  /// Writes the loops in front of `op`; by `many`, if given, where there turn
-  /// out to be many rows.
-  void emit(ContractionVectorizer *many = nullptr);
-  /// The operation that was computed with `op`, and is needed no more; or null.
-  mlir::linalg::GenericOp getEpilogue() { return epilogue; }
-  /// True if vectors run along the sum.
-  bool alongSum() {
-    return op.getIteratorTypesArray()[laneDim] ==
-           mlir::utils::IteratorType::reduction;
-  }
+  /// Writes the loops in front of `op`, and erases what is done in them.
+  void emit();
 
 private:
-  bool isSupported();
+  /// Values that stand in front of the loops.
   void begin();
-  bool chooseAlongResult();
-  bool chooseAlongSum();
-  /// The loop over rows that share vectors, with the most of them.
-  std::optional<unsigned> bestRows(unsigned without);
-  /// The loop over rows that share no vectors but other elements: for rows of
-  /// so few vectors that their sums would wait for each other.
-  std::optional<unsigned> independentRows(unsigned without);
-  /// How far apart neighbours along `dim` are in memory: 1, or a few elements
-  /// where only the last index grows by them; none where it is not so.
-  std::optional<int64_t> strideAlong(mlir::OpOperand &operand, unsigned dim);
-  bool isContiguous(mlir::OpOperand &operand, unsigned dim) {
-    return strideAlong(operand, dim) == 1;
-  }
-  int64_t lanesFor(int64_t extent);
-  bool canMask();
+  /// Moves `op` to its epilogue, and what must come behind that.
+  void takeEpilogue();
 
-  bool isDynamic(unsigned dim) {
-    return mlir::ShapedType::isDynamic(statics[dim]);
-  }
+  bool isDynamic(unsigned dim) { return plan.isDynamic(dim); }
   mlir::Value extent(unsigned dim) {
     return mlir::getValueOrCreateConstantIndexOp(b, b.getLoc(), extents[dim]);
   }
@@ -124,47 +80,28 @@ private:
   mlir::Value maskOf(mlir::Value count);
   mlir::Value added(mlir::Value x, mlir::Value y);
 
-  /// Begins the sums with what the result is filled with, or copied from, in
-  /// front, if that need not be stored; erases what did.
-  void takeFirst();
-  /// Finds an elementwise operation behind that can be computed on the sums,
-  /// and moves `op` to where it is.
-  void takeEpilogue();
-  bool canTurn();
   void storeThroughEpilogue(ContractionBody &borders, const Tile &tile,
                             llvm::ArrayRef<mlir::Value> sums);
-  void emitOuter(unsigned next);
-  void emitPlans();
-  void emitBlocks(int64_t rows);
-  /// Blocks of `block` of the sum, one behind the other.
-  void emitSumBlocks(TileShape shape, int64_t block);
+  /// The outer loops from the one with number `next` on.
+  void emitNest(unsigned next = 0);
+  void emitVersions();
+  void emitVersion(const RowsPlan &rows);
+  /// Blocks of the sum, one behind the other.
+  void emitSumBlocks();
   /// All columns of as many rows as fit into a cache before the next rows.
-  void emitRowBlocks(TileShape shape);
-  /// Finds what may be worth being brought together for tiles of `shape` of an
-  /// unknown number of rows, and when; makes the place for it.
-  void prepareStrip(TileShape shape);
+  void emitRowBlocks();
+  void makeStripPlace();
   /// Brings together what the tiles of the current columns read as vectors, if
   /// that pays.
   void emitStrip(const Tile &tile);
   void emitTransposedStrip();
-  /// The operand that is read as vectors for all rows and summed over.
-  mlir::OpOperand *findShared();
-  TileShape shapeFor(int64_t rows);
-  /// How much of the sum is done for all tiles of `rows` rows before the rest
-  /// of it; 0: all.
-  int64_t blockFor(int64_t rows);
-  int64_t rows() { return rowDim ? statics[*rowDim] : 1; }
-  void emitColumns(TileShape shape);
-  void emitColumn(TileShape shape, const Tile &tile, int64_t unit);
-  void emitNarrowColumns(TileShape shape, mlir::Value from);
-  void emitRows(TileShape shape, Tile tile, unsigned outer = 0);
-  /// True if all positions are done for some columns before the next columns.
-  bool wantsColumnsOutside();
+  void emitColumns();
+  void emitColumn(const Tile &tile, int64_t unit);
+  void emitHalves(mlir::Value from);
+  void emitRows(Tile tile, unsigned outer = 0);
   void emitTile(const Tile &tile);
   llvm::SmallVector<mlir::Value> emitSum(const Tile &tile,
                                          mlir::ValueRange sums, unsigned next);
-  /// Tiles of sums of which an instruction adds several products at a time.
-  bool chooseDots();
   /// The sum along the innermost loop, by groups.
   llvm::SmallVector<mlir::Value> emitDots(const Tile &tile,
                                           mlir::ValueRange sums);
@@ -195,22 +132,14 @@ private:
                                          mlir::Value to, int64_t step,
                                          mlir::ValueRange sums, SumBody body);
 
+  mlir::RewriterBase &rewriter;
   mlir::ImplicitLocOpBuilder b;
   mlir::linalg::LinalgOp op;
-  VectorUnit unit;
-  /// The operand that is packed, if one is.
-  std::optional<Panels> panels;
-  bool isPacked(mlir::AffineMap map, unsigned dim) const {
-    return panels && panels->map == map && panels->dim == dim;
-  }
-  llvm::SmallVector<mlir::OpFoldResult> extents;
-  llvm::SmallVector<int64_t> statics;
-  /// Dimensions of the loops: rows of tiles, columns of tiles, and along which
-  /// vectors run.
+  const ContractionPlan &plan;
   std::optional<unsigned> rowDim, columnDim;
-  unsigned laneDim = 0;
-  llvm::SmallVector<unsigned> outerDims, sumDims;
-  int64_t lanes = 1;
+  unsigned laneDim;
+  int64_t lanes;
+  llvm::SmallVector<mlir::OpFoldResult> extents;
   /// Where the loops are: a value for each dimension.
   llvm::SmallVector<mlir::Value> at;
   /// Columns of the current tile begin at `columnNumber` times `columnUnit`,
@@ -220,45 +149,24 @@ private:
   /// The sum's range of the current block; null: all.
   mlir::Value blockBegin, blockEnd;
   mlir::Value sumBegin() { return blockBegin ? blockBegin : index(0); }
-  mlir::Value sumEnd() { return blockEnd ? blockEnd : extent(sumDims[0]); }
-  /// The operand that is read as vectors if it is worth being brought together,
-  /// the place for it, when to do so, and what the current tiles read: rows of
-  /// the block, columns of the tile.
-  mlir::OpOperand *stripOperand = nullptr;
+  mlir::Value sumEnd() { return blockEnd ? blockEnd : extent(plan.sumDims[0]); }
+  /// How the current rows are done.
+  const RowsPlan *version = nullptr;
+  /// The place of strips, when they are copied, and what the current tiles
+  /// read: rows of the block, columns of the tile.
   mlir::Value stripPlace, isStripCopied, strip;
-  bool isStripTransposed = false;
   /// The block has this many elements, which are written out; 0: a loop.
   int64_t wholeBlock = 0;
-  /// Blocks are rows of a matrix, each read to its end.
-  bool isRowBlocked = false;
-  /// Products that are summed in groups, with what is read as vectors by rows
-  /// of panels.
-  std::optional<DotProduct> dot;
+  /// What is read as vectors, by rows of panels of groups.
   mlir::Value dotPanels;
   /// The rows of the current block, whole tiles; null: all rows. Those behind
   /// the last whole tile are a block of their own.
   mlir::Value rowsBegin, rowsEnd;
   bool isRestOfRows = false;
-  bool areColumnsOutside = false;
-  /// Of an unknown number of rows there turned out to be one or two.
-  bool isFewRows = false;
-  /// The operation is in a version of a loop that hardly runs.
-  bool isRare;
-  /// What the sums begin with: the elements of the result; if set, `filled` for
-  /// all, or those of `first`, which `firstMap` finds by the result's indices.
-  mlir::Value filled, first;
   /// Where the sum is done in blocks: true in the first one, whose sums begin
-  /// so.
+  /// with what the plan says.
   mlir::Value isFirstBlock;
-  mlir::AffineMap firstMap;
-  /// What is computed on the sums before they are stored: its operands, where
-  /// they are by the loops of `op`, and which of them the sums are.
-  mlir::linalg::GenericOp epilogue;
   llvm::SmallVector<mlir::Value> epilogueOperands;
-  llvm::SmallVector<mlir::AffineMap> epilogueMaps;
-  unsigned epilogueSum = 0;
-  /// Its result has the rows of the tiles along its last axis.
-  bool isEpilogueTurned = false;
 
   friend class ContractionBody;
 };
@@ -267,9 +175,9 @@ private:
 /// of the sum. Each is computed once for the elements that share it.
 class ContractionBody {
 public:
-  ContractionBody(ContractionVectorizer &vectorizer, const Tile &tile,
+  ContractionBody(ContractionEmitter &emitter, const Tile &tile,
                   llvm::ArrayRef<mlir::Value> masks)
-      : v(vectorizer), tile(tile), masks(masks) {}
+      : v(emitter), tile(tile), masks(masks) {}
 
   /// The sum `sum` of row `i`, column `j` with what is added at this point;
   /// `k` counts vectors along the sum.
@@ -312,7 +220,7 @@ private:
   mlir::Value loadApart(mlir::Value buffer, llvm::SmallVector<mlir::Value> at,
                         int64_t stride, int64_t j);
 
-  ContractionVectorizer &v;
+  ContractionEmitter &v;
   const Tile &tile;
   llvm::ArrayRef<mlir::Value> masks;
   std::map<Key, mlir::Value> values;
@@ -323,4 +231,4 @@ private:
 
 } // namespace loopc
 
-#endif // LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_CONTRACTIONVECTORIZER_H
+#endif // LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_CONTRACTIONEMITTER_H

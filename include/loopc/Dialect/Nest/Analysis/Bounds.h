@@ -1,4 +1,4 @@
-//===- SizeBounds.h - What a number in a loop is at most --------*- C++ -*-===//
+//===- Bounds.h - What numbers are at least and at most ---------*- C++ -*-===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LOOPC_LIB_CODEGEN_GPU_SIZEBOUNDS_H
-#define LOOPC_LIB_CODEGEN_GPU_SIZEBOUNDS_H
+#ifndef LOOPC_DIALECT_NEST_ANALYSIS_BOUNDS_H
+#define LOOPC_DIALECT_NEST_ANALYSIS_BOUNDS_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -15,6 +15,20 @@
 #include "llvm/ADT/SetVector.h"
 
 namespace loopc {
+
+/// True if `value`, an extent or a place, is not negative by what it is made
+/// of: what is added and multiplied there counts elements, which do not wrap.
+bool isNonNegative(mlir::Value value);
+
+/// less <= more, or less < more where it is strict.
+struct Order {
+  mlir::Value less, more;
+  bool isStrict, isSigned;
+};
+
+/// What holds where `condition` does (`holds`), or where it does not.
+void listOrders(mlir::Value condition, bool holds,
+                llvm::SmallVectorImpl<Order> &orders);
 
 /// Sum and product of numbers that are not negative, as indices; the largest
 /// number where the result would be larger.
@@ -72,4 +86,4 @@ private:
 
 } // namespace loopc
 
-#endif // LOOPC_LIB_CODEGEN_GPU_SIZEBOUNDS_H
+#endif // LOOPC_DIALECT_NEST_ANALYSIS_BOUNDS_H

@@ -1,4 +1,4 @@
-//===- SizeBounds.cpp - What a number in a loop is at most ----------------===//
+//===- Bounds.cpp - What numbers are at least and at most -----------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,15 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-// A bound is the largest of some values. What a loop carries is at most what it
-// began with and what iterations make of it; where they only choose, that is
-// the largest of what there is to choose from. So a value that is met again
-// while it is looked at adds nothing to the set, and is in the way of
-// arithmetic alone. Where each of a known number of iterations adds to it, it
-// is at most what they add in all; where the loop goes on only as long as it is
-// small, it is no larger than that.
+// A bound of a size is the largest of some values. What a loop carries is at
+// most what it began with and what iterations make of it; where they only
+// choose, that is the largest of what there is to choose from. So a value that
+// is met again while it is looked at adds nothing to the set, and is in the way
+// of arithmetic alone. Where each of a known number of iterations adds to it,
+// it is at most what they add in all; where the loop goes on only as long as it
+// is small, it is no larger than that.
 
-#include "SizeBounds.h"
+#include "loopc/Dialect/Nest/Analysis/Bounds.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -103,8 +104,7 @@ static bool maybeEndless(Value value, unsigned depth = kDepth) {
          llvm::any_of(op->getOperands(), is);
 }
 
-/// True for what is never negative, by what it is.
-static bool isNonNegative(Value value, unsigned depth = kDepth) {
+static bool isNonNegative(Value value, unsigned depth) {
   if (std::optional<int64_t> known = getConstantIntValue(value))
     return *known >= 0;
   if (depth == 0)
@@ -116,16 +116,21 @@ static bool isNonNegative(Value value, unsigned depth = kDepth) {
     return counted && value == counted.getInductionVar() &&
            is(counted.getLowerBound());
   }
-  if (isa<memref::DimOp>(op))
+  if (isa<memref::DimOp, loop::SeqLengthOp>(op))
     return true;
   if (isa<arith::MaxSIOp>(op))
     return llvm::any_of(op->getOperands(), is);
   if (isa<arith::SelectOp>(op))
     return llvm::all_of(op->getOperands().drop_front(), is);
-  return isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::DivUIOp,
-             arith::DivSIOp, arith::CeilDivUIOp, arith::CeilDivSIOp,
-             arith::RemUIOp, arith::RemSIOp, arith::IndexCastOp>(op) &&
+  return isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::MinUIOp,
+             arith::DivUIOp, arith::DivSIOp, arith::CeilDivUIOp,
+             arith::CeilDivSIOp, arith::FloorDivSIOp, arith::RemUIOp,
+             arith::RemSIOp, arith::IndexCastOp>(op) &&
          llvm::all_of(op->getOperands(), is);
+}
+
+bool loopc::isNonNegative(Value value) {
+  return ::isNonNegative(value, kDepth);
 }
 
 /// A bound for arithmetic, as one number; null where there is none, or where it
@@ -138,12 +143,12 @@ Value SizeBounds::alone(Value value) {
 }
 
 /// True for what is not negative where its operands are not.
-static bool isNonNegative(AffineExpr expr) {
+static bool keepsNonNegative(AffineExpr expr) {
   if (auto number = dyn_cast<AffineConstantExpr>(expr))
     return number.getValue() >= 0;
   auto both = dyn_cast<AffineBinaryOpExpr>(expr);
   return !both || expr.getKind() == AffineExprKind::Mod ||
-         (isNonNegative(both.getLHS()) && isNonNegative(both.getRHS()));
+         (keepsNonNegative(both.getLHS()) && keepsNonNegative(both.getRHS()));
 }
 
 /// A bound of an expression of operands that are not negative, which `values`
@@ -169,8 +174,8 @@ Value SizeBounds::boundExpression(AffineExpr expr, ValueRange values,
     return isDivided ? left : Value();
   // Two that are negative, multiplied, are larger than both.
   if (expr.getKind() == AffineExprKind::Mul &&
-      !(isNonNegative(both.getLHS()) &&
-        (number || isNonNegative(both.getRHS()))))
+      !(keepsNonNegative(both.getLHS()) &&
+        (number || keepsNonNegative(both.getRHS()))))
     return {};
   Value right = boundExpression(both.getRHS(), values, numDims);
   if (!right)
@@ -433,15 +438,7 @@ bool SizeBounds::collectCarried(Value value, int64_t axis, Set &set) {
 // What grows
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// less <= more, as integers with sign.
-struct Order {
-  Value less, more;
-};
-} // namespace
-
-/// What holds where `condition` does (`holds`), or where it does not.
-static void listOrders(Value condition, bool holds,
+void loopc::listOrders(Value condition, bool holds,
                        SmallVectorImpl<Order> &orders) {
   using enum arith::CmpIPredicate;
   if (auto both = condition.getDefiningOp<arith::AndIOp>(); both && holds) {
@@ -457,10 +454,18 @@ static void listOrders(Value condition, bool holds,
   arith::CmpIPredicate how = compare.getPredicate();
   if (!holds)
     how = arith::invertPredicate(how);
-  if (how == slt || how == sle)
-    orders.push_back({compare.getLhs(), compare.getRhs()});
-  if (how == sgt || how == sge)
-    orders.push_back({compare.getRhs(), compare.getLhs()});
+  auto isOneOf = [&](auto... predicates) {
+    return ((how == predicates) || ...);
+  };
+  if (isOneOf(eq, ne))
+    return;
+  Order order{.less = compare.getLhs(),
+              .more = compare.getRhs(),
+              .isStrict = isOneOf(slt, sgt, ult, ugt),
+              .isSigned = isOneOf(slt, sgt, sle, sge)};
+  if (isOneOf(sgt, sge, ugt, uge))
+    std::swap(order.less, order.more);
+  orders.push_back(order);
 }
 
 /// `value` without conversions between integers and indices that keep it: not
@@ -506,7 +511,8 @@ bool SizeBounds::collectAsLongAs(Value value, Set &set) {
   SmallVector<Order> orders;
   listOrders(condition.getCondition(), /*holds=*/true, orders);
   for (Order order : orders)
-    if (isPartOf(condition.getArgs()[argument.getArgNumber()], order.less))
+    if (order.isSigned &&
+        isPartOf(condition.getArgs()[argument.getArgNumber()], order.less))
       if (Value most = alone(order.more)) {
         set.values.insert(most);
         return true;

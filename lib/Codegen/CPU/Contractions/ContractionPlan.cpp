@@ -1,0 +1,657 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Which way a contraction is computed: along which loops tiles and vectors run,
+// how large tiles are, in which order they are done, what is brought together.
+
+#include "ContractionPlan.h"
+#include "Rows/VectorElements.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace loopc;
+using utils::IteratorType;
+
+/// Elements that are this far apart are taken out of vectors that hold what is
+/// between them, too; farther, one by one is as good.
+static constexpr int64_t kMostApart = 4;
+/// Rows of a large matrix that one row is multiplied with at a time.
+static constexpr int64_t kRowBlock = 8;
+/// So many elements of a sum are written out, rather than a loop in others.
+static constexpr int64_t kShortSum = 5;
+/// Fewer columns leave most of a vector empty.
+static constexpr int64_t kFewColumns = 4;
+/// Rows of the tiles for which strips and blocks of rows are made.
+static constexpr int64_t kTileRowsOfMany = 4;
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+std::optional<unsigned> loopc::vectorBitsOf(Type type) {
+  if (!type.isIntOrFloat())
+    return std::nullopt;
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (bits != 8 && bits != 16 && bits != 32 && bits != 64)
+    return std::nullopt;
+  if (isa<FloatType>(type) && bits == 8)
+    return std::nullopt;
+  return bits;
+}
+
+std::optional<int64_t> loopc::stepAlong(AffineExpr expr, unsigned dim,
+                                        unsigned numDims) {
+  if (!expr.isFunctionOfDim(dim))
+    return 0;
+  AffineExpr d = getAffineDimExpr(dim, expr.getContext());
+  AffineExpr step =
+      simplifyAffineExpr(expr.replace(d, d + 1) - expr, numDims, 0);
+  auto constant = dyn_cast<AffineConstantExpr>(step);
+  if (!constant)
+    return std::nullopt;
+  return constant.getValue();
+}
+
+Operation *loopc::reorderableAddition(linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  Value sum = op.getRegionOutputArgs()[0];
+  Operation *combiner = body->getTerminator()->getOperand(0).getDefiningOp();
+  if (!combiner || combiner->getBlock() != body || !sum.hasOneUse() ||
+      *sum.user_begin() != combiner ||
+      !isa<arith::AddFOp, arith::AddIOp>(combiner))
+    return nullptr;
+  if (auto add = dyn_cast<arith::AddFOp>(combiner))
+    if (!arith::bitEnumContainsAll(add.getFastmath(),
+                                   arith::FastMathFlags::reassoc))
+      return nullptr;
+  return combiner;
+}
+
+static bool isSupported(linalg::LinalgOp op) {
+  if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1 ||
+      op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
+    return false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    // Truth values are read one by one: in vectors they would be bits.
+    bool isRead =
+        type &&
+        (vectorBitsOf(type.getElementType()) ||
+         (type.getElementType().isInteger(1) && op.isDpsInput(&operand)));
+    if (!isRead || !type.isStrided())
+      return false;
+  }
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  return out.isProjectedPermutation() &&
+         llvm::all_of(op.getBlock()->without_terminator(), isVectorOperation);
+}
+
+/// How far apart neighbours along `dim` are in memory: 1, or a few elements
+/// where only the last index grows by them; none where it is not so.
+static std::optional<int64_t> strideAlong(linalg::LinalgOp op,
+                                          const ContractionPlan &plan,
+                                          OpOperand &operand, unsigned dim) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (map.getNumResults() == 0 ||
+      !vectorBitsOf(getElementTypeOrSelf(operand.get())))
+    return std::nullopt;
+  // Groups are read as such only.
+  if (plan.isPacked(map, dim) && !plan.panels->group)
+    return 1;
+  for (AffineExpr expr : map.getResults().drop_back())
+    if (expr.isFunctionOfDim(dim))
+      return std::nullopt;
+  std::optional<int64_t> step =
+      stepAlong(map.getResults().back(), dim, map.getNumDims());
+  if (!step || *step < 1 || *step > kMostApart ||
+      !cast<MemRefType>(operand.get().getType()).isLastDimUnitStride())
+    return std::nullopt;
+  return step;
+}
+
+std::optional<unsigned> loopc::findSharingRows(linalg::LinalgOp op,
+                                               unsigned laneDim,
+                                               unsigned without) {
+  std::optional<unsigned> best;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  // Of those with enough for some tiles the last, whose rows are neighbours.
+  auto score = [&](unsigned dim) {
+    return ShapedType::isDynamic(extents[dim])
+               ? int64_t(32)
+               : std::min<int64_t>(extents[dim], 32);
+  };
+  auto types = op.getIteratorTypesArray();
+  for (unsigned dim : llvm::seq(op.getNumLoops())) {
+    if (dim == without || types[dim] != IteratorType::parallel ||
+        extents[dim] == 1)
+      continue;
+    // A vector that several rows share is loaded once for them.
+    bool shares = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *in) {
+      AffineMap map = op.getMatchingIndexingMap(in);
+      return map.isFunctionOfDim(laneDim) && !map.isFunctionOfDim(dim);
+    });
+    if (shares && (!best || score(dim) >= score(*best)))
+      best = dim;
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// The planner
+//===----------------------------------------------------------------------===//
+
+namespace {
+class ContractionPlanner {
+public:
+  ContractionPlanner(linalg::LinalgOp op, CpuModel cpu)
+      : op(op), cpu(cpu), types(op.getIteratorTypesArray()) {
+    plan.extents = op.getStaticLoopRanges();
+    plan.panels = getPanels(op);
+  }
+
+  bool choose();
+  /// For many rows of an unknown number, where what would be read as vectors
+  /// along the result lies along the sum: it is transposed in strips.
+  bool chooseTransposed();
+  /// Sizes and order of the tiles.
+  void chooseTiles();
+
+  ContractionPlan plan;
+
+private:
+  bool chooseDots();
+  bool chooseAlongResult();
+  bool chooseAlongSum();
+  std::optional<unsigned> findIndependentRows(unsigned without);
+  void collectDims();
+  bool canMask();
+  int64_t lanesFor(int64_t extent);
+  void chooseStrip();
+  OpOperand *findShared();
+  TileShape tileFor(int64_t rows);
+  int64_t sumBlockFor(int64_t rows);
+  bool readsMatrixRows(int64_t rows);
+  bool wantsColumnsOutside();
+  RowsPlan planRows(int64_t rows);
+  void planRest(RowsPlan &rows);
+  int64_t rows() { return plan.rowDim ? plan.extents[*plan.rowDim] : 1; }
+
+  linalg::LinalgOp op;
+  CpuModel cpu;
+  SmallVector<IteratorType> types;
+};
+} // namespace
+
+int64_t ContractionPlanner::lanesFor(int64_t extent) {
+  Type type = getElementTypeOrSelf(op.getDpsInits()[0].getType());
+  int64_t most = cpu.lanesOf(*vectorBitsOf(type));
+  if (ShapedType::isDynamic(extent))
+    return most;
+  return std::min<int64_t>(most, llvm::PowerOf2Ceil(extent));
+}
+
+bool ContractionPlanner::canMask() {
+  // Panels are read whole.
+  if (plan.dot)
+    return cpu.canMask(32);
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    std::optional<unsigned> bits = vectorBitsOf(getElementTypeOrSelf(operand));
+    return cpu.canMask(bits.value_or(64));
+  });
+}
+
+/// The loop over rows that share no vectors but other elements: for rows of so
+/// few vectors that their sums would wait for each other.
+std::optional<unsigned>
+ContractionPlanner::findIndependentRows(unsigned without) {
+  std::optional<unsigned> best;
+  for (unsigned dim : llvm::seq(op.getNumLoops())) {
+    // An element of another operand is read once for all rows.
+    bool shares = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *in) {
+      return !op.getMatchingIndexingMap(in).isFunctionOfDim(dim);
+    });
+    if (dim != without && types[dim] == IteratorType::parallel && shares &&
+        !plan.isDynamic(dim) && plan.extents[dim] > 1 &&
+        (!best || plan.extents[dim] >= plan.extents[*best]))
+      best = dim;
+  }
+  return best;
+}
+
+bool ContractionPlanner::chooseAlongResult() {
+  OpOperand *init = op.getDpsInitOperand(0);
+  AffineMap out = op.getMatchingIndexingMap(init);
+  if (out.getNumResults() == 0)
+    return false;
+  auto last = dyn_cast<AffineDimExpr>(out.getResults().back());
+  if (!last || plan.extents[last.getPosition()] == 1)
+    return false;
+  unsigned dim = last.getPosition();
+  bool varies = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!op.getMatchingIndexingMap(&operand).isFunctionOfDim(dim))
+      continue;
+    std::optional<int64_t> stride = strideAlong(op, plan, operand, dim);
+    if (!stride || (*stride != 1 && !op.isDpsInput(&operand)))
+      return false;
+    varies |= op.isDpsInput(&operand);
+  }
+  if (!varies)
+    return false;
+  plan.columnDim = plan.laneDim = dim;
+  plan.lanes = lanesFor(plan.extents[dim]);
+  plan.rowDim = findSharingRows(op, dim, dim);
+  if (!plan.rowDim && !plan.isDynamic(dim) &&
+      plan.extents[dim] <= 2 * plan.lanes)
+    plan.rowDim = findIndependentRows(dim);
+  // A vector lies within one panel.
+  return !plan.panels || plan.panels->dim != dim ||
+         plan.panels->width % plan.lanes == 0;
+}
+
+bool ContractionPlanner::chooseAlongSum() {
+  for (unsigned dim : llvm::reverse(llvm::seq(op.getNumLoops()))) {
+    if (types[dim] != IteratorType::reduction ||
+        (!plan.isDynamic(dim) && plan.extents[dim] < 4))
+      continue;
+    bool fits = llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *in) {
+      return !op.getMatchingIndexingMap(in).isFunctionOfDim(dim) ||
+             strideAlong(op, plan, *in, dim) == 1;
+    });
+    if (!fits || !reorderableAddition(op))
+      continue;
+    plan.laneDim = dim;
+    plan.isAlongSum = true;
+    plan.columnDim = findSharingRows(op, dim, dim);
+    plan.rowDim.reset();
+    if (plan.columnDim)
+      plan.rowDim = findSharingRows(op, dim, *plan.columnDim);
+    plan.lanes = lanesFor(plan.extents[dim]);
+    return true;
+  }
+  return false;
+}
+
+bool ContractionPlanner::chooseDots() {
+  std::optional<DotProduct> dot = matchDotProduct(op, cpu);
+  if (!dot)
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(dot->vectors);
+  const std::optional<Panels> &panels = plan.panels;
+  unsigned dim = dot->columns;
+  int64_t lanes = dotLanes(cpu, plan.extents[dim]);
+  auto isDense = [](OpOperand *operand) {
+    return cast<MemRefType>(operand->get().getType()).isLastDimUnitStride();
+  };
+  if (!plan.isPacked(map, dim) || !panels->group ||
+      panels->group->dim != dot->sum.dim ||
+      panels->group->size != dot->sum.size || panels->width % lanes != 0 ||
+      strideAlong(op, plan, *op.getDpsInitOperand(0), dim) != 1 ||
+      !isDense(dot->elements) ||
+      !cast<MemRefType>(dot->vectors->get().getType()).getLayout().isIdentity())
+    return false;
+  plan.dot = dot;
+  plan.columnDim = plan.laneDim = dim;
+  plan.lanes = lanes;
+  plan.rowDim = findSharingRows(op, dim, dim);
+  return true;
+}
+
+void ContractionPlanner::collectDims() {
+  for (auto [dim, type] : llvm::enumerate(types)) {
+    if (type == IteratorType::reduction)
+      plan.sumDims.push_back(dim);
+    else if (dim != plan.rowDim && dim != plan.columnDim)
+      plan.outerDims.push_back(dim);
+  }
+  if (plan.isAlongSum) {
+    llvm::erase(plan.sumDims, plan.laneDim);
+    plan.sumDims.push_back(plan.laneDim);
+  }
+  plan.canMask = canMask();
+}
+
+bool ContractionPlanner::choose() {
+  if (!isSupported(op))
+    return false;
+  bool found = chooseDots() || chooseAlongResult();
+  bool isNarrow = found && !plan.dot && !plan.isDynamic(plan.laneDim) &&
+                  plan.extents[plan.laneDim] < kFewColumns;
+  if ((!found || isNarrow) && !chooseAlongSum() && !found)
+    return false;
+  collectDims();
+  return true;
+}
+
+/// The operand that is read as vectors for all rows and summed over.
+OpOperand *ContractionPlanner::findShared() {
+  OpOperand *found = nullptr;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (!map.isFunctionOfDim(plan.laneDim) ||
+        !map.isFunctionOfDim(plan.sumDims[0]))
+      continue;
+    if (found || !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
+        map.isFunctionOfDim(*plan.rowDim))
+      return nullptr;
+    found = operand;
+  }
+  return found;
+}
+
+bool ContractionPlanner::chooseTransposed() {
+  OpOperand *init = op.getDpsInitOperand(0);
+  AffineMap out = op.getMatchingIndexingMap(init);
+  if (!isSupported(op) || !canMask() || op.getNumReductionLoops() != 1 ||
+      out.getNumResults() == 0)
+    return false;
+  unsigned dim = cast<AffineDimExpr>(out.getResults().back()).getPosition();
+  plan.columnDim = plan.laneDim = dim;
+  plan.rowDim = findSharingRows(op, dim, dim);
+  plan.lanes = lanesFor(plan.extents[dim]);
+  collectDims();
+  // One element of what is summed over belongs to each column.
+  unsigned sum = plan.sumDims[0];
+  // Of sums shorter than a vector as well, where there are many rows.
+  bool areMany =
+      plan.rowDim && (plan.isDynamic(*plan.rowDim) ||
+                      (rows() >= CpuModel::kRowsOfStrip &&
+                       !plan.isDynamic(sum) && plan.extents[sum] < plan.lanes));
+  if (!areMany || strideAlong(op, plan, *init, dim) != 1 ||
+      (!plan.isDynamic(dim) && plan.extents[dim] < kFewColumns) ||
+      plan.lanes < 2 || plan.lanes > CpuModel::kSquareLanes)
+    return false;
+  OpOperand *shared = findShared();
+  if (!shared || strideAlong(op, plan, *shared, sum) != 1)
+    return false;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (input != shared &&
+        op.getMatchingIndexingMap(input).isFunctionOfDim(dim))
+      return false;
+  plan.isStripTransposed = true;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+TileShape loopc::chooseTile(CpuModel cpu, int64_t rows, int64_t columns,
+                            int64_t lanes) {
+  int64_t most = cpu.tileRows();
+  bool isMany = ShapedType::isDynamic(rows) || rows >= 8 * most;
+  TileShape shape{most, 1};
+  if (!isMany)
+    shape.rows = llvm::divideCeil(
+        rows, llvm::divideCeil(std::max<int64_t>(rows, 1), most));
+  shape.rows = std::max<int64_t>(shape.rows, 1);
+  shape.vectors = std::min<int64_t>(
+      CpuModel::kSumsUnderWay,
+      llvm::bit_floor(uint64_t(cpu.sumRegisters() / shape.rows)));
+  if (!ShapedType::isDynamic(columns))
+    shape.vectors = std::clamp<int64_t>(
+        llvm::PowerOf2Ceil(llvm::divideCeil(columns, lanes)), 1, shape.vectors);
+  return shape;
+}
+
+TileShape ContractionPlanner::tileFor(int64_t rows) {
+  if (!plan.isAlongSum)
+    return chooseTile(cpu, rows, plan.extents[*plan.columnDim], plan.lanes);
+  rows = ShapedType::isDynamic(rows) ? 4 : std::min<int64_t>(rows, 4);
+  int64_t columns = !plan.columnDim ? 1
+                    : rows > 2      ? CpuModel::kSumsUnderWay / 2
+                                    : CpuModel::kSumsUnderWay;
+  if (plan.columnDim && !plan.isDynamic(*plan.columnDim))
+    columns = std::min(columns, plan.extents[*plan.columnDim]);
+  return {rows, columns};
+}
+
+/// True if a row, or two, are multiplied with a matrix that does not stay in a
+/// cache, so that its rows are read to their ends.
+bool ContractionPlanner::readsMatrixRows(int64_t rows) {
+  if (plan.isAlongSum || plan.sumDims.size() != 1 ||
+      ShapedType::isDynamic(rows) || rows > 2)
+    return false;
+  int64_t sum = plan.extents[plan.sumDims[0]];
+  int64_t columns = plan.extents[*plan.columnDim];
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (!map.isFunctionOfDim(plan.laneDim) ||
+        !map.isFunctionOfDim(plan.sumDims[0]))
+      continue;
+    if (plan.isPacked(map, plan.laneDim))
+      return false;
+    int64_t bytes = *vectorBitsOf(getElementTypeOrSelf(operand->get())) / 8;
+    if (ShapedType::isDynamic(sum) || ShapedType::isDynamic(columns) ||
+        sum * columns * bytes > CpuModel::kSecondCache)
+      return true;
+  }
+  return false;
+}
+
+int64_t ContractionPlanner::sumBlockFor(int64_t rows) {
+  if (plan.isAlongSum || plan.sumDims.size() != 1)
+    return 0;
+  // Of small integers there are as many bytes.
+  return CpuModel::sumBlock(plan.extents[plan.sumDims[0]], rows,
+                            plan.dot ? plan.dot->sum.size : 1);
+}
+
+bool ContractionPlanner::wantsColumnsOutside() {
+  if (plan.isAlongSum || !plan.rowDim || plan.sumDims.size() < 2)
+    return false;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    auto type = cast<MemRefType>(operand->get().getType());
+    if (!map.isFunctionOfDim(plan.laneDim) || !type.hasStaticShape() ||
+        llvm::any_of(plan.outerDims,
+                     [&](unsigned dim) { return map.isFunctionOfDim(dim); }))
+      continue;
+    int64_t bytes = *vectorBitsOf(type.getElementType()) / 8;
+    if (type.getNumElements() * bytes > CpuModel::kCachedWeights)
+      return true;
+  }
+  return false;
+}
+
+void ContractionPlanner::chooseStrip() {
+  if (plan.isAlongSum || plan.sumDims.size() != 1 ||
+      tileFor(ShapedType::kDynamic).rows < kTileRowsOfMany)
+    return;
+  plan.strip = findShared();
+  if (!plan.strip)
+    return;
+  int64_t block = sumBlockFor(ShapedType::kDynamic);
+  // Whole vectors are transposed.
+  plan.stripRows =
+      llvm::alignTo(block ? block : plan.extents[plan.sumDims[0]], plan.lanes);
+}
+
+void ContractionPlanner::planRest(RowsPlan &rows) {
+  if (plan.isAlongSum)
+    return;
+  int64_t columns = plan.extents[*plan.columnDim];
+  int64_t width = rows.tile.vectors * plan.lanes;
+  bool isOpen = ShapedType::isDynamic(columns);
+  if (!isOpen && columns % width == 0)
+    return;
+  if (!plan.canMask) {
+    rows.rest = ColumnRest::Halves;
+  } else if (!isOpen) {
+    rows.rest = ColumnRest::Masked;
+    rows.restVectors = llvm::divideCeil(columns % width, plan.lanes);
+  } else if (rows.tile.vectors >= 4 && !rows.readsMatrixRows) {
+    rows.rest = ColumnRest::NarrowTiles;
+    rows.restVectors = CpuModel::kPanelVectors;
+  } else {
+    rows.rest = ColumnRest::AllTiles;
+    rows.restVectors = rows.tile.vectors;
+  }
+}
+
+RowsPlan ContractionPlanner::planRows(int64_t rows) {
+  RowsPlan made;
+  made.tile = tileFor(rows);
+  made.sumBlock = sumBlockFor(rows);
+  made.readsMatrixRows = readsMatrixRows(rows);
+  if (made.readsMatrixRows) {
+    made.sumBlock = kRowBlock;
+    made.tile.vectors = std::min<int64_t>(made.tile.vectors, 4);
+  }
+  planRest(made);
+  // Positions of an image have blocks already, its rows. What was transposed is
+  // there for all rows.
+  bool hasOther = plan.sumDims.size() != 1 &&
+                  (plan.outerDims.size() > 1 || plan.areColumnsOutside);
+  int64_t block = made.tile.rows * CpuModel::kRowTiles;
+  if (!plan.isAlongSum && plan.rowDim && !hasOther && !plan.isStripTransposed &&
+      made.tile.rows >= kTileRowsOfMany &&
+      (plan.isDynamic(*plan.rowDim) || this->rows() > block))
+    made.rowBlock = block;
+  return made;
+}
+
+void ContractionPlanner::chooseTiles() {
+  bool isOpen = plan.rowDim && plan.isDynamic(*plan.rowDim);
+  // What hardly runs is rather short.
+  bool isRare = loop::isCold(op);
+  if (plan.isStripTransposed || (isOpen && !isRare))
+    chooseStrip();
+  plan.areColumnsOutside = wantsColumnsOutside();
+  if (plan.sumDims.size() > 1 && !plan.isAlongSum) {
+    int64_t last = plan.extents[plan.sumDims.back()];
+    plan.isSumWrittenOut = last > 1 && last <= kShortSum;
+  }
+  if (!isOpen || plan.isStripTransposed) {
+    plan.versions = {planRows(rows())};
+    plan.versions.back().usesStrip = plan.strip;
+    return;
+  }
+  plan.versions = {planRows(1)};
+  if (isRare)
+    return;
+  // For one row tiles are wide; and for two where what they share is not in
+  // panels, which is better read twice in its own order.
+  bool readsPanels = plan.panels && plan.panels->dim == plan.laneDim;
+  plan.fewRows = readsPanels ? 2 : 3;
+  plan.versions.push_back(planRows(ShapedType::kDynamic));
+  plan.versions.back().usesStrip = plan.strip;
+}
+
+std::optional<ContractionPlan> loopc::planContraction(linalg::LinalgOp op,
+                                                      CpuModel cpu) {
+  ContractionPlanner planner(op, cpu);
+  if (!planner.choose())
+    return std::nullopt;
+  planner.chooseTiles();
+  ContractionPlan &plan = planner.plan;
+  ContractionPlanner many(op, cpu);
+  if (!loop::isCold(op) && plan.isAlongSum && many.chooseTransposed()) {
+    many.chooseTiles();
+    many.plan.start = findStart(op, many.plan);
+    plan.start = many.plan.start;
+    plan.many = std::make_unique<ContractionPlan>(std::move(many.plan));
+    return std::move(plan);
+  }
+  plan.start = findStart(op, plan);
+  plan.epilogue = findEpilogue(op, plan, cpu);
+  return std::move(plan);
+}
+
+int64_t ContractionPlan::countUnrolled(int64_t sums) const {
+  int64_t count = std::max<int64_t>(
+      1, llvm::bit_floor(uint64_t(CpuModel::kSumsUnderWay / sums)));
+  if (!isDynamic(laneDim))
+    while (count > 1 && count * lanes > extents[laneDim])
+      count /= 2;
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static void printDims(raw_ostream &os, StringRef name,
+                      ArrayRef<unsigned> dims) {
+  if (dims.empty())
+    return;
+  os << ' ' << name << '=';
+  llvm::interleave(dims, os, [&](unsigned dim) { os << 'd' << dim; }, ",");
+}
+
+static void print(raw_ostream &os, const RowsPlan &rows) {
+  os << " tile=" << rows.tile.rows << 'x' << rows.tile.vectors;
+  if (rows.sumBlock)
+    os << (rows.readsMatrixRows ? " matrix-rows=" : " sum-block=")
+       << rows.sumBlock;
+  if (rows.rowBlock)
+    os << " row-block=" << rows.rowBlock;
+  if (rows.usesStrip)
+    os << " strip";
+  switch (rows.rest) {
+  case ColumnRest::None:
+    return;
+  case ColumnRest::Masked:
+    os << " rest=masked:" << rows.restVectors;
+    return;
+  case ColumnRest::NarrowTiles:
+    os << " rest=narrow:" << rows.restVectors;
+    return;
+  case ColumnRest::AllTiles:
+    os << " rest=all-masked";
+    return;
+  case ColumnRest::Halves:
+    os << " rest=halves";
+    return;
+  }
+}
+
+void ContractionPlan::print(raw_ostream &os) const {
+  os << "loops=";
+  llvm::interleave(
+      extents, os,
+      [&](int64_t extent) {
+        if (ShapedType::isDynamic(extent))
+          os << '?';
+        else
+          os << extent;
+      },
+      "x");
+  os << " vectors=" << lanes << (isAlongSum ? " along-sum=d" : " along=d")
+     << laneDim;
+  if (rowDim)
+    printDims(os, "rows", *rowDim);
+  if (columnDim && isAlongSum)
+    printDims(os, "columns", *columnDim);
+  printDims(os, "sum", sumDims);
+  printDims(os, "outer", outerDims);
+  if (dot)
+    os << " dot=" << dot->sum.size;
+  if (areColumnsOutside)
+    os << " columns-outside";
+  if (isSumWrittenOut)
+    os << " sum-written-out";
+  if (strip)
+    os << (isStripTransposed ? " transposes=%" : " packs=%")
+       << strip->getOperandNumber() << 'x' << stripRows;
+  if (start.writer)
+    os << (start.filled ? " start=filled" : " start=copied");
+  if (epilogue.op)
+    os << (epilogue.isTurned ? " epilogue=turned" : " epilogue");
+  if (fewRows) {
+    os << " | rows<" << fewRows << ':';
+    ::print(os, versions[0]);
+    os << " | else:";
+  }
+  ::print(os, versions.back());
+  if (many) {
+    os << " || rows>=" << CpuModel::kRowsOfStrip << ": ";
+    many->print(os);
+  }
+}

@@ -1,0 +1,133 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// How a sum of products on buffers is computed. A plan is found without
+// touching the IR, and prints (--loopc-print-plans); ContractionVectorizer
+// writes the code that it describes.
+
+#ifndef LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_CONTRACTIONPLAN_H
+#define LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_CONTRACTIONPLAN_H
+
+#include "Contractions.h"
+
+#include <memory>
+
+namespace loopc {
+
+/// What is done with the columns behind the last whole tile.
+enum class ColumnRest {
+  None,        ///< there are none
+  Masked,      ///< a tile of a known number of columns, with masks
+  NarrowTiles, ///< narrow tiles with masks: most of a wide one could be empty
+  AllTiles,    ///< all tiles have masks, which is less code than two kinds
+  Halves       ///< vectors of half, a quarter, ... of the lanes, without masks
+};
+
+/// How tiles of some number of rows are done.
+struct RowsPlan {
+  TileShape tile;
+  /// So much of the sum is done for all tiles before the rest of it; 0: all.
+  int64_t sumBlock = 0;
+  /// Blocks are rows of a matrix, each read to its end, and written out.
+  bool readsMatrixRows = false;
+  /// All columns of so many rows are done before the next rows; 0: of all.
+  int64_t rowBlock = 0;
+  ColumnRest rest = ColumnRest::None;
+  /// Vectors of a tile of the rest, where it is known or narrow.
+  int64_t restVectors = 0;
+  /// Columns that a strip has brought together are read from it.
+  bool usesStrip = false;
+};
+
+/// What the sums begin with, in the place of what the result holds. What writes
+/// that, in front, need not be done.
+struct StartPlan {
+  mlir::Operation *writer = nullptr; ///< null: the result's elements
+  mlir::Value filled = {};           ///< one number for all
+  mlir::Value copied = {};           ///< elements that `map` finds
+  mlir::AffineMap map = {};          ///< by the loops of the contraction
+};
+
+/// What is computed on the sums, element by element, before they are stored.
+struct EpiloguePlan {
+  mlir::linalg::GenericOp op = {}; ///< null: nothing
+  /// Which operand the sums are.
+  unsigned sums = 0;
+  /// Where the operands are, by the loops of the contraction.
+  llvm::SmallVector<mlir::AffineMap> maps = {};
+  /// The axes of the sums, which `op` knows more of; none: it knows the same.
+  std::optional<llvm::SmallVector<mlir::ReassociationIndices>> groups = {};
+  /// The result has the rows of the tiles along its last axis.
+  bool isTurned = false;
+  /// What must come behind it.
+  llvm::SmallVector<mlir::Operation *> behind = {};
+};
+
+struct ContractionPlan {
+  /// Extents of the loops.
+  llvm::SmallVector<int64_t> extents;
+  /// Loops over rows of tiles, columns of tiles, and along which vectors run.
+  std::optional<unsigned> rowDim, columnDim;
+  unsigned laneDim = 0;
+  llvm::SmallVector<unsigned> outerDims, sumDims;
+  int64_t lanes = 1;
+  bool isAlongSum = false;
+  bool canMask = false;
+  /// The operand that is packed, if one is.
+  std::optional<Panels> panels;
+  /// Products that are summed in groups by one instruction.
+  std::optional<DotProduct> dot;
+  /// The operand of an unknown number of rows that is brought together, if they
+  /// turn out to be many, and elements of the sum that its place has.
+  mlir::OpOperand *strip = nullptr;
+  int64_t stripRows = 0;
+  bool isStripTransposed = false;
+  /// All positions are done for some columns before the next columns.
+  bool areColumnsOutside = false;
+  /// The last loop over the sum is written out.
+  bool isSumWrittenOut = false;
+  /// Fewer rows than this, of an unknown number, are done by the first of two
+  /// versions; 0: there is one.
+  int64_t fewRows = 0;
+  llvm::SmallVector<RowsPlan, 2> versions;
+  StartPlan start;
+  EpiloguePlan epilogue;
+  /// How it is done where there turn out to be many rows; null: so as well.
+  std::unique_ptr<ContractionPlan> many;
+
+  bool isDynamic(unsigned dim) const {
+    return mlir::ShapedType::isDynamic(extents[dim]);
+  }
+  /// True if `map` is that of the operand that is packed along `dim`.
+  bool isPacked(mlir::AffineMap map, unsigned dim) const {
+    return panels && panels->map == map && panels->dim == dim;
+  }
+  /// Vectors of each sum that are under way at a time where vectors run along
+  /// the sum and a tile has `sums`.
+  int64_t countUnrolled(int64_t sums) const;
+  void print(llvm::raw_ostream &os) const;
+};
+
+/// How `op` is computed; none if not by tiles of vectors.
+std::optional<ContractionPlan> planContraction(mlir::linalg::LinalgOp op,
+                                               CpuModel cpu);
+
+/// The loop over rows that share vectors along `laneDim`, with the most of
+/// them; `without` is none.
+std::optional<unsigned> findSharingRows(mlir::linalg::LinalgOp op,
+                                        unsigned laneDim, unsigned without);
+
+/// Finds what the sums of `op` begin with by `plan`, and what can be computed
+/// on them (FusedNeighbours.cpp).
+StartPlan findStart(mlir::linalg::LinalgOp op, const ContractionPlan &plan);
+EpiloguePlan findEpilogue(mlir::linalg::LinalgOp op,
+                          const ContractionPlan &plan, CpuModel cpu);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_CONTRACTIONPLAN_H

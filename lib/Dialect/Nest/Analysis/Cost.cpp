@@ -1,0 +1,191 @@
+//===- Cost.cpp - What operations and nests cost --------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace loopc;
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+/// The table. Divisions, and functions of a dozen instructions that depend on
+/// one another, keep the units of a vector busy for about as long.
+static constexpr OpCost kFree{0, 1};
+static constexpr OpCost kSimple{1, 1};
+static constexpr OpCost kDivision{8, 1};
+static constexpr OpCost kFunction{8, 16};
+/// A call of the runtime: an allocation, a list.
+static constexpr OpCost kRuntime{32, 1};
+
+/// True for what a vector unit has one instruction for.
+static bool isMathInstruction(Operation *op) {
+  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+             math::FloorOp, math::FmaOp, math::RoundEvenOp, math::TruncOp>(op);
+}
+
+static bool isDivision(Operation *op) {
+  return isa<arith::DivFOp, arith::RemFOp, arith::DivSIOp, arith::DivUIOp,
+             arith::RemSIOp, arith::RemUIOp, math::SqrtOp>(op);
+}
+
+bool loopc::isElementaryFunction(Operation *op) {
+  return isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+         !isMathInstruction(op) && !isa<math::SqrtOp>(op);
+}
+
+OpCost loopc::getCost(Operation *op) {
+  if (op->hasTrait<OpTrait::ConstantLike>() ||
+      op->hasTrait<OpTrait::IsTerminator>() || isViewOp(op) ||
+      isa<affine::AffineApplyOp>(op))
+    return kFree;
+  if (isDivision(op))
+    return kDivision;
+  if (isElementaryFunction(op))
+    return kFunction;
+  if (isMemoryEffectFree(op) || getAccess(op).buffer ||
+      isa<loop::CheckOp, LLVM::CallIntrinsicOp>(op))
+    return kSimple;
+  return kRuntime;
+}
+
+bool loopc::isCheap(Operation &op) {
+  if (isa<linalg::YieldOp, linalg::IndexOp>(op))
+    return true;
+  return (isa_and_nonnull<arith::ArithDialect>(op.getDialect()) ||
+          isMathInstruction(&op)) &&
+         !isDivision(&op) && op.getNumRegions() == 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+Work &Work::operator+=(Work other) {
+  known += other.known;
+  isUnbounded |= other.isUnbounded;
+  open.insert(open.end(), std::make_move_iterator(other.open.begin()),
+              std::make_move_iterator(other.open.end()));
+  return *this;
+}
+
+Work &Work::operator*=(double factor) {
+  known *= factor;
+  for (OpenLoop &inner : open)
+    inner.iteration *= factor;
+  return *this;
+}
+
+double Work::getTotal(double guessedTrips) const {
+  double total = known;
+  for (const OpenLoop &inner : open)
+    total += guessedTrips * inner.iteration.getTotal(guessedTrips);
+  return total;
+}
+
+std::optional<int64_t> Work::getKnown(int64_t limit) const {
+  if (!isKnown())
+    return std::nullopt;
+  return static_cast<int64_t>(std::min(known, static_cast<double>(limit)));
+}
+
+bool loopc::isOfScalars(scf::ForOp loop) {
+  return llvm::none_of(loop.getBody()->getOperations(), [](Operation &op) {
+    return (op.getNumRegions() != 0 && !isa<scf::IfOp>(op)) ||
+           llvm::any_of(op.getOperandTypes(), llvm::IsaPred<VectorType>);
+  });
+}
+
+std::optional<double> WorkEstimate::countTrips(scf::ForOp loop) const {
+  if (std::optional<APInt> trips = loop.getStaticTripCount())
+    return trips->roundToDouble();
+  // A strip, or a tile, of a loop around it.
+  if (auto arg = dyn_cast<BlockArgument>(loop.getLowerBound())) {
+    auto outer = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+    std::optional<int64_t> whole = outer && outer.getInductionVar() == arg
+                                       ? getConstantIntValue(outer.getStep())
+                                       : std::nullopt;
+    if (step && whole && *step > 0)
+      return std::max(1.0, static_cast<double>(*whole) / *step);
+  }
+  bool isInside = llvm::any_of(
+      ArrayRef<Value>{loop.getLowerBound(), loop.getUpperBound(),
+                      loop.getStep()},
+      [&](Value bound) {
+        return nest->isAncestor(bound.getParentBlock()->getParentOp());
+      });
+  if (isInside && rules.guessedTrips > 0)
+    return rules.guessedTrips;
+  return std::nullopt;
+}
+
+Work WorkEstimate::ofIteration(scf::ForOp loop) const {
+  Work work = of(loop.getRegion());
+  work.known += rules.control;
+  bool callsFunctions =
+      llvm::any_of(loop.getBody()->getOperations(),
+                   [](Operation &op) { return isElementaryFunction(&op); });
+  if (rules.lanes > 1 && isOfScalars(loop) && !callsFunctions)
+    work *= 1 / rules.lanes;
+  return work;
+}
+
+Work WorkEstimate::of(Operation *op) const {
+  Work work;
+  if (rules.skipsCold && op->hasAttr(loop::kColdAttrName)) {
+    work.known = kSimple.time;
+    return work;
+  }
+  if (auto inner = dyn_cast<scf::ForOp>(op)) {
+    work = ofIteration(inner);
+    if (std::optional<double> trips = countTrips(inner))
+      return work *= *trips;
+    Work all;
+    all.open.push_back({inner, std::move(work)});
+    return all;
+  }
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    auto type = cast<BaseMemRefType>(copy.getTarget().getType());
+    work.isUnbounded = !type.hasStaticShape();
+    work.known = work.isUnbounded ? static_cast<double>(kRuntime.time)
+                                  : type.getNumElements() / rules.lanes;
+    return work;
+  }
+  work.isUnbounded = isa<LoopLikeOpInterface, CallOpInterface>(op);
+  if (op->getNumRegions() == 0) {
+    work.known = static_cast<double>(getCost(op).time);
+    return work;
+  }
+  work.known = rules.control;
+  for (Region &region : op->getRegions())
+    work += of(region);
+  return work;
+}
+
+Work WorkEstimate::of(Region &region) const {
+  Work work;
+  for (Block &block : region)
+    for (Operation &op : block)
+      work += of(&op);
+  return work;
+}

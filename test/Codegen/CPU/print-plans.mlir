@@ -1,0 +1,198 @@
+// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},func.func(loopc-print-plans))' -o /dev/null | FileCheck %s
+// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=256 registers=16 mask-bits=32},func.func(loopc-print-plans))' -o /dev/null | FileCheck %s --check-prefix=AVX2
+// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=128 registers=32 mask-bits=0},func.func(loopc-print-plans))' -o /dev/null | FileCheck %s --check-prefix=NEON
+
+// How products are computed is said in one line for each, without changing them.
+
+#x = affine_map<(m, k, n) -> (m, k)>
+#w = affine_map<(m, k, n) -> (k, n)>
+#t = affine_map<(m, k, n) -> (n, k)>
+#y = affine_map<(m, k, n) -> (m, n)>
+#id = affine_map<(i, j) -> (i, j)>
+
+// All is known: the fill is what the sums begin with.
+// CHECK: {{^}}square: contraction loops=64x256x96 vectors=16 along=d2 rows=d0 sum=d1 start=filled tile=8x2{{$}}
+// AVX2: {{^}}square: contraction loops=64x256x96 vectors=8 along=d2 rows=d0 sum=d1 start=filled tile=6x2{{$}}
+func.func @square(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %y: memref<64x96xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<64x96xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<64x256xf32>, memref<256x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// More rows than fit into the second cache go by blocks.
+// CHECK: {{^}}rows: contraction loops=300x64x100 vectors=16 along=d2 rows=d0 sum=d1 tile=8x2 row-block=256 rest=masked:1{{$}}
+// AVX2: {{^}}rows: contraction loops=300x64x100 vectors=8 along=d2 rows=d0 sum=d1 tile=6x2 row-block=192 rest=masked:1{{$}}
+// NEON: {{^}}rows: contraction loops=300x64x100 vectors=4 along=d2 rows=d0 sum=d1 tile=8x2 row-block=256 rest=halves{{$}}
+func.func @rows(%x: memref<300x64xf32>, %w: memref<64x100xf32>, %y: memref<300x100xf32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<300x64xf32>, memref<64x100xf32>) outs(%y : memref<300x100xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// One row: eight vectors at a time, so that additions overlap.
+// CHECK: {{^}}row: contraction loops=1x256x1024 vectors=16 along=d2 sum=d1 outer=d0 tile=1x8{{$}}
+func.func @row(%x: memref<1x256xf32>, %w: memref<256x1024xf32>, %y: memref<1x1024xf32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<1x256xf32>, memref<256x1024xf32>) outs(%y : memref<1x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// A row times a large matrix: each of its rows is read to its end.
+// CHECK: {{^}}matrix: contraction loops=1x2048x1024 vectors=16 along=d2 sum=d1 outer=d0 tile=1x4 matrix-rows=8{{$}}
+func.func @matrix(%x: memref<1x2048xf32>, %w: memref<2048x1024xf32>, %y: memref<1x1024xf32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<1x2048xf32>, memref<2048x1024xf32>) outs(%y : memref<1x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// Sums of up to one and a half blocks are done at once, longer ones in blocks,
+// if there are many rows.
+// CHECK: {{^}}long_sums: contraction loops=64x768x40 vectors=16 along=d2 rows=d0 sum=d1 tile=8x2 rest=masked:1{{$}}
+func.func @long_sums(%x: memref<64x768xf32>, %w: memref<768x40xf32>, %y: memref<64x40xf32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<64x768xf32>, memref<768x40xf32>) outs(%y : memref<64x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// CHECK: {{^}}longer_sums: contraction loops=64x769x40 vectors=16 along=d2 rows=d0 sum=d1 tile=8x2 sum-block=512 rest=masked:1{{$}}
+func.func @longer_sums(%x: memref<64x769xf32>, %w: memref<769x40xf32>, %y: memref<64x40xf32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<64x769xf32>, memref<769x40xf32>) outs(%y : memref<64x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// CHECK: {{^}}few_long_sums: contraction loops=16x4096x40 vectors=16 along=d2 rows=d0 sum=d1 tile=8x2 rest=masked:1{{$}}
+func.func @few_long_sums(%x: memref<16x4096xf32>, %w: memref<4096x40xf32>, %y: memref<16x40xf32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<16x4096xf32>, memref<4096x40xf32>) outs(%y : memref<16x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// Two versions: few rows read the operand as it is, many a strip of it.
+// CHECK: {{^}}open_rows: contraction loops=?x256x64 vectors=16 along=d2 rows=d0 sum=d1 packs=%1x256 | rows<3: tile=1x4 | else: tile=8x2 row-block=256 strip{{$}}
+// NEON: {{^}}open_rows: contraction loops=?x256x64 vectors=4 along=d2 rows=d0 sum=d1 packs=%1x256 | rows<3: tile=1x8 | else: tile=8x2 row-block=256 strip{{$}}
+func.func @open_rows(%x: memref<?x256xf32>, %w: memref<256x64xf32>, %y: memref<?x64xf32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x256xf32>, memref<256x64xf32>) outs(%y : memref<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// CHECK: {{^}}open: contraction loops=?x?x? vectors=16 along=d2 rows=d0 sum=d1 packs=%1x512 | rows<3: tile=1x4 matrix-rows=8 rest=all-masked | else: tile=8x2 sum-block=512 row-block=256 strip rest=all-masked{{$}}
+// NEON: {{^}}open: contraction loops=?x?x? vectors=4 along=d2 rows=d0 sum=d1 packs=%1x512 | rows<3: tile=1x4 matrix-rows=8 rest=halves | else: tile=8x2 sum-block=512 row-block=256 strip rest=halves{{$}}
+func.func @open(%x: memref<?x?xf32>, %w: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// Vectors along the sum, whose order may change; many rows read transposed
+// strips instead.
+// CHECK: {{^}}transposed: contraction loops=?x256x64 vectors=16 along-sum=d1 rows=d0 columns=d2 sum=d1 | rows<3: tile=1x8 | else: tile=4x4 || rows>=32: loops=?x256x64 vectors=16 along=d2 rows=d0 sum=d1 transposes=%1x256 tile=8x2 strip{{$}}
+// NEON: {{^}}transposed: contraction loops=?x256x64 vectors=4 along-sum=d1 rows=d0 columns=d2 sum=d1 | rows<3: tile=1x8 | else: tile=4x4{{$}}
+func.func @transposed(%x: memref<?x256xf32>, %w: memref<64x256xf32>, %y: memref<?x64xf32>) {
+  linalg.generic {indexing_maps = [#x, #t, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x256xf32>, memref<64x256xf32>) outs(%y : memref<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// What follows is computed on the sums.
+// CHECK: {{^}}relu: contraction loops=64x256x96 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue tile=8x2{{$}}
+func.func @relu(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %y: memref<64x96xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<64x96xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<64x256xf32>, memref<256x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  %c = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<64x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.maximumf %a, %c : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
+// The copy of an operand into panels of two vectors, the last of which is not
+// whole: what fills them with zeros is not needed.
+#id2 = affine_map<(i, j) -> (i, j)>
+#panels = affine_map<(k, n) -> (n floordiv 32, k, n mod 32)>
+// CHECK: {{^}}panels: copy panels=d1x32 vectors=16 masks-columns writes-padding{{$}}
+func.func @panels(%w: memref<256x100xf32>, %y: memref<4x256x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<4x256x32xf32>)
+  linalg.generic {indexing_maps = [#id2, #panels], iterator_types = ["parallel", "parallel"]}
+      ins(%w : memref<256x100xf32>) outs(%y : memref<4x256x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// Its transpose: squares of vectors.
+#turned = affine_map<(n, k) -> (n floordiv 32, k, n mod 32)>
+// CHECK: {{^}}turned_panels: copy panels=d0x32 vectors=16 transposed masks-rows{{$}}
+func.func @turned_panels(%w: memref<128x?xf32>, %y: memref<4x?x32xf32>) {
+  linalg.generic {indexing_maps = [#id2, #turned], iterator_types = ["parallel", "parallel"]}
+      ins(%w : memref<128x?xf32>) outs(%y : memref<4x?x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
