@@ -222,7 +222,7 @@ LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
                              StringRef weightsFile) {
   assert(output != Output::Shared && "emit an object and link it");
   // A wrong target shall not be found after minutes of work.
-  if (output > Output::LLVM &&
+  if ((output > Output::LLVM || !options.target.chip.empty()) &&
       failed(checkTarget(options.target, UnknownLoc::get(context.get()))))
     return failure();
   if (failed(lower(output)))

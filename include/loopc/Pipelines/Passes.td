@@ -12,7 +12,7 @@
 include "mlir/Pass/PassBase.td"
 
 def SetTarget : Pass<"loopc-set-target", "::mlir::ModuleOp"> {
-  let summary = "say which vector registers code is made for";
+  let summary = "say what code is made for";
   let description = [{
     Sets `loopc.target` of the module, a `#loopc.target` (docs/Dialects/Loopc.md),
     which the passes read whose code depends on the target. What the module had
@@ -40,7 +40,9 @@ def SetTarget : Pass<"loopc-set-target", "::mlir::ModuleOp"> {
            "bits of integers that an instruction multiplies and sums up to 32 "
            "bits: 8 or 16; 0: there is none">,
     Option<"scales", "scales", "bool", "::loopc::VectorUnit().scales",
-           "there is an instruction for x 2^n of vectors of f32">
+           "there is an instruction for x 2^n of vectors of f32">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "NVIDIA's name of the GPU that runs kernels, as sm_90">
   ];
   let dependentDialects = ["::loopc::LoopcDialect"];
 }
