@@ -13,6 +13,7 @@
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Frontend/OpenVINO/Importer.h"
 #include "loopc/Pipelines/PassTable.h"
+#include "loopc/Pipelines/PassTrace.h"
 #include "loopc/Pipelines/Pipelines.h"
 #include "loopc/Pipelines/Registration.h"
 #include "loopc/Pipelines/VerifyOperations.h"
@@ -204,6 +205,7 @@ LogicalResult Compiler::lower(Output output) {
       verifyEachPass(passes, hasFailed);
     if (options.configurePasses && failed(options.configurePasses(passes)))
       return failure();
+    tracePasses(passes, *module);
     passes.enableTiming(scope);
     if (failed(passes.run(*module)) || hasFailed)
       return failure();
