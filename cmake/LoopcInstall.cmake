@@ -1,10 +1,16 @@
 # cmake --install build --prefix DIR:
 #   bin/      the tools
-#   lib/      libloopc.so, the runtimes (libloopc_rt*.a), cmake/loopc
-#   include/  the headers of the C API and of the runtime
+#   lib/      libloopc.so, the runtimes (libloopc_rt*.a), cmake/loopc; the
+#             libraries of the compiler (libLoopc*.a)
+#   include/  the headers of the C API and of the runtime; loopc/: the compiler's,
+#             with what TableGen made and its sources
 #   lib/pythonX.Y/site-packages/loopc  the Python package
 # Programs of C and C++ use it by find_package(loopc): loopc::loopc is the C API,
 # loopc::rt, loopc::rt_threads and loopc::rt_cuda are what compiled models want.
+# find_package(loopc COMPONENTS compiler) wants MLIR, and has all libraries of the
+# compiler by their names: loopc::LoopcLoopIR is the dialect `loop`,
+# loopc::LoopcRegistration all passes, loopc::LoopcNetwork the network API,
+# loopc::LoopcCompiler is loopc/Compiler.h.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -26,10 +32,29 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/loopc-c ${CMAKE_SOURCE_DIR}/includ
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 set(_config ${CMAKE_INSTALL_LIBDIR}/cmake/loopc)
-install(EXPORT loopcTargets NAMESPACE loopc:: FILE loopc-config.cmake DESTINATION ${_config})
+install(EXPORT loopcTargets NAMESPACE loopc:: FILE loopc-targets.cmake DESTINATION ${_config})
+
+# The compiler: its libraries, and what its headers include.
+get_property(_libraries GLOBAL PROPERTY LOOPC_LIBRARIES)
+install(TARGETS ${_libraries} LoopcCompileFlags EXPORT loopcCompilerTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# In a folder of its own: it is not the one that other programs mean by the name.
+install(TARGETS onnx EXPORT loopcCompilerTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/loopc)
+install(EXPORT loopcCompilerTargets NAMESPACE loopc::
+  FILE loopc-compiler-targets.cmake DESTINATION ${_config})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/loopc ${CMAKE_BINARY_DIR}/include/loopc
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
+  PATTERN "*.h" PATTERN "*.def" PATTERN "*.td" PATTERN "*.inc"
+  PATTERN "CMakeFiles" EXCLUDE)
+
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/loopc-config.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/loopc-config.cmake INSTALL_DESTINATION ${_config})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/loopc-config-version.cmake
   COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/loopc-config-version.cmake DESTINATION ${_config})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/loopc-config.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/loopc-config-version.cmake DESTINATION ${_config})
 
 if(LOOPC_ENABLE_PYTHON)
   get_target_property(_packages loopc_python LOOPC_PACKAGES)

@@ -25,15 +25,18 @@ add_link_options(-fuse-ld=lld -B${LLVM_TOOLS_BINARY_DIR})
 
 # Flags of everything that includes MLIR's headers.
 add_library(LoopcCompileFlags INTERFACE)
+# Those who use what is installed get MLIR's folders from its own package.
 target_include_directories(LoopcCompileFlags INTERFACE
-  ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include)
+  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
+  $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>)
 target_include_directories(LoopcCompileFlags SYSTEM INTERFACE
-  ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS};${MLIR_INCLUDE_DIRS}>")
 target_compile_definitions(LoopcCompileFlags INTERFACE
-  ${LOOPC_LLVM_DEFINITIONS} LOOPC_VERSION="${PROJECT_VERSION}")
+  ${LOOPC_LLVM_DEFINITIONS} $<BUILD_INTERFACE:LOOPC_VERSION="${PROJECT_VERSION}">)
+target_compile_features(LoopcCompileFlags INTERFACE cxx_std_20)
 target_compile_options(LoopcCompileFlags INTERFACE
   # By a property: options of the target itself come before these and lose.
-  $<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:$<TARGET_PROPERTY:LOOPC_EXCEPTIONS>>,-fexceptions,-fno-exceptions> -Wall -Wextra -Wno-unused-parameter>)
+  "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:$<IF:$<BOOL:$<TARGET_PROPERTY:LOOPC_EXCEPTIONS>>,-fexceptions,-fno-exceptions>;-Wall;-Wextra;-Wno-unused-parameter>>")
 
 # The first of these is nothing where NDEBUG is defined, as in release builds.
 set(_pch_headers $<$<NOT:$<CONFIG:Release>>:${CMAKE_SOURCE_DIR}/cmake/statistics.h>
@@ -52,7 +55,7 @@ target_precompile_headers(LoopcPCHExceptions PRIVATE ${_pch_headers})
 # ccache needs this to look through a precompiled header.
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(LoopcCompileFlags INTERFACE
-    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+    "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>>")
 endif()
 
 function(loopc_add_library name)
@@ -66,6 +69,7 @@ function(loopc_add_library name)
     target_precompile_headers(${name} REUSE_FROM LoopcPCH)
   endif()
   add_dependencies(${name} LoopcTableGen ${ARG_DEPENDS})
+  set_property(GLOBAL APPEND PROPERTY LOOPC_LIBRARIES ${name}) # what is installed
 endfunction()
 
 # A program with LLVM in it tells AddressSanitizer what that is like.

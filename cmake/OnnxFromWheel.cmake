@@ -50,6 +50,7 @@ add_library(onnx STATIC ${_onnx_sources} ${_onnx_protos})
 add_library(ONNX::onnx ALIAS onnx)
 target_compile_definitions(onnx PUBLIC ONNX_NAMESPACE=onnx ONNX_ML=1)
 target_compile_options(onnx PRIVATE -w -O1)
-target_include_directories(onnx SYSTEM PUBLIC ${_onnx_gen} ${_onnx_site})
+target_include_directories(onnx SYSTEM PUBLIC
+  $<BUILD_INTERFACE:${_onnx_gen}> $<BUILD_INTERFACE:${_onnx_site}>)
 target_link_libraries(onnx PUBLIC protobuf::libprotobuf)
 set_target_properties(onnx PROPERTIES CXX_STANDARD 17)

@@ -13,10 +13,13 @@ docs/Dialects/<Name>.md   include/loopc/Dialect/<Name>/IR/*.td
 docs/Passes.md            every include/loopc/**/Passes.td
 docs/Errors.md            include/loopc/Support/Diagnostics.def
 docs/OpenVINOLayers.md    the rows in lib/Frontend/OpenVINO/*.cpp
+docs/Architecture.md      what the compiler says of its pipeline (in part)
+docs/architecture.svg     the same
 ========================  ====================================================
 
-With ``--check`` nothing is written: a page that is stale, missing or left over
-is an error.
+The last two want a loopc-opt (``--compiler``), and are left alone without. With
+``--check`` nothing is written: a page that is stale, missing or left over is an
+error.
 """
 
 import argparse
@@ -29,6 +32,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from architecture import ArchitectureError, architecture_pages
 from repo import ROOT, files, read
 
 LLVM_BIN = Path("/usr/lib/llvm-22/bin")
@@ -261,12 +265,17 @@ def main() -> int:
     """Writes or checks the pages; returns the exit status."""
     parser = argparse.ArgumentParser(description="Write the generated pages of docs/.")
     parser.add_argument("--check", action="store_true", help="only tell which pages are stale")
+    parser.add_argument(
+        "--compiler", type=Path, metavar="FILE", help="the loopc-opt that tells its pipeline"
+    )
     arguments = parser.parse_args()
     pages: dict[Path, str] = {}
     try:
         for make in (dialect_pages, passes_page, errors_page, layers_page):
             pages |= make()
-    except DocsError as error:
+        if arguments.compiler:
+            pages |= architecture_pages(arguments.compiler)
+    except (ArchitectureError, DocsError) as error:
         print(f"gen_docs: error: {error}")
         return 1
     stale = [

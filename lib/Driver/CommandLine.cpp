@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Pipelines/PassTable.h"
 #include "loopc/Support/Diagnostics.h"
@@ -280,9 +281,6 @@ static bool readPaths(const Flags &flags, DriverOptions &options) {
     return refuse("an object is not written to a terminal");
   return true;
 }
-
-/// The oldest GPU that the code of --target=nvptx64 runs on.
-static constexpr StringLiteral kDefaultChip = "sm_80";
 
 static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   StringRef level = flags.optLevel;

@@ -13,6 +13,7 @@
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Frontend/OpenVINO/Importer.h"
 #include "loopc/Pipelines/PassTable.h"
+#include "loopc/Pipelines/PassTrace.h"
 #include "loopc/Pipelines/Pipelines.h"
 #include "loopc/Pipelines/Registration.h"
 #include "loopc/Pipelines/VerifyOperations.h"
@@ -204,6 +205,7 @@ LogicalResult Compiler::lower(Output output) {
       verifyEachPass(passes, hasFailed);
     if (options.configurePasses && failed(options.configurePasses(passes)))
       return failure();
+    tracePasses(passes, *module);
     passes.enableTiming(scope);
     if (failed(passes.run(*module)) || hasFailed)
       return failure();
@@ -222,7 +224,7 @@ LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
                              StringRef weightsFile) {
   assert(output != Output::Shared && "emit an object and link it");
   // A wrong target shall not be found after minutes of work.
-  if (output > Output::LLVM &&
+  if ((output > Output::LLVM || !options.target.chip.empty()) &&
       failed(checkTarget(options.target, UnknownLoc::get(context.get()))))
     return failure();
   if (failed(lower(output)))

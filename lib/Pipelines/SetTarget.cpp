@@ -27,7 +27,8 @@ struct SetTarget : loopc::impl::SetTargetBase<SetTarget> {
     auto emitError = [&] { return module.emitError("loopc-set-target: "); };
     auto target = TargetAttr::getChecked(
         emitError, &getContext(), vectorBits.getValue(), registers.getValue(),
-        maskBits.getValue(), dotBits.getValue(), scales.getValue());
+        maskBits.getValue(), dotBits.getValue(), scales.getValue(),
+        StringRef(chip.getValue()));
     if (!target)
       return signalPassFailure();
     module->setAttr(kTargetAttrName, target);

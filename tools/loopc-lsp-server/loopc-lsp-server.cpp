@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The language server for .mlir files that hold loopc's dialects.
+// The language server for .mlir files that hold loopc's dialects. Hovering over
+// an operation of theirs shows its documentation.
 
+#include "HoverFilter.h"
 #include "loopc/Pipelines/Registration.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
@@ -19,5 +21,7 @@ int main(int argc, char **argv) {
       [](llvm::raw_ostream &os) { os << "loopc " LOOPC_VERSION "\n"; });
   mlir::DialectRegistry registry;
   loopc::registerAllDialects(registry);
-  return failed(mlir::MlirLspServerMain(argc, argv, registry));
+  return loopc::serveWithDocumentation([&] {
+    return failed(mlir::MlirLspServerMain(argc, argv, registry)) ? 1 : 0;
+  });
 }

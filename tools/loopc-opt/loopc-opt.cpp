@@ -8,10 +8,12 @@
 
 // mlir-opt with loopc's dialects and passes, and all of MLIR's own. With
 // --print-operators alone it prints the table of operators, with --print-passes
-// alone that of the pipelines' passes.
+// alone that of the pipelines' passes, with --print-pipelines alone the phases
+// of the pipeline and the passes of each.
 
 #include "loopc/Conversion/ONNXToLinalg/OperatorTable.h"
 #include "loopc/Pipelines/PassTable.h"
+#include "loopc/Pipelines/Phases.h"
 #include "loopc/Pipelines/Registration.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -24,6 +26,10 @@ int main(int argc, char **argv) {
   }
   if (argc == 2 && llvm::StringRef(argv[1]) == "--print-passes") {
     loopc::printPassTable(llvm::outs());
+    return 0;
+  }
+  if (argc == 2 && llvm::StringRef(argv[1]) == "--print-pipelines") {
+    loopc::printPipelines(llvm::outs());
     return 0;
   }
   llvm::cl::AddExtraVersionPrinter(

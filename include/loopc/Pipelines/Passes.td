@@ -12,7 +12,7 @@
 include "mlir/Pass/PassBase.td"
 
 def SetTarget : Pass<"loopc-set-target", "::mlir::ModuleOp"> {
-  let summary = "say which vector registers code is made for";
+  let summary = "say what code is made for";
   let description = [{
     Sets `loopc.target` of the module, a `#loopc.target` (docs/Dialects/Loopc.md),
     which the passes read whose code depends on the target. What the module had
@@ -40,7 +40,9 @@ def SetTarget : Pass<"loopc-set-target", "::mlir::ModuleOp"> {
            "bits of integers that an instruction multiplies and sums up to 32 "
            "bits: 8 or 16; 0: there is none">,
     Option<"scales", "scales", "bool", "::loopc::VectorUnit().scales",
-           "there is an instruction for x 2^n of vectors of f32">
+           "there is an instruction for x 2^n of vectors of f32">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "NVIDIA's name of the GPU that runs kernels, as sm_90">
   ];
   let dependentDialects = ["::loopc::LoopcDialect"];
 }
@@ -78,10 +80,10 @@ def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
 
     | stage | what holds at its end |
     |---|---|
-    | `linalg` | no operation of the `onnx` dialect, no `loop.scan`; no tensor of unknown rank; no `builtin.unrealized_conversion_cast`; loops have no slices, and trip counts, conditions and lengths are scalars |
-    | `memref` | no tensors; each buffer and each list has exactly one owner on every path until it ends, once, and is not used behind that; nothing is allocated in a loop that is marked `loopc.fixed_storage` |
-    | `scf` | no operation of the `linalg` dialect, no `loop.loop`; iterations of a loop that is marked `loopc.parallel` are proved to be independent; what an iteration reads of a buffer that is marked `loopc.private` is proved to be what it has written |
-    | `llvm` | operations of the LLVM dialect only (and NVVM in a `gpu.module`); of functions without a body those of the runtime, with the types of its header, and of libm |
+    | `linalg` | no operation of the `onnx` dialect and no `loop.scan`; no tensor of unknown rank; no `builtin.unrealized_conversion_cast`; loops have no slices; trip counts, conditions and lengths are scalars |
+    | `memref` | no tensors; each buffer and each list has exactly one owner on every path until it ends, once, and nobody uses it behind that; nothing writes to inputs and constants; loops collect nothing; nothing is allocated in a loop that is marked `loopc.fixed_storage` |
+    | `scf` | no operation of the `linalg` dialect and no `loop.loop`; iterations of a loop that is marked `loopc.parallel` are proved to be independent; what an iteration reads of a buffer that is marked `loopc.private` is proved to lie in what the same iteration has written |
+    | `llvm` | operations of the LLVM dialect, and of NVVM in a `gpu.module`; a function without a body is one of the runtime, with the type that the runtime's header gives it, or of libm (in a `gpu.module`: of libdevice, or CUDA's) |
 
     ```mlir
     // loopc-opt --loopc-verify-stage=stage=linalg

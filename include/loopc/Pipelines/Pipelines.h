@@ -41,7 +41,8 @@ struct PipelineOptions {
   bool ortCompat = false;
   /// Accesses to buffers are checked at run time (CompilerOptions).
   bool checkAccesses = false;
-  /// The target's vector registers; none: those of the module's `loopc.target`.
+  /// The target's vector registers; none: the module's `loopc.target` stays as
+  /// it is, with its registers and its GPU.
   std::optional<VectorUnit> vectors;
   /// Nests and loops become kernels of an NVIDIA GPU; see TargetOptions::chip.
   std::string chip;
@@ -57,13 +58,17 @@ struct PipelineOptions {
 };
 
 /// Appends the passes that lead from an imported (or hand-written) module to
-/// `until`.
+/// `until`: those of each phase (Phases.h).
 void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options,
                    Stage until);
 
 /// Registers `loopc-to-linalg`, `loopc-to-memref`, `loopc-to-scf` and
 /// `loopc-to-llvm`, each from the import on.
 void registerPipelines();
+
+/// Registers `loopc-to-kernels`, which leads from loops on buffers to kernels
+/// and launches.
+void registerKernelPipeline();
 
 } // namespace loopc
 

@@ -7,14 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceRegions.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace loopc;
 
-ProductTarget loopc::getProductTarget(StringRef chip, bool allowTf32) {
+ProductTarget loopc::getProductTarget(Operation *op, bool allowTf32) {
   ProductTarget target;
-  StringRef digits = chip.substr(StringRef("sm_").size());
+  StringRef digits = getChip(op).substr(StringRef("sm_").size());
   digits.consumeInteger(10, target.chip);
   target.allowTf32 = allowTf32;
   return target;

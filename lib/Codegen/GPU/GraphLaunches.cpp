@@ -235,7 +235,7 @@ private:
 
   void makeGraph(device::RegionOp region, gpu::GPUFuncOp kernel,
                  AliasClasses &classes, StringRef reason) {
-    ProductTarget target = getProductTarget(chip, allowTf32);
+    ProductTarget target = getProductTarget(getOperation(), allowTf32);
     rotateLoops(kernel);
     LoopGraph graph = makeLoopGraph(
         kernel, *getKernelClasses(region, kernel, classes), target);

@@ -373,7 +373,7 @@ struct DistributeKernels
   using DistributeKernelsBase::DistributeKernelsBase;
 
   void runOnOperation() override {
-    ProductTarget target = getProductTarget(chip, allowTf32);
+    ProductTarget target = getProductTarget(getOperation(), allowTf32);
     LogicalResult result = visitRegions(
         getOperation(),
         [&](device::RegionOp region, gpu::GPUFuncOp kernel,

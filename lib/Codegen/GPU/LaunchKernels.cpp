@@ -129,7 +129,7 @@ struct LaunchKernels : loopc::impl::LaunchKernelsBase<LaunchKernels> {
   using LaunchKernelsBase::LaunchKernelsBase;
 
   void runOnOperation() override {
-    ProductTarget target = getProductTarget(chip, allowTf32);
+    ProductTarget target = getProductTarget(getOperation(), allowTf32);
     LogicalResult result = visitRegions(
         getOperation(),
         [&](device::RegionOp region, gpu::GPUFuncOp kernel,

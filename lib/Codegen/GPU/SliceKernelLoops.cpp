@@ -82,7 +82,7 @@ void SliceKernelLoops::process(device::RegionOp region, gpu::GPUFuncOp kernel,
   if (!slices)
     return;
   ImplicitLocOpBuilder b(region.getLoc(), region);
-  GridChooser grids(b, getProductTarget(chip, allowTf32), loops);
+  GridChooser grids(b, getProductTarget(getOperation(), allowTf32), loops);
   Value when = grids.isWorthSlices(*slices, kernel, region.getGiven());
   std::optional<int64_t> known =
       when ? getConstantIntValue(when) : std::optional<int64_t>(0);

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loopc-outline-kernels --loopc-slice-kernel-loops=chip=sm_90 | FileCheck %s
+// RUN: loopc-opt %s --loopc-set-target=chip=sm_90 --loopc-outline-kernels --loopc-slice-kernel-loops | FileCheck %s
 
 // A row of the state is a slice, and a block's.
 // CHECK-LABEL: func.func @steps

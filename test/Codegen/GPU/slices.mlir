@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0 chip=sm_90' --canonicalize | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_90 --loopc-to-kernels=min-work=0 --canonicalize | FileCheck %s
 
 // What belongs to one batch and head depends on no other one: blocks go through
 // the loop for these by themselves, and only their own threads wait.

@@ -25,6 +25,12 @@ module attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 1
 
 // -----
 
+// expected-error @+1 {{chip must be NVIDIA's name of a GPU, as "sm_90"; it is "90"}}
+module attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 16, chip = "90">} {
+}
+
+// -----
+
 // expected-error @+1 {{'func.func' op has the attribute 'loopc.target', which may stand at builtin.module only}}
 func.func @wrong_place() attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 16>} {
   return

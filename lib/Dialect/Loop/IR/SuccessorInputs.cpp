@@ -10,7 +10,7 @@
 // arguments of their regions, and their results. MLIR has both of them, but
 // searches what may come to each input, and compares all pairs of inputs:
 // squares of their number, each time that anything in the body has changed.
-// loopc's pipelines leave MLIR's out (Pipelines.cpp).
+// loopc's canonicalizer leaves MLIR's out (Transforms/Canonicalizer.h).
 
 #include "loopc/Dialect/Loop/IR/LoopRewrite.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -21,6 +21,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Regex.h"
 
 #include "loopc/Dialect/Loopc/IR/LoopcDialect.cpp.inc"
 
@@ -176,7 +177,7 @@ static LogicalResult verifyPort(Operation *op, NamedAttribute attribute,
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  unsigned vectorBits, unsigned registers,
                                  unsigned maskBits, unsigned dotBits,
-                                 bool scales) {
+                                 bool scales, StringRef chip) {
   if (vectorBits < 64 || !llvm::isPowerOf2_32(vectorBits))
     return emitError() << "vector_bits must be a power of two, 64 at least; it "
                           "is "
@@ -188,19 +189,35 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << maskBits;
   if (!llvm::is_contained({0u, 8u, 16u}, dotBits))
     return emitError() << "dot_bits must be 0, 8 or 16; it is " << dotBits;
+  if (!llvm::Regex("^(sm_[0-9]+[af]?)?$").match(chip))
+    return emitError() << "chip must be NVIDIA's name of a GPU, as \"sm_90\"; "
+                          "it is \""
+                       << chip << "\"";
   return success();
 }
 
-VectorUnit loopc::getVectorUnit(Operation *op) {
+/// The target of the module that `op` is or is in; null where it has none.
+static TargetAttr getTarget(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     module = op->getParentOfType<ModuleOp>();
-  auto target = module ? module->getAttrOfType<TargetAttr>(kTargetAttrName)
-                       : TargetAttr();
+  return module ? module->getAttrOfType<TargetAttr>(kTargetAttrName)
+                : TargetAttr();
+}
+
+VectorUnit loopc::getVectorUnit(Operation *op) {
+  TargetAttr target = getTarget(op);
   if (!target)
     return {};
   return {target.getVectorBits(), target.getRegisters(), target.getMaskBits(),
           target.getScales(), target.getDotBits()};
+}
+
+StringRef loopc::getChip(Operation *op) {
+  TargetAttr target = getTarget(op);
+  if (target && !target.getChip().empty())
+    return target.getChip();
+  return kDefaultChip;
 }
 
 void LoopcDialect::initialize() {

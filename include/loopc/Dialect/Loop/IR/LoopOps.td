@@ -110,6 +110,22 @@ def Loop_LoopOp : Loop_Op<"loop", [
     that only it could have given; so may a whole loop that nobody reads and
     that has no effects, whether it would have ended or not.
 
+    All clauses may be left out; they stand in this order:
+
+    ```
+    operation ::= `loop.loop` `(` arg `,` arg `)`          the number and the condition
+                  (`trips` `(` value `)`)? (`while` `(` value `)`)?
+                  (`carried` `(` bound (`,` bound)* `)`)?
+                  (`slices` `(` slice (`,` slice)* `)`)?
+                  (`collect` `(` collected (`,` collected)* `)`)?
+                  (`since` integer)? (`attributes` attr-dict)? region
+    bound     ::= ssa-id `=` value
+    slice     ::= bound axis `->` type                     the type of an element
+    collected ::= type axis (`length` `(` value `)`)?      the type of the result
+    axis      ::= `axis` integer `reverse`?
+    arg, value ::= ssa-id `:` type
+    ```
+
     Example: `x` is halved until it is below one; all values are kept.
 
     ```mlir
@@ -127,6 +143,26 @@ def Loop_LoopOp : Loop_Op<"loop", [
             collect(%y : tensor<f32>)
       }
       return %last, %all : tensor<f32>, tensor<?xf32>
+    }
+    ```
+
+    Example: the columns of `x` from the last one on, their sums in the columns'
+    order, and the columns again in a tensor with room for `n` of them.
+
+    ```mlir
+    func.func @columns(%x: tensor<5x?xf32>, %s0: tensor<5xf32>, %m: i64, %n: i64)
+        -> (tensor<5x?xf32>, tensor<?x5xf32>) {
+      %true = arith.constant true
+      %sum, %sums, %rows = loop.loop (%i : i64, %c : i1) trips(%m : i64)
+          carried(%s = %s0 : tensor<5xf32>)
+          slices(%column = %x : tensor<5x?xf32> axis 1 reverse -> tensor<5xf32>)
+          collect(tensor<5x?xf32> axis 1 reverse,
+                  tensor<?x5xf32> axis 0 length(%n : i64)) {
+        %t = arith.addf %s, %column : tensor<5xf32>
+        loop.yield while(%true : i1) carried(%t : tensor<5xf32>)
+            collect(%t, %column : tensor<5xf32>, tensor<5xf32>)
+      }
+      return %sums, %rows : tensor<5x?xf32>, tensor<?x5xf32>
     }
     ```
   }];

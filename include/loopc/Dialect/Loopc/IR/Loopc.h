@@ -36,9 +36,17 @@ inline constexpr llvm::StringLiteral kNestAttrName = "loopc.nest";
 /// model's type out of what was computed: no Cast asked for it.
 inline constexpr llvm::StringLiteral kMaySkipAttrName = "loopc.may_skip";
 
+/// The GPU that kernels are made for where nobody says another: the oldest one
+/// that copies to the memory of its blocks by itself.
+inline constexpr llvm::StringLiteral kDefaultChip = "sm_80";
+
 /// The vector registers that code is made for: those of the #loopc.target at
 /// the module that `op` is or is in, or the least of all where it has none.
 VectorUnit getVectorUnit(mlir::Operation *op);
+
+/// NVIDIA's name of the GPU that kernels are made for, from there, or
+/// kDefaultChip.
+llvm::StringRef getChip(mlir::Operation *op);
 
 } // namespace loopc
 

@@ -30,12 +30,13 @@ def Loopc_Dialect : Dialect {
 
 def Loopc_TargetAttr : AttrDef<Loopc_Dialect, "Target"> {
   let mnemonic = "target";
-  let summary = "The vector registers that code is made for";
+  let summary = "The vector registers and the GPU that code is made for";
   let description = [{
     Stands at a module as `loopc.target`; `loopc-set-target` sets it. Every pass
     whose code depends on the target reads it there, so that operands that one
     pass packs have the widths that another one reads. A module without it is
-    compiled for vectors of 128 bits without masks, which every target has.
+    compiled for vectors of 128 bits without masks, which every target has, and
+    kernels in it for an sm_80.
 
     ```mlir
     // AVX-512 with VNNI
@@ -51,13 +52,15 @@ def Loopc_TargetAttr : AttrDef<Loopc_Dialect, "Target"> {
     | `mask_bits` | bits of the narrowest element that masked loads and stores take: 8, 16, 32 or 64; 0 where there are none |
     | `dot_bits` | bits of the integers that an instruction multiplies and sums up, as many as fit into the 32 bits of a sum: 8 (unsigned by signed), 16 (signed), or 0 where there is none |
     | `scales` | there is an instruction for x 2^n (n an integer) of vectors of f32 |
+    | `chip` | NVIDIA's name of the GPU that kernels are made for, as "sm_90" |
   }];
   let parameters = (ins
     "unsigned":$vector_bits,
     "unsigned":$registers,
     DefaultValuedParameter<"unsigned", "0">:$mask_bits,
     DefaultValuedParameter<"unsigned", "0">:$dot_bits,
-    DefaultValuedParameter<"bool", "false">:$scales);
+    DefaultValuedParameter<"bool", "false">:$scales,
+    StringRefParameter<"", "\"\"">:$chip);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -1,0 +1,123 @@
+//===- ToLLVM.cpp - From nests of loops to the LLVM dialect ---------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommonPasses.h"
+#include "loopc/Bufferize/Passes.h"
+#include "loopc/Conversion/ToLLVM/Passes.h"
+#include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace loopc;
+
+void loopc::populateViews(PassAdder manager, const PipelineOptions &) {
+  ExpandViewsOptions views;
+  views.onlyCollapsed = true;
+  manager.addPass(createExpandViews(views),
+                  "before accesses are lowered: one through a collapsed view "
+                  "would divide to find its element");
+}
+
+void loopc::populateViewsOnGPU(PassAdder manager, const PipelineOptions &) {
+  manager.addPass(memref::createFoldMemRefAliasOpsPass(),
+                  "kernels are given buffers, and dependences are seen where "
+                  "accesses are of buffers");
+}
+
+void loopc::populateEntryPoint(PassAdder manager,
+                               const PipelineOptions &options) {
+  manager.addPass(createMakeEntryPoint(),
+                  "ports are buffers; leaves one signature, and the run as the "
+                  "argument that the runtime's functions want");
+  manager.addPass(createExternalizeWeights(),
+                  "behind all that looks into constants: what stays of them is "
+                  "an address");
+  manager.addPass(createExpandViews(),
+                  "all views, those of the entry too, become descriptors and "
+                  "arithmetic");
+  addCleanup(manager, "arithmetic of views, which is known in most cases");
+  PassAdder functions = manager.nest<func::FuncOp>();
+  functions.addPass(createLowerBufferCopies(),
+                    "copies of what turned out to be strided views");
+  ConvertLinalgToNestsOptions nests;
+  nests.parallelFirst = !options.chip.empty();
+  functions.addPass(createConvertLinalgToNests(nests),
+                    "what the pass before has made of copies");
+  manager.addPass(createConvertVectorToSCFPass(),
+                  "vectors that go to elements apart from one another, while "
+                  "there are still loops to make");
+}
+
+void loopc::populateThreads(PassAdder manager, const PipelineOptions &) {
+  manager.addPass(createParallelizeNests(),
+                  "nests are final and their marks are proved; before they "
+                  "become functions, of which it makes its own");
+}
+
+void loopc::populateFunctions(PassAdder manager, const PipelineOptions &) {
+  manager.addPass(
+      createOutlineNests(),
+      "no pass rewrites nests any more; LLVM takes the square of the "
+      "loops of a function");
+  manager.addPass(createDivideBlocks(), "of what is left between the nests");
+  manager.addPass(createExpandMath(),
+                  "behind the choice of functions, which counts elementary "
+                  "functions and not what they become; leaves arithmetic of "
+                  "vectors");
+  manager.addPass(createLowerAffinePass(),
+                  "all that reads maps of accesses is done");
+  manager.addPass(createConvertVectorToLLVMPass(),
+                  "before there are branches: it rewrites, and would simplify "
+                  "them each time");
+  manager.addPass(createBranchesBackwards(),
+                  "no pass wants loops any more; conversions to LLVM want "
+                  "branches");
+}
+
+void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
+  manager.addPass(createConvertLoopRuntimeToLLVM(),
+                  "behind branches: a check that fails returns from the "
+                  "function; before memref is lowered, whose allocations are "
+                  "the run's");
+  manager.addPass(createConvertMathToLLVMPass(),
+                  "what loopc-expand-math has left and LLVM has");
+  manager.addPass(createConvertMathToLibmPass(), "what LLVM has not");
+  // All in one conversion: each goes through the whole module.
+  ConvertToLLVMPassOptions rest;
+  rest.filterDialects = {"arith", "cf",     "complex", "func",
+                         "index", "memref", "ub"};
+  rest.useDynamic = true;
+  manager.addPass(createConvertToLLVMPass(rest),
+                  "all dialects that are left, at once");
+  // To find equal blocks, or dead ones, takes longer than LLVM's work on them,
+  // and a second round finds next to nothing.
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  config.setMaxIterations(1);
+  manager.addPass(createCanonicalizerPass(config),
+                  "descriptors that are taken apart where they were made");
+  manager.addPass(createEliminateCommon(),
+                  "less for LLVM to read, and nests that are equal look it");
+  manager.addPass(createReconcileUnrealizedCastsPass(),
+                  "casts between conversions have met their counterparts");
+  manager.addPass(
+      createShareNests(),
+      "functions are final: those that are equal are compiled once");
+}
+
+void loopc::populateLLVMEnd(PassAdder manager, const PipelineOptions &) {
+  addVerifier(manager, Stage::LLVM);
+}

@@ -1,0 +1,78 @@
+//===- ToSCF.cpp - From linalg on buffers to nests of loops ---------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommonPasses.h"
+#include "loopc/Bufferize/Passes.h"
+#include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Conversion/LoopToSCF/Passes.h"
+#include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "loopc/Instrument/Passes.h"
+
+using namespace mlir;
+using namespace loopc;
+
+void loopc::populateCopies(PassAdder manager, const PipelineOptions &) {
+  manager.nest<func::FuncOp>().addPass(
+      createLowerBufferCopies(),
+      "before vectors are made: a copy with strides is an operation of linalg "
+      "like others");
+}
+
+void loopc::populateVectors(PassAdder manager, const PipelineOptions &) {
+  PassAdder functions = manager.nest<func::FuncOp>();
+  functions.addPass(
+      createLoopVectorizeContractions(),
+      "takes sums of products, convolutions too, and what follows "
+      "them in registers, before others take it apart");
+  functions.addPass(createLoopVectorizeRows(),
+                    "takes the rest that is worth vectors of our own; what it "
+                    "leaves LLVM makes vectors of");
+}
+
+void loopc::populateNests(PassAdder manager, const PipelineOptions &options) {
+  PassAdder functions = manager.nest<func::FuncOp>();
+  ConvertLinalgToNestsOptions nests;
+  nests.parallelFirst = !options.chip.empty();
+  functions.addPass(createConvertLinalgToNests(nests),
+                    "all that no pass before has taken; leaves loops that say "
+                    "whether their iterations are independent");
+  functions.addPass(
+      createConvertLoopToSCF(),
+      "nothing that knows loop.loop comes behind it, and bodies "
+      "are nests already, so that tight ones are polled in strips");
+  functions.addPass(createEliminateCommon(),
+                    "extents and places of elements are there many times; "
+                    "before canonicalization, which goes through all of them");
+  addCleanup(functions, "loops of one iteration, carried values that do not "
+                        "change, indices that are known");
+}
+
+void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
+  manager.nest<func::FuncOp>().addPass(
+      createLoopFuseOutermost(),
+      "wants nests whose bounds are equal as values: behind the cleanup");
+}
+
+void loopc::populateIndependence(PassAdder manager, const PipelineOptions &) {
+  manager.nest<func::FuncOp>().addPass(
+      createNestRetractUnproved(),
+      "last of the passes that rewrite nests: marks that are left are proved");
+}
+
+void loopc::populateSCFEnd(PassAdder manager, const PipelineOptions &) {
+  addVerifier(manager, Stage::SCF);
+}
+
+void loopc::populateAccessChecks(PassAdder manager,
+                                 const PipelineOptions &options) {
+  if (options.checkAccesses)
+    manager.addPass(
+        createLoopCheckAccesses(),
+        "all accesses are there: what comes later makes none of its "
+        "own but copies of whole buffers");
+}
