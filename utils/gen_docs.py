@@ -6,13 +6,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Writes the pages of docs/ that are made from the sources.
+"""Writes the pages of docs/, and the modules of Python, that are made from the sources.
 
 ========================  ====================================================
 docs/Dialects/<Name>.md   include/loopc/Dialect/<Name>/IR/*.td
 docs/Passes.md            every include/loopc/**/Passes.td
 docs/Errors.md            include/loopc/Support/Diagnostics.def
 docs/OpenVINOLayers.md    the rows in lib/Frontend/OpenVINO/*.cpp
+docs/NetworkLayers.md     include/loopc/Frontend/Network/*.def
+python/loopc/_network_*   the same
 docs/Architecture.md      what the compiler says of its pipeline (in part)
 docs/architecture.svg     the same
 ========================  ====================================================
@@ -32,8 +34,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import network_table
 from architecture import ArchitectureError, architecture_pages
-from repo import ROOT, files, read
+from repo import ROOT, cell, files, read
 
 LLVM_BIN = Path("/usr/lib/llvm-22/bin")
 DIALECTS = Path("include/loopc/Dialect")
@@ -199,11 +202,6 @@ def parse_diagnostics(text: str) -> list[Diagnostic]:
     return rows
 
 
-def cell(text: str) -> str:
-    """Text as it may stand in a table."""
-    return text.replace("|", "\\|")
-
-
 def errors_page() -> dict[Path, str]:
     """The table of error codes."""
     if not (ROOT / DIAGNOSTICS).exists():
@@ -255,6 +253,13 @@ def layers_page() -> dict[Path, str]:
     return {Path("docs/OpenVINOLayers.md"): NOTE.format(source=OPENVINO) + "\n".join(lines) + "\n"}
 
 
+def network_files() -> dict[Path, str]:
+    """The layers of networks, for people and for Python."""
+    note = NOTE.format(source=network_table.LAYERS.parent)
+    page = {Path("docs/NetworkLayers.md"): note + network_table.layers_page()}
+    return page | network_table.python_modules()
+
+
 def left_over(pages: dict[Path, str]) -> list[Path]:
     """Pages of dialects that are no more."""
     found = (path.relative_to(ROOT) for path in (ROOT / "docs/Dialects").glob("*.md"))
@@ -271,11 +276,11 @@ def main() -> int:
     arguments = parser.parse_args()
     pages: dict[Path, str] = {}
     try:
-        for make in (dialect_pages, passes_page, errors_page, layers_page):
+        for make in (dialect_pages, passes_page, errors_page, layers_page, network_files):
             pages |= make()
         if arguments.compiler:
             pages |= architecture_pages(arguments.compiler)
-    except (ArchitectureError, DocsError) as error:
+    except (ArchitectureError, DocsError, network_table.TableError) as error:
         print(f"gen_docs: error: {error}")
         return 1
     stale = [

@@ -60,3 +60,8 @@ def files(suffixes: set[str], under: tuple[str, ...] = ("",)) -> list[Path]:
 def read(path: Path) -> str:
     """The text of a file named relative to the repository."""
     return (ROOT / path).read_text(encoding="utf-8")
+
+
+def cell(text: str) -> str:
+    """Text as it may stand in a table of Markdown."""
+    return text.replace("|", "\\|")

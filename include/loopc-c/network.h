@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Networks of layers, shaped like TensorRT's INetworkDefinition, from C:
-// loopc/Frontend/Network/Network.h is the same in C++, docs/Network.md says
-// what the layers mean. Tensors, layers, loops and conditionals are numbers
-// within their network, counted from 0; -1 stands for none and for failure.
+// loopc/Frontend/Network/Network.h is the same in C++, docs/NetworkLayers.md
+// says what the layers mean. Tensors, layers, loops and conditionals are
+// numbers within their network, counted from 0; -1 stands for none and for
+// failure.
 //
 //   loopc_network *n = loopc_network_create("double");
 //   int64_t extents[] = {-1};
@@ -35,34 +36,11 @@ extern "C" {
 
 typedef struct loopc_network loopc_network;
 
-/// Element types: DataType of the C++ API.
+/// Element types, DataType of the C++ API: LOOPC_TYPE_FLOAT, ...
 typedef enum {
-  LOOPC_TYPE_FLOAT = 0,
-  LOOPC_TYPE_HALF = 1,
-  LOOPC_TYPE_INT8 = 2,
-  LOOPC_TYPE_INT32 = 3,
-  LOOPC_TYPE_BOOL = 4,
-  LOOPC_TYPE_UINT8 = 5,
-  LOOPC_TYPE_FP8 = 6,
-  LOOPC_TYPE_BF16 = 7,
-  LOOPC_TYPE_INT64 = 8,
-  LOOPC_TYPE_INT4 = 9,
-  LOOPC_TYPE_FP4 = 10,
-  LOOPC_TYPE_E8M0 = 11,
-  LOOPC_TYPE_DOUBLE = 100,
-  LOOPC_TYPE_INT16 = 101,
-  LOOPC_TYPE_UINT16 = 102,
-  LOOPC_TYPE_UINT32 = 103,
-  LOOPC_TYPE_UINT64 = 104,
-  LOOPC_TYPE_UINT4 = 105,
-  LOOPC_TYPE_INT2 = 106,
-  LOOPC_TYPE_UINT2 = 107,
-  LOOPC_TYPE_FP8_E5M2 = 108,
-  LOOPC_TYPE_FP8_E4M3FNUZ = 109,
-  LOOPC_TYPE_FP8_E5M2FNUZ = 110,
-  LOOPC_TYPE_COMPLEX64 = 111,
-  LOOPC_TYPE_COMPLEX128 = 112,
-  LOOPC_TYPE_STRING = 113
+#define LOOPC_DATA_TYPE(NAME, NUMBER, BITS, ONNX, NUMPY)                       \
+  LOOPC_TYPE_##NAME = NUMBER,
+#include "loopc-c/DataTypes.def"
 } loopc_data_type;
 
 /// An empty network; null where memory has run out.
@@ -154,7 +132,7 @@ LOOPC_API int32_t loopc_network_layer_num_outputs(const loopc_network *network,
 LOOPC_API int32_t loopc_network_layer_output(const loopc_network *network,
                                              int32_t layer, int32_t index);
 
-// Values of layers by name: docs/Network.md lists them.
+// Values of layers by name: docs/NetworkLayers.md lists them.
 
 LOOPC_API int loopc_network_set_int(loopc_network *network, int32_t layer,
                                     const char *name, int64_t value);

@@ -243,24 +243,36 @@ Weights ILayer::getWeights(std::string_view attribute) const {
   return weights;
 }
 
-void IShuffleLayer::setFirstTranspose(const Permutation &value) {
-  setAttribute("first_transpose", std::vector<int64_t>(std::begin(value.order),
-                                                       std::end(value.order)));
-}
-void IShuffleLayer::setSecondTranspose(const Permutation &value) {
-  setAttribute("second_transpose", std::vector<int64_t>(std::begin(value.order),
-                                                        std::end(value.order)));
+void ILayer::setPermutation(std::string_view attribute,
+                            const Permutation &value) {
+  setAttribute(attribute, std::vector<int64_t>(std::begin(value.order),
+                                               std::end(value.order)));
 }
 
-static Permutation toPermutation(const std::vector<int64_t> &order) {
+Permutation ILayer::getPermutation(std::string_view attribute) const {
+  const std::vector<int64_t> &order = getInts(attribute);
   Permutation result;
   for (size_t k = 0; k < order.size() && k < Dims::MAX_DIMS; ++k)
     result.order[k] = static_cast<int32_t>(order[k]);
   return result;
 }
-Permutation IShuffleLayer::getFirstTranspose() const {
-  return toPermutation(getInts("first_transpose"));
+
+//===----------------------------------------------------------------------===//
+// Accessors of another form than most
+//===----------------------------------------------------------------------===//
+
+void IConstantLayer::setWeights(const Weights &value) {
+  ILayer::setWeights("value", value);
 }
-Permutation IShuffleLayer::getSecondTranspose() const {
-  return toPermutation(getInts("second_transpose"));
+Weights IConstantLayer::getWeights() const {
+  return ILayer::getWeights("value");
+}
+Dims IConstantLayer::getDimensions() const { return getDims("value"); }
+
+void IMatrixMultiplyLayer::setOperation(int32_t index,
+                                        MatrixOperation operation) {
+  setValue(index ? "op1" : "op0", operation);
+}
+MatrixOperation IMatrixMultiplyLayer::getOperation(int32_t index) const {
+  return getValue<MatrixOperation>(index ? "op1" : "op0");
 }

@@ -455,23 +455,13 @@ SmallVector<Value> LayerEmitter::nodes(StringRef op, ArrayRef<Value> inputs,
 
 /// ONNX's number (TensorProto.DataType) for a type.
 static int64_t onnxCode(DataType type) {
-  static constexpr std::pair<DataType, int64_t> rows[] = {
-      {DataType::kFLOAT, 1},       {DataType::kUINT8, 2},
-      {DataType::kINT8, 3},        {DataType::kUINT16, 4},
-      {DataType::kINT16, 5},       {DataType::kINT32, 6},
-      {DataType::kINT64, 7},       {DataType::kSTRING, 8},
-      {DataType::kBOOL, 9},        {DataType::kHALF, 10},
-      {DataType::kDOUBLE, 11},     {DataType::kUINT32, 12},
-      {DataType::kUINT64, 13},     {DataType::kCOMPLEX64, 14},
-      {DataType::kCOMPLEX128, 15}, {DataType::kBF16, 16},
-      {DataType::kFP8, 17},        {DataType::kFP8_E4M3FNUZ, 18},
-      {DataType::kFP8_E5M2, 19},   {DataType::kFP8_E5M2FNUZ, 20},
-      {DataType::kUINT4, 21},      {DataType::kINT4, 22},
-      {DataType::kFP4, 23},        {DataType::kE8M0, 24},
-      {DataType::kUINT2, 25},      {DataType::kINT2, 26}};
-  const auto *row =
-      llvm::find_if(rows, [&](const auto &one) { return one.first == type; });
-  return row == std::end(rows) ? 0 : row->second;
+  switch (type) {
+#define LOOPC_DATA_TYPE(NAME, NUMBER, BITS, ONNX, NUMPY)                       \
+  case DataType::k##NAME:                                                      \
+    return ONNX;
+#include "loopc-c/DataTypes.def"
+  }
+  return 0;
 }
 
 std::optional<DataType> LayerEmitter::dataType(Type element) {

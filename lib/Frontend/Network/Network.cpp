@@ -104,24 +104,18 @@ ITensor *INetworkDefinition::getOutput(int32_t index) const {
   return index >= 0 && index < getNbOutputs() ? outputs[index] : nullptr;
 }
 
-/// Number of outputs of a layer that is no kNODE.
-static int32_t countOutputs(LayerType type) {
-  switch (type) {
-  case LayerType::kTRIP_LIMIT:
-  case LayerType::kCONDITION:
-  case LayerType::kASSERTION:
-    return 0;
-  case LayerType::kTOPK:
-    return 2;
-  default:
-    return 1;
-  }
-}
+namespace {
+/// The kind of a class of layers.
+template <typename T> constexpr LayerType kKindOf = LayerType();
+#define LOOPC_LAYER(CLASS, BASE, KIND, ...)                                    \
+  template <> constexpr LayerType kKindOf<CLASS> = LayerType::k##KIND;
+#include "loopc/Frontend/Network/Layers.def"
+} // namespace
 
 template <typename T>
-T *INetworkDefinition::add(LayerType type,
-                           std::initializer_list<ITensor *> given, ILoop *loop,
+T *INetworkDefinition::add(std::initializer_list<ITensor *> given, ILoop *loop,
                            IIfConditional *conditional) {
+  constexpr LayerType type = kKindOf<T>;
   auto index = static_cast<int32_t>(layers.size());
   auto owned = std::make_unique<T>(ILayer::Key(), *this, type, index);
   T *layer = owned.get();
@@ -139,7 +133,7 @@ T *INetworkDefinition::add(LayerType type,
                                                                : nullptr);
     ++position;
   }
-  for (int32_t k = 0, n = countOutputs(type); k < n; ++k) {
+  for (int32_t k = 0, n = getLayerSpec(type)->numOutputs; k < n; ++k) {
     ITensor *tensor = makeTensor(layer, k);
     tensor->name = layer->name + "_output";
     if (k)
@@ -155,55 +149,16 @@ ILayer *INetworkDefinition::addLayer(LayerType type, ITensor *const *given,
                                      int32_t nbOutputs) {
   ILayer *layer = nullptr;
   switch (type) {
-#define LOOPC_LAYER(kind, T)                                                   \
-  case LayerType::kind:                                                        \
-    layer = add<T>(type, {}, loop, conditional);                               \
+#define LOOPC_LAYER(CLASS, BASE, KIND, ...)                                    \
+  case LayerType::k##KIND:                                                     \
+    layer = add<CLASS>({}, loop, conditional);                                 \
     break;
-    LOOPC_LAYER(kCONSTANT, IConstantLayer)
-    LOOPC_LAYER(kELEMENTWISE, IElementWiseLayer)
-    LOOPC_LAYER(kUNARY, IUnaryLayer)
-    LOOPC_LAYER(kACTIVATION, IActivationLayer)
-    LOOPC_LAYER(kMATRIX_MULTIPLY, IMatrixMultiplyLayer)
-    LOOPC_LAYER(kCONVOLUTION, IConvolutionLayer)
-    LOOPC_LAYER(kDECONVOLUTION, IDeconvolutionLayer)
-    LOOPC_LAYER(kPOOLING, IPoolingLayer)
-    LOOPC_LAYER(kREDUCE, IReduceLayer)
-    LOOPC_LAYER(kSHUFFLE, IShuffleLayer)
-    LOOPC_LAYER(kSLICE, ISliceLayer)
-    LOOPC_LAYER(kCONCATENATION, IConcatenationLayer)
-    LOOPC_LAYER(kGATHER, IGatherLayer)
-    LOOPC_LAYER(kSELECT, ISelectLayer)
-    LOOPC_LAYER(kSHAPE, IShapeLayer)
-    LOOPC_LAYER(kIDENTITY, IIdentityLayer)
-    LOOPC_LAYER(kCAST, ICastLayer)
-    LOOPC_LAYER(kSOFTMAX, ISoftMaxLayer)
-    LOOPC_LAYER(kTOPK, ITopKLayer)
-    LOOPC_LAYER(kFILL, IFillLayer)
-    LOOPC_LAYER(kSCATTER, IScatterLayer)
-    LOOPC_LAYER(kNORMALIZATION, INormalizationLayer)
-    LOOPC_LAYER(kEINSUM, IEinsumLayer)
-    LOOPC_LAYER(kONE_HOT, IOneHotLayer)
-    LOOPC_LAYER(kNON_ZERO, INonZeroLayer)
-    LOOPC_LAYER(kPARAMETRIC_RELU, IParametricReLULayer)
-    LOOPC_LAYER(kSQUEEZE, ISqueezeLayer)
-    LOOPC_LAYER(kUNSQUEEZE, IUnsqueezeLayer)
-    LOOPC_LAYER(kCUMULATIVE, ICumulativeLayer)
-    LOOPC_LAYER(kREVERSE_SEQUENCE, IReverseSequenceLayer)
-    LOOPC_LAYER(kASSERTION, IAssertionLayer)
-    LOOPC_LAYER(kNODE, INodeLayer)
-    LOOPC_LAYER(kTRIP_LIMIT, ITripLimitLayer)
-    LOOPC_LAYER(kITERATOR, IIteratorLayer)
-    LOOPC_LAYER(kRECURRENCE, IRecurrenceLayer)
-    LOOPC_LAYER(kLOOP_OUTPUT, ILoopOutputLayer)
-    LOOPC_LAYER(kCONDITION, IConditionLayer)
-    LOOPC_LAYER(kCONDITIONAL_INPUT, IIfConditionalInputLayer)
-    LOOPC_LAYER(kCONDITIONAL_OUTPUT, IIfConditionalOutputLayer)
-#undef LOOPC_LAYER
+#include "loopc/Frontend/Network/Layers.def"
   }
   if (!layer) {
     addError("there is no layer of kind " +
              std::to_string(static_cast<int32_t>(type)));
-    layer = add<INodeLayer>(LayerType::kNODE, {});
+    layer = add<INodeLayer>({});
   }
   if ((loop && &loop->getNetwork() != this) ||
       (conditional && &conditional->getNetwork() != this)) {
@@ -282,30 +237,26 @@ IIfConditional *INetworkDefinition::addIfConditional() {
 }
 
 ITripLimitLayer *ILoop::addTripLimit(ITensor &tensor, TripLimit limit) {
-  auto *layer =
-      network.add<ITripLimitLayer>(LayerType::kTRIP_LIMIT, {&tensor}, this);
+  auto *layer = network.add<ITripLimitLayer>({&tensor}, this);
   layer->setAttribute("limit", static_cast<int64_t>(limit));
   return layer;
 }
 
 IIteratorLayer *ILoop::addIterator(ITensor &tensor, int32_t axis,
                                    bool reverse) {
-  auto *layer =
-      network.add<IIteratorLayer>(LayerType::kITERATOR, {&tensor}, this);
+  auto *layer = network.add<IIteratorLayer>({&tensor}, this);
   layer->setAxis(axis);
   layer->setReverse(reverse);
   return layer;
 }
 
 IRecurrenceLayer *ILoop::addRecurrence(ITensor &initialValue) {
-  return network.add<IRecurrenceLayer>(LayerType::kRECURRENCE, {&initialValue},
-                                       this);
+  return network.add<IRecurrenceLayer>({&initialValue}, this);
 }
 
 ILoopOutputLayer *ILoop::addLoopOutput(ITensor &tensor, LoopOutput output,
                                        int32_t axis) {
-  auto *layer =
-      network.add<ILoopOutputLayer>(LayerType::kLOOP_OUTPUT, {&tensor}, this);
+  auto *layer = network.add<ILoopOutputLayer>({&tensor}, this);
   layer->setAttribute("output", static_cast<int64_t>(output));
   layer->setAxis(axis);
   return layer;
@@ -313,21 +264,18 @@ ILoopOutputLayer *ILoop::addLoopOutput(ITensor &tensor, LoopOutput output,
 
 IConditionLayer *IIfConditional::setCondition(ITensor &tensor) {
   if (!condition)
-    condition = network.add<IConditionLayer>(LayerType::kCONDITION, {nullptr},
-                                             nullptr, this);
+    condition = network.add<IConditionLayer>({nullptr}, nullptr, this);
   condition->setInput(0, tensor);
   return condition;
 }
 
 IIfConditionalInputLayer *IIfConditional::addInput(ITensor &input) {
-  return network.add<IIfConditionalInputLayer>(LayerType::kCONDITIONAL_INPUT,
-                                               {&input}, nullptr, this);
+  return network.add<IIfConditionalInputLayer>({&input}, nullptr, this);
 }
 
 IIfConditionalOutputLayer *IIfConditional::addOutput(ITensor &trueOutput,
                                                      ITensor &falseOutput) {
-  return network.add<IIfConditionalOutputLayer>(LayerType::kCONDITIONAL_OUTPUT,
-                                                {&trueOutput, &falseOutput},
+  return network.add<IIfConditionalOutputLayer>({&trueOutput, &falseOutput},
                                                 nullptr, this);
 }
 
@@ -356,7 +304,7 @@ int64_t INetworkDefinition::checkCount(const Dims &dims, int64_t count,
 
 IConstantLayer *INetworkDefinition::addConstant(const Dims &dims,
                                                 const Weights &weights) {
-  auto *layer = add<IConstantLayer>(LayerType::kCONSTANT, {});
+  auto *layer = add<IConstantLayer>({});
   if (checkCount(dims, weights.count, *layer) < 0)
     return layer;
   Constant shaped;
@@ -370,7 +318,7 @@ IConstantLayer *INetworkDefinition::addConstant(const Dims &dims,
 IConstantLayer *
 INetworkDefinition::addStringConstant(const Dims &dims,
                                       const std::vector<std::string> &values) {
-  auto *layer = add<IConstantLayer>(LayerType::kCONSTANT, {});
+  auto *layer = add<IConstantLayer>({});
   if (checkCount(dims, static_cast<int64_t>(values.size()), *layer) < 0)
     return layer;
   Constant constant;
@@ -384,21 +332,21 @@ INetworkDefinition::addStringConstant(const Dims &dims,
 IElementWiseLayer *
 INetworkDefinition::addElementWise(ITensor &a, ITensor &b,
                                    ElementWiseOperation operation) {
-  auto *layer = add<IElementWiseLayer>(LayerType::kELEMENTWISE, {&a, &b});
+  auto *layer = add<IElementWiseLayer>({&a, &b});
   layer->setOperation(operation);
   return layer;
 }
 
 IUnaryLayer *INetworkDefinition::addUnary(ITensor &input,
                                           UnaryOperation operation) {
-  auto *layer = add<IUnaryLayer>(LayerType::kUNARY, {&input});
+  auto *layer = add<IUnaryLayer>({&input});
   layer->setOperation(operation);
   return layer;
 }
 
 IActivationLayer *INetworkDefinition::addActivation(ITensor &input,
                                                     ActivationType type) {
-  auto *layer = add<IActivationLayer>(LayerType::kACTIVATION, {&input});
+  auto *layer = add<IActivationLayer>({&input});
   layer->setActivationType(type);
   return layer;
 }
@@ -406,8 +354,7 @@ IActivationLayer *INetworkDefinition::addActivation(ITensor &input,
 IMatrixMultiplyLayer *
 INetworkDefinition::addMatrixMultiply(ITensor &a, MatrixOperation opA,
                                       ITensor &b, MatrixOperation opB) {
-  auto *layer =
-      add<IMatrixMultiplyLayer>(LayerType::kMATRIX_MULTIPLY, {&a, &b});
+  auto *layer = add<IMatrixMultiplyLayer>({&a, &b});
   layer->setOperation(0, opA);
   layer->setOperation(1, opB);
   return layer;
@@ -418,7 +365,7 @@ IConvolutionLayer *INetworkDefinition::addConvolutionNd(ITensor &input,
                                                         const Dims &kernelSize,
                                                         const Weights &kernel,
                                                         const Weights &bias) {
-  auto *layer = add<IConvolutionLayer>(LayerType::kCONVOLUTION, {&input});
+  auto *layer = add<IConvolutionLayer>({&input});
   layer->setNbOutputMaps(nbOutputMaps);
   layer->setKernelSizeNd(kernelSize);
   if (kernel.count)
@@ -431,7 +378,7 @@ IConvolutionLayer *INetworkDefinition::addConvolutionNd(ITensor &input,
 IDeconvolutionLayer *INetworkDefinition::addDeconvolutionNd(
     ITensor &input, int64_t nbOutputMaps, const Dims &kernelSize,
     const Weights &kernel, const Weights &bias) {
-  auto *layer = add<IDeconvolutionLayer>(LayerType::kDECONVOLUTION, {&input});
+  auto *layer = add<IDeconvolutionLayer>({&input});
   layer->setNbOutputMaps(nbOutputMaps);
   layer->setKernelSizeNd(kernelSize);
   if (kernel.count)
@@ -444,7 +391,7 @@ IDeconvolutionLayer *INetworkDefinition::addDeconvolutionNd(
 IPoolingLayer *INetworkDefinition::addPoolingNd(ITensor &input,
                                                 PoolingType type,
                                                 const Dims &windowSize) {
-  auto *layer = add<IPoolingLayer>(LayerType::kPOOLING, {&input});
+  auto *layer = add<IPoolingLayer>({&input});
   layer->setPoolingType(type);
   layer->setWindowSizeNd(windowSize);
   return layer;
@@ -454,7 +401,7 @@ IReduceLayer *INetworkDefinition::addReduce(ITensor &input,
                                             ReduceOperation operation,
                                             uint32_t axes,
                                             bool keepDimensions) {
-  auto *layer = add<IReduceLayer>(LayerType::kREDUCE, {&input});
+  auto *layer = add<IReduceLayer>({&input});
   layer->setOperation(operation);
   layer->setReduceAxes(axes);
   layer->setKeepDimensions(keepDimensions);
@@ -462,13 +409,13 @@ IReduceLayer *INetworkDefinition::addReduce(ITensor &input,
 }
 
 IShuffleLayer *INetworkDefinition::addShuffle(ITensor &input) {
-  return add<IShuffleLayer>(LayerType::kSHUFFLE, {&input});
+  return add<IShuffleLayer>({&input});
 }
 
 ISliceLayer *INetworkDefinition::addSlice(ITensor &input, const Dims &start,
                                           const Dims &size,
                                           const Dims &stride) {
-  auto *layer = add<ISliceLayer>(LayerType::kSLICE, {&input});
+  auto *layer = add<ISliceLayer>({&input});
   layer->setStart(start);
   layer->setSize(size);
   layer->setStride(stride);
@@ -483,14 +430,14 @@ IConcatenationLayer *INetworkDefinition::addConcatenation(ITensor *const *given,
 
 IGatherLayer *INetworkDefinition::addGather(ITensor &data, ITensor &indices,
                                             int32_t axis) {
-  auto *layer = add<IGatherLayer>(LayerType::kGATHER, {&data, &indices});
+  auto *layer = add<IGatherLayer>({&data, &indices});
   layer->setGatherAxis(axis);
   return layer;
 }
 
 IGatherLayer *INetworkDefinition::addGatherV2(ITensor &data, ITensor &indices,
                                               GatherMode mode) {
-  auto *layer = add<IGatherLayer>(LayerType::kGATHER, {&data, &indices});
+  auto *layer = add<IGatherLayer>({&data, &indices});
   layer->setMode(mode);
   return layer;
 }
@@ -498,32 +445,31 @@ IGatherLayer *INetworkDefinition::addGatherV2(ITensor &data, ITensor &indices,
 ISelectLayer *INetworkDefinition::addSelect(ITensor &condition,
                                             ITensor &thenInput,
                                             ITensor &elseInput) {
-  return add<ISelectLayer>(LayerType::kSELECT,
-                           {&condition, &thenInput, &elseInput});
+  return add<ISelectLayer>({&condition, &thenInput, &elseInput});
 }
 
 IShapeLayer *INetworkDefinition::addShape(ITensor &input) {
-  return add<IShapeLayer>(LayerType::kSHAPE, {&input});
+  return add<IShapeLayer>({&input});
 }
 
 IIdentityLayer *INetworkDefinition::addIdentity(ITensor &input) {
-  return add<IIdentityLayer>(LayerType::kIDENTITY, {&input});
+  return add<IIdentityLayer>({&input});
 }
 
 ICastLayer *INetworkDefinition::addCast(ITensor &input, DataType toType) {
-  auto *layer = add<ICastLayer>(LayerType::kCAST, {&input});
+  auto *layer = add<ICastLayer>({&input});
   layer->setToType(toType);
   return layer;
 }
 
 ISoftMaxLayer *INetworkDefinition::addSoftMax(ITensor &input) {
-  return add<ISoftMaxLayer>(LayerType::kSOFTMAX, {&input});
+  return add<ISoftMaxLayer>({&input});
 }
 
 ITopKLayer *INetworkDefinition::addTopK(ITensor &input, TopKOperation operation,
                                         int32_t k, uint32_t axes,
                                         DataType indicesType) {
-  auto *layer = add<ITopKLayer>(LayerType::kTOPK, {&input});
+  auto *layer = add<ITopKLayer>({&input});
   layer->setOperation(operation);
   layer->setK(k);
   layer->setReduceAxes(axes);
@@ -534,7 +480,7 @@ ITopKLayer *INetworkDefinition::addTopK(ITensor &input, TopKOperation operation,
 IFillLayer *INetworkDefinition::addFill(const Dims &dims,
                                         FillOperation operation,
                                         DataType outputType) {
-  auto *layer = add<IFillLayer>(LayerType::kFILL, {});
+  auto *layer = add<IFillLayer>({});
   layer->setDimensions(dims);
   layer->setOperation(operation);
   layer->setToType(outputType);
@@ -544,8 +490,7 @@ IFillLayer *INetworkDefinition::addFill(const Dims &dims,
 IScatterLayer *INetworkDefinition::addScatter(ITensor &data, ITensor &indices,
                                               ITensor &updates,
                                               ScatterMode mode) {
-  auto *layer =
-      add<IScatterLayer>(LayerType::kSCATTER, {&data, &indices, &updates});
+  auto *layer = add<IScatterLayer>({&data, &indices, &updates});
   layer->setMode(mode);
   return layer;
 }
@@ -554,8 +499,7 @@ INormalizationLayer *INetworkDefinition::addNormalization(ITensor &input,
                                                           ITensor &scale,
                                                           ITensor &bias,
                                                           uint32_t axes) {
-  auto *layer = add<INormalizationLayer>(LayerType::kNORMALIZATION,
-                                         {&input, &scale, &bias});
+  auto *layer = add<INormalizationLayer>({&input, &scale, &bias});
   layer->setAxes(axes);
   return layer;
 }
@@ -571,39 +515,37 @@ IEinsumLayer *INetworkDefinition::addEinsum(ITensor *const *given,
 
 IOneHotLayer *INetworkDefinition::addOneHot(ITensor &indices, ITensor &values,
                                             ITensor &depth, int32_t axis) {
-  auto *layer =
-      add<IOneHotLayer>(LayerType::kONE_HOT, {&indices, &values, &depth});
+  auto *layer = add<IOneHotLayer>({&indices, &values, &depth});
   layer->setAxis(axis);
   return layer;
 }
 
 INonZeroLayer *INetworkDefinition::addNonZero(ITensor &input,
                                               DataType indicesType) {
-  auto *layer = add<INonZeroLayer>(LayerType::kNON_ZERO, {&input});
+  auto *layer = add<INonZeroLayer>({&input});
   layer->setIndicesType(indicesType);
   return layer;
 }
 
 IParametricReLULayer *INetworkDefinition::addParametricReLU(ITensor &input,
                                                             ITensor &slope) {
-  return add<IParametricReLULayer>(LayerType::kPARAMETRIC_RELU,
-                                   {&input, &slope});
+  return add<IParametricReLULayer>({&input, &slope});
 }
 
 ISqueezeLayer *INetworkDefinition::addSqueeze(ITensor &input, ITensor &axes) {
-  return add<ISqueezeLayer>(LayerType::kSQUEEZE, {&input, &axes});
+  return add<ISqueezeLayer>({&input, &axes});
 }
 
 IUnsqueezeLayer *INetworkDefinition::addUnsqueeze(ITensor &input,
                                                   ITensor &axes) {
-  return add<IUnsqueezeLayer>(LayerType::kUNSQUEEZE, {&input, &axes});
+  return add<IUnsqueezeLayer>({&input, &axes});
 }
 
 ICumulativeLayer *
 INetworkDefinition::addCumulative(ITensor &input, ITensor &axis,
                                   CumulativeOperation operation, bool exclusive,
                                   bool reverse) {
-  auto *layer = add<ICumulativeLayer>(LayerType::kCUMULATIVE, {&input, &axis});
+  auto *layer = add<ICumulativeLayer>({&input, &axis});
   layer->setOperation(operation);
   layer->setExclusive(exclusive);
   layer->setReverse(reverse);
@@ -612,13 +554,12 @@ INetworkDefinition::addCumulative(ITensor &input, ITensor &axis,
 
 IReverseSequenceLayer *
 INetworkDefinition::addReverseSequence(ITensor &input, ITensor &sequenceLens) {
-  return add<IReverseSequenceLayer>(LayerType::kREVERSE_SEQUENCE,
-                                    {&input, &sequenceLens});
+  return add<IReverseSequenceLayer>({&input, &sequenceLens});
 }
 
 IAssertionLayer *INetworkDefinition::addAssertion(ITensor &condition,
                                                   std::string_view message) {
-  auto *layer = add<IAssertionLayer>(LayerType::kASSERTION, {&condition});
+  auto *layer = add<IAssertionLayer>({&condition});
   layer->setMessage(message);
   return layer;
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include <loopc-c/loopc.h>
+#include <loopc-c/network.h>
 #include <stdio.h>
 
 int main(void) {
@@ -14,6 +15,10 @@ int main(void) {
   if (!options)
     return 1;
   loopc_compile_options_destroy(options);
+  loopc_network *network = loopc_network_create("empty");
+  if (loopc_network_add_input(network, "x", LOOPC_TYPE_FLOAT, NULL, 0) != 0)
+    return 1;
+  loopc_network_destroy(network);
   printf("loopc %s\n", loopc_version());
   return 0;
 }

@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -159,10 +160,21 @@ public:
 
 protected:
   friend class INetworkDefinition;
+  /// How a setter takes a value and a getter returns it.
+  template <typename T>
+  using Passed = std::conditional_t<(sizeof(T) > 16), const T &, T>;
+  template <typename T>
+  using Returned =
+      std::conditional_t<std::is_same_v<T, std::string_view>, const char *, T>;
+  template <typename T> void setValue(std::string_view name, const T &value);
+  template <typename T> Returned<T> getValue(std::string_view name) const;
+
   void setDims(std::string_view name, const Dims &dims);
   Dims getDims(std::string_view name) const;
   void setWeights(std::string_view name, const Weights &weights);
   Weights getWeights(std::string_view name) const;
+  void setPermutation(std::string_view name, const Permutation &order);
+  Permutation getPermutation(std::string_view name) const;
 
 private:
   INetworkDefinition &network;
@@ -175,6 +187,38 @@ private:
   ILoop *loop = nullptr;
   IIfConditional *conditional = nullptr;
 };
+
+template <typename T>
+void ILayer::setValue(std::string_view name, const T &value) {
+  if constexpr (std::is_same_v<T, Dims>)
+    setDims(name, value);
+  else if constexpr (std::is_same_v<T, Permutation>)
+    setPermutation(name, value);
+  else if constexpr (std::is_same_v<T, Weights>)
+    setWeights(name, value);
+  else if constexpr (std::is_same_v<T, std::string_view>)
+    setAttribute(name, std::string(value));
+  else if constexpr (std::is_floating_point_v<T>)
+    setAttribute(name, static_cast<double>(value));
+  else
+    setAttribute(name, static_cast<int64_t>(value));
+}
+
+template <typename T>
+ILayer::Returned<T> ILayer::getValue(std::string_view name) const {
+  if constexpr (std::is_same_v<T, Dims>)
+    return getDims(name);
+  else if constexpr (std::is_same_v<T, Permutation>)
+    return getPermutation(name);
+  else if constexpr (std::is_same_v<T, Weights>)
+    return getWeights(name);
+  else if constexpr (std::is_same_v<T, std::string_view>)
+    return getString(name).c_str();
+  else if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(getFloat(name));
+  else
+    return static_cast<T>(getInt(name));
+}
 
 /// A value that layers of one kind may be set to.
 struct AttributeSpec {
@@ -190,7 +234,8 @@ struct LayerSpec {
   LayerType type;
   const char *name;
   int32_t minInputs;
-  int32_t maxInputs; ///< -1: any number
+  int32_t maxInputs;  ///< -1: any number
+  int32_t numOutputs; ///< of a kNODE: where no number is given
   std::vector<AttributeSpec> attributes;
 };
 

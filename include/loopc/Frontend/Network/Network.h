@@ -232,8 +232,8 @@ private:
   friend class ILoop;
   friend class IIfConditional;
   template <typename T>
-  T *add(LayerType type, std::initializer_list<ITensor *> inputs,
-         ILoop *loop = nullptr, IIfConditional *conditional = nullptr);
+  T *add(std::initializer_list<ITensor *> inputs, ILoop *loop = nullptr,
+         IIfConditional *conditional = nullptr);
   ITensor *makeTensor(ILayer *layer, int32_t index);
   void addError(std::string text);
   /// False, and an error, where `dims` are more than Dims holds.

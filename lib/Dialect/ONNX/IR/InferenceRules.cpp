@@ -343,8 +343,7 @@ bool loopc::onnx::inferByRule(NodeContext &context, const OpSchema &schema) {
   if (inferShapeByRule(context, schema))
     return true;
   for (const Rule &rule : rules)
-    if (schema.Name() == rule.op.str() &&
-        schema.domain() == rule.domain.str() &&
+    if (schema.Name() == rule.op && schema.domain() == rule.domain &&
         schema.SinceVersion() >= rule.since &&
         schema.SinceVersion() <= rule.until)
       return rule.infer(context, schema);

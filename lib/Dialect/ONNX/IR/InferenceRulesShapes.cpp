@@ -160,9 +160,8 @@ static bool range(NodeContext &context, const OpSchema &) {
 /// dimensions the shape was computed from, has an attribute more, whose default
 /// is what there was before.
 static bool reshape(NodeContext &context, const OpSchema &schema) {
-  const OpSchema *newer =
-      schema.SinceVersion() < 14 ? findSchema("", schema.Name(), 14) : &schema;
-  if (leavesUnknown(context, *newer))
+  static const OpSchema *const version14 = findSchema("", "Reshape", 14);
+  if (leavesUnknown(context, schema.SinceVersion() < 14 ? *version14 : schema))
     if (std::optional<int64_t> rank = lengthOf(context, 1))
       setRank(context, *rank);
   return true;
@@ -266,7 +265,7 @@ bool loopc::onnx::inferShapeByRule(NodeContext &context,
   if (!schema.domain().empty())
     return false;
   for (const ShapeRule &rule : rules)
-    if (schema.Name() == rule.op.str() && schema.SinceVersion() >= rule.since &&
+    if (schema.Name() == rule.op && schema.SinceVersion() >= rule.since &&
         schema.SinceVersion() <= rule.until)
       return rule.infer(context, schema);
   return false;

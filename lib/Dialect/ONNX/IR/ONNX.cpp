@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "SchemaCache.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -31,6 +32,7 @@ void ONNXDialect::initialize() {
 #define GET_OP_LIST
 #include "loopc/Dialect/ONNX/IR/ONNXOps.cpp.inc"
       >();
+  addSchemaCache(*this);
 }
 
 Operation *ONNXDialect::materializeConstant(OpBuilder &builder, Attribute value,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "SchemaCache.h"
 #include "SchemaImpl.h"
 #include "onnx/defs/data_type_utils.h"
 #include "llvm/ADT/StringExtras.h"
@@ -94,6 +95,53 @@ InFlightDiagnostic loopc::onnx::emitNodeError(NodeOp node) {
 }
 
 //===----------------------------------------------------------------------===//
+// SchemaCache
+//===----------------------------------------------------------------------===//
+
+SchemaCache &SchemaCache::of(NodeOp node) {
+  return *node->getDialect()->getRegisteredInterface<SchemaCache>();
+}
+
+void loopc::onnx::addSchemaCache(ONNXDialect &dialect) {
+  dialect.addInterface(std::make_unique<SchemaCache>(&dialect));
+}
+
+SchemaCache::Form SchemaCache::getForm(NodeOp node) {
+  return {node.getOpTypeAttr().getAsOpaquePointer(),
+          node.getDomainAttr().getAsOpaquePointer(),
+          node.getSinceVersionAttr().getAsOpaquePointer(),
+          node.getNodeAttributes().getAsOpaquePointer(),
+          node.getInputs().size(),
+          node.getNumResults()};
+}
+
+const OpSchema *SchemaCache::lookup(NodeOp node) const {
+  llvm::sys::ScopedReader lock(mutex);
+  return wellFormed.lookup(getForm(node));
+}
+
+void SchemaCache::remember(NodeOp node, const OpSchema &schema) {
+  llvm::sys::ScopedWriter lock(mutex);
+  wellFormed[getForm(node)] = &schema;
+}
+
+::onnx::DataType SchemaCache::getDataType(Type type) {
+  auto tensor = dyn_cast<TensorType>(type);
+  Type key = tensor ? tensor.getElementType() : type;
+  {
+    llvm::sys::ScopedReader lock(mutex);
+    if (auto known = dataTypes.find(key); known != dataTypes.end())
+      return known->second;
+  }
+  TypeProto proto;
+  ::onnx::DataType name =
+      exportType(type, proto) ? DataTypeUtils::ToType(proto) : nullptr;
+  llvm::sys::ScopedWriter lock(mutex);
+  dataTypes[key] = name;
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
 // Checking nodes
 //===----------------------------------------------------------------------===//
 
@@ -105,6 +153,8 @@ public:
       : node(node), schema(schema), emitError(emitError) {}
 
   LogicalResult checkArity();
+  /// No input is left out that is required.
+  LogicalResult checkPresence();
   LogicalResult checkAttributes();
   /// Types of inputs or (`outputs`) of outputs.
   LogicalResult checkTypes(bool outputs);
@@ -119,8 +169,14 @@ private:
   NodeOp node;
   const OpSchema &schema;
   EmitError emitError;
-  /// What each type parameter ("T") was bound to, and by whom.
-  std::map<std::string, std::pair<std::string, std::string>> bound;
+  /// A type parameter ("T"), what it was bound to, and by whom.
+  struct Binding {
+    StringRef parameter;
+    ::onnx::DataType type;
+    StringRef what;
+    unsigned index;
+  };
+  SmallVector<Binding> bound;
 };
 
 /// An inference context that knows numbers of inputs and outputs alone.
@@ -197,7 +253,11 @@ LogicalResult NodeChecker::checkArity() {
                        << outputs << " outputs in version "
                        << schema.SinceVersion();
   }
-  for (unsigned i = 0; i < inputs; ++i) {
+  return success();
+}
+
+LogicalResult NodeChecker::checkPresence() {
+  for (unsigned i = 0, e = node.getInputs().size(); i < e; ++i) {
     const Formal *formal = getFormal(schema.inputs(), i);
     if (!node.getInputOrNull(i) && formal &&
         formal->GetOption() != OpSchema::Optional)
@@ -331,23 +391,25 @@ static std::string listTypes(const Formal &formal) {
 
 LogicalResult NodeChecker::checkType(Type type, StringRef what, unsigned index,
                                      const Formal &formal) {
-  TypeProto proto;
-  if (!exportType(type, proto))
+  ::onnx::DataType name = SchemaCache::of(node).getDataType(type);
+  if (!name)
     return emitError() << what << " #" << index << " '" << formal.GetName()
                        << "' has type " << type << ", which is no ONNX type";
-  ::onnx::DataType name = DataTypeUtils::ToType(proto);
   if (!formal.GetTypes().empty() && !formal.GetTypes().count(name))
     return emitError() << what << " #" << index << " '" << formal.GetName()
                        << "' has type " << type << ", expected one of "
                        << listTypes(formal);
   if (!formal.GetIsHomogeneous())
     return success();
-  std::string self = (what + " #" + Twine(index)).str();
-  auto [entry, inserted] = bound.try_emplace(formal.GetTypeStr(), *name, self);
-  if (!inserted && entry->second.first != *name)
+  const auto *first = llvm::find_if(bound, [&](const Binding &binding) {
+    return binding.parameter == formal.GetTypeStr();
+  });
+  if (first == bound.end())
+    bound.push_back({formal.GetTypeStr(), name, what, index});
+  else if (first->type != name)
     return emitError() << what << " #" << index << " '" << formal.GetName()
-                       << "' has type " << type << ", expected "
-                       << entry->second.first << " as " << entry->second.second;
+                       << "' has type " << type << ", expected " << *first->type
+                       << " as " << first->what << " #" << first->index;
   return success();
 }
 
@@ -435,17 +497,26 @@ static FailureOr<const OpSchema *> getSchema(NodeOp node, EmitError emitError) {
 LogicalResult loopc::onnx::checkNode(NodeOp node, bool withResults,
                                      const OpSchema *&schema,
                                      EmitError emitError) {
-  schema = nullptr;
+  SchemaCache &cache = SchemaCache::of(node);
+  schema = cache.lookup(node);
   try {
-    FailureOr<const OpSchema *> found = getSchema(node, emitError);
-    if (failed(found))
-      return failure();
-    schema = *found;
-    if (!schema)
-      return success();
+    bool isKnown = schema != nullptr;
+    if (!isKnown) {
+      FailureOr<const OpSchema *> found = getSchema(node, emitError);
+      if (failed(found))
+        return failure();
+      schema = *found;
+      if (!schema)
+        return success();
+    }
     NodeChecker checker(node, *schema, emitError);
-    if (failed(checker.checkArity()) || failed(checker.checkAttributes()) ||
-        failed(checker.checkTypes(/*outputs=*/false)) ||
+    if ((!isKnown && failed(checker.checkArity())) ||
+        failed(checker.checkPresence()) ||
+        (!isKnown && failed(checker.checkAttributes())))
+      return failure();
+    if (!isKnown)
+      cache.remember(node, *schema);
+    if (failed(checker.checkTypes(/*outputs=*/false)) ||
         failed(checker.checkLengths()))
       return failure();
     return withResults ? checker.checkTypes(/*outputs=*/true) : success();

@@ -14,8 +14,11 @@
 #include "IntegerValues.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "mlir/IR/DialectInterface.h"
 #include "onnx/defs/schema.h"
+#include "llvm/Support/RWMutex.h"
 #include <map>
+#include <memory>
 
 namespace loopc::onnx {
 
@@ -32,15 +35,44 @@ mlir::LogicalResult checkNode(NodeOp node, bool withResults,
                               const ::onnx::OpSchema *&schema,
                               EmitError emitError);
 
+/// What the dialect remembers of the library's answers, so that a node is not
+/// held against its schema anew by every verifier and every inference. All it
+/// depends on is uniqued by the context and never changes. Any thread may ask.
+class SchemaCache : public mlir::DialectInterface::Base<SchemaCache> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SchemaCache)
+  explicit SchemaCache(mlir::Dialect *dialect) : Base(dialect) {}
+  static SchemaCache &of(NodeOp node);
+
+  /// The schema of a node of this operator and version, with these attributes
+  /// and numbers of operands and results, that was found to be well formed;
+  /// null where there was none.
+  const ::onnx::OpSchema *lookup(NodeOp node) const;
+  void remember(NodeOp node, const ::onnx::OpSchema &schema);
+  /// The library's name of `type`; null where ONNX has no such type.
+  ::onnx::DataType getDataType(mlir::Type type);
+
+private:
+  using Form = std::tuple<const void *, const void *, const void *,
+                          const void *, size_t, size_t>;
+  static Form getForm(NodeOp node);
+
+  mutable llvm::sys::RWMutex mutex;
+  llvm::DenseMap<Form, const ::onnx::OpSchema *> wellFormed;
+  /// By the type of a collection, or a tensor's element type.
+  llvm::DenseMap<mlir::Type, ::onnx::DataType> dataTypes;
+};
+
 /// What the library's inference functions see of a node. Attributes that the
-/// node lacks have the schema's defaults: some functions know other ones.
+/// node lacks have the schema's defaults: some functions know other ones. What
+/// nobody asks for is not converted.
 class NodeContext final : public ::onnx::InferenceContext {
 public:
-  /// With `probe` every dimension and every element of a shape that is not
-  /// known is this number.
   NodeContext(NodeOp node, const ::onnx::OpSchema &schema,
-              InferenceCache::Impl &cache,
-              std::optional<int64_t> probe = std::nullopt);
+              InferenceCache::Impl &cache);
+  /// What `other` was made of, but every dimension and every element of a shape
+  /// that is not known is `probe`.
+  NodeContext(const NodeContext &other, int64_t probe);
 
   const ::onnx::AttributeProto *
   getAttribute(const std::string &name) const override;
@@ -81,21 +113,28 @@ private:
   struct Input {
     bool present = false;
     ::onnx::TypeProto type;
-    mutable std::optional<std::optional<::onnx::TensorProto>> data;
+    /// A null pointer within: there is none.
+    mutable std::optional<std::shared_ptr<const ::onnx::TensorProto>> data;
     mutable std::optional<std::optional<::onnx::TensorShapeProto>> symbolic;
   };
+  /// Attributes of the node that were asked for; null: ONNX has no such one.
+  using Exported =
+      std::map<std::string, std::unique_ptr<::onnx::AttributeProto>>;
 
   void exportQuantity(const Quantity &quantity,
                       ::onnx::TensorShapeProto::Dimension &dim) const;
-  void noteUnknowns(::onnx::TypeProto &type);
+  void noteUnknowns(const ::onnx::TypeProto &type);
 
   /// Mutable as operations have no const accessors.
   mutable NodeOp node;
+  const ::onnx::OpSchema &schema;
   InferenceCache::Impl &cache;
   std::optional<int64_t> probe;
   bool unknownDims = false;
   bool unknownRanks = false;
-  std::map<std::string, ::onnx::AttributeProto> attributes;
+  /// One for all contexts of the node.
+  std::shared_ptr<Exported> exported = std::make_shared<Exported>();
+  std::map<std::string, ::onnx::AttributeProto> added;
   std::vector<Input> inputs;
   std::vector<::onnx::TypeProto> outputs;
 };

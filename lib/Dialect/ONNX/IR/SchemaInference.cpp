@@ -38,18 +38,9 @@ static Quantity importQuantity(const TensorShapeProto::Dimension &dim) {
 //===----------------------------------------------------------------------===//
 
 NodeContext::NodeContext(NodeOp node, const OpSchema &schema,
-                         InferenceCache::Impl &cache,
-                         std::optional<int64_t> probe)
-    : node(node), cache(cache), probe(probe), inputs(node.getInputs().size()),
+                         InferenceCache::Impl &cache)
+    : node(node), schema(schema), cache(cache), inputs(node.getInputs().size()),
       outputs(node.getNumResults()) {
-  for (NamedAttribute attr : node.getNodeAttributes()) {
-    AttributeProto proto;
-    if (exportAttribute(attr.getName(), attr.getValue(), proto))
-      attributes.emplace(attr.getName().str(), std::move(proto));
-  }
-  for (const auto &[name, attribute] : schema.attributes())
-    if (attribute.default_value.type() != AttributeProto::UNDEFINED)
-      attributes.emplace(name, attribute.default_value);
   for (auto [input, value] : llvm::zip_equal(inputs, node.getInputs())) {
     input.present = exportType(value.getType(), input.type);
     if (!input.present)
@@ -63,6 +54,32 @@ NodeContext::NodeContext(NodeOp node, const OpSchema &schema,
   }
 }
 
+/// Says that every dimension that is not known is `number`.
+static void fillUnknowns(TypeProto &type, int64_t number) {
+  if (type.has_sequence_type())
+    return fillUnknowns(*type.mutable_sequence_type()->mutable_elem_type(),
+                        number);
+  if (type.has_optional_type())
+    return fillUnknowns(*type.mutable_optional_type()->mutable_elem_type(),
+                        number);
+  if (!type.has_tensor_type() || !type.tensor_type().has_shape())
+    return;
+  for (auto &dim : *type.mutable_tensor_type()->mutable_shape()->mutable_dim())
+    if (!dim.has_dim_value())
+      dim.set_dim_value(number);
+}
+
+NodeContext::NodeContext(const NodeContext &other, int64_t probe)
+    : node(other.node), schema(other.schema), cache(other.cache), probe(probe),
+      unknownDims(other.unknownDims), unknownRanks(other.unknownRanks),
+      exported(other.exported), inputs(other.inputs),
+      outputs(other.outputs.size()) {
+  for (Input &input : inputs) {
+    fillUnknowns(input.type, probe);
+    input.symbolic.reset();
+  }
+}
+
 void NodeContext::exportQuantity(const Quantity &quantity,
                                  TensorShapeProto::Dimension &dim) const {
   if (quantity.value)
@@ -73,30 +90,18 @@ void NodeContext::exportQuantity(const Quantity &quantity,
     dim.set_dim_param("d" + std::to_string(quantity.name));
 }
 
-/// Notes what is not known of `type`, and fills it in for a probe.
-void NodeContext::noteUnknowns(TypeProto &type) {
-  switch (type.value_case()) {
-  case TypeProto::kTensorType:
-    break;
-  case TypeProto::kSequenceType:
-    return noteUnknowns(*type.mutable_sequence_type()->mutable_elem_type());
-  case TypeProto::kOptionalType:
-    return noteUnknowns(*type.mutable_optional_type()->mutable_elem_type());
-  default:
+/// Notes what is not known of `type`.
+void NodeContext::noteUnknowns(const TypeProto &type) {
+  if (type.has_sequence_type())
+    return noteUnknowns(type.sequence_type().elem_type());
+  if (type.has_optional_type())
+    return noteUnknowns(type.optional_type().elem_type());
+  if (!type.has_tensor_type())
     return;
-  }
-  if (!type.tensor_type().has_shape()) {
+  if (!type.tensor_type().has_shape())
     unknownRanks = true;
-    return;
-  }
-  for (auto &dim :
-       *type.mutable_tensor_type()->mutable_shape()->mutable_dim()) {
-    if (dim.has_dim_value())
-      continue;
-    unknownDims = true;
-    if (probe)
-      dim.set_dim_value(*probe);
-  }
+  for (const auto &dim : type.tensor_type().shape().dim())
+    unknownDims |= !dim.has_dim_value();
 }
 
 /// True for types of which shapes are made.
@@ -117,8 +122,22 @@ bool NodeContext::hasUnknowns() const {
 }
 
 const AttributeProto *NodeContext::getAttribute(const std::string &name) const {
-  auto found = attributes.find(name);
-  return found == attributes.end() ? nullptr : &found->second;
+  if (auto found = added.find(name); found != added.end())
+    return &found->second;
+  auto [entry, isNew] = exported->try_emplace(name);
+  if (isNew)
+    if (Attribute own = node.getNodeAttr(name)) {
+      auto proto = std::make_unique<AttributeProto>();
+      if (exportAttribute(name, own, *proto))
+        entry->second = std::move(proto);
+    }
+  if (entry->second)
+    return entry->second.get();
+  auto known = schema.attributes().find(name);
+  return known != schema.attributes().end() &&
+                 known->second.default_value.type() != AttributeProto::UNDEFINED
+             ? &known->second.default_value
+             : nullptr;
 }
 
 bool NodeContext::hasInput(size_t index) const {
@@ -155,21 +174,22 @@ static TensorProto makeTensor(const Quantities &elements,
 const TensorProto *NodeContext::getInputData(size_t index) const {
   if (!hasInput(index))
     return nullptr;
-  std::optional<std::optional<TensorProto>> &data = inputs[index].data;
+  auto &data = inputs[index].data;
   if (!data) {
     data.emplace();
     Value value = node.getInputs()[index];
     TensorProto proto;
     ElementsAttr constant = getSmallConstant(value);
     if (constant && exportTensor(constant, proto))
-      *data = std::move(proto);
+      *data = std::make_shared<TensorProto>(std::move(proto));
     else if (auto elements = cache.getElements(value);
              elements && llvm::all_of(*elements, [](const Quantity &q) {
                return q.value.has_value();
              }))
-      *data = makeTensor(*elements, cast<RankedTensorType>(value.getType()));
+      *data = std::make_shared<TensorProto>(
+          makeTensor(*elements, cast<RankedTensorType>(value.getType())));
   }
-  return *data ? &**data : nullptr;
+  return data->get();
 }
 
 const TensorShapeProto *NodeContext::getSymbolicInput(size_t index) const {
@@ -221,12 +241,12 @@ void NodeContext::addInput(TensorProto data) {
   type->set_elem_type(data.data_type());
   for (int64_t size : data.dims())
     type->mutable_shape()->add_dim()->set_dim_value(size);
-  input.data.emplace(std::move(data));
+  input.data.emplace(std::make_shared<TensorProto>(std::move(data)));
 }
 
 void NodeContext::addAttribute(AttributeProto attribute) {
   std::string name = attribute.name();
-  attributes.insert_or_assign(std::move(name), std::move(attribute));
+  added.insert_or_assign(std::move(name), std::move(attribute));
 }
 
 void NodeContext::clearOutputs() {
@@ -378,11 +398,10 @@ static constexpr int64_t probes[] = {1, 840};
 /// (Attention, Resize, FlexAttention). What they say of a result for certain
 /// must be true whatever that dimension is: it is tried. Returns false if
 /// `context`'s own inference threw, and no try did better.
-static bool probe(NodeContext &context, const OpSchema &schema,
-                  InferenceCache::Impl &cache, bool threw) {
+static bool probe(NodeContext &context, const OpSchema &schema, bool threw) {
   bool possible = !threw;
   for (int64_t number : probes) {
-    NodeContext probed(context.getNode(), schema, cache, number);
+    NodeContext probed(context, number);
     try {
       runFunctions(probed, schema);
     } catch (const std::exception &) {
@@ -423,9 +442,9 @@ static LogicalResult runInference(NodeContext &context, const OpSchema &schema,
     // Is it certain that the operands do not fit?
     threw = true;
     bool shapeError = StringRef(error.what()).starts_with(shapeErrorTag);
-    bool certain = !lenient && !context.hasUnknownRanks() &&
-                   !(context.hasUnknowns() &&
-                     probe(context, schema, cache, /*threw=*/true));
+    bool certain =
+        !lenient && !context.hasUnknownRanks() &&
+        !(context.hasUnknowns() && probe(context, schema, /*threw=*/true));
     if (lenient && !shapeError)
       shapeError = inferWithoutShapes(context, schema, cache);
     if (!shapeError || certain) {
@@ -435,7 +454,7 @@ static LogicalResult runInference(NodeContext &context, const OpSchema &schema,
     context.clearOutputShapes();
   }
   if (!threw && context.hasUnknowns())
-    probe(context, schema, cache, /*threw=*/false);
+    probe(context, schema, /*threw=*/false);
   try {
     schema.CheckInputOutputType(context);
   } catch (const std::exception &error) {
