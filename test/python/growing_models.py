@@ -333,6 +333,27 @@ def sums(count: int, extent: str) -> onnx.ModelProto:
 
 
 @growing
+def sines(count: int, extent: str) -> onnx.ModelProto:
+    """Elementary functions, each of what the one before made."""
+    return chain(count, lambda k, last: f"v{k} = Sin ({last})", f"float[{extent}] x", "float[R]")
+
+
+@growing
+def slices_of_any_rank(count: int, extent: str) -> onnx.ModelProto:
+    """Slices of a value whose rank is not declared, and a sum of each that is left."""
+    return chain(
+        count,
+        lambda k, last: (
+            f"zero{k} = Constant <value = int64[1] {{0}}> ()"
+            f" end{k} = Constant <value = int64[1] {{9223372036854775807}}> ()"
+            f" s{k} = Slice ({last}, zero{k}, end{k}) v{k} = Add (s{k}, s{k})"
+        ),
+        "float[] x",
+        "float[]",
+    )
+
+
+@growing
 def products(count: int, extent: str) -> onnx.ModelProto:
     """Matrix products, each with a hyperbolic tangent behind it."""
     return chain(
@@ -461,12 +482,17 @@ def nested_loops(count: int, extent: str) -> onnx.ModelProto:
 
 
 def inputs_of(model: onnx.ModelProto, length: int = 8) -> dict[str, np.ndarray]:
-    """Inputs by name: numbers from a fixed seed, `length` where an extent is open, few trips."""
+    """Inputs by name: numbers from a fixed seed, `length` where an extent is open, few trips.
+
+    What has no declared rank is a vector.
+    """
     random = np.random.default_rng(0)
     values: dict[str, np.ndarray] = {}
     for info in model.graph.input:
         kind = info.type.tensor_type
         shape = [d.dim_value if d.HasField("dim_value") else length for d in kind.shape.dim]
+        if not kind.HasField("shape"):
+            shape = [length]
         if kind.elem_type == onnx.TensorProto.BOOL:
             values[info.name] = np.asarray(random.random(shape) < 0.5)
         elif kind.elem_type == onnx.TensorProto.INT64:

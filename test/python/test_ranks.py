@@ -212,6 +212,75 @@ def test_concat_and_gather() -> None:
         model.run(None, {"x": ramp(2, 3), "y": ramp(1, 2, 3), "i": i64(0)})
 
 
+# Shapes of data and of indices (the last extent counts coordinates), and batch axes.
+TUPLES = (
+    ((5,), (1,), 0), ((5,), (3, 1), 0), ((4, 3), (2,), 0), ((4, 3), (2, 2, 1), 0),
+    ((2, 3, 4), (5, 2), 0), ((2, 3, 4), (5, 3), 0), ((2, 3, 4), (0, 2), 0), ((2, 0, 4), (3, 1), 0),
+    ((2, 3, 4), (2, 1), 1), ((2, 3, 4), (2, 5, 2), 1), ((2, 3, 4, 2), (2, 3, 3, 1), 2),
+    ((2, 1, 2, 1, 2, 1, 2, 1, 3), (4, 8), 0),
+)  # fmt: skip
+
+
+def coordinates(data: Sequence[int], shape: Sequence[int], batch: int) -> np.ndarray:
+    """Tuples of coordinates of the axes behind the batch axes, some counted from the end."""
+    random = np.random.default_rng(0)
+    axes = [
+        random.integers(-data[batch + k], data[batch + k], shape[:-1]) for k in range(shape[-1])
+    ]
+    return np.stack(axes, axis=-1).astype(np.int64)
+
+
+def at_batch(batch: int, outer: Sequence[int]) -> list[np.ndarray]:
+    """The batch coordinates of each tuple."""
+    return list(np.indices(outer)[:batch])
+
+
+@pytest.mark.parametrize("batch", [0, 1, 2])
+def test_gather_nd(batch: int) -> None:
+    """Ranks of data and indices and the number of coordinates are known at run time only."""
+    model = session(f"(float[] x, int64[] i) => (float[] y) {{"
+                    f" y = GatherND<batch_dims = {batch}>(x, i) }}")  # fmt: skip
+    for data, shape, own in TUPLES:
+        if own != batch:
+            continue
+        x, i = ramp(*data), coordinates(data, shape, batch)
+        at = (*at_batch(batch, shape[:-1]), *np.moveaxis(i, -1, 0))
+        compare(model.run(None, {"x": x, "i": i}), [x[at]])
+    for data, indices, message in (
+        ((4, 3, 2), np.full((4, 3, 1), 9), "index 9 is out of range for an axis of extent"),
+        ((4, 3, 2), np.zeros((4, 3, 4)), "cannot take indices of 4 coordinates"),
+        ((4, 3, 2), np.zeros((4, 3, 0)), "cannot take indices of 0 coordinates"),
+        ((4, 3, 2), i64(1), "cannot take data of rank 3 and indices of rank 0"),
+    ):
+        with pytest.raises(loopc.RunError, match=message):
+            model.run(None, {"x": ramp(*data), "i": i64(indices)})
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "max"])
+def test_scatter_nd(reduction: str) -> None:
+    model = session(f"(float[] x, int64[] i, float[] u) => (float[] y) {{"
+                    f' y = ScatterND<reduction = "{reduction}">(x, i, u) }}')  # fmt: skip
+    for data, shape, batch in TUPLES:
+        if batch:
+            continue
+        x, i = ramp(*data), coordinates(data, shape, 0)
+        u = ramp(*shape[:-1], *data[shape[-1] :], start=3)
+        want = x.copy()
+        for at in np.ndindex(*shape[:-1]):
+            to = tuple(i[at])
+            old = want[to]
+            want[to] = {"none": u[at], "add": old + u[at], "max": np.maximum(old, u[at])}[reduction]
+        compare(model.run(None, {"x": x, "i": i, "u": u}), [want])
+    for indices, updates, message in (
+        ([[1]], (1, 2, 3), "updates of rank 3, expected 2"),
+        ([[1]], (1, 2), "the updates' extents are not those of the indices and the data"),
+        ([[-5]], (1, 3), "index -5 is out of range for an axis of extent 4"),
+        ([[0, 0, 0]], (1,), "cannot take indices of 3 coordinates"),
+    ):
+        with pytest.raises(loopc.RunError, match=message):
+            model.run(None, {"x": ramp(4, 3), "i": i64(indices), "u": ramp(*updates)})
+
+
 def test_shapes() -> None:
     model = session("""(float[] x) => (int64[] s, int64 n, int64[] t, float[] f, float[] r) {
         s = Shape(x)

@@ -154,6 +154,7 @@ const FlatRow *loopc::findFlatForm(onnx::NodeOp node) {
     addFlatElementwise(rows);
     addFlatShapes(rows);
     addFlatAxes(rows);
+    addFlatIndexing(rows);
     addFlatReductions(rows);
     llvm::StringMap<SmallVector<FlatRow, 2>> byName;
     for (const FlatRow &row : rows)

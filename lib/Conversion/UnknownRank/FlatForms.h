@@ -101,6 +101,9 @@ struct FlatRow {
   /// The form is wanted too where all operands have known ranks and only the
   /// result's is unknown.
   bool fromRanked = false;
+  /// Where the operands can have few combinations of ranks, code for each of
+  /// them is better: it has known axes.
+  bool switchesOverFew = false;
 };
 
 /// The form of `node`; null where it has none.
@@ -108,6 +111,7 @@ const FlatRow *findFlatForm(onnx::NodeOp node);
 
 void addFlatElementwise(std::vector<FlatRow> &rows);
 void addFlatShapes(std::vector<FlatRow> &rows);
+void addFlatIndexing(std::vector<FlatRow> &rows);
 void addFlatAxes(std::vector<FlatRow> &rows);
 void addFlatReductions(std::vector<FlatRow> &rows);
 

@@ -33,6 +33,9 @@ using namespace loopc;
 /// Ranks from 0 to this one are compiled where nothing tells which there are.
 static constexpr int64_t kMaxRank = 8;
 
+/// So many combinations of ranks are few (FlatRow::switchesOverFew).
+static constexpr size_t kFewRanks = 4;
+
 //===----------------------------------------------------------------------===//
 // Which ranks
 //===----------------------------------------------------------------------===//
@@ -319,7 +322,8 @@ public:
     bool fromOperands = llvm::any_of(node.getInputs(), isUnranked);
     bool fromValues =
         form && form->fromRanked && llvm::any_of(node.getResults(), isUnranked);
-    if (form && (fromOperands || fromValues) && makeFlat(node, *form))
+    if (form && (fromOperands || fromValues) &&
+        !(form->switchesOverFew && hasFewRanks(node)) && makeFlat(node, *form))
       return;
     if (switchOnCoordinates(node))
       return;
@@ -355,6 +359,15 @@ private:
     }
     if (changed)
       refine(node);
+  }
+
+  /// Whether the operands of `node` can have few combinations of ranks.
+  bool hasFewRanks(onnx::NodeOp node) {
+    size_t combinations = 1;
+    for (Value input : node.getInputs())
+      if (isUnranked(input))
+        combinations *= analysis.of(input).size();
+    return combinations <= kFewRanks;
   }
 
   /// Replaces `node` by its form on views; false where it has none.

@@ -148,6 +148,35 @@ func.func @coordinates(%x: tensor<?x?xf32>, %i: tensor<?x?xi64>) -> tensor<*xf32
 
 // -----
 
+// Where all of it is unknown there is one matrix and one position a tuple, and
+// no switch for each combination of ranks.
+// CHECK-LABEL: func.func @gathers_tuples(
+// CHECK-NOT: scf.index_switch
+// CHECK: loop.check {{.*}} "{{.*}}GatherND cannot take data of rank {} and indices of rank {}"
+// CHECK: loop.check {{.*}} "{{.*}}GatherND cannot take indices of {} coordinates"
+// CHECK: tensor.expand_shape {{.*}} into tensor<?x?xf32>
+// CHECK-NOT: scf.index_switch
+// CHECK: return
+func.func @gathers_tuples(%x: tensor<*xf32>, %i: tensor<*xi64>) -> tensor<*xf32> {
+  %y = onnx.node "GatherND"(%x, %i) since 13 {batch_dims = 1 : i64} : (tensor<*xf32>, tensor<*xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @scatters_tuples(
+// CHECK-NOT: scf.index_switch
+// CHECK: loop.check {{.*}} "{{.*}}updates of rank {}, expected {}"
+// CHECK: tensor.insert_slice {{.*}} into tensor<?x?xf32>
+// CHECK-NOT: scf.index_switch
+// CHECK: return
+func.func @scatters_tuples(%x: tensor<*xf32>, %i: tensor<*xi64>, %u: tensor<*xf32>) -> tensor<*xf32> {
+  %y = onnx.node "ScatterND"(%x, %i, %u) since 18 : (tensor<*xf32>, tensor<*xi64>, tensor<*xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @texts(
 // CHECK-NOT: scf.index_switch
 // CHECK: loop.call "loopc_rt_string_concat"

@@ -18,7 +18,8 @@ def ONNXSwitchOnRank : Pass<"onnx-switch-on-rank", "::mlir::func::FuncOp"> {
     from values (Squeeze without axes, Reshape to a shape of unknown length),
     becomes nodes on views of known rank where its operator has such a form:
     elementwise operators work on the elements in C order, those along an axis
-    on [before, axis, behind], and shapes are computed as tensors of rank 1.
+    on [before, axis, behind], GatherND and ScatterND on [axes that a tuple
+    names, behind], and shapes are computed as tensors of rank 1.
 
     ```mlir
     %y = onnx.node "Neg"(%x) since 13 : (tensor<*xf32>) -> tensor<*xf32>
