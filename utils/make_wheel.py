@@ -94,7 +94,7 @@ def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> st
     programs = [link_program(build, name, folder) for name in PROGRAMS]
     for file in (library, *programs):
         for name, path in needed_libraries(file):
-            if not is_common(name):
+            if not is_common(name) and not (folder / name).exists():
                 shutil.copy(path, folder / name)
     for name in RUNTIMES:
         shutil.copy(build / "lib" / name, folder)
