@@ -49,13 +49,14 @@ static std::string getVariable(const char *name) {
   return value ? value : "";
 }
 
-/// The folder that `where` names; "" for none.
-static std::string choose(std::string where) {
+/// The folder that `where` names; "" for none. `isNamed`: somebody chose it.
+static std::string choose(std::string where, bool &isNamed) {
   if (where.empty())
     where = getVariable("LOOPC_CACHE_DIR");
+  isNamed = !where.empty();
   if (where == "off")
     return "";
-  if (!where.empty())
+  if (isNamed)
     return where;
   // Relative paths there are to be ignored, says the specification.
   if (std::string root = getVariable("XDG_CACHE_HOME"); root.starts_with("/"))
@@ -97,15 +98,18 @@ static void warnOnce(const std::string &text, loopc_diagnostics &diagnostics) {
 
 std::optional<Cache> Cache::open(const std::string &where,
                                  loopc_diagnostics &diagnostics) {
-  std::string folder = choose(where);
+  bool isNamed;
+  std::string folder = choose(where, isNamed);
   if (folder.empty())
     return std::nullopt;
   struct stat status;
   bool isThere = makeFolders(folder) && stat(folder.c_str(), &status) == 0;
   if (!isThere || !S_ISDIR(status.st_mode)) {
-    warnOnce("compiled models are not kept: the folder '" + folder +
-                 "' cannot be made: " + strerror(isThere ? ENOTDIR : errno),
-             diagnostics);
+    // Many services have no home, and nobody there asked for a cache.
+    if (isNamed)
+      warnOnce("compiled models are not kept: the folder '" + folder +
+                   "' cannot be made: " + strerror(isThere ? ENOTDIR : errno),
+               diagnostics);
     return std::nullopt;
   }
   if (!isOwn(status)) {

@@ -140,10 +140,14 @@ int Creation::openModel(bool &isPlain) {
 
 /// The folder that names of files beside the model are in.
 std::string Creation::getModelFolder() const {
-  if (!options.baseDirectory.empty())
-    return options.baseDirectory;
   size_t slash = source.path.rfind('/');
-  return slash == std::string::npos ? "." : source.path.substr(0, slash);
+  std::string folder = !options.baseDirectory.empty() ? options.baseDirectory
+                       : slash == std::string::npos
+                           ? "."
+                           : source.path.substr(0, slash);
+  while (folder.ends_with('/'))
+    folder.pop_back();
+  return folder;
 }
 
 void Creation::findKey() {
