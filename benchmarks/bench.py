@@ -13,6 +13,7 @@
     bench.py --json times.json        every time, for plots and comparisons
     bench.py --compare times.json     beside another run's
     bench.py --docs                   writes docs/Benchmarks.md and its chart
+    bench.py --ready                  time and memory until sessions are ready (ready.py)
 
 The engines take turns, so that what else the machine does falls on all of them;
 the table shows medians. In the same run each engine's outputs are checked
@@ -37,6 +38,7 @@ from typing import Any
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import numpy as np
+import ready
 import report
 import suite
 from models_basic import Benchmark
@@ -244,7 +246,11 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Prints the table and returns the exit status."""
-    options = parse(argv)
+    given = list(sys.argv[1:] if argv is None else argv)
+    if "--ready" in given:
+        given.remove("--ready")
+        return ready.main(given)
+    options = parse(given)
     if options.list:
         print("\n".join(options.keys))
         return 0

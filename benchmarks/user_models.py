@@ -25,9 +25,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import loopc
 import numpy as np
-import onnxruntime
 from ml_dtypes import bfloat16
 
 TYPES: dict[str, Any] = {
@@ -42,7 +40,8 @@ TYPES: dict[str, Any] = {
 }
 
 
-def _feed(port: Any, given: Mapping[str, str], random: np.random.Generator) -> np.ndarray:
+def make_feed(port: Any, given: Mapping[str, str], random: np.random.Generator) -> np.ndarray:
+    """A value for an input: what was given, or random."""
     shape = []
     for axis, extent in enumerate(port.shape):
         if not isinstance(extent, int):
@@ -70,14 +69,18 @@ def _difference(got: Any, want: Any) -> float:
 
 
 def _measure(path: Path, given: Mapping[str, str]) -> str:
+    # Here, so that a process of ready.py has one of the two.
+    import loopc
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     peer = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     random = np.random.default_rng(0)
-    feeds = {port.name: _feed(port, given, random) for port in peer.get_inputs()}
+    feeds = {port.name: make_feed(port, given, random) for port in peer.get_inputs()}
     begin = time.perf_counter()
-    session = loopc.InferenceSession(path)
+    session = loopc.InferenceSession(path, loopc.SessionOptions(cache_dir="off"))
     compiled = time.perf_counter() - begin
     difference = _difference(session.run(None, feeds), peer.run(None, feeds))
     best = [float("inf"), float("inf")]

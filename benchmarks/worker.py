@@ -44,6 +44,8 @@ def _serve(connection: Connection, engine: str, threads: int) -> None:
         os.sched_setaffinity(0, set(processors[-threads:]))
         os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ["OMP_NUM_THREADS"] = str(threads)
+    # The time to compile is shown, too.
+    os.environ["LOOPC_CACHE_DIR"] = "off"
     once: Callable[[], Outputs] | None = None
     while True:
         try:

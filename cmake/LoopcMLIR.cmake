@@ -1,6 +1,10 @@
 # Finds LLVM and MLIR and defines how loopc's own libraries and tools are built:
-#   loopc_add_library(Name SOURCES... LINK_LIBS...)   a static library of the compiler
-#   loopc_add_tool(name SOURCES... LINK_LIBS...)      a program in bin/
+#   loopc_add_library(Name SOURCES... LINK_LIBS...)   a static library of the compiler;
+#                                                     with NO_LLVM, of what has none;
+#                                                     with ONLY_SUPPORT, of what takes LLVM's
+#                                                     Support, from whichever library
+#   loopc_add_tool(name SOURCES... LINK_LIBS...)      a program in bin/; with NO_LLVM,
+#                                                     without LLVM's libraries
 # Both use one precompiled header of MLIR's headers (LoopcPCH).
 
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
@@ -58,18 +62,35 @@ if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>>")
 endif()
 
+# Of what has to do without LLVM's library: headers of LLVM's that need no code are
+# all that it may include.
+add_library(LoopcWithoutLLVM INTERFACE)
+target_link_libraries(LoopcWithoutLLVM INTERFACE LoopcCompileFlags)
+target_compile_definitions(LoopcWithoutLLVM INTERFACE
+  LLVM_DISABLE_ABI_BREAKING_CHECKS_ENFORCING=1)
+
 function(loopc_add_library name)
-  cmake_parse_arguments(ARG "EXCEPTIONS" "" "LINK_LIBS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "EXCEPTIONS;NO_LLVM;ONLY_SUPPORT" "" "LINK_LIBS;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PUBLIC LoopcCompileFlags ${ARG_LINK_LIBS} MLIR LLVM)
+  if(ARG_NO_LLVM)
+    set_target_properties(${name} PROPERTIES LOOPC_EXCEPTIONS ON)
+    target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} PRIVATE LoopcWithoutLLVM)
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY LOOPC_LIBRARIES ${name}) # what is installed
+  target_link_libraries(${name} PUBLIC LoopcCompileFlags ${ARG_LINK_LIBS})
+  add_dependencies(${name} LoopcTableGen ${ARG_DEPENDS})
+  # MLIR's headers define functions that are kept, and call more of it.
+  if(ARG_ONLY_SUPPORT)
+    return()
+  endif()
+  target_link_libraries(${name} PUBLIC MLIR LLVM)
   if(ARG_EXCEPTIONS)
     set_target_properties(${name} PROPERTIES LOOPC_EXCEPTIONS ON)
     target_precompile_headers(${name} REUSE_FROM LoopcPCHExceptions)
   else()
     target_precompile_headers(${name} REUSE_FROM LoopcPCH)
   endif()
-  add_dependencies(${name} LoopcTableGen ${ARG_DEPENDS})
-  set_property(GLOBAL APPEND PROPERTY LOOPC_LIBRARIES ${name}) # what is installed
 endfunction()
 
 # A program with LLVM in it tells AddressSanitizer what that is like.
@@ -80,9 +101,12 @@ function(loopc_set_asan_options name)
 endfunction()
 
 function(loopc_add_tool name)
-  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_LLVM" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE LoopcCompileFlags ${ARG_LINK_LIBS} MLIR LLVM)
+  target_link_libraries(${name} PRIVATE LoopcCompileFlags ${ARG_LINK_LIBS})
+  if(NOT ARG_NO_LLVM)
+    target_link_libraries(${name} PRIVATE MLIR LLVM)
+  endif()
   add_dependencies(${name} LoopcTableGen)
   loopc_set_asan_options(${name})
   set_property(GLOBAL APPEND PROPERTY LOOPC_TOOLS ${name}) # what check-loopc builds first

@@ -43,6 +43,9 @@ config.environment["LC_ALL"] = "C.UTF-8"
 config.environment["MALLOC_PERTURB_"] = "165"
 # The IR is verified after every pass.
 config.environment["LOOPC_VERIFY_EACH"] = "1"
+# Models are compiled, and not found, and without a process for each of them.
+config.environment["LOOPC_CACHE_DIR"] = "off"
+config.environment["LOOPC_COMPILE"] = "inprocess"
 for name in (
     *("ASAN_OPTIONS", "UBSAN_OPTIONS", "TMPDIR", "HOME"),
     *("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"),

@@ -27,12 +27,14 @@ import tempfile
 from collections.abc import Sequence
 
 from standalone import (
+    API,
     ROOT,
     PackError,
     build_extension,
     is_common,
     is_stable,
     link_compiler,
+    link_program,
     needed_libraries,
     run,
     version,
@@ -41,29 +43,8 @@ from standalone import (
 #: LLVM's targets that stay: what models are compiled for.
 KEPT = ("AArch64", "NVPTX", "X86")
 RUNTIMES = ("libloopc_rt.a", "libloopc_rt_threads.a", "libloopc_rt_cuda.a")
-#: The commands' entry points, which loopc/_commands.py calls.
-ENTRIES = """
-#include "llvm/Support/PrettyStackTrace.h"
-#include <csignal>
-namespace loopc {
-int runDriver(int argc, const char *const *argv);
-namespace run {
-int runTool(int argc, const char *const *argv);
-}
-} // namespace loopc
-static void prepare(const char *report) {
-  llvm::setBugReportMsg(report);
-  std::signal(SIGXFSZ, SIG_IGN);
-}
-extern "C" __attribute__((visibility("default"))) int loopc_command(int argc, char **argv) {
-  prepare("This is a fault of loopc. Please report it, with the model, and the text below.\\n");
-  return loopc::runDriver(argc, argv);
-}
-extern "C" __attribute__((visibility("default"))) int loopc_run_command(int argc, char **argv) {
-  prepare("This is a fault of loopc-run. Please report it, with the model, and the text below.\\n");
-  return loopc::run::runTool(argc, argv);
-}
-"""
+#: The commands, which loopc/_commands.py starts, as libloopc does the first one.
+PROGRAMS = ("loopc", "loopc-run")
 
 METADATA = """\
 Metadata-Version: 2.1
@@ -108,22 +89,20 @@ def platform_tag(files: Sequence[pathlib.Path]) -> str:
 def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> str:
     """The package `loopc` with all that it loads. Returns the version of `python`."""
     folder = package / "lib"
-    objects = sorted((build / "tools/loopc-run").rglob("*.o"))
-    tool = [path for path in objects if path.name != "loopc-run.cpp.o"]
-    if not tool:
-        raise PackError(f"{build} has no loopc-run: run ./dev build")
     with tempfile.TemporaryDirectory() as scratch:
-        library = link_compiler(build, folder, pathlib.Path(scratch), KEPT, ENTRIES, tool)
-    for name, path in needed_libraries(library):
-        if not is_common(name):
-            shutil.copy(path, folder / name)
+        library = link_compiler(build, folder, pathlib.Path(scratch), KEPT)
+    programs = [link_program(build, name, folder) for name in PROGRAMS]
+    for file in (library, *programs):
+        for name, path in needed_libraries(file):
+            if not is_common(name) and not (folder / name).exists():
+                shutil.copy(path, folder / name)
     for name in RUNTIMES:
         shutil.copy(build / "lib" / name, folder)
     for name in ("loopc-c", "loopc-rt"):
         shutil.copytree(ROOT / "include" / name, package / "include" / name)
     for name in ("_loopc.pyi", "py.typed"):
         shutil.copy(ROOT / "python/loopc" / name, package)
-    return build_extension(build, python, package, library)
+    return build_extension(build, python, package, folder / API)
 
 
 def make_wheel(build: pathlib.Path, out: pathlib.Path, python: str) -> pathlib.Path:

@@ -31,6 +31,7 @@ import tempfile
 from collections.abc import Sequence
 
 from standalone import (
+    API,
     ROOT,
     PackError,
     build_extension,
@@ -131,7 +132,7 @@ def pack(
     library = link_compiler(build, kit / "lib", scratch, KEPT)
     copy_libraries(library)
     print(f"Building the extension for {python}", flush=True)
-    version = build_extension(build, python, kit / "python/loopc", library)
+    version = build_extension(build, python, kit / "python/loopc", kit / "lib" / API)
     copy_trees(kit)
     for home in ("/usr/local/cuda", "/usr/lib/cuda"):
         device = pathlib.Path(home, "nvvm/libdevice/libdevice.10.bc")

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""libloopc with LLVM in it, for machines that have no LLVM; used by what packs loopc."""
+"""The compiler with LLVM in it, for machines that have no LLVM; used by what packs loopc."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ import sys
 from collections.abc import Sequence
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-#: What the build makes, and what it is called in a package.
-BUILT = "lib/libloopc.so.0.1.0"
-LIBRARY = "libloopc.so.0"
+#: What the build makes, and what it is called in a package: sessions, and the compiler.
+BUILT_API = "lib/libloopc.so.0.1.0"
+API = "libloopc.so.0"
+BUILT = "lib/libloopc_compiler.so.0.1.0"
+LIBRARY = "libloopc_compiler.so.0"
 #: Libraries that every machine has.
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux|lib(c|m|dl|pthread|rt)\.so)")
 
@@ -79,32 +81,47 @@ def _without_targets(llvm: pathlib.Path, include: pathlib.Path, kept: Sequence[s
     return "\n".join(lines) + "\n"
 
 
+def _link_command(build: pathlib.Path, target: str) -> list[str]:
+    """How the build links a target."""
+    last = run(["ninja", "-t", "commands", target], build).strip().splitlines()[-1]
+    return shlex.split(last.removeprefix(": && ").removesuffix(" && :"))
+
+
+def link_program(build: pathlib.Path, name: str, folder: pathlib.Path) -> pathlib.Path:
+    """A program of the build, which finds the libraries beside it."""
+    made = folder / name
+    arguments = [
+        str(made) if argument == f"bin/{name}" else argument
+        for argument in _link_command(build, f"bin/{name}")
+        if not argument.startswith("-Wl,-rpath")
+    ]
+    run([*arguments, "-Wl,-s", "-Wl,-rpath,$ORIGIN"], build)
+    return made
+
+
 def link_compiler(
-    build: pathlib.Path,
-    folder: pathlib.Path,
-    scratch: pathlib.Path,
-    kept: Sequence[str],
-    extra: str = "",
-    objects: Sequence[pathlib.Path] = (),
+    build: pathlib.Path, folder: pathlib.Path, scratch: pathlib.Path, kept: Sequence[str]
 ) -> pathlib.Path:
-    """libloopc.so.0 with LLVM in it: the build's own command, with archives in place of libraries.
+    """libloopc.so.0, and the compiler with LLVM in it, which it loads or starts.
+
+    The compiler is linked by the build's own command, with archives in place of libraries.
 
     Args:
         build: the build tree.
-        folder: where the library goes.
+        folder: where the libraries go.
         scratch: a folder for what is left over.
         kept: LLVM's targets that stay.
-        extra: C++ that is linked in; of its symbols those named loopc_... are exported.
-        objects: object files that are linked in.
+
+    Returns:
+        The compiler.
 
     Raises:
         PackError: LLVM's archives are missing, or do not link.
     """
     llvm, include = _llvm(build)
-    last = run(["ninja", "-t", "commands", BUILT], build).strip().splitlines()[-1]
-    command = shlex.split(last.removeprefix(": && ").removesuffix(" && :"))
+    command = _link_command(build, BUILT)
     source, added = scratch / "added.cpp", scratch / "added.o"
-    source.write_text(_without_targets(llvm, include, kept) + extra)
+    source.write_text(_without_targets(llvm, include, kept))
     run([command[0], "-std=c++20", "-O1", "-fPIC", "-w", f"-I{include}", "-c", str(source),
          "-o", str(added)], scratch)  # fmt: skip
     mlir = [str(p) for p in sorted(llvm.glob("libMLIR*.a"))
@@ -114,7 +131,8 @@ def link_compiler(
     if not mlir or not core:
         raise PackError(f"there are no archives in {llvm} (libmlir-22-dev, llvm-22-dev)")
     made = folder / LIBRARY
-    made.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    run(["strip", "--strip-unneeded", "-o", str(folder / API), BUILT_API], build)
     arguments = []
     for argument in command:
         if "libMLIR.so" in argument:
@@ -125,7 +143,7 @@ def link_compiler(
             arguments.append(argument)
     # In front of the archives, so that theirs are not taken.
     at = arguments.index("-o")
-    arguments[at:at] = [str(added), *map(str, objects)]
+    arguments[at:at] = [str(added)]
     arguments += [
         "-lz",
         "-lzstd",
@@ -139,10 +157,14 @@ def link_compiler(
 
 
 def needed_libraries(library: pathlib.Path) -> list[tuple[str, pathlib.Path]]:
-    """Names and files of what a library needs beside the C library."""
+    """Names and files of what a library or a program needs beside the C library and ours."""
     lines = run(["ldd", str(library)], ROOT)
     found = re.findall(r"^\s*(\S+) => (/\S+)", lines, re.M)
-    return [(name, pathlib.Path(path)) for name, path in found if not SYSTEM.match(name)]
+    return [
+        (name, pathlib.Path(path))
+        for name, path in found
+        if not SYSTEM.match(name) and not name.startswith("libloopc")
+    ]
 
 
 def is_common(name: str) -> bool:

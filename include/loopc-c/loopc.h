@@ -10,7 +10,8 @@
 // (a session that runs at once) or into files (objects, shared libraries, the
 // compiler's intermediate stages). Values, runs and their errors are those of
 // loopc-rt/loopc_rt.h. The library is libloopc.so; it exports these functions
-// and those of loopc_rt.h.
+// and those of loopc_rt.h. The compiler is another one beside it, which is
+// loaded only when something is compiled in this process.
 //
 //   loopc_session *session = NULL;
 //   loopc_diagnostics *diagnostics = NULL;
@@ -56,10 +57,12 @@ LOOPC_API const char *loopc_version(void);
 /// What a compilation ended with. The values are fixed.
 typedef enum {
   LOOPC_COMPILE_OK = 0,
-  LOOPC_COMPILE_ERROR_ARGUMENT = 1, ///< the call or an option is wrong
-  LOOPC_COMPILE_ERROR_FILE = 2,     ///< a file cannot be read or written
-  LOOPC_COMPILE_ERROR_MODEL = 3,    ///< the model is invalid or not supported
-  LOOPC_COMPILE_ERROR_INTERNAL = 4  ///< a fault of the compiler
+  LOOPC_COMPILE_ERROR_ARGUMENT = 1,  ///< the call or an option is wrong
+  LOOPC_COMPILE_ERROR_FILE = 2,      ///< a file cannot be read or written
+  LOOPC_COMPILE_ERROR_MODEL = 3,     ///< the model is invalid or not supported
+  LOOPC_COMPILE_ERROR_INTERNAL = 4,  ///< a fault of the compiler
+  LOOPC_COMPILE_ERROR_CANCELLED = 5, ///< the caller ended it
+  LOOPC_COMPILE_ERROR_TIMEOUT = 6    ///< it took longer than its timeout
 } loopc_compile_status;
 
 //===----------------------------------------------------------------------===//
@@ -211,6 +214,52 @@ loopc_compile_options_set_check_accesses(loopc_compile_options *options,
 LOOPC_API int loopc_compile_options_disable_pass(loopc_compile_options *options,
                                                  const char *name);
 
+/// The folder that compiled models are kept in, for the next session of the
+/// same model with the same options: a path, "" for the environment's
+/// LOOPC_CACHE_DIR or the user's own (~/.cache/loopc), or "off", the default,
+/// for none. A model is recognised by what it and the files beside it hold.
+/// A folder that others can write to is not used (docs/Driver.md).
+LOOPC_API int loopc_compile_options_set_cache(loopc_compile_options *options,
+                                              const char *folder);
+
+/// Non-zero: large files of models are read whenever they are to be recognised.
+/// The default is 0: of one that has the size and the times that it had when it
+/// was read, it is believed that it holds the same.
+LOOPC_API int
+loopc_compile_options_set_strict_cache(loopc_compile_options *options,
+                                       int enabled);
+
+/// Ends a compilation that takes longer, with LOOPC_COMPILE_ERROR_TIMEOUT; the
+/// default, 0, is no limit.
+LOOPC_API int loopc_compile_options_set_timeout(loopc_compile_options *options,
+                                                double seconds);
+
+/// Ends a compilation, with LOOPC_COMPILE_ERROR_CANCELLED, when loopc_cancel()
+/// was called for `token`, which must live as long; null for none.
+LOOPC_API int loopc_compile_options_set_cancel(loopc_compile_options *options,
+                                               const loopc_cancel_token *token);
+
+/// How far a compilation is.
+typedef struct {
+  size_t size;       ///< of this struct
+  const char *phase; ///< in words: "optimising"
+  double fraction; ///< of the work, from 0 to 1, as far as that can be guessed
+  double seconds;  ///< since it began
+} loopc_progress;
+
+/// Returns non-zero to end the compilation.
+typedef int (*loopc_progress_function)(void *context,
+                                       const loopc_progress *progress);
+
+/// Calls `function` (null: none) many times a second while a model is compiled,
+/// on the thread that asked for it. Where that is done in this process and not
+/// in one of its own (networks, models for GPUs), only before it begins; then a
+/// timeout and a token count only then, too.
+LOOPC_API int
+loopc_compile_options_set_progress(loopc_compile_options *options,
+                                   loopc_progress_function function,
+                                   void *context);
+
 /// Fixes the symbolic dimension `name` of the model's inputs to `extent` >= 0.
 LOOPC_API int loopc_compile_options_add_dim(loopc_compile_options *options,
                                             const char *name, int64_t extent);
@@ -229,10 +278,12 @@ LOOPC_API int loopc_compile_options_add_shape(loopc_compile_options *options,
 /// A model that is ready to run.
 typedef struct loopc_session loopc_session;
 
-/// Compiles the model in file `path` (ONNX, binary or text by its content)
-/// into memory. `session` receives the session, or null; `diagnostics`, which
-/// may be null, receives what there is to say, also after success, or null
-/// where there is nothing. The caller destroys both.
+/// Makes the model in file `path` (ONNX, binary or text by its content) ready
+/// to run: from the cache, or compiled by the program loopc beside this
+/// library, in a process of its own, or else in this one. `session` receives
+/// the session, or null; `diagnostics`, which may be null, receives what there
+/// is to say, also after success, or null where there is nothing. The caller
+/// destroys both.
 /// \returns a loopc_compile_status.
 LOOPC_API int loopc_session_create_from_file(
     const char *path, const loopc_compile_options *options,

@@ -110,8 +110,10 @@ public:
 
   /// Reads a model: a path, "-" for standard input, or bytes, which must live
   /// as long as this object. `name` stands for the file in messages; external
-  /// data is looked for beside it. Once in the life of a Compiler.
-  mlir::LogicalResult parseFile(llvm::StringRef path);
+  /// data is looked for beside it. `opened`, where not empty, is opened instead
+  /// of `path`, which is the file's name. Once in the life of a Compiler.
+  mlir::LogicalResult parseFile(llvm::StringRef path,
+                                llvm::StringRef opened = "");
   mlir::LogicalResult parseBytes(llvm::StringRef name, llvm::StringRef bytes);
   /// Instead: takes a network that was built by hand.
   mlir::LogicalResult importNetwork(const network::INetworkDefinition &network);

@@ -12,11 +12,11 @@
 
 #include "Impl.h"
 
-#include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Cublas.h"
 #include "loopc/Support/DeviceLoops.h"
 
 #include <cstring>
+#include <dlfcn.h>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -28,14 +28,6 @@ extern "C" const char *loopc_version(void) { return LOOPC_VERSION; }
 //===----------------------------------------------------------------------===//
 // Diagnostics
 //===----------------------------------------------------------------------===//
-
-void loopc_diagnostics::addError(std::string_view code,
-                                 std::string_view message) {
-  std::string text = "error: ";
-  text.append(code).append(": ").append(message);
-  entries.push_back({LOOPC_SEVERITY_ERROR, std::string(code), "",
-                     std::string(message), std::move(text)});
-}
 
 extern "C" size_t
 loopc_diagnostics_count(const loopc_diagnostics *diagnostics) {
@@ -205,6 +197,39 @@ loopc_compile_options_disable_pass(loopc_compile_options *options,
                    [&] { options->disabledPasses.emplace_back(name); });
 }
 
+extern "C" int loopc_compile_options_set_cache(loopc_compile_options *options,
+                                               const char *folder) {
+  return setText(options, &loopc_compile_options::cache, folder);
+}
+
+extern "C" int
+loopc_compile_options_set_strict_cache(loopc_compile_options *options,
+                                       int enabled) {
+  return setOption(options, true, [&] { options->strictCache = enabled != 0; });
+}
+
+extern "C" int loopc_compile_options_set_timeout(loopc_compile_options *options,
+                                                 double seconds) {
+  return setOption(options, seconds >= 0,
+                   [&] { options->timeoutSeconds = seconds; });
+}
+
+extern "C" int
+loopc_compile_options_set_cancel(loopc_compile_options *options,
+                                 const loopc_cancel_token *token) {
+  return setOption(options, true, [&] { options->cancel = token; });
+}
+
+extern "C" int
+loopc_compile_options_set_progress(loopc_compile_options *options,
+                                   loopc_progress_function function,
+                                   void *context) {
+  return setOption(options, true, [&] {
+    options->progress = function;
+    options->progressContext = context;
+  });
+}
+
 /// Adds `value` for `name` to `list`; a name has one value.
 template <typename Value>
 static bool addNamed(std::vector<std::pair<std::string, Value>> &list,
@@ -246,18 +271,13 @@ extern "C" int loopc_compile_options_add_shape(loopc_compile_options *options,
 // Sessions and files
 //===----------------------------------------------------------------------===//
 
-/// Calls `work`, with room for the compiler; hands on what it throws.
-template <typename Work> static void callWithStack(Work work) {
-  std::exception_ptr thrown;
-  loopc::callWithStack([&] {
-    try {
-      work();
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-  });
-  if (thrown)
-    std::rethrow_exception(thrown);
+loopc_session::loopc_session() = default;
+
+loopc_session::~loopc_session() {
+  // Their functions to be released by are the library's.
+  resetStates(*this);
+  if (library)
+    dlclose(library);
 }
 
 /// Calls `work(diagnostics)`, which returns a status. Hands the diagnostics to
@@ -270,7 +290,7 @@ static int report(loopc_diagnostics **result, Work work) noexcept {
     auto diagnostics = std::make_unique<loopc_diagnostics>();
     int status;
     try {
-      callWithStack([&] { status = work(*diagnostics); });
+      status = work(*diagnostics);
     } catch (const std::bad_alloc &) {
       diagnostics->addError(kInternalCode, "out of memory");
       status = LOOPC_COMPILE_ERROR_INTERNAL;

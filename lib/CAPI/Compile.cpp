@@ -6,11 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Impl.h"
+#include "Interface.h"
+#include "WorkerProgress.h"
 
 #include "loopc/Compiler.h"
+#include "loopc/Frontend/Network/Network.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
+#include "loopc/Support/ReadFile.h"
 #include "loopc/Support/ScratchFile.h"
 #include "loopc/Target/CodeGen.h"
 
@@ -24,15 +27,6 @@
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::capi;
-
-loopc_session::loopc_session() = default;
-
-loopc_session::~loopc_session() {
-  // Their functions to be released by are the library's.
-  resetStates(*this);
-  if (library)
-    dlclose(library);
-}
 
 //===----------------------------------------------------------------------===//
 // Options and diagnostics
@@ -98,7 +92,8 @@ static void add(const CollectedDiagnostic &from, loopc_diagnostics &to) {
     add(note, to);
 }
 
-int capi::statusOf(const loopc_diagnostics &diagnostics) {
+/// The status that the first error of `diagnostics` stands for.
+static int statusOf(const loopc_diagnostics &diagnostics) {
   for (const loopc_diagnostics::Entry &entry : diagnostics.entries) {
     if (entry.severity != LOOPC_SEVERITY_ERROR)
       continue;
@@ -117,21 +112,31 @@ int capi::statusOf(const loopc_diagnostics &diagnostics) {
   return LOOPC_COMPILE_ERROR_INTERNAL;
 }
 
+/// Reads the model.
+static LogicalResult parse(Compiler &compiler, const Source &source) {
+  if (source.network)
+    return compiler.importNetwork(*source.network);
+  if (source.path.empty() && source.opened.empty())
+    return compiler.parseBytes(
+        "<bytes>", StringRef(source.bytes.data(), source.bytes.size()));
+  StringRef name = source.path.empty()  ? "<bytes>"
+                   : source.path == "-" ? "./-"
+                                        : StringRef(source.path);
+  return compiler.parseFile(name, source.opened);
+}
+
 /// Runs `work(compiler)` on the model that was read, and collects what is said.
 template <typename Work>
-static int withCompiler(const Source &source,
-                        const loopc_compile_options &options,
+static int withCompiler(const Source &source, CompilerOptions options,
                         loopc_diagnostics &diagnostics, Work work) {
-  Compiler compiler(makeOptions(options));
+  Compiler compiler(std::move(options));
   LogicalResult result = failure();
   {
     DiagnosticCollector collector(&compiler.getContext());
-    result =
-        source.network ? compiler.importNetwork(*source.network)
-        : source.path.empty()
-            ? compiler.parseBytes("<bytes>", StringRef(source.bytes.data(),
-                                                       source.bytes.size()))
-            : compiler.parseFile(source.path == "-" ? "./-" : source.path);
+    mlir::TimingScope scope = reportProgress();
+    if (scope)
+      compiler.setTiming(scope);
+    result = parse(compiler, source);
     if (succeeded(result))
       result = work(compiler);
     for (const CollectedDiagnostic &one : collector.get())
@@ -143,18 +148,28 @@ static int withCompiler(const Source &source,
   return succeeded(result) ? LOOPC_COMPILE_OK : statusOf(diagnostics);
 }
 
-int capi::createSession(const Source &source,
-                        const loopc_compile_options &options,
-                        loopc_session &session,
-                        loopc_diagnostics &diagnostics) {
-  return withCompiler(source, options, diagnostics,
+namespace {
+/// Code that was compiled into this process.
+struct CompiledCode : SessionCode {
+  explicit CompiledCode(std::unique_ptr<CompiledModel> model)
+      : model(std::move(model)) {}
+  std::unique_ptr<CompiledModel> model;
+};
+} // namespace
+
+static int compileInProcess(const Source &source,
+                            const loopc_compile_options &options,
+                            loopc_session &session,
+                            loopc_diagnostics &diagnostics) {
+  return withCompiler(source, makeOptions(options), diagnostics,
                       [&](Compiler &compiler) -> LogicalResult {
                         FailureOr<std::unique_ptr<CompiledModel>> compiled =
                             compiler.compileInProcess();
                         if (failed(compiled))
                           return failure();
-                        session.compiled = std::move(*compiled);
-                        session.model = session.compiled->get();
+                        session.model = (*compiled)->get();
+                        session.code = std::make_unique<CompiledCode>(
+                            std::move(*compiled));
                         return success();
                       });
 }
@@ -198,6 +213,8 @@ public:
       : compiler(compiler), output(output), path(std::move(path)) {}
 
   LogicalResult write();
+  /// The same without the header, into a file that nobody else knows of.
+  LogicalResult writeLibrary();
 
 private:
   LogicalResult writeObjectAndLink(OutputFile &file);
@@ -218,7 +235,7 @@ LogicalResult Writer::cannotWrite(StringRef path, llvm::Error error) {
 }
 
 std::optional<OutputFile> Writer::open(StringRef path) {
-  llvm::Expected<OutputFile> file = OutputFile::create(path);
+  llvm::Expected<OutputFile> file = OutputFile::create(path, isWorker());
   if (file)
     return std::move(*file);
   (void)cannotWrite(path, file.takeError());
@@ -250,6 +267,12 @@ LogicalResult Writer::writeObjectAndLink(OutputFile &file) {
       succeeded(compiled) &&
       succeeded(compiler.link(object->getPath(), file.getTemporaryPath(),
                               llvm::sys::path::filename(path))));
+}
+
+LogicalResult Writer::writeLibrary() {
+  std::optional<OutputFile> file = open(path);
+  return success(file && succeeded(writeObjectAndLink(*file)) &&
+                 succeeded(keep(*file, path)));
 }
 
 LogicalResult Writer::write() {
@@ -289,13 +312,36 @@ LogicalResult Writer::write() {
 }
 } // namespace
 
-int capi::compileToFile(const Source &source, int emit,
+static int writeFile(const Source &source, int emit, const std::string &output,
+                     const loopc_compile_options &options,
+                     loopc_diagnostics &diagnostics) {
+  return withCompiler(
+      source, makeOptions(options), diagnostics, [&](Compiler &compiler) {
+        // "-" is a file like any other.
+        std::string path = output == "-" ? "./-" : output;
+        return Writer(compiler, outputOf(emit), std::move(path)).write();
+      });
+}
+
+static int compileEntry(const Source &source, const std::string &runtime,
                         const std::string &output,
-                        const loopc_compile_options &options,
+                        const loopc_compile_options &options, EntryInfo &info,
                         loopc_diagnostics &diagnostics) {
-  return withCompiler(source, options, diagnostics, [&](Compiler &compiler) {
-    // "-" is a file like any other.
-    std::string path = output == "-" ? "./-" : output;
-    return Writer(compiler, outputOf(emit), std::move(path)).write();
-  });
+  FileRecorder recorder(info.files);
+  CompilerOptions changed = makeOptions(options);
+  changed.target.runtimeLibrary = runtime;
+  return withCompiler(
+      source, std::move(changed), diagnostics, [&](Compiler &compiler) {
+        LogicalResult written =
+            Writer(compiler, Output::Shared, output).writeLibrary();
+        info.symbol = compiler.getModelInfo().symbol;
+        return written;
+      });
+}
+
+extern "C" const CompilerInterface *loopc_compiler_interface(void) {
+  static const CompilerInterface compiler = {
+      kInterfaceVersion, LOOPC_VERSION, compileInProcess,
+      writeFile,         compileEntry,  network::TypeOracle::create};
+  return &compiler;
 }

@@ -22,10 +22,6 @@
 #include <utility>
 #include <vector>
 
-namespace loopc {
-class CompiledModel;
-} // namespace loopc
-
 struct loopc_diagnostics {
   struct Entry {
     int32_t severity;
@@ -36,8 +32,9 @@ struct loopc_diagnostics {
   };
   std::vector<Entry> entries;
 
-  /// Appends an error that has no location.
+  /// Appends an error, or a warning, that has no location.
   void addError(std::string_view code, std::string_view message);
+  void addWarning(std::string_view code, std::string_view message);
 };
 
 struct loopc_compile_options {
@@ -59,7 +56,24 @@ struct loopc_compile_options {
   std::vector<std::string> disabledPasses;
   std::vector<std::pair<std::string, int64_t>> dims;
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
+
+  // What the code does not depend on.
+  /// Where compiled models are kept: a folder, "" for the user's, or "off".
+  std::string cache = "off";
+  /// Whether models are read to be recognised, whatever their files' times say.
+  bool strictCache = false;
+  double timeoutSeconds = 0; ///< 0: none
+  const loopc_cancel_token *cancel = nullptr;
+  loopc_progress_function progress = nullptr;
+  void *progressContext = nullptr;
 };
+
+namespace loopc::capi {
+/// Code in the memory of this process. Whoever destroys it takes it from there.
+struct SessionCode {
+  virtual ~SessionCode() = default;
+};
+} // namespace loopc::capi
 
 struct loopc_session {
   using RunFunction = int (*)(const loopc_run_options *, const loopc_value *,
@@ -70,8 +84,9 @@ struct loopc_session {
 
   const loopc_model *model = nullptr;
   /// A model of this process.
-  std::unique_ptr<loopc::CompiledModel> compiled;
-  /// Or one of a shared library: the library and its NAME_run.
+  std::unique_ptr<loopc::capi::SessionCode> code;
+  /// Or one of a shared library, and its NAME_run where it brings a runtime of
+  /// its own.
   void *library = nullptr;
   RunFunction run = nullptr;
 
@@ -97,23 +112,33 @@ struct Source {
   std::string_view bytes;
   /// Instead of both a network.
   const network::INetworkDefinition *network = nullptr;
+  /// Where not empty, what is opened instead of `path`, which messages name.
+  std::string opened = "";
 };
 
 /// Codes of errors that begin here; those of Diagnostics.def.
 inline constexpr std::string_view kInternalCode = "LC0100";
 inline constexpr std::string_view kBadOptionCode = "LC0101";
 inline constexpr std::string_view kCannotReadCode = "LC0102";
+inline constexpr std::string_view kCannotWriteCode = "LC0103";
+inline constexpr std::string_view kCancelledCode = "LC0108";
+inline constexpr std::string_view kTimeoutCode = "LC0109";
+inline constexpr std::string_view kCacheCode = "LC0110";
+inline constexpr std::string_view kLinkFailedCode = "LC0607";
 
-/// The status that the first error of `diagnostics` stands for.
-int statusOf(const loopc_diagnostics &diagnostics);
-
-/// Compiles into the process. \returns a loopc_compile_status.
+/// Makes a model ready in this process: from the cache, or compiled.
+/// \returns a loopc_compile_status.
 int createSession(const Source &source, const loopc_compile_options &options,
                   loopc_session &session, loopc_diagnostics &diagnostics);
 
 /// Loads a model of a shared library; `name` may be null.
 int loadShared(const char *path, const char *name, loopc_session &session,
                loopc_diagnostics &diagnostics);
+
+/// Opens the library `path`, whose model is run by this libloopc, and checks
+/// that it fits this machine. \returns an empty text, or what is wrong.
+std::string openEntry(const std::string &path, const std::string &symbol,
+                      loopc_session &session);
 
 /// Runs the model as it stands, with values for all of its ports.
 int runModel(const loopc_session &session, const loopc_run_options *options,
@@ -140,7 +165,8 @@ int setState(loopc_session &session, size_t index, const loopc_value &value,
 
 void resetStates(loopc_session &session);
 
-/// Compiles into the file `output`.
+/// Compiles into the file `output`, in a process of its own where one can be
+/// had.
 int compileToFile(const Source &source, int emit, const std::string &output,
                   const loopc_compile_options &options,
                   loopc_diagnostics &diagnostics);

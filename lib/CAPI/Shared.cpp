@@ -6,99 +6,137 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Files.h"
 #include "Impl.h"
 
-#include "llvm/ADT/StringSet.h"
-#include "llvm/Object/ELFObjectFile.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
+#include "loopc-rt/runtime.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
+#include <set>
 
-using namespace llvm;
 using namespace loopc::capi;
 
-/// Names of the models that the ELF file `path` defines: those for which it has
-/// both NAME_model and NAME_run.
-static Expected<std::vector<std::string>> findModels(StringRef path) {
-  auto file = object::ObjectFile::createObjectFile(path);
-  if (!file)
-    return file.takeError();
-  auto *elf = dyn_cast<object::ELFObjectFileBase>(file->getBinary());
-  if (!elf)
-    return createStringError(inconvertibleErrorCode(),
-                             "this is no ELF shared library");
-  StringSet<> defined;
-  for (object::ELFSymbolRef symbol : elf->getDynamicSymbolIterators()) {
-    Expected<StringRef> name = symbol.getName();
-    Expected<uint32_t> flags = symbol.getFlags();
-    if (!name)
-      return name.takeError();
-    if (!flags)
-      return flags.takeError();
-    if (!(*flags & object::SymbolRef::SF_Undefined))
-      defined.insert(*name);
-  }
+using ModelFunction = const loopc_model *(*)();
+
+/// Names of the models among the names that a library defines: those for which
+/// it has both NAME_model and NAME_run.
+static std::vector<std::string>
+findModels(const std::vector<std::string> &names) {
+  static constexpr std::string_view kModel = "_model";
+  std::set<std::string> defined(names.begin(), names.end());
   std::vector<std::string> models;
-  for (const auto &entry : defined) {
-    StringRef name = entry.getKey();
-    if (name.consume_back("_model") && defined.contains((name + "_run").str()))
-      models.push_back(name.str());
+  for (const std::string &name : defined) {
+    if (!name.ends_with(kModel))
+      continue;
+    std::string stem = name.substr(0, name.size() - kModel.size());
+    if (defined.contains(stem + "_run"))
+      models.push_back(stem);
   }
-  sort(models);
+  std::sort(models.begin(), models.end());
   return models;
 }
 
-static int fail(loopc_diagnostics &diagnostics, int status,
-                std::string_view code, const Twine &message) {
-  diagnostics.addError(code, message.str());
-  return status;
+static std::string join(const std::vector<std::string> &texts,
+                        const char *separator) {
+  std::string all;
+  for (const std::string &text : texts)
+    all.append(&text == texts.data() ? "" : separator).append(text);
+  return all;
+}
+
+/// What is wrong with the table of a model that a library returned; "" where
+/// nothing is. `withPorts`: whether this libloopc runs it.
+static std::string findFault(const loopc_model *model, bool withPorts) {
+  if (!model)
+    return "it defines no model";
+  if (model->abi_version != LOOPC_ABI_VERSION)
+    return "it has version " + std::to_string(model->abi_version) +
+           " of the ABI, expected " + std::to_string(LOOPC_ABI_VERSION);
+  loopc_model checked = *model;
+  if (!withPorts)
+    checked.num_inputs = checked.num_outputs = checked.num_states = 0;
+  loopc_error error = {};
+  return loopc_model_check(&checked, &error) == LOOPC_OK ? "" : error.message;
 }
 
 int loopc::capi::loadShared(const char *givenPath, const char *givenName,
                             loopc_session &session,
                             loopc_diagnostics &diagnostics) {
-  auto cannotRead = [&](const Twine &message) {
-    return fail(diagnostics, LOOPC_COMPILE_ERROR_FILE, kCannotReadCode,
-                "cannot load '" + Twine(givenPath) + "': " + message);
+  auto cannotRead = [&](const std::string &message) {
+    diagnostics.addError(kCannotReadCode, "cannot load '" +
+                                              std::string(givenPath) +
+                                              "': " + message);
+    return LOOPC_COMPILE_ERROR_FILE;
   };
-  // An absolute path, since dlopen() searches for plain names elsewhere.
-  SmallString<128> path(givenPath);
-  if (std::error_code error = sys::fs::make_absolute(path))
-    return cannotRead(error.message());
-  Expected<std::vector<std::string>> models = findModels(path);
-  if (!models)
-    return cannotRead(toString(models.takeError()));
-  if (models->empty())
+  // With a slash, since dlopen() searches for plain names elsewhere.
+  std::string path = givenPath;
+  if (path.find('/') == std::string::npos)
+    path = "./" + path;
+  Descriptor file = openToRead(path);
+  if (!file)
+    return cannotRead(std::strerror(errno));
+  std::vector<std::string> names;
+  if (std::string problem; !readDefinedNames(file.get(), names, problem))
+    return cannotRead(problem);
+  std::vector<std::string> models = findModels(names);
+  if (models.empty())
     return cannotRead("it defines no model");
-  std::string name = givenName ? givenName : models->front();
-  if (givenName ? !is_contained(*models, name) : models->size() > 1)
-    return fail(diagnostics, LOOPC_COMPILE_ERROR_ARGUMENT, kBadOptionCode,
-                "'" + Twine(givenPath) + "' defines the models '" +
-                    join(*models, "', '") +
-                    (givenName ? "', not '" + name + "'"
-                               : std::string("': one of them must be named")));
-
+  std::string name = givenName ? givenName : models.front();
+  bool isThere = std::find(models.begin(), models.end(), name) != models.end();
+  if (givenName ? !isThere : models.size() > 1) {
+    diagnostics.addError(
+        kBadOptionCode,
+        "'" + std::string(givenPath) + "' defines the models '" +
+            join(models, "', '") +
+            (givenName ? "', not '" + name + "'"
+                       : std::string("': one of them must be named")));
+    return LOOPC_COMPILE_ERROR_ARGUMENT;
+  }
   session.library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!session.library)
     return cannotRead(dlerror());
-  using ModelFunction = const loopc_model *(*)();
   auto getModel = reinterpret_cast<ModelFunction>(
       dlsym(session.library, (name + "_model").c_str()));
   session.run = reinterpret_cast<loopc_session::RunFunction>(
       dlsym(session.library, (name + "_run").c_str()));
-  if (!getModel || !session.run || !(session.model = getModel()))
+  if (!getModel || !session.run)
     return cannotRead("it defines no model");
-  if (session.model->abi_version != LOOPC_ABI_VERSION)
-    return cannotRead("it has version " + Twine(session.model->abi_version) +
-                      " of the ABI, expected " + Twine(LOOPC_ABI_VERSION));
+  session.model = getModel();
   // Whether the kinds of its values are supported is for the runtime that the
   // library brings; what is asked here is whether this CPU can run it.
-  loopc_model withoutPorts = *session.model;
-  withoutPorts.num_inputs = withoutPorts.num_outputs = 0;
-  withoutPorts.num_states = 0;
-  loopc_error error = {};
-  if (loopc_model_check(&withoutPorts, &error) != LOOPC_OK)
-    return cannotRead(error.message);
+  if (std::string fault = findFault(session.model, /*withPorts=*/false);
+      !fault.empty())
+    return cannotRead(fault);
   return LOOPC_COMPILE_OK;
+}
+
+std::string loopc::capi::openEntry(const std::string &path,
+                                   const std::string &symbol,
+                                   loopc_session &session) {
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return dlerror();
+  auto fail = [&](std::string text) {
+    dlclose(library);
+    return text;
+  };
+  auto getModel = reinterpret_cast<ModelFunction>(
+      dlsym(library, (symbol + "_model").c_str()));
+  if (!getModel)
+    return fail("it defines no model");
+  // The system finds the library's libloopc by name, and may find another one.
+  if (dlsym(library, "loopc_model_run") !=
+      reinterpret_cast<void *>(&loopc_model_run))
+    return fail("it is run by another libloopc");
+  const loopc_model *model = getModel();
+  if (std::string fault = findFault(model, /*withPorts=*/true); !fault.empty())
+    return fail(fault);
+  session.library = library;
+  session.model = model;
+  return "";
 }

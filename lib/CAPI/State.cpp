@@ -13,23 +13,43 @@
 
 #include "Impl.h"
 
-#include "loopc/ValueIO/HostValue.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <deque>
+#include <new>
 #include <stdexcept>
 
 using namespace loopc;
 using namespace loopc::capi;
 
 namespace {
-/// A value with its memory.
-struct OwnedValue {
-  io::HostValue host;
-  io::ValueViews views;
+/// Memory as the runtime aligns its own.
+struct AlignedDeleter {
+  static constexpr std::align_val_t kAlignment{64};
+  void operator()(char *bytes) const { ::operator delete(bytes, kAlignment); }
+};
+
+/// A copy of a value with all its memory.
+class OwnedValue {
+public:
+  explicit OwnedValue(const loopc_value &value) : value(copy(value)) {}
+
+  const loopc_value &get() const { return value; }
+
+private:
+  loopc_value copy(const loopc_value &from);
+  int64_t *copyShape(const int64_t *shape, int32_t rank, int64_t &count);
+  char *copyElements(const DLTensor &tensor, int64_t count);
+
+  std::deque<std::vector<int64_t>> shapes;
+  std::deque<std::string> texts;
+  std::deque<std::vector<loopc_string>> strings;
+  std::deque<std::vector<loopc_value>> items;
+  std::deque<std::unique_ptr<char[], AlignedDeleter>> elements;
+  loopc_value value;
 };
 
 /// Values that are released unless they were taken.
@@ -41,6 +61,90 @@ struct Releaser {
   }
 };
 } // namespace
+
+/// Copies the elements of a strided tensor of whole bytes into C order.
+static void copyStrided(const DLTensor &tensor, int32_t axis, const char *from,
+                        char *&to) {
+  size_t bytes = tensor.dtype.bits / 8;
+  if (axis == tensor.ndim) {
+    std::memcpy(to, from, bytes);
+    to += bytes;
+    return;
+  }
+  for (int64_t i = 0; i < tensor.shape[axis]; ++i)
+    copyStrided(tensor, axis + 1,
+                from + i * tensor.strides[axis] * static_cast<int64_t>(bytes),
+                to);
+}
+
+int64_t *OwnedValue::copyShape(const int64_t *shape, int32_t rank,
+                               int64_t &count) {
+  count = 1;
+  for (int32_t k = 0; k < rank; ++k)
+    count *= shape[k];
+  return shapes.emplace_back(shape, shape + rank).data();
+}
+
+char *OwnedValue::copyElements(const DLTensor &tensor, int64_t count) {
+  size_t size = (static_cast<size_t>(count) * tensor.dtype.bits + 7) / 8;
+  auto *to = static_cast<char *>(
+      ::operator new(std::max<size_t>(size, 1), AlignedDeleter::kAlignment));
+  elements.emplace_back(to);
+  const char *from =
+      static_cast<const char *>(tensor.data) + tensor.byte_offset;
+  if (size && tensor.strides && tensor.dtype.bits >= 8) {
+    char *next = to;
+    copyStrided(tensor, 0, from, next);
+  } else if (size) {
+    std::memcpy(to, from, size);
+  }
+  return to;
+}
+
+loopc_value OwnedValue::copy(const loopc_value &from) {
+  loopc_value to = {};
+  to.kind = from.kind;
+  int64_t count = 0;
+  auto copyItems = [&](const loopc_value *begin, size_t size) {
+    std::vector<loopc_value> copies;
+    for (size_t k = 0; k < size; ++k)
+      copies.push_back(copy(begin[k]));
+    return items.emplace_back(std::move(copies)).data();
+  };
+  switch (from.kind) {
+  case LOOPC_SEQUENCE: {
+    const loopc_sequence &sequence = from.as.sequence;
+    to.as.sequence = {copyItems(sequence.items, sequence.count),
+                      sequence.count};
+    break;
+  }
+  case LOOPC_OPTIONAL:
+    if (from.as.optional.value)
+      to.as.optional.value = copyItems(from.as.optional.value, 1);
+    break;
+  case LOOPC_STRINGS: {
+    const loopc_strings &given = from.as.strings;
+    int64_t *shape = copyShape(given.shape, given.ndim, count);
+    std::vector<loopc_string> &list = strings.emplace_back();
+    for (int64_t k = 0; k < count; ++k) {
+      const std::string &text =
+          texts.emplace_back(given.data[k].data, given.data[k].size);
+      list.push_back({text.data(), text.size()});
+    }
+    to.as.strings = {list.data(), shape, given.ndim};
+    break;
+  }
+  default: {
+    const DLTensor &tensor = from.as.tensor;
+    to.as.tensor.device = {kDLCPU, 0};
+    to.as.tensor.ndim = tensor.ndim;
+    to.as.tensor.dtype = tensor.dtype;
+    to.as.tensor.shape = copyShape(tensor.shape, tensor.ndim, count);
+    to.as.tensor.data = copyElements(tensor, count);
+  }
+  }
+  return to;
+}
 
 /// The bytes of a tensor on a device, in memory of `bytes`.
 static loopc_value fetch(const loopc_value &value, std::vector<char> &bytes) {
@@ -84,10 +188,8 @@ static loopc_value makeCopy(const loopc_value &value) {
     std::vector<char> bytes;
     return makeCopy(fetch(value, bytes));
   }
-  auto owned = std::make_unique<OwnedValue>();
-  owned->host = io::copyValue(value);
-  owned->views.add(owned->host);
-  loopc_value copy = owned->views.data()[0];
+  auto owned = std::make_unique<OwnedValue>(value);
+  loopc_value copy = owned->get();
   copy.context = owned.release();
   copy.release = [](loopc_value *self) {
     delete static_cast<OwnedValue *>(self->context);

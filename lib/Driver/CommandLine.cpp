@@ -187,6 +187,7 @@ struct Flags {
                               cl::cat(debug)};
   cl::extrahelp more{
       "\nThe model is .onnx, .onnxtxt, .xml or .mlir; - is standard input.\n"
+      "loopc cache --help: the models that sessions have compiled and kept.\n"
       "Exit status: 0 success, 1 the model cannot be compiled, 2 an option is "
       "wrong,\n3 a file cannot be read or written.\n"};
 };

@@ -76,10 +76,10 @@ static bool mayBeModel(StringRef head) {
          isBytecode(llvm::MemoryBufferRef(head, ""));
 }
 
-LogicalResult Compiler::parseFile(StringRef path) {
+LogicalResult Compiler::parseFile(StringRef path, StringRef opened) {
   TimingScope scope = timing->nest("Read");
   // Models are mapped, not read: their weights may be most of the memory.
-  auto file = loopc::readFile(path, mayBeModel);
+  auto file = loopc::readFile(opened.empty() ? path : opened, mayBeModel);
   if (!file)
     return loopc::emitError(UnknownLoc::get(context.get()), Diag::CannotRead)
            << "cannot read '" << path << "': " << file.getError().message();

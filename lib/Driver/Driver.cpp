@@ -8,6 +8,7 @@
 
 #include "loopc/Driver/Driver.h"
 #include "CommandLine.h"
+#include "loopc/Driver/Progress.h"
 #include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
@@ -17,24 +18,61 @@
 
 #include "mlir/Support/Timing.h"
 
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
+
+#include <chrono>
 
 using namespace loopc;
 using namespace llvm;
 
 namespace {
 
+/// A line of a terminal that shows how far a compilation is, once it takes so
+/// long that somebody may wonder.
+class ProgressLine {
+public:
+  ~ProgressLine() { clear(); }
+
+  void show(StringRef phase, double fraction) {
+    constexpr double kPatience = 1;
+    std::chrono::duration<double> past = Clock::now() - begin;
+    if (past.count() < kPatience)
+      return;
+    std::string text;
+    raw_string_ostream(text)
+        << "loopc: " << phase << ", " << static_cast<int>(100 * fraction)
+        << "%, " << static_cast<int>(past.count()) << " s";
+    errs() << '\r' << left_justify(text, width);
+    width = std::max<unsigned>(width, text.size());
+  }
+  void clear() {
+    if (width)
+      errs() << '\r' << std::string(width, ' ') << '\r';
+    width = 0;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  Clock::time_point begin = Clock::now();
+  unsigned width = 0;
+};
+
 /// Sees the diagnostics before they are printed: chooses the exit code by the
-/// first error, and drops remarks that nobody asked for.
+/// first error, makes room for them, and drops remarks that nobody asked for.
 class DiagnosticWatcher {
 public:
-  DiagnosticWatcher(mlir::MLIRContext &context, bool remarks)
-      : handler(&context, [this, remarks](mlir::Diagnostic &diagnostic) {
+  DiagnosticWatcher(mlir::MLIRContext &context, bool remarks,
+                    ProgressLine &line)
+      : handler(&context, [this, remarks, &line](mlir::Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
               code == ExitOk)
             code = getExitCode(extractCode(diagnostic.str()));
           bool isDropped = !remarks && diagnostic.getSeverity() ==
                                            mlir::DiagnosticSeverity::Remark;
+          if (!isDropped)
+            line.clear();
           return success(isDropped);
         }) {}
 
@@ -67,11 +105,12 @@ public:
   explicit Driver(DriverOptions given)
       : options(std::move(given)), compiler(options.compiler),
         printer(&compiler.getContext()),
-        watcher(compiler.getContext(), options.remarks) {
+        watcher(compiler.getContext(), options.remarks, line) {
     if (options.remarks)
       enableRemarks(compiler.getContext());
     timer.setEnabled(options.timing);
-    scope = timer.getRootScope();
+    bool isWatched = !options.timing && errs().is_displayed();
+    scope = isWatched ? progress.getRootScope() : timer.getRootScope();
     compiler.setTiming(scope);
   }
 
@@ -85,6 +124,9 @@ private:
   bool cannotWrite(StringRef path, Error error);
 
   DriverOptions options;
+  ProgressLine line;
+  ProgressManager progress{
+      [this](StringRef phase, double fraction) { line.show(phase, fraction); }};
   mlir::DefaultTimingManager timer;
   mlir::TimingScope scope;
   Compiler compiler;

@@ -12,32 +12,10 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
-#include <cstdlib>
 
 using namespace mlir;
 using namespace loopc;
 using llvm::raw_ostream;
-
-static constexpr StringRef codes[] = {
-#define LOOPC_DIAG(code, name, summary) #code,
-#include "loopc/Support/Diagnostics.def"
-};
-static constexpr StringRef summaries[] = {
-#define LOOPC_DIAG(code, name, summary) summary,
-#include "loopc/Support/Diagnostics.def"
-};
-static constexpr Diag allDiags[] = {
-#define LOOPC_DIAG(code, name, summary) Diag::name,
-#include "loopc/Support/Diagnostics.def"
-};
-
-StringRef loopc::getCode(Diag diag) {
-  return codes[static_cast<unsigned>(diag)];
-}
-StringRef loopc::getSummary(Diag diag) {
-  return summaries[static_cast<unsigned>(diag)];
-}
-ArrayRef<Diag> loopc::getAllDiags() { return allDiags; }
 
 InFlightDiagnostic loopc::emitError(Location loc, Diag diag) {
   return std::move(mlir::emitError(loc) << getCode(diag) << ": ");
@@ -175,11 +153,6 @@ std::string CollectedDiagnostic::str() const {
   llvm::raw_string_ostream os(text);
   print(*this, os, /*color=*/false);
   return text;
-}
-
-bool loopc::mayUseColor(raw_ostream &os) {
-  const char *noColor = std::getenv("NO_COLOR");
-  return os.is_displayed() && os.has_colors() && !(noColor && *noColor);
 }
 
 //===----------------------------------------------------------------------===//

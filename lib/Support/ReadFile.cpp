@@ -61,6 +61,20 @@ loopc::readFile(StringRef path, IsPlausible isPlausible) {
   return buffer;
 }
 
+static thread_local loopc::FileRecorder *recorder = nullptr;
+
+loopc::FileRecorder::FileRecorder(std::vector<std::string> &files)
+    : files(files), outer(recorder) {
+  recorder = this;
+}
+
+loopc::FileRecorder::~FileRecorder() { recorder = outer; }
+
+void loopc::FileRecorder::note(StringRef path) {
+  if (recorder)
+    recorder->files.push_back(path.str());
+}
+
 bool loopc::mayBeProtobuf(StringRef head) {
   if (head.empty())
     return true;

@@ -18,6 +18,7 @@
 #include "loopc/Target/CodeGen.h"
 
 #include "lld/Common/Driver.h"
+#include "llvm/BinaryFormat/Magic.h"
 #include "llvm/ObjCopy/CommonConfig.h"
 #include "llvm/ObjCopy/ConfigManager.h"
 #include "llvm/ObjCopy/ObjCopy.h"
@@ -157,6 +158,13 @@ static LogicalResult runLinker(ArrayRef<const char *> arguments, StringRef what,
          << what << " cannot be linked: " << StringRef(text).trim();
 }
 
+/// Whether a runtime is a library that programs load, and not an archive.
+static bool isSharedLibrary(StringRef path) {
+  llvm::file_magic magic;
+  return !llvm::identify_magic(path, magic) &&
+         magic == llvm::file_magic::elf_shared_object;
+}
+
 LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
                                       StringRef soname,
                                       const TargetOptions &options,
@@ -190,19 +198,27 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
       // Only the model's two functions are seen outside.
       "--exclude-libs=ALL", "--allow-shlib-undefined", "-o", outputText.c_str(),
       sonameText.c_str(), objectText.c_str()};
+  // The process has the runtime, threads and all; what is left of the archive
+  // are functions that compilers call.
+  bool isShared = isSharedLibrary(runtime);
+  std::string archive = isShared ? findRuntime() : "";
+  if (isShared && archive.empty())
+    return emitError(loc, Diag::LinkFailed) << "there is no libloopc_rt.a";
   // In front of the runtime, whose functions it replaces. Without it the
   // library runs on one thread.
-  std::string threads =
-      findBeside(runtime, "libloopc_rt_threads.a", LOOPC_THREADS_LIBRARY);
+  std::string threads = isShared ? ""
+                                 : findBeside(runtime, "libloopc_rt_threads.a",
+                                              LOOPC_THREADS_LIBRARY);
   if (!threads.empty())
     arguments.push_back(threads.c_str());
   // Nothing is taken from it for a model of the CPU. Where there is no kernel
   // nothing in the object asks for it, but tensors on the device may come.
   std::string cuda =
-      findBeside(runtime, "libloopc_rt_cuda.a", LOOPC_CUDA_LIBRARY);
+      isShared ? ""
+               : findBeside(runtime, "libloopc_rt_cuda.a", LOOPC_CUDA_LIBRARY);
   if (!cuda.empty())
     arguments.push_back(cuda.c_str());
-  if (!options.chip.empty()) {
+  if (!options.chip.empty() && !isShared) {
     if (cuda.empty())
       return emitError(loc, Diag::LinkFailed)
              << "there is no libloopc_rt_cuda.a beside '" << runtime
@@ -211,8 +227,10 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
   }
   if (failed(checkRoom(output, {object, threads, cuda, runtime}, loc)))
     return failure();
-  arguments.append(
-      {runtime.c_str(), "--as-needed", libm.c_str(), libc.c_str()});
+  arguments.push_back(runtime.c_str());
+  if (isShared)
+    arguments.push_back(archive.c_str());
+  arguments.append({"--as-needed", libm.c_str(), libc.c_str()});
   // Parts of libc since glibc 2.34.
   std::string pthread = findLibrary({"libpthread.so.0"}, options, triple);
   if (!(threads.empty() && cuda.empty()) && !pthread.empty())

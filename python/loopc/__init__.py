@@ -20,7 +20,9 @@ from loopc import _loopc
 from loopc._binding import IOBinding
 from loopc._compile import compile
 from loopc._errors import (
+    CompileCancelledError,
     CompileError,
+    CompileTimeoutError,
     DeviceError,
     Diagnostic,
     Error,
@@ -64,7 +66,9 @@ DeviceTensor = _loopc.DeviceTensor
 """A tensor on a GPU: ``shape``, ``dtype``, ``data_ptr``, ``numpy()`` and DLPack."""
 
 __all__ = [
+    "CompileCancelledError",
     "CompileError",
+    "CompileTimeoutError",
     "DeviceError",
     "DeviceTensor",
     "Diagnostic",

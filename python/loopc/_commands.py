@@ -7,32 +7,25 @@
 # ===------------------------------------------------------------------------===#
 """The commands ``loopc`` and ``loopc-run`` where the package was installed as a wheel.
 
-There they are functions of the package's own library, called by these scripts.
+There they are programs beside the package's libraries, which these scripts become.
 """
 
-import ctypes
 import os
-import signal
 import sys
 
 from loopc._paths import get_library_dirs
 
 
-def _call(function: str, name: str) -> int:
-    # The commands end by Ctrl-C and by a closed pipe as programs do, not as Python does.
-    for number in (signal.SIGINT, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_DFL)
-    library = ctypes.CDLL(os.path.join(get_library_dirs()[0], "libloopc.so.0"))
-    arguments = [name, *sys.argv[1:]]
-    values = (ctypes.c_char_p * (len(arguments) + 1))(*map(os.fsencode, arguments), None)
-    return int(getattr(library, function)(len(arguments), values))
+def _become(name: str) -> int:
+    program = os.path.join(get_library_dirs()[0], name)
+    os.execv(program, [name, *sys.argv[1:]])
 
 
 def loopc() -> int:
-    """The command ``loopc``. Returns its exit status."""
-    return _call("loopc_command", "loopc")
+    """The command ``loopc``."""
+    return _become("loopc")
 
 
 def loopc_run() -> int:
-    """The command ``loopc-run``. Returns its exit status."""
-    return _call("loopc_run_command", "loopc-run")
+    """The command ``loopc-run``."""
+    return _become("loopc-run")

@@ -84,6 +84,18 @@ class CompileError(Error):
         self.code = errors[0].code if errors else ""
         self.location = errors[0].location if errors else ""
 
+    def __reduce__(self) -> tuple[type[CompileError], tuple[str, list[Diagnostic]]]:
+        # As RunError's: pickle would give the message alone.
+        return type(self), (str(self), self.diagnostics)
+
+
+class CompileCancelledError(CompileError):
+    """A compilation was ended from outside: `SessionOptions.set_load_cancellation_flag`."""
+
+
+class CompileTimeoutError(CompileError):
+    """A compilation did not end within `SessionOptions.compile_timeout`."""
+
 
 class RunError(Error):
     """A run failed; the session can be used again.
@@ -129,6 +141,9 @@ def run_error(status: int, message: str) -> Error:
             return RunError(message, known)
 
 
+#: Codes of errors that have a class of their own.
+_KINDS = {"LC0108": CompileCancelledError, "LC0109": CompileTimeoutError}
+
 RawDiagnostic = tuple[int, str, str, str, str]
 
 
@@ -141,4 +156,6 @@ def compile_error(raw: Sequence[RawDiagnostic]) -> CompileError:
     """The exception for a compilation that failed."""
     diagnostics = diagnostics_of(raw)
     shown = [d.text for d in diagnostics if d.severity in (Severity.ERROR, Severity.NOTE)]
-    return CompileError("\n".join(shown) or "the compiler failed without a message", diagnostics)
+    code = next((d.code for d in diagnostics if d.severity == Severity.ERROR), "")
+    kind = _KINDS.get(code, CompileError)
+    return kind("\n".join(shown) or "the compiler failed without a message", diagnostics)

@@ -10,7 +10,8 @@
 import math
 import operator
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import stat
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Protocol, TypeAlias
 
@@ -25,6 +26,9 @@ class _Serializable(Protocol):
 class _Network(Protocol):
     _raw: _loopc.Network
 
+
+Progress: TypeAlias = Callable[[str, float, float], object]
+"""Called with a phase, the part of the work that is done, and seconds."""
 
 Model: TypeAlias = str | os.PathLike[str] | bytes | _Serializable | _Network
 """A model: the path of a file, its bytes, an ``onnx.ModelProto``, or a network.
@@ -114,11 +118,24 @@ class SessionOptions(_Configurable):
             to find faults of the compiler. Such a model is many times slower.
         disabled_passes: names of passes that only optimise (``loopc-opt
             --print-passes``) and are left out: to find faults of the compiler.
+        cache_dir: the folder that compiled models are kept in, for the next session
+            of the same model with the same options; None for the environment's
+            LOOPC_CACHE_DIR, or else the user's own (~/.cache/loopc); "off" for none.
+        strict_cache: read large files of models whenever they are to be recognised,
+            and not only where their size or their times have changed.
+        compile_timeout: seconds that a compilation may take; None for no limit.
+        progress: a function that is called with the phase (a str), the part of the
+            work that is done (0 to 1) and the seconds since the beginning, many times
+            a second while a model is compiled; True shows a line on standard error
+            after one second, False does not, None does where that is a terminal.
     """
 
     __slots__ = (
+        "_cancel",
         "base_directory",
+        "cache_dir",
         "check_accesses",
+        "compile_timeout",
         "cpu",
         "dims",
         "disabled_passes",
@@ -141,7 +158,9 @@ class SessionOptions(_Configurable):
         "optimized_model_filepath",
         "ort_compat",
         "profile_file_prefix",
+        "progress",
         "shapes",
+        "strict_cache",
         "timeout",
         "use_deterministic_compute",
         "use_per_session_threads",
@@ -167,6 +186,10 @@ class SessionOptions(_Configurable):
         verify: bool = False,
         check_accesses: bool = False,
         disabled_passes: Sequence[str] = (),
+        cache_dir: str | os.PathLike[str] | None = None,
+        strict_cache: bool = False,
+        compile_timeout: float | None = None,
+        progress: Progress | bool | None = None,
     ) -> None:
         super().__init__()
         self.intra_op_num_threads = intra_op_num_threads
@@ -185,6 +208,11 @@ class SessionOptions(_Configurable):
         self.verify = verify
         self.check_accesses = check_accesses
         self.disabled_passes = names("disabled_passes", disabled_passes)
+        self.cache_dir = cache_dir
+        self.strict_cache = strict_cache
+        self.compile_timeout = compile_timeout
+        self.progress = progress
+        self._cancel = _loopc.CancelToken()
         # What onnxruntime's programs set; no result depends on it.
         self.enable_cpu_mem_arena = True
         self.enable_mem_pattern = True
@@ -220,6 +248,26 @@ class SessionOptions(_Configurable):
         """
         return self._get_entry(key)
 
+    def set_load_cancellation_flag(self, is_cancel: bool) -> None:
+        """True ends compilations with these options, also those under way.
+
+        Any thread may call it. New ones end at once until it is False again.
+        """
+        if is_cancel:
+            self._cancel.cancel()
+        else:
+            self._cancel.reset()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The flag belongs to the compilations of this process.
+        slots = [name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ())]
+        return {name: getattr(self, name) for name in slots if name != "_cancel"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._cancel = _loopc.CancelToken()
+
     def has_providers(self) -> bool:
         """False: providers are arguments of `InferenceSession`."""
         return False
@@ -254,6 +302,10 @@ class SessionOptions(_Configurable):
             "verify": int(bool(self.verify)),
             "check_accesses": int(bool(self.check_accesses)),
             "disabled_passes": names("disabled_passes", self.disabled_passes),
+            "cache": folder("cache_dir", self.cache_dir) or "",
+            "strict_cache": int(bool(self.strict_cache)),
+            "timeout": seconds(self.compile_timeout),
+            "cancel": self._cancel,
         }
 
 
@@ -431,6 +483,20 @@ def shapes_by_name(value: Any) -> dict[str, list[int | None]]:
 def compile_level(value: Any) -> int | None:
     """`value`, an optimisation level or None."""
     return None if value is None else whole("opt_level", value, 3)
+
+
+def is_shared_library(path: bytes) -> bool:
+    """Whether a file is what ``loopc --emit=shared`` writes: ELF's, to be loaded."""
+    try:
+        # What is no regular file can be read once.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return False
+        with open(path, "rb") as file:
+            head = file.read(18)
+    except OSError:
+        return False
+    kind = 3  # ET_DYN
+    return head[:4] == b"\x7fELF" and kind in head[16:18]
 
 
 def network_of(model: Model) -> _loopc.Network | None:

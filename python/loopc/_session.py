@@ -7,6 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """InferenceSession, shaped like onnxruntime's."""
 
+import copy
 import os
 import threading
 import warnings
@@ -41,13 +42,17 @@ from loopc._options import (
     SessionOptions,
     count,
     file_name,
+    is_shared_library,
     model_source,
     network_of,
     seconds,
     text,
 )
 from loopc._ort_value import OrtValue
+from loopc._progress import shown
 
+#: The code of warnings that a cache of compiled models cannot be used.
+_CACHE_REFUSED = "LC0110"
 #: Arguments of onnxruntime's InferenceSession that make no difference here.
 _IGNORED_ARGUMENTS = {"disabled_optimizers", "enable_fallback"}
 
@@ -198,13 +203,54 @@ def _chip(place: Place, chip: str | None) -> str | None:
     return chip_of(place.device) if chip is None else chip
 
 
+@dataclass(frozen=True)
+class _Origin:
+    """What a session was made of, so that it can be made again."""
+
+    path: bytes | None
+    data: bytes | None
+    name: str | None
+    options: SessionOptions
+    arguments: dict[str, Any]
+
+
+def _restore(
+    kind: "type[InferenceSession]",
+    origin: _Origin,
+    place: Place,
+    device_outputs: bool,
+    states: dict[str, Any],
+) -> "InferenceSession":
+    """A session like the one that was copied."""
+    options = origin.options
+    if origin.name is not None:
+        assert origin.path is not None
+        session = kind._load(os.fsdecode(origin.path), origin.name, options, place, device_outputs)
+    else:
+        model: Any = origin.data if origin.path is None else os.fsdecode(origin.path)
+        device = None if place.device is None else f"cuda:{place.device}"
+        session = kind(
+            model, options, device=device, device_outputs=device_outputs, **origin.arguments
+        )
+        session._place = place
+    if states:
+        session.set_state(states)
+    return session
+
+
 class InferenceSession:
-    """A model, compiled into this process and ready to run.
+    """A model, ready to run in this process.
+
+    It comes from the cache of compiled models, or is compiled, by a process of its
+    own, and kept there (`SessionOptions.cache_dir`). A session can be copied and
+    pickled: the copy makes itself ready in the same way.
 
     A session can be used by several threads at the same time: neither
     compiling nor running holds the interpreter's lock. Runs of a model with
     states take turns, since each begins with what the one before left.
     """
+
+    _origin: _Origin | None = None
 
     def __init__(
         self,
@@ -225,7 +271,8 @@ class InferenceSession:
         """Compiles a model.
 
         Args:
-            path_or_bytes: path, bytes, onnx.ModelProto or loopc.network.INetworkDefinition.
+            path_or_bytes: path, bytes, onnx.ModelProto or loopc.network.INetworkDefinition;
+                or the path of a shared library with one model, as `load` has it.
             sess_options: how to compile it.
             providers: names (or pairs of name and options) of where to run, the
                 most wanted first: "CUDAExecutionProvider" ("cuda") and
@@ -256,6 +303,8 @@ class InferenceSession:
 
         Raises:
             CompileError: the model is invalid or not supported.
+            CompileCancelledError, CompileTimeoutError, KeyboardInterrupt: the compilation
+                was ended; nothing is left of it.
             DeviceError: there is no such GPU, or no driver.
             InvalidArgument: an argument is wrong.
         """
@@ -281,15 +330,29 @@ class InferenceSession:
         self._device_outputs = bool(device_outputs)
         network = network_of(path_or_bytes)
         if network is not None:
-            made = _loopc.create_from_network(network, compile_options)
+            with shown(options.progress) as compile_options["progress"]:
+                made = _loopc.create_from_network(network, compile_options)
             self._set_up(options, *made)
             return
         path, data = model_source(path_or_bytes)
-        if path is not None:
-            made = _loopc.create_from_file(path, compile_options)
-        else:
-            assert data is not None
-            made = _loopc.create_from_bytes(data, compile_options)
+        arguments = {
+            "chip": chip,
+            "min_kernel_work": min_kernel_work,
+            "allow_tf32": allow_tf32 or place.allow_tf32,
+            "device_loops": device_loops,
+            "cublas": cublas,
+        }
+        self._origin = _Origin(path, data, None, copy.copy(options), arguments)
+        if path is not None and is_shared_library(path):
+            self._set_up(options, *_loopc.load_shared(path, None))
+            self._require(place, device)
+            return
+        with shown(options.progress) as compile_options["progress"]:
+            if path is not None:
+                made = _loopc.create_from_file(path, compile_options)
+            else:
+                assert data is not None
+                made = _loopc.create_from_bytes(data, compile_options)
         self._set_up(options, *made)
         self._properties = properties_of(path, data)
 
@@ -305,8 +368,23 @@ class InferenceSession:
         self = cls.__new__(cls)
         self._place = place
         self._device_outputs = device_outputs
-        self._set_up(options, *_loopc.load_shared(file_name("path", path), text("name", name)))
+        file = file_name("path", path)
+        self._origin = _Origin(file, None, text("name", name), copy.copy(options), {})
+        self._set_up(options, *_loopc.load_shared(file, name))
         return self
+
+    def _require(self, place: Place, device: str | None) -> None:
+        """Refuses a device that the model of a shared library was not compiled for."""
+        if device is not None and (place.device is not None) != self._session.uses_device:
+            kind = "a GPU" if self._session.uses_device else "the CPU"
+            raise InvalidArgument(f"device: {device!r}: the model was compiled for {kind}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The model, the options and the states; the copy's code comes from the cache."""
+        if self._origin is None:
+            raise TypeError("a session of a network cannot be copied")
+        states = self.get_state() if self._states else {}
+        return _restore, (type(self), self._origin, self._place, self._device_outputs, states)
 
     def _set_up(
         self,
@@ -320,6 +398,9 @@ class InferenceSession:
         self._session = session
         self._options = options
         self._diagnostics = diagnostics_of(raw)
+        for one in self._diagnostics:
+            if one.code == _CACHE_REFUSED:
+                warnings.warn(one.message, stacklevel=4)
         inputs = [NodeArg(*port) for port in session.inputs()]
         defaults = session.defaults()
         self._inputs = [one for one, own in zip(inputs, defaults, strict=True) if not own]
@@ -639,7 +720,5 @@ def load(
     session = InferenceSession._load(
         path, name, sess_options or SessionOptions(), place, bool(device_outputs)
     )
-    if device is not None and (place.device is not None) != session._session.uses_device:
-        kind = "a GPU" if session._session.uses_device else "the CPU"
-        raise InvalidArgument(f"device: {device!r}: the model was compiled for {kind}")
+    session._require(place, device)
     return session

@@ -26,17 +26,30 @@ using namespace nanobind::literals;
 
 /// (status, session or None, diagnostics) of a call that makes a session.
 template <typename Create> static nb::tuple makeSession(Create create) {
-  loopc_session *session = nullptr;
+  loopc_session *made = nullptr;
   loopc_diagnostics *diagnostics = nullptr;
   int status;
   {
     nb::gil_scoped_release unlocked;
-    status = create(&session, &diagnostics);
+    status = create(&made, &diagnostics);
   }
-  nb::object result = nb::none();
-  if (session)
-    result = nb::cast(std::make_unique<Session>(session));
-  return nb::make_tuple(status, result, takeDiagnostics(diagnostics));
+  nb::object session = nb::none();
+  if (made)
+    session = nb::cast(std::make_unique<Session>(made));
+  return nb::make_tuple(status, session, takeDiagnostics(diagnostics));
+}
+
+/// The same, compiled with the options of a dict: `create` gets them, too.
+template <typename Create>
+static nb::tuple makeSession(const nb::dict &dict, Create create) {
+  Options options = makeOptions(dict);
+  CompileWatch watch(dict, options.get());
+  nb::tuple made =
+      makeSession([&](loopc_session **session, loopc_diagnostics **said) {
+        return create(options.get(), session, said);
+      });
+  watch.rethrow();
+  return made;
 }
 
 /// A path in the encoding of the file system (os.fsencode).
@@ -48,19 +61,16 @@ static std::string pathOf(const nb::bytes &path) {
 }
 
 static nb::tuple createFromFile(const nb::bytes &file, const nb::dict &dict) {
-  Options options = makeOptions(dict);
   std::string path = pathOf(file);
-  return makeSession([&](loopc_session **session, loopc_diagnostics **said) {
-    return loopc_session_create_from_file(path.c_str(), options.get(), session,
-                                          said);
+  return makeSession(dict, [&](auto *options, auto **session, auto **said) {
+    return loopc_session_create_from_file(path.c_str(), options, session, said);
   });
 }
 
 static nb::tuple createFromBytes(const nb::bytes &data, const nb::dict &dict) {
-  Options options = makeOptions(dict);
-  return makeSession([&](loopc_session **session, loopc_diagnostics **said) {
-    return loopc_session_create_from_bytes(data.c_str(), data.size(),
-                                           options.get(), session, said);
+  return makeSession(dict, [&](auto *options, auto **session, auto **said) {
+    return loopc_session_create_from_bytes(data.c_str(), data.size(), options,
+                                           session, said);
   });
 }
 
@@ -74,52 +84,53 @@ static nb::tuple loadShared(const nb::bytes &file,
 }
 
 /// (status, diagnostics) of a compilation into a file.
-template <typename Compile> static nb::tuple compile(Compile compile) {
+template <typename Compile>
+static nb::tuple compile(const nb::dict &dict, Compile compile) {
+  Options options = makeOptions(dict);
+  CompileWatch watch(dict, options.get());
   loopc_diagnostics *diagnostics = nullptr;
   int status;
   {
     nb::gil_scoped_release unlocked;
-    status = compile(&diagnostics);
+    status = compile(options.get(), &diagnostics);
   }
-  return nb::make_tuple(status, takeDiagnostics(diagnostics));
+  nb::list said = takeDiagnostics(diagnostics);
+  watch.rethrow();
+  return nb::make_tuple(status, said);
 }
 
 static nb::tuple compileFile(const nb::bytes &file, int emit,
                              const nb::bytes &result, const nb::dict &dict) {
-  Options options = makeOptions(dict);
   std::string path = pathOf(file), output = pathOf(result);
-  return compile([&](loopc_diagnostics **said) {
-    return loopc_compile_file(path.c_str(), emit, output.c_str(), options.get(),
+  return compile(dict, [&](auto *options, auto **said) {
+    return loopc_compile_file(path.c_str(), emit, output.c_str(), options,
                               said);
   });
 }
 
 static nb::tuple compileBytes(const nb::bytes &data, int emit,
                               const nb::bytes &result, const nb::dict &dict) {
-  Options options = makeOptions(dict);
   std::string output = pathOf(result);
-  return compile([&](loopc_diagnostics **said) {
+  return compile(dict, [&](auto *options, auto **said) {
     return loopc_compile_bytes(data.c_str(), data.size(), emit, output.c_str(),
-                               options.get(), said);
+                               options, said);
   });
 }
 
 static nb::tuple createFromNetwork(const Network &network,
                                    const nb::dict &dict) {
-  Options options = makeOptions(dict);
-  return makeSession([&](loopc_session **session, loopc_diagnostics **said) {
-    return loopc_session_create_from_network(network.get(), options.get(),
-                                             session, said);
+  return makeSession(dict, [&](auto *options, auto **session, auto **said) {
+    return loopc_session_create_from_network(network.get(), options, session,
+                                             said);
   });
 }
 
 static nb::tuple compileNetwork(const Network &network, int emit,
                                 const nb::bytes &result, const nb::dict &dict) {
-  Options options = makeOptions(dict);
   std::string output = pathOf(result);
-  return compile([&](loopc_diagnostics **said) {
-    return loopc_compile_network(network.get(), emit, output.c_str(),
-                                 options.get(), said);
+  return compile(dict, [&](auto *options, auto **said) {
+    return loopc_compile_network(network.get(), emit, output.c_str(), options,
+                                 said);
   });
 }
 

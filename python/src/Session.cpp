@@ -68,6 +68,7 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       {"device_loops", loopc_compile_options_set_device_loops},
       {"cublas", loopc_compile_options_set_cublas},
       {"name", loopc_compile_options_set_name},
+      {"cache", loopc_compile_options_set_cache},
       {"base_directory", loopc_compile_options_set_base_directory}};
   static const std::unordered_map<std::string_view, SetInt> integers = {
       {"opt_level", loopc_compile_options_set_opt_level},
@@ -76,6 +77,7 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       {"min_kernel_work", loopc_compile_options_set_min_kernel_work},
       {"allow_tf32", loopc_compile_options_set_allow_tf32},
       {"verify", loopc_compile_options_set_verify},
+      {"strict_cache", loopc_compile_options_set_strict_cache},
       {"check_accesses", loopc_compile_options_set_check_accesses}};
   for (auto [keyObject, value] : dict) {
     if (value.is_none())
@@ -94,6 +96,14 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       addShapes(options.get(), value);
     else if (key == "disabled_passes")
       disablePasses(options.get(), value);
+    else if (key == "timeout")
+      status = loopc_compile_options_set_timeout(options.get(),
+                                                 nb::cast<double>(value));
+    else if (key == "cancel")
+      status = loopc_compile_options_set_cancel(
+          options.get(), nb::cast<CancelToken &>(value).get());
+    else if (key == "progress")
+      continue; // of CompileWatch
     else
       throw ArgumentError("there is no compile option '" + key + "'");
     if (status)
@@ -102,6 +112,36 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
                           " of the option '" + key + "' is not valid");
   }
   return options;
+}
+
+CompileWatch::CompileWatch(const nb::dict &dict, loopc_compile_options *options)
+    : function(dict.contains("progress") ? nb::object(dict["progress"])
+                                         : nb::none()) {
+  loopc_compile_options_set_progress(options, &CompileWatch::poll, this);
+}
+
+int CompileWatch::poll(void *context, const loopc_progress *progress) {
+  auto &self = *static_cast<CompileWatch *>(context);
+  nb::gil_scoped_acquire locked;
+  // On other threads than the main one it does nothing.
+  if (PyErr_CheckSignals()) {
+    self.raised.emplace();
+    return 1;
+  }
+  if (self.function.is_none())
+    return 0;
+  try {
+    self.function(progress->phase, progress->fraction, progress->seconds);
+    return 0;
+  } catch (nb::python_error &error) {
+    self.raised.emplace(std::move(error));
+    return 1;
+  }
+}
+
+void CompileWatch::rethrow() {
+  if (raised)
+    throw std::move(*raised);
 }
 
 /// Text that may hold the name of a file, in whatever encoding.

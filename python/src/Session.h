@@ -14,6 +14,7 @@
 #include <nanobind/stl/string.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -31,6 +32,25 @@ struct OptionsDeleter {
 };
 using Options = std::unique_ptr<loopc_compile_options, OptionsDeleter>;
 Options makeOptions(const nb::dict &dict);
+
+/// Lets Python take part in a compilation: signals are handled while it lasts,
+/// and the dict's "progress" is called. What either raises ends it.
+class CompileWatch {
+public:
+  CompileWatch(const nb::dict &dict, loopc_compile_options *options);
+  CompileWatch(const CompileWatch &) = delete;
+  CompileWatch &operator=(const CompileWatch &) = delete;
+
+  /// After the compilation, with the interpreter's lock: raises what was
+  /// raised.
+  void rethrow();
+
+private:
+  static int poll(void *context, const loopc_progress *progress);
+
+  nb::object function; ///< None: nobody
+  std::optional<nb::python_error> raised;
+};
 
 /// [(severity, code, location, message, text), ...]; destroys `diagnostics`.
 nb::list takeDiagnostics(loopc_diagnostics *diagnostics);

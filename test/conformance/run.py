@@ -25,16 +25,17 @@ import argparse
 import collections
 import dataclasses
 import json
-import os
 import pathlib
 import re
 import sys
 import time
 from collections.abc import Sequence
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import cases
+import compiling
 from control import Control, control_of
 from onnx.backend.test.case.test_case import TestCase
 from pool import run_all
@@ -102,8 +103,7 @@ def _listed(path: pathlib.Path) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
-    # The compiler verifies the IR after every pass; 0 leaves that out.
-    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
+    compiling.set_environment()
     options = _arguments(argv)
     chosen = _choose(cases.load(), options)
     if not chosen:

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import argparse
 import collections
-import os
 import pathlib
 import random
 import re
@@ -41,6 +40,7 @@ from collections.abc import Callable, Iterator, Sequence
 _HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(_HERE.parent / "python"), str(_HERE.parent / "conformance")]
 
+import compiling  # noqa: E402
 from bad_outcomes import Ending, Verdict, limit_memory, of_process  # noqa: E402
 from loops import seed_range  # noqa: E402
 
@@ -312,8 +312,7 @@ KINDS: dict[str, Callable[[argparse.Namespace], Iterator[Trial]]] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
-    # The compiler verifies the IR after every pass; 0 leaves that out.
-    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
+    compiling.set_environment()
     options = _arguments(argv)
     count: collections.Counter[Ending] = collections.Counter()
     began = shown = time.monotonic()

@@ -32,7 +32,6 @@ from __future__ import annotations
 import argparse
 import collections
 import dataclasses
-import os
 import pathlib
 import sys
 import time
@@ -42,6 +41,7 @@ from typing import Any
 _HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(_HERE.parent / "python"))
 
+import compiling  # noqa: E402
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from agreement import Agreement, Comparison, Result, compare, far, results  # noqa: E402
@@ -188,8 +188,7 @@ def level_of(seed: int) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
-    # The compiler verifies the IR after every pass; 0 leaves that out.
-    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
+    compiling.set_environment()
     options = _arguments(argv)
     failing = failing_operators(options.tools)
     first, step = options.share

@@ -46,6 +46,7 @@ from collections.abc import Iterator, Sequence
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 
+import compiling
 import numpy as np
 import onnx
 import onnx.printer
@@ -259,8 +260,7 @@ def _loaded(path: pathlib.Path, seed: int) -> RandomModel:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
-    # The compiler verifies the IR after every pass; 0 leaves that out.
-    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
+    compiling.set_environment()
     options = _arguments(argv)
     if options.engine.startswith("cuda"):
         _use_test_driver()

@@ -18,7 +18,6 @@ sets of inputs: extents that its types leave open are others in each. A line is 
 from __future__ import annotations
 
 import argparse
-import os
 import pathlib
 import random
 import re
@@ -29,6 +28,7 @@ from collections.abc import Iterator, Sequence
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 
+import compiling
 import engines
 import numpy as np
 from mlir_programs import Array, Program, random_program
@@ -131,8 +131,7 @@ def difference(got: Array, want: Array) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
-    # The compiler verifies the IR after every pass; 0 leaves that out.
-    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
+    compiling.set_environment()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -33,7 +33,6 @@ import collections
 import dataclasses
 import functools
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -47,6 +46,7 @@ _HERE = pathlib.Path(__file__).parent
 _ROOT = _HERE.parents[1]
 sys.path[:0] = [str(_ROOT / f) for f in ("test/python", "test/conformance", "benchmarks")]
 
+import compiling  # noqa: E402
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from agreement import Agreement, Comparison, compare, results, with_types  # noqa: E402
@@ -346,8 +346,7 @@ def _try(case: Case, options: argparse.Namespace, summary: Summary) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
-    # The compiler verifies the IR after every pass; 0 leaves that out.
-    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
+    compiling.set_environment()
     options = _arguments(argv)
     listed = [item for kind in options.models for item in KINDS[kind](options)]
     listed = [item for item in listed if re.search(options.filter, item[0])]

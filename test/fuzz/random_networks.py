@@ -20,11 +20,14 @@ from __future__ import annotations
 
 import argparse
 import collections
-import os
+import pathlib
 import re
 import sys
 from collections.abc import Sequence
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
+
+import compiling
 import loopc
 import numpy as np
 from mlir_loops import difference
@@ -66,8 +69,7 @@ def outcome(made: RandomNetwork, level: int) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
-    # The compiler verifies the IR after every pass; 0 leaves that out.
-    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
+    compiling.set_environment()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

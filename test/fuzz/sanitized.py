@@ -20,7 +20,6 @@ Exit status: 0; 1 with a failure; 2 wrong usage.
 from __future__ import annotations
 
 import argparse
-import os
 import pathlib
 import re
 import subprocess
@@ -29,6 +28,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 
+import compiling
 import numpy as np
 from loops import seed_range
 from random_models import RandomModel, random_model
@@ -63,8 +63,7 @@ def problem_of(model: RandomModel, tool: pathlib.Path, flags: list[str], limit: 
 
 def main() -> int:
     """Runs the models; the exit status."""
-    # The compiler verifies the IR after every pass; 0 leaves that out.
-    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
+    compiling.set_environment()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

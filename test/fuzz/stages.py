@@ -18,7 +18,6 @@ are for another stage may refuse. A line is printed for each failure. Exit statu
 from __future__ import annotations
 
 import argparse
-import os
 import pathlib
 import random
 import re
@@ -30,6 +29,7 @@ from collections.abc import Iterator, Sequence
 _HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(_HERE.parent / "python"))
 
+import compiling  # noqa: E402
 import numpy as np  # noqa: E402
 from bad_input import passes  # noqa: E402
 from bad_outcomes import limit_memory  # noqa: E402
@@ -160,8 +160,7 @@ def problems(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
-    # The compiler verifies the IR after every pass; 0 leaves that out.
-    os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
+    compiling.set_environment()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -26,6 +26,11 @@ sys.path.insert(0, str(_HERE))
 os.environ.setdefault("CI", "true")
 # The compiler verifies the IR after every pass; 0 leaves that out.
 os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
+# Models are compiled, and not found: a test of a session is one of the compiler. In the process
+# itself: the compiler is loaded once, and not by a process for each of thousands of models.
+# test_ready.py has the other way.
+os.environ["LOOPC_CACHE_DIR"] = "off"
+os.environ.setdefault("LOOPC_COMPILE", "inprocess")
 # Threads of BLAS go on looking for work, on cores that other tests need.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 try:

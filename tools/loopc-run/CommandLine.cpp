@@ -161,6 +161,11 @@ struct Flags {
       cl::desc("Leave out a pass that only optimises (loopc-opt "
                "--print-passes lists them); repeatable"),
       cl::cat(kCompiling)};
+  cl::opt<std::string> cache{
+      "cache", cl::value_desc("folder"),
+      cl::desc("Where compiled models are kept, or off (default: "
+               "LOOPC_CACHE_DIR, else ~/.cache/loopc)"),
+      cl::cat(kCompiling)};
   cl::opt<std::string> name{"name", cl::value_desc("identifier"),
                             cl::desc("The model of an .so that holds several"),
                             cl::cat(kCompiling)};
@@ -173,7 +178,7 @@ struct Flags {
                           "    4  the model cannot be compiled or loaded\n"
                           "    5  the run failed\n"
                           "  124  --timeout ended the run\n"
-                          "  130  Ctrl-C ended the run\n"};
+                          "  130  Ctrl-C ended the compilation or the run\n"};
 };
 } // namespace
 
@@ -319,6 +324,7 @@ static bool readOptions(const Flags &flags, Options &options) {
   loopc_compile_options_set_ort_compat(compile, flags.ortCompat);
   loopc_compile_options_set_fp_contract(compile, flags.fpContract);
   loopc_compile_options_set_verify(compile, flags.verify);
+  loopc_compile_options_set_cache(compile, flags.cache.c_str());
   loopc_compile_options_set_check_accesses(compile, flags.checkAccesses);
   for (const std::string &pass : flags.disabledPasses)
     if (loopc_compile_options_disable_pass(compile, pass.c_str()))

@@ -29,7 +29,7 @@ using namespace loopc::run;
 
 static loopc_cancel_token cancelToken;
 
-/// The first SIGINT ends the run; the second the program.
+/// The first SIGINT ends the compilation or the run; the second the program.
 static void installInterruptHandler() {
   struct sigaction action = {};
   action.sa_handler = [](int) { loopc_cancel(&cancelToken); };
@@ -40,6 +40,43 @@ static void installInterruptHandler() {
 //===----------------------------------------------------------------------===//
 // The model
 //===----------------------------------------------------------------------===//
+
+namespace {
+/// A line of a terminal that shows how far a compilation is, once it takes so
+/// long that somebody may wonder.
+class ProgressLine {
+public:
+  ~ProgressLine() {
+    if (width)
+      errs() << '\r' << std::string(width, ' ') << '\r';
+  }
+
+  static int show(void *context, const loopc_progress *progress) {
+    return static_cast<ProgressLine *>(context)->show(*progress);
+  }
+
+private:
+  int show(const loopc_progress &progress) {
+    constexpr double kPatience = 1;
+    if (progress.seconds < kPatience || !errs().is_displayed())
+      return 0;
+    std::string text;
+    raw_string_ostream(text)
+        << "loopc-run: " << progress.phase << ", "
+        << static_cast<int>(100 * progress.fraction) << "%, "
+        << static_cast<int>(progress.seconds) << " s";
+    if (text == shown)
+      return 0;
+    errs() << '\r' << left_justify(text, width);
+    width = std::max<unsigned>(width, text.size());
+    shown = std::move(text);
+    return 0;
+  }
+
+  std::string shown;
+  unsigned width = 0;
+};
+} // namespace
 
 static void printDiagnostics(const loopc_diagnostics *diagnostics) {
   for (size_t i = 0, n = loopc_diagnostics_count(diagnostics); i < n; ++i)
@@ -76,6 +113,10 @@ static loopc_session *openModel(const Options &options, ExitCode &code) {
     return nullptr;
   const char *name =
       options.modelName.empty() ? nullptr : options.modelName.c_str();
+  ProgressLine line;
+  loopc_compile_options_set_progress(options.compile, &ProgressLine::show,
+                                     &line);
+  loopc_compile_options_set_cancel(options.compile, &cancelToken);
   int status = isShared
                    ? loopc_session_load_shared(options.model.c_str(), name,
                                                &session, &diagnostics)
@@ -84,9 +125,10 @@ static loopc_session *openModel(const Options &options, ExitCode &code) {
                                                     &diagnostics);
   printDiagnostics(diagnostics);
   loopc_diagnostics_destroy(diagnostics);
-  code = status == LOOPC_COMPILE_ERROR_FILE       ? ExitFile
-         : status == LOOPC_COMPILE_ERROR_ARGUMENT ? ExitUsage
-                                                  : ExitModel;
+  code = status == LOOPC_COMPILE_ERROR_FILE        ? ExitFile
+         : status == LOOPC_COMPILE_ERROR_ARGUMENT  ? ExitUsage
+         : status == LOOPC_COMPILE_ERROR_CANCELLED ? ExitInterrupted
+                                                   : ExitModel;
   if (session && isShared && options.device &&
       !loopc_session_uses_device(session)) {
     printError("'" + options.model + "' was compiled for the CPU");
@@ -280,7 +322,6 @@ static ExitCode runModel(loopc_session *session, const Options &options) {
     return code;
   Runner runner(session, options, *inputs);
   std::vector<HostValue> outputs;
-  installInterruptHandler();
   for (uint64_t k = 1; k <= options.runs; ++k) {
     if (ExitCode failed = runner.run(outputs))
       return failed;
@@ -318,6 +359,7 @@ int loopc::run::runTool(int argc, const char *const *argv) {
   if (!parseCommandLine(argc, argv, options))
     return ExitUsage;
   ExitCode code = ExitOk;
+  installInterruptHandler();
   loopc_session *session = openModel(options, code);
   if (!session)
     return code;

@@ -6,18 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "loopc/Driver/Driver.h"
+extern "C" int loopc_command(int argc, char **argv);
 
-#include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/PrettyStackTrace.h"
-
-#include <csignal>
-
-int main(int argc, char **argv) {
-  llvm::setBugReportMsg("This is a fault of loopc. Please report it, with the "
-                        "model, and the text below.\n");
-  llvm::InitLLVM init(argc, argv);
-  // A file that becomes too large is an error of writing it.
-  std::signal(SIGXFSZ, SIG_IGN);
-  return loopc::runDriver(argc, argv);
-}
+int main(int argc, char **argv) { return loopc_command(argc, argv); }

@@ -1,4 +1,5 @@
-# Fails unless LIBRARY exports functions called loopc_* and nothing else.
+# Fails unless LIBRARY exports functions called loopc_* and nothing else, and does
+# without LLVM.
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${NM} -D --defined-only --format=just-symbols ${LIBRARY}
   OUTPUT_VARIABLE _symbols OUTPUT_STRIP_TRAILING_WHITESPACE
@@ -15,3 +16,8 @@ foreach(_wanted loopc_session_run loopc_compile_file loopc_model_run
     message(SEND_ERROR "'${_wanted}' is not exported")
   endif()
 endforeach()
+execute_process(COMMAND ${READELF} --needed-libs ${LIBRARY}
+  OUTPUT_VARIABLE _needed COMMAND_ERROR_IS_FATAL ANY)
+if(_needed MATCHES "LLVM|MLIR")
+  message(SEND_ERROR "LLVM is loaded: ${_needed}")
+endif()

@@ -17,6 +17,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace loopc {
 
@@ -32,6 +34,24 @@ using IsPlausible = llvm::function_ref<bool(llvm::StringRef)>;
 /// parses it says what is wrong with it.
 llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>>
 readFile(llvm::StringRef path, IsPlausible isPlausible = nullptr);
+
+/// Lists, while it lives, the files that this thread reads beside a model, by
+/// the names that they are opened by: who keeps what was compiled has to know
+/// them.
+class FileRecorder {
+public:
+  explicit FileRecorder(std::vector<std::string> &files);
+  ~FileRecorder();
+  FileRecorder(const FileRecorder &) = delete;
+  FileRecorder &operator=(const FileRecorder &) = delete;
+
+  /// Called by whoever reads such a file.
+  static void note(llvm::StringRef path);
+
+private:
+  std::vector<std::string> &files;
+  FileRecorder *outer;
+};
 
 /// True if a protobuf may begin so: with a field that has a number and a type.
 bool mayBeProtobuf(llvm::StringRef head);

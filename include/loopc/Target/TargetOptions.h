@@ -52,7 +52,8 @@ struct TargetOptions {
   /// ones of the target.
   std::vector<std::string> libraryPaths;
   /// Shared objects: libloopc_rt.a of the target; empty: the one that was
-  /// built with the compiler, which is this machine's.
+  /// built with the compiler, which is this machine's. Or a libloopc.so, which
+  /// the process that loads the object has to have.
   std::string runtimeLibrary;
 };
 

@@ -19,14 +19,22 @@
 
 #include "loopc/Frontend/Network/Network.h"
 
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
+#include <cstdio>
+#include <locale>
+#include <sstream>
 
 using namespace loopc::network;
-using llvm::raw_ostream;
+using std::ostream;
+
+/// A number in a format of C's.
+static std::string format(const char *form, double value) {
+  char text[64];
+  return {text,
+          static_cast<size_t>(std::snprintf(text, sizeof(text), form, value))};
+}
 
 /// Extents, named where they have names.
-static void printType(raw_ostream &os, const ITensor &tensor) {
+static void printType(ostream &os, const ITensor &tensor) {
   DataType type;
   Dims dims;
   std::string error;
@@ -54,16 +62,23 @@ static void printType(raw_ostream &os, const ITensor &tensor) {
 }
 
 template <typename T>
-static void printList(raw_ostream &os, const std::vector<T> &values) {
+static void printList(ostream &os, const std::vector<T> &values) {
   os << "[";
   for (size_t k = 0; k < values.size(); ++k)
     os << (k ? ", " : "") << values[k];
   os << "]";
 }
 
+static void printList(ostream &os, const std::vector<double> &values) {
+  std::vector<std::string> texts;
+  for (double value : values)
+    texts.push_back(format("%e", value));
+  printList(os, texts);
+}
+
 namespace {
 struct PrintValue {
-  raw_ostream &os;
+  ostream &os;
   const AttributeSpec *spec;
 
   void operator()(int64_t value) const {
@@ -74,7 +89,7 @@ struct PrintValue {
     else
       os << value;
   }
-  void operator()(double value) const { os << llvm::format("%g", value); }
+  void operator()(double value) const { os << format("%g", value); }
   void operator()(const std::string &value) const { os << "'" << value << "'"; }
   void operator()(const std::vector<int64_t> &values) const {
     printList(os, values);
@@ -92,7 +107,7 @@ struct PrintValue {
 };
 } // namespace
 
-static void printAttributes(raw_ostream &os, const ILayer &layer) {
+static void printAttributes(ostream &os, const ILayer &layer) {
   const LayerSpec &spec = *getLayerSpec(layer.getType());
   const char *separator = " {";
   for (const auto &[name, value] : layer.getAttributes()) {
@@ -108,7 +123,7 @@ static void printAttributes(raw_ostream &os, const ILayer &layer) {
     os << "}";
 }
 
-static void printLayer(raw_ostream &os, const ILayer &layer) {
+static void printLayer(ostream &os, const ILayer &layer) {
   os << "  #" << layer.getIndex() << " " << layer.describe();
   if (layer.getLoop())
     os << " of loop '" << layer.getLoop()->getName() << "'";
@@ -128,8 +143,9 @@ static void printLayer(raw_ostream &os, const ILayer &layer) {
 }
 
 std::string INetworkDefinition::toString() const {
-  std::string text;
-  llvm::raw_string_ostream os(text);
+  std::ostringstream os;
+  // Whatever the program's numbers look like.
+  os.imbue(std::locale::classic());
   os << "network '" << name << "'\ninputs\n";
   for (const ITensor *tensor : inputs) {
     os << "  ";
@@ -145,5 +161,5 @@ std::string INetworkDefinition::toString() const {
     printType(os, *tensor);
     os << "\n";
   }
-  return text;
+  return os.str();
 }

@@ -12,6 +12,7 @@
 
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
+#include "loopc/Support/ReadFile.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/FileSystem.h"
@@ -159,6 +160,7 @@ TensorImporter::openExternal(StringRef location, StringRef tensorName,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
     return fail() << "cannot be read: " << buffer.getError().message();
+  FileRecorder::note(path);
   auto &entry = model->files[location];
   entry = std::move(*buffer);
   return entry.get();

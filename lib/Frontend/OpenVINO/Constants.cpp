@@ -39,6 +39,7 @@ LogicalResult Importer::openWeights(Location loc) {
     return loopc::emitError(loc, Diag::IRWeights)
            << "cannot read the weights '" << path
            << "': " << buffer.getError().message();
+  FileRecorder::note(path);
   weights = std::move(*buffer);
   return success();
 }
