@@ -41,7 +41,7 @@ install(EXPORT loopcTargets NAMESPACE loopc:: FILE loopc-targets.cmake DESTINATI
 
 # The compiler: its libraries, and what its headers include.
 get_property(_libraries GLOBAL PROPERTY LOOPC_LIBRARIES)
-install(TARGETS ${_libraries} LoopcCompileFlags EXPORT loopcCompilerTargets
+install(TARGETS ${_libraries} LoopcCompileFlags LoopcWithoutLLVM EXPORT loopcCompilerTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # In a folder of its own: it is not the one that other programs mean by the name.

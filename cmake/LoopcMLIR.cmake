@@ -72,12 +72,12 @@ target_compile_definitions(LoopcWithoutLLVM INTERFACE
 function(loopc_add_library name)
   cmake_parse_arguments(ARG "EXCEPTIONS;NO_LLVM;ONLY_SUPPORT" "" "LINK_LIBS;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  set_property(GLOBAL APPEND PROPERTY LOOPC_LIBRARIES ${name}) # what is installed
   if(ARG_NO_LLVM)
     set_target_properties(${name} PROPERTIES LOOPC_EXCEPTIONS ON)
     target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} PRIVATE LoopcWithoutLLVM)
     return()
   endif()
-  set_property(GLOBAL APPEND PROPERTY LOOPC_LIBRARIES ${name}) # what is installed
   target_link_libraries(${name} PUBLIC LoopcCompileFlags ${ARG_LINK_LIBS})
   add_dependencies(${name} LoopcTableGen ${ARG_DEPENDS})
   # MLIR's headers define functions that are kept, and call more of it.

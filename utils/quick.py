@@ -55,6 +55,11 @@ class Meaning:
         """Relative to test/python."""
         return self.name.split("::")[0]
 
+    @property
+    def function(self) -> str:
+        """The name without parameters."""
+        return self.name.split("[")[0]
+
 
 @dataclass
 class Wanted:
@@ -102,9 +107,9 @@ def print_map(tests: Iterable[Meaning]) -> str:
 
 
 def merge(old: Iterable[Meaning], new: list[Meaning]) -> list[Meaning]:
-    """`new` in the place of all of its files; what else there is stays if it still exists."""
-    fresh = {test.file for test in new}
-    kept = [test for test in old if test.file not in fresh and is_there(test.name)]
+    """`new`, and of `old` what was not run again and is still there."""
+    fresh = {test.function for test in new}
+    kept = [test for test in old if test.function not in fresh and is_there(test.name)]
     return kept + new
 
 
@@ -124,13 +129,12 @@ def read_traces(folder: Path) -> list[Meaning]:
             one = Meaning(
                 name, float(seconds), frozenset(passes.split()), frozenset(operators.split())
             )
-            function = name.split("[")[0]
-            known = best.get(function)
+            known = best.get(one.function)
             if known is None or (-len(one.passes), one.seconds) < (
                 -len(known.passes),
                 known.seconds,
             ):
-                best[function] = one
+                best[one.function] = one
     return list(best.values())
 
 
@@ -301,16 +305,13 @@ def plan(names: list[str]) -> list[str]:
 def main() -> int:
     """Prints the plan, or updates the map; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="./dev test quick", description="Run the tests that exercise a pass or a file."
+        usage="./dev test quick PASS|FILE...\n       ./dev test quick --update [PYTEST ARGS]",
+        description="Run the tests that exercise passes or files. With --update: run the meaning "
+        "tests (all without arguments), and write anew which passes they exercise.",
     )
-    parser.add_argument("names", nargs="*", metavar="PASS|FILE")
-    parser.add_argument(
-        "--update",
-        metavar="TRACES",
-        type=Path,
-        help="./dev test quick --update [PYTEST ARGS] runs the meaning tests (all without "
-        "arguments), and writes anew which passes they exercise",
-    )
+    parser.add_argument("names", nargs="*", metavar="PASS|FILE", help="a pass, or a file with one")
+    # A folder of what pass_trace.py wrote; ./dev makes it.
+    parser.add_argument("--update", metavar="FOLDER", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.update:
         new = read_traces(arguments.update)

@@ -7,6 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """./dev test quick: what names stand for, which tests are chosen, and the map of what they exercise."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -38,15 +39,12 @@ def test_the_map_reads_what_it_writes():
     assert quick.parse_map(quick.print_map(reversed(tests))) == tests
 
 
-def test_measured_files_replace_their_rows():
-    old = [
-        meaning("test_quick.py::test_gone", 1),
-        meaning("test_quick.py::test_measured_files_replace_their_rows", 1),
-        meaning("test_loops.py::test_that_nobody_has", 1),
-    ]
-    new = [meaning("test_quick.py::test_the_map_reads_what_it_writes", 2)]
-    assert quick.merge(old[:2], new) == new
-    assert quick.merge(old, []) == [old[1]]
+def test_what_was_run_again_replaces_its_row():
+    this = "test_quick.py::test_what_was_run_again_replaces_its_row"
+    other = meaning("test_quick.py::test_the_map_reads_what_it_writes[x]", 1)
+    gone = [meaning("test_quick.py::test_gone", 1), meaning("test_gone.py::test_it", 1)]
+    new = [meaning(f"{this}[b]", 2)]
+    assert quick.merge([*gone, meaning(f"{this}[a]", 1), other], new) == [other, *new]
 
 
 def test_traces_keep_the_run_that_shows_most(tmp_path):
@@ -130,6 +128,20 @@ def test_what_is_not_there_is_said(arguments, message):
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_plan_runs_what_is_there(tmp_path):
+    file = tmp_path / "test_plan.py"
+    file.write_text(
+        "import pytest\n@pytest.mark.parametrize('x', [1, 2])\ndef test_two(x):\n    pass\n"
+        "def test_other():\n    assert False\n"
+    )
+    plan = tmp_path / "plan"
+    plan.write_text("lit x\npytest test_plan.py::test_two[2]\npytest test_plan.py::test_two[3]\n")
+    environment = dict(os.environ, LOOPC_QUICK_PLAN=str(plan), PYTHONPATH=str(ROOT / "test/python"))
+    run = [sys.executable, "-m", "pytest", "-q", "-p", "quick_select", "--rootdir", str(tmp_path)]
+    done = subprocess.run([*run, str(file)], env=environment, capture_output=True, text=True)
+    assert "1 passed, 2 deselected" in done.stdout
 
 
 def test_the_map_is_of_these_tests():
