@@ -239,3 +239,62 @@ func.func @fill_behind(%x: memref<8x512x512xf32>) -> memref<8x8xf32> {
   memref.dealloc %a : memref<8x512x512xf32>
   return %b : memref<8x8xf32>
 }
+
+// Both nests use one buffer that is marked as each iteration's own. Where that is
+// so they become one; where an iteration of the second reads what the first nest
+// has left there they stay.
+// CHECK-LABEL: func.func @own(
+// CHECK: scf.for
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @own(%x: memref<4194304xf32>) -> memref<4194304xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 4194304 : index
+  %y = memref.alloc() : memref<4194304xf32>
+  %z = memref.alloc() : memref<4194304xf32>
+  %own = memref.alloc() {loopc.private} : memref<1xf32>
+  scf.for %j = %c0 to %n step %c1 {
+    %0 = memref.load %x[%j] : memref<4194304xf32>
+    memref.store %0, %own[%c0] : memref<1xf32>
+    %1 = memref.load %own[%c0] : memref<1xf32>
+    memref.store %1, %y[%j] : memref<4194304xf32>
+  } {loopc.parallel}
+  scf.for %j = %c0 to %n step %c1 {
+    %0 = memref.load %y[%j] : memref<4194304xf32>
+    memref.store %0, %own[%c0] : memref<1xf32>
+    %1 = memref.load %own[%c0] : memref<1xf32>
+    memref.store %1, %z[%j] : memref<4194304xf32>
+  } {loopc.parallel}
+  memref.dealloc %own : memref<1xf32>
+  memref.dealloc %y : memref<4194304xf32>
+  return %z : memref<4194304xf32>
+}
+
+// CHECK-LABEL: func.func @not_own(
+// CHECK-COUNT-2: scf.for
+// CHECK: return
+func.func @not_own(%x: memref<4194304xf32>) -> memref<4194304xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 4194304 : index
+  %y = memref.alloc() : memref<4194304xf32>
+  %z = memref.alloc() : memref<4194304xf32>
+  %own = memref.alloc() {loopc.private} : memref<2xf32>
+  scf.for %j = %c0 to %n step %c1 {
+    %0 = memref.load %x[%j] : memref<4194304xf32>
+    memref.store %0, %own[%c0] : memref<2xf32>
+    memref.store %0, %own[%c1] : memref<2xf32>
+    %1 = memref.load %own[%c0] : memref<2xf32>
+    memref.store %1, %y[%j] : memref<4194304xf32>
+  } {loopc.parallel}
+  scf.for %j = %c0 to %n step %c1 {
+    %0 = memref.load %y[%j] : memref<4194304xf32>
+    memref.store %0, %own[%c0] : memref<2xf32>
+    %1 = memref.load %own[%c1] : memref<2xf32>
+    memref.store %1, %z[%j] : memref<4194304xf32>
+  } {loopc.parallel}
+  memref.dealloc %own : memref<2xf32>
+  memref.dealloc %y : memref<4194304xf32>
+  return %z : memref<4194304xf32>
+}
