@@ -826,3 +826,23 @@ func.func @padded_with_seven(%x: memref<10x40xi8>, %p: memref<2x3x32x4xi8>) {
   }
   return
 }
+
+// -----
+
+// Lanes that are masked out would divide by zero.
+
+#x = affine_map<(m, k, n) -> (m, k)>
+#w = affine_map<(m, k, n) -> (k, n)>
+#y = affine_map<(m, k, n) -> (m, n)>
+// CHECK-LABEL: func @divides
+// CHECK:       linalg.generic
+func.func @divides(%x: memref<3x5xi32>, %w: memref<5x23xi32>, %y: memref<3x23xi32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<3x5xi32>, memref<5x23xi32>) outs(%y : memref<3x23xi32>) {
+  ^bb0(%a: i32, %b: i32, %s: i32):
+    %q = arith.divsi %a, %b : i32
+    %t = arith.addi %s, %q : i32
+    linalg.yield %t : i32
+  }
+  return
+}
