@@ -21,7 +21,7 @@
 namespace loopc {
 
 /// The processor that code is made for: the vector registers of #loopc.target,
-/// and caches of the sizes that processors with such registers have at least.
+/// and caches of the sizes that servers have had for some years.
 struct CpuModel : VectorUnit {
   explicit CpuModel(VectorUnit unit) : VectorUnit(unit) {}
 

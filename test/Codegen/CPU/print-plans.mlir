@@ -169,6 +169,47 @@ func.func @relu(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %y: memref<64x96
   return
 }
 
+// What is one instruction is light, functions of math are not.
+// CHECK: {{^}}floor: contraction loops=64x256x96 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue tile=8x2{{$}}
+func.func @floor(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %y: memref<64x96xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<64x96xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<64x256xf32>, memref<256x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<64x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = math.floor %a : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
+// CHECK: {{^}}exp: contraction loops=64x256x96 vectors=16 along=d2 rows=d0 sum=d1 start=filled tile=8x2{{$}}
+func.func @exp(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %y: memref<64x96xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<64x96xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<64x256xf32>, memref<256x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<64x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = math.exp %a : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
 // The copy of an operand into panels of two vectors, the last of which is not
 // whole: what fills them with zeros is not needed.
 #id2 = affine_map<(i, j) -> (i, j)>

@@ -64,6 +64,8 @@ static constexpr int64_t kAlignment = 64;
 // Work
 //===----------------------------------------------------------------------===//
 
+/// What work is counted by: what the nest computes is guessed, what it is given
+/// is asked for.
 static constexpr WorkRules makeRules() {
   WorkRules rules = kCpuWork;
   rules.guessedTrips = kGuessedTrips;
@@ -82,8 +84,8 @@ public:
   Value emit(const Work &work) {
     Value sum;
     for (const Work::OpenLoop &open : work.open) {
-      Value part =
-          arith::MulFOp::create(b, emitTrips(open.loop), emit(open.iteration));
+      Value trips = emitTrips(open.loop);
+      Value part = arith::MulFOp::create(b, trips, emit(open.iteration));
       sum = sum ? arith::AddFOp::create(b, sum, part) : part;
     }
     if (sum && work.known == 0)
