@@ -29,6 +29,8 @@ import onnx
 import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
+import openvino
+import openvino.opset6 as ops
 import pytest
 
 SHIFT = '<ir_version: 8, opset_import: ["": 17]> m (float[n] x) => (float[n] y) {{ c = Constant<value = float[1] {{{}}}>() y = Add(x, c) }}'
@@ -217,6 +219,45 @@ def test_external_data_belongs_to_the_key(tmp_path, strict):
     assert not is_hit(run(model, 2, strict_cache=strict))
     age(weights)
     assert is_hit(run(model, 2, strict_cache=strict))
+
+
+def openvino_model(folder: Path, amount: float) -> str:
+    """A model whose weights are in the file beside it, with a state that counts."""
+    folder.mkdir(exist_ok=True)
+    info = openvino.op.util.VariableInfo()
+    info.data_shape, info.data_type = openvino.PartialShape([1]), openvino.Type.f32
+    info.variable_id = "count"
+    variable = openvino.op.util.Variable(info)
+    x = ops.parameter([5], np.float32, name="x")
+    x.output(0).set_names({"x"})
+    count = ops.read_value(ops.constant(np.zeros(1, np.float32)), variable)
+    more = ops.add(count, ops.constant(np.full(1, amount, np.float32)))
+    made = openvino.Model(
+        [ops.result(ops.add(x, more))], [ops.assign(more, variable)], [x], "model"
+    )
+    openvino.save_model(made, folder / "model.xml", compress_to_fp16=False)
+    return str(folder / "model.xml")
+
+
+def test_weights_of_openvino_belong_to_the_key(tmp_path):
+    model = openvino_model(tmp_path / "a", 1)
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    weights = tmp_path / "b/model.bin"
+    weights.write_bytes(
+        weights.read_bytes().replace(np.float32(1).tobytes(), np.float32(3).tobytes())
+    )
+    assert not is_hit(run(model, 1))
+    assert is_hit(run(model, 1))
+    assert not is_hit(run(str(tmp_path / "b/model.xml"), 3))
+    assert is_hit(run(model, 1))
+
+
+def test_copies_have_the_states(tmp_path):
+    session = loopc.InferenceSession(openvino_model(tmp_path, 1))
+    session.run(None, {"x": X})
+    other = pickle.loads(pickle.dumps(session))
+    np.testing.assert_array_equal(other.run(None, {"x": X})[0], X + 2)
+    np.testing.assert_array_equal(session.run(None, {"x": X})[0], X + 2)
 
 
 def test_large_files_are_read_once(tmp_path, cache, monkeypatch):
