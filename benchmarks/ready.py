@@ -36,6 +36,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
@@ -172,7 +173,8 @@ def suite_models(folder: pathlib.Path) -> list[tuple[pathlib.Path, str]]:
         path = folder / f"{key}.onnx"
         benchmark = suite.make(key)
         path.write_bytes(benchmark.model.SerializeToString())
-        np.savez(path.with_suffix(".npz"), **benchmark.feeds)
+        feeds: dict[str, Any] = dict(benchmark.feeds)
+        np.savez(path.with_suffix(".npz"), **feeds)
         models.append((path, f"benchmark {key}"))
     return models
 
