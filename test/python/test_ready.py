@@ -14,6 +14,7 @@ import copy
 import gc
 import os
 import pickle
+import pty
 import shutil
 import signal
 import subprocess
@@ -42,7 +43,7 @@ def shift(amount: float = 1) -> bytes:
     return onnx.parser.parse_model(SHIFT.format(amount)).SerializeToString()
 
 
-def slow(layers: int = 120) -> bytes:
+def slow(layers: int = 250) -> bytes:
     """A model that takes seconds to compile: no two of its layers are alike."""
     nodes, name = [], "x"
     for k in range(layers):
@@ -645,8 +646,33 @@ def test_progress(capfd):
     assert 0 <= fractions[0] and 0.7 <= fractions[-1] <= 1
     assert {"optimising", "optimising code", "writing code"} <= {phase for phase, _, _ in seen}
     assert capfd.readouterr().err == ""
-    loopc.InferenceSession(slow(100), loopc.SessionOptions(progress=True))
+    loopc.InferenceSession(slow(240), loopc.SessionOptions(progress=True))
     assert "\rloopc: optimising" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("tool", ["loopc", "loopc-run"])
+def test_progress_of_tools(tmp_path, tool):
+    """On a terminal, and gone at the end."""
+    (tmp_path / "model.onnx").write_bytes(slow())
+    ours, theirs = pty.openpty()
+    folder = Path(loopc._loopc.__file__).parents[2] / "bin"
+    last = (
+        ["-o", str(tmp_path / "model.o")]
+        if tool == "loopc"
+        else ["-q", "--dim=a=2", "--dim=b=2", "--input=axis=0"]
+    )
+    process = subprocess.Popen([folder / tool, tmp_path / "model.onnx", *last], stderr=theirs)
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            said += os.read(ours, 4096)
+        except OSError:
+            break
+    os.close(ours)
+    assert process.wait() == 0
+    assert b"\r%s: " % tool.encode() in said
+    assert said.split(b"\r")[-1] == b""
 
 
 def test_program_that_forks():
