@@ -13,7 +13,7 @@
     bench.py --ready --docs                 writes docs/Ready.md
 
 Each figure is of a new process with one thread: loopc with an empty cache (cold), loopc
-with what that left (warm), onnxruntime, in turns; medians. Ready is from the call that
+with what that left (warm), onnxruntime, in turns; the least counts. Ready is from the call that
 makes the session until it returns, the first result is behind one run more. Memory is
 that of the process when the session is there; the peak of cold sessions has that of the
 process that compiles beside it. Inputs lie beside a model as .npz, or are those of
@@ -31,12 +31,12 @@ import os
 import pathlib
 import re
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
@@ -57,7 +57,7 @@ INTRODUCTION = """\
 # Ready
 
 Time until a session is ready, and the memory of its process, beside onnxruntime {version}:
-`./dev bench --ready`, one thread, each figure the median of {rounds} new processes in turns, on
+`./dev bench --ready`, one thread, each figure the least of {rounds} new processes in turns, on
 {processor}. Cold is with an empty cache, where another process compiles the model; warm is with
 what that left. [Rationale/Ready.md](Rationale/Ready.md) has how it is done.
 
@@ -140,10 +140,10 @@ class Row:
     problem: str = ""
 
 
-def median(figures: Sequence[Figures]) -> Figures:
-    """Of each member."""
+def least(figures: Sequence[Figures]) -> Figures:
+    """Of each member: what else the machine does only adds."""
     names = [field.name for field in dataclasses.fields(Figures)]
-    return Figures(*(statistics.median(getattr(one, name) for one in figures) for name in names))
+    return Figures(*(min(getattr(one, name) for one in figures) for name in names))
 
 
 def measure_model(path: pathlib.Path, name: str, given: Sequence[str], rounds: int) -> Row:
@@ -159,7 +159,7 @@ def measure_model(path: pathlib.Path, name: str, given: Sequence[str], rounds: i
                 except (RuntimeError, subprocess.TimeoutExpired) as error:
                     row.problem = f"{way}: {error}"
                     return row
-    row.ways = {way: median(figures) for way, figures in seen.items()}
+    row.ways = {way: least(figures) for way, figures in seen.items()}
     return row
 
 
@@ -173,7 +173,8 @@ def suite_models(folder: pathlib.Path) -> list[tuple[pathlib.Path, str]]:
         path = folder / f"{key}.onnx"
         benchmark = suite.make(key)
         path.write_bytes(benchmark.model.SerializeToString())
-        np.savez(path.with_suffix(".npz"), **benchmark.feeds)
+        feeds: dict[str, Any] = dict(benchmark.feeds)
+        np.savez(path.with_suffix(".npz"), **feeds)
         models.append((path, f"benchmark {key}"))
     return models
 

@@ -21,7 +21,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <dlfcn.h>
 #include <optional>
 
 using namespace mlir;

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <exception>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,6 +47,12 @@ template <typename Work> static int callCompiler(Work work) {
   return status;
 }
 
+static void append(loopc_diagnostics &diagnostics,
+                   std::vector<loopc_diagnostics::Entry> &said) {
+  for (loopc_diagnostics::Entry &one : said)
+    diagnostics.entries.push_back(std::move(one));
+}
+
 static bool hasError(const std::vector<loopc_diagnostics::Entry> &diagnostics,
                      std::string_view code) {
   return std::any_of(diagnostics.begin(), diagnostics.end(),
@@ -53,25 +60,6 @@ static bool hasError(const std::vector<loopc_diagnostics::Entry> &diagnostics,
                        return entry.severity == LOOPC_SEVERITY_ERROR &&
                               entry.code == code;
                      });
-}
-
-/// Puts `to` into the place of each `from`.
-static void replaceAll(std::string &text, std::string_view from,
-                       std::string_view to) {
-  for (size_t at = 0;
-       !from.empty() && (at = text.find(from, at)) != std::string::npos;
-       at += to.size())
-    text.replace(at, from.size(), to);
-}
-
-/// What was said of a model, with `to` for each `from`.
-static std::vector<loopc_diagnostics::Entry>
-replaceName(std::vector<loopc_diagnostics::Entry> entries,
-            std::string_view from, std::string_view to) {
-  for (loopc_diagnostics::Entry &entry : entries)
-    for (std::string *text : {&entry.location, &entry.message, &entry.text})
-      replaceAll(*text, from, to);
-  return entries;
 }
 
 /// Stands in the cache for the path of the model, which may have moved.
@@ -97,7 +85,7 @@ private:
   int compile();
   int compileInProcess();
   std::optional<Reply> compileTo(const std::string &output);
-  int take(const WorkFolder &folder, const std::string &output, Reply &reply);
+  int take(const std::string &output, Reply &reply);
   std::string keep(const std::string &output, const Reply &reply);
 
   std::string getModelFolder() const;
@@ -197,9 +185,9 @@ bool Creation::takeFromCache() {
     cache->drop(wanted);
     return false;
   }
-  for (loopc_diagnostics::Entry &said :
-       replaceName(std::move(entry->text.diagnostics), kPathMark, source.path))
-    diagnostics.entries.push_back(std::move(said));
+  std::vector<loopc_diagnostics::Entry> &said = entry->text.diagnostics;
+  renameModel(said, kPathMark, source.path);
+  append(diagnostics, said);
   return true;
 }
 
@@ -259,17 +247,16 @@ std::string Creation::keep(const std::string &output, const Reply &reply) {
   if (!isSame || !isGood)
     return "";
   std::string name = source.path.empty() ? "<bytes>" : source.path;
-  std::string path = cache->keep(
-      whole, output, name,
-      {reply.symbol, replaceName(reply.diagnostics, source.path, kPathMark)});
+  EntryText text = {reply.symbol, reply.diagnostics};
+  renameModel(text.diagnostics, source.path, kPathMark);
+  std::string path = cache->keep(whole, output, name, text);
   if (!path.empty() && !files.empty())
     cache->keepFiles(key, files);
   return path;
 }
 
 /// Takes what was compiled into `output`.
-int Creation::take(const WorkFolder &folder, const std::string &output,
-                   Reply &reply) {
+int Creation::take(const std::string &output, Reply &reply) {
   std::string path = output;
   if (cache)
     if (std::string kept = keep(output, reply); !kept.empty())
@@ -277,8 +264,7 @@ int Creation::take(const WorkFolder &folder, const std::string &output,
   // A file system that code cannot be run from, for one.
   if (!openEntry(path, reply.symbol, session).empty())
     return compileInProcess();
-  for (loopc_diagnostics::Entry &said : reply.diagnostics)
-    diagnostics.entries.push_back(std::move(said));
+  append(diagnostics, reply.diagnostics);
   return LOOPC_COMPILE_OK;
 }
 
@@ -310,9 +296,8 @@ int Creation::compile() {
       hasError(reply->diagnostics, kLinkFailedCode))
     return compileInProcess();
   if (reply->status == LOOPC_COMPILE_OK)
-    return take(folder, output, *reply);
-  for (loopc_diagnostics::Entry &said : reply->diagnostics)
-    diagnostics.entries.push_back(std::move(said));
+    return take(output, *reply);
+  append(diagnostics, reply->diagnostics);
   return reply->status;
 }
 

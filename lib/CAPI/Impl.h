@@ -126,6 +126,11 @@ inline constexpr std::string_view kTimeoutCode = "LC0109";
 inline constexpr std::string_view kCacheCode = "LC0110";
 inline constexpr std::string_view kLinkFailedCode = "LC0607";
 
+/// Puts the name `to` in the place of `from`, where places in a model begin
+/// with it.
+void renameModel(std::vector<loopc_diagnostics::Entry> &entries,
+                 std::string_view from, std::string_view to);
+
 /// Makes a model ready in this process: from the cache, or compiled.
 /// \returns a loopc_compile_status.
 int createSession(const Source &source, const loopc_compile_options &options,

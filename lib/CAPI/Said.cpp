@@ -1,4 +1,4 @@
-//===- Said.cpp - What has no location in a model -------------------------===//
+//===- Said.cpp - Diagnostics beside those of the compiler ----------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,4 +25,13 @@ void loopc_diagnostics::addError(std::string_view code,
 void loopc_diagnostics::addWarning(std::string_view code,
                                    std::string_view message) {
   add(*this, LOOPC_SEVERITY_WARNING, "warning", code, message);
+}
+
+void loopc::capi::renameModel(std::vector<loopc_diagnostics::Entry> &entries,
+                              std::string_view from, std::string_view to) {
+  for (loopc_diagnostics::Entry &entry : entries)
+    for (std::string *text : {&entry.location, &entry.text})
+      if (!from.empty() && text->starts_with(from) &&
+          (text->size() == from.size() || (*text)[from.size()] == ':'))
+        text->replace(0, from.size(), to);
 }

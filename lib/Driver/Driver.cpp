@@ -12,13 +12,13 @@
 #include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
+#include "loopc/Support/ProgressLine.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Support/ScratchFile.h"
 #include "loopc/Target/CodeGen.h"
 
 #include "mlir/Support/Timing.h"
 
-#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 
 #include <chrono>
@@ -27,37 +27,6 @@ using namespace loopc;
 using namespace llvm;
 
 namespace {
-
-/// A line of a terminal that shows how far a compilation is, once it takes so
-/// long that somebody may wonder.
-class ProgressLine {
-public:
-  ~ProgressLine() { clear(); }
-
-  void show(StringRef phase, double fraction) {
-    constexpr double kPatience = 1;
-    std::chrono::duration<double> past = Clock::now() - begin;
-    if (past.count() < kPatience)
-      return;
-    std::string text;
-    raw_string_ostream(text)
-        << "loopc: " << phase << ", " << static_cast<int>(100 * fraction)
-        << "%, " << static_cast<int>(past.count()) << " s";
-    errs() << '\r' << left_justify(text, width);
-    width = std::max<unsigned>(width, text.size());
-  }
-  void clear() {
-    if (width)
-      errs() << '\r' << std::string(width, ' ') << '\r';
-    width = 0;
-  }
-
-private:
-  using Clock = std::chrono::steady_clock;
-
-  Clock::time_point begin = Clock::now();
-  unsigned width = 0;
-};
 
 /// Sees the diagnostics before they are printed: chooses the exit code by the
 /// first error, makes room for them, and drops remarks that nobody asked for.
@@ -117,6 +86,8 @@ public:
   ExitCode run();
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   bool compileTo(OutputFile &file);
   bool compileShared(OutputFile &file);
   std::optional<OutputFile> open(StringRef path);
@@ -124,9 +95,12 @@ private:
   bool cannotWrite(StringRef path, Error error);
 
   DriverOptions options;
-  ProgressLine line;
-  ProgressManager progress{
-      [this](StringRef phase, double fraction) { line.show(phase, fraction); }};
+  ProgressLine line{"loopc"};
+  Clock::time_point begin = Clock::now();
+  ProgressManager progress{[this](StringRef phase, double fraction) {
+    std::chrono::duration<double> past = Clock::now() - begin;
+    line.show(phase, fraction, past.count());
+  }};
   mlir::DefaultTimingManager timer;
   mlir::TimingScope scope;
   Compiler compiler;

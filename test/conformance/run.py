@@ -25,17 +25,16 @@ import argparse
 import collections
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import sys
 import time
 from collections.abc import Sequence
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import cases
-import compiling
 from control import Control, control_of
 from onnx.backend.test.case.test_case import TestCase
 from pool import run_all
@@ -103,7 +102,11 @@ def _listed(path: pathlib.Path) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
-    compiling.set_environment()
+    # As test/python/compiling.py has it: models are compiled, in the process itself, and the IR
+    # is verified after every pass.
+    os.environ["LOOPC_CACHE_DIR"] = "off"
+    for name, value in (("LOOPC_COMPILE", "inprocess"), ("LOOPC_VERIFY_EACH", "1")):
+        os.environ.setdefault(name, value)
     options = _arguments(argv)
     chosen = _choose(cases.load(), options)
     if not chosen:

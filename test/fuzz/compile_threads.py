@@ -58,7 +58,8 @@ def main() -> int:
     options = parser.parse_args()
     if not options.tool.is_file():
         parser.error(f"{options.tool} is not a file")
-    environment = {"MALLOC_PERTURB_": "165"} | os.environ
+    # All in one process: that is what is looked at.
+    environment = {"MALLOC_PERTURB_": "165"} | os.environ | {"LOOPC_COMPILE": "inprocess"}
     if options.no_tcache:
         environment["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0"
     with tempfile.TemporaryDirectory(prefix="loopc-") as folder:

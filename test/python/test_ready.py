@@ -14,6 +14,7 @@ import copy
 import gc
 import os
 import pickle
+import pty
 import shutil
 import signal
 import subprocess
@@ -29,6 +30,8 @@ import onnx
 import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
+import openvino
+import openvino.opset6 as ops
 import pytest
 
 SHIFT = '<ir_version: 8, opset_import: ["": 17]> m (float[n] x) => (float[n] y) {{ c = Constant<value = float[1] {{{}}}>() y = Add(x, c) }}'
@@ -40,7 +43,7 @@ def shift(amount: float = 1) -> bytes:
     return onnx.parser.parse_model(SHIFT.format(amount)).SerializeToString()
 
 
-def slow(layers: int = 120) -> bytes:
+def slow(layers: int = 250) -> bytes:
     """A model that takes seconds to compile: no two of its layers are alike."""
     nodes, name = [], "x"
     for k in range(layers):
@@ -217,6 +220,45 @@ def test_external_data_belongs_to_the_key(tmp_path, strict):
     assert not is_hit(run(model, 2, strict_cache=strict))
     age(weights)
     assert is_hit(run(model, 2, strict_cache=strict))
+
+
+def openvino_model(folder: Path, amount: float) -> str:
+    """A model whose weights are in the file beside it, with a state that counts."""
+    folder.mkdir(exist_ok=True)
+    info = openvino.op.util.VariableInfo()
+    info.data_shape, info.data_type = openvino.PartialShape([1]), openvino.Type.f32
+    info.variable_id = "count"
+    variable = openvino.op.util.Variable(info)
+    x = ops.parameter([5], np.float32, name="x")
+    x.output(0).set_names({"x"})
+    count = ops.read_value(ops.constant(np.zeros(1, np.float32)), variable)
+    more = ops.add(count, ops.constant(np.full(1, amount, np.float32)))
+    made = openvino.Model(
+        [ops.result(ops.add(x, more))], [ops.assign(more, variable)], [x], "model"
+    )
+    openvino.save_model(made, folder / "model.xml", compress_to_fp16=False)
+    return str(folder / "model.xml")
+
+
+def test_weights_of_openvino_belong_to_the_key(tmp_path):
+    model = openvino_model(tmp_path / "a", 1)
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    weights = tmp_path / "b/model.bin"
+    weights.write_bytes(
+        weights.read_bytes().replace(np.float32(1).tobytes(), np.float32(3).tobytes())
+    )
+    assert not is_hit(run(model, 1))
+    assert is_hit(run(model, 1))
+    assert not is_hit(run(str(tmp_path / "b/model.xml"), 3))
+    assert is_hit(run(model, 1))
+
+
+def test_copies_have_the_states(tmp_path):
+    session = loopc.InferenceSession(openvino_model(tmp_path, 1))
+    session.run(None, {"x": X})
+    other = pickle.loads(pickle.dumps(session))
+    np.testing.assert_array_equal(other.run(None, {"x": X})[0], X + 2)
+    np.testing.assert_array_equal(session.run(None, {"x": X})[0], X + 2)
 
 
 def test_large_files_are_read_once(tmp_path, cache, monkeypatch):
@@ -604,8 +646,33 @@ def test_progress(capfd):
     assert 0 <= fractions[0] and 0.7 <= fractions[-1] <= 1
     assert {"optimising", "optimising code", "writing code"} <= {phase for phase, _, _ in seen}
     assert capfd.readouterr().err == ""
-    loopc.InferenceSession(slow(100), loopc.SessionOptions(progress=True))
+    loopc.InferenceSession(slow(240), loopc.SessionOptions(progress=True))
     assert "\rloopc: optimising" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("tool", ["loopc", "loopc-run"])
+def test_progress_of_tools(tmp_path, tool):
+    """On a terminal, and gone at the end."""
+    (tmp_path / "model.onnx").write_bytes(slow())
+    ours, theirs = pty.openpty()
+    folder = Path(loopc._loopc.__file__).parents[2] / "bin"
+    last = (
+        ["-o", str(tmp_path / "model.o")]
+        if tool == "loopc"
+        else ["-q", "--dim=a=2", "--dim=b=2", "--input=axis=0"]
+    )
+    process = subprocess.Popen([folder / tool, tmp_path / "model.onnx", *last], stderr=theirs)
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            said += os.read(ours, 4096)
+        except OSError:
+            break
+    os.close(ours)
+    assert process.wait() == 0
+    assert b"\r%s: " % tool.encode() in said
+    assert said.split(b"\r")[-1] == b""
 
 
 def test_program_that_forks():

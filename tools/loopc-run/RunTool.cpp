@@ -9,6 +9,7 @@
 #include "RunTool.h"
 
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/ProgressLine.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/BinaryFormat/Magic.h"
@@ -41,42 +42,11 @@ static void installInterruptHandler() {
 // The model
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// A line of a terminal that shows how far a compilation is, once it takes so
-/// long that somebody may wonder.
-class ProgressLine {
-public:
-  ~ProgressLine() {
-    if (width)
-      errs() << '\r' << std::string(width, ' ') << '\r';
-  }
-
-  static int show(void *context, const loopc_progress *progress) {
-    return static_cast<ProgressLine *>(context)->show(*progress);
-  }
-
-private:
-  int show(const loopc_progress &progress) {
-    constexpr double kPatience = 1;
-    if (progress.seconds < kPatience || !errs().is_displayed())
-      return 0;
-    std::string text;
-    raw_string_ostream(text)
-        << "loopc-run: " << progress.phase << ", "
-        << static_cast<int>(100 * progress.fraction) << "%, "
-        << static_cast<int>(progress.seconds) << " s";
-    if (text == shown)
-      return 0;
-    errs() << '\r' << left_justify(text, width);
-    width = std::max<unsigned>(width, text.size());
-    shown = std::move(text);
-    return 0;
-  }
-
-  std::string shown;
-  unsigned width = 0;
-};
-} // namespace
+static int showProgress(void *line, const loopc_progress *progress) {
+  static_cast<loopc::ProgressLine *>(line)->show(
+      progress->phase, progress->fraction, progress->seconds);
+  return 0;
+}
 
 static void printDiagnostics(const loopc_diagnostics *diagnostics) {
   for (size_t i = 0, n = loopc_diagnostics_count(diagnostics); i < n; ++i)
@@ -113,9 +83,8 @@ static loopc_session *openModel(const Options &options, ExitCode &code) {
     return nullptr;
   const char *name =
       options.modelName.empty() ? nullptr : options.modelName.c_str();
-  ProgressLine line;
-  loopc_compile_options_set_progress(options.compile, &ProgressLine::show,
-                                     &line);
+  loopc::ProgressLine line("loopc-run");
+  loopc_compile_options_set_progress(options.compile, &showProgress, &line);
   loopc_compile_options_set_cancel(options.compile, &cancelToken);
   int status = isShared
                    ? loopc_session_load_shared(options.model.c_str(), name,

@@ -458,6 +458,80 @@ TEST_F(Files, StackOfTheCaller) {
   EXPECT_EQ(call.status, LOOPC_COMPILE_OK);
 }
 
+/// What a compilation told while it went on.
+struct Seen {
+  std::vector<std::string> phases;
+  double fraction = 0;
+  bool stops = false;
+
+  bool has(const char *phase) const {
+    return std::find(phases.begin(), phases.end(), phase) != phases.end();
+  }
+  static int note(void *context, const loopc_progress *progress) {
+    auto &self = *static_cast<Seen *>(context);
+    EXPECT_EQ(progress->size, sizeof(*progress));
+    EXPECT_GE(progress->fraction, self.fraction);
+    EXPECT_LE(progress->fraction, 1);
+    self.fraction = progress->fraction;
+    self.phases.push_back(progress->phase);
+    return self.stops;
+  }
+};
+
+/// By a process of its own, the first time.
+TEST_F(Files, CacheAndProgress) {
+  unsetenv("LOOPC_COMPILE");
+  loopc_compile_options *options = loopc_compile_options_create();
+  EXPECT_EQ(loopc_compile_options_set_cache(options, path("cache").c_str()), 0);
+  EXPECT_EQ(loopc_compile_options_set_strict_cache(options, 1), 0);
+  EXPECT_NE(loopc_compile_options_set_cache(options, nullptr), 0);
+  auto run = [&](Seen &seen) {
+    loopc_compile_options_set_progress(options, &Seen::note, &seen);
+    loopc_session *session = nullptr;
+    int status = loopc_session_create_from_bytes(kAdd.data(), kAdd.size(),
+                                                 options, &session, nullptr);
+    if (session)
+      EXPECT_EQ(runAdd(session, 2), 2.0f);
+    loopc_session_destroy(session);
+    return status;
+  };
+  Seen first, second, stopped;
+  EXPECT_EQ(run(first), LOOPC_COMPILE_OK);
+  EXPECT_TRUE(first.has("optimising"));
+  EXPECT_EQ(run(second), LOOPC_COMPILE_OK);
+  EXPECT_FALSE(second.has("optimising"));
+  EXPECT_EQ(count(), 1u);
+  stopped.stops = true;
+  EXPECT_EQ(run(stopped), LOOPC_COMPILE_ERROR_CANCELLED);
+  loopc_compile_options_destroy(options);
+}
+
+TEST(CAPI, CompilationsEnd) {
+  loopc_compile_options *options = loopc_compile_options_create();
+  auto run = [&](std::string &code) {
+    loopc_session *session = nullptr;
+    loopc_diagnostics *said = nullptr;
+    int status = loopc_session_create_from_bytes(kAdd.data(), kAdd.size(),
+                                                 options, &session, &said);
+    EXPECT_EQ(session, nullptr);
+    code = loopc_diagnostics_get(said, 0).code;
+    loopc_diagnostics_destroy(said);
+    return status;
+  };
+  std::string code;
+  loopc_cancel_token token = {};
+  loopc_cancel(&token);
+  loopc_compile_options_set_cancel(options, &token);
+  EXPECT_EQ(run(code), LOOPC_COMPILE_ERROR_CANCELLED);
+  EXPECT_EQ(code, "LC0108");
+  loopc_compile_options_set_cancel(options, nullptr);
+  EXPECT_NE(loopc_compile_options_set_timeout(options, -1), 0);
+  EXPECT_EQ(loopc_compile_options_set_timeout(options, 1e-9), 0);
+  EXPECT_EQ(run(code), LOOPC_COMPILE_ERROR_TIMEOUT);
+  EXPECT_EQ(code, "LC0109");
+  loopc_compile_options_destroy(options);
+}
+
 TEST_F(Files, MissingFile) {
   loopc_session *session = nullptr;
   loopc_diagnostics *said = nullptr;

@@ -114,6 +114,20 @@ TEST(Protocol, ThereAndBack) {
   }
 }
 
+TEST(Diagnostics, NamesOfModels) {
+  std::vector<loopc_diagnostics::Entry> entries = {
+      {LOOPC_SEVERITY_WARNING, "c", "m: main", "m is m", "m: main: m is m"},
+      {LOOPC_SEVERITY_WARNING, "c", "m", "", "model: m"}};
+  renameModel(entries, "m", "a/m");
+  EXPECT_EQ(entries[0].location, "a/m: main");
+  EXPECT_EQ(entries[0].message, "m is m");
+  EXPECT_EQ(entries[0].text, "a/m: main: m is m");
+  EXPECT_EQ(entries[1].location, "a/m");
+  EXPECT_EQ(entries[1].text, "model: m");
+  renameModel(entries, "", "x");
+  EXPECT_EQ(entries[1].location, "a/m");
+}
+
 class CacheFiles : public testing::Test {
 protected:
   void SetUp() override {
