@@ -40,11 +40,6 @@ llvm::LogicalResult checkPins(mlir::Location loc, const ShapePins &pins,
 /// operation, which with all its weights would help nobody.
 llvm::LogicalResult verifyImported(mlir::ModuleOp module);
 
-/// Gives the results of `node` the types that its schema infers. Emits an error
-/// where there are none.
-llvm::LogicalResult inferResultTypes(onnx::NodeOp node,
-                                     const onnx::InferenceOptions &options);
-
 /// How the types of the carried values of a loop are settled.
 struct TypeSettling {
   mlir::MLIRContext *context;

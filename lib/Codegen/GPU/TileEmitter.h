@@ -38,8 +38,6 @@ struct Core {
   int64_t packed;
   int64_t wordBits;
 
-  int64_t countLeft() const { return rows * depth / kWarp / packed; }
-  int64_t countRight() const { return columns * depth / kWarp / packed; }
   int64_t countSums() const { return rows * columns / kWarp; }
 };
 

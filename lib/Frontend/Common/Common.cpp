@@ -38,22 +38,6 @@ LogicalResult loopc::verifyImported(ModuleOp module) {
   return verified;
 }
 
-LogicalResult loopc::inferResultTypes(onnx::NodeOp node,
-                                      const onnx::InferenceOptions &options) {
-  SmallVector<Type> types;
-  auto error = [&]() {
-    InFlightDiagnostic diag =
-        loopc::emitError(node.getLoc(), Diag::TypeInference);
-    diag << "'" << node.getOpType() << "' ";
-    return diag;
-  };
-  if (failed(onnx::inferNodeTypes(node, types, error, options)))
-    return failure();
-  for (auto [result, type] : llvm::zip_equal(node.getResults(), types))
-    result.setType(type);
-  return success();
-}
-
 namespace {
 /// Keeps diagnostics back until it is known whether they matter.
 class HeldDiagnostics {

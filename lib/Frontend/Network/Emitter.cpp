@@ -166,10 +166,7 @@ LogicalResult Emitter::emitOutputs(func::FuncOp func) {
     values.push_back(*value);
     attrs.push_back(attributes.getDictionary(&context));
   }
-  func::ReturnOp::create(builder, loc, values);
-  func.setType(builder.getFunctionType(func.getArgumentTypes(),
-                                       ValueRange(values).getTypes()));
-  func.setAllResultAttrs(attrs);
+  finishFunction(func, loc, values, attrs);
   return success();
 }
 
@@ -181,14 +178,7 @@ LogicalResult Emitter::emitMain() {
   builder.setInsertionPointToEnd(entryBlock);
   if (failed(emitItems(plan->getTop().items)) || failed(emitOutputs(func)))
     return failure();
-  // Constants of bodies that were emitted again.
-  for (Operation &op : llvm::make_early_inc_range(*entryBlock)) {
-    bool last = &op == lastConstant;
-    if (isa<onnx::ConstantOp, onnx::NoneOp>(op) && op.use_empty())
-      op.erase();
-    if (last)
-      break;
-  }
+  eraseUnusedConstants();
   return success();
 }
 

@@ -12,19 +12,14 @@
 #include "loopc/Support/Messages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::network;
 
-/// Larger constants are resources.
-static constexpr size_t kInlineBytes = 1024;
-
 LayerEmitter::LayerEmitter(const INetworkDefinition &network,
                            MLIRContext &context)
-    : context(context), builder(&context), network(network),
+    : GraphBuilder(context), network(network),
       fileLoc(FileLineColLoc::get(
           &context, *network.getName() ? network.getName() : "network", 0, 0)) {
   pushFrame();
@@ -40,11 +35,8 @@ Value LayerEmitter::lookup(const ITensor *tensor) const {
 void LayerEmitter::forgetValues() {
   frames.clear();
   pushFrame();
-  constants.clear();
   constantLayers.clear();
-  noneValue = {};
-  lastConstant = nullptr;
-  cache.reset();
+  forgetFunction();
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,20 +271,6 @@ Type LayerEmitter::elementType(DataType type) {
   return {};
 }
 
-Value LayerEmitter::constant(ElementsAttr value) {
-  auto [it, added] = constants.try_emplace(value);
-  if (!added)
-    return it->second;
-  OpBuilder::InsertionGuard guard(builder);
-  if (lastConstant)
-    builder.setInsertionPointAfter(lastConstant);
-  else
-    builder.setInsertionPointToStart(entryBlock);
-  auto op = onnx::ConstantOp::create(builder, *loc, value);
-  lastConstant = op;
-  return it->second = op;
-}
-
 Value LayerEmitter::constantInts(ArrayRef<int64_t> values) {
   auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
                                     builder.getI64Type());
@@ -353,33 +331,7 @@ ElementsAttr LayerEmitter::toElements(const Constant &value, StringRef name) {
   int32_t bits = getBits(value.type);
   if (bits < 8)
     bytes = unpack(*bytes, bits, type.getNumElements());
-  if (value.type == DataType::kBOOL) {
-    SmallVector<bool> values(
-        llvm::map_range(*bytes, [](char c) -> bool { return c != 0; }));
-    return cast<ElementsAttr>(
-        mlir::Attribute(DenseElementsAttr::get(type, ArrayRef<bool>(values))));
-  }
-  ArrayRef<char> data(*bytes);
-  if (data.size() <= kInlineBytes)
-    return cast<ElementsAttr>(
-        mlir::Attribute(DenseElementsAttr::getFromRawBuffer(type, data)));
-  // std::vector's memory is aligned for every element.
-  AsmResourceBlob blob(
-      data, alignof(std::max_align_t), [bytes](void *, size_t, size_t) {},
-      /*dataIsMutable=*/false);
-  return cast<ElementsAttr>(mlir::Attribute(DenseResourceElementsAttr::get(
-      type, name.empty() ? "constant" : name, std::move(blob))));
-}
-
-Value LayerEmitter::none() {
-  if (noneValue)
-    return noneValue;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(entryBlock);
-  auto op = onnx::NoneOp::create(builder, *loc, builder.getNoneType());
-  if (!lastConstant)
-    lastConstant = op;
-  return noneValue = op;
+  return makeElements(type, *bytes, bytes, name);
 }
 
 void LayerEmitter::emitConstant() {
@@ -399,20 +351,6 @@ void LayerEmitter::emitConstant() {
 // Nodes
 //===----------------------------------------------------------------------===//
 
-NamedAttribute LayerEmitter::attr(StringRef name, int64_t value) {
-  return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
-}
-NamedAttribute LayerEmitter::attr(StringRef name, double value) {
-  return builder.getNamedAttr(
-      name, builder.getF32FloatAttr(static_cast<float>(value)));
-}
-NamedAttribute LayerEmitter::attr(StringRef name, ArrayRef<int64_t> values) {
-  return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values));
-}
-NamedAttribute LayerEmitter::attr(StringRef name, StringRef value) {
-  return builder.getNamedAttr(name, builder.getStringAttr(value));
-}
-
 Value LayerEmitter::node(StringRef op, ArrayRef<Value> inputs,
                          ArrayRef<NamedAttribute> attributes) {
   SmallVector<Value> made = nodes(op, inputs, attributes, 1);
@@ -430,26 +368,9 @@ SmallVector<Value> LayerEmitter::nodes(StringRef op, ArrayRef<Value> inputs,
     fail(Diag::UnsupportedOperator) << "there is no operator '" << op << "'";
     return {};
   }
-  SmallVector<Type> types(count, UnrankedTensorType::get(builder.getF32Type()));
-  auto made = onnx::NodeOp::create(
-      builder, *loc, types, builder.getStringAttr(op),
-      builder.getStringAttr(""), builder.getI64IntegerAttr(*since), inputs,
-      builder.getDictionaryAttr(attributes));
-  auto error = [&]() {
-    InFlightDiagnostic diag = fail(Diag::TypeInference);
-    diag << "'" << op << "' ";
-    return diag;
-  };
-  if (!cache)
-    cache.emplace();
-  onnx::InferenceOptions inference;
-  inference.cache = &*cache;
-  inference.lenient = branchDepth > 0;
-  types.clear();
-  if (failed(onnx::inferNodeTypes(made, types, error, inference)))
+  onnx::NodeOp made = untypedNode(*loc, op, *since, inputs, attributes, count);
+  if (failed(inferTypes(made, [&] { return fail(Diag::TypeInference); })))
     return {};
-  for (auto [result, type] : llvm::zip_equal(made.getResults(), types))
-    result.setType(type);
   return SmallVector<Value>(made.getResults());
 }
 
@@ -481,9 +402,7 @@ Value LayerEmitter::castTo(Value value, Type element) {
 }
 
 Value LayerEmitter::reshaped(Value value, Type type) {
-  if (!value || value.getType() == type)
-    return value;
-  return tensor::CastOp::create(builder, *loc, type, value);
+  return value ? GraphBuilder::castTo(*loc, value, type) : Value();
 }
 
 Value LayerEmitter::sliceAt(Value value, int64_t axis, Value index) {

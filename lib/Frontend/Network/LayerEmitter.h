@@ -9,6 +9,7 @@
 #define LOOPC_LIB_FRONTEND_NETWORK_LAYEREMITTER_H
 
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "loopc/Frontend/GraphBuilder.h"
 #include "loopc/Frontend/Network/Network.h"
 #include "loopc/Support/Diagnostics.h"
 
@@ -27,7 +28,7 @@ using mlir::Value;
 /// Emits layers that are neither of a loop's border nor of a conditional's.
 /// Values may be null in the helpers below: what is made of a null value, or
 /// cannot be made, is null, and an error has been emitted.
-class LayerEmitter {
+class LayerEmitter : protected GraphBuilder {
 public:
   LayerEmitter(const INetworkDefinition &network, mlir::MLIRContext &context);
 
@@ -63,14 +64,16 @@ protected:
   /// The other way round; nothing for elements that networks do not have.
   std::optional<DataType> dataType(Type element);
   /// A constant at the top of the function.
-  Value constant(mlir::ElementsAttr value);
+  Value constant(mlir::ElementsAttr value) {
+    return sharedConstant(*loc, value);
+  }
   Value constantInts(llvm::ArrayRef<int64_t> values);
   Value constantInt(int64_t value);
   /// Of rank 0, or `count` times where that is given.
   Value constantNumber(Type element, double value, int64_t count = -1);
   mlir::ElementsAttr toElements(const Constant &constant, llvm::StringRef name);
   /// What stands for an input that is left out.
-  Value none();
+  Value none() { return noneAt(*loc); }
 
   /// A node of one output in the operator's newest version.
   Value node(llvm::StringRef op, llvm::ArrayRef<Value> inputs,
@@ -79,11 +82,6 @@ protected:
   llvm::SmallVector<Value>
   nodes(llvm::StringRef op, llvm::ArrayRef<Value> inputs,
         llvm::ArrayRef<mlir::NamedAttribute> attributes, unsigned count);
-  mlir::NamedAttribute attr(llvm::StringRef name, int64_t value);
-  mlir::NamedAttribute attr(llvm::StringRef name, double value);
-  mlir::NamedAttribute attr(llvm::StringRef name,
-                            llvm::ArrayRef<int64_t> values);
-  mlir::NamedAttribute attr(llvm::StringRef name, llvm::StringRef value);
 
   /// `value` with other elements; itself where it has those.
   Value castTo(Value value, Type element);
@@ -109,16 +107,8 @@ protected:
   /// The axes whose bits are set; nothing after an error.
   std::optional<llvm::SmallVector<int64_t>> axesOf(int64_t bits, int64_t rank);
 
-  mlir::MLIRContext &context;
-  mlir::OpBuilder builder;
   const INetworkDefinition &network;
   mlir::Location fileLoc;
-  /// Where the next constant goes: behind the last one.
-  mlir::Block *entryBlock = nullptr;
-  mlir::Operation *lastConstant = nullptr;
-  std::optional<onnx::InferenceCache> cache;
-  /// Branches around the current place: nodes there may never run.
-  unsigned branchDepth = 0;
   /// "main/Loop 'decode'".
   std::string path = "main";
 
@@ -194,9 +184,7 @@ private:
   const ILayer *layer = nullptr;
   Result results;
   std::optional<mlir::Location> loc;
-  llvm::DenseMap<mlir::Attribute, Value> constants;
   llvm::DenseMap<const ILayer *, Value> constantLayers;
-  Value noneValue;
 
 protected:
   /// Makes `one` the layer that helpers speak of.

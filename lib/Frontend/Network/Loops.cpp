@@ -303,8 +303,8 @@ FailureOr<Value> Emitter::emitGuardedCondition(LoopParts &parts,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  ++branchDepth;
-  llvm::scope_exit left([&] { --branchDepth; });
+  ++conditionalDepth;
+  llvm::scope_exit left([&] { --conditionalDepth; });
   SmallVector<Value> values;
   if (failed(emitCondition(parts, recurrences, index, values)))
     return failure();
@@ -519,10 +519,10 @@ LogicalResult Emitter::emitBranch(const Scope &scope, int32_t side,
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&region);
   pushFrame();
-  ++branchDepth;
+  ++conditionalDepth;
   llvm::scope_exit popped([&] {
     popFrame();
-    --branchDepth;
+    --conditionalDepth;
   });
   SmallVector<const ITensor *> wanted;
   for (const ILayer *layer : scope.outputs)

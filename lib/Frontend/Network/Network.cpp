@@ -360,12 +360,12 @@ INetworkDefinition::addMatrixMultiply(ITensor &a, MatrixOperation opA,
   return layer;
 }
 
-IConvolutionLayer *INetworkDefinition::addConvolutionNd(ITensor &input,
-                                                        int64_t nbOutputMaps,
-                                                        const Dims &kernelSize,
-                                                        const Weights &kernel,
-                                                        const Weights &bias) {
-  auto *layer = add<IConvolutionLayer>({&input});
+template <typename T>
+T *INetworkDefinition::addConvolution(ITensor &input, int64_t nbOutputMaps,
+                                      const Dims &kernelSize,
+                                      const Weights &kernel,
+                                      const Weights &bias) {
+  auto *layer = add<T>({&input});
   layer->setNbOutputMaps(nbOutputMaps);
   layer->setKernelSizeNd(kernelSize);
   if (kernel.count)
@@ -375,17 +375,20 @@ IConvolutionLayer *INetworkDefinition::addConvolutionNd(ITensor &input,
   return layer;
 }
 
+IConvolutionLayer *INetworkDefinition::addConvolutionNd(ITensor &input,
+                                                        int64_t nbOutputMaps,
+                                                        const Dims &kernelSize,
+                                                        const Weights &kernel,
+                                                        const Weights &bias) {
+  return addConvolution<IConvolutionLayer>(input, nbOutputMaps, kernelSize,
+                                           kernel, bias);
+}
+
 IDeconvolutionLayer *INetworkDefinition::addDeconvolutionNd(
     ITensor &input, int64_t nbOutputMaps, const Dims &kernelSize,
     const Weights &kernel, const Weights &bias) {
-  auto *layer = add<IDeconvolutionLayer>({&input});
-  layer->setNbOutputMaps(nbOutputMaps);
-  layer->setKernelSizeNd(kernelSize);
-  if (kernel.count)
-    layer->setKernelWeights(kernel);
-  if (bias.count)
-    layer->setBiasWeights(bias);
-  return layer;
+  return addConvolution<IDeconvolutionLayer>(input, nbOutputMaps, kernelSize,
+                                             kernel, bias);
 }
 
 IPoolingLayer *INetworkDefinition::addPoolingNd(ITensor &input,

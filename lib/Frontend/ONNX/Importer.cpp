@@ -22,7 +22,7 @@ static constexpr StringLiteral kMainPath = "main";
 
 Importer::Importer(ModelRef model, MLIRContext &context,
                    const ImportOptions &options)
-    : model(model), context(context), options(options), builder(&context),
+    : GraphBuilder(context), model(model), options(options),
       tensors(model, &context),
       fileLoc(FileLineColLoc::get(&context, model->path, 0, 0)) {}
 
@@ -110,13 +110,7 @@ LogicalResult Importer::importMain() {
   if (failed(importNodes(graph.node(), frame, scope, kMainPath)) ||
       failed(importOutputs(func, scope)))
     return failure();
-  // Constants of bodies that were imported again, and of nodes that vanished.
-  for (Operation &op : llvm::make_early_inc_range(*entryBlock)) {
-    if (isa<onnx::ConstantOp, onnx::NoneOp>(op) && op.use_empty())
-      op.erase();
-    if (&op == lastConstant)
-      break;
-  }
+  eraseUnusedConstants();
   return success();
 }
 
@@ -368,15 +362,6 @@ LogicalResult Importer::importNode(const pb::NodeProto &node, unsigned index,
   return (this->*import->second)(nc);
 }
 
-LogicalResult Importer::inferTypes(onnx::NodeOp op) {
-  onnx::InferenceOptions inference;
-  if (!cache)
-    cache.emplace();
-  inference.cache = &*cache;
-  inference.lenient = conditionalDepth > 0;
-  return inferResultTypes(op, inference);
-}
-
 LogicalResult Importer::importGenericNode(NodeContext &nc) {
   if (failed(checkAttributes(nc)))
     return failure();
@@ -442,11 +427,7 @@ FailureOr<Value> Importer::makeNode(NodeContext &nc, StringRef opType,
   if (!since)
     return loopc::emitError(nc.loc, Diag::Internal)
            << "the onnx library has no operator '" << opType << "'";
-  auto op = onnx::NodeOp::create(
-      builder, nc.loc, TypeRange(UnrankedTensorType::get(builder.getF32Type())),
-      builder.getStringAttr(opType), builder.getStringAttr(""),
-      builder.getI64IntegerAttr(*since), inputs,
-      builder.getDictionaryAttr(attrs));
+  onnx::NodeOp op = untypedNode(nc.loc, opType, *since, inputs, attrs);
   if (failed(inferTypes(op)))
     return failure();
   return Value(op.getResult(0));
@@ -456,58 +437,17 @@ FailureOr<Value> Importer::makeNode(NodeContext &nc, StringRef opType,
 // Constants
 //===----------------------------------------------------------------------===//
 
-Value Importer::constant(ElementsAttr value, Location loc) {
-  OpBuilder::InsertionGuard guard(builder);
-  if (lastConstant)
-    builder.setInsertionPointAfter(lastConstant);
-  else
-    builder.setInsertionPointToStart(entryBlock);
-  auto op = onnx::ConstantOp::create(builder, loc, value);
-  lastConstant = op;
-  return op;
-}
-
-FailureOr<Value> Importer::constant(const pb::TensorProto &tensor,
-                                    Location loc) {
-  auto [it, added] = constantOf.try_emplace(&tensor);
-  if (!added)
-    return it->second;
+template <typename Proto>
+FailureOr<Value> Importer::constant(const Proto &tensor, Location loc) {
+  if (Value known = constantOf.lookup(&tensor))
+    return known;
   FailureOr<ElementsAttr> value = tensors.import(tensor, loc);
-  if (failed(value)) {
-    constantOf.erase(&tensor);
+  if (failed(value))
     return failure();
-  }
-  Value result = constant(*value, loc);
-  constantOf[&tensor] = result;
-  return result;
+  return constantOf[&tensor] = constantAt(loc, *value);
 }
 
-FailureOr<Value> Importer::constant(const pb::SparseTensorProto &tensor,
-                                    Location loc) {
-  auto [it, added] = constantOf.try_emplace(&tensor);
-  if (!added)
-    return it->second;
-  FailureOr<ElementsAttr> value = tensors.import(tensor, loc);
-  if (failed(value)) {
-    constantOf.erase(&tensor);
-    return failure();
-  }
-  Value result = constant(*value, loc);
-  constantOf[&tensor] = result;
-  return result;
-}
-
-Value Importer::none() {
-  if (noneValue)
-    return noneValue;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(entryBlock);
-  auto op =
-      onnx::NoneOp::create(builder, pathLoc(kMainPath), builder.getNoneType());
-  if (!lastConstant)
-    lastConstant = op;
-  return noneValue = op;
-}
+Value Importer::none() { return noneAt(pathLoc(kMainPath)); }
 
 FailureOr<ElementsAttr>
 Importer::constantValue(NodeContext &nc, const pb::AttributeProto &attr) {
@@ -576,7 +516,7 @@ LogicalResult Importer::importConstant(NodeContext &nc) {
     FailureOr<ElementsAttr> attr = constantValue(nc, *found.proto);
     if (failed(attr))
       return failure();
-    value = constant(*attr, nc.loc);
+    value = constantAt(nc.loc, *attr);
   }
   if (failed(value))
     return failure();

@@ -15,6 +15,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "loopc/Frontend/GraphBuilder.h"
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -199,7 +200,7 @@ bool sameButShape(Type a, Type b);
 // The importer
 //===----------------------------------------------------------------------===//
 
-class Importer {
+class Importer : private GraphBuilder {
 public:
   Importer(ModelRef model, mlir::MLIRContext &context,
            const ImportOptions &options);
@@ -269,10 +270,9 @@ private:
   getInts(NodeContext &nc, llvm::StringRef name, size_t count);
   FailureOr<mlir::DictionaryAttr> convertAttributes(NodeContext &nc);
 
-  /// A constant at the top of the function, where every body may use it.
-  Value constant(mlir::ElementsAttr value, Location loc);
-  FailureOr<Value> constant(const pb::TensorProto &tensor, Location loc);
-  FailureOr<Value> constant(const pb::SparseTensorProto &tensor, Location loc);
+  /// The constant of a TensorProto or a SparseTensorProto, made once.
+  template <typename Proto>
+  FailureOr<Value> constant(const Proto &tensor, Location loc);
   Value none();
   /// What the graph declares for a value, where operators do not tell.
   Type declaredType(const Scope &scope, llvm::StringRef name);
@@ -281,7 +281,6 @@ private:
   FailureOr<Value> makeNode(NodeContext &nc, llvm::StringRef opType,
                             mlir::ValueRange inputs,
                             llvm::ArrayRef<mlir::NamedAttribute> attrs = {});
-  LogicalResult inferTypes(onnx::NodeOp op);
 
   //===--- Loops.cpp: control flow ----------------------------------------===//
 
@@ -343,8 +342,6 @@ private:
   FailureOr<Value> oneElementTensor(NodeContext &nc, Value value,
                                     mlir::RankedTensorType type, Diag diag,
                                     llvm::StringRef what);
-  /// `value` as `type`, which says less or more of its shape.
-  Value castTo(Location loc, Value value, Type type);
   /// `value` as `type`, a tensor type, what types leave open being checked at
   /// run time.
   FailureOr<Value> castChecked(NodeContext &nc, Value value, Type type,
@@ -396,31 +393,22 @@ private:
   //===--------------------------------------------------------------------===//
 
   ModelRef model;
-  mlir::MLIRContext &context;
   const ImportOptions &options;
-  mlir::OpBuilder builder;
   TensorImporter tensors;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Location fileLoc;
 
-  /// Where the next constant goes: behind the last one.
-  mlir::Block *entryBlock = nullptr;
-  mlir::Operation *lastConstant = nullptr;
   llvm::DenseMap<const void *, Value> constantOf;
-  Value noneValue;
 
   llvm::StringMap<const pb::FunctionProto *> localFunctions;
   /// Functions that were scanned, and the nodes that a call expands to.
   llvm::DenseMap<const pb::FunctionProto *, uint64_t> scanned;
   llvm::SetVector<const pb::FunctionProto *> active;
   unsigned depth = 0;
-  /// Branches and bodies around what is imported: nodes there may never run.
-  unsigned conditionalDepth = 0;
   /// Nodes that were imported so far, those of a body as often as its types
   /// took to settle; and how many there may be.
   uint64_t importedNodes = 0;
   static constexpr uint64_t kMostNodes = 1 << 19;
-  std::optional<onnx::InferenceCache> cache;
   /// Types of the carried values that a loop ended with.
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<Type>> settledTypes;
 

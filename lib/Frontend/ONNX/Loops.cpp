@@ -72,14 +72,6 @@ LogicalResult Importer::checkVersionAllows(NodeContext &nc, Type type,
          << " of '" << nc.node.op_type() << "' does not have";
 }
 
-Value Importer::castTo(Location loc, Value value, Type type) {
-  if (value.getType() == type)
-    return value;
-  if (isa<TensorType>(type))
-    return tensor::CastOp::create(builder, loc, type, value);
-  return onnx::CastOp::create(builder, loc, type, value);
-}
-
 //===----------------------------------------------------------------------===//
 // Run-time checks
 //===----------------------------------------------------------------------===//
@@ -120,10 +112,10 @@ FailureOr<Value> Importer::oneElement(NodeContext &nc, Value value,
     Value count = tensor::ExtractOp::create(builder, nc.loc, *size);
     Value one = arith::ConstantIntOp::create(builder, nc.loc, 1, 64);
     check(nc, isOne(count, one), message, count);
-    Value shape = constant(cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
+    Value shape =
+        constantAt(nc.loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
                                RankedTensorType::get({0}, builder.getI64Type()),
-                               ArrayRef<int64_t>()))),
-                           nc.loc);
+                               ArrayRef<int64_t>()))));
     FailureOr<Value> scalar = makeNode(nc, "Reshape", {value, shape});
     if (failed(scalar))
       return failure();
@@ -328,9 +320,8 @@ LogicalResult Importer::readLoopBounds(NodeContext &nc, LoopParts &parts) {
   // In onnxruntime the body's condition counts where there is none outside.
   if (!parts.condition && parts.trips && options.ortCompat)
     parts.condition =
-        constant(cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
-                     RankedTensorType::get({}, i1), true))),
-                 nc.loc);
+        constantAt(nc.loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
+                               RankedTensorType::get({}, i1), true))));
   if (!parts.condition)
     return success();
   // loop_cond

@@ -262,9 +262,6 @@ LogicalResult Importer::importOutputs(func::FuncOp func, Scope &scope) {
     values.push_back(*value);
     attrs.push_back(attributes.getDictionary(&context));
   }
-  func::ReturnOp::create(builder, loc, values);
-  func.setType(builder.getFunctionType(func.getArgumentTypes(),
-                                       ValueRange(values).getTypes()));
-  func.setAllResultAttrs(attrs);
+  finishFunction(func, loc, values, attrs);
   return success();
 }

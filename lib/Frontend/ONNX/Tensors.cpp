@@ -6,15 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Weights: where their bytes are, and attributes that refer to them. A weight
-// of more than kInlineBytes becomes a resource whose data is the mapped file or
-// the parsed message itself; it is copied only where its layout is another one.
+// Weights: where their bytes are, and attributes that refer to them. A large
+// weight becomes a resource whose data is the mapped file or the parsed message
+// itself; it is copied only where its layout is another one.
 
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Support/ReadFile.h"
-#include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
@@ -27,9 +25,6 @@ using namespace loopc::importer;
 
 static_assert(llvm::endianness::native == llvm::endianness::little,
               "raw_data is little endian, and so is what MLIR holds here");
-
-/// Up to this size data is held by the attribute itself.
-static constexpr size_t kInlineBytes = 1024;
 
 /// What a sparse tensor may take once it is dense: as much as a whole model.
 static constexpr uint64_t kLargestDense = std::numeric_limits<int32_t>::max();
@@ -352,19 +347,10 @@ LogicalResult TensorImporter::findBytes(const pb::TensorProto &tensor,
 // Attributes
 //===----------------------------------------------------------------------===//
 
-/// Gives elements of less than a byte a byte each, and makes booleans 0 or 1:
-/// what MLIR expects. Everything else is there already.
+/// Gives elements of less than a byte a byte each, which MLIR expects.
 static void widen(Type element, int64_t count, ArrayRef<char> data,
                   llvm::function_ref<char *(size_t)> make) {
   uint64_t bits = getBits(element);
-  if (element.isInteger(1)) {
-    if (llvm::all_of(data, [](char c) { return c == 0 || c == 1; }))
-      return;
-    char *to = make(count);
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = data[i] != 0;
-    return;
-  }
   if (bits >= 8)
     return;
   char *to = make(count);
@@ -393,12 +379,6 @@ static void copyOut(ArrayRef<char> data, bool mapped, char *to) {
   }
 }
 
-/// True if all elements have the same bytes.
-static bool isSplat(ArrayRef<char> data, size_t width) {
-  return data.size() > width && std::memcmp(data.data(), data.data() + width,
-                                            data.size() - width) == 0;
-}
-
 FailureOr<ElementsAttr> TensorImporter::makeAttr(RankedTensorType type,
                                                  Bytes bytes, StringRef name,
                                                  Location loc) {
@@ -408,34 +388,11 @@ FailureOr<ElementsAttr> TensorImporter::makeAttr(RankedTensorType type,
         [&](size_t size) { return wide.make(size); });
   if (wide.owned)
     bytes = std::move(wide);
-  size_t width = llvm::divideCeil(getBits(element), 8);
-  bool splat = isSplat(bytes.data, width);
-  if (splat || bytes.data.size() <= kInlineBytes) {
-    ArrayRef<char> data = splat ? bytes.data.take_front(width) : bytes.data;
-    if (element.isInteger(1)) {
-      SmallVector<bool> values(
-          llvm::map_range(data, [](char c) -> bool { return c != 0; }));
-      return cast<ElementsAttr>(
-          Attribute(DenseElementsAttr::get(type, ArrayRef<bool>(values))));
-    }
-    return cast<ElementsAttr>(
-        Attribute(DenseElementsAttr::getFromRawBuffer(type, data)));
-  }
-  // Files may put a tensor anywhere; loads of its elements want it aligned.
-  size_t natural = isa<ComplexType>(element) ? width / 2 : width;
-  if (reinterpret_cast<uintptr_t>(bytes.data.data()) % natural) {
-    Bytes copy;
-    copyOut(bytes.data, bytes.mapped, copy.make(bytes.data.size()));
-    bytes = std::move(copy);
-  }
-  // What is said of it is printed: it does not depend on where it happens to
-  // be.
-  AsmResourceBlob blob(
-      bytes.data, /*dataAlignment=*/natural,
-      [owner = model, owned = bytes.owned](void *, size_t, size_t) {},
-      /*dataIsMutable=*/false);
-  return cast<ElementsAttr>(Attribute(DenseResourceElementsAttr::get(
-      type, name.empty() ? "constant" : name, std::move(blob))));
+  auto owner = std::make_shared<std::pair<ModelRef, decltype(bytes.owned)>>(
+      model, bytes.owned);
+  return makeElements(
+      type, bytes.data, owner, name,
+      [&](ArrayRef<char> data, char *to) { copyOut(data, bytes.mapped, to); });
 }
 
 FailureOr<ElementsAttr> TensorImporter::import(const pb::TensorProto &tensor,

@@ -12,7 +12,6 @@
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Support/ReadFile.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
@@ -21,9 +20,6 @@
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::openvino;
-
-/// Larger constants are resources.
-static constexpr size_t kInlineBytes = 1024;
 
 LogicalResult Importer::openWeights(Location loc) {
   if (weights)
@@ -99,11 +95,6 @@ static bool unpack(StringRef name, ArrayRef<char> data, int64_t count,
       to.push_back(data[k / 8] >> (7 - k % 8) & 1);
     return true;
   }
-  if (name == "boolean") {
-    for (char c : data)
-      to.push_back(c != 0);
-    return true;
-  }
   if (bits >= 8)
     return false;
   for (int64_t k = 0; k < count; ++k) {
@@ -119,39 +110,6 @@ static bool unpack(StringRef name, ArrayRef<char> data, int64_t count,
                 sizeof(float));
   to = std::move(wide);
   return true;
-}
-
-static ElementsAttr makeElements(RankedTensorType type, ArrayRef<char> data,
-                                 std::shared_ptr<void> owner, StringRef name) {
-  Type element = type.getElementType();
-  size_t width = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  bool splat =
-      data.size() > width &&
-      std::memcmp(data.data(), data.data() + width, data.size() - width) == 0;
-  if (splat || data.size() <= kInlineBytes) {
-    data = splat ? data.take_front(width) : data;
-    if (element.isInteger(1)) {
-      SmallVector<bool> values(
-          llvm::map_range(data, [](char c) -> bool { return c != 0; }));
-      return cast<ElementsAttr>(
-          Attribute(DenseElementsAttr::get(type, ArrayRef<bool>(values))));
-    }
-    return cast<ElementsAttr>(
-        Attribute(DenseElementsAttr::getFromRawBuffer(type, data)));
-  }
-  // Loads of elements want them aligned.
-  if (reinterpret_cast<uintptr_t>(data.data()) % width) {
-    auto copy = std::make_shared<std::vector<char>>(data.begin(), data.end());
-    data = ArrayRef<char>(*copy);
-    owner = copy;
-  }
-  // What is said of it is printed: it does not depend on where it happens to
-  // be.
-  AsmResourceBlob blob(
-      data, /*dataAlignment=*/width, [owner](void *, size_t, size_t) {},
-      /*dataIsMutable=*/false);
-  return cast<ElementsAttr>(Attribute(DenseResourceElementsAttr::get(
-      type, name.empty() ? "constant" : name, std::move(blob))));
 }
 
 FailureOr<ElementsAttr> Importer::readConst(const Layer &layer, Location loc) {
@@ -222,30 +180,4 @@ FailureOr<Value> Importer::importConst(const Layer &layer, Location loc) {
   if (failed(value))
     return failure();
   return constLayers[&layer] = constant(*value);
-}
-
-Value Importer::constant(ElementsAttr value) {
-  Value &known = constants[value];
-  if (known)
-    return known;
-  OpBuilder::InsertionGuard guard(builder);
-  if (lastConstant)
-    builder.setInsertionPointAfter(lastConstant);
-  else
-    builder.setInsertionPointToStart(entryBlock);
-  auto op = onnx::ConstantOp::create(builder, file.locAt(-1), value);
-  lastConstant = op;
-  return known = op;
-}
-
-Value Importer::none() {
-  if (noneValue)
-    return noneValue;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(entryBlock);
-  auto op =
-      onnx::NoneOp::create(builder, file.locAt(-1), builder.getNoneType());
-  if (!lastConstant)
-    lastConstant = op;
-  return noneValue = op;
 }

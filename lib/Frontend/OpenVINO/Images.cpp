@@ -251,17 +251,25 @@ template <bool IsInverse> static void importDFT(LayerImport &l) {
   l.set(x);
 }
 
-/// Real numbers to the first half of their spectrum: along the last of the
-/// axes, then along the others.
-static void importRDFT(LayerImport &l) {
-  Value x = l.unsqueeze(l.in(0), {-1});
-  int64_t rank = l.rank(x);
+/// The axes of a transform from or to real numbers, and the size along each;
+/// -1: as it is.
+static std::pair<Ints, Ints> readSignalAxes(LayerImport &l, int64_t rank) {
   Ints axes = l.axesOf(l.needConstant(l.in(1), "the axes"), rank - 1);
   Ints sizes(axes.size(), -1);
   if (l.has(2))
     sizes = l.needConstant(l.in(2), "the signal sizes");
-  if (l.isBad || sizes.size() != axes.size() || axes.empty())
-    return (void)(l.fail() << "the signal sizes do not fit the axes");
+  if (!l.isBad && (sizes.size() != axes.size() || axes.empty()))
+    l.fail() << "the signal sizes do not fit the axes";
+  return {axes, sizes};
+}
+
+/// Real numbers to the first half of their spectrum: along the last of the
+/// axes, then along the others.
+static void importRDFT(LayerImport &l) {
+  Value x = l.unsqueeze(l.in(0), {-1});
+  auto [axes, sizes] = readSignalAxes(l, l.rank(x));
+  if (l.isBad)
+    return;
   for (size_t k = axes.size(); k-- > 0;)
     x = l.node("DFT",
                {x, sizes[k] == -1 ? Value() : l.scalarInt(sizes[k]),
@@ -272,13 +280,9 @@ static void importRDFT(LayerImport &l) {
 
 static void importIRDFT(LayerImport &l) {
   Value x = l.in(0);
-  int64_t rank = l.rank(x);
-  Ints axes = l.axesOf(l.needConstant(l.in(1), "the axes"), rank - 1);
-  Ints sizes(axes.size(), -1);
-  if (l.has(2))
-    sizes = l.needConstant(l.in(2), "the signal sizes");
-  if (l.isBad || sizes.size() != axes.size() || axes.empty())
-    return (void)(l.fail() << "the signal sizes do not fit the axes");
+  auto [axes, sizes] = readSignalAxes(l, l.rank(x));
+  if (l.isBad)
+    return;
   for (auto [k, axis] : llvm::enumerate(axes)) {
     bool isLast = k + 1 == axes.size();
     Value length = sizes[k] == -1 ? Value() : l.scalarInt(sizes[k]);

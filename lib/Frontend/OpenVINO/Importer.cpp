@@ -24,7 +24,7 @@ static constexpr StringLiteral kMainPath = "main";
 
 Importer::Importer(File &file, MLIRContext &context,
                    const ImportOptions &options)
-    : file(file), context(context), options(options), builder(&context) {}
+    : GraphBuilder(context), file(file), options(options) {}
 
 OwningOpRef<ModuleOp> Importer::run() {
   if (failed(checkSupported()))
@@ -354,10 +354,7 @@ LogicalResult Importer::importOutputs(func::FuncOp func, const Values &values) {
     attrs.push_back(attributes.getDictionary(&context));
   }
   addStateOutputs(results, attrs);
-  func::ReturnOp::create(builder, func.getLoc(), results);
-  func.setType(builder.getFunctionType(func.getArgumentTypes(),
-                                       ValueRange(results).getTypes()));
-  func.setAllResultAttrs(attrs);
+  finishFunction(func, func.getLoc(), results, attrs);
   return success();
 }
 
@@ -372,14 +369,7 @@ LogicalResult Importer::importMain() {
   if (failed(importGraph(file.graph, kMainPath, values)) ||
       failed(importOutputs(func, values)))
     return failure();
-  // Constants of bodies that were imported again.
-  for (Operation &op : llvm::make_early_inc_range(*entryBlock)) {
-    bool last = &op == lastConstant;
-    if (isa<onnx::ConstantOp, onnx::NoneOp>(op) && op.use_empty())
-      op.erase();
-    if (last)
-      break;
-  }
+  eraseUnusedConstants();
   return success();
 }
 
@@ -454,15 +444,6 @@ LogicalResult Importer::importLayer(const Graph &graph, unsigned index,
     return failure();
   values[index] = l.results;
   return success();
-}
-
-LogicalResult Importer::inferTypes(onnx::NodeOp op) {
-  onnx::InferenceOptions inference;
-  if (!cache)
-    cache.emplace();
-  inference.cache = &*cache;
-  inference.lenient = branchDepth > 0;
-  return inferResultTypes(op, inference);
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "loopc/Frontend/GraphBuilder.h"
 #include "loopc/Frontend/OpenVINO/Importer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -72,6 +73,8 @@ public:
   bool boolean(const char *name, bool otherwise);
   Ints integers(const char *name, std::optional<Ints> otherwise = {});
   llvm::SmallVector<float> numbers(const char *name);
+  /// The items of attribute `name`, a list with commas.
+  llvm::SmallVector<llvm::StringRef> parts(const char *name);
   /// The type that attribute `name` names.
   Type elementAttr(const char *name, llvm::StringRef otherwise);
 
@@ -125,17 +128,10 @@ public:
   llvm::SmallVector<Value>
   nodes(llvm::StringRef op, llvm::ArrayRef<Value> inputs,
         llvm::ArrayRef<mlir::NamedAttribute> attributes, unsigned count);
-  mlir::NamedAttribute attr(llvm::StringRef name, int64_t value);
-  mlir::NamedAttribute attr(llvm::StringRef name, double value);
+  template <typename T>
+  mlir::NamedAttribute attr(llvm::StringRef name, const T &value);
   mlir::NamedAttribute attr(llvm::StringRef name,
                             llvm::ArrayRef<int64_t> value);
-  mlir::NamedAttribute attr(llvm::StringRef name, llvm::StringRef value);
-  mlir::NamedAttribute attr(llvm::StringRef name, int value) {
-    return attr(name, static_cast<int64_t>(value));
-  }
-  mlir::NamedAttribute attr(llvm::StringRef name, const char *value) {
-    return attr(name, llvm::StringRef(value));
-  }
 
   Value cast(Value value, Type element);
   Value toI64(Value value);
@@ -195,7 +191,7 @@ llvm::ArrayRef<LayerRow> getDecodingRows();
 /// The row for `type` in that opset; null where there is none.
 const LayerRow *findRow(llvm::StringRef type, unsigned opset);
 
-class Importer {
+class Importer : private GraphBuilder {
 public:
   Importer(File &file, mlir::MLIRContext &context,
            const ImportOptions &options);
@@ -221,13 +217,13 @@ private:
                             llvm::StringRef path, Values &values);
   LogicalResult checkOutputs(LayerImport &l);
   Location layerLoc(llvm::StringRef path, const Layer &layer);
-  LogicalResult inferTypes(onnx::NodeOp op);
-  Value castTo(Location loc, Value value, Type type);
 
   //===--- Constants.cpp --------------------------------------------------===//
 
-  Value constant(mlir::ElementsAttr value);
-  Value none();
+  Value constant(mlir::ElementsAttr value) {
+    return sharedConstant(file.locAt(-1), value);
+  }
+  Value none() { return noneAt(file.locAt(-1)); }
   FailureOr<Value> importConst(const Layer &layer, Location loc);
   LogicalResult openWeights(Location loc);
   FailureOr<mlir::ElementsAttr> readConst(const Layer &layer, Location loc);
@@ -283,22 +279,19 @@ private:
   LogicalResult importAssign(LayerImport &l);
 
   File &file;
-  mlir::MLIRContext &context;
   const ImportOptions &options;
-  mlir::OpBuilder builder;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::shared_ptr<llvm::MemoryBuffer> weights;
-  mlir::Block *entryBlock = nullptr;
-  mlir::Operation *lastConstant = nullptr;
   llvm::DenseMap<const Layer *, Value> constLayers;
-  llvm::DenseMap<mlir::Attribute, Value> constants;
-  Value noneValue;
-  std::optional<onnx::InferenceCache> cache;
-  unsigned branchDepth = 0;
   uint64_t importedLayers = 0;
   llvm::MapVector<llvm::StringRef, Variable> variables;
   llvm::DenseMap<const Layer *, llvm::SmallVector<Type>> settled;
 };
+
+template <typename T>
+mlir::NamedAttribute LayerImport::attr(llvm::StringRef name, const T &value) {
+  return importer.attr(name, value);
+}
 
 } // namespace loopc::openvino
 

@@ -121,6 +121,20 @@ static Value neutral(LayerImport &l, Value like, StringRef reduction) {
   return l.constant(cast<ElementsAttr>(elements));
 }
 
+/// ONNX's name of a reduction. Of booleans, which become integers, the sum is
+/// the maximum and the product the minimum.
+static StringRef reductionOf(LayerImport &l, StringRef given, Value &data,
+                             Value &updates) {
+  bool isSum = given == "sum" || given == "sub" || given == "mean";
+  if (given == "none")
+    return given;
+  if (!l.element(data).isInteger(1))
+    return isSum ? "add" : given == "prod" ? "mul" : given;
+  data = l.cast(data, l.builder().getI32Type());
+  updates = l.cast(updates, l.builder().getI32Type());
+  return isSum ? "max" : given == "prod" ? "min" : given;
+}
+
 static void importScatterElements(LayerImport &l) {
   Value data = l.in(0), indices = l.toI64(l.in(1)), updates = l.in(2);
   Ints axis = l.needConstant(l.in(3), "the axis of ScatterElementsUpdate");
@@ -129,9 +143,6 @@ static void importScatterElements(LayerImport &l) {
   bool withData = l.boolean("use_init_val", true);
   if (l.isBad || axis.size() != 1)
     return (void)(l.fail() << "one axis is expected");
-  StringRef reduction = given == "sum" || given == "mean" ? "add"
-                        : given == "prod"                 ? "mul"
-                                                          : given;
   auto scatter = [&](Value to, Value values, StringRef how) {
     return l.node("ScatterElements", {to, indices, values},
                   {l.attr("axis", axis[0]), l.attr("reduction", how)});
@@ -140,15 +151,7 @@ static void importScatterElements(LayerImport &l) {
     return l.node("Expand", {value, l.shapeOf(like)});
   };
   Type own = l.element(data);
-  if (own.isInteger(1) && reduction != "none") {
-    // Of booleans the sum is the maximum and the product the minimum.
-    Type i32 = l.builder().getI32Type();
-    data = l.cast(data, i32);
-    updates = l.cast(updates, i32);
-    reduction = reduction == "add"   ? "max"
-                : reduction == "mul" ? "min"
-                                     : reduction;
-  }
+  StringRef reduction = reductionOf(l, given, data, updates);
   if (reduction != "none" && !withData)
     data =
         scatter(data, everywhere(neutral(l, data, reduction), indices), "none");
@@ -166,19 +169,9 @@ static void importScatterElements(LayerImport &l) {
 static void importScatterND(LayerImport &l) {
   StringRef given = l.str("reduction", "none");
   l.expect("reduction", given, {"none", "sum", "sub", "prod", "min", "max"});
-  StringRef reduction = given == "sum" || given == "sub" ? "add"
-                        : given == "prod"                ? "mul"
-                                                         : given;
   Value data = l.in(0), updates = l.in(2);
   Type own = l.element(data);
-  if (own.isInteger(1) && reduction != "none") {
-    Type i32 = l.builder().getI32Type();
-    data = l.cast(data, i32);
-    updates = l.cast(updates, i32);
-    reduction = reduction == "add"   ? "max"
-                : reduction == "mul" ? "min"
-                                     : reduction;
-  }
+  StringRef reduction = reductionOf(l, given, data, updates);
   if (given == "sub")
     updates = l.node("Sub", {l.scalarLike(updates, 0), updates});
   Value y = l.node("ScatterND", {data, l.toI64(l.in(1)), updates},

@@ -90,37 +90,37 @@ Ints LayerImport::integers(const char *name, std::optional<Ints> otherwise) {
   // Lists that were left out may be written as empty ones.
   if (str(name, "").trim().empty() && otherwise)
     return *otherwise;
-  Ints values;
   if (!hasAttr(name))
     fail() << "attribute '" << name << "' is missing";
-  SmallVector<StringRef> parts;
-  StringRef text = str(name, "").trim();
-  if (!text.empty())
-    text.split(parts, ',');
-  for (StringRef part : parts) {
-    int64_t value = 0;
-    if (part.trim().getAsInteger(10, value))
-      fail() << "attribute '" << name << "' is '" << text
+  Ints values;
+  for (StringRef part : parts(name)) {
+    if (part.getAsInteger(10, values.emplace_back(0)))
+      fail() << "attribute '" << name << "' is '" << str(name, "").trim()
              << "', no list of integers";
-    values.push_back(value);
   }
   return values;
 }
 
 SmallVector<float> LayerImport::numbers(const char *name) {
   SmallVector<float> values;
-  SmallVector<StringRef> parts;
-  StringRef text = str(name, "").trim();
-  if (!text.empty())
-    text.split(parts, ',');
-  for (StringRef part : parts) {
+  for (StringRef part : parts(name)) {
     double value = 0;
-    if (part.trim().getAsDouble(value))
-      fail() << "attribute '" << name << "' is '" << text
+    if (part.getAsDouble(value))
+      fail() << "attribute '" << name << "' is '" << str(name, "").trim()
              << "', no list of numbers";
     values.push_back(static_cast<float>(value));
   }
   return values;
+}
+
+SmallVector<StringRef> LayerImport::parts(const char *name) {
+  SmallVector<StringRef> parts;
+  StringRef text = str(name, "").trim();
+  if (!text.empty())
+    text.split(parts, ',');
+  for (StringRef &part : parts)
+    part = part.trim();
+  return parts;
 }
 
 Type LayerImport::elementAttr(const char *name, StringRef otherwise) {
@@ -284,12 +284,8 @@ SmallVector<Value> LayerImport::nodes(StringRef op, ArrayRef<Value> inputs,
   if (!isBad && !since)
     fail(Diag::Internal) << "there is no operator '" << op << "'";
   if (!isBad) {
-    SmallVector<Type> types(count,
-                            UnrankedTensorType::get(builder().getF32Type()));
-    auto node = onnx::NodeOp::create(
-        builder(), loc, types, builder().getStringAttr(op),
-        builder().getStringAttr(""), builder().getI64IntegerAttr(*since),
-        operands, builder().getDictionaryAttr(attributes));
+    onnx::NodeOp node =
+        importer.untypedNode(loc, op, *since, operands, attributes, count);
     if (succeeded(importer.inferTypes(node)))
       return SmallVector<Value>(node.getResults());
     isBad = true;
@@ -301,17 +297,8 @@ SmallVector<Value> LayerImport::nodes(StringRef op, ArrayRef<Value> inputs,
                                        : operands[0]);
 }
 
-NamedAttribute LayerImport::attr(StringRef name, int64_t value) {
-  return {builder().getStringAttr(name), builder().getI64IntegerAttr(value)};
-}
-NamedAttribute LayerImport::attr(StringRef name, double value) {
-  return {builder().getStringAttr(name), builder().getF32FloatAttr(value)};
-}
 NamedAttribute LayerImport::attr(StringRef name, ArrayRef<int64_t> value) {
-  return {builder().getStringAttr(name), builder().getDenseI64ArrayAttr(value)};
-}
-NamedAttribute LayerImport::attr(StringRef name, StringRef value) {
-  return {builder().getStringAttr(name), builder().getStringAttr(value)};
+  return importer.attr(name, value);
 }
 
 //===----------------------------------------------------------------------===//

@@ -27,12 +27,6 @@ static Type forgetShape(Type type) {
   return UnrankedTensorType::get(cast<TensorType>(type).getElementType());
 }
 
-Value Importer::castTo(Location loc, Value value, Type type) {
-  if (value.getType() == type)
-    return value;
-  return tensor::CastOp::create(builder, loc, type, value);
-}
-
 /// A Loop or TensorIterator on its way in.
 struct Importer::LoopParts {
   explicit LoopParts(LayerImport &l)
@@ -601,10 +595,10 @@ LogicalResult Importer::importBranch(LayerImport &l, unsigned branch,
     if (layer.type == "Parameter" && values[k].empty())
       return loopc::emitError(file.locOf(layer.node), Diag::IRPortMap)
              << "Parameter '" << layer.name << "' is in no port map";
-  ++branchDepth;
+  ++conditionalDepth;
   LogicalResult imported = importGraph(
       body, l.path + (branch ? "/else_body" : "/then_body"), values);
-  --branchDepth;
+  --conditionalDepth;
   if (failed(imported))
     return failure();
   for (const MapEntry &entry : l.layer.maps[branch]) {

@@ -103,7 +103,6 @@ public:
   /// A table of labels for brx.idx; `Inst::target` is set when all are known.
   void branchTable(const std::string &name);
   bool isEntry() const { return code.isEntry; }
-  const Program &getProgram() const { return program; }
 
 private:
   struct Scope {

@@ -234,6 +234,10 @@ private:
   template <typename T>
   T *add(std::initializer_list<ITensor *> inputs, ILoop *loop = nullptr,
          IIfConditional *conditional = nullptr);
+  template <typename T>
+  T *addConvolution(ITensor &input, int64_t nbOutputMaps,
+                    const Dims &kernelSize, const Weights &kernel,
+                    const Weights &bias);
   ITensor *makeTensor(ILayer *layer, int32_t index);
   void addError(std::string text);
   /// False, and an error, where `dims` are more than Dims holds.

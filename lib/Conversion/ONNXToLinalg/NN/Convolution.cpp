@@ -196,11 +196,8 @@ LogicalResult Convolution::read(unsigned xInput, unsigned wInput) {
   OpFoldResult rest = remainder(l, weights[0], l.fold(group));
   if (!requireEqual(l, rest, l.fold(0), "channels beyond whole groups"))
     return l.refuse("'group' does not divide the number of channels");
-  FailureOr<Dims> kernel =
-      kernelShape(l, rank - 2, ArrayRef(weights).drop_front(2));
-  if (failed(kernel))
-    return failure();
-  FailureOr<Window> read = readWindow(l, ArrayRef(in).drop_front(2), *kernel);
+  FailureOr<Window> read = readWindow(l, ArrayRef(in).drop_front(2),
+                                      ArrayRef(weights).drop_front(2));
   if (failed(read))
     return failure();
   window = *read;

@@ -60,15 +60,13 @@ LogicalResult DeformConv::read() {
   offsetGroup = l.intAttr("offset_group", 1);
   if (group < 1 || offsetGroup < 1)
     return l.refuse("'group' and 'offset_group' must be positive");
-  FailureOr<Dims> kernel =
-      kernelShape(l, spatial, ArrayRef(weights).drop_front(2));
-  if (failed(kernel))
-    return failure();
-  FailureOr<Window> read = readWindow(l, ArrayRef(in).drop_front(2), *kernel);
+  FailureOr<Window> read = readWindow(l, ArrayRef(in).drop_front(2),
+                                      ArrayRef(weights).drop_front(2));
   if (failed(read))
     return failure();
   window = *read;
-  kernelSize = l.product(*kernel);
+  kernelSize = l.product(llvm::map_to_vector(
+      window, [](const WindowAxis &axis) { return axis.kernel; }));
   return checkOperands();
 }
 

@@ -63,10 +63,7 @@ LogicalResult Pooling::read() {
     return l.refuse("the input has rank " + Twine(rank) +
                     ", expected 3 or more");
   in = l.dims(x);
-  FailureOr<Dims> kernel = kernelShape(l, rank - 2, {});
-  if (failed(kernel))
-    return failure();
-  FailureOr<Window> read = readWindow(l, ArrayRef(in).drop_front(2), *kernel);
+  FailureOr<Window> read = readWindow(l, ArrayRef(in).drop_front(2));
   if (failed(read))
     return failure();
   window = *read;

@@ -141,8 +141,7 @@ LogicalResult Transposed::settlePadding() {
 
 Value Transposed::addAt(Value sum, ValueRange at, Value x, Value w) {
   unsigned spatial = window.size(), lead = group > 1 ? 3 : 2;
-  Dims xDims = l.dims(x), sizes, offsets(lead, l.fold(0)),
-       strides(lead, l.fold(1));
+  Dims sizes, offsets(lead, l.fold(0)), strides(lead, l.fold(1));
   Dims all = l.dims(sum);
   sizes.append(all.begin(), all.begin() + lead);
   for (auto [axis, k] : llvm::zip_equal(window, at)) {

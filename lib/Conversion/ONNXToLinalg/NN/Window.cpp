@@ -101,8 +101,11 @@ static LogicalResult settleOutput(NodeLowering &l, WindowAxis &axis,
 }
 
 FailureOr<Window> loopc::readWindow(NodeLowering &l, ArrayRef<OpFoldResult> in,
-                                    ArrayRef<OpFoldResult> kernel) {
+                                    ArrayRef<OpFoldResult> weights) {
   int64_t rank = in.size();
+  FailureOr<Dims> kernel = kernelShape(l, rank, weights);
+  if (failed(kernel))
+    return failure();
   FailureOr<SmallVector<int64_t>> strides = perAxis(l, "strides", rank, 1);
   FailureOr<SmallVector<int64_t>> dilations = perAxis(l, "dilations", rank, 1);
   FailureOr<SmallVector<int64_t>> pads = perAxis(l, "pads", 2 * rank, 0);
@@ -123,7 +126,7 @@ FailureOr<Window> loopc::readWindow(NodeLowering &l, ArrayRef<OpFoldResult> in,
   bool ceil = l.intAttr("ceil_mode");
   Window window;
   for (int64_t k : llvm::seq(rank)) {
-    WindowAxis axis{in[k], kernel[k], (*strides)[k], (*dilations)[k]};
+    WindowAxis axis{in[k], (*kernel)[k], (*strides)[k], (*dilations)[k]};
     if (axis.stride < 1 || axis.dilation < 1)
       return l.refuse("strides and dilations must be positive");
     if (isSame) {

@@ -31,12 +31,13 @@ using Window = llvm::SmallVector<WindowAxis>;
 
 /// Extent of a kernel with its holes.
 mlir::OpFoldResult effectiveKernel(NodeLowering &l, const WindowAxis &axis);
-/// Reads strides, dilations and padding of a node whose spatial axes have the
-/// extents `in`, with windows of `kernel`; settles the extents of the result.
-/// The run ends with an error where a window does not fit.
-mlir::FailureOr<Window> readWindow(NodeLowering &l,
-                                   llvm::ArrayRef<mlir::OpFoldResult> in,
-                                   llvm::ArrayRef<mlir::OpFoldResult> kernel);
+/// Reads kernel_shape, strides, dilations and padding of a node whose spatial
+/// axes have the extents `in`, and its weights `weights` where there are any;
+/// settles the extents of the result. The run ends with an error where a window
+/// does not fit.
+mlir::FailureOr<Window>
+readWindow(NodeLowering &l, llvm::ArrayRef<mlir::OpFoldResult> in,
+           llvm::ArrayRef<mlir::OpFoldResult> weights = {});
 /// Attribute `name`, with one value for each of `rank` axes, else `fallback`.
 /// Fails after an error where it has another number of values.
 mlir::FailureOr<llvm::SmallVector<int64_t>>

@@ -107,38 +107,41 @@ static LogicalResult lowerNonZero(NodeLowering &l) {
 // Compress
 //===----------------------------------------------------------------------===//
 
+/// Attribute `axis`. Where it is left out `value` becomes a vector of all its
+/// elements.
+static FailureOr<int64_t> axisOrFlat(NodeLowering &l, Value &value) {
+  if (l.hasAttr("axis"))
+    return l.axisAttr("axis", l.rank(0));
+  value = reshapeByGroups(l, value, l.product(l.dims(value)));
+  return 0;
+}
+
 static LogicalResult lowerCompress(NodeLowering &l) {
   Value value = l.in(0), condition = l.in(1);
   if (l.rank(1) != 1)
     return l.refuse("the condition has rank " + Twine(l.rank(1)) +
                     ", expected 1");
-  int64_t axis = 0;
-  if (l.hasAttr("axis")) {
-    FailureOr<int64_t> given = l.axisAttr("axis", l.rank(0));
-    if (failed(given))
-      return failure();
-    axis = *given;
-  } else {
-    value = reshapeByGroups(l, value, l.product(l.dims(value)));
-  }
+  FailureOr<int64_t> axis = axisOrFlat(l, value);
+  if (failed(axis))
+    return failure();
   Dims dims = l.dims(value);
   int64_t rank = dims.size();
   OpFoldResult length = l.dim(condition, 0);
-  Value fits = compare(l, IP::ule, length, dims[axis]);
+  Value fits = compare(l, IP::ule, length, dims[*axis]);
   l.check(fits, "the condition has {} elements, the axis {}",
-          ValueRange{l.asIndex(length), l.asIndex(dims[axis])});
+          ValueRange{l.asIndex(length), l.asIndex(dims[*axis])});
   // What the check has refused must not be read.
-  length = minSigned(l, length, dims[axis]);
+  length = minSigned(l, length, dims[*axis]);
   Value count = loopNest(
       l, length, l.index(0), [&](ValueRange position, ValueRange carried) {
         Value chosen = elementAt(l, condition, position);
         return SmallVector<Value>{plus(l, carried[0], asCount(l, chosen))};
       })[0];
   Dims target = dims;
-  target[axis] = count;
+  target[*axis] = count;
   Value result = l.empty(target, l.elementType(0));
   Dims sizes = dims, ones(rank, l.fold(1));
-  sizes[axis] = l.fold(1);
+  sizes[*axis] = l.fold(1);
   if (isKnownEmpty(dims)) {
     l.setResult(result);
     return success();
@@ -154,8 +157,8 @@ static LogicalResult lowerCompress(NodeLowering &l) {
                 l.b, elementAt(l, value, position), carried[0], carried[1]);
           } else {
             Dims from(rank, l.fold(0)), to(rank, l.fold(0));
-            from[axis] = position[0];
-            to[axis] = carried[1];
+            from[*axis] = position[0];
+            to[*axis] = carried[1];
             Value row = l.slice(value, from, sizes);
             filled = tensor::InsertSliceOp::create(l.b, row, carried[0], to,
                                                    sizes, ones);
@@ -458,27 +461,21 @@ static LogicalResult lowerUnique(NodeLowering &l) {
   if (!l.isString(0) &&
       !isa<FloatType, IntegerType, ComplexType>(l.elementType(0)))
     return l.unsupported("the element type is not supported");
-  int64_t axis = 0;
-  if (l.hasAttr("axis")) {
-    FailureOr<int64_t> given = l.axisAttr("axis", l.rank(0));
-    if (failed(given))
-      return failure();
-    axis = *given;
-  } else {
-    value = reshapeByGroups(l, value, l.product(l.dims(value)));
-  }
-  Items items(l, value, axis);
+  FailureOr<int64_t> axis = axisOrFlat(l, value);
+  if (failed(axis))
+    return failure();
+  Items items(l, value, *axis);
   Classes result = sortedClasses(l, items, sortedOrder(l, items));
   if (!l.intAttr("sorted", 1))
     result = byFirstOccurrence(l, items, result);
   Dims target = l.dims(value);
-  target[axis] = result.classes;
+  target[*axis] = result.classes;
   l.setResult(
       0, l.generate(target, l.elementType(0),
                     [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
                       SmallVector<Value> from(at);
-                      from[axis] = tensor::ExtractOp::create(
-                          b, loc, result.firsts, at[axis]);
+                      from[*axis] = tensor::ExtractOp::create(
+                          b, loc, result.firsts, at[*axis]);
                       return tensor::ExtractOp::create(b, loc, value, from);
                     }));
   auto numbers = [&](unsigned i, Value from, OpFoldResult count) {

@@ -101,8 +101,7 @@ public:
   /// Another input at the end, whose value is `data`.
   void addInput(::onnx::TensorProto data);
   void addAttribute(::onnx::AttributeProto attribute);
-  /// Forgets what was said of outputs, or of their shapes alone.
-  void clearOutputs();
+  /// Forgets what was said of the shapes of outputs.
   void clearOutputShapes();
   /// Forgets what is known of inputs but their element types.
   void clearInputShapes();

@@ -249,11 +249,6 @@ void NodeContext::addAttribute(AttributeProto attribute) {
   added.insert_or_assign(std::move(name), std::move(attribute));
 }
 
-void NodeContext::clearOutputs() {
-  for (TypeProto &output : outputs)
-    output.Clear();
-}
-
 static void clearShape(TypeProto &type) {
   switch (type.value_case()) {
   case TypeProto::kTensorType:
