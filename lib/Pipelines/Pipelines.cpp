@@ -30,7 +30,6 @@
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
-#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -104,7 +103,7 @@ static void addToLinalg(PassAdder manager, const PipelineOptions &options) {
     functions.addPass(createLoopCollectAppended());
     if (options.chip.empty()) {
       functions.addPass(createLoopDistributeStages());
-      addCleanup(functions);
+      functions.addPass(createCanonicalizer());
     }
   }
   functions.addPass(createLoopCollectInPlace());
@@ -113,7 +112,6 @@ static void addToLinalg(PassAdder manager, const PipelineOptions &options) {
     manager.addNestedPass<func::FuncOp>(createLoopBatchSlices());
     manager.addNestedPass<func::FuncOp>(createLoopFuseElementwise());
     manager.addNestedPass<func::FuncOp>(createLoopWidenFactors());
-    addCleanup(manager);
     manager.addNestedPass<func::FuncOp>(createLoopGrowInPlace());
     if (!options.chip.empty()) {
       addCleanup(manager);
@@ -142,13 +140,12 @@ static void addToMemRef(PassAdder manager, const PipelineOptions &options) {
   addCleanup(manager);
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createLoopLowerCollected());
-  addCleanup(functions);
+  functions.addPass(createCanonicalizer());
   functions.addPass(createLoopPlaceDeallocations());
-  addCleanup(functions);
   LoopAssignStorageOptions storage;
   storage.straight = options.optLevel > 0 && options.chip.empty();
   functions.addPass(createLoopAssignStorage(storage));
-  addCleanup(functions);
+  functions.addPass(createCanonicalizer());
 }
 
 static ConvertLinalgToNestsOptions
@@ -169,7 +166,7 @@ static void addToSCF(PassAdder manager, const PipelineOptions &options) {
   functions.addPass(createConvertLoopToSCF());
   // Extents and places of elements are there many times.
   functions.addPass(createEliminateCommon());
-  addCleanup(functions);
+  functions.addPass(createCanonicalizer());
   if (options.optLevel > 0 && options.chip.empty())
     functions.addPass(createLoopFuseOutermost());
   functions.addPass(createNestRetractUnproved());
@@ -221,7 +218,7 @@ static void addToLLVM(PassAdder manager, const PipelineOptions &options) {
   manager.addNestedPass<func::FuncOp>(
       createConvertLinalgToNests(getNestsOptions(options)));
   // Vectors that go to elements apart from one another.
-  manager.addPass(createConvertVectorToSCFPass());
+  manager.addPass(createLowerTransfers());
   if (!options.chip.empty())
     addKernels(manager, options);
   else if (options.optLevel > 0)
