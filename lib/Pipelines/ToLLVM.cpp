@@ -16,7 +16,6 @@
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
-#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -56,7 +55,7 @@ void loopc::populateEntryPoint(PassAdder manager,
   nests.parallelFirst = !options.chip.empty();
   functions.addPass(createConvertLinalgToNests(nests),
                     "what the pass before has made of copies");
-  manager.addPass(createConvertVectorToSCFPass(),
+  manager.addPass(createLowerTransfers(),
                   "vectors that go to elements apart from one another, while "
                   "there are still loops to make");
 }

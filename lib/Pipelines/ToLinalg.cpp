@@ -135,7 +135,8 @@ void loopc::populateRecurrences(PassAdder manager, const PipelineOptions &) {
   functions.addPass(createLoopDistributeStages(),
                     "behind the fusion of loops, which would undo it; leaves "
                     "products between recurrences for loop-batch-slices");
-  addCleanup(functions, "each loop carries and computes what it reads alone");
+  functions.addPass(createCanonicalizer(),
+                    "each loop carries and computes what it reads alone");
 }
 
 void loopc::populateCollected(PassAdder manager, const PipelineOptions &) {
@@ -157,8 +158,7 @@ void loopc::populateFusion(PassAdder manager, const PipelineOptions &) {
   functions.addPass(createLoopWidenFactors(),
                     "wants to see who reads a factor: fusing has left the "
                     "roundings to 16 bits that stay in memory");
-  addCleanup(manager, "what was fused is dead where it was");
-  manager.nest<func::FuncOp>().addPass(
+  functions.addPass(
       createLoopGrowInPlace(),
       "behind fusing, which would take a view of a buffer with room for an "
       "operand like any other");

@@ -37,17 +37,19 @@ void loopc::populateOwnership(PassAdder manager,
   functions.addPass(createLoopLowerCollected(),
                     "rows of an unknown number become a carried buffer, before "
                     "anybody asks who owns what is carried");
-  addCleanup(functions, "carried values that are not changed leave the loop");
+  functions.addPass(createCanonicalizer(),
+                    "carried values that are not changed leave the loop");
   functions.addPass(createLoopPlaceDeallocations(),
                     "all buffers are there; leaves exactly one owner for each "
                     "on every path");
-  addCleanup(functions, "flags and copies of owners that are known");
   LoopAssignStorageOptions storage;
   storage.straight = options.optLevel > 0 && options.chip.empty();
   functions.addPass(createLoopAssignStorage(storage),
                     "where a buffer ends is known; leaves carried buffers that "
                     "take turns, and no allocation in loops of fixed shapes");
-  addCleanup(functions, "extents of what is allocated before the loop now");
+  functions.addPass(createCanonicalizer(),
+                    "flags and copies of owners that are known, and extents of "
+                    "what is allocated before the loop now");
 }
 
 void loopc::populateMemRefEnd(PassAdder manager, const PipelineOptions &) {

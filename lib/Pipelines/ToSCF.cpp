@@ -48,8 +48,9 @@ void loopc::populateNests(PassAdder manager, const PipelineOptions &options) {
   functions.addPass(createEliminateCommon(),
                     "extents and places of elements are there many times; "
                     "before canonicalization, which goes through all of them");
-  addCleanup(functions, "loops of one iteration, carried values that do not "
-                        "change, indices that are known");
+  functions.addPass(createCanonicalizer(),
+                    "loops of one iteration, carried values that do not "
+                    "change, indices that are known");
 }
 
 void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {

@@ -10,11 +10,13 @@
 from __future__ import annotations
 
 import itertools
+import pathlib
 import time
 from collections.abc import Callable, Sequence
 
 import loopc
 import numpy as np
+import onnx.helper
 import pytest
 from loop_models.registry import f32, graph, i64, noise, ramp
 
@@ -475,3 +477,77 @@ def test_split_to_sequence(keepdims: int, split: str) -> None:
                 want = np.split(x, shape[axis], axis) if shape[axis] else []
                 want = [np.squeeze(part, axis) for part in want] if not keepdims else want
             compare(model.run(None, {"x": x})[0], want)
+
+
+# Lines of linalg that a node on inputs of unknown rank may become.
+MOST_LINES = 4500
+# Of those with many inputs, none of which has a declared rank.
+UNRANKED = {
+    "NonMaxSuppression": "(float[] b, float[] s, int64[] k, float[] u, float[] t) => (int64[] y)"
+    " { y = NonMaxSuppression(b, s, k, u, t) }",
+    "MelWeightMatrix": "(int64[] a, int64[] b, int64[] c, float[] d, float[] e) => (float[] y)"
+    " { y = MelWeightMatrix(a, b, c, d, e) }",
+    "ConvInteger": "(int8[] a, int8[] b, int8[] c, int8[] d) => (int32[] y)"
+    " { y = ConvInteger(a, b, c, d) }",
+    "MatMulInteger": "(int8[] a, int8[] b, int8[] c, int8[] d) => (int32[] y)"
+    " { y = MatMulInteger(a, b, c, d) }",
+    "QLinearMatMul": "(int8[] a, float[] b, int8[] c, int8[] d, float[] e, int8[] f, float[] g,"
+    " int8[] h) => (int8[] y) { y = QLinearMatMul(a, b, c, d, e, f, g, h) }",
+    "QLinearConv": "(int8[] a, float[] b, int8[] c, int8[] d, float[] e, int8[] f, float[] g,"
+    " int8[] h, int32[] i) => (int8[] y) { y = QLinearConv(a, b, c, d, e, f, g, h, i) }",
+    "DeformConv": "(float[] a, float[] b, float[] c, float[] d, float[] e) => (float[] y)"
+    " { y = DeformConv<kernel_shape = [2, 2]>(a, b, c, d, e) }",
+    "ScatterElements": "(float[] a, int64[] b, float[] c) => (float[] y)"
+    " { y = ScatterElements(a, b, c) }",
+    "QuantizeLinear": "(float[] a, float[] b, int8[] c) => (int8[] y)"
+    " { y = QuantizeLinear(a, b, c) }",
+    "STFT": "(float[] a, int64[] b, float[] c, int64[] d) => (float[] y) { y = STFT(a, b, c, d) }",
+    "DFT": "(float[] a, int64[] b, int64[] c) => (float[] y) { y = DFT(a, b, c) }",
+    "GatherND": "(float[] a, int64[] b) => (float[] y) { y = GatherND(a, b) }",
+    "ScatterND": "(float[] a, int64[] b, float[] c) => (float[] y) { y = ScatterND(a, b, c) }",
+}
+
+
+@pytest.mark.parametrize("text", UNRANKED.values(), ids=UNRANKED)
+def test_code_for_operands_of_any_rank(text: str, tmp_path: pathlib.Path) -> None:
+    """A node is there for the combinations of ranks that its definition leaves, not for all."""
+    file = tmp_path / "model.mlir"
+    loopc.compile(graph(text).SerializeToString(), file, emit="linalg")
+    assert file.read_text().count("\n") <= MOST_LINES
+
+
+def test_too_many_combinations_of_ranks_are_refused() -> None:
+    names = [f"{kind}{k}" for kind in "xgh" for k in range(3)]
+    inputs = ", ".join(f"float[] {name}" for name in names)
+    outputs = ", ".join(f"float[] {kind}{k}1" for kind in "xh" for k in range(3))
+    results = ", ".join(f"{kind}{k}1" for kind in "xh" for k in range(3))
+    text = (
+        f"(float r, int64 t, {inputs}) => ({outputs}) {{"
+        f" {results} = ai.onnx.preview.training.Adagrad(r, t, {', '.join(names)}) }}"
+    )
+    model = graph(text)
+    model.opset_import.append(onnx.helper.make_opsetid("ai.onnx.preview.training", 1))
+    with pytest.raises(loopc.CompileError, match="combinations of ranks"):
+        loopc.InferenceSession(model.SerializeToString())
+
+
+def test_products_of_integers_of_any_rank() -> None:
+    """A zero point for all, and one for each column."""
+    model = session("""(uint8[] a, uint8[] b, uint8[] p, uint8[] q) => (int32[] y) {
+        y = MatMulInteger(a, b, p, q)
+    }""")
+    for left, right in (
+        ((3,), (3, 2)),
+        ((2, 3), (3, 2)),
+        ((5, 1, 2, 3), (4, 3, 2)),
+        ((2, 3), (3,)),
+    ):
+        a, b = ramp(*left, dtype=np.uint8), ramp(*right, dtype=np.uint8, start=3)
+        columns = right[-1] if len(right) > 1 else 1
+        for q in (np.uint8(2), np.full(1, 2, np.uint8), ramp(columns, dtype=np.uint8)):
+            shift = q if len(right) > 1 else q.reshape(-1)[0]
+            want = (a.astype(np.int32) - 4) @ (b.astype(np.int32) - np.asarray(shift, np.int32))
+            feeds = {"a": a, "b": b, "p": np.uint8(4), "q": np.asarray(q)}
+            compare(model.run(None, feeds), [want])
+    with pytest.raises(loopc.RunError, match="input 2 has 2 elements, not one"):
+        model.run(None, feeds | {"p": np.zeros(2, np.uint8)})

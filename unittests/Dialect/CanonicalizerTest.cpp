@@ -13,6 +13,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Pipelines/Registration.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/PatternMatch.h"
@@ -153,5 +154,27 @@ TEST_F(CanonicalizerTest, TriesLinearPatternsOnly) {
   EXPECT_FALSE(isTried("RemoveDuplicateSuccessorInputUses"));
   EXPECT_TRUE(isTried("ForwardSingleValues"));
   EXPECT_TRUE(isTried("MergeEqualInputs"));
+}
+
+/// What is changed is visited again at once, not by another round through
+/// everything.
+TEST_F(CanonicalizerTest, GoesThroughEverythingOnce) {
+  for (unsigned count : {1, 40}) {
+    unsigned rounds = 0;
+    context.registerActionHandler([&](llvm::function_ref<void()> transform,
+                                      const tracing::Action &action) {
+      rounds += action.getTag() == "GreedyPatternRewriteIteration";
+      transform();
+    });
+    auto module = parseSourceString<ModuleOp>(makeRing(count), &context);
+    ASSERT_TRUE(module);
+    PassManager manager(&context);
+    manager.addPass(loopc::createCanonicalizer());
+    ASSERT_TRUE(succeeded(manager.run(*module)));
+    unsigned sums = 0;
+    module->walk([&](arith::AddIOp) { ++sums; });
+    EXPECT_EQ(sums, 0u);
+    EXPECT_EQ(rounds, 1u);
+  }
 }
 } // namespace

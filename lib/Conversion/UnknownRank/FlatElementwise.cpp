@@ -117,8 +117,8 @@ struct Stack {
 };
 } // namespace
 
-/// A vector is a row on the left and a column on the right.
-static Stack stackOf(FlatNode &n, unsigned i) {
+/// Input `i`: a vector is a row on the left and a column on the right.
+static Stack stackOf(FlatNode &n, unsigned i, bool isLeft) {
   Stack s;
   s.flat = n.flat(i);
   FlatBuilder &f = n.f;
@@ -127,18 +127,20 @@ static Stack stackOf(FlatNode &n, unsigned i) {
   s.isVector = f.equal(rank, one);
   Value last = f.at(s.flat.shape, f.sub(rank, one));
   Value before = f.at(s.flat.shape, f.sub(rank, f.index(2)));
-  s.rows = i == 0 ? before : f.select(s.isVector, last, before);
-  s.columns = i == 0 ? last : f.select(s.isVector, one, last);
+  s.rows = isLeft ? before : f.select(s.isVector, last, before);
+  s.columns = isLeft ? last : f.select(s.isVector, one, last);
   s.batch =
       f.part(s.flat.shape, zero, f.maximum(f.sub(rank, f.index(2)), zero));
   return s;
 }
 
-static bool matMul(FlatNode &n) {
-  if (n.rankedType(1) && n.rankedType(1).getRank() == 2)
-    return matMulByMatrix(n);
+/// The product of inputs 0 and `right`, stacks of matrices. Inputs
+/// `ofColumns` have one element, or one for each column of the result.
+static void productOfStacks(FlatNode &n, unsigned right,
+                            ArrayRef<unsigned> ofColumns) {
   FlatBuilder &f = n.f;
-  Stack x = stackOf(n, 0), y = stackOf(n, 1);
+  Stack x = stackOf(n, 0, /*isLeft=*/true);
+  Stack y = stackOf(n, right, /*isLeft=*/false);
   Value batch = f.broadcastShapes(x.batch, y.batch);
   Value count = f.product(batch);
   auto stacked = [&](const Stack &s) {
@@ -148,8 +150,13 @@ static bool matMul(FlatNode &n) {
     Value all = f.broadcastTo(own, f.concat(batch, matrix), size);
     return f.expand(all, {count, s.rows, s.columns});
   };
-  Value left = stacked(x), right = stacked(y);
-  Value product = n.make({left, right}, {3}).getResult(0);
+  SmallVector<Value> inputs(n.node.getInputs());
+  inputs[0] = stacked(x);
+  inputs[right] = stacked(y);
+  for (unsigned i : ofColumns)
+    if (n.has(i) && !n.rankedType(i))
+      inputs[i] = f.broadcastTo(n.flat(i), f.shapeOf({y.columns}), y.columns);
+  Value product = n.make(inputs, {3}).getResult(0);
   // What was a vector gives no axis.
   Value shape = f.concat(batch, f.shapeOf({x.rows, y.columns}));
   Value rank = f.length(shape), one = f.index(1);
@@ -161,8 +168,30 @@ static bool matMul(FlatNode &n) {
       y.isVector, [&] { return f.withoutAxis(shape, f.sub(rank, one)); },
       [&] { return shape; }, shape.getType());
   n.setReshaped(0, product, shape);
+}
+
+static bool matMul(FlatNode &n) {
+  if (n.rankedType(1) && n.rankedType(1).getRank() == 2)
+    return matMulByMatrix(n);
+  productOfStacks(n, 1, {});
   return true;
 }
+
+/// MatMulInteger (the right operand is input 1) and QLinearMatMul (input 3),
+/// unless scales or zero points have axes of the stack.
+static bool quantizedMatMul(FlatNode &n, unsigned right,
+                            ArrayRef<unsigned> ofColumns) {
+  for (unsigned i = 1; i < n.numInputs(); ++i)
+    if (RankedTensorType type =
+            i == right || !n.has(i) ? RankedTensorType() : n.rankedType(i);
+        type && type.getRank() > 1)
+      return false;
+  productOfStacks(n, right, ofColumns);
+  return true;
+}
+
+static bool matMulInteger(FlatNode &n) { return quantizedMatMul(n, 1, {3}); }
+static bool qLinearMatMul(FlatNode &n) { return quantizedMatMul(n, 3, {4, 5}); }
 
 //===----------------------------------------------------------------------===//
 // The rows
@@ -231,4 +260,6 @@ void loopc::addFlatElementwise(std::vector<FlatRow> &rows) {
     rows.push_back({op, 1, kLatest, nary});
   rows.push_back({"PRelu", 7, kLatest, prelu});
   rows.push_back({"MatMul", 1, kLatest, matMul});
+  rows.push_back({"MatMulInteger", 10, kLatest, matMulInteger});
+  rows.push_back({"QLinearMatMul", 10, kLatest, qLinearMatMul});
 }

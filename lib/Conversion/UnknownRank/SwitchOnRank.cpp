@@ -12,6 +12,7 @@
 // one whose result's rank follows from an extent that is not known.
 
 #include "FlatForms.h"
+#include "RankRules.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Conversion/UnknownRank/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/RunTimeFailure.h"
@@ -35,6 +36,9 @@ static constexpr int64_t kMaxRank = 8;
 
 /// So many combinations of ranks are few (FlatRow::switchesOverFew).
 static constexpr size_t kFewRanks = 4;
+
+/// Code for more combinations of ranks is refused: it would take minutes.
+static constexpr size_t kMostRanks = 1000;
 
 //===----------------------------------------------------------------------===//
 // Which ranks
@@ -195,107 +199,6 @@ private:
 };
 } // namespace
 
-/// The length of input `i` of `node`, a list, where its type tells.
-static std::optional<int64_t> lengthOfInput(onnx::NodeOp node, unsigned i) {
-  Value value = node.getInputOrNull(i);
-  auto type =
-      value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
-  if (!type || type.getRank() != 1 || type.isDynamicDim(0))
-    return std::nullopt;
-  return type.getDimSize(0);
-}
-
-/// The rank that another operand of `node` has, where it is known.
-static std::optional<int64_t> rankOfInput(onnx::NodeOp node, unsigned i) {
-  Value value = node.getInputOrNull(i);
-  auto type =
-      value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
-  if (!type)
-    return std::nullopt;
-  return type.getRank();
-}
-
-/// The number of subscripts of term `i` of an equation of Einsum.
-static std::optional<int64_t> rankOfTerm(onnx::NodeOp node, unsigned i) {
-  auto equation = dyn_cast_or_null<StringAttr>(node.getNodeAttr("equation"));
-  if (!equation || equation.getValue().contains('.'))
-    return std::nullopt;
-  SmallVector<StringRef> terms;
-  equation.getValue().split("->").first.split(terms, ',');
-  if (i >= terms.size())
-    return std::nullopt;
-  return llvm::count_if(terms[i], [](char c) { return c != ' '; });
-}
-
-/// The rank of the updates of a ScatterND, where the other operands tell it.
-static std::optional<int64_t> rankOfUpdates(onnx::NodeOp node) {
-  std::optional<int64_t> data = rankOfInput(node, 0),
-                         rank = rankOfInput(node, 1);
-  if (!data || !rank || *rank == 0)
-    return std::nullopt;
-  auto indices = cast<RankedTensorType>(node.getInputOrNull(1).getType());
-  if (indices.isDynamicDim(*rank - 1))
-    return std::nullopt;
-  return *data - indices.getDimSize(*rank - 1) + *rank - 1;
-}
-
-/// The only rank that `node` takes for its operand `i`, where one is known.
-static std::optional<int64_t> requiredRank(onnx::NodeOp node, unsigned i) {
-  StringRef op = node.getOpType();
-  auto listAttr = [&](StringRef name) -> std::optional<int64_t> {
-    auto list = dyn_cast_or_null<DenseI64ArrayAttr>(node.getNodeAttr(name));
-    return list ? std::optional<int64_t>(list.size()) : std::nullopt;
-  };
-  auto plus = [](std::optional<int64_t> rank, int64_t more) {
-    return rank ? std::optional<int64_t>(*rank + more) : std::nullopt;
-  };
-  if (op == "Transpose")
-    return listAttr("perm");
-  if (op == "Einsum")
-    return rankOfTerm(node, i);
-  if (op == "Gemm" && i < 2)
-    return 2;
-  if (op == "DepthToSpace" || op == "SpaceToDepth")
-    return 4;
-  if (op == "EyeLike")
-    return 2;
-  if (op == "LSTM" || op == "GRU" || op == "RNN")
-    return i == 4 ? 1 : i == 3 || i == 7 ? 2 : 3;
-  if ((op == "AveragePool" || op == "MaxPool" || op == "LpPool") && i == 0)
-    return plus(listAttr("kernel_shape"), 2);
-  if (op.starts_with("Conv") && i < 2) {
-    std::optional<int64_t> other = rankOfInput(node, 1 - i);
-    return other ? other : plus(listAttr("kernel_shape"), 2);
-  }
-  if (op == "Pad" && i == 0 && node.getInputs().size() < 4)
-    if (std::optional<int64_t> length = lengthOfInput(node, 1))
-      return *length / 2;
-  if (op == "ScatterND" && i == 2)
-    return rankOfUpdates(node);
-  if (op == "GatherElements" || op == "ScatterElements" || op == "Scatter")
-    for (unsigned k = 0; k < node.getInputs().size(); ++k)
-      if (std::optional<int64_t> rank = rankOfInput(node, k))
-        return rank;
-  return std::nullopt;
-}
-
-/// Whether `node` takes its operand `i` as a list or as one element: the rank
-/// says nothing then.
-static bool isListOperand(onnx::NodeOp node, unsigned i) {
-  static constexpr StringLiteral lists[] = {
-      "CenterCropPad", "Clip",          "Col2Im",     "CumProd", "CumSum",
-      "Dropout",       "Expand",        "OneHot",     "Pad",     "Reshape",
-      "Resize",        "SequenceErase", "SequenceAt", "Slice",   "Split",
-      "Squeeze",       "Tile",          "TopK",       "Trilu",   "Unsqueeze",
-      "Upsample"};
-  StringRef op = node.getOpType();
-  if (op == "Range" || op == "ConstantOfShape")
-    return true;
-  if (op == "SequenceInsert")
-    return i == 2;
-  return i >= 1 && (op.starts_with("Reduce") || llvm::is_contained(lists, op));
-}
-
 //===----------------------------------------------------------------------===//
 // The rewriting
 //===----------------------------------------------------------------------===//
@@ -311,11 +214,11 @@ public:
 
   /// Replaces `node` where the rank of an operand is unknown, or that of a
   /// result follows from values.
-  void run(onnx::NodeOp node) {
+  LogicalResult run(onnx::NodeOp node) {
     const LoweringRow *row = LoweringTable::get().find(
         node.getDomain(), node.getOpType(), node.getSinceVersion());
     if (!row || row->anyRank)
-      return;
+      return success();
     b.setInsertionPoint(node);
     fixRanks(node);
     const FlatRow *form = findFlatForm(node);
@@ -323,13 +226,19 @@ public:
     bool fromValues =
         form && form->fromRanked && llvm::any_of(node.getResults(), isUnranked);
     if (form && (fromOperands || fromValues) &&
-        !(form->switchesOverFew && hasFewRanks(node)) && makeFlat(node, *form))
-      return;
+        !(form->switchesOverFew && countCombinations(node) <= kFewRanks) &&
+        makeFlat(node, *form))
+      return success();
+    if (size_t count = countCombinations(node); count > kMostRanks)
+      return refuse(node, count);
     if (switchOnCoordinates(node))
-      return;
+      return success();
     for (OpOperand &operand : node->getOpOperands())
-      if (auto type = dyn_cast<UnrankedTensorType>(operand.get().getType()))
-        return switchOnRank(node, operand, type, analysis.of(operand.get()));
+      if (auto type = dyn_cast<UnrankedTensorType>(operand.get().getType())) {
+        switchOnRank(node, operand, type, ranksOf(node, operand));
+        break;
+      }
+    return success();
   }
 
 private:
@@ -341,9 +250,11 @@ private:
       if (!type)
         continue;
       unsigned k = operand.getOperandNumber();
-      if (isListOperand(node, k)) {
-        operand.set(
-            FlatBuilder(b, node.getLoc()).flatten(operand.get()).elements);
+      OperandForm taken = formOfOperand(node, k);
+      if (taken != OperandForm::Tensor) {
+        FlatTensor flat = FlatBuilder(b, node.getLoc()).flatten(operand.get());
+        operand.set(taken == OperandForm::List ? flat.elements
+                                               : onlyElement(node, k, flat));
         changed = true;
         continue;
       }
@@ -361,13 +272,45 @@ private:
       refine(node);
   }
 
-  /// Whether the operands of `node` can have few combinations of ranks.
-  bool hasFewRanks(onnx::NodeOp node) {
-    size_t combinations = 1;
-    for (Value input : node.getInputs())
-      if (isUnranked(input))
-        combinations *= analysis.of(input).size();
-    return combinations <= kFewRanks;
+  /// Operand `k` of `node` as a tensor of rank 0.
+  Value onlyElement(onnx::NodeOp node, unsigned k, FlatTensor flat) {
+    FlatBuilder f(b, node.getLoc());
+    Value count = f.count(flat);
+    f.check(f.equal(count, f.index(1)),
+            node.getOpType() + ": input " + Twine(k) +
+                " has {} elements, not one",
+            count);
+    Type element = getElementTypeOrSelf(flat.elements.getType());
+    flat.shape = f.shapeOf({});
+    return f.unflatten(flat, RankedTensorType::get({}, element));
+  }
+
+  /// The ranks that an operand of unknown rank can have.
+  Ranks ranksOf(onnx::NodeOp node, OpOperand &operand) {
+    Ranks ranks = analysis.of(operand.get());
+    std::erase_if(ranks, [&](int64_t k) {
+      return k != kMore && !mayHaveRank(node, operand.getOperandNumber(), k);
+    });
+    return ranks;
+  }
+
+  /// How many combinations of ranks the operands of `node` can have.
+  size_t countCombinations(onnx::NodeOp node) {
+    size_t count = 1;
+    for (OpOperand &operand : node->getOpOperands()) {
+      unsigned k = operand.getOperandNumber(), leader = leaderOfRank(node, k);
+      if (isUnranked(operand.get()) &&
+          (leader == k || !isUnranked(node.getInputs()[leader])))
+        count *= std::max<size_t>(ranksOf(node, operand).size(), 1);
+    }
+    return count;
+  }
+
+  /// Says that code for `count` combinations of ranks is too much.
+  static LogicalResult refuse(onnx::NodeOp node, size_t count) {
+    return emitError(node.getLoc(), Diag::UnsupportedNode)
+           << node.getOpType() << ": its inputs of unknown rank have " << count
+           << " combinations of ranks; declare some of them";
   }
 
   /// Replaces `node` by its form on views; false where it has none.
@@ -525,8 +468,9 @@ private:
         result.replaceAllUsesWith(made.getResult(next++));
     if (llvm::all_of(node.getResults(), [](Value v) { return v.use_empty(); }))
       node.erase();
+    // They have fewer combinations than `node`, which was not refused.
     for (onnx::NodeOp clone : inner)
-      run(clone);
+      (void)run(clone);
   }
 
   /// Ends the run, and yields something of the right types.
@@ -552,7 +496,8 @@ struct ONNXSwitchOnRank : loopc::impl::ONNXSwitchOnRankBase<ONNXSwitchOnRank> {
         [&](onnx::NodeOp node) { nodes.push_back(node); });
     RankSwitching switching(&getContext());
     for (onnx::NodeOp node : nodes)
-      switching.run(node);
+      if (failed(switching.run(node)))
+        return signalPassFailure();
   }
 };
 } // namespace

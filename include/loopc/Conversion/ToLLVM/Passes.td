@@ -64,6 +64,24 @@ def ExpandViews : Pass<"loopc-expand-views"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def LowerTransfers : Pass<"loopc-lower-transfers"> {
+  let summary = "lower transfers of vectors of several axes to loops";
+  let description = [{
+    The patterns of convert-vector-to-scf, applied where there is a transfer.
+
+    ```mlir
+    vector.transfer_write %v, %x[%i, %j]
+        : vector<4x8xf32>, memref<?x?xf32>
+    // becomes a loop over %k from 0 to 4 with
+    vector.transfer_write %w, %x[%ik, %j] : vector<8xf32>, memref<?x?xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
   let summary = "polynomials for elementary functions, libm for the rest";
   let description = [{

@@ -33,8 +33,9 @@ def ONNXSwitchOnRank : Pass<"onnx-switch-on-rank", "::mlir::func::FuncOp"> {
 
     Other nodes become the smallest `scf.index_switch` over the ranks that the
     operand can have (what casts, branches and loops lead to it tells; 0 to 8
-    where nothing does). A rank that the operator does not take ends the run
-    with an error.
+    where nothing does) and that the operator's definition leaves, given the
+    ranks of the others. A rank that the operator does not take ends the run
+    with an error; a node with more than 1,000 combinations is refused.
   }];
   let dependentDialects = ["::loopc::loop::LoopDialect",
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",

@@ -13,9 +13,9 @@
 
 using namespace mlir;
 
-std::unique_ptr<Pass> loopc::createCanonicalizer() {
-  // What the pass is without options.
+std::unique_ptr<Pass> loopc::createCanonicalizer(int64_t rounds) {
   GreedyRewriteConfig config;
+  config.setMaxIterations(rounds);
   config.setUseTopDownTraversal();
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
   // SuccessorInputs.cpp has what they do.

@@ -397,9 +397,10 @@ struct LoopCollectAppended
     numCollected += collected;
     if (!collected)
       return;
-    // All shapes are one value now: what compares them goes away.
+    // All shapes are one value now: what compares them goes away, and with it
+    // what loops carry for it.
     OpPassManager cleanup(func::FuncOp::getOperationName());
-    cleanup.addPass(createCanonicalizer());
+    cleanup.addPass(createCanonicalizer(/*rounds=*/10));
     cleanup.addPass(createCSEPass());
     if (failed(runPipeline(cleanup, getOperation())))
       return signalPassFailure();

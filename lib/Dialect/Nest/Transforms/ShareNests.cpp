@@ -507,27 +507,42 @@ static bool isOnlySharedOut(LLVM::AddressOfOp address,
   return true;
 }
 
+/// Calls `visit` with each reference to a symbol in `region`. MLIR's
+/// SymbolTable::getSymbolUses makes a dictionary of the attributes of every
+/// operation; of LLVM's dialect these have symbols.
+static void
+forEachSymbol(Region &region,
+              llvm::function_ref<void(Operation *, SymbolRefAttr)> visit) {
+  region.walk([&](Operation *op) {
+    if (isa<LLVM::LLVMDialect>(op->getDialect()) && op->getNumRegions() == 0 &&
+        !isa<SymbolUserOpInterface, CallOpInterface>(op))
+      return;
+    op->getAttrDictionary().walk<WalkOrder::PreOrder>(
+        [&](SymbolRefAttr symbol) {
+          visit(op, symbol);
+          return WalkResult::skip();
+        });
+  });
+}
+
 /// The functions of `module` that may change, with all that uses them.
 static llvm::StringMap<Callee> collectCallees(ModuleOp module) {
   llvm::StringMap<Callee> callees;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (canChange(function))
       callees[function.getSymName()].function = function;
-  auto uses = SymbolTable::getSymbolUses(&module.getBodyRegion());
-  if (!uses)
-    return {};
-  for (const SymbolTable::SymbolUse &use : *uses) {
-    StringRef name = use.getSymbolRef().getRootReference();
-    auto it = callees.find(name);
-    if (it == callees.end())
-      continue;
-    auto call = dyn_cast<LLVM::CallOp>(use.getUser());
-    auto address = dyn_cast<LLVM::AddressOfOp>(use.getUser());
-    if (call && isPlainCall(call) && call.getCalleeAttr() == use.getSymbolRef())
-      it->second.calls.push_back(call);
-    else if (!address || !isOnlySharedOut(address, it->second.sharedOut))
-      callees.erase(it);
-  }
+  forEachSymbol(
+      module.getBodyRegion(), [&](Operation *user, SymbolRefAttr symbol) {
+        auto it = callees.find(symbol.getRootReference());
+        if (it == callees.end())
+          return;
+        auto call = dyn_cast<LLVM::CallOp>(user);
+        auto address = dyn_cast<LLVM::AddressOfOp>(user);
+        if (call && isPlainCall(call) && call.getCalleeAttr() == symbol)
+          it->second.calls.push_back(call);
+        else if (!address || !isOnlySharedOut(address, it->second.sharedOut))
+          callees.erase(it);
+      });
   return callees;
 }
 
@@ -545,14 +560,13 @@ static SmallVector<SmallVector<LLVM::LLVMFuncOp>> findLevels(ModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     unsigned &count = open[function];
     llvm::SmallPtrSet<Operation *, 8> seen;
-    if (auto uses = SymbolTable::getSymbolUses(&function.getBody()))
-      for (const SymbolTable::SymbolUse &use : *uses)
-        if (Operation *used =
-                functions.lookup(use.getSymbolRef().getRootReference());
-            used && seen.insert(used).second) {
-          users[used].push_back(function);
-          ++count;
-        }
+    forEachSymbol(function.getBody(), [&](Operation *, SymbolRefAttr symbol) {
+      Operation *used = functions.lookup(symbol.getRootReference());
+      if (!used || !seen.insert(used).second)
+        return;
+      users[used].push_back(function);
+      ++count;
+    });
     if (count == 0)
       level.push_back(function);
   }

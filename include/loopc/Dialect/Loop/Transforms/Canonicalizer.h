@@ -11,6 +11,7 @@
 #ifndef LOOPC_DIALECT_LOOP_TRANSFORMS_CANONICALIZER_H
 #define LOOPC_DIALECT_LOOP_TRANSFORMS_CANONICALIZER_H
 
+#include <cstdint>
 #include <memory>
 
 namespace mlir {
@@ -21,8 +22,10 @@ namespace loopc {
 
 /// MLIR's canonicalizer, without patterns that take the square of the number of
 /// carried values or results: the loop dialect has those of its own, which are
-/// linear.
-std::unique_ptr<mlir::Pass> createCanonicalizer();
+/// linear. A round goes through everything: what a rewrite changes is visited
+/// again in the same one, so that more of them find little, such as what a loop
+/// need not carry once another value is dead.
+std::unique_ptr<mlir::Pass> createCanonicalizer(int64_t rounds = 1);
 
 } // namespace loopc
 
