@@ -32,6 +32,9 @@ m (float[N] x, int64 n) => (float[N] y) {
 #: Objects by their type's name: how they are made, and the function that frees them.
 _OBJECTS = ("session", "diagnostics", "compile_options", "network")
 
+#: What the library may call while it compiles, which goes on.
+_GO_ON = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda *_: 0)
+
 Function = tuple[str, str, list[str]]
 
 
@@ -98,6 +101,8 @@ class Caller:
 
     def _argument(self, kind: str, function: Function) -> object:
         dice = self._dice
+        if kind.endswith("_function"):
+            return dice.choice((ctypes.c_void_p(None), ctypes.cast(_GO_ON, ctypes.c_void_p)))
         if "*" not in kind:
             if "double" in kind or "float" in kind:
                 return ctypes.c_double(dice.choice((0.0, -1.0, 1e308, float("nan"))))
