@@ -151,7 +151,10 @@ void LoneWork::forwardInit(scf::ForOp sum) {
   auto load = sum.getInitArgs().front().getDefiningOp<memref::LoadOp>();
   if (!load || load->getBlock() != sum->getBlock())
     return;
-  DenseSet<const void *> memory{classes->of(load.getMemref())};
+  // The load may be erased before the last question.
+  Value place = load.getMemref();
+  SmallVector<Value> indices(load.getIndices());
+  DenseSet<const void *> memory{classes->of(place)};
   memref::StoreOp first;
   for (Operation *op = load->getPrevNode(); op; op = op->getPrevNode()) {
     first = dyn_cast<memref::StoreOp>(op);
@@ -159,8 +162,8 @@ void LoneWork::forwardInit(scf::ForOp sum) {
       break;
   }
   auto isHere = [&](memref::StoreOp store) {
-    return store && store.getMemref() == load.getMemref() &&
-           llvm::equal(store.getIndices(), load.getIndices());
+    return store && store.getMemref() == place &&
+           llvm::equal(store.getIndices(), indices);
   };
   if (!isHere(first))
     return;
