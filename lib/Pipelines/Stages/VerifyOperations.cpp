@@ -20,19 +20,22 @@ using namespace mlir;
 using namespace loopc;
 
 /// True if the extents of a group of `expanded` are known, and their product
-/// is another number than the extent of `collapsed` that they replace.
+/// is another number than the extent of `collapsed` that they replace; or if it
+/// is 0 whatever the open ones of the group are, for which upstream's verifier
+/// wants an open extent, and its folds write 0:
+///
+///   memref.collapse_shape %b [[0, 1]] : memref<0x?xf32> into memref<0xf32>
 static bool doGroupsContradict(ShapedType collapsed, ShapedType expanded,
                                ArrayRef<ReassociationIndices> groups) {
   for (auto [extent, group] : llvm::zip(collapsed.getShape(), groups)) {
-    int64_t product = 1;
-    for (int64_t axis : group) {
-      int64_t part = expanded.getDimSize(axis);
-      product = ShapedType::isDynamic(part) || ShapedType::isDynamic(product)
-                    ? ShapedType::kDynamic
-                    : product * part;
-    }
-    if (ShapedType::isStatic(product) && ShapedType::isStatic(extent) &&
-        product != extent)
+    SmallVector<int64_t> parts;
+    for (int64_t axis : group)
+      parts.push_back(expanded.getDimSize(axis));
+    bool isOpen = llvm::any_of(parts, ShapedType::isDynamic);
+    if (isOpen && llvm::is_contained(parts, 0) && extent == 0)
+      return true;
+    if (!isOpen && ShapedType::isStatic(extent) &&
+        llvm::product_of(parts) != extent)
       return true;
   }
   return false;
@@ -55,10 +58,11 @@ static bool isOutside(ShapedType whole, OffsetSizeAndStrideOpInterface slice) {
               .isValid;
 }
 
-/// A view whose extents are not those of what it is a view of, or a part that
-/// is not in it. Code that a run never reaches, behind a check that never holds
-/// or in a version of a loop for extents that there are not, may describe such
-/// a one, and upstream's folds write into its type what they know:
+/// A view whose extents are not those of what it is a view of, or as known as
+/// upstream's verifier wants them, or a part that is not in it. Code that a run
+/// never reaches, behind a check that never holds or in a version of a loop for
+/// extents that there are not, may describe such a one, and upstream's folds
+/// write into its type what they know:
 ///
 ///   %d = memref.cast %b : memref<2xf32> to memref<?xf32>
 ///   %v = memref.cast %d : memref<?xf32> to memref<1xf32>
