@@ -219,7 +219,7 @@ func.func @panels(%w: memref<256x100xf32>, %y: memref<4x256x32xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%y : memref<4x256x32xf32>)
   linalg.generic {indexing_maps = [#id2, #panels], iterator_types = ["parallel", "parallel"]}
-      ins(%w : memref<256x100xf32>) outs(%y : memref<4x256x32xf32>) {
+      ins(%w : memref<256x100xf32>) outs(%y : memref<4x256x32xf32>) attrs = {loopc.packed} {
   ^bb0(%a: f32, %o: f32):
     linalg.yield %a : f32
   }
@@ -231,7 +231,7 @@ func.func @panels(%w: memref<256x100xf32>, %y: memref<4x256x32xf32>) {
 // CHECK: {{^}}turned_panels: copy panels=d0x32 vectors=16 transposed masks-rows{{$}}
 func.func @turned_panels(%w: memref<128x?xf32>, %y: memref<4x?x32xf32>) {
   linalg.generic {indexing_maps = [#id2, #turned], iterator_types = ["parallel", "parallel"]}
-      ins(%w : memref<128x?xf32>) outs(%y : memref<4x?x32xf32>) {
+      ins(%w : memref<128x?xf32>) outs(%y : memref<4x?x32xf32>) attrs = {loopc.packed} {
   ^bb0(%a: f32, %o: f32):
     linalg.yield %a : f32
   }
