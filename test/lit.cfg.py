@@ -15,6 +15,7 @@
 #   %cc, %cxx       the compilers of the build;  %cmake  its CMake
 #   %loopc_source   the repository;  %loopc_include  its include/
 #   %loopc_lib      the folder with libloopc_rt.a;  %loopc_build  the build tree
+#   %limit_memory   ends commands behind it that want more than 4 GB
 #   %cc_aarch64     C cross compiler;  %run_aarch64  runs what it made
 #
 # Features: host-x86_64, host-aarch64; one `<name>-registered` for each of
@@ -96,8 +97,11 @@ for include in (f"{root}/include" for root in toolkits):
         config.substitutions.append(("%cuda_include", include))
         break
 
+# What has the sanitizer's runtime in it is no library for programs outside, and
+# reserves more addresses than any limit.
 if config.loopc_asan:
     config.available_features.add("asan")
+config.substitutions.append(("%limit_memory", ":" if config.loopc_asan else "ulimit -v 4000000"))
 
 config.substitutions += [
     ("%python", config.python),

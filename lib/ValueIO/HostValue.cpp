@@ -12,6 +12,7 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace llvm;
@@ -230,7 +231,7 @@ HostValue loopc::io::copyValue(const loopc_value &value) {
     if (tensor.strides && tensor.dtype.bits >= 8)
       copyStrided(tensor, 0, from, to);
     else
-      std::memcpy(to, from, copy.bytes.size());
+      std::copy_n(from, copy.bytes.size(), to);
   }
   }
   return copy;

@@ -19,6 +19,8 @@
 
 #include "llvm/ADT/Twine.h"
 
+#include <algorithm>
+
 using namespace llvm;
 using namespace loopc::io;
 
@@ -101,8 +103,8 @@ static Expected<HostValue> fromTensor(const onnx::TensorProto &proto) {
     return makeError("the tensor has " + Twine(proto.raw_data().size()) +
                      " bytes, its shape asks for " +
                      Twine(value->bytes.size()));
-  std::memcpy(value->bytes.data(), proto.raw_data().data(),
-              value->bytes.size());
+  std::copy_n(proto.raw_data().data(), value->bytes.size(),
+              reinterpret_cast<char *>(value->bytes.data()));
   return value;
 }
 

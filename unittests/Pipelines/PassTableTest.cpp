@@ -85,8 +85,8 @@ func.func @main(%x: tensor<?x4xf32> {loopc.name = "x"}, %m: tensor<i64> {loopc.n
 }
 )mlir";
 
-/// Lists, parts of rows backwards, rows of which nobody knows the number, and an
-/// input that is updated.
+/// Lists, parts of rows backwards, rows of which nobody knows the number, and
+/// an input that is updated.
 static constexpr StringLiteral kLists = R"mlir(
 func.func @main(%x: tensor<?x?xf32> {loopc.name = "x"}, %b: tensor<i1> {loopc.name = "b"},
                 %at: tensor<i64> {loopc.name = "at"})
