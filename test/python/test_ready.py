@@ -97,11 +97,28 @@ def python(code: str, **settings: object) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def children() -> set[int]:
+def all_children() -> set[int]:
+    """The processes that this one has started, whoever of it did."""
     folder = Path("/proc/self/task")
     return {
         int(one) for task in folder.iterdir() for one in (task / "children").read_text().split()
     }
+
+
+#: Those of other tests, which live on.
+_others: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def other_children() -> None:
+    """Learns which processes there are before a test."""
+    _others.clear()
+    _others.update(all_children())
+
+
+def children() -> set[int]:
+    """The processes that this test has started."""
+    return all_children() - _others
 
 
 SESSION = """
