@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Pipelines/Phases.h"
+#include "Stages/StageErrors.h"
 #include "loopc/Pipelines/PassTable.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -38,24 +39,6 @@ std::vector<PlacedPass> Phase::list(const PipelineOptions &options) const {
   return passes;
 }
 
-static StringRef describe(Stage stage) {
-  switch (stage) {
-  case Stage::ONNX:
-    return "onnx";
-  case Stage::Loop:
-    return "loop";
-  case Stage::Linalg:
-    return "linalg";
-  case Stage::MemRef:
-    return "memref";
-  case Stage::SCF:
-    return "scf";
-  case Stage::LLVM:
-    return "llvm";
-  }
-  llvm_unreachable("a stage that Stage does not have");
-}
-
 static StringRef describe(PhaseTarget target) {
   switch (target) {
   case PhaseTarget::Any:
@@ -80,7 +63,7 @@ void loopc::printPipelines(raw_ostream &os) {
           options.chip = "sm_80";
         json.attribute("name", phase.name);
         json.attribute("summary", phase.summary);
-        json.attribute("stage", describe(phase.stage));
+        json.attribute("stage", getStageName(phase.stage));
         json.attribute("target", describe(phase.target));
         json.attribute("level", phase.minLevel);
         json.attributeArray("passes", [&] {

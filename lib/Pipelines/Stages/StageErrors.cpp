@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace loopc;
 
-static StringRef nameOf(Stage stage) {
+StringRef loopc::getStageName(Stage stage) {
   switch (stage) {
   case Stage::ONNX:
     return "onnx";
@@ -32,7 +32,7 @@ static StringRef nameOf(Stage stage) {
 
 InFlightDiagnostic StageErrors::emit(Location loc) {
   InFlightDiagnostic diagnostic = loopc::emitError(loc, Diag::Internal)
-                                  << "stage " << nameOf(stage) << ": ";
+                                  << "stage " << getStageName(stage) << ": ";
   if (count++ == 0)
     diagnostic.attachNote()
         << "this is a fault of the compiler: please report it, with the model";

@@ -13,6 +13,9 @@
 
 namespace loopc {
 
+/// The name that `--emit` has for it: "linalg".
+llvm::StringRef getStageName(Stage stage);
+
 /// The errors of one stage: internal ones of the compiler, that begin with the
 /// stage's name. The first asks for a report.
 class StageErrors {

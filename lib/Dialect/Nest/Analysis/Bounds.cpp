@@ -112,9 +112,8 @@ static bool isNonNegative(Value value, unsigned depth) {
   auto is = [&](Value operand) { return isNonNegative(operand, depth - 1); };
   Operation *op = value.getDefiningOp();
   if (!op) {
-    auto counted = dyn_cast<scf::ForOp>(value.getParentBlock()->getParentOp());
-    return counted && value == counted.getInductionVar() &&
-           is(counted.getLowerBound());
+    scf::ForOp counted = getLoopOf(value);
+    return counted && is(counted.getLowerBound());
   }
   if (isa<memref::DimOp, loop::SeqLengthOp>(op))
     return true;
@@ -127,6 +126,14 @@ static bool isNonNegative(Value value, unsigned depth) {
              arith::CeilDivSIOp, arith::FloorDivSIOp, arith::RemUIOp,
              arith::RemSIOp, arith::IndexCastOp>(op) &&
          llvm::all_of(op->getOperands(), is);
+}
+
+scf::ForOp loopc::getLoopOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
+  return loop && loop.getInductionVar() == argument ? loop : scf::ForOp();
 }
 
 bool loopc::isNonNegative(Value value) {

@@ -14,6 +14,7 @@
 
 #include "loopc/Dialect/Nest/Analysis/Coverage.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -27,15 +28,6 @@ using namespace loopc;
 
 /// So many loops are looked at for one index.
 static constexpr unsigned kMaxLoops = 16;
-
-/// The loop whose induction variable `value` is; null if it is none's.
-static scf::ForOp getLoopOf(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto loop = argument
-                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
-                  : scf::ForOp();
-  return loop && loop.getInductionVar() == argument ? loop : scf::ForOp();
-}
 
 //===----------------------------------------------------------------------===//
 // Affine forms

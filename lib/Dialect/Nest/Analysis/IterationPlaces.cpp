@@ -237,15 +237,6 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Operation *op) const {
 // Bounds
 //===----------------------------------------------------------------------===//
 
-/// The loop whose induction variable `value` is; null if it is none's.
-static scf::ForOp getLoopOf(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto loop = argument
-                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
-                  : scf::ForOp();
-  return loop && loop.getInductionVar() == argument ? loop : scf::ForOp();
-}
-
 /// What `value` is the least of; itself where it is no minimum.
 static SmallVector<std::pair<AffineExpr, Value>> operandsOfMin(Value value) {
   if (auto min = value.getDefiningOp<arith::MinSIOp>())

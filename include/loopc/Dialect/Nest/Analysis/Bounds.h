@@ -20,6 +20,10 @@ namespace loopc {
 /// of: what is added and multiplied there counts elements, which do not wrap.
 bool isNonNegative(mlir::Value value);
 
+/// The loop whose induction variable `value` is; null if it is none's. (MLIR's
+/// getForInductionVarOwner() gives the loop of what iterations carry, too.)
+mlir::scf::ForOp getLoopOf(mlir::Value value);
+
 /// less <= more, or less < more where it is strict.
 struct Order {
   mlir::Value less, more;
