@@ -292,3 +292,13 @@ func.func @perhaps_no_iteration(%m: tensor<i64>, %x: tensor<2xf32>, %y: tensor<3
   }
   return
 }
+
+// A loop on buffers, which has been through inference before.
+// CHECK-LABEL: func @buffers(
+// CHECK: collect(memref<?x3xf32> axis 0)
+func.func @buffers(%n: i64, %x: memref<3xf32>) -> memref<?x3xf32> {
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(memref<?x3xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%x : memref<3xf32>)
+  }
+  return %r : memref<?x3xf32>
+}

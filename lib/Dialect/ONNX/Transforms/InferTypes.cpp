@@ -552,6 +552,9 @@ LogicalResult TypeInference::inferLoop(LoopOp op) {
   }
   std::optional<int64_t> trips = getTrips(op);
   for (auto [k, value] : llvm::enumerate(op.getYield().getCollected())) {
+    // Of buffers all is known that will be.
+    if (isa<BaseMemRefType>(value.getType()))
+      continue;
     std::optional<int64_t> length = trips;
     if (Value given = op.getLengthOf(k))
       length = cache.getInteger(given);
