@@ -115,14 +115,19 @@ private:
 };
 
 /// The options that change what is made of a model, for a Writer or a Reader.
+/// All options are named: a new one does not compile before it is decided
+/// whether code depends on it, and the cache would take two models for one.
 template <typename Archive, typename Options>
 void visitOptions(Archive &archive, Options &options) {
-  archive(options.target, options.cpu, options.features, options.chip,
-          options.deviceLoops, options.cublas, options.name,
-          options.baseDirectory, options.minKernelWork, options.allowTf32,
-          options.optLevel, options.ortCompat, options.fpContract,
-          options.verify, options.checkAccesses, options.disabledPasses,
-          options.dims, options.shapes);
+  auto &[target, cpu, features, chip, deviceLoops, cublas, name, baseDirectory,
+         minKernelWork, allowTf32, optLevel, ortCompat, fpContract, verify,
+         checkAccesses, disabledPasses, dims, shapes,
+         // What code does not depend on.
+         cache, strictCache, timeoutSeconds, cancel, progress,
+         progressContext] = options;
+  archive(target, cpu, features, chip, deviceLoops, cublas, name, baseDirectory,
+          minKernelWork, allowTf32, optLevel, ortCompat, fpContract, verify,
+          checkAccesses, disabledPasses, dims, shapes);
 }
 
 /// What a worker is to compile. Its model is what is open as kModelDescriptor.
