@@ -253,6 +253,30 @@ func.func @part_of_a_view(%x: memref<64xf32>, %y: memref<64xf32>) {
 
 // -----
 
+// What is written may be another buffer than the one that is read.
+func.func @one_of_two(%y: memref<64xf32>, %flag: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  // expected-note @+1 {{the buffer is made here}}
+  %strip = memref.alloc() {loopc.private} : memref<64xf32>
+  %other = memref.alloc() : memref<64xf32>
+  %one = arith.select %flag, %strip, %other : memref<64xf32>
+  scf.for %j = %c0 to %c64 step %c1 {
+    memref.store %zero, %one[%j] : memref<64xf32>
+    // expected-error @+2 {{stage scf: 'memref.load' op reads}}
+    // expected-note @+1 {{please report it}}
+    %1 = memref.load %strip[%j] : memref<64xf32>
+    memref.store %1, %y[%j] : memref<64xf32>
+  } {loopc.parallel}
+  memref.dealloc %strip : memref<64xf32>
+  memref.dealloc %other : memref<64xf32>
+  return
+}
+
+// -----
+
 // It may be either.
 func.func @two_ways(%c: i1) {
   // expected-note @+1 {{the buffer is made here}}

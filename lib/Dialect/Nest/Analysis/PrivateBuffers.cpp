@@ -96,7 +96,10 @@ void PrivateBuffer::recordWrite(const Way &way) {
   for (Operation *op = write; (op = op->getParentOp());)
     if (!writingLoops.insert(op).second)
       break;
-  bool isKnown = isa<memref::StoreOp, vector::StoreOp>(write) && !isView(way);
+  // What a branch yields or a select gives may be another buffer.
+  bool isKnown =
+      isa<memref::StoreOp, vector::StoreOp>(write) &&
+      llvm::all_of(ArrayRef(way).drop_back(), llvm::IsaPred<memref::CastOp>);
   for (Operation *op = write;; op = op->getParentOp()) {
     writers[op->getBlock()].insert(op);
     if (isKnown)
