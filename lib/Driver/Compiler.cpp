@@ -187,7 +187,6 @@ LogicalResult Compiler::lower(Output output) {
     PassManager passes(context.get());
     PipelineOptions pipeline;
     pipeline.optLevel = static_cast<int>(options.target.optLevel);
-    pipeline.ortCompat = options.ortCompat;
     pipeline.checkAccesses = options.checkAccesses;
     pipeline.disabledPasses = options.disabledPasses;
     pipeline.vectors = getVectorUnit(options.target);

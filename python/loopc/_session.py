@@ -31,6 +31,7 @@ from loopc._errors import (
     Diagnostic,
     InvalidArgument,
     RawDiagnostic,
+    Severity,
     compile_error,
     diagnostics_of,
     run_error,
@@ -51,8 +52,6 @@ from loopc._options import (
 from loopc._ort_value import OrtValue
 from loopc._progress import shown
 
-#: The code of warnings that a cache of compiled models cannot be used.
-_CACHE_REFUSED = "LC0110"
 #: Arguments of onnxruntime's InferenceSession that make no difference here.
 _IGNORED_ARGUMENTS = {"disabled_optimizers", "enable_fallback"}
 
@@ -399,8 +398,8 @@ class InferenceSession:
         self._options = options
         self._diagnostics = diagnostics_of(raw)
         for one in self._diagnostics:
-            if one.code == _CACHE_REFUSED:
-                warnings.warn(one.message, stacklevel=4)
+            if one.severity == Severity.WARNING:
+                warnings.warn(one.text, stacklevel=4)
         inputs = [NodeArg(*port) for port in session.inputs()]
         defaults = session.defaults()
         self._inputs = [one for one, own in zip(inputs, defaults, strict=True) if not own]

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import loopc
 import loopc.aot
@@ -328,9 +329,14 @@ def test_ort_compat():
           }>
       }""")
     feeds = {"n": np.array(10)}
-    assert loopc.InferenceSession(model).run(None, feeds)[0] == 10
+    with pytest.warns(UserWarning, match="LC0414.*ort_compat"):
+        session = loopc.InferenceSession(model)
+    assert session.run(None, feeds)[0] == 10
     compatible = loopc.SessionOptions(ort_compat=True)
-    assert loopc.InferenceSession(model, compatible).run(None, feeds)[0] == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        session = loopc.InferenceSession(model, compatible)
+    assert session.run(None, feeds)[0] == 2
 
 
 def test_providers():

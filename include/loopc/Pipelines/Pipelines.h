@@ -36,9 +36,6 @@ enum class Stage {
 struct PipelineOptions {
   /// 0: no fusion and no loop optimisation; 1 to 3: all of them.
   int optLevel = 2;
-  /// The body's condition counts where a Loop has a trip count and no
-  /// condition, as in ONNX Runtime. The importer carries it out.
-  bool ortCompat = false;
   /// Accesses to buffers are checked at run time (CompilerOptions).
   bool checkAccesses = false;
   /// The target's vector registers; none: the module's `loopc.target` stays as

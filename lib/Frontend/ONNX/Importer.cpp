@@ -50,6 +50,7 @@ OwningOpRef<ModuleOp> Importer::run() {
     return {};
   if (failed(verifyImported(*module)))
     return {};
+  warnOfIgnoredConditions();
   return std::move(module);
 }
 

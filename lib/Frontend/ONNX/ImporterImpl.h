@@ -286,6 +286,9 @@ private:
 
   LogicalResult importIf(NodeContext &nc);
   LogicalResult importLoop(NodeContext &nc);
+  /// Warns of loops that onnxruntime ends where the body yields false, and that
+  /// ONNX does not end there (loop_cond_ignored).
+  void warnOfIgnoredConditions();
   LogicalResult importScan(NodeContext &nc);
   LogicalResult importSequenceMap(NodeContext &nc);
   /// The length of all sequences among `inputs`; checked to be one at run time.

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "onnx/defs/data_type_utils.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -482,6 +483,35 @@ LogicalResult Importer::buildLoop(NodeContext &nc, LoopParts &parts) {
     values[k] = *element;
   }
   return defineOutputs(nc, values);
+}
+
+/// Whether `value` is true wherever `argument` is: it is that, a constant, or
+/// a copy of one.
+static bool isTrueWith(Value value, Value argument) {
+  for (Operation *def = value.getDefiningOp(); def;
+       def = value.getDefiningOp()) {
+    auto node = dyn_cast<loopc::onnx::NodeOp>(def);
+    if (!isa<tensor::CastOp>(def) && !(node && node.getOpType() == "Identity"))
+      break;
+    value = def->getOperand(0);
+  }
+  DenseElementsAttr constant;
+  return value == argument ||
+         (matchPattern(value, m_Constant(&constant)) && constant.isSplat() &&
+          constant.getSplatValue<bool>());
+}
+
+void Importer::warnOfIgnoredConditions() {
+  module->walk([](loop::LoopOp op) {
+    if (op.getCondition() || !op.getTripCount() ||
+        isTrueWith(op.getYield().getCondition(), op.getConditionArg()))
+      return;
+    loopc::emitWarning(op.getLoc(), Diag::ConditionIgnored)
+        << "the body's condition has no effect: a Loop with a trip count and "
+           "without a condition runs that many times. onnxruntime stops where "
+           "the body yields false; so does loopc with --ort-compat (ort_compat "
+           "in Python), or if the Loop's condition input is true";
+  });
 }
 
 LogicalResult Importer::importLoop(NodeContext &nc) {
