@@ -1,6 +1,6 @@
-// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},func.func(loopc-print-plans))' -o /dev/null | FileCheck %s
-// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=256 registers=16 mask-bits=32},func.func(loopc-print-plans))' -o /dev/null | FileCheck %s --check-prefix=AVX2
-// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=128 registers=32 mask-bits=0},func.func(loopc-print-plans))' -o /dev/null | FileCheck %s --check-prefix=NEON
+// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},loopc-print-plans)' -o /dev/null | FileCheck %s
+// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=256 registers=16 mask-bits=32},loopc-print-plans)' -o /dev/null | FileCheck %s --check-prefix=AVX2
+// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=128 registers=32 mask-bits=0},loopc-print-plans)' -o /dev/null | FileCheck %s --check-prefix=NEON
 
 // How products are computed is said in one line for each, without changing them.
 

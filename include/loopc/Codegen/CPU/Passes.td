@@ -166,7 +166,7 @@ def LoopVectorizeContractions
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
-def PrintPlans : Pass<"loopc-print-plans", "::mlir::func::FuncOp"> {
+def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
   let summary = "print how nests will be computed";
   let description = [{
     Prints a line for each sum of products on buffers that

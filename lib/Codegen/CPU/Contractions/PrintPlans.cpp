@@ -12,6 +12,8 @@
 #include "Copies/CopyPlan.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace loopc {
@@ -26,27 +28,30 @@ namespace {
 struct PrintPlans : loopc::impl::PrintPlansBase<PrintPlans> {
   using Base::Base;
 
+  // A pass of modules, as passes of functions run at the same time, in any
+  // order.
   void runOnOperation() override {
     CpuModel cpu(getVectorUnit(getOperation()));
-    // A function is one piece: passes run on several of them at a time.
-    std::string text;
-    llvm::raw_string_ostream os(text);
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      printPlans(func, cpu);
+    markAllAnalysesPreserved();
+  }
+
+  static void printPlans(func::FuncOp func, const CpuModel &cpu) {
     auto print = [&](StringRef what, const auto &plan) {
       if (!plan)
         return;
-      os << getOperation().getName() << ": " << what << ' ';
-      plan->print(os);
-      os << '\n';
+      llvm::outs() << func.getName() << ": " << what << ' ';
+      plan->print(llvm::outs());
+      llvm::outs() << '\n';
     };
-    getOperation().walk([&](linalg::LinalgOp op) {
+    func.walk([&](linalg::LinalgOp op) {
       print("contraction", planContraction(op, cpu));
       if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation())) {
         print("copy", planPanelCopy(generic, cpu));
         print("copy", planGroupCopy(generic, cpu));
       }
     });
-    llvm::outs() << text;
-    markAllAnalysesPreserved();
   }
 };
 } // namespace
