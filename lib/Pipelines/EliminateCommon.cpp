@@ -11,7 +11,11 @@
 // with all others. Here branches carry, while the pass runs, a number that is
 // made of what they yield. Equal operations have equal numbers: a number says
 // how a value is computed, down to arguments of blocks, and not where.
+//
+// Ports of loops are made one before, as what is computed of them is equal
+// then.
 
+#include "loopc/Dialect/Loop/Transforms/MergePorts.h"
 #include "loopc/Pipelines/Passes.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -82,22 +86,41 @@ struct EliminateCommon : loopc::impl::EliminateCommonBase<EliminateCommon> {
 
   void runOnOperation() override {
     Operation *root = getOperation();
+    IRRewriter rewriter(&getContext());
+    bool isRebuilt = mergePorts(rewriter, root);
     bool isNumbered = countBranches(root) >= minBranches;
     if (isNumbered)
       for (Region &region : root->getRegions())
         Numbering().number(region);
     bool changed = false;
-    IRRewriter rewriter(&getContext());
-    eliminateCommonSubExpressions(rewriter, getAnalysis<DominanceInfo>(), root,
-                                  &changed);
+    // What is known of the regions of a loop ends with the loop.
+    DominanceInfo own;
+    eliminateCommonSubExpressions(
+        rewriter, isRebuilt ? own : getAnalysis<DominanceInfo>(), root,
+        &changed);
     if (isNumbered)
       root->walk([&](Operation *op) { op->removeAttr(kNumberName); });
+    if (isRebuilt)
+      return;
     if (!changed)
       return markAllAnalysesPreserved();
     markAnalysesPreserved<DominanceInfo, PostDominanceInfo>();
   }
 
 private:
+  /// Makes one of equal ports of each loop, the innermost ones first.
+  bool mergePorts(RewriterBase &rewriter, Operation *root) {
+    SmallVector<loop::LoopOp> loops;
+    root->walk([&](loop::LoopOp loop) { loops.push_back(loop); });
+    bool isRebuilt = false;
+    uint64_t work = 0;
+    for (loop::LoopOp loop : loops)
+      isRebuilt |= loop::mergeEqualPorts(rewriter, loop, work);
+    if (reportWork)
+      root->emitRemark() << work << " operations compared";
+    return isRebuilt;
+  }
+
   static unsigned countBranches(Operation *root) {
     unsigned count = 0;
     root->walk([&](Operation *op) { count += isBranch(*op); });

@@ -192,6 +192,8 @@ static LogicalResult generalizeTransposes(IRRewriter &rewriter,
 namespace {
 struct LoopFuseElementwise
     : loopc::impl::LoopFuseElementwiseBase<LoopFuseElementwise> {
+  using LoopFuseElementwiseBase::LoopFuseElementwiseBase;
+
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     IRRewriter rewriter(context);
@@ -206,9 +208,10 @@ struct LoopFuseElementwise
       return signalPassFailure();
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) { blocks.push_back(block); });
+    uint64_t compared = 0;
     for (Block *block : blocks)
-      if (!isa_and_nonnull<linalg::LinalgOp>(block->getParentOp()))
-        numMerged += mergeGenerics(
+      if (!isa_and_nonnull<linalg::LinalgOp>(block->getParentOp())) {
+        MergeCounts counts = mergeGenerics(
             rewriter, *block,
             [](linalg::GenericOp op) {
               return isElementwise(op) && !isStartOfSums(op);
@@ -216,6 +219,11 @@ struct LoopFuseElementwise
             [&](linalg::GenericOp first, linalg::GenericOp second) {
               return areNeighbours(rewriter, first, second);
             });
+        numMerged += counts.merged;
+        compared += counts.compared;
+      }
+    if (reportWork)
+      getOperation().emitRemark() << compared << " operations compared";
     RewritePatternSet cleanup(context);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
     if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup),

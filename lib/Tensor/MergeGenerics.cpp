@@ -140,31 +140,47 @@ linalg::GenericOp Merger::merge() {
   return merged;
 }
 
-unsigned loopc::mergeGenerics(
+/// Takes out of `open` the last operation that may be merged with `second`;
+/// null if there is none. Counts those that were `compared`.
+static linalg::GenericOp takePartner(
+    linalg::GenericOp second, SmallVectorImpl<linalg::GenericOp> &open,
+    llvm::function_ref<bool(linalg::GenericOp, linalg::GenericOp)> mayMerge,
+    uint64_t &compared) {
+  for (size_t k = open.size(); k-- > 0;) {
+    linalg::GenericOp first = open[k];
+    ++compared;
+    bool isMovable = canMoveDown(first, second);
+    if (isMovable &&
+        (first->getNumOperands() + second->getNumOperands() > kMaxOperands ||
+         !fitIntoOneBody(first, second) || !mayMerge(first, second)))
+      continue;
+    // What cannot move down to here cannot move down further either: it is
+    // looked at once.
+    open.erase(open.begin() + k);
+    if (isMovable)
+      return first;
+  }
+  return {};
+}
+
+MergeCounts loopc::mergeGenerics(
     IRRewriter &rewriter, Block &block,
     llvm::function_ref<bool(linalg::GenericOp)> isCandidate,
     llvm::function_ref<bool(linalg::GenericOp first, linalg::GenericOp second)>
         mayMerge) {
-  unsigned merges = 0;
+  MergeCounts counts;
   SmallVector<linalg::GenericOp> open;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto second = dyn_cast<linalg::GenericOp>(op);
     if (!second || !isCandidate(second))
       continue;
     rewriter.setInsertionPoint(second);
-    auto found = llvm::find_if(llvm::reverse(open), [&](auto first) {
-      return first->getNumOperands() + second->getNumOperands() <=
-                 kMaxOperands &&
-             fitIntoOneBody(first, second) && canMoveDown(first, second) &&
-             mayMerge(first, second);
-    });
-    if (found != open.rend()) {
-      linalg::GenericOp first = *found;
-      llvm::erase(open, first);
+    if (linalg::GenericOp first =
+            takePartner(second, open, mayMerge, counts.compared)) {
       second = Merger(rewriter, first, second).merge();
-      ++merges;
+      ++counts.merged;
     }
     open.push_back(second);
   }
-  return merges;
+  return counts;
 }

@@ -17,6 +17,8 @@ from collections.abc import Callable, Sequence
 import loopc
 import numpy as np
 import onnx.helper
+import onnx.reference
+import onnxruntime
 import pytest
 from loop_models.registry import f32, graph, i64, noise, ramp
 
@@ -531,23 +533,87 @@ def test_too_many_combinations_of_ranks_are_refused() -> None:
         loopc.InferenceSession(model.SerializeToString())
 
 
-def test_products_of_integers_of_any_rank() -> None:
-    """A zero point for all, and one for each column."""
+def of_lines(value: np.ndarray, matrix: np.ndarray, axis: int) -> np.ndarray:
+    """`value`, one for all or for each row (axis -2) or column (axis -1), as `matrix` wants it."""
+    if matrix.ndim == 1 and value.ndim == 1:
+        return value.reshape(())
+    return value[:, None] if value.ndim == 1 and axis == -2 else value
+
+
+def lines_of(matrix: np.ndarray, axis: int, first: np.ndarray) -> list[np.ndarray]:
+    """A number for all of `matrix`, one for each row or column, and one for each of all matrices."""
+    if matrix.ndim == 1:
+        return [first, first.reshape(1)]
+    shape = [*matrix.shape[:-2], 1, 1]
+    shape[axis] = matrix.shape[axis]
+    more = np.arange(np.prod(shape)).reshape(shape).astype(first.dtype)
+    return [first, first.reshape(1), first + more.ravel()[: shape[axis]], first + more]
+
+
+PRODUCTS = (((3,), (3, 2)), ((2, 3), (3, 2)), ((5, 1, 2, 3), (4, 3, 2)), ((2, 3), (3,)))
+
+
+@pytest.mark.parametrize(("left", "right"), PRODUCTS)
+def test_products_of_integers_of_any_rank(left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    """Zero points for all, for each row and column, and for those of each matrix."""
     model = session("""(uint8[] a, uint8[] b, uint8[] p, uint8[] q) => (int32[] y) {
         y = MatMulInteger(a, b, p, q)
     }""")
-    for left, right in (
-        ((3,), (3, 2)),
-        ((2, 3), (3, 2)),
-        ((5, 1, 2, 3), (4, 3, 2)),
-        ((2, 3), (3,)),
-    ):
-        a, b = ramp(*left, dtype=np.uint8), ramp(*right, dtype=np.uint8, start=3)
-        columns = right[-1] if len(right) > 1 else 1
-        for q in (np.uint8(2), np.full(1, 2, np.uint8), ramp(columns, dtype=np.uint8)):
-            shift = q if len(right) > 1 else q.reshape(-1)[0]
-            want = (a.astype(np.int32) - 4) @ (b.astype(np.int32) - np.asarray(shift, np.int32))
-            feeds = {"a": a, "b": b, "p": np.uint8(4), "q": np.asarray(q)}
+    a, b = ramp(*left, dtype=np.uint8), ramp(*right, dtype=np.uint8, start=3)
+    for p in lines_of(a, -2, np.array(4, np.uint8)):
+        for q in lines_of(b, -1, np.array(2, np.uint8)):
+            x = a.astype(np.int32) - of_lines(p, a, -2).astype(np.int32)
+            y = b.astype(np.int32) - of_lines(q, b, -1).astype(np.int32)
+            compare(model.run(None, {"a": a, "b": b, "p": p, "q": q}), [x @ y])
+    feeds = {"a": a, "b": b, "p": np.uint8(4), "q": np.uint8(2)}
+    for name, lines in (("p", "rows"), ("q", "columns")):
+        with pytest.raises(loopc.RunError, match=f"do not broadcast|each of . {lines}"):
+            model.run(None, feeds | {name: np.zeros(7, np.uint8)})
+        with pytest.raises(loopc.RunError, match=f"do not broadcast|each of . {lines}"):
+            model.run(None, feeds | {name: np.zeros((2, 1, 1, 1, 1), np.uint8)})
+
+
+@pytest.mark.parametrize("domain", ["onnx", "onnxruntime"])
+def test_products_of_integers_as_others_compute_them(domain: str) -> None:
+    """Those that the reference evaluator and onnxruntime know: rows with all axes, columns."""
+    text = """(uint8[] a, uint8[] b, uint8[] p, uint8[] q) => (int32[] y) {
+        y = MatMulInteger(a, b, p, q)
+    }"""
+    model, data = session(text), graph(text).SerializeToString()
+    a, b = ramp(4, 2, 3, dtype=np.uint8), ramp(3, 5, dtype=np.uint8, start=3)
+    if domain == "onnx":
+        theirs = onnx.reference.ReferenceEvaluator(graph(text))
+        points = [np.array(4, np.uint8), ramp(2, 1, dtype=np.uint8), ramp(4, 2, 1, dtype=np.uint8)]
+    else:
+        theirs = onnxruntime.InferenceSession(data)
+        points = [np.array(4, np.uint8), np.full(1, 4, np.uint8)]
+    for p in points:
+        feeds = {"a": a, "b": b, "p": p, "q": ramp(5, dtype=np.uint8)}
+        compare(model.run(None, feeds), theirs.run(None, feeds))
+
+
+@pytest.mark.parametrize(("left", "right"), PRODUCTS)
+def test_quantized_products_of_any_rank(left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    """QLinearMatMul with scales and zero points of rows and of columns."""
+    names = ["float[] s", "uint8[] p", "uint8[] b", "float[] t", "uint8[] q", "float[] u"]
+    model = session(f"""(uint8[] a, {", ".join(names)}, uint8[] r) => (uint8[] y) {{
+        y = QLinearMatMul(a, s, p, b, t, q, u, r)
+    }}""")
+    a, b = ramp(*left, dtype=np.uint8), ramp(*right, dtype=np.uint8, start=3)
+    rows = zip(
+        lines_of(a, -2, np.array(0.25, np.float32)),
+        lines_of(a, -2, np.array(4, np.uint8)),
+        strict=True,
+    )
+    for s, p in rows:
+        for t, q in zip(
+            lines_of(b, -1, np.array(0.5, np.float32)),
+            lines_of(b, -1, np.array(2, np.uint8)),
+            strict=True,
+        ):
+            x = (a - of_lines(p, a, -2).astype(np.float64)) * of_lines(s, a, -2)
+            y = (b - of_lines(q, b, -1).astype(np.float64)) * of_lines(t, b, -1)
+            want = np.clip(np.rint(x @ y / 2) + 100, 0, 255).astype(np.uint8)
+            feeds = {"a": a, "s": s, "p": p, "b": b, "t": t, "q": q}
+            feeds |= {"u": np.float32(2), "r": np.uint8(100)}
             compare(model.run(None, feeds), [want])
-    with pytest.raises(loopc.RunError, match="input 2 has 2 elements, not one"):
-        model.run(None, feeds | {"p": np.zeros(2, np.uint8)})

@@ -86,6 +86,8 @@ def LoopPlaceDeallocations
   }];
   let statistics = [Statistic<"numCopies", "copies",
                               "copies inserted to own a buffer">];
+  let options = [Option<"reportWork", "report-work", "bool", "false",
+                        "say how many uses of buffers were looked at">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect"];

@@ -63,11 +63,34 @@ def EliminateCommon : Pass<"loopc-eliminate-common"> {
   let description = [{
     MLIR's CSE, which hashes operations without their regions, and compares each
     of many branches on one condition with all others: from `min-branches` on
-    they are told apart by what they yield.
+    they are told apart by what they yield. Ports of a `loop.loop` that are
+    equal become one, too: carried values that begin and go on alike, and
+    collected tensors of one value.
+
+    ```mlir
+    %r:2 = loop.loop (%i : i64, %c : i1) trips(%m : i64)
+        carried(%x = %a : f32, %y = %a : f32) {
+      %x1 = arith.addf %x, %b : f32
+      %y1 = arith.addf %y, %b : f32
+      loop.yield while(%c : i1) carried(%x1, %y1 : f32, f32)
+    }
+    ```
+
+    becomes, with `%r` for both results,
+
+    ```mlir
+    %r = loop.loop (%i : i64, %c : i1) trips(%m : i64) carried(%x = %a : f32) {
+      %x1 = arith.addf %x, %b : f32
+      loop.yield while(%c : i1) carried(%x1 : f32)
+    }
+    ```
   }];
   let options = [Option<"minBranches", "min-branches", "unsigned",
                         /*default=*/"256",
-                        "operations with regions and results">];
+                        "operations with regions and results">,
+                 Option<"reportWork", "report-work", "bool", "false",
+                        "say how many operations were compared to make ports "
+                        "of loops one">];
 }
 
 def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {

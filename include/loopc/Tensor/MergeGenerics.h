@@ -34,12 +34,19 @@ inline mlir::GreedyRewriteConfig untilDone() {
       mlir::GreedyRewriteConfig::kNoLimit);
 }
 
+/// What `mergeGenerics` did.
+struct MergeCounts {
+  unsigned merged = 0;
+  /// How many times an operation was asked whether another one may join it.
+  uint64_t compared = 0;
+};
+
 /// Makes one operation of each two in `block` that may be merged, in order, at
 /// the place of the second one. Two for which `mayMerge` holds have the same
 /// loops, along one of which one of them may reduce; what the second reads of
 /// the first it reads at the element that the first computes. It is asked with
-/// `rewriter` in front of the second. \returns how many were merged.
-unsigned
+/// `rewriter` in front of the second.
+MergeCounts
 mergeGenerics(mlir::IRRewriter &rewriter, mlir::Block &block,
               llvm::function_ref<bool(mlir::linalg::GenericOp)> isCandidate,
               llvm::function_ref<bool(mlir::linalg::GenericOp first,

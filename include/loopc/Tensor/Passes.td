@@ -51,6 +51,8 @@ def LoopFuseElementwise
   }];
   let statistics = [Statistic<"numMerged", "merged",
                               "neighbours merged into one operation">];
+  let options = [Option<"reportWork", "report-work", "bool", "false",
+                        "say how many neighbours were compared">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
 }

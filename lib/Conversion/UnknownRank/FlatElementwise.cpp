@@ -134,10 +134,39 @@ static Stack stackOf(FlatNode &n, unsigned i, bool isLeft) {
   return s;
 }
 
-/// The product of inputs 0 and `right`, stacks of matrices. Inputs
-/// `ofColumns` have one element, or one for each column of the result.
+/// Operands of a product of integers with an element for all that they are of,
+/// one for each row or column, or, with all axes, one for each of each matrix.
+struct LineOperands {
+  ArrayRef<unsigned> ofRows, ofColumns;
+};
+
+/// Input `i`, of a line or of each, for stacks with `batch`, of `count`
+/// matrices, in the shape that broadcasts to them: [count, rows, 1] or
+/// [count, 1, columns].
+static Value lineOperand(FlatNode &n, unsigned i, Value lines, bool isOfRows,
+                         Value batch, Value count) {
+  FlatBuilder &f = n.f;
+  FlatTensor own = n.flat(i);
+  Value one = f.index(1);
+  if (isOfRows)
+    own.shape = f.ifElse(
+        f.equal(f.rank(own), one),
+        [&] { return f.concat(own.shape, f.shapeOf({one})); },
+        [&] { return own.shape; }, own.shape.getType());
+  Value rows = isOfRows ? lines : one, columns = isOfRows ? one : lines;
+  Value shape = f.concat(batch, f.shapeOf({rows, columns}));
+  Value size = f.mul(count, lines);
+  f.check(f.equal(f.product(f.broadcastShapes(own.shape, shape)), size),
+          "input " + Twine(i) +
+              " has {} elements, and not one for all or for " + "each of {} " +
+              (isOfRows ? "rows" : "columns"),
+          ValueRange{f.count(own), lines});
+  return f.expand(f.broadcastTo(own, shape, size), {count, rows, columns});
+}
+
+/// The product of inputs 0 and `right`, stacks of matrices.
 static void productOfStacks(FlatNode &n, unsigned right,
-                            ArrayRef<unsigned> ofColumns) {
+                            const LineOperands &operands) {
   FlatBuilder &f = n.f;
   Stack x = stackOf(n, 0, /*isLeft=*/true);
   Stack y = stackOf(n, right, /*isLeft=*/false);
@@ -153,9 +182,17 @@ static void productOfStacks(FlatNode &n, unsigned right,
   SmallVector<Value> inputs(n.node.getInputs());
   inputs[0] = stacked(x);
   inputs[right] = stacked(y);
-  for (unsigned i : ofColumns)
-    if (n.has(i) && !n.rankedType(i))
-      inputs[i] = f.broadcastTo(n.flat(i), f.shapeOf({y.columns}), y.columns);
+  auto setLines = [&](ArrayRef<unsigned> numbers, Value lines, bool isOfRows) {
+    for (unsigned i : numbers) {
+      // Of rank 0 and 1 they are taken as they are.
+      if (i >= n.numInputs() || !n.has(i) ||
+          (n.rankedType(i) && n.rankedType(i).getRank() <= 1))
+        continue;
+      inputs[i] = lineOperand(n, i, lines, isOfRows, batch, count);
+    }
+  };
+  setLines(operands.ofRows, x.rows, /*isOfRows=*/true);
+  setLines(operands.ofColumns, y.columns, /*isOfRows=*/false);
   Value product = n.make(inputs, {3}).getResult(0);
   // What was a vector gives no axis.
   Value shape = f.concat(batch, f.shapeOf({x.rows, y.columns}));
@@ -173,25 +210,19 @@ static void productOfStacks(FlatNode &n, unsigned right,
 static bool matMul(FlatNode &n) {
   if (n.rankedType(1) && n.rankedType(1).getRank() == 2)
     return matMulByMatrix(n);
-  productOfStacks(n, 1, {});
+  productOfStacks(n, 1, {{}, {}});
   return true;
 }
 
-/// MatMulInteger (the right operand is input 1) and QLinearMatMul (input 3),
-/// unless scales or zero points have axes of the stack.
-static bool quantizedMatMul(FlatNode &n, unsigned right,
-                            ArrayRef<unsigned> ofColumns) {
-  for (unsigned i = 1; i < n.numInputs(); ++i)
-    if (RankedTensorType type =
-            i == right || !n.has(i) ? RankedTensorType() : n.rankedType(i);
-        type && type.getRank() > 1)
-      return false;
-  productOfStacks(n, right, ofColumns);
+static bool matMulInteger(FlatNode &n) {
+  productOfStacks(n, 1, {/*ofRows=*/{2}, /*ofColumns=*/{3}});
   return true;
 }
 
-static bool matMulInteger(FlatNode &n) { return quantizedMatMul(n, 1, {3}); }
-static bool qLinearMatMul(FlatNode &n) { return quantizedMatMul(n, 3, {4, 5}); }
+static bool qLinearMatMul(FlatNode &n) {
+  productOfStacks(n, 3, {/*ofRows=*/{1, 2, 6, 7}, /*ofColumns=*/{4, 5}});
+  return true;
+}
 
 //===----------------------------------------------------------------------===//
 // The rows

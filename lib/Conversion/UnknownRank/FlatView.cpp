@@ -61,12 +61,11 @@ FlatTensor FlatBuilder::flatten(Value tensor) {
     // has the same value for it.
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointAfterValue(tensor);
-    for (Operation *user : tensor.getUsers())
-      if (auto other = dyn_cast<UnrealizedConversionCastOp>(user);
-          other && other.getNumResults() == 2 &&
-          other->getBlock() == tensor.getParentBlock() &&
-          b.getInsertionPoint() != other->getBlock()->end() &&
-          !b.getInsertionPoint()->isBeforeInBlock(other))
+    if (b.getInsertionPoint() != b.getInsertionBlock()->end())
+      if (auto other =
+              dyn_cast<UnrealizedConversionCastOp>(&*b.getInsertionPoint());
+          other && other.getNumResults() == 2 && other->getNumOperands() == 1 &&
+          other.getOperand(0) == tensor)
         return {other.getResult(0), other.getResult(1)};
     cast = UnrealizedConversionCastOp::create(b, types, tensor);
     return {cast.getResult(0), cast.getResult(1)};

@@ -8,6 +8,9 @@
 // RUN: loopc-opt %s --split-input-file \
 // RUN:   --loopc-divide-blocks="min-size=4 max-words=4" \
 // RUN:   | FileCheck %s --check-prefix=WORDS
+// RUN: loopc-opt %s --split-input-file \
+// RUN:   --loopc-divide-blocks="min-size=4 max-handed-words=7" \
+// RUN:   | FileCheck %s --check-prefix=HANDED
 
 // A body becomes calls, each of a function that returns whether it failed and
 // what is used behind it. The loop is then part of a section, too. Memory that
@@ -24,6 +27,14 @@
 // WORDS: func.func private @carries_section
 // WORDS-SAME: -> (i32, index)
 // WORDS-NOT: func.func private @carries_section
+// The section that is handed eight words stays if seven are the most.
+// HANDED-LABEL: func.func @carries(
+// HANDED: func.func private @carries_section(
+// HANDED-SAME: -> (i32, memref<?xf32>, index)
+// HANDED: func.func private @carries_section_0(
+// HANDED: loop.check
+// HANDED-NEXT: memref.dim
+// HANDED-NOT: func.func private @carries_section_
 // CHECK-LABEL: func.func @carries(
 // CHECK-SAME: %[[THIS:[^:]+]]: !llvm.ptr
 // CHECK: %[[LAST:.*]]:2 = call @[[LOOP:carries_section[_0-9]*]](%[[THIS]], {{.*}}) : (!llvm.ptr, index, i1) -> (i32, memref<?xf32>)

@@ -160,7 +160,8 @@ struct LoopFuseReductions
         blocks.push_back(block);
     });
     for (Block *block : blocks)
-      numMerged += mergeGenerics(rewriter, *block, goesThroughRows, goTogether);
+      numMerged +=
+          mergeGenerics(rewriter, *block, goesThroughRows, goTogether).merged;
     RewritePatternSet cleanup(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
     if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup),

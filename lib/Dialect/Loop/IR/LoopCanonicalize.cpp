@@ -12,15 +12,16 @@
 //
 // A port that nobody reads goes, and with it the run-time errors that only it
 // could have given (loop_slice, loop_collect_shape, loop_collect_length).
+//
+// The driver visits a loop with each change in its body. What has to go through
+// all that a loop yields is therefore no pattern: ports that are equal become
+// one in loopc-eliminate-common.
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/IR/LoopRewrite.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
-#include "llvm/ADT/Hashing.h"
-
-#include <map>
 
 using namespace mlir;
 using namespace loopc::loop;
@@ -214,7 +215,7 @@ struct DropDeadPorts : OpRewritePattern<LoopOp> {
 };
 
 //===----------------------------------------------------------------------===//
-// Carried values that are not carried, or carried twice
+// Carried values that are not carried
 //===----------------------------------------------------------------------===//
 
 /// A carried value that is its init in every iteration becomes a capture
@@ -268,149 +269,6 @@ struct CaptureInvariants : OpRewritePattern<LoopOp> {
     Attribute left, right;
     return a.getType() == b.getType() && matchPattern(a, m_Constant(&left)) &&
            matchPattern(b, m_Constant(&right)) && left == right;
-  }
-};
-
-/// Carried values that begin alike and go on alike become one. `leader[k]` is
-/// the first value that value k is thought equal to; what is yielded is
-/// compared under that assumption, which holds once nothing contradicts it.
-struct MergeCarried : OpRewritePattern<LoopOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(LoopOp op,
-                                PatternRewriter &rewriter) const override {
-    unsigned n = op.getNumCarried();
-    SmallVector<unsigned> leader(n);
-    for (unsigned k = 0; k < n; ++k)
-      leader[k] = std::distance(op.getInits().begin(),
-                                llvm::find(op.getInits(), op.getInits()[k]));
-    auto merges = [&]() {
-      return llvm::any_of(llvm::enumerate(leader),
-                          [](auto it) { return it.value() != it.index(); });
-    };
-    for (bool changed = true; std::exchange(changed, false) && merges();) {
-      SmallVector<unsigned> refined(n);
-      // The leaders so far, by what `hash` says: those that are not alike are
-      // hardly ever compared.
-      std::map<std::pair<unsigned, size_t>, SmallVector<unsigned>> leaders;
-      for (unsigned k = 0; k < n; ++k) {
-        size_t code = hash(op, op.getYield().getCarried()[k], leader, kDepth);
-        SmallVector<unsigned> &others = leaders[{leader[k], code}];
-        auto *found = llvm::find_if(
-            others, [&](unsigned j) { return yieldAlike(op, j, k, leader); });
-        refined[k] = found == others.end() ? k : *found;
-        if (refined[k] == k)
-          others.push_back(k);
-      }
-      changed = refined != leader;
-      leader = refined;
-    }
-    if (!merges())
-      return failure();
-    KeptPorts kept(op);
-    for (unsigned k = 0; k < n; ++k)
-      if (leader[k] != k) {
-        kept.carried.reset(k);
-        rewriter.replaceAllUsesWith(op.getCarriedArgs()[k],
-                                    op.getCarriedArgs()[leader[k]]);
-        rewriter.replaceAllUsesWith(op.getResult(k), op.getResult(leader[k]));
-      }
-    rebuildLoop(rewriter, op, kept);
-    return success();
-  }
-
-  static bool yieldAlike(LoopOp op, unsigned j, unsigned k,
-                         ArrayRef<unsigned> leader) {
-    YieldOp yield = op.getYield();
-    return alike(op, yield.getCarried()[j], yield.getCarried()[k], leader,
-                 kDepth);
-  }
-
-  /// How many operations are looked through.
-  static constexpr unsigned kDepth = 8;
-
-  /// A number that is the same for values that are `alike`.
-  static size_t hash(LoopOp op, Value value, ArrayRef<unsigned> leader,
-                     unsigned depth) {
-    if (value.getParentBlock() != op.getLoopBody())
-      return llvm::hash_value(value.getAsOpaquePointer());
-    if (auto arg = dyn_cast<BlockArgument>(value)) {
-      unsigned k = arg.getArgNumber() - 2;
-      bool isCarried = arg.getArgNumber() >= 2 && k < leader.size();
-      return llvm::hash_value(isCarried ? leader[k] + 2 : arg.getArgNumber());
-    }
-    Operation *made = value.getDefiningOp();
-    if (depth == 0 || made->getNumRegions() != 0 || !isMemoryEffectFree(made))
-      return llvm::hash_value(value.getAsOpaquePointer());
-    // The order of operands may not matter.
-    size_t operands = 0;
-    for (Value operand : made->getOperands())
-      operands += hash(op, operand, leader, depth - 1);
-    return llvm::hash_combine(
-        made->getName(), made->getDiscardableAttrDictionary(),
-        made->hashProperties(), value.getType(),
-        cast<OpResult>(value).getResultNumber(), operands);
-  }
-
-  /// True if the values are the same where carried values are the same as their
-  /// leaders. Looks through at most `depth` operations.
-  static bool alike(LoopOp op, Value a, Value b, ArrayRef<unsigned> leader,
-                    unsigned depth) {
-    if (a == b)
-      return true;
-    Block *body = op.getLoopBody();
-    if (a.getType() != b.getType() || a.getParentBlock() != body ||
-        b.getParentBlock() != body)
-      return false;
-    auto left = dyn_cast<BlockArgument>(a), right = dyn_cast<BlockArgument>(b);
-    if (left && right) {
-      unsigned i = left.getArgNumber() - 2, j = right.getArgNumber() - 2;
-      return left.getArgNumber() >= 2 && right.getArgNumber() >= 2 &&
-             i < leader.size() && j < leader.size() && leader[i] == leader[j];
-    }
-    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-    if (!x || !y || depth == 0 || x->getNumRegions() != 0 ||
-        cast<OpResult>(a).getResultNumber() !=
-            cast<OpResult>(b).getResultNumber() ||
-        !isMemoryEffectFree(x) || !isMemoryEffectFree(y))
-      return false;
-    return OperationEquivalence::isEquivalentTo(
-        x, y,
-        [&](Value l, Value r) {
-          return success(alike(op, l, r, leader, depth - 1));
-        },
-        /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
-  }
-};
-
-/// Two collected values that are one value, collected the same way.
-struct MergeCollected : OpRewritePattern<LoopOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(LoopOp op,
-                                PatternRewriter &rewriter) const override {
-    unsigned n = op.getNumCollected();
-    auto results = op.getCollectedResults();
-    auto yielded = op.getYield().getCollected();
-    auto same = [&](unsigned j, unsigned k) {
-      return yielded[j] == yielded[k] &&
-             results[j].getType() == results[k].getType() &&
-             op.getCollectAxes()[j] == op.getCollectAxes()[k] &&
-             op.getCollectReverse()[j] == op.getCollectReverse()[k] &&
-             op.getLengthOf(j) == op.getLengthOf(k) &&
-             // A memref may be written to afterwards.
-             isa<TensorType>(results[j].getType());
-    };
-    KeptPorts kept(op);
-    for (unsigned k = 0; k < n; ++k)
-      for (unsigned j = 0; j < k; ++j)
-        if (kept.collected[j] && same(j, k)) {
-          kept.collected.reset(k);
-          rewriter.replaceAllUsesWith(results[k], results[j]);
-          break;
-        }
-    if (kept.all())
-      return failure();
-    rebuildLoop(rewriter, op, kept);
-    return success();
   }
 };
 
@@ -535,9 +393,8 @@ struct DropTrueCondition : OpRewritePattern<LoopOp> {
 
 void LoopOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                          MLIRContext *context) {
-  patterns.add<DropDeadPorts, CaptureInvariants, MergeCarried, MergeCollected,
-               ConditionArgIsTrue, IgnoredCondition, DropTrueCondition>(
-      context);
+  patterns.add<DropDeadPorts, CaptureInvariants, ConditionArgIsTrue,
+               IgnoredCondition, DropTrueCondition>(context);
   populateTripPatterns(patterns);
   populateTypePatterns(patterns);
   populateSlicePatterns(patterns);

@@ -246,6 +246,21 @@ OpFoldResult DimFinder::dimOfArgument(Value value, int64_t axis) {
   return {};
 }
 
+/// True if `dim`, of `value`, stands before `here` in their block. Those right
+/// behind the definition are found from there: to compare places a block in the
+/// middle of which operations are made is numbered anew, again and again.
+static bool standsBefore(tensor::DimOp dim, Value value, Operation *here) {
+  Operation *at = value.getDefiningOp();
+  at = at ? at->getNextNode() : &value.getParentBlock()->front();
+  // As many as there are for a value of eight axes.
+  for (unsigned k = 0;
+       k < 16 && at != here && isa<arith::ConstantOp, tensor::DimOp>(at);
+       ++k, at = at->getNextNode())
+    if (at == dim)
+      return true;
+  return dim->isBeforeInBlock(here);
+}
+
 /// A `tensor.dim value, axis` that is there already, in the block of `value`
 /// and before the insertion point; null without one.
 static Value dominatingDim(OpBuilder &b, Value value, int64_t axis) {
@@ -264,7 +279,7 @@ static Value dominatingDim(OpBuilder &b, Value value, int64_t axis) {
   for (Operation *user : value.getUsers())
     if (auto dim = dyn_cast<tensor::DimOp>(user))
       if (dim.getConstantIndex() == axis && dim->getBlock() == block &&
-          (!here || dim->isBeforeInBlock(here)))
+          (!here || standsBefore(dim, value, here)))
         return dim.getResult();
   return {};
 }

@@ -47,6 +47,11 @@ static unsigned countWords(Type type) {
   return buffer ? 3 + 2 * buffer.getRank() : 1;
 }
 
+static unsigned countWords(ArrayRef<Value> values) {
+  return llvm::sum_of(llvm::map_range(
+      values, [](Value value) { return countWords(value.getType()); }));
+}
+
 /// True for what stays in its block: constants, what waits for a GPU, and
 /// memory of the function's own, which ends with it.
 static bool isFixed(Operation *op) {
@@ -66,9 +71,9 @@ namespace {
 class Divider {
 public:
   Divider(func::FuncOp function, SharedFunctions &functions, unsigned size,
-          unsigned maxWords)
+          unsigned maxWords, unsigned maxHandedWords)
       : function(function), b(function.getContext()), functions(functions),
-        size(size), maxWords(maxWords) {}
+        size(size), maxWords(maxWords), maxHandedWords(maxHandedWords) {}
 
   /// Makes functions of the sections of large blocks in `region`, the innermost
   /// first. Returns the number of operations that are left.
@@ -92,7 +97,7 @@ private:
   func::FuncOp function;
   OpBuilder b;
   SharedFunctions &functions;
-  unsigned size, maxWords;
+  unsigned size, maxWords, maxHandedWords;
   unsigned numSections = 0;
   /// Of the section that is being moved.
   SmallVector<Value> captures, results;
@@ -107,7 +112,7 @@ struct DivideBlocks : loopc::impl::DivideBlocksBase<DivideBlocks> {
     for (func::FuncOp function : present)
       if (isWorthDividing(function)) {
         prepare(function);
-        Divider divider(function, functions, minSize, maxWords);
+        Divider divider(function, functions, minSize, maxWords, maxHandedWords);
         divider.divide(function.getBody());
         numSections += divider.getNumSections();
       }
@@ -267,14 +272,13 @@ func::FuncOp Divider::makeFunction(ArrayRef<Operation *> ops,
 }
 
 /// Returns false, and does nothing, if more would be returned than `maxWords`:
-/// LLVM's instruction selection takes time with the square of the results.
+/// LLVM's instruction selection takes time with the square of the results. Nor
+/// if more than `maxHandedWords` would be handed over: to store and to load it
+/// is as much code as what leaves the function.
 bool Divider::outline(ArrayRef<Operation *> ops) {
   Captures found;
   findBorder(ops, found);
-  unsigned words = 0;
-  for (Value result : results)
-    words += countWords(result.getType());
-  if (words > maxWords)
+  if (countWords(results) > maxWords || countWords(captures) > maxHandedWords)
     return false;
   bool reports = !llvm::all_of(ops, isPlain);
   func::FuncOp made = makeFunction(ops, found, reports);

@@ -153,8 +153,8 @@ def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
     a section of at least `min-size` operations, and what is in them, becomes a
     function, which returns a status, where it may fail, and what is used behind
     the section. It ends where few values are alive, and stays where it is if more
-    than `max-words` numbers and pointers would be returned. `loop.poll` behind a call
-    asks for its errors. Sections that are equal become one function. What waits
+    than `max-words` numbers and pointers would be returned, or more than
+    `max-handed-words` handed over. `loop.poll` behind a call asks for its errors. Sections that are equal become one function. What waits
     for a GPU, and memory on the stack, stays where it is.
 
     ```mlir
@@ -178,7 +178,10 @@ def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
   let options = [Option<"minSize", "min-size", "unsigned", /*default=*/"1000",
                         "operations of a section at least">,
                  Option<"maxWords", "max-words", "unsigned", /*default=*/"256",
-                        "numbers and pointers that a section returns at most">];
+                        "numbers and pointers that a section returns at most">,
+                 Option<"maxHandedWords", "max-handed-words", "unsigned",
+                        /*default=*/"1000",
+                        "numbers and pointers that it is handed at most">];
   let statistics = [
     Statistic<"numSections", "sections", "sections that were moved">];
   let dependentDialects = ["::loopc::loop::LoopDialect",

@@ -1,0 +1,83 @@
+# ===- pass_work.py - The work of passes on many of one thing ---------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Counts what a pass looks at (its option report-work) in functions of 40 and of 400 parts."""
+
+import re
+import subprocess
+import sys
+
+
+def collected_values(count):
+    """Values that begin alike, each written into a row of its own."""
+    numbers = range(count)
+    rows = "tensor<8xf32>"
+    yield f"func.func @f(%m: i64, %x: f32, %a: {rows}, %p: index) -> ({', '.join([rows] * count)}) {{"
+    carried = ", ".join(f"%s{k} = %a : {rows}" for k in numbers)
+    yield f"%r:{count} = loop.loop (%i : i64, %c : i1) trips(%m : i64) carried({carried}) {{"
+    for k in numbers:
+        yield f"%n{k} = arith.constant {k}.5 : f32"
+        yield f"%v{k} = arith.addf %x, %n{k} : f32"
+        yield f"%t{k} = tensor.insert %v{k} into %s{k}[%p] : {rows}"
+    values, types = ", ".join(f"%t{k}" for k in numbers), ", ".join([rows] * count)
+    yield f"loop.yield while(%c : i1) carried({values} : {types})"
+    yield "}"
+    yield "return " + ", ".join(f"%r#{k}" for k in numbers) + f" : {types}"
+    yield "}"
+
+
+def branches(count):
+    """Buffers, each of which a branch reads."""
+    yield "func.func @f(%c: i1, %p: index, %x: f32) -> f32 {"
+    for k in range(count):
+        last = f"%v{k - 1}" if k else "%x"
+        yield f"%a{k} = memref.alloc() : memref<8xf32>"
+        yield f"memref.store {last}, %a{k}[%p] : memref<8xf32>"
+        yield f"%v{k} = scf.if %c -> f32 {{"
+        yield f"%y{k} = memref.load %a{k}[%p] : memref<8xf32>"
+        yield f"scf.yield %y{k} : f32"
+        yield f"}} else {{ scf.yield {last} : f32 }}"
+    yield f"return %v{count - 1} : f32"
+    yield "}"
+
+
+def slices(count):
+    """Sums of slices: each is read before the next one begins."""
+    row = "tensor<?xf32>"
+    yield "#id = affine_map<(d) -> (d)>"
+    yield f"func.func @f(%v0: {row}, %n: index) -> {row} {{"
+    for k in range(count):
+        yield f"%s{k} = tensor.extract_slice %v{k}[1] [%n] [1] : {row} to {row}"
+        yield (
+            f"%v{k + 1} = linalg.generic {{indexing_maps = [#id, #id],"
+            f' iterator_types = ["parallel"]}} ins(%s{k} : {row}) outs(%s{k} : {row}) {{'
+        )
+        yield "^bb0(%a: f32, %o: f32): %b = arith.addf %a, %a : f32 linalg.yield %b : f32"
+        yield f"}} -> {row}"
+    yield f"return %v{count} : {row}"
+    yield "}"
+
+
+def work(make, count, name):
+    """How many operations the pass `name` looks at."""
+    pipeline = f"--pass-pipeline=builtin.module(func.func({name}{{report-work}}))"
+    text = "\n".join(make(count))
+    done = subprocess.run(["loopc-opt", pipeline], input=text, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return int(re.search(r"remark: (\d+) (?:operations compared|uses followed)", done.stderr)[1])
+
+
+for pass_name, generator in (
+    ("loopc-eliminate-common", collected_values),
+    ("loop-place-deallocations", branches),
+    ("loop-fuse-elementwise", slices),
+):
+    few, many = (work(generator, count, pass_name) for count in (40, 400))
+    print(
+        f"{pass_name}: {few} and {many}, {'linear' if few and many <= 11 * few else 'not linear'}"
+    )
