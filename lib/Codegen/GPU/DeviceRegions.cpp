@@ -58,6 +58,13 @@ loopc::getKernelClasses(device::RegionOp region, gpu::GPUFuncOp kernel,
   return classes;
 }
 
+KernelRoots::KernelRoots(device::RegionOp region, gpu::GPUFuncOp kernel) {
+  for (auto [given, argument] :
+       llvm::zip_equal(region.getGiven(), kernel.getArguments().drop_front()))
+    if (isa<MemRefType>(given.getType()))
+      outside[argument] = getViewRoot(given);
+}
+
 bool loopc::hasTooManyParameters(gpu::GPUFuncOp kernel) {
   constexpr int64_t kMostWords = 32764 / 8;
   int64_t words = 0;
