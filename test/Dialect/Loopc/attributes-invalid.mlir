@@ -50,6 +50,14 @@ func.func @declared(%x: tensor<*xf32>) -> (tensor<*xf32> {loopc.declared = [2]})
 
 // -----
 
+// One name is one extent.
+// expected-error @+1 {{'func.func' op attribute 'loopc.dims' at argument #1 calls an extent of 3 'N', and at argument #0 one of 2}}
+func.func @contradict(%x: tensor<2xf32> {loopc.dims = ["N"]}, %y: tensor<?x3xf32> {loopc.dims = ["M", "N"]}) {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{'func.func' op attribute 'loopc.declared_dims' at result #0 must be an array of strings}}
 func.func @declared_dims(%x: tensor<*xf32>) -> (tensor<*xf32> {loopc.declared_dims = [2]}) {
   return %x : tensor<*xf32>

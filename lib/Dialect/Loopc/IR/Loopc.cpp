@@ -171,7 +171,9 @@ static LogicalResult verifyPort(Operation *op, NamedAttribute attribute,
     return op->emitOpError()
            << "attribute 'loopc.dims'" << where << " has " << names.size()
            << " names for a value of rank " << shaped.getRank();
-  return success();
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return function && kind == "argument" ? verifyDimNames(function, index)
+                                        : success();
 }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
