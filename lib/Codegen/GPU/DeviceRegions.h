@@ -52,6 +52,13 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> outside;
 };
 
+/// An error where the kernel of `region` writes to a buffer of the host that
+/// the loop of the region does not write to. `outer` are the classes of the
+/// host's function.
+llvm::LogicalResult verifyKernelWrites(device::RegionOp region,
+                                       mlir::gpu::GPUFuncOp kernel,
+                                       const AliasClasses &outer);
+
 /// True where `kernel` has more than the 32,764 bytes of parameters that PTX
 /// allows: buffers are their addresses, offsets, extents and strides.
 bool hasTooManyParameters(mlir::gpu::GPUFuncOp kernel);

@@ -28,8 +28,10 @@ namespace {
 struct ProveKernelMarks : loopc::impl::ProveKernelMarksBase<ProveKernelMarks> {
   void runOnOperation() override {
     LogicalResult result = visitRegions(
-        getOperation(),
-        [&](device::RegionOp region, gpu::GPUFuncOp kernel, AliasClasses &) {
+        getOperation(), [&](device::RegionOp region, gpu::GPUFuncOp kernel,
+                            AliasClasses &classes) {
+          if (failed(verifyKernelWrites(region, kernel, classes)))
+            return failure();
           return prove(kernel, KernelRoots(region, kernel));
         });
     if (failed(result))

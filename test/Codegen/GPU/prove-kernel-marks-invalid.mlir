@@ -73,3 +73,37 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// A kernel does not write to what its loop only reads.
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @copy(%run: !llvm.ptr, %x: memref<8xf32>, %y: memref<8xf32>, %word: memref<1xf32>) kernel {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c8 = arith.constant 8 : index
+      scf.for %i = %c0 to %c8 step %c1 {
+        %v = memref.load %y[%i] : memref<8xf32>
+        memref.store %v, %x[%i] : memref<8xf32>
+        memref.store %v, %word[%c0] : memref<1xf32>
+      }
+      gpu.return
+    }
+  }
+  func.func @host(%x: memref<8xf32>, %y: memref<8xf32>, %word: memref<1xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    // expected-error @below {{has a kernel that writes to what it is given as #0, which its loop does not write to}}
+    device.region kernel @kernels::@copy given(%x, %y, %word : memref<8xf32>, memref<8xf32>, memref<1xf32>) {
+      scf.for %i = %c0 to %c8 step %c1 {
+        %v = memref.load %x[%i] : memref<8xf32>
+        memref.store %v, %y[%i] : memref<8xf32>
+      }
+      device.yield
+    }
+    return
+  }
+}

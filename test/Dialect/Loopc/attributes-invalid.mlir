@@ -181,3 +181,42 @@ func.func @list(%x: !onnx.seq<tensor<*xf32>> {loopc.type = tensor<?xf32>}) {
 func.func @nested(%x: !onnx.optional<!onnx.seq<tensor<*xf32>>> {loopc.type = !onnx.optional<!onnx.seq<tensor<?xf64>>>}) {
   return
 }
+// -----
+
+// A branch that makes room gives a buffer that was there, or another one.
+
+func.func @grows_number(%p: i1, %a: index) -> index {
+  // expected-error @below {{attribute 'loopc.grows' needs a buffer as result #0}}
+  %r = scf.if %p -> index {
+    scf.yield %a : index
+  } else {
+    scf.yield %a : index
+  } {loopc.grows}
+  return %r : index
+}
+
+// -----
+
+func.func @grows_new(%p: i1, %n: index) -> memref<?xf32> {
+  // expected-error @below {{attribute 'loopc.grows' needs a buffer that was there before in the else branch}}
+  %r = scf.if %p -> memref<?xf32> {
+    %y = memref.alloc(%n) : memref<?xf32>
+    scf.yield %y : memref<?xf32>
+  } else {
+    %x = memref.alloc(%n) : memref<?xf32>
+    scf.yield %x : memref<?xf32>
+  } {loopc.grows}
+  return %r : memref<?xf32>
+}
+
+// -----
+
+func.func @grows_never(%p: i1, %x: memref<?xf32>) -> memref<?xf32> {
+  // expected-error @below {{attribute 'loopc.grows' needs another buffer in the then branch}}
+  %r = scf.if %p -> memref<?xf32> {
+    scf.yield %x : memref<?xf32>
+  } else {
+    scf.yield %x : memref<?xf32>
+  } {loopc.grows}
+  return %r : memref<?xf32>
+}

@@ -109,7 +109,8 @@ def ProveKernelMarks : Pass<"loopc-prove-kernel-marks", "::mlir::ModuleOp"> {
     are views of one buffer of the host are one buffer. A loop over slices
     (`loopc.slices`) is put to it as well, and must not result in what differs
     from slice to slice; blocks share it already, so that it is an error where
-    that is not proved.
+    that is not proved. So it is where a kernel writes to a buffer that the loop
+    of its region does not write to.
 
     Before: a `device.region` names a kernel that is code for one thread. After:
     the same; marks of loops in kernels are proved.
@@ -192,7 +193,8 @@ def LaunchKernels : Pass<"loopc-launch-kernels", "::mlir::ModuleOp"> {
     writes is in its shared memory where it fits. A product that cuBLAS may
     compute is a kernel where the library does not.
 
-    Before: each `device.region` has a `shape`. After: there is none.
+    Before: each `device.region` has a `shape`, and its kernel writes to nothing
+    that its loop does not write to. After: there is none.
 
     ```mlir
     device.region kernel @loopc_kernels::@main_0 given(%x : memref<?xf32>)
