@@ -13,6 +13,7 @@
 #include "loopc/Bufferize/Storage.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -208,7 +209,7 @@ static void uniteNamedDims(func::FuncOp function, IRRewriter &rewriter) {
     std::optional<int64_t> axis = op.getConstantIndex();
     if (!arg || !axis || arg.getOwner() != &function.getBody().front())
       continue;
-    StringRef name = nameOfDim(function, arg.getArgNumber(), *axis);
+    StringRef name = getDimName(function, arg.getArgNumber(), *axis);
     if (name.empty())
       continue;
     Value &value = known[name];

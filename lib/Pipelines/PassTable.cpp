@@ -150,6 +150,8 @@ static constexpr PassEntry kPasses[] = {
      "buffers are where kernels reach them"},
     {"loopc-promote-accumulators", PassUse::Needed,
      "kernels sum up in registers"},
+    {"loopc-prove-kernel-marks", PassUse::Needed,
+     "threads share no loops that are not proved independent"},
     {"loopc-select-kernels", PassUse::Needed,
      "it chooses what becomes a kernel"},
     {"loopc-set-target", PassUse::Needed,

@@ -22,6 +22,7 @@
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Instrument/Passes.h"
 #include "loopc/Pipelines/Passes.h"
 #include "loopc/Tensor/Passes.h"
@@ -35,7 +36,7 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<LoopcDialect, device::DeviceDialect, loop::LoopDialect,
-                  onnx::ONNXDialect>();
+                  onnx::ONNXDialect, rt::RTDialect>();
   loop::registerBufferizableOpInterfaceExternalModels(registry);
 }
 

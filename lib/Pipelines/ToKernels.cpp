@@ -95,6 +95,8 @@ void loopc::populateKernels(PassAdder manager, const PipelineOptions &options) {
   slice.loops = options.deviceLoops;
   manager.addPass(createSliceKernelLoops(slice),
                   "on code for one thread, in which dependences can be seen");
+  manager.addPass(createProveKernelMarks(),
+                  "nests in kernels are as they stay until threads share them");
   MakeLoopGraphsOptions graphs;
   graphs.allowTf32 = options.allowTf32;
   graphs.loops = options.deviceLoops;

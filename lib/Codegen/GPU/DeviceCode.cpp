@@ -109,8 +109,7 @@ std::string loopc::findDeviceObstacle(Operation *op, bool hasLibdevice) {
 bool loopc::isSharedLoop(Operation *op) {
   auto loop = dyn_cast<scf::ForOp>(op);
   return loop && loop->hasAttr(kParallelAttrName) && !loop.getNumResults() &&
-         loop.getInductionVar().getType().isIndex() &&
-         findSharingObstacle(loop).empty();
+         loop.getInductionVar().getType().isIndex() && !findUnsharedOp(loop);
 }
 
 bool loopc::hasSharedLoop(Operation *op) {

@@ -8,7 +8,10 @@
 
 #include "DeviceRegions.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -56,6 +59,46 @@ loopc::getKernelClasses(device::RegionOp region, gpu::GPUFuncOp kernel,
         classes->join(it->second, inside);
     }
   return classes;
+}
+
+KernelRoots::KernelRoots(device::RegionOp region, gpu::GPUFuncOp kernel) {
+  for (auto [given, argument] :
+       llvm::zip_equal(region.getGiven(), kernel.getArguments().drop_front()))
+    if (isa<MemRefType>(given.getType()))
+      outside[argument] = getViewRoot(given);
+}
+
+/// The classes of buffers that `op`, or what is in it, writes to.
+static DenseSet<const void *> collectWritten(Operation *op,
+                                             const AliasClasses &classes) {
+  DenseSet<const void *> written;
+  op->walk([&](Operation *nested) {
+    if (Access access = getAccess(nested); access.writes)
+      written.insert(classes.of(access.buffer));
+    else if (auto copy = dyn_cast<memref::CopyOp>(nested))
+      written.insert(classes.of(copy.getTarget()));
+  });
+  return written;
+}
+
+LogicalResult loopc::verifyKernelWrites(device::RegionOp region,
+                                        gpu::GPUFuncOp kernel,
+                                        const AliasClasses &outer) {
+  AliasClasses inner(kernel);
+  DenseSet<const void *> byLoop = collectWritten(region.getLoop(), outer),
+                         byKernel = collectWritten(kernel, inner);
+  // What the loop does not use its results are left in.
+  llvm::SetVector<Value> used;
+  getUsedValuesDefinedAbove(region.getBody(), used);
+  for (auto [k, given, argument] :
+       llvm::enumerate(region.getGiven(), kernel.getArguments().drop_front()))
+    if (isa<MemRefType>(given.getType()) && used.contains(given) &&
+        byKernel.contains(inner.of(argument)) &&
+        !byLoop.contains(outer.of(given)))
+      return region.emitOpError("has a kernel that writes to what it is given "
+                                "as #")
+             << k << ", which its loop does not write to";
+  return success();
 }
 
 bool loopc::hasTooManyParameters(gpu::GPUFuncOp kernel) {

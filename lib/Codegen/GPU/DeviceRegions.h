@@ -12,6 +12,7 @@
 #include "Products.h"
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace loopc {
@@ -34,6 +35,29 @@ visitRegions(mlir::ModuleOp module,
 std::unique_ptr<AliasClasses> getKernelClasses(device::RegionOp region,
                                                mlir::gpu::GPUFuncOp kernel,
                                                const AliasClasses &outer);
+
+/// Which memory of the host a buffer in the kernel of a region lies in: two
+/// arguments may be views of one buffer.
+class KernelRoots {
+public:
+  KernelRoots(device::RegionOp region, mlir::gpu::GPUFuncOp kernel);
+
+  mlir::Value operator()(mlir::Value buffer) const {
+    mlir::Value root = getViewRoot(buffer);
+    auto it = outside.find(root);
+    return it == outside.end() ? root : it->second;
+  }
+
+private:
+  llvm::DenseMap<mlir::Value, mlir::Value> outside;
+};
+
+/// An error where the kernel of `region` writes to a buffer of the host that
+/// the loop of the region does not write to. `outer` are the classes of the
+/// host's function.
+llvm::LogicalResult verifyKernelWrites(device::RegionOp region,
+                                       mlir::gpu::GPUFuncOp kernel,
+                                       const AliasClasses &outer);
 
 /// True where `kernel` has more than the 32,764 bytes of parameters that PTX
 /// allows: buffers are their addresses, offsets, extents and strides.

@@ -137,6 +137,8 @@ struct LaunchKernels : loopc::impl::LaunchKernelsBase<LaunchKernels> {
           if (!region.getShape())
             return region.emitOpError("has a kernel that is not dealt out to "
                                       "threads yet");
+          if (failed(verifyKernelWrites(region, kernel, classes)))
+            return failure();
           std::string done = Launcher(region, classes, target, loops, cublas)
                                  .run(region, kernel);
           if (!done.empty())

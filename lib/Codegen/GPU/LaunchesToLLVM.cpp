@@ -16,6 +16,7 @@
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -40,8 +41,7 @@ public:
       : module(module), function(function), rewriter(module.getContext()),
         b(function.getLoc(), rewriter), converter(module.getContext()),
         pointer(LLVM::LLVMPointerType::get(module.getContext())),
-        i32(b.getI32Type()), i64(b.getI64Type()),
-        run_(function.getArgument(0)) {}
+        i32(b.getI32Type()), i64(b.getI64Type()), run_(rt::findRun(function)) {}
 
   void run();
 
@@ -93,7 +93,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 Value LaunchLowering::call(StringRef name, ValueRange arguments) {
-  SmallVector<Value> all{run_};
+  Value run = UnrealizedConversionCastOp::create(b, pointer, run_).getResult(0);
+  SmallVector<Value> all{run};
   llvm::append_range(all, arguments);
   auto made =
       LLVM::CallOp::create(b, declareRuntimeFunction(module, name), all);
@@ -426,8 +427,14 @@ struct ConvertLaunchesToLLVM
     : loopc::impl::ConvertLaunchesToLLVMBase<ConvertLaunchesToLLVM> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (auto function = module.lookupSymbol<func::FuncOp>("loopc_entry"))
-      LaunchLowering(module, function).run();
+    auto function = module.lookupSymbol<func::FuncOp>("loopc_entry");
+    if (!function)
+      return;
+    if (!rt::findRun(function)) {
+      function.emitOpError("is given no '!rt.run'");
+      return signalPassFailure();
+    }
+    LaunchLowering(module, function).run();
   }
 };
 } // namespace

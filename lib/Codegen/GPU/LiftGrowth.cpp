@@ -14,6 +14,7 @@
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,7 +66,7 @@ private:
 
 /// The buffer that `branch` gives larger, or as it is.
 static BlockArgument findGrown(scf::IfOp branch, Block &body) {
-  if (!branch->hasAttr(loop::kColdAttrName) || branch.getNumResults() != 1 ||
+  if (!branch->hasAttr(kGrowsAttrName) || branch.getNumResults() != 1 ||
       branch.getElseRegion().empty() ||
       !llvm::hasSingleElement(*branch.elseBlock()))
     return {};

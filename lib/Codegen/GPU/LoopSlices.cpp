@@ -10,6 +10,8 @@
 #include "DeviceCode.h"
 #include "KernelLoops.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -280,8 +282,10 @@ static void restrictNest(const SlicedNest &nest, ArrayRef<Value> places) {
     if (left == 0 && k + 1 == nest.loops.size()) {
       ImplicitLocOpBuilder b(loop.getLoc(), loop);
       loop.setLowerBound(place);
-      loop.setUpperBound(arith::AddIOp::create(
-          b, place, arith::ConstantIndexOp::create(b, 1)));
+      // One iteration, as a slice is a number below an extent.
+      loop.setUpperBound(
+          arith::AddIOp::create(b, place, arith::ConstantIndexOp::create(b, 1),
+                                arith::IntegerOverflowFlags::nsw));
       continue;
     }
     loop.getInductionVar().replaceAllUsesWith(place);
@@ -292,7 +296,7 @@ static void restrictNest(const SlicedNest &nest, ArrayRef<Value> places) {
   }
 }
 
-void loopc::separateSlices(const LoopSlices &slices) {
+scf::ForOp loopc::separateSlices(const LoopSlices &slices) {
   scf::ForOp loop = slices.loop;
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   SmallVector<Value> extents;
@@ -324,4 +328,50 @@ void loopc::separateSlices(const LoopSlices &slices) {
   scf::YieldOp::create(b, loop.getResults());
   for (const SlicedNest &nest : slices.nests)
     restrictNest(nest, places);
+  return outer;
+}
+
+//===----------------------------------------------------------------------===//
+// Proof
+//===----------------------------------------------------------------------===//
+
+/// True if a value that an iteration of `loop` yields may depend on which one
+/// it is: on its number, or on memory that iterations write.
+static bool yieldsWhatDiffers(scf::ForOp loop,
+                              const DenseSet<Value> &writtenRoots,
+                              llvm::function_ref<Value(Value)> rootOf) {
+  llvm::SetVector<Value> open(loop.getYieldedValues().begin(),
+                              loop.getYieldedValues().end());
+  for (size_t k = 0; k < open.size(); ++k) {
+    Value value = open[k];
+    if (loop.isDefinedOutsideOfLoop(value))
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      op = value.getParentBlock()->getParentOp();
+    if (op == loop)
+      return true;
+    Access access = getAccess(op);
+    if (access.buffer && writtenRoots.contains(rootOf(access.buffer)))
+      return true;
+    open.insert(op->operand_begin(), op->operand_end());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        open.insert(block.getTerminator()->operand_begin(),
+                    block.getTerminator()->operand_end());
+  }
+  return false;
+}
+
+std::string loopc::findSlicesObstacle(scf::ForOp loop,
+                                      llvm::function_ref<Value(Value)> rootOf) {
+  DenseSet<Value> writtenRoots;
+  loop.walk([&](Operation *op) {
+    Access access = getAccess(op);
+    if (access.writes)
+      writtenRoots.insert(rootOf(access.buffer));
+  });
+  if (yieldsWhatDiffers(loop, writtenRoots, rootOf))
+    return "iterations result in different values";
+  return findParallelObstacle(loop, rootOf);
 }

@@ -47,8 +47,15 @@ std::optional<LoopSlices> findLoopSlices(mlir::gpu::GPUFuncOp kernel,
 
 /// Puts the loop into one over its slices, which has kSlicesAttrName: for
 /// blocks, each of which goes through the loop for the slices it has. There is
-/// one slice at least.
-void separateSlices(const LoopSlices &slices);
+/// one slice at least. \returns the loop over the slices.
+mlir::scf::ForOp separateSlices(const LoopSlices &slices);
+
+/// Why blocks cannot go through the slices of `loop`, which has
+/// kSlicesAttrName, without one another; "" where they can. Buffers for which
+/// `rootOf` gives one value may be the same memory.
+std::string
+findSlicesObstacle(mlir::scf::ForOp loop,
+                   llvm::function_ref<mlir::Value(mlir::Value)> rootOf);
 
 } // namespace loopc
 

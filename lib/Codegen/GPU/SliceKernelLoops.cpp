@@ -42,7 +42,7 @@ struct SliceKernelLoops : loopc::impl::SliceKernelLoopsBase<SliceKernelLoops> {
         [&](device::RegionOp region, gpu::GPUFuncOp kernel,
             AliasClasses &classes) -> LogicalResult {
           if (!isSharedLoop(region.getLoop()) && !hasTooManyParameters(kernel))
-            process(region, kernel, *getKernelClasses(region, kernel, classes));
+            process(region, kernel, classes);
           return success();
         });
     if (failed(result))
@@ -51,7 +51,7 @@ struct SliceKernelLoops : loopc::impl::SliceKernelLoopsBase<SliceKernelLoops> {
 
 private:
   void process(device::RegionOp region, gpu::GPUFuncOp kernel,
-               const AliasClasses &classes);
+               const AliasClasses &outer);
 };
 } // namespace
 
@@ -74,11 +74,25 @@ static device::RegionOp makeChoice(ImplicitLocOpBuilder &b,
   return region;
 }
 
+/// Why blocks cannot share the slices of the kernel's loop; "" where they can.
+/// The proof reads the loop as it becomes, so that a copy of it is sliced.
+static std::string findObstacle(device::RegionOp region, gpu::GPUFuncOp kernel,
+                                const AliasClasses &outer) {
+  OwningOpRef<gpu::GPUFuncOp> copy = cast<gpu::GPUFuncOp>(kernel->clone());
+  std::optional<LoopSlices> slices =
+      findLoopSlices(*copy, *getKernelClasses(region, *copy, outer));
+  return slices ? findSlicesObstacle(separateSlices(*slices),
+                                     KernelRoots(region, *copy))
+                : "there are none";
+}
+
 void SliceKernelLoops::process(device::RegionOp region, gpu::GPUFuncOp kernel,
-                               const AliasClasses &classes) {
-  if (interchangeLoops(kernel, classes))
+                               const AliasClasses &outer) {
+  std::unique_ptr<AliasClasses> classes =
+      getKernelClasses(region, kernel, outer);
+  if (interchangeLoops(kernel, *classes))
     return;
-  std::optional<LoopSlices> slices = findLoopSlices(kernel, classes);
+  std::optional<LoopSlices> slices = findLoopSlices(kernel, *classes);
   if (!slices)
     return;
   ImplicitLocOpBuilder b(region.getLoc(), region);
@@ -88,6 +102,13 @@ void SliceKernelLoops::process(device::RegionOp region, gpu::GPUFuncOp kernel,
       when ? getConstantIntValue(when) : std::optional<int64_t>(0);
   if (known && *known == 0)
     return;
+  if (std::string why = findObstacle(region, kernel, outer); !why.empty()) {
+    remarkMissed(region.getLoc(), "Kernel",
+                 "blocks do not share the slices of the loop, as it is not "
+                 "proved that these are independent: " +
+                     why);
+    return;
+  }
   if (!known)
     makeChoice(b, region, kernel, when);
   separateSlices(*slices);

@@ -9,6 +9,7 @@
 #include "Emitter.h"
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -122,8 +123,7 @@ LogicalResult Emitter::emitInputs(func::FuncOp func) {
       return failure();
     NamedAttrList attributes;
     attributes.set("loopc.name", builder.getStringAttr(name));
-    if (isa<RankedTensorType>(*type))
-      attributes.set("loopc.dims", builder.getArrayAttr(dimNames));
+    setDimNames(attributes, *type, dimNames);
     types.push_back(*type);
     attrs.push_back(attributes.getDictionary(&context));
   }
@@ -159,10 +159,7 @@ LogicalResult Emitter::emitOutputs(func::FuncOp func) {
       return failure();
     NamedAttrList attributes;
     attributes.set("loopc.name", builder.getStringAttr(name));
-    if (auto type = dyn_cast<RankedTensorType>(value->getType()))
-      attributes.set(
-          "loopc.dims",
-          builder.getStrArrayAttr(SmallVector<StringRef>(type.getRank(), "")));
+    setDimNames(attributes, value->getType());
     values.push_back(*value);
     attrs.push_back(attributes.getDictionary(&context));
   }

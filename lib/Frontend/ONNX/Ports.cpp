@@ -8,6 +8,7 @@
 
 // Inputs and outputs of the main graph.
 
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/ShapeHints.h"
@@ -21,7 +22,6 @@ static constexpr StringLiteral kMainPath = "main";
 
 /// What a value of the main graph is called at the border.
 static constexpr StringLiteral kNameAttr = "loopc.name";
-static constexpr StringLiteral kDimsAttr = "loopc.dims";
 static constexpr StringLiteral kDefaultAttr = "loopc.default";
 
 /// The name of a dimension, or "" where what is written there names none:
@@ -175,9 +175,7 @@ LogicalResult Importer::importInputs(func::FuncOp func, Scope &scope) {
     if (*absent)
       attributes.set(kDefaultAttr, *absent);
     attributes.set(kNameAttr, builder.getStringAttr(input.name()));
-    auto ranked = dyn_cast<RankedTensorType>(*type);
-    if (ranked)
-      attributes.set(kDimsAttr, builder.getArrayAttr(dimNames));
+    setDimNames(attributes, *type, dimNames);
     types.push_back(*type);
     attrs.push_back(attributes.getDictionary(&context));
     argumentNames.push_back(input.name());
@@ -256,7 +254,7 @@ LogicalResult Importer::importOutputs(func::FuncOp func, Scope &scope) {
         for (auto [k, name] : llvm::enumerate(names))
           if (type.isDynamicDim(k))
             dimNames[k] = name;
-      attributes.set(kDimsAttr, builder.getArrayAttr(dimNames));
+      setDimNames(attributes, type, dimNames);
     }
     onnx::setDeclared(attributes, value->getType(), declared, names);
     values.push_back(*value);

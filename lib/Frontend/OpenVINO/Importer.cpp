@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ImporterImpl.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/ShapeHints.h"
 #include "mlir/IR/Verifier.h"
@@ -279,10 +280,7 @@ LogicalResult Importer::importInputs(func::FuncOp func, Values &values) {
       return failure();
     NamedAttrList attributes;
     attributes.set("loopc.name", builder.getStringAttr(name));
-    if (auto ranked = dyn_cast<RankedTensorType>(*type))
-      attributes.set("loopc.dims",
-                     builder.getStrArrayAttr(
-                         SmallVector<StringRef>(ranked.getRank(), "")));
+    setDimNames(attributes, *type);
     types.push_back(*type);
     attrs.push_back(attributes.getDictionary(&context));
     layers.push_back(index);
@@ -343,10 +341,7 @@ LogicalResult Importer::importOutputs(func::FuncOp func, const Values &values) {
     Value value = values[source.layer][source.port];
     NamedAttrList attributes;
     attributes.set("loopc.name", builder.getStringAttr(name));
-    if (auto ranked = dyn_cast<RankedTensorType>(value.getType()))
-      attributes.set("loopc.dims",
-                     builder.getStrArrayAttr(
-                         SmallVector<StringRef>(ranked.getRank(), "")));
+    setDimNames(attributes, value.getType());
     onnx::setDeclared(attributes, value.getType(),
                       declaredType(from.outputs[source.port], value.getType()),
                       {});

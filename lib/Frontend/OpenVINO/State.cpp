@@ -18,6 +18,7 @@
 // An initial value that is constant is the argument's default instead.
 
 #include "ImporterImpl.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/JSON.h"
@@ -134,9 +135,7 @@ static NamedAttrList describe(OpBuilder &builder, StringRef id, Type type) {
   NamedAttrList attributes;
   attributes.set("loopc.name", builder.getStringAttr(id));
   attributes.set("loopc.state", builder.getUnitAttr());
-  if (auto ranked = dyn_cast<RankedTensorType>(type))
-    attributes.set("loopc.dims", builder.getStrArrayAttr(SmallVector<StringRef>(
-                                     ranked.getRank(), "")));
+  setDimNames(attributes, type);
   return attributes;
 }
 

@@ -56,6 +56,7 @@ void loopc::verifyLinalgStage(ModuleOp module, StageErrors &errors) {
     else if (auto loop = dyn_cast<LoopOp>(op))
       verifyPorts(loop, errors);
     verifyRanks(op, errors);
+    verifyPackedOperand(op, errors);
     return errors.areEnough() ? WalkResult::interrupt() : WalkResult::advance();
   });
 }

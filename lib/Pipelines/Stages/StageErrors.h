@@ -37,6 +37,9 @@ private:
 
 /// What holds at the end of each stage; see loopc-verify-stage.
 void verifyLinalgStage(mlir::ModuleOp module, StageErrors &errors);
+/// ... of one operation: there are zeros behind the elements of an operand that
+/// is said to be packed (Panels.h).
+void verifyPackedOperand(mlir::Operation *op, StageErrors &errors);
 /// Returns how many buffers it could not follow.
 unsigned verifyMemRefStage(mlir::ModuleOp module, StageErrors &errors);
 void verifySCFStage(mlir::ModuleOp module, StageErrors &errors);

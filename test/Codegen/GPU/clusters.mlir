@@ -30,7 +30,7 @@
 // LLVM: llvm.call @loopc_rt_cuda_launch(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[BOTH]], %{{.*}})
 // LLVM-NOT: llvm.mlir.constant(3 : i32)
 // LLVM: llvm.call @loopc_rt_cuda_launch(
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c100 = arith.constant 100 : index

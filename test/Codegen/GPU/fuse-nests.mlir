@@ -15,7 +15,7 @@
 // CHECK: %[[ALL:.+]] = arith.addf %[[SUM]], %[[BIAS]]
 // CHECK: memref.store %[[ALL]]
 // CHECK-NOT: memref.store
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c5 = arith.constant 5 : index
@@ -24,7 +24,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
   %ok = llvm.mlir.constant(0 : i32) : i32
   %d = llvm.load %in : !llvm.ptr -> !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
   %x = builtin.unrealized_conversion_cast %d : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)> to memref<5x7xf32>
-  %e = llvm.load %run : !llvm.ptr -> !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+  %e = llvm.load %out : !llvm.ptr -> !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
   %bias = builtin.unrealized_conversion_cast %e : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<7xf32>
   %y = memref.alloc() : memref<7xf32>
   scf.for %i = %c0 to %c7 step %c1 {
@@ -59,7 +59,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK-COUNT-3: gpu.launch_func
 // CHECK-NOT: gpu.launch_func
 // CHECK: gpu.module
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c7 = arith.constant 7 : index
@@ -94,7 +94,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK-COUNT-2: gpu.launch_func
 // CHECK-NOT: gpu.launch_func
 // CHECK: gpu.dealloc
-func.func @loopc_entry(%run: !llvm.ptr, %n: index) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %one = arith.constant 1.0 : f32

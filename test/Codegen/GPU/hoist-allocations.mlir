@@ -14,7 +14,7 @@
 // HOST-LABEL: func.func @loopc_entry
 // HOST: scf.for
 // HOST: gpu.alloc
-func.func @loopc_entry(%run: !llvm.ptr, %n: index, %m: index) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: index, %m: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c9 = arith.constant 9 : index
@@ -58,7 +58,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: index, %m: index) -> i32 {
 // CHECK-NOT: alloc
 // HOST-LABEL: func.func @loopc_entry
 // HOST-NOT: math.ctpop
-func.func @loopc_entry(%run: !llvm.ptr, %n: index, %m: index) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: index, %m: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c9 = arith.constant 9 : index
@@ -93,7 +93,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: index, %m: index) -> i32 {
 // CHECK: scf.for
 // CHECK: gpu.alloc
 // CHECK: gpu.launch_func @loopc_kernels::@nest_0
-func.func @loopc_entry(%run: !llvm.ptr, %n: index) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c9 = arith.constant 9 : index
@@ -122,7 +122,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: index) -> i32 {
 // CHECK: scf.for
 // CHECK: memref.alloc
 // CHECK-NOT: memref.view
-func.func @loopc_entry(%run: !llvm.ptr, %n: index) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c9 = arith.constant 9 : index
@@ -158,7 +158,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: index) -> i32 {
 // CHECK: gpu.launch_func @loopc_kernels::@loop_0
 // CHECK: gpu.func @loop_0
 // CHECK-NOT: alloc
-func.func @loopc_entry(%run: !llvm.ptr, %n: index, %trips: i64, %added: index) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: index, %trips: i64, %added: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c0_i64 = arith.constant 0 : i64
@@ -192,7 +192,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: index, %trips: i64, %added: index) -
 // CHECK: gpu.launch_func @loopc_kernels::@loop_0
 // CHECK: gpu.func @loop_0
 // CHECK-NOT: alloc
-func.func @loopc_entry(%run: !llvm.ptr, %n: index, %room: index) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: index, %room: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %true = arith.constant true
@@ -228,7 +228,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: index, %room: index) -> i32 {
 // CHECK: scf.while
 // CHECK: gpu.alloc (%{{.+}}) : memref<?xf32>
 // CHECK-NOT: memref.view
-func.func @loopc_entry(%run: !llvm.ptr, %n: i64, %room: i64) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: i64, %room: i64) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c1_i64 = arith.constant 1 : i64
@@ -264,7 +264,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: i64, %room: i64) -> i32 {
 // CHECK: scf.for
 // CHECK: gpu.alloc (%{{.+}}) : memref<?xf32>
 // CHECK-NOT: memref.view
-func.func @loopc_entry(%run: !llvm.ptr, %n: index, %trips: index) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: index, %trips: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %one = arith.constant 1.0 : f32
@@ -295,7 +295,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: index, %trips: index) -> i32 {
 // CHECK: gpu.launch_func @loopc_kernels::@loop_0
 // CHECK: gpu.func @loop_0
 // CHECK-NOT: alloc
-func.func @loopc_entry(%run: !llvm.ptr, %n: memref<?xf32>, %trips: index) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: memref<?xf32>, %trips: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %one = arith.constant 1.0 : f32
@@ -327,7 +327,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: memref<?xf32>, %trips: index) -> i32
 // CHECK: scf.for
 // CHECK: gpu.alloc (%{{.+}}) : memref<?xf32>
 // CHECK-NOT: memref.view
-func.func @loopc_entry(%run: !llvm.ptr, %trips: index) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %trips: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %one = arith.constant 1.0 : f32

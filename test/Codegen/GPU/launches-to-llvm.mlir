@@ -1,16 +1,16 @@
 // RUN: loopc-opt %s -split-input-file --convert-launches-to-llvm | FileCheck %s
 
 // CHECK: llvm.mlir.global external @loopc_cuda_program() {{.*}} : !llvm.array<88 x i8>
-// CHECK-LABEL: func.func @loopc_entry(%arg0: !llvm.ptr
-// CHECK: %[[BEGUN:.+]] = llvm.call @loopc_rt_cuda_begin(%arg0,
+// CHECK-LABEL: func.func @loopc_entry(%arg0: !rt.run
+// CHECK: %[[BEGUN:.+]] = llvm.call @loopc_rt_cuda_begin(%{{[0-9]+}},
 // CHECK: %[[OK:.+]] = llvm.icmp "eq" %[[BEGUN]]
 // CHECK: cf.cond_br %[[OK]] weights([2000, 1]), ^{{.*}}, ^[[FAIL:.+]]
-// CHECK: %[[VIEW:.+]] = llvm.call @loopc_rt_cuda_input(%arg0, %{{.*}}, %{{.*}}, %[[BYTES:[^,]+]],
-// CHECK: %[[MEMORY:.+]] = llvm.call @loopc_rt_cuda_alloc(%arg0, %{{.*}}, %{{.*}})
-// CHECK: llvm.call @loopc_rt_cuda_launch(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
-// CHECK: llvm.call @loopc_rt_cuda_output(%arg0,
-// CHECK: llvm.call @loopc_rt_cuda_sync(%arg0)
-// CHECK: llvm.call @loopc_rt_cuda_free(%arg0,
+// CHECK: %[[VIEW:.+]] = llvm.call @loopc_rt_cuda_input(%{{[0-9]+}}, %{{.*}}, %{{.*}}, %[[BYTES:[^,]+]],
+// CHECK: %[[MEMORY:.+]] = llvm.call @loopc_rt_cuda_alloc(%{{[0-9]+}}, %{{.*}}, %{{.*}})
+// CHECK: llvm.call @loopc_rt_cuda_launch(%{{[0-9]+}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK: llvm.call @loopc_rt_cuda_output(%{{[0-9]+}},
+// CHECK: llvm.call @loopc_rt_cuda_sync(%{{[0-9]+}})
+// CHECK: llvm.call @loopc_rt_cuda_free(%{{[0-9]+}},
 // CHECK: ^[[FAIL]]:
 // CHECK: return
 module attributes {gpu.container_module} {
@@ -19,7 +19,7 @@ module attributes {gpu.container_module} {
       llvm.return
     }
   }
-  func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+  func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
     %c1 = arith.constant 1 : index
     %c256 = arith.constant 256 : index
     %null = llvm.mlir.zero : !llvm.ptr
@@ -42,11 +42,11 @@ module attributes {gpu.container_module} {
 // of blocks for each node, and the words of the arguments.
 // CHECK: llvm.mlir.global internal constant @loopc_cuda_graph_0(dense<[3, 1, 1, 3, -1, -1, 1, 1, -1, 0, 1, 0, 0, -1, 0, 32]> : tensor<16xi32>)
 // CHECK-SAME: alignment = 8
-// CHECK-LABEL: func.func @loopc_entry(%arg0: !llvm.ptr
+// CHECK-LABEL: func.func @loopc_entry(%arg0: !rt.run
 // CHECK-DAG: %[[ARGS:.+]] = llvm.alloca %{{.*}} x i64
 // CHECK: llvm.call @loopc_rt_cuda_begin
 // CHECK: %[[GRAPH:.+]] = llvm.mlir.addressof @loopc_cuda_graph_0
-// CHECK: %[[STATUS:.+]] = llvm.call @loopc_rt_cuda_graph(%arg0, %{{.*}}, %[[GRAPH]], %{{.*}}, %{{.*}})
+// CHECK: %[[STATUS:.+]] = llvm.call @loopc_rt_cuda_graph(%{{[0-9]+}}, %{{.*}}, %[[GRAPH]], %{{.*}}, %{{.*}})
 // CHECK: llvm.icmp "eq" %[[STATUS]]
 module attributes {gpu.container_module} {
   gpu.module @loopc_kernels {
@@ -57,7 +57,7 @@ module attributes {gpu.container_module} {
       llvm.return
     }
   }
-  func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+  func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
     %c1 = arith.constant 1 : index
     %c7 = arith.constant 7 : index
     %word = arith.constant 5 : i64

@@ -23,13 +23,13 @@
 // OFF-LABEL: func.func @loopc_entry
 // OFF-NOT: loopc.product
 // LLVM-LABEL: func.func @loopc_entry
-// LLVM: %[[MADE:.+]] = llvm.call @loopc_rt_cuda_product(%arg0, %{{.*}}, %{{.*}}) : (!llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+// LLVM: %[[MADE:.+]] = llvm.call @loopc_rt_cuda_product(%{{.+}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
 // LLVM: %[[OK:.+]] = llvm.icmp "sle" %[[MADE]]
 // LLVM: cf.cond_br %[[OK]]
 // LLVM: arith.cmpi eq, %[[MADE]]
 // LLVM: llvm.call @loopc_rt_cuda_launch
 // LLVM-NOT: loopc_cuda_product_3
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c100 = arith.constant 100 : index
@@ -38,7 +38,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
   %ok = llvm.mlir.constant(0 : i32) : i32
   %d = llvm.load %in : !llvm.ptr -> !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
   %x = builtin.unrealized_conversion_cast %d : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)> to memref<100x70xf32>
-  %e = llvm.load %run : !llvm.ptr -> !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
+  %e = llvm.load %out : !llvm.ptr -> !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
   %w = builtin.unrealized_conversion_cast %e : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)> to memref<70x70xf32>
   %y = memref.alloc() : memref<100x70xf32>
   %z = memref.alloc() : memref<100x70xf32>
@@ -89,7 +89,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // OFF-NOT: gpu.launch_func
 // LLVM-LABEL: func.func @loopc_entry
 // LLVM-COUNT-2: llvm.call @loopc_rt_cuda_product
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = arith.constant 1024 : index

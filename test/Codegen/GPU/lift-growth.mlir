@@ -39,7 +39,7 @@ func.func @collect(%n: index, %first: memref<?xf32>) -> memref<?xf32> {
       scf.yield %new : memref<?xf32>
     } else {
       scf.yield %b : memref<?xf32>
-    } {loopc.cold}
+    } {loopc.cold, loopc.grows}
     memref.store %one, %grown[%i] : memref<?xf32>
     scf.yield %next, %grown : index, memref<?xf32>
   }
@@ -69,7 +69,7 @@ func.func @unknown(%sizes: memref<?xindex>, %n: index, %first: memref<?xf32>) ->
       scf.yield %new : memref<?xf32>
     } else {
       scf.yield %b : memref<?xf32>
-    } {loopc.cold}
+    } {loopc.cold, loopc.grows}
     scf.yield %next, %grown : index, memref<?xf32>
   }
   return %r#1 : memref<?xf32>

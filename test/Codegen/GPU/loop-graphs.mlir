@@ -66,7 +66,7 @@
 // AUTO-LABEL: func.func @loopc_entry
 // AUTO-NOT: device_graph
 // AUTO: gpu.launch_func
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c9 = arith.constant 9 : index
@@ -124,7 +124,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK: gpu.func @loop_0_k5
 // CHECK-SAME: loopc.conditions = array<i32>
 // CHECK: memref.store %{{.*}} : memref<1xindex>
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c50000 = arith.constant 50000 : index
@@ -168,7 +168,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK-SAME: 1, 3, 0, 0, 3, -1, 5, 256,
 // CHECK-SAME: 1, -1, 6, 1, 0, -1, 7, 1]
 // CHECK-SAME: handles 4
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c50000 = arith.constant 50000 : index
@@ -213,7 +213,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK-LABEL: func.func @loopc_entry
 // AUTO-LABEL: func.func @loopc_entry
 // AUTO: loop.device_graph
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c9 = arith.constant 9 : index
@@ -243,7 +243,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK-LABEL: func.func @loopc_entry
 // CHECK: loop.device_graph [
 // CHECK-SAME: blocks(%c1{{.*}}, %c16{{.*}}, %c100{{.*}}, %c1{{.*}})
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c9 = arith.constant 9 : index

@@ -9,7 +9,7 @@
 // CHECK: gpu.dealloc %[[BETWEEN]]
 // CHECK-NOT: memref.dealloc
 // CHECK: return
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c10000 = arith.constant 10000 : index
@@ -40,7 +40,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK-NEXT: gpu.memcpy %[[H]], %[[X]]
 // CHECK-NEXT: loop.device_wait
 // CHECK-NEXT: memref.dealloc %[[H]]
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c10000 = arith.constant 10000 : index
@@ -74,7 +74,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK: gpu.dealloc %[[COPY]]
 // CHECK-NOT: dealloc
 // CHECK: return
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c10000 = arith.constant 10000 : index

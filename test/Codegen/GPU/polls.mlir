@@ -17,7 +17,7 @@
 // A poll is no part of a graph: who ends an iteration looks.
 // GRAPH: loop.device_graph
 // GRAPH-NOT: loop.poll
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c99 = arith.constant 99 : index
@@ -74,7 +74,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK: ^bb0(%{{.+}}: i64):
 // CHECK-NOT: arith.remui {{.*}} : i64
 // CHECK: gpu.return
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index
@@ -165,7 +165,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 
 // CHECK-NEXT: arith.remui %{{.+}}, %[[FAR]]
 // CHECK: scf.if
 // CHECK-NEXT: loop.poll {loopc.part = -1 : i64}
-func.func @loopc_entry(%run: !llvm.ptr, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c100 = arith.constant 100 : index

@@ -8,7 +8,7 @@
 // CHECK: %[[PLAIN:.+]] = gpu.alloc
 // CHECK: gpu.launch_func @loopc_kernels::@nest_1
 // CHECK: loop.device_result %[[PLAIN]]
-func.func @loopc_entry(%run: !llvm.ptr, %n: index, %m: index, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: index, %m: index, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %one = arith.constant 1.0 : f32
@@ -33,7 +33,7 @@ func.func @loopc_entry(%run: !llvm.ptr, %n: index, %m: index, %out: !llvm.ptr) -
 // CHECK-COUNT-1: gpu.launch_func
 // CHECK-NOT: gpu.launch_func
 // CHECK: loop.device_result
-func.func @loopc_entry(%run: !llvm.ptr, %n: index, %m: index, %out: !llvm.ptr) -> i32 {
+func.func @loopc_entry(%run: !rt.run, %n: index, %m: index, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %one = arith.constant 1.0 : f32

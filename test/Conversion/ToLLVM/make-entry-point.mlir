@@ -4,7 +4,7 @@
 // CHECK-SAME: loopc.inputs = [{dims = ["N"], name = "x", type = tensor<?xui8>}]
 // CHECK-SAME: loopc.model = "main"
 // CHECK-SAME: loopc.outputs = [{name = "y", type = memref<?xi8>}]
-// CHECK: func.func @loopc_entry(%{{.*}}: !llvm.ptr, %[[INPUTS:.*]]: !llvm.ptr, %[[OUTPUTS:.*]]: !llvm.ptr) -> i32
+// CHECK: func.func @loopc_entry(%{{.*}}: !rt.run, %[[INPUTS:.*]]: !llvm.ptr, %[[OUTPUTS:.*]]: !llvm.ptr) -> i32
 // CHECK: %[[SLOT:.*]] = llvm.getelementptr %[[INPUTS]][0]
 // CHECK: %[[AT:.*]] = llvm.load %[[SLOT]]
 // CHECK: %[[DESCRIPTOR:.*]] = llvm.load %[[AT]]

@@ -9,7 +9,7 @@
 // path of its node.
 // CHECK-LABEL: func @calls(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr
-func.func @calls(%run: !llvm.ptr, %s: complex<i64>, %t: complex<i64>) -> i32 {
+func.func @calls(%run: !rt.run, %s: complex<i64>, %t: complex<i64>) -> i32 {
   // CHECK: %[[BOTH:.*]] = llvm.call @loopc_rt_string_concat(%[[HANDLE]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
   // CHECK: %[[WHERE:.*]] = llvm.mlir.addressof
   // CHECK: llvm.call @loopc_rt_string_to_float(%[[HANDLE]], %{{.*}}, %{{.*}}, %[[WHERE]])

@@ -5,7 +5,7 @@
 // A list is a pointer; null is the empty one.
 // CHECK-LABEL: func @insert(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr, %[[X:[^:]+]]: memref<?xf32>, %[[SHAPE:[^:]+]]: memref<?xi64>
-func.func @insert(%run: !llvm.ptr, %x: memref<?xf32>, %shape: memref<?xi64>, %p: index) -> i32 {
+func.func @insert(%run: !rt.run, %x: memref<?xf32>, %shape: memref<?xi64>, %p: index) -> i32 {
   // CHECK: %[[NONE:.*]] = llvm.mlir.zero : !llvm.ptr
   // CHECK: %[[COPIED:.*]] = llvm.mlir.zero : !llvm.ptr
   // CHECK: %[[S:.*]] = llvm.call @loopc_rt_list_insert(%[[HANDLE]], %[[NONE]], %{{.*}}, %[[COPIED]],
@@ -37,7 +37,7 @@ func.func @insert(%run: !llvm.ptr, %x: memref<?xf32>, %shape: memref<?xi64>, %p:
 // What comes back beside a result is in one place of the function, made outside
 // of loops. A block's argument is a pointer, too.
 // CHECK-LABEL: func @at(
-func.func @at(%run: !llvm.ptr, %p: index) -> i32 {
+func.func @at(%run: !rt.run, %p: index) -> i32 {
   // CHECK: %[[VIEW:.*]] = llvm.alloca {{.*}} x !llvm.struct<(ptr, ptr, i64, i64, ptr, ptr)>
   // CHECK: cf.br ^[[LOOP:.*]](%{{.*}} : !llvm.ptr)
   // CHECK: ^[[LOOP]](%[[S:.*]]: !llvm.ptr):
@@ -61,7 +61,7 @@ func.func @at(%run: !llvm.ptr, %p: index) -> i32 {
 // -----
 
 // CHECK-LABEL: func @nested(
-func.func @nested(%run: !llvm.ptr, %p: index) -> i32 {
+func.func @nested(%run: !rt.run, %p: index) -> i32 {
   // CHECK: llvm.call @loopc_rt_list_insert_list(
   // CHECK: llvm.call @loopc_rt_list_at_list(
   // CHECK: llvm.call @loopc_rt_list_length(

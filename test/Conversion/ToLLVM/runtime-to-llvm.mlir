@@ -8,7 +8,7 @@
 // whose error names the node.
 // CHECK-LABEL: func @alloc(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr, %[[N:[^:]+]]: index
-func.func @alloc(%run: !llvm.ptr, %n: index) -> i32 {
+func.func @alloc(%run: !rt.run, %n: index) -> i32 {
   // CHECK: %[[SIGN:.*]] = builtin.unrealized_conversion_cast %[[N]] : index to i64
   // CHECK: %[[SOME:.*]] = llvm.icmp "sge" %[[SIGN]], %{{.*}}
   // CHECK: cf.cond_br %[[SOME]] weights({{.*}}), ^[[MAKE:.*]], ^[[NEGATIVE:.*]]
@@ -46,7 +46,7 @@ func.func @alloc(%run: !llvm.ptr, %n: index) -> i32 {
 // Extents that cannot be negative are not checked; those that may are, together.
 // CHECK-LABEL: func @extents(
 // CHECK-SAME: %{{[^:]+}}: !llvm.ptr, %[[N:[^:]+]]: index, %[[M:[^:]+]]: index
-func.func @extents(%run: !llvm.ptr, %n: index, %m: index, %v: memref<?xf32>) -> i32 {
+func.func @extents(%run: !rt.run, %n: index, %m: index, %v: memref<?xf32>) -> i32 {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   // CHECK-NOT: "sge"
@@ -66,7 +66,7 @@ func.func @extents(%run: !llvm.ptr, %n: index, %m: index, %v: memref<?xf32>) -> 
 
 // What is freed here is no output; where it is small that does not matter.
 // CHECK-LABEL: func @scratch(
-func.func @scratch(%run: !llvm.ptr, %n: index) -> i32 {
+func.func @scratch(%run: !rt.run, %n: index) -> i32 {
   // CHECK: llvm.call @loopc_rt_alloc_scratch(
   %a = memref.alloc(%n) : memref<?x4xf32>
   // CHECK: llvm.call @loopc_rt_alloc_scratch(
@@ -82,7 +82,7 @@ func.func @scratch(%run: !llvm.ptr, %n: index) -> i32 {
 
 // CHECK-LABEL: func @dealloc(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr
-func.func @dealloc(%run: !llvm.ptr, %a: memref<4xf32>) -> i32 {
+func.func @dealloc(%run: !rt.run, %a: memref<4xf32>) -> i32 {
   // CHECK: %[[MEMORY:.*]] = llvm.extractvalue %{{.*}}[0]
   // CHECK: llvm.call @loopc_rt_free(%[[HANDLE]], %[[MEMORY]])
   memref.dealloc %a : memref<4xf32>
@@ -92,7 +92,7 @@ func.func @dealloc(%run: !llvm.ptr, %a: memref<4xf32>) -> i32 {
 
 // CHECK-LABEL: func @check(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr, %[[OK:[^:]+]]: i1, %[[N:[^:]+]]: i64, %[[I:[^:]+]]: i64)
-func.func @check(%run: !llvm.ptr, %ok: i1, %n: i64, %i: i64) -> i32 {
+func.func @check(%run: !rt.run, %ok: i1, %n: i64, %i: i64) -> i32 {
   // CHECK: cf.cond_br %[[OK]] weights({{.*}}), ^{{.*}}, ^[[FAIL:.*]]
   // CHECK: ^[[FAIL]]:
   // CHECK: %[[TEXT:.*]] = llvm.mlir.addressof @loopc_message_{{[0-9]+}}
@@ -106,7 +106,7 @@ func.func @check(%run: !llvm.ptr, %ok: i1, %n: i64, %i: i64) -> i32 {
 
 // CHECK-LABEL: func @poll(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr
-func.func @poll(%run: !llvm.ptr) -> i32 {
+func.func @poll(%run: !rt.run) -> i32 {
   // CHECK: %[[STATUS:.*]] = llvm.call @loopc_rt_poll(%[[HANDLE]])
   // CHECK: %[[OK:.*]] = llvm.icmp "eq" %[[STATUS]]
   // CHECK: cf.cond_br %[[OK]]
@@ -118,7 +118,7 @@ func.func @poll(%run: !llvm.ptr) -> i32 {
 // The axes in front are so many transforms; a status ends the run.
 // CHECK-LABEL: func @fourier(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr
-func.func @fourier(%run: !llvm.ptr, %b: memref<3x?x400x2xf64>) -> i32 {
+func.func @fourier(%run: !rt.run, %b: memref<3x?x400x2xf64>) -> i32 {
   // CHECK: %[[ROWS:.*]] = llvm.extractvalue %{{.*}}[3, 1]
   // CHECK: %[[COUNT:.*]] = llvm.mul %{{.*}}, %[[ROWS]]
   // CHECK: %[[INVERSE:.*]] = llvm.mlir.constant(1 : i32)

@@ -50,6 +50,14 @@ func.func @declared(%x: tensor<*xf32>) -> (tensor<*xf32> {loopc.declared = [2]})
 
 // -----
 
+// One name is one extent.
+// expected-error @+1 {{'func.func' op attribute 'loopc.dims' at argument #1 calls an extent of 3 'N', and at argument #0 one of 2}}
+func.func @contradict(%x: tensor<2xf32> {loopc.dims = ["N"]}, %y: tensor<?x3xf32> {loopc.dims = ["M", "N"]}) {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{'func.func' op attribute 'loopc.declared_dims' at result #0 must be an array of strings}}
 func.func @declared_dims(%x: tensor<*xf32>) -> (tensor<*xf32> {loopc.declared_dims = [2]}) {
   return %x : tensor<*xf32>
@@ -172,4 +180,43 @@ func.func @list(%x: !onnx.seq<tensor<*xf32>> {loopc.type = tensor<?xf32>}) {
 // expected-error @+1 {{is '!onnx.optional<!onnx.seq<tensor<?xf64>>>', which is not held by a value of type '!onnx.optional<!onnx.seq<tensor<*xf32>>>'}}
 func.func @nested(%x: !onnx.optional<!onnx.seq<tensor<*xf32>>> {loopc.type = !onnx.optional<!onnx.seq<tensor<?xf64>>>}) {
   return
+}
+// -----
+
+// A branch that makes room gives a buffer that was there, or another one.
+
+func.func @grows_number(%p: i1, %a: index) -> index {
+  // expected-error @below {{attribute 'loopc.grows' needs a buffer as result #0}}
+  %r = scf.if %p -> index {
+    scf.yield %a : index
+  } else {
+    scf.yield %a : index
+  } {loopc.grows}
+  return %r : index
+}
+
+// -----
+
+func.func @grows_new(%p: i1, %n: index) -> memref<?xf32> {
+  // expected-error @below {{attribute 'loopc.grows' needs a buffer that was there before in the else branch}}
+  %r = scf.if %p -> memref<?xf32> {
+    %y = memref.alloc(%n) : memref<?xf32>
+    scf.yield %y : memref<?xf32>
+  } else {
+    %x = memref.alloc(%n) : memref<?xf32>
+    scf.yield %x : memref<?xf32>
+  } {loopc.grows}
+  return %r : memref<?xf32>
+}
+
+// -----
+
+func.func @grows_never(%p: i1, %x: memref<?xf32>) -> memref<?xf32> {
+  // expected-error @below {{attribute 'loopc.grows' needs another buffer in the then branch}}
+  %r = scf.if %p -> memref<?xf32> {
+    scf.yield %x : memref<?xf32>
+  } else {
+    scf.yield %x : memref<?xf32>
+  } {loopc.grows}
+  return %r : memref<?xf32>
 }

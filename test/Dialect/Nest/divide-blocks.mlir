@@ -36,8 +36,8 @@
 // HANDED-NEXT: memref.dim
 // HANDED-NOT: func.func private @carries_section_
 // CHECK-LABEL: func.func @carries(
-// CHECK-SAME: %[[THIS:[^:]+]]: !llvm.ptr
-// CHECK: %[[LAST:.*]]:2 = call @[[LOOP:carries_section[_0-9]*]](%[[THIS]], {{.*}}) : (!llvm.ptr, index, i1) -> (i32, memref<?xf32>)
+// CHECK-SAME: %[[THIS:[^:]+]]: !rt.run
+// CHECK: %[[LAST:.*]]:2 = call @[[LOOP:carries_section[_0-9]*]](%[[THIS]], {{.*}}) : (!rt.run, index, i1) -> (i32, memref<?xf32>)
 // CHECK-NEXT: loop.poll
 // CHECK-NEXT: memref.dealloc %[[LAST]]#1
 // CHECK: func.func private @[[SECOND:carries_section]](
@@ -47,9 +47,9 @@
 // CHECK: memref.alloc(%{{.*}}) {loopc.scratch}
 // CHECK: func.func private @[[FIRST:carries_section_0]](
 // CHECK: loop.check
-// CHECK: func.func private @[[LOOP]](%[[HERE:[^:]+]]: !llvm.ptr
+// CHECK: func.func private @[[LOOP]](%[[HERE:[^:]+]]: !rt.run
 // CHECK: scf.for %{{.*}} iter_args(%[[S:[^ ]+]] = %{{.*}}) -> (memref<?xf32>)
-// CHECK-NEXT: %[[ONE:.*]]:2 = func.call @[[FIRST]](%[[HERE]], %{{.*}}, %[[S]], %{{.*}}) : (!llvm.ptr, i1, memref<?xf32>, index) -> (i32, index)
+// CHECK-NEXT: %[[ONE:.*]]:2 = func.call @[[FIRST]](%[[HERE]], %{{.*}}, %[[S]], %{{.*}}) : (!rt.run, i1, memref<?xf32>, index) -> (i32, index)
 // CHECK-NEXT: loop.poll
 // CHECK-NEXT: %[[TWO:.*]]:3 = func.call @[[SECOND]](%[[HERE]], %[[ONE]]#1, %[[S]])
 // CHECK-NEXT: loop.poll
@@ -60,7 +60,7 @@
 // RUNTIME: %[[NO:.*]] = llvm.mlir.constant(1 : i32)
 // RUNTIME: %[[NONE:.*]] = llvm.mlir.poison : i64
 // RUNTIME: return %[[NO]], %{{.*}} : i32, index
-func.func @carries(%run: !llvm.ptr, %n: index, %p: i1) -> i32 {
+func.func @carries(%run: !rt.run, %n: index, %p: i1) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %ok = arith.constant 0 : i32
@@ -92,12 +92,12 @@ func.func @carries(%run: !llvm.ptr, %n: index, %p: i1) -> i32 {
 // CHECK-NOT: call
 // CHECK: return
 // CHECK-LABEL: func.func private @repeats_section(
-// CHECK-SAME: %{{[^:]+}}: !llvm.ptr, %{{[^:]+}}: memref<8xf32>) attributes
+// CHECK-SAME: %{{[^:]+}}: !rt.run, %{{[^:]+}}: memref<8xf32>) attributes
 // CHECK: scf.for
 // CHECK-NEXT: func.call @repeats_section(
 // CHECK-NEXT: func.call @repeats_section(
 // CHECK-NEXT: }
-func.func @repeats(%run: !llvm.ptr, %x: memref<8xf32>, %n: index) -> i32 {
+func.func @repeats(%run: !rt.run, %x: memref<8xf32>, %n: index) -> i32 {
   %ok = arith.constant 0 : i32
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -114,7 +114,7 @@ func.func @repeats(%run: !llvm.ptr, %x: memref<8xf32>, %n: index) -> i32 {
   return %ok : i32
 }
 
-func.func @straight(%run: !llvm.ptr, %x: memref<8xf32>) -> i32 {
+func.func @straight(%run: !rt.run, %x: memref<8xf32>) -> i32 {
   %ok = arith.constant 0 : i32
   %c0 = arith.constant 0 : index
   %a = memref.load %x[%c0] : memref<8xf32>

@@ -58,19 +58,19 @@ func.func @main(%x: memref<8xf32>, %n: index, %p: i1) -> f32 {
 // A loop that may fail goes as a whole where there is a run to tell; one that
 // yields something stays.
 // CHECK-LABEL: func.func @fails(
-// CHECK-SAME: %[[THIS:[^:]+]]: !llvm.ptr
-// CHECK: call @fails_nest(%[[THIS]], %{{.*}}) : (!llvm.ptr, i1, memref<8xf32>) -> i32
+// CHECK-SAME: %[[THIS:[^:]+]]: !rt.run
+// CHECK: call @fails_nest(%[[THIS]], %{{.*}}) : (!rt.run, i1, memref<8xf32>) -> i32
 // CHECK-NEXT: loop.poll
 // CHECK: scf.for {{.*}} iter_args
-func.func private @callee(!llvm.ptr)
-func.func @fails(%run: !llvm.ptr, %x: memref<8xf32>, %p: i1) -> i32 {
+func.func private @callee(!rt.run)
+func.func @fails(%run: !rt.run, %x: memref<8xf32>, %p: i1) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   %ok = arith.constant 0 : i32
   scf.for %i = %c0 to %c8 step %c1 {
     loop.check %p, "no"
-    func.call @callee(%run) : (!llvm.ptr) -> ()
+    func.call @callee(%run) : (!rt.run) -> ()
     scf.for %j = %c0 to %c8 step %c1 {
       %v = memref.load %x[%j] : memref<8xf32>
       memref.store %v, %x[%i] : memref<8xf32>
@@ -88,7 +88,7 @@ func.func @fails(%run: !llvm.ptr, %x: memref<8xf32>, %p: i1) -> i32 {
 // CHECK-NOT: call @waits_nest(
 // CHECK: loop.device_wait
 // CHECK: return
-func.func @waits(%run: !llvm.ptr, %p: i1) -> i32 {
+func.func @waits(%run: !rt.run, %p: i1) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -107,7 +107,7 @@ func.func @waits(%run: !llvm.ptr, %p: i1) -> i32 {
 // CHECK: scf.for
 // CHECK: func.func private @main_nest_0(
 // CHECK: return %{{.*}} : f32
-// CHECK: func.func private @fails_nest(%[[HANDLE:[^:]+]]: !llvm.ptr, %{{[^:]+}}: i1, %{{[^:]+}}: memref<8xf32>) -> i32
+// CHECK: func.func private @fails_nest(%[[HANDLE:[^:]+]]: !rt.run, %{{[^:]+}}: i1, %{{[^:]+}}: memref<8xf32>) -> i32
 // CHECK: scf.for
 // CHECK: loop.check
 // CHECK: func.call @callee(%[[HANDLE]])

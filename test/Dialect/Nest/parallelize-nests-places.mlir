@@ -6,7 +6,7 @@
 
 // Two iterations have one half.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @half(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @half(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -23,7 +23,7 @@ func.func @half(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // Each eighth iteration has one remainder.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @remainder(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @remainder(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -40,7 +40,7 @@ func.func @remainder(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // What is looked up may be the same twice.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @looked_up(%run: !llvm.ptr, %x: memref<?xf32>, %p: memref<?xindex>) {
+func.func @looked_up(%run: !rt.run, %x: memref<?xf32>, %p: memref<?xindex>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = arith.constant 16777216 : index
@@ -56,7 +56,7 @@ func.func @looked_up(%run: !llvm.ptr, %x: memref<?xf32>, %p: memref<?xindex>) {
 
 // The element before is another iteration's.
 // CHECK: remark: {{.*}}it does not run on several threads: an iteration may read what another one writes
-func.func @before(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @before(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = arith.constant 16777216 : index
@@ -73,7 +73,7 @@ func.func @before(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // The same by views.
 // CHECK: remark: {{.*}}it does not run on several threads: an iteration may read what another one writes
-func.func @before_by_views(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @before_by_views(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = arith.constant 16777216 : index
@@ -92,7 +92,7 @@ func.func @before_by_views(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // The first element is one iteration's.
 // CHECK: remark: {{.*}}it does not run on several threads: an iteration may read what another one writes
-func.func @first(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @first(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = arith.constant 16777216 : index
@@ -108,7 +108,7 @@ func.func @first(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // An iteration writes to the next one's place, too.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @two(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @two(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = arith.constant 16777216 : index
@@ -125,7 +125,7 @@ func.func @two(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // A vector reaches further than a step.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @vectors(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @vectors(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %n = arith.constant 16777216 : index
@@ -141,7 +141,7 @@ func.func @vectors(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // Fine: each iteration has a part of its own, and stays there.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @in_place(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @in_place(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %n = arith.constant 16777216 : index
@@ -160,7 +160,7 @@ func.func @in_place(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // Fine: what is behind the end is the last one, which the iteration has.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @clamped(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @clamped(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
   %n = arith.constant 16777216 : index
@@ -179,7 +179,7 @@ func.func @clamped(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // Fine: quotient and remainder tell the iteration.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @divided(%run: !llvm.ptr, %x: memref<?x8xf32>) {
+func.func @divided(%run: !rt.run, %x: memref<?x8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -203,7 +203,7 @@ func.func @divided(%run: !llvm.ptr, %x: memref<?x8xf32>) {
 // CHECK-NOT: arith.remui
 // CHECK: scf.for %[[J:[^ ]*]] =
 // CHECK: arith.divui %[[J]], %
-func.func @inner(%run: !llvm.ptr, %x: memref<?x?x4xf32>) {
+func.func @inner(%run: !rt.run, %x: memref<?x?x4xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -226,7 +226,7 @@ func.func @inner(%run: !llvm.ptr, %x: memref<?x?x4xf32>) {
 
 // A quotient times zero is zero: only the remainder is left.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @zero_times(%run: !llvm.ptr, %x: memref<?x8xf32>) {
+func.func @zero_times(%run: !rt.run, %x: memref<?x8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -246,7 +246,7 @@ func.func @zero_times(%run: !llvm.ptr, %x: memref<?x8xf32>) {
 // Each number is used twice: it is looked at once. After 40 doublings it is the
 // number times 2^40, and tells the iteration.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @doubled(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @doubled(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = arith.constant 16777216 : index
@@ -301,7 +301,7 @@ func.func @doubled(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // The same of quotients, of which several are added: nothing is known of them.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @doubled_quotients(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @doubled_quotients(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -358,7 +358,7 @@ func.func @doubled_quotients(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // Windows of eight that begin one behind the other.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @windows(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @windows(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -379,7 +379,7 @@ func.func @windows(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // Fine: windows of four that begin four behind one another.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @tiles(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @tiles(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -400,7 +400,7 @@ func.func @tiles(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // Fine: the same up to the end, and tiles of tiles whose size is no multiple of theirs.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @tiles_of_tiles(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @tiles_of_tiles(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -425,7 +425,7 @@ func.func @tiles_of_tiles(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // Fine: what is left is less than a step, as the branch says.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @rest(%run: !llvm.ptr, %x: memref<?xf32>, %m: index) {
+func.func @rest(%run: !rt.run, %x: memref<?xf32>, %m: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -450,7 +450,7 @@ func.func @rest(%run: !llvm.ptr, %x: memref<?xf32>, %m: index) {
 
 // Fine: one of two conditions says the same.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @rest_of_two(%run: !llvm.ptr, %x: memref<?xf32>, %m: index, %q: i1) {
+func.func @rest_of_two(%run: !rt.run, %x: memref<?xf32>, %m: index, %q: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
@@ -473,7 +473,7 @@ func.func @rest_of_two(%run: !llvm.ptr, %x: memref<?xf32>, %m: index, %q: i1) {
 
 // Nothing says how far it is to the end.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @no_rest(%run: !llvm.ptr, %x: memref<?xf32>, %m: index) {
+func.func @no_rest(%run: !rt.run, %x: memref<?xf32>, %m: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -493,7 +493,7 @@ func.func @no_rest(%run: !llvm.ptr, %x: memref<?xf32>, %m: index) {
 
 // Fine: rows one behind the other, whose length the run knows.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @rows(%run: !llvm.ptr, %x: memref<?xf32>, %m: index) {
+func.func @rows(%run: !rt.run, %x: memref<?xf32>, %m: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -515,7 +515,7 @@ func.func @rows(%run: !llvm.ptr, %x: memref<?xf32>, %m: index) {
 
 // These may have no elements: all begin at one place.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @begins(%run: !llvm.ptr, %x: memref<?xf32>, %m: index) {
+func.func @begins(%run: !rt.run, %x: memref<?xf32>, %m: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -534,7 +534,7 @@ func.func @begins(%run: !llvm.ptr, %x: memref<?xf32>, %m: index) {
 
 // The row may be longer than it is far to the next one.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @long_rows(%run: !llvm.ptr, %x: memref<?xf32>, %m: index, %l: index) {
+func.func @long_rows(%run: !rt.run, %x: memref<?xf32>, %m: index, %l: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -556,7 +556,7 @@ func.func @long_rows(%run: !llvm.ptr, %x: memref<?xf32>, %m: index, %l: index) {
 
 // Quotient and remainder tell the iteration, but it reads another one's place.
 // CHECK: remark: {{.*}}it does not run on several threads: an iteration may read what another one writes
-func.func @divided_before(%run: !llvm.ptr, %x: memref<?x8xf32>) {
+func.func @divided_before(%run: !rt.run, %x: memref<?x8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -579,7 +579,7 @@ func.func @divided_before(%run: !llvm.ptr, %x: memref<?x8xf32>) {
 // Each place is near the one that is written, but not near each other: [i + 2]
 // of one iteration is [i - 2] of another one.
 // CHECK: remark: {{.*}}it does not run on several threads: an iteration may read what another one writes
-func.func @apart(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @apart(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -601,7 +601,7 @@ func.func @apart(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // A vector of indices may be any.
 // CHECK: remark: {{.*}}it does not run on several threads: an iteration may read what another one writes
-func.func @gathered(%run: !llvm.ptr, %x: memref<?xf32>, %k: vector<4xindex>, %m: vector<4xi1>, %p: vector<4xf32>) {
+func.func @gathered(%run: !rt.run, %x: memref<?xf32>, %k: vector<4xindex>, %m: vector<4xi1>, %p: vector<4xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -620,7 +620,7 @@ func.func @gathered(%run: !llvm.ptr, %x: memref<?xf32>, %k: vector<4xindex>, %m:
 
 // Another view of the same buffer.
 // CHECK: remark: {{.*}}it does not run on several threads: an iteration may read what another one writes
-func.func @other_view(%run: !llvm.ptr, %x: memref<?x8xf32>, %m: index) {
+func.func @other_view(%run: !rt.run, %x: memref<?x8xf32>, %m: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -640,7 +640,7 @@ func.func @other_view(%run: !llvm.ptr, %x: memref<?x8xf32>, %m: index) {
 
 // Fine: each iteration has a view of its own, as long as it is far to the next one.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @own_views(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @own_views(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -660,7 +660,7 @@ func.func @own_views(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // These overlap.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @overlapping_views(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @overlapping_views(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -680,7 +680,7 @@ func.func @overlapping_views(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // Fine: groups of 28 channels, each by four vectors, as one axis.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @groups(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @groups(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -702,7 +702,7 @@ func.func @groups(%run: !llvm.ptr, %x: memref<?xf32>) {
 
 // Channels of all groups.
 // CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @groups_mixed(%run: !llvm.ptr, %x: memref<?xf32>) {
+func.func @groups_mixed(%run: !rt.run, %x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -725,7 +725,7 @@ func.func @groups_mixed(%run: !llvm.ptr, %x: memref<?xf32>) {
 // Fine: what is beyond the end is the last one, where the end is the least of
 // two numbers.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
-func.func @clamped_to_least(%run: !llvm.ptr, %x: memref<?xf32>, %m: index, %l: index) {
+func.func @clamped_to_least(%run: !rt.run, %x: memref<?xf32>, %m: index, %l: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -9,7 +9,7 @@
 // CHECK: scf.for
 // CHECK: memref.store %{{.*}}, %[[OWN]][
 // CHECK: memref.cast %[[OWN]]
-func.func @private(%run: !llvm.ptr) -> i32 {
+func.func @private(%run: !rt.run) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c600 = arith.constant 600 : index
@@ -40,7 +40,7 @@ func.func @private(%run: !llvm.ptr) -> i32 {
 // CHECK: memref.alloc() {loopc.private}
 // CHECK-NOT: memref.alloca()
 // CHECK-NOT: func.func private @known_elsewhere_parallel(
-func.func @known_elsewhere(%run: !llvm.ptr) -> i32 {
+func.func @known_elsewhere(%run: !rt.run) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c600 = arith.constant 600 : index

@@ -11,7 +11,7 @@
 // Enough work, known here, and not in a loop: a function asks whether there are
 // threads, and shares the two loops out as one.
 // CHECK-LABEL: func.func @large(
-// CHECK-SAME: %[[THIS:[^:]+]]: !llvm.ptr
+// CHECK-SAME: %[[THIS:[^:]+]]: !rt.run
 // CHECK-NOT: loopc_rt_num_threads
 // CHECK: %[[M:.*]] = memref.alloc
 // CHECK-NOT: scf.if
@@ -19,7 +19,7 @@
 // CHECK-NEXT: loop.poll
 // CHECK-NOT: call @large_parallel(
 // CHECK: return
-// CHECK: func.func private @large_parallel(%{{.*}}: !llvm.ptr, %[[BEGIN:[^:]+]]: index, %[[END:[^:]+]]: index, %{{[^:]+}}: memref<20x30x4096xf32> {llvm.noalias}
+// CHECK: func.func private @large_parallel(%{{.*}}: !rt.run, %[[BEGIN:[^:]+]]: index, %[[END:[^:]+]]: index, %{{[^:]+}}: memref<20x30x4096xf32> {llvm.noalias}
 // CHECK-SAME: -> i32
 // CHECK: scf.for %[[K:[^ ]+]] = %[[BEGIN]] to %[[END]]
 // CHECK: arith.remui %[[K]]
@@ -29,19 +29,21 @@
 // CHECK: llvm.func internal @large_parallel_piece(%[[FROM:[^:]+]]: !llvm.ptr, %{{[^:]+}}: i64, %{{[^:]+}}: i64)
 // CHECK: llvm.load
 // CHECK: call @large_parallel(
-// CHECK: func.func private @large_shared(%[[HANDLE:[^:]+]]: !llvm.ptr, %{{[^:]+}}: index, %{{[^:]+}}: memref<20x30x4096xf32>)
+// CHECK: func.func private @large_shared(%[[HANDLE:[^:]+]]: !rt.run, %{{[^:]+}}: index, %{{[^:]+}}: memref<20x30x4096xf32>)
 // CHECK: %[[CONTEXT:.*]] = llvm.alloca
-// CHECK: %[[COUNT:.*]] = llvm.call @loopc_rt_num_threads(%[[HANDLE]])
+// CHECK: %[[GIVES:.*]] = builtin.unrealized_conversion_cast %[[HANDLE]] : !rt.run to !llvm.ptr
+// CHECK: %[[COUNT:.*]] = llvm.call @loopc_rt_num_threads(%[[GIVES]])
 // CHECK: %[[MANY:.*]] = arith.cmpi sgt, %[[COUNT]], %{{.*}} : i32
 // CHECK-NOT: arith.cmpf
 // CHECK: scf.if %[[MANY]] {
-// CHECK: llvm.store %[[HANDLE]]
+// CHECK: %[[GIVEN:.*]] = builtin.unrealized_conversion_cast %[[HANDLE]] : !rt.run to !llvm.ptr
+// CHECK: llvm.store %[[GIVEN]]
 // CHECK: %[[PIECE:.*]] = llvm.mlir.addressof @large_parallel_piece
-// CHECK: llvm.call @loopc_rt_parallel_for(%[[HANDLE]], %{{.*}}, %{{.*}}, %[[PIECE]], %[[CONTEXT]])
+// CHECK: llvm.call @loopc_rt_parallel_for(%[[GIVEN]], %{{.*}}, %{{.*}}, %[[PIECE]], %[[CONTEXT]])
 // CHECK: } else {
 // CHECK: call @large_parallel(%[[HANDLE]], %{{.*}})
 // REMARK: remark: {{.*}}its iterations run on the threads of the run
-func.func @large(%run: !llvm.ptr) -> i32 {
+func.func @large(%run: !rt.run) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c20 = arith.constant 20 : index
@@ -68,7 +70,7 @@ func.func @large(%run: !llvm.ptr) -> i32 {
 // CHECK-NOT: llvm.call
 // CHECK: scf.for
 // CHECK-NOT: @small_parallel
-func.func @small(%run: !llvm.ptr, %m: memref<64xf32>) -> i32 {
+func.func @small(%run: !rt.run, %m: memref<64xf32>) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
@@ -100,7 +102,7 @@ func.func @small(%run: !llvm.ptr, %m: memref<64xf32>) -> i32 {
 // LONG-NEXT: }
 // LONG: func.func private @in_loop_shared(
 // LONG: llvm.call @loopc_rt_num_threads
-func.func @in_loop(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
+func.func @in_loop(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %ok = arith.constant 0 : i32
@@ -123,7 +125,7 @@ func.func @in_loop(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
 // CHECK-NOT: scf.for
 // CHECK: func.call @large_guess_parallel(
 // CHECK: func.func private @large_guess_parallel(
-func.func @large_guess(%run: !llvm.ptr, %m: memref<?x100000xf32>, %n: index) -> i32 {
+func.func @large_guess(%run: !rt.run, %m: memref<?x100000xf32>, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c = arith.constant 100000 : index
@@ -158,7 +160,7 @@ func.func @large_guess(%run: !llvm.ptr, %m: memref<?x100000xf32>, %n: index) -> 
 // CHECK: func.call @fresh_parallel(
 // CHECK: func.func private @fresh_parallel(
 // CHECK-NOT: func.func private @fresh_{{.*}}_0(
-func.func @fresh(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
+func.func @fresh(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %ok = arith.constant 0 : i32
@@ -192,7 +194,7 @@ func.func @fresh(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
 // CHECK: func.func private @dynamic_parallel(
 // CHECK: scf.for
 // CHECK: memref.store
-// CHECK: func.func private @dynamic_shared(%[[HANDLE:[^:]+]]: !llvm.ptr, %[[TRIPS:[^:]+]]: index, %[[N:[^:]+]]: index, %[[M:[^:]+]]: memref<?xf32>)
+// CHECK: func.func private @dynamic_shared(%[[HANDLE:[^:]+]]: !rt.run, %[[TRIPS:[^:]+]]: index, %[[N:[^:]+]]: index, %[[M:[^:]+]]: memref<?xf32>)
 // CHECK: llvm.alloca
 // CHECK: %[[MANY:.*]] = arith.cmpi sgt
 // CHECK: %[[PAYS:.*]] = scf.if %[[MANY]] -> (i1) {
@@ -206,7 +208,7 @@ func.func @fresh(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
 // CHECK: llvm.call @loopc_rt_parallel_for
 // CHECK: } else {
 // CHECK: func.call @dynamic_parallel(%[[HANDLE]], %{{.*}}, %[[TRIPS]], %[[N]], %[[M]])
-func.func @dynamic(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
+func.func @dynamic(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %ok = arith.constant 0 : i32
@@ -225,7 +227,7 @@ func.func @dynamic(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
 // CHECK-NOT: loopc_rt_parallel_for
 // CHECK: return
 // REMARK: remark: {{.*}}it does not run on several threads: iterations may write to one place
-func.func @scratch(%run: !llvm.ptr, %m: memref<?xf32>, %s: memref<1xf32>, %n: index) -> i32 {
+func.func @scratch(%run: !rt.run, %m: memref<?xf32>, %s: memref<1xf32>, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %ok = arith.constant 0 : i32
@@ -244,7 +246,7 @@ func.func @scratch(%run: !llvm.ptr, %m: memref<?xf32>, %s: memref<1xf32>, %n: in
 // CHECK-NOT: loopc_rt_parallel_for
 // CHECK: return
 // REMARK: remark: {{.*}}it does not run on several threads: it holds 'memref.alloc'
-func.func @allocates(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
+func.func @allocates(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %ok = arith.constant 0 : i32
@@ -265,7 +267,7 @@ func.func @allocates(%run: !llvm.ptr, %m: memref<?xf32>, %n: index) -> i32 {
 // CHECK-NEXT: loop.poll
 // CHECK: func.func private @fails_parallel(
 // CHECK: loop.check
-func.func @fails(%run: !llvm.ptr, %m: memref<1000000xf32>, %k: index) -> i32 {
+func.func @fails(%run: !rt.run, %m: memref<1000000xf32>, %k: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = arith.constant 1000000 : index
@@ -286,7 +288,7 @@ func.func @fails(%run: !llvm.ptr, %m: memref<1000000xf32>, %k: index) -> i32 {
 // CHECK-LABEL: func.func @once(
 // CHECK-NOT: _shared
 // CHECK: return
-func.func @once(%run: !llvm.ptr, %x: memref<64x2048xf32>, %v: vector<16xf32>) {
+func.func @once(%run: !rt.run, %x: memref<64x2048xf32>, %v: vector<16xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index
@@ -307,7 +309,7 @@ func.func @once(%run: !llvm.ptr, %x: memref<64x2048xf32>, %v: vector<16xf32>) {
 // CHECK-LABEL: func.func @again(
 // CHECK: scf.for
 // CHECK: func.call @again_shared(
-func.func @again(%run: !llvm.ptr, %x: memref<64x2048xf32>, %v: vector<16xf32>) {
+func.func @again(%run: !rt.run, %x: memref<64x2048xf32>, %v: vector<16xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index

@@ -99,6 +99,32 @@ def SliceKernelLoops : Pass<"loopc-slice-kernel-loops", "::mlir::ModuleOp"> {
     "::mlir::scf::SCFDialect"];
 }
 
+def ProveKernelMarks : Pass<"loopc-prove-kernel-marks", "::mlir::ModuleOp"> {
+  let summary = "prove what kernels say of their loops";
+  let description = [{
+    A loop in a kernel that is marked `loopc.parallel` is put to the dependence
+    test that `nest-retract-unproved` uses, and the mark is taken back where that
+    does not prove it: copies that have become nests, nests that were fused, and
+    loops that went inside of their nests, are new in the kernel. Arguments that
+    are views of one buffer of the host are one buffer. A loop over slices
+    (`loopc.slices`) is put to it as well, and must not result in what differs
+    from slice to slice; blocks share it already, so that it is an error where
+    that is not proved. So it is where a kernel writes to a buffer that the loop
+    of its region does not write to.
+
+    Before: a `device.region` names a kernel that is code for one thread. After:
+    the same; marks of loops in kernels are proved.
+
+    ```mlir
+    scf.for %i = ... { memref.store %a, %x[%c0] } {loopc.parallel}
+    // becomes
+    scf.for %i = ... { memref.store %a, %x[%c0] }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numRetracted", "retracted", "marks that are not proved">];
+}
+
 def MakeLoopGraphs : Pass<"loopc-make-loop-graphs", "::mlir::ModuleOp"> {
   let summary = "loops become graphs of kernels";
   let description = [{
@@ -167,7 +193,8 @@ def LaunchKernels : Pass<"loopc-launch-kernels", "::mlir::ModuleOp"> {
     writes is in its shared memory where it fits. A product that cuBLAS may
     compute is a kernel where the library does not.
 
-    Before: each `device.region` has a `shape`. After: there is none.
+    Before: each `device.region` has a `shape`, and its kernel writes to nothing
+    that its loop does not write to. After: there is none.
 
     ```mlir
     device.region kernel @loopc_kernels::@main_0 given(%x : memref<?xf32>)

@@ -14,24 +14,28 @@ include "mlir/Pass/PassBase.td"
 def MakeEntryPoint : Pass<"loopc-make-entry-point", "::mlir::ModuleOp"> {
   let summary = "give the model's function the signature that the runtime calls";
   let description = [{
-    `main` on memrefs becomes `loopc_entry(run, inputs, outputs) -> i32`; its
+    `main` on memrefs becomes `loopc_entry(run, inputs, outputs) -> i32`, whose
+    first argument is a `!rt.run` and the others pointers to descriptors; its
     ports are kept in the module's attributes `loopc.inputs`, `loopc.outputs`.
     Arguments and results with `loopc.state` are marked there; arguments with
     `loopc.state_flag` (whether a state was given) get slots, but are no ports.
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["::loopc::rt::RTDialect",
+                           "::mlir::LLVM::LLVMDialect"];
 }
 
 def ConvertLoopRuntimeToLLVM
     : Pass<"convert-loop-runtime-to-llvm", "::mlir::ModuleOp"> {
   let summary = "lower allocation, checks and polls to calls of loopc_rt";
   let description = [{
-    After scf-to-cf: buffers come from `loopc_rt_alloc` of the run; a check that
+    After scf-to-cf: the run (`!rt.run`) and lists become pointers. Buffers come
+    from `loopc_rt_alloc` of the run; a check that
     fails and a run that shall end return a status from the function. What is
     marked `loopc.nest` has none of these; what is marked `loopc.outlined` gets
     LLVM's `noinline`.
   }];
-  let dependentDialects = ["::mlir::cf::ControlFlowDialect",
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+                           "::mlir::cf::ControlFlowDialect",
                            "::mlir::LLVM::LLVMDialect"];
 }
 

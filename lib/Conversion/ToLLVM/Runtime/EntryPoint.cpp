@@ -17,6 +17,7 @@
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -104,16 +105,12 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
   /// Functions that take the run come later; others would have nobody to tell
   /// of a failure.
   LogicalResult checkOthers(ModuleOp module, func::FuncOp function) {
-    auto pointer = LLVM::LLVMPointerType::get(&getContext());
-    for (auto other : module.getOps<func::FuncOp>()) {
-      TypeRange arguments = other.getArgumentTypes();
-      bool takesRun = !arguments.empty() && arguments.front() == pointer;
-      if (other != function && !other.isExternal() && !takesRun)
+    for (auto other : module.getOps<func::FuncOp>())
+      if (other != function && !other.isExternal() && !rt::findRun(other))
         return loopc::emitError(other.getLoc(), Diag::BadModule)
                << "function '" << other.getName()
                << "' is not the model's, and a model is one function: calls "
                   "must be inlined";
-    }
     WalkResult found = function.walk([&](func::CallOp call) {
       return call.getCallee() == function.getName() ? WalkResult::interrupt()
                                                     : WalkResult::advance();
@@ -157,7 +154,8 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
     Block &entry = function.getBody().front();
     unsigned count = entry.getNumArguments();
     SmallVector<Location> locs(3, function.getLoc());
-    auto args = entry.addArguments({pointer, pointer, pointer}, locs);
+    SmallVector<Type> types{rt::RunType::get(context), pointer, pointer};
+    auto args = entry.addArguments(types, locs);
     Value inputs = *std::next(args.begin(), 1);
     Value outputs = *std::next(args.begin(), 2);
     int32_t port = -1;
@@ -202,8 +200,7 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
     done.erase();
     function.setArgAttrsAttr(nullptr);
     function.setResAttrsAttr(nullptr);
-    function.setFunctionType(
-        b.getFunctionType({pointer, pointer, pointer}, b.getI32Type()));
+    function.setFunctionType(b.getFunctionType(types, b.getI32Type()));
     function.setName("loopc_entry");
   }
 };

@@ -8,7 +8,7 @@
 
 // convert-loop-runtime-to-llvm: what the runtime does for a model. Allocation
 // and release of buffers, lists, checks, polls and large constants, in
-// functions whose first argument is the run and whose result is a status.
+// functions that are given the run (`!rt.run`) and whose result is a status.
 
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Messages.h"
@@ -117,6 +118,11 @@ private:
   LLVM::GlobalOp table;
 };
 
+/// What is a pointer here, and had a type of its own before.
+static bool isHandle(Type type) {
+  return loop::isList(type) || isa<rt::RunType>(type);
+}
+
 class RuntimeLowering {
 public:
   RuntimeLowering(ModuleOp module, MLIRContext *context)
@@ -125,15 +131,14 @@ public:
         i64(rewriter.getI64Type()), i32(rewriter.getI32Type()) {}
 
   LogicalResult run(func::FuncOp function) {
-    Block &entry = function.getBody().front();
-    if (entry.getNumArguments() == 0 ||
-        entry.getArgument(0).getType() != pointer)
+    run_ = rt::findRun(function);
+    if (!run_)
       return loopc::emitError(function.getLoc(), Diag::BadModule)
              << "function '" << function.getName() << "' does not take the run";
-    run_ = entry.getArgument(0);
     failure_ = placedFailure_ = nullptr;
     status_ = view_ = nullptr;
     makeHandles(function);
+    makeHandlesOfType(function);
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
       if (isa<memref::AllocOp, memref::DeallocOp, loop::CheckOp, loop::PollOp,
@@ -180,6 +185,28 @@ public:
         lowerPoll(op, function);
     }
     return success();
+  }
+
+  /// Lists and the run are pointers.
+  void makeHandles(FunctionOpInterface function) {
+    auto retype = [&](Value value) {
+      if (isHandle(value.getType()))
+        value.setType(pointer);
+    };
+    SmallVector<UnrealizedConversionCastOp> casts;
+    function.walk([&](Operation *op) {
+      llvm::for_each(op->getResults(), retype);
+      if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
+        casts.push_back(cast);
+    });
+    for (Block &block : function.getFunctionBody())
+      llvm::for_each(block.getArguments(), retype);
+    for (UnrealizedConversionCastOp cast : casts)
+      if (cast.getNumOperands() == 1 && cast.getNumResults() == 1 &&
+          cast.getOperand(0).getType() == cast.getResult(0).getType()) {
+        cast.getResult(0).replaceAllUsesWith(cast.getOperand(0));
+        cast.erase();
+      }
   }
 
   /// To be called behind the last function.
@@ -512,32 +539,14 @@ private:
   // Lists
   //===--------------------------------------------------------------------===//
 
-  /// A list is a pointer.
-  void makeHandles(func::FuncOp function) {
-    auto retype = [&](Value value) {
-      if (loop::isList(value.getType()))
-        value.setType(pointer);
-    };
-    SmallVector<UnrealizedConversionCastOp> casts;
-    function.walk([&](Operation *op) {
-      llvm::for_each(op->getResults(), retype);
-      if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
-        casts.push_back(cast);
-    });
-    for (Block &block : function.getBody())
-      llvm::for_each(block.getArguments(), retype);
+  /// The same of the types that `function` has.
+  void makeHandlesOfType(func::FuncOp function) {
     SmallVector<Type> results(function.getResultTypes());
     for (Type &type : results)
-      if (loop::isList(type))
+      if (isHandle(type))
         type = pointer;
     function.setType(FunctionType::get(
         function.getContext(), function.front().getArgumentTypes(), results));
-    for (UnrealizedConversionCastOp cast : casts)
-      if (cast.getNumOperands() == 1 && cast.getNumResults() == 1 &&
-          cast.getOperand(0).getType() == cast.getResult(0).getType()) {
-        cast.getResult(0).replaceAllUsesWith(cast.getOperand(0));
-        cast.erase();
-      }
   }
 
   /// Calls `name` with these arguments; null where it returns nothing.
@@ -713,6 +722,9 @@ struct ConvertLoopRuntimeToLLVM
           failed(lowering.run(function)))
         return signalPassFailure();
     }
+    // Threads begin in functions of LLVM's dialect, which hand the run on.
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      lowering.makeHandles(function);
     lowering.finish();
   }
 };

@@ -11,6 +11,7 @@
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -33,6 +34,13 @@ using namespace loopc::loop;
 static constexpr int64_t kFirstCapacity = 16;
 /// Extent along its axis that a buffer which grew has at least.
 static constexpr int64_t kFirstRoom = 4;
+
+/// Says that `branch` makes room, and is seldom taken.
+static void markGrowth(scf::IfOp branch) {
+  auto unit = UnitAttr::get(branch.getContext());
+  branch->setDiscardableAttr(kGrowsAttrName, unit);
+  branch->setDiscardableAttr(kColdAttrName, unit);
+}
 
 namespace {
 /// One collected value: a flat buffer and its element's dimensions, carried.
@@ -205,7 +213,7 @@ private:
         arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, needed, capacity);
     auto branch = scf::IfOp::create(b, TypeRange{buffer.getType()}, full,
                                     /*withElseRegion=*/true);
-    branch->setDiscardableAttr(kColdAttrName, b.getUnitAttr());
+    markGrowth(branch);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Value doubled = arith::MulIOp::create(b, capacity, index(2));
@@ -373,7 +381,7 @@ public:
     types.resize(isAtBegin ? 1 : 2);
     before.resize(types.size());
     auto branch = scf::IfOp::create(b, types, full, /*withElseRegion=*/true);
-    branch->setDiscardableAttr(kColdAttrName, b.getUnitAttr());
+    markGrowth(branch);
     b.setInsertionPointToStart(branch.thenBlock());
     auto [larger, place] = makeLarger();
     SmallVector<Value> after{larger, place};

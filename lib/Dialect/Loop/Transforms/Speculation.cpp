@@ -8,6 +8,7 @@
 
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Index/IR/IndexOps.h"
@@ -389,7 +390,7 @@ static Extent extentOf(Value tensor, int64_t axis) {
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     if (auto function =
             dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-      if (StringRef name = nameOfDim(function, argument.getArgNumber(), axis);
+      if (StringRef name = getDimName(function, argument.getArgNumber(), axis);
           !name.empty())
         return {{}, name};
   return {{}, {}, tensor, axis};

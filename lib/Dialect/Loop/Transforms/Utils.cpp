@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -204,14 +205,6 @@ OpFoldResult DimFinder::dimOfProducer(OpResult value, int64_t axis) {
   return {};
 }
 
-StringRef loopc::nameOfDim(func::FuncOp function, unsigned k, int64_t axis) {
-  auto names = function.getArgAttrOfType<ArrayAttr>(k, "loopc.dims");
-  if (!names || axis >= static_cast<int64_t>(names.size()))
-    return "";
-  auto name = dyn_cast<StringAttr>(names[axis]);
-  return name ? name.getValue() : "";
-}
-
 /// The dimension of a block argument where it is another value's for sure: a
 /// slice's is its source's; inputs of the model share dimensions of one name
 /// (the border checks them).
@@ -231,19 +224,11 @@ OpFoldResult DimFinder::dimOfArgument(Value value, int64_t axis) {
   auto function = dyn_cast<func::FuncOp>(parent);
   if (!function || !arg.getOwner()->isEntryBlock())
     return {};
-  StringRef name = nameOfDim(function, arg.getArgNumber(), axis);
-  if (name.empty())
-    return {};
-  for (unsigned k = 0; k <= arg.getArgNumber(); ++k) {
-    auto type = dyn_cast<RankedTensorType>(function.getArgument(k).getType());
-    for (int64_t other = 0; type && other < type.getRank(); ++other) {
-      if (k == arg.getArgNumber() && other >= axis)
-        return {};
-      if (nameOfDim(function, k, other) == name)
-        return resolve(function.getArgument(k), other);
-    }
-  }
-  return {};
+  ArgumentAxis here{arg.getArgNumber(), axis};
+  ArgumentAxis first = findFirstEqualAxis(function, here);
+  return first == here
+             ? OpFoldResult()
+             : resolve(function.getArgument(first.argument), first.axis);
 }
 
 /// True if `dim`, of `value`, stands before `here` in their block. Those right

@@ -14,6 +14,7 @@
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -171,7 +172,9 @@ static LogicalResult verifyPort(Operation *op, NamedAttribute attribute,
     return op->emitOpError()
            << "attribute 'loopc.dims'" << where << " has " << names.size()
            << " names for a value of rank " << shaped.getRank();
-  return success();
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return function && kind == "argument" ? verifyDimNames(function, index)
+                                        : success();
 }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
@@ -227,6 +230,30 @@ void LoopcDialect::initialize() {
       >();
 }
 
+/// Whether the first result of `op`, which is marked as a branch that makes
+/// room, is a buffer of outside in the one branch, and another one in the
+/// other.
+static LogicalResult verifyGrows(Operation *op) {
+  auto branch = cast<scf::IfOp>(op);
+  if (branch.getNumResults() == 0 ||
+      !isa<BaseMemRefType>(branch.getResult(0).getType()))
+    return op->emitOpError() << "attribute '" << kGrowsAttrName
+                             << "' needs a buffer as result #0";
+  if (branch.getThenRegion().empty() || branch.getElseRegion().empty() ||
+      !isa<scf::YieldOp>(branch.elseBlock()->back()) ||
+      !isa<scf::YieldOp>(branch.thenBlock()->back()))
+    return success(); // which the operation's own verifier refuses
+  Value before = branch.elseYield().getOperand(0);
+  if (branch->isAncestor(before.getParentBlock()->getParentOp()))
+    return op->emitOpError()
+           << "attribute '" << kGrowsAttrName
+           << "' needs a buffer that was there before in the else branch";
+  if (branch.thenYield().getOperand(0) == before)
+    return op->emitOpError() << "attribute '" << kGrowsAttrName
+                             << "' needs another buffer in the then branch";
+  return success();
+}
+
 /// What the attribute `name` says of `op` beside that it stands there.
 static LogicalResult verifyMeaning(Operation *op, StringRef name) {
   if (name == kMaySkipAttrName) {
@@ -240,6 +267,8 @@ static LogicalResult verifyMeaning(Operation *op, StringRef name) {
   }
   if (name == kPackedAttrName)
     return verifyPacked(op);
+  if (name == kGrowsAttrName)
+    return verifyGrows(op);
   return success();
 }
 

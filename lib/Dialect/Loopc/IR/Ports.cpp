@@ -105,3 +105,71 @@ void loopc::refreshPortTypes(FunctionOpInterface function) {
         now && !isFlatResult(function, k))
       function.setResultAttr(k, kPortTypeAttrName, now);
 }
+
+//===----------------------------------------------------------------------===//
+// Extents with names
+//===----------------------------------------------------------------------===//
+
+void loopc::setDimNames(NamedAttrList &attributes, Type type,
+                        ArrayRef<Attribute> names) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasRank())
+    return;
+  SmallVector<Attribute> all(names);
+  all.resize(shaped.getRank(), StringAttr::get(type.getContext()));
+  attributes.set(kDimsAttrName, ArrayAttr::get(type.getContext(), all));
+}
+
+StringRef loopc::getDimName(FunctionOpInterface function, unsigned argument,
+                            int64_t axis) {
+  auto names = function.getArgAttrOfType<ArrayAttr>(argument, kDimsAttrName);
+  return names && axis < static_cast<int64_t>(names.size())
+             ? cast<StringAttr>(names[axis]).getValue()
+             : StringRef();
+}
+
+/// The axes of `argument`, as many as have a place for a name.
+static int64_t countNames(FunctionOpInterface function, unsigned argument) {
+  auto names = function.getArgAttrOfType<ArrayAttr>(argument, kDimsAttrName);
+  return names ? names.size() : 0;
+}
+
+ArgumentAxis loopc::findFirstEqualAxis(FunctionOpInterface function,
+                                       ArgumentAxis axis) {
+  StringRef name = getDimName(function, axis.argument, axis.axis);
+  if (name.empty())
+    return axis;
+  for (unsigned k = 0; k <= axis.argument; ++k)
+    for (int64_t other = 0; other < countNames(function, k); ++other)
+      if (getDimName(function, k, other) == name)
+        return {k, other};
+  return axis;
+}
+
+LogicalResult loopc::verifyDimNames(FunctionOpInterface function,
+                                    unsigned argument) {
+  auto extentOf = [&](ArgumentAxis axis) {
+    auto type =
+        dyn_cast<ShapedType>(function.getArgumentTypes()[axis.argument]);
+    return type && type.hasRank() && axis.axis < type.getRank()
+               ? type.getDimSize(axis.axis)
+               : ShapedType::kDynamic;
+  };
+  for (int64_t axis = 0; axis < countNames(function, argument); ++axis) {
+    StringRef name = getDimName(function, argument, axis);
+    int64_t extent = extentOf({argument, axis});
+    if (name.empty() || ShapedType::isDynamic(extent))
+      continue;
+    for (unsigned k = 0; k <= argument; ++k)
+      for (int64_t other = 0; other < countNames(function, k); ++other) {
+        int64_t known = extentOf({k, other});
+        if (getDimName(function, k, other) == name &&
+            ShapedType::isStatic(known) && known != extent)
+          return function.emitOpError()
+                 << "attribute '" << kDimsAttrName << "' at argument #"
+                 << argument << " calls an extent of " << extent << " '" << name
+                 << "', and at argument #" << k << " one of " << known;
+      }
+  }
+  return success();
+}

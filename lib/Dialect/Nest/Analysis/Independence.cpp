@@ -80,17 +80,26 @@ memref::AllocOp loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
   return alloc;
 }
 
-std::string loopc::findParallelObstacle(scf::ForOp nest) {
+Operation *loopc::findUnsharedOp(scf::ForOp nest) {
+  Operation *found = nullptr;
+  nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    found = isAllowed(op) ? nullptr : op;
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found;
+}
+
+std::string
+loopc::findParallelObstacle(scf::ForOp nest,
+                            llvm::function_ref<Value(Value)> rootOf) {
+  if (Operation *op = findUnsharedOp(nest))
+    return ("it holds '" + op->getName().getStringRef() + "'").str();
   IterationPlaces places(nest);
   std::optional<APInt> trips = nest.getStaticTripCount();
   bool isOnce = trips && trips->isOne() && !findOnlyParallelLoop(nest);
   std::string why;
   SmallVector<Access> accesses;
   nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isAllowed(op)) {
-      why = ("it holds '" + op->getName().getStringRef() + "'").str();
-      return WalkResult::interrupt();
-    }
     Access access = getAccess(op);
     if (!access.buffer || isOnce || findPrivateMemory(access.buffer, nest))
       return WalkResult::advance();
@@ -101,35 +110,7 @@ std::string loopc::findParallelObstacle(scf::ForOp nest) {
     accesses.push_back(access);
     return WalkResult::advance();
   });
-  return why.empty() ? places.findConflict(accesses).str() : why;
-}
-
-std::string loopc::findSharingObstacle(scf::ForOp nest) {
-  llvm::DenseSet<Value> dependent{nest.getInductionVar()};
-  auto depends = [&](Value value) { return dependent.contains(value); };
-  std::optional<APInt> trips = nest.getStaticTripCount();
-  bool isOnce = trips && trips->isOne() && !findOnlyParallelLoop(nest);
-  std::string why;
-  nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isAllowed(op)) {
-      why = ("it holds '" + op->getName().getStringRef() + "'").str();
-      return WalkResult::interrupt();
-    }
-    Access access = getAccess(op);
-    if (access.writes && !isOnce && !depends(access.buffer) &&
-        llvm::none_of(access.place, depends) &&
-        !findPrivateMemory(access.buffer, nest)) {
-      why = "all iterations write to one place";
-      return WalkResult::interrupt();
-    }
-    if (llvm::none_of(op->getOperands(), depends))
-      return WalkResult::advance();
-    dependent.insert(op->result_begin(), op->result_end());
-    if (auto inner = dyn_cast<scf::ForOp>(op))
-      dependent.insert(inner.getInductionVar());
-    return WalkResult::advance();
-  });
-  return why;
+  return why.empty() ? places.findConflict(accesses, rootOf).str() : why;
 }
 
 scf::ForOp loopc::findOnlyParallelLoop(scf::ForOp loop) {

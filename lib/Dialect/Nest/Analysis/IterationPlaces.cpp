@@ -188,6 +188,12 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Value value) const {
     if (varies(value) || (!sum.isOther && sum.parts.empty()))
       return sum;
   }
+  // A loop of one iteration is where it begins.
+  auto loop = scf::getForInductionVarOwner(value);
+  std::optional<APInt> trips =
+      loop && value != induction ? loop.getStaticTripCount() : std::nullopt;
+  if (trips && trips->isOne())
+    return sumOf(loop.getLowerBound());
   sum = {};
   sum.addTerm({value, Value()}, 1);
   return sum;
@@ -621,10 +627,12 @@ bool IterationPlaces::areInOnePart(ArrayRef<Place> places) const {
          });
 }
 
-StringRef IterationPlaces::findConflict(ArrayRef<Access> accesses) const {
+StringRef
+IterationPlaces::findConflict(ArrayRef<Access> accesses,
+                              llvm::function_ref<Value(Value)> rootOf) const {
   llvm::MapVector<Value, SmallVector<Access>> byRoot;
   for (const Access &access : accesses)
-    byRoot[getViewRoot(access.buffer)].push_back(access);
+    byRoot[rootOf(access.buffer)].push_back(access);
   for (const auto &[root, all] : byRoot) {
     SmallVector<Place, 1> places;
     for (bool writes : {true, false}) {

@@ -20,6 +20,7 @@
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -122,9 +123,7 @@ private:
   /// True for a large function that is handed the run, returns a status and has
   /// loops: what a run passes through once is not optimised.
   bool isWorthDividing(func::FuncOp function) {
-    if (function.isExternal() || function.getNumArguments() == 0 ||
-        !isa<LLVM::LLVMPointerType>(function.getArgument(0).getType()) ||
-        function.getNumResults() == 0 ||
+    if (!rt::findRun(function) || function.getNumResults() == 0 ||
         !function.getResultTypes().front().isInteger(32))
       return false;
     unsigned count = 0;
@@ -226,7 +225,7 @@ unsigned Divider::divide(Block &block) {
 /// `results`.
 void Divider::findBorder(ArrayRef<Operation *> ops, Captures &found) {
   found.addAll(ops);
-  Value run = function.getArgument(0);
+  Value run = rt::findRun(function);
   captures = {run};
   for (Value value : found.values)
     if (value != run)

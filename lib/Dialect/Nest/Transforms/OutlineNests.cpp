@@ -22,6 +22,7 @@
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -45,9 +46,7 @@ static int64_t countOps(Operation *op) {
 /// True for a loop that yields nothing, in a function that knows the run.
 static bool canReport(Operation *loop) {
   auto function = loop->getParentOfType<func::FuncOp>();
-  if (loop->getNumResults() || function.getNumArguments() == 0 ||
-      !isa<LLVM::LLVMPointerType>(function.getArgument(0).getType()) ||
-      isForDevice(loop))
+  if (loop->getNumResults() || !rt::findRun(function) || isForDevice(loop))
     return false;
   Captures found;
   found.addAll(loop);
@@ -102,8 +101,9 @@ private:
     captures.assign(found.values.begin(), found.values.end());
     SmallVector<Type> results(nest->getResultTypes());
     if (reports) {
-      llvm::erase(captures, function.getArgument(0));
-      captures.insert(captures.begin(), function.getArgument(0));
+      Value run = rt::findRun(function);
+      llvm::erase(captures, run);
+      captures.insert(captures.begin(), run);
       results = {b.getI32Type()};
     }
     Location loc = nest->getLoc();

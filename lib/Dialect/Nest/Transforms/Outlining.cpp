@@ -12,6 +12,7 @@
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -69,7 +70,7 @@ bool loopc::isForDevice(Operation *op) {
 
 bool loopc::canBeArgument(Type type) {
   return type.isIntOrIndexOrFloat() || loop::isList(type) ||
-         isa<MemRefType, VectorType, ComplexType>(type) ||
+         isa<MemRefType, VectorType, ComplexType, rt::RunType>(type) ||
          LLVM::isCompatibleType(type);
 }
 

@@ -23,6 +23,7 @@
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -138,10 +139,18 @@ static scf::ForOp findOnlyLoop(scf::ForOp loop) {
 // The code
 //===----------------------------------------------------------------------===//
 
+/// `run` as what functions of C are given.
+static Value castRun(ImplicitLocOpBuilder &b, Value run) {
+  return UnrealizedConversionCastOp::create(
+             b, LLVM::LLVMPointerType::get(b.getContext()), run)
+      .getResult(0);
+}
+
 /// Whether `run` has more than one thread.
 static Value hasThreads(ImplicitLocOpBuilder &b, ModuleOp module, Value run) {
   auto call = LLVM::CallOp::create(
-      b, declareRuntimeFunction(module, "loopc_rt_num_threads"), run);
+      b, declareRuntimeFunction(module, "loopc_rt_num_threads"),
+      castRun(b, run));
   Value one = arith::ConstantIntOp::create(b, b.getI32Type(), 1);
   return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, call.getResult(),
                                one);
@@ -153,6 +162,7 @@ struct ParallelFunctions {
   ModuleOp module;
   LLVMTypeConverter converter;
   LLVM::LLVMPointerType pointer;
+  rt::RunType run;
   /// Functions that were made, so that equal nests share one: of pieces, and
   /// those that share them out.
   SharedFunctions functions;
@@ -162,7 +172,7 @@ struct ParallelFunctions {
   explicit ParallelFunctions(ModuleOp module)
       : module(module), converter(module.getContext()),
         pointer(LLVM::LLVMPointerType::get(module.getContext())),
-        functions(module) {}
+        run(rt::RunType::get(module.getContext())), functions(module) {}
 };
 
 /// Rewrites one nest.
@@ -202,7 +212,7 @@ private:
       return value;
     return UnrealizedConversionCastOp::create(b, type, value).getResult(0);
   }
-  Value run() { return nestFunction().getArgument(0); }
+  Value run() { return rt::findRun(nestFunction()); }
   func::FuncOp nestFunction() { return nest->getParentOfType<func::FuncOp>(); }
 
   ParallelFunctions &shared;
@@ -321,7 +331,7 @@ func::FuncOp NestParallelizer::makeBody() {
   constants.assign(found.constants.begin(), found.constants.end());
   Type index = b.getIndexType();
   func::FuncOp made =
-      makeFunction("_parallel", {shared.pointer, index, index}, b.getI32Type());
+      makeFunction("_parallel", {shared.run, index, index}, b.getI32Type());
   markPrivateMemory(made, /*first=*/3, captures, nest.getOperation());
   Block *entry = &made.getBody().front();
   OpBuilder::InsertionGuard guard(b);
@@ -398,7 +408,7 @@ LLVM::LLVMFuncOp NestParallelizer::makeThunk(func::FuncOp body) {
       value = MemRefDescriptor::fromStaticShape(
           b, b.getLoc(), shared.converter, llvm::cast<MemRefType>(types[k + 2]),
           value);
-    arguments.push_back(k ? cast(value, types[k + 2]) : value);
+    arguments.push_back(cast(value, types[k ? k + 2 : 0]));
     if (k == 0)
       for (unsigned bound : {1, 2})
         arguments.push_back(cast(entry->getArgument(bound), b.getIndexType()));
@@ -446,7 +456,8 @@ void NestParallelizer::callInParallel(func::FuncOp body, Value grain,
     Value one = LLVM::ConstantOp::create(b, b.getI64Type(), int64_t(1));
     place = LLVM::AllocaOp::create(b, shared.pointer, context, one);
   }
-  SmallVector<Value> values{given[0]};
+  Value run = castRun(b, given[0]);
+  SmallVector<Value> values{run};
   llvm::append_range(values, given.drop_front(2));
   for (auto [k, value] : llvm::enumerate(values)) {
     Value field =
@@ -460,8 +471,8 @@ void NestParallelizer::callInParallel(func::FuncOp body, Value grain,
   LLVM::LLVMFuncOp callee =
       declareRuntimeFunction(shared.module, "loopc_rt_parallel_for");
   Value thunk = LLVM::AddressOfOp::create(b, makeThunk(body));
-  LLVM::CallOp::create(
-      b, callee, ValueRange{given[0], toLLVM(given[1]), grain, thunk, place});
+  LLVM::CallOp::create(b, callee,
+                       ValueRange{run, toLLVM(given[1]), grain, thunk, place});
 }
 
 /// Whether threads are there and have work; null if both are known.
@@ -490,7 +501,7 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body, double minWork,
                                           double minPiece, bool isKnown,
                                           bool asksForThreads) {
   func::FuncOp made =
-      makeFunction("_shared", {shared.pointer, b.getIndexType()}, {});
+      makeFunction("_shared", {shared.run, b.getIndexType()}, {});
   Block *entry = &made.getBody().front();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(entry);
@@ -599,8 +610,7 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
     SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : present) {
       // Threads come from the run.
-      if (function.isExternal() || function.getNumArguments() == 0 ||
-          function.getArgument(0).getType() != shared.pointer)
+      if (!rt::findRun(function))
         continue;
       Operation *asked = nullptr;
       Value threads;
@@ -630,7 +640,7 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
                                               func::FuncOp function) {
     auto b = ImplicitLocOpBuilder::atBlockBegin(function.getLoc(),
                                                 &function.getBody().front());
-    Value many = hasThreads(b, shared.module, function.getArgument(0));
+    Value many = hasThreads(b, shared.module, rt::findRun(function));
     return {many.getDefiningOp()->getOperand(0).getDefiningOp(), many};
   }
 };

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/ONNX/IR/ShapeHints.h"
+#include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 
 using namespace mlir;
@@ -49,10 +50,10 @@ void loopc::onnx::setDeclared(NamedAttrList &attributes, Type type,
                               Type declared, ArrayRef<Attribute> names) {
   if (!declared)
     return;
-  bool isNamed =
-      !attributes.get("loopc.dims") && llvm::any_of(names, [](Attribute name) {
-        return !cast<StringAttr>(name).getValue().empty();
-      });
+  bool isNamed = !attributes.get(loopc::kDimsAttrName) &&
+                 llvm::any_of(names, [](Attribute name) {
+                   return !cast<StringAttr>(name).getValue().empty();
+                 });
   if (!isNamed && refineShapes(type, declared) == type)
     return;
   attributes.set("loopc.declared", TypeAttr::get(declared));

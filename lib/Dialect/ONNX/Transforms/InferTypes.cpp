@@ -753,7 +753,7 @@ LogicalResult TypeInference::setResults() {
     for (auto [k, before] : llvm::enumerate(func.getResultTypes()))
       if (auto ranked = dyn_cast<RankedTensorType>(before);
           ranked && isa<UnrankedTensorType>(types[k]) &&
-          func.getResultAttr(k, "loopc.dims"))
+          func.getResultAttr(k, loopc::kDimsAttrName))
         types[k] = RankedTensorType::get(
             SmallVector<int64_t>(ranked.getRank(), ShapedType::kDynamic),
             ranked.getElementType());

@@ -107,7 +107,7 @@ func.func @length_of_strings(%go: i1, %n: i64, %x: complex<i64>) -> memref<?xcom
 // CHECK: %[[MADE:.+]] = scf.if %[[FULL]] -> (memref<8x?xf32>) {
 // CHECK: } else {
 // CHECK-NEXT: scf.yield %[[BUFFER]] : memref<8x?xf32>
-// CHECK-NEXT: } {loopc.cold}
+// CHECK-NEXT: } {loopc.cold, loopc.grows}
 // CHECK: return %[[MADE]], %c0
 func.func @reserve(%buffer: memref<8x?xf32>, %used: index, %more: index) -> (memref<8x?xf32>, index) {
   %c0 = arith.constant 0 : index
@@ -117,7 +117,7 @@ func.func @reserve(%buffer: memref<8x?xf32>, %used: index, %more: index) -> (mem
 
 // CHECK-LABEL: func @reserve_both(
 // CHECK: scf.if %{{.+}} -> (memref<8x?xf32>, index) {
-// CHECK: } {loopc.cold}
+// CHECK: } {loopc.cold, loopc.grows}
 func.func @reserve_both(%buffer: memref<8x?xf32>, %used: index, %more: index) -> (memref<8x?xf32>, index) {
   %made, %at = loop.reserve %buffer at %more used %used front %more back %more axis 1 : memref<8x?xf32>
   return %made, %at : memref<8x?xf32>, index

@@ -32,11 +32,6 @@ mlir::OpFoldResult knownDim(mlir::OpBuilder &b, mlir::Location loc,
 llvm::SmallVector<mlir::OpFoldResult>
 resolveDims(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
 
-/// Name of dimension `axis` of argument `k` of `function`, "" where it has
-/// none: the border checks that dimensions of one name are equal.
-llvm::StringRef nameOfDim(mlir::func::FuncOp function, unsigned k,
-                          int64_t axis);
-
 namespace loop {
 
 /// Marks loops that run where a better version of them cannot: what makes code

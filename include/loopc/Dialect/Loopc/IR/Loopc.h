@@ -32,6 +32,11 @@ inline constexpr llvm::StringLiteral kOutlinedAttrName = "loopc.outlined";
 /// Unit attribute of a function that calls nothing of the runtime.
 inline constexpr llvm::StringLiteral kNestAttrName = "loopc.nest";
 
+/// Unit attribute of a branch that makes room: its first result is a buffer as
+/// it was, by the other branch, or a larger one with what is in it. As buffers
+/// become larger by a factor, few of many iterations take it.
+inline constexpr llvm::StringLiteral kGrowsAttrName = "loopc.grows";
+
 /// Unit attribute of a rounding of f32 to 16 bits that makes a result of the
 /// model's type out of what was computed: no Cast asked for it.
 inline constexpr llvm::StringLiteral kMaySkipAttrName = "loopc.may_skip";

@@ -21,6 +21,42 @@ inline constexpr llvm::StringLiteral kPortTypeAttrName = "loopc.type";
 /// knows: that one has the elements, in one row.
 inline constexpr llvm::StringLiteral kShapeOfAttrName = "loopc.shape_of";
 
+/// The names of a port's extents, one for each axis, "" where one has none.
+/// Extents of inputs that have one name are equal: who begins a run holds them
+/// to that. What is known of them does not contradict it, which is verified.
+inline constexpr llvm::StringLiteral kDimsAttrName = "loopc.dims";
+
+/// Says among the attributes of a port of type `type` what its extents are
+/// called; without `names` that they have none. Nothing where the type says no
+/// rank.
+void setDimNames(mlir::NamedAttrList &attributes, mlir::Type type,
+                 llvm::ArrayRef<mlir::Attribute> names = {});
+
+/// The name of the extent of argument `argument` of `function` along `axis`; ""
+/// where it has none.
+llvm::StringRef getDimName(mlir::FunctionOpInterface function,
+                           unsigned argument, int64_t axis);
+
+/// An axis of an argument of a function.
+struct ArgumentAxis {
+  unsigned argument;
+  int64_t axis;
+
+  bool operator==(const ArgumentAxis &other) const {
+    return argument == other.argument && axis == other.axis;
+  }
+};
+
+/// The first axis of an argument of `function` whose extent is that of `axis`
+/// by their name; `axis` itself where it is the first, or has no name.
+ArgumentAxis findFirstEqualAxis(mlir::FunctionOpInterface function,
+                                ArgumentAxis axis);
+
+/// An error where names say that two extents are equal that are known not to
+/// be: of argument `argument` of `function` and one before it.
+llvm::LogicalResult verifyDimNames(mlir::FunctionOpInterface function,
+                                   unsigned argument);
+
 /// How buffers hold integers and floats of type `element`: without a sign, in a
 /// byte at least, and floats of a byte or less as their bits.
 mlir::Type getStoredElement(mlir::Type element);

@@ -9,6 +9,7 @@
 #ifndef LOOPC_DIALECT_NEST_ANALYSIS_INDEPENDENCE_H
 #define LOOPC_DIALECT_NEST_ANALYSIS_INDEPENDENCE_H
 
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -27,17 +28,16 @@ mlir::memref::AllocOp findPrivateMemory(mlir::Value buffer,
 mlir::memref::AllocOp findWrittenPrivately(mlir::Operation *op,
                                            mlir::scf::ForOp nest);
 
-/// Why iterations of `nest` cannot run at the same time, though they are said
-/// to be independent (Parallel.h); "" where they can.
-std::string findParallelObstacle(mlir::scf::ForOp nest);
+/// An operation in `nest` that threads cannot run at the same time, whatever it
+/// touches; null where there is none.
+mlir::Operation *findUnsharedOp(mlir::scf::ForOp nest);
 
-/// The same of a nest whose mark is believed, as kernels do: what is left to
-/// see is whether all iterations write to one place. The passes that make
-/// kernels ask this of what they have rewritten themselves, whose places
-/// (quotients and remainders of a number that threads share)
-/// findParallelObstacle cannot tell apart; two answers for one loop would be a
-/// barrier that some threads miss.
-std::string findSharingObstacle(mlir::scf::ForOp nest);
+/// Why iterations of `nest` cannot run at the same time, though they are said
+/// to be independent (Parallel.h); "" where they can. Buffers for which
+/// `rootOf` gives one value may be the same memory.
+std::string findParallelObstacle(
+    mlir::scf::ForOp nest,
+    llvm::function_ref<mlir::Value(mlir::Value)> rootOf = getViewRoot);
 
 /// The loop that is all of `loop`'s body, but for what only computes; null
 /// where there is none, or it is not said to be independent.

@@ -28,8 +28,11 @@ public:
 
   /// What of `accesses` keeps iterations from running at the same time: a place
   /// that one iteration may read or write, and another one writes; "" where
-  /// there is none.
-  llvm::StringRef findConflict(llvm::ArrayRef<Access> accesses) const;
+  /// there is none. Accesses of buffers for which `rootOf` gives one value may
+  /// be of the same memory.
+  llvm::StringRef
+  findConflict(llvm::ArrayRef<Access> accesses,
+               llvm::function_ref<mlir::Value(mlir::Value)> rootOf) const;
 
 private:
   /// What a number was divided by: a quotient or a remainder.

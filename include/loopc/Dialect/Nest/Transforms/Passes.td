@@ -110,8 +110,8 @@ def ParallelizeNests
   let statistics = [
     Statistic<"numParallel", "parallel", "nests that run on threads">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
-    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
-    "::mlir::scf::SCFDialect"];
+    "::loopc::rt::RTDialect", "::mlir::arith::ArithDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
 }
 
 def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
@@ -123,7 +123,7 @@ def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
     a loop with `long-loop` of them, and neither allocates nor fails, becomes a
     function; equal ones become one. Memory that only one argument reaches is
     marked `llvm.noalias`. So does a loop that allocates or may fail, if it
-    yields nothing and the function's first argument is the run: it returns a
+    yields nothing and the function is given the run (`!rt.run`): it returns a
     status, and `loop.poll` behind the call asks for it.
 
     In all functions, a loop marked `loopc.parallel` that reads elements where
