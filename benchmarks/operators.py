@@ -74,7 +74,8 @@ def _case(
     )
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)])
     model.ir_version = 10
-    return name + (" open" if open_axes else ""), model, inputs
+    opened = " open batch" if open_axes == (0,) else " open" if open_axes else ""
+    return name + opened, model, inputs
 
 
 def _recurrent() -> Iterator[Case]:
@@ -202,7 +203,7 @@ def _convolutions() -> Iterator[Case]:
     ):
         nodes = [node(op, ["x", "w"], ["y"], **attributes)]
         name = f"{op} {image} {weights}"
-        for axes in ((), tuple(range(2, len(image)))):
+        for axes in ((), (0,), tuple(range(2, len(image)))):
             x = {"x": _array(*image)}
             yield _case(name, nodes, x, {"w": _array(*weights, scale=0.1)}, open_axes=axes)
 
@@ -222,7 +223,7 @@ def _depthwise() -> Iterator[Case]:
         nodes = [node("Conv", ["x", "w"], ["y"], **attributes)]
         name = f"depthwise {image} {kernel}x{kernel} by {stride}"
         weights = {"w": _array(channels, 1, kernel, kernel, scale=0.1)}
-        for axes in ((), (2, 3)):
+        for axes in ((), (0,), (2, 3)):
             yield _case(name, nodes, {"x": _array(*image)}, weights, open_axes=axes)
     # As nets for phones have it, between convolutions of points.
     nodes = [

@@ -29,6 +29,8 @@ static constexpr int64_t kShortSum = 5;
 static constexpr int64_t kFewColumns = 4;
 /// Rows of the tiles for which strips and blocks of rows are made.
 static constexpr int64_t kTileRowsOfMany = 4;
+/// More rows make tiles no better.
+static constexpr int64_t kManyRows = 32;
 
 //===----------------------------------------------------------------------===//
 // Operands
@@ -120,11 +122,15 @@ std::optional<unsigned> loopc::findSharingRows(linalg::LinalgOp op,
                                                unsigned without) {
   std::optional<unsigned> best;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  // Of those with enough for some tiles the last, whose rows are neighbours.
-  auto score = [&](unsigned dim) {
-    return ShapedType::isDynamic(extents[dim])
-               ? int64_t(32)
-               : std::min<int64_t>(extents[dim], 32);
+  // Of those with enough for some tiles the last, whose rows are neighbours. An
+  // open extent, a batch, is often one: known rows behind it make whole tiles.
+  auto isBetter = [&](unsigned dim) {
+    if (!best || ShapedType::isDynamic(extents[dim]))
+      return true;
+    int64_t enough = ShapedType::isDynamic(extents[*best])
+                         ? kTileRowsOfMany
+                         : std::min<int64_t>(extents[*best], kManyRows);
+    return extents[dim] >= enough;
   };
   auto types = op.getIteratorTypesArray();
   for (unsigned dim : llvm::seq(op.getNumLoops())) {
@@ -136,7 +142,7 @@ std::optional<unsigned> loopc::findSharingRows(linalg::LinalgOp op,
       AffineMap map = op.getMatchingIndexingMap(in);
       return map.isFunctionOfDim(laneDim) && !map.isFunctionOfDim(dim);
     });
-    if (shares && (!best || score(dim) >= score(*best)))
+    if (shares && isBetter(dim))
       best = dim;
   }
   return best;
