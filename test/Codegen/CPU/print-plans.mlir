@@ -132,6 +132,28 @@ func.func @open(%x: memref<?x?xf32>, %w: memref<?x?xf32>, %y: memref<?x?xf32>) {
   return
 }
 
+// What stays in the first cache is not brought together, whatever the number of
+// rows: all sums stay in registers, and what follows is computed on them.
+// CHECK: {{^}}small_weights: contraction loops=?x64x64 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue | rows<3: tile=1x4 | else: tile=8x2 row-block=256{{$}}
+func.func @small_weights(%x: memref<?x64xf32>, %w: memref<64x64xf32>, %y: memref<?x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<?x64xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<?x64xf32>) outs(%y : memref<?x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.maximumf %a, %zero : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
 // Of an image whose batch alone is open the rows of tiles are the positions
 // along its last axis, as if all was known: 14 of them are two whole tiles.
 #image = affine_map<(b, h, w, y, x, c, n) -> (b, h + y, w + x, c)>

@@ -473,6 +473,16 @@ void ContractionPlanner::chooseStrip() {
   plan.strip = findShared();
   if (!plan.strip)
     return;
+  // Of what stays in the first cache nothing is brought together.
+  int64_t bytes = *vectorBitsOf(getElementTypeOrSelf(plan.strip->get())) / 8;
+  int64_t sum = plan.extents[plan.sumDims[0]],
+          columns = plan.extents[*plan.columnDim];
+  if (!plan.isStripTransposed && !ShapedType::isDynamic(sum) &&
+      !ShapedType::isDynamic(columns) &&
+      sum * columns * bytes < CpuModel::kFirstCache) {
+    plan.strip = nullptr;
+    return;
+  }
   int64_t block = sumBlockFor(ShapedType::kDynamic);
   // Whole vectors are transposed.
   plan.stripRows =
