@@ -209,6 +209,30 @@ def _convolutions() -> Iterator[Case]:
             yield _case(name, nodes, x, {"w": _array(*weights, scale=0.1)}, open_axes=axes)
 
 
+def _channels_last() -> Iterator[Case]:
+    # As TensorFlow's exports have it: images with their channels last, and bytes.
+    for image, weights, attributes in (
+        ((1, 80, 80, 30), (10, 30, 3, 3), {}),
+        ((1, 40, 40, 32), (8, 32, 5, 5), {}),
+        ((1, 80, 80, 30), (10, 30, 3, 3), {"pads": [1] * 4}),
+        ((1, 84, 84, 4), (32, 4, 8, 8), {"strides": [4, 4]}),
+        ((1, 112, 112, 3), (8, 3, 3, 3), {"strides": [2, 2]}),
+    ):
+        turn = node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2])
+        for axes in ((), (0,), (1, 2)):
+            name = f"Transpose Conv {image} {weights}{' padded' * ('pads' in attributes)}"
+            w = {"w": _array(*weights, scale=0.1), "s": np.array(1 / 255, np.float32)}
+            nodes = [turn, node("Conv", ["t", "w"], ["y"], **attributes)]
+            yield _case(name, nodes, {"x": _array(*image)}, w, open_axes=axes)
+            nodes = [
+                node("Cast", ["x"], ["f"], to=1),
+                node("Mul", ["f", "s"], ["u"]),
+                node("Transpose", ["u"], ["t"], perm=[0, 3, 1, 2]),
+                node("Conv", ["t", "w"], ["y"], **attributes),
+            ]
+            yield _case(f"bytes {name}", nodes, {"x": _bytes(*image)}, w, open_axes=axes)
+
+
 def _depthwise() -> Iterator[Case]:
     for image, kernel, stride in (
         ((1, 128, 28, 28), 3, 1),
@@ -545,6 +569,7 @@ def _cases() -> Iterator[Case]:
         _products,
         _quantized,
         _convolutions,
+        _channels_last,
         _depthwise,
         _windows,
         _vision,

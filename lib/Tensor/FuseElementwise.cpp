@@ -31,6 +31,11 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
+/// True for sums of what is computed from more than one operand.
+static bool isProduct(linalg::GenericOp op) {
+  return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
+}
+
 /// A producer with at most this many cheap operations is computed again for
 /// each of its consumers rather than stored.
 static constexpr unsigned kMaxRecomputedOps = 4;
@@ -83,6 +88,81 @@ static bool isSummedUp(OpOperand *operand, linalg::GenericOp producer) {
                       [](OpOperand *own) { return isReadInOrder(*own); });
 }
 
+/// Fewer elements are no vector.
+static constexpr int64_t kLeastLanes = 4;
+
+/// True if `product` can be computed in vectors, along the last axis of its
+/// result or along a sum, where it reads its operands by `maps`: neighbours of
+/// what varies along it are neighbours in memory.
+static bool hasVectors(linalg::GenericOp product, ArrayRef<AffineMap> maps) {
+  SmallVector<int64_t> extents = product.getStaticLoopRanges();
+  // Axes of one element do not keep others apart.
+  auto varies = [&](AffineExpr expr) {
+    return llvm::any_of(llvm::seq<unsigned>(extents.size()), [&](unsigned dim) {
+      return extents[dim] != 1 && expr.isFunctionOfDim(dim);
+    });
+  };
+  auto isLast = [&](AffineMap map, unsigned dim) {
+    bool isFirst = true;
+    for (AffineExpr expr : llvm::reverse(map.getResults())) {
+      if (!varies(expr))
+        continue;
+      if (!std::exchange(isFirst, false) && expr.isFunctionOfDim(dim))
+        return false;
+    }
+    return true;
+  };
+  auto runsAlong = [&](unsigned dim) {
+    return (ShapedType::isDynamic(extents[dim]) ||
+            extents[dim] >= kLeastLanes) &&
+           llvm::all_of(maps, [&](AffineMap map) { return isLast(map, dim); });
+  };
+  SmallVector<unsigned> sums;
+  product.getReductionDims(sums);
+  AffineExpr last = maps.back().getNumResults() == 0
+                        ? AffineExpr()
+                        : maps.back().getResults().back();
+  auto column = dyn_cast_or_null<AffineDimExpr>(last);
+  return (column && runsAlong(column.getPosition())) ||
+         llvm::any_of(sums, runsAlong);
+}
+
+/// True if the product that reads `operand` would no longer be computed in
+/// vectors if it read what `producer` reads: a window of an image whose axes
+/// the producer brings into another order.
+static bool breaksVectors(OpOperand *operand, linalg::GenericOp producer) {
+  auto product = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap made =
+      producer.getIndexingMapMatchingResult(cast<OpResult>(operand->get()));
+  if (!isProduct(product) || !made.isPermutation())
+    return false;
+  SmallVector<AffineMap> maps = product.getIndexingMapsArray();
+  if (!hasVectors(product, maps))
+    return false;
+  AffineMap &read = maps[operand->getOperandNumber()];
+  AffineMap loops = inversePermutation(made).compose(read);
+  return llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *own) {
+    read = producer.getMatchingIndexingMap(own).compose(loops);
+    return !hasVectors(product, maps);
+  });
+}
+
+/// True if `operand` of a product is read by windows, each element as often as
+/// the kernel has elements, and `producer` computes something.
+static bool repeatsInWindows(OpOperand *operand, linalg::GenericOp producer) {
+  auto product = cast<linalg::GenericOp>(operand->getOwner());
+  // A pooling has an operand of the kernel's extents that it does not read.
+  bool isSingle =
+      llvm::all_of(product.getDpsInputOperands(), [&](OpOperand *in) {
+        return in == operand ||
+               product.getMatchingBlockArgument(in).use_empty();
+      });
+  return isProduct(product) && !isSingle &&
+         !product.getMatchingIndexingMap(operand).isProjectedPermutation(
+             /*allowZeroInResults=*/true) &&
+         !producer.getBody()->without_terminator().empty();
+}
+
 /// True if `operand`'s producer may be computed in its consumer: where nobody
 /// else needs it, or where it is cheap.
 static bool mayFuse(OpOperand *operand) {
@@ -97,17 +177,18 @@ static bool mayFuse(OpOperand *operand) {
     return true;
   if (consumer->getNumOperands() + producer->getNumOperands() > kMaxOperands)
     return false;
-  if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
-      followsProduct(producer))
+  if (isProduct(consumer) && followsProduct(producer))
     return false;
   // Products of small integers want them as they are; to floats they are
   // widened one by one.
   auto isSmallInteger = [](Type type) {
     return type.isInteger(8) || type.isInteger(16);
   };
-  if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
+  if (isProduct(consumer) &&
       isSmallInteger(getElementTypeOrSelf(operand->get())) &&
       !isa<FloatType>(getElementTypeOrSelf(consumer.getDpsInits().front())))
+    return false;
+  if (breaksVectors(operand, producer) || repeatsInWindows(operand, producer))
     return false;
   if (isSummedUp(operand, producer))
     return true;

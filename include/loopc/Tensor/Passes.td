@@ -42,7 +42,9 @@ def LoopFuseElementwise
   let description = [{
     Elementwise producers are fused into consumers (reductions, too, that read
     each element once, in order) where nobody else needs them or where they are
-    cheap; neighbours become one `linalg.generic` with several results. A
+    cheap. Not into products that would no longer have a loop along which their
+    operands are contiguous, or that read each element by several windows;
+    neighbours become one `linalg.generic` with several results. A
     `linalg.transpose` is one of them, unless it is marked `loopc.stored`:
 
     ```mlir
