@@ -238,6 +238,76 @@ func.func @relu(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %y: memref<64x96
   return
 }
 
+// Short sums whose results are stored transposed, in whole cache lines: squares.
+// Of longer sums, and of rows that begin anywhere, two vectors share an element.
+#turn = affine_map<(i, j) -> (j, i)>
+// CHECK: {{^}}turned: contraction loops=96x3x64 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue=turned tile=16x1{{$}}
+// AVX2: {{^}}turned: contraction loops=96x3x64 vectors=8 along=d2 rows=d0 sum=d1 start=filled epilogue=turned tile=8x1{{$}}
+func.func @turned(%x: memref<96x3xf32>, %w: memref<3x64xf32>) -> memref<64x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc() : memref<96x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<96x64xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<96x3xf32>, memref<3x64xf32>) outs(%y : memref<96x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  %r = memref.alloc() : memref<64x96xf32>
+  linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<96x64xf32>) outs(%r : memref<64x96xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  memref.dealloc %y : memref<96x64xf32>
+  return %r : memref<64x96xf32>
+}
+
+// CHECK: {{^}}turned_long: contraction loops=96x64x64 {{.*}} epilogue=turned tile=8x2{{$}}
+func.func @turned_long(%x: memref<96x64xf32>, %w: memref<64x64xf32>) -> memref<64x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc() : memref<96x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<96x64xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<96x64xf32>, memref<64x64xf32>) outs(%y : memref<96x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  %r = memref.alloc() : memref<64x96xf32>
+  linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<96x64xf32>) outs(%r : memref<64x96xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  memref.dealloc %y : memref<96x64xf32>
+  return %r : memref<64x96xf32>
+}
+
+// CHECK: {{^}}turned_apart: contraction loops=99x3x64 {{.*}} epilogue=turned tile=8x2{{$}}
+func.func @turned_apart(%x: memref<99x3xf32>, %w: memref<3x64xf32>) -> memref<64x99xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc() : memref<99x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<99x64xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<99x3xf32>, memref<3x64xf32>) outs(%y : memref<99x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  %r = memref.alloc() : memref<64x99xf32>
+  linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<99x64xf32>) outs(%r : memref<64x99xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  memref.dealloc %y : memref<99x64xf32>
+  return %r : memref<64x99xf32>
+}
+
 // What is one instruction is light, functions of math are not.
 // CHECK: {{^}}floor: contraction loops=64x256x96 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue tile=8x2{{$}}
 func.func @floor(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %y: memref<64x96xf32>) {
