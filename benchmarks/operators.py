@@ -109,6 +109,8 @@ def _products() -> Iterator[Case]:
         yield _case(name, product, a | b)
         yield _case(name, product, a | b, open_axes=(0, 1))
         yield _case(name + " constant", product, a, b)
+        behind = [node("Relu", ["a"], ["r"]), node("MatMul", ["r", "b"], ["y"])]
+        yield _case(f"Relu {name}", behind, a, b)
     for heads, queries, keys in (
         (8, 32, 32),
         (8, 128, 128),

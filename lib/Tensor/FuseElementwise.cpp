@@ -88,6 +88,9 @@ static bool isSummedUp(OpOperand *operand, linalg::GenericOp producer) {
                       [](OpOperand *own) { return isReadInOrder(*own); });
 }
 
+/// Of so many rows, for so many columns, nothing is computed in a product.
+static constexpr int64_t kManyRows = 4;
+static constexpr int64_t kManyColumns = 16;
 /// Fewer elements are no vector.
 static constexpr int64_t kLeastLanes = 4;
 
@@ -163,9 +166,35 @@ static bool repeatsInWindows(OpOperand *operand, linalg::GenericOp producer) {
          !producer.getBody()->without_terminator().empty();
 }
 
+/// True if `operand` has rows of a product, each element of which is read for
+/// many columns, and `producer` computes something: one by one, for each tile
+/// of columns anew, and not in vectors.
+static bool repeatsForColumns(OpOperand *operand, linalg::GenericOp producer) {
+  auto product = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap result = product.getIndexingMapsArray().back();
+  if (!isProduct(product) || result.getNumResults() == 0 ||
+      producer.getBody()->without_terminator().empty())
+    return false;
+  SmallVector<int64_t> extents = product.getStaticLoopRanges();
+  auto isAtLeast = [&](unsigned dim, int64_t least) {
+    return ShapedType::isDynamic(extents[dim]) || extents[dim] >= least;
+  };
+  auto column = dyn_cast<AffineDimExpr>(result.getResults().back());
+  AffineMap read = product.getMatchingIndexingMap(operand);
+  if (!column || read.isFunctionOfDim(column.getPosition()) ||
+      !isAtLeast(column.getPosition(), kManyColumns))
+    return false;
+  auto types = product.getIteratorTypesArray();
+  return llvm::any_of(llvm::seq(product.getNumLoops()), [&](unsigned dim) {
+    return types[dim] == utils::IteratorType::parallel &&
+           read.isFunctionOfDim(dim) && isAtLeast(dim, kManyRows);
+  });
+}
+
 /// True if `operand`'s producer may be computed in its consumer: where nobody
-/// else needs it, or where it is cheap.
-static bool mayFuse(OpOperand *operand) {
+/// else needs it, or where it is cheap. In a kernel of a GPU that is never less
+/// than a kernel of its own.
+static bool mayFuse(OpOperand *operand, bool forKernels) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || !fitIntoOneBody(producer, consumer))
@@ -188,7 +217,8 @@ static bool mayFuse(OpOperand *operand) {
       isSmallInteger(getElementTypeOrSelf(operand->get())) &&
       !isa<FloatType>(getElementTypeOrSelf(consumer.getDpsInits().front())))
     return false;
-  if (breaksVectors(operand, producer) || repeatsInWindows(operand, producer))
+  if (breaksVectors(operand, producer) || repeatsInWindows(operand, producer) ||
+      repeatsForColumns(operand, producer))
     return false;
   if (isSummedUp(operand, producer))
     return true;
@@ -201,13 +231,14 @@ static bool mayFuse(OpOperand *operand) {
 /// Whether to fuse. A producer that others need as well gets its own producers
 /// first: what is cheap alone is not cheap with all that comes before it, as
 /// the sum that a residual network adds to in each layer.
-static bool shouldFuse(OpOperand *operand) {
-  if (!mayFuse(operand))
+static bool shouldFuse(OpOperand *operand, bool forKernels) {
+  if (!mayFuse(operand, forKernels))
     return false;
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   return producer->hasOneUse() ||
-         llvm::none_of(producer->getOpOperands(),
-                       [](OpOperand &own) { return mayFuse(&own); });
+         llvm::none_of(producer->getOpOperands(), [&](OpOperand &own) {
+           return mayFuse(&own, forKernels);
+         });
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,13 +304,17 @@ static LogicalResult generalizeTransposes(IRRewriter &rewriter,
 namespace {
 struct LoopFuseElementwise
     : loopc::impl::LoopFuseElementwiseBase<LoopFuseElementwise> {
+  using Base::Base;
+
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     IRRewriter rewriter(context);
     if (failed(generalizeTransposes(rewriter, getOperation())))
       return signalPassFailure();
     RewritePatternSet patterns(context);
-    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    linalg::populateElementwiseOpsFusionPatterns(
+        patterns,
+        [&](OpOperand *operand) { return shouldFuse(operand, forKernels); });
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     FrozenRewritePatternSet frozen(std::move(patterns));
