@@ -74,7 +74,8 @@ def _case(
     )
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)])
     model.ir_version = 10
-    return name + (" open" if open_axes else ""), model, inputs
+    opened = " open batch" if open_axes == (0,) else " open" if open_axes else ""
+    return name + opened, model, inputs
 
 
 def _recurrent() -> Iterator[Case]:
@@ -108,6 +109,8 @@ def _products() -> Iterator[Case]:
         yield _case(name, product, a | b)
         yield _case(name, product, a | b, open_axes=(0, 1))
         yield _case(name + " constant", product, a, b)
+        behind = [node("Relu", ["a"], ["r"]), node("MatMul", ["r", "b"], ["y"])]
+        yield _case(f"Relu {name}", behind, a, b)
     for heads, queries, keys in (
         (8, 32, 32),
         (8, 128, 128),
@@ -187,6 +190,7 @@ def _convolutions() -> Iterator[Case]:
         ("Conv", (1, 64, 400), (64, 64, 3), {"pads": [1, 1]}),
         ("Conv", (1, 192, 200), (192, 192, 5), {"pads": [4, 4], "dilations": [2]}),
         ("Conv", (1, 1, 16000), (512, 1, 10), {"strides": [5]}),
+        ("Conv", (1, 1, 16384), (512, 1, 1), {}),
         ("Conv", (1, 16, 8, 32, 32), (16, 16, 3, 3, 3), {"pads": [1] * 6}),
         ("ConvTranspose", (1, 64, 28, 28), (64, 32, 4, 4), {"pads": [1] * 4} | two),
         ("ConvTranspose", (1, 64, 28, 28), (64, 32, 2, 2), two),
@@ -202,9 +206,33 @@ def _convolutions() -> Iterator[Case]:
     ):
         nodes = [node(op, ["x", "w"], ["y"], **attributes)]
         name = f"{op} {image} {weights}"
-        for axes in ((), tuple(range(2, len(image)))):
+        for axes in ((), (0,), tuple(range(2, len(image)))):
             x = {"x": _array(*image)}
             yield _case(name, nodes, x, {"w": _array(*weights, scale=0.1)}, open_axes=axes)
+
+
+def _channels_last() -> Iterator[Case]:
+    # As TensorFlow's exports have it: images with their channels last, and bytes.
+    for image, weights, attributes in (
+        ((1, 80, 80, 30), (10, 30, 3, 3), {}),
+        ((1, 40, 40, 32), (8, 32, 5, 5), {}),
+        ((1, 80, 80, 30), (10, 30, 3, 3), {"pads": [1] * 4}),
+        ((1, 84, 84, 4), (32, 4, 8, 8), {"strides": [4, 4]}),
+        ((1, 112, 112, 3), (8, 3, 3, 3), {"strides": [2, 2]}),
+    ):
+        turn = node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2])
+        for axes in ((), (0,), (1, 2)):
+            name = f"Transpose Conv {image} {weights}{' padded' * ('pads' in attributes)}"
+            w = {"w": _array(*weights, scale=0.1), "s": np.array(1 / 255, np.float32)}
+            nodes = [turn, node("Conv", ["t", "w"], ["y"], **attributes)]
+            yield _case(name, nodes, {"x": _array(*image)}, w, open_axes=axes)
+            nodes = [
+                node("Cast", ["x"], ["f"], to=1),
+                node("Mul", ["f", "s"], ["u"]),
+                node("Transpose", ["u"], ["t"], perm=[0, 3, 1, 2]),
+                node("Conv", ["t", "w"], ["y"], **attributes),
+            ]
+            yield _case(f"bytes {name}", nodes, {"x": _bytes(*image)}, w, open_axes=axes)
 
 
 def _depthwise() -> Iterator[Case]:
@@ -222,7 +250,7 @@ def _depthwise() -> Iterator[Case]:
         nodes = [node("Conv", ["x", "w"], ["y"], **attributes)]
         name = f"depthwise {image} {kernel}x{kernel} by {stride}"
         weights = {"w": _array(channels, 1, kernel, kernel, scale=0.1)}
-        for axes in ((), (2, 3)):
+        for axes in ((), (0,), (2, 3)):
             yield _case(name, nodes, {"x": _array(*image)}, weights, open_axes=axes)
     # As nets for phones have it, between convolutions of points.
     nodes = [
@@ -543,6 +571,7 @@ def _cases() -> Iterator[Case]:
         _products,
         _quantized,
         _convolutions,
+        _channels_last,
         _depthwise,
         _windows,
         _vision,

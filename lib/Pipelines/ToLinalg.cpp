@@ -147,12 +147,14 @@ void loopc::populateCollected(PassAdder manager, const PipelineOptions &) {
   addCleanup(functions, "folds the extents of the places");
 }
 
-void loopc::populateFusion(PassAdder manager, const PipelineOptions &) {
+void loopc::populateFusion(PassAdder manager, const PipelineOptions &options) {
+  LoopFuseElementwiseOptions fusion;
+  fusion.forKernels = !options.chip.empty();
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createLoopBatchSlices(),
                     "before operations are fused, while products stand alone; "
                     "takes them out of loops, for all iterations at once");
-  functions.addPass(createLoopFuseElementwise(),
+  functions.addPass(createLoopFuseElementwise(fusion),
                     "all tensor code has its final place; leaves one "
                     "linalg.generic for what goes through memory once");
   functions.addPass(createLoopWidenFactors(),

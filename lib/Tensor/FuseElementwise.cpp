@@ -31,6 +31,11 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
+/// True for sums of what is computed from more than one operand.
+static bool isProduct(linalg::GenericOp op) {
+  return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
+}
+
 /// A producer with at most this many cheap operations is computed again for
 /// each of its consumers rather than stored.
 static constexpr unsigned kMaxRecomputedOps = 4;
@@ -83,9 +88,113 @@ static bool isSummedUp(OpOperand *operand, linalg::GenericOp producer) {
                       [](OpOperand *own) { return isReadInOrder(*own); });
 }
 
+/// Of so many rows, for so many columns, nothing is computed in a product.
+static constexpr int64_t kManyRows = 4;
+static constexpr int64_t kManyColumns = 16;
+/// Fewer elements are no vector.
+static constexpr int64_t kLeastLanes = 4;
+
+/// True if `product` can be computed in vectors, along the last axis of its
+/// result or along a sum, where it reads its operands by `maps`: neighbours of
+/// what varies along it are neighbours in memory.
+static bool hasVectors(linalg::GenericOp product, ArrayRef<AffineMap> maps) {
+  SmallVector<int64_t> extents = product.getStaticLoopRanges();
+  // Axes of one element do not keep others apart.
+  auto varies = [&](AffineExpr expr) {
+    return llvm::any_of(llvm::seq<unsigned>(extents.size()), [&](unsigned dim) {
+      return extents[dim] != 1 && expr.isFunctionOfDim(dim);
+    });
+  };
+  auto isLast = [&](AffineMap map, unsigned dim) {
+    bool isFirst = true;
+    for (AffineExpr expr : llvm::reverse(map.getResults())) {
+      if (!varies(expr))
+        continue;
+      if (!std::exchange(isFirst, false) && expr.isFunctionOfDim(dim))
+        return false;
+    }
+    return true;
+  };
+  auto runsAlong = [&](unsigned dim) {
+    return (ShapedType::isDynamic(extents[dim]) ||
+            extents[dim] >= kLeastLanes) &&
+           llvm::all_of(maps, [&](AffineMap map) { return isLast(map, dim); });
+  };
+  SmallVector<unsigned> sums;
+  product.getReductionDims(sums);
+  AffineExpr last = maps.back().getNumResults() == 0
+                        ? AffineExpr()
+                        : maps.back().getResults().back();
+  auto column = dyn_cast_or_null<AffineDimExpr>(last);
+  return (column && runsAlong(column.getPosition())) ||
+         llvm::any_of(sums, runsAlong);
+}
+
+/// True if the product that reads `operand` would no longer be computed in
+/// vectors if it read what `producer` reads: a window of an image whose axes
+/// the producer brings into another order.
+static bool breaksVectors(OpOperand *operand, linalg::GenericOp producer) {
+  auto product = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap made =
+      producer.getIndexingMapMatchingResult(cast<OpResult>(operand->get()));
+  if (!isProduct(product) || !made.isPermutation())
+    return false;
+  SmallVector<AffineMap> maps = product.getIndexingMapsArray();
+  if (!hasVectors(product, maps))
+    return false;
+  AffineMap &read = maps[operand->getOperandNumber()];
+  AffineMap loops = inversePermutation(made).compose(read);
+  return llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *own) {
+    read = producer.getMatchingIndexingMap(own).compose(loops);
+    return !hasVectors(product, maps);
+  });
+}
+
+/// True if `operand` of a product is read by windows, each element as often as
+/// the kernel has elements, and `producer` computes something.
+static bool repeatsInWindows(OpOperand *operand, linalg::GenericOp producer) {
+  auto product = cast<linalg::GenericOp>(operand->getOwner());
+  // A pooling has an operand of the kernel's extents that it does not read.
+  bool isSingle =
+      llvm::all_of(product.getDpsInputOperands(), [&](OpOperand *in) {
+        return in == operand ||
+               product.getMatchingBlockArgument(in).use_empty();
+      });
+  return isProduct(product) && !isSingle &&
+         !product.getMatchingIndexingMap(operand).isProjectedPermutation(
+             /*allowZeroInResults=*/true) &&
+         !producer.getBody()->without_terminator().empty();
+}
+
+/// True if `operand` has rows of a product, each element of which is read for
+/// many columns, and `producer` computes something: one by one, for each tile
+/// of columns anew, and not in vectors.
+static bool repeatsForColumns(OpOperand *operand, linalg::GenericOp producer) {
+  auto product = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap result = product.getIndexingMapsArray().back();
+  if (!isProduct(product) || result.getNumResults() == 0 ||
+      producer.getBody()->without_terminator().empty())
+    return false;
+  SmallVector<int64_t> extents = product.getStaticLoopRanges();
+  auto isAtLeast = [&](unsigned dim, int64_t least) {
+    return ShapedType::isDynamic(extents[dim]) || extents[dim] >= least;
+  };
+  auto column = dyn_cast<AffineDimExpr>(result.getResults().back());
+  AffineMap read = product.getMatchingIndexingMap(operand);
+  if (!column || read.isFunctionOfDim(column.getPosition()) ||
+      !isAtLeast(column.getPosition(), kManyColumns))
+    return false;
+  auto types = product.getIteratorTypesArray();
+  return llvm::any_of(llvm::seq(product.getNumLoops()), [&](unsigned dim) {
+    return types[dim] == utils::IteratorType::parallel &&
+           read.isFunctionOfDim(dim) && isAtLeast(dim, kManyRows);
+  });
+}
+
 /// True if `operand`'s producer may be computed in its consumer: where nobody
-/// else needs it, or where it is cheap.
-static bool mayFuse(OpOperand *operand) {
+/// else needs it, or where it is cheap. In a kernel of a GPU that is never less
+/// than a kernel of its own.
+static bool mayFuse(OpOperand *operand, bool forKernels) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || !fitIntoOneBody(producer, consumer))
@@ -97,17 +206,19 @@ static bool mayFuse(OpOperand *operand) {
     return true;
   if (consumer->getNumOperands() + producer->getNumOperands() > kMaxOperands)
     return false;
-  if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
-      followsProduct(producer))
+  if (isProduct(consumer) && followsProduct(producer))
     return false;
   // Products of small integers want them as they are; to floats they are
   // widened one by one.
   auto isSmallInteger = [](Type type) {
     return type.isInteger(8) || type.isInteger(16);
   };
-  if (consumer.getNumReductionLoops() > 0 && consumer.getNumDpsInputs() > 1 &&
+  if (isProduct(consumer) &&
       isSmallInteger(getElementTypeOrSelf(operand->get())) &&
       !isa<FloatType>(getElementTypeOrSelf(consumer.getDpsInits().front())))
+    return false;
+  if (breaksVectors(operand, producer) || repeatsInWindows(operand, producer) ||
+      repeatsForColumns(operand, producer))
     return false;
   if (isSummedUp(operand, producer))
     return true;
@@ -120,13 +231,14 @@ static bool mayFuse(OpOperand *operand) {
 /// Whether to fuse. A producer that others need as well gets its own producers
 /// first: what is cheap alone is not cheap with all that comes before it, as
 /// the sum that a residual network adds to in each layer.
-static bool shouldFuse(OpOperand *operand) {
-  if (!mayFuse(operand))
+static bool shouldFuse(OpOperand *operand, bool forKernels) {
+  if (!mayFuse(operand, forKernels))
     return false;
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   return producer->hasOneUse() ||
-         llvm::none_of(producer->getOpOperands(),
-                       [](OpOperand &own) { return mayFuse(&own); });
+         llvm::none_of(producer->getOpOperands(), [&](OpOperand &own) {
+           return mayFuse(&own, forKernels);
+         });
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,7 +304,7 @@ static LogicalResult generalizeTransposes(IRRewriter &rewriter,
 namespace {
 struct LoopFuseElementwise
     : loopc::impl::LoopFuseElementwiseBase<LoopFuseElementwise> {
-  using LoopFuseElementwiseBase::LoopFuseElementwiseBase;
+  using Base::Base;
 
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -200,7 +312,9 @@ struct LoopFuseElementwise
     if (failed(generalizeTransposes(rewriter, getOperation())))
       return signalPassFailure();
     RewritePatternSet patterns(context);
-    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    linalg::populateElementwiseOpsFusionPatterns(
+        patterns,
+        [&](OpOperand *operand) { return shouldFuse(operand, forKernels); });
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     FrozenRewritePatternSet frozen(std::move(patterns));

@@ -177,3 +177,73 @@ func.func @bits_to_integers(%x: tensor<4x8xi8>, %y: tensor<3x8xi32>, %e: tensor<
   } -> tensor<3x4xi32>
   return %r : tensor<3x4xi32>
 }
+
+// What is computed of the rows of a product is computed in vectors, once, not
+// one by one for each tile of columns. Of few rows, and of few columns, as well
+// as of what is read along the columns, it is computed in the product.
+#rows = affine_map<(m, k, n) -> (m, k)>
+#weights = affine_map<(m, k, n) -> (k, n)>
+#sums = affine_map<(m, k, n) -> (m, n)>
+#id2 = affine_map<(i, j) -> (i, j)>
+// CHECK-LABEL: func @scaled_rows(
+// CHECK: linalg.generic
+// CHECK: arith.mulf
+// CHECK: linalg.generic
+func.func @scaled_rows(%x: tensor<?x64xf32>, %s: f32, %e: tensor<?x64xf32>, %w: tensor<64x32xf32>, %y: tensor<?x32xf32>) -> tensor<?x32xf32> {
+  %t = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.mulf %a, %s : f32
+    linalg.yield %b : f32
+  } -> tensor<?x64xf32>
+  %r = linalg.generic {indexing_maps = [#rows, #weights, #sums], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%t, %w : tensor<?x64xf32>, tensor<64x32xf32>) outs(%y : tensor<?x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %q : f32
+  } -> tensor<?x32xf32>
+  return %r : tensor<?x32xf32>
+}
+
+// CHECK-LABEL: func @scaled_row(
+// CHECK: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @scaled_row(%x: tensor<1x64xf32>, %s: f32, %e: tensor<1x64xf32>, %w: tensor<64x32xf32>, %y: tensor<1x32xf32>) -> tensor<1x32xf32> {
+  %t = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<1x64xf32>) outs(%e : tensor<1x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.mulf %a, %s : f32
+    linalg.yield %b : f32
+  } -> tensor<1x64xf32>
+  %r = linalg.generic {indexing_maps = [#rows, #weights, #sums], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%t, %w : tensor<1x64xf32>, tensor<64x32xf32>) outs(%y : tensor<1x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %q : f32
+  } -> tensor<1x32xf32>
+  return %r : tensor<1x32xf32>
+}
+
+// CHECK-LABEL: func @scaled_columns(
+// CHECK: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @scaled_columns(%x: tensor<8x64xf32>, %s: f32, %e: tensor<64x32xf32>, %w: tensor<64x32xf32>, %y: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %t = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<64x32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = arith.mulf %a, %s : f32
+    linalg.yield %b : f32
+  } -> tensor<64x32xf32>
+  %r = linalg.generic {indexing_maps = [#rows, #weights, #sums], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %t : tensor<8x64xf32>, tensor<64x32xf32>) outs(%y : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %q = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %q : f32
+  } -> tensor<8x32xf32>
+  return %r : tensor<8x32xf32>
+}

@@ -13,7 +13,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <fstream>
 #include <set>
+#include <string>
 
 using namespace loopc::test;
 using testing::HasSubstr;
@@ -144,6 +146,45 @@ TEST(Memory, LargeBlocksOfManySizesKeepTheirPages) {
   for (int k = 0; k < 50; ++k)
     EXPECT_EQ(runEntry(entry).status, LOOPC_OK);
   EXPECT_LT(countFaults() - before, 1000);
+}
+
+/// The bytes of this process that the kernel may take though they are there.
+uint64_t countLent() {
+  std::ifstream text("/proc/self/smaps");
+  uint64_t total = 0, kilobytes;
+  for (std::string word; text >> word;)
+    if (word == "LazyFree:" && text >> kilobytes)
+      total += kilobytes << 10;
+  return total;
+}
+
+TEST(Memory, TheLastLargeBlocksAreNotLentToTheKernel) {
+  // To write what the kernel may take takes twice as long: of what is kept for
+  // later runs that is what they have not asked for.
+  static int64_t size, count;
+  Entry entry = [](void *raw, void **, void **) {
+    std::vector<void *> blocks;
+    for (int64_t k = 0; k < count; ++k) {
+      blocks.push_back(loopc_rt_alloc(asRun(raw), size));
+      if (!blocks.back())
+        return int32_t{1};
+      memset(blocks.back(), 1, static_cast<size_t>(size));
+    }
+    for (void *block : blocks)
+      loopc_rt_free(asRun(raw), block);
+    return int32_t{0};
+  };
+  uint64_t before = countLent();
+  size = 20 << 20, count = 2;
+  for (int k = 0; k < 3; ++k)
+    EXPECT_EQ(runEntry(entry).status, LOOPC_OK);
+  EXPECT_EQ(countLent(), before);
+  // With another one this is more than the process keeps for itself.
+  size = 96 << 20, count = 1;
+  EXPECT_EQ(runEntry(entry).status, LOOPC_OK);
+  uint64_t lent = countLent() - before;
+  EXPECT_GE(lent, uint64_t(39) << 20);
+  EXPECT_LT(lent, uint64_t(96) << 20);
 }
 #endif
 

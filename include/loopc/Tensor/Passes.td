@@ -42,13 +42,21 @@ def LoopFuseElementwise
   let description = [{
     Elementwise producers are fused into consumers (reductions, too, that read
     each element once, in order) where nobody else needs them or where they are
-    cheap; neighbours become one `linalg.generic` with several results. A
+    cheap. Not into products that would no longer have a loop along which their
+    operands are contiguous, or that would compute each element several times:
+    for each window that it is in, or, one by one, for each tile of columns.
+    Neighbours become one `linalg.generic` with several results. A
     `linalg.transpose` is one of them, unless it is marked `loopc.stored`:
 
     ```mlir
     %t = linalg.transpose ins(%w) outs(%e) permutation = [1, 0] {loopc.stored}
     ```
   }];
+  let options = [
+    Option<"forKernels", "for-kernels", "bool", "false",
+           "A GPU computes it: what is computed of operands is computed in "
+           "products, which costs less than a kernel of its own">,
+  ];
   let statistics = [Statistic<"numMerged", "merged",
                               "neighbours merged into one operation">];
   let options = [Option<"reportWork", "report-work", "bool", "false",

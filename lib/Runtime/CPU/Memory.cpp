@@ -36,10 +36,13 @@ constexpr size_t kHugePage = 2 << 20;
 constexpr size_t kLeastScratch = 512 << 10;
 constexpr size_t kMostScratch = kHugePage / 4 * 3;
 
-/// Blocks of these sizes, and no more bytes in all, are kept for later runs;
-/// from the last size on the kernel may take their pages back.
+/// Blocks of these sizes, and no more bytes in all, are kept for later runs.
 constexpr size_t kLeastKept = 256 << 10;
 constexpr size_t kMostKept = 256 << 20;
+/// Where more bytes than this are kept, the kernel may take the pages of blocks
+/// of the second size and more. To write pages that it may take costs as much
+/// as to write them twice.
+constexpr size_t kMostHeld = 128 << 20;
 constexpr size_t kLeastLent = 16 << 20;
 
 #if defined(__has_feature)
@@ -172,33 +175,52 @@ static Block *takeKept(Block *&slot) {
   return block;
 }
 
-/// Keeps a block that nobody uses, or frees it.
-static void keepOrFree(Block *block, bool wasKept = false) {
+/// Puts a block into a free slot; false where there is none or too much is
+/// kept.
+static bool putKept(Block *block) {
   size_t capacity = block->capacity;
-  if (!kCaching || !block->raw || block->destroy || capacity < kLeastKept ||
-      capacity > kMostKept) {
-    free(block->raw);
-    return;
-  }
-  if (__atomic_add_fetch(&keptBytes, capacity, __ATOMIC_RELAXED) <= kMostKept) {
-#ifdef MADV_FREE
-    // The kernel may have the pages if it needs them.
-    if (!wasKept && capacity >= kLeastLent) {
-      uintptr_t begin = reinterpret_cast<uintptr_t>(block->data());
-      uintptr_t page = (begin + 4095) & ~uintptr_t(4095);
-      uintptr_t end = (begin + capacity) & ~uintptr_t(4095);
-      madvise(reinterpret_cast<void *>(page), end - page, MADV_FREE);
-    }
-#endif
+  if (__atomic_add_fetch(&keptBytes, capacity, __ATOMIC_RELAXED) <= kMostKept)
     for (Block *&slot : keptBlocks) {
       Block *none = nullptr;
       if (__atomic_compare_exchange_n(&slot, &none, block, false,
                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-        return;
+        return true;
     }
-  }
   __atomic_sub_fetch(&keptBytes, capacity, __ATOMIC_RELAXED);
-  free(block->raw);
+  return false;
+}
+
+/// Lets the kernel have the pages of large blocks if it needs them.
+static void lendKept() {
+#ifdef MADV_FREE
+  for (Block *&slot : keptBlocks) {
+    Block *block = takeKept(slot);
+    if (!block)
+      continue;
+    if (!block->isLent && block->capacity >= kLeastLent) {
+      uintptr_t begin = reinterpret_cast<uintptr_t>(block->data());
+      uintptr_t page = (begin + 4095) & ~uintptr_t(4095);
+      uintptr_t end = (begin + block->capacity) & ~uintptr_t(4095);
+      madvise(reinterpret_cast<void *>(page), end - page, MADV_FREE);
+      block->isLent = true;
+    }
+    if (!putKept(block))
+      free(block->raw);
+  }
+#endif
+}
+
+/// Keeps a block that nobody uses, or frees it.
+static void keepOrFree(Block *block) {
+  size_t capacity = block->capacity;
+  bool isKept = kCaching && block->raw && !block->destroy &&
+                capacity >= kLeastKept && capacity <= kMostKept;
+  // The last one is the likeliest to be asked for: it is not lent.
+  if (isKept && capacity >= kLeastLent &&
+      __atomic_load_n(&keptBytes, __ATOMIC_RELAXED) + capacity > kMostHeld)
+    lendKept();
+  if (!isKept || !putKept(block))
+    free(block->raw);
 }
 
 /// Takes what the run holds and does not use from it. What is large is kept
@@ -225,9 +247,12 @@ static Block *findKept(const SizeClass &sizeClass) {
   for (Block *&slot : keptBlocks)
     if (Block *block = takeKept(slot)) {
       if (block->sizeClass == sizeClass.index &&
-          block->capacity == sizeClass.capacity)
+          block->capacity == sizeClass.capacity) {
+        block->isLent = false;
         return block;
-      keepOrFree(block, /*wasKept=*/true);
+      }
+      if (!putKept(block))
+        free(block->raw);
     }
   return nullptr;
 }
@@ -272,6 +297,7 @@ static Block *createBlock(const SizeClass &sizeClass) {
   block->sizeClass = sizeClass.index;
   block->destroy = nullptr;
   block->isScratch = false;
+  block->isLent = false;
   return block;
 }
 

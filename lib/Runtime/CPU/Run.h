@@ -37,6 +37,7 @@ struct Block {
   bool byModel;       ///< counted in the statistics
   bool isPromised;    ///< becomes the memory of an output
   bool isScratch;     ///< lies in a slab
+  bool isLent;        ///< kept, and the kernel may take its pages
   /// Null for memory of malloc; else what gives the memory back.
   void (*destroy)(loopc_run &run, Block *block);
 

@@ -132,6 +132,75 @@ func.func @open(%x: memref<?x?xf32>, %w: memref<?x?xf32>, %y: memref<?x?xf32>) {
   return
 }
 
+// What stays in the first cache is not brought together, whatever the number of
+// rows: all sums stay in registers, and what follows is computed on them.
+// CHECK: {{^}}small_weights: contraction loops=?x64x64 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue | rows<3: tile=1x4 | else: tile=8x2 row-block=256{{$}}
+func.func @small_weights(%x: memref<?x64xf32>, %w: memref<64x64xf32>, %y: memref<?x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<?x64xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<?x64xf32>) outs(%y : memref<?x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.maximumf %a, %zero : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
+// Of an image whose batch alone is open the rows of tiles are the positions
+// along its last axis, as if all was known: 14 of them are two whole tiles.
+#image = affine_map<(b, h, w, y, x, c, n) -> (b, h + y, w + x, c)>
+#kernel = affine_map<(b, h, w, y, x, c, n) -> (y, x, c, n)>
+#result = affine_map<(b, h, w, y, x, c, n) -> (b, h, w, n)>
+// CHECK: {{^}}open_batch: contraction loops=?x14x14x3x3x64x64 vectors=16 along=d6 rows=d2 sum=d3,d4,d5 outer=d0,d1 tile=7x2{{$}}
+// AVX2: {{^}}open_batch: contraction loops=?x14x14x3x3x64x64 vectors=8 along=d6 rows=d2 sum=d3,d4,d5 outer=d0,d1 tile=5x2{{$}}
+func.func @open_batch(%x: memref<?x16x16x64xf32>, %w: memref<3x3x64x64xf32>, %y: memref<?x14x14x64xf32>) {
+  linalg.generic {indexing_maps = [#image, #kernel, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x16x16x64xf32>, memref<3x3x64x64xf32>) outs(%y : memref<?x14x14x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// Of what is known in front of an open extent, and of less than a tile's rows
+// behind it, there are no better tiles.
+#rows3 = affine_map<(b, m, k, n) -> (b, m, k)>
+#weights3 = affine_map<(b, m, k, n) -> (k, n)>
+#result3 = affine_map<(b, m, k, n) -> (b, m, n)>
+// CHECK: {{^}}open_rows_behind: contraction loops=14x?x256x64 vectors=16 along=d3 rows=d1 sum=d2 outer=d0 {{.*}}else: tile=8x2
+func.func @open_rows_behind(%x: memref<14x?x256xf32>, %w: memref<256x64xf32>, %y: memref<14x?x64xf32>) {
+  linalg.generic {indexing_maps = [#rows3, #weights3, #result3], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<14x?x256xf32>, memref<256x64xf32>) outs(%y : memref<14x?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// CHECK: {{^}}two_behind: contraction loops=?x2x256x64 vectors=16 along=d3 rows=d0 sum=d2 outer=d1 {{.*}}else: tile=8x2
+func.func @two_behind(%x: memref<?x2x256xf32>, %w: memref<256x64xf32>, %y: memref<?x2x64xf32>) {
+  linalg.generic {indexing_maps = [#rows3, #weights3, #result3], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x2x256xf32>, memref<256x64xf32>) outs(%y : memref<?x2x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
 // Vectors along the sum, whose order may change; many rows read transposed
 // strips instead.
 // CHECK: {{^}}transposed: contraction loops=?x256x64 vectors=16 along-sum=d1 rows=d0 columns=d2 sum=d1 | rows<3: tile=1x8 | else: tile=4x4 || rows>=32: loops=?x256x64 vectors=16 along=d2 rows=d0 sum=d1 transposes=%1x256 tile=8x2 strip{{$}}
@@ -167,6 +236,76 @@ func.func @relu(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %y: memref<64x96
     linalg.yield %m : f32
   }
   return
+}
+
+// Short sums whose results are stored transposed, in whole cache lines: squares.
+// Of longer sums, and of rows that begin anywhere, two vectors share an element.
+#turn = affine_map<(i, j) -> (j, i)>
+// CHECK: {{^}}turned: contraction loops=96x3x64 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue=turned tile=16x1{{$}}
+// AVX2: {{^}}turned: contraction loops=96x3x64 vectors=8 along=d2 rows=d0 sum=d1 start=filled epilogue=turned tile=8x1{{$}}
+func.func @turned(%x: memref<96x3xf32>, %w: memref<3x64xf32>) -> memref<64x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc() : memref<96x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<96x64xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<96x3xf32>, memref<3x64xf32>) outs(%y : memref<96x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  %r = memref.alloc() : memref<64x96xf32>
+  linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<96x64xf32>) outs(%r : memref<64x96xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  memref.dealloc %y : memref<96x64xf32>
+  return %r : memref<64x96xf32>
+}
+
+// CHECK: {{^}}turned_long: contraction loops=96x64x64 {{.*}} epilogue=turned tile=8x2{{$}}
+func.func @turned_long(%x: memref<96x64xf32>, %w: memref<64x64xf32>) -> memref<64x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc() : memref<96x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<96x64xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<96x64xf32>, memref<64x64xf32>) outs(%y : memref<96x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  %r = memref.alloc() : memref<64x96xf32>
+  linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<96x64xf32>) outs(%r : memref<64x96xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  memref.dealloc %y : memref<96x64xf32>
+  return %r : memref<64x96xf32>
+}
+
+// CHECK: {{^}}turned_apart: contraction loops=99x3x64 {{.*}} epilogue=turned tile=8x2{{$}}
+func.func @turned_apart(%x: memref<99x3xf32>, %w: memref<3x64xf32>) -> memref<64x99xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc() : memref<99x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<99x64xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<99x3xf32>, memref<3x64xf32>) outs(%y : memref<99x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  %r = memref.alloc() : memref<64x99xf32>
+  linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<99x64xf32>) outs(%r : memref<64x99xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  memref.dealloc %y : memref<99x64xf32>
+  return %r : memref<64x99xf32>
 }
 
 // What is one instruction is light, functions of math are not.
