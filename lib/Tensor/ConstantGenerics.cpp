@@ -21,6 +21,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <vector>
 
 using namespace mlir;
 using namespace loopc;
@@ -28,9 +29,10 @@ using namespace loopc;
 /// Elements that are computed at a time.
 static constexpr int64_t kBlock = 256;
 
-/// Integers of whole bytes, truth values, f32 and f64 are computed with.
+/// Integers of whole bytes, truth values and floats of 16 bits and more are
+/// computed with.
 static bool isKnown(Type type) {
-  if (type.isF32() || type.isF64())
+  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64())
     return true;
   auto integer = dyn_cast<IntegerType>(type);
   return integer && llvm::is_contained({1, 8, 16, 32, 64}, integer.getWidth());
@@ -65,10 +67,98 @@ static Function functionOf(Operation &op) {
       .Default([](Operation *) { return nullptr; });
 }
 
+//===----------------------------------------------------------------------===//
+// Floats of 16 bits
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The numbers of a float of 16 bits.
+struct SmallFormat {
+  int fraction, leastExponent, mostExponent;
+};
+} // namespace
+
+static SmallFormat formatOf(Type type) {
+  return type.isF16() ? SmallFormat{10, -14, 15} : SmallFormat{7, -126, 127};
+}
+
+/// `x` rounded to the nearest number of `format`, ties to even.
+static double roundTo(double x, SmallFormat format) {
+  if (x == 0 || !std::isfinite(x))
+    return x;
+  int unit = std::max(std::ilogb(x), format.leastExponent) - format.fraction;
+  double rounded = std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
+  return std::fabs(rounded) < std::ldexp(1.0, format.mostExponent + 1)
+             ? rounded
+             : std::copysign(std::numeric_limits<double>::infinity(), x);
+}
+
+static double fromSmall(uint16_t bits, Type type) {
+  SmallFormat format = formatOf(type);
+  int fraction = bits & ((1 << format.fraction) - 1);
+  int exponent = (bits & 0x7fff) >> format.fraction;
+  int most = format.mostExponent - format.leastExponent + 2;
+  double value;
+  if (exponent == most)
+    value = fraction ? std::numeric_limits<double>::quiet_NaN()
+                     : std::numeric_limits<double>::infinity();
+  else
+    value = std::ldexp(exponent ? fraction + (1 << format.fraction) : fraction,
+                       std::max(exponent, 1) - 1 + format.leastExponent -
+                           format.fraction);
+  return bits & 0x8000 ? -value : value;
+}
+
+/// The bits of `x`, which is a number of `type`.
+static uint16_t toSmall(double x, Type type) {
+  SmallFormat format = formatOf(type);
+  uint16_t sign = std::signbit(x) ? 0x8000 : 0;
+  int most = format.mostExponent - format.leastExponent + 2;
+  if (std::isnan(x))
+    return sign | most << format.fraction | 1 << (format.fraction - 1);
+  if (std::isinf(x))
+    return sign | most << format.fraction;
+  if (x == 0)
+    return sign;
+  int exponent = std::max(std::ilogb(x), format.leastExponent);
+  auto digits =
+      static_cast<int>(std::ldexp(std::fabs(x), format.fraction - exponent));
+  // What is subnormal has the exponent 0; its first digit would make it 1.
+  return sign |
+         (digits + ((exponent - format.leastExponent) << format.fraction));
+}
+
+/// The number of each pattern of bits: looking it up is faster than taking the
+/// pattern apart.
+static const std::vector<double> &numbersOf(Type type) {
+  auto make = [&] {
+    std::vector<double> numbers;
+    numbers.reserve(1 << 16);
+    for (unsigned bits : llvm::seq(1u << 16))
+      numbers.push_back(fromSmall(bits, type));
+    return numbers;
+  };
+  if (type.isF16()) {
+    static const std::vector<double> halves = make();
+    return halves;
+  }
+  static const std::vector<double> brains = make();
+  return brains;
+}
+
+//===----------------------------------------------------------------------===//
+// What is known
+//===----------------------------------------------------------------------===//
+
 static bool isKnownOperation(Operation &op) {
   auto isNumber = [](Type type) { return type.isIndex() || isKnown(type); };
   if (op.getNumResults() != 1 || !isNumber(op.getResult(0).getType()) ||
       !llvm::all_of(op.getOperandTypes(), isNumber))
+    return false;
+  // f64 would round what 16 bits round again.
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
+      widthOf(op.getOperand(0).getType()) == 64 &&
+      widthOf(op.getResult(0).getType()) == 16)
     return false;
   return isa<linalg::IndexOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
              arith::IndexCastOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
@@ -115,8 +205,8 @@ bool loopc::canEvaluate(linalg::GenericOp op) {
 
 namespace {
 /// Some neighbours of a value; which of the two is used its type tells. Sums,
-/// products, quotients and roots of f32 that are computed with f64 and rounded
-/// to f32 are those of f32.
+/// products, quotients and roots of f32 (f16, bf16) that are computed with f64
+/// and rounded to f32 (f16, bf16) are those of f32 (f16, bf16).
 struct Elements {
   std::array<int64_t, kBlock> integers;
   std::array<double, kBlock> floats;
@@ -190,6 +280,16 @@ void Evaluation::load(const ConstantBytes &from, Type type, int64_t offset,
     return copy(float(), to.floats);
   if (type.isF64())
     return copy(double(), to.floats);
+  if (isa<FloatType>(type)) {
+    const std::vector<double> &numbers = numbersOf(type);
+    for (int64_t k = 0; k < count; ++k) {
+      uint16_t bits;
+      std::memcpy(&bits, from.data() + (offset + k * step) * sizeof(bits),
+                  sizeof(bits));
+      to.floats[k] = numbers[bits];
+    }
+    return;
+  }
   switch (type.getIntOrFloatBitWidth()) {
   case 1:
     copy(int8_t(), to.integers);
@@ -285,8 +385,11 @@ void Evaluation::computeFloats(Operation &nested, int64_t count, Elements &to) {
         Function function = functionOf(nested);
         each([&](int64_t k) { return function(x.floats[k]); });
       });
-  if (nested.getResult(0).getType().isF32())
+  Type type = nested.getResult(0).getType();
+  if (type.isF32())
     each([&](int64_t k) { return static_cast<float>(to.floats[k]); });
+  else if (!type.isF64())
+    each([&](int64_t k) { return roundTo(to.floats[k], formatOf(type)); });
 }
 
 void Evaluation::computeIntegers(Operation &nested, int64_t count,
@@ -400,6 +503,9 @@ void Evaluation::runBlock(ArrayRef<int64_t> at, int64_t count) {
       std::memcpy(place, &number, size);
     } else if (result.getType().isF64()) {
       std::memcpy(place, &elements.floats[k], size);
+    } else if (isa<FloatType>(result.getType())) {
+      uint16_t bits = toSmall(elements.floats[k], result.getType());
+      std::memcpy(place, &bits, size);
     } else {
       std::memcpy(place, &elements.integers[k], size);
     }

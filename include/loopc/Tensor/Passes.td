@@ -102,6 +102,34 @@ def LoopChooseLayouts
                            "::mlir::tensor::TensorDialect"];
 }
 
+def LoopSinkExpansions
+    : Pass<"loop-sink-expansions", "::mlir::func::FuncOp"> {
+  let summary = "expand weights where they are read, or when compiling";
+  let description = [{
+    Weights that are stored as f16, bf16 or small integers are floats only
+    behind a Cast or a DequantizeLinear: a `linalg.generic` of constants alone,
+    an expansion. It goes behind transposes and reshapes, so that these are of
+    the constant, and is merged with others that it reads. Where elements of it
+    are looked up, they are expanded one by one; where a product of matrices
+    reads it, it stays (`loop-pack-contractions` makes it a part of the product);
+    for other sums (convolutions) and what moves elements it becomes a constant.
+
+    ```mlir
+    %w = linalg.generic ins(%c : tensor<64x32xf16>) { arith.extf }
+    %t = linalg.transpose ins(%w) outs(%e : tensor<32x64xf32>) permutation = [1, 0]
+    // becomes, read by a product,
+    %t = linalg.generic // (d0, d1) -> (d1, d0)
+           ins(%c : tensor<64x32xf16>) { arith.extf }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSunk", "sunk", "expansions behind transposes and reshapes">,
+    Statistic<"numComputed", "computed", "expansions that became constants">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def LoopFoldConstants
     : Pass<"loop-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "constants that are put together of parts of constants";
