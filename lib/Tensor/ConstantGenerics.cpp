@@ -146,6 +146,21 @@ static const std::vector<double> &numbersOf(Type type) {
   return brains;
 }
 
+/// The bits of `x`, which is a number of `type`.
+static int64_t bitsOf(double x, Type type) {
+  if (type.isF64())
+    return llvm::bit_cast<int64_t>(x);
+  return type.isF32() ? llvm::bit_cast<int32_t>(static_cast<float>(x))
+                      : toSmall(x, type);
+}
+
+static double fromBits(int64_t bits, Type type) {
+  if (type.isF64())
+    return llvm::bit_cast<double>(bits);
+  return type.isF32() ? llvm::bit_cast<float>(static_cast<int32_t>(bits))
+                      : numbersOf(type)[static_cast<uint16_t>(bits)];
+}
+
 //===----------------------------------------------------------------------===//
 // What is known
 //===----------------------------------------------------------------------===//
@@ -155,6 +170,10 @@ static bool isKnownOperation(Operation &op) {
   if (op.getNumResults() != 1 || !isNumber(op.getResult(0).getType()) ||
       !llvm::all_of(op.getOperandTypes(), isNumber))
     return false;
+  if (isa<arith::BitcastOp>(op) &&
+      isa<FloatType>(op.getOperand(0).getType()) ==
+          isa<FloatType>(op.getResult(0).getType()))
+    return false;
   // f64 would round what 16 bits round again.
   if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
       widthOf(op.getOperand(0).getType()) == 64 &&
@@ -162,7 +181,8 @@ static bool isKnownOperation(Operation &op) {
     return false;
   return isa<linalg::IndexOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
              arith::IndexCastOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
-             arith::XOrIOp, arith::AndIOp, arith::OrIOp, arith::CmpIOp,
+             arith::XOrIOp, arith::AndIOp, arith::OrIOp, arith::ShLIOp,
+             arith::ShRUIOp, arith::ShRSIOp, arith::BitcastOp, arith::CmpIOp,
              arith::SelectOp, arith::SIToFPOp, arith::UIToFPOp, arith::ExtFOp,
              arith::TruncFOp, arith::AddFOp, arith::SubFOp, arith::MulFOp,
              arith::DivFOp, arith::MaximumFOp, arith::MinimumFOp, arith::CmpFOp,
@@ -379,6 +399,9 @@ void Evaluation::computeFloats(Operation &nested, int64_t count, Elements &to) {
       .Case([&](math::PowFOp) {
         ofTwo([](double a, double b) { return std::pow(a, b); });
       })
+      .Case([&](arith::BitcastOp op) {
+        each([&](int64_t k) { return fromBits(x.integers[k], op.getType()); });
+      })
       .Case<arith::ExtFOp, arith::TruncFOp>(
           [&](auto) { each([&](int64_t k) { return x.floats[k]; }); })
       .Default([&](Operation *) {
@@ -422,6 +445,24 @@ void Evaluation::computeIntegers(Operation &nested, int64_t count,
       .Case([&](arith::XOrIOp) { ofTwo(std::bit_xor<uint64_t>()); })
       .Case([&](arith::AndIOp) { ofTwo(std::bit_and<uint64_t>()); })
       .Case([&](arith::OrIOp) { ofTwo(std::bit_or<uint64_t>()); })
+      .Case([&](arith::BitcastOp) {
+        each([&](int64_t k) { return bitsOf(x.floats[k], first.getType()); });
+      })
+      // A shift by the width and more has no result.
+      .Case([&](arith::ShLIOp) {
+        ofTwo([&](uint64_t a, uint64_t b) { return b < width ? a << b : 0; });
+      })
+      .Case([&](arith::ShRUIOp) {
+        uint64_t mask = llvm::maskTrailingOnes<uint64_t>(width);
+        ofTwo([&](uint64_t a, uint64_t b) {
+          return b < width ? (a & mask) >> b : 0;
+        });
+      })
+      .Case([&](arith::ShRSIOp) {
+        ofTwo([&](uint64_t a, uint64_t b) {
+          return static_cast<int64_t>(a) >> std::min<uint64_t>(b, width - 1);
+        });
+      })
       .Case([&](arith::CmpIOp op) {
         unsigned bits = widthOf(first.getType());
         each([&](int64_t k) {

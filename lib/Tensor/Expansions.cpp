@@ -55,17 +55,22 @@ bool loopc::isNarrow(linalg::GenericOp expansion) {
   int64_t bits = 0;
   for (Value input : expansion.getDpsInputs())
     bits += bitsOf(input);
-  return bits < bitsOf(expansion.getResult(0)) &&
-         llvm::all_of(*expansion.getBody(), isCheap) &&
-         static_cast<int64_t>(llvm::range_size(
-             expansion.getBody()->without_terminator())) <= kMostRepeated;
+  return bits < bitsOf(expansion.getResult(0));
+}
+
+/// True if `expansion` may be computed again for each tile of rows.
+static bool isLight(linalg::GenericOp expansion) {
+  auto operations = expansion.getBody()->without_terminator();
+  return llvm::all_of(operations, isCheap) &&
+         static_cast<int64_t>(llvm::range_size(operations)) <= kMostRepeated;
 }
 
 bool loopc::isExpandedInProduct(OpOperand &operand) {
   auto product = dyn_cast<linalg::GenericOp>(operand.getOwner());
   auto expansion = operand.get().getDefiningOp<linalg::GenericOp>();
   if (!product || !expansion || !isExpansion(expansion) ||
-      !isNarrow(expansion) || !product.hasPureTensorSemantics() ||
+      !isNarrow(expansion) || !isLight(expansion) ||
+      !product.hasPureTensorSemantics() ||
       product.getNumReductionLoops() != 1 || product.getNumDpsInits() != 1 ||
       product.getNumDpsInputs() < 2 || !product.isDpsInput(&operand))
     return false;

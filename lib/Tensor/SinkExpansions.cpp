@@ -308,21 +308,26 @@ struct LoopSinkExpansions
         if (linalg::GenericOp expansion = expansionOf(op->getOperand(0)))
           numSunk += Sinking(rewriter, op, expansion).run();
     }
-    SmallVector<linalg::GenericOp> generics;
-    getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
-    // Of those behind one another the last is what is wanted.
-    for (linalg::GenericOp op : llvm::reverse(generics)) {
-      if (!isExpansion(op))
-        continue;
+    SmallVector<linalg::GenericOp> expansions;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (isExpansion(op))
+        expansions.push_back(op);
+    });
+    for (linalg::GenericOp op : expansions)
       if (isNarrow(op))
         lookUpNarrow(rewriter, op);
+    // Those that others were made of no longer read a constant.
+    SmallVector<linalg::GenericOp> wanted;
+    for (linalg::GenericOp op : llvm::reverse(expansions)) {
       if (op.use_empty())
         rewriter.eraseOp(op);
-      else if (llvm::any_of(op->getUses(), wantsStored) &&
-               bytesOf(cast<RankedTensorType>(op.getResult(0).getType())) >
-                   kSmall)
-        compute(op);
+      else
+        wanted.push_back(op);
     }
+    for (linalg::GenericOp op : wanted)
+      if (llvm::any_of(op->getUses(), wantsStored) &&
+          bytesOf(cast<RankedTensorType>(op.getResult(0).getType())) > kSmall)
+        compute(op);
   }
 
 private:

@@ -23,13 +23,12 @@ bool isConstantTensor(mlir::Value value);
 /// which has an element for each, by an index or in the order of other axes.
 bool isExpansion(mlir::linalg::GenericOp op);
 
-/// True if what `expansion` reads is smaller than what it computes, which takes
-/// a few simple instructions an element.
+/// True if what `expansion` reads is smaller than what it computes.
 bool isNarrow(mlir::linalg::GenericOp expansion);
 
-/// True if `operand` is a narrow expansion that its reader, a product of
-/// matrices, computes where it sums up: the constant is stored, and read, as it
-/// is in the model.
+/// True if `operand` is a narrow expansion of a few simple instructions an
+/// element that its reader, a product of matrices, computes where it sums up:
+/// the constant is stored, and read, as it is in the model.
 bool isExpandedInProduct(mlir::OpOperand &operand);
 
 } // namespace loopc
