@@ -150,6 +150,10 @@ def _quantized() -> Iterator[Case]:
             node("QuantizeLinear", ["r", "t", "z"], ["y"]),
         ]
         yield _case(f"QDQ MatMul {rows}x512x512", nodes, a, b | scales)
+        channels = {"t": np.array(300, np.float32), "z": zero, "w": np.zeros(512, np.int8)}
+        channels |= {"s": scale, "c": np.linspace(0.05, 0.15, 512, dtype=np.float32)}
+        nodes[1] = node("DequantizeLinear", ["b", "c", "w"], ["q"], axis=1)
+        yield _case(f"QDQ MatMul {rows}x512x512 channels", nodes, a, b | channels)
         nodes = [
             node("DynamicQuantizeLinear", ["x"], ["q", "u", "z"]),
             node("MatMulInteger", ["q", "b", "z"], ["p"]),
@@ -172,6 +176,34 @@ def _quantized() -> Iterator[Case]:
         yield _case(f"QLinearConv {image} {weights}", nodes, {"x": _bytes(*image)}, constants)
     x = {"x": _array(256, 512)}
     yield _case("DynamicQuantizeLinear", [node("DynamicQuantizeLinear", ["x"], list("yst"))], x)
+
+
+def _narrow() -> Iterator[Case]:
+    """Weights of f16 and of 8 bits with a scale for each channel, of products in f32."""
+    cast = node("Cast", ["w"], ["v"], to=1)
+    for rows, size in ((1, 2048), (16, 2048), (128, 2048), (128, 384)):
+        product, x = node("MatMul", ["x", "v"], ["y"]), {"x": _array(rows, size)}
+        name = f"MatMul {rows}x{size}x{size}"
+        half = {"w": _array(size, size, scale=size**-0.5).astype(np.float16)}
+        whole = {"w": _bytes(size, size, signed=True)}
+        whole["s"] = np.linspace(0.001, 0.002, size, dtype=np.float32)
+        scaled = [node("Cast", ["w"], ["c"], to=1), node("Mul", ["c", "s"], ["v"]), product]
+        for axes in ((), (0,)):
+            yield _case(name + " f16", [cast, product], x, half, open_axes=axes)
+            yield _case(name + " int8", scaled, x, whole, open_axes=axes)
+    for image, weights in (
+        ((1, 64, 56, 56), (64, 64, 3, 3)),
+        ((1, 512, 7, 7), (512, 512, 3, 3)),
+        ((1, 256, 14, 14), (256, 256, 1, 1)),
+    ):
+        convolution = node("Conv", ["x", "v"], ["y"], pads=[weights[2] // 2] * 4)
+        constants = {"w": _array(*weights, scale=0.02).astype(np.float16)}
+        name, x = f"Conv {image} {weights}", {"x": _array(*image)}
+        yield _case(name + " f16", [cast, convolution], x, constants)
+        constants = {"w": _bytes(*weights, signed=True)}
+        constants["s"] = np.linspace(0.001, 0.002, weights[0], dtype=np.float32)
+        nodes = [node("DequantizeLinear", ["w", "s"], ["v"], axis=0), convolution]
+        yield _case(name + " int8", nodes, x, constants)
 
 
 def _convolutions() -> Iterator[Case]:
@@ -570,6 +602,7 @@ def _cases() -> Iterator[Case]:
         _recurrent,
         _products,
         _quantized,
+        _narrow,
         _convolutions,
         _channels_last,
         _depthwise,

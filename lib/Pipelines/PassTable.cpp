@@ -94,6 +94,8 @@ static constexpr PassEntry kPasses[] = {
      "trip counts and conditions of loops are scalars"},
     {"loop-settle-views", PassUse::Needed,
      "views tell which of their axes they leave out"},
+    {"loop-sink-expansions", PassUse::Rounding,
+     "weights of few bits are not expanded in each run"},
     {"loop-unroll-small", PassUse::Rounding,
      "a few small iterations are straight code"},
     {"loop-vectorize-contractions", PassUse::Rounding,

@@ -100,10 +100,15 @@ void loopc::populateVersions(PassAdder manager, const PipelineOptions &) {
 }
 
 void loopc::populateLayouts(PassAdder manager, const PipelineOptions &) {
-  manager.nest<func::FuncOp>().addPass(
+  PassAdder functions = manager.nest<func::FuncOp>();
+  functions.addPass(
       createLoopChooseLayouts(),
       "before constants are folded and operations are fused: it moves "
       "transposes, which both then take up");
+  functions.addPass(
+      createLoopSinkExpansions(),
+      "transposes of weights have their place; leaves them as constants, which "
+      "are then folded, or behind what moves their elements");
 }
 
 void loopc::populateInvariants(PassAdder manager, const PipelineOptions &) {

@@ -21,6 +21,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <vector>
 
 using namespace mlir;
 using namespace loopc;
@@ -28,9 +29,10 @@ using namespace loopc;
 /// Elements that are computed at a time.
 static constexpr int64_t kBlock = 256;
 
-/// Integers of whole bytes, truth values, f32 and f64 are computed with.
+/// Integers of whole bytes, truth values and floats of 16 bits and more are
+/// computed with.
 static bool isKnown(Type type) {
-  if (type.isF32() || type.isF64())
+  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64())
     return true;
   auto integer = dyn_cast<IntegerType>(type);
   return integer && llvm::is_contained({1, 8, 16, 32, 64}, integer.getWidth());
@@ -65,14 +67,122 @@ static Function functionOf(Operation &op) {
       .Default([](Operation *) { return nullptr; });
 }
 
+//===----------------------------------------------------------------------===//
+// Floats of 16 bits
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The numbers of a float of 16 bits.
+struct SmallFormat {
+  int fraction, leastExponent, mostExponent;
+};
+} // namespace
+
+static SmallFormat formatOf(Type type) {
+  return type.isF16() ? SmallFormat{10, -14, 15} : SmallFormat{7, -126, 127};
+}
+
+/// `x` rounded to the nearest number of `format`, ties to even.
+static double roundTo(double x, SmallFormat format) {
+  if (x == 0 || !std::isfinite(x))
+    return x;
+  int unit = std::max(std::ilogb(x), format.leastExponent) - format.fraction;
+  double rounded = std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
+  return std::fabs(rounded) < std::ldexp(1.0, format.mostExponent + 1)
+             ? rounded
+             : std::copysign(std::numeric_limits<double>::infinity(), x);
+}
+
+static double fromSmall(uint16_t bits, Type type) {
+  SmallFormat format = formatOf(type);
+  int fraction = bits & ((1 << format.fraction) - 1);
+  int exponent = (bits & 0x7fff) >> format.fraction;
+  int most = format.mostExponent - format.leastExponent + 2;
+  double value;
+  if (exponent == most)
+    value = fraction ? std::numeric_limits<double>::quiet_NaN()
+                     : std::numeric_limits<double>::infinity();
+  else
+    value = std::ldexp(exponent ? fraction + (1 << format.fraction) : fraction,
+                       std::max(exponent, 1) - 1 + format.leastExponent -
+                           format.fraction);
+  return bits & 0x8000 ? -value : value;
+}
+
+/// The bits of `x`, which is a number of `type`.
+static uint16_t toSmall(double x, Type type) {
+  SmallFormat format = formatOf(type);
+  uint16_t sign = std::signbit(x) ? 0x8000 : 0;
+  int most = format.mostExponent - format.leastExponent + 2;
+  if (std::isnan(x))
+    return sign | most << format.fraction | 1 << (format.fraction - 1);
+  if (std::isinf(x))
+    return sign | most << format.fraction;
+  if (x == 0)
+    return sign;
+  int exponent = std::max(std::ilogb(x), format.leastExponent);
+  auto digits =
+      static_cast<int>(std::ldexp(std::fabs(x), format.fraction - exponent));
+  // What is subnormal has the exponent 0; its first digit would make it 1.
+  return sign |
+         (digits + ((exponent - format.leastExponent) << format.fraction));
+}
+
+/// The number of each pattern of bits: looking it up is faster than taking the
+/// pattern apart.
+static const std::vector<double> &numbersOf(Type type) {
+  auto make = [&] {
+    std::vector<double> numbers;
+    numbers.reserve(1 << 16);
+    for (unsigned bits : llvm::seq(1u << 16))
+      numbers.push_back(fromSmall(bits, type));
+    return numbers;
+  };
+  if (type.isF16()) {
+    static const std::vector<double> halves = make();
+    return halves;
+  }
+  static const std::vector<double> brains = make();
+  return brains;
+}
+
+/// The bits of `x`, which is a number of `type`.
+static int64_t bitsOf(double x, Type type) {
+  if (type.isF64())
+    return llvm::bit_cast<int64_t>(x);
+  return type.isF32() ? llvm::bit_cast<int32_t>(static_cast<float>(x))
+                      : toSmall(x, type);
+}
+
+static double fromBits(int64_t bits, Type type) {
+  if (type.isF64())
+    return llvm::bit_cast<double>(bits);
+  return type.isF32() ? llvm::bit_cast<float>(static_cast<int32_t>(bits))
+                      : numbersOf(type)[static_cast<uint16_t>(bits)];
+}
+
+//===----------------------------------------------------------------------===//
+// What is known
+//===----------------------------------------------------------------------===//
+
 static bool isKnownOperation(Operation &op) {
   auto isNumber = [](Type type) { return type.isIndex() || isKnown(type); };
   if (op.getNumResults() != 1 || !isNumber(op.getResult(0).getType()) ||
       !llvm::all_of(op.getOperandTypes(), isNumber))
     return false;
+  if (isa<arith::BitcastOp>(op) &&
+      isa<FloatType>(op.getOperand(0).getType()) ==
+          isa<FloatType>(op.getResult(0).getType()))
+    return false;
+  // f64 would round what 16 bits round again.
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) &&
+      widthOf(op.getOperand(0).getType()) == 64 &&
+      widthOf(op.getResult(0).getType()) == 16)
+    return false;
   return isa<linalg::IndexOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
              arith::IndexCastOp, arith::AddIOp, arith::SubIOp, arith::MulIOp,
-             arith::XOrIOp, arith::AndIOp, arith::OrIOp, arith::CmpIOp,
+             arith::XOrIOp, arith::AndIOp, arith::OrIOp, arith::ShLIOp,
+             arith::ShRUIOp, arith::ShRSIOp, arith::BitcastOp, arith::CmpIOp,
              arith::SelectOp, arith::SIToFPOp, arith::UIToFPOp, arith::ExtFOp,
              arith::TruncFOp, arith::AddFOp, arith::SubFOp, arith::MulFOp,
              arith::DivFOp, arith::MaximumFOp, arith::MinimumFOp, arith::CmpFOp,
@@ -115,8 +225,8 @@ bool loopc::canEvaluate(linalg::GenericOp op) {
 
 namespace {
 /// Some neighbours of a value; which of the two is used its type tells. Sums,
-/// products, quotients and roots of f32 that are computed with f64 and rounded
-/// to f32 are those of f32.
+/// products, quotients and roots of f32 (f16, bf16) that are computed with f64
+/// and rounded to f32 (f16, bf16) are those of f32 (f16, bf16).
 struct Elements {
   std::array<int64_t, kBlock> integers;
   std::array<double, kBlock> floats;
@@ -190,6 +300,16 @@ void Evaluation::load(const ConstantBytes &from, Type type, int64_t offset,
     return copy(float(), to.floats);
   if (type.isF64())
     return copy(double(), to.floats);
+  if (isa<FloatType>(type)) {
+    const std::vector<double> &numbers = numbersOf(type);
+    for (int64_t k = 0; k < count; ++k) {
+      uint16_t bits;
+      std::memcpy(&bits, from.data() + (offset + k * step) * sizeof(bits),
+                  sizeof(bits));
+      to.floats[k] = numbers[bits];
+    }
+    return;
+  }
   switch (type.getIntOrFloatBitWidth()) {
   case 1:
     copy(int8_t(), to.integers);
@@ -279,14 +399,20 @@ void Evaluation::computeFloats(Operation &nested, int64_t count, Elements &to) {
       .Case([&](math::PowFOp) {
         ofTwo([](double a, double b) { return std::pow(a, b); });
       })
+      .Case([&](arith::BitcastOp op) {
+        each([&](int64_t k) { return fromBits(x.integers[k], op.getType()); });
+      })
       .Case<arith::ExtFOp, arith::TruncFOp>(
           [&](auto) { each([&](int64_t k) { return x.floats[k]; }); })
       .Default([&](Operation *) {
         Function function = functionOf(nested);
         each([&](int64_t k) { return function(x.floats[k]); });
       });
-  if (nested.getResult(0).getType().isF32())
+  Type type = nested.getResult(0).getType();
+  if (type.isF32())
     each([&](int64_t k) { return static_cast<float>(to.floats[k]); });
+  else if (!type.isF64())
+    each([&](int64_t k) { return roundTo(to.floats[k], formatOf(type)); });
 }
 
 void Evaluation::computeIntegers(Operation &nested, int64_t count,
@@ -319,6 +445,24 @@ void Evaluation::computeIntegers(Operation &nested, int64_t count,
       .Case([&](arith::XOrIOp) { ofTwo(std::bit_xor<uint64_t>()); })
       .Case([&](arith::AndIOp) { ofTwo(std::bit_and<uint64_t>()); })
       .Case([&](arith::OrIOp) { ofTwo(std::bit_or<uint64_t>()); })
+      .Case([&](arith::BitcastOp) {
+        each([&](int64_t k) { return bitsOf(x.floats[k], first.getType()); });
+      })
+      // A shift by the width and more has no result.
+      .Case([&](arith::ShLIOp) {
+        ofTwo([&](uint64_t a, uint64_t b) { return b < width ? a << b : 0; });
+      })
+      .Case([&](arith::ShRUIOp) {
+        uint64_t mask = llvm::maskTrailingOnes<uint64_t>(width);
+        ofTwo([&](uint64_t a, uint64_t b) {
+          return b < width ? (a & mask) >> b : 0;
+        });
+      })
+      .Case([&](arith::ShRSIOp) {
+        ofTwo([&](uint64_t a, uint64_t b) {
+          return static_cast<int64_t>(a) >> std::min<uint64_t>(b, width - 1);
+        });
+      })
       .Case([&](arith::CmpIOp op) {
         unsigned bits = widthOf(first.getType());
         each([&](int64_t k) {
@@ -400,6 +544,9 @@ void Evaluation::runBlock(ArrayRef<int64_t> at, int64_t count) {
       std::memcpy(place, &number, size);
     } else if (result.getType().isF64()) {
       std::memcpy(place, &elements.floats[k], size);
+    } else if (isa<FloatType>(result.getType())) {
+      uint16_t bits = toSmall(elements.floats[k], result.getType());
+      std::memcpy(place, &bits, size);
     } else {
       std::memcpy(place, &elements.integers[k], size);
     }

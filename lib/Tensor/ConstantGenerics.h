@@ -16,8 +16,8 @@ namespace loopc {
 using ConstantBytes = llvm::SmallVector<char, 0>;
 
 /// True if `evaluate` computes what `op` does, of tensors of known shapes:
-/// arithmetic of integers, of f32 and f64, elementary functions, sums of
-/// integers.
+/// arithmetic of integers and of floats of 16 to 64 bits, elementary functions,
+/// sums of integers.
 bool canEvaluate(mlir::linalg::GenericOp op);
 
 /// The elements of the result of `op` from those of its operands, which

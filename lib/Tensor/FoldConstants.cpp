@@ -13,18 +13,15 @@
 // the weights that are concatenated: once in the compiler instead of in every
 // run, and only of a constant is it known that its panels can be made there.
 
-#include "ConstantGenerics.h"
+#include "ConstantReader.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPFOLDCONSTANTS
@@ -43,244 +40,11 @@ static constexpr int64_t kMostPoints = 1 << 26;
 static constexpr int64_t kMostGrown = 2 << 20, kMostInAll = 32 << 20;
 /// To store an element is worth it from so many simple instructions on.
 static constexpr int64_t kWorthStoring = 8;
-/// Constants of so many bytes are in the text of the IR.
-static constexpr int64_t kLegible = 256;
 
 using Bytes = ConstantBytes;
 
-/// Bytes of an element; 0 if elements are no whole bytes. Truth values have one
-/// while the compiler computes with them.
-static int64_t elementBytes(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  if (element.isInteger(1))
-    return 1;
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
-    return 0;
-  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 ? bytes : 0;
-}
-
-namespace {
-/// A part of a tensor: where it is known to the compiler, its places.
-struct Part {
-  SmallVector<int64_t> sizes, strides;
-  int64_t first = 0;
-
-  /// Calls `move` with the place in the tensor and the place in the part of
-  /// each row of neighbours, counted in elements.
-  void forRows(llvm::function_ref<void(int64_t, int64_t, int64_t)> move) const {
-    int64_t count = 1;
-    for (int64_t size : sizes)
-      count *= size;
-    bool hasRows = !sizes.empty() && strides.back() == 1;
-    int64_t row = hasRows ? sizes.back() : 1;
-    size_t axes = sizes.size() - (hasRows ? 1 : 0);
-    SmallVector<int64_t> at(axes, 0);
-    for (int64_t within = 0; within < count; within += row) {
-      int64_t place = first;
-      for (size_t axis = 0; axis < axes; ++axis)
-        place += at[axis] * strides[axis];
-      move(place, within, row);
-      for (size_t axis = axes; axis-- > 0;) {
-        if (++at[axis] < sizes[axis])
-          break;
-        at[axis] = 0;
-      }
-    }
-  }
-};
-} // namespace
-
-/// The part of a tensor of `type` that `op` reads or writes.
-static std::optional<Part> partOf(OffsetSizeAndStrideOpInterface op,
-                                  RankedTensorType type) {
-  if (!type.hasStaticShape() ||
-      llvm::any_of(op.getStaticOffsets(), ShapedType::isDynamic) ||
-      llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
-      llvm::any_of(op.getStaticStrides(), ShapedType::isDynamic))
-    return std::nullopt;
-  Part part;
-  part.sizes.assign(op.getStaticSizes().begin(), op.getStaticSizes().end());
-  part.strides = mlir::computeStrides(type.getShape());
-  for (int64_t axis : llvm::seq(type.getRank())) {
-    int64_t offset = op.getStaticOffsets()[axis], size = part.sizes[axis];
-    int64_t step = op.getStaticStrides()[axis];
-    // What is beyond the end is an error of the run, if it gets there.
-    if (offset < 0 || size < 0 ||
-        (size > 0 && offset + (size - 1) * step >= type.getDimSize(axis)) ||
-        (size > 0 && offset + (size - 1) * step < 0))
-      return std::nullopt;
-    part.first += offset * part.strides[axis];
-    part.strides[axis] *= step;
-  }
-  return part;
-}
-
-/// The elements of `constant`, behind one another; false if unknown.
-static bool readConstant(arith::ConstantOp constant, int64_t count,
-                         int64_t size, Bytes &out) {
-  ArrayRef<char> raw;
-  if (getElementTypeOrSelf(constant.getType()).isInteger(1)) {
-    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (dense)
-      llvm::append_range(out, dense.getValues<bool>());
-    return static_cast<bool>(dense);
-  }
-  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue())) {
-    raw = dense.getRawData();
-    if (dense.isSplat() && static_cast<int64_t>(raw.size()) == size) {
-      for (int64_t k = 0; k < count; ++k)
-        out.append(raw.begin(), raw.end());
-      return true;
-    }
-  } else if (auto held =
-                 dyn_cast<DenseResourceElementsAttr>(constant.getValue())) {
-    if (AsmResourceBlob *blob = held.getRawHandle().getBlob())
-      raw = blob->getData();
-  }
-  if (static_cast<int64_t>(raw.size()) != count * size)
-    return false;
-  out.append(raw.begin(), raw.end());
-  return true;
-}
-
-/// Copies elements of `size` bytes that are `strides` apart for each axis
-/// behind one another.
-static void copyOrdered(char *&to, const char *from, ArrayRef<int64_t> shape,
-                        ArrayRef<int64_t> strides, int64_t size) {
-  if (shape.size() > 1) {
-    for (int64_t k : llvm::seq(shape[0]))
-      copyOrdered(to, from + k * strides[0] * size, shape.drop_front(),
-                  strides.drop_front(), size);
-    return;
-  }
-  int64_t step = shape.empty() ? 0 : strides[0] * size;
-  auto copy = [&](auto element) {
-    for (int64_t k = 0, count = shape.empty() ? 1 : shape[0]; k < count; ++k) {
-      std::memcpy(to, from + k * step, sizeof(element));
-      to += sizeof(element);
-    }
-  };
-  switch (size) {
-  case 1:
-    return copy(uint8_t());
-  case 2:
-    return copy(uint16_t());
-  case 4:
-    return copy(uint32_t());
-  default:
-    return copy(uint64_t());
-  }
-}
-
-/// Writes `count` elements that are what `value` is; false if unknown.
-static bool readFill(Value value, int64_t count, Bytes &out) {
-  Attribute attribute;
-  if (!matchPattern(value, m_Constant(&attribute)))
-    return false;
-  APInt bits;
-  if (auto number = dyn_cast<FloatAttr>(attribute))
-    bits = number.getValue().bitcastToAPInt();
-  else if (auto integer = dyn_cast<IntegerAttr>(attribute))
-    bits = integer.getValue();
-  else
-    return false;
-  uint64_t word = bits.getZExtValue();
-  auto *first = reinterpret_cast<const char *>(&word);
-  for (int64_t k = 0; k < count; ++k)
-    out.append(first, first + elementBytes(value.getType()));
-  return true;
-}
-
-namespace {
 /// Operations that follow from constants, with what an element costs.
 using Derived = llvm::MapVector<Operation *, int64_t>;
-
-class Folder {
-public:
-  explicit Folder(const Derived &derived) : derived(derived) {}
-  /// Finds the elements of `value`, and the constants that they come from.
-  bool read(Value value, Bytes &out);
-  bool readGeneric(linalg::GenericOp op, Bytes &out);
-  llvm::SmallSetVector<arith::ConstantOp, 4> sources;
-
-private:
-  const Derived &derived;
-  llvm::DenseMap<Operation *, Bytes> evaluated;
-};
-} // namespace
-
-bool Folder::readGeneric(linalg::GenericOp op, Bytes &out) {
-  if (auto known = evaluated.find(op); known != evaluated.end()) {
-    out = known->second;
-    return true;
-  }
-  SmallVector<Bytes> operands;
-  for (Value operand : op->getOperands())
-    if (!read(operand, operands.emplace_back()))
-      return false;
-  out = evaluate(op, operands);
-  evaluated[op] = out;
-  return true;
-}
-
-bool Folder::read(Value value, Bytes &out) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  int64_t size = type ? elementBytes(type) : 0;
-  Operation *op = value.getDefiningOp();
-  if (size == 0 || !type.hasStaticShape() || !op)
-    return false;
-  int64_t count = type.getNumElements();
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    sources.insert(constant);
-    return readConstant(constant, count, size, out);
-  }
-  if (isa<tensor::EmptyOp>(op)) {
-    out.resize(count * size);
-    return true;
-  }
-  if (auto fill = dyn_cast<linalg::FillOp>(op))
-    return readFill(fill.getInputs()[0], count, out);
-  if (auto generic = dyn_cast<linalg::GenericOp>(op))
-    return derived.contains(op) && readGeneric(generic, out);
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
-    return read(op->getOperand(0), out);
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    std::optional<Part> part = partOf(slice, slice.getSourceType());
-    Bytes whole;
-    if (!part || !read(slice.getSource(), whole))
-      return false;
-    out.resize(count * size);
-    part->forRows([&](int64_t from, int64_t to, int64_t length) {
-      std::memcpy(&out[to * size], &whole[from * size], length * size);
-    });
-    return true;
-  }
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
-    std::optional<Part> part = partOf(insert, type);
-    Bytes source;
-    if (!part || !read(insert.getSource(), source) ||
-        !read(insert.getDest(), out))
-      return false;
-    part->forRows([&](int64_t to, int64_t from, int64_t length) {
-      std::memcpy(&out[to * size], &source[from * size], length * size);
-    });
-    return true;
-  }
-  if (auto transpose = dyn_cast<linalg::TransposeOp>(op)) {
-    Bytes whole;
-    if (!read(transpose.getInput(), whole))
-      return false;
-    SmallVector<int64_t> strides = mlir::computeStrides(
-        cast<RankedTensorType>(transpose.getInput().getType()).getShape());
-    strides = applyPermutation(strides, transpose.getPermutation());
-    out.resize(count * size);
-    char *to = out.data();
-    copyOrdered(to, whole.data(), type.getShape(), strides, size);
-    return true;
-  }
-  return false;
-}
 
 /// True if nothing but what is put together reads `value`, so that it is gone
 /// when that is constant.
@@ -310,7 +74,7 @@ static bool isWhole(tensor::InsertSliceOp insert) {
 /// True if `value` is small, or only operations that compute with it read it.
 static bool readOnlyByGenerics(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * elementBytes(type) <= kSmall ||
+  return bytesOf(type) <= kSmall ||
          llvm::all_of(value.getUsers(), [](Operation *user) {
            auto generic = dyn_cast<linalg::GenericOp>(user);
            return generic && canEvaluate(generic);
@@ -353,7 +117,7 @@ static std::optional<int64_t> costOf(linalg::GenericOp op,
   if (!canEvaluate(op) || op.getNumReductionLoops() > 0)
     return std::nullopt;
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  if (type.getNumElements() * elementBytes(type) > kMostGrown)
+  if (bytesOf(type) > kMostGrown)
     return std::nullopt;
   int64_t cost = 0;
   for (Operation &nested : op.getBody()->without_terminator())
@@ -415,7 +179,7 @@ struct LoopFoldConstants
     if (!canEvaluate(op))
       return false;
     auto type = cast<RankedTensorType>(op.getResult(0).getType());
-    int64_t size = type.getNumElements() * elementBytes(type), points = 1;
+    int64_t size = bytesOf(type), points = 1;
     for (int64_t range : op.getStaticLoopRanges())
       points = llvm::SaturatingMultiply<uint64_t>(points, range);
     // What is only repeated stays as it is.
@@ -427,8 +191,7 @@ struct LoopFoldConstants
         op.getBody()->without_terminator().empty() ||
         (size > kSmall && isa<FloatType>(type.getElementType())))
       return false;
-    Derived none;
-    Folder folder(none);
+    ConstantReader folder;
     Bytes bytes;
     if (!folder.readGeneric(op, bytes))
       return false;
@@ -439,7 +202,7 @@ struct LoopFoldConstants
            return readOnlyByGenerics(source.getResult());
          })))
       return false;
-    replace(op, type, bytes);
+    replace(op, bytes);
     return true;
   }
 
@@ -455,11 +218,12 @@ struct LoopFoldConstants
         gone.insert(op);
         continue;
       }
-      int64_t size = type.getNumElements() * elementBytes(type);
+      int64_t size = bytesOf(type);
       if (cost < kWorthStoring || type.getElementType().isInteger(1) ||
           size > left)
         continue;
-      Folder folder(derived);
+      ConstantReader folder(
+          [&](Operation *from) { return derived.contains(from); });
       Bytes bytes;
       if (!folder.read(op->getResult(0), bytes) ||
           !mayStore(size, folder.sources.getArrayRef()))
@@ -473,7 +237,7 @@ struct LoopFoldConstants
         op->erase();
     };
     for (auto &[op, bytes] : folded) {
-      replace(op, cast<RankedTensorType>(op->getResult(0).getType()), bytes);
+      replace(op, bytes);
       derived.erase(op);
     }
     for (auto &entry : llvm::reverse(derived)) {
@@ -490,7 +254,7 @@ struct LoopFoldConstants
     int64_t large = 0;
     for (arith::ConstantOp source : sources) {
       auto type = cast<RankedTensorType>(source.getType());
-      int64_t bytes = type.getNumElements() * elementBytes(type);
+      int64_t bytes = bytesOf(type);
       if (bytes <= kSmall)
         continue;
       if (!readOnlyByGenerics(source.getResult()))
@@ -500,23 +264,8 @@ struct LoopFoldConstants
     return large == 0 || size <= large;
   }
 
-  /// Replaces and erases `op`, which is no reader of its operands any more:
-  /// what sums up weights does not keep them from being transposed.
-  void replace(Operation *op, RankedTensorType type, const Bytes &bytes) {
-    AsmResourceBlob blob = HeapAsmResourceBlob::allocate(bytes.size(), 64);
-    std::memcpy(blob.getMutableData().data(), bytes.data(), bytes.size());
-    OpBuilder b(op);
-    TypedAttr value;
-    // Scales and zero points become parts of what computes with them.
-    if (isa<linalg::GenericOp>(op) &&
-        static_cast<int64_t>(bytes.size()) <= kLegible)
-      value = DenseElementsAttr::getFromRawBuffer(type, bytes);
-    else
-      value =
-          DenseResourceElementsAttr::get(type, "loopc_folded", std::move(blob));
-    op->replaceAllUsesWith(
-        arith::ConstantOp::create(b, op->getLoc(), type, value));
-    op->erase();
+  void replace(Operation *op, const Bytes &bytes) {
+    replaceByConstant(op, bytes);
     ++numFolded;
   }
 
@@ -524,8 +273,7 @@ struct LoopFoldConstants
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     if (type.getElementType().isInteger(1))
       return;
-    Derived none;
-    Folder folder(none);
+    ConstantReader folder;
     Bytes bytes;
     if (!folder.read(op->getResult(0), bytes) || bytes.empty() ||
         folder.sources.empty())
@@ -537,7 +285,7 @@ struct LoopFoldConstants
                  isTakenApart(source.getResult());
         }))
       return;
-    replace(op, type, bytes);
+    replace(op, bytes);
   }
 };
 } // namespace

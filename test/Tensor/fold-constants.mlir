@@ -190,3 +190,67 @@ func.func @not_worth_it() -> (tensor<64x64xf32>, tensor<64x64xf32>, tensor<f32>)
     }
   }
 #-}
+
+// -----
+
+// Floats of 16 bits, rounded once: infinity beyond the largest, what is
+// subnormal, halves to even.
+// CHECK-LABEL: func @small_floats
+// CHECK-DAG: %[[WIDE:.+]] = arith.constant dense<[1.000000e+00, -0.000000e+00, 6.550400e+04, 5.96046448E-8]> : tensor<4xf32>
+// CHECK-DAG: %[[HALF:.+]] = arith.constant dense<[2.048000e+03, 0x7C00, 5.960460e-08, -1.000000e+00]> : tensor<4xf16>
+// CHECK-DAG: %[[BRAIN:.+]] = arith.constant dense<[2.048000e+03, 6.553600e+04, 5.{{[0-9]+}}e-08, -1.000000e+00]> : tensor<4xbf16>
+// CHECK: return %[[WIDE]], %[[HALF]], %[[BRAIN]]
+#one = affine_map<(i) -> (i)>
+func.func @small_floats() -> (tensor<4xf32>, tensor<4xf16>, tensor<4xbf16>) {
+  %h = arith.constant dense<[1.0, -0.0, 65504.0, 5.96046e-8]> : tensor<4xf16>
+  %x = arith.constant dense<[2049.0, 65520.0, 5.0e-8, -1.0]> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %f = tensor.empty() : tensor<4xf16>
+  %g = tensor.empty() : tensor<4xbf16>
+  %wide = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%h : tensor<4xf16>) outs(%e : tensor<4xf32>) {
+  ^bb0(%a: f16, %out: f32):
+    %z = arith.extf %a : f16 to f32
+    linalg.yield %z : f32
+  } -> tensor<4xf32>
+  %half = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%f : tensor<4xf16>) {
+  ^bb0(%a: f32, %out: f16):
+    %z = arith.truncf %a : f32 to f16
+    linalg.yield %z : f16
+  } -> tensor<4xf16>
+  %brain = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%x : tensor<4xf32>) outs(%g : tensor<4xbf16>) {
+  ^bb0(%a: f32, %out: bf16):
+    %z = arith.truncf %a : f32 to bf16
+    linalg.yield %z : bf16
+  } -> tensor<4xbf16>
+  return %wide, %half, %brain : tensor<4xf32>, tensor<4xf16>, tensor<4xbf16>
+}
+
+// -----
+
+// The bits of floats: here the sign and half of the exponent.
+// CHECK-LABEL: func @bits
+// CHECK-DAG: %[[F:.+]] = arith.constant dense<[0.000000e+00, 2.000000e+00, -2.000000e+00]> : tensor<3xf32>
+// CHECK-DAG: %[[I:.+]] = arith.constant dense<[0, 64, -64]> : tensor<3xi32>
+// CHECK: return %[[F]], %[[I]]
+#one = affine_map<(i) -> (i)>
+func.func @bits() -> (tensor<3xf32>, tensor<3xi32>) {
+  %b = arith.constant dense<[0, 64, -64]> : tensor<3xi8>
+  %i24 = arith.constant 24 : i32
+  %x = arith.constant dense<[0.0, 2.0, -2.0]> : tensor<3xf32>
+  %e = tensor.empty() : tensor<3xf32>
+  %d = tensor.empty() : tensor<3xi32>
+  %f = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%b : tensor<3xi8>) outs(%e : tensor<3xf32>) {
+  ^bb0(%a: i8, %out: f32):
+    %w = arith.extui %a : i8 to i32
+    %s = arith.shli %w, %i24 : i32
+    %z = arith.bitcast %s : i32 to f32
+    linalg.yield %z : f32
+  } -> tensor<3xf32>
+  %i = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%x : tensor<3xf32>) outs(%d : tensor<3xi32>) {
+  ^bb0(%a: f32, %out: i32):
+    %w = arith.bitcast %a : f32 to i32
+    %s = arith.shrsi %w, %i24 : i32
+    linalg.yield %s : i32
+  } -> tensor<3xi32>
+  return %f, %i : tensor<3xf32>, tensor<3xi32>
+}

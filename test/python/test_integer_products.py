@@ -308,57 +308,68 @@ def test_cell_in_a_loop() -> None:
 
 
 def _dequantize(
-    name: str, kind: Kind, scale: Any, zero: int, axis: int | None = None
+    name: str, kind: Kind, scale: Any, zero: Any, axis: int | None = None
 ) -> tuple[onnx.NodeProto, dict[str, np.ndarray]]:
     """A node that makes `name`f of `name`, and its constants."""
     constants = {name + "s": np.asarray(scale, np.float32)}
-    constants[name + "z"] = np.full(constants[name + "s"].shape, zero, kind)
+    constants[name + "z"] = np.asarray(zero, kind)
     attributes = {} if axis is None else {"axis": axis}
     inputs = [name, name + "s", name + "z"]
     node = onnx.helper.make_node("DequantizeLinear", inputs, [name + "f"], **attributes)
     return node, constants
 
 
+@pytest.mark.parametrize("columns", [24, 96])
 @pytest.mark.parametrize("kinds", SIGNS)
-@pytest.mark.parametrize("form", ["MatMul", "Gemm", "Conv"])
-def test_dequantized_products(form: str, kinds: tuple[Kind, Kind]) -> None:
-    """Products of what was dequantized, and their quantized results."""
-    scales = np.linspace(0.01, 0.03, 24)
+@pytest.mark.parametrize("form", ["MatMul", "Transpose", "Gemm", "Conv"])
+def test_dequantized_products(form: str, kinds: tuple[Kind, Kind], columns: int) -> None:
+    """Products of what was dequantized, and their quantized results.
+
+    The scales of few columns are in the text of the program, those of many a resource.
+    """
+    scales = np.linspace(0.01, 0.03, columns)
     for per_axis in (False, True):
-        scale = scales if per_axis else 0.02
-        zero = 3 if kinds[1] == np.uint8 else 0
-        bias = np.linspace(-2, 2, 24, dtype=np.float32)
-        shape = {"MatMul": (40, 24), "Gemm": (24, 40), "Conv": (24, 20, 3, 3)}[form]
+        scale = scales if per_axis else np.array(0.02)
+        zero = (3 if kinds[1] == np.uint8 else 0) + np.arange(scale.size) % 5
+        bias = np.linspace(-2, 2, columns, dtype=np.float32)
+        shape = {"MatMul": (40, columns), "Conv": (columns, 20, 3, 3)}.get(form, (columns, 40))
         axis = 1 if form == "MatMul" else 0
         x = _bytes(kinds[0], *((1, 20, 7, 6) if form == "Conv" else (5, 40)))
         w = _bytes(kinds[1], *shape, seed=1)
         left, constants = _dequantize("x", kinds[0], 0.05, 4)
-        right, more = _dequantize("w", kinds[1], scale, zero, axis if per_axis else None)
+        right, more = _dequantize(
+            "w", kinds[1], scale, zero.reshape(scale.shape), axis if per_axis else None
+        )
         constants |= more | {"w": w, "ys": np.array(0.5, np.float32)}
         constants["yz"] = np.array(100, np.uint8)
         attributes: dict[str, Any] = {"Gemm": {"transB": 1}, "Conv": {"pads": [1] * 4}}.get(
             form, {}
         )
-        names = ["xf", "wf"]
-        if form != "MatMul":
+        names, nodes = ["xf", "wf"], [left, right]
+        if form in ("Gemm", "Conv"):
             names, constants["b"] = ["xf", "wf", "b"], bias
-        product = onnx.helper.make_node(form, names, ["p"], **attributes)
+        if form == "Transpose":
+            names = ["xf", "wt"]
+            nodes.append(onnx.helper.make_node("Transpose", ["wf"], ["wt"], perm=[1, 0]))
+        product = "MatMul" if form == "Transpose" else form
+        nodes.append(onnx.helper.make_node(product, names, ["p"], **attributes))
         last = onnx.helper.make_node("QuantizeLinear", ["p", "ys", "yz"], ["y"])
         real_x = (_wide(x) - 4) * np.float64(np.float32(0.05))
-        real_w = _wide(w) - zero
-        factors = np.broadcast_to(np.asarray(scale, np.float32).astype(np.float64), 24)
+        factors = np.broadcast_to(scale.astype(np.float32).astype(np.float64), columns)
+        by_axis = [-1 if k == axis else 1 for k in range(w.ndim)]
+        real_w = _wide(w) - np.broadcast_to(zero, columns).reshape(by_axis)
+        real_w = real_w * factors.reshape(by_axis)
         if form == "Conv":
-            want = _convolved(real_x, real_w * factors.reshape(-1, 1, 1, 1), 1, 1, 1)
-            want = want + bias.reshape(-1, 1, 1)
-        elif form == "Gemm":
-            want = real_x @ (real_w * factors[:, None]).T + bias
+            want = _convolved(real_x, real_w, 1, 1, 1) + bias.reshape(-1, 1, 1)
         else:
-            want = real_x @ (real_w * factors)
+            want = real_x @ (real_w if form == "MatMul" else real_w.T)
+            want = want + bias if form == "Gemm" else want
         for is_open in (False, True):
-            got = _run([left, right, product], {"x": x}, constants, is_open=is_open)
+            got = _run(nodes, {"x": x}, constants, is_open=is_open)
             # Rounded three times at most.
             np.testing.assert_allclose(got, want, rtol=4e-7, atol=1e-5)
-            got = _run([left, right, product, last], {"x": x}, constants, is_open=is_open)
+
+            got = _run([*nodes, last], {"x": x}, constants, is_open=is_open)
             exact = want / 0.5 + 100
             assert np.all(np.abs(np.clip(exact, 0, 255) - got.astype(np.float64)) <= 0.5001)
 

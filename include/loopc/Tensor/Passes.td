@@ -56,11 +56,11 @@ def LoopFuseElementwise
     Option<"forKernels", "for-kernels", "bool", "false",
            "A GPU computes it: what is computed of operands is computed in "
            "products, which costs less than a kernel of its own">,
+    Option<"reportWork", "report-work", "bool", "false",
+           "say how many neighbours were compared">,
   ];
   let statistics = [Statistic<"numMerged", "merged",
                               "neighbours merged into one operation">];
-  let options = [Option<"reportWork", "report-work", "bool", "false",
-                        "say how many neighbours were compared">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
 }
@@ -109,6 +109,34 @@ def LoopChooseLayouts
   let statistics = [Statistic<"numChosen", "chosen",
                               "classes of values in an order of their own">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def LoopSinkExpansions
+    : Pass<"loop-sink-expansions", "::mlir::func::FuncOp"> {
+  let summary = "expand weights where they are read, or when compiling";
+  let description = [{
+    Weights that are stored as f16, bf16 or small integers are floats only
+    behind a Cast or a DequantizeLinear: a `linalg.generic` of constants alone,
+    an expansion. It goes behind transposes and reshapes, so that these are of
+    the constant, and is merged with others that it reads. Where elements of it
+    are looked up, they are expanded one by one; where a product of matrices
+    reads it, it stays (`loop-pack-contractions` makes it a part of the product);
+    for other sums (convolutions) and what moves elements it becomes a constant.
+
+    ```mlir
+    %w = linalg.generic ins(%c : tensor<64x32xf16>) { arith.extf }
+    %t = linalg.transpose ins(%w) outs(%e : tensor<32x64xf32>) permutation = [1, 0]
+    // becomes, read by a product,
+    %t = linalg.generic // (d0, d1) -> (d1, d0)
+           ins(%c : tensor<64x32xf16>) { arith.extf }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSunk", "sunk", "expansions behind transposes and reshapes">,
+    Statistic<"numComputed", "computed", "expansions that became constants">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

@@ -376,3 +376,49 @@ func.func @turned_panels(%w: memref<128x?xf32>, %y: memref<4x?x32xf32>) {
   }
   return
 }
+
+// Narrow weights in panels, with a scale for each column: for many rows a strip
+// holds them as floats; of an unknown number few are multiplied without it.
+#px = affine_map<(m, k, n) -> (m, k)>
+#pw = affine_map<(m, k, n) -> (n floordiv 32, k, n mod 32)>
+#ps = affine_map<(m, k, n) -> (n)>
+#py = affine_map<(m, k, n) -> (m, n)>
+// CHECK: {{^}}widened: contraction loops=40x256x96 vectors=16 along=d2 rows=d0 sum=d1 packs=%1x256 widened tile=8x2 strip{{$}}
+func.func @widened(%x: memref<40x256xf32>, %w: memref<3x256x32xi8>, %s: memref<96xf32>, %y: memref<40x96xf32>) {
+  linalg.generic {indexing_maps = [#px, #pw, #ps, #py], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w, %s : memref<40x256xf32>, memref<3x256x32xi8>, memref<96xf32>) outs(%y : memref<40x96xf32>) attrs = {loopc.packed} {
+  ^bb0(%a: f32, %b: i8, %c: f32, %o: f32):
+    %f = arith.sitofp %b : i8 to f32
+    %g = arith.mulf %f, %c : f32
+    %p = arith.mulf %a, %g : f32
+    %t = arith.addf %o, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// CHECK: {{^}}widened_few: contraction loops=16x256x96 vectors=16 along=d2 rows=d0 sum=d1 tile=8x2{{$}}
+func.func @widened_few(%x: memref<16x256xf32>, %w: memref<3x256x32xf16>, %y: memref<16x96xf32>) {
+  linalg.generic {indexing_maps = [#px, #pw, #py], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<16x256xf32>, memref<3x256x32xf16>) outs(%y : memref<16x96xf32>) attrs = {loopc.packed} {
+  ^bb0(%a: f32, %b: f16, %o: f32):
+    %f = arith.extf %b : f16 to f32
+    %p = arith.mulf %a, %f : f32
+    %t = arith.addf %o, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// CHECK: {{^}}widened_open: contraction loops=?x256x96 {{.*}}packs=%1x256 widened | rows<2: tile=1x8 rest=masked:6 | rows<32: tile=8x2 row-block=256 | else: tile=8x2 row-block=256 strip{{$}}
+func.func @widened_open(%x: memref<?x256xf32>, %w: memref<3x256x32xf16>, %y: memref<?x96xf32>) {
+  linalg.generic {indexing_maps = [#px, #pw, #py], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x256xf32>, memref<3x256x32xf16>) outs(%y : memref<?x96xf32>) attrs = {loopc.packed} {
+  ^bb0(%a: f32, %b: f16, %o: f32):
+    %f = arith.extf %b : f16 to f32
+    %p = arith.mulf %a, %f : f32
+    %t = arith.addf %o, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}

@@ -92,3 +92,33 @@ func.func @dequantized(%x: tensor<40x50xui8>, %w: tensor<50x60xi8>) -> tensor<40
   %y = onnx.node "MatMul"(%a, %b) since 13 : (tensor<40x50xf32>, tensor<50x60xf32>) -> tensor<40x60xf32>
   return %y : tensor<40x60xf32>
 }
+
+// -----
+
+// So it is where the scales of the channels are a resource, and behind a
+// transpose, as linear layers are exported.
+// BYTES-LABEL: func.func @transposed
+// BYTES: linalg.generic {{.*}} ins(%arg0, %{{.*}} : tensor<40x50xi8>, tensor<50x4xi8>)
+// BYTES: arith.muli
+// BYTES: arith.sitofp
+// BYTES: arith.mulf
+// FIRST-LABEL: func.func @transposed
+// FIRST-NOT: arith.muli
+// FIRST: return
+func.func @transposed(%x: tensor<40x50xui8>, %w: tensor<4x50xi8>) -> tensor<40x4xf32> {
+  %s = onnx.constant dense<0.5> : tensor<f32>
+  %t = onnx.constant dense_resource<scales> : tensor<4xf32>
+  %a = onnx.node "DequantizeLinear"(%x, %s) since 13 : (tensor<40x50xui8>, tensor<f32>) -> tensor<40x50xf32>
+  %b = onnx.node "DequantizeLinear"(%w, %t) since 13 {axis = 0 : i64} : (tensor<4x50xi8>, tensor<4xf32>) -> tensor<4x50xf32>
+  %c = onnx.node "Transpose"(%b) since 13 {perm = array<i64: 1, 0>} : (tensor<4x50xf32>) -> tensor<50x4xf32>
+  %y = onnx.node "MatMul"(%a, %c) since 13 : (tensor<40x50xf32>, tensor<50x4xf32>) -> tensor<40x4xf32>
+  return %y : tensor<40x4xf32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      scales: "0x040000000000003F0000003F0000803F0000003F"
+    }
+  }
+#-}

@@ -74,7 +74,7 @@ SmallVector<Value> ContractionBody::indices(AffineMap map, int64_t i, int64_t j,
 
 Value ContractionBody::load(OpOperand &operand, int64_t i, int64_t j,
                             int64_t k) {
-  if (v.strip && &operand == v.plan.strip)
+  if (v.strip && &operand == v.plan.strip && !v.plan.stripValue)
     return loadStrip(j);
   return load(operand.get(), v.op.getMatchingIndexingMap(&operand), i, j, k);
 }
@@ -232,7 +232,11 @@ Value ContractionBody::get(Value value, int64_t i, int64_t j, int64_t k) {
           extent.columns ? j : -1, extent.lanes ? k : -1};
   if (auto it = values.find(key); it != values.end())
     return it->second;
-  Value result = operand ? load(*operand, i, j, k) : compute(op, i, j, k);
+  Value result;
+  if (v.strip && value == v.plan.stripValue)
+    result = loadStrip(j);
+  else
+    result = operand ? load(*operand, i, j, k) : compute(op, i, j, k);
   values[key] = result;
   return result;
 }

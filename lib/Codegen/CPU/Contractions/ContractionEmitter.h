@@ -84,7 +84,8 @@ private:
                             llvm::ArrayRef<mlir::Value> sums);
   /// The outer loops from the one with number `next` on.
   void emitNest(unsigned next = 0);
-  void emitVersions();
+  /// The versions from the one with number `next` on.
+  void emitVersions(unsigned next = 0);
   void emitVersion(const RowsPlan &rows);
   /// Blocks of the sum, one behind the other.
   void emitSumBlocks();
@@ -95,6 +96,7 @@ private:
   /// that pays.
   void emitStrip(const Tile &tile);
   void emitTransposedStrip();
+  void emitWidenedStrip(const Tile &tile);
   void emitColumns();
   void emitColumn(const Tile &tile, int64_t unit);
   void emitHalves(mlir::Value from);
@@ -194,6 +196,10 @@ public:
                    int64_t j, int64_t k);
   /// What the current strip has for column `j`.
   mlir::Value loadStrip(int64_t j);
+  /// What a strip of widened elements gets for column `j`.
+  mlir::Value widenedElements(int64_t j) {
+    return get(v.plan.stripValue, 0, j, 0);
+  }
   /// `value` in all lanes.
   mlir::Value widened(mlir::Value value);
   /// The sums with a group of products added to each; of the last group, where

@@ -170,17 +170,18 @@ void ContractionEmitter::emitNest(unsigned next) {
   loopOver(dim, index(0), extent(dim), 1, [&] { emitNest(next + 1); });
 }
 
-void ContractionEmitter::emitVersions() {
-  if (plan.versions.size() == 1)
-    return emitVersion(plan.versions[0]);
-  Value few = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
-                                    extent(*rowDim), index(plan.fewRows));
+void ContractionEmitter::emitVersions(unsigned next) {
+  if (next == plan.fewerRows.size())
+    return emitVersion(plan.versions[next]);
+  Value few =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, extent(*rowDim),
+                            index(plan.fewerRows[next]));
   auto branch = scf::IfOp::create(b, TypeRange(), few, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenBlock()->getTerminator());
-  emitVersion(plan.versions[0]);
+  emitVersion(plan.versions[next]);
   b.setInsertionPoint(branch.elseBlock()->getTerminator());
-  emitVersion(plan.versions[1]);
+  emitVersions(next + 1);
 }
 
 void ContractionEmitter::emitVersion(const RowsPlan &rows) {

@@ -185,6 +185,8 @@ private:
   int64_t lanesFor(int64_t extent);
   void chooseStrip();
   OpOperand *findShared();
+  bool isOfRow(Value value);
+  bool chooseWidened();
   TileShape tileFor(int64_t rows);
   int64_t sumBlockFor(int64_t rows);
   bool readsMatrixRows(int64_t rows);
@@ -471,11 +473,55 @@ bool ContractionPlanner::wantsColumnsOutside() {
   return false;
 }
 
+/// True if `value` of the body differs from row to row, or is the sum.
+bool ContractionPlanner::isOfRow(Value value) {
+  Block *body = op.getBlock();
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner() == body) {
+    OpOperand *operand = op.getMatchingOpOperand(argument);
+    return op.isDpsInit(operand) ||
+           op.getMatchingIndexingMap(operand).isFunctionOfDim(*plan.rowDim);
+  }
+  Operation *from = value.getDefiningOp();
+  return from && from->getBlock() == body &&
+         llvm::any_of(from->getOperands(),
+                      [&](Value operand) { return isOfRow(operand); });
+}
+
+/// Chooses what the body makes of the packed operand before a row is
+/// multiplied with it; false if nothing.
+bool ContractionPlanner::chooseWidened() {
+  if (plan.dot || !plan.rowDim || (plan.panels && plan.panels->group))
+    return false;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (!plan.isPacked(map, plan.laneDim) ||
+        !map.isFunctionOfDim(plan.sumDims[0]) ||
+        map.isFunctionOfDim(*plan.rowDim))
+      continue;
+    BlockArgument element = op.getMatchingBlockArgument(operand);
+    Value value = element;
+    while (value.hasOneUse()) {
+      Operation *user = *value.user_begin();
+      if (user->getNumResults() != 1 || isOfRow(user->getResult(0)))
+        break;
+      value = user->getResult(0);
+    }
+    if (value == element || !vectorBitsOf(value.getType()))
+      return false;
+    plan.strip = operand;
+    plan.stripValue = value;
+    return true;
+  }
+  return false;
+}
+
 void ContractionPlanner::chooseStrip() {
   if (plan.isAlongSum || plan.sumDims.size() != 1 ||
       tileFor(ShapedType::kDynamic).rows < kTileRowsOfMany)
     return;
-  plan.strip = findShared();
+  if (!chooseWidened() && plan.isDynamic(*plan.rowDim))
+    plan.strip = findShared();
   if (!plan.strip)
     return;
   // Of what stays in the first cache nothing is brought together.
@@ -542,7 +588,8 @@ void ContractionPlanner::chooseTiles() {
   bool isOpen = plan.rowDim && plan.isDynamic(*plan.rowDim);
   // What hardly runs is rather short.
   bool isRare = loop::isCold(op);
-  if (plan.isStripTransposed || (isOpen && !isRare))
+  bool areMany = isOpen ? !isRare : rows() >= CpuModel::kRowsOfStrip;
+  if (plan.isStripTransposed || areMany)
     chooseStrip();
   plan.areColumnsOutside = wantsColumnsOutside();
   if (plan.sumDims.size() > 1 && !plan.isAlongSum) {
@@ -560,9 +607,15 @@ void ContractionPlanner::chooseTiles() {
   // For one row tiles are wide; and for two where what they share is not in
   // panels, which is better read twice in its own order.
   bool readsPanels = plan.panels && plan.panels->dim == plan.laneDim;
-  plan.fewRows = readsPanels ? 2 : 3;
-  plan.versions.push_back(planRows(ShapedType::kDynamic));
-  plan.versions.back().usesStrip = plan.strip;
+  plan.fewerRows.push_back(readsPanels ? 2 : 3);
+  RowsPlan many = planRows(ShapedType::kDynamic);
+  // Few rows are done before what they share has been stored and read again.
+  if (plan.stripValue) {
+    plan.versions.push_back(many);
+    plan.fewerRows.push_back(CpuModel::kRowsOfStrip);
+  }
+  many.usesStrip = plan.strip;
+  plan.versions.push_back(many);
 }
 
 /// True if sums are so short that to store them, transposed, is most of the
@@ -695,16 +748,18 @@ void ContractionPlan::print(raw_ostream &os) const {
     os << " sum-written-out";
   if (strip)
     os << (isStripTransposed ? " transposes=%" : " packs=%")
-       << strip->getOperandNumber() << 'x' << stripRows;
+       << strip->getOperandNumber() << 'x' << stripRows
+       << (stripValue ? " widened" : "");
   if (start.writer)
     os << (start.filled ? " start=filled" : " start=copied");
   if (epilogue.op)
     os << (epilogue.isTurned ? " epilogue=turned" : " epilogue");
-  if (fewRows) {
-    os << " | rows<" << fewRows << ':';
-    ::print(os, versions[0]);
-    os << " | else:";
+  for (auto [rows, version] : llvm::zip(fewerRows, versions)) {
+    os << " | rows<" << rows << ':';
+    ::print(os, version);
   }
+  if (!fewerRows.empty())
+    os << " | else:";
   ::print(os, versions.back());
   if (many) {
     os << " || rows>=" << CpuModel::kRowsOfStrip << ": ";

@@ -85,16 +85,21 @@ struct ContractionPlan {
   /// The operand of an unknown number of rows that is brought together, if they
   /// turn out to be many, and elements of the sum that its place has.
   mlir::OpOperand *strip = nullptr;
+  /// What the body makes of that operand for all rows alike (narrow weights,
+  /// widened), which is then brought together in its place; null: the operand
+  /// as it is.
+  mlir::Value stripValue = {};
   int64_t stripRows = 0;
   bool isStripTransposed = false;
   /// All positions are done for some columns before the next columns.
   bool areColumnsOutside = false;
   /// The last loop over the sum is written out.
   bool isSumWrittenOut = false;
-  /// Fewer rows than this, of an unknown number, are done by the first of two
-  /// versions; 0: there is one.
-  int64_t fewRows = 0;
-  llvm::SmallVector<RowsPlan, 2> versions;
+  /// Of an unknown number of rows fewer than this are done by the first
+  /// version, fewer than the next number by the second, ...; the last has no
+  /// number.
+  llvm::SmallVector<int64_t, 2> fewerRows;
+  llvm::SmallVector<RowsPlan, 3> versions;
   StartPlan start;
   EpiloguePlan epilogue;
   /// How it is done where there turn out to be many rows; null: so as well.

@@ -20,7 +20,8 @@ using namespace mlir;
 using namespace loopc;
 
 void ContractionEmitter::makeStripPlace() {
-  auto type = cast<MemRefType>(plan.strip->get().getType());
+  Type element = plan.stripValue ? plan.stripValue.getType()
+                                 : getElementTypeOrSelf(plan.strip->get());
   // Made once for all iterations of the loops around.
   Operation *place = op;
   for (Operation *parent = op->getParentOp();
@@ -32,12 +33,14 @@ void ContractionEmitter::makeStripPlace() {
   b.setInsertionPoint(place);
   int64_t columns = plan.versions.back().tile.vectors * lanes;
   stripPlace = memref::AllocOp::create(
-      b, MemRefType::get({plan.stripRows, columns}, type.getElementType()));
+      b, MemRefType::get({plan.stripRows, columns}, element));
   // The tiles of each columns read what they have brought together.
   stripPlace.getDefiningOp()->setAttr(kPrivateAttrName, b.getUnitAttr());
   b.setInsertionPointAfter(place);
   memref::DeallocOp::create(b, stripPlace);
   b.setInsertionPoint(op);
+  if (plan.stripValue)
+    return;
   auto isAtLeast = [&](Value value, int64_t least) {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, value,
                                  index(least));
@@ -46,7 +49,7 @@ void ContractionEmitter::makeStripPlace() {
   if (plan.isStripTransposed)
     return;
   AffineExpr d0 = b.getAffineDimExpr(0);
-  int64_t bytes = *vectorBitsOf(type.getElementType()) / 8;
+  int64_t bytes = *vectorBitsOf(element) / 8;
   Value size = arith::MulIOp::create(b, extent(plan.sumDims[0]),
                                      apply(d0 * bytes, extent(laneDim)));
   isStripCopied = arith::AndIOp::create(b, isStripCopied,
@@ -96,11 +99,28 @@ void ContractionEmitter::emitTransposedStrip() {
   strip = stripPlace;
 }
 
+void ContractionEmitter::emitWidenedStrip(const Tile &tile) {
+  AffineExpr d0, d1;
+  bindDims(b.getContext(), d0, d1);
+  unsigned sumDim = plan.sumDims[0];
+  Value begin = sumBegin();
+  loopOver(sumDim, begin, sumEnd(), 1, [&] {
+    Value row = apply(d0 - d1, {at[sumDim], begin});
+    ContractionBody body(*this, tile, tile.masks);
+    for (int64_t j : llvm::seq(tile.columns))
+      vector::StoreOp::create(b, body.widenedElements(j), stripPlace,
+                              ValueRange{row, index(j * tile.lanes)});
+  });
+  strip = stripPlace;
+}
+
 void ContractionEmitter::emitStrip(const Tile &tile) {
   if (!version->usesStrip || isRestOfRows)
     return;
   if (plan.isStripTransposed)
     return emitTransposedStrip();
+  if (plan.stripValue)
+    return emitWidenedStrip(tile);
   Value from = plan.strip->get();
   AffineMap map = op.getMatchingIndexingMap(plan.strip);
   unsigned sumDim = plan.sumDims[0];

@@ -12,6 +12,7 @@
 #include "ContractionPlan.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Tensor/Expansions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -105,6 +106,55 @@ static bool endsWith(AffineMap map, unsigned dim) {
          map.getResults().back() == getAffineDimExpr(dim, map.getContext());
 }
 
+namespace {
+/// A value whose elements are neighbours in a constant.
+struct ConstantPart {
+  arith::ConstantOp constant;
+  int64_t firstElement = 0;
+};
+} // namespace
+
+/// The first element of `slice` in its source if all are neighbours there.
+static std::optional<int64_t> firstOf(tensor::ExtractSliceOp slice) {
+  auto from = cast<RankedTensorType>(slice.getSource().getType());
+  if (!slice.getType().hasStaticShape() || !from.hasStaticShape() ||
+      !slice.hasUnitStride() ||
+      llvm::any_of(slice.getStaticOffsets(), ShapedType::isDynamic))
+    return std::nullopt;
+  SmallVector<int64_t> strides = mlir::computeStrides(from.getShape());
+  int64_t first = 0;
+  bool isWhole = true;
+  for (int64_t k = from.getRank() - 1; k >= 0; --k) {
+    // Behind an axis of which there is a part all axes are whole.
+    if (!isWhole && slice.getStaticSizes()[k] != 1)
+      return std::nullopt;
+    isWhole &= slice.getStaticSizes()[k] == from.getDimSize(k);
+    first += slice.getStaticOffsets()[k] * strides[k];
+  }
+  return first;
+}
+
+/// The constant that `value` is a part, or another shape, of.
+static std::optional<ConstantPart> constantOf(Value value) {
+  ConstantPart part;
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      part.constant = constant;
+      return part;
+    }
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      std::optional<int64_t> first = firstOf(slice);
+      if (!first)
+        return std::nullopt;
+      part.firstElement += *first;
+    } else if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op)) {
+      return std::nullopt;
+    }
+    value = op->getOperand(0);
+  }
+  return std::nullopt;
+}
+
 std::optional<Candidate> Packing::find(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
       op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
@@ -126,6 +176,9 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
     bool sums = llvm::any_of(llvm::seq(op.getNumLoops()), [&](unsigned d) {
       return types[d] == IteratorType::reduction && map.isFunctionOfDim(d);
     });
+    // Scales of the columns of narrow weights.
+    if (!sums && constantOf(operand->get()))
+      continue;
     if (found.operand || !sums || !map.isProjectedPermutation() ||
         !hasWholeBytes(getElementTypeOrSelf(operand->get())))
       return std::nullopt;
@@ -194,55 +247,6 @@ Operation *Packing::placeFor(linalg::GenericOp op, const Candidate &candidate) {
   if (!isGood || (bytes && *bytes >= kLarge))
     return op;
   return nullptr;
-}
-
-namespace {
-/// A value whose elements are neighbours in a constant.
-struct ConstantPart {
-  arith::ConstantOp constant;
-  int64_t firstElement = 0;
-};
-} // namespace
-
-/// The first element of `slice` in its source if all are neighbours there.
-static std::optional<int64_t> firstOf(tensor::ExtractSliceOp slice) {
-  auto from = cast<RankedTensorType>(slice.getSource().getType());
-  if (!slice.getType().hasStaticShape() || !from.hasStaticShape() ||
-      !slice.hasUnitStride() ||
-      llvm::any_of(slice.getStaticOffsets(), ShapedType::isDynamic))
-    return std::nullopt;
-  SmallVector<int64_t> strides = mlir::computeStrides(from.getShape());
-  int64_t first = 0;
-  bool isWhole = true;
-  for (int64_t k = from.getRank() - 1; k >= 0; --k) {
-    // Behind an axis of which there is a part all axes are whole.
-    if (!isWhole && slice.getStaticSizes()[k] != 1)
-      return std::nullopt;
-    isWhole &= slice.getStaticSizes()[k] == from.getDimSize(k);
-    first += slice.getStaticOffsets()[k] * strides[k];
-  }
-  return first;
-}
-
-/// The constant that `value` is a part, or another shape, of.
-static std::optional<ConstantPart> constantOf(Value value) {
-  ConstantPart part;
-  while (Operation *op = value.getDefiningOp()) {
-    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      part.constant = constant;
-      return part;
-    }
-    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-      std::optional<int64_t> first = firstOf(slice);
-      if (!first)
-        return std::nullopt;
-      part.firstElement += *first;
-    } else if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op)) {
-      return std::nullopt;
-    }
-    value = op->getOperand(0);
-  }
-  return std::nullopt;
 }
 
 /// True if `source` is a constant that only matrix products read, so that
@@ -552,6 +556,15 @@ bool Packing::readThrough(linalg::GenericOp op, const Candidate &candidate) {
   return true;
 }
 
+/// True if `op` makes floats of more bits of what is packed: many rows read
+/// these from a strip, which is made of panels.
+static bool isWidened(linalg::GenericOp op, const Candidate &candidate) {
+  Type sum = getElementTypeOrSelf(op.getDpsInits().front());
+  return isa<FloatType>(sum) &&
+         getElementTypeOrSelf(candidate.source).getIntOrFloatBitWidth() <
+             sum.getIntOrFloatBitWidth();
+}
+
 void Packing::run(linalg::GenericOp op) {
   std::optional<Candidate> candidate = find(op);
   if (!candidate)
@@ -568,7 +581,8 @@ void Packing::run(linalg::GenericOp op) {
   if (isConstant) {
     std::optional<int64_t> bytes = bytesOf(candidate->source.getType());
     if (endsWith(candidate->map, candidate->dim) &&
-        *bytes <= CpuModel::kSmallOperand && !candidate->group)
+        *bytes <= CpuModel::kSmallOperand && !candidate->group &&
+        !isWidened(op, *candidate))
       return;
   } else {
     place = placeFor(op, *candidate);
@@ -595,6 +609,34 @@ void Packing::run(linalg::GenericOp op) {
   });
 }
 
+/// Makes expansions of narrow weights parts of the products that read them:
+/// what is packed is then as narrow.
+static void expandInProducts(Operation *root) {
+  SmallVector<linalg::GenericOp> products;
+  root->walk([&](linalg::GenericOp op) {
+    if (op.getNumReductionLoops() > 0)
+      products.push_back(op);
+  });
+  IRRewriter rewriter(root->getContext());
+  for (linalg::GenericOp product : products)
+    for (OpOperand *operand : product.getDpsInputOperands()) {
+      if (!isExpandedInProduct(*operand) ||
+          !linalg::areElementwiseOpsFusable(operand))
+        continue;
+      Operation *expansion = operand->get().getDefiningOp();
+      rewriter.setInsertionPoint(product);
+      FailureOr<linalg::ElementwiseOpFusionResult> fused =
+          linalg::fuseElementwiseOps(rewriter, operand);
+      if (failed(fused))
+        continue;
+      rewriter.replaceOp(product,
+                         fused->replacements.lookup(product.getResult(0)));
+      if (expansion->use_empty())
+        rewriter.eraseOp(expansion);
+      break;
+    }
+}
+
 namespace {
 struct LoopPackContractions
     : loopc::impl::LoopPackContractionsBase<LoopPackContractions> {
@@ -602,6 +644,7 @@ struct LoopPackContractions
 
   void runOnOperation() override {
     CpuModel cpu(getVectorUnit(getOperation()));
+    expandInProducts(getOperation());
     Packing packing(&getContext(), cpu);
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });

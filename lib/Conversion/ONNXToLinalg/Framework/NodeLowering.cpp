@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
+#include "Framework/DenseConstant.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
@@ -303,12 +304,7 @@ void NodeLowering::check(Value condition, const Twine &message,
 // Constants, scalars and dimensions
 //===----------------------------------------------------------------------===//
 
-DenseElementsAttr NodeLowering::constantInput(unsigned i) {
-  if (!has(i))
-    return {};
-  Value value = in(i);
-  while (auto cast = value.getDefiningOp<tensor::CastOp>())
-    value = cast.getSource();
+DenseElementsAttr loopc::denseConstant(Value value) {
   ElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)))
     return {};
@@ -322,6 +318,15 @@ DenseElementsAttr NodeLowering::constantInput(unsigned i) {
     return {};
   return DenseElementsAttr::getFromRawBuffer(
       resource.getType(), resource.getRawHandle().getBlob()->getData());
+}
+
+DenseElementsAttr NodeLowering::constantInput(unsigned i) {
+  if (!has(i))
+    return {};
+  Value value = in(i);
+  while (auto cast = value.getDefiningOp<tensor::CastOp>())
+    value = cast.getSource();
+  return denseConstant(value);
 }
 
 std::optional<SmallVector<StringRef>>

@@ -14,10 +14,11 @@
 // The left side is rounded at every step, the right side twice (docs/Numerics).
 
 #include "FoldQuantized.h"
+#include "Framework/DenseConstant.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -28,9 +29,13 @@ static constexpr int64_t kMostTerms = 1 << 15;
 static constexpr int64_t kFewest = 4;
 
 namespace {
-/// What a DequantizeLinear makes a tensor of f32 of.
+/// What a DequantizeLinear, and a Transpose behind it, make a tensor of f32 of.
 struct Dequantized {
   Value integers, zeroPoint;
+  /// The type of the integers with the axes of the tensor of f32.
+  RankedTensorType type;
+  /// Where each axis is in `integers`; empty: in the same order.
+  SmallVector<int64_t> permutation;
   /// One for all, or one for each position of `axis`.
   SmallVector<float> scales;
   std::optional<int64_t> axis;
@@ -53,6 +58,10 @@ private:
                int64_t columns, Value addend);
   Value make(StringRef op, int64_t since, Type type, ValueRange operands,
              ArrayRef<NamedAttribute> attributes = {});
+  Value transpose(Value value, RankedTensorType type,
+                  ArrayRef<int64_t> permutation);
+  /// The integers with the axes of the tensor of f32.
+  Value integersOf(const Dequantized &x);
   Value none() { return onnx::NoneOp::create(b, b.getNoneType()); }
   ValueRange inputs() { return node.getInputs(); }
   RankedTensorType typeOf(Value value) {
@@ -74,20 +83,22 @@ private:
 };
 } // namespace
 
-static std::optional<Dequantized> dequantized(Value value) {
+/// What the DequantizeLinear that yields `value` reads; its axes are `value`'s.
+static std::optional<Dequantized> readDequantized(Value value) {
   auto node = value.getDefiningOp<onnx::NodeOp>();
   if (!node || node.getOpType() != "DequantizeLinear" ||
       !node.getDomain().empty() || node.getInputs().size() < 2 ||
       !getElementTypeOrSelf(value).isF32())
     return std::nullopt;
-  Dequantized result{node.getInputs()[0], node.getInputOrNull(2), {}, {}};
-  auto type = dyn_cast<RankedTensorType>(result.integers.getType());
-  DenseFPElementsAttr scales;
+  Value integers = node.getInputs()[0];
+  auto type = dyn_cast<RankedTensorType>(integers.getType());
+  Dequantized result{integers, node.getInputOrNull(2), type, {}, {}, {}};
+  auto scales =
+      dyn_cast_or_null<DenseFPElementsAttr>(denseConstant(node.getInputs()[1]));
   if (auto size = dyn_cast_or_null<IntegerAttr>(node.getNodeAttr("block_size"));
       (size && size.getInt() != 0) || !type || type.getRank() < 2 ||
       type.getElementTypeBitWidth() != 8 ||
-      !isa<IntegerType>(type.getElementType()) ||
-      !matchPattern(node.getInputs()[1], m_Constant(&scales)) ||
+      !isa<IntegerType>(type.getElementType()) || !scales ||
       !scales.getElementType().isF32() || scales.getNumElements() == 0)
     return std::nullopt;
   result.scales = llvm::to_vector(scales.getValues<float>());
@@ -107,6 +118,32 @@ static std::optional<Dequantized> dequantized(Value value) {
   return result;
 }
 
+static std::optional<Dequantized> dequantized(Value value) {
+  auto node = value.getDefiningOp<onnx::NodeOp>();
+  if (!node || node.getOpType() != "Transpose" || !node.getDomain().empty())
+    return readDequantized(value);
+  // Exporters of linear layers transpose the weights behind it.
+  std::optional<Dequantized> result = readDequantized(node.getInputs()[0]);
+  if (!result)
+    return std::nullopt;
+  int64_t rank = result->type.getRank();
+  if (auto perm = dyn_cast_or_null<DenseI64ArrayAttr>(node.getNodeAttr("perm")))
+    result->permutation.assign(perm.asArrayRef().begin(),
+                               perm.asArrayRef().end());
+  else
+    result->permutation = llvm::to_vector(llvm::reverse(llvm::seq(rank)));
+  if (static_cast<int64_t>(result->permutation.size()) != rank ||
+      !isPermutationVector(result->permutation))
+    return std::nullopt;
+  result->type = RankedTensorType::get(
+      applyPermutation(result->type.getShape(), result->permutation),
+      result->type.getElementType());
+  if (result->axis)
+    result->axis = llvm::find(result->permutation, *result->axis) -
+                   result->permutation.begin();
+  return result;
+}
+
 bool QuantizedProducts::fits(const std::optional<Dequantized> &x,
                              const std::optional<Dequantized> &w) {
   return x && w && !x->axis && llvm::all_of(w->scales, [&](float scale) {
@@ -122,6 +159,17 @@ Value QuantizedProducts::make(StringRef op, int64_t since, Type type,
                               b.getStringAttr(""), b.getI64IntegerAttr(since),
                               operands, b.getDictionaryAttr(attributes))
       .getResult(0);
+}
+
+Value QuantizedProducts::transpose(Value value, RankedTensorType type,
+                                   ArrayRef<int64_t> permutation) {
+  return make("Transpose", 13, type, value,
+              b.getNamedAttr("perm", b.getDenseI64ArrayAttr(permutation)));
+}
+
+Value QuantizedProducts::integersOf(const Dequantized &x) {
+  return x.permutation.empty() ? x.integers
+                               : transpose(x.integers, x.type, x.permutation);
 }
 
 void QuantizedProducts::replace(Value product, const Dequantized &x,
@@ -153,17 +201,17 @@ void QuantizedProducts::foldMatMul() {
   auto x = dequantized(inputs()[0]), w = dequantized(inputs()[1]);
   if (!fits(x, w))
     return;
-  auto type = typeOf(w->integers);
+  RankedTensorType type = w->type;
   int64_t rank = type.getRank(), terms = type.getDimSize(rank - 2);
   int64_t columns = type.getDimSize(rank - 1);
   if (ShapedType::isDynamic(terms) || terms > kMostTerms ||
       (!ShapedType::isDynamic(columns) && columns < kFewest) ||
       (w->axis && (rank != 2 || *w->axis != 1)))
     return;
-  Value product =
-      make("MatMulInteger", 10, resultOf(b.getI32Type()),
-           {x->integers, w->integers, x->zeroPoint ? x->zeroPoint : none(),
-            w->zeroPoint ? w->zeroPoint : none()});
+  Value product = make("MatMulInteger", 10, resultOf(b.getI32Type()),
+                       {integersOf(*x), integersOf(*w),
+                        x->zeroPoint ? x->zeroPoint : none(),
+                        w->zeroPoint ? w->zeroPoint : none()});
   replace(product, *x, *w,
           cast<RankedTensorType>(product.getType()).getRank() - 1, Value());
 }
@@ -182,23 +230,22 @@ void QuantizedProducts::foldGemm() {
       node.getSinceVersion() < 7)
     return;
   bool isTransposed = isSet("transB");
-  auto type = typeOf(w->integers);
+  RankedTensorType type = w->type;
   int64_t terms = type.getDimSize(isTransposed ? 1 : 0);
   int64_t columns = type.getDimSize(isTransposed ? 0 : 1);
-  if (type.getRank() != 2 || typeOf(x->integers).getRank() != 2 ||
+  if (type.getRank() != 2 || x->type.getRank() != 2 ||
       ShapedType::isDynamic(terms) || terms > kMostTerms ||
       (!ShapedType::isDynamic(columns) && columns < kFewest) ||
       (w->axis && *w->axis != (isTransposed ? 0 : 1)))
     return;
-  Value weights = w->integers;
+  Value weights = integersOf(*w);
   if (isTransposed)
-    weights =
-        make("Transpose", 13,
-             RankedTensorType::get({terms, columns}, type.getElementType()),
-             weights, b.getNamedAttr("perm", b.getDenseI64ArrayAttr({1, 0})));
+    weights = transpose(
+        weights, RankedTensorType::get({terms, columns}, type.getElementType()),
+        {1, 0});
   Value product =
       make("MatMulInteger", 10, resultOf(b.getI32Type()),
-           {x->integers, weights, x->zeroPoint ? x->zeroPoint : none(),
+           {integersOf(*x), weights, x->zeroPoint ? x->zeroPoint : none(),
             w->zeroPoint ? w->zeroPoint : none()});
   replace(product, *x, *w, 1, node.getInputOrNull(2));
 }
@@ -207,7 +254,7 @@ void QuantizedProducts::foldConv() {
   auto x = dequantized(inputs()[0]), w = dequantized(inputs()[1]);
   if (!fits(x, w))
     return;
-  auto type = typeOf(w->integers);
+  RankedTensorType type = w->type;
   int64_t terms = 1, rank = type.getRank();
   for (int64_t extent : type.getShape().drop_front()) {
     if (ShapedType::isDynamic(extent))
@@ -219,11 +266,11 @@ void QuantizedProducts::foldConv() {
   if (rank < 3 || terms > kMostTerms || terms == 0 ||
       (w->axis && *w->axis != 0) || (isGrouped && type.getDimSize(1) < kFewest))
     return;
-  Value product =
-      make("ConvInteger", 10, resultOf(b.getI32Type()),
-           {x->integers, w->integers, x->zeroPoint ? x->zeroPoint : none(),
-            w->zeroPoint ? w->zeroPoint : none()},
-           llvm::to_vector(node.getNodeAttributes().getValue()));
+  Value product = make("ConvInteger", 10, resultOf(b.getI32Type()),
+                       {integersOf(*x), integersOf(*w),
+                        x->zeroPoint ? x->zeroPoint : none(),
+                        w->zeroPoint ? w->zeroPoint : none()},
+                       llvm::to_vector(node.getNodeAttributes().getValue()));
   Value addend = node.getInputOrNull(2);
   if (addend) {
     auto bias = typeOf(addend);

@@ -9,11 +9,11 @@
 // Products of integers of 8 bits with zero points and scales.
 
 #include "Contraction.h"
+#include "Framework/DenseConstant.h"
 #include "Framework/ElementTypes.h"
 #include "Framework/ElementwiseUtils.h"
 #include "Framework/ShapeUtils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -61,8 +61,8 @@ static bool isAll(Value value, uint8_t byte) {
       break;
     value = op->getOperand(0);
   }
-  DenseIntElementsAttr elements;
-  return matchPattern(value, m_Constant(&elements)) &&
+  auto elements = dyn_cast_or_null<DenseIntElementsAttr>(denseConstant(value));
+  return elements &&
          llvm::all_of(elements.getValues<APInt>(), [&](const APInt &element) {
            return element.getBitWidth() == 8 && element == byte;
          });

@@ -1,0 +1,93 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Tensor/Expansions.h"
+#include "ConstantGenerics.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// Operations that are computed again for each tile of rows at most.
+static constexpr int64_t kMostRepeated = 8;
+
+bool loopc::isConstantTensor(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<arith::ConstantOp>(op);
+}
+
+static int64_t bitsOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() * type.getElementTypeBitWidth();
+}
+
+bool loopc::isExpansion(linalg::GenericOp op) {
+  if (!canEvaluate(op) || op.getNumReductionLoops() > 0 ||
+      !isa<FloatType>(getElementTypeOrSelf(op.getResult(0).getType())) ||
+      !op.getBody()->getOps<linalg::IndexOp>().empty() ||
+      op.getBody()->without_terminator().empty())
+    return false;
+  OpOperand *init = op.getDpsInitOperand(0);
+  if (!op.getMatchingIndexingMap(init).isIdentity() ||
+      !op.getMatchingBlockArgument(init).use_empty())
+    return false;
+  bool isWhole = false;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (!isConstantTensor(input->get()) ||
+        !map.isProjectedPermutation(/*allowZeroInResults=*/true))
+      return false;
+    isWhole |= map.isPermutation();
+  }
+  return isWhole;
+}
+
+bool loopc::isNarrow(linalg::GenericOp expansion) {
+  int64_t bits = 0;
+  for (Value input : expansion.getDpsInputs())
+    bits += bitsOf(input);
+  return bits < bitsOf(expansion.getResult(0));
+}
+
+/// True if `expansion` may be computed again for each tile of rows.
+static bool isLight(linalg::GenericOp expansion) {
+  auto operations = expansion.getBody()->without_terminator();
+  return llvm::all_of(operations, isCheap) &&
+         static_cast<int64_t>(llvm::range_size(operations)) <= kMostRepeated;
+}
+
+bool loopc::isExpandedInProduct(OpOperand &operand) {
+  auto product = dyn_cast<linalg::GenericOp>(operand.getOwner());
+  auto expansion = operand.get().getDefiningOp<linalg::GenericOp>();
+  if (!product || !expansion || !isExpansion(expansion) ||
+      !isNarrow(expansion) || !isLight(expansion) ||
+      !product.hasPureTensorSemantics() ||
+      product.getNumReductionLoops() != 1 || product.getNumDpsInits() != 1 ||
+      product.getNumDpsInputs() < 2 || !product.isDpsInput(&operand))
+    return false;
+  OpOperand *init = product.getDpsInitOperand(0);
+  AffineMap map = product.getMatchingIndexingMap(&operand);
+  AffineMap out = product.getMatchingIndexingMap(init);
+  if (!isa<FloatType>(getElementTypeOrSelf(init->get())) ||
+      !map.isProjectedPermutation() || !out.isProjectedPermutation() ||
+      out.getNumResults() == 0)
+    return false;
+  // It is read as vectors along the last axis of the result, by all rows of a
+  // tile.
+  auto columns = cast<AffineDimExpr>(out.getResults().back());
+  auto types = product.getIteratorTypesArray();
+  return map.isFunctionOfDim(columns.getPosition()) &&
+         llvm::any_of(llvm::seq(product.getNumLoops()), [&](unsigned dim) {
+           return types[dim] == utils::IteratorType::reduction &&
+                  map.isFunctionOfDim(dim);
+         });
+}

@@ -1,0 +1,355 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// loop-sink-expansions: weights of f16, or of integers with scales, are not
+// expanded in each run. What products of matrices read stays as it is in the
+// model until it is summed up; what is looked up is expanded behind that; for
+// all else the floats are computed by the compiler.
+
+#include "ConstantReader.h"
+#include "loopc/Tensor/Expansions.h"
+#include "loopc/Tensor/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_LOOPSINKEXPANSIONS
+#include "loopc/Tensor/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// What is smaller loop-fold-constants computes.
+static constexpr int64_t kSmall = 16 << 10;
+
+static linalg::GenericOp expansionOf(Value value) {
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  return op && isExpansion(op) ? op : linalg::GenericOp();
+}
+
+//===----------------------------------------------------------------------===//
+// Expansions behind what moves elements
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An operand of an expansion with the loops of another one.
+struct Read {
+  Value value;
+  AffineMap map;
+};
+
+/// Makes an expansion of the result of `move`, a transpose or a reshape of an
+/// expansion.
+class Sinking {
+public:
+  Sinking(RewriterBase &rewriter, Operation *move, linalg::GenericOp expansion)
+      : rewriter(rewriter), move(move), expansion(expansion),
+        type(cast<RankedTensorType>(move->getResult(0).getType())) {}
+
+  bool run();
+
+private:
+  bool read(OpOperand &operand);
+  std::optional<Read> transposed(linalg::TransposeOp op, Read operand);
+  std::optional<Read> collapsed(tensor::CollapseShapeOp op, Read operand);
+  std::optional<Read> expanded(tensor::ExpandShapeOp op, Read operand);
+  /// `operand` without the axes that the map always reads at 0.
+  Read withoutUnits(Read operand);
+  AffineExpr dim(unsigned position) {
+    return getAffineDimExpr(position, rewriter.getContext());
+  }
+  AffineMap mapOf(ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(type.getRank(), 0, exprs, rewriter.getContext());
+  }
+
+  RewriterBase &rewriter;
+  Operation *move;
+  linalg::GenericOp expansion;
+  RankedTensorType type;
+  SmallVector<Read> reads;
+};
+} // namespace
+
+std::optional<Read> Sinking::transposed(linalg::TransposeOp op, Read operand) {
+  SmallVector<AffineExpr> dims(type.getRank());
+  for (auto [to, from] : llvm::enumerate(op.getPermutation()))
+    dims[from] = dim(to);
+  operand.map = operand.map.replaceDimsAndSymbols(dims, {}, type.getRank(), 0);
+  return operand;
+}
+
+/// The axes of `group` with more than one position.
+static SmallVector<int64_t> longAxes(ArrayRef<int64_t> group,
+                                     RankedTensorType type) {
+  return llvm::filter_to_vector(
+      group, [&](int64_t axis) { return type.getDimSize(axis) != 1; });
+}
+
+std::optional<Read> Sinking::collapsed(tensor::CollapseShapeOp op,
+                                       Read operand) {
+  SmallVector<AffineExpr> dims(op.getSrcType().getRank(),
+                               getAffineConstantExpr(0, op.getContext()));
+  SmallVector<ReassociationIndices> joined;
+  SmallVector<AffineExpr> exprs;
+  auto groups = op.getReassociationIndices();
+  // Of an axis that is read for several loops of one group all are read, in
+  // their order, or none.
+  ArrayRef<AffineExpr> results = operand.map.getResults();
+  for (size_t k = 0; k < results.size();) {
+    auto expr = dyn_cast<AffineDimExpr>(results[k]);
+    int64_t axis = expr ? expr.getPosition() : 0;
+    ReassociationIndices axes{static_cast<int64_t>(k)};
+    if (!expr || op.getSrcType().getDimSize(axis) == 1) {
+      exprs.push_back(dims[axis]);
+      joined.push_back(axes);
+      ++k;
+      continue;
+    }
+    unsigned group = 0;
+    while (!llvm::is_contained(groups[group], axis))
+      ++group;
+    for (int64_t wanted : longAxes(groups[group], op.getSrcType())) {
+      if (k == results.size() || results[k] != dim(wanted))
+        return std::nullopt;
+      if (static_cast<int64_t>(k) != axes.front())
+        axes.push_back(k);
+      ++k;
+    }
+    exprs.push_back(dim(group));
+    joined.push_back(axes);
+  }
+  if (joined.size() != results.size())
+    operand.value = tensor::CollapseShapeOp::create(rewriter, op.getLoc(),
+                                                    operand.value, joined);
+  operand.map = mapOf(exprs);
+  return operand;
+}
+
+std::optional<Read> Sinking::expanded(tensor::ExpandShapeOp op, Read operand) {
+  auto groups = op.getReassociationIndices();
+  SmallVector<ReassociationIndices> split;
+  SmallVector<AffineExpr> exprs;
+  SmallVector<int64_t> shape;
+  for (AffineExpr result : operand.map.getResults()) {
+    ReassociationIndices &axes = split.emplace_back();
+    auto expr = dyn_cast<AffineDimExpr>(result);
+    SmallVector<int64_t> parts;
+    if (expr)
+      parts = longAxes(groups[expr.getPosition()], type);
+    if (parts.empty()) {
+      axes.push_back(shape.size());
+      shape.push_back(1);
+      exprs.push_back(getAffineConstantExpr(0, op.getContext()));
+      continue;
+    }
+    for (int64_t axis : parts) {
+      axes.push_back(shape.size());
+      shape.push_back(type.getDimSize(axis));
+      exprs.push_back(dim(axis));
+    }
+  }
+  auto from = cast<RankedTensorType>(operand.value.getType());
+  if (static_cast<int64_t>(shape.size()) != from.getRank())
+    operand.value = tensor::ExpandShapeOp::create(
+        rewriter, op.getLoc(),
+        RankedTensorType::get(shape, from.getElementType()), operand.value,
+        split);
+  operand.map = mapOf(exprs);
+  return operand;
+}
+
+Read Sinking::withoutUnits(Read operand) {
+  llvm::SmallBitVector units(operand.map.getNumResults());
+  SmallVector<AffineExpr> exprs;
+  for (auto [k, expr] : llvm::enumerate(operand.map.getResults())) {
+    units[k] = isa<AffineConstantExpr>(expr);
+    if (!units[k])
+      exprs.push_back(expr);
+  }
+  if (units.none())
+    return operand;
+  return {
+      tensor::dropGivenUnitDims(rewriter, move->getLoc(), operand.value, units),
+      mapOf(exprs)};
+}
+
+bool Sinking::read(OpOperand &operand) {
+  Read from{operand.get(), expansion.getMatchingIndexingMap(&operand)};
+  std::optional<Read> to;
+  if (auto op = dyn_cast<linalg::TransposeOp>(move))
+    to = transposed(op, from);
+  else if (auto op = dyn_cast<tensor::CollapseShapeOp>(move))
+    to = collapsed(op, from);
+  else
+    to = expanded(cast<tensor::ExpandShapeOp>(move), from);
+  if (to)
+    reads.push_back(withoutUnits(*to));
+  return to.has_value();
+}
+
+bool Sinking::run() {
+  rewriter.setInsertionPoint(move);
+  for (OpOperand *input : expansion.getDpsInputOperands())
+    if (!read(*input))
+      return false;
+  Value init = tensor::EmptyOp::create(rewriter, move->getLoc(),
+                                       type.getShape(), type.getElementType());
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (const Read &read : reads) {
+    inputs.push_back(read.value);
+    maps.push_back(read.map);
+  }
+  maps.push_back(rewriter.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> types(type.getRank(),
+                                         utils::IteratorType::parallel);
+  auto moved = linalg::GenericOp::create(rewriter, expansion.getLoc(), type,
+                                         inputs, init, maps, types);
+  rewriter.cloneRegionBefore(expansion.getRegion(), moved.getRegion(),
+                             moved.getRegion().begin());
+  rewriter.replaceOp(move, moved.getResults());
+  return true;
+}
+
+/// Makes one expansion of `op` and those that it reads element by element.
+static linalg::GenericOp mergeExpansions(RewriterBase &rewriter,
+                                         linalg::GenericOp op) {
+  auto isOperand = [&](OpOperand *input) {
+    return isConstantTensor(input->get()) || expansionOf(input->get());
+  };
+  while (op.getNumReductionLoops() == 0 && op.getNumResults() == 1 &&
+         llvm::all_of(op.getDpsInputOperands(), isOperand)) {
+    auto inputs = op.getDpsInputOperands();
+    auto found = llvm::find_if(inputs, [&](OpOperand *input) {
+      return expansionOf(input->get()) &&
+             op.getMatchingIndexingMap(input).isPermutation() &&
+             linalg::areElementwiseOpsFusable(input);
+    });
+    if (found == inputs.end())
+      break;
+    rewriter.setInsertionPoint(op);
+    FailureOr<linalg::ElementwiseOpFusionResult> fused =
+        linalg::fuseElementwiseOps(rewriter, *found);
+    if (failed(fused))
+      break;
+    Value whole = fused->replacements.lookup(op.getResult(0));
+    rewriter.replaceOp(op, whole);
+    op = cast<linalg::GenericOp>(fused->fusedOp);
+  }
+  return op;
+}
+
+//===----------------------------------------------------------------------===//
+// Readers
+//===----------------------------------------------------------------------===//
+
+/// Reads the constants of `expansion` instead of one of its elements.
+static void readNarrow(RewriterBase &rewriter, tensor::ExtractOp extract,
+                       linalg::GenericOp expansion) {
+  rewriter.setInsertionPoint(extract);
+  IRMapping mapping;
+  for (OpOperand *input : expansion.getDpsInputOperands()) {
+    SmallVector<Value> indices;
+    for (AffineExpr expr :
+         expansion.getMatchingIndexingMap(input).getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      indices.push_back(dim ? extract.getIndices()[dim.getPosition()]
+                            : Value(arith::ConstantIndexOp::create(
+                                  rewriter, extract.getLoc(), 0)));
+    }
+    mapping.map(expansion.getMatchingBlockArgument(input),
+                tensor::ExtractOp::create(rewriter, extract.getLoc(),
+                                          input->get(), indices)
+                    .getResult());
+  }
+  for (Operation &op : expansion.getBody()->without_terminator())
+    rewriter.clone(op, mapping);
+  rewriter.replaceOp(extract,
+                     mapping.lookupOrDefault(
+                         expansion.getBody()->getTerminator()->getOperand(0)));
+}
+
+/// True if `use` makes a tensor of all elements of an expansion, or reads each
+/// many times: they are better computed by the compiler.
+static bool wantsStored(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (isa<linalg::TransposeOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+          tensor::ExtractSliceOp, tensor::InsertSliceOp>(user))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(user);
+  return generic && generic.getNumReductionLoops() > 0 &&
+         !isExpandedInProduct(use);
+}
+
+namespace {
+struct LoopSinkExpansions
+    : loopc::impl::LoopSinkExpansionsBase<LoopSinkExpansions> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops) {
+      if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        mergeExpansions(rewriter, generic);
+      else if (isa<linalg::TransposeOp, tensor::CollapseShapeOp,
+                   tensor::ExpandShapeOp>(op))
+        if (linalg::GenericOp expansion = expansionOf(op->getOperand(0)))
+          numSunk += Sinking(rewriter, op, expansion).run();
+    }
+    SmallVector<linalg::GenericOp> expansions;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (isExpansion(op))
+        expansions.push_back(op);
+    });
+    for (linalg::GenericOp op : expansions)
+      if (isNarrow(op))
+        lookUpNarrow(rewriter, op);
+    // Those that others were made of no longer read a constant.
+    SmallVector<linalg::GenericOp> wanted;
+    for (linalg::GenericOp op : llvm::reverse(expansions)) {
+      if (op.use_empty())
+        rewriter.eraseOp(op);
+      else
+        wanted.push_back(op);
+    }
+    for (linalg::GenericOp op : wanted)
+      if (llvm::any_of(op->getUses(), wantsStored) &&
+          bytesOf(cast<RankedTensorType>(op.getResult(0).getType())) > kSmall)
+        compute(op);
+  }
+
+private:
+  static void lookUpNarrow(RewriterBase &rewriter, linalg::GenericOp op) {
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+      if (auto extract = dyn_cast<tensor::ExtractOp>(user))
+        readNarrow(rewriter, extract, op);
+  }
+
+  void compute(linalg::GenericOp op) {
+    ConstantReader reader;
+    ConstantBytes bytes;
+    // What is as large as its constant takes its place.
+    auto isInPlace = [](arith::ConstantOp source) {
+      return source->hasOneUse() ||
+             bytesOf(cast<RankedTensorType>(source.getType())) <= kSmall;
+    };
+    if (!reader.readGeneric(op, bytes) ||
+        (!isNarrow(op) && !llvm::all_of(reader.sources, isInPlace)))
+      return;
+    replaceByConstant(op, bytes);
+    ++numComputed;
+  }
+};
+} // namespace

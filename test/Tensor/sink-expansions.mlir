@@ -1,0 +1,241 @@
+// RUN: loopc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(loop-sink-expansions))' | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#columns = affine_map<(d0, d1) -> (d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#x = affine_map<(d0, d1, d2) -> (d0, d1)>
+#w = affine_map<(d0, d1, d2) -> (d1, d2)>
+#y = affine_map<(d0, d1, d2) -> (d0, d2)>
+
+// A product of matrices reads weights that become floats behind the transpose,
+// and the scales that they were multiplied with.
+// CHECK-DAG: #[[TURNED:.+]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-DAG: #[[COLUMNS:.+]] = affine_map<(d0, d1) -> (d1)>
+// CHECK-LABEL: func.func @product(
+// CHECK-DAG: %[[W:.+]] = arith.constant dense<3> : tensor<96x80xi8>
+// CHECK-DAG: %[[S:.+]] = arith.constant dense<5.000000e-01> : tensor<96xf32>
+// CHECK-NOT: linalg.transpose
+// CHECK: %[[T:.+]] = linalg.generic {indexing_maps = [#[[TURNED]], #[[COLUMNS]], #{{.+}}], {{.*}} ins(%[[W]], %[[S]] : tensor<96x80xi8>, tensor<96xf32>)
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: arith.sitofp
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: linalg.yield
+// CHECK: linalg.generic {{.*}} "reduction"{{.*}} ins(%arg0, %[[T]] :
+func.func @product(%x: tensor<5x80xf32>, %y: tensor<5x96xf32>) -> tensor<5x96xf32> {
+  %w = arith.constant dense<3> : tensor<96x80xi8>
+  %s = arith.constant dense<0.5> : tensor<96xf32>
+  %e = tensor.empty() : tensor<96x80xf32>
+  %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<96x80xi8>) outs(%e : tensor<96x80xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %a = arith.sitofp %in : i8 to f32
+    linalg.yield %a : f32
+  } -> tensor<96x80xf32>
+  %g = linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel"]} ins(%f, %s : tensor<96x80xf32>, tensor<96xf32>) outs(%e : tensor<96x80xf32>) {
+  ^bb0(%in: f32, %scale: f32, %out: f32):
+    %a = arith.mulf %in, %scale : f32
+    linalg.yield %a : f32
+  } -> tensor<96x80xf32>
+  %et = tensor.empty() : tensor<80x96xf32>
+  %t = linalg.transpose ins(%g : tensor<96x80xf32>) outs(%et : tensor<80x96xf32>) permutation = [1, 0]
+  %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]} ins(%x, %t : tensor<5x80xf32>, tensor<80x96xf32>) outs(%y : tensor<5x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %out, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<5x96xf32>
+  return %p : tensor<5x96xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#scales = affine_map<(d0, d1, d2) -> (d1)>
+#x = affine_map<(d0, d1, d2) -> (d0, d1)>
+#w = affine_map<(d0, d1, d2) -> (d1, d2)>
+#y = affine_map<(d0, d1, d2) -> (d0, d2)>
+
+// Axes of one position go, as those of the weights of a recurrent operator.
+// CHECK-DAG: #[[ROWS:.+]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func.func @unit_axis(
+// CHECK: %[[W:.+]] = tensor.collapse_shape %{{.+}} {{\[}}[0, 1], [2]] : tensor<1x80x96xi8> into tensor<80x96xi8>
+// CHECK: linalg.generic {indexing_maps = [#{{.+}}, #[[ROWS]], #{{.+}}], {{.*}} ins(%[[W]], %{{.+}} : tensor<80x96xi8>, tensor<80xf32>)
+// CHECK-NOT: tensor.collapse_shape
+// CHECK: linalg.generic {{.*}} "reduction"
+func.func @unit_axis(%x: tensor<5x80xf32>, %y: tensor<5x96xf32>) -> tensor<5x96xf32> {
+  %w = arith.constant dense<3> : tensor<1x80x96xi8>
+  %s = arith.constant dense<0.5> : tensor<80xf32>
+  %e = tensor.empty() : tensor<1x80x96xf32>
+  %f = linalg.generic {indexing_maps = [#id, #scales, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%w, %s : tensor<1x80x96xi8>, tensor<80xf32>) outs(%e : tensor<1x80x96xf32>) {
+  ^bb0(%in: i8, %scale: f32, %out: f32):
+    %a = arith.sitofp %in : i8 to f32
+    %b = arith.mulf %a, %scale : f32
+    linalg.yield %b : f32
+  } -> tensor<1x80x96xf32>
+  %c = tensor.collapse_shape %f [[0, 1], [2]] : tensor<1x80x96xf32> into tensor<80x96xf32>
+  %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]} ins(%x, %c : tensor<5x80xf32>, tensor<80x96xf32>) outs(%y : tensor<5x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %out, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<5x96xf32>
+  return %p : tensor<5x96xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#scales = affine_map<(d0, d1, d2) -> (d0, d1)>
+#x = affine_map<(d0, d1, d2) -> (d0, d1)>
+#w = affine_map<(d0, d1, d2) -> (d1, d2)>
+#y = affine_map<(d0, d1, d2) -> (d0, d2)>
+
+// Blocks along an axis, each with a scale, are rows of a matrix with none of
+// its own: the compiler computes the floats.
+// CHECK-LABEL: func.func @blocks(
+// CHECK: %[[W:.+]] = arith.constant dense_resource<loopc_folded{{.*}}> : tensor<10x8x96xf32>
+// CHECK: tensor.collapse_shape %[[W]]
+// CHECK-NOT: arith.extf
+func.func @blocks(%x: tensor<5x80xf32>, %y: tensor<5x96xf32>) -> tensor<5x96xf32> {
+  %w = arith.constant dense<3.0> : tensor<10x8x96xf16>
+  %s = arith.constant dense<0.5> : tensor<10x96xf32>
+  %e = tensor.empty() : tensor<10x8x96xf32>
+  %f = linalg.generic {indexing_maps = [#id, affine_map<(d0, d1, d2) -> (d0, d2)>, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%w, %s : tensor<10x8x96xf16>, tensor<10x96xf32>) outs(%e : tensor<10x8x96xf32>) {
+  ^bb0(%in: f16, %scale: f32, %out: f32):
+    %a = arith.extf %in : f16 to f32
+    %b = arith.mulf %a, %scale : f32
+    linalg.yield %b : f32
+  } -> tensor<10x8x96xf32>
+  %c = tensor.collapse_shape %f [[0, 1], [2]] : tensor<10x8x96xf32> into tensor<80x96xf32>
+  %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]} ins(%x, %c : tensor<5x80xf32>, tensor<80x96xf32>) outs(%y : tensor<5x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %out, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<5x96xf32>
+  return %p : tensor<5x96xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#split = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// An axis that is split is one of the constant.
+// CHECK-LABEL: func.func @expanded(
+// CHECK: %[[W:.+]] = arith.constant dense<3.000000e+00> : tensor<96x80xbf16>
+// CHECK: tensor.expand_shape %[[W]] {{.*}} : tensor<96x80xbf16> into tensor<96x8x10xbf16>
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<96x8x10xbf16>)
+// CHECK: arith.extf
+func.func @expanded() -> tensor<96x8x10xf32> {
+  %w = arith.constant dense<3.0> : tensor<96x80xbf16>
+  %e = tensor.empty() : tensor<96x80xf32>
+  %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<96x80xbf16>) outs(%e : tensor<96x80xf32>) {
+  ^bb0(%in: bf16, %out: f32):
+    %a = arith.extf %in : bf16 to f32
+    linalg.yield %a : f32
+  } -> tensor<96x80xf32>
+  %c = tensor.expand_shape %f [[0], [1, 2]] output_shape [96, 8, 10] : tensor<96x80xf32> into tensor<96x8x10xf32>
+  return %c : tensor<96x8x10xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#x = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0 + d3, d1 + d4, d5)>
+#w = affine_map<(d0, d1, d2, d3, d4, d5) -> (d3, d4, d5, d2)>
+#y = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2)>
+
+// A convolution reads each weight for each position: it gets floats, of which
+// 1.5 and its neighbours are half of 3 and theirs.
+// CHECK-LABEL: func.func @convolution(
+// CHECK: %[[W:.+]] = arith.constant dense_resource<[[NAME:loopc_folded.*]]> : tensor<3x3x16x32xf32>
+// CHECK-NOT: linalg.transpose
+// CHECK: linalg.generic {{.*}} ins(%arg0, %[[W]] :
+// CHECK: [[NAME]]: "0x400000000000C03F0000C03F0000C03F
+func.func @convolution(%x: tensor<10x10x16xf32>, %y: tensor<8x8x32xf32>) -> tensor<8x8x32xf32> {
+  %w = arith.constant dense<3.0> : tensor<32x16x3x3xf16>
+  %half = arith.constant 0.5 : f32
+  %e = tensor.empty() : tensor<32x16x3x3xf32>
+  %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%w : tensor<32x16x3x3xf16>) outs(%e : tensor<32x16x3x3xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %a = arith.extf %in : f16 to f32
+    %b = arith.mulf %a, %half : f32
+    linalg.yield %b : f32
+  } -> tensor<32x16x3x3xf32>
+  %et = tensor.empty() : tensor<3x3x16x32xf32>
+  %t = linalg.transpose ins(%f : tensor<32x16x3x3xf32>) outs(%et : tensor<3x3x16x32xf32>) permutation = [2, 3, 1, 0]
+  %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%x, %t : tensor<10x10x16xf32>, tensor<3x3x16x32xf32>) outs(%y : tensor<8x8x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %out, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<8x8x32xf32>
+  return %p : tensor<8x8x32xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+
+// What is looked up is expanded behind that.
+// CHECK-LABEL: func.func @looked_up(
+// CHECK-DAG: %[[W:.+]] = arith.constant dense<3> : tensor<1000x80xi8>
+// CHECK-DAG: %[[S:.+]] = arith.constant dense<5.000000e-01> : tensor<1000xf32>
+// CHECK: linalg.generic {{.*}} ins(%arg0 :
+// CHECK: %[[I:.+]] = linalg.index 1
+// CHECK: %[[A:.+]] = tensor.extract %[[W]][%[[ROW:.+]], %[[I]]]
+// CHECK: %[[B:.+]] = tensor.extract %[[S]][%[[ROW]]]
+// CHECK: %[[F:.+]] = arith.sitofp %[[A]]
+// CHECK: arith.mulf %[[F]], %[[B]]
+// CHECK-NOT: linalg.generic
+func.func @looked_up(%i: tensor<7xindex>) -> tensor<7x80xf32> {
+  %w = arith.constant dense<3> : tensor<1000x80xi8>
+  %s = arith.constant dense<0.5> : tensor<1000xf32>
+  %e = tensor.empty() : tensor<1000x80xf32>
+  %f = linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel"]} ins(%w, %s : tensor<1000x80xi8>, tensor<1000xf32>) outs(%e : tensor<1000x80xf32>) {
+  ^bb0(%in: i8, %scale: f32, %out: f32):
+    %a = arith.sitofp %in : i8 to f32
+    %b = arith.mulf %a, %scale : f32
+    linalg.yield %b : f32
+  } -> tensor<1000x80xf32>
+  %ey = tensor.empty() : tensor<7x80xf32>
+  %y = linalg.generic {indexing_maps = [#rows, #id], iterator_types = ["parallel", "parallel"]} ins(%i : tensor<7xindex>) outs(%ey : tensor<7x80xf32>) {
+  ^bb0(%row: index, %out: f32):
+    %k = linalg.index 1 : index
+    %a = tensor.extract %f[%row, %k] : tensor<1000x80xf32>
+    linalg.yield %a : f32
+  } -> tensor<7x80xf32>
+  return %y : tensor<7x80xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#x = affine_map<(d0, d1, d2) -> (d0, d1)>
+#w = affine_map<(d0, d1, d2) -> (d1, d2)>
+#y = affine_map<(d0, d1, d2) -> (d0, d2)>
+
+// As large as what it is computed of, and that is read otherwise: it would be
+// there twice.
+// CHECK-LABEL: func.func @twice(
+// CHECK: %[[W:.+]] = arith.constant dense<3.000000e+00> : tensor<80x96xf32>
+// CHECK: %[[F:.+]] = linalg.generic
+// CHECK: arith.mulf
+// CHECK: ins(%arg0, %[[F]]
+func.func @twice(%x: tensor<5x80xf32>, %y: tensor<5x96xf32>) -> (tensor<5x96xf32>, tensor<80x96xf32>) {
+  %w = arith.constant dense<3.0> : tensor<80x96xf32>
+  %e = tensor.empty() : tensor<80x96xf32>
+  %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<80x96xf32>) outs(%e : tensor<80x96xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = arith.mulf %in, %in : f32
+    linalg.yield %a : f32
+  } -> tensor<80x96xf32>
+  %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]} ins(%x, %f : tensor<5x80xf32>, tensor<80x96xf32>) outs(%y : tensor<5x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %out, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<5x96xf32>
+  return %p, %w : tensor<5x96xf32>, tensor<80x96xf32>
+}
