@@ -188,8 +188,11 @@ def build_extension(
     if not pathlib.Path(include, "Python.h").is_file():
         raise PackError(f"{python} has no headers in {include}")
     package.mkdir(parents=True, exist_ok=True)
-    for file in sorted((ROOT / "python/loopc").glob("*.py")):
-        shutil.copy(file, package)
+    sources = ROOT / "python/loopc"
+    for file in sorted(sources.rglob("*.py")):
+        target = package / file.relative_to(sources)
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy(file, target)
     binding = pathlib.Path(run([sys.executable, "-m", "nanobind", "--cmake_dir"], ROOT).strip())
     binding = binding.parent
     flags = ["-std=c++20", "-O2", "-fPIC", "-shared", "-w", "-fvisibility=hidden",

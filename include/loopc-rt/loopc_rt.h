@@ -146,6 +146,11 @@ typedef struct {
 /// Ends every run that was given `token`, soon. Async-signal-safe.
 void loopc_cancel(loopc_cancel_token *token);
 
+/// From now on operators that draw random numbers, and have no seed of their
+/// own, draw the same in each process that makes the same runs one after the
+/// other. Without a call they draw others in each run.
+void loopc_seed(uint64_t seed);
+
 /// Counts of a run, for tests and tools.
 typedef struct {
   uint64_t allocations; ///< calls of the allocation function by the model
@@ -174,7 +179,13 @@ typedef struct {
   /// last was done, by the GPU's clock, 0 where there was none; null: not
   /// wanted.
   double *device_seconds;
-  uint64_t reserved[4]; ///< zero
+  /// Called by the run again and again, on each of its threads, with
+  /// `interrupt_context`; the run ends as a cancelled one where it returns
+  /// another number than 0. For programs that have to look after something in
+  /// the middle of a run, as interpreters after signals. Null: none.
+  int (*interrupt)(void *context);
+  void *interrupt_context;
+  uint64_t reserved[2]; ///< zero
 } loopc_run_options;
 
 //===----------------------------------------------------------------------===//

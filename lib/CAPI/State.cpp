@@ -243,6 +243,8 @@ public:
     while (!lock.try_lock_for(kPoll)) {
       if (options.cancel && options.cancel->requested)
         return end(LOOPC_ERROR_CANCELLED, "the run was cancelled", error);
+      if (options.interrupt && options.interrupt(options.interrupt_context))
+        return end(LOOPC_ERROR_CANCELLED, "the run was cancelled", error);
       std::chrono::duration<double> waited = Clock::now() - begin;
       if (hasDeadline && waited.count() >= limit)
         return end(LOOPC_ERROR_TIMEOUT, "the run took longer than its timeout",

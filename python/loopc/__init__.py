@@ -16,9 +16,32 @@ The surface is onnxruntime's where the thing is the same::
 `load` runs a shared library.
 """
 
+from typing import NoReturn
+
 from loopc import _loopc
 from loopc._binding import IOBinding
 from loopc._compile import compile
+from loopc._environment import (
+    create_and_register_allocator,
+    create_and_register_allocator_v2,
+    disable_telemetry_events,
+    enable_telemetry_events,
+    get_all_providers,
+    get_available_providers,
+    get_build_info,
+    get_device,
+    get_ep_devices,
+    get_version_string,
+    has_collective_ops,
+    missing,
+    preload_dlls,
+    print_debug_info,
+    set_default_logger_callback,
+    set_default_logger_severity,
+    set_default_logger_verbosity,
+    set_global_thread_pool_sizes,
+    set_seed,
+)
 from loopc._errors import (
     CompileCancelledError,
     CompileError,
@@ -40,27 +63,27 @@ from loopc._options import (
     RunOptions,
     SessionOptions,
 )
-from loopc._ort_value import OrtValue
-from loopc._paths import get_include, get_library_dirs
-from loopc._session import (
-    InferenceSession,
-    ModelMetadata,
-    NodeArg,
-    RunStatistics,
-    disable_telemetry_events,
-    enable_telemetry_events,
-    get_all_providers,
-    get_available_providers,
-    get_build_info,
-    get_device,
-    get_version_string,
-    load,
-    preload_dlls,
-    set_default_logger_severity,
-    set_default_logger_verbosity,
+from loopc._ort_device import (
+    OrtAllocatorType,
+    OrtDevice,
+    OrtDeviceMemoryType,
+    OrtDeviceVendorId,
+    OrtMemoryInfo,
+    OrtMemType,
 )
+from loopc._ort_value import OrtValue, copy_tensors
+from loopc._paths import get_include, get_library_dirs
+from loopc._session import InferenceSession, ModelMetadata, NodeArg, RunStatistics, load
 
 __version__: str = _loopc.version()
+
+# onnxruntime's names of these, and of what it is built with.
+version: str = __version__
+package_name: str = "loopc"
+cuda_version: str = ""
+
+#: onnxruntime's class of what `InferenceSession.io_binding` returns.
+SessionIOBinding = IOBinding
 
 DeviceTensor = _loopc.DeviceTensor
 """A tensor on a GPU: ``shape``, ``dtype``, ``data_ptr``, ``numpy()`` and DLPack."""
@@ -81,28 +104,51 @@ __all__ = [
     "InvalidArgument",
     "ModelMetadata",
     "NodeArg",
+    "OrtAllocatorType",
+    "OrtDevice",
+    "OrtDeviceMemoryType",
+    "OrtDeviceVendorId",
+    "OrtMemType",
+    "OrtMemoryInfo",
     "OrtValue",
     "RunCancelledError",
     "RunError",
     "RunOptions",
     "RunStatistics",
     "RunTimeoutError",
+    "SessionIOBinding",
     "SessionOptions",
     "Severity",
     "Status",
     "__version__",
     "compile",
+    "copy_tensors",
+    "create_and_register_allocator",
+    "create_and_register_allocator_v2",
+    "cuda_version",
     "disable_telemetry_events",
     "enable_telemetry_events",
     "get_all_providers",
     "get_available_providers",
     "get_build_info",
     "get_device",
+    "get_ep_devices",
     "get_include",
     "get_library_dirs",
     "get_version_string",
+    "has_collective_ops",
     "load",
+    "package_name",
     "preload_dlls",
+    "print_debug_info",
+    "set_default_logger_callback",
     "set_default_logger_severity",
     "set_default_logger_verbosity",
+    "set_global_thread_pool_sizes",
+    "set_seed",
+    "version",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise missing(__name__, name)

@@ -115,7 +115,7 @@ def compile(
     if network is not None:
         status, raw = _loopc.compile_network(network, stage, file, options)
         if status != 0:
-            raise compile_error(raw)
+            raise compile_error(diagnostics_of(raw))
         return diagnostics_of(raw)
     path, data = model_source(model)
     if path is not None:
@@ -124,5 +124,5 @@ def compile(
         assert data is not None
         status, raw = _loopc.compile_bytes(data, stage, file, options)
     if status != 0:
-        raise compile_error(raw)
+        raise compile_error(diagnostics_of(raw), path)
     return diagnostics_of(raw)

@@ -9,9 +9,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 
 class Status(IntEnum):
@@ -68,7 +71,55 @@ class InvalidArgument(Error, ValueError):  # noqa: N818 (onnxruntime's name)
     """A wrong argument: a name, a kind, an element type, a rank, a dimension."""
 
 
-class CompileError(Error):
+class InvalidType(InvalidArgument, TypeError):  # noqa: N818
+    """An argument of a Python type that is not expected."""
+
+
+# Below and in loopc.capi.onnxruntime_pybind11_state: the categories of
+# onnxruntime's errors, which programs that were written for it catch.
+
+
+class Fail(Error):  # noqa: N818
+    """onnxruntime's word for what has no category of its own."""
+
+
+class RuntimeException(Error):  # noqa: N818
+    """onnxruntime's word for a computation that failed."""
+
+
+class EPFail(Error):  # noqa: N818
+    """onnxruntime's word for a device that failed."""
+
+
+class ModelLoadCanceled(Error):  # noqa: N818
+    """onnxruntime's word for a model whose loading was ended from outside."""
+
+
+class NoModel(Error):  # noqa: N818
+    """A category of onnxruntime's that loopc does not raise."""
+
+
+class ModelLoaded(Error):  # noqa: N818
+    """A category of onnxruntime's that loopc does not raise."""
+
+
+class ModelRequiresCompilation(Error):  # noqa: N818
+    """A category of onnxruntime's that loopc does not raise."""
+
+
+class NotFound(Error):  # noqa: N818
+    """A category of onnxruntime's that loopc does not raise."""
+
+
+class EngineError(Error):
+    """A category of onnxruntime's that loopc does not raise."""
+
+
+class DeviceReset(Error):  # noqa: N818
+    """A category of onnxruntime's that loopc does not raise."""
+
+
+class CompileError(Fail):
     """The model could not be compiled or loaded.
 
     Attributes:
@@ -89,7 +140,46 @@ class CompileError(Error):
         return type(self), (str(self), self.diagnostics)
 
 
-class CompileCancelledError(CompileError):
+class NoSuchFile(CompileError, FileNotFoundError):  # noqa: N818
+    """The file of the model does not exist.
+
+    Attributes:
+        filename: its path.
+    """
+
+    def __init__(
+        self, message: str, diagnostics: Sequence[Diagnostic] = (), path: str | None = None
+    ) -> None:
+        super().__init__(message, diagnostics)
+        self.errno = errno.ENOENT
+        self.strerror = os.strerror(errno.ENOENT)
+        self.filename = path
+
+    def __str__(self) -> str:
+        # OSError would make a text of number and path.
+        return str(self.args[0])
+
+    def __reduce__(self) -> tuple[type[NoSuchFile], tuple[Any, ...]]:
+        return type(self), (str(self), self.diagnostics, self.filename)
+
+
+class InvalidProtobuf(CompileError):  # noqa: N818
+    """The file or the bytes are no model, or they are damaged."""
+
+
+class InvalidGraph(CompileError):  # noqa: N818
+    """The model breaks a rule of its format or of an operator."""
+
+
+class NotImplemented(CompileError):  # noqa: N818
+    """The model is valid, and loopc cannot compile it."""
+
+
+class UnknownOperator(InvalidGraph, NotImplemented):
+    """An operator that does not exist, or that loopc does not have."""
+
+
+class CompileCancelledError(CompileError, ModelLoadCanceled):
     """A compilation was ended from outside: `SessionOptions.set_load_cancellation_flag`."""
 
 
@@ -97,7 +187,7 @@ class CompileTimeoutError(CompileError):
     """A compilation did not end within `SessionOptions.compile_timeout`."""
 
 
-class RunError(Error):
+class RunError(RuntimeException, Fail):
     """A run failed; the session can be used again.
 
     Attributes:
@@ -121,7 +211,7 @@ class RunTimeoutError(RunError):
     """A run did not end within its time."""
 
 
-class DeviceError(RunError):
+class DeviceError(RunError, EPFail):
     """A GPU or its driver failed, or there is none."""
 
 
@@ -141,8 +231,27 @@ def run_error(status: int, message: str) -> Error:
             return RunError(message, known)
 
 
-#: Codes of errors that have a class of their own.
-_KINDS = {"LC0108": CompileCancelledError, "LC0109": CompileTimeoutError}
+#: The classes of errors by the beginning of their code; the first that fits counts.
+_KINDS: tuple[tuple[str, type[CompileError]], ...] = (
+    ("LC0108", CompileCancelledError),
+    ("LC0109", CompileTimeoutError),
+    ("LC0201", InvalidProtobuf),
+    ("LC0202", InvalidProtobuf),
+    ("LC0901", InvalidProtobuf),
+    # What onnxruntime calls a failure: too large or too new.
+    ("LC0203", CompileError),
+    ("LC0204", CompileError),
+    ("LC0206", CompileError),
+    ("LC0212", NotImplemented),
+    ("LC0301", UnknownOperator),
+    ("LC02", InvalidGraph),
+    ("LC03", InvalidGraph),
+    ("LC04", InvalidGraph),
+    ("LC05", NotImplemented),
+    ("LC08", InvalidGraph),
+    ("LC09", InvalidGraph),
+)
+_CANNOT_READ = "LC0102"
 
 RawDiagnostic = tuple[int, str, str, str, str]
 
@@ -152,10 +261,17 @@ def diagnostics_of(raw: Sequence[RawDiagnostic]) -> list[Diagnostic]:
     return [Diagnostic(Severity(severity), *rest) for severity, *rest in raw]
 
 
-def compile_error(raw: Sequence[RawDiagnostic]) -> CompileError:
-    """The exception for a compilation that failed."""
-    diagnostics = diagnostics_of(raw)
+def compile_error(diagnostics: Sequence[Diagnostic], path: bytes | None = None) -> CompileError:
+    """The exception for a compilation that failed.
+
+    Args:
+        diagnostics: what the compiler said.
+        path: the model's file, where it is one.
+    """
     shown = [d.text for d in diagnostics if d.severity in (Severity.ERROR, Severity.NOTE)]
     code = next((d.code for d in diagnostics if d.severity == Severity.ERROR), "")
-    kind = _KINDS.get(code, CompileError)
-    return kind("\n".join(shown) or "the compiler failed without a message", diagnostics)
+    message = "\n".join(shown) or "the compiler failed without a message"
+    if code == _CANNOT_READ and path is not None and not os.path.exists(path):
+        return NoSuchFile(message, diagnostics, os.fsdecode(path))
+    kinds = (kind for beginning, kind in _KINDS if code.startswith(beginning))
+    return next(kinds, CompileError)(message, diagnostics)

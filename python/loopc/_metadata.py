@@ -8,8 +8,9 @@
 """The fields of an ONNX model that describe it, read without its weights."""
 
 import mmap
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from loopc._wire import fields
 
 
 @dataclass(frozen=True)
@@ -33,39 +34,6 @@ class ModelProperties:
     custom_metadata_map: dict[str, str] = field(default_factory=dict)
 
 
-def _varint(data: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-
-
-def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """(number, value) of a message's fields, in protobuf's wire format."""
-    at = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
-        kind = tag & 7
-        if kind == 0:
-            value, at = _varint(data, at)
-            yield tag >> 3, value
-            continue
-        if kind == 2:
-            size, at = _varint(data, at)
-        elif kind in (1, 5):
-            size = 8 if kind == 1 else 4
-        else:
-            raise ValueError(f"wire type {kind}")
-        if at + size > len(data):
-            raise ValueError("the message ends early")
-        yield tag >> 3, data[at : at + size]
-        at += size
-
-
 def _text(value: int | memoryview) -> str:
     return bytes(value).decode(errors="replace") if isinstance(value, memoryview) else ""
 
@@ -75,17 +43,17 @@ def _read(data: memoryview) -> ModelProperties:
     version = 0
     graph_description = ""
     custom: dict[str, str] = {}
-    for number, value in _fields(data):
+    for number, value, _ in fields(data):
         if number in texts:
             texts[number] = _text(value)
         elif number == 5 and isinstance(value, int):
             version = value - (1 << 64) if value >> 63 else value
         elif number == 7 and isinstance(value, memoryview):
-            for inner, text in _fields(value):
+            for inner, text, _ in fields(value):
                 if inner == 10:
                     graph_description = _text(text)
         elif number == 14 and isinstance(value, memoryview):
-            entry = {key: _text(text) for key, text in _fields(value)}
+            entry = {key: _text(text) for key, text, _ in fields(value)}
             custom[entry.get(1, "")] = entry.get(2, "")
     return ModelProperties(texts[2], texts[4], texts[6], version, graph_description, custom)
 

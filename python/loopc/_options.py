@@ -16,7 +16,8 @@ from enum import IntEnum
 from typing import Any, Protocol, TypeAlias
 
 from loopc import _loopc
-from loopc._errors import InvalidArgument
+from loopc._errors import InvalidArgument, InvalidType
+from loopc._initializers import Initializers
 
 
 class _Serializable(Protocol):
@@ -62,6 +63,44 @@ class ExecutionOrder(IntEnum):
     MEMORY_EFFICIENT = 2
 
 
+class _Choice:
+    """An attribute that holds a member of an enumeration, and refuses what is none."""
+
+    def __init__(self, kind: type[IntEnum]) -> None:
+        self._kind = kind
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else getattr(instance, f"_{self._name}")
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        if not isinstance(value, self._kind):
+            known = ", ".join(self._kind.__members__)
+            raise InvalidType(
+                f"{self._name}: expected a member of {self._kind.__name__} ({known}), got {value!r}"
+            )
+        setattr(instance, f"_{self._name}", value)
+
+
+class _Threads:
+    """An attribute that holds a number of threads."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else getattr(instance, f"_{self._name}")
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        try:
+            number = operator.index(value)
+        except TypeError:
+            raise InvalidType(f"{self._name}: expected an integer, got {value!r}") from None
+        setattr(instance, f"_{self._name}", number)
+
+
 class _Configurable:
     """Entries by which onnxruntime's programs set what has no attribute."""
 
@@ -96,7 +135,7 @@ class SessionOptions(_Configurable):
     (`enable_profiling`, `optimized_model_filepath`).
 
     Attributes:
-        intra_op_num_threads: threads of a run; 0 (the default) means one.
+        intra_op_num_threads: threads of a run; 0 (the default) and less mean one.
         inter_op_num_threads: as onnxruntime has it; a run has no threads between
             operators, so it makes no difference.
         graph_optimization_level: used where `opt_level` is None.
@@ -132,6 +171,12 @@ class SessionOptions(_Configurable):
 
     __slots__ = (
         "_cancel",
+        "_execution_mode",
+        "_execution_order",
+        "_graph_optimization_level",
+        "_initializers",
+        "_inter_op_num_threads",
+        "_intra_op_num_threads",
         "base_directory",
         "cache_dir",
         "check_accesses",
@@ -143,13 +188,8 @@ class SessionOptions(_Configurable):
         "enable_mem_pattern",
         "enable_mem_reuse",
         "enable_profiling",
-        "execution_mode",
-        "execution_order",
         "features",
         "fp_contract",
-        "graph_optimization_level",
-        "inter_op_num_threads",
-        "intra_op_num_threads",
         "log_severity_level",
         "log_verbosity_level",
         "logid",
@@ -166,6 +206,12 @@ class SessionOptions(_Configurable):
         "use_per_session_threads",
         "verify",
     )
+
+    execution_mode = _Choice(ExecutionMode)
+    execution_order = _Choice(ExecutionOrder)
+    graph_optimization_level = _Choice(GraphOptimizationLevel)
+    inter_op_num_threads = _Threads()
+    intra_op_num_threads = _Threads()
 
     def __init__(
         self,
@@ -213,6 +259,7 @@ class SessionOptions(_Configurable):
         self.compile_timeout = compile_timeout
         self.progress = progress
         self._cancel = _loopc.CancelToken()
+        self._initializers = Initializers()
         # What onnxruntime's programs set; no result depends on it.
         self.enable_cpu_mem_arena = True
         self.enable_mem_pattern = True
@@ -268,9 +315,81 @@ class SessionOptions(_Configurable):
             setattr(self, name, value)
         self._cancel = _loopc.CancelToken()
 
+    def add_free_dimension_override_by_denotation(
+        self, dim_denotation: str, dim_value: int
+    ) -> None:
+        """Raises InvalidArgument: denotations of dimensions are not read."""
+        raise InvalidArgument(
+            f"denotation {dim_denotation!r}: dimensions are known by name "
+            "(add_free_dimension_override_by_name), or fixed by input: SessionOptions.shapes"
+        )
+
+    def add_initializer(self, name: str, ort_value: Any) -> None:
+        """Gives the tensor that is to stand for an initializer of the model.
+
+        A model without such an initializer is as it would be without it. The tensor
+        becomes a part of the model that is compiled: sessions do not share its memory.
+
+        Args:
+            name: the initializer.
+            ort_value: an OrtValue of the initializer's type and shape.
+
+        Raises:
+            InvalidArgument: it is no tensor, or one was given before. Where it does not
+                fit, `InferenceSession` says so.
+        """
+        self._initializers.add(name, ort_value, is_external=False)
+
+    def add_external_initializers(self, names: Sequence[str], ort_values: Sequence[Any]) -> None:
+        """Gives tensors for initializers whose elements are in files, which need not exist.
+
+        Args:
+            names: the initializers.
+            ort_values: an OrtValue for each.
+
+        Raises:
+            InvalidArgument: as `add_initializer`, or there is another number of names.
+        """
+        if len(names) != len(ort_values):
+            raise InvalidArgument(f"ort_values: expected {len(names)}, got {len(ort_values)}")
+        for name, value in zip(names, ort_values, strict=True):
+            self._initializers.add(name, value, is_external=True)
+
+    def add_external_initializers_from_files_in_memory(
+        self, names: Sequence[str], buffers: Sequence[Any], lengths: Sequence[int]
+    ) -> None:
+        """Gives the contents of files of external data, which need not exist.
+
+        Args:
+            names: the files, as the model calls them.
+            buffers: the bytes of each.
+            lengths: how many of them.
+
+        Raises:
+            InvalidArgument: there are other numbers of them, or a length is too large.
+        """
+        if not len(names) == len(buffers) == len(lengths):
+            raise InvalidArgument(
+                f"names, buffers and lengths: {len(names)}, {len(buffers)} and {len(lengths)}"
+            )
+        for name, buffer, length in zip(names, buffers, lengths, strict=True):
+            self._initializers.add_file(name, buffer, length)
+
     def has_providers(self) -> bool:
         """False: providers are arguments of `InferenceSession`."""
         return False
+
+    def add_provider(self, provider: str, options: Mapping[str, str]) -> None:
+        """Raises InvalidArgument: providers are arguments of `InferenceSession`."""
+        raise InvalidArgument(f"{provider}: name providers as an argument of InferenceSession")
+
+    def add_provider_for_devices(self, ep_devices: Any, provider_options: Any) -> None:
+        """Raises InvalidArgument: providers are arguments of `InferenceSession`."""
+        raise InvalidArgument("name providers as an argument of InferenceSession")
+
+    def set_provider_selection_policy(self, policy: Any) -> None:
+        """Raises InvalidArgument: providers are arguments of `InferenceSession`."""
+        raise InvalidArgument("name providers as an argument of InferenceSession")
 
     def register_custom_ops_library(self, path: str) -> None:
         """Raises InvalidArgument: there are no libraries of custom operators."""
@@ -378,6 +497,10 @@ class RunOptions(_Configurable):
             InvalidArgument: there is no such entry.
         """
         return self._get_entry(key)
+
+    def add_active_adapter(self, adapter: Any) -> None:
+        """Raises InvalidArgument: there are no adapters."""
+        raise InvalidArgument("adapters are not supported: merge them into the model's weights")
 
     @property
     def terminate(self) -> bool:
@@ -513,7 +636,7 @@ def model_source(model: Model) -> tuple[bytes | None, bytes | None]:
         return None, bytes(model)
     serialize = getattr(model, "SerializeToString", None)
     if serialize is None:
-        raise InvalidArgument(
+        raise InvalidType(
             f"model: expected a path, bytes or an onnx.ModelProto, got {type(model).__qualname__}"
         )
     return None, serialize()

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import ml_dtypes
 import numpy as np
 
 from loopc import _loopc
 from loopc._errors import InvalidArgument
+from loopc._ort_device import OrtMemoryInfo
 
 #: ONNX's number and name of each element type, and NumPy's type.
 _ELEMENT_TYPES: dict[int, tuple[str, Any]] = {
@@ -49,6 +50,11 @@ _ELEMENT_TYPES: dict[int, tuple[str, Any]] = {
     26: ("int2", ml_dtypes.int2),
 }
 _NUMBERS = {np.dtype(dtype): number for number, (_, dtype) in _ELEMENT_TYPES.items()}
+
+
+def name_of(element_type: int) -> str:
+    """ONNX's name of an element type by its number, the number where there is none."""
+    return _ELEMENT_TYPES.get(element_type, (str(element_type),))[0]
 
 
 def dtype_of(element_type: Any) -> Any:
@@ -132,9 +138,15 @@ class OrtValue:
 
     @classmethod
     def ortvalue_from_numpy(
-        cls, numpy_obj: np.ndarray, device_type: str = "cpu", device_id: int = 0
+        cls,
+        numpy_obj: np.ndarray,
+        device_type: str = "cpu",
+        device_id: int = 0,
+        vendor_id: int = -1,
     ) -> Self:
         """A value that shares the array's memory, or a copy of it on a CUDA device.
+
+        A vendor makes no difference: devices are the CPU and NVIDIA's.
 
         Raises:
             DeviceError: there is no such device, or it has no memory.
@@ -165,8 +177,15 @@ class OrtValue:
         element_type: Any = np.float32,
         device_type: str = "cpu",
         device_id: int = 0,
+        vendor_id: int = -1,
+        memory_info: OrtMemoryInfo | None = None,
     ) -> Self:
-        """A tensor of zeros, for an output to be written to."""
+        """A tensor of zeros, for an output to be written to.
+
+        `memory_info` names a device in the place of the two arguments for it.
+        """
+        if memory_info is not None:
+            device_type, device_id = memory_info.name.lower(), memory_info.device_id
         zeros = np.zeros([int(extent) for extent in shape], dtype_of(element_type))
         return cls.ortvalue_from_numpy(zeros, device_type, device_id)
 
@@ -236,6 +255,15 @@ class OrtValue:
         """False: there are no sparse tensors."""
         return False
 
+    def as_sparse_tensor(self) -> NoReturn:
+        """Raises InvalidArgument: there are no sparse tensors."""
+        raise InvalidArgument("the value is no sparse tensor: loopc has none")
+
+    @classmethod
+    def ort_value_from_sparse_tensor(cls, sparse_tensor: Any) -> NoReturn:
+        """Raises InvalidArgument: there are no sparse tensors."""
+        raise InvalidArgument("loopc has no sparse tensors: make a dense one")
+
     def is_tensor_sequence(self) -> bool:
         """Whether it is a sequence of tensors."""
         return isinstance(self._loopc_value, list | tuple)
@@ -291,3 +319,16 @@ def copy_into(target: np.ndarray, value: Any, what: str) -> None:
     if not target.flags.writeable:
         raise InvalidArgument(f"{what}: its memory is read-only")
     np.copyto(target, value)
+
+
+def copy_tensors(src: Sequence[OrtValue], dst: Sequence[OrtValue], stream: Any = None) -> None:
+    """Copies the elements of tensors into tensors of the same types and shapes.
+
+    Raises:
+        InvalidArgument: there is another number of them, one does not fit, or one that
+            is written to is on a device.
+    """
+    if len(src) != len(dst):
+        raise InvalidArgument(f"dst: expected {len(src)} tensors, got {len(dst)}")
+    for at, (value, memory) in enumerate(zip(src, dst, strict=True)):
+        copy_into(memory._array(), value.numpy(), f"dst: #{at}")

@@ -21,12 +21,12 @@ from loopc._device import (
     CPU,
     CUDA,
     Place,
-    available_providers,
     chip_of,
     choose_place,
     parse_device,
     require_device,
 )
+from loopc._environment import log
 from loopc._errors import (
     Diagnostic,
     InvalidArgument,
@@ -49,6 +49,7 @@ from loopc._options import (
     seconds,
     text,
 )
+from loopc._ort_device import OrtMemoryInfo, memory_info
 from loopc._ort_value import OrtValue
 from loopc._progress import shown
 
@@ -125,68 +126,6 @@ class RunStatistics:
     peak_bytes: int
     copied_bytes: int
     device_seconds: float = 0.0
-
-
-def get_available_providers() -> list[str]:
-    """Where models can run: with a GPU first where a CUDA driver has one."""
-    return available_providers()
-
-
-def get_all_providers() -> list[str]:
-    """Where models can run on some machine."""
-    return [CUDA, CPU]
-
-
-def get_device() -> str:
-    """The kind of device that there is: "GPU" or "CPU"."""
-    return "GPU" if CUDA in available_providers() else "CPU"
-
-
-def get_version_string() -> str:
-    """loopc's version."""
-    return _loopc.version()
-
-
-def get_build_info() -> str:
-    """What this is, in words."""
-    return f"loopc {_loopc.version()}"
-
-
-def preload_dlls(
-    cuda: bool = True,
-    cudnn: bool = True,
-    msvc: bool = True,
-    directory: str | os.PathLike[str] | None = None,
-) -> None:
-    """Does nothing: a session for a GPU needs the driver only, and finds it itself."""
-
-
-def enable_telemetry_events() -> None:
-    """Does nothing: nobody is told anything."""
-
-
-def disable_telemetry_events() -> None:
-    """Does nothing: nobody is told anything."""
-
-
-def set_default_logger_severity(severity: int) -> None:
-    """Checks the level (0 to 4) and does nothing: loopc logs nothing.
-
-    Raises:
-        InvalidArgument: there is no such level.
-    """
-    if not isinstance(severity, int) or not 0 <= severity <= 4:
-        raise InvalidArgument(f"severity: expected 0 to 4, got {severity!r}")
-
-
-def set_default_logger_verbosity(level: int) -> None:
-    """Does nothing: loopc logs nothing.
-
-    Raises:
-        InvalidArgument: the level is no integer.
-    """
-    if not isinstance(level, int):
-        raise InvalidArgument(f"level: expected an integer, got {level!r}")
 
 
 def _name_of(value: object) -> str:
@@ -346,12 +285,16 @@ class InferenceSession:
             self._set_up(options, *_loopc.load_shared(path, None))
             self._require(place, device)
             return
+        if options._initializers:
+            data = options._initializers.apply(path, data)
+            if path is not None and compile_options["base_directory"] is None:
+                compile_options["base_directory"] = os.path.dirname(os.fsdecode(path)) or "."
         with shown(options.progress) as compile_options["progress"]:
-            if path is not None:
-                made = _loopc.create_from_file(path, compile_options)
-            else:
-                assert data is not None
+            if data is not None:
                 made = _loopc.create_from_bytes(data, compile_options)
+            else:
+                assert path is not None
+                made = _loopc.create_from_file(path, compile_options)
         self._set_up(options, *made)
         self._properties = properties_of(path, data)
 
@@ -392,11 +335,13 @@ class InferenceSession:
         session: _loopc.Session | None,
         raw: Sequence[RawDiagnostic],
     ) -> None:
+        diagnostics = diagnostics_of(raw)
+        log(diagnostics, options.logid)
         if status != 0 or session is None:
-            raise compile_error(raw)
+            raise compile_error(diagnostics, self._origin.path if self._origin else None)
         self._session = session
         self._options = options
-        self._diagnostics = diagnostics_of(raw)
+        self._diagnostics = diagnostics
         for one in self._diagnostics:
             if one.severity == Severity.WARNING:
                 warnings.warn(one.text, stacklevel=4)
@@ -422,6 +367,7 @@ class InferenceSession:
         model for a GPU also there, of which nothing is copied where kernels alone
         read it), lists for sequences, None for an empty optional, and arrays of
         str for strings. Lists of numbers or of str become arrays of the input's type.
+        For a scalar any tensor of one element may be given.
 
         Args:
             output_names: the outputs to return; None or none for all of them.
@@ -479,7 +425,7 @@ class InferenceSession:
             seconds(options.timeout if timeout is None else timeout),
             count(
                 "num_threads",
-                options.intra_op_num_threads if num_threads is None else num_threads,
+                max(options.intra_op_num_threads, 0) if num_threads is None else num_threads,
                 2**31 - 1,
             ),
             count("memory_limit", options.memory_limit if memory_limit is None else memory_limit),
@@ -538,6 +484,44 @@ class InferenceSession:
         """
         results = self.run(output_names, input_dict_ort_values, run_options)
         return [OrtValue(result) for result in results]
+
+    def run_with_ortvaluevector(
+        self,
+        run_options: RunOptions | None,
+        feed_names: Sequence[str],
+        feeds: Sequence[OrtValue],
+        fetch_names: Sequence[str],
+        fetches: list[OrtValue],
+        fetch_devices: Sequence[Any],
+    ) -> None:
+        """`run` with values in the order of their names, and outputs in a list.
+
+        Args:
+            run_options: how to run.
+            feed_names: the inputs.
+            feeds: a value for each.
+            fetch_names: the outputs.
+            fetches: becomes the list of their values.
+            fetch_devices: makes no difference: outputs are where the session leaves them.
+
+        Raises:
+            InvalidArgument, RunError, KeyboardInterrupt: as `run`.
+        """
+        if len(feed_names) != len(feeds):
+            raise InvalidArgument(f"feeds: expected {len(feed_names)} values, got {len(feeds)}")
+        values = dict(zip(feed_names, feeds, strict=True))
+        fetches[:] = self.run_with_ort_values(fetch_names, values, run_options)
+
+    def create_ortvalue_from_shape_and_type(
+        self,
+        shape: Sequence[int],
+        element_type: Any,
+        device_type: str = "cpu",
+        device_id: int = 0,
+        vendor_id: int = -1,
+    ) -> OrtValue:
+        """`OrtValue.ortvalue_from_shape_and_type`."""
+        return OrtValue.ortvalue_from_shape_and_type(shape, element_type, device_type, device_id)
 
     def run_async(
         self,
@@ -674,6 +658,26 @@ class InferenceSession:
         if not self._options.enable_profiling:
             return ""
         raise InvalidArgument("profiling is not supported; last_run_statistics has counts")
+
+    def get_profiling_start_time_ns(self) -> int:
+        """0: there is no profile."""
+        return 0
+
+    def get_input_memory_infos(self) -> list[OrtMemoryInfo]:
+        """For each input, the memory that it is read from without a copy."""
+        return [memory_info(self._place.device) for _ in self._inputs]
+
+    def get_output_memory_infos(self) -> list[OrtMemoryInfo]:
+        """For each output, the memory that a run leaves it in."""
+        device = self._place.device if self._device_outputs else None
+        return [memory_info(device) for _ in self._outputs]
+
+    def get_tuning_results(self) -> list[Any]:
+        """None: kernels are chosen when a model is compiled."""
+        return []
+
+    def set_tuning_results(self, results: Any, error_on_invalid: bool = False) -> None:
+        """Nothing, as `get_tuning_results`."""
 
     def get_session_options(self) -> SessionOptions:
         """The options that the session was made with."""

@@ -42,7 +42,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from loopc import _loopc
-from loopc._errors import InvalidArgument, compile_error
+from loopc._errors import InvalidArgument, compile_error, diagnostics_of
 from loopc._network_base import (
     IIfConditionalBoundaryLayer,
     ILayer,
@@ -208,7 +208,7 @@ class INetworkDefinition:
             stage = _loopc.emit_from_name("onnx")
             status, raw = _loopc.compile_network(self._raw, stage, os.fsencode(path), {})
             if status != 0:
-                raise compile_error(raw)
+                raise compile_error(diagnostics_of(raw))
             return path.read_text()
 
     # ----- Adding ---------------------------------------------------------

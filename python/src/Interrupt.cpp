@@ -1,4 +1,4 @@
-//===- Interrupt.cpp - Ctrl-C while a model runs --------------------------===//
+//===- Interrupt.cpp - Signals while a model runs -------------------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,35 +8,57 @@
 
 #include "Interrupt.h"
 
+#include <nanobind/nanobind.h>
+
 #include <atomic>
+#include <iterator>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace loopc::python;
+namespace nb = nanobind;
+
+/// The first ends a run whatever its handler does.
+static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGALRM};
+static constexpr size_t kNumSignals = std::size(kSignals);
 
 // One run at a time is on the main thread, so its state can be global. The
 // handler may be called on any thread.
 static std::atomic<loopc_cancel_token *> activeToken = nullptr;
 static std::atomic<int> handlersRunning = 0;
 static std::atomic<bool> wasInterrupted = false;
-static struct sigaction previous;
+/// Python has noted a signal that its handlers have not been called for.
+static std::atomic<bool> isPending = false;
+static struct sigaction previous[kNumSignals];
 
 static_assert(std::atomic<loopc_cancel_token *>::is_always_lock_free &&
-                  std::atomic<int>::is_always_lock_free,
+                  std::atomic<int>::is_always_lock_free &&
+                  std::atomic<bool>::is_always_lock_free,
               "signal handlers need lock-free atomics");
 
-static void handleInterrupt(int signal, siginfo_t *info, void *context) {
+static size_t indexOf(int signal) {
+  size_t index = 0;
+  while (index + 1 < kNumSignals && kSignals[index] != signal)
+    ++index;
+  return index;
+}
+
+static void handleSignal(int signal, siginfo_t *info, void *context) {
   handlersRunning.fetch_add(1);
-  if (loopc_cancel_token *token = activeToken.load()) {
+  loopc_cancel_token *token = activeToken.load();
+  if (token && signal == SIGINT) {
     wasInterrupted.store(true);
     loopc_cancel(token);
   }
-  if (previous.sa_flags & SA_SIGINFO)
-    previous.sa_sigaction(signal, info, context);
+  const struct sigaction &before = previous[indexOf(signal)];
+  if (before.sa_flags & SA_SIGINFO)
+    before.sa_sigaction(signal, info, context);
   else
-    previous.sa_handler(signal);
-  // Only now: the run that ends asks Python for the signal, so Python's handler
-  // must have noted it.
+    before.sa_handler(signal);
+  // Only now: the run asks Python for the signal, so Python's handler must have
+  // noted it.
+  if (token && signal != SIGINT)
+    isPending.store(true);
   handlersRunning.fetch_sub(1);
 }
 
@@ -55,35 +77,64 @@ static bool isMainThread() {
 #endif
 }
 
+/// Puts handleSignal in front of the handler of signal `index`, if there is
+/// one and it is not there yet: a handler of Python's may itself run a model.
+static bool install(size_t index) {
+  struct sigaction current;
+  if (sigaction(kSignals[index], nullptr, &current))
+    return false;
+  bool isPlain = !(current.sa_flags & SA_SIGINFO);
+  if (isPlain ? current.sa_handler == SIG_DFL || current.sa_handler == SIG_IGN
+              : current.sa_sigaction == handleSignal)
+    return false;
+  previous[index] = current;
+  struct sigaction action = current;
+  action.sa_sigaction = handleSignal;
+  action.sa_flags |= SA_SIGINFO;
+  return sigaction(kSignals[index], &action, nullptr) == 0;
+}
+
 InterruptGuard::InterruptGuard(loopc_cancel_token *token) {
   if (!isMainThread())
     return;
-  struct sigaction current;
-  if (sigaction(SIGINT, nullptr, &current))
-    return;
-  bool plain = !(current.sa_flags & SA_SIGINFO);
-  if (plain && (current.sa_handler == SIG_DFL || current.sa_handler == SIG_IGN))
-    return;
-  previous = current;
+  isActive = true;
   wasInterrupted.store(false);
-  activeToken.store(token);
-  struct sigaction action = current;
-  action.sa_sigaction = handleInterrupt;
-  action.sa_flags |= SA_SIGINFO;
-  installed = sigaction(SIGINT, &action, nullptr) == 0;
+  outer = activeToken.exchange(token);
+  for (size_t k = 0; k < kNumSignals; ++k)
+    installed[k] = install(k);
 }
 
 InterruptGuard::~InterruptGuard() {
-  if (!installed)
+  if (!isActive)
     return;
-  sigaction(SIGINT, &previous, nullptr);
-  activeToken.store(nullptr);
+  for (size_t k = 0; k < kNumSignals; ++k)
+    if (installed[k])
+      sigaction(kSignals[k], &previous[k], nullptr);
+  activeToken.store(outer);
   waitForHandlers();
 }
 
 bool InterruptGuard::interrupted() const {
-  if (!installed)
+  if (!isActive)
     return false;
   waitForHandlers();
   return wasInterrupted.load();
+}
+
+void InterruptGuard::watch(loopc_run_options &options) {
+  if (!isActive)
+    return;
+  options.interrupt = &InterruptGuard::poll;
+  options.interrupt_context = this;
+}
+
+int InterruptGuard::poll(void *context) {
+  // Python calls its handlers on the main thread alone, and a run has others.
+  if (!isPending.load(std::memory_order_relaxed) || !isMainThread())
+    return 0;
+  auto &self = *static_cast<InterruptGuard *>(context);
+  isPending.store(false);
+  nb::gil_scoped_acquire locked;
+  self.hasRaised |= PyErr_CheckSignals() != 0;
+  return self.hasRaised;
 }

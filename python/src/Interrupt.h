@@ -1,4 +1,4 @@
-//===- Interrupt.h - Ctrl-C while a model runs ------------------*- C++ -*-===//
+//===- Interrupt.h - Signals while a model runs -----------------*- C++ -*-===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,11 +16,13 @@ namespace loopc::python {
 
 /// While it lives, SIGINT cancels the runs of `token` and is then handled as
 /// before (Python's handler remembers it and raises KeyboardInterrupt when the
-/// interpreter goes on).
+/// interpreter goes on). SIGTERM and SIGALRM are handled as before, too, and
+/// the run then calls Python's handlers; it ends where one raises, and goes on
+/// where it returns.
 ///
 /// It does something only on the main thread, where alone Python handles
-/// signals, and only where somebody handles SIGINT already: a process that
-/// ignores it keeps ignoring it.
+/// signals, and only for signals that somebody handles already: a process that
+/// ignores one keeps ignoring it.
 class InterruptGuard {
 public:
   explicit InterruptGuard(loopc_cancel_token *token);
@@ -31,8 +33,21 @@ public:
   /// True if a SIGINT came since the beginning.
   bool interrupted() const;
 
+  /// True if a handler of Python's has raised; the error is set.
+  bool raised() const { return hasRaised; }
+
+  /// Makes the run of `options` look after signals.
+  void watch(loopc_run_options &options);
+
 private:
-  bool installed = false;
+  static int poll(void *context);
+
+  bool isActive = false;
+  bool hasRaised = false;
+  /// Of each signal, whether its handler was replaced.
+  bool installed[3] = {};
+  /// That of the run whose signal handler this run is a part of.
+  loopc_cancel_token *outer = nullptr;
 };
 
 } // namespace loopc::python

@@ -257,5 +257,6 @@ NB_MODULE(_loopc, m) {
     return loopc_emit_from_name(name.c_str());
   });
   m.def("status_name", [](int status) { return loopc_status_name(status); });
+  m.def("set_seed", [](uint64_t seed) { loopc_seed(seed); }, "seed"_a);
   m.def("version", [] { return loopc_version(); });
 }

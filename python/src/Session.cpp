@@ -270,6 +270,17 @@ static nb::object takeResult(loopc_value &value, nb::handle keep,
   return view;
 }
 
+/// Makes a tensor of one element a scalar where the model wants one: programs
+/// give [16000] for a rate.
+static void makeScalar(const loopc_type &type, loopc_value &value) {
+  DLTensor &tensor = value.as.tensor;
+  if (type.kind == LOOPC_TENSOR && type.rank == 0 &&
+      value.kind == LOOPC_TENSOR &&
+      std::all_of(tensor.shape, tensor.shape + tensor.ndim,
+                  [](int64_t extent) { return extent == 1; }))
+    tensor.ndim = 0;
+}
+
 nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
                        const RunSettings &settings) {
   std::vector<size_t> chosen = chooseOutputs(names);
@@ -301,6 +312,7 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
     if (!given[i].is_valid())
       throw ArgumentError(where + " (" + typeName(*port.type) + ") is missing");
     arena.convertInput(given[i], *port.type, where, inputs[i]);
+    makeScalar(*port.type, inputs[i]);
   }
 
   Outputs outputs(numOutputs());
@@ -326,9 +338,10 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
   if (settings.timesDevice)
     options.device_seconds = &deviceSeconds;
   int status;
-  bool interrupted;
+  bool interrupted, raised;
   {
     InterruptGuard guard(token.get());
+    guard.watch(options);
     // What came before the guard, and Python has noted but not yet raised.
     if (PyErr_CheckSignals())
       throw nb::python_error();
@@ -337,7 +350,10 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
         loopc_session_run(session, &options, inputs.data(), inputs.size(),
                           outputs.values.data(), outputs.values.size(), &error);
     interrupted = guard.interrupted();
+    raised = guard.raised();
   }
+  if (raised)
+    throw nb::python_error();
   if (interrupted) {
     // Not the caller's request: it may use its token again.
     token.reset();

@@ -305,6 +305,12 @@ def test_lists_for_tensors(session):
     np.testing.assert_array_equal(y, np.array([2, 5, 2], np.float32))
 
 
+def test_one_element_for_a_scalar(session):
+    for n in (np.array([2]), np.array([[2]]), [2]):
+        (y,) = session.run(["y"], {"n": n, "x": X})
+        np.testing.assert_array_equal(y, 4 * X)
+
+
 def test_lists_of_strings(engine):
     model = onnx.parser.parse_model("""
         <ir_version: 10, opset_import: ["" : 21]>

@@ -8,12 +8,8 @@
 """The Python surface over small models."""
 
 import gc
-import os
 import pickle
 import resource
-import signal
-import subprocess
-import sys
 import threading
 import time
 import warnings
@@ -401,98 +397,6 @@ def test_terminate_leaves_other_runs_alone(add, endless):
     test_run(add)
     with pytest.raises(loopc.RunTimeoutError):
         endless.run(None, {"x": np.float32(1)}, loopc.RunOptions(timeout=0.01))
-
-
-def interrupt_process():
-    os.kill(os.getpid(), signal.SIGINT)
-
-
-def interrupt_here():
-    """The handler runs on the calling thread, beside the run on the main thread."""
-    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-
-
-def interrupt_soon(interrupt=interrupt_process):
-    timer = threading.Timer(0.1, interrupt)
-    timer.start()
-    return timer
-
-
-@pytest.mark.parametrize("interrupt", [interrupt_process, interrupt_here])
-def test_interrupt(add, endless, interrupt):
-    handler = signal.getsignal(signal.SIGINT)
-    for options in (None, loopc.RunOptions()):
-        timer = interrupt_soon(interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            endless.run(None, {"x": np.float32(1)}, options)
-        timer.join()
-        # The interrupt was not the caller's request.
-        assert options is None or not options.terminate
-    assert signal.getsignal(signal.SIGINT) is handler
-    test_run(add)
-
-
-@pytest.mark.parametrize("emit", ["obj", "shared", "onnx"])
-def test_interrupt_after_writing_files(endless, tmp_path, emit):
-    """What writes files leaves the process's handlers as they were."""
-    loopc.compile(ADD.SerializeToString(), tmp_path / "add.out", emit=emit)
-    timer = interrupt_soon()
-    with pytest.raises(KeyboardInterrupt):
-        endless.run(None, {"x": np.float32(1)})
-    timer.join()
-
-
-def test_interrupt_with_a_handler_that_returns(endless):
-    seen = []
-    handler = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
-    try:
-        timer = interrupt_soon()
-        with pytest.raises(loopc.RunCancelledError):
-            endless.run(None, {"x": np.float32(1)})
-        timer.join()
-        assert seen == [1]
-    finally:
-        signal.signal(signal.SIGINT, handler)
-
-
-def test_ignored_interrupt_does_not_end_runs(endless):
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        timer = interrupt_soon()
-        with pytest.raises(loopc.RunTimeoutError):
-            endless.run(None, {"x": np.float32(1)}, loopc.RunOptions(timeout=0.5))
-        timer.join()
-    finally:
-        signal.signal(signal.SIGINT, handler)
-
-
-def test_interrupt_of_a_process():
-    """Ctrl-C as the terminal sends it, and what the shell sees."""
-    code = (
-        "import sys, loopc, numpy\n"
-        "session = loopc.InferenceSession(sys.stdin.buffer.read())\n"
-        "print('ready', flush=True)\n"
-        "session.run(None, {'x': numpy.float32(1)})\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    try:
-        process.stdin.write(ENDLESS.SerializeToString())
-        process.stdin.close()
-        assert process.stdout.readline() == b"ready\n"
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(20) == -signal.SIGINT
-        assert b"KeyboardInterrupt" in process.stderr.read()
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-        process.stderr.close()
 
 
 def test_threads(endless):

@@ -275,7 +275,7 @@ def test_roi_align_of_large_regions(mode: str) -> None:
 
 def test_roi_align_checks_batches() -> None:
     operands = {"x": IMAGES, "r": np.zeros((1, 4), np.float32), "b": np.array([2])}
-    with pytest.raises(loopc.RunError, match="index is out of range for an axis of extent 2"):
+    with pytest.raises(loopc.RunError, match="index 2 is out of range for an axis of extent 2"):
         loopc.InferenceSession(_model("RoiAlign", operands, {"y": np.float32}, 16)).run(
             None, operands
         )

@@ -69,7 +69,7 @@ def test_run_options(session, options, reason):
     [
         ({"opt_level": "a"}, "opt_level: expected an integer"),
         ({"opt_level": 2**40}, "opt_level: expected 0 to 3"),
-        ({"graph_optimization_level": "a"}, "graph_optimization_level: expected an integer"),
+        ({"graph_optimization_level": "a"}, "graph_optimization_level: expected a member"),
         ({"dims": {"N": "a"}}, "dims: 'N': expected an integer"),
         ({"dims": {"N": 2**70}}, "dims: 'N': expected 0 to"),
         ({"dims": {3: 1}}, "dims: expected a str"),

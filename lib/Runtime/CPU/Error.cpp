@@ -305,6 +305,8 @@ extern "C" int32_t loopc_rt_poll(loopc_run *run) {
   if (run->cancel &&
       __atomic_load_n(&run->cancel->requested, __ATOMIC_RELAXED) != 0)
     return recordError(*run, LOOPC_ERROR_CANCELLED, "the run was cancelled");
+  if (run->interrupt && run->interrupt(run->interruptContext) != 0)
+    return recordError(*run, LOOPC_ERROR_CANCELLED, "the run was cancelled");
   if (run->deadline != kNever && readCoarseClock() >= run->deadline)
     return recordError(*run, LOOPC_ERROR_TIMEOUT,
                        "the run took longer than its timeout");

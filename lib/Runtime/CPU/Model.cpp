@@ -133,6 +133,8 @@ static int32_t readOptions(loopc_run &run, const loopc_run_options *given,
   run.returnsOnDevice = options.device_results != 0;
   run.stream = options.stream;
   run.cancel = options.cancel;
+  run.interrupt = options.interrupt;
+  run.interruptContext = options.interrupt_context;
   run.memoryLimit = options.memory_limit;
   run.numThreads = options.num_threads ? options.num_threads : 1;
   run.concurrent = run.numThreads > 1;

@@ -25,15 +25,30 @@ static uint64_t mix(uint64_t x) {
 
 static constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
 
-/// Another number in each run of the process.
+/// What loopc_seed() was called with, if it was; zero is a seed, too.
+static uint64_t givenSeed = 0;
+static int32_t isSeeded = 0;
+/// Streams without a seed that were begun, since the seed was given.
+static uint64_t numUnseeded = 0;
+
+/// Another number for each stream of the process.
 static uint64_t drawEntropy(const loopc_run *run) {
-  static uint64_t numRuns = 0;
+  uint64_t number = __atomic_add_fetch(&numUnseeded, 1, __ATOMIC_RELAXED);
+  if (__atomic_load_n(&isSeeded, __ATOMIC_ACQUIRE))
+    return mix(__atomic_load_n(&givenSeed, __ATOMIC_RELAXED) +
+               kGolden * number);
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   uint64_t x = mix(static_cast<uint64_t>(now.tv_sec) * 1000000000 +
                    static_cast<uint64_t>(now.tv_nsec));
   x = mix(x + reinterpret_cast<uintptr_t>(run));
-  return mix(x + kGolden * __atomic_add_fetch(&numRuns, 1, __ATOMIC_RELAXED));
+  return mix(x + kGolden * number);
+}
+
+extern "C" void loopc_seed(uint64_t seed) {
+  __atomic_store_n(&givenSeed, mix(seed + kGolden), __ATOMIC_RELAXED);
+  __atomic_store_n(&numUnseeded, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&isSeeded, 1, __ATOMIC_RELEASE);
 }
 
 extern "C" int64_t loopc_rt_random_stream(loopc_run *run, int32_t hasSeed,

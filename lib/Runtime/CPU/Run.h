@@ -119,6 +119,8 @@ struct loopc_run {
   /// The message of an error of memory says where it was.
   bool isLocated = false;
   const loopc_cancel_token *cancel = nullptr;
+  int (*interrupt)(void *context) = nullptr; ///< the caller's, or null
+  void *interruptContext = nullptr;
   int64_t deadline = loopc::rt::kNever; ///< nanoseconds, CLOCK_MONOTONIC
   /// True where more than one thread may call into the run at a time.
   bool concurrent = false;

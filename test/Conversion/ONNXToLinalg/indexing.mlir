@@ -44,12 +44,15 @@ func.func @write_row(%x: tensor<16x8xf32>, %i: tensor<1x1xi64>, %u: tensor<1x8xf
 // -----
 
 // Updates of an axis that may be empty: nothing is written where the check
-// fails.
+// fails. It tells the index that is farthest out.
 
 // CHECK-LABEL: func @write_elements
 // CHECK-SAME:    %[[X:.*]]: tensor<?xf32>
-// CHECK:         %[[OK:.*]] = scf.for
-// CHECK:         loop.check %[[OK]]
+// CHECK:         %[[EXTENT:.*]] = tensor.dim %[[X]]
+// CHECK:         %[[LARGEST:.*]] = scf.for
+// CHECK:           arith.maxui
+// CHECK:         %[[OK:.*]] = arith.cmpi ult, %[[LARGEST]], %[[EXTENT]]
+// CHECK:         loop.check %[[OK]], "{{.*}}index {} is out of range for an axis of extent {}"
 // CHECK:         %[[COUNT:.*]] = arith.select %[[OK]]
 // CHECK:         scf.for %{{.*}} to %[[COUNT]] {{.*}} iter_args(%[[INTO:.*]] = %[[X]])
 // CHECK:           tensor.insert %{{.*}} into %[[INTO]]

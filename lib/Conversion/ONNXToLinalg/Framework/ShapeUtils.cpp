@@ -567,12 +567,33 @@ CheckedIndices::CheckedIndices(NodeLowering &l, unsigned input,
             ValueRange{l.toIndex(raw, isUnsigned), extents[0]});
     return;
   }
-  allInRange = scan(l, indices);
-  if (dims.size() == 1)
-    l.check(allInRange, "an index is out of range for an axis of extent {}",
-            extents[0]);
-  else
-    l.check(allInRange, "an index is out of range");
+  checkAll(l, indices);
+}
+
+void CheckedIndices::checkAll(NodeLowering &l, Value indices) {
+  Dims outer = l.dims(indices);
+  if (extents.size() > 1)
+    outer.pop_back();
+  // None at all are in range for an axis of extent 0, too.
+  Value isEmpty = l.b.createOrFold<arith::CmpIOp>(
+      arith::CmpIPredicate::eq, l.asIndex(l.product(outer)), l.index(0));
+  allInRange = l.constantInt(l.b.getI1Type(), 1);
+  for (auto [extent, place] :
+       llvm::zip_equal(extents, findLargest(l, indices))) {
+    Value isInside = l.b.createOrFold<arith::OrIOp>(
+        isEmpty, l.b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ult,
+                                                 place, extent));
+    Value given = place;
+    if (wraps) {
+      Value isBefore = l.b.createOrFold<arith::CmpIOp>(
+          arith::CmpIPredicate::slt, place, l.index(0));
+      Value negative = l.b.createOrFold<arith::SubIOp>(place, extent);
+      given = l.b.createOrFold<arith::SelectOp>(isBefore, negative, place);
+    }
+    l.check(isInside, "index {} is out of range for an axis of extent {}",
+            ValueRange{given, extent});
+    allInRange = l.b.createOrFold<arith::AndIOp>(allInRange, isInside);
+  }
 }
 
 bool CheckedIndices::constantsInRange(NodeLowering &l, unsigned input,
@@ -614,25 +635,27 @@ Value CheckedIndices::position(OpBuilder &b, Location loc, Value raw,
   return b.createOrFold<arith::MinUIOp>(loc, value, lasts[k]);
 }
 
-/// All values are in range: a loop with the answer in a register.
-Value CheckedIndices::scan(NodeLowering &l, Value indices) {
+/// For each extent, the position that is largest without its sign: one in front
+/// of the axis counts as one far behind it. A loop with the answer in
+/// registers.
+SmallVector<Value> CheckedIndices::findLargest(NodeLowering &l, Value indices) {
   int64_t parts = extents.size();
   Dims outer = l.dims(indices);
   if (parts > 1)
     outer.pop_back();
-  Value yes = l.constantInt(l.b.getI1Type(), 1);
-  return loopNest(l, outer, yes, [&](ValueRange position, ValueRange carried) {
-    Value all = carried[0];
-    for (int64_t k : llvm::seq(parts)) {
-      SmallVector<Value> at(position);
-      if (parts > 1)
-        at.push_back(l.index(k));
-      Value raw = elementAt(l, indices, at);
-      Value inside = arith::CmpIOp::create(
-          l.b, arith::CmpIPredicate::ult, normalized(l.b, l.b.getLoc(), raw, k),
-          extents[k]);
-      all = l.b.createOrFold<arith::AndIOp>(all, inside);
-    }
-    return SmallVector<Value>{all};
-  })[0];
+  SmallVector<Value> inits(parts, l.index(0));
+  return loopNest(
+      l, outer, inits, [&](ValueRange position, ValueRange carried) {
+        SmallVector<Value> largest;
+        for (int64_t k : llvm::seq(parts)) {
+          SmallVector<Value> at(position);
+          if (parts > 1)
+            at.push_back(l.index(k));
+          Value place =
+              normalized(l.b, l.b.getLoc(), elementAt(l, indices, at), k);
+          largest.push_back(
+              l.b.createOrFold<arith::MaxUIOp>(carried[k], place));
+        }
+        return largest;
+      });
 }

@@ -150,7 +150,9 @@ private:
                          mlir::Value raw, unsigned k) const;
   bool constantsInRange(NodeLowering &l, unsigned input,
                         llvm::ArrayRef<mlir::OpFoldResult> extents) const;
-  mlir::Value scan(NodeLowering &l, mlir::Value indices);
+  void checkAll(NodeLowering &l, mlir::Value indices);
+  llvm::SmallVector<mlir::Value> findLargest(NodeLowering &l,
+                                             mlir::Value indices);
 
   bool isUnsigned, wraps, needsCheck = true;
   llvm::SmallVector<mlir::Value> extents, lasts;

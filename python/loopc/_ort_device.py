@@ -1,0 +1,139 @@
+# ===- _ort_device.py - Devices as onnxruntime names them ------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""OrtDevice and OrtMemoryInfo, for programs that name where values are."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from loopc._errors import InvalidArgument
+
+#: onnxruntime's numbers of kinds of devices, and of the vendor that a name stands for.
+_KINDS = {"cpu": (0, 0), "gpu": (1, 0), "cuda": (1, 0x10DE)}
+
+
+class OrtAllocatorType(IntEnum):
+    """onnxruntime's allocators; loopc has one."""
+
+    INVALID = -1
+    ORT_DEVICE_ALLOCATOR = 0
+    ORT_ARENA_ALLOCATOR = 1
+
+
+class OrtMemType(IntEnum):
+    """What memory is used for."""
+
+    CPU_INPUT = -2
+    CPU_OUTPUT = -1
+    CPU = -1
+    DEFAULT = 0
+
+
+class OrtDeviceMemoryType(IntEnum):
+    """What can reach memory of a device."""
+
+    DEFAULT = 0
+    HOST_ACCESSIBLE = 5
+
+
+class OrtDeviceVendorId(IntEnum):
+    """PCI's numbers of vendors."""
+
+    NONE = 0
+    NVIDIA = 0x10DE
+
+
+class OrtDevice:
+    """A device that values are on."""
+
+    def __init__(self, name: str, device_id: int, vendor_id: int = -1) -> None:
+        if name not in _KINDS:
+            known = ", ".join(_KINDS)
+            raise InvalidArgument(f"device {name!r}: there is no such device; there are: {known}")
+        if not isinstance(device_id, int) or device_id < 0:
+            raise InvalidArgument(f"device_id: expected 0 or more, got {device_id!r}")
+        self._kind, vendor = _KINDS[name]
+        self._id = device_id
+        self._vendor = vendor if vendor_id < 0 else int(vendor_id)
+
+    @staticmethod
+    def make(ort_device_name: str, device_id: int, vendor_id: int = -1) -> OrtDevice:
+        """The device "cpu", "cuda" or "gpu" of a number.
+
+        Raises:
+            InvalidArgument: there is no such kind of devices.
+        """
+        return OrtDevice(ort_device_name, device_id, vendor_id)
+
+    @staticmethod
+    def cpu() -> int:
+        """The number of the CPU's kind."""
+        return 0
+
+    @staticmethod
+    def cuda() -> int:
+        """The number of GPUs' kind."""
+        return 1
+
+    @staticmethod
+    def default_memory() -> int:
+        """The number of ordinary memory."""
+        return int(OrtDeviceMemoryType.DEFAULT)
+
+    def device_type(self) -> int:
+        """The number of its kind: 0 is the CPU, 1 a GPU."""
+        return self._kind
+
+    def device_id(self) -> int:
+        """Its number among those of its kind."""
+        return self._id
+
+    def device_vendor_id(self) -> int:
+        """PCI's number of its vendor; 0 where it is not known."""
+        return self._vendor
+
+    def device_mem_type(self) -> int:
+        """What can reach its memory: OrtDeviceMemoryType."""
+        return int(OrtDeviceMemoryType.DEFAULT)
+
+
+class OrtMemoryInfo:
+    """Memory that values lie in.
+
+    Attributes:
+        name: "Cpu" or "Cuda".
+        allocator_type: where it comes from.
+        device_id: the number of the device.
+        mem_type: what it is used for.
+    """
+
+    def __init__(
+        self, name: str, allocator_type: OrtAllocatorType, device_id: int, mem_type: OrtMemType
+    ) -> None:
+        self.name = name
+        self.allocator_type = allocator_type
+        self.device_id = device_id
+        self.mem_type = mem_type
+
+    @property
+    def device_mem_type(self) -> OrtDeviceMemoryType:
+        """What can reach it."""
+        return OrtDeviceMemoryType.DEFAULT
+
+    @property
+    def device_vendor_id(self) -> int:
+        """PCI's number of the device's vendor; 0 where it is not known."""
+        return _KINDS.get(self.name.lower(), (0, 0))[1]
+
+
+def memory_info(device: int | None) -> OrtMemoryInfo:
+    """The memory of a CUDA device, or of the host for None."""
+    name = "Cpu" if device is None else "Cuda"
+    return OrtMemoryInfo(
+        name, OrtAllocatorType.ORT_DEVICE_ALLOCATOR, device or 0, OrtMemType.DEFAULT
+    )

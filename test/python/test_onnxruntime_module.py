@@ -1,0 +1,478 @@
+# ===- test_onnxruntime_module.py - What onnxruntime's module has ------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Errors, options and functions of onnxruntime's module: the same ones, or a clear refusal."""
+
+import copy
+import importlib
+import json
+import pickle
+import subprocess
+import sys
+
+import loopc
+import ml_dtypes
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime
+import pytest
+
+PLAIN = onnx.parser.parse_model("""
+    <ir_version: 10, opset_import: ["" : 21]>
+    steps (int64 n, float[K] x) => (float[K] y, float[T, K] all) {
+      y, all = Loop (n, "", x) <body = step (int64 i, bool c, float[K] a) => (bool c, float[K] b, float[K] collected) {
+        b = Add (a, a)
+        collected = Identity (b)
+      }>
+    }""")
+X = np.arange(3, dtype=np.float32)
+
+
+def gather(kind):
+    return onnx.parser.parse_model(f"""
+        <ir_version: 10, opset_import: ["" : 21]>
+        rows (float[K] x, {kind}[N, M] i) => (float[N, M] y) {{ y = Gather (x, i) }}""")
+
+
+GATHER_OF = {np.int64: gather("int64"), np.int32: gather("int32")}
+GATHER = GATHER_OF[np.int64]
+WEIGHT = onnx.parser.parse_model("""
+    <ir_version: 10, opset_import: ["" : 21]>
+    sum (float[3] x) => (float[3] y) <float[3] w = {0, 0, 0}> { y = Add (x, w) }""")
+# The same, with elements in a file that nobody has.
+EXTERNAL = onnx.ModelProto()
+EXTERNAL.CopyFrom(WEIGHT)
+EXTERNAL.graph.initializer[0].ClearField("float_data")
+EXTERNAL.graph.initializer[0].data_location = onnx.TensorProto.EXTERNAL
+for _key, _value in (("location", "w.bin"), ("offset", "4"), ("length", "12")):
+    EXTERNAL.graph.initializer[0].external_data.add(key=_key, value=_value)
+
+
+@pytest.fixture(scope="module", params=[loopc, onnxruntime], ids=lambda engine: engine.__name__)
+def engine(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def session(engine):
+    return engine.InferenceSession(PLAIN.SerializeToString())
+
+
+# ----- Exceptions ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def states(engine):
+    return importlib.import_module(f"{engine.__name__}.capi.onnxruntime_pybind11_state")
+
+
+def test_errors_of_models(engine, states, tmp_path):
+    """The classes that programs catch, and those that Python has for the same."""
+
+    def refuses(kind, model):
+        with pytest.raises(kind):
+            engine.InferenceSession(model)
+
+    def changed(change):
+        model = onnx.ModelProto()
+        model.CopyFrom(PLAIN)
+        change(model)
+        return model.SerializeToString()
+
+    refuses(states.NoSuchFile, str(tmp_path / "nothing.onnx"))
+    refuses(states.InvalidProtobuf, b"damaged")
+    (tmp_path / "damaged.onnx").write_bytes(b"damaged")
+    refuses(states.InvalidProtobuf, str(tmp_path / "damaged.onnx"))
+    refuses(states.Fail, changed(lambda m: setattr(m.opset_import[0], "version", 99)))
+    refuses(states.Fail, changed(lambda m: setattr(m, "ir_version", 99)))
+    refuses(states.InvalidGraph, changed(lambda m: setattr(m.graph.node[0], "op_type", "Foo")))
+    refuses(states.Fail, changed(lambda m: m.graph.node[0].input.extend("nnn")))
+    refuses(TypeError, None)
+
+
+def test_errors_of_runs(states, session):
+    n, x = np.array(1), X
+    for kind, names, feeds in (
+        (states.InvalidArgument, None, {"n": n, "x": X.astype(np.float64)}),
+        (states.InvalidArgument, None, {"n": n, "x": np.stack([X, X])}),
+        (states.InvalidArgument, None, {"n": n, "x": x, "q": x}),
+        (states.InvalidArgument, ["q"], {"n": n, "x": x}),
+        (ValueError, None, {"n": n}),
+    ):
+        with pytest.raises(kind):
+            session.run(names, feeds)
+
+
+def test_classes_of_errors(states):
+    """Each is an exception, and has no other of onnxruntime's names but Fail above it."""
+    names = (
+        "DeviceReset EPFail EngineError Fail InvalidArgument InvalidGraph InvalidProtobuf "
+        "ModelLoadCanceled ModelLoaded ModelRequiresCompilation NoModel NoSuchFile NotFound "
+        "NotImplemented RuntimeException"
+    ).split()
+    kinds = {name: getattr(states, name) for name in names}
+    for name, kind in kinds.items():
+        assert issubclass(kind, Exception)
+        assert kind.__name__ == name
+        others = {n for n, k in kinds.items() if issubclass(kind, k)}
+        assert others <= {name, "Fail"}
+
+
+def test_missing_file(tmp_path):
+    path = tmp_path / "nothing.onnx"
+    for call in (
+        lambda: loopc.InferenceSession(path),
+        lambda: loopc.compile(path, tmp_path / "nothing.o"),
+    ):
+        with pytest.raises(FileNotFoundError, match=r"cannot read '.*nothing.onnx'") as info:
+            call()
+        error = info.value
+        assert isinstance(error, loopc.CompileError)
+        assert (error.errno, error.filename, error.code) == (2, str(path), "LC0102")
+        again = pickle.loads(pickle.dumps(error))
+        assert (str(again), again.filename, again.code) == (str(error), error.filename, "LC0102")
+    # Of external data it is the model that is wrong.
+    model = onnx.ModelProto()
+    model.CopyFrom(EXTERNAL)
+    onnx.save(model, tmp_path / "outside.onnx")
+    with pytest.raises(loopc.CompileError, match="LC0211") as info:
+        loopc.InferenceSession(tmp_path / "outside.onnx")
+    assert not isinstance(info.value, FileNotFoundError)
+
+
+def test_errors_of_loopc_have_names_of_onnxruntime():
+    states = importlib.import_module("loopc.capi.onnxruntime_pybind11_state")
+    assert issubclass(loopc.CompileError, states.Fail)
+    assert issubclass(loopc.RunError, states.RuntimeException)
+    assert issubclass(loopc.DeviceError, states.EPFail)
+    assert issubclass(loopc.CompileCancelledError, states.ModelLoadCanceled)
+    assert loopc.InvalidArgument is states.InvalidArgument
+    with pytest.raises(states.RuntimeException, match="index 7 is out of range"):
+        loopc.InferenceSession(GATHER).run(None, {"x": X, "i": np.array([[0, 7, 1]])})
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32])
+@pytest.mark.parametrize(
+    ("indices", "wrong"), [([[0, 7, 1]], 7), ([[-4]], -4), ([[0], [3]], 3), ([[-1, -9, -3]], -9)]
+)
+def test_an_index_that_is_out_of_range_is_told(indices, wrong, kind):
+    session = loopc.InferenceSession(GATHER_OF[kind])
+    with pytest.raises(
+        loopc.RunError, match=rf"Gather.*: index {wrong} is out of range for an axis of extent 3"
+    ):
+        session.run(None, {"x": X, "i": np.array(indices, kind)})
+
+
+def test_no_index_at_all_is_in_range():
+    session = loopc.InferenceSession(GATHER)
+    (y,) = session.run(None, {"x": X[:0], "i": np.zeros((0, 2), np.int64)})
+    assert y.shape == (0, 2)
+    with pytest.raises(loopc.RunError, match="index 0 is out of range for an axis of extent 0"):
+        session.run(None, {"x": X[:0], "i": np.array([[0]])})
+
+
+def test_modules_of_onnxruntime():
+    """What programs import, where ``sys.modules["onnxruntime"]`` is loopc."""
+    code = """
+import sys, loopc
+sys.modules["onnxruntime"] = loopc
+import onnxruntime as ort
+from onnxruntime.capi import _pybind_state as C
+from onnxruntime.capi.onnxruntime_pybind11_state import InvalidArgument, NoSuchFile
+from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession, OrtValue
+import onnxruntime.capi.onnxruntime_pybind11_state as state
+assert C.get_available_providers() == ort.get_available_providers()
+assert InferenceSession is ort.InferenceSession and C.SessionOptions is ort.SessionOptions
+assert InvalidArgument is ort.InvalidArgument
+try:
+    ort.InferenceSession("nothing.onnx")
+except state.NoSuchFile as error:
+    print(type(error).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("NoSuchFile\n", "")
+
+
+# ----- Options ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("graph_optimization_level", 99),
+        ("graph_optimization_level", 1),
+        ("execution_mode", 0),
+        ("execution_order", "DEFAULT"),
+        ("intra_op_num_threads", "2"),
+        ("inter_op_num_threads", 1.5),
+    ],
+)
+def test_options_of_other_types(engine, name, value):
+    options = engine.SessionOptions()
+    before = getattr(options, name)
+    with pytest.raises(TypeError):
+        setattr(options, name, value)
+    assert getattr(options, name) == before
+
+
+def test_negative_numbers_of_threads(engine):
+    options = engine.SessionOptions()
+    options.intra_op_num_threads = -1
+    session = engine.InferenceSession(PLAIN.SerializeToString(), options)
+    np.testing.assert_array_equal(session.run(["y"], {"n": np.array(1), "x": X})[0], 2 * X)
+
+
+def tensor(engine, values, dtype=np.float32):
+    return engine.OrtValue.ortvalue_from_numpy(np.array(values, dtype))
+
+
+def test_add_initializer(engine):
+    options = engine.SessionOptions()
+    weight = tensor(engine, [10, 20, 30])
+    options.add_initializer("w", weight)
+    options.add_initializer("not there", weight)
+    with pytest.raises(Exception, match="w"):
+        options.add_initializer("w", weight)
+    with pytest.raises(Exception, match=r"."):
+        options.add_initializer("v", 3)
+    session = engine.InferenceSession(WEIGHT.SerializeToString(), options)
+    np.testing.assert_array_equal(session.run(None, {"x": X})[0], X + np.array([10, 20, 30]))
+
+
+def test_add_external_initializers(engine, tmp_path):
+    options = engine.SessionOptions()
+    weight = tensor(engine, [1, 2, 3])
+    with pytest.raises(Exception, match=r"."):
+        options.add_external_initializers(["w", "v"], [weight])
+    options.add_external_initializers(["w"], [weight])
+    session = engine.InferenceSession(EXTERNAL.SerializeToString(), options)
+    np.testing.assert_array_equal(session.run(None, {"x": X})[0], X + np.array([1, 2, 3]))
+    onnx.save(EXTERNAL, tmp_path / "outside.onnx")
+    session = engine.InferenceSession(str(tmp_path / "outside.onnx"), options)
+    np.testing.assert_array_equal(session.run(None, {"x": X})[0], X + np.array([1, 2, 3]))
+    with pytest.raises(Exception, match=r"."):
+        engine.InferenceSession(WEIGHT.SerializeToString(), options)
+
+
+def test_files_in_memory(engine):
+    options = engine.SessionOptions()
+    content = np.array([0, 5, 6, 7], np.float32).tobytes()
+    options.add_external_initializers_from_files_in_memory(["w.bin"], [content], [len(content)])
+    session = engine.InferenceSession(EXTERNAL.SerializeToString(), options)
+    np.testing.assert_array_equal(session.run(None, {"x": X})[0], X + np.array([5, 6, 7]))
+
+
+def test_initializers_that_do_not_fit(tmp_path):
+    def session(model, name, value, external=False):
+        options = loopc.SessionOptions()
+        if external:
+            options.add_external_initializers([name], [value])
+        else:
+            options.add_initializer(name, value)
+        return loopc.InferenceSession(model, options)
+
+    for value, reason in (
+        (tensor(loopc, [1, 2]), r"'w': tensor\(float\)\[2\], the model has tensor\(float\)\[3\]"),
+        (tensor(loopc, [1, 2, 3], np.float64), r"tensor\(double\)\[3\]"),
+    ):
+        with pytest.raises(loopc.InvalidArgument, match=reason):
+            session(WEIGHT, "w", value)
+    weight = tensor(loopc, [1, 2, 3])
+    with pytest.raises(loopc.InvalidArgument, match="the model itself has its elements"):
+        session(WEIGHT, "w", weight, external=True)
+    with pytest.raises(loopc.InvalidArgument, match="no initializer 'v'"):
+        session(WEIGHT, "v", weight, external=True)
+    text = tmp_path / "weight.onnxtxt"
+    text.write_text(onnx.printer.to_text(WEIGHT))
+    with pytest.raises(loopc.InvalidArgument, match="no ONNX model in its binary form"):
+        session(text, "w", weight)
+    options = loopc.SessionOptions()
+    with pytest.raises(loopc.InvalidArgument, match="12 of 4 bytes"):
+        options.add_external_initializers_from_files_in_memory(["w.bin"], [b"1234"], [12])
+    options.add_external_initializers_from_files_in_memory(["w.bin"], [b"1234"], [4])
+    with pytest.raises(loopc.InvalidArgument, match=r"bytes 4 to 16 of 'w.bin', which has 4"):
+        loopc.InferenceSession(EXTERNAL, options)
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.bool_, ml_dtypes.bfloat16, ml_dtypes.int4, ml_dtypes.uint2, np.str_]
+)
+def test_initializers_of_other_types(dtype):
+    array = np.array([1, 0, 1], np.int8).astype(dtype)
+    element = loopc.OrtValue(array).element_type()
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Loop", ["n", "", "w"], ["y"], body=onnx.helper.make_graph(
+            [onnx.helper.make_node("Identity", ["inner"], ["b"])], "body",
+            [onnx.helper.make_tensor_value_info("i", 7, []), onnx.helper.make_tensor_value_info("c", 9, []),
+             onnx.helper.make_tensor_value_info("a", element, [3])],
+            [onnx.helper.make_tensor_value_info("c", 9, []), onnx.helper.make_tensor_value_info("b", element, [3])],
+            [onnx.helper.make_tensor("inner", element, [3], [b"a"] * 3 if dtype is np.str_ else [0, 0, 0])]))],
+        "g", [onnx.helper.make_tensor_value_info("n", 7, [])],
+        [onnx.helper.make_tensor_value_info("y", element, [3])],
+        [onnx.helper.make_tensor("w", element, [3], [b"b"] * 3 if dtype is np.str_ else [0, 1, 0])])  # fmt: skip
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 25)])
+    options = loopc.SessionOptions()
+    options.add_initializer("inner", loopc.OrtValue(array))
+    options = copy.copy(options)
+    session = loopc.InferenceSession(model, options)
+    for again in (session, copy.copy(session)):
+        (y,) = again.run(None, {"n": np.array(1)})
+        assert [str(one) for one in y] == [str(one) for one in array]
+
+
+# ----- The rest of the module ------------------------------------------------
+
+
+def test_seeds():
+    """The numbers depend on the seed, in each process alike."""
+    code = """
+import sys, numpy, loopc
+session = loopc.InferenceSession(sys.stdin.buffer.read())
+for seed in map(int, sys.argv[1:]):
+    loopc.set_seed(seed)
+    print([session.run(None, {})[0].tolist() for _ in range(2)])
+"""
+    model = onnx.parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 21]>
+        draw () => (float[4] y) { y = RandomUniform <shape = [4]> () }""")
+
+    def draw(*seeds):
+        done = subprocess.run([sys.executable, "-c", code, *map(str, seeds)],
+                              input=model.SerializeToString(), capture_output=True, check=False)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout.decode().splitlines()
+
+    first, other, again = draw(3, -4, 3)
+    assert first == again != other
+    assert draw(3) == [first]
+    one, two = json.loads(first)
+    assert one != two
+    for wrong in ("3", 1.5, None, 2**64):
+        with pytest.raises(loopc.InvalidArgument, match="seed"):
+            loopc.set_seed(wrong)
+
+
+def test_logger_callback(tmp_path):
+    said = []
+    loopc.set_default_logger_callback(lambda *one: said.append(one))
+    try:
+        options = loopc.SessionOptions()
+        options.logid = "mine"
+        with pytest.raises(loopc.CompileError):
+            loopc.InferenceSession(b"damaged", options)
+        ((severity, category, logid, place, message),) = said
+        assert (severity, category, logid, place) == (3, "LC0201", "mine", "<bytes>")
+        assert "no" in message
+        with pytest.raises(loopc.InvalidArgument, match="callback"):
+            loopc.set_default_logger_callback(3)
+    finally:
+        loopc.set_default_logger_callback(None)
+    with pytest.raises(loopc.CompileError):
+        loopc.InferenceSession(b"damaged")
+    assert len(said) == 1
+
+
+def test_devices(engine):
+    device = engine.OrtDevice.make("cpu", 0)
+    assert device.device_type() == device.device_id() == device.device_mem_type() == 0
+    assert device.device_vendor_id() == 0
+    assert engine.OrtDevice.make("cuda", 1).device_id() == 1
+    assert engine.OrtDevice.make("cuda", 1).device_vendor_id() == 0x10DE
+    with pytest.raises(Exception, match="npq"):
+        engine.OrtDevice.make("npq", 0)
+
+
+def test_memory(engine, session):
+    (info, _), (out, _) = session.get_input_memory_infos(), session.get_output_memory_infos()
+    for one in (info, out):
+        assert (one.name, one.device_id) == ("Cpu", 0)
+        assert one.mem_type == engine.OrtMemType.DEFAULT
+        assert one.device_mem_type == engine.OrtDeviceMemoryType.DEFAULT
+
+
+def test_copies():
+    info = loopc.InferenceSession(PLAIN).get_input_memory_infos()[0]
+    made = loopc.OrtValue.ortvalue_from_shape_and_type([2], np.float32, memory_info=info)
+    loopc.copy_tensors([tensor(loopc, [1, 2])], [made])
+    np.testing.assert_array_equal(made.numpy(), [1, 2])
+    with pytest.raises(loopc.InvalidArgument, match="expected 1 tensors, got 0"):
+        loopc.copy_tensors([made], [])
+    with pytest.raises(loopc.InvalidArgument, match="does not fit"):
+        loopc.copy_tensors([tensor(loopc, [1])], [made])
+
+
+def test_vectors_of_values(session):
+    if isinstance(session, loopc.InferenceSession):
+        results = []
+        feeds = [tensor(loopc, 1, np.int64), tensor(loopc, X)]
+        session.run_with_ortvaluevector(None, ["n", "x"], feeds, ["y"], results, [])
+        np.testing.assert_array_equal(results[0].numpy(), 2 * X)
+        with pytest.raises(loopc.InvalidArgument, match="expected 2 values"):
+            session.run_with_ortvaluevector(None, ["n", "x"], feeds[:1], ["y"], results, [])
+
+
+def test_names_that_are_there():
+    """Each name of onnxruntime's is there, does something, or says what to do instead."""
+    elsewhere = {
+        "capi", "contextlib", "import_capi_exception", "onnxruntime_validation",
+        # Parts of what is refused.
+        "OrtArenaCfg", "OrtCompileApiFlags", "OrtEpAssignedNode", "OrtEpAssignedSubgraph",
+        "OrtEpContextData", "OrtEpContextDataBuffer", "OrtExecutionProviderDevicePolicy",
+        "OrtExternalInitializerInfo", "OrtHardwareDeviceType", "OrtMemoryInfoDeviceType",
+        "OrtSparseFormat",
+    }  # fmt: skip
+    for name in dir(onnxruntime):
+        if name.startswith("_") or name in elsewhere or hasattr(loopc, name):
+            continue
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}': ..."):
+            getattr(loopc, name)
+    of_members = {
+        "SessionOptions": {
+            "clear_ep_context_data_read_func", "set_ep_context_data_read_func",
+            "set_provider_selection_policy_delegate",
+        },
+        "InferenceSession": {
+            "get_input_epdevices", "get_provider_graph_assignment_info", "release_captured_graph",
+            "set_ep_dynamic_options",
+        },
+    }  # fmt: skip
+    for kind in ("SessionOptions", "RunOptions", "InferenceSession", "OrtValue", "IOBinding", "OrtDevice",
+                 "OrtMemoryInfo", "ModelMetadata", "NodeArg"):  # fmt: skip
+        theirs = {name for name in dir(getattr(onnxruntime, kind)) if not name.startswith("_")}
+        if kind == "NodeArg":
+            ours = set(loopc.NodeArg.__dataclass_fields__)
+        elif kind == "ModelMetadata":
+            ours = set(loopc.ModelMetadata.__dataclass_fields__)
+        elif kind == "OrtMemoryInfo":
+            ours = {
+                *dir(loopc.OrtMemoryInfo),
+                "create_v2",
+                "name",
+                "device_id",
+                "mem_type",
+                "allocator_type",
+            }
+        else:
+            ours = set(dir(getattr(loopc, kind)))
+        assert theirs - ours == of_members.get(kind, set())
+
+
+def test_what_is_refused():
+    options = loopc.SessionOptions()
+    value = tensor(loopc, X)
+    for call, reason in (
+        (lambda: options.add_provider("CUDAExecutionProvider", {}), "argument of InferenceSession"),
+        (lambda: options.add_provider_for_devices([], {}), "argument of InferenceSession"),
+        (lambda: options.set_provider_selection_policy(None), "argument of InferenceSession"),
+        (lambda: options.add_free_dimension_override_by_denotation("N", 1), "by name"),
+        (lambda: loopc.RunOptions().add_active_adapter(None), "adapters"),
+        (value.as_sparse_tensor, "no sparse tensor"),
+        (lambda: loopc.OrtValue.ort_value_from_sparse_tensor(None), "no sparse tensors"),
+    ):
+        with pytest.raises(loopc.InvalidArgument, match=reason):
+            call()
