@@ -520,15 +520,17 @@ void ContractionPlanner::chooseStrip() {
   if (plan.isAlongSum || plan.sumDims.size() != 1 ||
       tileFor(ShapedType::kDynamic).rows < kTileRowsOfMany)
     return;
-  if (!chooseWidened() && plan.isDynamic(*plan.rowDim))
+  bool isWidened = chooseWidened();
+  if (!isWidened && plan.isDynamic(*plan.rowDim))
     plan.strip = findShared();
   if (!plan.strip)
     return;
-  // Of what stays in the first cache nothing is brought together.
+  // Of what stays in the first cache nothing is brought together, but where
+  // that also widens it.
   int64_t bytes = *vectorBitsOf(getElementTypeOrSelf(plan.strip->get())) / 8;
   int64_t sum = plan.extents[plan.sumDims[0]],
           columns = plan.extents[*plan.columnDim];
-  if (!plan.isStripTransposed && !ShapedType::isDynamic(sum) &&
+  if (!isWidened && !plan.isStripTransposed && !ShapedType::isDynamic(sum) &&
       !ShapedType::isDynamic(columns) &&
       sum * columns * bytes < CpuModel::kFirstCache) {
     plan.strip = nullptr;
