@@ -771,13 +771,15 @@ namespace {
 struct LoopVersionShapes
     : loopc::impl::LoopVersionShapesBase<LoopVersionShapes> {
   void runOnOperation() override {
-    FrozenRewritePatternSet patterns =
-        getDimPatterns(&getContext(), /*keepPorts=*/true);
     SmallVector<LoopOp> outermost;
     getOperation().walk<WalkOrder::PreOrder>([&](LoopOp loop) {
       outermost.push_back(loop);
       return WalkResult::skip();
     });
+    if (outermost.empty())
+      return markAllAnalysesPreserved();
+    FrozenRewritePatternSet patterns =
+        getDimPatterns(&getContext(), /*keepPorts=*/true);
     for (LoopOp loop : outermost) {
       if (!carriesUnknown(loop) || !ShapeVersion(loop, patterns).run())
         continue;
