@@ -778,16 +778,14 @@ struct LoopVersionShapes
     });
     if (outermost.empty())
       return markAllAnalysesPreserved();
-    FrozenRewritePatternSet patterns =
-        getDimPatterns(&getContext(), /*keepPorts=*/true);
-    for (LoopOp loop : outermost) {
-      if (!carriesUnknown(loop) || !ShapeVersion(loop, patterns).run())
-        continue;
-      ++numVersioned;
-      remarkDone(loop.getLoc(), "VersionShapes",
-                 "there is a version of it for extents that agree and stay "
-                 "what they are");
-    }
+    auto patterns = getDimPatterns(&getContext(), /*keepPorts=*/true);
+    for (LoopOp loop : outermost)
+      if (carriesUnknown(loop) && ShapeVersion(loop, patterns).run()) {
+        ++numVersioned;
+        remarkDone(loop.getLoc(), "VersionShapes",
+                   "there is a version of it for extents that agree and stay "
+                   "what they are");
+      }
   }
 
 private:
