@@ -41,6 +41,13 @@ static bool isBranch(Operation &op) {
 }
 
 namespace {
+/// An analysis that is there where the pass found nothing, and no other one has
+/// changed the code since.
+struct Distinct {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Distinct)
+  explicit Distinct(Operation *) {}
+};
+
 /// Numbers of values.
 class Numbering {
 public:
@@ -85,6 +92,8 @@ struct EliminateCommon : loopc::impl::EliminateCommonBase<EliminateCommon> {
   using EliminateCommonBase::EliminateCommonBase;
 
   void runOnOperation() override {
+    if (getCachedAnalysis<Distinct>())
+      return markAllAnalysesPreserved();
     Operation *root = getOperation();
     IRRewriter rewriter(&getContext());
     bool isRebuilt = mergePorts(rewriter, root);
@@ -102,8 +111,10 @@ struct EliminateCommon : loopc::impl::EliminateCommonBase<EliminateCommon> {
       root->walk([&](Operation *op) { op->removeAttr(kNumberName); });
     if (isRebuilt)
       return;
-    if (!changed)
+    if (!changed) {
+      getAnalysis<Distinct>();
       return markAllAnalysesPreserved();
+    }
     markAnalysesPreserved<DominanceInfo, PostDominanceInfo>();
   }
 

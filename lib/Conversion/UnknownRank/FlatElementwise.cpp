@@ -158,7 +158,7 @@ static Value lineOperand(FlatNode &n, unsigned i, Value lines, bool isOfRows,
   Value size = f.mul(count, lines);
   f.check(f.equal(f.product(f.broadcastShapes(own.shape, shape)), size),
           "input " + Twine(i) +
-              " has {} elements, and not one for all or for " + "each of {} " +
+              " has {} elements, and not one for all or for each of {} " +
               (isOfRows ? "rows" : "columns"),
           ValueRange{f.count(own), lines});
   return f.expand(f.broadcastTo(own, shape, size), {count, rows, columns});

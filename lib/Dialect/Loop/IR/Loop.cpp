@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/IR/CanonicalPatterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -25,6 +26,7 @@ void LoopDialect::initialize() {
 #define GET_OP_LIST
 #include "loopc/Dialect/Loop/IR/LoopOps.cpp.inc"
       >();
+  addInterfaces<CanonicalPatterns>();
 }
 
 bool loopc::loop::isScalarLike(Type type, bool boolean) {

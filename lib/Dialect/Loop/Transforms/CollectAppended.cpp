@@ -391,6 +391,8 @@ struct LoopCollectAppended
     IRRewriter rewriter(&getContext());
     SmallVector<LoopOp> loops;
     getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    if (loops.empty())
+      return markAllAnalysesPreserved();
     unsigned collected = 0;
     for (LoopOp loop : loops)
       collected += AppendedToCollected(rewriter, loop).run();

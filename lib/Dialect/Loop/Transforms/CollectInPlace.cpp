@@ -367,6 +367,8 @@ struct LoopCollectInPlace
       if (loop.getNumCollected())
         loops.push_back(loop);
     });
+    if (loops.empty())
+      return markAllAnalysesPreserved();
     for (LoopOp loop : loops)
       numInPlace += CollectInPlace(rewriter, loop).run();
   }

@@ -503,6 +503,8 @@ struct LoopCountTrips : loopc::impl::LoopCountTripsBase<LoopCountTrips> {
     // In order: how long a collected value is may be a bound behind it.
     getOperation().walk<WalkOrder::PreOrder>(
         [&](LoopOp loop) { loops.push_back(loop); });
+    if (loops.empty())
+      return markAllAnalysesPreserved();
     for (LoopOp loop : loops) {
       countTrips(rewriter, loop);
       replaceLengths(rewriter, loop);

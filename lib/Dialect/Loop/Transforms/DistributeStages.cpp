@@ -541,7 +541,10 @@ struct LoopDistributeStages
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     // Inner loops first: a loop that is distributed is copied.
-    for (LoopOp loop : collectLoops(getOperation()))
+    SmallVector<LoopOp> loops = collectLoops(getOperation());
+    if (loops.empty())
+      return markAllAnalysesPreserved();
+    for (LoopOp loop : loops)
       numLoops += Distribution(rewriter, loop, minWeight).run() - 1;
   }
 };

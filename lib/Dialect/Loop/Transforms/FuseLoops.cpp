@@ -273,6 +273,8 @@ struct LoopFuseLoops : loopc::impl::LoopFuseLoopsBase<LoopFuseLoops> {
     IRRewriter rewriter(&getContext());
     SmallVector<LoopOp> loops;
     getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    if (loops.empty())
+      return markAllAnalysesPreserved();
     llvm::SmallPtrSet<Operation *, 8> gone;
     for (LoopOp &loop : loops) {
       if (gone.contains(loop))

@@ -205,6 +205,8 @@ struct LoopHoistChecks : loopc::impl::LoopHoistChecksBase<LoopHoistChecks> {
     IRRewriter rewriter(&getContext());
     SmallVector<LoopOp> loops;
     getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    if (loops.empty())
+      return markAllAnalysesPreserved();
     for (LoopOp loop : loops)
       numHoisted += CheckHoisting(rewriter, loop).run();
   }

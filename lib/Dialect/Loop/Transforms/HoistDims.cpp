@@ -213,13 +213,17 @@ struct LoopHoistDims : loopc::impl::LoopHoistDimsBase<LoopHoistDims> {
   void runOnOperation() override {
     RewritePatternSet dims(&getContext());
     dims.add<ResolveDim>(&getContext());
-    (void)applyPatternsGreedily(getOperation(), std::move(dims));
+    bool changed = false;
+    (void)applyPatternsGreedily(getOperation(), std::move(dims),
+                                GreedyRewriteConfig(), &changed);
     DimHoisting hoisting(&getContext());
     SmallVector<LoopOp> outermost;
     getOperation().walk<WalkOrder::PreOrder>([&](LoopOp loop) {
       outermost.push_back(loop);
       return WalkResult::skip();
     });
+    if (outermost.empty() && !changed)
+      return markAllAnalysesPreserved();
     for (LoopOp loop : outermost)
       hoisting.run(loop);
   }

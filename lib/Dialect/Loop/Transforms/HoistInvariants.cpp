@@ -41,8 +41,12 @@ struct LoopHoistInvariants
     : loopc::impl::LoopHoistInvariantsBase<LoopHoistInvariants> {
   void runOnOperation() override {
     // Inner loops first, so that what moves can move on.
+    unsigned hoisted = 0;
     getOperation()->walk(
-        [&](LoopLikeOpInterface loop) { numHoisted += hoistInvariants(loop); });
+        [&](LoopLikeOpInterface loop) { hoisted += hoistInvariants(loop); });
+    numHoisted += hoisted;
+    if (hoisted == 0)
+      markAllAnalysesPreserved();
   }
 };
 } // namespace

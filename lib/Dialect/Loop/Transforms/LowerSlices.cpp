@@ -128,6 +128,8 @@ struct LoopLowerSlices : loopc::impl::LoopLowerSlicesBase<LoopLowerSlices> {
       if (!loop.getSlices().empty())
         loops.push_back(loop);
     });
+    if (loops.empty())
+      return markAllAnalysesPreserved();
     for (LoopOp loop : loops) {
       for (auto [k, value] : llvm::enumerate(loop.getSlices()))
         if (!isa<RankedTensorType>(value.getType())) {

@@ -771,21 +771,21 @@ namespace {
 struct LoopVersionShapes
     : loopc::impl::LoopVersionShapesBase<LoopVersionShapes> {
   void runOnOperation() override {
-    FrozenRewritePatternSet patterns =
-        getDimPatterns(&getContext(), /*keepPorts=*/true);
     SmallVector<LoopOp> outermost;
     getOperation().walk<WalkOrder::PreOrder>([&](LoopOp loop) {
       outermost.push_back(loop);
       return WalkResult::skip();
     });
-    for (LoopOp loop : outermost) {
-      if (!carriesUnknown(loop) || !ShapeVersion(loop, patterns).run())
-        continue;
-      ++numVersioned;
-      remarkDone(loop.getLoc(), "VersionShapes",
-                 "there is a version of it for extents that agree and stay "
-                 "what they are");
-    }
+    if (outermost.empty())
+      return markAllAnalysesPreserved();
+    auto patterns = getDimPatterns(&getContext(), /*keepPorts=*/true);
+    for (LoopOp loop : outermost)
+      if (carriesUnknown(loop) && ShapeVersion(loop, patterns).run()) {
+        ++numVersioned;
+        remarkDone(loop.getLoc(), "VersionShapes",
+                   "there is a version of it for extents that agree and stay "
+                   "what they are");
+      }
   }
 
 private:

@@ -20,11 +20,13 @@ class Pass;
 
 namespace loopc {
 
-/// MLIR's canonicalizer, without patterns that take the square of the number of
-/// carried values or results: the loop dialect has those of its own, which are
-/// linear. A round goes through everything: what a rewrite changes is visited
-/// again in the same one, so that more of them find little, such as what a loop
-/// need not carry once another value is dead.
+/// What MLIR's canonicalizer does, without patterns that take the square of the
+/// number of carried values or results: the loop dialect has those of its own,
+/// which are linear. A round goes through everything: what a rewrite changes is
+/// visited again in the same one, so that more of them find little, such as
+/// what a loop need not carry once another value is dead. It is not run where
+/// the last run has changed nothing and all passes since have kept all
+/// analyses.
 std::unique_ptr<mlir::Pass> createCanonicalizer(int64_t rounds = 1);
 
 } // namespace loopc

@@ -154,8 +154,9 @@ def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
     function, which returns a status, where it may fail, and what is used behind
     the section. It ends where few values are alive, and stays where it is if more
     than `max-words` numbers and pointers would be returned, or more than
-    `max-handed-words` handed over. `loop.poll` behind a call asks for its errors. Sections that are equal become one function. What waits
-    for a GPU, and memory on the stack, stays where it is.
+    `max-handed-words` handed over. `loop.poll` behind a call asks for its
+    errors. Sections that are equal become one function. What waits for a GPU,
+    and memory on the stack, stays where it is.
 
     ```mlir
     scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> (memref<?xf32>) {
