@@ -217,8 +217,9 @@ static bool mayFuse(OpOperand *operand, bool forKernels) {
       isSmallInteger(getElementTypeOrSelf(operand->get())) &&
       !isa<FloatType>(getElementTypeOrSelf(consumer.getDpsInits().front())))
     return false;
-  if (breaksVectors(operand, producer) || repeatsInWindows(operand, producer) ||
-      repeatsForColumns(operand, producer))
+  if (!forKernels && (breaksVectors(operand, producer) ||
+                      repeatsInWindows(operand, producer) ||
+                      repeatsForColumns(operand, producer)))
     return false;
   if (isSummedUp(operand, producer))
     return true;
