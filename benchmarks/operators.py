@@ -333,7 +333,7 @@ def _windows() -> Iterator[Case]:
         ("2 CRD", [node("DepthToSpace", ["x"], ["y"], blocksize=2, mode="CRD")], None),
         ("2", [node("SpaceToDepth", ["x"], ["y"], blocksize=2)], None),
     ):
-        for axes in ((), (2, 3)):
+        for axes in ((), (0,), (2, 3)):
             name = f"{nodes[0].op_type} {what}".strip()
             yield _case(name, nodes, x, constants, open_axes=axes)
     small = {"x": _array(8, 64, 7, 7)}

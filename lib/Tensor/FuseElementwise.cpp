@@ -192,8 +192,8 @@ static bool repeatsForColumns(OpOperand *operand, linalg::GenericOp producer) {
 }
 
 /// True if `operand`'s producer may be computed in its consumer: where nobody
-/// else needs it, or where it is cheap. In a kernel of a GPU that is never less
-/// than a kernel of its own.
+/// else needs it, or where it is cheap. On a GPU a kernel of its own costs more
+/// than to compute it several times.
 static bool mayFuse(OpOperand *operand, bool forKernels) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
@@ -217,8 +217,9 @@ static bool mayFuse(OpOperand *operand, bool forKernels) {
       isSmallInteger(getElementTypeOrSelf(operand->get())) &&
       !isa<FloatType>(getElementTypeOrSelf(consumer.getDpsInits().front())))
     return false;
-  if (breaksVectors(operand, producer) || repeatsInWindows(operand, producer) ||
-      repeatsForColumns(operand, producer))
+  if (!forKernels && (breaksVectors(operand, producer) ||
+                      repeatsInWindows(operand, producer) ||
+                      repeatsForColumns(operand, producer)))
     return false;
   if (isSummedUp(operand, producer))
     return true;

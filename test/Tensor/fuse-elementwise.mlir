@@ -1,4 +1,5 @@
 // RUN: loopc-opt %s --linalg-generalize-named-ops --loop-fuse-elementwise | FileCheck %s
+// RUN: loopc-opt %s --linalg-generalize-named-ops --loop-fuse-elementwise=for-kernels | FileCheck %s --check-prefix=KERNEL
 
 // CHECK-LABEL: func @chain(
 func.func @chain(%x: tensor<4xf32>, %y: tensor<4xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
@@ -185,6 +186,11 @@ func.func @bits_to_integers(%x: tensor<4x8xi8>, %y: tensor<3x8xi32>, %e: tensor<
 #weights = affine_map<(m, k, n) -> (k, n)>
 #sums = affine_map<(m, k, n) -> (m, n)>
 #id2 = affine_map<(i, j) -> (i, j)>
+// For a GPU a kernel of its own would cost more.
+// KERNEL-LABEL: func @scaled_rows(
+// KERNEL: linalg.generic
+// KERNEL-NOT: linalg.generic
+// KERNEL: return
 // CHECK-LABEL: func @scaled_rows(
 // CHECK: linalg.generic
 // CHECK: arith.mulf

@@ -68,3 +68,38 @@ func.func @rounded(%x: tensor<4xf32>) -> tensor<8xf32> {
   %r = onnx.node "Resize"(%x, %none, %s) since 13 {coordinate_transformation_mode = "asymmetric", nearest_mode = "ceil"} : (tensor<4xf32>, none, tensor<1xf32>) -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+// An open axis that is scaled by one, or gets the size that it has, is not
+// resized: there are tables for two axes only.
+// CHECK-LABEL: @open_batch
+// CHECK-NOT: tensor<?x2xf64>
+// CHECK: tensor<8x2xf64>
+// CHECK-NOT: tensor<?x2xf64>
+// CHECK: return
+func.func @open_batch(%x: tensor<?x2x4x4xf32>) -> tensor<?x2x8x8xf32> {
+  %none = onnx.none
+  %s = arith.constant dense<[1.0, 1.0, 2.0, 2.0]> : tensor<4xf32>
+  %r = onnx.node "Resize"(%x, %none, %s) since 13 {mode = "linear"} : (tensor<?x2x4x4xf32>, none, tensor<4xf32>) -> tensor<?x2x8x8xf32>
+  return %r : tensor<?x2x8x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @open_batch_by_size
+// CHECK-NOT: tensor<?x2xf64>
+// CHECK: tensor<8x2xf64>
+// CHECK-NOT: tensor<?x2xf64>
+// CHECK: return
+func.func @open_batch_by_size(%x: tensor<?x2x4x4xf32>) -> tensor<?x2x8x8xf32> {
+  %none = onnx.none
+  %zero = arith.constant 0 : index
+  %batch = tensor.dim %x, %zero : tensor<?x2x4x4xf32>
+  %n = arith.index_cast %batch : index to i64
+  %two = arith.constant 2 : i64
+  %eight = arith.constant 8 : i64
+  %sizes = tensor.from_elements %n, %two, %eight, %eight : tensor<4xi64>
+  %r = onnx.node "Resize"(%x, %none, %none, %sizes) since 13 {mode = "linear"} : (tensor<?x2x4x4xf32>, none, none, tensor<4xi64>) -> tensor<?x2x8x8xf32>
+  return %r : tensor<?x2x8x8xf32>
+}

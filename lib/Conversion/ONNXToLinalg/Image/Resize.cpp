@@ -454,9 +454,18 @@ static Value floatElement(NodeLowering &l, unsigned i, int64_t k) {
   return ScalarBuilder(l.b, l.b.getLoc()).cast(element, l.b.getF64Type());
 }
 
+/// True for a scale that is known to leave an axis as it is.
+static bool isOne(Value scale) {
+  FloatAttr constant;
+  return matchPattern(scale, m_Constant(&constant)) &&
+         constant.getValueAsDouble() == 1;
+}
+
 /// floor(extent * scale); the result cannot be negative.
 static OpFoldResult scaledExtent(NodeLowering &l, OpFoldResult extent,
                                  Value scale, double rounding = 0) {
+  if (isOne(scale))
+    return extent;
   ScalarBuilder s(l.b, l.b.getLoc());
   Value scaled = s.mul(realOf(s, l.asIndex(extent)), scale);
   if (rounding != 0)
@@ -504,10 +513,7 @@ static LogicalResult resizeBy(NodeLowering &l, const Options &options,
   }
   // What stays as it is costs nothing.
   llvm::erase_if(axes, [&](const Axis &axis) {
-    FloatAttr scale;
-    return !axis.begin && sameExtent(axis.from, axis.to) &&
-           matchPattern(axis.scale, m_Constant(&scale)) &&
-           scale.getValueAsDouble() == 1;
+    return !axis.begin && sameExtent(axis.from, axis.to) && isOne(axis.scale);
   });
   if (options.mode == Mode::Nearest) {
     l.setResult(resizeNearest(l, options, x, axes));
@@ -565,7 +571,9 @@ static void scaleBySizes(NodeLowering &l, const Options &options,
     axis.to = size;
     axis.isBySize = true;
     Value from = l.asIndex(maxSigned(l, axis.from, l.fold(1)));
-    axis.scale = s.div(realOf(s, l.asIndex(size)), realOf(s, from));
+    axis.scale = sameExtent(axis.from, size)
+                     ? s.constant(l.b.getF64Type(), 1)
+                     : s.div(realOf(s, l.asIndex(size)), realOf(s, from));
     if (!common)
       common = axis.scale;
     else
