@@ -509,7 +509,8 @@ void ContractionPlanner::chooseStrip() {
   if (plan.isAlongSum || plan.sumDims.size() != 1 ||
       tileFor(ShapedType::kDynamic).rows < kTileRowsOfMany)
     return;
-  if (!chooseWidened() && plan.isDynamic(*plan.rowDim))
+  if (plan.isStripTransposed ||
+      (!chooseWidened() && plan.isDynamic(*plan.rowDim)))
     plan.strip = findShared();
   if (!plan.strip)
     return;
