@@ -231,6 +231,7 @@ std::optional<Read> Sinking::collapsed(tensor::CollapseShapeOp op,
 
 std::optional<Read> Sinking::expanded(tensor::ExpandShapeOp op, Read operand) {
   auto groups = op.getReassociationIndices();
+  auto from = cast<RankedTensorType>(operand.value.getType());
   SmallVector<ReassociationIndices> split;
   SmallVector<AffineExpr> exprs;
   SmallVector<int64_t> shape;
@@ -245,8 +246,7 @@ std::optional<Read> Sinking::expanded(tensor::ExpandShapeOp op, Read operand) {
       if (parts.size() != 1)
         return std::nullopt;
       axes.push_back(shape.size());
-      shape.push_back(cast<RankedTensorType>(operand.value.getType())
-                          .getDimSize(shape.size()));
+      shape.push_back(from.getDimSize(split.size() - 1));
       exprs.push_back(dim(parts[0]).floorDiv(block->length));
       continue;
     }
@@ -262,7 +262,6 @@ std::optional<Read> Sinking::expanded(tensor::ExpandShapeOp op, Read operand) {
       exprs.push_back(dim(axis));
     }
   }
-  auto from = cast<RankedTensorType>(operand.value.getType());
   if (static_cast<int64_t>(shape.size()) != from.getRank())
     operand.value = tensor::ExpandShapeOp::create(
         rewriter, op.getLoc(),
@@ -276,7 +275,9 @@ Read Sinking::withoutUnits(Read operand) {
   llvm::SmallBitVector units(operand.map.getNumResults());
   SmallVector<AffineExpr> exprs;
   for (auto [k, expr] : llvm::enumerate(operand.map.getResults())) {
-    units[k] = isa<AffineConstantExpr>(expr);
+    units[k] =
+        isa<AffineConstantExpr>(expr) &&
+        cast<RankedTensorType>(operand.value.getType()).getDimSize(k) == 1;
     if (!units[k])
       exprs.push_back(expr);
   }
@@ -302,6 +303,8 @@ bool Sinking::read(OpOperand &operand) {
 }
 
 bool Sinking::run() {
+  if (!type.hasStaticShape())
+    return false;
   rewriter.setInsertionPoint(move);
   for (OpOperand *input : expansion.getDpsInputOperands())
     if (!read(*input))

@@ -292,3 +292,32 @@ func.func @scales_of_blocks(%x: tensor<5x80xf32>, %y: tensor<5x96xf32>, %i: tens
   } -> tensor<7x96xf32>
   return %p, %q : tensor<5x96xf32>, tensor<7x96xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Blocks along an axis behind one that is split.
+// CHECK-DAG: #[[BLOCKS:.+]] = affine_map<(d0, d1, d2) -> (d0, d1, d2 floordiv 32)>
+// CHECK-LABEL: func.func @split_with_blocks(
+// CHECK: %[[W:.+]] = tensor.expand_shape %{{.+}} : tensor<96x80xi8> into tensor<8x12x80xi8>
+// CHECK: %[[S:.+]] = tensor.expand_shape %{{.+}} : tensor<96x3xf32> into tensor<8x12x3xf32>
+// CHECK: linalg.generic {indexing_maps = [#{{.+}}, #[[BLOCKS]], #{{.+}}], {{.*}} ins(%[[W]], %[[S]] :
+func.func @split_with_blocks() -> tensor<8x12x80xf32> {
+  %w = arith.constant dense<3> : tensor<96x80xi8>
+  %s = arith.constant dense<0.5> : tensor<96x3xf32>
+  %c32 = arith.constant 32 : index
+  %e = tensor.empty() : tensor<96x80xf32>
+  %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<96x80xi8>) outs(%e : tensor<96x80xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %n = linalg.index 0 : index
+    %k = linalg.index 1 : index
+    %block = arith.divui %k, %c32 : index
+    %scale = tensor.extract %s[%n, %block] : tensor<96x3xf32>
+    %a = arith.sitofp %in : i8 to f32
+    %b = arith.mulf %a, %scale : f32
+    linalg.yield %b : f32
+  } -> tensor<96x80xf32>
+  %c = tensor.expand_shape %f [[0, 1], [2]] output_shape [8, 12, 80] : tensor<96x80xf32> into tensor<8x12x80xf32>
+  return %c : tensor<8x12x80xf32>
+}
