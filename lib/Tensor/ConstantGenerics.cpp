@@ -190,6 +190,17 @@ static bool isKnownOperation(Operation &op) {
          functionOf(op);
 }
 
+std::optional<BlockNumber> loopc::matchBlockNumber(AffineExpr expr) {
+  auto quotient = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!quotient || quotient.getKind() != AffineExprKind::FloorDiv)
+    return std::nullopt;
+  auto dim = dyn_cast<AffineDimExpr>(quotient.getLHS());
+  auto length = dyn_cast<AffineConstantExpr>(quotient.getRHS());
+  if (!dim || !length || length.getValue() < 1)
+    return std::nullopt;
+  return BlockNumber{dim.getPosition(), length.getValue()};
+}
+
 bool loopc::canEvaluate(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
       op.getNumLoops() == 0)
@@ -204,10 +215,11 @@ bool loopc::canEvaluate(linalg::GenericOp op) {
         type.getNumElements() == 0)
       return false;
   }
-  for (AffineMap map : op.getIndexingMapsArray())
-    for (AffineExpr expr : map.getResults())
+  for (OpOperand &operand : op->getOpOperands())
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
       if (!isa<AffineDimExpr>(expr) &&
-          expr != getAffineConstantExpr(0, op.getContext()))
+          expr != getAffineConstantExpr(0, op.getContext()) &&
+          !(op.isDpsInput(&operand) && matchBlockNumber(expr)))
         return false;
   auto isConstant = [&](Value value) {
     Attribute attribute;
@@ -246,6 +258,9 @@ private:
   /// The places along loop `dim` from `at` on.
   void fillIndices(int64_t dim, ArrayRef<int64_t> at, int64_t count,
                    Elements &to);
+  /// Repeats the elements of `operand`, an input that is read by blocks, so
+  /// that there is one for each point of the loops.
+  void repeatBlocks(OpOperand &operand);
   void load(const ConstantBytes &from, Type type, int64_t offset, int64_t step,
             int64_t count, Elements &to);
   Elements &elementsOf(Value value, int64_t count);
@@ -272,6 +287,10 @@ Evaluation::Evaluation(linalg::GenericOp op, ArrayRef<ConstantBytes> operands)
     for (auto [axis, expr] : llvm::enumerate(map.getResults()))
       if (auto dim = dyn_cast<AffineDimExpr>(expr))
         byLoops[dim.getPosition()] += own[axis];
+    if (llvm::any_of(map.getResults(), [](AffineExpr expr) {
+          return matchBlockNumber(expr).has_value();
+        }))
+      repeatBlocks(operand);
   }
   for (auto [dim, stride] : llvm::enumerate(strides.back())) {
     // The longest, and of those the last one.
@@ -280,6 +299,30 @@ Evaluation::Evaluation(linalg::GenericOp op, ArrayRef<ConstantBytes> operands)
     blockDim = dim;
     hasBlocks = true;
   }
+}
+
+void Evaluation::repeatBlocks(OpOperand &operand) {
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  SmallVector<int64_t> own = mlir::computeStrides(type.getShape());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  unsigned number = operand.getOperandNumber();
+  int64_t size = llvm::divideCeil(widthOf(type.getElementType()), 8);
+  SmallVector<int64_t> &byLoops = strides[number];
+  byLoops = mlir::computeStrides(ranges);
+  ConstantBytes repeated;
+  for (int64_t point : llvm::seq(llvm::product_of(ranges))) {
+    SmallVector<int64_t> at = mlir::delinearize(point, byLoops);
+    int64_t offset = 0;
+    for (auto [expr, stride] : llvm::zip_equal(map.getResults(), own)) {
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        offset += at[dim.getPosition()] * stride;
+      else if (auto block = matchBlockNumber(expr))
+        offset += at[block->dim] / block->length * stride;
+    }
+    const char *from = buffers[number].data() + offset * size;
+    repeated.append(from, from + size);
+  }
+  buffers[number] = std::move(repeated);
 }
 
 /// `value` as what `width` bits of it are, with a sign.

@@ -15,6 +15,15 @@ namespace loopc {
 
 using ConstantBytes = llvm::SmallVector<char, 0>;
 
+/// `dim floordiv length`: the number of the block along a loop.
+struct BlockNumber {
+  unsigned dim;
+  int64_t length;
+};
+
+/// What `expr` counts, if it is the number of a block.
+std::optional<BlockNumber> matchBlockNumber(mlir::AffineExpr expr);
+
 /// True if `evaluate` computes what `op` does, of tensors of known shapes:
 /// arithmetic of integers and of floats of 16 to 64 bits, elementary functions,
 /// sums of integers.

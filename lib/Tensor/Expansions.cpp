@@ -11,6 +11,7 @@
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -30,6 +31,26 @@ static int64_t bitsOf(Value value) {
   return type.getNumElements() * type.getElementTypeBitWidth();
 }
 
+/// True if each result of `map` is a loop of its own, 0, or the number of a
+/// block along one.
+static bool readsElements(AffineMap map) {
+  llvm::SmallBitVector seen(map.getNumDims());
+  for (AffineExpr expr : map.getResults()) {
+    std::optional<BlockNumber> block = matchBlockNumber(expr);
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!block && !dim) {
+      if (expr != getAffineConstantExpr(0, map.getContext()))
+        return false;
+      continue;
+    }
+    unsigned position = block ? block->dim : dim.getPosition();
+    if (seen[position])
+      return false;
+    seen.set(position);
+  }
+  return true;
+}
+
 bool loopc::isExpansion(linalg::GenericOp op) {
   if (!canEvaluate(op) || op.getNumReductionLoops() > 0 ||
       !isa<FloatType>(getElementTypeOrSelf(op.getResult(0).getType())) ||
@@ -43,8 +64,7 @@ bool loopc::isExpansion(linalg::GenericOp op) {
   bool isWhole = false;
   for (OpOperand *input : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(input);
-    if (!isConstantTensor(input->get()) ||
-        !map.isProjectedPermutation(/*allowZeroInResults=*/true))
+    if (!isConstantTensor(input->get()) || !readsElements(map))
       return false;
     isWhole |= map.isPermutation();
   }

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -35,6 +36,92 @@ static constexpr int64_t kSmall = 16 << 10;
 static linalg::GenericOp expansionOf(Value value) {
   auto op = value.getDefiningOp<linalg::GenericOp>();
   return op && isExpansion(op) ? op : linalg::GenericOp();
+}
+
+//===----------------------------------------------------------------------===//
+// Scales of blocks
+//===----------------------------------------------------------------------===//
+
+/// The loop, or the number of the block along one, that `index` is; null if it
+/// is neither.
+static AffineExpr matchIndex(Value index) {
+  MLIRContext *context = index.getContext();
+  if (auto loop = index.getDefiningOp<linalg::IndexOp>())
+    return getAffineDimExpr(loop.getDim(), context);
+  if (matchPattern(index, m_Zero()))
+    return getAffineConstantExpr(0, context);
+  auto quotient = index.getDefiningOp<arith::DivUIOp>();
+  APInt length;
+  if (!quotient || !matchPattern(quotient.getRhs(), m_ConstantInt(&length)) ||
+      !length.isStrictlyPositive())
+    return {};
+  auto loop = quotient.getLhs().getDefiningOp<linalg::IndexOp>();
+  return loop ? getAffineDimExpr(loop.getDim(), context)
+                    .floorDiv(length.getSExtValue())
+              : AffineExpr();
+}
+
+/// How `op` reads the constant that `extract`, in its body, has an element of;
+/// null if the index follows from something else than the loops.
+static AffineMap matchBlocks(linalg::GenericOp op, tensor::ExtractOp extract) {
+  auto type = cast<RankedTensorType>(extract.getTensor().getType());
+  if (!isConstantTensor(extract.getTensor()) || !type.hasStaticShape() ||
+      extract.getTensor().getParentBlock() == op.getBody())
+    return {};
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<AffineExpr> exprs;
+  for (auto [index, size] :
+       llvm::zip_equal(extract.getIndices(), type.getShape())) {
+    AffineExpr expr = matchIndex(index);
+    if (!expr)
+      return {};
+    std::optional<BlockNumber> block = matchBlockNumber(expr);
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    int64_t range = dim     ? ranges[dim.getPosition()]
+                    : block ? ranges[block->dim]
+                            : 1;
+    if (ShapedType::isDynamic(range) ||
+        size != static_cast<int64_t>(
+                    llvm::divideCeil(range, block ? block->length : 1)))
+      return {};
+    exprs.push_back(expr);
+  }
+  return AffineMap::get(ranges.size(), 0, exprs, op.getContext());
+}
+
+/// Makes an operand of each constant that the body of `op` reads by blocks.
+static linalg::GenericOp readBlocks(RewriterBase &rewriter,
+                                    linalg::GenericOp op) {
+  if (op.getNumReductionLoops() > 0 || !op.hasPureTensorSemantics() ||
+      !llvm::all_of(op.getDpsInputs(), isConstantTensor))
+    return op;
+  for (tensor::ExtractOp extract :
+       llvm::to_vector(op.getBody()->getOps<tensor::ExtractOp>())) {
+    AffineMap map = matchBlocks(op, extract);
+    if (!map)
+      return op;
+    SmallVector<Value> inputs(op.getInputs());
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    unsigned position = inputs.size();
+    inputs.push_back(extract.getTensor());
+    maps.insert(maps.begin() + position, map);
+    rewriter.setInsertionPoint(op);
+    auto made = linalg::GenericOp::create(
+        rewriter, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(),
+        maps, op.getIteratorTypesArray());
+    rewriter.inlineRegionBefore(op.getRegion(), made.getRegion(),
+                                made.getRegion().begin());
+    BlockArgument element = made.getBody()->insertArgument(
+        position, extract.getType(), extract.getLoc());
+    rewriter.replaceOp(extract, element);
+    rewriter.replaceOp(op, made.getResults());
+    op = made;
+  }
+  for (Operation &nested :
+       llvm::make_early_inc_range(llvm::reverse(*op.getBody())))
+    if (isOpTriviallyDead(&nested))
+      rewriter.eraseOp(&nested);
+  return op;
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,8 +184,6 @@ static SmallVector<int64_t> longAxes(ArrayRef<int64_t> group,
 
 std::optional<Read> Sinking::collapsed(tensor::CollapseShapeOp op,
                                        Read operand) {
-  SmallVector<AffineExpr> dims(op.getSrcType().getRank(),
-                               getAffineConstantExpr(0, op.getContext()));
   SmallVector<ReassociationIndices> joined;
   SmallVector<AffineExpr> exprs;
   auto groups = op.getReassociationIndices();
@@ -107,10 +192,11 @@ std::optional<Read> Sinking::collapsed(tensor::CollapseShapeOp op,
   ArrayRef<AffineExpr> results = operand.map.getResults();
   for (size_t k = 0; k < results.size();) {
     auto expr = dyn_cast<AffineDimExpr>(results[k]);
-    int64_t axis = expr ? expr.getPosition() : 0;
+    std::optional<BlockNumber> block = matchBlockNumber(results[k]);
+    int64_t axis = expr ? expr.getPosition() : block ? block->dim : 0;
     ReassociationIndices axes{static_cast<int64_t>(k)};
-    if (!expr || op.getSrcType().getDimSize(axis) == 1) {
-      exprs.push_back(dims[axis]);
+    if ((!expr && !block) || op.getSrcType().getDimSize(axis) == 1) {
+      exprs.push_back(getAffineConstantExpr(0, op.getContext()));
       joined.push_back(axes);
       ++k;
       continue;
@@ -118,6 +204,14 @@ std::optional<Read> Sinking::collapsed(tensor::CollapseShapeOp op,
     unsigned group = 0;
     while (!llvm::is_contained(groups[group], axis))
       ++group;
+    if (block) {
+      if (longAxes(groups[group], op.getSrcType()).size() > 1)
+        return std::nullopt;
+      exprs.push_back(dim(group).floorDiv(block->length));
+      joined.push_back(axes);
+      ++k;
+      continue;
+    }
     for (int64_t wanted : longAxes(groups[group], op.getSrcType())) {
       if (k == results.size() || results[k] != dim(wanted))
         return std::nullopt;
@@ -137,6 +231,7 @@ std::optional<Read> Sinking::collapsed(tensor::CollapseShapeOp op,
 
 std::optional<Read> Sinking::expanded(tensor::ExpandShapeOp op, Read operand) {
   auto groups = op.getReassociationIndices();
+  auto from = cast<RankedTensorType>(operand.value.getType());
   SmallVector<ReassociationIndices> split;
   SmallVector<AffineExpr> exprs;
   SmallVector<int64_t> shape;
@@ -146,6 +241,15 @@ std::optional<Read> Sinking::expanded(tensor::ExpandShapeOp op, Read operand) {
     SmallVector<int64_t> parts;
     if (expr)
       parts = longAxes(groups[expr.getPosition()], type);
+    if (std::optional<BlockNumber> block = matchBlockNumber(result)) {
+      parts = longAxes(groups[block->dim], type);
+      if (parts.size() != 1)
+        return std::nullopt;
+      axes.push_back(shape.size());
+      shape.push_back(from.getDimSize(split.size() - 1));
+      exprs.push_back(dim(parts[0]).floorDiv(block->length));
+      continue;
+    }
     if (parts.empty()) {
       axes.push_back(shape.size());
       shape.push_back(1);
@@ -158,7 +262,6 @@ std::optional<Read> Sinking::expanded(tensor::ExpandShapeOp op, Read operand) {
       exprs.push_back(dim(axis));
     }
   }
-  auto from = cast<RankedTensorType>(operand.value.getType());
   if (static_cast<int64_t>(shape.size()) != from.getRank())
     operand.value = tensor::ExpandShapeOp::create(
         rewriter, op.getLoc(),
@@ -172,7 +275,9 @@ Read Sinking::withoutUnits(Read operand) {
   llvm::SmallBitVector units(operand.map.getNumResults());
   SmallVector<AffineExpr> exprs;
   for (auto [k, expr] : llvm::enumerate(operand.map.getResults())) {
-    units[k] = isa<AffineConstantExpr>(expr);
+    units[k] =
+        isa<AffineConstantExpr>(expr) &&
+        cast<RankedTensorType>(operand.value.getType()).getDimSize(k) == 1;
     if (!units[k])
       exprs.push_back(expr);
   }
@@ -198,6 +303,8 @@ bool Sinking::read(OpOperand &operand) {
 }
 
 bool Sinking::run() {
+  if (!type.hasStaticShape())
+    return false;
   rewriter.setInsertionPoint(move);
   for (OpOperand *input : expansion.getDpsInputOperands())
     if (!read(*input))
@@ -262,10 +369,17 @@ static void readNarrow(RewriterBase &rewriter, tensor::ExtractOp extract,
     SmallVector<Value> indices;
     for (AffineExpr expr :
          expansion.getMatchingIndexingMap(input).getResults()) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      indices.push_back(dim ? extract.getIndices()[dim.getPosition()]
-                            : Value(arith::ConstantIndexOp::create(
-                                  rewriter, extract.getLoc(), 0)));
+      if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+        indices.push_back(extract.getIndices()[dim.getPosition()]);
+        continue;
+      }
+      std::optional<BlockNumber> block = matchBlockNumber(expr);
+      Value index = arith::ConstantIndexOp::create(rewriter, extract.getLoc(),
+                                                   block ? block->length : 0);
+      if (block)
+        index = arith::DivUIOp::create(rewriter, extract.getLoc(),
+                                       extract.getIndices()[block->dim], index);
+      indices.push_back(index);
     }
     mapping.map(expansion.getMatchingBlockArgument(input),
                 tensor::ExtractOp::create(rewriter, extract.getLoc(),
@@ -302,7 +416,7 @@ struct LoopSinkExpansions
     getOperation().walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops) {
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
-        mergeExpansions(rewriter, generic);
+        mergeExpansions(rewriter, readBlocks(rewriter, generic));
       else if (isa<linalg::TransposeOp, tensor::CollapseShapeOp,
                    tensor::ExpandShapeOp>(op))
         if (linalg::GenericOp expansion = expansionOf(op->getOperand(0)))

@@ -239,3 +239,85 @@ func.func @twice(%x: tensor<5x80xf32>, %y: tensor<5x96xf32>) -> (tensor<5x96xf32
   } -> tensor<5x96xf32>
   return %p, %w : tensor<5x96xf32>, tensor<80x96xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#x = affine_map<(d0, d1, d2) -> (d0, d1)>
+#w = affine_map<(d0, d1, d2) -> (d1, d2)>
+#y = affine_map<(d0, d1, d2) -> (d0, d2)>
+
+// A scale for each 32 elements along the sum is an operand like others; where
+// elements are looked up, so is the scale of their block.
+// CHECK-DAG: #[[BLOCKS:.+]] = affine_map<(d0, d1) -> (d0 floordiv 32, d1)>
+// CHECK-LABEL: func.func @scales_of_blocks(
+// CHECK: %[[W:.+]] = arith.constant dense<3> : tensor<80x96xi8>
+// CHECK: %[[S:.+]] = arith.constant dense<5.000000e-01> : tensor<3x96xf32>
+// CHECK: linalg.generic {indexing_maps = [#{{.+}}, #[[BLOCKS]], #{{.+}}], {{.*}} ins(%[[W]], %[[S]] : tensor<80x96xi8>, tensor<3x96xf32>)
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: arith.sitofp
+// CHECK-NEXT: arith.mulf
+// CHECK: linalg.generic {{.*}} "reduction"
+// CHECK: %[[K:.+]] = linalg.index 1
+// CHECK: tensor.extract %[[W]][%[[ROW:.+]], %[[K]]]
+// CHECK: %[[BLOCK:.+]] = arith.divui %[[ROW]], %c32
+// CHECK: tensor.extract %[[S]][%[[BLOCK]], %[[K]]]
+func.func @scales_of_blocks(%x: tensor<5x80xf32>, %y: tensor<5x96xf32>, %i: tensor<7xindex>) -> (tensor<5x96xf32>, tensor<7x96xf32>) {
+  %w = arith.constant dense<3> : tensor<80x96xi8>
+  %s = arith.constant dense<0.5> : tensor<3x96xf32>
+  %c32 = arith.constant 32 : index
+  %e = tensor.empty() : tensor<80x96xf32>
+  %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<80x96xi8>) outs(%e : tensor<80x96xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %k = linalg.index 0 : index
+    %n = linalg.index 1 : index
+    %block = arith.divui %k, %c32 : index
+    %scale = tensor.extract %s[%block, %n] : tensor<3x96xf32>
+    %a = arith.sitofp %in : i8 to f32
+    %b = arith.mulf %a, %scale : f32
+    linalg.yield %b : f32
+  } -> tensor<80x96xf32>
+  %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]} ins(%x, %f : tensor<5x80xf32>, tensor<80x96xf32>) outs(%y : tensor<5x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %out, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<5x96xf32>
+  %ey = tensor.empty() : tensor<7x96xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, #id], iterator_types = ["parallel", "parallel"]} ins(%i : tensor<7xindex>) outs(%ey : tensor<7x96xf32>) {
+  ^bb0(%row: index, %out: f32):
+    %k = linalg.index 1 : index
+    %a = tensor.extract %f[%row, %k] : tensor<80x96xf32>
+    linalg.yield %a : f32
+  } -> tensor<7x96xf32>
+  return %p, %q : tensor<5x96xf32>, tensor<7x96xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Blocks along an axis behind one that is split.
+// CHECK-DAG: #[[BLOCKS:.+]] = affine_map<(d0, d1, d2) -> (d0, d1, d2 floordiv 32)>
+// CHECK-LABEL: func.func @split_with_blocks(
+// CHECK: %[[W:.+]] = tensor.expand_shape %{{.+}} : tensor<96x80xi8> into tensor<8x12x80xi8>
+// CHECK: %[[S:.+]] = tensor.expand_shape %{{.+}} : tensor<96x3xf32> into tensor<8x12x3xf32>
+// CHECK: linalg.generic {indexing_maps = [#{{.+}}, #[[BLOCKS]], #{{.+}}], {{.*}} ins(%[[W]], %[[S]] :
+func.func @split_with_blocks() -> tensor<8x12x80xf32> {
+  %w = arith.constant dense<3> : tensor<96x80xi8>
+  %s = arith.constant dense<0.5> : tensor<96x3xf32>
+  %c32 = arith.constant 32 : index
+  %e = tensor.empty() : tensor<96x80xf32>
+  %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<96x80xi8>) outs(%e : tensor<96x80xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %n = linalg.index 0 : index
+    %k = linalg.index 1 : index
+    %block = arith.divui %k, %c32 : index
+    %scale = tensor.extract %s[%n, %block] : tensor<96x3xf32>
+    %a = arith.sitofp %in : i8 to f32
+    %b = arith.mulf %a, %scale : f32
+    linalg.yield %b : f32
+  } -> tensor<96x80xf32>
+  %c = tensor.expand_shape %f [[0, 1], [2]] output_shape [8, 12, 80] : tensor<96x80xf32> into tensor<8x12x80xf32>
+  return %c : tensor<8x12x80xf32>
+}

@@ -42,7 +42,8 @@ PASSES = (
     *("loop-interchange-scans", "loop-invariant-code-motion", "loop-invariant-subset-hoisting"),
     *("loop-keep-in-registers", "loop-lower-slices", "loop-pack-contractions", "canonicalize"),
     *("loop-privatize-empty", "loop-settle-views", "loop-unroll-small", "loop-version-shapes"),
-    *("loop-widen-factors", "cse", "onnx-infer-types", "convert-onnx-to-linalg", "sccp"),
+    *("loop-sink-expansions", "loop-widen-factors", "convert-onnx-to-linalg", "sccp"),
+    *("cse", "onnx-infer-types"),
 )
 
 

@@ -24,7 +24,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 FLOAT = onnx.TensorProto.FLOAT
-KINDS = ["f16", "bf16", "f8", "scaled", "channels", "zeros", "inner"]
+KINDS = ["f16", "bf16", "f8", "scaled", "channels", "zeros", "inner", "blocks"]
 
 
 class Weights(NamedTuple):
@@ -53,6 +53,19 @@ def _weights(kind: str, shape: tuple[int, ...], axis: int, name: str = "w") -> W
         node = helper.make_node("DequantizeLinear", [f"{name}_q", f"{name}_s"], [name], axis=axis)
         floats = values.astype(np.float32) * scale.reshape(by_axis)
         return Weights([node], {f"{name}_q": values, f"{name}_s": scale}, floats)
+    if kind == "blocks":
+        # Along the inputs, of which the last block is not whole.
+        inner = (axis + 1) % len(shape) if len(shape) == 2 else axis
+        blocks = [-(-size // 4) if k == inner else size for k, size in enumerate(shape)]
+        values = random.integers(-8, 8, shape).astype(ml_dtypes.int4)
+        scale = random.uniform(0.001, 0.02, blocks).astype(np.float32)
+        zero = random.integers(-8, 8, blocks).astype(ml_dtypes.int4)
+        names = [f"{name}_q", f"{name}_s", f"{name}_z"]
+        node = helper.make_node("DequantizeLinear", names, [name], axis=inner, block_size=4)
+        of_block = np.arange(shape[inner]) // 4
+        wide = values.astype(np.float32) - np.take(zero.astype(np.float32), of_block, inner)
+        floats = wide * np.take(scale, of_block, inner)
+        return Weights([node], dict(zip(names, (values, scale, zero), strict=True)), floats)
     if kind == "scaled":
         values = random.integers(-128, 128, shape).astype(np.int8)
         cast.output[0] = f"{name}_c"

@@ -119,7 +119,8 @@ def LoopSinkExpansions
     Weights that are stored as f16, bf16 or small integers are floats only
     behind a Cast or a DequantizeLinear: a `linalg.generic` of constants alone,
     an expansion. It goes behind transposes and reshapes, so that these are of
-    the constant, and is merged with others that it reads. Where elements of it
+    the constant, and is merged with others that it reads; a scale of a block of
+    elements is an operand (`d0 floordiv 32`) like others. Where elements of it
     are looked up, they are expanded one by one; where a product of matrices
     reads it, it stays (`loop-pack-contractions` makes it a part of the product);
     for other sums (convolutions) and what moves elements it becomes a constant.

@@ -422,3 +422,16 @@ func.func @widened_open(%x: memref<?x256xf32>, %w: memref<3x256x32xf16>, %y: mem
   }
   return
 }
+
+// Sums that are shorter than a vector, of weights with the sum last.
+// CHECK: {{^}}short_sums: contraction loops=64x8x96 {{.*}}transposes=%1x16 {{.*}}strip{{$}}
+func.func @short_sums(%x: memref<64x8xf32>, %w: memref<96x8xf32>, %y: memref<64x96xf32>) {
+  linalg.generic {indexing_maps = [#x, #t, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<64x8xf32>, memref<96x8xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -520,8 +520,8 @@ void ContractionPlanner::chooseStrip() {
   if (plan.isAlongSum || plan.sumDims.size() != 1 ||
       tileFor(ShapedType::kDynamic).rows < kTileRowsOfMany)
     return;
-  bool isWidened = chooseWidened();
-  if (!isWidened && plan.isDynamic(*plan.rowDim))
+  bool isWidened = !plan.isStripTransposed && chooseWidened();
+  if (plan.isStripTransposed || (!isWidened && plan.isDynamic(*plan.rowDim)))
     plan.strip = findShared();
   if (!plan.strip)
     return;

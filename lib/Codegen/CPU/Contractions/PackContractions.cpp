@@ -176,8 +176,8 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
     bool sums = llvm::any_of(llvm::seq(op.getNumLoops()), [&](unsigned d) {
       return types[d] == IteratorType::reduction && map.isFunctionOfDim(d);
     });
-    // Scales of the columns of narrow weights.
-    if (!sums && constantOf(operand->get()))
+    // Scales of the columns of narrow weights, or of blocks.
+    if ((!sums || !map.isProjectedPermutation()) && constantOf(operand->get()))
       continue;
     if (found.operand || !sums || !map.isProjectedPermutation() ||
         !hasWholeBytes(getElementTypeOrSelf(operand->get())))
