@@ -30,6 +30,7 @@ set(ONNX_VERSION_MINOR ${CMAKE_MATCH_3})
 set(ONNX_VERSION_PATCH ${CMAKE_MATCH_4})
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_onnx_info})
 message(STATUS "onnx ${ONNX_VERSION} in ${_onnx_dir}")
+set(ONNX_WHEEL_FOLDER ${_onnx_dir})
 
 file(GLOB_RECURSE _onnx_sources ${_onnx_dir}/*.cc)
 list(FILTER _onnx_sources EXCLUDE REGEX "/onnx/(backend|fuzz|test)/|cpp2py_export")

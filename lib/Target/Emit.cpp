@@ -1,4 +1,4 @@
-//===- Emit.cpp - LLVM's passes and the objects they write ----------------===//
+//===- Emit.cpp - Assembly, objects and other files -----------------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -9,104 +9,23 @@
 #include "Kernels.h"
 #include "MaskMoves.h"
 #include "Parts.h"
-#include "SkippedPasses.h"
+#include "QuickCode.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
 #include "loopc/Target/CodeGen.h"
 #include "loopc/Target/Cuda.h"
 
-#include "llvm/Analysis/LoopAccessAnalysis.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/PassInstrumentation.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 using namespace loopc;
 
-/// Fused elementwise loops read and write many buffers; whether two overlap is
-/// checked before the vectorised loop, however many comparisons that takes.
-static constexpr unsigned kRuntimeChecks = 128;
-
 /// Instructions without a branch that are scheduled together.
 static constexpr unsigned kRunInstructions = 500;
-
-/// The lane of a constant mask that is set, if it is one alone.
-static std::optional<unsigned> findOnlyLane(const llvm::Value *mask) {
-  auto *constant = dyn_cast<llvm::Constant>(mask);
-  auto *type = dyn_cast<llvm::FixedVectorType>(mask->getType());
-  std::optional<unsigned> found;
-  for (unsigned lane = 0; constant && type && lane < type->getNumElements();
-       ++lane) {
-    llvm::Constant *element = constant->getAggregateElement(lane);
-    if (!element || (!element->isNullValue() && found))
-      return std::nullopt;
-    if (!element->isNullValue())
-      found = lane;
-  }
-  return found;
-}
-
-/// Masked stores of one element become stores of it. LLVM 22 does so as well,
-/// but where the vector was truncated to the type that is stored, it stores an
-/// element of the wider one, over what is behind it.
-static void storeSingleElements(llvm::Module &module) {
-  SmallVector<std::pair<llvm::IntrinsicInst *, unsigned>> stores;
-  for (llvm::Function &function : module)
-    for (llvm::Instruction &one : llvm::instructions(function))
-      if (auto *call = dyn_cast<llvm::IntrinsicInst>(&one);
-          call && call->getIntrinsicID() == llvm::Intrinsic::masked_store)
-        if (auto lane = findOnlyLane(call->getArgOperand(2)))
-          stores.emplace_back(call, *lane);
-  for (auto [store, lane] : stores) {
-    llvm::IRBuilder<> b(store);
-    llvm::Value *vector = store->getArgOperand(0);
-    llvm::Type *element = vector->getType()->getScalarType();
-    llvm::Value *address = store->getArgOperand(1);
-    if (lane != 0)
-      address = b.CreateConstGEP1_64(element, address, lane);
-    auto *single = b.CreateAlignedStore(b.CreateExtractElement(vector, lane),
-                                        address, llvm::Align(1));
-    single->copyMetadata(*store);
-    store->eraseFromParent();
-  }
-}
-
-void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
-                           unsigned level) {
-  static const llvm::OptimizationLevel kLevels[] = {
-      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
-      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
-  // Once: threads get here.
-  [[maybe_unused]] static const unsigned isSet =
-      llvm::VectorizerParams::RuntimeMemoryCheckThreshold = kRuntimeChecks;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = level >= 2;
-  tuning.SLPVectorization = level >= 2;
-  tuning.LoopInterleaving = level >= 2;
-  tuning.LoopUnrolling = level >= 1;
-  llvm::PassInstrumentationCallbacks callbacks;
-  skipSlowPasses(callbacks);
-  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager cgscc;
-  llvm::ModuleAnalysisManager modules;
-  llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
-  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(cgscc);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, cgscc, modules);
-  builder.buildPerModuleDefaultPipeline(kLevels[std::min(level, 3u)])
-      .run(module, modules);
-  storeSingleElements(module);
-}
 
 /// Divides long runs of instructions without a branch: the scheduler compares
 /// each with those before it, up to a label. A label is no code.
@@ -131,6 +50,8 @@ static void divideLongRuns(llvm::Module &module) {
 bool loopc::emitCode(llvm::Module &module, llvm::TargetMachine &machine,
                      llvm::CodeGenFileType kind, llvm::raw_pwrite_stream &os) {
   adaptCodeGenerators();
+  if (machine.getOptLevel() == llvm::CodeGenOptLevel::Less)
+    generateQuickly(module.getContext());
   divideLongRuns(module);
   llvm::legacy::PassManager passes;
   llvm::TargetLibraryInfoImpl library(module.getTargetTriple());

@@ -8,6 +8,7 @@
 
 #include "Translate.h"
 #include "Descriptor.h"
+#include "FuseProducts.h"
 #include "Kernels.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Target/CodeGen.h"
@@ -300,6 +301,7 @@ loopc::translateModule(ModuleOp module, const ModelInfo &info,
   internalize(llvmModule, info);
   groupParallelAccesses(llvmModule);
   storeBooleansAsBytes(llvmModule);
+  fuseProducts(llvmModule, options.fpContract);
   setFunctionAttributes(llvmModule, *machine.llvm);
   std::string problem;
   llvm::raw_string_ostream os(problem);

@@ -39,7 +39,7 @@ A network is a `loopc.network.INetworkDefinition`.
 
 
 class GraphOptimizationLevel(IntEnum):
-    """onnxruntime's levels. They stand for -O0, -O1, -O2 and the default."""
+    """onnxruntime's levels: -O1 for the first two, -O2, and the default."""
 
     ORT_DISABLE_ALL = 0
     ORT_ENABLE_BASIC = 1
@@ -408,7 +408,8 @@ class SessionOptions(_Configurable):
         level = compile_level(self.opt_level)
         ort_level = whole("graph_optimization_level", self.graph_optimization_level)
         if level is None and ort_level <= 2:
-            level = ort_level
+            # Who turns all of it off wants to be ready soon, which -O1 is for.
+            level = max(ort_level, 1)
         return {
             "opt_level": level,
             "ort_compat": int(bool(self.ort_compat)),

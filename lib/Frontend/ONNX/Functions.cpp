@@ -14,6 +14,7 @@
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "loopc/Dialect/ONNX/IR/Schemas.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -22,12 +23,6 @@ using namespace loopc::importer;
 
 static constexpr unsigned kDeepest = 256;
 
-static const pb::OpSchema *findSchema(StringRef domain, StringRef opType,
-                                      int64_t opset) {
-  return pb::OpSchemaRegistry::Instance()->GetSchema(
-      opType.str(), static_cast<int>(opset), domain.str());
-}
-
 /// True if the schema can make a body for a node under opset `opset`.
 static bool hasFunctionBuilder(const pb::OpSchema &schema, int64_t opset) {
   return llvm::any_of(schema.context_dependent_function_opset_versions(),
@@ -35,14 +30,11 @@ static bool hasFunctionBuilder(const pb::OpSchema &schema, int64_t opset) {
 }
 
 bool loopc::hasSchema(StringRef domain, StringRef opType) {
-  return pb::OpSchemaRegistry::Instance()->GetSchema(
-             opType.str(), std::numeric_limits<int>::max(),
-             normalizeDomain(domain).str()) != nullptr;
+  return onnx::findSchema(domain, opType, std::numeric_limits<int>::max());
 }
 
 bool loopc::hasFunctionBody(StringRef domain, StringRef opType, int64_t since) {
-  const pb::OpSchema *schema =
-      findSchema(normalizeDomain(domain), opType, since);
+  const pb::OpSchema *schema = onnx::findSchema(domain, opType, since);
   return schema && schema->since_version() == since &&
          (schema->GetFunction(static_cast<int>(since)) ||
           hasFunctionBuilder(*schema, since));
@@ -75,7 +67,7 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
   nc.loc = nodeLoc(nc.graphPath, nc.index, node, nc.opset);
   if (findLocalFunction(node))
     return NodeKind::LocalFunction;
-  nc.schema = findSchema(nc.domain, node.op_type(), nc.opset);
+  nc.schema = onnx::findSchema(nc.domain, node.op_type(), nc.opset);
   // Operators without a schema are known by the version of their domain.
   nc.since = nc.schema ? nc.schema->since_version() : nc.opset;
   bool isWithdrawn = nc.schema && nc.schema->deprecated();

@@ -28,25 +28,6 @@ using Formal = OpSchema::FormalParameter;
 // Finding schemas
 //===----------------------------------------------------------------------===//
 
-/// "ai.onnx" is the long name of the empty domain.
-static std::string getRegistryDomain(StringRef domain) {
-  return domain == "ai.onnx" ? std::string() : domain.str();
-}
-
-const OpSchema *loopc::onnx::findSchema(StringRef domain, StringRef opType,
-                                        int64_t version) {
-  if (version <= 0)
-    return nullptr;
-  int bounded = static_cast<int>(
-      std::min<int64_t>(version, std::numeric_limits<int>::max()));
-  try {
-    return OpSchemaRegistry::Schema(opType.str(), bounded,
-                                    getRegistryDomain(domain));
-  } catch (const std::exception &) {
-    return nullptr;
-  }
-}
-
 /// True for domains that the onnx library knows operators of.
 static bool hasSchemas(StringRef domain) {
   try {

@@ -14,8 +14,8 @@
 #include "IntegerValues.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "loopc/Dialect/ONNX/IR/Schemas.h"
 #include "mlir/IR/DialectInterface.h"
-#include "onnx/defs/schema.h"
 #include "llvm/Support/RWMutex.h"
 #include <map>
 #include <memory>
@@ -24,10 +24,8 @@ namespace loopc::onnx {
 
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// The newest schema of the operator that is not newer than `version`; null
-/// where there is none.
-const ::onnx::OpSchema *findSchema(llvm::StringRef domain,
-                                   llvm::StringRef opType, int64_t version);
+/// The library's name of a domain: "ai.onnx" is the long name of the empty one.
+std::string getRegistryDomain(llvm::StringRef domain);
 
 /// Holds `node` against its schema, its results only `withResults`. `schema` is
 /// null afterwards where the node's domain has no schemas.

@@ -1,0 +1,246 @@
+//===- Optimize.cpp - Which of LLVM's passes run --------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// loopc's own passes have made vectors of most nests. What they write wants to
+// be cleaned up, and no more: unrolled, vectorized and simplified once more it
+// runs as fast, and that is most of what LLVM's passes take. So all functions
+// get a few passes, and those with loops that are still scalar get the rest: of
+// -O1 what makes vectors of them, of higher levels all that LLVM has.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SkippedPasses.h"
+#include "Translate.h"
+
+#include "llvm/Analysis/LoopAccessAnalysis.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PassInstrumentation.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Vectorize/LoopVectorize.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// Fused elementwise loops read and write many buffers; whether two overlap is
+/// checked before the vectorised loop, however many comparisons that takes.
+static constexpr unsigned kRuntimeChecks = 128;
+
+/// The lane of a constant mask that is set, if it is one alone.
+static std::optional<unsigned> findOnlyLane(const llvm::Value *mask) {
+  auto *constant = dyn_cast<llvm::Constant>(mask);
+  auto *type = dyn_cast<llvm::FixedVectorType>(mask->getType());
+  std::optional<unsigned> found;
+  for (unsigned lane = 0; constant && type && lane < type->getNumElements();
+       ++lane) {
+    llvm::Constant *element = constant->getAggregateElement(lane);
+    if (!element || (!element->isNullValue() && found))
+      return std::nullopt;
+    if (!element->isNullValue())
+      found = lane;
+  }
+  return found;
+}
+
+/// Masked stores of one element become stores of it. LLVM 22 does so as well,
+/// but where the vector was truncated to the type that is stored, it stores an
+/// element of the wider one, over what is behind it.
+static void storeSingleElements(llvm::Module &module) {
+  SmallVector<std::pair<llvm::IntrinsicInst *, unsigned>> stores;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &one : llvm::instructions(function))
+      if (auto *call = dyn_cast<llvm::IntrinsicInst>(&one);
+          call && call->getIntrinsicID() == llvm::Intrinsic::masked_store)
+        if (auto lane = findOnlyLane(call->getArgOperand(2)))
+          stores.emplace_back(call, *lane);
+  for (auto [store, lane] : stores) {
+    llvm::IRBuilder<> b(store);
+    llvm::Value *vector = store->getArgOperand(0);
+    llvm::Type *element = vector->getType()->getScalarType();
+    llvm::Value *address = store->getArgOperand(1);
+    if (lane != 0)
+      address = b.CreateConstGEP1_64(element, address, lane);
+    auto *single = b.CreateAlignedStore(b.CreateExtractElement(vector, lane),
+                                        address, llvm::Align(1));
+    single->copyMetadata(*store);
+    store->eraseFromParent();
+  }
+}
+
+/// True for memory of the function's own.
+static bool isLocal(const llvm::Instruction &access) {
+  const llvm::Value *address = llvm::getLoadStorePointerOperand(&access);
+  return address && isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address));
+}
+
+/// Iterations up to which LLVM writes a loop out, and simplifies what that
+/// leaves.
+static constexpr unsigned kShortLoop = 16;
+
+/// True if LLVM may make a loop faster: an innermost one that is not in
+/// vectors, or that is written out, or whose vectors are in memory of the
+/// function's own, which they leave then.
+static bool mayGain(const llvm::Loop &loop, llvm::ScalarEvolution &evolution) {
+  if (!loop.isInnermost())
+    return false;
+  bool isScalar = true;
+  for (const llvm::BasicBlock *block : loop.blocks())
+    for (const llvm::Instruction &one : *block) {
+      isScalar &= !one.getType()->isVectorTy();
+      if (isLocal(one))
+        return true;
+    }
+  unsigned trips = isScalar ? 0 : evolution.getSmallConstantTripCount(&loop);
+  return isScalar || (trips > 0 && trips <= kShortLoop);
+}
+
+static llvm::InstCombinePass combineInstructions() {
+  return llvm::InstCombinePass(
+      llvm::InstCombineOptions().setVerifyFixpoint(false));
+}
+
+static llvm::ModulePassManager
+forEachFunction(llvm::FunctionPassManager passes) {
+  llvm::ModulePassManager module;
+  module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  return module;
+}
+
+/// What all functions get.
+static llvm::ModulePassManager buildCleanup() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(combineInstructions());
+  passes.addPass(llvm::SimplifyCFGPass());
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LoopRotatePass());
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops),
+                                                       /*UseMemorySSA=*/true));
+  return forEachFunction(std::move(passes));
+}
+
+/// What loops that may gain get at -O1: vectors.
+static llvm::ModulePassManager buildVectors() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::LoopVectorizePass());
+  passes.addPass(
+      llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
+  passes.addPass(combineInstructions());
+  passes.addPass(llvm::SimplifyCFGPass());
+  return forEachFunction(std::move(passes));
+}
+
+namespace {
+/// LLVM's passes, for one module and one machine.
+class Optimizer {
+public:
+  Optimizer(llvm::Module &module, llvm::TargetMachine &machine, unsigned level);
+  Optimizer(const Optimizer &) = delete;
+  Optimizer &operator=(const Optimizer &) = delete;
+
+  void run();
+
+private:
+  void findFinished();
+
+  llvm::Module &module;
+  unsigned level;
+  /// Functions that the cleanup has left nothing to gain in, but by writing
+  /// short loops out.
+  llvm::DenseSet<const llvm::Function *> finished;
+  llvm::PassInstrumentationCallbacks callbacks;
+  std::optional<llvm::PassBuilder> builder;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager cgscc;
+  llvm::ModuleAnalysisManager modules;
+};
+} // namespace
+
+Optimizer::Optimizer(llvm::Module &module, llvm::TargetMachine &machine,
+                     unsigned level)
+    : module(module), level(level) {
+  // Once: threads get here.
+  [[maybe_unused]] static const unsigned isSet =
+      llvm::VectorizerParams::RuntimeMemoryCheckThreshold = kRuntimeChecks;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = level >= 2;
+  tuning.SLPVectorization = level >= 2;
+  tuning.LoopInterleaving = level >= 2;
+  tuning.LoopUnrolling = level >= 1;
+  skipSlowPasses(callbacks);
+  callbacks.registerShouldRunOptionalPassCallback(
+      [&](StringRef pass, llvm::Any ir) {
+        if (const auto *function = llvm::any_cast<const llvm::Function *>(&ir))
+          return pass == "LoopUnrollPass" || !finished.contains(*function);
+        if (const auto *loop = llvm::any_cast<const llvm::Loop *>(&ir))
+          return !finished.contains((*loop)->getHeader()->getParent());
+        return true;
+      });
+  builder.emplace(&machine, tuning, std::nullopt, &callbacks);
+  llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
+  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
+  builder->registerModuleAnalyses(modules);
+  builder->registerCGSCCAnalyses(cgscc);
+  builder->registerFunctionAnalyses(functions);
+  builder->registerLoopAnalyses(loops);
+  builder->crossRegisterProxies(loops, functions, cgscc, modules);
+}
+
+void Optimizer::findFinished() {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    auto &info = functions.getResult<llvm::LoopAnalysis>(function);
+    auto &evolution =
+        functions.getResult<llvm::ScalarEvolutionAnalysis>(function);
+    auto gains = [&](const llvm::Loop *loop) {
+      return mayGain(*loop, evolution);
+    };
+    if (llvm::none_of(info.getLoopsInPreorder(), gains))
+      finished.insert(&function);
+  }
+}
+
+void Optimizer::run() {
+  static const llvm::OptimizationLevel kLevels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  // Kernels have no loops in vectors.
+  bool isForDevice = module.getTargetTriple().isNVPTX();
+  if (level >= 1 && !isForDevice) {
+    buildCleanup().run(module, modules);
+    findFinished();
+  }
+  llvm::ModulePassManager rest = level == 1 && !isForDevice
+                                     ? buildVectors()
+                                     : builder->buildPerModuleDefaultPipeline(
+                                           kLevels[std::min(level, 3u)]);
+  rest.run(module, modules);
+  storeSingleElements(module);
+}
+
+void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
+                           unsigned level) {
+  Optimizer(module, machine, level).run();
+}
