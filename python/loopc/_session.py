@@ -561,7 +561,7 @@ class InferenceSession:
     def get_states(self) -> list[NodeArg]:
         """The states that the session keeps from one run to the next, in order.
 
-        Of an OpenVINO model they are its variables.
+        They are those of `SessionOptions.add_state`, and an OpenVINO model's variables.
         """
         return list(self._states)
 
