@@ -215,6 +215,7 @@ class SessionOptions(_Configurable):
     graph_optimization_level = _Choice(GraphOptimizationLevel)
     inter_op_num_threads = _Threads()
     intra_op_num_threads = _Threads()
+    _intra_op_num_threads: int
 
     def __init__(
         self,

@@ -11,15 +11,13 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
-#include <iterator>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace loopc::python;
 namespace nb = nanobind;
 
-/// The first ends a run whatever its handler does.
-static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGALRM};
+static constexpr auto &kSignals = InterruptGuard::kSignals;
 static constexpr size_t kNumSignals = std::size(kSignals);
 
 // One run at a time is on the main thread, so its state can be global. The

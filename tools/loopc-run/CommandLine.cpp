@@ -112,6 +112,11 @@ struct Flags {
                            cl::desc("Print allocations and memory of the run"),
                            cl::cat(kRunning)};
 
+  cl::opt<bool> describe{
+      "describe",
+      cl::desc("Print the model's inputs, outputs and states, and run nothing"),
+      cl::cat(kRunning)};
+
   cl::opt<std::string> optLevel{"O",
                                 cl::Prefix,
                                 cl::init("3"),
@@ -305,6 +310,7 @@ static bool readOptions(const Flags &flags, Options &options) {
   options.memoryLimit = flags.memory;
   options.statistics = flags.statistics;
   options.quiet = flags.quiet;
+  options.describe = flags.describe;
   options.limit = flags.limit;
   for (const std::string &text : flags.inputs) {
     std::pair<StringRef, StringRef> parts;
