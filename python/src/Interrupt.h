@@ -45,6 +45,7 @@ public:
 
 private:
   static int poll(void *context);
+  void installAll();
 
   bool isActive = false;
   bool hasRaised = false;
