@@ -271,6 +271,15 @@ LOOPC_API int loopc_compile_options_add_shape(loopc_compile_options *options,
                                               const int64_t *extents,
                                               size_t rank);
 
+/// Makes a state of an input and an output: the input is what the output was in
+/// the run before, and a session keeps it, as loopc_session_run() has it. It is
+/// called as the input, and is no input and no output any more. Until it is
+/// set, it is the input's default, or zeros; extents that are open are those of
+/// other inputs' dimensions of the same name, else 0.
+LOOPC_API int loopc_compile_options_add_state(loopc_compile_options *options,
+                                              const char *input,
+                                              const char *output);
+
 //===----------------------------------------------------------------------===//
 // Sessions: models in this process
 //===----------------------------------------------------------------------===//

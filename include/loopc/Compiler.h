@@ -88,6 +88,8 @@ struct CompilerOptions {
   llvm::StringMap<int64_t> dims;
   /// Shapes of inputs; ShapedType::kDynamic where it is left open.
   llvm::StringMap<llvm::SmallVector<int64_t>> shapes;
+  /// Inputs, and the outputs that they are in the next run.
+  std::vector<std::pair<std::string, std::string>> states;
   /// Folder of external data; empty: that of the model's file.
   std::string externalDataFolder;
   InputFormat format = InputFormat::Auto;
@@ -138,6 +140,8 @@ public:
   const ModelInfo &getModelInfo() const { return info; }
 
 private:
+  /// What is done to every model that was imported.
+  mlir::LogicalResult finishImport();
   mlir::LogicalResult parseMLIR(llvm::StringRef name, llvm::StringRef bytes);
   /// `bytes` at an address that MLIR takes them at: `buffer` itself, or a copy.
   std::unique_ptr<llvm::MemoryBuffer> takeBytecode(llvm::StringRef name,

@@ -267,6 +267,17 @@ extern "C" int loopc_compile_options_add_shape(loopc_compile_options *options,
                                               : status;
 }
 
+extern "C" int loopc_compile_options_add_state(loopc_compile_options *options,
+                                               const char *input,
+                                               const char *output) {
+  bool added = false;
+  int status = setOption(options, input && *input && output && *output, [&] {
+    added = addNamed(options->states, input, std::string(output));
+  });
+  return status == LOOPC_COMPILE_OK && !added ? LOOPC_COMPILE_ERROR_ARGUMENT
+                                              : status;
+}
+
 //===----------------------------------------------------------------------===//
 // Sessions and files
 //===----------------------------------------------------------------------===//

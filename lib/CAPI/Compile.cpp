@@ -53,6 +53,7 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
   options.externalDataFolder = given.baseDirectory;
   for (const auto &[name, extent] : given.dims)
     options.dims[name] = extent;
+  options.states = given.states;
   for (const auto &[name, extents] : given.shapes) {
     llvm::SmallVector<int64_t> &shape = options.shapes[name];
     for (int64_t extent : extents)

@@ -56,6 +56,8 @@ struct loopc_compile_options {
   std::vector<std::string> disabledPasses;
   std::vector<std::pair<std::string, int64_t>> dims;
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
+  /// Inputs, and the outputs that they are in the next run.
+  std::vector<std::pair<std::string, std::string>> states;
 
   // What the code does not depend on.
   /// Where compiled models are kept: a folder, "" for the user's, or "off".

@@ -280,6 +280,26 @@ private:
 };
 } // namespace
 
+/// Whether what a run made of the states can be what the next begins with:
+/// extents that only the run tells may not fit. \returns a loopc_status.
+static int checkNextStates(const loopc_model &model, const loopc_value *next,
+                           loopc_error *error) {
+  size_t first = model.num_inputs - model.num_states;
+  for (size_t k = 0; k < model.num_states; ++k) {
+    loopc_error problem = {};
+    if (!loopc_model_check_input(&model, first + k, &next[k], &problem))
+      continue;
+    if (error) {
+      error->status = LOOPC_ERROR_RUNTIME;
+      std::snprintf(error->message, sizeof(error->message),
+                    "the run made what the next cannot begin with: %.900s",
+                    problem.message);
+    }
+    return LOOPC_ERROR_RUNTIME;
+  }
+  return LOOPC_OK;
+}
+
 int capi::runWithStates(const loopc_session &session,
                         const loopc_run_options *options,
                         const loopc_value *inputs, size_t numInputs,
@@ -312,6 +332,9 @@ int capi::runWithStates(const loopc_session &session,
   }
   {
     Releaser release{allOutputs}, releaseNext{next};
+    if (int bad =
+            checkNextStates(*session.model, &allOutputs[numOutputs], error))
+      return bad;
     // The caller's allocator may take its memory back after the run.
     bool isForeign = options && options->allocator;
     for (size_t k = 0; k < count; ++k) {

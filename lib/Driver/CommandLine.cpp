@@ -141,6 +141,11 @@ struct Flags {
       "shape", cl::value_desc("x=1x3"),
       cl::desc("Fix the shape of an input, ? is open; repeatable"),
       cl::cat(model)};
+  cl::list<std::string> states{
+      "state", cl::value_desc("in=out"),
+      cl::desc("The input is what the output was in the run before; "
+               "repeatable"),
+      cl::cat(model)};
   cl::opt<bool> ortCompat{
       "ort-compat",
       cl::desc("A Loop with trip count and without condition stops where its "
@@ -329,6 +334,12 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   for (const std::string &text : flags.shapes)
     if (std::string problem = parseShapeOption(text, import); !problem.empty())
       return refuse("--shape " + text + ": " + problem);
+  for (StringRef text : flags.states) {
+    auto [input, output] = text.split('=');
+    if (input.empty() || output.empty())
+      return refuse("--state " + text + ": expected INPUT=OUTPUT");
+    options.states.emplace_back(input.str(), output.str());
+  }
   options.dims = std::move(import.dims);
   options.shapes = std::move(import.shapes);
   // Else the environment decides.

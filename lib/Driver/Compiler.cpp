@@ -12,6 +12,7 @@
 #include "loopc/Frontend/Network/Network.h"
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Frontend/OpenVINO/Importer.h"
+#include "loopc/Frontend/States.h"
 #include "loopc/Pipelines/PassTable.h"
 #include "loopc/Pipelines/PassTrace.h"
 #include "loopc/Pipelines/Pipelines.h"
@@ -109,7 +110,11 @@ LogicalResult Compiler::parseBytes(StringRef name, StringRef bytes) {
       (options.format == InputFormat::Auto && looksLikeOpenVINO(name, bytes));
   module = isOpenVINO ? importOpenVINO(name, bytes, *context, import)
                       : importONNX(name, bytes, *context, import);
-  return success(static_cast<bool>(module));
+  return finishImport();
+}
+
+LogicalResult Compiler::finishImport() {
+  return module ? pairStates(*module, options.states) : failure();
 }
 
 LogicalResult
@@ -120,7 +125,7 @@ Compiler::importNetwork(const network::INetworkDefinition &network) {
   emit.dims = options.dims;
   emit.shapes = options.shapes;
   module = network::emitNetwork(network, *context, emit);
-  return success(static_cast<bool>(module));
+  return finishImport();
 }
 
 std::unique_ptr<llvm::MemoryBuffer> Compiler::takeBytecode(StringRef name,
@@ -148,7 +153,7 @@ LogicalResult Compiler::parseMLIR(StringRef name, StringRef bytes) {
       llvm::SMLoc());
   ParserConfig config(context.get());
   module = parseSourceFile<ModuleOp>(sources, config);
-  return success(static_cast<bool>(module));
+  return finishImport();
 }
 
 static Stage getStage(Output output) {

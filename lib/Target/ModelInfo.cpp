@@ -266,6 +266,11 @@ static LogicalResult checkStates(ModuleOp module, const ModelInfo &info) {
   for (auto [a, b] : llvm::zip(before, after))
     isValid &= a.isState && b.isState && a.absent && a.name == b.name &&
                getElementTypeOrSelf(a.type) == getElementTypeOrSelf(b.type);
+  for (auto [a, b] : llvm::zip(before, after))
+    if (isValid && failed(verifyCompatibleShape(a.type, b.type)))
+      return emitError(module.getLoc(), Diag::BadOption)
+             << "the state '" << a.name << "' is " << a.type
+             << ", but what becomes of it is " << b.type;
   if (isValid)
     return success();
   return emitError(module.getLoc(), Diag::BadModule)

@@ -23,6 +23,7 @@ from loopc._options import (
     names,
     network_of,
     shapes_by_name,
+    states_by_name,
     text,
 )
 
@@ -42,6 +43,7 @@ def compile(
     name: str | None = None,
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int | None]] | None = None,
+    states: Mapping[str, str] | None = None,
     ort_compat: bool = False,
     fp_contract: bool = False,
     base_directory: str | os.PathLike[str] | None = None,
@@ -70,6 +72,7 @@ def compile(
         name: the model's name, a C identifier; None to derive it.
         dims: extents for symbolic dimensions, by name.
         shapes: shapes for inputs, by name; None leaves a dimension open.
+        states: inputs, and the outputs that they are in the next run, by name.
         ort_compat: follow onnxruntime where it differs from the specification.
         fp_contract: round a product and the sum that it goes into once, as C++
             compilers do, not each as ONNX has it.
@@ -104,6 +107,7 @@ def compile(
         "name": text("name", name),
         "dims": extents_by_name(dims),
         "shapes": shapes_by_name(shapes),
+        "states": states_by_name(states),
         "ort_compat": int(bool(ort_compat)),
         "fp_contract": int(bool(fp_contract)),
         "base_directory": folder("base_directory", base_directory),

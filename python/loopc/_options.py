@@ -146,6 +146,8 @@ class SessionOptions(_Configurable):
             compilers do, not each as ONNX has it.
         dims: extents for symbolic dimensions, by name.
         shapes: shapes for inputs, by name; None leaves a dimension open.
+        states: inputs, and the outputs that they are in the next run, by name
+            (`add_state`).
         timeout: seconds that a run may take; None for no limit.
         memory_limit: bytes that a run may hold; None for no limit.
         cpu: LLVM's name of the CPU; None for this machine's.
@@ -200,6 +202,7 @@ class SessionOptions(_Configurable):
         "profile_file_prefix",
         "progress",
         "shapes",
+        "states",
         "strict_cache",
         "timeout",
         "use_deterministic_compute",
@@ -212,6 +215,7 @@ class SessionOptions(_Configurable):
     graph_optimization_level = _Choice(GraphOptimizationLevel)
     inter_op_num_threads = _Threads()
     intra_op_num_threads = _Threads()
+    _intra_op_num_threads: int
 
     def __init__(
         self,
@@ -224,6 +228,7 @@ class SessionOptions(_Configurable):
         fp_contract: bool = False,
         dims: Mapping[str, int] | None = None,
         shapes: Mapping[str, Sequence[int | None]] | None = None,
+        states: Mapping[str, str] | None = None,
         timeout: float | None = None,
         memory_limit: int | None = None,
         cpu: str | None = None,
@@ -246,6 +251,7 @@ class SessionOptions(_Configurable):
         self.fp_contract = fp_contract
         self.dims = extents_by_name(dims)
         self.shapes = shapes_by_name(shapes)
+        self.states = states_by_name(states)
         self.timeout = timeout
         self.memory_limit = memory_limit
         self.cpu = cpu
@@ -278,6 +284,16 @@ class SessionOptions(_Configurable):
     def add_free_dimension_override_by_name(self, dim_name: str, dim_value: int) -> None:
         """Fixes the symbolic dimension `dim_name` to `dim_value`."""
         self.dims[dim_name] = dim_value
+
+    def add_state(self, input_name: str, output_name: str) -> None:
+        """Makes a state: the input is what the output was in the run before.
+
+        The session keeps it (`InferenceSession.get_state`) under the input's name, and
+        it is no input and no output any more. To begin with it is the input's
+        initializer, where it has one, else zeros; extents that are open are then those
+        of other inputs' dimensions of the same name, and else 0.
+        """
+        self.states[input_name] = output_name
 
     def add_session_config_entry(self, key: str, value: str) -> None:
         """Keeps an entry; loopc itself has none, so it makes no difference.
@@ -416,6 +432,7 @@ class SessionOptions(_Configurable):
             "fp_contract": int(bool(self.fp_contract)),
             "dims": extents_by_name(self.dims),
             "shapes": shapes_by_name(self.shapes),
+            "states": states_by_name(self.states),
             "cpu": text("cpu", self.cpu),
             "features": text("features", self.features),
             "base_directory": folder("base_directory", self.base_directory),
@@ -602,6 +619,17 @@ def shapes_by_name(value: Any) -> dict[str, list[int | None]]:
             None if extent is None else whole(what, extent) for extent in shape
         ]
     return shapes
+
+
+def states_by_name(value: Any) -> dict[str, str]:
+    """`value`, a dict of names of outputs by those of inputs."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidArgument(f"states: expected a dict, got {type(value).__qualname__}")
+    return {
+        str(text("states", before)): str(text("states", after)) for before, after in value.items()
+    }
 
 
 def compile_level(value: Any) -> int | None:

@@ -5,8 +5,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Folders that programs with compiled models are built with."""
+"""Where the programs are, and what programs with compiled models are built with."""
 
+import os
+import shutil
+import sys
 from pathlib import Path
 
 from loopc._errors import Error
@@ -43,3 +46,22 @@ def get_library_dirs() -> list[str]:
     # Of a wheel, of an installed prefix, of a build tree.
     folders = [_PACKAGE / "lib", *(p for p in _PACKAGE.parents[2:3])]
     return [str(_find([*folders, _PACKAGE.parents[1] / "lib"], "libloopc_rt.a"))]
+
+
+def find_program(name: str) -> str:
+    """The program ``loopc`` or ``loopc-run``: of this package, of this Python, or on PATH.
+
+    Raises:
+        Error: there is none.
+    """
+    # Of a build tree, of a wheel, of an installed prefix. In a build tree the package's
+    # files are links: their own folder counts, not the target's.
+    folders = [_PACKAGE.parent.parent / "bin", _PACKAGE / "lib"]
+    folders += [prefix / "bin" for prefix in _PACKAGE.parents[3:4]]
+    for folder in (*folders, Path(sys.executable).parent):
+        if os.access(folder / name, os.X_OK) and (folder / name).is_file():
+            return str(folder / name)
+    found = shutil.which(name)
+    if not found:
+        raise Error(f"the command '{name}' was not found: it belongs beside the package or on PATH")
+    return found

@@ -425,7 +425,8 @@ class InferenceSession:
             seconds(options.timeout if timeout is None else timeout),
             count(
                 "num_threads",
-                max(options.intra_op_num_threads, 0) if num_threads is None else num_threads,
+                # The slot: a property would cost a tenth of a small run.
+                max(options._intra_op_num_threads, 0) if num_threads is None else num_threads,
                 2**31 - 1,
             ),
             count("memory_limit", options.memory_limit if memory_limit is None else memory_limit),
@@ -560,7 +561,7 @@ class InferenceSession:
     def get_states(self) -> list[NodeArg]:
         """The states that the session keeps from one run to the next, in order.
 
-        Of an OpenVINO model they are its variables.
+        They are those of `SessionOptions.add_state`, and an OpenVINO model's variables.
         """
         return list(self._states)
 

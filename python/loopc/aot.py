@@ -12,16 +12,15 @@ It gives the same answers as `loopc.InferenceSession`; tests use it to see that.
 
 import os
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from loopc._errors import CompileError, Diagnostic, Error, InvalidArgument, Severity
+from loopc._errors import CompileError, Diagnostic, InvalidArgument, Severity
 from loopc._options import Model, RunOptions, SessionOptions, model_source
+from loopc._paths import find_program
 from loopc._session import InferenceSession, load
 
 _ERROR = re.compile(r"(?:(?P<location>.*?): )?error: (?:(?P<code>LC\d{4}): )?(?P<message>.*)$")
@@ -32,14 +31,7 @@ def find_compiler() -> Path:
     named = os.environ.get("LOOPC")
     if named:
         return Path(named)
-    # build/python/loopc/aot.py is a link: its own folder counts, not the target's.
-    for folder in (Path(__file__).parent.parent.parent / "bin", Path(sys.executable).parent):
-        if (folder / "loopc").is_file():
-            return folder / "loopc"
-    found = shutil.which("loopc")
-    if not found:
-        raise Error("the command 'loopc' was not found: set LOOPC or PATH")
-    return Path(found)
+    return Path(find_program("loopc"))
 
 
 def _parse(stderr: str) -> list[Diagnostic]:

@@ -11,15 +11,13 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
-#include <iterator>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace loopc::python;
 namespace nb = nanobind;
 
-/// The first ends a run whatever its handler does.
-static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGALRM};
+static constexpr auto &kSignals = InterruptGuard::kSignals;
 static constexpr size_t kNumSignals = std::size(kSignals);
 
 // One run at a time is on the main thread, so its state can be global. The
@@ -100,8 +98,21 @@ InterruptGuard::InterruptGuard(loopc_cancel_token *token) {
   isActive = true;
   wasInterrupted.store(false);
   outer = activeToken.exchange(token);
+  installAll();
+}
+
+void InterruptGuard::installAll() {
   for (size_t k = 0; k < kNumSignals; ++k)
-    installed[k] = install(k);
+    installed[k] |= install(k);
+}
+
+/// Puts the handler back that was there before, unless somebody has set another
+/// one since.
+static void uninstall(size_t index) {
+  struct sigaction current;
+  if (sigaction(kSignals[index], &previous[index], &current) == 0 &&
+      current.sa_sigaction != handleSignal)
+    sigaction(kSignals[index], &current, nullptr);
 }
 
 InterruptGuard::~InterruptGuard() {
@@ -109,7 +120,7 @@ InterruptGuard::~InterruptGuard() {
     return;
   for (size_t k = 0; k < kNumSignals; ++k)
     if (installed[k])
-      sigaction(kSignals[k], &previous[k], nullptr);
+      uninstall(k);
   activeToken.store(outer);
   waitForHandlers();
 }
@@ -136,5 +147,7 @@ int InterruptGuard::poll(void *context) {
   isPending.store(false);
   nb::gil_scoped_acquire locked;
   self.hasRaised |= PyErr_CheckSignals() != 0;
+  // One of them may have set another handler.
+  self.installAll();
   return self.hasRaised;
 }

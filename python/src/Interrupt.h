@@ -11,6 +11,7 @@
 #include "loopc-rt/loopc_rt.h"
 
 #include <csignal>
+#include <iterator>
 
 namespace loopc::python {
 
@@ -39,13 +40,17 @@ public:
   /// Makes the run of `options` look after signals.
   void watch(loopc_run_options &options);
 
+  /// The signals; the first ends a run whatever its handler does.
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGALRM};
+
 private:
   static int poll(void *context);
+  void installAll();
 
   bool isActive = false;
   bool hasRaised = false;
   /// Of each signal, whether its handler was replaced.
-  bool installed[3] = {};
+  bool installed[std::size(kSignals)] = {};
   /// That of the run whose signal handler this run is a part of.
   loopc_cancel_token *outer = nullptr;
 };

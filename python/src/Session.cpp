@@ -34,6 +34,14 @@ static void addDims(loopc_compile_options *options, nb::handle dims) {
   }
 }
 
+static void addStates(loopc_compile_options *options, nb::handle states) {
+  for (auto [input, output] : nb::cast<nb::dict>(states))
+    if (loopc_compile_options_add_state(options,
+                                        nb::cast<std::string>(input).c_str(),
+                                        nb::cast<std::string>(output).c_str()))
+      throw ArgumentError("states: a name is empty");
+}
+
 static void addShapes(loopc_compile_options *options, nb::handle shapes) {
   for (auto [name, shape] : nb::cast<nb::dict>(shapes)) {
     auto text = nb::cast<std::string>(name);
@@ -94,6 +102,8 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       addDims(options.get(), value);
     else if (key == "shapes")
       addShapes(options.get(), value);
+    else if (key == "states")
+      addStates(options.get(), value);
     else if (key == "disabled_passes")
       disablePasses(options.get(), value);
     else if (key == "timeout")

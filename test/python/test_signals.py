@@ -219,6 +219,26 @@ def test_a_handler_runs_a_model_that_is_ended(add, endless, handled):
     assert seen == [True]
 
 
+def test_handlers_that_are_set_in_the_middle_of_a_run(endless, handled):
+    """By a handler: the next signal wakes the run, too, and what was set stays."""
+
+    def set_another(*_):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+
+    handled(signal.SIGTERM, lambda *_: None)
+    handled(signal.SIGALRM, set_another)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    with pytest.raises(Stop):
+        endless.run(None, {"x": np.float32(1)})
+    # Python's own word, and the kernel's.
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    with open("/proc/self/status") as status:
+        (mask,) = [line.split()[1] for line in status if line.startswith("SigIgn:")]
+    assert int(mask, 16) >> (signal.SIGTERM - 1) & 1
+
+
 def test_signals_that_nobody_handles_are_as_they_were():
     """SIGTERM without a handler ends the process at once."""
     code = (

@@ -43,7 +43,7 @@ struct Flags {
                          cl::desc("Begin random inputs with this number"),
                          cl::cat(kValues)};
   cl::list<std::string> states{
-      "state", cl::value_desc("name=value"),
+      "set-state", cl::value_desc("name=value"),
       cl::desc("What a state is before the first run, as --input; without it, "
                "the model's initial value; repeatable"),
       cl::cat(kValues)};
@@ -112,6 +112,11 @@ struct Flags {
                            cl::desc("Print allocations and memory of the run"),
                            cl::cat(kRunning)};
 
+  cl::opt<bool> describe{
+      "describe",
+      cl::desc("Print the model's inputs, outputs and states, and run nothing"),
+      cl::cat(kRunning)};
+
   cl::opt<std::string> optLevel{"O",
                                 cl::Prefix,
                                 cl::init("3"),
@@ -138,6 +143,11 @@ struct Flags {
   cl::list<std::string> shapes{
       "shape", cl::value_desc("x=1x?x3"),
       cl::desc("Fix the shape of an input, ? is open; repeatable"),
+      cl::cat(kCompiling)};
+  cl::list<std::string> pairs{
+      "state", cl::value_desc("in=out"),
+      cl::desc("Make a state: the input is what the output was in the run "
+               "before; repeatable"),
       cl::cat(kCompiling)};
   cl::opt<bool> ortCompat{
       "ort-compat",
@@ -234,6 +244,15 @@ static bool readDims(const Flags &flags, Options &options) {
       return refuse("--shape=" + text +
                     ": expected NAME=2x?x3, each name once");
   }
+  for (const std::string &text : flags.pairs) {
+    std::pair<StringRef, StringRef> parts;
+    if (!splitName(text, parts) || parts.second.empty() ||
+        loopc_compile_options_add_state(options.compile,
+                                        parts.first.str().c_str(),
+                                        parts.second.str().c_str()))
+      return refuse("--state=" + text +
+                    ": expected INPUT=OUTPUT, each input once");
+  }
   return true;
 }
 
@@ -291,6 +310,7 @@ static bool readOptions(const Flags &flags, Options &options) {
   options.memoryLimit = flags.memory;
   options.statistics = flags.statistics;
   options.quiet = flags.quiet;
+  options.describe = flags.describe;
   options.limit = flags.limit;
   for (const std::string &text : flags.inputs) {
     std::pair<StringRef, StringRef> parts;
@@ -303,7 +323,7 @@ static bool readOptions(const Flags &flags, Options &options) {
   for (const std::string &text : flags.states) {
     std::pair<StringRef, StringRef> parts;
     if (!splitName(text, parts))
-      return refuse("--state=" + text + ": expected NAME=VALUE");
+      return refuse("--set-state=" + text + ": expected NAME=VALUE");
     options.states.emplace_back(parts.first.str(), parts.second.str());
   }
   if (flags.runs == 0)

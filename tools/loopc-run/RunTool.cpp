@@ -282,6 +282,37 @@ static void printStatistics(const loopc_run_statistics &statistics) {
          << " copied bytes\n";
 }
 
+/// "input  x: float32[N, 3]" for each input, output and state of a model.
+static ExitCode printModel(const loopc_model &model) {
+  outs() << "model  " << model.name << ", compiled by " << model.producer
+         << '\n';
+  size_t numInputs = model.num_inputs - model.num_states;
+  for (size_t k = 0; k < model.num_inputs; ++k) {
+    const loopc_port &port = model.inputs[k];
+    bool isState = k >= numInputs;
+    outs() << (isState ? "state  " : "input  ") << port.name << ": "
+           << describe(*port.type);
+    const loopc_default *absent = model.defaults && model.defaults[k].ndim >= 0
+                                      ? &model.defaults[k]
+                                      : nullptr;
+    if (isState)
+      outs() << (absent->data ? ", begins as the model says"
+                              : ", begins as zeros");
+    else if (absent)
+      outs() << ", may be left out";
+    outs() << '\n';
+  }
+  // What people wrote of the outputs says more than operators do.
+  const loopc_port *outputs =
+      model.declared_outputs ? model.declared_outputs : model.outputs;
+  for (size_t k = 0; k < model.num_outputs - model.num_states; ++k)
+    outs() << "output " << outputs[k].name << ": " << describe(*outputs[k].type)
+           << '\n';
+  if (*model.cpu_features)
+    outs() << "CPU    needs " << model.cpu_features << '\n';
+  return ExitOk;
+}
+
 static ExitCode runModel(loopc_session *session, const Options &options) {
   const loopc_model &model = *loopc_session_model(session);
   ExitCode code = ExitOk;
@@ -332,7 +363,8 @@ int loopc::run::runTool(int argc, const char *const *argv) {
   loopc_session *session = openModel(options, code);
   if (!session)
     return code;
-  code = runModel(session, options);
+  code = options.describe ? printModel(*loopc_session_model(session))
+                          : runModel(session, options);
   loopc_session_destroy(session);
   outs().flush();
   if (std::error_code error = outs().error()) {

@@ -194,6 +194,29 @@ TEST(CAPI, States) {
   EXPECT_THAT(error.message, HasSubstr("1 outputs and 1 states"));
 }
 
+TEST(CAPI, PairsOfInputsAndOutputs) {
+  constexpr std::string_view kPaired =
+      R"(<ir_version: 10, opset_import: ["" : 21]>
+paired (float s, float x) => (float y, float sn) {
+  sn = Add (s, x)
+  y = Identity (sn)
+})";
+  loopc_compile_options *options = loopc_compile_options_create();
+  loopc_compile_options_add_state(options, "s", "sn");
+  Made made(kPaired, options);
+  ASSERT_EQ(made.status, LOOPC_COMPILE_OK);
+  ASSERT_EQ(loopc_session_num_states(made.session), 1u);
+  EXPECT_STREQ(loopc_session_state(made.session, 0)->name, "s");
+  EXPECT_EQ(runState(made.session), 1);
+  EXPECT_EQ(runState(made.session), 2);
+  loopc_session_reset_states(made.session);
+  EXPECT_EQ(runState(made.session), 1);
+  loopc_compile_options_add_state(options, "x", "none");
+  Made refused(kPaired, options);
+  EXPECT_EQ(refused.code(), "LC0101");
+  loopc_compile_options_destroy(options);
+}
+
 /// Memory of the caller's that is gone after each run: the state is not in it.
 TEST(CAPI, StatesOutliveTheAllocator) {
   struct Arena {
@@ -302,6 +325,11 @@ TEST(CAPI, OptionsRefuseWrongValues) {
   EXPECT_NE(loopc_compile_options_add_shape(options, "y", bad, 1), 0);
   EXPECT_NE(loopc_compile_options_add_shape(options, "y", nullptr, 1), 0);
   EXPECT_EQ(loopc_compile_options_add_shape(options, "y", nullptr, 0), 0);
+  EXPECT_EQ(loopc_compile_options_add_state(options, "h", "hn"), 0);
+  EXPECT_EQ(loopc_compile_options_add_state(options, "h", "hn"), 0);
+  EXPECT_NE(loopc_compile_options_add_state(options, "h", "y"), 0);
+  EXPECT_NE(loopc_compile_options_add_state(options, "", "y"), 0);
+  EXPECT_NE(loopc_compile_options_add_state(options, "x", nullptr), 0);
   loopc_compile_options_destroy(options);
 }
 

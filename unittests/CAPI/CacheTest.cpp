@@ -53,7 +53,9 @@ TEST(Key, HoldsAllThatMakesADifference) {
       [](auto &o) { o.disabledPasses = {"cse"}; },
       [](auto &o) { o.dims = {{"n", 1}}; },
       [](auto &o) { o.shapes = {{"x", {1, 2}}}; },
-      [](auto &o) { o.shapes = {{"x", {1}}, {"y", {2}}}; }};
+      [](auto &o) { o.shapes = {{"x", {1}}, {"y", {2}}}; },
+      [](auto &o) { o.states = {{"x", "y"}, {"a", "b"}}; },
+      [](auto &o) { o.states = {{"a", "b"}, {"x", "y"}}; }};
   for (Change change : kChanges) {
     loopc_compile_options options;
     change(options);

@@ -336,6 +336,22 @@ TEST(Ends, CancelFromASignalHandler) {
   std::signal(SIGALRM, before);
 }
 
+TEST(Ends, ByAFunctionOfTheCaller) {
+  int64_t calls = 0;
+  loopc_run_options options = makeOptions();
+  options.interrupt_context = &calls;
+  options.interrupt = [](void *context) {
+    return ++*static_cast<int64_t *>(context) == 100 ? 7 : 0;
+  };
+  Outcome outcome = runWith(options, spin);
+  EXPECT_EQ(outcome.status, LOOPC_ERROR_CANCELLED);
+  EXPECT_EQ(outcome.message, "the run was cancelled");
+  EXPECT_EQ(calls, 100);
+  // It is asked before the model begins, too, and lets it go on.
+  EXPECT_EQ(runWith(options).status, LOOPC_OK);
+  EXPECT_GT(calls, 100);
+}
+
 TEST(Ends, Timeout) {
   using Clock = std::chrono::steady_clock;
   loopc_run_options options = makeOptions();

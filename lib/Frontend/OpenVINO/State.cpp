@@ -19,6 +19,7 @@
 
 #include "ImporterImpl.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
+#include "loopc/Frontend/States.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/JSON.h"
@@ -217,20 +218,7 @@ LogicalResult Importer::importReadValue(LayerImport &l) {
   auto setDefault = [&](ElementsAttr value) {
     func.setArgAttr(variable.argument, "loopc.default", value);
   };
-  auto setZeros = [&]() {
-    SmallVector<int64_t> shape{0};
-    if (type.hasRank()) {
-      shape.assign(type.getShape().begin(), type.getShape().end());
-      for (int64_t &extent : shape)
-        extent = ShapedType::isDynamic(extent) ? 0 : extent;
-    }
-    auto ranked = RankedTensorType::get(shape, type.getElementType());
-    if (isa<onnx::StringType>(type.getElementType()))
-      setDefault(DenseStringElementsAttr::get(ranked, {StringRef()}));
-    else
-      setDefault(cast<ElementsAttr>(DenseElementsAttr::get(
-          ranked, builder.getZeroAttr(type.getElementType()))));
-  };
+  auto setZeros = [&]() { setDefault(makeZeroState(builder, type)); };
   if (!l.has(0)) {
     if (!type.hasRank())
       return l.fail() << "the variable '" << variableOf(l.layer)

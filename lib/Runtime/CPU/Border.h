@@ -98,10 +98,10 @@ int32_t makeInnerElements(loopc_run &run, const DLTensor &tensor,
 int32_t makeInputList(loopc_run &run, const loopc_type &type,
                       const loopc_value &value, loopc_rt_list *&list);
 
-/// Fills the slot of the checked input `number`, with a copy in run memory
-/// where the caller's elements do not lie as the model wants them.
+/// Fills the slot of number `number` of the checked inputs, with a copy in run
+/// memory where the caller's elements do not lie as the model wants them.
 int32_t passInput(loopc_run &run, const loopc_model &model, size_t number,
-                  const loopc_value &value, int64_t *slot);
+                  const loopc_value *inputs, int64_t *slot);
 
 /// Checks what the caller gave as outputs; writes nothing.
 int32_t checkOutputs(loopc_run &run, const loopc_model &model,

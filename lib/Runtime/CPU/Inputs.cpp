@@ -39,14 +39,22 @@ static const loopc_default *getDefault(const loopc_model &model,
   return all && all[number].ndim >= 0 ? &all[number] : nullptr;
 }
 
-/// Extents of an input that is a tensor (of strings), given or not.
-static const int64_t *getInputShape(const loopc_model &model, size_t number,
-                                    const loopc_value &value) {
+/// Whether input `number` is a state that begins as zeros, with extents of
+/// other inputs where its own are open.
+static bool beginsAsZeros(const loopc_model &model, size_t number,
+                          const loopc_value &value) {
+  return value.kind == 0 && number >= model.num_inputs - model.num_states &&
+         getDefault(model, number) && !getDefault(model, number)->data;
+}
+
+/// An extent of an input that is a tensor (of strings), given or not.
+static int64_t getOwnExtent(const loopc_model &model, size_t number,
+                            const loopc_value &value, int32_t dim) {
   if (value.kind == 0)
     if (const loopc_default *absent = getDefault(model, number))
-      return absent->shape;
-  return value.kind == LOOPC_STRINGS ? value.as.strings.shape
-                                     : value.as.tensor.shape;
+      return absent->shape[dim];
+  return value.kind == LOOPC_STRINGS ? value.as.strings.shape[dim]
+                                     : value.as.tensor.shape[dim];
 }
 
 namespace {
@@ -71,6 +79,23 @@ static DimPosition findNamedDim(const loopc_model &model, const char *name) {
   }
 }
 
+/// The same, where a state that begins as zeros takes extents that are open
+/// from another input that has a dimension of that name.
+static int64_t getExtent(const loopc_model &model, const loopc_value *inputs,
+                         size_t number, int32_t dim) {
+  const loopc_dim &own = model.inputs[number].type->dims[dim];
+  if (own.name && beginsAsZeros(model, number, inputs[number]))
+    for (size_t k = 0; k < model.num_inputs; ++k) {
+      const loopc_type &type = *model.inputs[k].type;
+      for (int32_t other = 0; other < type.rank; ++other)
+        if (const char *name = type.dims[other].name;
+            name && strcmp(name, own.name) == 0 &&
+            !beginsAsZeros(model, k, inputs[k]))
+          return getOwnExtent(model, k, inputs[k], other);
+    }
+  return getOwnExtent(model, number, inputs[number], dim);
+}
+
 /// Dimensions of one name are equal.
 static int32_t checkNamedDims(loopc_run &run, const loopc_model &model,
                               const loopc_value *inputs) {
@@ -81,9 +106,8 @@ static int32_t checkNamedDims(loopc_run &run, const loopc_model &model,
       if (!name)
         continue;
       DimPosition first = findNamedDim(model, name);
-      long long extent = getInputShape(model, k, inputs[k])[dim];
-      long long expected =
-          getInputShape(model, first.input, inputs[first.input])[first.dim];
+      long long extent = getExtent(model, inputs, k, dim);
+      long long expected = getExtent(model, inputs, first.input, first.dim);
       if (extent == expected)
         continue;
       PortName port = getInputName(model, k);
@@ -215,21 +239,42 @@ static const void *allocateZeros(loopc_run &run, const loopc_type &type,
   return zeros;
 }
 
+/// Passes what input `number` is where it is absent.
+static int32_t passDefault(loopc_run &run, const loopc_model &model,
+                           size_t number, const loopc_value *inputs,
+                           int64_t *slot) {
+  const loopc_type &type = *model.inputs[number].type;
+  const loopc_default &absent = *getDefault(model, number);
+  const int64_t *shape = absent.shape;
+  if (type.rank > 0 && beginsAsZeros(model, number, inputs[number])) {
+    auto *extents = static_cast<int64_t *>(
+        allocate(run, type.rank * int64_t(sizeof(int64_t)), /*byModel=*/false));
+    if (!extents)
+      return getStatus(run);
+    for (int32_t dim = 0; dim < type.rank; ++dim)
+      extents[dim] = getExtent(model, inputs, number, dim);
+    shape = extents;
+  }
+  int64_t count = 1;
+  bool isTooLarge = false;
+  for (int32_t dim = 0; dim < absent.ndim; ++dim)
+    isTooLarge |= __builtin_mul_overflow(count, shape[dim], &count);
+  if (isTooLarge)
+    return recordError(run, LOOPC_ERROR_MEMORY, "out of memory");
+  const void *data = absent.data;
+  if (!data && count != 0 && !(data = allocateZeros(run, type, count)))
+    return getStatus(run);
+  passElements(type, data, absent.ndim, shape, count, slot);
+  return LOOPC_OK;
+}
+
 int32_t loopc::rt::passInput(loopc_run &run, const loopc_model &model,
-                             size_t number, const loopc_value &value,
+                             size_t number, const loopc_value *inputs,
                              int64_t *slot) {
   const loopc_type &type = *model.inputs[number].type;
-  const loopc_default *absent = getDefault(model, number);
-  if (value.kind == 0 && absent) {
-    int64_t count = 1;
-    for (int32_t dim = 0; dim < absent->ndim; ++dim)
-      count *= absent->shape[dim];
-    const void *data = absent->data;
-    if (!data && count != 0 && !(data = allocateZeros(run, type, count)))
-      return getStatus(run);
-    passElements(type, data, absent->ndim, absent->shape, count, slot);
-    return LOOPC_OK;
-  }
+  const loopc_value &value = inputs[number];
+  if (value.kind == 0 && getDefault(model, number))
+    return passDefault(run, model, number, inputs, slot);
   if (type.kind == LOOPC_SEQUENCE || type.kind == LOOPC_OPTIONAL) {
     loopc_rt_list *list = nullptr;
     int32_t status = makeInputList(run, type, value, list);

@@ -257,7 +257,7 @@ static int32_t runModel(loopc_run &run, const loopc_model *model,
   if (!createFrame(run, *model, storage, frame))
     return getStatus(run);
   for (size_t k = 0; k < numInputs; ++k) {
-    status = passInput(run, *model, k, inputs[k],
+    status = passInput(run, *model, k, inputs,
                        static_cast<int64_t *>(frame.inputs[k]));
     if (status)
       return status;

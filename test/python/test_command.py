@@ -1,0 +1,107 @@
+# ===- test_command.py - python -m loopc -----------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""The command: what it prints, and what it returns."""
+
+import os
+import subprocess
+import sys
+
+import loopc
+import numpy as np
+import pytest
+
+MODEL = """<ir_version: 10, opset_import: ["" : 21]>
+twice (float[N] x) => (float[N] y) { y = Add (x, x) }
+"""
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "twice.onnxtxt"
+    path.write_text(MODEL)
+    return path
+
+
+def loopc_command(*arguments, **environment):
+    done = subprocess.run(
+        [sys.executable, "-m", "loopc", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_help():
+    status, out, _ = loopc_command("--help")
+    assert status == 0
+    for command in ("compile", "run", "bench", "doctor"):
+        assert f"\n  {command} " in out
+        status, text, _ = loopc_command(command, "--help")
+        assert status == 0
+        assert text.startswith(f"usage: python -m loopc {command}")
+        # The options are those of the program that does it.
+        assert command == "doctor" or "--dim" in text
+    assert loopc_command()[0] == 2
+    assert loopc_command("--version")[1] == f"loopc {loopc.__version__}\n"
+
+
+def test_unknown_command():
+    status, out, err = loopc_command("convert")
+    assert (status, out) == (2, "")
+    assert "no command 'convert'; there are: compile, run, bench, doctor" in err
+
+
+def test_compile(model, tmp_path):
+    status, out, err = loopc_command("compile", model, "--emit=shared", "-o", tmp_path / "twice.so")
+    assert (status, out, err) == (0, "", "")
+    (y,) = loopc.load(tmp_path / "twice.so").run(None, {"x": np.ones(2, np.float32)})
+    assert y.tolist() == [2, 2]
+    status, _, err = loopc_command("compile", tmp_path / "nothing.onnx", "-o", tmp_path / "n.o")
+    assert status == 3
+    assert "LC0102" in err
+
+
+def test_run(model):
+    status, out, _ = loopc_command("run", model, "--input=x=[1,2.5]")
+    assert (status, out) == (0, "y: float32[2] = [2, 5]\n")
+    assert loopc_command("run", model, "--input=q=1")[0] == 2
+
+
+def test_bench(model):
+    status, out, _ = loopc_command("bench", model, "--bench=10", "--dim=N=4")
+    assert status == 0
+    assert "bench: 10 runs" in out
+    assert "stats: " in out
+    assert "y: " not in out
+
+
+def test_doctor(tmp_path):
+    settings = {"LOOPC_CACHE_DIR": str(tmp_path / "cache"), "LOOPC_COMPILE": ""}
+    status, out, err = loopc_command("doctor", **settings)
+    assert (status, err) == (0, ""), out
+    lines = [line for line in out.splitlines() if not line.startswith("     ")]
+    assert len(lines) == 6
+    assert all(line.startswith("ok   ") for line in lines)
+    assert any("a known model is ready after" in line for line in lines)
+    assert loopc_command("doctor", "now")[0] == 2
+
+
+def test_doctor_says_what_to_do(tmp_path):
+    (tmp_path / "file").write_text("")
+    status, out, _ = loopc_command("doctor", LOOPC_CACHE_DIR=str(tmp_path / "file" / "cache"))
+    assert status == 1
+    assert "FAIL cache: " in out
+    assert "set LOOPC_CACHE_DIR to a folder that you can write to" in out
+    others = tmp_path / "others"
+    others.mkdir()
+    others.chmod(0o777)
+    status, out, _ = loopc_command("doctor", LOOPC_CACHE_DIR=str(others))
+    assert status == 1
+    assert f"chmod go-w {others}" in out
