@@ -108,7 +108,6 @@ def _check(
     x: np.ndarray,
     constants: dict[str, np.ndarray] | None = None,
     shape: list[int | str] | None = None,
-    terms: int = 1,
 ) -> None:
     """The model with stored weights computes what that with floats does."""
     constants = constants or {}
@@ -117,8 +116,9 @@ def _check(
     plain = _model(nodes, constants | {"w": weights.floats}, x, shape)
     got = loopc.InferenceSession(stored).run(None, {"x": x})[0]
     want = loopc.InferenceSession(plain).run(None, {"x": x})[0]
-    scale = max(1.0, float(np.abs(want).max())) if want.size else 1.0
-    np.testing.assert_allclose(got, want, rtol=0, atol=scale * terms * 1e-7)
+    # Floats that are not in panels may be summed up in another order.
+    scale = max(1.0, float(np.abs(want).max(initial=0)))
+    np.testing.assert_allclose(got, want, rtol=0, atol=scale * 1e-5)
 
 
 @pytest.mark.parametrize("rows", [1, 7, 16, 40, 300])
@@ -129,8 +129,8 @@ def test_products(kind: str, rows: int) -> None:
     for columns in (96, 75):
         weights = _weights(kind, (90, columns), 1)
         product = [helper.make_node("MatMul", ["x", "w"], ["y"])]
-        _check(weights, product, x, terms=90)
-        _check(weights, product, x, shape=["n", 90], terms=90)
+        _check(weights, product, x)
+        _check(weights, product, x, shape=["n", 90])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,8 +140,8 @@ def test_long_sums(kind: str) -> None:
     for rows in (1, 33):
         x = np.random.default_rng(1).standard_normal((rows, 1100)).astype(np.float32)
         product = [helper.make_node("MatMul", ["x", "w"], ["y"])]
-        _check(weights, product, x, terms=1100)
-        _check(weights, product, x, shape=["n", 1100], terms=1100)
+        _check(weights, product, x)
+        _check(weights, product, x, shape=["n", 1100])
 
 
 @pytest.mark.parametrize("form", ["transpose", "gemm", "reshape", "batch", "vector"])
@@ -171,7 +171,7 @@ def test_other_products(kind: str, form: str) -> None:
         weights = _weights(kind, (64, 96), 1)
         x = x[0, 0]
         nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
-    _check(weights, nodes, x, constants, terms=64)
+    _check(weights, nodes, x, constants)
 
 
 @pytest.mark.parametrize("group", [1, 2, 32])
@@ -181,11 +181,11 @@ def test_convolutions(kind: str, group: int) -> None:
     x = np.random.default_rng(1).standard_normal((1, 32, 9, 9)).astype(np.float32)
     weights = _weights(kind, (64, 32 // group, 3, 3), 0)
     nodes = [helper.make_node("Conv", ["x", "w"], ["y"], pads=[1] * 4, group=group)]
-    _check(weights, nodes, x, terms=300)
-    _check(weights, nodes, x, shape=["n", 32, "h", "w"], terms=300)
+    _check(weights, nodes, x)
+    _check(weights, nodes, x, shape=["n", 32, "h", "w"])
     transposed = _weights(kind, (32, 16, 3, 3), 1)
     nodes = [helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 2])]
-    _check(transposed, nodes, x, terms=300)
+    _check(transposed, nodes, x)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -195,7 +195,7 @@ def test_recurrent(kind: str) -> None:
     weights = _weights(kind, (1, 128, 32), 1)
     constants = {"u": np.random.default_rng(2).standard_normal((1, 128, 24)).astype(np.float32) / 5}
     node = helper.make_node("LSTM", ["x", "u", "w"], ["y"], hidden_size=32)
-    _check(weights, [node], x, constants, terms=300)
+    _check(weights, [node], x, constants)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -248,7 +248,7 @@ def test_looked_up(kind: str) -> None:
         helper.make_node("Transpose", ["w"], ["v"], perm=[1, 0]),
         helper.make_node("MatMul", ["e", "v"], ["y"]),
     ]
-    _check(weights, nodes, x, terms=40)
+    _check(weights, nodes, x)
 
 
 def _linalg(path: Path, weights: Weights, nodes: list[onnx.NodeProto], x: np.ndarray) -> str:
