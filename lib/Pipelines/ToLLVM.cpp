@@ -97,7 +97,7 @@ void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
   // All in one conversion: each goes through the whole module.
   ConvertToLLVMPassOptions rest;
   rest.filterDialects = {"arith", "cf",     "complex", "func",
-                         "index", "memref", "ub"};
+                         "index", "memref", "rt",      "ub"};
   rest.useDynamic = true;
   manager.addPass(createConvertToLLVMPass(rest),
                   "all dialects that are left, at once");

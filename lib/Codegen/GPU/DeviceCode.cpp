@@ -33,7 +33,7 @@ static constexpr int64_t kMuchWork = int64_t(1) << 40;
 static bool isDeviceElement(Type type) {
   if (isa<VectorType>(type))
     return false;
-  // Pairs of integers are texts, of which the host knows where they lie.
+  // Of strings only the host knows where they lie.
   if (auto pair = dyn_cast<ComplexType>(type))
     type = isa<FloatType>(pair.getElementType()) ? pair.getElementType()
                                                  : Type(pair);

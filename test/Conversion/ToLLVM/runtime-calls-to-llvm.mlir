@@ -9,15 +9,15 @@
 // path of its node.
 // CHECK-LABEL: func @calls(
 // CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr
-func.func @calls(%run: !rt.run, %s: complex<i64>, %t: complex<i64>) -> i32 {
+func.func @calls(%run: !rt.run, %s: !rt.string, %t: !rt.string) -> i32 {
   // CHECK: %[[BOTH:.*]] = llvm.call @loopc_rt_string_concat(%[[HANDLE]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
   // CHECK: %[[WHERE:.*]] = llvm.mlir.addressof
   // CHECK: llvm.call @loopc_rt_string_to_float(%[[HANDLE]], %{{.*}}, %{{.*}}, %[[WHERE]])
   // CHECK: %[[HAS:.*]] = llvm.mlir.constant(1 : i32)
   // CHECK: %[[SEED:.*]] = llvm.mlir.constant(42 : i64)
   // CHECK: llvm.call @loopc_rt_random_stream(%[[HANDLE]], %[[HAS]], %[[SEED]])
-  %u = loop.call "loopc_rt_string_concat"(%s, %t) : (complex<i64>, complex<i64>) -> complex<i64>
-  %x = loop.call "loopc_rt_string_to_float"(%u) where "Cast 'c'" : (complex<i64>) -> f64
+  %u = loop.call "loopc_rt_string_concat"(%s, %t) : (!rt.string, !rt.string) -> !rt.string
+  %x = loop.call "loopc_rt_string_to_float"(%u) where "Cast 'c'" : (!rt.string) -> f64
   %r = loop.random_stream seed 42
   %z = llvm.mlir.constant(0 : i32) : i32
   return %z : i32

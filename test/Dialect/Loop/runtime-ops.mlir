@@ -12,13 +12,13 @@ func.func @parts_of_a_string(%a: i64, %n: i64) -> (i64, i64) {
 
 // Calls with the same operands are one call; those that nobody asks are none.
 // CHECK-LABEL: func @calls(
-func.func @calls(%s: complex<i64>) -> (complex<i64>, complex<i64>) {
+func.func @calls(%s: !rt.string) -> (!rt.string, !rt.string) {
   // CHECK-COUNT-1: loop.call "loopc_rt_string_lower"
   // CHECK-NOT: loop.call
-  %a = loop.call "loopc_rt_string_lower"(%s) : (complex<i64>) -> complex<i64>
-  %b = loop.call "loopc_rt_string_lower"(%s) : (complex<i64>) -> complex<i64>
-  %c = loop.call "loopc_rt_string_to_float"(%s) where "n" : (complex<i64>) -> f64
-  return %a, %b : complex<i64>, complex<i64>
+  %a = loop.call "loopc_rt_string_lower"(%s) : (!rt.string) -> !rt.string
+  %b = loop.call "loopc_rt_string_lower"(%s) : (!rt.string) -> !rt.string
+  %c = loop.call "loopc_rt_string_to_float"(%s) where "n" : (!rt.string) -> f64
+  return %a, %b : !rt.string, !rt.string
 }
 
 // Streams are not merged; one that nobody reads is dropped.

@@ -228,9 +228,8 @@ mlir::Type toSignless(mlir::Type type);
 /// The same elements in the type of toSignless().
 mlir::ElementsAttr toSignless(mlir::ElementsAttr elements);
 
-/// What a string is once its node is lowered: (address, bytes), two integers
-/// that upstream's conversions know how to store and pass. loop.string makes
-/// it.
+/// What a string is once its node is lowered: `!rt.string`, which loop.string
+/// makes.
 mlir::Type getStringType(mlir::MLIRContext *context);
 
 /// One row of the table: operator versions [since, until] of a domain.

@@ -44,7 +44,7 @@ Type loopc::toSignless(Type type) {
 }
 
 Type loopc::getStringType(MLIRContext *context) {
-  return ComplexType::get(IntegerType::get(context, 64));
+  return rt::StringType::get(context);
 }
 
 /// Elements of less than a byte, which `data` holds in a byte each or (in a

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -17,6 +18,8 @@ int64_t loopc::getElementBytes(MemRefType type) {
   Type element = type.getElementType();
   if (element.isIndex())
     return 8;
+  if (isa<rt::StringType>(element))
+    return 16;
   if (auto complex = dyn_cast<ComplexType>(element))
     return 2 * (complex.getElementType().getIntOrFloatBitWidth() / 8);
   return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);

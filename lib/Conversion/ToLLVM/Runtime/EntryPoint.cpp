@@ -18,6 +18,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/RT/IR/RT.h"
+#include "loopc/Dialect/RT/IR/TypeConversion.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -99,7 +100,7 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
     auto buffer = dyn_cast<MemRefType>(type);
     return loop::isList(type) ||
            (buffer && !isa<VectorType>(buffer.getElementType()) &&
-            LLVMTypeConverter(&getContext()).convertType(buffer));
+            rt::TypeConverter(&getContext()).convertType(buffer));
   }
 
   /// Functions that take the run come later; others would have nobody to tell
@@ -148,7 +149,7 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
 
   void rewriteSignature(func::FuncOp function) {
     MLIRContext *context = &getContext();
-    LLVMTypeConverter converter(context);
+    rt::TypeConverter converter(context);
     ImplicitLocOpBuilder b(function.getLoc(), context);
     auto pointer = LLVM::LLVMPointerType::get(context);
     Block &entry = function.getBody().front();

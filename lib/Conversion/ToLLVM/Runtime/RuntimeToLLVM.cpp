@@ -17,6 +17,7 @@
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/RT/IR/RT.h"
+#include "loopc/Dialect/RT/IR/TypeConversion.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Messages.h"
@@ -469,7 +470,7 @@ private:
     SmallVector<Value> arguments = {run_};
     for (Value operand : call.getArguments()) {
       Value value = toLLVM(b, operand);
-      if (!isa<ComplexType>(operand.getType())) {
+      if (!isa<rt::StringType>(operand.getType())) {
         arguments.push_back(value);
         continue;
       }
@@ -697,7 +698,7 @@ private:
 
   ModuleOp module;
   IRRewriter rewriter;
-  LLVMTypeConverter converter;
+  rt::TypeConverter converter;
   LLVM::LLVMPointerType pointer;
   Type i64, i32;
   Value run_;

@@ -33,12 +33,11 @@ using loopc::onnx::StringType;
 /// The first version of Loop, If and Scan whose lists hold tensors of `type`;
 /// nothing where no version does.
 static std::optional<int64_t> getElementSince(Type type) {
-  if (isa<StringType, Float16Type, Float32Type, Float64Type>(type))
+  if (isa<StringType, loopc::rt::StringType, Float16Type, Float32Type,
+          Float64Type>(type))
     return 1;
   if (auto complex = dyn_cast<ComplexType>(type)) {
-    // (address, bytes): what a string is once its node is lowered.
-    if (isa<Float32Type, Float64Type>(complex.getElementType()) ||
-        complex.getElementType().isSignlessInteger(64))
+    if (isa<Float32Type, Float64Type>(complex.getElementType()))
       return 1;
     return std::nullopt;
   }

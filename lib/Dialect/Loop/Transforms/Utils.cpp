@@ -375,15 +375,16 @@ Value loop::extractScalar(OpBuilder &b, Location loc, Value value,
 static constexpr int64_t kMaxConstantTrips = int64_t(1) << 31;
 
 Value loop::createZero(OpBuilder &b, Location loc, Type element) {
+  if (isa<rt::StringType>(element)) {
+    Value zero = arith::ConstantIntOp::create(b, loc, b.getI64Type(), 0);
+    return StringOp::create(b, loc, element, zero, zero);
+  }
   auto complex = dyn_cast<ComplexType>(element);
   if (!complex)
     return arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
   TypedAttr part = b.getZeroAttr(complex.getElementType());
-  if (isa<FloatType>(complex.getElementType()))
-    return complex::ConstantOp::create(b, loc, complex,
-                                       b.getArrayAttr({part, part}));
-  Value zero = arith::ConstantOp::create(b, loc, part);
-  return StringOp::create(b, loc, complex, zero, zero);
+  return complex::ConstantOp::create(b, loc, complex,
+                                     b.getArrayAttr({part, part}));
 }
 
 Value loop::tripsAsIndex(OpBuilder &b, Location loc, Value count) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Loopc/IR/Ports.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -28,10 +29,8 @@ Type loopc::getStoredElement(Type element) {
 static bool isElementHeldBy(Type model, Type value) {
   if (model == value || getStoredElement(model) == value)
     return true;
-  // Strings are of another dialect.
-  auto pair = dyn_cast<ComplexType>(value);
-  return !isa<BuiltinDialect>(model.getDialect()) && pair &&
-         pair.getElementType().isInteger(64);
+  // A model's string is of the dialect that describes models.
+  return !isa<BuiltinDialect>(model.getDialect()) && isa<rt::StringType>(value);
 }
 
 static SmallVector<Type> getNestedTypes(Type type) {

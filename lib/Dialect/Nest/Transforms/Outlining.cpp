@@ -70,7 +70,8 @@ bool loopc::isForDevice(Operation *op) {
 
 bool loopc::canBeArgument(Type type) {
   return type.isIntOrIndexOrFloat() || loop::isList(type) ||
-         isa<MemRefType, VectorType, ComplexType, rt::RunType>(type) ||
+         isa<MemRefType, VectorType, ComplexType, rt::RunType, rt::StringType>(
+             type) ||
          LLVM::isCompatibleType(type);
 }
 

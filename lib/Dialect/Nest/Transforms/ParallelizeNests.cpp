@@ -24,6 +24,7 @@
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Dialect/RT/IR/RT.h"
+#include "loopc/Dialect/RT/IR/TypeConversion.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -160,7 +161,7 @@ namespace {
 /// What the whole module shares.
 struct ParallelFunctions {
   ModuleOp module;
-  LLVMTypeConverter converter;
+  rt::TypeConverter converter;
   LLVM::LLVMPointerType pointer;
   rt::RunType run;
   /// Functions that were made, so that equal nests share one: of pieces, and

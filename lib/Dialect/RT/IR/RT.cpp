@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/RT/IR/RT.h"
+#include "loopc/Dialect/RT/IR/TypeConversion.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -18,7 +21,24 @@ using namespace loopc::rt;
 #define GET_TYPEDEF_CLASSES
 #include "loopc/Dialect/RT/IR/RTTypes.cpp.inc"
 
+namespace {
+struct RTToLLVM : ConvertToLLVMPatternInterface {
+  using ConvertToLLVMPatternInterface::ConvertToLLVMPatternInterface;
+
+  void loadDependentDialects(MLIRContext *context) const final {
+    context->loadDialect<LLVM::LLVMDialect>();
+  }
+  void
+  populateConvertToLLVMConversionPatterns(ConversionTarget &,
+                                          LLVMTypeConverter &converter,
+                                          RewritePatternSet &) const final {
+    addTypeConversions(converter);
+  }
+};
+} // namespace
+
 void RTDialect::initialize() {
+  addInterfaces<RTToLLVM>();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "loopc/Dialect/RT/IR/RTTypes.cpp.inc"
@@ -32,4 +52,14 @@ BlockArgument loopc::rt::findRun(FunctionOpInterface function) {
     if (isa<RunType>(argument.getType()))
       return argument;
   return {};
+}
+
+void loopc::rt::addTypeConversions(LLVMTypeConverter &converter) {
+  converter.addConversion([](RunType type) {
+    return LLVM::LLVMPointerType::get(type.getContext());
+  });
+  converter.addConversion([](StringType type) {
+    Type word = IntegerType::get(type.getContext(), 64);
+    return LLVM::LLVMStructType::getLiteral(type.getContext(), {word, word});
+  });
 }

@@ -11,6 +11,7 @@
 #ifndef LOOPC_DIALECT_LOOP_IR_LOOP_H
 #define LOOPC_DIALECT_LOOP_IR_LOOP_H
 
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

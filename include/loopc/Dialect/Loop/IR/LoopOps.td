@@ -32,7 +32,8 @@ def Loop_Dialect : Dialect {
     (`loop_zero`) stand in the descriptions below.
   }];
   // Folds and canonicalisations make constants, casts and slices.
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::loopc::rt::RTDialect",
+                           "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
   let hasConstantMaterializer = 1;
 }

@@ -12,9 +12,9 @@
 #ifndef LOOPC_DIALECT_LOOP_IR_LOOPRUNTIMEOPS_TD
 #define LOOPC_DIALECT_LOOP_IR_LOOPRUNTIMEOPS_TD
 
-/// A string inside a model: (address, bytes). A pair of integers that MLIR's
-/// own conversions know how to store, pass and return.
-def Loop_String : Complex<I64>;
+def Loop_String : Type<CPred<"::llvm::isa<::loopc::rt::StringType>($_self)">,
+                       "a string", "::loopc::rt::StringType">,
+                  BuildableType<"$_builder.getType<::loopc::rt::StringType>()">;
 
 def Loop_StringOp : Loop_Op<"string", [Pure]> {
   let summary = "a string of an address and a number of bytes";
@@ -22,9 +22,9 @@ def Loop_StringOp : Loop_Op<"string", [Pure]> {
     The text is not copied: it must stay where it is until the run ends.
 
     ```mlir
-    func.func @string(%address: i64, %bytes: i64) -> complex<i64> {
+    func.func @string(%address: i64, %bytes: i64) -> !rt.string {
       %s = loop.string %address, %bytes
-      return %s : complex<i64>
+      return %s : !rt.string
     }
     ```
   }];
@@ -37,7 +37,7 @@ def Loop_StringPartsOp : Loop_Op<"string_parts", [Pure]> {
   let summary = "address and number of bytes of a string";
   let description = [{
     ```mlir
-    func.func @bytes(%s: complex<i64>) -> i64 {
+    func.func @bytes(%s: !rt.string) -> i64 {
       %address, %bytes = loop.string_parts %s
       return %bytes : i64
     }
@@ -81,10 +81,10 @@ def Loop_CallOp : Loop_Op<"call", [
     ends with it; such a call is not moved to where it might not have happened.
 
     ```mlir
-    func.func @concat(%a: complex<i64>, %b: complex<i64>) -> complex<i64> {
+    func.func @concat(%a: !rt.string, %b: !rt.string) -> !rt.string {
       %c = loop.call "loopc_rt_string_concat"(%a, %b)
-          : (complex<i64>, complex<i64>) -> complex<i64>
-      return %c : complex<i64>
+          : (!rt.string, !rt.string) -> !rt.string
+      return %c : !rt.string
     }
     ```
   }];

@@ -51,7 +51,7 @@ bool isOnScalars(LoopOp loop, mlir::Operation &op);
 mlir::Value extractScalar(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value value, llvm::StringRef what);
 
-/// Zero of an element type; of strings, which are complex<i64>, the empty one.
+/// Zero of an element type; of strings the empty one.
 mlir::Value createZero(mlir::OpBuilder &b, mlir::Location loc,
                        mlir::Type element);
 

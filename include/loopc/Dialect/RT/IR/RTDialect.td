@@ -10,6 +10,7 @@
 #define LOOPC_DIALECT_RT_IR_RTDIALECT_TD
 
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
 include "mlir/IR/OpBase.td"
 
 def RT_Dialect : Dialect {
@@ -40,6 +41,26 @@ def RT_RunType : TypeDef<RT_Dialect, "Run"> {
       memref.dealloc %buffer : memref<?xf32>
       %ok = arith.constant 0 : i32
       return %ok : i32
+    }
+    ```
+  }];
+}
+
+def RT_StringType : TypeDef<RT_Dialect, "String",
+                            [MemRefElementTypeInterface]> {
+  let mnemonic = "string";
+  let summary = "a string inside a model";
+  let description = [{
+    The address of a text and its number of bytes. The text itself is never
+    changed, and stays where it is until the run ends. Tensors and buffers have
+    strings as elements; `loop.string` makes one, `loop.string_parts` takes it
+    apart, and the runtime's functions take and return them. LLVM's type is that
+    of `loopc_string` in `loopc-rt/runtime.h`, a struct of two words.
+
+    ```mlir
+    func.func @first(%x: tensor<?x!rt.string>, %at: index) -> !rt.string {
+      %s = tensor.extract %x[%at] : tensor<?x!rt.string>
+      return %s : !rt.string
     }
     ```
   }];
