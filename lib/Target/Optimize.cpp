@@ -150,6 +150,10 @@ static llvm::ModulePassManager buildVectors() {
   return forEachFunction(std::move(passes));
 }
 
+/// Attribute of functions that the cleanup has left nothing to gain in, but by
+/// writing short loops out. Passes that replace a function copy it.
+static constexpr llvm::StringLiteral kFinished = "loopc-finished";
+
 namespace {
 /// LLVM's passes, for one module and one machine.
 class Optimizer {
@@ -165,9 +169,6 @@ private:
 
   llvm::Module &module;
   unsigned level;
-  /// Functions that the cleanup has left nothing to gain in, but by writing
-  /// short loops out.
-  llvm::DenseSet<const llvm::Function *> finished;
   llvm::PassInstrumentationCallbacks callbacks;
   std::optional<llvm::PassBuilder> builder;
   llvm::LoopAnalysisManager loops;
@@ -190,11 +191,12 @@ Optimizer::Optimizer(llvm::Module &module, llvm::TargetMachine &machine,
   tuning.LoopUnrolling = level >= 1;
   skipSlowPasses(callbacks);
   callbacks.registerShouldRunOptionalPassCallback(
-      [&](StringRef pass, llvm::Any ir) {
+      [](StringRef pass, llvm::Any ir) {
         if (const auto *function = llvm::any_cast<const llvm::Function *>(&ir))
-          return pass == "LoopUnrollPass" || !finished.contains(*function);
+          return pass == "LoopUnrollPass" ||
+                 !(*function)->hasFnAttribute(kFinished);
         if (const auto *loop = llvm::any_cast<const llvm::Loop *>(&ir))
-          return !finished.contains((*loop)->getHeader()->getParent());
+          return !(*loop)->getHeader()->getParent()->hasFnAttribute(kFinished);
         return true;
       });
   builder.emplace(&machine, tuning, std::nullopt, &callbacks);
@@ -218,7 +220,7 @@ void Optimizer::findFinished() {
       return mayGain(*loop, evolution);
     };
     if (llvm::none_of(info.getLoopsInPreorder(), gains))
-      finished.insert(&function);
+      function.addFnAttr(kFinished);
   }
 }
 
@@ -237,6 +239,8 @@ void Optimizer::run() {
                                      : builder->buildPerModuleDefaultPipeline(
                                            kLevels[std::min(level, 3u)]);
   rest.run(module, modules);
+  for (llvm::Function &function : module)
+    function.removeFnAttr(kFinished);
   storeSingleElements(module);
 }
 

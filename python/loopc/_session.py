@@ -344,7 +344,8 @@ class InferenceSession:
         self._diagnostics = diagnostics
         for one in self._diagnostics:
             if one.severity == Severity.WARNING:
-                warnings.warn(one.text, stacklevel=4)
+                place = f"{one.location}: " if one.location else ""
+                warnings.warn(f"{place}{one.code}: {one.message}", stacklevel=4)
         inputs = [NodeArg(*port) for port in session.inputs()]
         defaults = session.defaults()
         self._inputs = [one for one, own in zip(inputs, defaults, strict=True) if not own]

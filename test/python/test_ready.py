@@ -406,7 +406,7 @@ def test_folder_that_others_can_write(cache):
         "print(len(seen), seen[0].message)\n"
     )
     done = python(code)
-    assert done.stdout.startswith("1 compiled models are not kept: the folder"), done.stderr
+    assert done.stdout.startswith("1 LC0110: compiled models are not kept: the folder"), done.stderr
     assert not list(cache.iterdir())
 
 
