@@ -137,14 +137,19 @@ typedef struct {
   void *context;
 } loopc_allocator;
 
-/// A flag with which another thread, or a signal handler, ends runs. Zero to
-/// begin with; loopc_cancel() sets it.
+/// Flags with which another thread, or a signal handler, ends or interrupts
+/// runs. Zero to begin with.
 typedef struct {
-  volatile int32_t requested;
+  volatile int32_t requested;   ///< set by loopc_cancel()
+  volatile int32_t interrupted; ///< set by loopc_interrupt()
 } loopc_cancel_token;
 
 /// Ends every run that was given `token`, soon. Async-signal-safe.
 void loopc_cancel(loopc_cancel_token *token);
+
+/// Lets a run that was given `token` call the function `interrupt` of its
+/// options, soon. Async-signal-safe.
+void loopc_interrupt(loopc_cancel_token *token);
 
 /// From now on operators that draw random numbers, and have no seed of their
 /// own, draw the same in each process that makes the same runs one after the
@@ -179,10 +184,12 @@ typedef struct {
   /// last was done, by the GPU's clock, 0 where there was none; null: not
   /// wanted.
   double *device_seconds;
-  /// Called by the run again and again, on each of its threads, with
-  /// `interrupt_context`; the run ends as a cancelled one where it returns
-  /// another number than 0. For programs that have to look after something in
-  /// the middle of a run, as interpreters after signals. Null: none.
+  /// Called with `interrupt_context`, on one of the run's threads, after
+  /// loopc_interrupt(cancel). The run goes on where it returns 0, and ends as a
+  /// cancelled one where it returns more; less: this is not the thread that can
+  /// tell, and another one calls it. For programs that have to look after
+  /// something in the middle of a run, as interpreters after signals. Null:
+  /// none.
   int (*interrupt)(void *context);
   void *interrupt_context;
   uint64_t reserved[2]; ///< zero

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-assign-storage: buffers of loops whose shapes do not change are
+// buffer-assign-storage: buffers of loops whose shapes do not change are
 // allocated once.
 
 #include "loopc/Bufferize/Passes.h"

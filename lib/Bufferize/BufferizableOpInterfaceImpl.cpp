@@ -8,7 +8,7 @@
 
 // One-shot bufferization of loop.loop, loop.yield and the operations on lists.
 //
-// The rule that makes it sound: behind loop-place-deallocations every carried
+// The rule that makes it sound: behind buffer-place-deallocations every carried
 // buffer is owned by the loop alone. An init that somebody still needs is
 // copied when the loop begins, a yielded buffer that belongs to somebody else
 // when it is yielded. So an init counts as written by the loop, arguments are
@@ -343,7 +343,7 @@ struct FourierInterface
 };
 
 /// The list reads the element; which buffer it has in the end is settled by
-/// loop-place-deallocations.
+/// buffer-place-deallocations.
 struct SeqInsertInterface : ReadingInterface<SeqInsertInterface, SeqInsertOp> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-place-deallocations: static ownership of buffers and lists.
+// buffer-place-deallocations: static ownership of buffers and lists.
 //
 // A value is owned by the block that it is defined in: allocations, arguments
 // that stand for carried buffers, results of loops, calls and branches that
@@ -620,7 +620,7 @@ static WalkResult mustBeKnown(Operation *op) {
   if (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||
       llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>)) {
     op->emitOpError("tensors must be bufferized before "
-                    "loop-place-deallocations");
+                    "buffer-place-deallocations");
     return WalkResult::interrupt();
   }
   for (Region &region : op->getRegions())

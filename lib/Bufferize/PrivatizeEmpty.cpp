@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-privatize-empty: places for results as bufferization wants them.
+// buffer-privatize-empty: places for results as bufferization wants them.
 
 #include "loopc/Bufferize/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-settle-views: views of which more than one axis may be the one that they
-// leave out.
+// buffer-settle-views: views of which more than one axis may be the one that
+// they leave out.
 //
 // A memref.subview does not say which axes of extent 1 it leaves out. It was
 // made from a slice of a tensor, which goes by extents; of buffers upstream

@@ -243,7 +243,7 @@ public:
     while (!lock.try_lock_for(kPoll)) {
       if (options.cancel && options.cancel->requested)
         return end(LOOPC_ERROR_CANCELLED, "the run was cancelled", error);
-      if (options.interrupt && options.interrupt(options.interrupt_context))
+      if (options.interrupt && options.interrupt(options.interrupt_context) > 0)
         return end(LOOPC_ERROR_CANCELLED, "the run was cancelled", error);
       std::chrono::duration<double> waited = Clock::now() - begin;
       if (hasDeadline && waited.count() >= limit)

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-check-accesses: a loop.check in front of each operation that reads,
+// loopc-check-accesses: a loop.check in front of each operation that reads,
 // writes or describes a buffer.
 //
 // Upstream's generate-runtime-verification does the same with cf.assert, which

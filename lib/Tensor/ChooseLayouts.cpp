@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-choose-layouts: the order of axes that tensors lie in memory with.
+// tensor-choose-layouts: the order of axes that tensors lie in memory with.
 //
 // Values that are computed from one another element by element, or window by
 // window, form a class, which has one order of axes. Transposes stand between

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-expand-fourier: loop.fourier as tensors that are computed element by
+// tensor-expand-fourier: loop.fourier as tensors that are computed element by
 // element, which threads of a GPU can share; a CPU calls the runtime
 // (lib/Runtime/CPU/Fourier.cpp), whose methods these are: Stockham's passes,
 // and Bluestein's convolution where a prime factor is large. An element of a

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-fold-constants: constants that are put together of parts of constants,
+// tensor-fold-constants: constants that are put together of parts of constants,
 // that are transposed, or computed: windows and filters of a formula.
 //
 // Exporters write the gates of a recurrent cell in ONNX's order as slices of

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-fuse-elementwise: elementwise operations on tensors become one loop over
-// registers: producers go into their consumers where recomputing them is cheap,
-// and neighbours over the same elements become one operation with several
-// results.
+// tensor-fuse-elementwise: elementwise operations on tensors become one loop
+// over registers: producers go into their consumers where recomputing them is
+// cheap, and neighbours over the same elements become one operation with
+// several results.
 
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"

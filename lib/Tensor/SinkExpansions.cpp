@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-sink-expansions: weights of f16, or of integers with scales, are not
+// tensor-sink-expansions: weights of f16, or of integers with scales, are not
 // expanded in each run. What products of matrices read stays as it is in the
 // model until it is summed up; what is looked up is expanded behind that; for
 // all else the floats are computed by the compiler.
@@ -30,7 +30,7 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// What is smaller loop-fold-constants computes.
+/// What is smaller tensor-fold-constants computes.
 static constexpr int64_t kSmall = 16 << 10;
 
 static linalg::GenericOp expansionOf(Value value) {

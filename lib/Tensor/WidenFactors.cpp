@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-widen-factors: what is computed in f32, rounded to f16 or bf16 and then
-// only multiplied and summed in f32 is not rounded in between (the weights of
-// attention, between Softmax and MatMul).
+// tensor-widen-factors: what is computed in f32, rounded to f16 or bf16 and
+// then only multiplied and summed in f32 is not rounded in between (the weights
+// of attention, between Softmax and MatMul).
 //
 // Only where the one reader is a sum of products: a value that is compared, or
 // read twice, must be the same for all its readers. A rounding that the model

@@ -25,8 +25,6 @@ static constexpr size_t kNumSignals = std::size(kSignals);
 static std::atomic<loopc_cancel_token *> activeToken = nullptr;
 static std::atomic<int> handlersRunning = 0;
 static std::atomic<bool> wasInterrupted = false;
-/// Python has noted a signal that its handlers have not been called for.
-static std::atomic<bool> isPending = false;
 static struct sigaction previous[kNumSignals];
 
 static_assert(std::atomic<loopc_cancel_token *>::is_always_lock_free &&
@@ -56,7 +54,7 @@ static void handleSignal(int signal, siginfo_t *info, void *context) {
   // Only now: the run asks Python for the signal, so Python's handler must have
   // noted it.
   if (token && signal != SIGINT)
-    isPending.store(true);
+    loopc_interrupt(token);
   handlersRunning.fetch_sub(1);
 }
 
@@ -141,10 +139,9 @@ void InterruptGuard::watch(loopc_run_options &options) {
 
 int InterruptGuard::poll(void *context) {
   // Python calls its handlers on the main thread alone, and a run has others.
-  if (!isPending.load(std::memory_order_relaxed) || !isMainThread())
-    return 0;
+  if (!isMainThread())
+    return -1;
   auto &self = *static_cast<InterruptGuard *>(context);
-  isPending.store(false);
   nb::gil_scoped_acquire locked;
   self.hasRaised |= PyErr_CheckSignals() != 0;
   // One of them may have set another handler.

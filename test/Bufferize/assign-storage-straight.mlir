@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s --split-input-file --loop-assign-storage | FileCheck %s
-// RUN: loopc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(loop-assign-storage{straight=false}))' | FileCheck %s --check-prefix=OFF
+// RUN: loopc-opt %s --split-input-file --buffer-assign-storage | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(buffer-assign-storage{straight=false}))' | FileCheck %s --check-prefix=OFF
 
 #map = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

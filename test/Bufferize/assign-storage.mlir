@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loop-assign-storage | FileCheck %s
+// RUN: loopc-opt %s --buffer-assign-storage | FileCheck %s
 
 // CHECK-LABEL: func @temporary(
 func.func @temporary(%n: i64, %x: memref<4xf32>) {

@@ -1,8 +1,8 @@
-// RUN: loopc-opt --loop-place-deallocations --split-input-file --verify-diagnostics %s
+// RUN: loopc-opt --buffer-place-deallocations --split-input-file --verify-diagnostics %s
 
 // The pass comes behind bufferization, and says so.
 func.func @tensors(%x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error @+1 {{tensors must be bufferized before loop-place-deallocations}}
+  // expected-error @+1 {{tensors must be bufferized before buffer-place-deallocations}}
   %y = arith.negf %x : tensor<2xf32>
   return %y : tensor<2xf32>
 }

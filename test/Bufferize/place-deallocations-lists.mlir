@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --split-input-file --loop-place-deallocations | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --buffer-place-deallocations | FileCheck %s
 
 !list = !onnx.seq<tensor<*xf32>>
 

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loop-place-deallocations | FileCheck %s
+// RUN: loopc-opt %s --buffer-place-deallocations | FileCheck %s
 
 func.func private @use(memref<4xf32>)
 

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loop-privatize-empty | FileCheck %s
+// RUN: loopc-opt %s --buffer-privatize-empty | FileCheck %s
 
 // CHECK-LABEL: func @two_users(
 func.func @two_users(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loop-check-accesses | FileCheck %s
+// RUN: loopc-opt %s --loopc-check-accesses | FileCheck %s
 
 // CHECK: module attributes {{.*}}loopc.guarded
 

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(loop-choose-layouts,canonicalize))' | FileCheck %s
+// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(tensor-choose-layouts,canonicalize))' | FileCheck %s
 
 // Between two transposes values lie as the second one wants them: its operation,
 // a window over it, padding and slices of the same axes follow.

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file --loop-expand-fourier | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --tensor-expand-fourier | FileCheck %s
 
 // A length with small factors: one pass for each, 4 rather than 2.
 // CHECK-LABEL: func.func @known

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(loop-fold-constants,canonicalize))' | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tensor-fold-constants,canonicalize))' | FileCheck %s
 
 // Rows in another order; the axis in front, and every second column of what is
 // put in, are folded with them.

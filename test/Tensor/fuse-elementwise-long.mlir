@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loop-fuse-elementwise | FileCheck %s
+// RUN: loopc-opt %s --tensor-fuse-elementwise | FileCheck %s
 
 // A body that grows without end takes more than linear time behind here.
 // CHECK-LABEL: func @long_chain(

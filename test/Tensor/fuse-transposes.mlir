@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loop-fuse-elementwise | FileCheck %s
+// RUN: loopc-opt %s --tensor-fuse-elementwise | FileCheck %s
 
 #id = affine_map<(i, j) -> (i, j)>
 

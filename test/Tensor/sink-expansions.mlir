@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(loop-sink-expansions))' | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tensor-sink-expansions))' | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #columns = affine_map<(d0, d1) -> (d1)>

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --pass-pipeline='builtin.module(func.func(loop-widen-factors,canonicalize))' | FileCheck %s
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(func.func(tensor-widen-factors,canonicalize))' | FileCheck %s
 
 #rows = affine_map<(i, j) -> (i, j)>
 #lhs = affine_map<(i, j, k) -> (i, k)>

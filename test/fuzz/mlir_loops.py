@@ -35,14 +35,19 @@ from mlir_programs import Array, Program, random_program
 
 TOOLS = pathlib.Path(__file__).parents[2] / "build/bin"
 PASSES = (
-    *("loop-assign-storage", "loop-batch-slices", "loop-choose-layouts", "loop-collect-appended"),
+    *(
+        "buffer-assign-storage",
+        "loop-batch-slices",
+        "tensor-choose-layouts",
+        "loop-collect-appended",
+    ),
     *("loop-collect-in-place", "loop-count-trips", "loop-distribute-stages", "loop-hoist-dims"),
-    *("loop-fold-constants", "loop-fuse-elementwise", "loop-fuse-loops", "loop-fuse-reductions"),
-    *("loop-grow-in-place", "loop-hoist-checks", "loop-interchange-elements", "loop-scalarize"),
-    *("loop-interchange-scans", "loop-invariant-code-motion", "loop-invariant-subset-hoisting"),
-    *("loop-keep-in-registers", "loop-lower-slices", "loop-pack-contractions", "canonicalize"),
-    *("loop-privatize-empty", "loop-settle-views", "loop-unroll-small", "loop-version-shapes"),
-    *("loop-sink-expansions", "loop-widen-factors", "convert-onnx-to-linalg", "sccp"),
+    *("tensor-fold-constants", "tensor-fuse-elementwise", "loop-fuse-loops", "cpu-fuse-reductions"),
+    *("loop-grow-in-place", "loop-hoist-checks", "cpu-interchange-elements", "loop-scalarize"),
+    *("cpu-interchange-scans", "loop-invariant-code-motion", "loop-invariant-subset-hoisting"),
+    *("cpu-keep-in-registers", "loop-lower-slices", "cpu-pack-contractions", "canonicalize"),
+    *("buffer-privatize-empty", "buffer-settle-views", "loop-unroll-small", "loop-version-shapes"),
+    *("tensor-sink-expansions", "tensor-widen-factors", "convert-onnx-to-linalg", "sccp"),
     *("cse", "onnx-infer-types"),
 )
 

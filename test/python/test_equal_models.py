@@ -68,10 +68,10 @@ def test_pairs_are_of_every_kind() -> None:
 
 #: Passes that none of the models below goes through: those of kernels, and of very large functions.
 UNTRIED = {
-    "loop-expand-fourier",
+    "tensor-expand-fourier",
     "loop-fuse-loops",
-    "loop-interchange-scans",
-    "loop-widen-factors",
+    "cpu-interchange-scans",
+    "tensor-widen-factors",
     "loopc-divide-blocks",
     "loopc-externalize-weights",
     "loopc-lift-growth",
@@ -129,7 +129,7 @@ def test_names_of_passes(tmp_path: pathlib.Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["loopc-lift-growth", "loop-expand-fourier"])
+@pytest.mark.parametrize("name", ["loopc-lift-growth", "tensor-expand-fourier"])
 def test_without_a_pass_for_kernels(name: str) -> None:
     """On the driver for tests, in a process of its own: a process has one driver."""
     run = engines.worker(kernels_without)

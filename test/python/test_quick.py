@@ -57,13 +57,13 @@ def test_traces_keep_the_run_that_shows_most(tmp_path):
 
 
 def test_a_file_stands_for_its_pass():
-    assert wanted("lib/Tensor/FoldConstants.cpp").passes == {"loop-fold-constants"}
-    assert wanted(str(ROOT / "lib/Tensor/FoldConstants.cpp")).passes == {"loop-fold-constants"}
+    assert wanted("lib/Tensor/FoldConstants.cpp").passes == {"tensor-fold-constants"}
+    assert wanted(str(ROOT / "lib/Tensor/FoldConstants.cpp")).passes == {"tensor-fold-constants"}
 
 
 def test_definitions_stand_for_their_passes():
     tensor = wanted("include/loopc/Tensor/Passes.td").passes
-    assert {"loop-fold-constants", "loop-fuse-elementwise"} <= tensor
+    assert {"tensor-fold-constants", "tensor-fuse-elementwise"} <= tensor
     assert "loop-fuse-loops" not in tensor
     assert quick.choose_lit(wanted("include/loopc/Dialect/Loop/IR/LoopOps.td"))
 
@@ -153,5 +153,5 @@ def test_the_map_is_of_these_tests():
 def test_each_pass_that_changes_tensors_has_tests():
     tests = quick.parse_map((ROOT / quick.MAP).read_text())
     exercised = {name for test in tests for name in test.passes}
-    for name in ("loop-fuse-elementwise", "loop-assign-storage", "loop-vectorize-contractions"):
+    for name in ("tensor-fuse-elementwise", "buffer-assign-storage", "cpu-vectorize-contractions"):
         assert name in exercised

@@ -127,8 +127,8 @@ static constexpr StringLiteral kNotProved[] = {
     // Without it code is made for any CPU.
     "loopc-set-target",
     // They mend what is wrong in few programs.
-    "loop-privatize-empty",
-    "loop-settle-views",
+    "buffer-privatize-empty",
+    "buffer-settle-views",
     "nest-retract-unproved",
     // It is what would say so.
     "loopc-verify-stage",
@@ -226,7 +226,7 @@ TEST(PassTable, RefusesNames) {
               IsEmpty());
   EXPECT_THAT(checkDisabledPasses({"loopc-eliminate-common", "cs"}),
               StartsWith("there is no pass 'cs'; what can be left out is "
-                         "canonicalize, "));
+                         "buffer-assign-storage, canonicalize, "));
   std::string text = checkDisabledPasses({"loopc-bufferize"});
   EXPECT_THAT(text, StartsWith("'loopc-bufferize' is needed: "));
   EXPECT_THAT(text, HasSubstr(", loop-fuse-loops, "));

@@ -43,7 +43,7 @@ def MarkInputsReadOnly
 }
 
 def LoopPrivatizeEmpty
-    : Pass<"loop-privatize-empty", "::mlir::func::FuncOp"> {
+    : Pass<"buffer-privatize-empty", "::mlir::func::FuncOp"> {
   let summary = "give every user of a tensor.empty its own";
   let description = [{
     CSE and hoisting share what is only a place for a result; shared, it would
@@ -61,7 +61,7 @@ def LoopPrivatizeEmpty
     "::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def LoopSettleViews : Pass<"loop-settle-views"> {
+def LoopSettleViews : Pass<"buffer-settle-views"> {
   let summary = "say of each view which axes it leaves out";
   let description = [{
     Where the strides are not known, and another axis has the extent 1 as well,
@@ -74,7 +74,7 @@ def LoopSettleViews : Pass<"loop-settle-views"> {
 }
 
 def LoopPlaceDeallocations
-    : Pass<"loop-place-deallocations", "::mlir::func::FuncOp"> {
+    : Pass<"buffer-place-deallocations", "::mlir::func::FuncOp"> {
   let summary = "settle who owns each buffer and free it after its last use";
   let description = [{
     Ownership is static: a loop owns its carried buffers, the last use of a
@@ -93,7 +93,7 @@ def LoopPlaceDeallocations
     "::mlir::scf::SCFDialect"];
 }
 
-def LoopAssignStorage : Pass<"loop-assign-storage", "::mlir::func::FuncOp"> {
+def LoopAssignStorage : Pass<"buffer-assign-storage", "::mlir::func::FuncOp"> {
   let summary = "no allocation in loops whose shapes do not change";
   let description = [{
     A buffer, also of branches, that lives within one iteration and whose size

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// What loop-assign-storage says of loops, and loopc-verify-stage holds it to.
+// What buffer-assign-storage says of loops, and loopc-verify-stage holds it to.
 
 #ifndef LOOPC_BUFFERIZE_STORAGE_H
 #define LOOPC_BUFFERIZE_STORAGE_H

@@ -12,7 +12,7 @@
 include "mlir/Pass/PassBase.td"
 
 def LoopExpandFourier
-    : Pass<"loop-expand-fourier", "::mlir::func::FuncOp"> {
+    : Pass<"tensor-expand-fourier", "::mlir::func::FuncOp"> {
   let summary = "compute Fourier transforms element by element";
   let description = [{
     A `loop.fourier` of a tensor becomes passes that each compute a tensor of
@@ -37,7 +37,7 @@ def LoopExpandFourier
 }
 
 def LoopFuseElementwise
-    : Pass<"loop-fuse-elementwise", "::mlir::func::FuncOp"> {
+    : Pass<"tensor-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "make elementwise operations one loop over registers";
   let description = [{
     Elementwise producers are fused into consumers (reductions, too, that read
@@ -66,7 +66,7 @@ def LoopFuseElementwise
 }
 
 def LoopWidenFactors
-    : Pass<"loop-widen-factors", "::mlir::func::FuncOp"> {
+    : Pass<"tensor-widen-factors", "::mlir::func::FuncOp"> {
   let summary = "do not round factors of a sum of products to 16 bits";
   let description = [{
     A tensor of f16 or bf16 whose elements were computed in f32, and whose one
@@ -85,7 +85,7 @@ def LoopWidenFactors
 }
 
 def LoopChooseLayouts
-    : Pass<"loop-choose-layouts", "::mlir::func::FuncOp"> {
+    : Pass<"tensor-choose-layouts", "::mlir::func::FuncOp"> {
   let summary = "order the axes of tensors so that few are transposed";
   let description = [{
     Values of rank 3 and more that are computed from one another element by
@@ -113,7 +113,7 @@ def LoopChooseLayouts
 }
 
 def LoopSinkExpansions
-    : Pass<"loop-sink-expansions", "::mlir::func::FuncOp"> {
+    : Pass<"tensor-sink-expansions", "::mlir::func::FuncOp"> {
   let summary = "expand weights where they are read, or when compiling";
   let description = [{
     Weights that are stored as f16, bf16 or small integers are floats only
@@ -122,7 +122,7 @@ def LoopSinkExpansions
     the constant, and is merged with others that it reads; a scale of a block of
     elements is an operand (`d0 floordiv 32`) like others. Where elements of it
     are looked up, they are expanded one by one; where a product of matrices
-    reads it, it stays (`loop-pack-contractions` makes it a part of the product);
+    reads it, it stays (`cpu-pack-contractions` makes it a part of the product);
     for other sums (convolutions) and what moves elements it becomes a constant.
 
     ```mlir
@@ -142,7 +142,7 @@ def LoopSinkExpansions
 }
 
 def LoopFoldConstants
-    : Pass<"loop-fold-constants", "::mlir::func::FuncOp"> {
+    : Pass<"tensor-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "constants that are put together of parts of constants";
   let description = [{
     Slices of constants that are inserted behind one another (as exporters write

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-lower-unranked: a tensor of unknown rank becomes its elements in C order
+// onnx-lower-unranked: a tensor of unknown rank becomes its elements in C order
 // and its shape, two tensors of rank 1.
 
 #include "FlatView.h"

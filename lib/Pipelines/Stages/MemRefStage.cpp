@@ -25,7 +25,7 @@ static void verifyTypes(Operation *op, StageErrors &errors) {
                           << ", and tensors are buffers here";
 }
 
-/// What loop-assign-storage says of a loop.
+/// What buffer-assign-storage says of a loop.
 static void verifyStorage(memref::AllocOp alloc, StageErrors &errors) {
   for (Operation *op = alloc; (op = op->getParentOp());)
     if (op->hasAttr(kFixedStorageAttrName)) {

@@ -21,7 +21,7 @@ namespace loopc {
 /// on each of them until it ends: it is freed, or handed to a loop, a list or
 /// the caller, once, and not used behind that.
 ///
-/// It knows nothing of how loop-place-deallocations decides. Where that pass
+/// It knows nothing of how buffer-place-deallocations decides. Where that pass
 /// thinks in blocks and last uses, here each buffer has a condition under which
 /// it has an owner, and each value is one of some buffers, each under a
 /// condition of its own. The time is linear in the operations.

@@ -298,14 +298,27 @@ static int64_t readCoarseClock() {
   return readClock();
 }
 
+/// True if the function that is to be called after an interruption ends the
+/// run.
+static bool endsByInterrupt(loopc_run &run) {
+  if (!run.interrupt ||
+      __atomic_load_n(&run.cancel->interrupted, __ATOMIC_RELAXED) == 0)
+    return false;
+  // Taken back first: what interrupts while the function runs counts anew.
+  __atomic_store_n(&run.cancel->interrupted, 0, __ATOMIC_SEQ_CST);
+  int answer = run.interrupt(run.interruptContext);
+  if (answer < 0)
+    __atomic_store_n(&run.cancel->interrupted, 1, __ATOMIC_RELAXED);
+  return answer > 0;
+}
+
 // loop_cancel
 extern "C" int32_t loopc_rt_poll(loopc_run *run) {
   if (int32_t status = getStatus(*run))
     return precedesError(*run) ? static_cast<int32_t>(LOOPC_OK) : status;
   if (run->cancel &&
-      __atomic_load_n(&run->cancel->requested, __ATOMIC_RELAXED) != 0)
-    return recordError(*run, LOOPC_ERROR_CANCELLED, "the run was cancelled");
-  if (run->interrupt && run->interrupt(run->interruptContext) != 0)
+      (__atomic_load_n(&run->cancel->requested, __ATOMIC_RELAXED) != 0 ||
+       endsByInterrupt(*run)))
     return recordError(*run, LOOPC_ERROR_CANCELLED, "the run was cancelled");
   if (run->deadline != kNever && readCoarseClock() >= run->deadline)
     return recordError(*run, LOOPC_ERROR_TIMEOUT,
@@ -316,6 +329,11 @@ extern "C" int32_t loopc_rt_poll(loopc_run *run) {
 extern "C" void loopc_cancel(loopc_cancel_token *token) {
   if (token)
     __atomic_store_n(&token->requested, 1, __ATOMIC_RELAXED);
+}
+
+extern "C" void loopc_interrupt(loopc_cancel_token *token) {
+  if (token)
+    __atomic_store_n(&token->interrupted, 1, __ATOMIC_RELAXED);
 }
 
 extern "C" const char *loopc_status_name(int status) {

@@ -118,7 +118,7 @@ struct loopc_run {
   int32_t status = LOOPC_OK; ///< set once the error is written
   /// The message of an error of memory says where it was.
   bool isLocated = false;
-  const loopc_cancel_token *cancel = nullptr;
+  loopc_cancel_token *cancel = nullptr;
   int (*interrupt)(void *context) = nullptr; ///< the caller's, or null
   void *interruptContext = nullptr;
   int64_t deadline = loopc::rt::kNever; ///< nanoseconds, CLOCK_MONOTONIC

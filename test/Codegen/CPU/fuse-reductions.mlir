@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loop-fuse-reductions | FileCheck %s
+// RUN: loopc-opt %s --cpu-fuse-reductions | FileCheck %s
 
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>

@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s --loopc-set-target="vector-bits=256 registers=16" --loop-interchange-elements --cse | FileCheck %s
-// RUN: loopc-opt %s --loop-interchange-elements --remark-format=emitRemark \
+// RUN: loopc-opt %s --loopc-set-target="vector-bits=256 registers=16" --cpu-interchange-elements --cse | FileCheck %s
+// RUN: loopc-opt %s --cpu-interchange-elements --remark-format=emitRemark \
 // RUN:   --remarks-filter=loop 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 #id = affine_map<(i, j) -> (i, j)>

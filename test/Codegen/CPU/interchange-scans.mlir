@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s --loopc-set-target="vector-bits=128" --loop-interchange-scans --canonicalize --cse | FileCheck %s
-// RUN: loopc-opt %s --loop-interchange-scans --remark-format=emitRemark \
+// RUN: loopc-opt %s --loopc-set-target="vector-bits=128" --cpu-interchange-scans --canonicalize --cse | FileCheck %s
+// RUN: loopc-opt %s --cpu-interchange-scans --remark-format=emitRemark \
 // RUN:   --remarks-filter=loop 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 #one = affine_map<(i) -> (i)>

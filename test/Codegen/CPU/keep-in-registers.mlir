@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=256},func.func(loop-keep-in-registers,canonicalize,cse))' | FileCheck %s
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=256},func.func(cpu-keep-in-registers,canonicalize,cse))' | FileCheck %s
 
 #id = affine_map<(d0) -> (d0)>
 #none = affine_map<(d0) -> ()>

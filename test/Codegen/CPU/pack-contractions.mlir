@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},loop-pack-contractions,canonicalize)' | FileCheck %s
+// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},cpu-pack-contractions,canonicalize)' | FileCheck %s
 
 // A constant is packed by the compiler: 40 columns (of the transposed weight)
 // are two panels of 32, and the original is gone.

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},loop-pack-contractions,canonicalize)' | FileCheck %s
+// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},cpu-pack-contractions,canonicalize)' | FileCheck %s
 
 // Weights that are computed of a narrow constant become floats in the product;
 // the constant is packed, the floats are never stored.

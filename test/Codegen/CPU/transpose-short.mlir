@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},func.func(loop-vectorize-contractions),canonicalize,cse)' | FileCheck %s
+// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},func.func(cpu-vectorize-contractions),canonicalize,cse)' | FileCheck %s
 
 #hwc = affine_map<(c, h, w) -> (h, w, c)>
 #chw = affine_map<(c, h, w) -> (c, h, w)>

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},func.func(loop-vectorize-contractions),canonicalize,cse)' | FileCheck %s
+// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},func.func(cpu-vectorize-contractions),canonicalize,cse)' | FileCheck %s
 
 // The result is wanted with the rows of the tiles last: squares of 8 rows and 8
 // lanes are transposed in registers before they are stored.

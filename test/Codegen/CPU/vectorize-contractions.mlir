@@ -1,7 +1,7 @@
 // RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},loopc-print-plans)' -o /dev/null | FileCheck %s --check-prefix=PLAN
-// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},func.func(loop-vectorize-contractions),canonicalize,cse)' | FileCheck %s
-// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(loopc-set-target{vector-bits=256 registers=16 mask-bits=32},func.func(loop-vectorize-contractions),canonicalize,cse)' | FileCheck %s --check-prefix=AVX2
-// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(loopc-set-target{vector-bits=128 registers=32 mask-bits=0},func.func(loop-vectorize-contractions),canonicalize,cse)' | FileCheck %s --check-prefix=NEON
+// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},func.func(cpu-vectorize-contractions),canonicalize,cse)' | FileCheck %s
+// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(loopc-set-target{vector-bits=256 registers=16 mask-bits=32},func.func(cpu-vectorize-contractions),canonicalize,cse)' | FileCheck %s --check-prefix=AVX2
+// RUN: loopc-opt %s -split-input-file -pass-pipeline='builtin.module(loopc-set-target{vector-bits=128 registers=32 mask-bits=0},func.func(cpu-vectorize-contractions),canonicalize,cse)' | FileCheck %s --check-prefix=NEON
 
 // 16 sums of 16 stay in registers along the sum; the fill is their first value.
 

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 mask-bits=8},func.func(loop-vectorize-rows))' | FileCheck %s
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 mask-bits=8},func.func(cpu-vectorize-rows))' | FileCheck %s
 
 // Places that are computed of a number which each step uses twice: each step is
 // looked at, and computed, once. What would do it once for each way through the

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 mask-bits=8},func.func(loop-vectorize-rows,canonicalize,cse))' | FileCheck %s
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 mask-bits=8},func.func(cpu-vectorize-rows,canonicalize,cse))' | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 

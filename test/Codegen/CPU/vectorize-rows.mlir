@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 mask-bits=8},func.func(loop-vectorize-rows,canonicalize,cse))' | FileCheck %s
-// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=128 mask-bits=0},func.func(loop-vectorize-rows))' | FileCheck %s --check-prefix=NOMASK
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 mask-bits=8},func.func(cpu-vectorize-rows,canonicalize,cse))' | FileCheck %s
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=128 mask-bits=0},func.func(cpu-vectorize-rows))' | FileCheck %s --check-prefix=NOMASK
 
 // NOMASK-NOT: vector.
 

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --split-input-file --convert-onnx-to-linalg --loop-lower-unranked --canonicalize | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --convert-onnx-to-linalg --onnx-lower-unranked --canonicalize | FileCheck %s
 
 // Lists of one element type are of one type; an element is flat with a shape.
 // seq_index

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -verify-diagnostics --pass-pipeline='builtin.module(func.func(loop-lower-unranked))'
+// RUN: loopc-opt %s -verify-diagnostics --pass-pipeline='builtin.module(func.func(onnx-lower-unranked))'
 
 // Only what conversion leaves behind is known to have two parts.
 func.func @not_from_conversion(%x: tensor<*xf32>, %s: tensor<1xi64>) -> tensor<?xf32> {

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(onnx-switch-on-rank,convert-onnx-to-linalg,loop-lower-unranked,canonicalize))' | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(onnx-switch-on-rank,convert-onnx-to-linalg,onnx-lower-unranked,canonicalize))' | FileCheck %s
 
 // An elementwise operator works on the elements; the shape goes along.
 // CHECK-LABEL: func.func @elements(

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --split-input-file --loop-fuse-outermost | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --nest-fuse-outermost | FileCheck %s
 
 // What one head writes the same head reads next. Memory in between is made in
 // front of both.

@@ -74,8 +74,8 @@ def work(make, count, name):
 
 for pass_name, generator in (
     ("loopc-eliminate-common", collected_values),
-    ("loop-place-deallocations", branches),
-    ("loop-fuse-elementwise", slices),
+    ("buffer-place-deallocations", branches),
+    ("tensor-fuse-elementwise", slices),
 ):
     few, many = (work(generator, count, pass_name) for count in (40, 400))
     print(

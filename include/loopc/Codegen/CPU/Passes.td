@@ -12,7 +12,7 @@
 include "mlir/Pass/PassBase.td"
 
 def LoopFuseReductions
-    : Pass<"loop-fuse-reductions", "::mlir::func::FuncOp"> {
+    : Pass<"cpu-fuse-reductions", "::mlir::func::FuncOp"> {
   let summary = "reduce rows while they are computed";
   let description = [{
     A reduction of the last axis and what computes its operand element by
@@ -32,7 +32,7 @@ def LoopFuseReductions
 }
 
 def LoopInterchangeElements
-    : Pass<"loop-interchange-elements", "::mlir::func::FuncOp"> {
+    : Pass<"cpu-interchange-elements", "::mlir::func::FuncOp"> {
   let summary = "run all iterations of a tile of elements in registers";
   let description = [{
     A loop whose body computes each element of what it carries from the same
@@ -62,7 +62,7 @@ def LoopInterchangeElements
 }
 
 def LoopInterchangeScans
-    : Pass<"loop-interchange-scans", "::mlir::func::FuncOp"> {
+    : Pass<"cpu-interchange-scans", "::mlir::func::FuncOp"> {
   let summary = "run elementwise loops over columns on transposed tiles";
   let description = [{
     A loop whose body computes element by element, and whose iterations read or
@@ -99,7 +99,7 @@ def LoopInterchangeScans
 }
 
 def LoopKeepInRegisters
-    : Pass<"loop-keep-in-registers", "::mlir::func::FuncOp"> {
+    : Pass<"cpu-keep-in-registers", "::mlir::func::FuncOp"> {
   let summary = "small tensors of loop bodies live in vector registers";
   let description = [{
     Elementwise operations and reductions of a loop's body whose tensors have
@@ -126,7 +126,7 @@ def LoopKeepInRegisters
 }
 
 def LoopPackContractions
-    : Pass<"loop-pack-contractions", "::mlir::ModuleOp"> {
+    : Pass<"cpu-pack-contractions", "::mlir::ModuleOp"> {
   let summary = "bring operands of matrix products into panels, once";
   let description = [{
     The operand whose rows become vectors (the weights, most often) is copied
@@ -146,7 +146,7 @@ def LoopPackContractions
 }
 
 def LoopVectorizeContractions
-    : Pass<"loop-vectorize-contractions", "::mlir::func::FuncOp"> {
+    : Pass<"cpu-vectorize-contractions", "::mlir::func::FuncOp"> {
   let summary = "matrix products in registers";
   let description = [{
     After bufferization: sums of products become loops over tiles whose sums
@@ -170,7 +170,7 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
   let summary = "print how nests will be computed";
   let description = [{
     Prints a line for each sum of products on buffers that
-    loop-vectorize-contractions computes by tiles of vectors, and for each copy
+    cpu-vectorize-contractions computes by tiles of vectors, and for each copy
     into panels, and changes nothing. `loopc --emit=memref` shows the buffers.
 
     ```mlir
@@ -208,7 +208,7 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
 }
 
 def LoopVectorizeRows
-    : Pass<"loop-vectorize-rows", "::mlir::func::FuncOp"> {
+    : Pass<"cpu-vectorize-rows", "::mlir::func::FuncOp"> {
   let summary = "elementwise operations that broadcast, in masked vectors";
   let description = [{
     After bufferization: an operation over several axes that reads some

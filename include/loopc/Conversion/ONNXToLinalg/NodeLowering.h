@@ -36,7 +36,7 @@ public:
 
   onnx::NodeOp node;
   mlir::ImplicitLocOpBuilder b;
-  /// True if the order of axes is chosen later (loop-choose-layouts), so that
+  /// True if the order of axes is chosen later (tensor-choose-layouts), so that
   /// an operator may use the one that it is fastest with.
   bool channelsLast = false;
   /// True if many threads compute: integers of 8 bits are multiplied as they

@@ -30,7 +30,7 @@ def ConvertONNXToLinalg
   let options = [
     Option<"channelsLast", "channels-last", "bool", "false",
            "convolutions of enough channels have them last, between transposes "
-           "that loop-choose-layouts takes away">,
+           "that tensor-choose-layouts takes away">,
     Option<"forKernels", "for-kernels", "bool", "false",
            "forms that many threads share: integers of 8 bits are multiplied as "
            "they are, and what their zero points make of the product is taken "

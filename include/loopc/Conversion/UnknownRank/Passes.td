@@ -44,7 +44,7 @@ def ONNXSwitchOnRank : Pass<"onnx-switch-on-rank", "::mlir::func::FuncOp"> {
 }
 
 def LoopLowerUnranked
-    : Pass<"loop-lower-unranked", "::mlir::func::FuncOp"> {
+    : Pass<"onnx-lower-unranked", "::mlir::func::FuncOp"> {
   let summary = "make tensors of unknown rank pairs of elements and shape";
   let description = [{
     Behind convert-onnx-to-linalg only casts, branches, loops and the function's

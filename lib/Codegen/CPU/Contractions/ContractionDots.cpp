@@ -8,7 +8,7 @@
 
 // Sums of products of small integers, several of which an instruction adds to
 // a sum of 32 bits: what is read as vectors has groups of neighbours along the
-// sum behind one another (loop-pack-contractions).
+// sum behind one another (cpu-pack-contractions).
 
 #include "ContractionEmitter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-pack-contractions: the operand of a matrix product that is read as
+// cpu-pack-contractions: the operand of a matrix product that is read as
 // vectors is brought into panels where that is done once for many reads.
 
 #include "ContractionPlan.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-vectorize-contractions: sums of products on buffers become loops over
+// cpu-vectorize-contractions: sums of products on buffers become loops over
 // tiles of vectors that stay in registers while they are summed up.
 //
 // The code is written out here rather than found by rewriting: a tile is some

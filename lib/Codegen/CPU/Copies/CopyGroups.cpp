@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The copy of small integers into panels of groups (loop-pack-contractions):
+// The copy of small integers into panels of groups (cpu-pack-contractions):
 // rows of columns are interleaved in registers; where groups are neighbours in
 // the source, each is copied at once. What pads the panels is there already.
 

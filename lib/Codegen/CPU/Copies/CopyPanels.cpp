@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The copy into panels (loop-pack-contractions) as vectors, transposed in
+// The copy into panels (cpu-pack-contractions) as vectors, transposed in
 // registers where the source needs it. What pads the panels is written too.
 
 #include "CopyPlan.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-interchange-elements: a loop whose body computes element by element what
+// cpu-interchange-elements: a loop whose body computes element by element what
 // it carries becomes a loop over tiles of elements with the iterations inside:
 // a tile stays in vector registers for all of them.
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-interchange-scans: an elementwise loop whose iterations read or write
+// cpu-interchange-scans: an elementwise loop whose iterations read or write
 // columns runs on tiles of rows and iterations that are transposed in
 // registers.
 

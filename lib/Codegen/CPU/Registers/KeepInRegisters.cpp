@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-keep-in-registers: small tensors of loop bodies become vectors, and so
+// cpu-keep-in-registers: small tensors of loop bodies become vectors, and so
 // do those that loops carry.
 //
 // A small tensor is one flat vector of its elements in C order, whatever its

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// A loop that loop-interchange-scans turns inside out: what it is found to be,
+// A loop that cpu-interchange-scans turns inside out: what it is found to be,
 // and what is made of it.
 
 #ifndef LOOPC_LIB_CODEGEN_CPU_REGISTERS_SCANINTERCHANGE_H

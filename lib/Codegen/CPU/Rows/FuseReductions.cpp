@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-fuse-reductions: what reduces the rows of a tensor runs beside what
+// cpu-fuse-reductions: what reduces the rows of a tensor runs beside what
 // computes them, or beside what reads them as well: each element is summed up
 // while it is in a register.
 
@@ -79,7 +79,7 @@ static bool goesThroughRows(linalg::GenericOp op) {
   return true;
 }
 
-/// True for sums of products that loop-vectorize-contractions keeps in
+/// True for sums of products that cpu-vectorize-contractions keeps in
 /// registers until each is whole: vectors run along the result, the extents are
 /// known.
 static bool keepsSums(linalg::GenericOp op) {
@@ -123,7 +123,7 @@ static bool isOfSums(linalg::GenericOp op) {
 /// True if both go through the same rows, element by element, and have
 /// something to share.
 static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
-  // Maps alone are loop-fuse-elementwise's.
+  // Maps alone are tensor-fuse-elementwise's.
   if (first.getNumLoops() != second.getNumLoops() ||
       first.getNumReductionLoops() + second.getNumReductionLoops() == 0)
     return false;

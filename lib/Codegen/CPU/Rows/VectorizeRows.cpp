@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-vectorize-rows: elementwise operations that broadcast, and reductions of
+// cpu-vectorize-rows: elementwise operations that broadcast, and reductions of
 // rows, in vectors along the last axis.
 //
 // Rows are often short, and how long they are is not known here. LLVM would

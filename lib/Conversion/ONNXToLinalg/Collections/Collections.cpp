@@ -8,7 +8,7 @@
 
 // Sequences and optionals: operations on lists (loop.seq_*). A tensor goes into
 // a list and comes out of it as its elements in C order and its shape, which is
-// what loop-lower-unranked makes of a tensor of unknown rank.
+// what onnx-lower-unranked makes of a tensor of unknown rank.
 
 #include "Framework/ShapeUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -120,7 +120,7 @@ Operation *LoopDialect::materializeConstant(OpBuilder &builder, Attribute value,
 }
 
 /// The insertion that made `list`; null where there is none, and behind
-/// loop-place-deallocations, where its operands are gone with it.
+/// buffer-place-deallocations, where its operands are gone with it.
 static SeqInsertOp getInsertion(Value list) {
   auto insert = list.getDefiningOp<SeqInsertOp>();
   return insert && !insert.getElementOwner() ? insert : SeqInsertOp();

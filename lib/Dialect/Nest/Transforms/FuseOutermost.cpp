@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-fuse-outermost: the scores of attention, what softmax makes of them and
+// nest-fuse-outermost: the scores of attention, what softmax makes of them and
 // the product that reads that are nests over heads. One head's scores fit into
 // a cache, those of all heads do not.
 

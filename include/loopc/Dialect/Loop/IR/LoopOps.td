@@ -416,7 +416,7 @@ def Loop_SeqInsertOp : Loop_SeqOp<"seq_insert", [
     (`seq_value`). The element is a tensor, given by its elements in C order and
     its shape, or a list (an optional's sequence).
 
-    Behind loop-place-deallocations the operand `list` is consumed: the change
+    Behind buffer-place-deallocations the operand `list` is consumed: the change
     happens in place where nobody else has the list, so that appending is
     amortised O(1) (`seq_append`). `element_owner` says then what becomes of the
     element's buffer: `copy` (the default) leaves it alone, `move` gives it to
@@ -448,7 +448,7 @@ def Loop_SeqEraseOp : Loop_SeqOp<"seq_erase", [
   let summary = "a list with one element less";
   let description = [{
     The list without its element `position`: 0 <= position < length, which the
-    caller has checked (`seq_index`). Behind loop-place-deallocations the
+    caller has checked (`seq_index`). Behind buffer-place-deallocations the
     operand is consumed.
 
     ```mlir
@@ -518,7 +518,7 @@ def Loop_SeqRetainOp : Loop_SeqOp<"seq_retain", [
     AllTypesMatch<["list", "result"]>, MemoryEffects<[MemWrite]>]> {
   let summary = "one more handle of a list";
   let description = [{
-    Made by loop-place-deallocations where a list is wanted that is still needed
+    Made by buffer-place-deallocations where a list is wanted that is still needed
     elsewhere: the same list, held once more.
 
     ```mlir
@@ -537,7 +537,7 @@ def Loop_SeqRetainOp : Loop_SeqOp<"seq_retain", [
 def Loop_SeqReleaseOp : Loop_SeqOp<"seq_release", [MemoryEffects<[MemWrite]>]> {
   let summary = "the end of a handle of a list";
   let description = [{
-    Made by loop-place-deallocations behind the last use of a list. The last
+    Made by buffer-place-deallocations behind the last use of a list. The last
     handle takes the list with it.
 
     ```mlir
