@@ -128,7 +128,8 @@ def problems(
         return
     choice, own = random.Random(seed), [*passes(), "canonicalize", "cse"]
     # What these leave is for what comes behind all stages.
-    for name in ("loopc-make-entry-point", "loopc-branches-backwards", *passes("Codegen/GPU")):
+    behind = ("loopc-make-entry-point", "loopc-branches-backwards", "loopc-externalize-weights")
+    for name in (*behind, *passes("Codegen/GPU")):
         own.remove(name)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
