@@ -188,9 +188,9 @@ def build_extension(
     if not pathlib.Path(include, "Python.h").is_file():
         raise PackError(f"{python} has no headers in {include}")
     package.mkdir(parents=True, exist_ok=True)
-    sources = ROOT / "python/loopc"
-    for file in sorted(sources.rglob("*.py")):
-        target = package / file.relative_to(sources)
+    modules = ROOT / "python/loopc"
+    for file in sorted(modules.rglob("*.py")):
+        target = package / file.relative_to(modules)
         target.parent.mkdir(exist_ok=True)
         shutil.copy(file, target)
     binding = pathlib.Path(run([sys.executable, "-m", "nanobind", "--cmake_dir"], ROOT).strip())
