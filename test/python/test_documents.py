@@ -1,0 +1,83 @@
+# ===- test_documents.py - Commands of the documents ------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Runs the commands of pages of docs/ as a reader would, and compares what they print.
+
+A block whose first line is ```LANGUAGE title="FILE" is a file, a block of `console` has commands
+behind `$` and what each prints. They run in a folder that has the parts of the repository that
+the page names, with the tools and this Python in PATH.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import loopc
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """The commands of a block, each with what it prints."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)
+    assert not parts[0], "a block of commands begins with $"
+    return [(command, said) for command, _, said in (part.partition("\n") for part in parts[1:])]
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch):
+    """The folder of a reader who has built loopc."""
+    for name in ("examples", "include"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build/lib").symlink_to(loopc.get_library_dirs()[0])
+    tools = Path(loopc.get_library_dirs()[0]).parent / "bin"
+    monkeypatch.setenv(
+        "PATH", os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]])
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    monkeypatch.setenv("PYTHONWARNINGS", "ignore")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", ["Start.md"])
+def test_commands_print_what_the_page_says(page, reader):
+    ran = 0
+    for language, title, block in FENCE.findall((ROOT / "docs" / page).read_text()):
+        if title:
+            (reader / title).write_text(block)
+        for command, said in commands(block) if language == "console" else []:
+            done = subprocess.run(
+                ["bash", "-c", command], cwd=reader, capture_output=True, text=True, timeout=300
+            )
+            assert (done.stdout, done.returncode) == (said, 0), f"{command}\n{done.stderr}"
+            ran += 1
+    assert ran, f"{page} has no commands"
+
+
+def test_the_site_has_every_page():
+    listed = re.findall(r"[\w/]+\.md", (ROOT / "mkdocs.yml").read_text())
+    pages = [str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")]
+    assert sorted(listed) == sorted([*pages, "index.md"])
+
+
+def test_links_of_the_site_stay_within_it():
+    sys.path.insert(0, str(ROOT / "utils"))
+    from site_hooks import relink
+
+    text = "[docs/ABI.md](docs/ABI.md#Run), [the test](test/x.py), `a`\n```c\n[x](y)\n```\n"
+    assert relink(text, "README.md") == (
+        "[ABI](ABI.md#Run), the test (`test/x.py`), `a`\n```c\n[x](y)\n```\n"
+    )
+    assert relink("[main.c](../examples/main.c)", "docs/ABI.md") == "`examples/main.c`"
+    assert relink("[why](../Rationale/Loop.md)", "docs/Dialects/Loop.md") == (
+        "[why](../Rationale/Loop.md)"
+    )
