@@ -282,7 +282,8 @@ def test_programs_of_the_loop_dialect(first: int) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("seed", range(6))
+# A pass of the last one loses the rank of a result, which then has its shape as a second block.
+@pytest.mark.parametrize("seed", [*range(6), 9028])
 def test_stages_are_read_again(seed: int) -> None:
     sys.path.insert(0, str(FUZZ))
     from stages import problems
