@@ -379,9 +379,8 @@ Value loopc::insertSlice(OpBuilder &b, Location loc, Value source, Value dest,
     if (llvm::is_contained(dropped, static_cast<int64_t>(k)))
       continue;
     int64_t &own = shape[axis++];
-    if (std::optional<int64_t> known = getConstantIntValue(extent))
-      own = *known;
-    else if (ShapedType::isStatic(own))
+    own = getConstantIntValue(extent).value_or(own);
+    if (ShapedType::isStatic(own))
       extent = b.getIndexAttr(own);
   }
   source = castExtents(b, loc, type.clone(shape), source);
