@@ -150,6 +150,8 @@ static constexpr PassEntry kPasses[] = {
     {"loopc-split-library-products", PassUse::Needed,
      "products of the library stand alone"},
     {"loopc-split-sums", PassUse::Needed, "blocks share the rows of a sum"},
+    {"loopc-settle-packed", PassUse::Needed,
+     "zeros behind packed elements are believed from here on"},
     {"loopc-verify-stage", PassUse::Needed,
      "it checks what later stages count on"},
     {"lower-affine", PassUse::Needed, "affine maps have no other lowering"},

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from onnx.reference.ops import op_resize
 from random_models import RandomModel
 from random_operators import Array
 
@@ -177,6 +178,8 @@ def check_strictly(model: RandomModel, engine: Run) -> Finding:
     return Finding(finding.verdict, f"{finding.reason} without {_line(due)}")
 
 
+_place_in_input_of_library = op_resize._compute_x_ori
+
 #: onnx's evaluator adds the operands of Mean in the place of the first one, and its
 #: ConvTranspose does not take every group and padding.
 FAULTS_OF_LIBRARY = ("non-broadcastable output operand", "ConvTranspose '': cannot reshape")
@@ -279,6 +282,18 @@ def reason_of(message: str) -> str:
     return next((k for k, text in REASONS.items() if re.search(text, message)), message)
 
 
+def _place_in_input(mode: str, y: Any, scale: Any, width: int, *more: Any) -> Any:
+    """Where the elements `y` of an axis that Resize makes are in its input, and which are outside.
+
+    "if coordinate_transformation_mode is "pytorch_half_pixel", x_original = length_resized > 1 ?
+    (x_resized + 0.5) / scale - 0.5 : 0", says the operator of the one element of an axis. onnx's
+    evaluator has -0.5 in the place of 0.
+    """
+    if mode == "pytorch_half_pixel" and len(y) == 1:
+        return np.zeros(1), None
+    return _place_in_input_of_library(mode, y, scale, width, *more)
+
+
 def run_reference(model: RandomModel, unknown_extent: int = 0) -> list[Any]:
     """What the reference computes of a model that may declare no ranks, which ONNX's checker wants."""
     from loopc import reference
@@ -294,7 +309,10 @@ def run_reference(model: RandomModel, unknown_extent: int = 0) -> list[Any]:
             raise reference.ReferenceError_(TOO_LARGE)
         return made
 
-    with unittest.mock.patch.object(reference._Evaluator, "_step", staticmethod(measured)):
+    with (
+        unittest.mock.patch.object(reference._Evaluator, "_step", staticmethod(measured)),
+        unittest.mock.patch.object(op_resize, "_compute_x_ori", _place_in_input),
+    ):
         return reference.run(
             model.proto,
             model.feeds,

@@ -225,6 +225,17 @@ def _model(text: str, **feeds: np.ndarray) -> RandomModel:
     return RandomModel(0, proto, feeds, types)
 
 
+def test_resize_to_one_element_is_the_first_one() -> None:
+    """The reference has the place that the operator's definition says, on each axis."""
+    text = """main (float[2, 5] x, float[2] s) => (float[a, b] y) {
+        y = Resize <mode = "cubic", coordinate_transformation_mode = "pytorch_half_pixel"> (x, , s)
+    }"""
+    x = np.arange(10, dtype=np.float32).reshape(2, 5) ** 2
+    for scales, want in (((1, 0.2), x[:, :1]), ((0.5, 1), x[:1]), ((0.5, 0.37), x[:1, :1])):
+        model = _model(text, x=x, s=np.array(scales, np.float32))
+        np.testing.assert_allclose(random_checks.run_reference(model)[0], want, atol=1e-6)
+
+
 def test_what_is_found() -> None:
     """A wrong result is one, and what a rounding changes is not."""
     plain = _model("main (float[n] x) => (float[n] y) { y = Neg(x) }", x=np.ones(3, np.float32))
@@ -282,7 +293,9 @@ def test_programs_of_the_loop_dialect(first: int) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("seed", range(6))
+# In the last ones a pass loses the rank of a result, which then has its shape as a second block,
+# and packed weights are read as buffers.
+@pytest.mark.parametrize("seed", [*range(6), 9028, 200015, 200017])
 def test_stages_are_read_again(seed: int) -> None:
     sys.path.insert(0, str(FUZZ))
     from stages import problems

@@ -232,6 +232,19 @@ def test_resize_to_one_element(mode: str, coordinates: str) -> None:
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_resize_to_one_element_by_a_scale(mode: str, dynamic: bool) -> None:
+    # 0.37 times 4 is one element, in the place of the first one.
+    x = RNG.normal(size=(2, 4)).astype(np.float32)
+    node = helper.make_node("Resize", ["x", "", "s"], ["y"], mode=mode,
+                            coordinate_transformation_mode="pytorch_half_pixel")  # fmt: skip
+    scales = {"s": np.array([1, 0.37], np.float32)}
+    model = node_model([node], {"x": x}, {"y": np.float32}, 19, dynamic=dynamic, constants=scales)
+    (actual,) = loopc.InferenceSession(model).run(None, {"x": x})
+    np.testing.assert_array_equal(actual, x[:, :1])
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8])
 def test_max_pool_of_nothing(dtype: Any, dynamic: bool) -> None:
     # Windows of nothing but padding: there is no place that a maximum is at.

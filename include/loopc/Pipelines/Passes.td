@@ -93,6 +93,32 @@ def EliminateCommon : Pass<"loopc-eliminate-common"> {
                         "of loops one">];
 }
 
+def SettlePacked : Pass<"loopc-settle-packed", "::mlir::func::FuncOp"> {
+  let summary = "operands are packed where that is proved";
+  let description = [{
+    `loopc.packed` says of an operand that it is whole panels, with zeros behind
+    the elements that there are; code that is made of it reads these. Here it is
+    followed to the constant, or the copy into a place that is zero, that it is,
+    on tensors and buffers, and taken away where it is neither: the operand is
+    read element by element then. A text may say it of anything, and a pass may
+    have changed where the operand comes from.
+
+    ```mlir
+    %r = linalg.generic {indexing_maps = [#x, #panels, #y], ...}
+        ins(%x, %given : ...) outs(%y : ...) attrs = {loopc.packed} {...}
+    ```
+
+    becomes, for an argument `%given`,
+
+    ```mlir
+    %r = linalg.generic {indexing_maps = [#x, #panels, #y], ...}
+        ins(%x, %given : ...) outs(%y : ...) {...}
+    ```
+  }];
+  let statistics = [Statistic<"numRetracted", "retracted",
+                              "operands that are not proved to be packed">];
+}
+
 def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
   let summary = "check what holds at the end of a stage";
   let description = [{

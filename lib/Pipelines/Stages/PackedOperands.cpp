@@ -8,17 +8,26 @@
 
 // `loopc.packed` says of an operand that it is whole panels, with zeros behind
 // the elements that there are. Its verifier sees the map and the extents; here
-// it is followed to what has made it.
+// it is followed to what has made it, and retracted (loopc-settle-packed) where
+// that does not prove it.
 
 #include "StageErrors.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
+#include "loopc/Pipelines/Passes.h"
+#include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_SETTLEPACKED
+#include "loopc/Pipelines/Passes.h.inc"
+} // namespace loopc
 
 using namespace mlir;
 using namespace loopc;
@@ -37,9 +46,26 @@ static unsigned findPackedOperand(linalg::GenericOp op, const Panels &panels) {
 }
 
 static Value withoutCasts(Value value) {
-  while (auto cast = value.getDefiningOp<tensor::CastOp>())
-    value = cast.getSource();
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::CastOp, memref::CastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
   return value;
+}
+
+/// The value of a constant, a tensor or a buffer; null for others.
+static ElementsAttr getConstant(Value value) {
+  ElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return constant;
+  auto get = value.getDefiningOp<memref::GetGlobalOp>();
+  auto global = get ? SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
+                          get, get.getNameAttr())
+                    : memref::GlobalOp();
+  if (!global || !global.getConstant())
+    return {};
+  return dyn_cast_or_null<ElementsAttr>(global.getInitialValueAttr());
 }
 
 static ArrayRef<char> getBytes(ElementsAttr value) {
@@ -108,46 +134,111 @@ static bool hasZeros(linalg::GenericOp op, const Panels &panels,
   });
 }
 
-/// Whether `writer` writes panels, of a tensor of zeros where it leaves out
-/// elements.
-static bool fillsPanels(linalg::GenericOp writer) {
+static bool isZeroFill(Operation *op) {
+  auto fill = dyn_cast_or_null<linalg::FillOp>(op);
+  return fill && (matchPattern(fill.getInputs()[0], m_Zero()) ||
+                  matchPattern(fill.getInputs()[0], m_PosZeroFloat()));
+}
+
+/// Whether `writer` writes panels, to a place where there are zeros if it
+/// leaves out elements; `isZero`: the place is zero.
+static bool fillsPanels(linalg::GenericOp writer, bool isZero) {
   std::optional<Panels> panels = getPanels(writer);
-  if (!panels)
+  if (!panels || !writer.isDpsInit(
+                     &writer->getOpOperand(findPackedOperand(writer, *panels))))
     return false;
-  OpOperand &init = writer->getOpOperand(findPackedOperand(writer, *panels));
-  if (!writer.isDpsInit(&init))
-    return false;
-  Value place = withoutCasts(init.get());
-  ElementsAttr constant;
-  if (matchPattern(place, m_Constant(&constant)) && isZero(constant))
-    return true;
-  auto fill = place.getDefiningOp<linalg::FillOp>();
-  if (fill && (matchPattern(fill.getInputs()[0], m_Zero()) ||
-               matchPattern(fill.getInputs()[0], m_PosZeroFloat())))
-    return true;
   SmallVector<int64_t> extents = writer.getStaticLoopRanges();
-  return llvm::all_of(getGroups(*panels), [&](PanelGroup group) {
-    return ShapedType::isStatic(extents[group.dim]) &&
-           extents[group.dim] % group.size == 0;
-  });
+  return isZero || llvm::all_of(getGroups(*panels), [&](PanelGroup group) {
+           return ShapedType::isStatic(extents[group.dim]) &&
+                  extents[group.dim] % group.size == 0;
+         });
+}
+
+/// Whether `tensor` is panels that an operation has filled.
+static bool isFilledTensor(Value tensor) {
+  auto writer = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!writer)
+    return false;
+  Value place = withoutCasts(writer.getDpsInits()[0]);
+  ElementsAttr constant = getConstant(place);
+  return fillsPanels(writer, constant ? isZero(constant)
+                                      : isZeroFill(place.getDefiningOp()));
+}
+
+/// Whether `buffer` is filled with panels, once, before `reader` reads it:
+///
+///   %b = memref.alloc, linalg.fill of zeros, linalg.generic {loopc.packed}
+///
+/// in a row of one block. All that uses the buffer is looked at, so that nobody
+/// else writes to it; views of it are not followed.
+static bool isFilledBuffer(Value buffer, Operation *reader) {
+  auto alloc = buffer.getDefiningOp<memref::AllocOp>();
+  if (!alloc)
+    return false;
+  Operation *fill = nullptr, *copy = nullptr;
+  for (Operation *user : alloc->getUsers()) {
+    auto structured = dyn_cast<linalg::LinalgOp>(user);
+    bool writes = structured && llvm::is_contained(structured.getDpsInits(),
+                                                   alloc.getResult());
+    if (!writes) {
+      if (!structured && !isa<memref::DimOp, memref::DeallocOp>(user))
+        return false;
+      continue;
+    }
+    Operation *&place = isa<linalg::FillOp>(user) ? fill : copy;
+    if (place || user->getBlock() != alloc->getBlock())
+      return false;
+    place = user;
+  }
+  auto writer = dyn_cast_or_null<linalg::GenericOp>(copy);
+  Operation *here = alloc->getBlock()->findAncestorOpInBlock(*reader);
+  return writer && here && writer->isBeforeInBlock(here) &&
+         (!fill || fill->isBeforeInBlock(writer)) &&
+         fillsPanels(writer, isZeroFill(fill));
+}
+
+/// The number of the operand of `op` that is said to be packed, and is not
+/// proved to be.
+static std::optional<unsigned> findUnproved(linalg::GenericOp op) {
+  std::optional<Panels> panels = getPanels(op);
+  if (!panels)
+    return std::nullopt;
+  unsigned number = findPackedOperand(op, *panels);
+  if (op.isDpsInit(&op->getOpOperand(number)))
+    return std::nullopt;
+  Value source = withoutCasts(op->getOperand(number));
+  ElementsAttr constant = getConstant(source);
+  bool isProved = constant
+                      ? hasZeros(op, *panels, constant)
+                      : isFilledTensor(source) || isFilledBuffer(source, op);
+  return isProved ? std::nullopt : std::optional(number);
 }
 
 void loopc::verifyPackedOperand(Operation *op, StageErrors &errors) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
-  std::optional<Panels> panels = generic ? getPanels(op) : std::nullopt;
-  if (!panels)
+  if (!generic)
     return;
-  unsigned number = findPackedOperand(generic, *panels);
-  if (generic.isDpsInit(&op->getOpOperand(number)))
-    return;
-  Value source = withoutCasts(op->getOperand(number));
-  ElementsAttr constant;
-  auto writer = source.getDefiningOp<linalg::GenericOp>();
-  bool isFilled = matchPattern(source, m_Constant(&constant))
-                      ? hasZeros(generic, *panels, constant)
-                      : writer && fillsPanels(writer);
-  if (!isFilled)
+  if (std::optional<unsigned> number = findUnproved(generic))
     errors.emit(op) << "says by '" << kPackedAttrName << "' that operand #"
-                    << number
+                    << *number
                     << " has zeros behind its elements, and that is not proved";
 }
+
+namespace {
+struct SettlePacked : loopc::impl::SettlePackedBase<SettlePacked> {
+  void runOnOperation() override {
+    getOperation().walk([&](linalg::GenericOp op) {
+      std::optional<unsigned> number = findUnproved(op);
+      if (!number)
+        return;
+      op->removeAttr(kPackedAttrName);
+      ++numRetracted;
+      remarkMissed(op.getLoc(), "Contraction",
+                   "operand #" + Twine(*number) +
+                       " is said to be packed, and nothing shows that there "
+                       "are zeros behind its elements: it is read element by "
+                       "element");
+    });
+  }
+};
+} // namespace

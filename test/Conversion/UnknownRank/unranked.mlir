@@ -134,7 +134,8 @@ func.func @slices(%m: i64, %x: tensor<*xf32>, %a: tensor<*xf32>) -> tensor<*xf32
 
 // What is not known is how many coordinates an index has.
 // CHECK-LABEL: func.func @coordinates(
-// CHECK: %[[K:.*]] = tensor.dim %arg1, %{{.*}} : tensor<?x?xi64>
+// CHECK: %[[C1:.*]] = arith.constant 1 : index
+// CHECK: %[[K:.*]] = tensor.dim %arg1, %[[C1]] : tensor<?x?xi64>
 // CHECK: scf.index_switch %[[K]]
 // CHECK: case 1 {
 // CHECK: case 2 {

@@ -200,6 +200,13 @@ public:
                     llvm::ArrayRef<mlir::OpFoldResult> offsets,
                     llvm::ArrayRef<mlir::OpFoldResult> sizes,
                     llvm::ArrayRef<mlir::OpFoldResult> strides = {});
+  /// `into` with `value`, which has not the axes `dropped`, written to a slice
+  /// of it.
+  mlir::Value insert(mlir::Value value, mlir::Value into,
+                     llvm::ArrayRef<mlir::OpFoldResult> offsets,
+                     llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                     llvm::ArrayRef<mlir::OpFoldResult> strides = {},
+                     llvm::ArrayRef<int64_t> dropped = {});
 
   /// Converts a scalar between element types with the meaning of ONNX Cast for
   /// numbers (float to integer truncates, out of range wraps; to bool: not 0).
@@ -217,6 +224,7 @@ public:
 
 private:
   llvm::StringSet<> seen;
+  llvm::SmallVector<mlir::Value> inputs; ///< what in() returned
   llvm::SmallVector<mlir::Value> results;
   std::optional<std::string> contradiction;
   bool isUnsupported = false;

@@ -293,11 +293,10 @@ public:
         [&](ValueRange position, ValueRange carried) -> SmallVector<Value> {
           SmallVector<Value> parts = partsAt(l, list, position[0]);
           Value middle = middleOf(parts[1]);
-          Dims sizes{outer, folded(middle), inner}, strides(3, l.fold(1));
+          Dims sizes{outer, folded(middle), inner};
           Value part = l.reshape(parts[0], sizes);
           Dims offsets{l.fold(0), carried[1], l.fold(0)};
-          return {tensor::InsertSliceOp::create(l.b, part, carried[0], offsets,
-                                                sizes, strides),
+          return {l.insert(part, carried[0], offsets, sizes),
                   arith::AddIOp::create(l.b, carried[1], middle)};
         });
     Value flat = tensor::CollapseShapeOp::create(
@@ -358,8 +357,7 @@ private:
     Value result = l.empty({OpFoldResult(resultRank)}, l.b.getI64Type());
     auto copy = [&](Value from, Value to, Value size) {
       Value part = l.slice(shape, {from}, {size});
-      result = tensor::InsertSliceOp::create(l.b, part, result, Dims{to},
-                                             Dims{size}, Dims{l.fold(1)});
+      result = l.insert(part, result, {to}, {size});
     };
     copy(zero, zero, at);
     copy(behind, l.b.createOrFold<arith::AddIOp>(at, one),

@@ -91,7 +91,8 @@ ElementsAttr loopc::toSignless(ElementsAttr elements) {
 }
 
 NodeLowering::NodeLowering(onnx::NodeOp node, OpBuilder &builder)
-    : node(node), b(node.getLoc(), builder), results(node.getNumResults()) {}
+    : node(node), b(node.getLoc(), builder), inputs(node.getInputs().size()),
+      results(node.getNumResults()) {}
 
 //===----------------------------------------------------------------------===//
 // Inputs and results
@@ -101,14 +102,23 @@ Value NodeLowering::in(unsigned i) {
   Value value = node.getInputOrNull(i);
   if (!value)
     return {};
+  Value &known = inputs[i];
+  if (known)
+    return known;
+  // What is made in a region must be there for all others.
+  OpBuilder::InsertionGuard guard(b);
+  if (b.getInsertionBlock() != node->getBlock())
+    b.setInsertionPointAfterValue(value);
   Type type = toSignless(value.getType());
-  if (type == value.getType())
-    return value;
-  if (auto cast = value.getDefiningOp<UnrealizedConversionCastOp>();
-      cast && cast.getNumOperands() == 1 &&
-      cast.getOperand(0).getType() == type)
-    return cast.getOperand(0);
-  return UnrealizedConversionCastOp::create(b, type, value).getResult(0);
+  if (type != value.getType()) {
+    auto cast = value.getDefiningOp<UnrealizedConversionCastOp>();
+    value =
+        cast && cast.getNumOperands() == 1 &&
+                cast.getOperand(0).getType() == type
+            ? cast.getOperand(0)
+            : UnrealizedConversionCastOp::create(b, type, value).getResult(0);
+  }
+  return known = withKnownExtents(b, b.getLoc(), value);
 }
 
 SmallVector<Value> NodeLowering::allInputs() {
@@ -502,9 +512,16 @@ Value NodeLowering::filled(ArrayRef<OpFoldResult> dims, Value scalar) {
 Value NodeLowering::slice(Value value, ArrayRef<OpFoldResult> offsets,
                           ArrayRef<OpFoldResult> sizes,
                           ArrayRef<OpFoldResult> strides) {
-  Dims ones(offsets.size(), fold(1));
-  return tensor::ExtractSliceOp::create(b, value, offsets, sizes,
-                                        strides.empty() ? ones : strides);
+  return extractSlice(b, b.getLoc(), value, offsets, sizes, strides);
+}
+
+Value NodeLowering::insert(Value value, Value into,
+                           ArrayRef<OpFoldResult> offsets,
+                           ArrayRef<OpFoldResult> sizes,
+                           ArrayRef<OpFoldResult> strides,
+                           ArrayRef<int64_t> dropped) {
+  return insertSlice(b, b.getLoc(), value, into, offsets, sizes, strides,
+                     dropped);
 }
 
 /// The one reassociation group of all `rank` axes.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ShapeUtils.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -325,20 +326,14 @@ Value loopc::sliceDropping(NodeLowering &l, Value value,
                            ArrayRef<OpFoldResult> offsets,
                            ArrayRef<OpFoldResult> sizes,
                            ArrayRef<int64_t> dropped) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> shape;
+  if (!isKnownEmpty(l.dims(value)))
+    return extractSlice(l.b, l.b.getLoc(), value, offsets, sizes,
+                        /*strides=*/{}, dropped);
   Dims kept;
   for (auto [k, size] : llvm::enumerate(sizes))
-    if (!llvm::is_contained(dropped, static_cast<int64_t>(k))) {
+    if (!llvm::is_contained(dropped, static_cast<int64_t>(k)))
       kept.push_back(size);
-      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-    }
-  if (isKnownEmpty(l.dims(value)))
-    return l.empty(kept, type.getElementType());
-  Dims ones(sizes.size(), l.fold(1));
-  return tensor::ExtractSliceOp::create(
-      l.b, RankedTensorType::get(shape, type.getElementType()), value, offsets,
-      sizes, ones);
+  return l.empty(kept, getElementTypeOrSelf(value.getType()));
 }
 
 static void nest(NodeLowering &l, ArrayRef<OpFoldResult> dims,

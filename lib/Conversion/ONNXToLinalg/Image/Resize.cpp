@@ -66,7 +66,8 @@ static Value originalPlace(ScalarBuilder &s, const Options &options,
   // Scales give a length that has a part behind the point.
   Value to = axis.isBySize ? realOf(s, toExtent) : s.mul(axis.scale, from);
   Value one = number(1), half = number(0.5);
-  Value isPoint = s.equal(to, one);
+  // length_resized of the definition, which is whole.
+  Value isPoint = s.equal(realOf(s, toExtent), one);
   auto steps = [&](Value extent) { return s.sub(extent, one); };
   auto halfPixel = [&] {
     return s.sub(s.div(s.add(x, half), axis.scale), half);

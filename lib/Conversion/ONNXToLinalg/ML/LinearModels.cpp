@@ -237,14 +237,13 @@ static LogicalResult lowerFeatureVectorizer(NodeLowering &l) {
       break;
     OpFoldResult used = minSigned(l, l.dim(x, 1), l.fold(length));
     if (!isKnownEmpty({used, rows})) {
-      Dims part{rows, used}, ones{l.fold(1), l.fold(1)};
+      Dims part{rows, used};
       Value numbers =
           mapSpace(l, {{sliceOf(l, x, {l.fold(0), l.fold(0)}, part), {0, 1}}},
                    part, f32, [&](ScalarBuilder &s, ArrayRef<Value> e) {
                      return s.cast(e[0], f32);
                    });
-      result = tensor::InsertSliceOp::create(
-          l.b, numbers, result, Dims{l.fold(0), l.fold(offset)}, part, ones);
+      result = l.insert(numbers, result, {l.fold(0), l.fold(offset)}, part);
     }
     offset += length;
   }

@@ -409,7 +409,6 @@ bool Convolution::isMostlyPadding() {
 
 Value Convolution::elementsLast(Value image, Value init) {
   unsigned spatial = window.size();
-  Dims ones(spatial + 2, l.fold(1));
   int64_t count = 1;
   for (const WindowAxis &axis : window)
     count *= *getConstantIntValue(axis.kernel);
@@ -438,9 +437,9 @@ Value Convolution::elementsLast(Value image, Value init) {
       continue;
     Factor weights{sliceOf(l, w.value, at, one), w.isUnsigned};
     Convolution product{l, x, weights, 1, points};
-    Value sum = product.denseLast(l.slice(image, from, imageSizes, ones),
-                                  l.slice(init, to, sizes, ones));
-    init = tensor::InsertSliceOp::create(l.b, sum, init, to, sizes, ones);
+    Value sum = product.denseLast(l.slice(image, from, imageSizes),
+                                  l.slice(init, to, sizes));
+    init = l.insert(sum, init, to, sizes);
   }
   return init;
 }

@@ -478,10 +478,8 @@ static LogicalResult lowerMaxUnpool(NodeLowering &l) {
               ValueRange{l.asIndex(wanted), l.asIndex(extent)});
       wanted = maxSigned(l, wanted, extent);
     }
-    Dims offsets(rank, l.fold(0)), ones(rank, l.fold(1));
-    result = tensor::InsertSliceOp::create(
-        l.b, result, l.filled(*target, l.constant(element, 0)), offsets, *dims,
-        ones);
+    result = l.insert(result, l.filled(*target, l.constant(element, 0)),
+                      Dims(rank, l.fold(0)), *dims);
   }
   l.setResult(result);
   return success();

@@ -403,8 +403,7 @@ SmallVector<Value> Recurrence::initialStates(unsigned d) {
     if (hasInput(5 + k)) {
       state = castElements(l, ofDirection(5 + k, d), compute);
       // Its extents are those of the loop's values, not just equal to them.
-      state = tensor::ExtractSliceOp::create(l.b, state, Dims(2, l.fold(0)),
-                                             dims, Dims(2, l.fold(1)));
+      state = l.slice(state, Dims(2, l.fold(0)), dims);
     } else {
       state = l.filled(dims, l.constant(compute, 0));
     }
@@ -459,8 +458,7 @@ Value Recurrence::filledUp(Value steps) {
   auto put = [&](Value part, OpFoldResult from, OpFoldResult count) {
     offsets[layout ? 1 : 0] = from;
     sizes[layout ? 1 : 0] = count;
-    all = tensor::InsertSliceOp::create(l.b, part, all, offsets, sizes,
-                                        Dims(3, l.fold(1)));
+    all = l.insert(part, all, offsets, sizes);
   };
   put(steps, l.fold(0), this->steps);
   OpFoldResult rest = l.sub(time, this->steps);
@@ -536,11 +534,11 @@ Value Recurrence::stack(ArrayRef<Value> values, Dims sizes, int64_t axis) {
         l.b, type, castElements(l, values[0], element), groups, target);
   }
   Value stacked = l.empty(target, element);
-  Dims offsets(target.size(), l.fold(0)), ones(target.size(), l.fold(1));
+  Dims offsets(target.size(), l.fold(0));
   for (auto [k, value] : llvm::enumerate(values)) {
     offsets[axis] = l.fold(k);
-    stacked = tensor::InsertSliceOp::create(
-        l.b, castElements(l, value, element), stacked, offsets, sizes, ones);
+    stacked = l.insert(castElements(l, value, element), stacked, offsets, sizes,
+                       /*strides=*/{}, axis);
   }
   return stacked;
 }

@@ -167,8 +167,7 @@ Value Transposed::addAt(Value sum, ValueRange at, Value x, Value w) {
       {loops.map({Axis::Image, Axis::Group, Axis::In, Axis::Positions}),
        loops.map({Axis::Group, Axis::In, Axis::Out, Axis::Point}),
        loops.map({Axis::Image, Axis::Group, Axis::Out, Axis::Positions})});
-  return tensor::InsertSliceOp::create(l.b, added, sum, offsets, sizes,
-                                       strides);
+  return l.insert(added, sum, offsets, sizes, strides);
 }
 
 // Positions p of the result for which p mod stride is the same, a phase, are
@@ -261,12 +260,10 @@ Value Transposed::phaseWeights(ArrayRef<Phases> part, bool phasesFirst) {
     } else {
       taken = l.empty(whole, element);
       Dims to(whole.size(), l.fold(0)), one = whole;
-      Dims steps(whole.size(), l.fold(1));
       one[at] = l.fold(1);
       for (int64_t tap : llvm::seq(along.taps)) {
         to[at] = l.fold(along.taps - 1 - tap);
-        taken = tensor::InsertSliceOp::create(l.b, take(tap), taken, to, one,
-                                              steps);
+        taken = l.insert(take(tap), taken, to, one);
       }
     }
     w = taken;
@@ -347,7 +344,7 @@ Value Transposed::placePhases(Value sum, Value bias) {
         rest /= part[k].count;
       }
       Value one = phases == 1 ? all : l.slice(all, from, sizes, steps);
-      sum = tensor::InsertSliceOp::create(l.b, one, sum, to, sizes, places);
+      sum = l.insert(one, sum, to, sizes, places);
     }
   }
   return sum;

@@ -151,7 +151,7 @@ FailureOr<Window> loopc::readWindow(NodeLowering &l, ArrayRef<OpFoldResult> in,
 Value loopc::padSpatial(NodeLowering &l, Value value, const Window &window,
                         Value filler, int64_t first) {
   Dims dims = l.dims(value), target = dims;
-  Dims offsets(dims.size(), l.fold(0)), ones(dims.size(), l.fold(1));
+  Dims offsets(dims.size(), l.fold(0));
   bool pads = false;
   for (auto [k, axis] : llvm::enumerate(window)) {
     OpFoldResult held = l.add(axis.before, axis.in);
@@ -173,7 +173,7 @@ Value loopc::padSpatial(NodeLowering &l, Value value, const Window &window,
   Value padded = l.filled(target, filler);
   if (isKnownEmpty(dims))
     return padded;
-  return tensor::InsertSliceOp::create(l.b, value, padded, offsets, dims, ones);
+  return l.insert(value, padded, offsets, dims);
 }
 
 Dims loopc::outExtents(const Window &window) {

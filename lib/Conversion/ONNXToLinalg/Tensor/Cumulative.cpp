@@ -124,7 +124,7 @@ static Value accumulatePlanes(NodeLowering &l, const Accumulation &a,
                               Value value, Value identity) {
   Dims dims = l.dims(value);
   OpFoldResult one = l.fold(1), zero = l.fold(0);
-  Dims sizes = {one, one, dims[2]}, ones(3, one);
+  Dims sizes = {one, one, dims[2]};
   auto mapRow = [&](ArrayRef<Value> rows, Type type, ScalarsBody body) {
     SmallVector<SpaceOperand> operands;
     for (Value row : rows)
@@ -149,8 +149,8 @@ static Value accumulatePlanes(NodeLowering &l, const Accumulation &a,
                                 [&](ScalarBuilder &s, ArrayRef<Value> e) {
                                   return s.cast(e[0], a.element);
                                 });
-          Value out = tensor::InsertSliceOp::create(l.b, stored, inner[0],
-                                                    offsets, sizes, ones);
+          Value out = l.insert(stored, inner[0], offsets, sizes,
+                               /*strides=*/{}, {0, 1});
           return SmallVector<Value>{out, next};
         });
     return SmallVector<Value>{end[0]};

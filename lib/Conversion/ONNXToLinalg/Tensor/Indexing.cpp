@@ -389,8 +389,7 @@ static Value scatterRow(NodeLowering &l, Value row, Value into,
               })
               .getResult(0);
   }
-  Dims ones(sizes.size(), l.fold(1));
-  return tensor::InsertSliceOp::create(l.b, row, into, offsets, sizes, ones);
+  return l.insert(row, into, offsets, sizes, /*strides=*/{}, dropped);
 }
 
 namespace {
@@ -592,7 +591,7 @@ static LogicalResult lowerTensorScatter(NodeLowering &l) {
   loops[0] = select(l, ok, loops[0], l.fold(0));
   l.setResult(loopNest(
       l, loops, write.cache, [&](ValueRange position, ValueRange carried) {
-        Dims from(rank, l.fold(0)), to(rank, l.fold(0)), ones(rank, l.fold(1));
+        Dims from(rank, l.fold(0)), to(rank, l.fold(0));
         if (write.hasStarts) {
           from[0] = to[0] = position[0];
           to[*axis] = write.start(l, position, checked);
@@ -600,8 +599,7 @@ static LogicalResult lowerTensorScatter(NodeLowering &l) {
             from[*axis] = position[1];
         }
         Value part = sliceOf(l, write.update, from, sizes);
-        return SmallVector<Value>{tensor::InsertSliceOp::create(
-            l.b, part, carried[0], to, sizes, ones)};
+        return SmallVector<Value>{l.insert(part, carried[0], to, sizes)};
       })[0]);
   return success();
 }

@@ -83,12 +83,11 @@ static Value joinParts(NodeLowering &l, ArrayRef<Value> parts,
   if (parts.size() > kMaxInsertedParts)
     return tensor::ConcatOp::create(l.b, axis, parts);
   Value result = l.empty(target, l.elementType(0));
-  Dims offsets(target.size(), l.fold(0)), ones(target.size(), l.fold(1));
+  Dims offsets(target.size(), l.fold(0));
   for (Value part : parts) {
     Dims sizes = target;
     sizes[axis] = l.dim(part, axis);
-    result =
-        tensor::InsertSliceOp::create(l.b, part, result, offsets, sizes, ones);
+    result = l.insert(part, result, offsets, sizes);
     offsets[axis] = l.add(offsets[axis], sizes[axis]);
   }
   return result;

@@ -70,9 +70,7 @@ static Value padConstant(NodeLowering &l, Value value, ArrayRef<AxisPad> pads,
     value = sliceOf(l, value, crops, inner);
   if (!isPadded)
     return value;
-  Dims ones(pads.size(), l.fold(1));
-  return tensor::InsertSliceOp::create(l.b, value, l.filled(extents, fill),
-                                       before, inner, ones);
+  return l.insert(value, l.filled(extents, fill), before, inner);
 }
 
 namespace {
@@ -144,7 +142,7 @@ static PadSource sourceOf(NodeLowering &l, const AxisPad &pad, PadMode mode) {
 /// elements in front of it and behind, which are in the result already.
 static Value padByIndex(NodeLowering &l, Value value, ArrayRef<AxisPad> pads,
                         PadMode mode) {
-  Dims extents, crops, places, sizes, ones(pads.size(), l.fold(1));
+  Dims extents, crops, places, sizes;
   for (auto [k, pad] : llvm::enumerate(pads)) {
     extents.push_back(pad.extent);
     crops.push_back(pad.crop);
@@ -159,8 +157,7 @@ static Value padByIndex(NodeLowering &l, Value value, ArrayRef<AxisPad> pads,
   Value result = l.empty(extents, element);
   if (isKnownEmpty(extents) || isKnownEmpty(sizes))
     return result;
-  result = tensor::InsertSliceOp::create(l.b, sliceOf(l, value, crops, sizes),
-                                         result, places, sizes, ones);
+  result = l.insert(sliceOf(l, value, crops, sizes), result, places, sizes);
   for (unsigned k = pads.size(); k-- > 0;) {
     const AxisPad &pad = pads[k];
     auto fill = [&](OpFoldResult place, OpFoldResult count) {
@@ -181,8 +178,7 @@ static Value padByIndex(NodeLowering &l, Value value, ArrayRef<AxisPad> pads,
             from[k] = source(b, loc, from[k]);
             return tensor::ExtractOp::create(b, loc, result, from).getResult();
           });
-      result =
-          tensor::InsertSliceOp::create(l.b, border, result, to, part, ones);
+      result = l.insert(border, result, to, part);
     };
     fill(l.fold(0), pad.before);
     fill(l.add(pad.before, pad.inner), pad.after);

@@ -207,10 +207,9 @@ Value ParallelOrder::findByRounds(Value keys) {
                      return arith::SubIOp::create(b, constant(kLastIndex), low)
                          .getResult();
                    });
-               Dims offsets(rank, l.fold(0)), strides(rank, l.fold(1));
+               Dims offsets(rank, l.fold(0));
                offsets[order.axis] = number;
-               return {tensor::InsertSliceOp::create(b, chosen, indices,
-                                                     offsets, ones, strides)};
+               return {l.insert(chosen, indices, offsets, ones)};
              })
       .front();
 }

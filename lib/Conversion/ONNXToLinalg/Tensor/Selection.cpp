@@ -140,7 +140,7 @@ static LogicalResult lowerCompress(NodeLowering &l) {
   Dims target = dims;
   target[*axis] = count;
   Value result = l.empty(target, l.elementType(0));
-  Dims sizes = dims, ones(rank, l.fold(1));
+  Dims sizes = dims;
   sizes[*axis] = l.fold(1);
   if (isKnownEmpty(dims)) {
     l.setResult(result);
@@ -160,8 +160,7 @@ static LogicalResult lowerCompress(NodeLowering &l) {
             from[*axis] = position[0];
             to[*axis] = carried[1];
             Value row = l.slice(value, from, sizes);
-            filled = tensor::InsertSliceOp::create(l.b, row, carried[0], to,
-                                                   sizes, ones);
+            filled = l.insert(row, carried[0], to, sizes);
           }
           return SmallVector<Value>{filled, plus(l, carried[1], l.index(1))};
         });

@@ -373,8 +373,7 @@ static Value withUnitAxes(NodeLowering &l, Value value,
       size = l.fold(1);
   if (sizes == l.dims(slice))
     return value;
-  Dims offsets(sizes.size(), l.fold(0)), strides(sizes.size(), l.fold(1));
-  return tensor::ExtractSliceOp::create(l.b, slice, offsets, sizes, strides);
+  return l.slice(slice, Dims(sizes.size(), l.fold(0)), sizes);
 }
 
 static LogicalResult lowerSqueeze(NodeLowering &l) {

@@ -77,9 +77,7 @@ static Value padTerms(NodeLowering &l, Value numbers, OpFoldResult extent) {
     return numbers;
   ScalarBuilder s(l.b, l.b.getLoc());
   Value zeros = l.filled(dims, s.constant(l.b.getF64Type(), 0));
-  return tensor::InsertSliceOp::create(l.b, numbers, zeros,
-                                       Dims(dims.size(), l.fold(0)), sizes,
-                                       Dims(dims.size(), l.fold(1)));
+  return l.insert(numbers, zeros, Dims(dims.size(), l.fold(0)), sizes);
 }
 
 static Value fourier(NodeLowering &l, Value numbers, bool inverse) {
@@ -311,9 +309,7 @@ static LogicalResult lowerSTFT(NodeLowering &l) {
   Value sums = fourier(l, padTerms(l, frames, period), /*inverse=*/false);
   dims.back() = bins;
   dims.push_back(l.fold(2));
-  Value half =
-      tensor::ExtractSliceOp::create(l.b, sums, Dims(dims.size(), l.fold(0)),
-                                     dims, Dims(dims.size(), l.fold(1)));
+  Value half = l.slice(sums, Dims(dims.size(), l.fold(0)), dims);
   l.setResult(convertTensor(l, half, l.elementType(0)));
   return success();
 }

@@ -394,11 +394,9 @@ private:
       return batched.whole;
     SmallVector<OpFoldResult> sizes =
         resolveDims(b, loop.getLoc(), batched.whole);
-    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)),
-        ones(sizes.size(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0));
     sizes[batched.axis] = rows;
-    return tensor::ExtractSliceOp::create(b, batched.whole, offsets, sizes,
-                                          ones);
+    return extractSlice(b, b.getLoc(), batched.whole, offsets, sizes);
   }
 
   /// What a reduction begins with, or a place, for all iterations: of the
@@ -414,8 +412,8 @@ private:
     assert(!joined && "only what is filled is joined");
     (void)joined;
     SmallVector<int64_t> added{0};
-    return linalg::BroadcastOp::create(b, init.get(), empty, added)
-        ->getResult(0);
+    Value start = withKnownExtents(b, b.getLoc(), init.get());
+    return linalg::BroadcastOp::create(b, start, empty, added)->getResult(0);
   }
 
   //===--------------------------------------------------------------------===//
@@ -494,13 +492,12 @@ private:
     SmallVector<OpFoldResult> sizes =
         resolveDims(b, loop.getLoc(), op.getDpsInits()[0]);
     sizes.insert(sizes.begin() + result.axis, b.getIndexAttr(1));
-    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)),
-        ones(sizes.size(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0));
     offsets[result.axis] = result.position;
-    auto slice =
-        tensor::ExtractSliceOp::create(b, cast<RankedTensorType>(old.getType()),
-                                       result.whole, offsets, sizes, ones);
-    rewriter.replaceAllUsesWith(old, slice);
+    Value slice = extractSlice(b, b.getLoc(), result.whole, offsets, sizes,
+                               /*strides=*/{}, result.axis);
+    rewriter.replaceAllUsesWith(
+        old, b.createOrFold<tensor::CastOp>(old.getType(), slice));
   }
 
   IRRewriter &rewriter;

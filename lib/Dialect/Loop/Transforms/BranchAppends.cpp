@@ -350,21 +350,18 @@ Value BranchAppend::concatenate(OpBuilder &b, Value from, Value part,
   Location loc = result.getLoc();
   Type element = getElementTypeOrSelf(part.getType());
   SmallVector<OpFoldResult> extents = resolveDims(b, loc, from);
-  SmallVector<OpFoldResult> zeros(extents.size(), b.getIndexAttr(0)),
-      ones(extents.size(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> zeros(extents.size(), b.getIndexAttr(0));
   SmallVector<OpFoldResult> own = extents, added = extents, places = zeros;
   added[*axis] = length;
   if (!isWhole && !isEqualConstantIntOrValue(
                       length, tensor::getMixedSize(b, loc, part, *axis)))
-    part = tensor::ExtractSliceOp::create(b, loc, part, zeros, added, ones);
+    part = extractSlice(b, loc, part, zeros, added);
   extents[*axis] = addExtents(b, loc, own[*axis], length);
   Value first = *isInFront ? part : from, second = *isInFront ? from : part;
   Value whole = tensor::EmptyOp::create(b, loc, extents, element);
-  whole = tensor::InsertSliceOp::create(b, loc, first, whole, zeros,
-                                        *isInFront ? added : own, ones);
+  whole = insertSlice(b, loc, first, whole, zeros, *isInFront ? added : own);
   places[*axis] = (*isInFront ? added : own)[*axis];
-  return tensor::InsertSliceOp::create(b, loc, second, whole, places,
-                                       *isInFront ? own : added, ones);
+  return insertSlice(b, loc, second, whole, places, *isInFront ? own : added);
 }
 
 LogicalResult BranchAppend::rewrite(IRRewriter &rewriter, ExtentTest isExtent) {
@@ -393,15 +390,14 @@ LogicalResult BranchAppend::rewrite(IRRewriter &rewriter, ExtentTest isExtent) {
   Value whole = base;
   if (hasCuts()) {
     SmallVector<OpFoldResult> sizes = resolveDims(b, b.getLoc(), base);
-    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)),
-        ones(sizes.size(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0));
     ValueRange range = made.getResults().drop_back().take_back(2);
     if (llvm::any_of(begins, [](OpFoldResult begin) {
           return !isConstantIntValue(begin, 0);
         }))
       offsets[*axis] = range[0];
     sizes[*axis] = range[1];
-    whole = tensor::ExtractSliceOp::create(b, base, offsets, sizes, ones);
+    whole = extractSlice(b, b.getLoc(), base, offsets, sizes);
   }
   if (adds)
     whole = addPart(b, whole, made, part, count);

@@ -130,16 +130,13 @@ void AppendedToCollected::replaceReads(const Appended &found, Value list,
     auto read = cast<SeqAtOp>(user);
     auto type = cast<RankedTensorType>(read.getResult(0).getType());
     SmallVector<OpFoldResult> offsets{read.getPosition(), b.getIndexAttr(0)},
-        sizes{b.getIndexAttr(1), found.extent}, strides(2, b.getIndexAttr(1));
-    auto [shape, dynamic] =
-        decomposeMixedValues(SmallVector<OpFoldResult>{found.extent});
-    auto rowType = RankedTensorType::get(shape, type.getElementType());
+        sizes{b.getIndexAttr(1), found.extent};
     // MLIR has no slice of an axis of extent 0: its offset 0 is outside.
     Value row = isConstantIntValue(found.extent, 0)
                     ? Value(tensor::EmptyOp::create(b, {found.extent},
                                                     type.getElementType()))
-                    : tensor::ExtractSliceOp::create(b, rowType, rows, offsets,
-                                                     sizes, strides);
+                    : extractSlice(b, b.getLoc(), rows, offsets, sizes,
+                                   /*strides=*/{}, /*dropped=*/{0});
     Value dims = found.shape;
     if (dims.getType() != read.getResult(1).getType())
       dims = tensor::CastOp::create(b, read.getResult(1).getType(), dims);

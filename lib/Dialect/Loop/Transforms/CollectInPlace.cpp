@@ -194,22 +194,11 @@ private:
       if (static_cast<int64_t>(k) != axis && isConstantIntValue(extent, 0))
         return acc;
     SmallVector<OpFoldResult> offsets(dest.dims.size(), b.getIndexAttr(0));
-    SmallVector<OpFoldResult> strides(dest.dims.size(), b.getIndexAttr(1));
     SmallVector<OpFoldResult> sizes(dest.dims);
     offsets[axis] = row;
     sizes[axis] = b.getIndexAttr(1);
-    return tensor::InsertSliceOp::create(b, withKnownDims(dest, value), acc,
-                                         offsets, sizes, strides);
-  }
-
-  /// The collected value with all extents in its type that are known: a slice
-  /// has the extents of what is inserted, and of the buffer.
-  Value withKnownDims(const Destination &dest, Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<OpFoldResult> dims(dest.dims);
-    dims.erase(dims.begin() + loop.getCollectAxes()[dest.port]);
-    auto known = type.clone(decomposeMixedValues(dims).first);
-    return known == type ? value : tensor::CastOp::create(b, known, value);
+    return insertSlice(b, b.getLoc(), value, acc, offsets, sizes,
+                       /*strides=*/{}, axis);
   }
 
   bool isDestination(unsigned k) {
@@ -320,9 +309,7 @@ private:
   Value takeRows(Destination &dest, Value value, Value count) {
     dest.rows = dest.dims[0] = count;
     SmallVector<OpFoldResult> offsets(dest.dims.size(), b.getIndexAttr(0));
-    SmallVector<OpFoldResult> strides(dest.dims.size(), b.getIndexAttr(1));
-    return tensor::ExtractSliceOp::create(b, value, offsets, dest.dims,
-                                          strides);
+    return extractSlice(b, b.getLoc(), value, offsets, dest.dims);
   }
 
   void replaceResults(LoopOp made) {

@@ -189,16 +189,9 @@ private:
     SmallVector<OpFoldResult> extents(dims);
     extents[axis] = add(add(front, length), back);
     Value buffer = tensor::EmptyOp::create(b, extents, type.getElementType());
-    SmallVector<OpFoldResult> offsets(dims.size(), b.getIndexAttr(0)),
-        ones(dims.size(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(dims.size(), b.getIndexAttr(0));
     offsets[axis] = getAsOpFoldResult(front);
-    // Extents may be known that the loop's type leaves open.
-    SmallVector<int64_t> shape;
-    for (OpFoldResult dim : dims)
-      shape.push_back(getConstantIntValue(dim).value_or(ShapedType::kDynamic));
-    init = b.createOrFold<tensor::CastOp>(type.clone(shape), init);
-    buffer =
-        tensor::InsertSliceOp::create(b, init, buffer, offsets, dims, ones);
+    buffer = insertSlice(b, b.getLoc(), init, buffer, offsets, dims);
     return {b.createOrFold<tensor::CastOp>(type, buffer), front};
   }
 
@@ -365,10 +358,10 @@ private:
 
   Value makeView(const Range &range) {
     SmallVector<OpFoldResult> offsets(dims.size(), b.getIndexAttr(0)),
-        ones(dims.size(), b.getIndexAttr(1)), sizes(dims);
+        sizes(dims);
     offsets[axis] = getAsOpFoldResult(range.offset);
     sizes[axis] = range.length;
-    return tensor::ExtractSliceOp::create(b, buffer, offsets, sizes, ones);
+    return extractSlice(b, b.getLoc(), buffer, offsets, sizes);
   }
 
   /// Writes what concatenation `c` adds into the buffer. `early` makes the room
@@ -521,13 +514,14 @@ private:
     b.setInsertionPointAfter(loop);
     Value result = loop.getResult(growth.port);
     SmallVector<OpFoldResult> offsets(dims.size(), b.getIndexAttr(0)),
-        ones(dims.size(), b.getIndexAttr(1)), sizes(dims);
+        sizes(dims);
     if (hasOffset)
       offsets[axis] = loop.getResult(offsetPort);
     sizes[axis] = loop.getResult(lengthPort);
-    auto view =
-        tensor::ExtractSliceOp::create(b, type, result, offsets, sizes, ones);
-    rewriter.replaceAllUsesExcept(result, view, view);
+    Value view = extractSlice(b, b.getLoc(), result, offsets, sizes);
+    Operation *reader = view.getDefiningOp();
+    view = b.createOrFold<tensor::CastOp>(type, view);
+    rewriter.replaceAllUsesExcept(result, view, reader);
   }
 
   IRRewriter &rewriter;

@@ -42,22 +42,18 @@ static Value makeSlice(ImplicitLocOpBuilder &b, Value value, int64_t axis,
     return tensor::ExtractOp::create(b, value, position);
   SmallVector<OpFoldResult> offsets(source.getRank(), b.getIndexAttr(0));
   SmallVector<OpFoldResult> sizes = resolveDims(b, b.getLoc(), value);
-  SmallVector<OpFoldResult> strides(source.getRank(), b.getIndexAttr(1));
   offsets[axis] = position;
   sizes[axis] = b.getIndexAttr(1);
-  SmallVector<int64_t> shape;
-  for (auto [k, size] : llvm::enumerate(sizes))
-    if (static_cast<int64_t>(k) != axis)
-      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-  auto sliced = RankedTensorType::get(shape, source.getElementType());
   Value slice;
-  if (llvm::is_contained(shape, 0)) {
+  if (llvm::any_of(sizes, [](OpFoldResult size) {
+        return isConstantIntValue(size, 0);
+      })) {
     // MLIR has no slice of an axis of extent 0: its offset 0 is outside.
     sizes.erase(sizes.begin() + axis);
     slice = tensor::EmptyOp::create(b, sizes, source.getElementType());
   } else {
-    slice = tensor::ExtractSliceOp::create(b, sliced, value, offsets, sizes,
-                                           strides);
+    slice = extractSlice(b, b.getLoc(), value, offsets, sizes, /*strides=*/{},
+                         axis);
   }
   return b.createOrFold<tensor::CastOp>(type, slice);
 }

@@ -320,6 +320,74 @@ SmallVector<OpFoldResult> loopc::resolveDims(OpBuilder &b, Location loc,
   return dims;
 }
 
+/// `value` as `type`, which says the same extents: itself, what a cast was made
+/// of, or a cast.
+static Value castExtents(OpBuilder &b, Location loc, RankedTensorType type,
+                         Value value) {
+  for (Value source = value; source;) {
+    if (source.getType() == type)
+      return source;
+    auto cast = source.getDefiningOp<tensor::CastOp>();
+    source = cast ? cast.getSource() : Value();
+  }
+  // Extents that contradict each other are behind a check that fails.
+  if (!tensor::CastOp::areCastCompatible(value.getType(), type)) {
+    SmallVector<int64_t> open(type.getRank(), ShapedType::kDynamic);
+    value = tensor::CastOp::create(b, loc, type.clone(open), value);
+  }
+  return tensor::CastOp::create(b, loc, type, value);
+}
+
+Value loopc::withKnownExtents(OpBuilder &b, Location loc, Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || type.hasStaticShape())
+    return value;
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [axis, extent] : llvm::enumerate(shape))
+    if (ShapedType::isDynamic(extent))
+      if (OpFoldResult known = knownDim(b, loc, value, axis))
+        extent = getConstantIntValue(known).value_or(extent);
+  return castExtents(b, loc, type.clone(shape), value);
+}
+
+Value loopc::extractSlice(OpBuilder &b, Location loc, Value value,
+                          ArrayRef<OpFoldResult> offsets,
+                          ArrayRef<OpFoldResult> sizes,
+                          ArrayRef<OpFoldResult> strides,
+                          ArrayRef<int64_t> dropped) {
+  SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1)), kept;
+  for (auto [k, size] : llvm::enumerate(sizes))
+    if (!llvm::is_contained(dropped, static_cast<int64_t>(k)))
+      kept.push_back(size);
+  auto type = cast<RankedTensorType>(value.getType())
+                  .clone(decomposeMixedValues(kept).first);
+  return tensor::ExtractSliceOp::create(b, loc, type, value, offsets, sizes,
+                                        strides.empty() ? ones : strides);
+}
+
+Value loopc::insertSlice(OpBuilder &b, Location loc, Value source, Value dest,
+                         ArrayRef<OpFoldResult> offsets,
+                         ArrayRef<OpFoldResult> sizes,
+                         ArrayRef<OpFoldResult> strides,
+                         ArrayRef<int64_t> dropped) {
+  auto type = cast<RankedTensorType>(source.getType());
+  SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1)),
+      extents(sizes);
+  SmallVector<int64_t> shape(type.getShape());
+  unsigned axis = 0;
+  for (auto [k, extent] : llvm::enumerate(extents)) {
+    if (llvm::is_contained(dropped, static_cast<int64_t>(k)))
+      continue;
+    int64_t &own = shape[axis++];
+    own = getConstantIntValue(extent).value_or(own);
+    if (ShapedType::isStatic(own))
+      extent = b.getIndexAttr(own);
+  }
+  source = castExtents(b, loc, type.clone(shape), source);
+  return tensor::InsertSliceOp::create(b, loc, source, dest, offsets, extents,
+                                       strides.empty() ? ones : strides);
+}
+
 SmallVector<loop::LoopOp> loop::collectLoops(Operation *root) {
   SmallVector<LoopOp> loops;
   root->walk([&](LoopOp loop) {

@@ -154,3 +154,28 @@ func.func @checked(%n: index, %xs: tensor<?x2x?xf32>, %w: tensor<?x4xf32>, %h0: 
   }
   return %r : tensor<2x4xf32>
 }
+
+// What sums begin with has an extent that its type hides.
+// CHECK-LABEL: func @hidden_extent(
+// CHECK: tensor.extract_slice {{.*}} [1, 2, 4] [1, 1, 1] : tensor<5x2x4xf32> to tensor<2x4xf32>
+func.func @hidden_extent(%xs: tensor<5x2x3xf32>, %w: tensor<3x4xf32>, %h0: tensor<2x?xf32>) -> tensor<2x?xf32> {
+  %n = arith.constant 5 : i64
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %open = tensor.cast %f : tensor<2x4xf32> to tensor<2x?xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%h = %h0 : tensor<2x?xf32>) {
+    %t = arith.index_cast %i : i64 to index
+    %x = tensor.extract_slice %xs[%t, 0, 0] [1, 2, 3] [1, 1, 1] : tensor<5x2x3xf32> to tensor<2x3xf32>
+    %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x, %w : tensor<2x3xf32>, tensor<3x4xf32>) outs(%open : tensor<2x?xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<2x?xf32>
+    %next = linalg.add ins(%p, %h : tensor<2x?xf32>, tensor<2x?xf32>) outs(%h : tensor<2x?xf32>) -> tensor<2x?xf32>
+    loop.yield while(%c : i1) carried(%next : tensor<2x?xf32>)
+  }
+  return %r : tensor<2x?xf32>
+}

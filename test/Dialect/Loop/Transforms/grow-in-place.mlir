@@ -125,3 +125,26 @@ func.func @gap(%go: i1, %x0: tensor<?xf32>, %e: tensor<1xf32>) -> tensor<?xf32> 
   }
   return %r : tensor<?xf32>
 }
+
+// An extent that the loop's type hides, and its init has, is in the type of what
+// is cut out of the buffer.
+// CHECK-LABEL: func @hidden_extent(
+// CHECK: %[[R:.*]]:2 = loop.loop
+// CHECK: %[[ALL:.*]] = tensor.extract_slice %[[R]]#0[0, 0] [%[[R]]#1, 4] {{.*}} to tensor<?x4xf32>
+// CHECK: tensor.cast %[[ALL]] : tensor<?x4xf32> to tensor<?x?xf32>
+func.func @hidden_extent(%go: i1, %x0: tensor<?x4xf32>, %e: tensor<1x4xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %open = tensor.cast %x0 : tensor<?x4xf32> to tensor<?x?xf32>
+  %r = loop.loop (%i : i64, %c : i1) while(%go : i1) carried(%x = %open : tensor<?x?xf32>) {
+    %d = tensor.dim %x, %c0 : tensor<?x?xf32>
+    %w = tensor.dim %x, %c1 : tensor<?x?xf32>
+    %size = arith.addi %d, %c1 : index
+    %empty = tensor.empty(%size, %w) : tensor<?x?xf32>
+    %a = tensor.insert_slice %x into %empty[0, 0] [%d, %w] [1, 1] : tensor<?x?xf32> into tensor<?x?xf32>
+    %y = tensor.insert_slice %e into %a[%d, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<?x?xf32>
+    %go_on = "condition"() : () -> i1
+    loop.yield while(%go_on : i1) carried(%y : tensor<?x?xf32>)
+  }
+  return %r : tensor<?x?xf32>
+}

@@ -32,6 +32,33 @@ mlir::OpFoldResult knownDim(mlir::OpBuilder &b, mlir::Location loc,
 llvm::SmallVector<mlir::OpFoldResult>
 resolveDims(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
 
+// What types say and what resolveDim() finds are two answers to one question:
+// a cast, a loop or a branch may hide extents that its operands have. MLIR's
+// operations want both to be the same, so slices are made by these functions.
+
+/// `value` with a type that has all extents that its definition tells.
+mlir::Value withKnownExtents(mlir::OpBuilder &b, mlir::Location loc,
+                             mlir::Value value);
+
+/// A part of `value` without the axes `dropped`, whose sizes are 1; `strides`
+/// are 1 if there are none. Its type has those sizes that are constants.
+mlir::Value extractSlice(mlir::OpBuilder &b, mlir::Location loc,
+                         mlir::Value value,
+                         llvm::ArrayRef<mlir::OpFoldResult> offsets,
+                         llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                         llvm::ArrayRef<mlir::OpFoldResult> strides = {},
+                         llvm::ArrayRef<int64_t> dropped = {});
+
+/// `dest` with `source`, which has not the axes `dropped`, written to a part of
+/// it. The type of `source` and `sizes` say the same extents, each perhaps
+/// fewer than the other; what either knows is in the operation.
+mlir::Value insertSlice(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::Value source, mlir::Value dest,
+                        llvm::ArrayRef<mlir::OpFoldResult> offsets,
+                        llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                        llvm::ArrayRef<mlir::OpFoldResult> strides = {},
+                        llvm::ArrayRef<int64_t> dropped = {});
+
 namespace loop {
 
 /// Marks loops that run where a better version of them cannot: what makes code
