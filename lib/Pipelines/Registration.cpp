@@ -13,6 +13,7 @@
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Conversion/LoopToSCF/Passes.h"
 #include "loopc/Conversion/ONNXToLinalg/Passes.h"
+#include "loopc/Conversion/ToLLVM/NoAliasArguments.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Conversion/UnknownRank/Passes.h"
 #include "loopc/Dialect/Device/IR/Device.h"
@@ -38,6 +39,7 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<LoopcDialect, device::DeviceDialect, loop::LoopDialect,
                   onnx::ONNXDialect, rt::RTDialect>();
   loop::registerBufferizableOpInterfaceExternalModels(registry);
+  registerNoAliasArgumentConversion(registry);
 }
 
 void loopc::registerAllPasses() {

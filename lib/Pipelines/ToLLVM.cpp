@@ -96,8 +96,8 @@ void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
   manager.addPass(createConvertMathToLibmPass(), "what LLVM has not");
   // All in one conversion: each goes through the whole module.
   ConvertToLLVMPassOptions rest;
-  rest.filterDialects = {"arith", "cf",     "complex", "func",
-                         "index", "memref", "rt",      "ub"};
+  rest.filterDialects = {"arith", "cf",     "complex", "func", "index",
+                         "loopc", "memref", "rt",      "ub"};
   rest.useDynamic = true;
   manager.addPass(createConvertToLLVMPass(rest),
                   "all dialects that are left, at once");

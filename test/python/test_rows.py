@@ -151,3 +151,47 @@ def test_nan_in_rows() -> None:
         for result in session.run(None, {"x": x}):
             assert np.isnan(result[:-1]).all()
             assert np.isfinite(result[-1])
+
+
+ROWS = {
+    "softmax": "y = Softmax <axis = -1> (x)",
+    "log softmax": "y = LogSoftmax <axis = -1> (x)",
+    "norm": """two = Constant <value_float = 2.0> ()
+      axes = Constant <value = int64[1] {-1}> ()
+      mean = ReduceMean (x, axes)
+      d = Sub (x, mean)
+      dd = Mul (d, d)
+      variance = ReduceMean (dd, axes)
+      more = Add (variance, two)
+      root = Sqrt (more)
+      y = Div (d, root)""",
+    "its range": """axes = Constant <value = int64[1] {-1}> ()
+      high = ReduceMax (x, axes)
+      low = ReduceMin (x, axes)
+      width = Sub (high, low)
+      from = Sub (x, low)
+      y = Div (from, width)""",
+}
+
+
+@pytest.mark.parametrize("declared", ["B,R,C", "2,R,C", "B,R,33", "all"])
+@pytest.mark.parametrize("shape", [(2, 301, 33), (2, 1, 33), (2, 0, 33), (2, 6, 33)])
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_in_turn(name: str, shape: tuple[int, ...], declared: str) -> None:
+    """Operations over the same rows, of which some hold NaN and infinities."""
+    dims = ",".join(map(str, shape)) if declared == "all" else declared
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 10, opset_import: ["" : 21]>
+        rows (float[{dims}] x) => (float[{dims}] y) {{
+          {ROWS[name]}
+        }}"""
+    )
+    x = RANDOM.standard_normal(shape).astype(np.float32)
+    if x.size:
+        x[0, -1, 5] = np.nan
+        x[1, 0, 32] = np.inf
+        x[1, -1, :] = -np.inf
+    got = loopc.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    with np.errstate(all="ignore"):
+        expected = reference.run(model, {"x": x})
+    np.testing.assert_allclose(got[0], expected[0], rtol=2e-5, atol=2e-6)

@@ -363,3 +363,28 @@ llvm.func internal @foreign_0(%x: !llvm.ptr) attributes {passthrough = ["noinlin
   llvm.store %c, %x : f32, !llvm.ptr
   llvm.return
 }
+
+// -----
+
+// What one of two equal functions may not count on theirs may not: @nest_0 is
+// given memory that others reach, too.
+// CHECK-LABEL: llvm.func @other_memory(
+// CHECK: llvm.call @nest(%[[X:.*]], %{{.*}})
+// CHECK: llvm.call @nest(%[[X]], %{{.*}})
+// CHECK: llvm.func internal @nest(%{{.*}}: !llvm.ptr {llvm.noalias}, %{{[^:{}]*}}: !llvm.ptr)
+// CHECK-NOT: llvm.func internal @nest_0
+llvm.func @other_memory(%x: !llvm.ptr, %y: !llvm.ptr) {
+  llvm.call @nest(%x, %y) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.call @nest_0(%x, %y) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal @nest(%x: !llvm.ptr {llvm.noalias}, %y: !llvm.ptr {llvm.noalias}) attributes {loopc.outlined} {
+  %v = llvm.load %x : !llvm.ptr -> i64
+  llvm.store %v, %y : i64, !llvm.ptr
+  llvm.return
+}
+llvm.func internal @nest_0(%x: !llvm.ptr {llvm.noalias}, %y: !llvm.ptr) attributes {loopc.outlined} {
+  %v = llvm.load %x : !llvm.ptr -> i64
+  llvm.store %v, %y : i64, !llvm.ptr
+  llvm.return
+}

@@ -218,6 +218,19 @@ def LoopVectorizeRows
     reduced, or short, and lie one after the other, are one row. What is reduced
     along other axes than the last, windows of poolings among them, is held in
     registers, some vectors of the result at once, while all of it goes by.
+
+    Operations over the same rows that follow one another (of a Softmax, a
+    LayerNormalization) are one loop over rows, if each writes to buffers that
+    nobody knows by another name, the part of its row: some rows go through all
+    of them before the next ones.
+
+    ```mlir
+    linalg.generic (max) ins(%x : memref<?x?xf32>) outs(%m : memref<?xf32>)
+    linalg.generic (sub) ins(%x, %m) outs(%y)
+    // becomes
+    scf.for %i = ... step %c4 { // %m[%i .. %i + 3] from %x, then %y of it
+    } {loopc.parallel}
+    ```
   }];
   let statistics = [Statistic<"numVectorized", "vectorized",
                               "operations that were vectorized">];

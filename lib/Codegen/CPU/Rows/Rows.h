@@ -56,6 +56,12 @@ bool canLoadAlong(mlir::memref::LoadOp load, mlir::linalg::GenericOp op,
 bool vectorizeColumns(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp op,
                       CpuModel cpu);
 
+/// Replaces operations of `block` that follow one another and go over the same
+/// rows by one nest, which computes some rows of all of them before the next
+/// rows. \returns how many operations these were.
+unsigned vectorizeRowGroups(mlir::IRRewriter &rewriter, mlir::Block &block,
+                            CpuModel cpu);
+
 } // namespace loopc
 
 #endif // LOOPC_LIB_CODEGEN_CPU_ROWS_ROWS_H

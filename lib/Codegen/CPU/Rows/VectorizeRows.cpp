@@ -13,6 +13,7 @@
 // test in each row whether its operands overlap, and do what is left over
 // element by element; here the rest of a row is one masked vector.
 
+#include "RowVectorizer.h"
 #include "Rows.h"
 #include "VectorElements.h"
 #include "loopc/Codegen/CPU/Passes.h"
@@ -39,91 +40,8 @@ using namespace loopc;
 
 /// Vectors of a row that are reduced at once.
 static constexpr unsigned kUnroll = CpuModel::kChains;
-/// Rows that are reduced at once: their vectors are summed up together, and
-/// what they share is read once.
-static constexpr unsigned kRows = 4;
-/// Operations of an element up to which several rows are worth their code.
-static constexpr unsigned kMaxOpsOfRows = 16;
 /// Numbers of a row from which its last sum does not count.
 static constexpr int64_t kLongRow = 1024;
-
-namespace {
-/// Where something is along each axis.
-using Place = SmallVector<Value>;
-
-class RowVectorizer {
-public:
-  RowVectorizer(IRRewriter &rewriter, linalg::GenericOp op, CpuModel cpu)
-      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), cpu(cpu),
-        last(op.getNumLoops() - 1) {}
-
-  bool match();
-  void rewrite();
-
-private:
-  bool matchOperand(OpOperand &operand);
-  bool matchReduction();
-  bool matchBody();
-  /// How often `load` reads one element for neighbours in a row; 0: once.
-  int64_t repeats(memref::LoadOp load) {
-    return load.getIndices().empty()
-               ? 0
-               : repeatsAlong(load.getIndices().back(), op, last);
-  }
-  bool runsAlong(OpOperand &operand) {
-    return op.getMatchingIndexingMap(&operand).isFunctionOfDim(last);
-  }
-  SmallVector<Value> placeOf(OpOperand &operand, ValueRange at);
-  Value read(OpOperand &operand, ValueRange at, Value mask);
-  Value numberOf(Value value, ValueRange at, IRMapping &known);
-  Value read(memref::LoadOp load, const IRMapping &mapping, ValueRange at,
-             Value mask);
-  IRMapping readAll(ValueRange at, Value mask, const IRMapping *before);
-  SmallVector<Value> compute(IRMapping &mapping, ValueRange at, ValueRange sums,
-                             Value mask);
-  void store(IRMapping &mapping, ValueRange at, Value mask);
-  SmallVector<Value> emit(ArrayRef<Place> places, ValueRange sums, Value mask);
-  bool waitsForSums();
-  std::optional<unsigned> findRows();
-  void makeSteps(ArrayRef<Place> rows, Value begin, Value end,
-                 SmallVector<Value> &sums, unsigned unroll);
-  Value makeWideSteps(ArrayRef<Place> rows, Value begin, Value extent,
-                      SmallVector<Value> &sums);
-  void makeRows(ArrayRef<Place> rows, Value extent);
-  void makeSeveralRows(const Place &first, Value count, Value columns);
-  void makeRest(ArrayRef<Place> rows, Value begin, Value rest,
-                SmallVector<Value> &sums);
-  void addUp(ArrayRef<Place> rows, OpOperand &init, Operation &combiner,
-             ValueRange sums);
-  Value joinRows(Operation &combiner, ValueRange sums);
-  Value wide(Value value) { return widen(b, value, lanes); }
-  /// In each of `rows` where `column` is.
-  static SmallVector<Place> placesAt(ArrayRef<Place> rows, Value column) {
-    SmallVector<Place> places(rows);
-    for (Place &place : places)
-      place.push_back(column);
-    return places;
-  }
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-  Value numbersAlong(unsigned dim, ValueRange at);
-  Value makeWide(Operation &inner, ValueRange operands) {
-    return cloneWide(b, inner, operands, lanes)->getResult(0);
-  }
-
-  IRRewriter &rewriter;
-  ImplicitLocOpBuilder b;
-  linalg::GenericOp op;
-  CpuModel cpu;
-  unsigned last; ///< number of the last axis
-  int64_t lanes = 0;
-  /// The axis of which several rows are reduced at once.
-  std::optional<unsigned> rowDim;
-  /// What puts in the next element, for each output that is a reduction.
-  SmallVector<Operation *> combiners;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // What can be vectorized
@@ -624,16 +542,12 @@ void RowVectorizer::makeRows(ArrayRef<Place> rows, Value extent) {
   }
 }
 
-/// The axis to take several rows of: the innermost that has several.
 std::optional<unsigned> RowVectorizer::findRows() {
   constexpr int64_t kFour = 4; // lanes that joinRows shuffles
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   bool isLong =
       ShapedType::isStatic(extents[last]) && extents[last] >= kLongRow;
-  bool reduces = llvm::any_of(combiners, [](Operation *op) { return op; });
-  if (isLong || lanes % kFour != 0 || !reduces)
-    return std::nullopt;
-  if (op.getBody()->getOperations().size() > kMaxOpsOfRows + 1)
+  if (isLong || lanes % kFour != 0 || !reduces() || !isShort())
     return std::nullopt;
   for (unsigned dim = last; dim-- > 0;) {
     if (extents[dim] == 1)
@@ -644,6 +558,14 @@ std::optional<unsigned> RowVectorizer::findRows() {
     return std::nullopt;
   }
   return std::nullopt;
+}
+
+void RowVectorizer::computeRows(OpBuilder::InsertPoint where,
+                                ArrayRef<Place> rows, Value columns,
+                                std::optional<unsigned> dim) {
+  b.restoreInsertionPoint(where);
+  rowDim = dim;
+  makeRows(rows, columns);
 }
 
 /// The rows from `first` on: kRows, or what is left of the `count`.
@@ -726,6 +648,11 @@ struct LoopVectorizeRows
     IRRewriter rewriter(&getContext());
     CpuModel cpu(getVectorUnit(getOperation()));
     SmallVector<linalg::GenericOp> ops;
+    llvm::SetVector<Block *> blocks;
+    getOperation().walk(
+        [&](linalg::GenericOp op) { blocks.insert(op->getBlock()); });
+    for (Block *block : blocks)
+      numVectorized += vectorizeRowGroups(rewriter, *block, cpu);
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
       op = arrangeRows(rewriter, op);

@@ -108,11 +108,13 @@ static bool isKnownByViewsOnly(memref::AllocOp alloc) {
 void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
                               ArrayRef<Value> captures,
                               ArrayRef<Operation *> ops) {
-  llvm::SmallPtrSet<Value, 8> written;
+  llvm::SmallPtrSet<Value, 8> written, freed;
   for (Operation *part : ops)
     part->walk([&](Operation *op) {
       if (Access access = getAccess(op); access.writes)
         written.insert(getViewRoot(access.buffer));
+      if (auto dealloc = dyn_cast<memref::DeallocOp>(op))
+        freed.insert(getViewRoot(dealloc.getMemref()));
     });
   llvm::DenseMap<Value, unsigned> users;
   for (Value capture : captures)
@@ -123,8 +125,9 @@ void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
       continue;
     Value root = getViewRoot(capture);
     auto alloc = root.getDefiningOp<memref::AllocOp>();
-    if (users[root] == 1 && written.contains(root) && alloc &&
-        isKnownByViewsOnly(alloc))
+    // It is freed through the other pointer of its descriptor.
+    if (users[root] == 1 && written.contains(root) && !freed.contains(root) &&
+        alloc && isKnownByViewsOnly(alloc))
       made.setArgAttr(first + k, LLVM::LLVMDialect::getNoAliasAttrName(),
                       UnitAttr::get(made.getContext()));
   }
@@ -160,10 +163,10 @@ void loopc::disableRuntimeUnrolling(func::FuncOp function) {
   });
 }
 
-/// True where two functions do the same.
+/// True where two functions do the same, whatever is known of the memory that
+/// they are given.
 static bool isEqualFunction(func::FuncOp one, func::FuncOp other) {
   return one.getFunctionType() == other.getFunctionType() &&
-         one.getArgAttrsAttr() == other.getArgAttrsAttr() &&
          OperationEquivalence::isRegionEquivalentTo(
              &one.getBody(), &other.getBody(),
              OperationEquivalence::IgnoreLocations);
@@ -188,6 +191,10 @@ func::FuncOp SharedFunctions::add(func::FuncOp made) {
   auto &others = functions[hash(made)];
   for (func::FuncOp other : others)
     if (isEqualFunction(made, other)) {
+      StringRef noAlias = LLVM::LLVMDialect::getNoAliasAttrName();
+      for (unsigned k : llvm::seq(made.getNumArguments()))
+        if (!made.getArgAttr(k, noAlias))
+          other.removeArgAttr(k, noAlias);
       made.erase();
       return other;
     }

@@ -133,15 +133,29 @@ findInnermostLoops(LLVM::LLVMFuncOp function) {
 /// In a text: any number, and one that does not matter.
 static constexpr uintptr_t kNumber = UINTPTR_MAX, kNothing = UINTPTR_MAX - 1;
 
+/// At an argument whose memory is reached through no other one: functions that
+/// differ in it are one where nobody counts on it.
+static constexpr StringLiteral kNoAlias = "llvm.noalias";
+
 static void describe(Nest &nest) {
   auto put = [&](const void *pointer) {
     nest.text.push_back(reinterpret_cast<uintptr_t>(pointer));
   };
+  auto putAttr = [&](NamedAttribute attr) {
+    put(attr.getName().getAsOpaquePointer());
+    put(attr.getValue().getAsOpaquePointer());
+  };
   for (NamedAttribute attr : nest.function->getAttrs())
-    if (attr.getName() != SymbolTable::getSymbolAttrName()) {
-      put(attr.getName().getAsOpaquePointer());
-      put(attr.getValue().getAsOpaquePointer());
-    }
+    if (attr.getName() != SymbolTable::getSymbolAttrName() &&
+        attr.getName() != nest.function.getArgAttrsAttrName())
+      putAttr(attr);
+  for (unsigned k : llvm::seq(nest.function.getNumArguments()))
+    for (NamedAttribute attr :
+         function_interface_impl::getArgAttrs(nest.function, k))
+      if (attr.getName() != kNoAlias) {
+        nest.text.push_back(k);
+        putAttr(attr);
+      }
   llvm::DenseMap<Value, uintptr_t> values;
   llvm::DenseMap<Block *, uintptr_t> blocks;
   for (Block &block : nest.function.getBody()) {
@@ -397,10 +411,21 @@ struct Callee {
 };
 } // namespace
 
+/// What one of `members` may not count on no function for all may.
+static void keepCommonNoAlias(ArrayRef<Nest *> members) {
+  LLVM::LLVMFuncOp function = members.front()->function;
+  for (unsigned k : llvm::seq(function.getNumArguments()))
+    if (llvm::any_of(members, [&](Nest *nest) {
+          return !nest->function.getArgAttr(k, kNoAlias);
+        }))
+      function.removeArgAttr(k, kNoAlias);
+}
+
 /// The functions of `cluster` become the first of them.
 static void share(const Cluster &cluster, llvm::StringMap<Callee> &callees) {
   auto [columns, which] = columnsOf(cluster.members, cluster.differs);
   LLVM::LLVMFuncOp function = cluster.members.front()->function;
+  keepCommonNoAlias(cluster.members);
   SmallVector<Value> arguments = addArguments(function, columns);
   for (auto [place, column] :
        llvm::zip_equal(cluster.differs.set_bits(), which)) {

@@ -197,7 +197,8 @@ def ShareNests : Pass<"loopc-share-nests", "::mlir::ModuleOp"> {
     In LLVM's dialect: internal functions marked `loopc.outlined`, which
     `loopc-outline-nests` and `loopc-parallelize-nests` make, lose the arguments
     that they do not read. Those that are equal but for i64 constants become
-    one, which gets the numbers that differ as arguments. Bounds below 16 stay
+    one, which gets the numbers that differ as arguments, and keeps `llvm.noalias`
+    at arguments that all of them have it at. Bounds below 16 stay
     constants, and so do the distances in an innermost loop where there are many
     of them: nests that differ in these are not shared.
 
