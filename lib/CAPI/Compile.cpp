@@ -129,7 +129,11 @@ static LogicalResult parse(Compiler &compiler, const Source &source) {
 template <typename Work>
 static int withCompiler(const Source &source, CompilerOptions options,
                         loopc_diagnostics &diagnostics, Work work) {
-  Compiler compiler(std::move(options));
+  auto owned = std::make_unique<Compiler>(std::move(options));
+  Compiler &compiler = *owned;
+  // What is in the memory of a process that ends need not be taken apart.
+  if (isWorker())
+    (void)owned.release();
   LogicalResult result = failure();
   {
     DiagnosticCollector collector(&compiler.getContext());
