@@ -33,6 +33,7 @@ import onnx.parser
 import openvino
 import openvino.opset6 as ops
 import pytest
+from networks import EW, Net
 
 SHIFT = '<ir_version: 8, opset_import: ["": 17]> m (float[n] x) => (float[n] y) {{ c = Constant<value = float[1] {{{}}}>() y = Add(x, c) }}'
 X = np.linspace(-1, 1, 5, dtype=np.float32)
@@ -428,6 +429,49 @@ def test_entry_of_another_user(cache):
     with pytest.warns(UserWarning, match="belongs to another user"):
         assert not is_hit(run(shift()))
     assert entry.stat().st_uid == 0
+
+
+def network(amount: float, name: str = "m") -> loopc.network.INetworkDefinition:
+    net = Net(name)
+    x = net.input("x", (-1,))
+    net.out(net.ew(x, net.const([amount]), EW.SUM), "y")
+    return net.network
+
+
+def test_networks_are_compiled_by_a_worker_and_kept(cache):
+    workers: set[int] = set()
+    phases: list[str] = []
+
+    def look(phase: str, *_: object) -> None:
+        workers.update(children())
+        phases.append(phase)
+
+    run(network(1), progress=look)
+    assert len(workers) == 1
+    assert "optimising" in phases
+    assert is_hit(run(network(1)))
+    assert not is_hit(run(network(2), amount=2))
+    assert not is_hit(run(network(1, "other")))
+    # Extents that are given are a part of the network that is compiled.
+    assert not is_hit(run(network(1), shapes={"x": [5]}))
+    assert is_hit(run(network(1), shapes={"x": [5]}))
+    assert len(entries(cache)) == 4
+    assert not left_over(cache)
+
+
+def test_network_that_is_wrong_says_what_it_says_in_the_process(monkeypatch):
+    def message() -> str:
+        net = Net("wrong")
+        net.out(net.ew(net.input("x", (2,)), net.input("z", (3,)), EW.SUM, "add"), "y")
+        with pytest.raises(loopc.CompileError) as info:
+            loopc.InferenceSession(net.network)
+        return str(info.value)
+
+    by_worker = message()
+    monkeypatch.setenv("LOOPC_COMPILE", "inprocess")
+    monkeypatch.setenv("LOOPC_CACHE_DIR", "off")
+    assert message() == by_worker
+    assert "add" in by_worker
 
 
 def test_size_is_bounded(cache, monkeypatch):
