@@ -101,6 +101,8 @@ for include in (f"{root}/include" for root in toolkits):
 # reserves more addresses than any limit.
 if config.loopc_asan:
     config.available_features.add("asan")
+if config.loopc_archives:
+    config.available_features.add("llvm-archives")
 config.substitutions.append(("%limit_memory", ":" if config.loopc_asan else "ulimit -v 4000000"))
 
 config.substitutions += [

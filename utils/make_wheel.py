@@ -40,8 +40,6 @@ from standalone import (
     version,
 )
 
-#: LLVM's targets that stay: what models are compiled for.
-KEPT = ("AArch64", "NVPTX", "X86")
 RUNTIMES = ("libloopc_rt.a", "libloopc_rt_threads.a", "libloopc_rt_cuda.a")
 #: The commands, which loopc/_commands.py starts, as libloopc does the first one.
 PROGRAMS = ("loopc", "loopc-run")
@@ -78,19 +76,18 @@ loopc-run = loopc._commands:loopc_run
 
 def platform_tag(files: Sequence[pathlib.Path]) -> str:
     """The oldest C library with which all of these files load, as a platform of pip."""
-    newest = max(
-        int(minor)
-        for file in files
-        for minor in re.findall(r"\bGLIBC_2\.(\d+)", run(["objdump", "-T", str(file)], ROOT))
-    )
+    texts = [run(["objdump", "-p", str(file)], ROOT) for file in files]
+    versions = re.findall(r"\bGLIBC_2\.(\d+)", "".join(texts))
+    # Packed relocations have a name and no number.
+    packed = ["36"] if any("GLIBC_ABI_DT_RELR" in text for text in texts) else []
+    newest = max(map(int, [*versions, *packed]))
     return f"manylinux_2_{newest}_{platform.machine()}"
 
 
 def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> str:
     """The package `loopc` with all that it loads. Returns the version of `python`."""
     folder = package / "lib"
-    with tempfile.TemporaryDirectory() as scratch:
-        library = link_compiler(build, folder, pathlib.Path(scratch), KEPT)
+    library = link_compiler(build, folder)
     programs = [link_program(build, name, folder) for name in PROGRAMS]
     for file in (library, *programs):
         for name, path in needed_libraries(file):

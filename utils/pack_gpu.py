@@ -43,8 +43,6 @@ from standalone import (
     run,
 )
 
-#: LLVM's targets that stay.
-KEPT = ("X86", "NVPTX")
 #: What the tests and benchmarks are made of.
 TREES = ("test/conformance", "test/python", "benchmarks")
 UTILITIES = ("gpu.py", "gpu_page.py")
@@ -129,7 +127,7 @@ def pack(
     kit = scratch / "loopc-gpu"
     kit.mkdir()
     print("Linking the compiler with LLVM", flush=True)
-    library = link_compiler(build, kit / "lib", scratch, KEPT)
+    library = link_compiler(build, kit / "lib")
     copy_libraries(library)
     print(f"Building the extension for {python}", flush=True)
     version = build_extension(build, python, kit / "python/loopc", kit / "lib" / API)

@@ -49,38 +49,6 @@ def version() -> str:
     return found[1]
 
 
-def _llvm(build: pathlib.Path) -> tuple[pathlib.Path, pathlib.Path]:
-    """LLVM's libraries and headers, of the configured build."""
-    cache = build / "CMakeCache.txt"
-    found = cache.is_file() and re.search(r"^LLVM_DIR:\w+=(.*)$", cache.read_text(), re.M)
-    if not found:
-        raise PackError(f"{build} is not configured")
-    root = pathlib.Path(found[1]).parents[2]
-    return root / "lib", root / "include"
-
-
-def _without_targets(llvm: pathlib.Path, include: pathlib.Path, kept: Sequence[str]) -> str:
-    """C++ that says that LLVM has no targets but those that stay, nor Polly."""
-    names = re.findall(
-        r"^LLVM_TARGET\((\w+)\)", (include / "llvm/Config/Targets.def").read_text(), re.M
-    )
-    parts = ("TargetInfo", "Target", "TargetMC", "AsmParser", "AsmPrinter")
-    lines = ['#include "llvm/Passes/PassBuilder.h"', '#include "llvm/Plugins/PassPlugin.h"']
-    lines += [
-        f'extern "C" void LLVMInitialize{name}{part}() {{}}'
-        for name in names
-        if name not in kept
-        for part in parts
-    ]
-    if not (llvm / "libPolly.a").exists():
-        # Linking at run time would ask for it; Debian's archives lack it.
-        lines.append(
-            "llvm::PassPluginLibraryInfo getPollyPluginInfo() { return {LLVM_PLUGIN_API_VERSION, "
-            '"none", "", [](llvm::PassBuilder &) {}}; }'
-        )
-    return "\n".join(lines) + "\n"
-
-
 def _link_command(build: pathlib.Path, target: str) -> list[str]:
     """How the build links a target."""
     last = run(["ninja", "-t", "commands", target], build).strip().splitlines()[-1]
@@ -99,60 +67,36 @@ def link_program(build: pathlib.Path, name: str, folder: pathlib.Path) -> pathli
     return made
 
 
-def link_compiler(
-    build: pathlib.Path, folder: pathlib.Path, scratch: pathlib.Path, kept: Sequence[str]
-) -> pathlib.Path:
+def link_compiler(build: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     """libloopc.so.0, and the compiler with LLVM in it, which it loads or starts.
 
-    The compiler is linked by the build's own command, with archives in place of libraries.
+    The compiler is linked by the build's own command, and made small.
 
     Args:
         build: the build tree.
         folder: where the libraries go.
-        scratch: a folder for what is left over.
-        kept: LLVM's targets that stay.
 
     Returns:
         The compiler.
 
     Raises:
-        PackError: LLVM's archives are missing, or do not link.
+        PackError: the build links LLVM's shared libraries.
     """
-    llvm, include = _llvm(build)
     command = _link_command(build, BUILT)
-    source, added = scratch / "added.cpp", scratch / "added.o"
-    source.write_text(_without_targets(llvm, include, kept))
-    run([command[0], "-std=c++20", "-O1", "-fPIC", "-w", f"-I{include}", "-c", str(source),
-         "-o", str(added)], scratch)  # fmt: skip
-    mlir = [str(p) for p in sorted(llvm.glob("libMLIR*.a"))
-            if not re.search(r"Test|CAPI|JitRunner|libMLIRExecutionEngine\.a", p.name)]  # fmt: skip
-    core = [str(p) for p in sorted(llvm.glob("libLLVM*.a"))
-            if not re.search(r"Exegesis|TableGen|Test", p.name)]  # fmt: skip
-    if not mlir or not core:
-        raise PackError(f"there are no archives in {llvm} (libmlir-22-dev, llvm-22-dev)")
+    if not any(argument.endswith("/libLLVMCore.a") for argument in command):
+        raise PackError(
+            f"{build} is configured without LLVM's archives (LOOPC_STATIC_LLVM; "
+            "libmlir-22-dev, llvm-22-dev)"
+        )
     made = folder / LIBRARY
     folder.mkdir(parents=True, exist_ok=True)
     run(["strip", "--strip-unneeded", "-o", str(folder / API), BUILT_API], build)
-    arguments = []
-    for argument in command:
-        if "libMLIR.so" in argument:
-            arguments += ["-Wl,--start-group", *mlir, *core, "-Wl,--end-group"]
-        elif argument == BUILT:
-            arguments.append(str(made))
-        elif not ("libLLVM.so" in argument or argument.startswith("-Wl,-rpath")):
-            arguments.append(argument)
-    # In front of the archives, so that theirs are not taken.
-    at = arguments.index("-o")
-    arguments[at:at] = [str(added)]
-    arguments += [
-        "-lz",
-        "-lzstd",
-        "-Wl,--as-needed",
-        "-Wl,--icf=all",
-        "-Wl,-s",
-        "-Wl,-rpath,$ORIGIN",
+    arguments = [
+        str(made) if argument == BUILT else argument
+        for argument in command
+        if not argument.startswith("-Wl,-rpath")
     ]
-    run(arguments, build)
+    run([*arguments, "-Wl,--as-needed", "-Wl,--icf=all", "-Wl,-s", "-Wl,-rpath,$ORIGIN"], build)
     return made
 
 

@@ -17,6 +17,7 @@
 #include "loopc/Support/ScratchFile.h"
 #include "loopc/Target/CodeGen.h"
 
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -129,7 +130,11 @@ static LogicalResult parse(Compiler &compiler, const Source &source) {
 template <typename Work>
 static int withCompiler(const Source &source, CompilerOptions options,
                         loopc_diagnostics &diagnostics, Work work) {
-  Compiler compiler(std::move(options));
+  auto owned = std::make_unique<Compiler>(std::move(options));
+  Compiler &compiler = *owned;
+  // What is in the memory of a process that ends need not be taken apart.
+  if (isWorker())
+    (void)owned.release();
   LogicalResult result = failure();
   {
     DiagnosticCollector collector(&compiler.getContext());
@@ -339,9 +344,23 @@ static int compileEntry(const Source &source, const std::string &runtime,
       });
 }
 
+static int writeNetwork(const Source &source,
+                        const loopc_compile_options &options,
+                        std::string &bytes, loopc_diagnostics &diagnostics) {
+  return withCompiler(
+      source, makeOptions(options), diagnostics, [&](Compiler &compiler) {
+        ModuleOp module = compiler.getModule();
+        module->setAttr(
+            kModelNameAttr,
+            StringAttr::get(module.getContext(), source.network->getName()));
+        llvm::raw_string_ostream os(bytes);
+        return writeBytecodeToFile(module, os);
+      });
+}
+
 extern "C" const CompilerInterface *loopc_compiler_interface(void) {
   static const CompilerInterface compiler = {
-      kInterfaceVersion, LOOPC_VERSION, compileInProcess,
-      writeFile,         compileEntry,  network::TypeOracle::create};
+      kInterfaceVersion, LOOPC_VERSION, compileInProcess,           writeFile,
+      compileEntry,      writeNetwork,  network::TypeOracle::create};
   return &compiler;
 }

@@ -8,8 +8,8 @@
 //
 // A session is, in this order: a library of the cache; one that a worker
 // compiles now; code that is compiled in this process. The last one is for what
-// no worker can be given (networks, pipes), for GPUs, and for places where
-// nothing can be written or started.
+// no worker can be given (pipes), for GPUs, and for places where nothing can be
+// written or started. A network is a model of MLIR from here on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,6 +78,7 @@ public:
 
 private:
   int openModel(bool &isPlain);
+  int writeNetwork();
   void findKey();
   Hash getKey(const std::vector<std::string> &files, int64_t before,
               bool &isGood);
@@ -90,14 +91,15 @@ private:
 
   std::string getModelFolder() const;
 
-  const Source &source;
-  const loopc_compile_options &options;
+  Source source;
+  loopc_compile_options options;
   loopc_session &session;
   loopc_diagnostics &diagnostics;
   Watch watch;
 
-  Descriptor model; ///< where it is a file
-  FileStamp stamp;  ///< of the model, before it was read
+  std::string written; ///< the network
+  Descriptor model;    ///< where it is a file
+  FileStamp stamp;     ///< of the model, before it was read
   std::optional<Cache> cache;
   Hash settings, contents; ///< what the key is made of
   Hash key;                ///< without files beside the model
@@ -123,6 +125,21 @@ int Creation::openModel(bool &isPlain) {
     return LOOPC_COMPILE_ERROR_FILE;
   }
   stamp = FileStamp::of(status);
+  return LOOPC_COMPILE_OK;
+}
+
+/// Makes bytes of the network.
+int Creation::writeNetwork() {
+  if (int status = callCompiler([&](const CompilerInterface &compiler) {
+        return compiler.writeNetwork(source, options, written, diagnostics);
+      }))
+    return status;
+  source.network = nullptr;
+  source.bytes = written;
+  // What they say of ports is written.
+  options.dims.clear();
+  options.shapes.clear();
+  options.states.clear();
   return LOOPC_COMPILE_OK;
 }
 
@@ -304,7 +321,7 @@ int Creation::compile() {
 int Creation::run() {
   if (int verdict = watch.poll())
     return Watch::explain(verdict, diagnostics);
-  if (source.network || !options.chip.empty())
+  if (!options.chip.empty())
     return compileInProcess();
   bool isPlain;
   if (int status = openModel(isPlain))
@@ -314,6 +331,9 @@ int Creation::run() {
   cache = Cache::open(options.cache, diagnostics);
   if (!cache && !wantsWorker())
     return compileInProcess();
+  if (source.network)
+    if (int status = writeNetwork())
+      return status;
   if (cache)
     findKey();
   if (cache && takeFromCache())

@@ -46,13 +46,18 @@ struct CompilerInterface {
                       const std::string &output,
                       const loopc_compile_options &options, EntryInfo &info,
                       loopc_diagnostics &diagnostics);
+  /// Writes the network that `source` is, with the options that are about its
+  /// ports, as MLIR's bytecode.
+  int (*writeNetwork)(const Source &source,
+                      const loopc_compile_options &options, std::string &bytes,
+                      loopc_diagnostics &diagnostics);
   /// What finds the types of a network's tensors.
   std::unique_ptr<network::TypeOracle> (*createOracle)(
       const network::INetworkDefinition &network);
 };
 
 /// Changes with Impl.h and this file.
-inline constexpr uint32_t kInterfaceVersion = 1;
+inline constexpr uint32_t kInterfaceVersion = 2;
 
 /// The compiler, which is loaded by the first call. Throws runtime_error where
 /// it cannot be.

@@ -156,18 +156,14 @@ CompiledModel::create(ModuleOp module, const ModelInfo &info,
   if (failed(translated))
     return failure();
   scope = timing.nest("Divide");
-  FailureOr<ModuleParts> parts =
-      ModuleParts::divide(std::move(*translated), info.symbol, loc);
-  if (failed(parts))
-    return failure();
-  scope = timing.nest("LLVM's passes");
-  if (failed(parts->optimize(options, loc)))
-    return failure();
-  linked->weights.keepOnly(
-      [&](StringRef symbol) { return parts->usesGlobal(symbol); });
-  scope = timing.nest("Machine code");
+  ModuleParts parts = ModuleParts::divide(std::move(*translated), info.symbol);
+  scope.stop();
+  auto dropUnused = [&] {
+    linked->weights.keepOnly(
+        [&](StringRef symbol) { return parts.usesGlobal(symbol); });
+  };
   FailureOr<std::vector<ObjectBytes>> objects =
-      parts->emitObjects(options, loc);
+      parts.compile(options, loc, dropUnused, timing);
   if (failed(objects))
     return failure();
   scope = timing.nest("Link");

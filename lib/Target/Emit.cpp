@@ -156,20 +156,16 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
                      kind, *weights, os, weightsFile, loc);
 
   scope = timing.nest("Divide");
-  FailureOr<ModuleParts> parts =
-      ModuleParts::divide(std::move(*translated), info.symbol, loc);
-  if (failed(parts))
-    return failure();
-  scope = timing.nest("LLVM's passes");
-  if (failed(parts->optimize(options, loc)))
-    return failure();
-  scope = timing.nest("Machine code");
-  weights->keepOnly(
-      [&](StringRef symbol) { return parts->usesGlobal(symbol); });
-  addEmptyWeightSection(*parts->getMain().module, info, *weights,
-                        /*isShared=*/parts->size() > 1);
+  ModuleParts parts = ModuleParts::divide(std::move(*translated), info.symbol);
+  scope.stop();
+  auto addWeights = [&] {
+    weights->keepOnly(
+        [&](StringRef symbol) { return parts.usesGlobal(symbol); });
+    addEmptyWeightSection(*parts.getMain().module, info, *weights,
+                          /*isShared=*/parts.size() > 1);
+  };
   FailureOr<std::vector<ObjectBytes>> objects =
-      parts->emitObjects(options, loc);
+      parts.compile(options, loc, addWeights, timing);
   if (failed(objects))
     return failure();
   scope = timing.nest("Join");

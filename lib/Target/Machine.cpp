@@ -157,6 +157,20 @@ static FailureOr<const llvm::Target *> lookUpTarget(const Triple &triple,
   return target;
 }
 
+namespace {
+/// The CPU of this machine. It is asked once: where the machine is a virtual
+/// one, each of some hundred questions is answered by its host.
+struct HostCpu {
+  std::string name = llvm::sys::getHostCPUName().str();
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+
+  static const HostCpu &get() {
+    static const HostCpu host;
+    return host;
+  }
+};
+} // namespace
+
 /// Finds the name of the CPU, and for "native" what the CPU has.
 static LogicalResult chooseCpu(const TargetOptions &options,
                                const Triple &triple, std::string &cpu,
@@ -175,10 +189,9 @@ static LogicalResult chooseCpu(const TargetOptions &options,
     return emitError(loc, Diag::UnknownCpu)
            << "cpu 'native' is this machine's (" << host.getArchName()
            << "), but the target is '" << triple.str() << "'";
-  cpu = llvm::sys::getHostCPUName();
+  cpu = HostCpu::get().name;
   SmallVector<std::pair<StringRef, bool>> sorted;
-  auto found = llvm::sys::getHostCPUFeatures();
-  for (auto &entry : found)
+  for (const auto &entry : HostCpu::get().features)
     sorted.emplace_back(entry.getKey(), entry.getValue());
   llvm::sort(sorted);
   for (auto [name, isThere] : sorted)

@@ -12,7 +12,6 @@
 #include "loopc/Support/Diagnostics.h"
 
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -20,6 +19,7 @@
 #include "llvm/Support/Threading.h"
 
 #include <atomic>
+#include <latch>
 
 using namespace mlir;
 using namespace loopc;
@@ -46,17 +46,14 @@ public:
   bool choose();
   /// True if the main part is only what a run passes through once.
   bool isMainStraight() const { return !straight.empty(); }
-  size_t getNumParts() const { return kept.size(); }
+  size_t getNumParts() const { return numParts; }
   /// Those that another part than their own may call.
   llvm::ArrayRef<llvm::Function *> getShared() const { return shared; }
 
-  /// True if part `number` holds what defines `name`. The main part holds all
-  /// that was not moved.
-  bool holds(size_t number, StringRef name) const {
-    return number == 0 ? !movedNames.contains(name)
-                       : kept[number].contains(name);
-  }
-  void recordNames();
+  /// Fills `kept` with the names that each part but the main one defines, and
+  /// `moved` with those that the main one does not.
+  void recordNames(std::vector<llvm::StringSet<>> &kept,
+                   llvm::StringSet<> &moved) const;
 
 private:
   /// A moved function with the helpers and tables that it uses.
@@ -74,8 +71,7 @@ private:
   SmallVector<std::pair<Closure, size_t>> closures; ///< and their parts
   /// Functions that others than the main part's need beside them.
   llvm::SmallPtrSet<llvm::Function *, 8> needed;
-  SmallVector<llvm::StringSet<>> kept;
-  llvm::StringSet<> movedNames;
+  size_t numParts = 1;
 };
 } // namespace
 
@@ -221,21 +217,22 @@ bool Division::choose() {
     found.emplace_back(std::move(closure), size);
   }
   // The main part keeps the rest, and is one of them.
-  size_t parts = 1 + std::clamp<uint64_t>(movable / kPartInstructions,
-                                          isMainStraight() && !found.empty(),
-                                          kMaxParts - 1);
-  if (parts == 1)
+  numParts = 1 + std::clamp<uint64_t>(movable / kPartInstructions,
+                                      isMainStraight() && !found.empty(),
+                                      kMaxParts - 1);
+  if (numParts == 1)
     return false;
-  SmallVector<uint64_t> load(parts);
+  SmallVector<uint64_t> load(numParts);
   load[0] = total - movable;
-  kept.resize(parts);
   deal(found, load);
   return !moved.empty();
 }
 
-void Division::recordNames() {
+void Division::recordNames(std::vector<llvm::StringSet<>> &kept,
+                           llvm::StringSet<> &names) const {
+  kept.resize(numParts);
   for (llvm::Function *function : moved)
-    movedNames.insert(function->getName());
+    names.insert(function->getName());
   for (auto &[closure, part] : closures)
     for (llvm::GlobalValue *global : closure)
       kept[part].insert(global->getName());
@@ -275,8 +272,7 @@ static llvm::Error keepOnly(llvm::Module &module,
   return llvm::Error::success();
 }
 
-FailureOr<ModuleParts> ModuleParts::divide(LLVMModule whole, StringRef symbol,
-                                           Location loc) {
+ModuleParts ModuleParts::divide(LLVMModule whole, StringRef symbol) {
   ModuleParts result;
   Division division(*whole.module);
   if (!division.choose()) {
@@ -294,34 +290,21 @@ FailureOr<ModuleParts> ModuleParts::divide(LLVMModule whole, StringRef symbol,
     if (!global.hasName())
       global.setName(symbol + ".unnamed" + std::to_string(number++));
   // What a function that moved has in the main part too must not be external.
-  division.recordNames();
+  division.recordNames(result.kept, result.moved);
 
   // Contexts cannot share code, so that it goes through LLVM's file format.
-  llvm::SmallVector<char, 0> bitcode;
-  llvm::raw_svector_ostream os(bitcode);
+  result.bitcode = std::make_unique<llvm::SmallVector<char, 0>>();
+  llvm::raw_svector_ostream os(*result.bitcode);
   llvm::WriteBitcodeToFile(*whole.module, os);
-  llvm::MemoryBufferRef file(StringRef(bitcode.data(), bitcode.size()), symbol);
-  for (size_t k = 0; k < division.getNumParts(); ++k) {
-    LLVMModule part = LLVMModule::create();
-    auto module = llvm::getLazyBitcodeModule(file, *part.context);
-    llvm::Error error =
-        module
-            ? keepOnly(**module,
-                       [&](StringRef name) { return division.holds(k, name); })
-            : module.takeError();
-    if (error)
-      return emitError(loc, Diag::Internal) << "LLVM cannot read its own code: "
-                                            << llvm::toString(std::move(error));
-    part.module = std::move(*module);
-    result.parts.push_back(std::move(part));
-  }
+  result.parts.push_back(std::move(whole));
+  while (result.parts.size() < division.getNumParts())
+    result.parts.push_back(LLVMModule::create());
   return result;
 }
 
 bool ModuleParts::usesGlobal(StringRef symbol) const {
-  return llvm::any_of(parts, [&](const LLVMModule &part) {
-    const llvm::GlobalVariable *global = part.module->getGlobalVariable(symbol);
-    return global && !global->use_empty();
+  return llvm::any_of(used, [&](const llvm::StringSet<> &names) {
+    return names.contains(symbol);
   });
 }
 
@@ -329,27 +312,67 @@ bool ModuleParts::usesGlobal(StringRef symbol) const {
 // Working on parts
 //===----------------------------------------------------------------------===//
 
-/// Calls `run` for each number below `count`, on as many threads as there are
-/// cores and as the system gives.
-static void runAll(size_t count, llvm::function_ref<void(size_t)> run) {
+/// Calls `run` for each number below `count`, in this order, on up to `most`
+/// threads, as there are cores and as the system gives. This thread is one of
+/// them, and calls `note` behind each of its calls.
+static void runAll(size_t count, size_t most,
+                   llvm::function_ref<void(size_t)> run,
+                   llvm::function_ref<void()> note) {
   std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t k; (k = next++) < count;)
+  auto work = [&](llvm::function_ref<void()> after) {
+    for (size_t k; (k = next++) < count;) {
       run(k);
+      after();
+    }
   };
   size_t cores = llvm::hardware_concurrency().compute_thread_count();
   std::vector<std::unique_ptr<CompilerThread>> others;
-  while (others.size() + 1 < std::min(count, cores)) {
-    others.push_back(CompilerThread::start(work));
+  while (others.size() + 1 < std::min(most, cores)) {
+    others.push_back(CompilerThread::start([&] { work([] {}); }));
     if (!others.back())
       break;
   }
-  work();
+  work(note);
 }
 
-LogicalResult ModuleParts::forEach(
-    const TargetOptions &options, Location loc,
-    llvm::function_ref<bool(size_t, llvm::TargetMachine &)> work) {
+/// Takes what part `number` has out of the whole module.
+llvm::Error ModuleParts::load(size_t number) {
+  if (!bitcode)
+    return llvm::Error::success();
+  LLVMModule &part = parts[number];
+  if (number == 0)
+    return keepOnly(*part.module,
+                    [&](StringRef name) { return !moved.contains(name); });
+  llvm::MemoryBufferRef file(StringRef(bitcode->data(), bitcode->size()),
+                             "part");
+  auto module = llvm::getLazyBitcodeModule(file, *part.context);
+  if (!module)
+    return module.takeError();
+  part.module = std::move(*module);
+  return keepOnly(*part.module,
+                  [&](StringRef name) { return kept[number].contains(name); });
+}
+
+void ModuleParts::optimize(size_t number, llvm::TargetMachine &machine,
+                           unsigned level) {
+  LLVMModule &part = parts[number];
+  if (llvm::Error error = load(number)) {
+    part.messages->push_back(
+        {/*isError=*/true,
+         "LLVM cannot read its own code: " + llvm::toString(std::move(error))});
+    part.module = nullptr;
+    return;
+  }
+  llvm::Module &module = *part.module;
+  optimizeModule(module, machine, level);
+  for (const llvm::GlobalVariable &variable : module.globals())
+    if (!variable.use_empty())
+      used[number].insert(variable.getName());
+}
+
+FailureOr<std::vector<ObjectBytes>>
+ModuleParts::compile(const TargetOptions &options, Location loc,
+                     llvm::function_ref<void()> complete, TimingScope &timing) {
   SmallVector<Machine> machines;
   for (size_t k = 0; k < parts.size(); ++k) {
     TargetOptions own = options;
@@ -359,9 +382,37 @@ LogicalResult ModuleParts::forEach(
       return failure();
     machines.push_back(std::move(*machine));
   }
-  SmallVector<char> done(parts.size(), false);
-  auto run = [&](size_t k) { done[k] = work(k, *machines[k].llvm); };
-  runAll(parts.size(), run);
+  used.resize(parts.size());
+  std::vector<ObjectBytes> objects(parts.size());
+  SmallVector<char> done(parts.size(), true);
+  std::latch optimized(static_cast<std::ptrdiff_t>(parts.size()));
+  auto emit = [&](size_t k) {
+    llvm::raw_svector_ostream os(objects[k]);
+    if (std::unique_ptr<llvm::Module> module = std::move(parts[k].module))
+      done[k] = emitCode(*module, *machines[k].llvm,
+                         llvm::CodeGenFileType::ObjectFile, os);
+  };
+  // The last number is the main part once more. All others have been begun by
+  // other threads then, so that waiting for them ends.
+  auto run = [&](size_t k) {
+    if (k == parts.size()) {
+      optimized.wait();
+      if (parts.front().module)
+        complete();
+      return emit(0);
+    }
+    optimize(k, *machines[k].llvm, levelOf(k, options.optLevel));
+    optimized.count_down();
+    if (k != 0)
+      emit(k);
+  };
+  TimingScope scope = timing.nest("LLVM's passes");
+  bool isWritten = false;
+  runAll(parts.size() + 1, parts.size(), run, [&] {
+    if (!std::exchange(isWritten, isWritten || optimized.try_wait()) &&
+        isWritten)
+      scope = timing.nest("Machine code");
+  });
   // In the order of the parts, whichever was first.
   LogicalResult result = success();
   for (auto [part, isDone] : llvm::zip_equal(parts, done)) {
@@ -370,27 +421,9 @@ LogicalResult ModuleParts::forEach(
     if (!isDone)
       result = emitError(loc, Diag::CodeGeneration)
                << "LLVM writes no such files for target '"
-               << part.module->getTargetTriple().str() << "'";
+               << getTriple(options).str() << "'";
   }
-  return result;
-}
-
-LogicalResult ModuleParts::optimize(const TargetOptions &options,
-                                    Location loc) {
-  return forEach(options, loc, [&](size_t k, llvm::TargetMachine &machine) {
-    optimizeModule(*parts[k].module, machine, levelOf(k, options.optLevel));
-    return true;
-  });
-}
-
-FailureOr<std::vector<ObjectBytes>>
-ModuleParts::emitObjects(const TargetOptions &options, Location loc) {
-  std::vector<ObjectBytes> objects(parts.size());
-  if (failed(forEach(options, loc, [&](size_t k, llvm::TargetMachine &machine) {
-        llvm::raw_svector_ostream os(objects[k]);
-        return emitCode(*parts[k].module, machine,
-                        llvm::CodeGenFileType::ObjectFile, os);
-      })))
+  if (failed(result))
     return failure();
   return objects;
 }

@@ -22,6 +22,9 @@
 
 #include "Translate.h"
 
+#include "mlir/Support/Timing.h"
+#include "llvm/ADT/StringSet.h"
+
 #include <vector>
 
 namespace loopc {
@@ -34,30 +37,28 @@ class ModuleParts {
 public:
   /// Divides `module` if it is large. Functions and globals that several parts
   /// share become hidden symbols whose names begin with `symbol`.
-  static mlir::FailureOr<ModuleParts>
-  divide(LLVMModule module, llvm::StringRef symbol, mlir::Location loc);
+  static ModuleParts divide(LLVMModule module, llvm::StringRef symbol);
 
   size_t size() const { return parts.size(); }
 
   /// The part with the model's two functions and its table.
   LLVMModule &getMain() { return parts.front(); }
 
-  /// True if code of a part reads the weight `symbol`.
+  /// True if code of a part reads the global `symbol` once all parts are
+  /// optimised.
   bool usesGlobal(llvm::StringRef symbol) const;
 
-  /// Runs LLVM's passes on every part.
-  mlir::LogicalResult optimize(const TargetOptions &options,
-                               mlir::Location loc);
-
-  /// Makes an object of each part, the main one first.
+  /// Optimises every part and makes objects, the main one first, on threads.
+  /// `complete` is called once, on any of them, when all have been optimised:
+  /// what it adds to the main part is in that one's object. A part is machine
+  /// code before others are optimised, and is dropped then.
   mlir::FailureOr<std::vector<ObjectBytes>>
-  emitObjects(const TargetOptions &options, mlir::Location loc);
+  compile(const TargetOptions &options, mlir::Location loc,
+          llvm::function_ref<void()> complete, mlir::TimingScope &timing);
 
 private:
-  /// Calls `work` for each part, on threads where there are several.
-  mlir::LogicalResult
-  forEach(const TargetOptions &options, mlir::Location loc,
-          llvm::function_ref<bool(size_t, llvm::TargetMachine &)> work);
+  llvm::Error load(size_t number);
+  void optimize(size_t number, llvm::TargetMachine &machine, unsigned level);
 
   /// The level of optimisation of part `number` where `level` is asked for.
   unsigned levelOf(size_t number, unsigned level) const {
@@ -65,6 +66,13 @@ private:
   }
 
   std::vector<LLVMModule> parts;
+  /// The whole module in LLVM's file format, where there are several parts.
+  std::unique_ptr<llvm::SmallVector<char, 0>> bitcode;
+  /// What each part defines; the main one all that was not moved.
+  std::vector<llvm::StringSet<>> kept;
+  llvm::StringSet<> moved;
+  /// The variables that each part uses when it is optimised.
+  std::vector<llvm::StringSet<>> used;
   /// True if the main part is only what a run passes through once.
   bool isMainStraight = false;
 };

@@ -33,6 +33,7 @@ import onnx.parser
 import openvino
 import openvino.opset6 as ops
 import pytest
+from networks import EW, Net
 
 SHIFT = '<ir_version: 8, opset_import: ["": 17]> m (float[n] x) => (float[n] y) {{ c = Constant<value = float[1] {{{}}}>() y = Add(x, c) }}'
 X = np.linspace(-1, 1, 5, dtype=np.float32)
@@ -430,6 +431,49 @@ def test_entry_of_another_user(cache):
     assert entry.stat().st_uid == 0
 
 
+def network(amount: float, name: str = "m") -> loopc.network.INetworkDefinition:
+    net = Net(name)
+    x = net.input("x", (-1,))
+    net.out(net.ew(x, net.const([amount]), EW.SUM), "y")
+    return net.network
+
+
+def test_networks_are_compiled_by_a_worker_and_kept(cache):
+    workers: set[int] = set()
+    phases: list[str] = []
+
+    def look(phase: str, *_: object) -> None:
+        workers.update(children())
+        phases.append(phase)
+
+    run(network(1), progress=look)
+    assert len(workers) == 1
+    assert "optimising" in phases
+    assert is_hit(run(network(1)))
+    assert not is_hit(run(network(2), amount=2))
+    assert not is_hit(run(network(1, "other")))
+    # Extents that are given are a part of the network that is compiled.
+    assert not is_hit(run(network(1), shapes={"x": [5]}))
+    assert is_hit(run(network(1), shapes={"x": [5]}))
+    assert len(entries(cache)) == 4
+    assert not left_over(cache)
+
+
+def test_network_that_is_wrong_says_what_it_says_in_the_process(monkeypatch):
+    def message() -> str:
+        net = Net("wrong")
+        net.out(net.ew(net.input("x", (2,)), net.input("z", (3,)), EW.SUM, "add"), "y")
+        with pytest.raises(loopc.CompileError) as info:
+            loopc.InferenceSession(net.network)
+        return str(info.value)
+
+    by_worker = message()
+    monkeypatch.setenv("LOOPC_COMPILE", "inprocess")
+    monkeypatch.setenv("LOOPC_CACHE_DIR", "off")
+    assert message() == by_worker
+    assert "add" in by_worker
+
+
 def test_size_is_bounded(cache, monkeypatch):
     for amount in range(4):
         run(shift(amount), amount)
@@ -615,6 +659,22 @@ def test_compiler_that_crashes(cache):
     assert info.value.code == "LC0100"
     assert not list(cache.iterdir())
     run(shift())
+
+
+@pytest.mark.parametrize("given", [None, "glibc.malloc.check=0"])
+def test_worker_asks_for_large_pages(monkeypatch, given):
+    if given:
+        monkeypatch.setenv("GLIBC_TUNABLES", given)
+    seen = set()
+
+    def look(*_: object) -> None:
+        for child in children():
+            variables = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+            seen.update(one.decode() for one in variables if one.startswith(b"GLIBC_TUNABLES="))
+
+    run(shift(), progress=look)
+    (value,) = seen
+    assert value == f"GLIBC_TUNABLES={given}" if given else "glibc.malloc.hugetlb=1" in value
 
 
 def test_interrupt_while_a_file_is_written(tmp_path):
