@@ -42,6 +42,8 @@ from standalone import (
 
 #: LLVM's targets that stay: what models are compiled for.
 KEPT = ("AArch64", "NVPTX", "X86")
+#: What onnxruntime loads.
+PROVIDER = "libloopc_ort.so"
 RUNTIMES = ("libloopc_rt.a", "libloopc_rt_threads.a", "libloopc_rt_cuda.a")
 #: The commands, which loopc/_commands.py starts, as libloopc does the first one.
 PROGRAMS = ("loopc", "loopc-run")
@@ -96,7 +98,7 @@ def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> st
         for name, path in needed_libraries(file):
             if not is_common(name) and not (folder / name).exists():
                 shutil.copy(path, folder / name)
-    for name in RUNTIMES:
+    for name in (*RUNTIMES, PROVIDER):
         shutil.copy(build / "lib" / name, folder)
     for name in ("loopc-c", "loopc-rt"):
         shutil.copytree(ROOT / "include" / name, package / "include" / name)

@@ -1,0 +1,491 @@
+# ===- test_ort_ep.py - loopc as an execution provider of onnxruntime -------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Models whose loops onnxruntime gives to loopc: who has which node, and the results."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+import time
+import types
+import warnings
+
+import loopc
+import loopc.onnxruntime
+import ml_dtypes
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime
+import pytest
+from onnx import numpy_helper
+
+ROOT = pathlib.Path(__file__).parents[2]
+CONTROL_FLOW = {"If", "Loop", "Scan"}
+RECURRENT = {"GRU", "LSTM", "RNN"}
+# The newest that onnxruntime 1.31 takes.
+OPSET, IR_VERSION = 26, 11
+
+
+def open_session(model, log_level=3, **options):
+    """A session with the provider, which records who has which node."""
+    session_options = onnxruntime.SessionOptions()
+    session_options.log_severity_level = log_level
+    session_options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    loopc.onnxruntime.add_provider(session_options, **options)
+    if isinstance(model, onnx.ModelProto):
+        model = model.SerializeToString()
+    session = onnxruntime.InferenceSession(model, session_options)
+    session.disable_fallback()
+    return session
+
+
+def parse(text, opset=17):
+    head = f'<ir_version: 8, opset_import: ["" : {opset}, "com.microsoft" : 1]>\n'
+    return onnx.parser.parse_model(head + text)
+
+
+def get_nodes(session, provider):
+    """The operators that a provider has."""
+    return sorted(
+        node.op_type
+        for graph in session.get_provider_graph_assignment_info()
+        if graph.ep_name == provider
+        for node in graph.get_nodes()
+    )
+
+
+def get_ours(session):
+    return get_nodes(session, loopc.onnxruntime.PROVIDER)
+
+
+def run_alone(model, feeds):
+    """By onnxruntime without the provider."""
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    return session.run(None, feeds)
+
+
+def assert_equal(got, expected):
+    assert len(got) == len(expected)
+    for one, other in zip(got, expected, strict=True):
+        if isinstance(other, list):
+            assert_equal(one, other)
+        elif other is None:
+            assert one is None
+        elif np.asarray(other).dtype.kind in "OUS":
+            assert np.asarray(one).tolist() == np.asarray(other).tolist()
+        else:
+            assert np.shape(one) == np.shape(other)
+            np.testing.assert_allclose(one, other, 1e-4, 1e-5)
+
+
+# An iteration adds a captured tensor, doubles, and collects.
+GROWTH = """
+g (int64 n, float[N] x, float[N] y) => (float[N] r, float[T, N] c) <float[1] w = {2.0}> {
+  z = Add(x, y)
+  t = Constant<value = bool {1}>()
+  r, c = Loop<body = b (int64 i, bool k, float[N] s) => (bool k2, float[N] s2, float[N] o) {
+    k2 = Identity(k)
+    s1 = Add(s, z)
+    s2 = Mul(s1, w)
+    o = Identity(s2)
+  }>(n, t, x)
+}"""
+
+
+def growth_feeds(trips=3, extent=4):
+    x = np.linspace(-1, 1, extent, dtype=np.float32)
+    return {"n": np.array(trips), "x": x, "y": np.cos(x)}
+
+
+# ----- ONNX's own tests --------------------------------------------------------
+
+
+def find_operators(graph, found):
+    for node in graph.node:
+        found.add(node.op_type)
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                find_operators(attribute.g, found)
+    return found
+
+
+def load_cases():
+    """Those of ONNX's tests of nodes that loop, branch or are recurrent."""
+    from onnx.backend.test.loader import load_model_tests
+
+    with warnings.catch_warnings():
+        # Making the cases overflows in NumPy on purpose.
+        warnings.simplefilter("ignore")
+        cases = load_model_tests(kind="node")
+    return {
+        case.name: case
+        for case in cases
+        if find_operators(case.model.graph, set()) & (CONTROL_FLOW | RECURRENT)
+    }
+
+
+CASES = load_cases()
+# onnxruntime has no rows first, with another provider either: it refuses the model.
+REFUSED = {"test_simple_rnn_batchwise"}
+# A sequence or an optional comes out, which a provider cannot give to onnxruntime.
+COLLECTIONS = {
+    "test_if_opt", "test_if_seq", "test_loop13_seq", "test_loop16_seq_none",
+    *(name for name in CASES if name.startswith("test_sequence_map")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(set(CASES) - REFUSED))
+def test_onnx_suite(name):
+    case = CASES[name]
+    model = onnx.ModelProto.FromString(case.model.SerializeToString())
+    model.ir_version = min(model.ir_version, IR_VERSION)
+    for opset in model.opset_import:
+        if opset.domain == "":
+            opset.version = min(opset.version, OPSET)
+    session = open_session(model)
+    left = set(get_nodes(session, "CPUExecutionProvider")) & (CONTROL_FLOW | RECURRENT)
+    assert bool(left) == (name in COLLECTIONS)
+    for inputs, outputs in case.data_sets:
+        values = [
+            numpy_helper.to_array(v) if isinstance(v, onnx.TensorProto) else v for v in inputs
+        ]
+        feeds = {
+            port.name: np.asarray(v) if port.type.HasField("tensor_type") else v
+            for port, v in zip(model.graph.input, values, strict=True)
+        }
+        if any(getattr(v, "dtype", None) == ml_dtypes.bfloat16 for v in values):
+            continue  # which onnxruntime takes from NumPy in no form
+        assert_equal(session.run(None, feeds), outputs)
+
+
+# ----- what is claimed ---------------------------------------------------------
+
+
+def test_captures_and_collected():
+    model = parse(GROWTH)
+    session = open_session(model)
+    assert get_ours(session) == ["Loop"]
+    for trips, extent in ((3, 4), (0, 2), (5, 1), (2, 0)):
+        feeds = growth_feeds(trips, extent)
+        assert_equal(session.run(None, feeds), run_alone(model, feeds))
+
+
+# A loop in a loop; the outer one has an operator more.
+NESTED = """
+g (int64 n, float[N] x, float[N] y) => (float[N] r, float[T] c)
+    <float[1] w = {2.0}, int64[1] zero = {0}> {
+  z = Add(x, y)
+  t = Constant<value = bool {1}>()
+  r, c = Loop<body = b (int64 i, bool k, float[N] s) => (bool k2, float[N] s2, float o) {
+    k2 = Identity(k)
+    s0 = OPERATOR(s)
+    q, s1 = Loop<body = b2 (int64 j, bool kk, float[N] u) => (bool kk2, float[N] v, float[N] v2) {
+      kk2 = Identity(kk)
+      v1 = Add(u, z)
+      v = Mul(v1, w)
+      v2 = Mul(v, s0)
+    }>(n, k, s)
+    s2 = Add(q, s0)
+    o = ReduceSum<keepdims = 0>(s1)
+  }>(n, t, x)
+}"""
+
+
+def test_nested_loops_are_claimed_whole():
+    model = parse(NESTED.replace("OPERATOR", "Neg"))
+    session = open_session(model)
+    assert get_ours(session) == ["Loop"]
+    assert get_nodes(session, "CPUExecutionProvider") == ["Add"]
+    assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
+
+
+def test_what_is_refused_stays_and_what_is_in_it_is_claimed(capfd):
+    # An operator that onnxruntime has, and loopc has not.
+    model = parse(NESTED.replace("OPERATOR", "com.microsoft.SampleOp"))
+    session = open_session(model, log_level=2)
+    assert get_ours(session) == ["Loop"]
+    assert {"Loop", "SampleOp"} <= set(get_nodes(session, "CPUExecutionProvider"))
+    said = capfd.readouterr().err
+    assert said.count("Loop stays with onnxruntime: ") == 1
+    assert "SampleOp" in said.split("stays with onnxruntime: ")[1].splitlines()[0]
+    assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
+
+
+def test_strings():
+    model = parse("""
+g (bool c, string[N] a, string[M] b) => (string[K] r) {
+  r = If(c) <then_branch = t () => (string[N] p) {
+    p = Identity(a)
+  }, else_branch = e () => (string[K] q) {
+    q = Concat<axis = 0>(a, b)
+  }>
+}""")
+    session = open_session(model)
+    assert get_ours(session) == ["If"]
+    for chosen in (True, False):
+        feeds = {
+            "c": np.array(chosen),
+            "a": np.array(["", "ä", "a longer text than most"], object),
+            "b": np.array(["z"], object),
+        }
+        assert_equal(session.run(None, feeds), run_alone(model, feeds))
+
+
+@pytest.mark.parametrize("dtype", ["double", "int8", "uint16", "int64", "float16", "bool"])
+def test_element_types(dtype):
+    model = parse(f"""
+g (bool c, {dtype}[N] a, {dtype}[2] b) => ({dtype}[K] r) {{
+  r = If(c) <then_branch = t () => ({dtype}[N] p) {{
+    p = Identity(a)
+  }}, else_branch = e () => ({dtype}[K] q) {{
+    q = Concat<axis = 0>(a, b)
+  }}>
+}}""")
+    session = open_session(model)
+    assert get_ours(session) == ["If"]
+    kind = {"double": np.float64, "bool": np.bool_}.get(dtype, dtype)
+    feeds = {"c": np.array(False), "a": np.arange(3).astype(kind), "b": np.ones(2).astype(kind)}
+    assert_equal(session.run(None, feeds), run_alone(model, feeds))
+
+
+def test_dimensions_of_one_name_may_differ():
+    # onnxruntime holds nobody to names of dimensions.
+    model = parse("""
+g (bool c, float[N] a, float[N] b) => (float[K] r) {
+  r = If(c) <then_branch = t () => (float[N] p) {
+    p = Identity(a)
+  }, else_branch = e () => (float[K] q) {
+    q = Concat<axis = 0>(a, b)
+  }>
+}""")
+    session = open_session(model)
+    feeds = {"c": np.array(False), "a": np.ones(3, np.float32), "b": np.ones(2, np.float32)}
+    assert session.run(None, feeds)[0].shape == (5,)
+
+
+# ----- runs --------------------------------------------------------------------
+
+# Fails in the iteration whose number is not below the extent of x.
+GATHERING = """
+g (int64 n, float[N] x) => (float[T] c) {
+  t = Constant<value = bool {1}>()
+  c = Loop<body = b (int64 i, bool k) => (bool k2, float o) {
+    k2 = Identity(k)
+    o = Gather<axis = 0>(x, i)
+  }>(n, t)
+}"""
+
+
+def test_errors_from_inside():
+    session = open_session(parse(GATHERING), log_level=4)
+    assert get_ours(session) == ["Loop"]
+    feeds = {"n": np.array(9), "x": np.zeros(3, np.float32)}
+    # onnxruntime's errors have no common base.
+    with pytest.raises(Exception, match=r"body/#0 Gather .*: index 3 is out of .*iteration 3"):
+        session.run(None, feeds)
+    feeds["n"] = np.array(3)
+    assert session.run(None, feeds)[0].shape == (3,)
+
+
+# Runs as long as nobody ends it.
+ENDLESS = """
+g (float[N] x) => (float[N] r) {
+  t = Constant<value = bool {1}>()
+  n = Constant<value = int64 {9223372036854775807}>()
+  r = Loop<body = b (int64 i, bool k, float[N] s) => (bool k2, float[N] s2) {
+    k2 = Identity(k)
+    s2 = Cos(s)
+  }>(n, t, x)
+}"""
+
+
+def test_timeout():
+    session = open_session(parse(ENDLESS), log_level=4, timeout=0.05)
+    with pytest.raises(Exception, match="time"):
+        session.run(None, {"x": np.ones(3, np.float32)})
+
+
+def test_cancellation():
+    session = open_session(parse(ENDLESS), log_level=4, timeout=60)
+    errors = []
+
+    def run():
+        try:
+            session.run(None, {"x": np.ones(3, np.float32)})
+        except Exception as error:  # onnxruntime's errors have no common base.
+            errors.append(str(error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.05)
+    session.set_ep_dynamic_options({"cancel": "1"})
+    thread.join()
+    assert len(errors) == 1 and "cancelled" in errors[0]
+    with pytest.raises(Exception, match="cancelled"):
+        session.run(None, {"x": np.ones(3, np.float32)})
+    with pytest.raises(Exception, match="'cancel', which is 0 or 1"):
+        session.set_ep_dynamic_options({"cancel": "maybe"})
+
+
+def test_threads():
+    model = parse(GROWTH)
+    session = open_session(model)
+    wrong = []
+
+    def run(number):
+        for step in range(50):
+            feeds = growth_feeds(number, 1 + step % 7)
+            results = session.run(None, feeds)
+            if not np.array_equal(results[1], expected[number, 1 + step % 7]):
+                wrong.append((number, step))
+
+    expected = {
+        (number, extent): run_alone(model, growth_feeds(number, extent))[1]
+        for number in range(8)
+        for extent in range(1, 8)
+    }
+    threads = [threading.Thread(target=run, args=[number]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def read_memory():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def test_memory_is_flat():
+    session = open_session(parse(GROWTH))
+    feeds = growth_feeds(10, 1000)
+    for _ in range(2000):
+        session.run(None, feeds)
+    before = read_memory()
+    for _ in range(10000):
+        session.run(None, feeds)
+    # 44 KB of outputs a run would be 440 MB.
+    assert read_memory() - before < 8e6
+
+
+# ----- options and errors ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"claim": "some"}, "option 'claim' of LoopcExecutionProvider is 'some', expected loops"),
+        ({"opt_level": 4}, "option 'opt_level' .* is '4', expected 0 to 3"),
+        ({"timeout": "nan"}, "option 'timeout' .* is 'nan', expected a number of seconds"),
+        ({"memory_limit": -1}, "option 'memory_limit' .* is '-1', expected a number of bytes"),
+        ({"device": 0}, "LoopcExecutionProvider has no option 'device': it has cache_dir, claim,"),
+    ],
+)
+def test_wrong_options(options, message, capfd):
+    # onnxruntime's Python prints the error, and makes a session without the provider.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = open_session(parse(GROWTH), **options)
+    assert session.get_providers() == ["CPUExecutionProvider"]
+    assert re.search(message, capfd.readouterr().out)
+
+
+def test_memory_limit():
+    session = open_session(parse(GROWTH), log_level=4, memory_limit=1000)
+    with pytest.raises(Exception, match="out of memory"):
+        session.run(None, growth_feeds(10, 1000))
+
+
+def test_compile_timeout(capfd):
+    # What cannot be compiled in time stays with onnxruntime. In this process nothing ends a
+    # compilation that has begun.
+    session = open_session(parse(GROWTH), log_level=2, compile_timeout=1e-9)
+    assert get_ours(session) == []
+    assert "Loop stays with onnxruntime: " in capfd.readouterr().err
+
+
+def test_register_is_done_once():
+    first, second = loopc.onnxruntime.register(), loopc.onnxruntime.register()
+    assert len(first) == len(second) == 1
+    assert first[0].ep_name == "LoopcExecutionProvider"
+    assert first[0].ep_vendor == "loopc"
+    assert os.path.basename(loopc.get_ep_library()) == "libloopc_ort.so"
+
+
+def test_register_where_onnxruntime_is_another_module(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", loopc)
+    with pytest.raises(loopc.Error, match="is loopc itself"):
+        loopc.onnxruntime.register()
+    monkeypatch.setitem(sys.modules, "onnxruntime", types.SimpleNamespace(__version__="1.20.1"))
+    with pytest.raises(loopc.Error, match=r"needs onnxruntime 1\.27 .* onnxruntime 1\.20\.1"):
+        loopc.onnxruntime.register()
+
+
+# ----- docs/OnnxRuntimeEP.md -----------------------------------------------------
+
+
+def test_the_programs_of_the_documentation(tmp_path, monkeypatch, capsys):
+    text = (ROOT / "docs/OnnxRuntimeEP.md").read_text()
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    start, report, cancel = (block for language, block in blocks if language == "python")
+    _, answer = (block for language, block in blocks if not language)
+    onnx.save(parse(GROWTH), tmp_path / "model.onnx")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(start, names)
+    assert_equal(
+        names["session"].run(None, growth_feeds()), run_alone(parse(GROWTH), growth_feeds())
+    )
+    exec(report, names)
+    assert capsys.readouterr().out == answer
+    exec(cancel, names)
+    with pytest.raises(Exception, match="cancelled"):
+        names["session"].run(None, growth_feeds())
+
+
+def test_the_documentation_has_all_options(capfd):
+    text = (ROOT / "docs/OnnxRuntimeEP.md").read_text()
+    rows = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        open_session(parse(GROWTH), device=0)
+    (listed,) = re.findall(r"'device': it has ([\w, ]+)", capfd.readouterr().out)
+    assert set(listed.split(", ")) - {""} <= rows
+
+
+# ----- what users have: the cache, and a process that compiles -------------------
+
+WARM = """
+import sys, numpy as np, onnxruntime, loopc.onnxruntime
+options = loopc.onnxruntime.add_provider(onnxruntime.SessionOptions(), cache_dir=sys.argv[2])
+session = onnxruntime.InferenceSession(sys.argv[1], options)
+x = np.arange(4, dtype=np.float32)
+print(session.run(None, {"n": np.array(2), "x": x, "y": x})[0].tolist())
+maps = open("/proc/self/maps").read()
+print("libloopc.so" in maps, "libLLVM" in maps, "libloopc_compiler" in maps, sys.argv[2] in maps)
+"""
+
+
+def test_cache_without_a_compiler_in_the_process(tmp_path):
+    onnx.save(parse(GROWTH), tmp_path / "model.onnx")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("LOOPC_")}
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", WARM, "model.onnx", str(tmp_path / "cache")],
+            cwd=tmp_path, env=environment | extra, check=True, capture_output=True, text=True,
+        ).stdout.splitlines()
+        # The second one finds the code: it could not compile.
+        for extra in ({}, {"LOOPC_COMPILE": "inprocess"})
+    ]  # fmt: skip
+    assert answers[0] == answers[1] == ["[0.0, 16.0, 32.0, 48.0]", "True False False True"]
