@@ -152,7 +152,7 @@ struct OrtEp {
   OrtPlace replayGraph;
   OrtPlace getGraphCaptureNodeAssignmentPolicy;
   OrtPlace getAvailableResource;
-  OrtPlace onSessionInitializationEnd;
+  OrtStatus *(*onSessionInitializationEnd)(OrtEp *self);
   OrtPlace getDefaultMemoryDevice;
   OrtPlace releaseCapturedGraph;
 };

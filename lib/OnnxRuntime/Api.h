@@ -94,6 +94,21 @@ std::vector<T> getList(const Api &api,
   return items;
 }
 
+/// The elements of an attribute of kind `kind`; what a text is made of are
+/// chars.
+template <typename T>
+std::vector<T> readAttribute(const Api &api, const OrtOpAttr *attribute,
+                             AttributeKind kind) {
+  // The first call fails where there is something, and tells how much.
+  size_t bytes = 0;
+  if (OrtStatus *status = api.ReadOpAttr(attribute, kind, nullptr, 0, &bytes))
+    api.ReleaseStatus(status);
+  std::vector<T> values(bytes / sizeof(T));
+  if (bytes != 0)
+    api.check(api.ReadOpAttr(attribute, kind, values.data(), bytes, &bytes));
+  return values;
+}
+
 /// An object of onnxruntime's that has to be released.
 template <typename T> struct Releaser {
   void (*release)(T *);

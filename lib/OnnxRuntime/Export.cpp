@@ -104,9 +104,6 @@ private:
     return get<const char *>(api, api.GetValueInfoName, value);
   }
 
-  /// Reads an attribute of `type` whose elements are T.
-  template <typename T>
-  std::vector<T> read(const OrtOpAttr *attribute, AttributeKind kind);
   std::vector<std::string> readStrings(const OrtOpAttr *attribute);
   bool isDefaultOfTwo(const OrtNode *node, const OrtOpAttr *attribute);
 
@@ -241,24 +238,11 @@ Message Exporter::writeTensor(std::string_view name, const OrtValue *value) {
   return result;
 }
 
-template <typename T>
-std::vector<T> Exporter::read(const OrtOpAttr *attribute, AttributeKind kind) {
-  // The first call fails where there is something, and tells how much.
-  size_t bytes = 0;
-  std::vector<T> values;
-  OrtStatus *status = api.ReadOpAttr(attribute, kind, nullptr, 0, &bytes);
-  if (status)
-    api.ReleaseStatus(status);
-  values.resize(bytes / sizeof(T));
-  if (bytes != 0)
-    api.check(api.ReadOpAttr(attribute, kind, values.data(), bytes, &bytes));
-  return values;
-}
-
 std::vector<std::string> Exporter::readStrings(const OrtOpAttr *attribute) {
   // They come with their ends: "a\0b\0".
   std::vector<std::string> strings;
-  std::vector<char> text = read<char>(attribute, kStringsAttribute);
+  std::vector<char> text =
+      readAttribute<char>(api, attribute, kStringsAttribute);
   for (auto begin = text.begin(); begin != text.end();) {
     auto end = std::find(begin, text.end(), '\0');
     strings.emplace_back(begin, end);
@@ -279,21 +263,24 @@ Message Exporter::writeAttribute(const OrtOpAttr *attribute) {
   case kIntAttribute:
   case kIntsAttribute:
     setType(kind == kIntAttribute ? kOnnxInt : kOnnxInts);
-    for (int64_t value : read<int64_t>(attribute, AttributeKind(kind)))
+    for (int64_t value :
+         readAttribute<int64_t>(api, attribute, AttributeKind(kind)))
       result.addInt(
           kind == kIntAttribute ? field::kIntValue : field::kIntValues, value);
     return result;
   case kFloatAttribute:
   case kFloatsAttribute:
     setType(kind == kFloatAttribute ? kOnnxFloat : kOnnxFloats);
-    for (float value : read<float>(attribute, AttributeKind(kind)))
+    for (float value :
+         readAttribute<float>(api, attribute, AttributeKind(kind)))
       result.addFloat(kind == kFloatAttribute ? field::kFloatValue
                                               : field::kFloatValues,
                       value);
     return result;
   case kStringAttribute: {
     setType(kOnnxString);
-    std::vector<char> text = read<char>(attribute, kStringAttribute);
+    std::vector<char> text =
+        readAttribute<char>(api, attribute, kStringAttribute);
     result.addBytes(field::kStringValue, {text.data(), text.size()});
     return result;
   }

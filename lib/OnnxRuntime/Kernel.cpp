@@ -163,13 +163,9 @@ static ErrorCode getCode(int status) {
   }
 }
 
-Kernel::Kernel(const Api &api, std::shared_ptr<const Model> givenModel,
-               std::string name, std::vector<size_t> inputs,
-               std::vector<size_t> outputs, const Options &options,
+Kernel::Kernel(const Api &api, CompiledNodes compiled, const Options &options,
                loopc_cancel_token &cancel)
-    : OrtNodeComputeInfo{}, api(api), model(std::move(givenModel)),
-      name(std::move(name)), inputs(std::move(inputs)),
-      outputs(std::move(outputs)) {
+    : OrtNodeComputeInfo{}, api(api), compiled(std::move(compiled)) {
   version = kVersion;
   createState = [](OrtNodeComputeInfo *self, OrtNodeComputeContext *,
                    void **state) -> OrtStatus * {
@@ -190,10 +186,12 @@ Kernel::Kernel(const Api &api, std::shared_ptr<const Model> givenModel,
 
 void Kernel::run(OrtKernelContext *context) const {
   Run run(api, context);
-  const loopc_model &described = model->get();
+  const auto &[model, problem, inputs, outputs] = compiled;
+  if (!model)
+    throw Error(kProviderFail, problem);
   Values given(inputs.size());
   for (size_t k = 0; k < inputs.size(); ++k)
-    run.readInput(described.inputs[k], inputs[k], given[k]);
+    run.readInput(model->get().inputs[k], inputs[k], given[k]);
   Values results(outputs.size());
   loopc_error error;
   if (int status = loopc_session_run(model->getSession(), &runOptions,

@@ -46,26 +46,46 @@ static void check(int status, loopc_diagnostics *diagnostics) {
     throw Error(getCode(status), text);
 }
 
-Model::Model(const std::string &bytes, const Options &options) {
-  struct OptionsDestroyer {
-    void operator()(loopc_compile_options *options) const {
-      loopc_compile_options_destroy(options);
-    }
-  };
-  std::unique_ptr<loopc_compile_options, OptionsDestroyer> compile(
+namespace {
+struct OptionsDestroyer {
+  void operator()(loopc_compile_options *options) const {
+    loopc_compile_options_destroy(options);
+  }
+};
+} // namespace
+
+static std::unique_ptr<loopc_compile_options, OptionsDestroyer>
+makeOptions(const Options &options) {
+  std::unique_ptr<loopc_compile_options, OptionsDestroyer> made(
       loopc_compile_options_create());
-  if (!compile)
+  if (!made)
     throw std::bad_alloc();
-  loopc_compile_options_set_opt_level(compile.get(), options.optLevel);
-  loopc_compile_options_set_ort_compat(compile.get(), 1);
-  loopc_compile_options_set_fp_contract(compile.get(), options.fpContract);
-  loopc_compile_options_set_cache(compile.get(), options.cache.c_str());
-  loopc_compile_options_set_timeout(compile.get(), options.compileTimeout);
+  loopc_compile_options_set_opt_level(made.get(), options.optLevel);
+  loopc_compile_options_set_ort_compat(made.get(), 1);
+  loopc_compile_options_set_fp_contract(made.get(), options.fpContract);
+  loopc_compile_options_set_cache(made.get(), options.cache.c_str());
+  loopc_compile_options_set_timeout(made.get(), options.compileTimeout);
+  loopc_compile_options_set_cpu(made.get(), options.cpu.c_str());
+  loopc_compile_options_set_features(made.get(), options.features.c_str());
+  return made;
+}
+
+Model::Model(const std::string &bytes, const Options &options) {
   loopc_session *made = nullptr;
   loopc_diagnostics *diagnostics = nullptr;
-  int status = loopc_session_create_from_bytes(
-      bytes.data(), bytes.size(), compile.get(), &made, &diagnostics);
+  int status = loopc_session_create_from_bytes(bytes.data(), bytes.size(),
+                                               makeOptions(options).get(),
+                                               &made, &diagnostics);
   session.reset(made);
+  check(status, diagnostics);
+}
+
+void Model::compile(const std::string &bytes, const Options &options,
+                    const std::string &path) {
+  loopc_diagnostics *diagnostics = nullptr;
+  int status = loopc_compile_bytes(bytes.data(), bytes.size(),
+                                   LOOPC_EMIT_SHARED, path.c_str(),
+                                   makeOptions(options).get(), &diagnostics);
   check(status, diagnostics);
 }
 

@@ -28,6 +28,11 @@ public:
   /// Loads the shared library `path`. Throws Error.
   explicit Model(const std::string &path);
 
+  /// Compiles `bytes`, an ONNX model, into the shared library `path`. Throws
+  /// Error.
+  static void compile(const std::string &bytes, const Options &options,
+                      const std::string &path);
+
   const loopc_session *getSession() const { return session.get(); }
   const loopc_model &get() const { return *loopc_session_model(getSession()); }
 

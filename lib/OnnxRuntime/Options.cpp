@@ -49,12 +49,22 @@ static constexpr Row kRows[] = {
      }},
     {"claim",
      [](Options &options, std::string_view value) -> std::string {
-       options.claim = Claim::Loops;
-       return value == "loops" ? "" : "loops";
+       options.claim = value == "all" ? Claim::All : Claim::Loops;
+       return value == "all" || value == "loops" ? "" : "loops or all";
      }},
     {"compile_timeout",
      [](Options &options, std::string_view value) {
        return setSeconds(options.compileTimeout, value);
+     }},
+    {"cpu",
+     [](Options &options, std::string_view value) -> std::string {
+       options.cpu = value;
+       return "";
+     }},
+    {"features",
+     [](Options &options, std::string_view value) -> std::string {
+       options.features = value;
+       return "";
      }},
     {"fp_contract",
      [](Options &options, std::string_view value) -> std::string {
@@ -109,8 +119,16 @@ Options Options::read(const Api &api, const OrtSessionOptions *session) {
   const char *const *values = nullptr;
   size_t count = 0;
   api.GetKeyValuePairs(entries.get(), &keys, &values, &count);
-  for (size_t i = 0; i < count; ++i)
-    if (std::string_view key = keys[i]; key.starts_with(kOptionPrefix))
+  for (size_t i = 0; i < count; ++i) {
+    std::string_view key = keys[i];
+    if (key.starts_with(kOptionPrefix))
       setOption(options, key.substr(sizeof(kOptionPrefix) - 1), values[i]);
+    else if (key == "ep.context_enable")
+      options.makesContext = values[i] == std::string_view("1");
+    else if (key == "ep.context_embed_mode")
+      options.embedsContext = values[i] == std::string_view("1");
+    else if (key == "ep.context_file_path")
+      options.contextFile = values[i];
+  }
   return options;
 }

@@ -21,17 +21,25 @@ inline constexpr char kOptionPrefix[] = "ep.loopcexecutionprovider.";
 /// Which nodes the provider takes.
 enum class Claim {
   Loops, ///< loops, branches and recurrent operators
+  All,   ///< all nodes, where loopc takes them all; else the same
 };
 
 struct Options {
   Claim claim = Claim::Loops;
   int optLevel = 3;
   bool fpContract = false;
-  std::string cache; ///< "": the user's; "off": none
+  std::string cpu;      ///< "": this machine's
+  std::string features; ///< beside the CPU's own
+  std::string cache;    ///< "": the user's; "off": none
   double compileTimeout = 0;
   int numThreads = 1;
   double timeout = 0;       ///< seconds of a run; 0: no limit
   uint64_t memoryLimit = 0; ///< bytes; 0: no limit
+
+  // Those of onnxruntime's own about models with compiled code.
+  bool makesContext = false;
+  bool embedsContext = false;
+  std::string contextFile; ///< the model that is written or read; may be ""
 
   /// Reads those of a session. Throws Error for one that does not exist, or a
   /// value that it cannot have.

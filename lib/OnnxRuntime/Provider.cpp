@@ -8,6 +8,9 @@
 
 #include "Provider.h"
 
+#include "Files.h"
+#include "Regions.h"
+
 #include <algorithm>
 
 using namespace loopc::ort;
@@ -34,11 +37,13 @@ Provider::Provider(const Api &api, const OrtLogger *logger, Options options)
     return provider->api.guard([&] { provider->claimNodes(graph, info); });
   };
   compile = [](OrtEp *self, const OrtGraph **graphs, const OrtNode **fused,
-               size_t count, OrtNodeComputeInfo **infos, OrtNode **) {
+               size_t count, OrtNodeComputeInfo **infos,
+               OrtNode **contextNodes) {
     auto *provider = static_cast<Provider *>(self);
     return provider->api.guard([&] {
       for (size_t i = 0; i < count; ++i)
-        provider->compileNodes(graphs[i], fused[i], infos[i]);
+        provider->compileNodes(graphs[i], fused[i], infos[i], contextNodes[i]);
+      provider->attempts.clear();
     });
   };
   releaseNodeComputeInfos = [](OrtEp *, OrtNodeComputeInfo **infos,
@@ -54,6 +59,10 @@ Provider::Provider(const Api &api, const OrtLogger *logger, Options options)
         provider->setDynamicOption(keys[i], values[i]);
     });
   };
+  onSessionInitializationEnd = [](OrtEp *self) -> OrtStatus * {
+    static_cast<Provider *>(self)->attempts.clear();
+    return nullptr;
+  };
   isConcurrentRunSupported = [](OrtEp *, bool *isSupported) -> OrtStatus * {
     *isSupported = true;
     return nullptr;
@@ -66,14 +75,31 @@ const Provider::Attempt &Provider::compileOnce(const std::string &bytes) {
   if (!isNew)
     return attempt;
   try {
-    attempt.model = std::make_shared<const Model>(bytes, options);
-    attempt.refusal = attempt.model->findUnfitPort();
+    compileInto(attempt, bytes);
+    if (attempt.model)
+      attempt.refusal = attempt.model->findUnfitPort();
   } catch (const Error &error) {
     attempt.refusal = error.what();
   }
   if (!attempt.refusal.empty())
     attempt.model.reset();
   return attempt;
+}
+
+void Provider::compileInto(Attempt &attempt, const std::string &bytes) const {
+  if (!options.makesContext) {
+    attempt.model = std::make_shared<const Model>(bytes, options);
+    return;
+  }
+  TemporaryFile file;
+  Model::compile(bytes, options, file.getPath());
+  attempt.library = readFile(file.getPath());
+  // It may be for another CPU.
+  try {
+    attempt.model = std::make_shared<const Model>(file.getPath());
+  } catch (const Error &error) {
+    attempt.problem = error.what();
+  }
 }
 
 std::string Provider::findRefusal(const OrtGraph *graph,
@@ -96,17 +122,43 @@ bool Provider::isInClaimed(const OrtGraph *graph) {
 void Provider::claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
   auto nodes = getList<const OrtNode *>(api, api.Graph_GetNumNodes,
                                         api.Graph_GetNodes, graph);
-  std::erase_if(nodes, [&](auto *node) { return !isLoop(api, node); });
-  if (nodes.empty() || isInClaimed(graph))
-    return;
-  OrtNodeFusionOptions fusion = {kVersion, /*dropsConstants=*/true};
+  auto claim = [&](const std::vector<const OrtNode *> &region) {
+    OrtNodeFusionOptions fusion = {kVersion, /*dropsConstants=*/true};
+    api.check(api.EpGraphSupportInfo_AddNodesToFuse(info, region.data(),
+                                                    region.size(), &fusion));
+  };
+  std::vector<const OrtNode *> wanted;
   for (const OrtNode *node : nodes) {
-    std::string refusal = findRefusal(graph, {node});
-    if (refusal.empty())
-      api.check(api.EpGraphSupportInfo_AddNodesToFuse(info, &node, 1, &fusion));
-    else
+    // Whether its code can be loaded is seen when it is.
+    if (isContextNode(api, node))
+      claim({node});
+    else if (isLoop(api, node))
+      wanted.push_back(node);
+  }
+  bool wantsAll = options.claim == Claim::All && !nodes.empty();
+  if ((wanted.empty() && !wantsAll) || isInClaimed(graph))
+    return;
+  if (wantsAll && findRefusal(graph, nodes).empty())
+    return claim(nodes);
+  Regions regions(api, nodes);
+  for (const OrtNode *node : wanted) {
+    if (regions.isFused(node))
+      continue;
+    std::vector<const OrtNode *> region;
+    std::string refusal;
+    try {
+      region = regions.grow(node);
+      refusal = findRefusal(graph, region);
+    } catch (const Error &error) {
+      refusal = error.what();
+    }
+    if (refusal.empty()) {
+      claim(region);
+      regions.fuse(region);
+    } else {
       api.log(logger, kWarning,
               describe(api, node) + " stays with onnxruntime: " + refusal);
+    }
   }
 }
 
@@ -132,26 +184,35 @@ findPlaces(const Api &api, const std::vector<std::string> &names,
 }
 
 void Provider::compileNodes(const OrtGraph *graph, const OrtNode *fused,
-                            OrtNodeComputeInfo *&info) {
+                            OrtNodeComputeInfo *&info, OrtNode *&contextNode) {
   auto nodes = getList<const OrtNode *>(api, api.Graph_GetNumNodes,
                                         api.Graph_GetNodes, graph);
-  ExportedModel exported = exportNodes(api, graph, nodes);
-  const Attempt &attempt = compileOnce(exported.bytes);
   std::string name = describe(api, nodes.front());
-  if (!attempt.model)
-    throw Error(kProviderFail, name + ": " + attempt.refusal);
-  auto inputs =
-      findPlaces(api, exported.inputs,
-                 getList<const OrtValueInfo *>(api, api.Node_GetNumInputs,
-                                               api.Node_GetInputs, fused),
-                 "input");
-  auto outputs =
-      findPlaces(api, exported.outputs,
-                 getList<const OrtValueInfo *>(api, api.Node_GetNumOutputs,
-                                               api.Node_GetOutputs, fused),
-                 "output");
-  info = new Kernel(api, attempt.model, name, std::move(inputs),
-                    std::move(outputs), options, cancel);
+  CompiledNodes compiled;
+  if (isContextNode(api, nodes.front())) {
+    compiled = loadContextNode(api, graph, nodes.front(), options);
+  } else {
+    ExportedModel exported = exportNodes(api, graph, nodes);
+    compiled.inputs =
+        findPlaces(api, exported.inputs,
+                   getList<const OrtValueInfo *>(api, api.Node_GetNumInputs,
+                                                 api.Node_GetInputs, fused),
+                   "input");
+    compiled.outputs =
+        findPlaces(api, exported.outputs,
+                   getList<const OrtValueInfo *>(api, api.Node_GetNumOutputs,
+                                                 api.Node_GetOutputs, fused),
+                   "output");
+    const Attempt &attempt = compileOnce(exported.bytes);
+    if (!attempt.refusal.empty())
+      throw Error(kProviderFail, name + ": " + attempt.refusal);
+    compiled.model = attempt.model;
+    compiled.problem = attempt.problem;
+    if (options.makesContext)
+      contextNode = makeContextNode(api, graph, fused, attempt.library, options,
+                                    compiled);
+  }
+  info = new Kernel(api, std::move(compiled), options, cancel);
 }
 
 void Provider::setDynamicOption(std::string_view key, std::string_view value) {

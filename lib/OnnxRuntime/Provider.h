@@ -23,16 +23,19 @@ public:
 private:
   /// A model that was compiled, or why it could not be.
   struct Attempt {
-    std::shared_ptr<const Model> model;
+    std::shared_ptr<const Model> model; ///< null where it cannot be run here
+    std::string problem;                ///< why
+    std::string library;                ///< its bytes, where they are written
     std::string refusal;
   };
 
   void claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info);
   bool isInClaimed(const OrtGraph *graph);
   void compileNodes(const OrtGraph *graph, const OrtNode *fused,
-                    OrtNodeComputeInfo *&info);
+                    OrtNodeComputeInfo *&info, OrtNode *&contextNode);
   /// Compiles a model once.
   const Attempt &compileOnce(const std::string &bytes);
+  void compileInto(Attempt &attempt, const std::string &bytes) const;
   /// Tries nodes of a graph. \returns why loopc does not compile them; "" where
   /// it does.
   std::string findRefusal(const OrtGraph *graph,

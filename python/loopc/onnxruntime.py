@@ -60,8 +60,9 @@ def register() -> list[Any]:
     module = _import_onnxruntime()
     devices = _find_devices(module)
     if not devices:
+        library = get_ep_library()
         try:
-            module.register_execution_provider_library(_REGISTRATION, get_ep_library())
+            module.register_execution_provider_library(_REGISTRATION, library)
         except Exception as error:
             raise Error(f"onnxruntime does not load loopc: {error}") from error
         devices = _find_devices(module)

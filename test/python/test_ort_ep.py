@@ -9,6 +9,7 @@
 
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -273,6 +274,84 @@ g (bool c, float[N] a, float[N] b) => (float[K] r) {
     assert session.run(None, feeds)[0].shape == (5,)
 
 
+# Rows that a list holds until they are one tensor; one more list goes from loop to loop.
+LISTS = """
+g (int64 n, float[N] x) => (float[K] r, float[N] z) {
+  t = Constant<value = bool {1}>()
+  none = SequenceEmpty<dtype = 1>()
+  rows = Loop<body = b (int64 i, bool k, seq(float[M]) s) => (bool k2, seq(float[M]) s2) {
+    k2 = Identity(k)
+    f = Cast<to = 1>(i)
+    row = Add(x, f)
+    s2 = SequenceInsert(s, row)
+  }>(n, t, none)
+  z = Neg(x)
+  more = Loop<body = c (int64 i2, bool kk, seq(float[M]) u) => (bool kk2, seq(float[M]) u2) {
+    kk2 = Identity(kk)
+    u2 = SequenceInsert(u, z)
+  }>(n, t, rows)
+  r = ConcatFromSequence<axis = 0>(more)
+}"""
+
+
+def test_sequences_within_a_region():
+    model = parse(LISTS)
+    session = open_session(model)
+    # Neg is computed between the loops, of what the first one has not made.
+    assert get_ours(session) == ["ConcatFromSequence", "Loop", "Loop", "SequenceEmpty"]
+    for trips, extent in ((1, 4), (3, 2)):
+        feeds = {"n": np.array(trips), "x": np.arange(extent, dtype=np.float32)}
+        assert_equal(session.run(None, feeds), run_alone(model, feeds))
+
+
+def test_regions_have_what_is_between_their_nodes():
+    # z is computed of the first list, and read behind it.
+    model = parse(LISTS.replace("z = Neg(x)", "w = ConcatFromSequence<axis = 0>(rows) z = Neg(w)"))
+    session = open_session(model)
+    assert get_nodes(session, "CPUExecutionProvider") == []
+    feeds = {"n": np.array(3), "x": np.arange(2, dtype=np.float32)}
+    assert_equal(session.run(None, feeds), run_alone(model, feeds))
+
+
+def test_regions_need_one_another_in_one_order():
+    # Each of two lists would be made before what the other one is read by.
+    model = parse("""
+g (int64 n, float[N] x) => (float[K] r, float[L] s) {
+  t = Constant<value = bool {1}>()
+  a = SequenceConstruct(x)
+  b0 = SequenceConstruct(x)
+  b = Loop<body = b1 (int64 i, bool k, seq(float[M]) q) => (bool k2, seq(float[M]) q2) {
+    k2 = Identity(k)
+    q2 = SequenceInsert(q, x)
+  }>(n, t, b0)
+  p = ConcatFromSequence<axis = 0>(b0)
+  a1 = SequenceInsert(a, p)
+  a2 = Loop<body = b2 (int64 j, bool kk, seq(float[M]) u) => (bool kk2, seq(float[M]) u2) {
+    kk2 = Identity(kk)
+    u2 = SequenceInsert(u, x)
+  }>(n, t, a1)
+  o = ConcatFromSequence<axis = 0>(a)
+  b2 = SequenceInsert(b, o)
+  r = ConcatFromSequence<axis = 0>(a2)
+  s = ConcatFromSequence<axis = 0>(b2)
+}""")
+    session = open_session(model)
+    assert "Loop" in get_ours(session)
+    feeds = {"n": np.array(2), "x": np.arange(3, dtype=np.float32)}
+    assert_equal(session.run(None, feeds), run_alone(model, feeds))
+
+
+def test_claim_all():
+    model = parse(GROWTH)
+    session = open_session(model, claim="all")
+    assert get_ours(session) == ["Add", "Loop"]
+    assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
+    model = parse(NESTED.replace("OPERATOR", "com.microsoft.SampleOp"))
+    session = open_session(model, claim="all")
+    assert get_ours(session) == ["Loop"]
+    assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
+
+
 # ----- runs --------------------------------------------------------------------
 
 # Fails in the iteration whose number is not below the extent of x.
@@ -385,7 +464,10 @@ def test_memory_is_flat():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"claim": "some"}, "option 'claim' of LoopcExecutionProvider is 'some', expected loops"),
+        (
+            {"claim": "some"},
+            "option 'claim' of LoopcExecutionProvider is 'some', expected loops or all",
+        ),
         ({"opt_level": 4}, "option 'opt_level' .* is '4', expected 0 to 3"),
         ({"timeout": "nan"}, "option 'timeout' .* is 'nan', expected a number of seconds"),
         ({"memory_limit": -1}, "option 'memory_limit' .* is '-1', expected a number of bytes"),
@@ -432,13 +514,124 @@ def test_register_where_onnxruntime_is_another_module(monkeypatch):
         loopc.onnxruntime.register()
 
 
+# ----- models with compiled code -----------------------------------------------
+
+
+def write_context(folder, embed, model="model.onnx", **options):
+    """Writes context.onnx in the folder, of model.onnx there."""
+    session_options = onnxruntime.SessionOptions()
+    session_options.log_severity_level = 3
+    entries = {"enable": "1", "embed_mode": embed, "file_path": str(folder / "context.onnx")}
+    for key, value in entries.items():
+        session_options.add_session_config_entry(f"ep.context_{key}", value)
+    loopc.onnxruntime.add_provider(session_options, **options)
+    return onnxruntime.InferenceSession(str(folder / model), session_options)
+
+
+@pytest.mark.parametrize("embed", ["0", "1"])
+def test_context_models(tmp_path, embed):
+    model = parse(GROWTH)
+    onnx.save(model, tmp_path / "model.onnx")
+    expected = run_alone(model, growth_feeds())
+    assert_equal(write_context(tmp_path, embed).run(None, growth_feeds()), expected)
+    # A library that is in use is replaced by another file.
+    mapped = open_session(str(tmp_path / "context.onnx"))
+    os.remove(tmp_path / "context.onnx")
+    write_context(tmp_path, embed)
+    assert_equal(mapped.run(None, growth_feeds()), expected)
+    (node,) = (n for n in onnx.load(tmp_path / "context.onnx").graph.node if n.op_type != "Add")
+    assert node.op_type == "EPContext" and node.domain == "com.microsoft"
+    libraries = [path.name for path in tmp_path.glob("context_*")]
+    assert len(libraries) == (1 if embed == "0" else 0)
+    assert {path.name for path in tmp_path.iterdir()} == {"model.onnx", "context.onnx", *libraries}
+
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    for name in ["context.onnx", *libraries]:
+        os.rename(tmp_path / name, moved / name)
+    session = open_session(str(moved / "context.onnx"))
+    assert get_ours(session) == ["EPContext"]
+    assert_equal(session.run(None, growth_feeds()), expected)
+
+
+def load_changed(folder, change):
+    """A session of context.onnx after its node is changed."""
+    model = onnx.load(folder / "context.onnx")
+    (node,) = (n for n in model.graph.node if n.op_type == "EPContext")
+    change({a.name: a for a in node.attribute})
+    return open_session(model, log_level=4)
+
+
+def test_damaged_context_models(tmp_path, capfd):
+    onnx.save(parse(GROWTH), tmp_path / "model.onnx")
+    write_context(tmp_path, "1")
+
+    def damage(attributes):
+        code = bytearray(attributes["ep_cache_context"].s)
+        code[len(code) // 2] ^= 1
+        attributes["ep_cache_context"].s = bytes(code)
+
+    def empty(attributes):
+        attributes["ep_cache_context"].s = b""
+
+    def rename(attributes):
+        attributes["notes"].s = attributes["notes"].s.replace(b"0,1,2", b"0,1,7")
+
+    def leave(name):
+        def change(attributes):
+            attributes["embed_mode"].i = 0
+            attributes["ep_cache_context"].s = name
+
+        return change
+
+    for change, message in (
+        (damage, "is damaged"),
+        (empty, "is damaged"),
+        (rename, "name the port 7"),
+        (leave(b"../x.so"), "not beside the model"),
+        (leave(b"/x.so"), "not beside the model"),
+        (leave(b"x.so"), "the model was given as bytes"),
+    ):
+        with pytest.raises(Exception, match=message):
+            load_changed(tmp_path, change)
+
+
+def test_context_models_in_memory(tmp_path):
+    model = parse(GROWTH)
+    session_options = onnxruntime.SessionOptions()
+    session_options.log_severity_level = 4
+    loopc.onnxruntime.add_provider(session_options)
+
+    def compile_model(embed):
+        return onnxruntime.ModelCompiler(
+            session_options, model.SerializeToString(), embed_compiled_data_into_model=embed
+        ).compile_to_bytes()
+
+    session = open_session(onnx.ModelProto.FromString(compile_model(True)))
+    assert get_ours(session) == ["EPContext"]
+    assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
+    with pytest.raises(Exception, match=r"ep\.context_file_path says where"):
+        compile_model(False)
+
+
+def test_context_models_for_other_machines(tmp_path, capfd):
+    onnx.save(parse(GROWTH), tmp_path / "model.onnx")
+    session = open_session(parse(GROWTH), log_level=2, cpu="none-such")
+    assert get_ours(session) == []
+    assert "Loop stays with onnxruntime: error: LC0602: 'none-such'" in capfd.readouterr().err
+    if platform.machine() == "x86_64":
+        write_context(tmp_path, "0", cpu="x86-64-v2")
+        session = open_session(str(tmp_path / "context.onnx"))
+        assert_equal(session.run(None, growth_feeds()), run_alone(parse(GROWTH), growth_feeds()))
+
+
 # ----- docs/OnnxRuntimeEP.md -----------------------------------------------------
 
 
 def test_the_programs_of_the_documentation(tmp_path, monkeypatch, capsys):
     text = (ROOT / "docs/OnnxRuntimeEP.md").read_text()
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    start, report, cancel = (block for language, block in blocks if language == "python")
+    start, report, cancel, ahead = (block for language, block in blocks if language == "python")
     _, answer = (block for language, block in blocks if not language)
     onnx.save(parse(GROWTH), tmp_path / "model.onnx")
     monkeypatch.chdir(tmp_path)
@@ -452,11 +645,15 @@ def test_the_programs_of_the_documentation(tmp_path, monkeypatch, capsys):
     exec(cancel, names)
     with pytest.raises(Exception, match="cancelled"):
         names["session"].run(None, growth_feeds())
+    if platform.machine() == "x86_64":
+        exec(ahead, names)
+        session = open_session("compiled.onnx")
+        assert_equal(session.run(None, growth_feeds()), run_alone(parse(GROWTH), growth_feeds()))
 
 
 def test_the_documentation_has_all_options(capfd):
     text = (ROOT / "docs/OnnxRuntimeEP.md").read_text()
-    rows = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+    rows = set(re.findall(r"^\| `(\w+)`", text, re.MULTILINE)) | {"features"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         open_session(parse(GROWTH), device=0)
