@@ -77,7 +77,8 @@ def add_provider(options: Any, **provider_options: str | os.PathLike[str] | int 
     Args:
         options: ``onnxruntime.SessionOptions``.
         provider_options: what the provider is to do, by name (docs/OnnxRuntimeEP.md):
-            ``claim="loops"``, ``cache_dir="off"``, ``intra_op_num_threads=2``.
+            ``claim="loops"``, ``cache_dir="off"``, ``intra_op_num_threads=2``. Threads are
+            those that `options` have, where these say a number.
 
     Returns:
         `options`.
@@ -89,5 +90,7 @@ def add_provider(options: Any, **provider_options: str | os.PathLike[str] | int 
         name: str(int(value) if isinstance(value, bool) else value)
         for name, value in provider_options.items()
     }
+    if options.intra_op_num_threads > 0:
+        texts.setdefault("intra_op_num_threads", str(options.intra_op_num_threads))
     options.add_provider_for_devices(register(), texts)
     return options

@@ -7,6 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """Models whose loops onnxruntime gives to loopc: who has which node, and the results."""
 
+import ctypes
 import importlib
 import os
 import pathlib
@@ -627,6 +628,86 @@ def test_context_models_for_other_machines(tmp_path, capfd):
         write_context(tmp_path, "0", cpu="x86-64-v2")
         session = open_session(str(tmp_path / "context.onnx"))
         assert_equal(session.run(None, growth_feeds()), run_alone(parse(GROWTH), growth_feeds()))
+
+
+# ----- other onnxruntimes ------------------------------------------------------
+
+
+def load_by(version, get_api):
+    """What the library answers an onnxruntime: the message of a status, or None."""
+    said = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p)
+    def create_status(code, message):
+        said.append(message.decode())
+        return 1
+
+    nothing = ctypes.CFUNCTYPE(ctypes.c_void_p)(lambda: None)
+    table = (ctypes.c_void_p * 500)(*[ctypes.cast(nothing, ctypes.c_void_p).value] * 500)
+    table[0] = ctypes.cast(create_status, ctypes.c_void_p).value
+    tables = {"all": ctypes.addressof(table), "none": None}
+    text = ctypes.create_string_buffer(version)
+    get_version = ctypes.CFUNCTYPE(ctypes.c_void_p)(lambda: ctypes.addressof(text))
+    get_table = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)(
+        lambda number: tables["all" if number == 1 else get_api]
+    )
+    base = (ctypes.c_void_p * 2)(
+        ctypes.cast(get_table, ctypes.c_void_p), ctypes.cast(get_version, ctypes.c_void_p)
+    )
+    library = ctypes.CDLL(loopc.get_ep_library())
+    factories, count = (ctypes.c_void_p * 1)(), ctypes.c_size_t(7)
+    library.CreateEpFactories.restype = ctypes.c_void_p
+    status = library.CreateEpFactories(
+        b"x", base, None, factories, ctypes.c_size_t(1), ctypes.byref(count)
+    )
+    assert (status == 1) == bool(said) and count.value == 0
+    return said[0]
+
+
+@pytest.mark.parametrize(
+    ("version", "get_api", "message"),
+    [
+        (b"1.26.4", "all", "loopc needs onnxruntime 1.27 or a later 1.x, this is onnxruntime 1.26.4"),
+        (b"2.0.0", "all", "loopc needs onnxruntime 1.27 or a later 1.x, this is onnxruntime 2.0.0"),
+        (b"dev", "all", "loopc needs onnxruntime 1.27 or a later 1.x, this is onnxruntime dev"),
+        (b"1.27.0", "none", "this is onnxruntime 1.27.0, which has no interface of version 1.27"),
+        (b"1.31.1", "all", "this is onnxruntime 1.31.1, which was built without execution providers"),
+    ],
+)  # fmt: skip
+def test_other_versions_are_refused(version, get_api, message):
+    assert load_by(version, get_api).startswith(message)
+
+
+def test_functions_are_tried():
+    # The functions of a real one, but for one that says something else.
+    program = """
+import ctypes, glob, loopc, onnxruntime
+(real,) = glob.glob(onnxruntime.__path__[0] + "/capi/libonnxruntime.so.*")
+base = ctypes.CDLL(real).OrtGetApiBase
+base.restype = ctypes.POINTER(ctypes.c_void_p * 2)
+get_table = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)(base().contents[0])
+table = (ctypes.c_void_p * 424).from_buffer_copy((ctypes.c_void_p * 424).from_address(get_table(27)))
+text = ctypes.create_string_buffer(b"something else")
+wrong = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(lambda status: ctypes.addressof(text))
+said = []
+create = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p)(table[0])
+def create_status(code, message):
+    said.append(message.decode())
+    return create(code, message)
+mine = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int32, ctypes.c_char_p)(create_status)
+table[0], table[2] = (ctypes.cast(f, ctypes.c_void_p).value for f in (mine, wrong))
+give = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)(lambda number: ctypes.addressof(table))
+other = (ctypes.c_void_p * 2)(ctypes.cast(give, ctypes.c_void_p), base().contents[1])
+library = ctypes.CDLL(loopc.get_ep_library())
+library.CreateEpFactories.restype = ctypes.c_void_p
+count = ctypes.c_size_t(0)
+library.CreateEpFactories(b"x", other, None, (ctypes.c_void_p * 1)(), ctypes.c_size_t(1), ctypes.byref(count))
+print(said[-1])
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert "whose functions are not what loopc takes them for" in result.stdout
 
 
 # ----- docs/OnnxRuntimeEP.md -----------------------------------------------------
