@@ -8,6 +8,7 @@
 
 #include "Kernel.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
@@ -55,6 +56,9 @@ public:
   void writeOutput(size_t index, const loopc_value &value);
 
 private:
+  /// The shape of an input as its port has it.
+  const int64_t *fitShape(const loopc_type &type, const int64_t *shape,
+                          size_t rank);
   void readStrings(const OrtValue *given, const int64_t *shape, size_t rank,
                    loopc_value &value);
   void writeStrings(size_t index, const loopc_strings &strings);
@@ -62,6 +66,7 @@ private:
   const Api &api;
   OrtKernelContext *context;
   std::deque<Texts> texts;
+  std::deque<std::vector<int64_t>> shapes;
 };
 
 } // namespace
@@ -71,6 +76,23 @@ static int64_t countElements(const int64_t *shape, size_t rank) {
   for (size_t dim = 0; dim < rank; ++dim)
     count *= shape[dim];
   return count;
+}
+
+/// Some of onnxruntime's kernels give empty tensors other extents than their
+/// operators say, as ReduceMax of nothing, and its own Loop does not mind.
+const int64_t *Run::fitShape(const loopc_type &type, const int64_t *shape,
+                             size_t rank) {
+  if (countElements(shape, rank) != 0 ||
+      type.rank != static_cast<int32_t>(rank))
+    return shape;
+  std::vector<int64_t> fitted(shape, shape + rank);
+  for (size_t dim = 0; dim < rank; ++dim)
+    if (type.dims[dim].extent >= 0)
+      fitted[dim] = type.dims[dim].extent;
+  if (std::equal(fitted.begin(), fitted.end(), shape) ||
+      countElements(fitted.data(), rank) != 0)
+    return shape;
+  return shapes.emplace_back(std::move(fitted)).data();
 }
 
 void Run::readStrings(const OrtValue *given, const int64_t *shape, size_t rank,
@@ -107,6 +129,7 @@ void Run::readInput(const loopc_port &port, size_t index, loopc_value &value) {
                                       "' has elements of type " +
                                       std::to_string(type) + ", expected " +
                                       std::to_string(port.type->onnx_type));
+  shape = fitShape(*port.type, shape, rank);
   if (type == kString)
     return readStrings(given, shape, rank, value);
   value.kind = LOOPC_TENSOR;

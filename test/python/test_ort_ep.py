@@ -357,6 +357,24 @@ def test_claim_all():
     assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
 
 
+def test_empty_tensors_of_wrong_extents():
+    # onnxruntime's ReduceMax of (2, 0, 3) has this shape, and not the (2, 0, 1) that it declares.
+    model = parse("""
+g (int64 n, float[A, B, 3] x) => (float[A, B, 1] r) <int64[1] axis = {-1}> {
+  t = Constant<value = bool {1}>()
+  m = ReduceMax<keepdims = 1>(x, axis)
+  r = Loop<body = b (int64 i, bool k, float[A, B, 1] s) => (bool k2, float[A, B, 1] s2) {
+    k2 = Identity(k)
+    s2 = Neg(s)
+  }>(n, t, m)
+}""", opset=18)  # fmt: skip
+    session = open_session(model)
+    assert get_ours(session) == ["Loop"]
+    for extents in ((2, 0, 3), (2, 2, 3)):
+        feeds = {"n": np.array(1), "x": np.ones(extents, np.float32)}
+        assert session.run(None, feeds)[0].shape == (*extents[:2], 1)
+
+
 # ----- runs --------------------------------------------------------------------
 
 # Fails in the iteration whose number is not below the extent of x.
