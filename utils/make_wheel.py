@@ -60,6 +60,8 @@ Requires-Dist: numpy
 Requires-Dist: ml_dtypes
 Provides-Extra: reference
 Requires-Dist: onnx; extra == "reference"
+Provides-Extra: onnxruntime
+Requires-Dist: onnxruntime >= 1.27; extra == "onnxruntime"
 Description-Content-Type: text/markdown
 
 {readme}"""

@@ -16,6 +16,7 @@ Loops, branches and recurrent operators run compiled, the rest is onnxruntime's.
 takes onnxruntime 1.27 or later.
 """
 
+import functools
 import importlib
 import os
 from typing import Any
@@ -94,3 +95,59 @@ def add_provider(options: Any, **provider_options: str | os.PathLike[str] | int 
         texts.setdefault("intra_op_num_threads", str(options.intra_op_num_threads))
     options.add_provider_for_devices(register(), texts)
     return options
+
+
+#: onnxruntime's own `InferenceSession.__init__` while `enable` has put another in its place.
+_original: Any = None
+
+
+def _is_for_cpu(providers: Any, options: Any) -> bool:
+    """Whether a session is to have the CPU alone, as far as its maker says."""
+    if options is not None and options.has_providers():
+        return False
+    names = [one[0] if isinstance(one, tuple) else one for one in providers or ()]
+    return all(name == "CPUExecutionProvider" for name in names)
+
+
+def enable(**provider_options: str | os.PathLike[str] | int | float) -> None:
+    """Adds the provider to the sessions on the CPU that are made from now on.
+
+    For packages that make their sessions themselves. Sessions that name other providers,
+    and options that have some, stay as they are. A second call replaces the options.
+
+    Args:
+        provider_options: as those of `add_provider`.
+
+    Raises:
+        Error: as `register` does.
+    """
+    global _original
+    disable()
+    register()
+    module = _import_onnxruntime()
+    original = module.InferenceSession.__init__
+
+    @functools.wraps(original)
+    def __init__(  # noqa: N807
+        self: Any,
+        path_or_bytes: Any,
+        sess_options: Any = None,
+        providers: Any = None,
+        *arguments: Any,
+        **keywords: Any,
+    ) -> None:
+        if _is_for_cpu(providers, sess_options):
+            sess_options = add_provider(sess_options or module.SessionOptions(), **provider_options)
+            providers = None
+        original(self, path_or_bytes, sess_options, providers, *arguments, **keywords)
+
+    module.InferenceSession.__init__ = __init__
+    _original = original
+
+
+def disable() -> None:
+    """Takes back what `enable` did; sessions that were made stay as they are."""
+    global _original
+    if _original is not None:
+        _import_onnxruntime().InferenceSession.__init__ = _original
+        _original = None

@@ -537,6 +537,62 @@ def test_register_where_onnxruntime_is_another_module(monkeypatch):
         loopc.onnxruntime.register()
 
 
+@pytest.fixture
+def enabled():
+    loopc.onnxruntime.enable()
+    yield
+    loopc.onnxruntime.disable()
+
+
+def test_sessions_of_others(enabled):
+    model = parse(GROWTH).SerializeToString()
+    session_options = onnxruntime.SessionOptions()
+    ours = [loopc.onnxruntime.PROVIDER, "CPUExecutionProvider"]
+    for arguments in (
+        {},
+        {"sess_options": session_options},
+        # They have the provider now.
+        {"sess_options": session_options},
+        {"providers": ["CPUExecutionProvider"]},
+        {"providers": [("CPUExecutionProvider", {"arena_extend_strategy": "kSameAsRequested"})]},
+    ):
+        session = onnxruntime.InferenceSession(model, **arguments)
+        assert session.get_providers() == ours
+        assert_equal(session.run(None, growth_feeds()), run_alone(parse(GROWTH), growth_feeds()))
+    others = [name for name in onnxruntime.get_available_providers() if name != ours[1]][:1]
+    session = onnxruntime.InferenceSession(model, providers=[*others, *ours[1:]])
+    assert (loopc.onnxruntime.PROVIDER in session.get_providers()) == (not others)
+    loopc.onnxruntime.disable()
+    assert onnxruntime.InferenceSession(model).get_providers() == ours[1:]
+
+
+PACKAGE = """
+import sys, warnings, numpy as np, pathlib, importlib.util
+if sys.argv[1] == "loopc":
+    import loopc.onnxruntime
+    loopc.onnxruntime.enable()
+import onnx_asr
+folder = pathlib.Path(importlib.util.find_spec("silero_vad").origin).parent
+vad = onnx_asr.load_vad("silero", folder / "data")
+tones = np.sin(2 * np.pi * 220 * np.arange(16000) / 16000)
+tones = (tones + np.random.default_rng(0).normal(0, 0.05, 16000)).astype(np.float32)
+speech = np.concatenate([tones[:8000] / 50, tones])[None]
+print([list(one) for one in vad.segment_batch(speech, np.array([speech.shape[1]]), 16000)])
+print("libloopc_ort" in open("/proc/self/maps").read())
+"""
+
+
+def test_a_package_as_it_is():
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", PACKAGE, name], check=True, capture_output=True, text=True
+        ).stdout.splitlines()
+        for name in ("loopc", "onnxruntime")
+    ]
+    assert said[0] == [said[1][0], "True"]
+    assert said[1][1] == "False"
+
+
 # ----- models with compiled code -----------------------------------------------
 
 
