@@ -1,6 +1,7 @@
 # cmake --install build --prefix DIR:
 #   bin/      the tools
-#   lib/      libloopc.so, libloopc_compiler.so, the runtimes (libloopc_rt*.a),
+#   lib/      libloopc.so, libloopc_compiler.so, libloopc_ort.so (for onnxruntime),
+#             the runtimes (libloopc_rt*.a),
 #             cmake/loopc; the libraries of the compiler (libLoopc*.a)
 #   include/  the headers of the C API and of the runtime; loopc/: the compiler's,
 #             with what TableGen made and its sources
@@ -22,7 +23,8 @@ file(RELATIVE_PATH _to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 set_target_properties(loopc loopc-run PROPERTIES INSTALL_RPATH "$ORIGIN/${_to_lib}")
 set_target_properties(loopc_compiler PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS ${_tools} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS loopc_compiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set_target_properties(loopc_ort PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS loopc_compiler loopc_ort LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 set(_public loopc_capi loopc_rt loopc_rt_threads loopc_rt_cuda)
 set_target_properties(loopc_capi PROPERTIES EXPORT_NAME loopc)

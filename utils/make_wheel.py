@@ -40,6 +40,8 @@ from standalone import (
     version,
 )
 
+#: What onnxruntime loads.
+PROVIDER = "libloopc_ort.so"
 RUNTIMES = ("libloopc_rt.a", "libloopc_rt_threads.a", "libloopc_rt_cuda.a")
 #: The commands, which loopc/_commands.py starts, as libloopc does the first one.
 PROGRAMS = ("loopc", "loopc-run")
@@ -56,6 +58,8 @@ Requires-Dist: numpy
 Requires-Dist: ml_dtypes
 Provides-Extra: reference
 Requires-Dist: onnx; extra == "reference"
+Provides-Extra: onnxruntime
+Requires-Dist: onnxruntime >= 1.27; extra == "onnxruntime"
 Description-Content-Type: text/markdown
 
 {readme}"""
@@ -93,7 +97,7 @@ def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> st
         for name, path in needed_libraries(file):
             if not is_common(name) and not (folder / name).exists():
                 shutil.copy(path, folder / name)
-    for name in RUNTIMES:
+    for name in (*RUNTIMES, PROVIDER):
         shutil.copy(build / "lib" / name, folder)
     for name in ("loopc-c", "loopc-rt"):
         shutil.copytree(ROOT / "include" / name, package / "include" / name)

@@ -72,7 +72,7 @@ from loopc._ort_device import (
     OrtMemType,
 )
 from loopc._ort_value import OrtValue, copy_tensors
-from loopc._paths import get_include, get_library_dirs
+from loopc._paths import get_ep_library, get_include, get_library_dirs
 from loopc._session import InferenceSession, ModelMetadata, NodeArg, RunStatistics, load
 
 __version__: str = _loopc.version()
@@ -133,6 +133,7 @@ __all__ = [
     "get_build_info",
     "get_device",
     "get_ep_devices",
+    "get_ep_library",
     "get_include",
     "get_library_dirs",
     "get_version_string",

@@ -48,6 +48,20 @@ def get_library_dirs() -> list[str]:
     return [str(_find([*folders, _PACKAGE.parents[1] / "lib"], "libloopc_rt.a"))]
 
 
+def get_ep_library() -> str:
+    """The library that onnxruntime loads as an execution provider (`loopc.onnxruntime`).
+
+    ``onnxruntime.register_execution_provider_library("loopc", loopc.get_ep_library())``
+
+    Raises:
+        Error: the package was installed without it.
+    """
+    name = "libloopc_ort.so"
+    return str(
+        _find([_PACKAGE / "lib", _PACKAGE.parents[1] / "lib", *_PACKAGE.parents[2:3]], name) / name
+    )
+
+
 def find_program(name: str) -> str:
     """The program ``loopc`` or ``loopc-run``: of this package, of this Python, or on PATH.
 

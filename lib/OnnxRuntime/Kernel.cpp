@@ -1,0 +1,226 @@
+//===- Kernel.cpp - Runs of fused nodes -----------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+using namespace loopc::ort;
+
+namespace {
+
+/// The values of a run. Those of most nodes have room on the stack.
+class Values {
+public:
+  explicit Values(size_t count) : count(count) {
+    if (count > kInline)
+      more.reset(new loopc_value[count]);
+    std::memset(get(), 0, count * sizeof(loopc_value));
+  }
+  ~Values() {
+    for (size_t k = 0; k < count; ++k)
+      loopc_value_release(&get()[k]);
+  }
+  Values(const Values &) = delete;
+  Values &operator=(const Values &) = delete;
+
+  loopc_value *get() { return more ? more.get() : room; }
+  loopc_value &operator[](size_t k) { return get()[k]; }
+
+private:
+  static constexpr size_t kInline = 12;
+  size_t count;
+  std::unique_ptr<loopc_value[]> more;
+  loopc_value room[kInline];
+};
+
+/// Texts that a run reads, as loopc has them.
+struct Texts {
+  std::string text;
+  std::vector<loopc_string> strings;
+};
+
+/// One run.
+class Run {
+public:
+  Run(const Api &api, OrtKernelContext *context) : api(api), context(context) {}
+
+  void readInput(const loopc_port &port, size_t index, loopc_value &value);
+  void writeOutput(size_t index, const loopc_value &value);
+
+private:
+  /// The shape of an input as its port has it.
+  const int64_t *fitShape(const loopc_type &type, const int64_t *shape,
+                          size_t rank);
+  void readStrings(const OrtValue *given, const int64_t *shape, size_t rank,
+                   loopc_value &value);
+  void writeStrings(size_t index, const loopc_strings &strings);
+
+  const Api &api;
+  OrtKernelContext *context;
+  std::deque<Texts> texts;
+  std::deque<std::vector<int64_t>> shapes;
+};
+
+} // namespace
+
+static int64_t countElements(const int64_t *shape, size_t rank) {
+  int64_t count = 1;
+  for (size_t dim = 0; dim < rank; ++dim)
+    count *= shape[dim];
+  return count;
+}
+
+/// Some of onnxruntime's kernels give empty tensors other extents than their
+/// operators say, as ReduceMax of nothing, and its own Loop does not mind.
+const int64_t *Run::fitShape(const loopc_type &type, const int64_t *shape,
+                             size_t rank) {
+  if (countElements(shape, rank) != 0 ||
+      type.rank != static_cast<int32_t>(rank))
+    return shape;
+  std::vector<int64_t> fitted(shape, shape + rank);
+  for (size_t dim = 0; dim < rank; ++dim)
+    if (type.dims[dim].extent >= 0)
+      fitted[dim] = type.dims[dim].extent;
+  if (std::equal(fitted.begin(), fitted.end(), shape) ||
+      countElements(fitted.data(), rank) != 0)
+    return shape;
+  return shapes.emplace_back(std::move(fitted)).data();
+}
+
+void Run::readStrings(const OrtValue *given, const int64_t *shape, size_t rank,
+                      loopc_value &value) {
+  Texts &held = texts.emplace_back();
+  auto count = static_cast<size_t>(countElements(shape, rank));
+  held.text.resize(get<size_t>(api, api.GetStringTensorDataLength, given));
+  std::vector<size_t> offsets(count);
+  if (count != 0)
+    api.check(api.GetStringTensorContent(
+        given, held.text.data(), held.text.size(), offsets.data(), count));
+  offsets.push_back(held.text.size());
+  for (size_t i = 0; i < count; ++i)
+    held.strings.push_back(
+        {held.text.data() + offsets[i], offsets[i + 1] - offsets[i]});
+  value.kind = LOOPC_STRINGS;
+  value.as.strings = {held.strings.data(), const_cast<int64_t *>(shape),
+                      static_cast<int32_t>(rank)};
+}
+
+void Run::readInput(const loopc_port &port, size_t index, loopc_value &value) {
+  auto *given =
+      get<const OrtValue *>(api, api.KernelContext_GetInput, context, index);
+  if (!given)
+    throw Error(kInvalidArgument,
+                std::string("input '") + port.name + "' was not given");
+  int32_t type = 0;
+  const int64_t *shape = nullptr;
+  size_t rank = 0;
+  api.check(api.GetTensorElementTypeAndShapeDataReference(given, &type, &shape,
+                                                          &rank));
+  if (type != port.type->onnx_type)
+    throw Error(kInvalidArgument, std::string("input '") + port.name +
+                                      "' has elements of type " +
+                                      std::to_string(type) + ", expected " +
+                                      std::to_string(port.type->onnx_type));
+  shape = fitShape(*port.type, shape, rank);
+  if (type == kString)
+    return readStrings(given, shape, rank, value);
+  value.kind = LOOPC_TENSOR;
+  DLTensor &tensor = value.as.tensor;
+  tensor.data =
+      const_cast<void *>(get<const void *>(api, api.GetTensorData, given));
+  tensor.device = {kDLCPU, 0};
+  tensor.ndim = static_cast<int32_t>(rank);
+  tensor.dtype = port.type->dtype;
+  tensor.shape = const_cast<int64_t *>(shape);
+}
+
+void Run::writeStrings(size_t index, const loopc_strings &strings) {
+  auto rank = static_cast<size_t>(strings.ndim);
+  auto *output =
+      get<OrtValue *>(api, api.KernelContext_GetOutput, context, index,
+                      static_cast<const int64_t *>(strings.shape), rank);
+  auto count = static_cast<size_t>(countElements(strings.shape, rank));
+  for (size_t i = 0; i < count; ++i) {
+    const loopc_string &text = strings.data[i];
+    auto *room = get<char *>(api, api.GetResizedStringTensorElementBuffer,
+                             output, i, text.size);
+    if (text.size != 0)
+      std::memcpy(room, text.data, text.size);
+  }
+}
+
+void Run::writeOutput(size_t index, const loopc_value &value) {
+  if (value.kind == LOOPC_STRINGS)
+    return writeStrings(index, value.as.strings);
+  const DLTensor &tensor = value.as.tensor;
+  auto *output =
+      get<OrtValue *>(api, api.KernelContext_GetOutput, context, index,
+                      static_cast<const int64_t *>(tensor.shape),
+                      static_cast<size_t>(tensor.ndim));
+  auto *data = get<void *>(api, api.GetTensorMutableData, output);
+  size_t bytes = get<size_t>(api, api.GetTensorSizeInBytes, output);
+  if (bytes != 0)
+    std::memcpy(data, static_cast<const char *>(tensor.data), bytes);
+}
+
+static ErrorCode getCode(int status) {
+  switch (status) {
+  case LOOPC_ERROR_INPUT:
+  case LOOPC_ERROR_OUTPUT:
+    return kInvalidArgument;
+  case LOOPC_ERROR_RUNTIME:
+    return kRuntimeException;
+  case LOOPC_ERROR_CPU:
+  case LOOPC_ERROR_ABI:
+    return kProviderFail;
+  default:
+    return kFail;
+  }
+}
+
+Kernel::Kernel(const Api &api, CompiledNodes compiled, const Options &options,
+               loopc_cancel_token &cancel)
+    : OrtNodeComputeInfo{}, api(api), compiled(std::move(compiled)) {
+  version = kVersion;
+  createState = [](OrtNodeComputeInfo *self, OrtNodeComputeContext *,
+                   void **state) -> OrtStatus * {
+    *state = self;
+    return nullptr;
+  };
+  compute = [](OrtNodeComputeInfo *self, void *, OrtKernelContext *context) {
+    auto *kernel = static_cast<Kernel *>(self);
+    return kernel->api.guard([&] { kernel->run(context); });
+  };
+  releaseState = [](OrtNodeComputeInfo *, void *) {};
+  runOptions.size = sizeof(runOptions);
+  runOptions.cancel = &cancel;
+  runOptions.timeout_seconds = options.timeout;
+  runOptions.num_threads = options.numThreads;
+  runOptions.memory_limit = options.memoryLimit;
+}
+
+void Kernel::run(OrtKernelContext *context) const {
+  Run run(api, context);
+  const auto &[model, problem, inputs, outputs] = compiled;
+  if (!model)
+    throw Error(kProviderFail, problem);
+  Values given(inputs.size());
+  for (size_t k = 0; k < inputs.size(); ++k)
+    run.readInput(model->get().inputs[k], inputs[k], given[k]);
+  Values results(outputs.size());
+  loopc_error error;
+  if (int status = loopc_session_run(model->getSession(), &runOptions,
+                                     given.get(), inputs.size(), results.get(),
+                                     outputs.size(), &error))
+    throw Error(getCode(status), error.message);
+  for (size_t k = 0; k < outputs.size(); ++k)
+    run.writeOutput(outputs[k], results[k]);
+}

@@ -1,0 +1,31 @@
+//===- Kernel.h - Runs of fused nodes ---------------------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef LOOPC_LIB_ONNXRUNTIME_KERNEL_H
+#define LOOPC_LIB_ONNXRUNTIME_KERNEL_H
+
+#include "Context.h"
+
+namespace loopc::ort {
+
+/// What runs a fused node, on any number of threads at a time.
+class Kernel : public OrtNodeComputeInfo {
+public:
+  Kernel(const Api &api, CompiledNodes compiled, const Options &options,
+         loopc_cancel_token &cancel);
+
+private:
+  void run(OrtKernelContext *context) const;
+
+  const Api &api;
+  CompiledNodes compiled;
+  loopc_run_options runOptions = {};
+};
+
+} // namespace loopc::ort
+
+#endif // LOOPC_LIB_ONNXRUNTIME_KERNEL_H

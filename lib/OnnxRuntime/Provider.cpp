@@ -1,0 +1,228 @@
+//===- Provider.cpp - The execution provider of a session -----------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Provider.h"
+
+#include "Files.h"
+#include "Regions.h"
+
+#include <algorithm>
+
+using namespace loopc::ort;
+
+/// Whether an operator is one that the provider is for.
+static bool isLoop(const Api &api, const OrtNode *node) {
+  static constexpr std::string_view kOperators[] = {"GRU",  "If",  "Loop",
+                                                    "LSTM", "RNN", "Scan"};
+  std::string_view type =
+      get<const char *>(api, api.Node_GetOperatorType, node);
+  std::string_view domain = get<const char *>(api, api.Node_GetDomain, node);
+  return (domain.empty() || domain == "ai.onnx") &&
+         std::find(std::begin(kOperators), std::end(kOperators), type) !=
+             std::end(kOperators);
+}
+
+Provider::Provider(const Api &api, const OrtLogger *logger, Options options)
+    : OrtEp{}, api(api), logger(logger), options(std::move(options)) {
+  version = kVersion;
+  getName = [](const OrtEp *) { return kProviderName; };
+  getCapability = [](OrtEp *self, const OrtGraph *graph,
+                     OrtEpGraphSupportInfo *info) {
+    auto *provider = static_cast<Provider *>(self);
+    return provider->api.guard([&] { provider->claimNodes(graph, info); });
+  };
+  compile = [](OrtEp *self, const OrtGraph **graphs, const OrtNode **fused,
+               size_t count, OrtNodeComputeInfo **infos,
+               OrtNode **contextNodes) {
+    auto *provider = static_cast<Provider *>(self);
+    return provider->api.guard([&] {
+      for (size_t i = 0; i < count; ++i)
+        provider->compileNodes(graphs[i], fused[i], infos[i], contextNodes[i]);
+      provider->attempts.clear();
+    });
+  };
+  releaseNodeComputeInfos = [](OrtEp *, OrtNodeComputeInfo **infos,
+                               size_t count) {
+    for (size_t i = 0; i < count; ++i)
+      delete static_cast<Kernel *>(infos[i]);
+  };
+  setDynamicOptions = [](OrtEp *self, const char *const *keys,
+                         const char *const *values, size_t count) {
+    auto *provider = static_cast<Provider *>(self);
+    return provider->api.guard([&] {
+      for (size_t i = 0; i < count; ++i)
+        provider->setDynamicOption(keys[i], values[i]);
+    });
+  };
+  onSessionInitializationEnd = [](OrtEp *self) -> OrtStatus * {
+    static_cast<Provider *>(self)->attempts.clear();
+    return nullptr;
+  };
+  isConcurrentRunSupported = [](OrtEp *, bool *isSupported) -> OrtStatus * {
+    *isSupported = true;
+    return nullptr;
+  };
+}
+
+const Provider::Attempt &Provider::compileOnce(const std::string &bytes) {
+  auto [place, isNew] = attempts.try_emplace(bytes);
+  Attempt &attempt = place->second;
+  if (!isNew)
+    return attempt;
+  try {
+    compileInto(attempt, bytes);
+    if (attempt.model)
+      attempt.refusal = attempt.model->findUnfitPort();
+  } catch (const Error &error) {
+    attempt.refusal = error.what();
+  }
+  if (!attempt.refusal.empty())
+    attempt.model.reset();
+  return attempt;
+}
+
+void Provider::compileInto(Attempt &attempt, const std::string &bytes) const {
+  if (!options.makesContext) {
+    attempt.model = std::make_shared<const Model>(bytes, options);
+    return;
+  }
+  TemporaryFile file;
+  Model::compile(bytes, options, file.getPath());
+  attempt.library = readFile(file.getPath());
+  // It may be for another CPU.
+  try {
+    attempt.model = std::make_shared<const Model>(file.getPath());
+  } catch (const Error &error) {
+    attempt.problem = error.what();
+  }
+}
+
+std::string Provider::findRefusal(const OrtGraph *graph,
+                                  const std::vector<const OrtNode *> &nodes) {
+  try {
+    return compileOnce(exportNodes(api, graph, nodes).bytes).refusal;
+  } catch (const Error &error) {
+    return error.what();
+  }
+}
+
+/// onnxruntime asks for the nodes of a body or a branch before it asks for the
+/// operator that this belongs to. Where that one will be taken, they must be
+/// left in it.
+bool Provider::isInClaimed(const OrtGraph *graph) {
+  auto *parent = get<const OrtNode *>(api, api.Graph_GetParentNode, graph);
+  return parent && isLoop(api, parent) && findRefusal(graph, {parent}).empty();
+}
+
+void Provider::claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
+  auto nodes = getList<const OrtNode *>(api, api.Graph_GetNumNodes,
+                                        api.Graph_GetNodes, graph);
+  auto claim = [&](const std::vector<const OrtNode *> &region) {
+    OrtNodeFusionOptions fusion = {kVersion, /*dropsConstants=*/true};
+    api.check(api.EpGraphSupportInfo_AddNodesToFuse(info, region.data(),
+                                                    region.size(), &fusion));
+  };
+  std::vector<const OrtNode *> wanted;
+  for (const OrtNode *node : nodes) {
+    // Whether its code can be loaded is seen when it is.
+    if (isContextNode(api, node))
+      claim({node});
+    else if (isLoop(api, node))
+      wanted.push_back(node);
+  }
+  bool wantsAll = options.claim == Claim::All && !nodes.empty();
+  if ((wanted.empty() && !wantsAll) || isInClaimed(graph))
+    return;
+  if (wantsAll && findRefusal(graph, nodes).empty())
+    return claim(nodes);
+  Regions regions(api, nodes);
+  for (const OrtNode *node : wanted) {
+    if (regions.isFused(node))
+      continue;
+    std::vector<const OrtNode *> region;
+    std::string refusal;
+    try {
+      region = regions.grow(node);
+      refusal = findRefusal(graph, region);
+    } catch (const Error &error) {
+      refusal = error.what();
+    }
+    if (refusal.empty()) {
+      claim(region);
+      regions.fuse(region);
+    } else {
+      api.log(logger, kWarning,
+              describe(api, node) + " stays with onnxruntime: " + refusal);
+    }
+  }
+}
+
+/// Where each of `names` is among `values`.
+static std::vector<size_t>
+findPlaces(const Api &api, const std::vector<std::string> &names,
+           const std::vector<const OrtValueInfo *> &values, const char *what) {
+  std::map<std::string_view, size_t> places;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i])
+      places.emplace(get<const char *>(api, api.GetValueInfoName, values[i]),
+                     i);
+  std::vector<size_t> result;
+  for (const std::string &name : names) {
+    auto place = places.find(name);
+    if (place == places.end())
+      throw Error(kProviderFail,
+                  std::string("onnxruntime's fused node has no ") + what +
+                      " '" + name + "'");
+    result.push_back(place->second);
+  }
+  return result;
+}
+
+void Provider::compileNodes(const OrtGraph *graph, const OrtNode *fused,
+                            OrtNodeComputeInfo *&info, OrtNode *&contextNode) {
+  auto nodes = getList<const OrtNode *>(api, api.Graph_GetNumNodes,
+                                        api.Graph_GetNodes, graph);
+  std::string name = describe(api, nodes.front());
+  CompiledNodes compiled;
+  if (isContextNode(api, nodes.front())) {
+    compiled = loadContextNode(api, graph, nodes.front(), options);
+  } else {
+    ExportedModel exported = exportNodes(api, graph, nodes);
+    compiled.inputs =
+        findPlaces(api, exported.inputs,
+                   getList<const OrtValueInfo *>(api, api.Node_GetNumInputs,
+                                                 api.Node_GetInputs, fused),
+                   "input");
+    compiled.outputs =
+        findPlaces(api, exported.outputs,
+                   getList<const OrtValueInfo *>(api, api.Node_GetNumOutputs,
+                                                 api.Node_GetOutputs, fused),
+                   "output");
+    const Attempt &attempt = compileOnce(exported.bytes);
+    if (!attempt.refusal.empty())
+      throw Error(kProviderFail, name + ": " + attempt.refusal);
+    compiled.model = attempt.model;
+    compiled.problem = attempt.problem;
+    if (options.makesContext)
+      contextNode = makeContextNode(api, graph, fused, attempt.library, options,
+                                    compiled);
+  }
+  info = new Kernel(api, std::move(compiled), options, cancel);
+}
+
+void Provider::setDynamicOption(std::string_view key, std::string_view value) {
+  if (key != "cancel" || (value != "0" && value != "1"))
+    throw Error(kInvalidArgument,
+                std::string(kProviderName) +
+                    " has one option that can be set while it runs, 'cancel', "
+                    "which is 0 or 1");
+  if (value == "1")
+    loopc_cancel(&cancel);
+  else
+    cancel = {};
+}

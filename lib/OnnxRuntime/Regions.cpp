@@ -1,0 +1,136 @@
+//===- Regions.cpp - Nodes that are fused together ------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Regions.h"
+
+using namespace loopc::ort;
+
+static bool isTensor(const Api &api, const OrtValueInfo *value) {
+  auto *type = get<const OrtTypeInfo *>(api, api.GetValueInfoTypeInfo, value);
+  return !type ||
+         get<int32_t>(api, api.GetOnnxTypeFromTypeInfo, type) == kTensor;
+}
+
+Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes)
+    : nodes(std::move(givenNodes)), before(nodes.size()), behind(nodes.size()),
+      touched(nodes.size()), fusedAs(nodes.size()) {
+  std::map<std::string, size_t> producers;
+  auto touch = [&](const OrtValueInfo *value, size_t number, bool isMade) {
+    std::string name = get<const char *>(api, api.GetValueInfoName, value);
+    if (isMade)
+      producers.emplace(name, number);
+    auto producer = producers.find(name);
+    if (!isMade && producer != producers.end()) {
+      before[number].insert(producer->second);
+      behind[producer->second].insert(number);
+    }
+    if (isTensor(api, value))
+      return;
+    bool isBorder = producer == producers.end() ||
+                    get<bool>(api, api.ValueInfo_IsGraphOutput, value);
+    auto [place, isNew] =
+        collections.try_emplace(name, Collection{isBorder, {}});
+    place->second.nodes.insert(number);
+    touched[number].push_back(name);
+  };
+  for (size_t number = 0; number < nodes.size(); ++number) {
+    const OrtNode *node = nodes[number];
+    numbers.emplace(node, number);
+    for (auto *input : getList<const OrtValueInfo *>(api, api.Node_GetNumInputs,
+                                                     api.Node_GetInputs, node))
+      if (input)
+        touch(input, number, /*isMade=*/false);
+    for (auto *input :
+         getList<const OrtValueInfo *>(api, api.Node_GetNumImplicitInputs,
+                                       api.Node_GetImplicitInputs, node))
+      if (input)
+        touch(input, number, /*isMade=*/false);
+    for (auto *output : getList<const OrtValueInfo *>(
+             api, api.Node_GetNumOutputs, api.Node_GetOutputs, node))
+      if (output)
+        touch(output, number, /*isMade=*/true);
+  }
+}
+
+bool Regions::isFused(const OrtNode *node) const {
+  return fusedAs[numbers.at(node)] != 0;
+}
+
+void Regions::addProducersAndReaders(size_t number, Numbers &region) const {
+  for (const std::string &name : touched[number]) {
+    const Collection &value = collections.at(name);
+    if (value.crossesGraph)
+      throw Error(kNotImplemented,
+                  "'" + name +
+                      "' is a sequence or an optional that the graph takes or "
+                      "returns, which onnxruntime's interface cannot carry");
+    region.insert(value.nodes.begin(), value.nodes.end());
+  }
+}
+
+void Regions::follow(const std::vector<Numbers> &edges, const Numbers &region,
+                     Numbers &found) const {
+  std::vector<size_t> open(found.begin(), found.end());
+  auto add = [&](size_t number) {
+    if (!region.contains(number) && found.insert(number).second)
+      open.push_back(number);
+  };
+  while (!open.empty()) {
+    size_t number = open.back();
+    open.pop_back();
+    for (size_t next : edges[number])
+      add(next);
+    for (size_t other = 0; fusedAs[number] && other < nodes.size(); ++other)
+      if (fusedAs[other] == fusedAs[number])
+        add(other);
+  }
+}
+
+/// Adds nodes that read what the region computes, and compute what it reads.
+bool Regions::addBetween(Numbers &region) const {
+  auto getNeighbours = [&](const std::vector<Numbers> &edges) {
+    Numbers found;
+    for (size_t number : region)
+      for (size_t next : edges[number])
+        if (!region.contains(next))
+          found.insert(next);
+    follow(edges, region, found);
+    return found;
+  };
+  Numbers readers = getNeighbours(behind);
+  size_t size = region.size();
+  for (size_t number : getNeighbours(before))
+    if (readers.contains(number))
+      region.insert(number);
+  return region.size() != size;
+}
+
+std::vector<const OrtNode *> Regions::grow(const OrtNode *node) const {
+  Numbers region = {numbers.at(node)};
+  size_t size;
+  do {
+    size = region.size();
+    for (size_t number : Numbers(region))
+      addProducersAndReaders(number, region);
+  } while (addBetween(region) || region.size() != size);
+  std::vector<const OrtNode *> result;
+  for (size_t number : region) {
+    if (fusedAs[number])
+      throw Error(kNotImplemented,
+                  "it cannot be computed apart from nodes that are fused "
+                  "already");
+    result.push_back(nodes[number]);
+  }
+  return result;
+}
+
+void Regions::fuse(const std::vector<const OrtNode *> &region) {
+  ++numFused;
+  for (const OrtNode *node : region)
+    fusedAs[numbers.at(node)] = numFused;
+}

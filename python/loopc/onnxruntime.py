@@ -1,0 +1,153 @@
+# ===- onnxruntime.py - loopc inside onnxruntime ----------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""loopc as an execution provider of onnxruntime, for the loops of models.
+
+    import loopc.onnxruntime, onnxruntime
+
+    options = loopc.onnxruntime.add_provider(onnxruntime.SessionOptions())
+    session = onnxruntime.InferenceSession("model.onnx", options)
+
+Loops, branches and recurrent operators run compiled, the rest is onnxruntime's. It
+takes onnxruntime 1.27 or later.
+"""
+
+import functools
+import importlib
+import os
+from typing import Any
+
+import loopc
+from loopc._errors import Error
+from loopc._paths import get_ep_library
+
+PROVIDER = "LoopcExecutionProvider"
+"""The provider's name, as onnxruntime's sessions report it."""
+
+_REGISTRATION = "loopc"
+
+
+def _import_onnxruntime() -> Any:
+    module = importlib.import_module("onnxruntime")
+    if module is loopc:
+        raise Error(
+            "sys.modules['onnxruntime'] is loopc itself: its sessions need no execution provider"
+        )
+    if not hasattr(module, "register_execution_provider_library"):
+        raise Error(
+            "loopc needs onnxruntime 1.27 or a later 1.x, "
+            f"this is onnxruntime {getattr(module, '__version__', 'of unknown version')}"
+        )
+    return module
+
+
+def _find_devices(module: Any) -> list[Any]:
+    return [device for device in module.get_ep_devices() if device.ep_name == PROVIDER]
+
+
+def register() -> list[Any]:
+    """Makes onnxruntime load the provider, once a process.
+
+    Returns:
+        the devices (``onnxruntime.OrtEpDevice``) that it runs on: this CPU.
+
+    Raises:
+        Error: onnxruntime is too old, or the library is missing.
+    """
+    module = _import_onnxruntime()
+    devices = _find_devices(module)
+    if not devices:
+        library = get_ep_library()
+        try:
+            module.register_execution_provider_library(_REGISTRATION, library)
+        except Exception as error:
+            raise Error(f"onnxruntime does not load loopc: {error}") from error
+        devices = _find_devices(module)
+    if not devices:
+        raise Error("onnxruntime has found no CPU that loopc could run on")
+    return devices
+
+
+def add_provider(options: Any, **provider_options: str | os.PathLike[str] | int | float) -> Any:
+    """Adds the provider to options of a session, behind those that are there already.
+
+    Args:
+        options: ``onnxruntime.SessionOptions``.
+        provider_options: what the provider is to do, by name (docs/OnnxRuntimeEP.md):
+            ``claim="loops"``, ``cache_dir="off"``, ``intra_op_num_threads=2``. Threads are
+            those that `options` have, where these say a number.
+
+    Returns:
+        `options`.
+
+    Raises:
+        Error: as `register` does.
+    """
+    texts = {
+        name: str(int(value) if isinstance(value, bool) else value)
+        for name, value in provider_options.items()
+    }
+    if options.intra_op_num_threads > 0:
+        texts.setdefault("intra_op_num_threads", str(options.intra_op_num_threads))
+    options.add_provider_for_devices(register(), texts)
+    return options
+
+
+#: onnxruntime's own `InferenceSession.__init__` while `enable` has put another in its place.
+_original: Any = None
+
+
+def _is_for_cpu(providers: Any, options: Any) -> bool:
+    """Whether a session is to have the CPU alone, as far as its maker says."""
+    if options is not None and options.has_providers():
+        return False
+    names = [one[0] if isinstance(one, tuple) else one for one in providers or ()]
+    return all(name == "CPUExecutionProvider" for name in names)
+
+
+def enable(**provider_options: str | os.PathLike[str] | int | float) -> None:
+    """Adds the provider to the sessions on the CPU that are made from now on.
+
+    For packages that make their sessions themselves. Sessions that name other providers,
+    and options that have some, stay as they are. A second call replaces the options.
+
+    Args:
+        provider_options: as those of `add_provider`.
+
+    Raises:
+        Error: as `register` does.
+    """
+    global _original
+    disable()
+    register()
+    module = _import_onnxruntime()
+    original = module.InferenceSession.__init__
+
+    @functools.wraps(original)
+    def __init__(  # noqa: N807
+        self: Any,
+        path_or_bytes: Any,
+        sess_options: Any = None,
+        providers: Any = None,
+        *arguments: Any,
+        **keywords: Any,
+    ) -> None:
+        if _is_for_cpu(providers, sess_options):
+            sess_options = add_provider(sess_options or module.SessionOptions(), **provider_options)
+            providers = None
+        original(self, path_or_bytes, sess_options, providers, *arguments, **keywords)
+
+    module.InferenceSession.__init__ = __init__
+    _original = original
+
+
+def disable() -> None:
+    """Takes back what `enable` did; sessions that were made stay as they are."""
+    global _original
+    if _original is not None:
+        _import_onnxruntime().InferenceSession.__init__ = _original
+        _original = None
