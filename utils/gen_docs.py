@@ -11,7 +11,7 @@
 ========================  ====================================================
 docs/Dialects/<Name>.md   include/loopc/Dialect/<Name>/IR/*.td
 docs/Passes.md            every include/loopc/**/Passes.td
-docs/Errors.md            include/loopc/Support/Diagnostics.def
+docs/Errors.md            include/loopc/Support/Diagnostics.def, Remedies.def
 docs/OpenVINOLayers.md    the rows in lib/Frontend/OpenVINO/*.cpp
 docs/NetworkLayers.md     include/loopc/Frontend/Network/*.def
 python/loopc/_network_*   the same
@@ -42,6 +42,7 @@ LLVM_BIN = Path("/usr/lib/llvm-22/bin")
 DIALECTS = Path("include/loopc/Dialect")
 ATTRIBUTES = Path("include/loopc/Dialect/Loopc/IR/Attributes.def")
 DIAGNOSTICS = Path("include/loopc/Support/Diagnostics.def")
+REMEDIES = Path("include/loopc/Support/Remedies.def")
 OPENVINO = Path("lib/Frontend/OpenVINO")
 NOTE = "<!-- Made by utils/gen_docs.py from {source}; ./dev docs writes it again. -->\n\n"
 
@@ -202,6 +203,17 @@ def parse_diagnostics(text: str) -> list[Diagnostic]:
     return rows
 
 
+_REMEDY = re.compile(r'^LOOPC_REMEDY\((\w+), "((?:[^"\\]|\\.)*)"\)$', re.MULTILINE)
+
+
+def parse_remedies(text: str, rows: list[Diagnostic]) -> dict[str, str]:
+    """What to do about each of the diagnostics, by name."""
+    remedies = {name: said.replace('\\"', '"') for name, said in _REMEDY.findall(text)}
+    if [*remedies] != [row.name for row in rows]:
+        raise DocsError(f"{REMEDIES}: not one row for each of {DIAGNOSTICS}, in its order")
+    return remedies
+
+
 def errors_page() -> dict[Path, str]:
     """The table of error codes."""
     if not (ROOT / DIAGNOSTICS).exists():
@@ -214,16 +226,20 @@ def errors_page() -> dict[Path, str]:
         "",
         "Every error of loopc has a code that stays the same from one version to the next. The",
         "message tells the place in the model (its graph path, node, op and opset), what was",
-        "expected and what was found; this table tells what the code means.",
+        "expected and what was found; this table tells what the code means, and what to do about",
+        "it. `loopc explain LC0303` prints the same.",
     ]
+    remedies = parse_remedies(read(REMEDIES), rows)
     group: str | None = None
     for row in rows:
         if row.group != group:
             group = row.group
             lines += ["", f"## {group}"] if group else []
-            lines += ["", "| code | name | meaning |", "|---|---|---|"]
+            lines += ["", "| code | name | meaning | cause and remedy |", "|---|---|---|---|"]
         meaning = cell(row.summary) + (f". {cell(row.explanation)}" if row.explanation else "")
-        lines.append(f"| LC{row.code:04d} | `{row.name}` | {meaning} |")
+        lines.append(
+            f"| LC{row.code:04d} | `{row.name}` | {meaning} | {cell(remedies[row.name])} |"
+        )
     return {Path("docs/Errors.md"): NOTE.format(source=DIAGNOSTICS) + "\n".join(lines) + "\n"}
 
 

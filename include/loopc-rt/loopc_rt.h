@@ -231,6 +231,17 @@ typedef struct {
   int32_t ndim; ///< -1: the input has no default, it must be given
 } loopc_default;
 
+/// A map of the model: two ports next to each other. The keys have rank 1,
+/// int64 or texts, each another one. The values are in the order of the keys:
+/// of rank 1, or, where it is a sequence of maps with the same keys, a row for
+/// each.
+typedef struct {
+  const char *name;    ///< in the model; null: there are no more maps
+  int32_t is_output;   ///< non-zero: of outputs
+  int32_t is_sequence; ///< non-zero: the values have rank 2
+  uint64_t keys;       ///< number of the port of the keys
+} loopc_map;
+
 /// Flag of a model that has states: a runtime that knows no states refuses it.
 #define LOOPC_MODEL_STATES 1u
 
@@ -275,7 +286,9 @@ typedef struct loopc_model {
   /// the model declares and the compiler could not tell. Hints, which a run
   /// need not keep to; null: the model declares no more than `outputs` says.
   const loopc_port *declared_outputs;
-  uint64_t reserved[3];
+  /// The maps, and behind them one without a name; null: there are none.
+  const loopc_map *maps;
+  uint64_t reserved[2];
 } loopc_model;
 
 /// Runs `model`. Checks inputs (number, kind, dtype, rank, dimensions; strides

@@ -169,6 +169,13 @@ struct Flags {
                         cl::desc("Say what was optimised, or why "
                                  "not"),
                         cl::cat(debug)};
+  cl::opt<bool> explain{"explain",
+                        cl::desc("Only say what becomes of each loop, and why "
+                                 "(loopc explain MODEL)"),
+                        cl::cat(debug)};
+  cl::opt<std::string> svg{"svg", cl::value_desc("file"),
+                           cl::desc("With --explain: draw it, too"),
+                           cl::cat(debug)};
   cl::opt<bool> timing{"timing", cl::desc("Show where the time went"),
                        cl::cat(debug)};
   cl::opt<cl::boolOrDefault> verify{
@@ -193,6 +200,8 @@ struct Flags {
   cl::extrahelp more{
       "\nThe model is .onnx, .onnxtxt, .xml or .mlir; - is standard input.\n"
       "loopc cache --help: the models that sessions have compiled and kept.\n"
+      "loopc explain MODEL: what becomes of its loops. loopc explain LC0303: "
+      "an error.\n"
       "Exit status: 0 success, 1 the model cannot be compiled, 2 an option is "
       "wrong,\n3 a file cannot be read or written.\n"};
 };
@@ -256,6 +265,14 @@ static bool readPaths(const Flags &flags, DriverOptions &options) {
     return refuse("--emit: there is no stage '" + flags.emit + "': it is " +
                   listNames(ArrayRef(kStages)));
   options.output = *output;
+  options.explain = flags.explain;
+  options.svgPath = flags.svg;
+  if (options.explain && flags.emit.getNumOccurrences())
+    return refuse("--emit and --explain exclude each other");
+  if (options.explain)
+    options.output = Output::LLVM;
+  if (flags.svg.getNumOccurrences() && (!options.explain || flags.svg.empty()))
+    return refuse("--svg wants --explain, and a file");
   if (flags.output.getNumOccurrences() && flags.output.empty())
     return refuse("-o: the name of the file is empty");
   options.outputPath = flags.output.empty()

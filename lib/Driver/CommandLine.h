@@ -22,6 +22,8 @@ struct DriverOptions {
   std::string outputPath; ///< never empty
   std::string headerPath; ///< empty: none
   bool remarks = false;
+  bool explain = false; ///< `outputPath` is for the report, which is made alone
+  std::string svgPath;  ///< a picture of the report; empty: none
   bool timing = false;
   bool verbose = false;
 };

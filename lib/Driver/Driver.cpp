@@ -8,12 +8,14 @@
 
 #include "loopc/Driver/Driver.h"
 #include "CommandLine.h"
+#include "LoopReport.h"
 #include "loopc/Driver/Progress.h"
 #include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
 #include "loopc/Support/ProgressLine.h"
 #include "loopc/Support/Remarks.h"
+#include "loopc/Support/Remedies.h"
 #include "loopc/Support/ScratchFile.h"
 #include "loopc/Target/CodeGen.h"
 
@@ -29,21 +31,36 @@ using namespace llvm;
 namespace {
 
 /// Sees the diagnostics before they are printed: chooses the exit code by the
-/// first error, makes room for them, and drops remarks that nobody asked for.
+/// first error, makes room for them, and keeps remarks back.
 class DiagnosticWatcher {
 public:
-  DiagnosticWatcher(mlir::MLIRContext &context, bool remarks,
-                    ProgressLine &line)
-      : handler(&context, [this, remarks, &line](mlir::Diagnostic &diagnostic) {
+  DiagnosticWatcher(mlir::MLIRContext &context, ProgressLine &line)
+      : handler(&context, [this, &line](mlir::Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
               code == ExitOk)
             code = getExitCode(extractCode(diagnostic.str()));
-          bool isDropped = !remarks && diagnostic.getSeverity() ==
+          bool isKept = !isPrinting && diagnostic.getSeverity() ==
                                            mlir::DiagnosticSeverity::Remark;
-          if (!isDropped)
+          if (isKept)
+            ++remarks[{
+                diagnostic.getLocation(),
+                mlir::StringAttr::get(diagnostic.getLocation().getContext(),
+                                      diagnostic.str())}];
+          else
             line.clear();
-          return success(isDropped);
+          return success(isKept);
         }) {}
+
+  /// Prints the remarks, in their order, each once: passes say the same of each
+  /// version of a loop.
+  void printRemarks() {
+    isPrinting = true;
+    for (auto &[remark, count] : remarks)
+      mlir::emitRemark(remark.first)
+          << remark.second.getValue()
+          << (count > 1 ? " (" + std::to_string(count) + " times)" : "");
+    isPrinting = false;
+  }
 
   /// What a failure means.
   ExitCode getCode() const { return code == ExitOk ? ExitCompileError : code; }
@@ -65,6 +82,8 @@ private:
   static StringRef getCode(Diag diag) { return loopc::getCode(diag); }
 
   ExitCode code = ExitOk;
+  bool isPrinting = false;
+  MapVector<std::pair<mlir::Location, mlir::StringAttr>, unsigned> remarks;
   mlir::ScopedDiagnosticHandler handler;
 };
 
@@ -72,22 +91,31 @@ private:
 class Driver {
 public:
   explicit Driver(DriverOptions given)
-      : options(std::move(given)), compiler(options.compiler),
-        printer(&compiler.getContext()),
-        watcher(compiler.getContext(), options.remarks, line) {
+      : options(std::move(given)), compiler(makeCompilerOptions()),
+        printer(&compiler.getContext()), watcher(compiler.getContext(), line) {
     if (options.remarks)
       enableRemarks(compiler.getContext());
+    else if (options.explain)
+      report.watch(compiler.getContext());
     timer.setEnabled(options.timing);
     bool isWatched = !options.timing && errs().is_displayed();
     scope = isWatched ? progress.getRootScope() : timer.getRootScope();
     compiler.setTiming(scope);
   }
 
-  ExitCode run();
+  ExitCode run() {
+    ExitCode result = options.explain ? explain() : compile();
+    if (options.remarks)
+      watcher.printRemarks();
+    return result;
+  }
 
 private:
   using Clock = std::chrono::steady_clock;
 
+  CompilerOptions makeCompilerOptions();
+  ExitCode compile();
+  ExitCode explain();
   bool compileTo(OutputFile &file);
   bool compileShared(OutputFile &file);
   std::optional<OutputFile> open(StringRef path);
@@ -95,6 +123,7 @@ private:
   bool cannotWrite(StringRef path, Error error);
 
   DriverOptions options;
+  LoopReport report;
   ProgressLine line{"loopc"};
   Clock::time_point begin = Clock::now();
   ProgressManager progress{[this](StringRef phase, double fraction) {
@@ -162,7 +191,40 @@ bool Driver::compileTo(OutputFile &file) {
   return succeeded(compiler.emit(options.output, file.getStream(), weights));
 }
 
-ExitCode Driver::run() {
+/// The options, with the passes watched for a report.
+CompilerOptions Driver::makeCompilerOptions() {
+  CompilerOptions made = options.compiler;
+  if (options.explain)
+    made.configurePasses = [this, configure = options.compiler.configurePasses](
+                               mlir::PassManager &passes) {
+      report.watch(passes);
+      return configure(passes);
+    };
+  return made;
+}
+
+ExitCode Driver::explain() {
+  std::optional<OutputFile> picture;
+  std::optional<OutputFile> file = open(options.outputPath);
+  if (file && !options.svgPath.empty())
+    picture = open(options.svgPath);
+  raw_null_ostream nowhere;
+  if (!file || (!options.svgPath.empty() && !picture) ||
+      failed(compiler.parseFile(options.input)) ||
+      failed(compiler.emit(Output::LLVM, nowhere)))
+    return watcher.getCode();
+  line.clear();
+  std::vector<ReportedLoop> loops = report.takeLoops();
+  std::vector<ReportedLoop> gone = report.takeGone();
+  printReport(options.input, loops, gone, file->getStream());
+  if (picture)
+    drawReport(options.input, loops, gone, picture->getStream());
+  bool isKept = keep(*file, options.outputPath) &&
+                (!picture || keep(*picture, options.svgPath));
+  return isKept ? ExitOk : watcher.getCode();
+}
+
+ExitCode Driver::compile() {
   // What cannot be written shall not be found after minutes of work.
   std::optional<OutputFile> header;
   std::optional<OutputFile> file = open(options.outputPath);
@@ -195,8 +257,27 @@ ExitCode Driver::run() {
   return ExitOk;
 }
 
+/// "loopc explain LC0303": what the error means.
+static bool isCode(StringRef text) {
+  return text.size() == 6 && text.starts_with("LC") &&
+         all_of(text.drop_front(2), isDigit);
+}
+
 int loopc::runDriver(int argc, const char *const *argv) {
   DriverOptions options;
+  std::vector<const char *> arguments(argv, argv + argc);
+  if (argc > 1 && StringRef(argv[1]) == "explain") {
+    if (argc == 3 && isCode(argv[2])) {
+      if (explainCode(argv[2], outs()))
+        return ExitOk;
+      printError(errs(), "loopc", Diag::BadOption,
+                 "there is no error " + Twine(argv[2]));
+      return ExitUsage;
+    }
+    // An option like others.
+    arguments[1] = "--explain";
+    argv = arguments.data();
+  }
   if (!parseCommandLine(argc, argv, options))
     return ExitUsage;
   ExitCode code = ExitOk;

@@ -49,6 +49,7 @@ private:
   llvm::Constant *getType(mlir::Type type, llvm::ArrayRef<std::string> dims);
   llvm::Constant *getPorts(llvm::ArrayRef<PortInfo> ports, llvm::Twine name);
   llvm::Constant *getDeclaredOutputs();
+  llvm::Constant *getMaps();
   llvm::Constant *getTexts(mlir::DenseStringElementsAttr texts);
   llvm::Constant *getDefault(size_t number);
   llvm::Constant *getDefaults();
@@ -150,6 +151,30 @@ llvm::Constant *TableBuilder::getDeclaredOutputs() {
   return getPorts(shown, info.symbol + ".declared");
 }
 
+/// loopc_map, one behind the other, and one without a name; null where the
+/// model has none.
+llvm::Constant *TableBuilder::getMaps() {
+  llvm::SmallVector<llvm::Constant *> values;
+  auto add = [&](llvm::ArrayRef<PortInfo> ports, bool isOutput) {
+    for (size_t k = 0; k < ports.size(); ++k) {
+      if (ports[k].map.empty())
+        continue;
+      auto type = cast<mlir::RankedTensorType>(ports[k + 1].type);
+      values.push_back(llvm::ConstantStruct::getAnon(
+          {getString(ports[k].map), getInt(32, isOutput),
+           getInt(32, type.getRank() == 2), getInt(64, k)}));
+      ++k;
+    }
+  };
+  add(info.inputs, /*isOutput=*/false);
+  add(info.outputs, /*isOutput=*/true);
+  if (values.empty())
+    return getNull();
+  values.push_back(llvm::ConstantStruct::getAnon(
+      {getNull(), getInt(32, 0), getInt(32, 0), getInt(64, 0)}));
+  return getArray(values, info.symbol + ".maps");
+}
+
 /// loopc_strings, one behind the other.
 llvm::Constant *TableBuilder::getTexts(mlir::DenseStringElementsAttr texts) {
   llvm::SmallVector<llvm::Constant *> values;
@@ -191,7 +216,7 @@ llvm::Constant *TableBuilder::getDefaults() {
 llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
                                           llvm::StringRef cpuFeatures) {
   auto *reserved = llvm::ConstantAggregateZero::get(
-      llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 3));
+      llvm::ArrayType::get(llvm::Type::getInt64Ty(context), 2));
   // Of models for GPUs.
   llvm::Constant *program = module.getNamedGlobal(kProgramName);
   llvm::Constant *deviceInputs = getNull();
@@ -212,7 +237,7 @@ llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
        getPorts(info.outputs, info.symbol + ".outputs"), entry, getDefaults(),
        getInt(64, static_cast<int64_t>(numStates)),
        program ? program : getNull(), deviceInputs, getDeclaredOutputs(),
-       reserved});
+       getMaps(), reserved});
   llvm::GlobalVariable *global = addGlobal(table, info.symbol + ".table");
   global->setLinkage(llvm::GlobalValue::InternalLinkage);
   return global;

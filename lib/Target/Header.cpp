@@ -84,6 +84,9 @@ static void writePortComments(ArrayRef<PortInfo> ports, StringRef what,
        << (port.isState  ? "  (state)"
            : port.absent ? "  (may be absent: kind 0)"
                          : "")
+       << (port.map.empty()
+               ? ""
+               : "  (of the map '" + getCommentText(port.map) + "')")
        << '\n';
 }
 

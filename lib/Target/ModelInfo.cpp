@@ -217,6 +217,8 @@ static FailureOr<PortInfo> readPort(Attribute attr, StringRef where,
              << "' is no elements attribute of type " << port.type;
   }
   port.isState = dict.contains("state");
+  if (auto map = dict.getAs<StringAttr>("map"))
+    port.map = map.str();
   if (failed(readDeclared(dict, where, loc, port)))
     return failure();
   auto array = dict.getAs<ArrayAttr>("dims");
@@ -246,6 +248,26 @@ static LogicalResult readPorts(ModuleOp module, StringRef attrName,
     if (failed(port))
       return failure();
     ports.push_back(std::move(*port));
+  }
+  return success();
+}
+
+/// The keys of a map are followed by its values.
+static LogicalResult checkMaps(ModuleOp module,
+                               const std::vector<PortInfo> &ports) {
+  auto getRank = [&](size_t k) {
+    auto type = dyn_cast<RankedTensorType>(ports[k].type);
+    return type ? type.getRank() : -1;
+  };
+  for (size_t k = 0; k < ports.size(); k += ports[k].map.empty() ? 1 : 2) {
+    if (ports[k].map.empty())
+      continue;
+    bool isPair = k + 1 < ports.size() && ports[k + 1].map == ports[k].map;
+    if (!isPair || getRank(k) != 1 || getRank(k + 1) < 1 || getRank(k + 1) > 2)
+      return emitError(module.getLoc(), Diag::BadOption)
+             << "'" << ports[k].name
+             << "' and what follows it are not the keys "
+             << "and the values of the map '" << ports[k].map << "'";
   }
   return success();
 }
@@ -291,7 +313,9 @@ FailureOr<ModelInfo> loopc::readModelInfo(ModuleOp module, StringRef symbol,
            << "'" << info.symbol << "' is not a C identifier";
   if (failed(readPorts(module, kInputsAttr, info.inputs)) ||
       failed(readPorts(module, kOutputsAttr, info.outputs)) ||
-      failed(checkStates(module, info)))
+      failed(checkStates(module, info)) ||
+      failed(checkMaps(module, info.inputs)) ||
+      failed(checkMaps(module, info.outputs)))
     return failure();
   info.isGuarded = module->hasAttr(kGuardedAttr);
   return info;

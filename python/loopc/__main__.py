@@ -26,6 +26,7 @@ commands:
   compile   make an object, a C header or a shared library of a model
   run       run a model with given or random inputs
   bench     time a model
+  explain   say what becomes of each loop of a model and why, or what an error means
   doctor    check this installation, and say what to do about what is wrong
 
 `python -m loopc COMMAND --help` explains a command. `python -m loopc --version`
@@ -69,6 +70,20 @@ It is the command `loopc-run`, with these options:
 
 """
 
+_EXPLAIN = """usage: python -m loopc explain MODEL|CODE [OPTIONS]
+
+Says what becomes of each loop of a model, and why: whether the number of iterations
+is known, where carried values live, vectors, threads, allocations. Or what an error
+means, and what to do about it:
+
+  python -m loopc explain model.onnx
+  python -m loopc explain model.onnx --svg=loops.svg
+  python -m loopc explain LC0303
+
+It is the command `loopc explain`, with these options:
+
+"""
+
 _DOCTOR = """usage: python -m loopc doctor
 
 Checks this installation: programs, libraries, the cache of compiled models, and a
@@ -91,10 +106,15 @@ def _bench_arguments(given: list[str]) -> list[str]:
     return ["--quiet", "--stats", *([] if is_told else ["--bench=2s"]), *given]
 
 
+def _explain_arguments(given: list[str]) -> list[str]:
+    return ["explain", *given]
+
+
 _TOOLS = {
     "compile": _Tool("loopc", _COMPILE),
     "run": _Tool("loopc-run", _RUN),
     "bench": _Tool("loopc-run", _BENCH, _bench_arguments),
+    "explain": _Tool("loopc", _EXPLAIN, _explain_arguments),
 }
 
 

@@ -36,6 +36,7 @@ from loopc._errors import (
     diagnostics_of,
     run_error,
 )
+from loopc._maps import Maps
 from loopc._metadata import ModelProperties, properties_of
 from loopc._options import (
     Model,
@@ -346,11 +347,18 @@ class InferenceSession:
             if one.severity == Severity.WARNING:
                 place = f"{one.location}: " if one.location else ""
                 warnings.warn(f"{place}{one.code}: {one.message}", stacklevel=4)
-        inputs = [NodeArg(*port) for port in session.inputs()]
+        ports, outputs = session.inputs(), session.outputs()
+        self._maps = Maps(session.maps(), ports, outputs) or None
         defaults = session.defaults()
+        if self._maps is not None:
+            optional = {port[0] for port, own in zip(ports, defaults, strict=True) if own}
+            ports = self._maps.ports(ports, is_output=False)
+            outputs = self._maps.ports(outputs, is_output=True)
+            defaults = [port[0] in optional for port in ports]
+        inputs = [NodeArg(*port) for port in ports]
         self._inputs = [one for one, own in zip(inputs, defaults, strict=True) if not own]
         self._overridable = [one for one, own in zip(inputs, defaults, strict=True) if own]
-        self._outputs = [NodeArg(*port) for port in session.outputs()]
+        self._outputs = [NodeArg(*port) for port in outputs]
         self._states = [NodeArg(*port) for port in session.states()]
         self._statistics: RunStatistics | None = None
         self._properties = ModelProperties()
@@ -419,8 +427,13 @@ class InferenceSession:
         if not isinstance(input_feed, Mapping):
             raise InvalidArgument(f"input_feed: expected a dict, got {_name_of(input_feed)}")
         feeds = input_feed if isinstance(input_feed, dict) else dict(input_feed)
+        maps, wanted = self._maps, output_names
+        if maps is not None:
+            # All of them where none are named.
+            asked = list(output_names or [port.name for port in self._outputs])
+            feeds, wanted = maps.feeds(feeds), maps.names(asked)
         status, message, results, statistics = self._session.run(
-            output_names,
+            wanted,
             feeds,
             token,
             seconds(options.timeout if timeout is None else timeout),
@@ -440,7 +453,7 @@ class InferenceSession:
         self._statistics = RunStatistics(*statistics)
         if status != 0:
             raise run_error(status, message)
-        return results
+        return results if maps is None else maps.results(asked, results)
 
     def io_binding(self) -> IOBinding:
         """A new, empty binding for `run_with_iobinding`."""

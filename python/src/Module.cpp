@@ -60,6 +60,15 @@ static std::string pathOf(const nb::bytes &path) {
   return text;
 }
 
+/// [(name, is an output, is a sequence, number of the port of the keys), ...].
+static nb::list describeMaps(const loopc_model &model) {
+  nb::list list;
+  for (const loopc_map *map = model.maps; map && map->name; ++map)
+    list.append(nb::make_tuple(map->name, map->is_output != 0,
+                               map->is_sequence != 0, map->keys));
+  return list;
+}
+
 static nb::tuple createFromFile(const nb::bytes &file, const nb::dict &dict) {
   std::string path = pathOf(file);
   return makeSession(dict, [&](auto *options, auto **session, auto **said) {
@@ -239,6 +248,8 @@ NB_MODULE(_loopc, m) {
           "output_names"_a.none(), "input_feed"_a, "token"_a.none(),
           "timeout"_a, "num_threads"_a, "memory_limit"_a, "device"_a,
           "device_results"_a, "stream"_a, "time_device"_a, "buffers"_a)
+      .def("maps",
+           [](const Session &self) { return describeMaps(self.getModel()); })
       .def_prop_ro("uses_device", &Session::usesDevice);
 
   m.def("create_from_file", &createFromFile, "path"_a, "options"_a);

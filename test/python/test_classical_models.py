@@ -303,26 +303,6 @@ def test_linear_regressor(dtype: Any) -> None:
         loopc.InferenceSession(model).run(None, {"x": x[:, :3]})
 
 
-@pytest.mark.parametrize("kernel", ["LINEAR", "POLY", "RBF", "SIGMOID"])
-@pytest.mark.parametrize("one_class", [0, 1])
-def test_support_vectors(kernel: str, one_class: int) -> None:
-    rng = np.random.default_rng(4)
-    numbers = {"support_vectors": rng.standard_normal(20).astype(np.float32).tolist(),
-               "coefficients": rng.standard_normal(5).astype(np.float32).tolist()}  # fmt: skip
-    for rows in (0, 1, 7):
-        same("SVMRegressor", {"x": X[:rows]}, {"y": FLOAT}, kernel_type=kernel, n_supports=5,
-             kernel_params=[0.5, 0.25, 3.0], rho=[0.125], one_class=one_class, **numbers)  # fmt: skip
-
-
-def test_support_vectors_of_a_linear_model() -> None:
-    same("SVMRegressor", {"x": X}, {"y": FLOAT}, coefficients=[1.0, -2.0, 0.5, 3.0], rho=[0.5],
-         kernel_type="LINEAR", kernel_params=[0.0, 0.0, 3.0])  # fmt: skip
-    model = make("SVMRegressor", {"x": X}, {"y": FLOAT}, coefficients=[1.0] * 4, rho=[0.5],
-                 post_transform="LOGISTIC")  # fmt: skip
-    with pytest.raises(loopc.CompileError, match="'LOGISTIC'"):
-        loopc.InferenceSession(model)
-
-
 @pytest.mark.parametrize("transform", ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO"])
 def test_linear_classifier(transform: str) -> None:
     weights = np.random.default_rng(9).standard_normal(12).astype(np.float32).tolist()
@@ -392,18 +372,6 @@ def test_category_mapper() -> None:
         default_int64=-7,
         **maps,
     )
-
-
-def test_zip_map_is_refused() -> None:
-    z = helper.make_tensor_value_info("z", FLOAT, [None, 2])
-    node = helper.make_node("ZipMap", ["z"], ["m"], domain="ai.onnx.ml", classlabels_int64s=[0, 1])
-    value = helper.make_tensor_type_proto(FLOAT, [])
-    kind = helper.make_sequence_type_proto(helper.make_map_type_proto(INT64, value))
-    graph = helper.make_graph([node], "m", [z], [helper.make_value_info("m", kind)])
-    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("ai.onnx.ml", 3)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    with pytest.raises(loopc.CompileError, match=r"maps are not supported.*zipmap"):
-        loopc.InferenceSession(model)
 
 
 def test_imports_given_twice() -> None:

@@ -41,7 +41,7 @@ def loopc_command(*arguments, **environment):
 def test_help():
     status, out, _ = loopc_command("--help")
     assert status == 0
-    for command in ("compile", "run", "bench", "doctor"):
+    for command in ("compile", "run", "bench", "explain", "doctor"):
         assert f"\n  {command} " in out
         status, text, _ = loopc_command(command, "--help")
         assert status == 0
@@ -55,7 +55,7 @@ def test_help():
 def test_unknown_command():
     status, out, err = loopc_command("convert")
     assert (status, out) == (2, "")
-    assert "no command 'convert'; there are: compile, run, bench, doctor" in err
+    assert "no command 'convert'; there are: compile, run, bench, explain, doctor" in err
 
 
 def test_compile(model, tmp_path):
@@ -80,6 +80,15 @@ def test_bench(model):
     assert "bench: 10 runs" in out
     assert "stats: " in out
     assert "y: " not in out
+
+
+def test_explain(model, tmp_path):
+    status, out, _ = loopc_command("explain", model, f"--svg={tmp_path}/loops.svg")
+    assert status == 0
+    assert out.startswith("loop ") or "has no loops" in out
+    assert (tmp_path / "loops.svg").read_text().startswith("<svg ")
+    status, out, _ = loopc_command("explain", "LC0301")
+    assert (status, out.splitlines()[0][:26]) == (0, "LC0301 UnsupportedOperator")
 
 
 def test_doctor(tmp_path):

@@ -308,6 +308,12 @@ static ExitCode printModel(const loopc_model &model) {
   for (size_t k = 0; k < model.num_outputs - model.num_states; ++k)
     outs() << "output " << outputs[k].name << ": " << describe(*outputs[k].type)
            << '\n';
+  for (const loopc_map *map = model.maps; map && map->name; ++map) {
+    const loopc_port *ports = map->is_output ? model.outputs : model.inputs;
+    outs() << "map    " << map->name << ": from " << ports[map->keys].name
+           << " to " << (map->is_sequence ? "each row of " : "")
+           << ports[map->keys + 1].name << '\n';
+  }
   if (*model.cpu_features)
     outs() << "CPU    needs " << model.cpu_features << '\n';
   return ExitOk;

@@ -70,6 +70,9 @@ struct PortInfo {
   /// Names of the dimensions of the tensor in `declared`; one for each, or
   /// none.
   std::vector<std::string> declaredDims = {};
+  /// The map that it is the keys of, or behind these, the values of; "" where
+  /// it is part of none.
+  std::string map = {};
 
   /// The port as people are shown it: what `type` and `dims` do not tell is as
   /// it is declared. Its `dims` may be those of a tensor in a collection.

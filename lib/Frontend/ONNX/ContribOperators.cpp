@@ -25,6 +25,21 @@ namespace pb = ::onnx;
 // Calls
 //===----------------------------------------------------------------------===//
 
+/// The tensor, without elements, of a new Constant.
+static pb::TensorProto &addTensor(std::vector<pb::NodeProto> &constants,
+                                  StringRef name, ArrayRef<int64_t> shape,
+                                  pb::TensorProto::DataType type) {
+  pb::NodeProto &node = constants.emplace_back();
+  node.set_op_type("Constant");
+  node.add_output(name.str());
+  pb::AttributeProto &attr = *node.add_attribute();
+  attr.set_name("value");
+  attr.set_type(pb::AttributeProto::TENSOR);
+  attr.mutable_t()->set_data_type(type);
+  attr.mutable_t()->mutable_dims()->Add(shape.begin(), shape.end());
+  return *attr.mutable_t();
+}
+
 const pb::AttributeProto *ContribCall::getAttr(StringRef name) const {
   for (const pb::AttributeProto &attr : node.attribute())
     if (name == attr.name())
@@ -52,6 +67,20 @@ std::optional<int64_t> ContribCall::getRank(unsigned input) const {
     return std::nullopt;
   auto type = dyn_cast<RankedTensorType>(types[input]);
   return type ? std::optional(type.getRank()) : std::nullopt;
+}
+
+void ContribCall::addConstant(StringRef name, ArrayRef<int64_t> shape,
+                              ArrayRef<double> values) const {
+  addTensor(constants, name, shape, pb::TensorProto::DOUBLE)
+      .mutable_double_data()
+      ->Add(values.begin(), values.end());
+}
+
+void ContribCall::addConstant(StringRef name, ArrayRef<int64_t> shape,
+                              ArrayRef<int64_t> values) const {
+  addTensor(constants, name, shape, pb::TensorProto::INT64)
+      .mutable_int64_data()
+      ->Add(values.begin(), values.end());
 }
 
 Type ContribCall::getElementType(unsigned input) const {
@@ -307,84 +336,19 @@ static std::string writeCDist(const ContribCall &call) {
   return text + (squared ? "C = Identity(sums)" : "C = Sqrt(sums)");
 }
 
-//===----------------------------------------------------------------------===//
-// Support vectors
-//===----------------------------------------------------------------------===//
-
-/// k: the kernel of the rows of x and those of s, a row of k for one of x. The
-/// parameters are gamma, coef0 and degree.
-static std::string writeKernel(const ContribCall &call) {
-  StringRef type = call.getString("kernel_type");
-  if (type.empty() || type == "LINEAR")
-    return "k = MatMul(x, columns)\n";
-  const pb::AttributeProto *given = call.getAttr("kernel_params");
-  if (!given || given->floats_size() != 3)
-    return call.refuse("the attribute 'kernel_params' has not three numbers");
-  std::string text =
-      "params = Constant<value_floats: floats = @kernel_params>()\n"
-      "at0 = Constant<value_int = 0>()\n"
-      "at1 = Constant<value_int = 1>()\n"
-      "at2 = Constant<value_int = 2>()\n"
-      "gamma = Gather(params, at0)\n"
-      "coef0 = Gather(params, at1)\n"
-      "degree = Gather(params, at2)\n";
-  if (type == "RBF")
-    // Not by products: what is left of their differences has few digits.
-    return text + "axis1 = Constant<value_ints = [1]>()\n"
-                  "axis2 = Constant<value_ints = [2]>()\n"
-                  "rows = Unsqueeze(x, axis1)\n"
-                  "apart = Sub(rows, s)\n"
-                  "squares = Mul(apart, apart)\n"
-                  "sums = ReduceSum<keepdims = 0>(squares, axis2)\n"
-                  "scaled = Mul(sums, gamma)\n"
-                  "falling = Neg(scaled)\n"
-                  "k = Exp(falling)\n";
-  text += "product = MatMul(x, columns)\n"
-          "scaled = Mul(product, gamma)\n"
-          "moved = Add(scaled, coef0)\n";
-  if (type == "POLY")
-    return text + "k = Pow(moved, degree)\n";
-  if (type == "SIGMOID")
-    return text + "k = Tanh(moved)\n";
-  return call.refuse("the kernel '" + type + "' is unknown");
-}
-
-static std::string writeSvmRegressor(const ContribCall &call) {
-  StringRef after = call.getString("post_transform");
-  if (!after.empty() && after != "NONE")
-    return call.refuse("the transform '" + after + "' of the result");
-  if (call.getRank(0) != 2)
-    return call.refuse("an input that is no matrix");
-  int64_t count = call.getInt("n_supports");
-  std::string text =
-      "x = Cast<to = 1>(X)\n"
-      "last = Constant<value_ints = [-1, 1]>()\n"
-      "weights0 = Constant<value_floats: floats = @coefficients>()\n"
-      "weights = Reshape(weights0, last)\n"
-      "rho = Constant<value_floats: floats = @rho>()\n";
-  if (count > 0) {
-    std::string kernel = writeKernel(call);
-    if (kernel.empty())
-      return kernel;
-    text += llvm::formatv("shape = Constant<value_ints = [{0}, -1]>()\n"
-                          "vectors = Constant<value_floats: floats = "
-                          "@support_vectors>()\n"
-                          "s = Reshape(vectors, shape)\n"
-                          "columns = Transpose<perm = [1, 0]>(s)\n",
-                          count)
-                .str() +
-            kernel;
-  } else {
-    text += "k = Identity(x)\n";
-  }
-  text += "sum = MatMul(k, weights)\nvalue = Add(sum, rho)\n";
-  if (!call.getInt("one_class"))
-    return text + "Y = Identity(value)\n";
-  return text + "zero = Sub(value, value)\n"
-                "one = Exp(zero)\n"
-                "other = Neg(one)\n"
-                "inside = Greater(value, zero)\n"
-                "Y = Where(inside, one, other)\n";
+std::string loopc::importer::writeRows(const ContribCall &call, StringRef from,
+                                       StringRef to, int64_t columns) {
+  if (call.getRank(0).value_or(1) > 2 || call.getRank(0) == 0)
+    return call.refuse("an input that is no rows of features");
+  return llvm::formatv("{1}_one = Constant<value_ints = [1]>()\n"
+                       "{1}_own = Shape({0})\n"
+                       "{1}_all = Concat<axis = 0>({1}_one, {1}_own)\n"
+                       "{1}_last = Constant<value_ints = [-2]>()\n"
+                       "{1}_rows = Gather({1}_all, {1}_last)\n"
+                       "{1}_columns = Constant<value_ints = [{2}]>()\n"
+                       "{1}_shape = Concat<axis = 0>({1}_rows, {1}_columns)\n"
+                       "{1} = Reshape<allowzero = 1>({0}, {1}_shape)\n",
+                       from, to, columns);
 }
 
 //===----------------------------------------------------------------------===//
@@ -482,10 +446,6 @@ ArrayRef<ContribOperator> loopc::importer::getContribLayers() {
       // Opsets 18 to 20, withdrawn since: scale and bias are for groups.
       {"", "GroupNormalization", "epsilon: float = 1e-05, num_groups",
        "X, scale, bias", "Y", write<kGroupNorm>},
-      {"ai.onnx.ml", "SVMRegressor",
-       "coefficients, kernel_params, kernel_type, n_supports, one_class, "
-       "post_transform, rho, support_vectors",
-       "X", "Y", writeSvmRegressor},
   };
   return operators;
 }
@@ -494,7 +454,8 @@ const ContribOperator *loopc::importer::findContribOperator(StringRef domain,
                                                             StringRef name) {
   for (ArrayRef<ContribOperator> family :
        {getContribLayers(), getContribAttention(), getContribQuantized(),
-        getContribRecurrent(), getContribStates()})
+        getContribRecurrent(), getContribStates(), getContribSupportVectors(),
+        getContribMaps()})
     for (const ContribOperator &op : family)
       if (op.domain == domain && op.name == name)
         return &op;
@@ -519,13 +480,18 @@ bool loopc::importer::buildContribFunction(const ContribOperator &op,
   std::string attributes =
       op.attributes.empty() ? "" : ("<" + op.attributes + "> ").str();
   std::string text = llvm::formatv(
-      "<domain: \"{0}\", opset_import: [\"\" : {6}, \"com.microsoft\" : 1]> "
+      "<domain: \"{0}\", opset_import: [\"\" : {6}, \"com.microsoft\" : 1, "
+      "\"ai.onnx.ml\" : 4]> "
       "{1} {2}({3}) => ({4}) {{\n{5}\n}\n",
       op.domain, op.name, attributes, inputs, op.outputs, body, op.opset);
   pb::OnnxParser parser(text);
   auto status = parser.Parse(fn);
-  if (status.IsOK())
-    return true;
-  reason = status.ErrorMessage();
-  return false;
+  reason = status.IsOK() ? "" : status.ErrorMessage();
+  // In front of what reads them.
+  for (const pb::NodeProto &constant : call.getConstants()) {
+    *fn.add_node() = constant;
+    for (int k = fn.node_size() - 1; k > 0; --k)
+      fn.mutable_node()->SwapElements(k, k - 1);
+  }
+  return status.IsOK();
 }

@@ -56,10 +56,19 @@ public:
   }
   const std::string &getReason() const { return reason; }
 
+  /// Gives the body a value of float64 or int64 that is computed for the node.
+  void addConstant(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+                   llvm::ArrayRef<double> values) const;
+  void addConstant(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+                   llvm::ArrayRef<int64_t> values) const;
+  /// Constant nodes.
+  llvm::ArrayRef<::onnx::NodeProto> getConstants() const { return constants; }
+
 private:
   const ::onnx::NodeProto &node;
   llvm::ArrayRef<mlir::Type> types;
   mutable std::string reason;
+  mutable std::vector<::onnx::NodeProto> constants;
 };
 
 /// One operator. Attributes, inputs and outputs are written as the header of a
@@ -74,12 +83,20 @@ struct ContribOperator {
 
 inline constexpr llvm::StringLiteral kContribDomain = "com.microsoft";
 
+/// Nodes that make `to` of input `from` of the body, or of a tensor of its
+/// rank: rows of `columns` elements. One of rank 1 is one row; another number
+/// of columns is an error of the run.
+std::string writeRows(const ContribCall &call, llvm::StringRef from,
+                      llvm::StringRef to, int64_t columns);
+
 /// Families of operators, each in a file of its own.
 llvm::ArrayRef<ContribOperator> getContribLayers();
 llvm::ArrayRef<ContribOperator> getContribAttention();
 llvm::ArrayRef<ContribOperator> getContribQuantized();
 llvm::ArrayRef<ContribOperator> getContribRecurrent();
 llvm::ArrayRef<ContribOperator> getContribStates();
+llvm::ArrayRef<ContribOperator> getContribSupportVectors();
+llvm::ArrayRef<ContribOperator> getContribMaps();
 
 /// The operator, or null.
 const ContribOperator *findContribOperator(llvm::StringRef domain,

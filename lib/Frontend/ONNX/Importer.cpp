@@ -27,7 +27,7 @@ Importer::Importer(ModelRef model, MLIRContext &context,
       fileLoc(FileLineColLoc::get(&context, model->path, 0, 0)) {}
 
 OwningOpRef<ModuleOp> Importer::run() {
-  if (failed(scanModel()))
+  if (failed(splitMaps()) || failed(scanModel()))
     return {};
   const pb::ModelProto &proto = model->proto;
   module = ModuleOp::create(fileLoc);

@@ -210,6 +210,14 @@ public:
 private:
   using NodeList = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 
+  //===--- Maps.cpp -------------------------------------------------------===//
+
+  /// Makes inputs, outputs and nodes of the main graph that are maps, or read
+  /// them, those of their keys and values.
+  LogicalResult splitMaps();
+  /// Adds the names of inputs that were maps to `maps`.
+  LogicalResult splitMapInputs(llvm::StringSet<> &maps);
+
   //===--- Importer.cpp: graphs and nodes ---------------------------------===//
 
   LogicalResult importMain();
@@ -400,6 +408,9 @@ private:
   TensorImporter tensors;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Location fileLoc;
+
+  /// Names of the keys and the values of maps, to those of the maps.
+  llvm::StringMap<std::string> mapOfPort;
 
   llvm::DenseMap<const void *, Value> constantOf;
 

@@ -23,6 +23,7 @@ static constexpr StringLiteral kMainPath = "main";
 /// What a value of the main graph is called at the border.
 static constexpr StringLiteral kNameAttr = "loopc.name";
 static constexpr StringLiteral kDefaultAttr = "loopc.default";
+static constexpr StringLiteral kMapAttr = "loopc.map";
 
 /// The name of a dimension, or "" where what is written there names none:
 /// exporters write such texts for every extent that they do not know, and two
@@ -68,7 +69,7 @@ FailureOr<Type> Importer::inputType(const pb::ValueInfoProto &input,
     return loopc::emitError(loc, Diag::UnsupportedType)
            << "input '" << input.name()
            << "' has no type that loopc supports: tensors, sequences and "
-              "optionals of the element types of ONNX";
+              "optionals of the element types of ONNX, and maps";
   auto pin = options.shapes.find(input.name());
   auto tensor = dyn_cast<TensorType>(type);
   if (!tensor) {
@@ -175,6 +176,8 @@ LogicalResult Importer::importInputs(func::FuncOp func, Scope &scope) {
     if (*absent)
       attributes.set(kDefaultAttr, *absent);
     attributes.set(kNameAttr, builder.getStringAttr(input.name()));
+    if (auto map = mapOfPort.find(input.name()); map != mapOfPort.end())
+      attributes.set(kMapAttr, builder.getStringAttr(map->second));
     setDimNames(attributes, *type, dimNames);
     types.push_back(*type);
     attrs.push_back(attributes.getDictionary(&context));
@@ -246,6 +249,8 @@ LogicalResult Importer::importOutputs(func::FuncOp func, Scope &scope) {
              << " but the graph computes " << value->getType();
     NamedAttrList attributes;
     attributes.set(kNameAttr, builder.getStringAttr(output.name()));
+    if (auto map = mapOfPort.find(output.name()); map != mapOfPort.end())
+      attributes.set(kMapAttr, builder.getStringAttr(map->second));
     SmallVector<Attribute> names = dimNamesOf(proto, builder);
     if (auto type = dyn_cast<RankedTensorType>(value->getType())) {
       SmallVector<Attribute> dimNames(type.getRank(),

@@ -104,7 +104,6 @@ bool loopc::canFail(StringRef domain, StringRef op) {
       "ai.onnx.ml:CategoryMapper",
       "ai.onnx.ml:LabelEncoder",
       "ai.onnx.ml:Normalizer",
-      "ai.onnx.ml:ZipMap", // refused when compiled
   };
   std::string name = domain.empty() || domain == "ai.onnx"
                          ? op.str()

@@ -251,12 +251,6 @@ static LogicalResult lowerFeatureVectorizer(NodeLowering &l) {
   return success();
 }
 
-/// Maps make no tensors; what they are made of does.
-static LogicalResult refuseZipMap(NodeLowering &l) {
-  return l.unsupported("maps are not supported; export the model without them "
-                       "(skl2onnx: options={'zipmap': False})");
-}
-
 void loopc::addLinearModelRows(LoweringTable &table) {
   constexpr llvm::StringLiteral domain = "ai.onnx.ml";
   table.add({
@@ -266,6 +260,5 @@ void loopc::addLinearModelRows(LoweringTable &table) {
       {domain, "Imputer", 1, kLatest, lowerImputer},
       {domain, "OneHotEncoder", 1, kLatest, lowerOneHotEncoder},
       {domain, "FeatureVectorizer", 1, kLatest, lowerFeatureVectorizer},
-      {domain, "ZipMap", 1, kLatest, refuseZipMap},
   });
 }

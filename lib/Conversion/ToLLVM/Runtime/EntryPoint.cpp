@@ -41,7 +41,7 @@ static Attribute describePort(Builder &b, DictionaryAttr attrs, Type type,
   port.set("name", name ? name : b.getStringAttr(kind + Twine(number)));
   Attribute original = attrs ? attrs.get(kPortTypeAttrName) : Attribute();
   port.set("type", original ? original : TypeAttr::get(type));
-  for (StringRef key : {"dims", "declared", "declared_dims", "default"})
+  for (StringRef key : {"dims", "declared", "declared_dims", "default", "map"})
     if (Attribute value =
             attrs ? attrs.get(("loopc." + key).str()) : Attribute())
       port.set(key, value);
