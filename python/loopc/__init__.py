@@ -56,6 +56,7 @@ from loopc._errors import (
     Severity,
     Status,
 )
+from loopc._jax import JaxFunction, from_jax
 from loopc._options import (
     ExecutionMode,
     ExecutionOrder,
@@ -102,6 +103,7 @@ __all__ = [
     "IOBinding",
     "InferenceSession",
     "InvalidArgument",
+    "JaxFunction",
     "ModelMetadata",
     "NodeArg",
     "OrtAllocatorType",
@@ -128,6 +130,7 @@ __all__ = [
     "cuda_version",
     "disable_telemetry_events",
     "enable_telemetry_events",
+    "from_jax",
     "get_all_providers",
     "get_available_providers",
     "get_build_info",
