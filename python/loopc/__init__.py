@@ -75,6 +75,7 @@ from loopc._ort_device import (
 from loopc._ort_value import OrtValue, copy_tensors
 from loopc._paths import get_include, get_library_dirs
 from loopc._session import InferenceSession, ModelMetadata, NodeArg, RunStatistics, load
+from loopc._torch import TorchFunction, export
 
 __version__: str = _loopc.version()
 
@@ -122,6 +123,7 @@ __all__ = [
     "SessionOptions",
     "Severity",
     "Status",
+    "TorchFunction",
     "__version__",
     "compile",
     "copy_tensors",
@@ -130,6 +132,7 @@ __all__ = [
     "cuda_version",
     "disable_telemetry_events",
     "enable_telemetry_events",
+    "export",
     "from_jax",
     "get_all_providers",
     "get_available_providers",

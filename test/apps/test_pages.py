@@ -17,7 +17,7 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["JAX.md"])
+@pytest.mark.parametrize("page", ["JAX.md", "Torch.md"])
 def test_page(page, tmp_path):
     text = (DOCS / page).read_text()
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
