@@ -21,6 +21,7 @@ from typing import NoReturn
 from loopc import _loopc
 from loopc._binding import IOBinding
 from loopc._compile import compile
+from loopc._compose import compose
 from loopc._environment import (
     create_and_register_allocator,
     create_and_register_allocator_v2,
@@ -126,6 +127,7 @@ __all__ = [
     "TorchFunction",
     "__version__",
     "compile",
+    "compose",
     "copy_tensors",
     "create_and_register_allocator",
     "create_and_register_allocator_v2",
