@@ -112,6 +112,7 @@ def main() -> int:
     pattern = re.compile(sys.argv[1] if len(sys.argv) > 1 else "")
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
+    torch._dynamo.config.allow_rnn = True
     print(f"torch {torch.__version__}, one thread; microseconds")
     print(f"{'':20}" + "".join(f"{name:>12}" for name in BACKENDS) + "   inductor / loopc")
     ratios = []

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,15 +29,6 @@ from loopc._session import InferenceSession
 _PACKAGES = "torch onnxscript"
 #: The version of ONNX's operators that torch writes by default.
 _OPSET = 20
-#: Types that NumPy has from ml_dtypes and torch has itself, and types of the same bits that
-#: both hand on.
-_VIEWS = {
-    "bfloat16": ("uint16", "bfloat16"),
-    "float8_e4m3fn": ("uint8", "float8_e4m3fn"),
-    "float8_e4m3fnuz": ("uint8", "float8_e4m3fnuz"),
-    "float8_e5m2": ("uint8", "float8_e5m2"),
-    "float8_e5m2fnuz": ("uint8", "float8_e5m2fnuz"),
-}
 
 
 def export(
@@ -312,7 +304,28 @@ def to_feed(value: Any) -> Any:
     if value.is_conj() or value.is_neg():
         # What only says that it is to be conjugated, or negated, cannot be handed on.
         value = value.resolve_conj().resolve_neg()
-    return value
+    # Half as long as DLPack's way, which is for types that NumPy does not have, and devices.
+    return value.numpy() if value.dtype in _numpy_types() and not value.is_cuda else value
+
+
+@functools.cache
+def _numpy_types() -> frozenset[Any]:
+    """torch's types that NumPy has itself."""
+    import torch
+
+    names = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+    floats = ("float16", "float32", "float64", "complex64", "complex128")
+    return frozenset(getattr(torch, name) for name in (*names, *floats))
+
+
+@functools.cache
+def _views() -> dict[Any, tuple[str, str]]:
+    """For ml_dtypes' types that torch has itself: a type of as many bits, and torch's name."""
+    import ml_dtypes
+
+    eights = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+    found = {np.dtype(getattr(ml_dtypes, name)): ("uint8", name) for name in eights}
+    return found | {np.dtype(ml_dtypes.bfloat16): ("uint16", "bfloat16")}
 
 
 def to_tensor(array: Any) -> Any:
@@ -321,7 +334,8 @@ def to_tensor(array: Any) -> Any:
 
     if not isinstance(array, np.ndarray):
         return torch.from_dlpack(array)
-    views = _VIEWS.get(array.dtype.name)
+    # A look-up by the type: making its name takes longer than all else here.
+    views = _views().get(array.dtype)
     if views is None:
         return torch.from_numpy(array)
     bits, own = views

@@ -59,6 +59,8 @@ COMPILED = """cond_sum cond_nested CondModules while_halve while_gcd Greedy Beam
 
 
 @pytest.mark.parametrize("name", COMPILED)
+# Else torch leaves its recurrent modules out, without a word.
+@torch._dynamo.config.patch(allow_rnn=True)
 def test_compile(name):
     program = PROGRAMS[name]
     model = program.make().eval()
