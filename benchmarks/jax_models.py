@@ -180,9 +180,25 @@ FUNCTIONS: dict[str, tuple[Callable[..., list[Array]], tuple[str, ...]]] = {
 }
 
 
+def _function_of(key: str) -> tuple[Callable[..., list[Array]], tuple[str, ...]] | None:
+    """The function for a model, and the inputs that are constants for it.
+
+    `rnn_cell_b16` is `rnn_cell`'s.
+    """
+    return FUNCTIONS.get(key) or FUNCTIONS.get(key.rpartition("_")[0])
+
+
+def _outputs(key: str, results: list[Any]) -> Outputs:
+    """The outputs of the model, of the function's."""
+    if key.startswith("greedy_decoding"):
+        count, words, state = results
+        return [words[: int(count), None], state]
+    return results
+
+
 def find(key: str) -> Callable[[Feeds], Outputs] | None:
     """The compiled counterpart of a model; None where there is none."""
-    found = FUNCTIONS.get(key) or FUNCTIONS.get(key.rpartition("_")[0])
+    found = _function_of(key)
     if not found:
         return None
     function, constant = found
@@ -192,10 +208,35 @@ def find(key: str) -> Callable[[Feeds], Outputs] | None:
         given: dict[str, Any] = {
             name: int(value) if name in constant else value for name, value in feeds.items()
         }
-        results = [np.asarray(value) for value in compiled(**given)]
-        if key.startswith("greedy_decoding"):
-            count, words, state = results
-            return [words[: int(count), None], state]
-        return results
+        return _outputs(key, [np.asarray(value) for value in compiled(**given)])
+
+    return run
+
+
+def find_compiled_by_loopc(
+    key: str, example: Feeds, types: list[np.dtype[Any]], options: Any
+) -> Callable[[Feeds], Outputs] | None:
+    """The counterpart of a model, by `loopc.from_jax`; None where there is none.
+
+    Its integers are of 32 bits, as JAX has them by default: with those of 64 bits jax2onnx
+    makes doubles of all floats.
+    """
+    import loopc
+
+    found = _function_of(key)
+    if not found:
+        return None
+    function, constant = found
+    names = [name for name in example if name not in constant]
+    fixed = {name: int(example[name]) for name in constant}
+    compiled = loopc.from_jax(
+        lambda *values: function(**dict(zip(names, values, strict=True)), **fixed),
+        *(example[name] for name in names),
+        sess_options=options,
+    )
+
+    def run(feeds: Feeds) -> Outputs:
+        results = _outputs(key, compiled(*(feeds[name] for name in names)))
+        return [one.astype(kind, copy=False) for one, kind in zip(results, types, strict=True)]
 
     return run

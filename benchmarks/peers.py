@@ -209,6 +209,19 @@ def open_jax(key: str, benchmark: Benchmark, threads: int) -> Run:
     return run
 
 
+def open_loopc_jax(key: str, benchmark: Benchmark, threads: int) -> Run:
+    """The function of jax_models.py, compiled by loopc."""
+    import jax_models
+    import loopc
+
+    options = loopc.SessionOptions(intra_op_num_threads=threads, fp_contract=benchmark.contract)
+    types = [output_dtype(value) for value in benchmark.model.graph.output]
+    run = jax_models.find_compiled_by_loopc(key, benchmark.feeds, types, options)
+    if run is None:
+        raise Unable("there is no counterpart with shapes that are known before the run")
+    return run
+
+
 # ---------------------------------------------------------------- the limit
 
 MAX_RANK = 8
@@ -328,7 +341,12 @@ GPU_ENGINES: dict[str, Callable[[str, Benchmark, int], Run]] = {
     "torch-graph-cuda": open_torch_cuda("graph"),
 }
 
-ALL_ENGINES = ENGINES | GPU_ENGINES
+# Only where they are asked for.
+FRONT_ENDS: dict[str, Callable[[str, Benchmark, int], Run]] = {
+    "loopc-jax": open_loopc_jax,
+}
+
+ALL_ENGINES = ENGINES | FRONT_ENDS | GPU_ENGINES
 
 TITLES = {
     "loopc-cuda": "loopc, GPU",
@@ -337,6 +355,7 @@ TITLES = {
     "torch-cuda": "torch, GPU",
     "torch-compile-cuda": "torch.compile, GPU",
     "torch-graph-cuda": "torch, CUDA graph",
+    "loopc-jax": "loopc, from JAX",
     "loopc": "loopc",
     "onnxruntime": "onnxruntime",
     "openvino": "OpenVINO",
@@ -352,6 +371,9 @@ def version_of(engine: str) -> str | None:
         return "limits/*.cpp"
     if engine in GPU_ENGINES:
         return version_of(engine.removesuffix("-cuda").partition("-")[0])
+    if engine == "loopc-jax":
+        found = version_of("jax2onnx")
+        return found and f"by jax2onnx {found}"
     if engine == "loopc":
         try:
             import loopc

@@ -71,6 +71,8 @@ if(LOOPC_ENABLE_PYTHON)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/loopc DESTINATION ${_packages}
     FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed"
     PATTERN "__pycache__" EXCLUDE)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/python/loopc-${PROJECT_VERSION}.dist-info
+    DESTINATION ${_packages})
 endif()
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/README.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})

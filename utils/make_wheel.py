@@ -71,12 +71,6 @@ Root-Is-Purelib: false
 Tag: {tag}
 """
 
-COMMANDS = """\
-[console_scripts]
-loopc = loopc._commands:loopc
-loopc-run = loopc._commands:loopc_run
-"""
-
 
 def platform_tag(files: Sequence[pathlib.Path]) -> str:
     """The oldest C library with which all of these files load, as a platform of pip."""
@@ -124,8 +118,8 @@ def make_wheel(build: pathlib.Path, out: pathlib.Path, python: str) -> pathlib.P
             )
         )
         (info / "WHEEL").write_text(WHEEL.format(tag=tag))
-        (info / "entry_points.txt").write_text(COMMANDS)
-        shutil.copy(ROOT / "LICENSE", info)
+        for file in ("python/entry_points.txt", "LICENSE"):
+            shutil.copy(ROOT / file, info)
         for old in out.glob(f"loopc-{version()}-{tag}.whl"):
             old.unlink()
         run([sys.executable, "-m", "wheel", "pack", str(tree), "-d", str(out)], out)

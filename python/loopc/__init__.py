@@ -21,6 +21,7 @@ from typing import NoReturn
 from loopc import _loopc
 from loopc._binding import IOBinding
 from loopc._compile import compile
+from loopc._compose import compose
 from loopc._environment import (
     create_and_register_allocator,
     create_and_register_allocator_v2,
@@ -56,6 +57,7 @@ from loopc._errors import (
     Severity,
     Status,
 )
+from loopc._jax import JaxFunction, from_jax
 from loopc._options import (
     ExecutionMode,
     ExecutionOrder,
@@ -74,6 +76,7 @@ from loopc._ort_device import (
 from loopc._ort_value import OrtValue, copy_tensors
 from loopc._paths import get_ep_library, get_include, get_library_dirs
 from loopc._session import InferenceSession, ModelMetadata, NodeArg, RunStatistics, load
+from loopc._torch import TorchFunction, export
 
 __version__: str = _loopc.version()
 
@@ -102,6 +105,7 @@ __all__ = [
     "IOBinding",
     "InferenceSession",
     "InvalidArgument",
+    "JaxFunction",
     "ModelMetadata",
     "NodeArg",
     "OrtAllocatorType",
@@ -120,14 +124,18 @@ __all__ = [
     "SessionOptions",
     "Severity",
     "Status",
+    "TorchFunction",
     "__version__",
     "compile",
+    "compose",
     "copy_tensors",
     "create_and_register_allocator",
     "create_and_register_allocator_v2",
     "cuda_version",
     "disable_telemetry_events",
     "enable_telemetry_events",
+    "export",
+    "from_jax",
     "get_all_providers",
     "get_available_providers",
     "get_build_info",

@@ -1,0 +1,252 @@
+# ===- _torch_compile.py - loopc behind torch.compile ------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""``torch.compile(model, backend="loopc")``.
+
+torch hands a graph over and calls what it gets for it. That is compiled at the first call,
+by `loopc.export`; parameters are constants of it until one of them changes. A graph that
+cannot be compiled runs as torch runs it, and one warning says why.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from loopc._errors import CompileError, InvalidArgument
+from loopc._options import SessionOptions
+from loopc._session import InferenceSession
+from loopc._torch import TorchFunction, capture, reason_of, signature, to_onnx
+
+#: Versions of one graph that are kept, for other parameters or shapes.
+_MOST_VERSIONS = 8
+#: ONNX's operators that draw random numbers.
+_RANDOM = frozenset(
+    (
+        "Bernoulli",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+    )
+)
+
+
+def backend(
+    graph: Any,
+    example_inputs: Sequence[Any],
+    *,
+    options: Mapping[str, Any] | None = None,
+    mode: str | None = None,
+) -> Callable[..., Any]:
+    """The backend, by the entry point `loopc` of the group `torch_dynamo_backends`.
+
+    Args:
+        graph: the torch.fx.GraphModule that torch.compile has captured.
+        example_inputs: its inputs; only their number counts.
+        options: those of `SessionOptions`, by name (``torch.compile(..., options={...})``).
+        mode: None or "default"; others are Inductor's.
+
+    Returns:
+        A function of the same inputs.
+
+    Raises:
+        InvalidArgument: there is no such option or mode.
+    """
+    if mode not in (None, "default"):
+        raise InvalidArgument(f"mode: {mode!r}: the backend 'loopc' has only 'default'")
+    try:
+        sess_options = SessionOptions(**dict(options or {}))
+    except TypeError as error:
+        raise InvalidArgument(f"options: {error}") from error
+    return _Compiled(graph, sess_options)
+
+
+class _Compiled:
+    """A graph, and what was compiled of it."""
+
+    def __init__(self, graph: Any, options: SessionOptions) -> None:
+        import torch
+
+        self._graph = graph
+        self._options = options
+        self._eager = False
+        self._versions: list[_Version] = []
+        examples = [
+            node.meta.get("example_value") for node in graph.graph.nodes if node.op == "placeholder"
+        ]
+        self._constant = [isinstance(one, torch.nn.Parameter) for one in examples]
+        self._examples = examples
+
+    def __call__(self, *inputs: Any) -> Any:
+        import torch
+
+        if not self._eager and torch.is_grad_enabled() and any(map(_needs_grad, inputs)):
+            self._fall_back("gradients are wanted (torch.no_grad() or requires_grad_(False))")
+        if self._eager:
+            return self._graph(*inputs)
+        for version in self._versions:
+            if version.fits(inputs):
+                return version.run(inputs)
+        try:
+            with torch.no_grad():
+                version = _Version(
+                    self._graph, self._examples, self._constant, inputs, self._options
+                )
+        except Exception as error:
+            text = str(error) if isinstance(error, CompileError) else reason_of(error)
+            self._fall_back(text.splitlines()[0] if text else type(error).__name__)
+            return self._graph(*inputs)
+        self._versions.insert(0, version)
+        del self._versions[_MOST_VERSIONS:]
+        return version.run(inputs)
+
+    def _fall_back(self, why: str) -> None:
+        self._eager = True
+        warnings.warn(f"loopc: torch.compile runs a graph without loopc: {why}", stacklevel=3)
+
+
+def _needs_grad(value: Any) -> bool:
+    return bool(getattr(value, "requires_grad", False))
+
+
+class _Version:
+    """A graph, compiled with the values of its parameters, for shapes."""
+
+    def __init__(
+        self,
+        graph: Any,
+        examples: Sequence[Any],
+        constant: Sequence[bool],
+        inputs: Sequence[Any],
+        options: SessionOptions,
+    ) -> None:
+        # Kept, so that no other tensor has their address.
+        self._parameters = [
+            (at, inputs[at], _change_count(inputs[at])) for at, own in enumerate(constant) if own
+        ]
+        module, self._places = _specialize(graph, examples, constant, inputs)
+        given = [inputs[at] for at in self._places]
+        shapes = tuple(_dynamic_shape(examples[at]) for at in self._places)
+        self._function = _export(module, given, shapes, options)
+        self._patterns = self._function.session.get_inputs()
+        self._shapes = {port.name: port.shape for port in self._patterns}
+
+    def fits(self, inputs: Sequence[Any]) -> bool:
+        """Whether it was compiled for these parameters, as they are, and these extents."""
+        for at, parameter, changes in self._parameters:
+            given = inputs[at]
+            if given is not parameter and given.data_ptr() != parameter.data_ptr():
+                return False
+            if _change_count(given) != changes:
+                return False
+        for name, at in zip(self._function._inputs, self._places, strict=True):
+            wanted = self._shapes.get(name) if name is not None else None
+            if wanted is None:
+                continue
+            for extent, given in zip(wanted, inputs[at].shape, strict=True):
+                if isinstance(extent, int) and extent != given:
+                    return False
+        return True
+
+    def run(self, inputs: Sequence[Any]) -> Any:
+        return self._function.run_flat([inputs[at] for at in self._places])
+
+
+def _change_count(tensor: Any) -> int:
+    """How often a tensor was written; tensors of inference mode do not count."""
+    return 0 if tensor.is_inference() else int(tensor._version)
+
+
+def _specialize(
+    graph: Any, examples: Sequence[Any], constant: Sequence[bool], inputs: Sequence[Any]
+) -> tuple[Any, list[int]]:
+    """A copy of the graph with parameters as attributes, and extents as those of tensors.
+
+    torch hands the extents that are open over as inputs of their own: whoever captures the
+    graph again would not know that they are the tensors'.
+
+    Returns:
+        The copy, and the places of the inputs that it still has.
+    """
+    import copy
+
+    import torch
+
+    graph = copy.copy(graph)
+    graph.graph = copy.deepcopy(graph.graph)
+    nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    tensors = [(node, one) for node, one in zip(nodes, examples, strict=True)
+               if isinstance(one, torch.Tensor)]  # fmt: skip
+    places = []
+    for at, (node, example) in enumerate(zip(nodes, examples, strict=True)):
+        if constant[at]:
+            name = f"_loopc_parameter_{at}"
+            setattr(graph, name, torch.nn.Parameter(inputs[at].detach(), requires_grad=False))
+            with graph.graph.inserting_after(nodes[-1]):
+                other = graph.graph.get_attr(name)
+        elif isinstance(example, torch.SymInt):
+            found = _find_extent(example, tensors)
+            with graph.graph.inserting_after(nodes[-1]):
+                if found is None:
+                    raise CompileError(f"the number {node.name!r} is no extent of a tensor")
+                other = graph.graph.call_function(torch.ops.aten.sym_size.int, found)
+        else:
+            places.append(at)
+            continue
+        node.replace_all_uses_with(other)
+        graph.graph.erase_node(node)
+    graph.recompile()
+    return graph, places
+
+
+def _find_extent(symbol: Any, tensors: Sequence[tuple[Any, Any]]) -> tuple[Any, int] | None:
+    for node, example in tensors:
+        for axis, extent in enumerate(example.shape):
+            if str(extent) == str(symbol):
+                return node, axis
+    return None
+
+
+def _dynamic_shape(example: Any) -> Any:
+    """For torch.export: what torch.compile has left open."""
+    import torch
+
+    if not isinstance(example, torch.Tensor):
+        return None
+    return {
+        axis: torch.export.Dim.AUTO
+        for axis, extent in enumerate(example.shape)
+        if isinstance(extent, torch.SymInt)
+    }
+
+
+def _export(
+    module: Any, given: Sequence[Any], shapes: tuple[Any, ...], options: SessionOptions
+) -> TorchFunction:
+    program = capture(module, tuple(given), {}, shapes, strict=False)
+    model = to_onnx(program)
+    if any(
+        _is_random(node) for graph in (model.graph, *model.functions) for node in _nodes(graph.node)
+    ):
+        raise CompileError("it draws random numbers, and loopc's are others than torch's")
+    return TorchFunction(InferenceSession(model, options), *signature(program, model.graph))
+
+
+def _nodes(nodes: Iterable[Any]) -> Iterator[Any]:
+    """Nodes of ONNX, those of bodies included."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            yield from _nodes(attribute.g.node)
+
+
+def _is_random(node: Any) -> bool:
+    # The third input of Dropout is whether it drops at all.
+    return node.op_type in _RANDOM or (node.op_type == "Dropout" and len(node.input) > 2)

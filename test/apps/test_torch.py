@@ -1,0 +1,227 @@
+# ===- test_torch.py - Models of torch -----------------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""`loopc.export` and the backend of torch.compile compute what torch computes."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import loopc
+import numpy as np
+import pytest
+import torch
+import torch._dynamo
+from torch import nn
+from torch.utils import _pytree as pytree
+from torch_programs import PROGRAMS, rand
+
+
+@pytest.fixture(autouse=True)
+def _fresh():
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        warnings.filterwarnings("ignore", category=FutureWarning)
+        yield
+
+
+def compare(got, want):
+    ours, structure = pytree.tree_flatten(got)
+    theirs, expected = pytree.tree_flatten(want)
+    assert structure == expected
+    for one, other in zip(ours, theirs, strict=True):
+        if isinstance(other, torch.Tensor):
+            assert one.dtype == other.dtype
+            torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+        else:
+            assert one == other
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+def test_export(name):
+    program = PROGRAMS[name]
+    model = program.make().eval()
+    compiled = loopc.export(model, program.args, dynamic_shapes=program.dynamic)
+    for args in (program.args, *program.others):
+        compare(compiled(*args), model(*args))
+
+
+#: Those that torch.compile captures as one graph.
+COMPILED = """cond_sum cond_nested CondModules while_halve while_gcd Greedy Beam scan_rnn
+    scan_any_length selective_scan map_rows lstm lstm_any_length Block types""".split()
+
+
+@pytest.mark.parametrize("name", COMPILED)
+# Else torch leaves its recurrent modules out, without a word.
+@torch._dynamo.config.patch(allow_rnn=True)
+def test_compile(name):
+    program = PROGRAMS[name]
+    model = program.make().eval()
+    compiled = torch.compile(model, backend="loopc")
+    with warnings.catch_warnings(), torch.no_grad():
+        # What runs without loopc says so.
+        warnings.filterwarnings("error", message="loopc: ")
+        for args in (program.args, *program.others):
+            compare(compiled(*args), model(*args))
+
+
+def test_exported_program():
+    program = torch.export.export(nn.Linear(4, 3), (rand(2, 4),))
+    compiled = loopc.export(program)
+    x = rand(2, 4)
+    compare(compiled(x), program.module()(x))
+
+
+def test_no_copies():
+    compiled = loopc.export(nn.Identity(), (rand(1000, 4),))
+    x = rand(1000, 4)
+    result = compiled(x)
+    assert compiled.session.last_run_statistics.allocations == 1
+    result += 1
+    assert not torch.equal(result, x)
+    # Neither strides nor gradients stop a tensor from being read where it is.
+    compare(compiled(nn.Parameter(rand(4, 1000)).t()).shape, x.shape)
+    assert compiled.session.last_run_statistics.allocations == 1
+
+
+def test_names():
+    class Model(nn.Module):
+        def forward(self, x, *, scale):
+            return x * scale
+
+    compiled = loopc.export(Model(), (rand(3),), {"scale": rand(3)})
+    compare(compiled(torch.ones(3), scale=torch.full((3,), 2.0)), torch.full((3,), 2.0))
+    assert [port.name for port in compiled.session.get_inputs()] == ["x", "scale"]
+
+
+def test_pickled():
+    program = PROGRAMS["scan_many"]
+    compiled = pickle.loads(pickle.dumps(loopc.export(program.make(), program.args)))
+    compare(compiled(*program.args), program.make()(*program.args))
+
+
+def test_refused():
+    compiled = loopc.export(nn.Identity(), (rand(3),))
+    with pytest.raises(loopc.InvalidArgument, match="args: expected TreeSpec"):
+        compiled(rand(3), rand(3))
+    with pytest.raises(loopc.InvalidArgument, match="input 'input'"):
+        compiled(rand(4))
+
+    class Counts(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, x):
+            self.calls.add_(1)
+            return x + self.calls
+
+    with pytest.raises(loopc.CompileError, match="the model changes 'calls'"):
+        loopc.export(Counts(), (rand(3),))
+    with pytest.raises(loopc.CompileError, match="torch cannot write the model as ONNX"):
+        loopc.export(PROGRAMS["structures"].make().__class__(torch.linalg.eigvals), (rand(3, 3),))
+
+
+def run_and_record(function, *args):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        result = torch.compile(function, backend="loopc")(*args)
+    return result, [str(one.message) for one in said if str(one.message).startswith("loopc: ")]
+
+
+def test_falls_back_with_one_line():
+    model, x = nn.BatchNorm1d(4), rand(3, 4)
+    _, said = run_and_record(model, x)
+    assert len(said) == 1 and "gradients are wanted" in said[0]
+    with torch.no_grad():
+        _, said = run_and_record(model, x)
+        assert len(said) == 1 and "the model changes" in said[0] and "\n" not in said[0]
+        assert model.num_batches_tracked == 2
+        _, said = run_and_record(lambda x: x + torch.rand_like(x), x)
+        assert len(said) == 1 and "random numbers" in said[0]
+        _, said = run_and_record(lambda x: torch.linalg.eigvals(x @ x.T), x)
+        assert len(said) == 1 and "torch cannot write" in said[0]
+
+
+def test_gradients_flow_where_they_are_wanted():
+    model, x = nn.Linear(4, 1), rand(3, 4)
+    result, _ = run_and_record(model, x)
+    result.sum().backward()
+    assert model.weight.grad is not None
+
+
+def test_parameters_may_change():
+    model, x = nn.Linear(4, 3), rand(2, 4)
+    compiled = torch.compile(model, backend="loopc")
+    with torch.no_grad():
+        compare(compiled(x), model(x))
+        model.weight.mul_(2)
+        compare(compiled(x), model(x))
+        model.load_state_dict(nn.Linear(4, 3).state_dict())
+        compare(compiled(x), model(x))
+
+
+def test_modules_share_a_graph():
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(rand(4, 4))
+
+        @torch.compile(backend="loopc")
+        def forward(self, x):
+            return x @ self.weight
+
+    layers, x = [Layer(), Layer()], rand(2, 4)
+    with torch.no_grad():
+        for layer in (*layers, *layers):
+            compare(layer(x), x @ layer.weight)
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_shapes_may_change(dynamic):
+    def function(x):
+        return x.view(x.shape[0] * 2, -1).sum(0), x.shape[0]
+
+    compiled = torch.compile(function, backend="loopc", dynamic=dynamic)
+    for rows in (3, 5, 6, 1):
+        x = rand(rows, 4)
+        compare(compiled(x), function(x))
+
+
+def test_options():
+    compiled = torch.compile(lambda x: x + 1, backend="loopc", options={"opt_level": 1})
+    compare(compiled(torch.zeros(3)), torch.ones(3))
+    with pytest.raises(Exception, match=r"options: .*nothing"):
+        torch.compile(lambda x: x + 1, backend="loopc", options={"nothing": 1})(torch.zeros(3))
+
+
+def test_is_a_backend_by_its_entry_point():
+    assert "loopc" in torch._dynamo.list_backends()
+
+
+def test_without_onnxscript():
+    code = """
+import sys
+sys.modules["onnxscript"] = None
+import loopc, torch
+try:
+    loopc.export(torch.nn.Identity(), (torch.zeros(3),))
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "loopc.export needs the package onnxscript: pip install torch onnxscript" in done.stdout
+
+
+def test_results_of_numpy_types_that_torch_has_itself():
+    compiled = loopc.export(nn.Identity(), (torch.zeros(3, dtype=torch.bfloat16),))
+    assert compiled(torch.ones(3, dtype=torch.bfloat16)).dtype == torch.bfloat16
+    raw = compiled.session.run(None, {"input": torch.ones(3, dtype=torch.bfloat16)})[0]
+    assert np.dtype(raw.dtype).name == "bfloat16"
