@@ -13,6 +13,7 @@
 // test in each row whether its operands overlap, and do what is left over
 // element by element; here the rest of a row is one masked vector.
 
+#include "RowPlan.h"
 #include "Rows.h"
 #include "VectorElements.h"
 #include "loopc/Codegen/CPU/Passes.h"
@@ -39,13 +40,7 @@ using namespace loopc;
 
 /// Vectors of a row that are reduced at once.
 static constexpr unsigned kUnroll = CpuModel::kChains;
-/// Rows that are reduced at once: their vectors are summed up together, and
-/// what they share is read once.
-static constexpr unsigned kRows = 4;
-/// Operations of an element up to which several rows are worth their code.
-static constexpr unsigned kMaxOpsOfRows = 16;
-/// Numbers of a row from which its last sum does not count.
-static constexpr int64_t kLongRow = 1024;
+static constexpr unsigned kRows = RowPlan::kRows;
 
 namespace {
 /// Where something is along each axis.
@@ -53,23 +48,14 @@ using Place = SmallVector<Value>;
 
 class RowVectorizer {
 public:
-  RowVectorizer(IRRewriter &rewriter, linalg::GenericOp op, CpuModel cpu)
-      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), cpu(cpu),
-        last(op.getNumLoops() - 1) {}
+  RowVectorizer(IRRewriter &rewriter, linalg::GenericOp op, const RowPlan &plan)
+      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), plan(plan),
+        last(op.getNumLoops() - 1), lanes(plan.lanes), rowDim(plan.rowDim),
+        combiners(plan.combiners) {}
 
-  bool match();
   void rewrite();
 
 private:
-  bool matchOperand(OpOperand &operand);
-  bool matchReduction();
-  bool matchBody();
-  /// How often `load` reads one element for neighbours in a row; 0: once.
-  int64_t repeats(memref::LoadOp load) {
-    return load.getIndices().empty()
-               ? 0
-               : repeatsAlong(load.getIndices().back(), op, last);
-  }
   bool runsAlong(OpOperand &operand) {
     return op.getMatchingIndexingMap(&operand).isFunctionOfDim(last);
   }
@@ -83,8 +69,6 @@ private:
                              Value mask);
   void store(IRMapping &mapping, ValueRange at, Value mask);
   SmallVector<Value> emit(ArrayRef<Place> places, ValueRange sums, Value mask);
-  bool waitsForSums();
-  std::optional<unsigned> findRows();
   void makeSteps(ArrayRef<Place> rows, Value begin, Value end,
                  SmallVector<Value> &sums, unsigned unroll);
   Value makeWideSteps(ArrayRef<Place> rows, Value begin, Value extent,
@@ -115,133 +99,13 @@ private:
   IRRewriter &rewriter;
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  CpuModel cpu;
+  const RowPlan &plan;
   unsigned last; ///< number of the last axis
-  int64_t lanes = 0;
-  /// The axis of which several rows are reduced at once.
+  int64_t lanes;
   std::optional<unsigned> rowDim;
-  /// What puts in the next element, for each output that is a reduction.
-  SmallVector<Operation *> combiners;
+  ArrayRef<Operation *> combiners;
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// What can be vectorized
-//===----------------------------------------------------------------------===//
-
-/// Numbers of 16 bits are computed as wider ones, which is done with vectors.
-static bool isRowElement(Type type) {
-  return isVectorElement(type) || type.isF16() || type.isBF16();
-}
-
-bool RowVectorizer::matchOperand(OpOperand &operand) {
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
-  if (!type)
-    return operand.get().getType().isIntOrFloat();
-  if (!isRowElement(type.getElementType()) ||
-      type.getElementTypeBitWidth() < cpu.maskBits)
-    return false;
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  for (auto [k, expr] : llvm::enumerate(map.getResults())) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      continue;
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (!dim)
-      return false;
-    // Neighbours in a row are neighbours in memory.
-    if (dim.getPosition() == last &&
-        (k + 1 != map.getNumResults() || !type.isLastDimUnitStride()))
-      return false;
-  }
-  return true;
-}
-
-/// The outputs that the last axis is summed up to, or the like. Along other
-/// axes rows are summed up in memory.
-bool RowVectorizer::matchReduction() {
-  combiners.assign(op.getNumDpsInits(), nullptr);
-  if (op.getIteratorTypesArray()[last] != utils::IteratorType::reduction)
-    return llvm::all_of(op.getDpsInitsMutable(),
-                        [&](OpOperand &init) { return runsAlong(init); });
-  for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-    if (runsAlong(init))
-      continue;
-    BlockArgument out = op.getMatchingBlockArgument(&init);
-    Value result = op.getBody()->getTerminator()->getOperand(k);
-    Operation *combiner = result.getDefiningOp();
-    if (!out.hasOneUse() || !combiner || !combiner->hasOneUse() ||
-        *out.user_begin() != combiner ||
-        !isa<arith::AddFOp, arith::MaximumFOp, arith::MinimumFOp, arith::AddIOp,
-             arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(
-            combiner))
-      return false;
-    if (auto sum = dyn_cast<arith::AddFOp>(combiner);
-        sum &&
-        !bitEnumContainsAll(sum.getFastmath(), arith::FastMathFlags::reassoc))
-      return false;
-    combiners[k] = combiner;
-  }
-  return true;
-}
-
-bool RowVectorizer::matchBody() {
-  unsigned bits = bitsOfVectorBody(op);
-  lanes = bits ? cpu.lanesOf(bits) : 0;
-  // Divisions of a short vector take less time, and so does to sum it up.
-  if (int64_t row = op.getStaticLoopRanges()[last];
-      lanes > 1 && ShapedType::isStatic(row) && row < lanes)
-    lanes =
-        std::max<int64_t>(CpuModel::kLeastBits / bits, llvm::PowerOf2Ceil(row));
-  return lanes > 1 && llvm::all_of(op.getBody()->getOps<memref::LoadOp>(),
-                                   [&](memref::LoadOp load) {
-                                     return canLoadAlong(load, op, last) &&
-                                            repeats(load) <= lanes;
-                                   });
-}
-
-/// True for functions that are polynomials of vectors only: single numbers are
-/// left to libm. Integers are divided faster in vectors, too.
-static bool needsVectors(linalg::GenericOp op) {
-  // Whether what is written is read elsewhere, LLVM cannot ask of places apart.
-  bool hasLoads = !op.getBody()->getOps<memref::LoadOp>().empty();
-  return llvm::any_of(*op.getBody(), [&](Operation &inner) {
-    if (inner.getNumResults() != 1)
-      return false;
-    if (hasLoads && isa<math::MathDialect>(inner.getDialect()))
-      return true;
-    Type type = inner.getResult(0).getType();
-    if (isVectorDivision(&inner))
-      return true;
-    if (isa<math::SinOp, math::CosOp>(inner))
-      return type.isF32() || type.isF64();
-    if (isa<math::PowFOp, arith::RemFOp>(inner))
-      return type.isF32();
-    return type.isF64() && isa<math::ExpOp, math::ExpM1Op, math::LogOp,
-                               math::Log1pOp, math::TanhOp>(inner);
-  });
-}
-
-bool RowVectorizer::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 || !cpu.hasMasks())
-    return false;
-  bool broadcasts =
-      op.getNumReductionLoops() > 0 || needsVectors(op) ||
-      llvm::any_of(op.getBody()->getOps<memref::LoadOp>(),
-                   [&](memref::LoadOp load) { return repeats(load) != 0; });
-  for (OpOperand &operand : op->getOpOperands()) {
-    if (!matchOperand(operand))
-      return false;
-    // Rows with gaps between them, as well: LLVM unrolls short ones entirely
-    // before it looks for vectors.
-    auto type = dyn_cast<MemRefType>(operand.get().getType());
-    broadcasts |= !op.getMatchingIndexingMap(&operand).isIdentity() ||
-                  (type && !type.getLayout().isIdentity());
-  }
-  // Without, LLVM does as well.
-  if (!broadcasts || op.getStaticLoopRanges()[last] == 1)
-    return false;
-  return matchReduction() && matchBody();
-}
 
 //===----------------------------------------------------------------------===//
 // Rows
@@ -296,7 +160,7 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
   SmallVector<Value> place;
   IRMapping known;
   Value apart;
-  int64_t times = repeats(load);
+  int64_t times = countRepeats(load, op, last);
   for (Value value : load.getIndices()) {
     if (variesAlong(value, op, last) && !isNumberAlong(value, op, last) &&
         times == 0) {
@@ -425,17 +289,6 @@ static vector::CombiningKind kindOf(Operation *combiner) {
       .Case<arith::MinSIOp>([](auto) { return vector::CombiningKind::MINSI; })
       .Case<arith::MaxUIOp>([](auto) { return vector::CombiningKind::MAXUI; })
       .Case<arith::MinUIOp>([](auto) { return vector::CombiningKind::MINUI; });
-}
-
-/// True for reductions whose steps are short: each waits for the sum of the one
-/// before. Steps that compute more have enough to do meanwhile.
-bool RowVectorizer::waitsForSums() {
-  constexpr unsigned kShort = 4;
-  unsigned count = 0;
-  for (Operation &inner : op.getBody()->without_terminator())
-    if (++count > kShort || !isa<arith::ArithDialect>(inner.getDialect()))
-      return false;
-  return !llvm::is_contained(combiners, nullptr);
 }
 
 /// Steps of `unroll` vectors from `begin` to `end`; `sums` has the reductions'
@@ -607,7 +460,7 @@ void RowVectorizer::makeRows(ArrayRef<Place> rows, Value extent) {
   Value rest = b.createOrFold<arith::RemUIOp>(extent, index(lanes));
   Value whole = b.createOrFold<arith::SubIOp>(extent, rest);
   Value begin = index(0);
-  if (rows.size() == 1 && waitsForSums())
+  if (rows.size() == 1 && plan.isUnrolled)
     begin = makeWideSteps(rows, begin, extent, sums);
   makeSteps(rows, begin, whole, sums, /*unroll=*/1);
   makeRest(rows, whole, rest, sums);
@@ -622,28 +475,6 @@ void RowVectorizer::makeRows(ArrayRef<Place> rows, Value extent) {
     addUp(places, init, *combiners[k], ofRows);
     ++n;
   }
-}
-
-/// The axis to take several rows of: the innermost that has several.
-std::optional<unsigned> RowVectorizer::findRows() {
-  constexpr int64_t kFour = 4; // lanes that joinRows shuffles
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  bool isLong =
-      ShapedType::isStatic(extents[last]) && extents[last] >= kLongRow;
-  bool reduces = llvm::any_of(combiners, [](Operation *op) { return op; });
-  if (isLong || lanes % kFour != 0 || !reduces)
-    return std::nullopt;
-  if (op.getBody()->getOperations().size() > kMaxOpsOfRows + 1)
-    return std::nullopt;
-  for (unsigned dim = last; dim-- > 0;) {
-    if (extents[dim] == 1)
-      continue;
-    bool areMany = ShapedType::isDynamic(extents[dim]) || extents[dim] >= kRows;
-    if (areMany && isParallelDim(op, dim))
-      return dim;
-    return std::nullopt;
-  }
-  return std::nullopt;
 }
 
 /// The rows from `first` on: kRows, or what is left of the `count`.
@@ -672,7 +503,6 @@ void RowVectorizer::makeSeveralRows(const Place &first, Value count,
 
 void RowVectorizer::rewrite() {
   b.setInsertionPoint(op);
-  rowDim = findRows();
   SmallVector<Range> ranges =
       cast<linalg::LinalgOp>(*op).createLoopRanges(b, op.getLoc());
   auto extent = [&](unsigned k) {
@@ -729,14 +559,12 @@ struct LoopVectorizeRows
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
       op = arrangeRows(rewriter, op);
-      if (vectorizeColumns(rewriter, op, cpu)) {
-        ++numVectorized;
+      if (std::optional<ColumnPlan> columns = planColumns(op, cpu))
+        emitColumns(rewriter, op, *columns);
+      else if (std::optional<RowPlan> rows = planRows(op, cpu))
+        RowVectorizer(rewriter, op, *rows).rewrite();
+      else
         continue;
-      }
-      RowVectorizer vectorizer(rewriter, op, cpu);
-      if (!vectorizer.match())
-        continue;
-      vectorizer.rewrite();
       ++numVectorized;
     }
     SmallVector<linalg::FillOp> fills;
