@@ -135,6 +135,8 @@ def _dynamic_programs() -> Iterator[Case]:
 
     yield Case("CTC greedy", 300, {"scores": array(300, 30)}, greedy)
 
+
+def _edit_distance() -> Iterator[Case]:
     def edit(a: Value, b: Value) -> list[Value]:
         def row(i: Value, previous: Value) -> Any:
             letter = call("Gather", a, i)
@@ -227,6 +229,8 @@ def _numerics() -> Iterator[Case]:
     inputs = {"y": array(1024), "v": array(1024), "n": number(100)}
     yield Case("pendulums", 100, inputs, pendulum)
 
+
+def _solvers() -> Iterator[Case]:
     def power(a: Value, v: Value, n: Value) -> list[Value]:
         def body(i: Value, v: Value) -> Any:
             w = a @ v
@@ -348,6 +352,8 @@ def _integer_programs() -> Iterator[Case]:
     inputs = {"cells": _integers(2, 256), "n": number(200)}
     yield Case("cellular automaton", 200, inputs, rule)
 
+
+def _array_programs() -> Iterator[Case]:
     def bubbles(x: Value, n: Value) -> list[Value]:
         def body(i: Value, x: Value) -> Any:
             rows = call("Reshape", x, np.array([-1, 2]))
@@ -492,21 +498,20 @@ def _control() -> Iterator[Case]:
     yield Case("Scan in Scan", 1600, {"x": array(40, 40, 8), "h": array(8)}, outer)
 
 
-def _operators() -> Iterator[Case]:
+def _repeated(
+    name: str, x: np.ndarray, body: Callable[[Value, Value], Any], **options: Any
+) -> Case:
+    """A loop of 200 trips over one operator, or a few."""
     trips = 200
 
-    def case(name: str, x: np.ndarray, body: Callable[[Value, Value], Any], **options: Any) -> Case:
-        def function(x: Value, n: Value) -> list[Value]:
-            return loop(n, None, [x], lambda i, x: (None, [body(i, x)], []))
+    def function(x: Value, n: Value) -> list[Value]:
+        return loop(n, None, [x], lambda i, x: (None, [body(i, x)], []))
 
-        return Case(
-            f"{name} {list(x.shape)} in a loop",
-            trips,
-            {"x": x, "n": number(trips)},
-            function,
-            **options,
-        )
+    inputs = {"x": x, "n": number(trips)}
+    return Case(f"{name} {list(x.shape)} in a loop", trips, inputs, function, **options)
 
+
+def _products() -> Iterator[Case]:
     def products(width: int, hidden: int) -> Callable[[Value, Value], Value]:
         a, b = weights(width, hidden), weights(hidden, width)
         return lambda i, x: (x @ a) @ b
@@ -518,12 +523,15 @@ def _operators() -> Iterator[Case]:
         (16, 64, 64),
         (32, 256, 256),
     ):
-        yield case(
+        yield _repeated(
             f"MatMul {width}x{hidden}",
             array(batch, width),
             products(width, hidden),
             closed=(("x", 1),),
         )
+
+
+def _operators() -> Iterator[Case]:
     norm = np.ones(64, np.float32)
     ones = np.ones((64, 64), np.float32)
 
@@ -585,7 +593,7 @@ def _operators() -> Iterator[Case]:
         closed = (
             (("x", 1), ("x", 0)) if name in ("Softmax", "TopK and ScatterElements") else (("x", 1),)
         )
-        yield case(name, x, body, closed=closed)
+        yield _repeated(name, x, body, closed=closed)
 
 
 def cases() -> Iterator[Case]:
@@ -593,9 +601,13 @@ def cases() -> Iterator[Case]:
     for family in (
         _filters,
         _dynamic_programs,
+        _edit_distance,
         _numerics,
+        _solvers,
         _integer_programs,
+        _array_programs,
         _control,
+        _products,
         _operators,
     ):
         yield from family()

@@ -156,8 +156,7 @@ def _gated(steps: int, batch: int, hidden: int, dtype: Any = np.float32) -> Iter
     yield case("RNN of Concat and Gemm", gemm)
 
 
-def _lists() -> Iterator[Case]:
-    steps, batch, hidden = 64, 2, 128
+def _lstm_cell(hidden: int) -> Callable[[Value, Value, Value], list[Value]]:
     w, r = (weights(hidden, 4 * hidden) for _ in range(2))
     b = array(4 * hidden)
 
@@ -166,6 +165,12 @@ def _lists() -> Iterator[Case]:
         c = sigmoid(f) * c + sigmoid(i) * tanh(g)
         return [sigmoid(o) * tanh(c), c]
 
+    return cell
+
+
+def _lists() -> Iterator[Case]:
+    steps, batch, hidden = 64, 2, 128
+    cell = _lstm_cell(hidden)
     inputs = {"x": array(steps, batch, hidden), "h": array(batch, hidden)}
 
     def gathered(x: Value, h: Value) -> list[Value]:
@@ -195,19 +200,15 @@ def _lists() -> Iterator[Case]:
             start = call("Unsqueeze", i, np.array([0]))
             one = call("Slice", x, start, start + 1, np.array([0]))
             h, c = cell(call("Squeeze", one, np.array([0])), h, c)
-            return (
-                None,
-                [h, c, call("Concat", out, call("Unsqueeze", h, np.array([0])), axis=0)],
-                [],
-            )
+            out = call("Concat", out, call("Unsqueeze", h, np.array([0])), axis=0)
+            return None, [h, c, out], []
 
         empty = np.zeros((0, batch, hidden), np.float32)
         count = call("Gather", call("Shape", x), np.array(0))
         return loop(count, None, [h, h, empty], body)
 
-    yield Case(
-        "LSTM by Loop, Slice and Concat", steps, inputs, concatenated, closed=(("h", 0), ("h", 1))
-    )
+    closed = (("h", 0), ("h", 1))
+    yield Case("LSTM by Loop, Slice and Concat", steps, inputs, concatenated, closed=closed)
 
     def layers(x: Value, h: Value) -> list[Value]:
         def one(h: Value, c: Value, g: Value, d: Value, x: Value) -> Any:
@@ -359,6 +360,9 @@ def _state_spaces() -> Iterator[Case]:
         diagonal,
         closed=(("x", 1), ("h", 0), ("h", 1)),
     )
+
+
+def _linear_attention() -> Iterator[Case]:
     heads, width, length = 4, 32, 128
 
     def linear(kind: str) -> Callable[..., list[Value]]:
@@ -413,6 +417,32 @@ def _state_spaces() -> Iterator[Case]:
         yield Case(f"RWKV L{length} C{channels}", length, inputs, rwkv)
 
 
+def _cached_attention(hidden: int) -> Iterator[Case]:
+    heads, width, room = 4, 32, 128
+
+    def cached(x: Value, cache: Value, n: Value) -> list[Value]:
+        def body(i: Value, x: Value, ks: Value, vs: Value) -> Any:
+            q, k, v = calls("Split", x @ wqkv, outputs=3, axis=1, num_outputs=3)
+            at = call("Reshape", i, np.array([1, 1]))
+            rows = [call("Reshape", one, np.array([1, heads, width])) for one in (k, v)]
+            ks, vs = (call("ScatterND", c, at, one) for c, one in zip((ks, vs), rows, strict=True))
+            q = call("Reshape", q, np.array([heads, 1, width]))
+            scores = call("MatMul", q, transpose(ks, 1, 2, 0)) * width**-0.5
+            seen = call("LessOrEqual", call("Range", number(0), number(room), number(1)), i)
+            scores = call("Where", seen, scores, np.array(-1e30, np.float32))
+            y = call("MatMul", call("Softmax", scores, axis=-1), transpose(vs, 1, 0, 2))
+            y = call("Reshape", y, np.array([1, heads * width]))
+            return None, [x + y @ wo, ks, vs], [y]
+
+        return loop(n, None, [x, cache, cache], body, 1)
+
+    wqkv, wo = weights(hidden, 3 * hidden), weights(hidden, hidden)
+    inputs = {"x": array(1, hidden), "cache": np.zeros((room, heads, width), np.float32)}
+    inputs["n"] = number(64)
+    closed = (("x", 0), ("x", 1), ("cache", 0), ("cache", 1), ("cache", 2))
+    yield Case("attention over a cache by ScatterND", 64, inputs, cached, closed=closed)
+
+
 def _decoders() -> Iterator[Case]:
     steps, hidden, words, source = 32, 128, 500, 40
     table = array(words, hidden)
@@ -454,29 +484,7 @@ def _decoders() -> Iterator[Case]:
 
     inputs = {"h": array(beams, hidden), "n": number(steps)}
     yield Case("beam search", steps, inputs, beam, closed=(("h", 0),))
-    heads, width, room = 4, 32, 128
-
-    def cached(x: Value, cache: Value, n: Value) -> list[Value]:
-        def body(i: Value, x: Value, ks: Value, vs: Value) -> Any:
-            q, k, v = calls("Split", x @ wqkv, outputs=3, axis=1, num_outputs=3)
-            at = call("Reshape", i, np.array([1, 1]))
-            rows = [call("Reshape", one, np.array([1, heads, width])) for one in (k, v)]
-            ks, vs = (call("ScatterND", c, at, one) for c, one in zip((ks, vs), rows, strict=True))
-            q = call("Reshape", q, np.array([heads, 1, width]))
-            scores = call("MatMul", q, transpose(ks, 1, 2, 0)) * width**-0.5
-            seen = call("LessOrEqual", call("Range", number(0), number(room), number(1)), i)
-            scores = call("Where", seen, scores, np.array(-1e30, np.float32))
-            y = call("MatMul", call("Softmax", scores, axis=-1), transpose(vs, 1, 0, 2))
-            y = call("Reshape", y, np.array([1, heads * width]))
-            return None, [x + y @ wo, ks, vs], [y]
-
-        return loop(n, None, [x, cache, cache], body, 1)
-
-    wqkv, wo = weights(hidden, 3 * hidden), weights(hidden, hidden)
-    inputs = {"x": array(1, hidden), "cache": np.zeros((room, heads, width), np.float32)}
-    inputs["n"] = number(64)
-    closed = (("x", 0), ("x", 1), ("cache", 0), ("cache", 1), ("cache", 2))
-    yield Case("attention over a cache by ScatterND", 64, inputs, cached, closed=closed)
+    yield from _cached_attention(hidden)
 
     def transducer(frames: Value, h: Value) -> list[Value]:
         def body(i: Value, t: Value, token: Value, h: Value) -> Any:
@@ -558,5 +566,12 @@ def cases() -> Iterator[Case]:
     yield from _gated(32, 32, 128)
     yield from _gated(64, 1, 64, np.float64)
     yield from _gated(32, 2, 64, np.float16)
-    for family in (_lists, _convolutional, _state_spaces, _decoders, _samplers):
+    for family in (
+        _lists,
+        _convolutional,
+        _state_spaces,
+        _linear_attention,
+        _decoders,
+        _samplers,
+    ):
         yield from family()

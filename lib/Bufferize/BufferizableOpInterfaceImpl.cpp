@@ -19,7 +19,9 @@
 // reads the analysis has found to come before the write.
 
 #include "loopc/Bufferize/Models.h"
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
@@ -30,6 +32,7 @@
 
 using namespace mlir;
 using namespace mlir::bufferization;
+using namespace loopc;
 using namespace loopc::loop;
 
 /// Carried and collected buffers are in C order without gaps: the body's
@@ -258,12 +261,13 @@ struct YieldInterface : ReadingInterface<YieldInterface, YieldOp> {
   }
 };
 
-/// %a = loop.address_of %t : tensor<..>  ->  memref.extract_aligned_pointer
-struct AddressOfInterface : ReadingInterface<AddressOfInterface, AddressOfOp> {
+/// %a = rt.address_of %t : tensor<..>  ->  memref.extract_aligned_pointer
+struct AddressOfInterface
+    : ReadingInterface<AddressOfInterface, rt::AddressOfOp> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto address = cast<AddressOfOp>(op);
+    auto address = cast<rt::AddressOfOp>(op);
     FailureOr<Value> buffer =
         getBuffer(rewriter, address.getConstant(), options, state);
     if (failed(buffer))
@@ -320,7 +324,7 @@ struct ReserveInterface
 
 /// Transformed in place.
 struct FourierInterface
-    : DstBufferizableOpInterfaceExternalModel<FourierInterface, FourierOp> {
+    : DstBufferizableOpInterfaceExternalModel<FourierInterface, rt::FourierOp> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &,
                               const AnalysisState &) const {
     return true;
@@ -328,7 +332,7 @@ struct FourierInterface
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto transform = cast<FourierOp>(op);
+    auto transform = cast<rt::FourierOp>(op);
     Type type = transform.getData().getType();
     FailureOr<Value> buffer =
         getBuffer(rewriter, transform.getData(), options, state);
@@ -336,7 +340,8 @@ struct FourierInterface
       buffer = castBuffer(rewriter, *buffer, contiguousType(type), options);
     if (failed(buffer))
       return failure();
-    FourierOp::create(rewriter, op->getLoc(), *buffer, transform.getInverse());
+    rt::FourierOp::create(rewriter, op->getLoc(), *buffer,
+                          transform.getInverse());
     replaceOpWithBufferizedValues(rewriter, op, *buffer);
     return success();
   }
@@ -344,11 +349,12 @@ struct FourierInterface
 
 /// The list reads the element; which buffer it has in the end is settled by
 /// buffer-place-deallocations.
-struct SeqInsertInterface : ReadingInterface<SeqInsertInterface, SeqInsertOp> {
+struct ListInsertInterface
+    : ReadingInterface<ListInsertInterface, list::InsertOp> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto insert = cast<SeqInsertOp>(op);
+    auto insert = cast<list::InsertOp>(op);
     SmallVector<Value> element;
     for (Value part : insert.getElement()) {
       if (!isa<TensorType>(part.getType())) {
@@ -366,7 +372,7 @@ struct SeqInsertInterface : ReadingInterface<SeqInsertInterface, SeqInsertOp> {
         return failure();
       element.push_back(*buffer);
     }
-    replaceOpWithNewBufferizedOp<SeqInsertOp>(
+    replaceOpWithNewBufferizedOp<list::InsertOp>(
         rewriter, op, insert.getType(), insert.getList(), insert.getPosition(),
         element, insert.getElementOwnerAttr());
     return success();
@@ -374,7 +380,7 @@ struct SeqInsertInterface : ReadingInterface<SeqInsertInterface, SeqInsertOp> {
 };
 
 /// What comes out of a list belongs to it, too: it is never written.
-struct SeqAtInterface : ReadingInterface<SeqAtInterface, SeqAtOp> {
+struct ListAtInterface : ReadingInterface<ListAtInterface, list::AtOp> {
   bool isWritable(Operation *, Value, const AnalysisState &) const {
     return false;
   }
@@ -388,13 +394,13 @@ struct SeqAtInterface : ReadingInterface<SeqAtInterface, SeqAtOp> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &,
                           BufferizationState &) const {
-    auto at = cast<SeqAtOp>(op);
+    auto at = cast<list::AtOp>(op);
     SmallVector<Type> types;
     for (Type type : at->getResultTypes())
       types.push_back(isa<TensorType>(type) ? Type(contiguousType(type))
                                             : type);
-    replaceOpWithNewBufferizedOp<SeqAtOp>(rewriter, op, types, at.getList(),
-                                          at.getPosition());
+    replaceOpWithNewBufferizedOp<list::AtOp>(rewriter, op, types, at.getList(),
+                                             at.getPosition());
     return success();
   }
 };
@@ -405,10 +411,14 @@ void loopc::loop::registerBufferizableOpInterfaceExternalModels(
   registry.addExtension(+[](MLIRContext *context, LoopDialect *) {
     LoopOp::attachInterface<LoopInterface>(*context);
     YieldOp::attachInterface<YieldInterface>(*context);
-    SeqInsertOp::attachInterface<SeqInsertInterface>(*context);
-    SeqAtOp::attachInterface<SeqAtInterface>(*context);
     ReserveOp::attachInterface<ReserveInterface>(*context);
-    AddressOfOp::attachInterface<AddressOfInterface>(*context);
-    FourierOp::attachInterface<FourierInterface>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, list::ListDialect *) {
+    list::InsertOp::attachInterface<ListInsertInterface>(*context);
+    list::AtOp::attachInterface<ListAtInterface>(*context);
+  });
+  registry.addExtension(+[](MLIRContext *context, rt::RTDialect *) {
+    rt::AddressOfOp::attachInterface<AddressOfInterface>(*context);
+    rt::FourierOp::attachInterface<FourierInterface>(*context);
   });
 }

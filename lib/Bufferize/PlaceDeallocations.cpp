@@ -20,6 +20,7 @@
 // is given up like any other, but whoever may write gets a copy.
 
 #include "loopc/Bufferize/Passes.h"
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -41,7 +42,7 @@ static bool isBuffer(Value value) {
 
 /// True for what somebody must own.
 static bool isOwnable(Value value) {
-  return isBuffer(value) || isList(value.getType());
+  return isBuffer(value) || isa<list::ListType>(value.getType());
 }
 
 namespace {
@@ -63,7 +64,7 @@ public:
     function.walk([&](arith::SelectOp select) { branch(select); });
     // Ends that somebody has placed before, such as an earlier run.
     function.walk([&](Operation *op) {
-      if (isa<memref::DeallocOp, SeqReleaseOp>(op))
+      if (isa<memref::DeallocOp, list::ReleaseOp>(op))
         rewriter.eraseOp(op);
     });
     processBlock(function.getBody().front(), {});
@@ -169,11 +170,11 @@ private:
   Value copyOf(Value value, Operation *before) {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(before);
-    if (value.getDefiningOp<SeqEmptyOp>())
+    if (value.getDefiningOp<list::EmptyOp>())
       return value;
-    if (isList(value.getType()))
-      return SeqRetainOp::create(rewriter, before->getLoc(), value.getType(),
-                                 value);
+    if (isa<list::ListType>(value.getType()))
+      return list::RetainOp::create(rewriter, before->getLoc(), value.getType(),
+                                    value);
     ImplicitLocOpBuilder b(before->getLoc(), rewriter);
     auto type = dyn_cast<MemRefType>(value.getType());
     if (!type) {
@@ -218,8 +219,8 @@ private:
                                       /*withElseRegion=*/false);
       rewriter.setInsertionPointToStart(branch.thenBlock());
     }
-    if (isList(value.getType()))
-      SeqReleaseOp::create(rewriter, value.getLoc(), value);
+    if (isa<list::ListType>(value.getType()))
+      list::ReleaseOp::create(rewriter, value.getLoc(), value);
     else
       memref::DeallocOp::create(rewriter, value.getLoc(), value);
   }
@@ -254,7 +255,7 @@ private:
 
   /// Gives the list the buffer of the element where it ends here, else a copy,
   /// or a share where it is a list's anyway: `element_owner` says which.
-  void giveElement(SeqInsertOp insert, Owned &owned) {
+  void giveElement(list::InsertOp insert, Owned &owned) {
     Value elements = insert.getElement().front();
     auto type = dyn_cast<MemRefType>(elements.getType());
     StringRef how = "copy";
@@ -267,7 +268,7 @@ private:
         owned.erase(root);
         how = "move";
       } else if (Value owner = ownerOf(elements);
-                 owner && owner.getDefiningOp<SeqAtOp>()) {
+                 owner && owner.getDefiningOp<list::AtOp>()) {
         how = "share";
       }
     }
@@ -374,16 +375,16 @@ private:
       processBlock(region.getRegion().front(), {});
       return ownResults(op.getResults(), owned);
     }
-    if (isa<func::CallOp, SeqRetainOp>(op))
+    if (isa<func::CallOp, list::RetainOp>(op))
       return ownResults(op.getResults(), owned);
-    if (isa<SeqAtOp>(op))
+    if (isa<list::AtOp>(op))
       return ownResults(op.getResults(), owned, /*shared=*/true);
-    if (auto insert = dyn_cast<SeqInsertOp>(op)) {
+    if (auto insert = dyn_cast<list::InsertOp>(op)) {
       giveElement(insert, owned);
       takeOwnership(insert.getListMutable(), &op, owned);
       return ownResults(op.getResults(), owned);
     }
-    if (auto erase = dyn_cast<SeqEraseOp>(op)) {
+    if (auto erase = dyn_cast<list::EraseOp>(op)) {
       takeOwnership(erase.getListMutable(), &op, owned);
       return ownResults(op.getResults(), owned);
     }
@@ -491,7 +492,7 @@ private:
       bool definedHere = llvm::any_of(
           roots, [&](Value root) { return root.getParentBlock() == &block; });
       Value owner = ownerOf(operand.get());
-      if (operand.get().getDefiningOp<SeqEmptyOp>()) {
+      if (operand.get().getDefiningOp<list::EmptyOp>()) {
         entry.isOwned = true;
       } else if (owner && owned.contains(owner) && usesIn(owner, yield) == 1) {
         entry.flag = owned[owner].flag;

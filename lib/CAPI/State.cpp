@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Impl.h"
+#include "loopc/Support/TensorBytes.h"
 
 #include <algorithm>
 #include <chrono>
@@ -62,21 +63,6 @@ struct Releaser {
 };
 } // namespace
 
-/// Copies the elements of a strided tensor of whole bytes into C order.
-static void copyStrided(const DLTensor &tensor, int32_t axis, const char *from,
-                        char *&to) {
-  size_t bytes = tensor.dtype.bits / 8;
-  if (axis == tensor.ndim) {
-    std::memcpy(to, from, bytes);
-    to += bytes;
-    return;
-  }
-  for (int64_t i = 0; i < tensor.shape[axis]; ++i)
-    copyStrided(tensor, axis + 1,
-                from + i * tensor.strides[axis] * static_cast<int64_t>(bytes),
-                to);
-}
-
 int64_t *OwnedValue::copyShape(const int64_t *shape, int32_t rank,
                                int64_t &count) {
   count = 1;
@@ -90,14 +76,7 @@ char *OwnedValue::copyElements(const DLTensor &tensor, int64_t count) {
   auto *to = static_cast<char *>(
       ::operator new(std::max<size_t>(size, 1), AlignedDeleter::kAlignment));
   elements.emplace_back(to);
-  const char *from =
-      static_cast<const char *>(tensor.data) + tensor.byte_offset;
-  if (size && tensor.strides && tensor.dtype.bits >= 8) {
-    char *next = to;
-    copyStrided(tensor, 0, from, next);
-  } else if (size) {
-    std::memcpy(to, from, size);
-  }
+  copyInOrder(tensor, to, size);
   return to;
 }
 

@@ -17,6 +17,7 @@
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Conversion/UnknownRank/Passes.h"
 #include "loopc/Dialect/Device/IR/Device.h"
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
@@ -36,8 +37,8 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
   registerConcatBufferizationModel(registry);
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<LoopcDialect, device::DeviceDialect, loop::LoopDialect,
-                  onnx::ONNXDialect, rt::RTDialect>();
+  registry.insert<LoopcDialect, device::DeviceDialect, list::ListDialect,
+                  loop::LoopDialect, onnx::ONNXDialect, rt::RTDialect>();
   loop::registerBufferizableOpInterfaceExternalModels(registry);
   registerNoAliasArgumentConversion(registry);
 }

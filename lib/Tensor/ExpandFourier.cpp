@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// tensor-expand-fourier: loop.fourier as tensors that are computed element by
+// tensor-expand-fourier: rt.fourier as tensors that are computed element by
 // element, which threads of a GPU can share; a CPU calls the runtime
 // (lib/Runtime/CPU/Fourier.cpp), whose methods these are: Stockham's passes,
 // and Bluestein's convolution where a prime factor is large. An element of a
@@ -14,6 +14,7 @@
 // often as its radix says; those reads come from the caches.
 
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -53,7 +54,7 @@ using Reader = std::function<Number(ValueRange batch, Value k)>;
 
 class Expansion {
 public:
-  Expansion(IRRewriter &rewriter, FourierOp op)
+  Expansion(IRRewriter &rewriter, rt::FourierOp op)
       : rewriter(rewriter), b(op.getLoc(), rewriter), op(op),
         f64(b.getF64Type()), element(ComplexType::get(f64)) {}
 
@@ -125,7 +126,7 @@ private:
 
   IRRewriter &rewriter;
   ImplicitLocOpBuilder b;
-  FourierOp op;
+  rt::FourierOp op;
   Type f64, element;
 };
 } // namespace
@@ -498,13 +499,13 @@ namespace {
 struct LoopExpandFourier
     : loopc::impl::LoopExpandFourierBase<LoopExpandFourier> {
   void runOnOperation() override {
-    SmallVector<FourierOp> found;
-    getOperation()->walk([&](FourierOp op) {
+    SmallVector<rt::FourierOp> found;
+    getOperation()->walk([&](rt::FourierOp op) {
       if (isa<RankedTensorType>(op.getData().getType()))
         found.push_back(op);
     });
     IRRewriter rewriter(&getContext());
-    for (FourierOp op : found)
+    for (rt::FourierOp op : found)
       Expansion(rewriter, op).run();
   }
 };

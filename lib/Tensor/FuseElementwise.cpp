@@ -51,8 +51,7 @@ static bool followsProduct(linalg::GenericOp op) {
       input = view->getOperand(0);
     }
     auto product = input.getDefiningOp<linalg::GenericOp>();
-    return product && product.getNumReductionLoops() > 0 &&
-           product.getNumDpsInputs() > 1;
+    return product && isProduct(product);
   });
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/ValueIO/HostValue.h"
+#include "loopc/Support/TensorBytes.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -184,21 +185,6 @@ std::string loopc::io::describe(const loopc_type &type) {
 // To and from the border
 //===----------------------------------------------------------------------===//
 
-/// Copies the elements of a strided tensor of whole bytes into C order.
-static void copyStrided(const DLTensor &tensor, int32_t axis, const char *from,
-                        char *&to) {
-  size_t bytes = tensor.dtype.bits / 8;
-  if (axis == tensor.ndim) {
-    std::memcpy(to, from, bytes);
-    to += bytes;
-    return;
-  }
-  for (int64_t i = 0; i < tensor.shape[axis]; ++i)
-    copyStrided(tensor, axis + 1,
-                from + i * tensor.strides[axis] * static_cast<int64_t>(bytes),
-                to);
-}
-
 HostValue loopc::io::copyValue(const loopc_value &value) {
   HostValue copy;
   copy.kind = value.kind;
@@ -223,15 +209,8 @@ HostValue loopc::io::copyValue(const loopc_value &value) {
     copy.dtype = tensor.dtype;
     copy.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
     copy.bytes.resize(*byteSize(tensor.dtype, copy.numElements()));
-    const char *from =
-        static_cast<const char *>(tensor.data) + tensor.byte_offset;
-    if (copy.bytes.empty())
-      break;
-    char *to = reinterpret_cast<char *>(copy.bytes.data());
-    if (tensor.strides && tensor.dtype.bits >= 8)
-      copyStrided(tensor, 0, from, to);
-    else
-      std::copy_n(from, copy.bytes.size(), to);
+    copyInOrder(tensor, reinterpret_cast<char *>(copy.bytes.data()),
+                copy.bytes.size());
   }
   }
   return copy;

@@ -368,14 +368,14 @@ func.func @turns_of_a_nest(%n: i64, %keep: memref<?xi1>) -> memref<4xf32> {
 
 // What comes out of a list is the list's as well: nothing is written there.
 // CHECK-LABEL: func @shared_with_a_list(
-func.func @shared_with_a_list(%n: i64, %l: !onnx.seq<tensor<*xf32>>) -> memref<4xf32> {
+func.func @shared_with_a_list(%n: i64, %l: !list.list<f32>) -> memref<4xf32> {
   // CHECK: loop.loop
   // CHECK: memref.alloc
   // CHECK: loop.yield
   %a = memref.alloc() : memref<4xf32>
   %c0 = arith.constant 0 : index
   %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : memref<4xf32>) {
-    %e, %shape = loop.seq_at %l[%c0] : !onnx.seq<tensor<*xf32>> -> memref<?xf32>, memref<?xi64>
+    %e, %shape = list.at %l[%c0] : !list.list<f32> -> memref<?xf32>, memref<?xi64>
     %g = memref.cast %e : memref<?xf32> to memref<4xf32>
     %t = memref.alloc() : memref<4xf32>
     linalg.add ins(%g, %x : memref<4xf32>, memref<4xf32>) outs(%t : memref<4xf32>)

@@ -69,23 +69,23 @@ func.func @swap(%n: i64, %x0: tensor<4xf32>, %y0: tensor<4xf32>) -> (tensor<4xf3
 
 // The list reads its element; what comes out of one is nothing to write into.
 // CHECK-LABEL: func @lists(
-func.func @lists(%s: !onnx.seq<tensor<*xf32>>, %x: tensor<?x2xf32>, %shape: tensor<?xi64>,
-                 %p: index, %v: f32) -> (!onnx.seq<tensor<*xf32>>, tensor<?xf32>) {
+func.func @lists(%s: !list.list<f32>, %x: tensor<?x2xf32>, %shape: tensor<?xi64>,
+                 %p: index, %v: f32) -> (!list.list<f32>, tensor<?xf32>) {
   // A slice with gaps is copied, so that it has none.
   // CHECK: memref.subview
   // CHECK: %[[DENSE:.*]] = memref.alloc
-  // CHECK: loop.seq_insert %[[DENSE]], %{{.*}} into %{{.*}} : memref<?xf32>, memref<?xi64{{.*}}> into
+  // CHECK: list.insert %[[DENSE]], %{{.*}} into %{{.*}} : memref<?xf32>, memref<?xi64{{.*}}> into
   %n = tensor.dim %x, %p : tensor<?x2xf32>
   %column = tensor.extract_slice %x[0, 0] [%n, 1] [1, 1] : tensor<?x2xf32> to tensor<?xf32>
-  %t = loop.seq_insert %column, %shape into %s[%p]
-      : tensor<?xf32>, tensor<?xi64> into !onnx.seq<tensor<*xf32>>
-  // CHECK: %[[E:.*]]:2 = loop.seq_at {{.*}} -> memref<?xf32>, memref<?xi64>
+  %t = list.insert %column, %shape into %s[%p]
+      : tensor<?xf32>, tensor<?xi64> into !list.list<f32>
+  // CHECK: %[[E:.*]]:2 = list.at {{.*}} -> memref<?xf32>, memref<?xi64>
   // CHECK: %[[COPY:.*]] = memref.alloc
   // CHECK: memref.copy %[[E]]#0, %[[COPY]]
   // CHECK: memref.store %{{.*}}, %[[COPY]]
-  %e:2 = loop.seq_at %t[%p] : !onnx.seq<tensor<*xf32>> -> tensor<?xf32>, tensor<?xi64>
+  %e:2 = list.at %t[%p] : !list.list<f32> -> tensor<?xf32>, tensor<?xi64>
   %w = tensor.insert %v into %e#0[%p] : tensor<?xf32>
-  return %t, %w : !onnx.seq<tensor<*xf32>>, tensor<?xf32>
+  return %t, %w : !list.list<f32>, tensor<?xf32>
 }
 
 // In place, unless what is transformed is needed afterwards.
@@ -95,15 +95,15 @@ func.func @fourier(%x: tensor<8x2xf64> {bufferization.writable = false}, %v: f64
     -> (tensor<8x2xf64>, tensor<8x2xf64>) {
   // CHECK: %[[A:.*]] = memref.alloc
   // CHECK: memref.copy %[[X]], %[[A]]
-  // CHECK: loop.fourier %[[A]] : memref<8x2xf64>
-  %y = loop.fourier %x : tensor<8x2xf64>
+  // CHECK: rt.fourier %[[A]] : memref<8x2xf64>
+  %y = rt.fourier %x : tensor<8x2xf64>
   // CHECK: %[[B:.*]] = memref.alloc
   // CHECK: linalg.fill {{.*}} outs(%[[B]]
   // CHECK-NOT: memref.copy
-  // CHECK: loop.fourier %[[B]] inverse : memref<8x2xf64>
+  // CHECK: rt.fourier %[[B]] inverse : memref<8x2xf64>
   %e = tensor.empty() : tensor<8x2xf64>
   %f = linalg.fill ins(%v : f64) outs(%e : tensor<8x2xf64>) -> tensor<8x2xf64>
-  %z = loop.fourier %f inverse : tensor<8x2xf64>
+  %z = rt.fourier %f inverse : tensor<8x2xf64>
   // CHECK: return %[[A]], %[[B]]
   return %y, %z : tensor<8x2xf64>, tensor<8x2xf64>
 }

@@ -11,9 +11,9 @@
 // CHECK-COUNT-3: tensor.extract %[[FIRST]]
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<?x12x2xf64>)
 // CHECK: tensor.extract %[[SECOND]]
-// CHECK-NOT: loop.fourier
+// CHECK-NOT: rt.fourier
 func.func @known(%x: tensor<?x12x2xf64>) -> tensor<?x12x2xf64> {
-  %y = loop.fourier %x : tensor<?x12x2xf64>
+  %y = rt.fourier %x : tensor<?x12x2xf64>
   return %y : tensor<?x12x2xf64>
 }
 
@@ -30,7 +30,7 @@ func.func @known(%x: tensor<?x12x2xf64>) -> tensor<?x12x2xf64> {
 // CHECK: %[[PART:.+]] = complex.im
 // CHECK: arith.negf %[[PART]]
 func.func @inverse(%x: tensor<2x2xf64>) -> tensor<2x2xf64> {
-  %y = loop.fourier %x inverse : tensor<2x2xf64>
+  %y = rt.fourier %x inverse : tensor<2x2xf64>
   return %y : tensor<2x2xf64>
 }
 
@@ -40,7 +40,7 @@ func.func @inverse(%x: tensor<2x2xf64>) -> tensor<2x2xf64> {
 // CHECK-LABEL: func.func @prime
 // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c61
 func.func @prime(%x: tensor<61x2xf64>) -> tensor<61x2xf64> {
-  %y = loop.fourier %x : tensor<61x2xf64>
+  %y = rt.fourier %x : tensor<61x2xf64>
   return %y : tensor<61x2xf64>
 }
 
@@ -54,7 +54,7 @@ func.func @prime(%x: tensor<61x2xf64>) -> tensor<61x2xf64> {
 // CHECK: outs(%{{.*}} : tensor<5x67xcomplex<f64>>)
 // CHECK: outs(%{{.*}} : tensor<5x67x2xf64>)
 func.func @large_prime(%x: tensor<5x67x2xf64>) -> tensor<5x67x2xf64> {
-  %y = loop.fourier %x : tensor<5x67x2xf64>
+  %y = rt.fourier %x : tensor<5x67x2xf64>
   return %y : tensor<5x67x2xf64>
 }
 
@@ -75,6 +75,6 @@ func.func @large_prime(%x: tensor<5x67x2xf64>) -> tensor<5x67x2xf64> {
 // CHECK-COUNT-3: loop.loop
 // CHECK-NOT: loop.loop
 func.func @unknown(%x: tensor<?x2xf64>) -> tensor<?x2xf64> {
-  %y = loop.fourier %x : tensor<?x2xf64>
+  %y = rt.fourier %x : tensor<?x2xf64>
   return %y : tensor<?x2xf64>
 }

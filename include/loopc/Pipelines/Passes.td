@@ -129,7 +129,7 @@ def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
 
     | stage | what holds at its end |
     |---|---|
-    | `linalg` | no operation of the `onnx` dialect and no `loop.scan`; no tensor of unknown rank; no `builtin.unrealized_conversion_cast`; loops have no slices; trip counts, conditions and lengths are scalars; an operand that is said to be packed (`loopc.packed`) is panels with zeros behind its elements |
+    | `linalg` | no operation and no type of the `onnx` dialect, and no `loop.scan`; no tensor of unknown rank; no `builtin.unrealized_conversion_cast`; loops have no slices; trip counts, conditions and lengths are scalars; an operand that is said to be packed (`loopc.packed`) is panels with zeros behind its elements |
     | `memref` | no tensors; each buffer and each list has exactly one owner on every path until it ends, once, and nobody uses it behind that; nothing writes to inputs and constants; loops collect nothing; nothing is allocated in a loop that is marked `loopc.fixed_storage` |
     | `scf` | no operation of the `linalg` dialect and no `loop.loop`; iterations of a loop that is marked `loopc.parallel` are proved to be independent; what an iteration reads of a buffer that is marked `loopc.private` is proved to lie in what the same iteration has written |
     | `llvm` | operations of the LLVM dialect, and of NVVM in a `gpu.module`; a function without a body is one of the runtime, with the type that the runtime's header gives it, or of libm (in a `gpu.module`: of libdevice, or CUDA's) |

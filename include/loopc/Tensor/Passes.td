@@ -15,14 +15,14 @@ def LoopExpandFourier
     : Pass<"tensor-expand-fourier", "::mlir::func::FuncOp"> {
   let summary = "compute Fourier transforms element by element";
   let description = [{
-    A `loop.fourier` of a tensor becomes passes that each compute a tensor of
+    A `rt.fourier` of a tensor becomes passes that each compute a tensor of
     complex numbers from the one before, an element by itself: on a GPU they are
     kernels, in the middle of a loop too. Each takes a factor of the length off;
     where one of its prime factors is large, transforms whose length is a power
     of two convolve. Where only the run knows the length, the passes are a loop.
 
     ```mlir
-    %y = loop.fourier %x : tensor<?x8x2xf64>
+    %y = rt.fourier %x : tensor<?x8x2xf64>
     // becomes
     %roots = linalg.generic ... -> tensor<8xcomplex<f64>>
     %a = linalg.generic ... { x[.., k], x[.., k + 2], ... } // radix 4

@@ -13,6 +13,7 @@
 #include "RotateLoops.h"
 #include "StateWords.h"
 #include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Support/Remarks.h"
@@ -148,8 +149,8 @@ void GraphLauncher::launch(const LoopGraph &graph, ValueRange given) {
         arith::ConstantOp::create(b, b.getIntegerAttr(b.getI64Type(), 0)));
   for (Value value : given)
     llvm::append_range(words, toWords(b, value));
-  loop::DeviceGraphOp::create(b, b.getArrayAttr(kernels), nodes,
-                              graph.numHandles, graph.numWords, blocks, words);
+  device::GraphOp::create(b, b.getArrayAttr(kernels), nodes, graph.numHandles,
+                          graph.numWords, blocks, words);
 }
 
 //===----------------------------------------------------------------------===//

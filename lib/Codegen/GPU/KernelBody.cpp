@@ -12,8 +12,10 @@
 #include "DeviceCode.h"
 #include "DeviceRegions.h"
 #include "LoopSlices.h"
+#include "Meetings.h"
 #include "Polls.h"
 #include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -78,7 +80,7 @@ private:
   void addAccesses(Operation *op, ArrayRef<scf::ForOp> nest, Accesses &found);
   void synchronize(Operation *op, const Accesses &next, Accesses &pending);
   void onFirstThread(Operation *op);
-  void endPart(Operation *part);
+  void makePart(Operation *work);
   void nameThreads();
 
   static void merge(Accesses &into, const Accesses &from) {
@@ -96,7 +98,6 @@ private:
   KernelThread here;
   Value isFirst;
   KernelShape shape;
-  int64_t numParts = 0;
   /// What is dealt out to blocks; null where they go through all together.
   scf::ForOp slices;
   /// The kernel is one nest.
@@ -188,7 +189,7 @@ void Distribution::synchronize(Operation *op, const Accesses &next,
     if (slices)
       gpu::BarrierOp::create(b);
     else
-      loop::BarrierOp::create(b);
+      device::BarrierOp::create(b);
     shape.hasBarriers = !slices;
     pending.clear();
   }
@@ -199,31 +200,35 @@ void Distribution::synchronize(Operation *op, const Accesses &next,
 // Work
 //===----------------------------------------------------------------------===//
 
-/// Behind `part`, which only some threads went through or in which they went
+/// True where something in `op` may end the run.
+static bool canEnd(Operation *op) {
+  return op
+      ->walk([](Operation *nested) {
+        return isa<loop::CheckOp, loop::PollOp>(nested)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Behind `work`, which only some threads go through or in which they go
 /// different ways, all learn whether a check failed.
-void Distribution::endPart(Operation *part) {
-  SmallVector<Operation *> ends;
-  part->walk([&](Operation *op) {
-    if (isa<loop::CheckOp, loop::PollOp>(op))
-      ends.push_back(op);
-  });
-  if (ends.empty())
+void Distribution::makePart(Operation *work) {
+  if (!canEnd(work))
     return;
-  Attribute number = b.getI64IntegerAttr(isAlone ? -1 : numParts++);
-  for (Operation *op : ends)
-    op->setAttr(kPartAttrName, number);
-  if (isAlone)
-    return;
-  b.setInsertionPointAfter(part);
-  loop::PollOp::create(b)->setAttr(kPartEndAttrName, number);
-  shape.hasBarriers = true;
+  b.setInsertionPoint(work);
+  auto part = device::PartOp::create(
+      b, /*in_block=*/static_cast<bool>(slices) && !isAlone, /*last=*/isAlone);
+  b.createBlock(&part.getBody());
+  work->moveBefore(device::YieldOp::create(b, ValueRange()));
+  shape.hasBarriers |= !isAlone;
 }
 
 void Distribution::onFirstThread(Operation *op) {
   b.setInsertionPoint(op);
   auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
   op->moveBefore(branch.thenBlock()->getTerminator());
-  endPart(branch);
+  makePart(branch);
 }
 
 //===----------------------------------------------------------------------===//
@@ -251,20 +256,12 @@ void Distribution::processRegions(Operation &op, Accesses &pending) {
   pending = std::move(all);
 }
 
-/// True where something in `op` may end the run.
-static bool canEnd(Operation *op) {
-  return op
-      ->walk([](Operation *nested) {
-        return isa<loop::CheckOp, loop::PollOp>(nested)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 void Distribution::processOp(Operation &op, Accesses &pending) {
   if (isa<loop::PollOp>(op)) {
     // All threads meet there, before and behind.
+    b.setInsertionPoint(&op);
+    device::PollOp::create(b, /*in_block=*/static_cast<bool>(slices));
+    op.erase();
     shape.hasBarriers = !slices;
     pending.clear();
     return;
@@ -283,7 +280,7 @@ void Distribution::processOp(Operation &op, Accesses &pending) {
     if (isSharedLoop(&op))
       shape.hasSplits |= isSplitNest(cast<scf::ForOp>(op));
     if (isSharedLoop(&op))
-      endPart(dealNest(kernel, cast<scf::ForOp>(op), here));
+      makePart(dealNest(kernel, cast<scf::ForOp>(op), here));
     else if (isa<memref::StoreOp>(op))
       onFirstThread(&op);
     return;
@@ -318,7 +315,6 @@ void Distribution::nameThreads() {
   Value size = gpu::BlockDimOp::create(b, gpu::Dimension::x);
   Value blocks = gpu::GridDimOp::create(b, gpu::Dimension::x);
   if (slices) {
-    kernel->setAttr(kSeparateAttrName, b.getUnitAttr());
     here = {inBlock, size, index(0), index(1)};
     slices.setLowerBound(block);
     slices.setStep(blocks);
@@ -354,6 +350,7 @@ KernelShape Distribution::run(const ProductTarget &target) {
   Accesses pending;
   for (Operation *op : ops)
     processOp(*op, pending);
+  kernel.walk([](scf::ForOp loop) { loop->removeAttr(kTiledAttrName); });
   return shape;
 }
 
@@ -392,6 +389,10 @@ struct DistributeKernels
                                      shape.hasTiles, shape.hasSplits));
           return success();
         });
+    for (auto kernels : getOperation().getOps<gpu::GPUModuleOp>())
+      for (auto kernel : kernels.getOps<gpu::GPUFuncOp>())
+        if (succeeded(result))
+          result = verifyMeetings(kernel);
     if (failed(result))
       signalPassFailure();
   }

@@ -15,22 +15,12 @@
 
 namespace loopc {
 
-/// Attribute of checks and polls in a part of a kernel that not all threads go
-/// through: the number of that part, or -1 where nothing follows behind it.
-inline constexpr llvm::StringLiteral kPartAttrName = "loopc.part";
-/// The same of the poll behind that part, where all threads meet.
-inline constexpr llvm::StringLiteral kPartEndAttrName = "loopc.part_end";
-
 /// Attribute of a launch whose blocks wait for one another.
 inline constexpr llvm::StringLiteral kCooperativeAttrName = "loopc.cooperative";
 /// Of one whose blocks are a cluster where they are few.
 inline constexpr llvm::StringLiteral kClusterAttrName = "loopc.cluster";
 /// Of the kernels where there is such a launch.
 inline constexpr llvm::StringLiteral kClustersAttrName = "loopc.clusters";
-
-/// Attribute of a kernel whose blocks do not wait for one another, but threads
-/// of a block do.
-inline constexpr llvm::StringLiteral kSeparateAttrName = "loopc.separate";
 
 /// What a kernel turned out to be.
 struct KernelShape {
@@ -51,8 +41,10 @@ struct KernelShape {
 ///    that are large enough by tiles, to blocks (Products.h),
 ///  - what else writes memory is done by the first thread alone,
 ///  - before something reads or writes what was written, or writes what was
-///    read, since the last one, there is a `loop.barrier`; not where each
-///    thread finds what it left itself.
+///    read, since the last one, there is a `device.barrier`; not where each
+///    thread finds what it left itself,
+///  - what not all threads go through alike, and may end the run, is a
+///    `device.part`; other polls are `device.poll`, to which all threads come.
 ///
 /// Where the kernel is a loop over slices (LoopSlices.h) these are dealt out to
 /// blocks, and all that is in it to the threads of one. There are no checks.

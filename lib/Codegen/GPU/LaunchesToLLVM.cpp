@@ -15,6 +15,7 @@
 #include "loopc/Codegen/GPU/DeviceProgram.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
+#include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
@@ -50,10 +51,10 @@ private:
   void lower(gpu::DeallocOp dealloc);
   void lower(gpu::MemcpyOp copy);
   void lower(gpu::LaunchFuncOp launch);
-  void lower(loop::DeviceGraphOp graph);
-  void lower(loop::DeviceViewOp view);
-  void lower(loop::DeviceResultOp result);
-  void lower(loop::DeviceWaitOp wait);
+  void lower(device::GraphOp graph);
+  void lower(device::ViewOp view);
+  void lower(device::ResultOp result);
+  void lower(device::WaitOp wait);
   void lower(func::CallOp product);
 
   Value call(StringRef name, ValueRange arguments);
@@ -65,7 +66,7 @@ private:
   Value bytesOf(Value buffer, MemRefDescriptor &descriptor);
   Value makeBuffer(MemRefType type, Value memory, ArrayRef<Value> sizes);
   void addArgument(Value operand, SmallVectorImpl<Value> &places);
-  Value describe(loop::DeviceGraphOp graph);
+  Value describe(device::GraphOp graph);
   Value makeTable(Type type, ValueRange values);
   Value allocaAtBegin(Type type, int64_t count);
   Value constant(Type type, int64_t value) {
@@ -226,7 +227,7 @@ void LaunchLowering::lower(gpu::MemcpyOp copy) {
   rewriter.eraseOp(copy);
 }
 
-void LaunchLowering::lower(loop::DeviceViewOp view) {
+void LaunchLowering::lower(device::ViewOp view) {
   auto type = cast<MemRefType>(view.getHost().getType());
   MemRefDescriptor host(descriptorOf(view.getHost()));
   Value space =
@@ -244,7 +245,7 @@ void LaunchLowering::lower(loop::DeviceViewOp view) {
   rewriter.replaceOp(view, makeBuffer(type, memory, sizes));
 }
 
-void LaunchLowering::lower(loop::DeviceResultOp result) {
+void LaunchLowering::lower(device::ResultOp result) {
   auto type = cast<MemRefType>(result.getDevice().getType());
   MemRefDescriptor device(descriptorOf(result.getDevice()));
   Value memory = call("loopc_rt_cuda_output",
@@ -259,7 +260,7 @@ void LaunchLowering::lower(loop::DeviceResultOp result) {
   rewriter.replaceOp(result, makeBuffer(type, memory, sizes));
 }
 
-void LaunchLowering::lower(loop::DeviceWaitOp wait) {
+void LaunchLowering::lower(device::WaitOp wait) {
   returnUnlessZero(call("loopc_rt_cuda_sync", ValueRange()), wait);
   rewriter.eraseOp(wait);
 }
@@ -332,7 +333,7 @@ void LaunchLowering::lower(func::CallOp product) {
 }
 
 /// A loopc_cuda_graph with its nodes.
-Value LaunchLowering::describe(loop::DeviceGraphOp graph) {
+Value LaunchLowering::describe(device::GraphOp graph) {
   ArrayRef<int32_t> given = graph.getNodes();
   SmallVector<int32_t> words{static_cast<int32_t>(given.size() / 4),
                              static_cast<int32_t>(graph.getHandles()),
@@ -371,7 +372,7 @@ Value LaunchLowering::makeTable(Type type, ValueRange values) {
   return table;
 }
 
-void LaunchLowering::lower(loop::DeviceGraphOp graph) {
+void LaunchLowering::lower(device::GraphOp graph) {
   // A count for each node, of conditions too.
   SmallVector<Value> blocks;
   ValueRange counts = graph.getBlocks();
@@ -398,8 +399,8 @@ void LaunchLowering::run() {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {
     if (isa<gpu::AllocOp, gpu::DeallocOp, gpu::MemcpyOp, gpu::LaunchFuncOp,
-            loop::DeviceGraphOp, loop::DeviceViewOp, loop::DeviceResultOp,
-            loop::DeviceWaitOp>(op) ||
+            device::GraphOp, device::ViewOp, device::ResultOp, device::WaitOp>(
+            op) ||
         op->hasAttr(kProductAttrName))
       ops.push_back(op);
   });
@@ -408,9 +409,8 @@ void LaunchLowering::run() {
     b.setLoc(op->getLoc());
     llvm::TypeSwitch<Operation *>(op)
         .Case<gpu::AllocOp, gpu::DeallocOp, gpu::MemcpyOp, gpu::LaunchFuncOp,
-              loop::DeviceGraphOp, loop::DeviceViewOp, loop::DeviceResultOp,
-              loop::DeviceWaitOp, func::CallOp>(
-            [&](auto known) { lower(known); });
+              device::GraphOp, device::ViewOp, device::ResultOp, device::WaitOp,
+              func::CallOp>([&](auto known) { lower(known); });
   }
   if (ops.empty())
     return;

@@ -20,6 +20,7 @@
 #include "StateWords.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Codegen/GPU/DeviceProgram.h"
+#include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -532,7 +533,7 @@ void PartBuilder::setConditions(ValueRange values) {
 /// read what was there before.
 void PartBuilder::leaveResults(ValueRange results) {
   if (node.threads > 1)
-    loop::BarrierOp::create(b);
+    device::BarrierOp::create(b);
   Value thread = gpu::ThreadIdOp::create(b, gpu::Dimension::x);
   Value zero = arith::ConstantIndexOp::create(b, 0);
   Value isFirst =

@@ -11,9 +11,11 @@
 
 #include "KernelBody.h"
 #include "LoopGraphs.h"
+#include "Meetings.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Codegen/GPU/DeviceProgram.h"
 #include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -37,8 +39,6 @@ using namespace mlir;
 using namespace loopc;
 
 static constexpr StringLiteral kBarrierName = "loopc_barrier";
-/// Attribute of the poll that a kernel begins with.
-static constexpr StringLiteral kEntryAttrName = "loopc.entry";
 
 /// One block waits by its own barrier. Several count their arrivals: each waits
 /// for the end of the round that its own arrival belongs to. What a block wrote
@@ -118,9 +118,16 @@ public:
   void addEntryTest();
 
 private:
+  /// Makes the body a part of the kernel, with a poll behind it.
+  void inlinePart(device::PartOp part);
   void lower(loop::CheckOp check);
   void lower(loop::PollOp poll);
-  void pollInBlock(loop::PollOp poll);
+  void lower(device::PollOp poll);
+  void pollInGrid(device::PollOp poll);
+  void pollInBlock(device::PollOp poll);
+  /// Goes on at `target` where the run is over, else behind `poll`.
+  void leaveAt(Operation *poll, Block *target);
+  /// Where a thread goes on for which `op` ends what it does.
   Block *targetOf(Operation *op);
   Block *returnBlock();
   /// Ends the block before `op`; the rest is returned.
@@ -139,7 +146,7 @@ private:
     return LLVM::ConstantOp::create(b, type, value);
   }
   Value toI64(Value value);
-  Value isOver(loop::PollOp poll);
+  Value isOver(Operation *poll);
   void clearConditions();
   void record(loop::CheckOp check);
 
@@ -151,7 +158,10 @@ private:
   Type pointer, i32, i64;
   Value control;
   Block *ending = nullptr;
-  DenseMap<int64_t, Operation *> partEnds;
+  /// Where checks and polls in parts that are not the last go on.
+  DenseMap<Operation *, Block *> behindParts;
+  /// The poll that the kernel begins with; null: none.
+  Operation *entryPoll = nullptr;
 };
 } // namespace
 
@@ -203,20 +213,32 @@ Block *KernelLowering::splitBefore(Operation *op) {
   return rewriter.splitBlock(op->getBlock(), Block::iterator(op));
 }
 
-/// Where threads go on for which `op` ends what they do.
 Block *KernelLowering::targetOf(Operation *op) {
-  auto part = op->getAttrOfType<IntegerAttr>(kPartAttrName);
-  Operation *end = part ? partEnds.lookup(part.getInt()) : nullptr;
-  if (!end)
-    return returnBlock();
-  if (&end->getBlock()->front() != end) {
-    Block *before = end->getBlock();
-    Block *rest = splitBefore(end);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(before);
-    cf::BranchOp::create(b, rest);
+  Block *behind = behindParts.lookup(op);
+  return behind ? behind : returnBlock();
+}
+
+void KernelLowering::inlinePart(device::PartOp part) {
+  Block *before = part->getBlock();
+  Block *rest = splitBefore(part->getNextNode());
+  if (!part.getLast()) {
+    part.getBody().walk([&](Operation *op) {
+      if (isa<loop::CheckOp, loop::PollOp>(op))
+        behindParts[op] = rest;
+    });
+    b.setInsertionPointToStart(rest);
+    device::PollOp::create(b, part.getInBlock());
   }
-  return end->getBlock();
+  Block *entry = &part.getBody().front();
+  for (Block &block : part.getBody())
+    if (auto yield = dyn_cast<device::YieldOp>(block.getTerminator())) {
+      b.setInsertionPoint(yield);
+      cf::BranchOp::create(b, rest);
+      rewriter.eraseOp(yield);
+    }
+  rewriter.inlineRegionBefore(part.getBody(), rest);
+  rewriter.eraseOp(part);
+  rewriter.mergeBlocks(entry, before);
 }
 
 /// Writes what the check has to say.
@@ -264,9 +286,9 @@ void KernelLowering::lower(loop::CheckOp check) {
 /// Not 0 where the run failed or shall end. Kernels of a graph do not begin by
 /// looking at the host's word: who ends an iteration does that now and then,
 /// and leaves what it found for the others.
-Value KernelLowering::isOver(loop::PollOp poll) {
+Value KernelLowering::isOver(Operation *poll) {
   Value failed = load(i32, field(offsetof(loopc_cuda_control, failed)));
-  if (poll->hasAttr(kEntryAttrName) && kernel->hasAttr(kConditionsAttrName)) {
+  if (poll == entryPoll && kernel->hasAttr(kConditionsAttrName)) {
     Value word = load(i32, field(offsetof(loopc_cuda_control, word)));
     return LLVM::OrOp::create(b, failed, word);
   }
@@ -274,24 +296,34 @@ Value KernelLowering::isOver(loop::PollOp poll) {
   return LLVM::OrOp::create(b, failed, load(i32, cancel));
 }
 
-void KernelLowering::lower(loop::PollOp poll) {
-  b.setLoc(poll.getLoc());
-  if (kernel->hasAttr(kSeparateAttrName) && !poll->hasAttr(kPartAttrName))
-    return pollInBlock(poll);
-  Block *target = targetOf(poll);
+void KernelLowering::leaveAt(Operation *poll, Block *target) {
   Block *before = poll->getBlock();
   Block *rest = splitBefore(poll);
-  Value zero;
-  if (poll->hasAttr(kPartAttrName)) {
-    b.setInsertionPointToEnd(before);
-    zero = constant(i32, 0);
-    Value goesOn =
-        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, isOver(poll), zero);
-    cf::CondBranchOp::create(b, goesOn, rest, target);
-    rewriter.eraseOp(poll);
-    return;
-  }
-  // The first thread looks, so that all see the same.
+  b.setInsertionPointToEnd(before);
+  Value zero = constant(i32, 0);
+  Value goesOn =
+      LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, isOver(poll), zero);
+  cf::CondBranchOp::create(b, goesOn, rest, target);
+  rewriter.eraseOp(poll);
+}
+
+void KernelLowering::lower(loop::PollOp poll) {
+  b.setLoc(poll.getLoc());
+  leaveAt(poll, targetOf(poll));
+}
+
+void KernelLowering::lower(device::PollOp poll) {
+  b.setLoc(poll.getLoc());
+  if (poll.getInBlock())
+    pollInBlock(poll);
+  else
+    pollInGrid(poll);
+}
+
+/// The first thread looks, so that all see the same.
+void KernelLowering::pollInGrid(device::PollOp poll) {
+  Block *before = poll->getBlock();
+  Block *rest = splitBefore(poll);
   Block *looking = b.createBlock(rest);
   Value word = field(offsetof(loopc_cuda_control, word));
   LLVM::StoreOp::create(b, isOver(poll), word);
@@ -300,7 +332,7 @@ void KernelLowering::lower(loop::PollOp poll) {
   cf::BranchOp::create(b, meeting);
   b.setInsertionPointToEnd(before);
   callBarrier();
-  zero = constant(i32, 0);
+  Value zero = constant(i32, 0);
   Value thread = NVVM::ThreadIdXOp::create(b, i32);
   Value block = NVVM::BlockIdXOp::create(b, i32);
   Value both = LLVM::OrOp::create(b, thread, block);
@@ -317,7 +349,7 @@ void KernelLowering::lower(loop::PollOp poll) {
 
 /// The block's first thread looks, and says to the others what it found while
 /// they wait for one another.
-void KernelLowering::pollInBlock(loop::PollOp poll) {
+void KernelLowering::pollInBlock(device::PollOp poll) {
   Block *before = poll->getBlock();
   Block *rest = splitBefore(poll);
   Block *looking = b.createBlock(rest);
@@ -345,35 +377,30 @@ void KernelLowering::pollInBlock(loop::PollOp poll) {
 }
 
 void KernelLowering::addEntryTest() {
-  bool waits = kernel->hasAttr(kSeparateAttrName);
-  kernel.walk([&](Operation *op) {
-    waits |= isa<loop::BarrierOp>(op) ||
-             (isa<loop::PollOp>(op) && !op->hasAttr(kPartAttrName));
-  });
-  Block &entry = kernel.getBody().front();
-  b.setInsertionPointToStart(&entry);
-  auto poll = loop::PollOp::create(b);
-  poll->setAttr(kEntryAttrName, b.getUnitAttr());
-  if (!waits)
-    poll->setAttr(kPartAttrName, b.getI64IntegerAttr(-1));
+  Meetings meetings = findMeetings(kernel);
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  // Who waits for others begins together with them.
+  if (meetings.ofGrid || meetings.ofBlock)
+    entryPoll = device::PollOp::create(b, /*in_block=*/!meetings.ofGrid);
+  else
+    entryPoll = loop::PollOp::create(b);
 }
 
 void KernelLowering::run() {
+  SmallVector<device::PartOp> parts;
+  kernel.walk([&](device::PartOp part) { parts.push_back(part); });
+  llvm::for_each(parts, [&](device::PartOp part) { inlinePart(part); });
   SmallVector<Operation *> ops;
   kernel.walk([&](Operation *op) {
-    if (isa<loop::CheckOp, loop::PollOp, loop::BarrierOp>(op))
+    if (isa<loop::CheckOp, loop::PollOp, device::PollOp, device::BarrierOp>(op))
       ops.push_back(op);
-    if (auto end = op->getAttrOfType<IntegerAttr>(kPartEndAttrName))
-      partEnds[end.getInt()] = op;
-  });
-  // The ends of parts come last: until then they say where the parts go on.
-  std::stable_partition(ops.begin(), ops.end(), [](Operation *op) {
-    return !op->hasAttr(kPartEndAttrName);
   });
   for (Operation *op : ops) {
     if (auto check = dyn_cast<loop::CheckOp>(op)) {
       lower(check);
-    } else if (auto poll = dyn_cast<loop::PollOp>(op)) {
+    } else if (auto own = dyn_cast<loop::PollOp>(op)) {
+      lower(own);
+    } else if (auto poll = dyn_cast<device::PollOp>(op)) {
       lower(poll);
     } else {
       b.setInsertionPoint(op);

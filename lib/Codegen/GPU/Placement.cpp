@@ -10,6 +10,7 @@
 #include "KernelLoops.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Device/IR/Device.h"
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,7 +54,7 @@ struct Uses {
 /// `kernels` are known: allocations that kernels touch lie on the device, or
 /// where the host touches them too in memory that both reach; inputs and
 /// constants get a view there. Results on the device come back through
-/// loop.device_result.
+/// device.result.
 class Placement {
 public:
   Placement(func::FuncOp function, AliasClasses &classes,
@@ -233,7 +234,7 @@ Value Placement::copyOrigin(Value origin, const Uses &of) {
   // Who freed the element frees the copy.
   bool isFreed = !of.isTwice() && isFreedByItself(origin);
   if (!of.isTwice() && (isFreed || of.isChosen) &&
-      origin.getDefiningOp<loop::SeqAtOp>())
+      origin.getDefiningOp<list::AtOp>())
     releases.insert(memref::DeallocOp::create(b, origin));
   bool isDevices = of.isTwice() || !of.byHost;
   if (of.isChosen || isFreed || !isDevices)
@@ -251,9 +252,9 @@ void Placement::placeOrigin(Value origin, const Uses &of) {
   SmallPtrSet<Operation *, 4> reading;
   Value view;
   if (isInput(origin) || isConstant(origin)) {
-    view = loop::DeviceViewOp::create(b, origin.getType(), origin,
-                                      isConstant(origin),
-                                      of.isShared() && !of.isTwice());
+    view =
+        device::ViewOp::create(b, origin.getType(), origin, isConstant(origin),
+                               of.isShared() && !of.isTwice());
     reading.insert(view.getDefiningOp());
   } else {
     view = copyOrigin(origin, of);
@@ -306,7 +307,7 @@ void Placement::returnResults() {
     bool isLater = made && made->getBlock() == first->getBlock() &&
                    !made->isBeforeInBlock(first);
     b.setInsertionPoint(isLater ? cast : first);
-    Value host = loop::DeviceResultOp::create(b, value.getType(), value);
+    Value host = device::ResultOp::create(b, value.getType(), value);
     cast->setOperand(0, host);
   }
 }

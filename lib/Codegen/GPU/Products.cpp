@@ -311,7 +311,7 @@ ProductUnit loopc::chooseUnit(const Product &product,
   return ProductUnit::Threads;
 }
 
-SmallVector<TileShape> loopc::getTileShapes(ProductUnit unit) {
+SmallVector<ProductTile> loopc::getProductTiles(ProductUnit unit) {
   switch (unit) {
   case ProductUnit::Threads:
     return {{128, 128, 8}, {64, 64, 16}};
@@ -355,13 +355,13 @@ static Value ceilDiv(ImplicitLocOpBuilder &b, Value value, int64_t by) {
 }
 
 Value ProductExtents::countTiles(ImplicitLocOpBuilder &b,
-                                 const TileShape &shape) const {
+                                 const ProductTile &shape) const {
   Value tiles = b.createOrFold<arith::MulIOp>(
       ceilDiv(b, rows, shape.rows), ceilDiv(b, columns, shape.columns));
   return b.createOrFold<arith::MulIOp>(batch, tiles);
 }
 
-Value ProductExtents::fits(ImplicitLocOpBuilder &b, const TileShape &shape,
+Value ProductExtents::fits(ImplicitLocOpBuilder &b, const ProductTile &shape,
                            bool isSmallest) const {
   auto atLeast = [&](Value value, int64_t least) -> Value {
     return b.createOrFold<arith::CmpIOp>(
@@ -386,9 +386,9 @@ Value loopc::countTileThreads(ImplicitLocOpBuilder &b, scf::ForOp outer,
     return total;
   ProductExtents extents(b, *product, known);
   ProductUnit unit = chooseUnit(*product, target);
-  SmallVector<TileShape> shapes = getTileShapes(unit);
+  SmallVector<ProductTile> shapes = getProductTiles(unit);
   Value inBlock = arith::ConstantIndexOp::create(b, kTileThreads);
-  for (const TileShape &shape : llvm::reverse(shapes)) {
+  for (const ProductTile &shape : llvm::reverse(shapes)) {
     Value fits = extents.fits(b, shape, &shape == &shapes.back());
     Value threads =
         b.createOrFold<arith::MulIOp>(extents.countTiles(b, shape), inBlock);
@@ -434,8 +434,8 @@ static void tileProduct(ImplicitLocOpBuilder &b, const Candidate &candidate,
   b.setInsertionPoint(outer);
   ProductExtents extents(b, candidate.product,
                          [](Value bound) { return bound; });
-  SmallVector<TileShape> shapes = getTileShapes(candidate.unit);
-  for (const TileShape &shape : shapes) {
+  SmallVector<ProductTile> shapes = getProductTiles(candidate.unit);
+  for (const ProductTile &shape : shapes) {
     bool isSmallest = &shape == &shapes.back();
     Value fits = extents.fits(b, shape, isSmallest);
     std::optional<int64_t> known = getConstantIntValue(fits);
@@ -460,7 +460,8 @@ static void tileProduct(ImplicitLocOpBuilder &b, const Candidate &candidate,
 static bool mayFit(ImplicitLocOpBuilder &b, const Product &product,
                    ProductUnit unit) {
   ProductExtents extents(b, product, [](Value bound) { return bound; });
-  Value fits = extents.fits(b, getTileShapes(unit).back(), /*isSmallest=*/true);
+  Value fits =
+      extents.fits(b, getProductTiles(unit).back(), /*isSmallest=*/true);
   return getConstantIntValue(fits) != 0;
 }
 
@@ -511,7 +512,7 @@ bool loopc::tileProducts(gpu::GPUFuncOp kernel, const ProductTarget &target) {
                    describe(candidate.unit) + " multiply");
   int64_t bytes = 0;
   for (const Candidate &candidate : candidates)
-    for (const TileShape &shape : getTileShapes(candidate.unit))
+    for (const ProductTile &shape : getProductTiles(candidate.unit))
       bytes = std::max(bytes, getTileBytes(candidate.product, candidate.unit,
                                            shape, target.canCopy()));
   Value shared = getBlockMemory(kernel, bytes);

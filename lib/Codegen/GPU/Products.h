@@ -18,7 +18,7 @@
 namespace loopc {
 
 /// Attribute of a loop over tiles, which blocks share and whose code all
-/// threads of a block go through together.
+/// threads of a block go through together: while loopc-distribute-kernels runs.
 inline constexpr llvm::StringLiteral kTiledAttrName = "loopc.tiled";
 
 /// Threads of a block that computes tiles: exactly as many.
@@ -89,12 +89,12 @@ bool mayBeTiled(mlir::scf::ForOp outer, const ProductTarget &target);
 
 /// Elements of the result that a block computes, and of the sum that it has in
 /// shared memory at a time.
-struct TileShape {
+struct ProductTile {
   int64_t rows, columns, depth;
 };
 
 /// The tiles to choose from, the larger one first.
-mlir::SmallVector<TileShape> getTileShapes(ProductUnit unit);
+mlir::SmallVector<ProductTile> getProductTiles(ProductUnit unit);
 
 /// Extents of a product, and which tile it gets.
 class ProductExtents {
@@ -106,10 +106,10 @@ public:
 
   /// Whether tiles of `shape` are worth it; `isSmallest` says that there are no
   /// smaller ones, with which more processors had work.
-  mlir::Value fits(mlir::ImplicitLocOpBuilder &b, const TileShape &shape,
+  mlir::Value fits(mlir::ImplicitLocOpBuilder &b, const ProductTile &shape,
                    bool isSmallest) const;
   mlir::Value countTiles(mlir::ImplicitLocOpBuilder &b,
-                         const TileShape &shape) const;
+                         const ProductTile &shape) const;
 
   mlir::Value batch, rows, columns, depth;
 };
@@ -131,11 +131,11 @@ void mapIterations(mlir::ImplicitLocOpBuilder &b,
 /// Code of a product by tiles, at the place of `b`; `shared` is memory of the
 /// block, of getTileBytes() bytes. `canCopy`: the chip copies to it by itself.
 void emitTiledProduct(mlir::ImplicitLocOpBuilder &b, const Product &product,
-                      ProductUnit unit, const TileShape &shape,
+                      ProductUnit unit, const ProductTile &shape,
                       const ProductExtents &extents, mlir::Value shared,
                       bool canCopy);
 int64_t getTileBytes(const Product &product, ProductUnit unit,
-                     const TileShape &shape, bool canCopy);
+                     const ProductTile &shape, bool canCopy);
 
 /// Products in `kernel` become tiled ones, beside what they were where only
 /// the run knows whether that is worth it. \returns whether there is one: the

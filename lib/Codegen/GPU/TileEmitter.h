@@ -111,7 +111,7 @@ inline bool liesAcross(const ProductFactor &factor, ProductUnit unit) {
 class Emitter {
 public:
   Emitter(ImplicitLocOpBuilder &b, const Product &product, ProductUnit unit,
-          const TileShape &shape, const ProductExtents &extents, Value shared,
+          const ProductTile &shape, const ProductExtents &extents, Value shared,
           bool canCopy)
       : b(b), product(product), unit(unit), shape(shape), extents(extents),
         shared(shared), canCopy(canCopy) {}
@@ -198,7 +198,7 @@ private:
   ImplicitLocOpBuilder &b;
   const Product &product;
   ProductUnit unit;
-  TileShape shape;
+  ProductTile shape;
   const ProductExtents &extents;
   Value shared;
   /// The chip copies from the device's memory to the block's by itself.

@@ -31,7 +31,8 @@ using namespace loopc::tiles;
 /// Shape of the memory for a side of `size` elements.
 static SmallVector<int64_t> getSideShape(const ProductFactor &factor,
                                          ProductUnit unit,
-                                         const TileShape &shape, int64_t size) {
+                                         const ProductTile &shape,
+                                         int64_t size) {
   if (unit == ProductUnit::Threads)
     return {shape.depth, size + kPadding};
   int64_t padding = kPadding * getCore(unit).packed;
@@ -41,7 +42,7 @@ static SmallVector<int64_t> getSideShape(const ProductFactor &factor,
 }
 
 static int64_t getSideBytes(const ProductFactor &factor, ProductUnit unit,
-                            const TileShape &shape, int64_t size) {
+                            const ProductTile &shape, int64_t size) {
   SmallVector<int64_t> sides = getSideShape(factor, unit, shape, size);
   return llvm::alignTo(sides[0] * sides[1] * countBytes(factor.value.getType()),
                        16);
@@ -55,7 +56,7 @@ static int64_t getRoundRows(ProductUnit unit) {
 static constexpr int64_t kWideBytes = 16;
 
 /// Elements that a thread may read at once.
-static int64_t countLanes(const ProductFactor &factor, const TileShape &shape,
+static int64_t countLanes(const ProductFactor &factor, const ProductTile &shape,
                           int64_t size) {
   return std::min(kWideBytes / countBytes(factor.value.getType()),
                   size * shape.depth / kTileThreads);
@@ -64,7 +65,7 @@ static int64_t countLanes(const ProductFactor &factor, const TileShape &shape,
 /// True where what a thread reads at once goes to one piece of shared memory,
 /// of a size that the chip copies by itself.
 static bool mayBeCopied(const ProductFactor &factor, ProductUnit unit,
-                        const TileShape &shape, int64_t size) {
+                        const ProductTile &shape, int64_t size) {
   int64_t bytes =
       countLanes(factor, shape, size) * countBytes(factor.value.getType());
   return factor.dense && liesAcross(factor, unit) != factor.isAlongSum &&
@@ -72,20 +73,20 @@ static bool mayBeCopied(const ProductFactor &factor, ProductUnit unit,
 }
 
 static bool mayBeCopied(const Product &product, ProductUnit unit,
-                        const TileShape &shape) {
+                        const ProductTile &shape) {
   return mayBeCopied(product.left, unit, shape, shape.rows) ||
          mayBeCopied(product.right, unit, shape, shape.columns);
 }
 
 /// Pieces of both factors.
 static int64_t getStageBytes(const Product &product, ProductUnit unit,
-                             const TileShape &shape) {
+                             const ProductTile &shape) {
   return getSideBytes(product.left, unit, shape, shape.rows) +
          getSideBytes(product.right, unit, shape, shape.columns);
 }
 
 int64_t loopc::getTileBytes(const Product &product, ProductUnit unit,
-                            const TileShape &shape, bool canCopy) {
+                            const ProductTile &shape, bool canCopy) {
   int64_t pieces = getStageBytes(product, unit, shape);
   if (canCopy && mayBeCopied(product, unit, shape))
     pieces *= 2;
@@ -572,7 +573,7 @@ void Emitter::emit() {
 }
 
 void loopc::emitTiledProduct(ImplicitLocOpBuilder &b, const Product &product,
-                             ProductUnit unit, const TileShape &shape,
+                             ProductUnit unit, const ProductTile &shape,
                              const ProductExtents &extents, Value shared,
                              bool canCopy) {
   Emitter(b, product, unit, shape, extents, shared, canCopy).emit();

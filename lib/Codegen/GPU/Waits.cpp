@@ -53,7 +53,7 @@ static SharedMemory findSharedMemory(func::FuncOp function,
       onDevice.insert(classes.of(alloc.getMemref()));
       if (alloc.getHostShared())
         shared.classes.insert(classes.of(alloc.getMemref()));
-    } else if (auto view = dyn_cast<loop::DeviceViewOp>(op)) {
+    } else if (auto view = dyn_cast<device::ViewOp>(op)) {
       onDevice.insert(classes.of(view.getDevice()));
       if (view.getShared())
         shared.classes.insert(classes.of(view.getDevice()));
@@ -72,15 +72,15 @@ static SharedMemory findSharedMemory(func::FuncOp function,
 
 /// True for what the GPU is given to do.
 static bool isDeviceWork(Operation *op) {
-  return isa<gpu::LaunchFuncOp, gpu::MemcpyOp, loop::DeviceGraphOp,
-             loop::DeviceResultOp>(op) ||
+  return isa<gpu::LaunchFuncOp, gpu::MemcpyOp, device::GraphOp,
+             device::ResultOp>(op) ||
          op->hasAttr(kProductAttrName);
 }
 
 /// True for an address that is only given to the GPU.
 static bool isAddressForDevice(Operation *op) {
   std::function<bool(Operation *)> isGiven = [&](Operation *user) {
-    if (isa<loop::DeviceGraphOp>(user) || user->hasAttr(kProductAttrName))
+    if (isa<device::GraphOp>(user) || user->hasAttr(kProductAttrName))
       return true;
     return isa<arith::IndexCastOp, arith::AddIOp>(user) &&
            llvm::all_of(user->getUsers(), isGiven);
@@ -123,7 +123,7 @@ private:
   /// In front of `op`. \returns whether the GPU is at work then.
   bool wait(Operation *op) {
     OpBuilder b(op);
-    loop::DeviceWaitOp::create(b, op->getLoc());
+    device::WaitOp::create(b, op->getLoc());
     return false;
   }
 
@@ -227,7 +227,7 @@ private:
       return;
     // Errors of the last kernels are the run's.
     OpBuilder b(body.getTerminator());
-    loop::DeviceWaitOp::create(b, function.getLoc());
+    device::WaitOp::create(b, function.getLoc());
   }
 };
 } // namespace

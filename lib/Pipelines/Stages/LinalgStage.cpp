@@ -30,19 +30,21 @@ static void verifyPorts(LoopOp loop, StageErrors &errors) {
     errors.emit(loop) << "has a length that is no scalar";
 }
 
-static void verifyRanks(Operation *op, StageErrors &errors) {
+static void verifyTypes(Operation *op, StageErrors &errors) {
+  auto verify = [&](Type type, const Twine &what) {
+    if (isa<UnrankedTensorType>(type))
+      errors.emit(op) << "has " << type << ", whose rank is not known, as "
+                      << what;
+    else if (isa<onnx::ONNXDialect>(type.getDialect()))
+      errors.emit(op) << "has " << type << ", a type of the model, as " << what;
+  };
   for (OpResult result : op->getResults())
-    if (isa<UnrankedTensorType>(result.getType()))
-      errors.emit(op) << "has " << result.getType()
-                      << ", whose rank is not known, as result #"
-                      << result.getResultNumber();
+    verify(result.getType(), "result #" + Twine(result.getResultNumber()));
   for (Region &region : op->getRegions())
     for (Block &block : region)
       for (BlockArgument argument : block.getArguments())
-        if (isa<UnrankedTensorType>(argument.getType()))
-          errors.emit(op) << "has " << argument.getType()
-                          << ", whose rank is not known, as argument #"
-                          << argument.getArgNumber() << " of a block";
+        verify(argument.getType(),
+               "argument #" + Twine(argument.getArgNumber()) + " of a block");
 }
 
 void loopc::verifyLinalgStage(ModuleOp module, StageErrors &errors) {
@@ -55,7 +57,7 @@ void loopc::verifyLinalgStage(ModuleOp module, StageErrors &errors) {
       errors.emit(op) << "is left of a conversion";
     else if (auto loop = dyn_cast<LoopOp>(op))
       verifyPorts(loop, errors);
-    verifyRanks(op, errors);
+    verifyTypes(op, errors);
     verifyPackedOperand(op, errors);
     return errors.areEnough() ? WalkResult::interrupt() : WalkResult::advance();
   });

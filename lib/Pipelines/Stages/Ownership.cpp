@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Ownership.h"
+#include "loopc/Dialect/List/IR/List.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -19,10 +20,13 @@ using namespace loopc::loop;
 
 /// True for what has an owner.
 static bool isOwnable(Value value) {
-  return isa<BaseMemRefType>(value.getType()) || isList(value.getType());
+  return isa<BaseMemRefType>(value.getType()) ||
+         isa<list::ListType>(value.getType());
 }
 
-static StringRef nounFor(Type type) { return isList(type) ? "list" : "buffer"; }
+static StringRef nounFor(Type type) {
+  return isa<list::ListType>(type) ? "list" : "buffer";
+}
 
 void OwnershipChecker::number(Operation *op) {
   ++numOps;
@@ -92,7 +96,7 @@ void OwnershipChecker::own(ValueRange made, bool isShared) {
       continue;
     unsigned id = resources.size() + kNumSpecial;
     resources.push_back({value, scope, path, lastUses.lookup(value),
-                         isShared && !isList(value.getType())});
+                         isShared && !isa<list::ListType>(value.getType())});
     values[value] = {{id, Conditions::kAlways}};
   }
 }
@@ -127,8 +131,9 @@ void OwnershipChecker::checkUses(Operation *op, ValueRange used) {
       Ref when = conditions.both(path, each.condition);
       if (conditions.both(when, resource->ended) != Conditions::kNever)
         fail(*resource, op,
-             isList(value.getType()) ? "uses a list behind its end"
-                                     : "uses a buffer behind its end");
+             isa<list::ListType>(value.getType())
+                 ? "uses a list behind its end"
+                 : "uses a buffer behind its end");
     }
   }
 }
@@ -232,11 +237,12 @@ void OwnershipChecker::visit(Operation *op) {
       return;
     }
   checkWrites(op);
-  if (isa<memref::DeallocOp, SeqReleaseOp>(op))
+  if (isa<memref::DeallocOp, list::ReleaseOp>(op))
     return end(op->getOperands(), op, End::Freed);
   if (isa<memref::AllocOp>(op))
     return own(op->getResults());
-  if (isa<SeqEmptyOp, SeqInsertOp, SeqEraseOp, SeqAtOp, SeqRetainOp>(op))
+  if (isa<list::EmptyOp, list::InsertOp, list::EraseOp, list::AtOp,
+          list::RetainOp>(op))
     return visitListOp(op);
   if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
     return visitBranches(op);
@@ -260,21 +266,21 @@ void OwnershipChecker::visitEnd(Operation *op) {
 }
 
 void OwnershipChecker::visitListOp(Operation *op) {
-  if (isa<SeqEmptyOp>(op))
+  if (isa<list::EmptyOp>(op))
     return lend(op->getResult(0), kNothing);
-  if (auto insert = dyn_cast<SeqInsertOp>(op)) {
+  if (auto insert = dyn_cast<list::InsertOp>(op)) {
     ValueRange element = insert.getElement();
     checkUses(op, element);
     StringRef how = insert.getElementOwner().value_or("copy");
     if (how == "move")
       end(element.front(), op, End::Listed);
     end(insert.getList(), op, End::HandedOn);
-  } else if (auto erase = dyn_cast<SeqEraseOp>(op)) {
+  } else if (auto erase = dyn_cast<list::EraseOp>(op)) {
     end(erase.getList(), op, End::HandedOn);
   } else {
     checkUses(op, op->getOperands());
   }
-  own(op->getResults(), /*isShared=*/isa<SeqAtOp>(op));
+  own(op->getResults(), /*isShared=*/isa<list::AtOp>(op));
 }
 
 void OwnershipChecker::visitOther(Operation *op) {

@@ -435,3 +435,64 @@ func.func @short_sums(%x: memref<64x8xf32>, %w: memref<96x8xf32>, %y: memref<64x
   }
   return
 }
+
+// Rows that are reduced: four at once share what their vectors are summed up
+// with; one that is long stands alone, and has four sums.
+// CHECK: {{^}}row_sums: rows vectors=16 rows=4 of=d0 reduces=addf into=#0 sums=4{{$}}
+// AVX2: {{^}}row_sums: rows vectors=8 rows=4 of=d0 reduces=addf into=#0 sums=4{{$}}
+// NEON-NOT: row_sums
+func.func @row_sums(%x: memref<64x100xf32>, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<64x100xf32>) outs(%y : memref<64xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// CHECK: {{^}}long_row: rows vectors=16 reduces=maximumf into=#0 sums=4{{$}}
+func.func @long_row(%x: memref<64x2000xf32>, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<64x2000xf32>) outs(%y : memref<64xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.maximumf %s, %a : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// A bias for each row: nothing is reduced.
+// CHECK: {{^}}bias: rows vectors=16{{$}}
+func.func @bias(%x: memref<64x100xf32>, %v: memref<64xf32>, %y: memref<64x100xf32>) {
+  linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (i)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %v : memref<64x100xf32>, memref<64xf32>) outs(%y : memref<64x100xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %t = arith.addf %a, %b : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// What is reduced along the first axis stays in registers, by strips of columns:
+// the order of additions is kept.
+// CHECK: {{^}}column_sums: columns vectors=16 strip=4 reduced=d0{{$}}
+// CHECK: {{^}}short_columns: columns vectors=16 strip=1 reduced=d0{{$}}
+func.func @column_sums(%x: memref<64x?xf32>, %y: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<64x?xf32>) outs(%y : memref<?xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+func.func @short_columns(%x: memref<64x20xf32>, %y: memref<20xf32>) {
+  linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<64x20xf32>) outs(%y : memref<20xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %s, %a : f32
+    linalg.yield %t : f32
+  }
+  return
+}

@@ -18,7 +18,7 @@
 // CHECK: memref.load %[[MINE]][
 // CHECK: memref.load %[[READ]][
 // CHECK: memref.store %{{.*}}, %[[OWN]][
-// CHECK: loop.barrier
+// CHECK: device.barrier
 // CHECK: memref.load %[[OWN]][
 // CHECK: memref.store %{{.*}}, %[[MINE]][
 // CHECK: gpu.barrier

@@ -3,10 +3,10 @@
 // In front of what the host reads, once.
 // CHECK-LABEL: func.func @reads
 // CHECK: gpu.launch_func
-// CHECK-NEXT: loop.device_wait
+// CHECK-NEXT: device.wait
 // CHECK-NEXT: memref.load
 // CHECK-NEXT: memref.load
-// CHECK-NOT: loop.device_wait
+// CHECK-NOT: device.wait
 // CHECK: return
 module attributes {gpu.container_module} {
 func.func @reads(%run: !llvm.ptr) -> (f32, f32) {
@@ -27,11 +27,11 @@ func.func @reads(%run: !llvm.ptr) -> (f32, f32) {
 // CHECK: %[[WORDS:.+]] = gpu.alloc
 // CHECK: gpu.launch_func
 // CHECK: gpu.launch_func
-// CHECK-NEXT: loop.device_wait
+// CHECK-NEXT: device.wait
 // CHECK-NOT: device.buffer
 // CHECK: memref.load %[[WORDS]]
 // CHECK: builtin.unrealized_conversion_cast %{{.+}} : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<?xf32>
-// CHECK: loop.device_wait
+// CHECK: device.wait
 // CHECK-NEXT: return
 func.func @describes(%run: !llvm.ptr, %y: memref<8xf32>) -> f32 {
   %c0 = arith.constant 0 : index

@@ -26,11 +26,11 @@ module attributes {gpu.container_module} {
     %ok = llvm.mlir.constant(0 : i32) : i32
     %d = llvm.load %in : !llvm.ptr -> !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
     %x = builtin.unrealized_conversion_cast %d : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)> to memref<?xf32>
-    %v = loop.device_view %x : memref<?xf32>
+    %v = device.view %x : memref<?xf32>
     %y = gpu.alloc (%c256) : memref<?xf32>
     gpu.launch_func @loopc_kernels::@nest_0 blocks in (%c1, %c1, %c1) threads in (%c256, %c1, %c1) args(%null : !llvm.ptr, %v : memref<?xf32>)
-    %r = loop.device_result %y : memref<?xf32>
-    loop.device_wait
+    %r = device.result %y : memref<?xf32>
+    device.wait
     gpu.dealloc %y : memref<?xf32>
     return %ok : i32
   }
@@ -62,7 +62,7 @@ module attributes {gpu.container_module} {
     %c7 = arith.constant 7 : index
     %word = arith.constant 5 : i64
     %ok = llvm.mlir.constant(0 : i32) : i32
-    loop.device_graph [@loopc_kernels::@begin, @loopc_kernels::@step]
+    device.graph [@loopc_kernels::@begin, @loopc_kernels::@step]
         nodes [-1, -1, 0, 1, -1, 0, 1, 0, 0, -1, 1, 32] handles 1 words 3
         blocks(%c1, %c7) args(%word)
     return %ok : i32

@@ -6,10 +6,10 @@
 // The mean of a vector is taken off it: parts of the sum, the sum and what is
 // computed of it, the elements. What fills the memory of the sum is in it.
 // CHECK-LABEL: func.func @loopc_entry
-// CHECK-NOT: loop.device_wait
+// CHECK-NOT: device.wait
 // CHECK-NOT: scf.for
 // CHECK-COUNT-3: gpu.launch_func
-// CHECK: loop.device_wait
+// CHECK: device.wait
 // CHECK-NEXT: llvm.store
 // CHECK-NOT: gpu.launch_func
 // CHECK: return
@@ -61,7 +61,7 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // CHECK-LABEL: func.func @loopc_entry
 // CHECK: %[[SHAPE:.+]] = gpu.alloc host_shared () : memref<1xindex>
 // CHECK: memref.store %{{.+}}, %[[SHAPE]]
-// CHECK-NOT: loop.device_wait
+// CHECK-NOT: device.wait
 // CHECK: gpu.launch_func
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
@@ -92,9 +92,9 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // A loop that stays on the host waits in front of it, not in each iteration.
 // CHECK-LABEL: func.func @loopc_entry
 // CHECK: gpu.launch_func
-// CHECK: loop.device_wait
+// CHECK: device.wait
 // CHECK: scf.for
-// CHECK-NOT: loop.device_wait
+// CHECK-NOT: device.wait
 // CHECK: scf.yield
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
@@ -127,10 +127,10 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // Whether all indices are in range, of what a kernel has computed, is asked of
 // each by a kernel: the host does not wait for it.
 // CHECK-LABEL: func.func @loopc_entry
-// CHECK-NOT: loop.device_wait
+// CHECK-NOT: device.wait
 // CHECK-NOT: scf.for
 // CHECK-COUNT-3: gpu.launch_func
-// CHECK: loop.device_wait
+// CHECK: device.wait
 // CHECK-NEXT: llvm.store
 // CHECK-LABEL: gpu.func @nest_1
 // CHECK: %[[INSIDE:.+]] = arith.andi

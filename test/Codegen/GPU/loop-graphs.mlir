@@ -10,10 +10,10 @@
 // CHECK-DAG: %[[NONE:.+]] = arith.constant 0 : i64
 // CHECK-DAG: %[[X:.+]] = memref.extract_aligned_pointer_as_index %{{.*}} : memref<100000xf32>
 // CHECK-DAG: %[[XWORD:.+]] = arith.index_cast %[[X]]
-// CHECK: loop.device_graph [@loopc_kernels::@loop_0_k0, @loopc_kernels::@loop_0_k1, @loopc_kernels::@loop_0_k2, @loopc_kernels::@loop_0_k3]
+// CHECK: device.graph [@loopc_kernels::@loop_0_k0, @loopc_kernels::@loop_0_k1, @loopc_kernels::@loop_0_k2, @loopc_kernels::@loop_0_k3]
 // CHECK-SAME: nodes [-1, -1, 0, 1, -1, 0, 1, 0, 0, -1, 1, 256, 0, -1, 2, 256, 0, -1, 3, 256]
 // CHECK-SAME: handles 1 words 5 blocks(%c1{{.*}}, %c391{{.*}}, %c196{{.*}}, %c1{{.*}}) args(%[[NONE]], %[[XWORD]], %{{.*}})
-// CHECK-NEXT: loop.device_wait
+// CHECK-NEXT: device.wait
 
 // CHECK: llvm.func @cudaGraphSetConditional(i64, i32)
 // CHECK: gpu.func @loop_0_k0(%{{.*}}: !llvm.ptr, %[[STATE:.+]]: !llvm.ptr) kernel
@@ -28,7 +28,7 @@
 // CHECK-SAME: known_block_size = array<i32: 256, 1, 1>, loopc.conditions = array<i32>
 // CHECK: llvm.inttoptr %{{.*}} : i64 to !llvm.ptr<1>
 // CHECK: scf.for
-// CHECK-NOT: loop.barrier
+// CHECK-NOT: device.barrier
 // CHECK-NOT: llvm.call
 
 // What only one kernel needs of the induction variable it computes itself.
@@ -41,7 +41,7 @@
 // CHECK: gpu.func @loop_0_k3
 // CHECK-SAME: known_block_size = array<i32: 256, 1, 1>, loopc.conditions = array<i32: 0>
 // CHECK: scf.for
-// CHECK: loop.barrier
+// CHECK: device.barrier
 // CHECK: memref.store %{{.*}}, %{{.*}}[%c4
 // CHECK: %[[TIME:.+]] = arith.cmpi eq, %{{.*}}, %c63
 // CHECK: scf.if %[[TIME]]
@@ -102,10 +102,10 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // the branch's other case is written in front of it.
 // CHECK-LABEL: func.func @loopc_entry
 // CHECK: %[[MAILBOX:.+]] = gpu.alloc host_shared
-// CHECK: loop.device_graph
+// CHECK: device.graph
 // CHECK-SAME: nodes [-1, -1, 0, 1, -1, 0, 1, 0, 0, -1, 1, 1, 0, 1, 0, 0, 1, -1, 2, 256, 1, -1, 3, 1, 0, -1, 4, 1, -1, -1, 5, 1]
 // CHECK-SAME: handles 2 words 11
-// CHECK: loop.device_wait
+// CHECK: device.wait
 // CHECK: memref.load %[[MAILBOX]]
 // CHECK: gpu.func @loop_0_k0
 // CHECK: arith.cmpf ogt
@@ -163,7 +163,7 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // A test with a nest in it is the first part of each iteration, and the rest a
 // branch; cases are branches in branches.
 // CHECK-LABEL: func.func @loopc_entry
-// CHECK: loop.device_graph
+// CHECK: device.graph
 // CHECK-SAME: nodes [-1, -1, 0, 1, -1, 0, 1, 0, 0, -1, 1, 256, 0, -1, 2, 1, 0, 1, 0, 0, 1, -1, 3, 1, 1, 2, 0, 0, 2, -1, 4, 256,
 // CHECK-SAME: 1, 3, 0, 0, 3, -1, 5, 256,
 // CHECK-SAME: 1, -1, 6, 1, 0, -1, 7, 1]
@@ -212,7 +212,7 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // Nests that are large and very different are a graph without being asked.
 // CHECK-LABEL: func.func @loopc_entry
 // AUTO-LABEL: func.func @loopc_entry
-// AUTO: loop.device_graph
+// AUTO: device.graph
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -241,7 +241,7 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // A product has as many blocks as tiles: 4 x 4 of 64 x 64. Few long rows of sums
 // have a block each.
 // CHECK-LABEL: func.func @loopc_entry
-// CHECK: loop.device_graph [
+// CHECK: device.graph [
 // CHECK-SAME: blocks(%c1{{.*}}, %c16{{.*}}, %c100{{.*}}, %c1{{.*}})
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index

@@ -18,7 +18,7 @@
 // CHECK: llvm.atomicrmw add
 gpu.module @with attributes {loopc.clusters} {
   gpu.func @wait(%control: !llvm.ptr) kernel {
-    loop.barrier
+    device.barrier
     gpu.return
   }
 }
@@ -29,7 +29,7 @@ gpu.module @with attributes {loopc.clusters} {
 // CHECK-NOT: cluster
 gpu.module @without {
   gpu.func @wait(%control: !llvm.ptr) kernel {
-    loop.barrier
+    device.barrier
     gpu.return
   }
 }

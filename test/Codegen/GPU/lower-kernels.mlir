@@ -6,27 +6,37 @@ gpu.module @loopc_kernels {
   // it; one that finds the run failed at its beginning returns.
   // CHECK-LABEL: gpu.func @part
   // CHECK: llvm.call @loopc_barrier(%arg0)
-  // CHECK: cf.cond_br %{{.*}}, ^[[REST:.+]], ^[[FAIL:.+]]
+  // CHECK: cf.cond_br %arg1, ^[[CHECK:.+]], ^[[BEHIND:.+]]
+  // CHECK: ^[[CHECK]]:
+  // CHECK: cf.cond_br %arg1, ^[[REST:.+]], ^[[FAIL:.+]]
   // CHECK: ^[[FAIL]]:
   // CHECK: llvm.cmpxchg
   // CHECK: cf.cond_br %{{.*}}, ^[[RECORD:.+]], ^[[END:.+]]
   // CHECK: ^[[RECORD]]:
   // CHECK: llvm.store
   // CHECK: cf.br ^[[END]]
+  // CHECK: ^[[REST]]:
+  // CHECK: cf.br ^[[BEHIND]]
+  // CHECK: ^[[BEHIND]]:
+  // CHECK: cf.br ^[[END]]
   // CHECK: ^[[END]]:
   // CHECK: llvm.call @loopc_barrier(%arg0)
   gpu.func @part(%control: !llvm.ptr, %ok: i1, %i: index) kernel {
-    loop.check %ok, "index {} is out of range" (%i : index) {loopc.part = 0 : i64}
-    cf.br ^behind
-  ^behind:
-    loop.poll {loopc.part_end = 0 : i64}
+    device.part {
+      cf.cond_br %ok, ^check, ^behind
+    ^check:
+      loop.check %ok, "index {} is out of range" (%i : index)
+      cf.br ^behind
+    ^behind:
+      device.yield
+    }
     gpu.return
   }
   // CHECK-LABEL: gpu.func @wait
   // CHECK: llvm.call @loopc_barrier(%arg0)
-  // CHECK-NOT: loop.barrier
+  // CHECK-NOT: device.barrier
   gpu.func @wait(%control: !llvm.ptr) kernel {
-    loop.barrier
+    device.barrier
     gpu.return
   }
   // Blocks that do not wait for one another look by themselves: the first thread
@@ -40,8 +50,24 @@ gpu.module @loopc_kernels {
   // CHECK: ^[[MEET]](%[[FOUND:.+]]: i32):
   // CHECK: nvvm.barrier #nvvm.reduction<or> %[[FOUND]] -> i32
   // CHECK-NOT: llvm.call @loopc_barrier
-  gpu.func @separate(%control: !llvm.ptr) kernel attributes {loopc.separate} {
-    loop.poll
+  gpu.func @separate(%control: !llvm.ptr) kernel {
+    device.poll block
+    gpu.return
+  }
+  // Behind the last part nothing follows: who fails in it returns.
+  // CHECK-LABEL: gpu.func @last
+  // CHECK-NOT: llvm.call @loopc_barrier
+  // CHECK: cf.cond_br %{{.*}}, ^[[WORK:.+]], ^[[RETURN:.+]]
+  // CHECK: ^[[WORK]]:
+  // CHECK: cf.cond_br %{{.*}}, ^{{.+}}, ^[[RETURN]]
+  // CHECK-NOT: llvm.call @loopc_barrier
+  // CHECK: ^[[RETURN]]:
+  // CHECK-NEXT: gpu.return
+  gpu.func @last(%control: !llvm.ptr) kernel {
+    device.part last {
+      loop.poll
+      device.yield
+    }
     gpu.return
   }
   // CHECK-LABEL: gpu.func @sum

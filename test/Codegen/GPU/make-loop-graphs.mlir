@@ -3,7 +3,7 @@
 // What begins the loop, and an iteration.
 // CHECK-LABEL: func.func @steps
 // CHECK-NOT: device.region
-// CHECK: loop.device_graph [@loopc_kernels::@loop_0_k0, @loopc_kernels::@loop_0_k1]
+// CHECK: device.graph [@loopc_kernels::@loop_0_k0, @loopc_kernels::@loop_0_k1]
 // CHECK-LABEL: gpu.func @loop_0_k0
 // CHECK-SAME: loopc.conditions = array<i32: 0>
 // CHECK-LABEL: gpu.func @loop_0_k1

@@ -35,10 +35,10 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // CHECK: memref.store %{{.*}}, %[[H]]
 // CHECK: gpu.launch_func
 // CHECK: gpu.memcpy %[[H]], %[[X]]
-// CHECK-NEXT: loop.device_wait
+// CHECK-NEXT: device.wait
 // CHECK-NEXT: gpu.memcpy %[[X]], %[[H]]
 // CHECK-NEXT: gpu.memcpy %[[H]], %[[X]]
-// CHECK-NEXT: loop.device_wait
+// CHECK-NEXT: device.wait
 // CHECK-NEXT: memref.dealloc %[[H]]
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
@@ -66,7 +66,7 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // Who freed an element of a list frees its copy, once; the element is let go of
 // when it is copied.
 // CHECK-LABEL: func.func @loopc_entry
-// CHECK: %[[E:.*]]:2 = loop.seq_at
+// CHECK: %[[E:.*]]:2 = list.at
 // CHECK: %[[COPY:.*]] = gpu.alloc
 // CHECK: gpu.memcpy %[[COPY]], %[[E]]#0
 // CHECK-NEXT: memref.dealloc %[[E]]#0
@@ -79,8 +79,8 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c1 = arith.constant 1 : index
   %c10000 = arith.constant 10000 : index
   %ok = llvm.mlir.constant(0 : i32) : i32
-  %list = loop.seq_empty : !onnx.seq<tensor<*xf32>>
-  %e, %shape = loop.seq_at %list[%c0] : !onnx.seq<tensor<*xf32>> -> memref<?xf32>, memref<?xi64>
+  %list = list.empty : !list.list<f32>
+  %e, %shape = list.at %list[%c0] : !list.list<f32> -> memref<?xf32>, memref<?xi64>
   %y = memref.alloc() : memref<10000xf32>
   scf.for %i = %c0 to %c10000 step %c1 {
     %v = memref.load %e[%i] : memref<?xf32>

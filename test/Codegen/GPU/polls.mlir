@@ -9,13 +9,13 @@
 // CHECK: %[[REST:.+]] = arith.remui %[[NUMBER]], %{{.+}}
 // CHECK: %[[TIME:.+]] = arith.cmpi eq, %[[REST]], %{{.+}}
 // CHECK-NEXT: scf.if %[[TIME]] {
-// CHECK-NEXT: loop.poll
+// CHECK-NEXT: device.poll
 // CHECK-NEXT: }
-// CHECK-NOT: loop.poll
+// CHECK-NOT: {{(loop|device)}}.poll
 // CHECK: gpu.return
 
 // A poll is no part of a graph: who ends an iteration looks.
-// GRAPH: loop.device_graph
+// GRAPH: device.graph
 // GRAPH-NOT: loop.poll
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
@@ -51,8 +51,8 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // CHECK: %[[FOUR:.+]] = arith.constant 4 : index
 // CHECK: arith.remui %[[NUMBER]], %[[FOUR]]
 // CHECK: scf.if
-// CHECK-NEXT: loop.poll
-// CHECK-NOT: loop.poll
+// CHECK-NEXT: device.poll
+// CHECK-NOT: {{(loop|device)}}.poll
 // CHECK-LABEL: gpu.func @loop_1
 // CHECK: scf.while
 // CHECK: ^bb0(%[[K:.+]]: i64):
@@ -61,15 +61,15 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // CHECK: %[[TIME:.+]] = arith.cmpi eq
 // CHECK: %[[BOTH:.+]] = arith.andi %[[GUARD]], %[[TIME]]
 // CHECK: scf.if %[[BOTH]]
-// CHECK-NEXT: loop.poll
-// CHECK-NOT: loop.poll
+// CHECK-NEXT: device.poll
+// CHECK-NOT: {{(loop|device)}}.poll
 // CHECK-LABEL: gpu.func @loop_2
 // CHECK: scf.while
 // CHECK: ^bb0(%[[K:.+]]: i64):
 // CHECK: arith.remui %[[K]], %{{.+}} : i64
 // CHECK: scf.if
-// CHECK-NEXT: loop.poll
-// CHECK-NOT: loop.poll
+// CHECK-NEXT: device.poll
+// CHECK-NOT: {{(loop|device)}}.poll
 // CHECK-LABEL: gpu.func @loop_3
 // CHECK: ^bb0(%{{.+}}: i64):
 // CHECK-NOT: arith.remui {{.*}} : i64
@@ -159,12 +159,13 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 
 // Threads that go through a loop by themselves look less often.
 // CHECK-LABEL: gpu.func @loop_0
+// CHECK: device.part last
 // CHECK: scf.for
 // CHECK: scf.for
 // CHECK: %[[FAR:.+]] = arith.constant 1024 : index
 // CHECK-NEXT: arith.remui %{{.+}}, %[[FAR]]
 // CHECK: scf.if
-// CHECK-NEXT: loop.poll {loopc.part = -1 : i64}
+// CHECK-NEXT: loop.poll
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -26,10 +26,8 @@
 // CHECK: scf.if
 // CHECK: math.tanh
 // CHECK: memref.store
-// CHECK: {loopc.tiled}
 // OLD-LABEL: func.func @loopc_entry
-// OLD: gpu.func @nest_0
-// OLD: loopc.tiled
+// OLD: gpu.func @nest_0({{.*}} workgroup({{.*}}known_block_size = array<i32: 256, 1, 1>
 // With leave, tensor cores round the factors.
 // TF32-LABEL: func.func @loopc_entry
 // TF32: gpu.func @nest_0
@@ -77,20 +75,19 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // CHECK: scf.if %{{.+}} {
 // CHECK: nvvm.ldmatrix
 // CHECK: nvvm.mma.sync
-// CHECK: loopc.tiled
+// CHECK: gpu.barrier
 // CHECK: else
 // CHECK: scf.if %{{.+}} {
 // CHECK: nvvm.mma.sync
-// CHECK: loopc.tiled
+// CHECK: gpu.barrier
 // CHECK: else
 // CHECK-NOT: nvvm.mma.sync
 // CHECK: arith.mulf
-// CHECK: loop.barrier
+// CHECK: device.barrier
 // CHECK: arith.truncf
 // CHECK: gpu.return
 // OLD-LABEL: func.func @loopc_entry
-// OLD: gpu.func @loop_0
-// OLD: loopc.tiled
+// OLD: gpu.func @loop_0({{.*}} workgroup({{.*}}known_block_size = array<i32: 256, 1, 1>
 // OLD-NOT: nvvm.mma.sync
 // TF32-LABEL: func.func @loopc_entry
 // TF32: gpu.func @loop_0
@@ -140,11 +137,11 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // no products for tiles.
 // CHECK-LABEL: func.func @loopc_entry
 // CHECK: gpu.func @nest_0
-// CHECK-NOT: loopc.tiled
+// CHECK-NOT: address_space<workgroup>
 // CHECK: gpu.return
 // OLD-LABEL: func.func @loopc_entry
 // OLD: gpu.func @nest_0
-// OLD-NOT: loopc.tiled
+// OLD-NOT: address_space<workgroup>
 // TF32-LABEL: func.func @loopc_entry
 // TF32: gpu.func @nest_0
 // TF32-NOT: nvvm.mma.sync

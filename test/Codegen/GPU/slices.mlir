@@ -6,16 +6,15 @@
 // CHECK: gpu.launch_func @loopc_kernels::@loop_0 blocks in (%c24, %c1, %c1) threads in (%c64, %c1, %c1)
 // CHECK-NOT: loopc.cooperative
 // CHECK-LABEL: gpu.func @loop_0
-// CHECK-SAME: loopc.separate
 // CHECK: scf.for %[[SLICE:.+]] = %block_id_x to %c24 step %grid_dim_x
 // CHECK-DAG: %[[HEAD:.+]] = arith.remui %[[SLICE]], %c4
 // CHECK-DAG: %[[BATCH:.+]] = arith.divui %[[SLICE]], %c4
 // CHECK: scf.for %[[T:.+]] = %c0 to %c10
-// CHECK-NOT: loop.barrier
+// CHECK-NOT: device.barrier
 // CHECK: scf.for %[[I:.+]] = %thread_id_x to %c64 step %block_dim_x
 // CHECK: memref.store %{{.+}}, %[[STATE:.+]][%[[BATCH]], %[[HEAD]], %[[I]]]
 // CHECK: gpu.barrier
-// CHECK-NOT: loop.barrier
+// CHECK-NOT: device.barrier
 // CHECK: gpu.subgroup_reduce
 // CHECK: } {loopc.slices}
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
@@ -73,14 +72,13 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // CHECK: gpu.launch_func @loopc_kernels::@loop_0_whole
 // CHECK-SAME: loopc.cooperative
 // CHECK-LABEL: gpu.func @loop_0
-// CHECK-SAME: loopc.separate
 // CHECK: scf.for %[[SLICE:.+]] = %block_id_x
 // CHECK: scf.for %[[T:.+]] = %c0 to %c10
 // CHECK: memref.store %{{.+}}, %{{.+}}[%[[SLICE]], %{{.+}}, %{{.+}}] : memref<?x4x16xf32>
 // CHECK: memref.store %{{.+}}, %{{.+}}[%c0, %[[T]], %{{.+}}] : memref<1x10x?xf32>
 // CHECK: } {loopc.slices}
 // CHECK-LABEL: gpu.func @loop_0_whole
-// CHECK: loop.barrier
+// CHECK: device.barrier
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -127,11 +125,11 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // Rows in memory belong to threads beside each other, so that columns are not
 // slices; what reads another one's element is none either.
 // CHECK-LABEL: gpu.func @loop_0
-// CHECK-NOT: loopc.separate
-// CHECK: loop.barrier
+// CHECK-NOT: loopc.slices
+// CHECK: device.barrier
 // CHECK-LABEL: gpu.func @loop_1
-// CHECK-NOT: loopc.separate
-// CHECK: loop.barrier
+// CHECK-NOT: loopc.slices
+// CHECK: device.barrier
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -186,8 +184,8 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // A view that goes on into the next row is not a row: its elements are also
 // those of another place.
 // CHECK-LABEL: gpu.func @loop_0
-// CHECK-NOT: loopc.separate
-// CHECK: loop.barrier
+// CHECK-NOT: loopc.slices
+// CHECK: device.barrier
 // CHECK: memref.store %{{.+}}, %{{.+}}[%{{.+}}] : memref<20xf32, strided<[1], offset: ?>>
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index

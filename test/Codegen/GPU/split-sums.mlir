@@ -14,7 +14,7 @@
 // CHECK: %[[AT:.+]] = arith.addi %[[FIRST]], %[[K]]
 // CHECK: memref.load %{{.+}}[%[[AT]]] : memref<1000000xf32>
 // CHECK: gpu.all_reduce  add
-// CHECK: loop.barrier
+// CHECK: device.barrier
 // CHECK: memref.load %{{.+}} : memref<256xf32>
 // CHECK: gpu.all_reduce  add
 

@@ -7,7 +7,7 @@
 // CHECK: %[[VIEW:.+]] = memref.reinterpret_cast
 // CHECK: %[[PLAIN:.+]] = gpu.alloc
 // CHECK: gpu.launch_func @loopc_kernels::@nest_1
-// CHECK: loop.device_result %[[PLAIN]]
+// CHECK: device.result %[[PLAIN]]
 func.func @loopc_entry(%run: !rt.run, %n: index, %m: index, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -32,7 +32,7 @@ func.func @loopc_entry(%run: !rt.run, %n: index, %m: index, %out: !llvm.ptr) -> 
 // CHECK-LABEL: func.func @loopc_entry
 // CHECK-COUNT-1: gpu.launch_func
 // CHECK-NOT: gpu.launch_func
-// CHECK: loop.device_result
+// CHECK: device.result
 func.func @loopc_entry(%run: !rt.run, %n: index, %m: index, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

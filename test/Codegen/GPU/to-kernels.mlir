@@ -4,7 +4,7 @@
 // input is read through a view, a result comes back.
 // CHECK-LABEL: func.func @loopc_entry
 // CHECK: %[[X:.+]] = builtin.unrealized_conversion_cast %{{.*}} to memref<1000xf32>
-// CHECK: %[[VIEW:.+]] = loop.device_view %[[X]]
+// CHECK: %[[VIEW:.+]] = device.view %[[X]]
 // CHECK: %[[Y:.+]] = gpu.alloc () : memref<1000xf32>
 // CHECK-NOT: scf.for
 // CHECK: gpu.launch_func @loopc_kernels::@nest_0
@@ -12,9 +12,9 @@
 // CHECK-SAME: threads in (%c256
 // CHECK-SAME: args(%{{.*}} : !llvm.ptr, %[[VIEW]] : memref<1000xf32>, %[[Y]] : memref<1000xf32>)
 // CHECK-NOT: loopc.cooperative
-// CHECK: %[[BACK:.+]] = loop.device_result %[[Y]]
+// CHECK: %[[BACK:.+]] = device.result %[[Y]]
 // CHECK: unrealized_conversion_cast %[[BACK]]
-// CHECK: loop.device_wait
+// CHECK: device.wait
 // CHECK: llvm.store
 // CHECK: gpu.module @loopc_kernels
 // CHECK: gpu.func @nest_0(%{{.*}}: !llvm.ptr, %[[A:.+]]: memref<1000xf32>, %[[B:.+]]: memref<1000xf32>) kernel
@@ -24,7 +24,7 @@
 // CHECK-NEXT: %[[V:.+]] = memref.load %[[A]][%[[I]]]
 // CHECK-NEXT: %[[W:.+]] = arith.addf %[[V]], %[[V]]
 // CHECK-NEXT: memref.store %[[W]], %[[B]][%[[I]]]
-// CHECK-NOT: loop.barrier
+// CHECK-NOT: device.barrier
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -50,20 +50,20 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // reads a neighbour's, and one before these are written again.
 // CHECK-LABEL: gpu.func @loop_0
 // CHECK: scf.for %{{.*}} = %c0
-// CHECK-NOT: loop.barrier
+// CHECK-NOT: device.barrier
 // CHECK: memref.store %{{.*}}, %[[Y:view[_0-9]*]][
-// CHECK: loop.barrier
+// CHECK: device.barrier
 // CHECK: memref.load %[[Y]][
 // CHECK: memref.store %{{.*}}, %[[X:view[_0-9]*]][
-// CHECK: loop.barrier
+// CHECK: device.barrier
 // CHECK: memref.load %[[X]][
 // CHECK: memref.store
-// CHECK-NOT: loop.barrier
+// CHECK-NOT: device.barrier
 // CHECK: gpu.return
 
 // Where no element but its own is a thread's business nobody waits.
 // CHECK-LABEL: gpu.func @loop_1
-// CHECK-NOT: loop.barrier
+// CHECK-NOT: device.barrier
 // CHECK: gpu.return
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
@@ -123,18 +123,18 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // CHECK: %[[COUNT:.+]] = gpu.alloc host_shared () : memref<1xindex>
 // CHECK: gpu.launch_func @loopc_kernels::@loop_0
 // CHECK-SAME: loopc.cooperative
-// CHECK: loop.device_wait
+// CHECK: device.wait
 // CHECK-NEXT: memref.load %[[COUNT]]
 // CHECK: gpu.func @loop_0
 // CHECK: scf.while
 // CHECK: scf.condition
 // CHECK: scf.for
-// CHECK: loop.barrier
+// CHECK: device.barrier
 // CHECK: %[[PART:.+]] = scf.for {{.*}} iter_args
 // CHECK: %[[SUM:.+]] = gpu.all_reduce  add %[[PART]]
 // CHECK: scf.if
 // CHECK-NEXT: memref.store
-// CHECK: loop.barrier
+// CHECK: device.barrier
 // CHECK: memref.load
 // CHECK: scf.if
 // CHECK-NEXT: memref.store %{{.*}} : memref<1xindex>
@@ -231,7 +231,7 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // CHECK: scf.for
 // CHECK: %[[Y:.+]] = gpu.alloc host_shared (%{{.*}}) : memref<?xf32>
 // CHECK: gpu.launch_func
-// CHECK: loop.device_wait
+// CHECK: device.wait
 // CHECK: memref.load %[[Y]]
 // CHECK: memref.dealloc %[[Y]]
 // CHECK: gpu.func
@@ -270,7 +270,7 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // CHECK: scf.yield
 // CHECK: memref.store
 // CHECK: memref.store
-// CHECK-NOT: loop.barrier
+// CHECK-NOT: device.barrier
 // CHECK: gpu.return
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
@@ -304,8 +304,8 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // What a list holds is copied each time: its memory may hold something else
 // when it is read again.
 // CHECK-LABEL: func.func @loopc_entry
-// CHECK: %[[ELEMENTS:.+]]:2 = loop.seq_at
-// CHECK-NOT: loop.device_view
+// CHECK: %[[ELEMENTS:.+]]:2 = list.at
+// CHECK-NOT: device.view
 // CHECK: %[[COPY:.+]] = gpu.alloc (%{{.*}}) : memref<?xf32>
 // CHECK: gpu.memcpy  %[[COPY]], %[[ELEMENTS]]#0
 // CHECK: gpu.launch_func {{.*}} args({{.*}}%[[COPY]] : memref<?xf32>
@@ -317,8 +317,8 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c100 = arith.constant 100 : index
   %ok = llvm.mlir.constant(0 : i32) : i32
   %handle = llvm.load %in : !llvm.ptr -> !llvm.ptr
-  %list = builtin.unrealized_conversion_cast %handle : !llvm.ptr to !onnx.seq<tensor<*xf32>>
-  %e:2 = loop.seq_at %list[%c0] : !onnx.seq<tensor<*xf32>> -> memref<?xf32>, memref<?xi64>
+  %list = builtin.unrealized_conversion_cast %handle : !llvm.ptr to !list.list<f32>
+  %e:2 = list.at %list[%c0] : !list.list<f32> -> memref<?xf32>, memref<?xi64>
   %y = memref.alloc() : memref<100xf32>
   scf.for %i = %c0 to %c100 step %c1 {
     %v = memref.load %e#0[%i] : memref<?xf32>
@@ -381,16 +381,16 @@ func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
 // the others wait once for all of it.
 // CHECK-LABEL: gpu.func @loop_0
 // CHECK: scf.for %{{.*}} = %c0
-// CHECK: loop.barrier
+// CHECK: device.barrier
 // CHECK: memref.store %{{.*}}, %[[S:view[_0-9]*]][%c0
-// CHECK-NOT: loop.barrier
+// CHECK-NOT: device.barrier
 // CHECK: memref.store %{{.*}}, %[[S]][%c1
-// CHECK-NOT: loop.barrier
+// CHECK-NOT: device.barrier
 // CHECK: memref.store %{{.*}}, %[[S]][%c0
-// CHECK: loop.barrier
+// CHECK: device.barrier
 // CHECK: memref.load %[[S]][
 // CHECK: memref.store
-// CHECK-NOT: loop.barrier
+// CHECK-NOT: device.barrier
 // CHECK: gpu.return
 func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index

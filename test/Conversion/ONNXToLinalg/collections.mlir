@@ -3,14 +3,14 @@
 // Lists of one element type are of one type; an element is flat with a shape.
 // seq_index
 // CHECK-LABEL: func @insert(
-// CHECK-SAME: %[[S:.*]]: !onnx.seq<tensor<*xf32>> {{.*}}%[[X:.*]]: tensor<2x?xf32> {{.*}}%[[P:.*]]: tensor<i64>
+// CHECK-SAME: %[[S:.*]]: !list.list<f32> {{.*}}%[[X:.*]]: tensor<2x?xf32> {{.*}}%[[P:.*]]: tensor<i64>
 func.func @insert(%s: !onnx.seq<tensor<?x?xf32>>, %x: tensor<2x?xf32>, %p: tensor<i64>)
     -> !onnx.seq<tensor<?x?xf32>> {
-  // CHECK: %[[N:.*]] = loop.seq_length %[[S]] : !onnx.seq<tensor<*xf32>>
+  // CHECK: %[[N:.*]] = list.length %[[S]] : !list.list<f32>
   // CHECK: loop.check %{{.*}}, "{{.*}}SequenceInsert: position {} is out of range for a sequence of {}"(%{{.*}}, %[[N]] :
   // CHECK: %[[FLAT:.*]] = tensor.collapse_shape %[[X]]
-  // CHECK: %[[T:.*]] = loop.seq_insert %[[FLAT]], %{{.*}} into %[[S]][%{{.*}}]
-  // CHECK: return %[[T]] : !onnx.seq<tensor<*xf32>>
+  // CHECK: %[[T:.*]] = list.insert %[[FLAT]], %{{.*}} into %[[S]][%{{.*}}]
+  // CHECK: return %[[T]] : !list.list<f32>
   %t = onnx.node "SequenceInsert"(%s, %x, %p) since 11
       : (!onnx.seq<tensor<?x?xf32>>, tensor<2x?xf32>, tensor<i64>) -> !onnx.seq<tensor<?x?xf32>>
   return %t : !onnx.seq<tensor<?x?xf32>>
@@ -21,7 +21,7 @@ func.func @insert(%s: !onnx.seq<tensor<?x?xf32>>, %x: tensor<2x?xf32>, %p: tenso
 // What is known of an element is checked when it comes out.
 // CHECK-LABEL: func @at(
 func.func @at(%s: !onnx.seq<tensor<?x3xui8>>, %p: tensor<i32>) -> tensor<?x3xui8> {
-  // CHECK: %[[E:.*]]:2 = loop.seq_at %{{.*}} : !onnx.seq<tensor<*xi8>> -> tensor<?xi8>, tensor<?xi64>
+  // CHECK: %[[E:.*]]:2 = list.at %{{.*}} : !list.list<i8> -> tensor<?xi8>, tensor<?xi64>
   // CHECK: loop.check %{{.*}}, "{{.*}}rank {}, expected {}"
   // CHECK: loop.check %{{.*}}, "{{.*}}dimension {}, expected {}"
   // CHECK: tensor.expand_shape %[[E]]#0 {{.*}} into tensor<?x3xi8>
@@ -36,7 +36,7 @@ func.func @at(%s: !onnx.seq<tensor<?x3xui8>>, %p: tensor<i32>) -> tensor<?x3xui8
 func.func @has_element(%o: !onnx.optional<tensor<2xf32>>, %x: tensor<2xf32>) -> (tensor<i1>, tensor<i1>, tensor<i1>) {
   // CHECK-DAG: %[[TRUE:.*]] = arith.constant dense<true> : tensor<i1>
   // CHECK-DAG: %[[FALSE:.*]] = arith.constant dense<false> : tensor<i1>
-  // CHECK: loop.seq_length
+  // CHECK: list.length
   // CHECK: return %{{.*}}, %[[TRUE]], %[[FALSE]]
   %a = onnx.node "OptionalHasElement"(%o) since 18 : (!onnx.optional<tensor<2xf32>>) -> tensor<i1>
   %b = onnx.node "OptionalHasElement"(%x) since 18 : (tensor<2xf32>) -> tensor<i1>
@@ -71,8 +71,8 @@ func.func @parts(%x: tensor<?x?x4xf32>, %p: tensor<i64>) -> (tensor<?x4xf32>, te
 // A list that is changed is made; parts of several rows are elements of one.
 // CHECK-LABEL: func @changed_parts(
 func.func @changed_parts(%x: tensor<?x4xf32>, %y: tensor<4xf32>, %p: tensor<i64>) -> (!onnx.seq<tensor<4xf32>>, tensor<?x4xf32>) {
-  // CHECK-DAG: loop.seq_insert
-  // CHECK-DAG: loop.seq_at
+  // CHECK-DAG: list.insert
+  // CHECK-DAG: list.at
   %two = onnx.constant dense<2> : tensor<i64>
   %s = onnx.node "SplitToSequence"(%x) since 11 {keepdims = 0 : i64} : (tensor<?x4xf32>) -> !onnx.seq<tensor<4xf32>>
   %t = onnx.node "SequenceInsert"(%s, %y) since 11

@@ -16,9 +16,9 @@ func.func @calls(%run: !rt.run, %s: !rt.string, %t: !rt.string) -> i32 {
   // CHECK: %[[HAS:.*]] = llvm.mlir.constant(1 : i32)
   // CHECK: %[[SEED:.*]] = llvm.mlir.constant(42 : i64)
   // CHECK: llvm.call @loopc_rt_random_stream(%[[HANDLE]], %[[HAS]], %[[SEED]])
-  %u = loop.call "loopc_rt_string_concat"(%s, %t) : (!rt.string, !rt.string) -> !rt.string
-  %x = loop.call "loopc_rt_string_to_float"(%u) where "Cast 'c'" : (!rt.string) -> f64
-  %r = loop.random_stream seed 42
+  %u = rt.call "loopc_rt_string_concat"(%s, %t) : (!rt.string, !rt.string) -> !rt.string
+  %x = rt.call "loopc_rt_string_to_float"(%u) where "Cast 'c'" : (!rt.string) -> f64
+  %r = rt.random_stream seed 42
   %z = llvm.mlir.constant(0 : i32) : i32
   return %z : i32
 }

@@ -127,7 +127,7 @@ func.func @fourier(%run: !rt.run, %b: memref<3x?x400x2xf64>) -> i32 {
   // CHECK: %[[STATUS:.*]] = llvm.call @loopc_rt_fourier(%[[HANDLE]], %[[DATA]], %[[COUNT]], %[[LENGTH]], %[[INVERSE]])
   // CHECK: %[[OK:.*]] = llvm.icmp "eq" %[[STATUS]]
   // CHECK: cf.cond_br %[[OK]]
-  loop.fourier %b inverse : memref<3x?x400x2xf64>
+  rt.fourier %b inverse : memref<3x?x400x2xf64>
   %z = llvm.mlir.constant(0 : i32) : i32
   return %z : i32
 }

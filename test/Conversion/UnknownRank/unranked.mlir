@@ -180,7 +180,7 @@ func.func @scatters_tuples(%x: tensor<*xf32>, %i: tensor<*xi64>, %u: tensor<*xf3
 
 // CHECK-LABEL: func.func @texts(
 // CHECK-NOT: scf.index_switch
-// CHECK: loop.call "loopc_rt_string_concat"
+// CHECK: rt.call "loopc_rt_string_concat"
 func.func @texts(%x: tensor<*x!onnx.string>, %y: tensor<*x!onnx.string>) -> tensor<*x!onnx.string> {
   %z = onnx.node "StringConcat"(%x, %y) since 20 : (tensor<*x!onnx.string>, tensor<*x!onnx.string>) -> tensor<*x!onnx.string>
   return %z : tensor<*x!onnx.string>

@@ -209,3 +209,143 @@ func.func @words(%x: memref<?xf32>, %w: memref<4xindex>) {
   %r = device.buffer %w of %x : memref<4xindex>, memref<?xf32> -> memref<?x?xf32>
   return
 }
+
+// -----
+
+func.func @graph(%n: index, %w: i64) {
+  // expected-error @below {{has a node in the body of condition 0, which is not in front of it}}
+  device.graph [@k::@a] nodes [0, -1, 0, 1] handles 0 words 0 blocks(%n) args()
+  return
+}
+
+// -----
+
+func.func @graph(%n: index, %w: i64) {
+  // expected-error @below {{has a node that is kernel 1 of 1}}
+  device.graph [@k::@a] nodes [-1, -1, 1, 1] handles 0 words 0 blocks(%n) args()
+  return
+}
+
+// -----
+
+func.func @graph(%n: index, %w: i64) {
+  // expected-error @below {{has condition 1, where number 0 is next}}
+  device.graph [@k::@a] nodes [-1, 1, 0, 0] handles 1 words 1 blocks() args()
+  return
+}
+
+// -----
+
+func.func @graph(%n: index, %w: i64) {
+  // expected-error @below {{has 1 nodes that are kernels and 0 counts of blocks}}
+  device.graph [@k::@a] nodes [-1, -1, 0, 1] handles 0 words 0 blocks() args()
+  return
+}
+
+// -----
+
+func.func @graph(%n: index, %w: i64) {
+  // expected-error @below {{has a state of 1 words for 1 handles and 1 arguments}}
+  device.graph [@k::@a] nodes [-1, -1, 0, 1, -1, 0, 1, 0] handles 1 words 1 blocks(%n) args(%w)
+  return
+}
+
+// -----
+
+func.func @graph(%n: index, %w: i64) {
+  // expected-error @below {{has 1 conditions and handles for 2}}
+  device.graph [@k::@a] nodes [-1, 0, 1, 0] handles 2 words 2 blocks() args()
+  return
+}
+
+// -----
+
+func.func @graph(%n: index, %w: i64) {
+  // expected-error @below {{has nodes that are not four numbers each}}
+  device.graph [@k::@a] nodes [-1, 0, 1] handles 0 words 0 blocks() args()
+  return
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @waits_in_part(%control: !llvm.ptr, %ok: i1) kernel {
+    // expected-error@+1 {{'device.part' op holds 'gpu.barrier', where threads wait for others that may have left}}
+    device.part {
+      loop.check %ok, "it fails"
+      // expected-note@+1 {{waits here}}
+      gpu.barrier
+      device.yield
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @not_last(%control: !llvm.ptr) kernel {
+    // expected-error@+1 {{'device.part' op is not the last operation of a kernel}}
+    device.part last {
+      loop.poll
+      device.yield
+    }
+    gpu.barrier
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @last_waits(%control: !llvm.ptr) kernel {
+    // expected-error@+1 {{'device.part' op is the last of its kernel, and nobody of a block waits behind it}}
+    device.part block last {
+      loop.poll
+      device.yield
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+func.func @no_barriers(%x: memref<?xf32>, %n: index, %f: f32) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // expected-error@+1 {{has a shape without barriers, and a kernel whose blocks wait for one another}}
+  device.region kernel @k::@f given (%x : memref<?xf32>) shape <barriers = false, tiles = false, splits = false> {
+    scf.for %i = %zero to %n step %one {
+      memref.store %f, %x[%i] : memref<?xf32>
+    }
+    device.yield
+  }
+  return
+}
+gpu.module @k {
+  gpu.func @f(%run: !llvm.ptr, %x: memref<?xf32>) kernel {
+    // expected-note@+1 {{wait here}}
+    device.poll
+    gpu.return
+  }
+}
+
+// -----
+
+func.func @any_block(%x: memref<?xf32>, %n: index, %f: f32) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // expected-error@+1 {{has tiles, for blocks of a fixed size, and a kernel for blocks of any}}
+  device.region kernel @k::@f given (%x : memref<?xf32>) shape <barriers = true, tiles = true, splits = false> {
+    scf.for %i = %zero to %n step %one {
+      memref.store %f, %x[%i] : memref<?xf32>
+    }
+    device.yield
+  }
+  return
+}
+gpu.module @k {
+  gpu.func @f(%run: !llvm.ptr, %x: memref<?xf32>) kernel {
+    gpu.return
+  }
+}

@@ -170,15 +170,15 @@ func.func @strings(%x: tensor<2xi64> {loopc.type = tensor<2x!onnx.string>}) {
 
 // -----
 
-// expected-error @+1 {{is 'tensor<?xf32>', which is not held by a value of type '!onnx.seq<tensor<*xf32>>'}}
-func.func @list(%x: !onnx.seq<tensor<*xf32>> {loopc.type = tensor<?xf32>}) {
+// expected-error @+1 {{is 'tensor<?xf32>', which is not held by a value of type '!list.list<f32>'}}
+func.func @list(%x: !list.list<f32> {loopc.type = tensor<?xf32>}) {
   return
 }
 
 // -----
 
-// expected-error @+1 {{is '!onnx.optional<!onnx.seq<tensor<?xf64>>>', which is not held by a value of type '!onnx.optional<!onnx.seq<tensor<*xf32>>>'}}
-func.func @nested(%x: !onnx.optional<!onnx.seq<tensor<*xf32>>> {loopc.type = !onnx.optional<!onnx.seq<tensor<?xf64>>>}) {
+// expected-error @+1 {{is '!onnx.optional<!onnx.seq<tensor<?xf64>>>', which is not held by a value of type '!list.list<!list.list<f32>>'}}
+func.func @nested(%x: !list.list<!list.list<f32>> {loopc.type = !onnx.optional<!onnx.seq<tensor<?xf64>>>}) {
   return
 }
 // -----

@@ -86,7 +86,7 @@ func.func @fails(%run: !rt.run, %x: memref<8xf32>, %p: i1) -> i32 {
 // What waits for a GPU stays with the function that runs the model.
 // CHECK-LABEL: func.func @waits(
 // CHECK-NOT: call @waits_nest(
-// CHECK: loop.device_wait
+// CHECK: device.wait
 // CHECK: return
 func.func @waits(%run: !rt.run, %p: i1) -> i32 {
   %c0 = arith.constant 0 : index
@@ -94,7 +94,7 @@ func.func @waits(%run: !rt.run, %p: i1) -> i32 {
   %c8 = arith.constant 8 : index
   %ok = arith.constant 0 : i32
   scf.for %i = %c0 to %c8 step %c1 {
-    loop.device_wait
+    device.wait
     loop.check %p, "no"
   }
   return %ok : i32

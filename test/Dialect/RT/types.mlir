@@ -26,15 +26,15 @@ func.func @section(%in: !llvm.ptr) -> i32 {
 func.func @strings(%x: tensor<?x!rt.string>, %y: memref<?x!rt.string>, %at: index) -> (i64, i64) {
   %s = tensor.extract %x[%at] : tensor<?x!rt.string>
   %t = memref.load %y[%at] : memref<?x!rt.string>
-  %a, %n = loop.string_parts %s
-  %b, %m = loop.string_parts %t
+  %a, %n = rt.string_parts %s
+  %b, %m = rt.string_parts %t
   return %n, %m : i64, i64
 }
 
 // -----
 
 func.func @pair(%p: complex<i64>) -> i64 {
-  // expected-error @below {{'loop.string_parts' op operand #0 must be a string, but got 'complex<i64>'}}
-  %a, %n = "loop.string_parts"(%p) : (complex<i64>) -> (i64, i64)
+  // expected-error @below {{'rt.string_parts' op operand #0 must be a string inside a model, but got 'complex<i64>'}}
+  %a, %n = "rt.string_parts"(%p) : (complex<i64>) -> (i64, i64)
   return %n : i64
 }

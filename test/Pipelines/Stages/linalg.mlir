@@ -1,7 +1,7 @@
 // RUN: loopc-opt %s --loopc-verify-stage=stage=linalg --verify-diagnostics --split-input-file
 
 // What holds is nothing to say.
-func.func @holds(%n: i64, %x: tensor<?xf32>, %s: !onnx.seq<tensor<*xf32>>) -> tensor<?xf32> {
+func.func @holds(%n: i64, %x: tensor<?xf32>, %s: !list.list<f32>) -> tensor<?xf32> {
   %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %x : tensor<?xf32>) {
     loop.yield while(%c : i1) carried(%a : tensor<?xf32>)
   }
@@ -71,4 +71,12 @@ func.func @condition(%n: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
     loop.yield while(%c : i1) carried(%a : tensor<2xf32>)
   }
   return %r : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+2 {{stage linalg: 'func.func' op has '!onnx.seq<tensor<*xf32>>', a type of the model, as argument #0 of a block}}
+// expected-note @+1 {{please report it}}
+func.func @sequence(%s: !onnx.seq<tensor<*xf32>>) {
+  return
 }

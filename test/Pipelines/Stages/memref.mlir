@@ -49,20 +49,20 @@ func.func @flag(%i: index, %j: index, %x: memref<4xf32>) {
 }
 
 // A list's element is held while it is used; an empty list is anybody's.
-func.func @lists(%c: i1, %s: !onnx.seq<tensor<*xf32>>) -> !onnx.seq<tensor<*xf32>> {
+func.func @lists(%c: i1, %s: !list.list<f32>) -> !list.list<f32> {
   %zero = arith.constant 0 : index
-  %x, %shape = loop.seq_at %s[%zero] : !onnx.seq<tensor<*xf32>> -> memref<?xf32>, memref<?xi64>
-  %empty = loop.seq_empty : !onnx.seq<tensor<*xf32>>
-  %t = scf.if %c -> !onnx.seq<tensor<*xf32>> {
-    %held = loop.seq_retain %s : !onnx.seq<tensor<*xf32>>
-    scf.yield %held : !onnx.seq<tensor<*xf32>>
+  %x, %shape = list.at %s[%zero] : !list.list<f32> -> memref<?xf32>, memref<?xi64>
+  %empty = list.empty : !list.list<f32>
+  %t = scf.if %c -> !list.list<f32> {
+    %held = list.retain %s : !list.list<f32>
+    scf.yield %held : !list.list<f32>
   } else {
-    scf.yield %empty : !onnx.seq<tensor<*xf32>>
+    scf.yield %empty : !list.list<f32>
   }
-  %u = loop.seq_insert %x, %shape into %t[%zero] {element_owner = "move"}
-      : memref<?xf32>, memref<?xi64> into !onnx.seq<tensor<*xf32>>
+  %u = list.insert %x, %shape into %t[%zero] {element_owner = "move"}
+      : memref<?xf32>, memref<?xi64> into !list.list<f32>
   memref.dealloc %shape : memref<?xi64>
-  return %u : !onnx.seq<tensor<*xf32>>
+  return %u : !list.list<f32>
 }
 
 // -----
@@ -247,10 +247,10 @@ func.func @yielded_twice(%n: i64) {
 // -----
 
 // What comes out of a list is the list's, too: a loop would write to it.
-func.func @shared(%n: i64, %s: !onnx.seq<tensor<*xf32>>) -> memref<?xf32> {
+func.func @shared(%n: i64, %s: !list.list<f32>) -> memref<?xf32> {
   %zero = arith.constant 0 : index
   // expected-note @+1 {{the buffer is made here}}
-  %x, %shape = loop.seq_at %s[%zero] : !onnx.seq<tensor<*xf32>> -> memref<?xf32>, memref<?xi64>
+  %x, %shape = list.at %s[%zero] : !list.list<f32> -> memref<?xf32>, memref<?xi64>
   memref.dealloc %shape : memref<?xi64>
   // expected-error @+2 {{stage memref: 'loop.loop' op hands on a buffer that is a list's as well}}
   // expected-note @+1 {{please report it}}
@@ -262,37 +262,37 @@ func.func @shared(%n: i64, %s: !onnx.seq<tensor<*xf32>>) -> memref<?xf32> {
 
 // -----
 
-func.func @list_never_released(%s: !onnx.seq<tensor<*xf32>>) {
+func.func @list_never_released(%s: !list.list<f32>) {
   // expected-error @+2 {{stage memref: what is made here never ends}}
   // expected-note @+1 {{please report it}}
-  %t = loop.seq_retain %s : !onnx.seq<tensor<*xf32>>
+  %t = list.retain %s : !list.list<f32>
   return
 }
 
 // -----
 
-func.func @list_of_the_caller(%s: !onnx.seq<tensor<*xf32>>) -> !onnx.seq<tensor<*xf32>> {
+func.func @list_of_the_caller(%s: !list.list<f32>) -> !list.list<f32> {
   %zero = arith.constant 0 : index
-  // expected-error @+2 {{stage memref: 'loop.seq_erase' op hands on a list that it does not own}}
+  // expected-error @+2 {{stage memref: 'list.erase' op hands on a list that it does not own}}
   // expected-note @+1 {{please report it}}
-  %t = loop.seq_erase %s[%zero] : !onnx.seq<tensor<*xf32>>
-  return %t : !onnx.seq<tensor<*xf32>>
+  %t = list.erase %s[%zero] : !list.list<f32>
+  return %t : !list.list<f32>
 }
 
 // -----
 
-func.func @moved_and_freed(%x: memref<?xf32>, %shape: memref<?xi64>, %n: index) -> !onnx.seq<tensor<*xf32>> {
+func.func @moved_and_freed(%x: memref<?xf32>, %shape: memref<?xi64>, %n: index) -> !list.list<f32> {
   %zero = arith.constant 0 : index
   // expected-note @+1 {{the buffer is made here}}
   %a = memref.alloc(%n) : memref<?xf32>
-  %s = loop.seq_empty : !onnx.seq<tensor<*xf32>>
+  %s = list.empty : !list.list<f32>
   // expected-note @+1 {{it ends here}}
-  %t = loop.seq_insert %a, %shape into %s[%zero] {element_owner = "move"}
-      : memref<?xf32>, memref<?xi64> into !onnx.seq<tensor<*xf32>>
+  %t = list.insert %a, %shape into %s[%zero] {element_owner = "move"}
+      : memref<?xf32>, memref<?xi64> into !list.list<f32>
   // expected-error @+2 {{stage memref: 'memref.dealloc' op frees what has ended}}
   // expected-note @+1 {{please report it}}
   memref.dealloc %a : memref<?xf32>
-  return %t : !onnx.seq<tensor<*xf32>>
+  return %t : !list.list<f32>
 }
 
 // -----

@@ -170,8 +170,9 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
   let summary = "print how nests will be computed";
   let description = [{
     Prints a line for each sum of products on buffers that
-    cpu-vectorize-contractions computes by tiles of vectors, and for each copy
-    into panels, and changes nothing. `loopc --emit=memref` shows the buffers.
+    cpu-vectorize-contractions computes by tiles of vectors, for each copy into
+    panels, and for what cpu-vectorize-rows computes by rows or columns, and
+    changes nothing. `loopc --emit=memref` shows the buffers.
 
     ```mlir
     // loopc-opt --loopc-set-target="vector-bits=512 registers=32 mask-bits=8" --loopc-print-plans
@@ -203,6 +204,9 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
     | `rest` | columns behind the last tile: `masked:V` one tile of V vectors, `narrow:V` tiles of V vectors, `all-masked` there is one kind of tile, `halves` shorter and shorter vectors |
     | `rows<N: ... else: ...` | two versions, of which the run chooses |
     | `panels=dN x W`, `groups=dN x G` | of a copy: the source's axes of panels W wide, and of groups |
+    | `rows=N of=dK`, `reduces=OP into=#M` | rows along the last axis: N of axis K are reduced at once, by OP, into output M |
+    | `sums=N` | N vectors of a row that is reduced alone have sums of their own |
+    | `strip=N reduced=dK,...` | columns: N vectors of the result stay in registers while all along these axes goes by |
     | `transposed`, `masks-columns`, `masks-rows`, `writes-padding` | of a copy: rows become columns; the last panel, square or group may be cut off; what fills the panels in front is not needed |
   }];
 }

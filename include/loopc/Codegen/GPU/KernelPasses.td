@@ -129,7 +129,7 @@ def MakeLoopGraphs : Pass<"loopc-make-loop-graphs", "::mlir::ModuleOp"> {
   let summary = "loops become graphs of kernels";
   let description = [{
     The kernel of a sequential loop is cut: a kernel for each nest, those for the
-    scalars between them, and conditions (`loop.device_graph`). So where the user
+    scalars between them, and conditions (`device.graph`). So where the user
     asks for graphs, where the kernel would be given too much, and where nests
     are of very different size. The kernels of a graph are dealt out to threads
     already.
@@ -140,7 +140,7 @@ def MakeLoopGraphs : Pass<"loopc-make-loop-graphs", "::mlir::ModuleOp"> {
     ```mlir
     device.region kernel @loopc_kernels::@main_0 given(%x : memref<?xf32>) {...}
     // becomes
-    loop.device_graph [@loopc_kernels::@main_0_k0, @loopc_kernels::@main_0_k1]
+    device.graph [@loopc_kernels::@main_0_k0, @loopc_kernels::@main_0_k1]
         nodes [...] handles 1 words 9 blocks(%c1, %b) args(...)
     ```
   }];
@@ -161,7 +161,7 @@ def DistributeKernels : Pass<"loopc-distribute-kernels", "::mlir::ModuleOp"> {
     of matrices that are large enough are computed by tiles, of which blocks take
     their shares, by tensor cores where chip and element type allow; sums by
     threads, warps or blocks, as rows are long and many. Between nests that
-    depend on each other all wait (`loop.barrier`), in a loop over slices those
+    depend on each other all wait (`device.barrier`), in a loop over slices those
     of a block. Polls are moved apart.
 
     Before: the kernel of a `device.region` is code for one thread. After: it is
@@ -215,7 +215,7 @@ def LaunchKernels : Pass<"loopc-launch-kernels", "::mlir::ModuleOp"> {
 def InsertWaits : Pass<"loopc-insert-waits", "::mlir::func::FuncOp"> {
   let summary = "the host waits before it touches what kernels may touch";
   let description = [{
-    A `loop.device_wait` in front of what reads or writes memory that both reach,
+    A `device.wait` in front of what reads or writes memory that both reach,
     where something was begun on the GPU since the host last waited; and at the
     end. Then each `device.buffer` is read from its words.
 
@@ -226,7 +226,7 @@ def InsertWaits : Pass<"loopc-insert-waits", "::mlir::func::FuncOp"> {
     %e = memref.load %x[%c0] : memref<?xf32>
     // becomes
     gpu.launch_func @loopc_kernels::@main_0 ... args(%null : !llvm.ptr, %x : ...)
-    loop.device_wait
+    device.wait
     %e = memref.load %x[%c0] : memref<?xf32>
     ```
   }];
@@ -259,8 +259,8 @@ def ConvertLaunchesToLLVM
   let summary = "lower launches and memory of the GPU to calls of loopc_rt_cuda";
   let description = [{
     After scf-to-cf: `gpu.launch_func`, `gpu.alloc`, `gpu.dealloc`,
-    `gpu.memcpy`, `loop.device_view`, `loop.device_result` and
-    `loop.device_wait` become calls (loopc-rt/cuda.h) for the run, whose failure
+    `gpu.memcpy`, `device.view`, `device.result` and
+    `device.wait` become calls (loopc-rt/cuda.h) for the run, whose failure
     ends it. `loopc_cuda_program` stands for the device code.
   }];
   let dependentDialects = ["::mlir::cf::ControlFlowDialect",

@@ -236,9 +236,9 @@ def PlaceBuffers : Pass<"loopc-place-buffers", "::mlir::func::FuncOp"> {
   let description = [{
     Buffers that only a `device.region` touches are `gpu.alloc`, those that the
     host touches, too, `gpu.alloc host_shared`; inputs and weights are read
-    through `loop.device_view`, and elements of lists through a copy. Copies to,
+    through `device.view`, and elements of lists through a copy. Copies to,
     from and between such memory are `gpu.memcpy`; a result on the GPU comes back
-    through `loop.device_result`.
+    through `device.result`.
 
     Before: every buffer is the host's. After: a region uses no memory of the
     host.

@@ -12,8 +12,10 @@
 #ifndef LOOPC_CONVERSION_ONNXTOLINALG_NODELOWERING_H
 #define LOOPC_CONVERSION_ONNXTOLINALG_NODELOWERING_H
 
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -231,12 +233,12 @@ private:
 };
 
 /// The signless counterpart of an element or tensor type; that of
-/// `!onnx.string` is getStringType(); sequences and optionals say no shapes.
+/// `!onnx.string` is getStringType(); sequences and optionals are lists.
 mlir::Type toSignless(mlir::Type type);
 /// The same elements in the type of toSignless().
 mlir::ElementsAttr toSignless(mlir::ElementsAttr elements);
 
-/// What a string is once its node is lowered: `!rt.string`, which loop.string
+/// What a string is once its node is lowered: `!rt.string`, which rt.string
 /// makes.
 mlir::Type getStringType(mlir::MLIRContext *context);
 

@@ -39,7 +39,8 @@ def ConvertONNXToLinalg
            "products of small integers have the form that the target's "
            "instructions for them take (`dot_bits` of `#loopc.target`)">];
   let dependentDialects = [
-    "::loopc::loop::LoopDialect", "::mlir::arith::ArithDialect",
+    "::loopc::list::ListDialect", "::loopc::loop::LoopDialect",
+    "::loopc::rt::RTDialect", "::mlir::arith::ArithDialect",
     "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",

@@ -10,6 +10,8 @@
 
 #include "ContractionPlan.h"
 #include "Copies/CopyPlan.h"
+#include "Rows/RowPlan.h"
+#include "Rows/Rows.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,12 +47,27 @@ struct PrintPlans : loopc::impl::PrintPlansBase<PrintPlans> {
       plan->print(llvm::outs());
       llvm::outs() << '\n';
     };
+    // Axes of rows are put in order first, in a copy.
+    IRMapping copies;
+    OwningOpRef<func::FuncOp> copy = func.clone(copies);
+    IRRewriter rewriter(func.getContext());
     func.walk([&](linalg::LinalgOp op) {
-      print("contraction", planContraction(op, cpu));
-      if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation())) {
-        print("copy", planPanelCopy(generic, cpu));
-        print("copy", planGroupCopy(generic, cpu));
-      }
+      if (auto contraction = planContraction(op, cpu))
+        return print("contraction", contraction);
+      auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+      if (!generic)
+        return;
+      auto panels = planPanelCopy(generic, cpu);
+      if (!panels)
+        panels = planGroupCopy(generic, cpu);
+      if (panels)
+        return print("copy", panels);
+      linalg::GenericOp rows = arrangeRows(
+          rewriter, cast<linalg::GenericOp>(copies.lookup(op.getOperation())));
+      if (auto columns = planColumns(rows, cpu))
+        print("columns", columns);
+      else
+        print("rows", planRows(rows, cpu));
     });
   }
 };

@@ -202,10 +202,12 @@ bool RowGroups::add(linalg::GenericOp op) {
   if (!members.empty() && op.getNumLoops() == numRowDims && isOfNumbers(op)) {
     count = numRowDims;
   } else {
-    rows = std::make_unique<RowVectorizer>(rewriter, op, cpu);
-    if (count == 0 || (!members.empty() && count != numRowDims) ||
-        !rows->match())
+    if (count == 0 || (!members.empty() && count != numRowDims))
       return false;
+    std::optional<RowPlan> plan = planRows(op, cpu);
+    if (!plan)
+      return false;
+    rows = std::make_unique<RowVectorizer>(rewriter, op, std::move(*plan));
   }
   BufferUses uses = findUses(op, count);
   bool isConnected = members.empty();
@@ -246,7 +248,7 @@ bool RowGroups::isWorthIt() {
       numRows = ShapedType::isDynamic(extent)    ? ShapedType::kDynamic
                 : ShapedType::isDynamic(numRows) ? numRows
                                                  : numRows * extent;
-    if (ShapedType::isStatic(numRows) && numRows <= int64_t(kRows))
+    if (ShapedType::isStatic(numRows) && numRows <= int64_t(RowPlan::kRows))
       return false;
     return !type.hasStaticShape() ||
            type.getNumElements() * type.getElementTypeBitWidth() / 8 >
@@ -340,8 +342,9 @@ void RowGroups::writeRows(ImplicitLocOpBuilder &b, ArrayRef<Place> rows,
         writeNumber(b, member.op, row);
       continue;
     }
-    bool together = rows.size() == 1 || member.rows->findRows() ||
-                    (!member.rows->reduces() && member.rows->isShort());
+    const RowPlan &plan = member.rows->getPlan();
+    bool together =
+        rows.size() == 1 || plan.rowDim || (!plan.reduces() && plan.isShort);
     if (together) {
       member.rows->computeRows(b.saveInsertionPoint(), rows, member.columns,
                                dim);
@@ -372,13 +375,13 @@ void RowGroups::writeSeveral(ImplicitLocOpBuilder &b, const Place &first,
     return b.createOrFold<arith::AddIOp>(first[dim],
                                          arith::ConstantIndexOp::create(b, k));
   };
-  Value all =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::ule, next(kRows), count);
+  Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::ule,
+                                    next(RowPlan::kRows), count);
   auto branch = scf::IfOp::create(b, TypeRange(), all, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   SmallVector<Place> rows;
-  for (unsigned k = 0; k < kRows; ++k)
+  for (unsigned k = 0; k < RowPlan::kRows; ++k)
     rows.push_back(rowAt(next(k)));
   writeRows(b, rows, dim);
   b.setInsertionPointToStart(branch.elseBlock());
@@ -408,7 +411,7 @@ void RowGroups::write() {
         extents.push_back(member.columns);
     }
     if (!several)
-      several = member.rows->findRows();
+      several = member.rows->getPlan().rowDim;
   }
   Place at;
   Operation *nest = nullptr;
@@ -418,7 +421,7 @@ void RowGroups::write() {
       continue;
     }
     auto loop = scf::ForOp::create(b, index(0), extents[dim],
-                                   index(dim == several ? kRows : 1));
+                                   index(dim == several ? RowPlan::kRows : 1));
     markParallel(loop);
     nest = nest ? nest : loop;
     at.push_back(loop.getInductionVar());

@@ -125,6 +125,26 @@ int64_t loopc::repeatsAlong(Value value, linalg::GenericOp op, unsigned dim) {
              : 0;
 }
 
+int64_t loopc::countRepeats(memref::LoadOp load, linalg::GenericOp op,
+                            unsigned dim) {
+  return load.getIndices().empty()
+             ? 0
+             : repeatsAlong(load.getIndices().back(), op, dim);
+}
+
+int64_t loopc::stepAlong(OpOperand &operand, linalg::GenericOp op,
+                         unsigned dim) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!map.isFunctionOfDim(dim))
+    return 0;
+  AffineExpr number = getAffineDimExpr(dim, op.getContext());
+  AffineExpr next = map.getResults().back().replace(number, number + 1);
+  AffineExpr step =
+      simplifyAffineExpr(next - map.getResults().back(), op.getNumLoops(), 0);
+  auto constant = dyn_cast<AffineConstantExpr>(step);
+  return constant ? constant.getValue() : -1;
+}
+
 bool loopc::canLoadAlong(memref::LoadOp load, linalg::GenericOp op,
                          unsigned dim) {
   // An element that is written may be read by one behind it.

@@ -9,7 +9,6 @@
 #ifndef LOOPC_LIB_CODEGEN_CPU_ROWS_ROWS_H
 #define LOOPC_LIB_CODEGEN_CPU_ROWS_ROWS_H
 
-#include "loopc/Support/CpuModel.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
@@ -50,11 +49,15 @@ int64_t repeatsAlong(mlir::Value value, mlir::linalg::GenericOp op,
 bool canLoadAlong(mlir::memref::LoadOp load, mlir::linalg::GenericOp op,
                   unsigned dim);
 
-/// Replaces `op` by loops if it is a reduction along other axes than the last,
-/// a window's among them: strips of a row of the result stay in registers while
-/// all that they are reduced from goes by. \returns whether it did.
-bool vectorizeColumns(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp op,
-                      CpuModel cpu);
+/// How often `load`, in the body of `op`, reads one element for neighbours
+/// along axis `dim`; 0: once.
+int64_t countRepeats(mlir::memref::LoadOp load, mlir::linalg::GenericOp op,
+                     unsigned dim);
+
+/// How far neighbours along axis `dim` are apart in `operand`; 0: they are one;
+/// -1: it is not the same for all.
+int64_t stepAlong(mlir::OpOperand &operand, mlir::linalg::GenericOp op,
+                  unsigned dim);
 
 /// Replaces operations of `block` that follow one another and go over the same
 /// rows by one nest, which computes some rows of all of them before the next

@@ -17,6 +17,7 @@
 //
 // Elements are reduced one after the other, as the operation says.
 
+#include "RowPlan.h"
 #include "Rows.h"
 #include "VectorElements.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
@@ -30,24 +31,17 @@ using namespace mlir;
 using namespace loopc;
 using utils::IteratorType;
 
-/// Vectors of a strip.
-static constexpr int64_t kStrip = CpuModel::kChains;
-
 namespace {
 class ColumnVectorizer {
 public:
-  ColumnVectorizer(IRRewriter &rewriter, linalg::GenericOp op, CpuModel cpu)
-      : b(op.getLoc(), rewriter), op(op), cpu(cpu), last(op.getNumLoops() - 1) {
-  }
+  ColumnVectorizer(IRRewriter &rewriter, linalg::GenericOp op,
+                   const ColumnPlan &plan)
+      : b(op.getLoc(), rewriter), op(op), plan(plan),
+        last(op.getNumLoops() - 1), lanes(plan.lanes), reduced(plan.reduced) {}
 
-  bool match();
   void rewrite();
 
 private:
-  bool matchInput(OpOperand &operand);
-  bool matchInit(OpOperand &operand);
-  /// How far neighbours of a row are apart in `operand`; 0: they are one.
-  int64_t stepOf(OpOperand &operand);
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
@@ -66,91 +60,13 @@ private:
 
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  CpuModel cpu;
+  const ColumnPlan &plan;
   unsigned last; ///< number of the last axis
-  int64_t lanes = 0;
+  int64_t lanes;
+  ArrayRef<unsigned> reduced;
   SmallVector<Value> extents;
-  SmallVector<unsigned> reduced;
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// What can be vectorized
-//===----------------------------------------------------------------------===//
-
-int64_t ColumnVectorizer::stepOf(OpOperand &operand) {
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (!map.isFunctionOfDim(last))
-    return 0;
-  AffineExpr dim = b.getAffineDimExpr(last);
-  AffineExpr next = map.getResults().back().replace(dim, dim + 1);
-  AffineExpr step =
-      simplifyAffineExpr(next - map.getResults().back(), last + 1, 0);
-  auto constant = dyn_cast<AffineConstantExpr>(step);
-  return constant ? constant.getValue() : -1;
-}
-
-bool ColumnVectorizer::matchInput(OpOperand &operand) {
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
-  if (!type)
-    return operand.get().getType().isIntOrFloat();
-  // Only its shape is asked for.
-  if (op.getMatchingBlockArgument(&operand).use_empty())
-    return true;
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (!isVectorElement(type.getElementType()) ||
-      type.getElementTypeBitWidth() < cpu.maskBits)
-    return false;
-  for (AffineExpr expr : map.getResults())
-    if (!expr.isPureAffine())
-      return false;
-  if (!map.isFunctionOfDim(last))
-    return true;
-  for (AffineExpr expr : map.getResults().drop_back())
-    if (expr.isFunctionOfDim(last))
-      return false;
-  int64_t step = stepOf(operand);
-  return type.isLastDimUnitStride() && (step == 1 || step == 2);
-}
-
-bool ColumnVectorizer::matchInit(OpOperand &operand) {
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (!type || !isVectorElement(type.getElementType()) ||
-      type.getElementTypeBitWidth() < cpu.maskBits ||
-      !type.isLastDimUnitStride() || !map.isProjectedPermutation() ||
-      map.getNumResults() == 0 ||
-      map.getResults().back() != b.getAffineDimExpr(last))
-    return false;
-  // Every row of the result is written once.
-  for (auto [k, kind] : llvm::enumerate(op.getIteratorTypesArray()))
-    if (map.isFunctionOfDim(k) != (kind == IteratorType::parallel))
-      return false;
-  return true;
-}
-
-bool ColumnVectorizer::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumLoops() < 2 || !cpu.hasMasks() ||
-      op.hasIndexSemantics())
-    return false;
-  SmallVector<IteratorType> kinds = op.getIteratorTypesArray();
-  for (auto [k, kind] : llvm::enumerate(kinds))
-    if (kind == IteratorType::reduction)
-      reduced.push_back(k);
-  if (reduced.empty() || reduced.back() == last ||
-      op.getStaticLoopRanges()[last] == 1)
-    return false;
-  if (!llvm::all_of(op.getDpsInitsMutable(),
-                    [&](OpOperand &init) { return matchInit(init); }) ||
-      !llvm::all_of(op.getDpsInputOperands(),
-                    [&](OpOperand *input) { return matchInput(*input); }))
-    return false;
-  if (!op.getBody()->getOps<memref::LoadOp>().empty())
-    return false;
-  unsigned bits = bitsOfVectorBody(op);
-  lanes = bits ? cpu.lanesOf(bits) : 0;
-  return lanes > 1;
-}
 
 //===----------------------------------------------------------------------===//
 // Strips
@@ -170,7 +86,7 @@ Value ColumnVectorizer::read(OpOperand &operand, ValueRange at, Value rest) {
   if (!isa<MemRefType>(buffer.getType()))
     return widen(b, buffer, lanes);
   SmallVector<Value> place = placeOf(operand, at);
-  int64_t step = stepOf(operand);
+  int64_t step = stepAlong(operand, op, last);
   if (step == 0)
     return widen(b, memref::LoadOp::create(b, buffer, place), lanes);
   if (step == 1)
@@ -274,14 +190,12 @@ void ColumnVectorizer::makeColumns(SmallVector<Value> &at, Value columns) {
       rest = b.createOrFold<arith::SubIOp>(end, at[last]);
     makeStrip(at, vectors, rest);
   };
-  std::optional<int64_t> known = getConstantIntValue(columns);
-  int64_t vectors = known ? std::min(*known / lanes, kStrip) : kStrip;
   Value begin = index(0);
-  if (vectors > 0) {
-    Value width = index(vectors * lanes);
+  if (plan.vectors > 0) {
+    Value width = index(plan.vectors * lanes);
     Value end = b.createOrFold<arith::SubIOp>(
         columns, b.createOrFold<arith::RemUIOp>(columns, width));
-    strips(begin, end, vectors, /*isRest=*/false);
+    strips(begin, end, plan.vectors, /*isRest=*/false);
     begin = end;
   }
   // What is left: a masked vector after the other.
@@ -306,12 +220,8 @@ void ColumnVectorizer::rewrite() {
   makeColumns(at, extents[last]);
 }
 
-bool loopc::vectorizeColumns(IRRewriter &rewriter, linalg::GenericOp op,
-                             CpuModel cpu) {
-  ColumnVectorizer vectorizer(rewriter, op, cpu);
-  if (!vectorizer.match())
-    return false;
-  vectorizer.rewrite();
+void loopc::emitColumns(IRRewriter &rewriter, linalg::GenericOp op,
+                        const ColumnPlan &plan) {
+  ColumnVectorizer(rewriter, op, plan).rewrite();
   rewriter.eraseOp(op);
-  return true;
 }

@@ -40,126 +40,7 @@ using namespace loopc;
 
 /// Vectors of a row that are reduced at once.
 static constexpr unsigned kUnroll = CpuModel::kChains;
-/// Numbers of a row from which its last sum does not count.
-static constexpr int64_t kLongRow = 1024;
-
-//===----------------------------------------------------------------------===//
-// What can be vectorized
-//===----------------------------------------------------------------------===//
-
-/// Numbers of 16 bits are computed as wider ones, which is done with vectors.
-static bool isRowElement(Type type) {
-  return isVectorElement(type) || type.isF16() || type.isBF16();
-}
-
-bool RowVectorizer::matchOperand(OpOperand &operand) {
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
-  if (!type)
-    return operand.get().getType().isIntOrFloat();
-  if (!isRowElement(type.getElementType()) ||
-      type.getElementTypeBitWidth() < cpu.maskBits)
-    return false;
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  for (auto [k, expr] : llvm::enumerate(map.getResults())) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      continue;
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (!dim)
-      return false;
-    // Neighbours in a row are neighbours in memory.
-    if (dim.getPosition() == last &&
-        (k + 1 != map.getNumResults() || !type.isLastDimUnitStride()))
-      return false;
-  }
-  return true;
-}
-
-/// The outputs that the last axis is summed up to, or the like. Along other
-/// axes rows are summed up in memory.
-bool RowVectorizer::matchReduction() {
-  combiners.assign(op.getNumDpsInits(), nullptr);
-  if (op.getIteratorTypesArray()[last] != utils::IteratorType::reduction)
-    return llvm::all_of(op.getDpsInitsMutable(),
-                        [&](OpOperand &init) { return runsAlong(init); });
-  for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-    if (runsAlong(init))
-      continue;
-    BlockArgument out = op.getMatchingBlockArgument(&init);
-    Value result = op.getBody()->getTerminator()->getOperand(k);
-    Operation *combiner = result.getDefiningOp();
-    if (!out.hasOneUse() || !combiner || !combiner->hasOneUse() ||
-        *out.user_begin() != combiner ||
-        !isa<arith::AddFOp, arith::MaximumFOp, arith::MinimumFOp, arith::AddIOp,
-             arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(
-            combiner))
-      return false;
-    if (auto sum = dyn_cast<arith::AddFOp>(combiner);
-        sum &&
-        !bitEnumContainsAll(sum.getFastmath(), arith::FastMathFlags::reassoc))
-      return false;
-    combiners[k] = combiner;
-  }
-  return true;
-}
-
-bool RowVectorizer::matchBody() {
-  unsigned bits = bitsOfVectorBody(op);
-  lanes = bits ? cpu.lanesOf(bits) : 0;
-  // Divisions of a short vector take less time, and so does to sum it up.
-  if (int64_t row = op.getStaticLoopRanges()[last];
-      lanes > 1 && ShapedType::isStatic(row) && row < lanes)
-    lanes =
-        std::max<int64_t>(CpuModel::kLeastBits / bits, llvm::PowerOf2Ceil(row));
-  return lanes > 1 && llvm::all_of(op.getBody()->getOps<memref::LoadOp>(),
-                                   [&](memref::LoadOp load) {
-                                     return canLoadAlong(load, op, last) &&
-                                            repeats(load) <= lanes;
-                                   });
-}
-
-/// True for functions that are polynomials of vectors only: single numbers are
-/// left to libm. Integers are divided faster in vectors, too.
-static bool needsVectors(linalg::GenericOp op) {
-  // Whether what is written is read elsewhere, LLVM cannot ask of places apart.
-  bool hasLoads = !op.getBody()->getOps<memref::LoadOp>().empty();
-  return llvm::any_of(*op.getBody(), [&](Operation &inner) {
-    if (inner.getNumResults() != 1)
-      return false;
-    if (hasLoads && isa<math::MathDialect>(inner.getDialect()))
-      return true;
-    Type type = inner.getResult(0).getType();
-    if (isVectorDivision(&inner))
-      return true;
-    if (isa<math::SinOp, math::CosOp>(inner))
-      return type.isF32() || type.isF64();
-    if (isa<math::PowFOp, arith::RemFOp>(inner))
-      return type.isF32();
-    return type.isF64() && isa<math::ExpOp, math::ExpM1Op, math::LogOp,
-                               math::Log1pOp, math::TanhOp>(inner);
-  });
-}
-
-bool RowVectorizer::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 || !cpu.hasMasks())
-    return false;
-  bool broadcasts =
-      op.getNumReductionLoops() > 0 || needsVectors(op) ||
-      llvm::any_of(op.getBody()->getOps<memref::LoadOp>(),
-                   [&](memref::LoadOp load) { return repeats(load) != 0; });
-  for (OpOperand &operand : op->getOpOperands()) {
-    if (!matchOperand(operand))
-      return false;
-    // Rows with gaps between them, as well: LLVM unrolls short ones entirely
-    // before it looks for vectors.
-    auto type = dyn_cast<MemRefType>(operand.get().getType());
-    broadcasts |= !op.getMatchingIndexingMap(&operand).isIdentity() ||
-                  (type && !type.getLayout().isIdentity());
-  }
-  // Without, LLVM does as well.
-  if (!broadcasts || op.getStaticLoopRanges()[last] == 1)
-    return false;
-  return matchReduction() && matchBody();
-}
+static constexpr unsigned kRows = RowPlan::kRows;
 
 //===----------------------------------------------------------------------===//
 // Rows
@@ -183,7 +64,7 @@ Value RowVectorizer::read(OpOperand &operand, ValueRange at, Value mask) {
   SmallVector<Value> place = placeOf(operand, at);
   if (!runsAlong(operand))
     return wide(memref::LoadOp::create(b, buffer, place));
-  return loadLanes(b, buffer, place, mask, lanes);
+  return loadLanes(b, buffer, place, mask, plan.lanes);
 }
 
 /// `value`, a number in the body, for the first element of a vector: computed
@@ -214,7 +95,7 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
   SmallVector<Value> place;
   IRMapping known;
   Value apart;
-  int64_t times = repeats(load);
+  int64_t times = countRepeats(load, op, last);
   for (Value value : load.getIndices()) {
     if (variesAlong(value, op, last) && !isNumberAlong(value, op, last) &&
         times == 0) {
@@ -225,12 +106,12 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
     }
   }
   if (apart)
-    return gatherLanes(b, load.getMemRef(), place, apart, mask, lanes);
+    return gatherLanes(b, load.getMemRef(), place, apart, mask, plan.lanes);
   if (!variesAlong(load.getResult(), op, last))
     return wide(memref::LoadOp::create(b, load.getMemRef(), place));
   if (times)
-    return repeatLanes(b, load.getMemRef(), place, mask, times, lanes);
-  return loadLanes(b, load.getMemRef(), place, mask, lanes);
+    return repeatLanes(b, load.getMemRef(), place, mask, times, plan.lanes);
+  return loadLanes(b, load.getMemRef(), place, mask, plan.lanes);
 }
 
 /// Where the elements of a vector that begins at `at` are along axis `dim`.
@@ -238,8 +119,8 @@ Value RowVectorizer::numbersAlong(unsigned dim, ValueRange at) {
   Value first = wide(at[dim]);
   if (dim != last)
     return first;
-  Value steps =
-      vector::StepOp::create(b, VectorType::get({lanes}, b.getIndexType()));
+  Value steps = vector::StepOp::create(
+      b, VectorType::get({plan.lanes}, b.getIndexType()));
   return arith::AddIOp::create(b, first, steps);
 }
 
@@ -249,12 +130,14 @@ IRMapping RowVectorizer::readAll(ValueRange at, Value mask,
   IRMapping mapping;
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument arg = op.getMatchingBlockArgument(&operand);
-    bool sum = op.isDpsInit(&operand) &&
-               combiners[operand.getOperandNumber() - op.getNumDpsInputs()];
+    bool sum =
+        op.isDpsInit(&operand) &&
+        plan.combiners[operand.getOperandNumber() - op.getNumDpsInputs()];
     if (arg.use_empty() || sum)
       continue;
     bool shared =
-        before && !op.getMatchingIndexingMap(&operand).isFunctionOfDim(*rowDim);
+        before &&
+        !op.getMatchingIndexingMap(&operand).isFunctionOfDim(*plan.rowDim);
     mapping.map(arg, shared ? before->lookup(arg) : read(operand, at, mask));
   }
   return mapping;
@@ -265,7 +148,7 @@ SmallVector<Value> RowVectorizer::compute(IRMapping &mapping, ValueRange at,
                                           ValueRange sums, Value mask) {
   auto lookup = [&](Value value) { return mapping.lookupOrDefault(value); };
   for (Operation &inner : op.getBody()->without_terminator()) {
-    if (llvm::is_contained(combiners, &inner))
+    if (llvm::is_contained(plan.combiners, &inner))
       continue;
     if (isa<arith::ConstantOp>(inner)) {
       b.clone(inner, mapping);
@@ -285,7 +168,7 @@ SmallVector<Value> RowVectorizer::compute(IRMapping &mapping, ValueRange at,
   }
   SmallVector<Value> next;
   for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-    Operation *combiner = combiners[k];
+    Operation *combiner = plan.combiners[k];
     if (!combiner)
       continue;
     bool second = combiner->getOperand(1) == op.getMatchingBlockArgument(&init);
@@ -301,7 +184,7 @@ SmallVector<Value> RowVectorizer::compute(IRMapping &mapping, ValueRange at,
 
 void RowVectorizer::store(IRMapping &mapping, ValueRange at, Value mask) {
   for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-    if (combiners[k])
+    if (plan.combiners[k])
       continue;
     Value value = wide(
         mapping.lookupOrDefault(op.getBody()->getTerminator()->getOperand(k)));
@@ -345,23 +228,13 @@ static vector::CombiningKind kindOf(Operation *combiner) {
       .Case<arith::MinUIOp>([](auto) { return vector::CombiningKind::MINUI; });
 }
 
-/// True for reductions whose steps are short: each waits for the sum of the one
-/// before. Steps that compute more have enough to do meanwhile.
-bool RowVectorizer::waitsForSums() {
-  constexpr unsigned kShort = 4;
-  unsigned count = 0;
-  for (Operation &inner : op.getBody()->without_terminator())
-    if (++count > kShort || !isa<arith::ArithDialect>(inner.getDialect()))
-      return false;
-  return !llvm::is_contained(combiners, nullptr);
-}
-
 /// Steps of `unroll` vectors from `begin` to `end`; `sums` has the reductions'
 /// vectors, for each of the `unroll`, and of the rows, its own.
 void RowVectorizer::makeSteps(ArrayRef<Place> rows, Value begin, Value end,
                               SmallVector<Value> &sums, unsigned unroll) {
   OpBuilder::InsertionGuard guard(b);
-  auto steps = scf::ForOp::create(b, begin, end, index(lanes * unroll), sums);
+  auto steps =
+      scf::ForOp::create(b, begin, end, index(plan.lanes * unroll), sums);
   if (!steps.getBody()->empty())
     rewriter.eraseOp(steps.getBody()->getTerminator());
   b.setInsertionPointToEnd(steps.getBody());
@@ -370,7 +243,7 @@ void RowVectorizer::makeSteps(ArrayRef<Place> rows, Value begin, Value end,
   SmallVector<Value> next;
   for (unsigned k = 0; k < unroll; ++k) {
     Value column = b.createOrFold<arith::AddIOp>(steps.getInductionVar(),
-                                                 index(k * lanes));
+                                                 index(k * plan.lanes));
     llvm::append_range(next, emit(placesAt(rows, column),
                                   before.slice(k * each, each), Value()));
   }
@@ -383,7 +256,7 @@ void RowVectorizer::makeSteps(ArrayRef<Place> rows, Value begin, Value end,
 Value RowVectorizer::makeWideSteps(ArrayRef<Place> rows, Value begin,
                                    Value extent, SmallVector<Value> &sums) {
   std::optional<int64_t> known = getConstantIntValue(extent);
-  int64_t width = lanes * kUnroll;
+  int64_t width = plan.lanes * kUnroll;
   if (known && *known < 2 * width)
     return begin;
   Value rest = b.createOrFold<arith::RemUIOp>(extent, index(width));
@@ -394,7 +267,7 @@ Value RowVectorizer::makeWideSteps(ArrayRef<Place> rows, Value begin,
     llvm::append_range(all, sums);
   makeSteps(rows, begin, end, all, kUnroll);
   unsigned n = 0;
-  for (Operation *combiner : combiners) {
+  for (Operation *combiner : plan.combiners) {
     if (!combiner)
       continue;
     auto join = [&](unsigned x, unsigned y) {
@@ -420,7 +293,7 @@ void RowVectorizer::makeRest(ArrayRef<Place> rows, Value begin, Value rest,
       rewriter.eraseOp(block->getTerminator());
   b.setInsertionPointToEnd(branch.thenBlock());
   Value mask = vector::CreateMaskOp::create(
-      b, VectorType::get({lanes}, b.getI1Type()), rest);
+      b, VectorType::get({plan.lanes}, b.getI1Type()), rest);
   scf::YieldOp::create(b, emit(placesAt(rows, begin), sums, mask));
   b.setInsertionPointToEnd(branch.elseBlock());
   scf::YieldOp::create(b, sums);
@@ -442,9 +315,9 @@ Value RowVectorizer::joinRows(Operation &combiner, ValueRange sums) {
                        std::array<int64_t, 4> second) {
     auto pick = [&](const std::array<int64_t, 4> &from) -> Value {
       SmallVector<int64_t> mask;
-      for (int64_t four = 0; four < lanes; four += 4)
+      for (int64_t four = 0; four < plan.lanes; four += 4)
         for (int64_t k : from)
-          mask.push_back(four + (k < 4 ? k : lanes + k - 4));
+          mask.push_back(four + (k < 4 ? k : plan.lanes + k - 4));
       return vector::ShuffleOp::create(b, x, y, mask);
     };
     return join(pick(first), pick(second));
@@ -458,7 +331,7 @@ Value RowVectorizer::joinRows(Operation &combiner, ValueRange sums) {
   };
   Value all = joinFours(joinPair(sums[0], sums[1]), joinPair(sums[2], sums[3]),
                         {0, 1, 4, 5}, {2, 3, 6, 7});
-  for (int64_t half = lanes / 2; half >= kRows; half /= 2) {
+  for (int64_t half = plan.lanes / 2; half >= kRows; half /= 2) {
     auto part = [&](int64_t from) -> Value {
       return vector::ExtractStridedSliceOp::create(
           b, all, ArrayRef<int64_t>{from}, ArrayRef<int64_t>{half},
@@ -496,7 +369,7 @@ void RowVectorizer::addUp(ArrayRef<Place> rows, OpOperand &init,
   Value all = joinRows(combiner, sums);
   AffineMap map = op.getMatchingIndexingMap(&init);
   bool areNeighbours =
-      map.getResults().back() == b.getAffineDimExpr(*rowDim) &&
+      map.getResults().back() == b.getAffineDimExpr(*plan.rowDim) &&
       cast<MemRefType>(init.get().getType()).isLastDimUnitStride();
   if (areNeighbours) {
     SmallVector<Value> place = placeOf(init, rows[0]);
@@ -512,7 +385,7 @@ void RowVectorizer::addUp(ArrayRef<Place> rows, OpOperand &init,
 /// `rows` from their first to their last number.
 void RowVectorizer::makeRows(ArrayRef<Place> rows, Value extent) {
   SmallVector<Value> neutrals, sums;
-  for (Operation *combiner : combiners)
+  for (Operation *combiner : plan.combiners)
     if (combiner) {
       TypedAttr neutral = *arith::getNeutralElement(combiner);
       if (isa<arith::AddFOp>(combiner))
@@ -522,49 +395,31 @@ void RowVectorizer::makeRows(ArrayRef<Place> rows, Value extent) {
     }
   for (size_t k = 0; k < rows.size(); ++k)
     llvm::append_range(sums, neutrals);
-  Value rest = b.createOrFold<arith::RemUIOp>(extent, index(lanes));
+  Value rest = b.createOrFold<arith::RemUIOp>(extent, index(plan.lanes));
   Value whole = b.createOrFold<arith::SubIOp>(extent, rest);
   Value begin = index(0);
-  if (rows.size() == 1 && waitsForSums())
+  if (rows.size() == 1 && plan.isUnrolled)
     begin = makeWideSteps(rows, begin, extent, sums);
   makeSteps(rows, begin, whole, sums, /*unroll=*/1);
   makeRest(rows, whole, rest, sums);
   SmallVector<Place> places = placesAt(rows, index(0));
   unsigned n = 0;
   for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
-    if (!combiners[k])
+    if (!plan.combiners[k])
       continue;
     SmallVector<Value> ofRows;
     for (size_t row = 0; row < rows.size(); ++row)
       ofRows.push_back(sums[row * neutrals.size() + n]);
-    addUp(places, init, *combiners[k], ofRows);
+    addUp(places, init, *plan.combiners[k], ofRows);
     ++n;
   }
 }
 
-std::optional<unsigned> RowVectorizer::findRows() {
-  constexpr int64_t kFour = 4; // lanes that joinRows shuffles
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  bool isLong =
-      ShapedType::isStatic(extents[last]) && extents[last] >= kLongRow;
-  if (isLong || lanes % kFour != 0 || !reduces() || !isShort())
-    return std::nullopt;
-  for (unsigned dim = last; dim-- > 0;) {
-    if (extents[dim] == 1)
-      continue;
-    bool areMany = ShapedType::isDynamic(extents[dim]) || extents[dim] >= kRows;
-    if (areMany && isParallelDim(op, dim))
-      return dim;
-    return std::nullopt;
-  }
-  return std::nullopt;
-}
-
 void RowVectorizer::computeRows(OpBuilder::InsertPoint where,
                                 ArrayRef<Place> rows, Value columns,
-                                std::optional<unsigned> dim) {
+                                unsigned dim) {
   b.restoreInsertionPoint(where);
-  rowDim = dim;
+  plan.rowDim = dim;
   makeRows(rows, columns);
 }
 
@@ -573,10 +428,10 @@ void RowVectorizer::makeSeveralRows(const Place &first, Value count,
                                     Value columns) {
   auto rowAt = [&](Value number) {
     Place row = first;
-    row[*rowDim] = number;
+    row[*plan.rowDim] = number;
     return row;
   };
-  Value next = b.createOrFold<arith::AddIOp>(first[*rowDim], index(kRows));
+  Value next = b.createOrFold<arith::AddIOp>(first[*plan.rowDim], index(kRows));
   Value all = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, next, count);
   auto branch = scf::IfOp::create(b, TypeRange(), all, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -584,17 +439,16 @@ void RowVectorizer::makeSeveralRows(const Place &first, Value count,
   SmallVector<Place> rows;
   for (unsigned k = 0; k < kRows; ++k)
     rows.push_back(
-        rowAt(b.createOrFold<arith::AddIOp>(first[*rowDim], index(k))));
+        rowAt(b.createOrFold<arith::AddIOp>(first[*plan.rowDim], index(k))));
   makeRows(rows, columns);
   b.setInsertionPointToStart(branch.elseBlock());
-  auto single = scf::ForOp::create(b, first[*rowDim], count, index(1));
+  auto single = scf::ForOp::create(b, first[*plan.rowDim], count, index(1));
   b.setInsertionPointToStart(single.getBody());
   makeRows(rowAt(single.getInductionVar()), columns);
 }
 
 void RowVectorizer::rewrite() {
   b.setInsertionPoint(op);
-  rowDim = findRows();
   SmallVector<Range> ranges =
       cast<linalg::LinalgOp>(*op).createLoopRanges(b, op.getLoc());
   auto extent = [&](unsigned k) {
@@ -603,19 +457,19 @@ void RowVectorizer::rewrite() {
   Value columns = extent(last);
   Place at;
   for (unsigned k = 0; k < last; ++k) {
-    if (rowDim && k > *rowDim) {
+    if (plan.rowDim && k > *plan.rowDim) {
       at.push_back(index(0));
       continue;
     }
     auto rows = scf::ForOp::create(b, index(0), extent(k),
-                                   index(k == rowDim ? kRows : 1));
+                                   index(k == plan.rowDim ? kRows : 1));
     if (isParallelDim(op, k))
       markParallel(rows);
     at.push_back(rows.getInductionVar());
     b.setInsertionPointToStart(rows.getBody());
   }
-  if (rowDim)
-    makeSeveralRows(at, extent(*rowDim), columns);
+  if (plan.rowDim)
+    makeSeveralRows(at, extent(*plan.rowDim), columns);
   else
     makeRows(at, columns);
   rewriter.eraseOp(op);
@@ -656,14 +510,12 @@ struct LoopVectorizeRows
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
       op = arrangeRows(rewriter, op);
-      if (vectorizeColumns(rewriter, op, cpu)) {
-        ++numVectorized;
+      if (std::optional<ColumnPlan> columns = planColumns(op, cpu))
+        emitColumns(rewriter, op, *columns);
+      else if (std::optional<RowPlan> rows = planRows(op, cpu))
+        RowVectorizer(rewriter, op, *rows).rewrite();
+      else
         continue;
-      }
-      RowVectorizer vectorizer(rewriter, op, cpu);
-      if (!vectorizer.match())
-        continue;
-      vectorizer.rewrite();
       ++numVectorized;
     }
     SmallVector<linalg::FillOp> fills;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Sequences and optionals: operations on lists (loop.seq_*). A tensor goes into
+// Sequences and optionals: operations on lists (list.*). A tensor goes into
 // a list and comes out of it as its elements in C order and its shape, which is
 // what onnx-lower-unranked makes of a tensor of unknown rank.
 
@@ -19,12 +19,6 @@ using namespace loopc;
 //===----------------------------------------------------------------------===//
 // Elements
 //===----------------------------------------------------------------------===//
-
-static Type elementOf(Type list) {
-  if (auto seq = dyn_cast<onnx::SeqType>(list))
-    return seq.getElementType();
-  return cast<onnx::OptionalType>(list).getElementType();
-}
 
 /// Elements and shape of a tensor of element type `element`.
 static SmallVector<Type> partTypes(Type element) {
@@ -58,26 +52,25 @@ static Value wholeOf(NodeLowering &l, ValueRange parts) {
 
 /// Element `position` of `list`, which is in range, in its parts.
 static SmallVector<Value> partsAt(NodeLowering &l, Value list, Value position) {
-  Type element = elementOf(list.getType());
-  SmallVector<Type> types{element};
-  if (auto tensor = dyn_cast<TensorType>(element))
-    types = partTypes(tensor.getElementType());
-  return loop::SeqAtOp::create(l.b, types, list, position).getResults();
+  Type element = cast<list::ListType>(list.getType()).getElement();
+  SmallVector<Type> types = isa<list::ListType>(element)
+                                ? SmallVector<Type>{element}
+                                : partTypes(element);
+  return list::AtOp::create(l.b, types, list, position).getResults();
 }
 
 static Value insert(NodeLowering &l, Value list, Value position, Value value) {
-  return loop::SeqInsertOp::create(l.b, list.getType(), list, position,
-                                   partsOf(l, value),
-                                   /*element_owner=*/StringAttr());
+  return list::InsertOp::create(l.b, list.getType(), list, position,
+                                partsOf(l, value),
+                                /*element_owner=*/StringAttr());
 }
 
 static Value lengthOfList(NodeLowering &l, Value list) {
-  return l.b.createOrFold<loop::SeqLengthOp>(list);
+  return l.b.createOrFold<list::LengthOp>(list);
 }
 
 static Value emptyResult(NodeLowering &l) {
-  return loop::SeqEmptyOp::create(l.b,
-                                  toSignless(l.node.getResult(0).getType()));
+  return list::EmptyOp::create(l.b, toSignless(l.node.getResult(0).getType()));
 }
 
 /// A scalar as a tensor of rank 0.
@@ -150,7 +143,7 @@ static LogicalResult lowerSequenceErase(NodeLowering &l) {
   Value length = lengthOfList(l, list);
   Value position = l.has(1) ? positionInput(l, 1) : l.index(-1);
   position = checkedPosition(l, position, length, length);
-  l.setResult(loop::SeqEraseOp::create(l.b, list.getType(), list, position));
+  l.setResult(list::EraseOp::create(l.b, list.getType(), list, position));
   return success();
 }
 
@@ -286,7 +279,7 @@ public:
     Value total = measure();
     OpFoldResult outer = folded(product(zero, at));
     OpFoldResult inner = folded(product(behind, rank));
-    auto type = cast<TensorType>(elementOf(list.getType())).getElementType();
+    Type type = cast<list::ListType>(list.getType()).getElement();
     Value empty = l.empty({outer, folded(total), inner}, type);
     SmallVector<Value> joined = loopNest(
         l, Dims{count}, {empty, zero},
@@ -398,8 +391,9 @@ static LogicalResult lowerOptional(NodeLowering &l) {
   return success();
 }
 
-static bool isOptional(Value value) {
-  return isa<onnx::OptionalType>(value.getType());
+/// Whether the first input is an optional in the model, and no sequence.
+static bool isOptional(NodeLowering &l) {
+  return isa<onnx::OptionalType>(l.node.getInputs()[0].getType());
 }
 
 static Value hasElement(NodeLowering &l, Value optional) {
@@ -410,7 +404,7 @@ static Value hasElement(NodeLowering &l, Value optional) {
 static LogicalResult lowerOptionalHasElement(NodeLowering &l) {
   Value has;
   // From version 18 on tensors and sequences have an element: themselves.
-  if (!l.has(0) || !isOptional(l.in(0)))
+  if (!l.has(0) || !isOptional(l))
     has = arith::ConstantOp::create(l.b, l.b.getBoolAttr(l.has(0)));
   else
     has = hasElement(l, l.in(0));
@@ -420,7 +414,7 @@ static LogicalResult lowerOptionalHasElement(NodeLowering &l) {
 
 static LogicalResult lowerOptionalGetElement(NodeLowering &l) {
   Value optional = l.in(0);
-  if (!isOptional(optional)) {
+  if (!isOptional(l)) {
     l.setResult(optional);
     return success();
   }

@@ -19,11 +19,12 @@
 using namespace mlir;
 using namespace loopc;
 
-/// What a list says of its elements: lists of one element type are of one type.
-static Type withoutShape(Type type) {
-  if (auto tensor = dyn_cast<TensorType>(type))
-    return UnrankedTensorType::get(tensor.getElementType());
-  return type;
+/// The list that a sequence or an optional of `element` is.
+static Type listOf(Type element) {
+  Type below = toSignless(element);
+  if (auto tensor = dyn_cast<TensorType>(below))
+    below = tensor.getElementType();
+  return list::ListType::get(below);
 }
 
 Type loopc::toSignless(Type type) {
@@ -36,10 +37,9 @@ Type loopc::toSignless(Type type) {
   if (isa<onnx::StringType>(type))
     return getStringType(type.getContext());
   if (auto seq = dyn_cast<onnx::SeqType>(type))
-    return onnx::SeqType::get(withoutShape(toSignless(seq.getElementType())));
+    return listOf(seq.getElementType());
   if (auto optional = dyn_cast<onnx::OptionalType>(type))
-    return onnx::OptionalType::get(
-        withoutShape(toSignless(optional.getElementType())));
+    return listOf(optional.getElementType());
   return type;
 }
 
@@ -388,7 +388,7 @@ Value NodeLowering::index(int64_t value) {
 Value NodeLowering::constant(Type type, double value) {
   if (type == getStringType(b.getContext())) {
     Value zero = constantInt(b.getI64Type(), 0);
-    return loop::StringOp::create(b, type, zero, zero);
+    return rt::StringOp::create(b, type, zero, zero);
   }
   if (isa<FloatType>(type))
     return arith::ConstantOp::create(b, b.getFloatAttr(type, value));

@@ -16,99 +16,99 @@
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace loopc;
 
+/// Functions of one tensor, whatever its extents, and what takes no tensor.
+/// That a form does not take each rank is another matter, the same for all.
+static constexpr StringLiteral kNeverFail[] = {
+    "Abs",
+    "Acos",
+    "Acosh",
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atanh",
+    "BitCast",
+    "BitwiseNot",
+    "Ceil",
+    "Celu",
+    "Cos",
+    "Cosh",
+    "DynamicQuantizeLinear",
+    "Elu",
+    "Erf",
+    "Exp",
+    "EyeLike",
+    "Flatten",
+    "Floor",
+    "Gelu",
+    "GlobalAveragePool",
+    "GlobalLpPool",
+    "GlobalMaxPool",
+    "HardSigmoid",
+    "HardSwish",
+    "Hardmax",
+    "Identity",
+    "IsInf",
+    "IsNaN",
+    "LRN",
+    "LeakyRelu",
+    "Log",
+    "LogSoftmax",
+    "LpNormalization",
+    "MeanVarianceNormalization",
+    "Mish",
+    "Neg",
+    "NonZero",
+    "Not",
+    "Optional",
+    "OptionalHasElement",
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+    "Reciprocal",
+    "RegexFullMatch",
+    "Relu",
+    "Round",
+    "Selu",
+    "SequenceConstruct",
+    "SequenceEmpty",
+    "SequenceLength",
+    "Shape",
+    "Shrink",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Size",
+    "Softmax",
+    "Softplus",
+    "Softsign",
+    "Sqrt",
+    "StringSplit",
+    "Swish",
+    "Tan",
+    "Tanh",
+    "TfIdfVectorizer",
+    "ThresholdedRelu",
+    "Transpose",
+    "Unique",
+    "ai.onnx.ml:Binarizer",
+    "ai.onnx.ml:CategoryMapper",
+    "ai.onnx.ml:LabelEncoder",
+    "ai.onnx.ml:Normalizer",
+};
+
 bool loopc::canFail(StringRef domain, StringRef op) {
-  // Functions of one tensor, whatever its extents, and what takes no tensor.
-  // That a form does not take each rank is another matter, the same for all.
-  static const llvm::StringSet<> total = {
-      "Abs",
-      "Acos",
-      "Acosh",
-      "Asin",
-      "Asinh",
-      "Atan",
-      "Atanh",
-      "BitCast",
-      "BitwiseNot",
-      "Ceil",
-      "Celu",
-      "Cos",
-      "Cosh",
-      "DynamicQuantizeLinear",
-      "Elu",
-      "Erf",
-      "Exp",
-      "EyeLike",
-      "Flatten",
-      "Floor",
-      "Gelu",
-      "GlobalAveragePool",
-      "GlobalLpPool",
-      "GlobalMaxPool",
-      "HardSigmoid",
-      "HardSwish",
-      "Hardmax",
-      "Identity",
-      "IsInf",
-      "IsNaN",
-      "LRN",
-      "LeakyRelu",
-      "Log",
-      "LogSoftmax",
-      "LpNormalization",
-      "MeanVarianceNormalization",
-      "Mish",
-      "Neg",
-      "NonZero",
-      "Not",
-      "Optional",
-      "OptionalHasElement",
-      "RandomNormal",
-      "RandomNormalLike",
-      "RandomUniform",
-      "RandomUniformLike",
-      "Reciprocal",
-      "RegexFullMatch",
-      "Relu",
-      "Round",
-      "Selu",
-      "SequenceConstruct",
-      "SequenceEmpty",
-      "SequenceLength",
-      "Shape",
-      "Shrink",
-      "Sigmoid",
-      "Sign",
-      "Sin",
-      "Sinh",
-      "Size",
-      "Softmax",
-      "Softplus",
-      "Softsign",
-      "Sqrt",
-      "StringSplit",
-      "Swish",
-      "Tan",
-      "Tanh",
-      "TfIdfVectorizer",
-      "ThresholdedRelu",
-      "Transpose",
-      "Unique",
-      "ai.onnx.ml:Binarizer",
-      "ai.onnx.ml:CategoryMapper",
-      "ai.onnx.ml:LabelEncoder",
-      "ai.onnx.ml:Normalizer",
-  };
   std::string name = domain.empty() || domain == "ai.onnx"
                          ? op.str()
                          : (domain + ":" + op).str();
-  return !total.contains(name);
+  return !llvm::is_contained(kNeverFail, name);
 }
 
 Operation *loopc::findFallible(Block::iterator begin, Block::iterator end) {
@@ -116,7 +116,7 @@ Operation *loopc::findFallible(Block::iterator begin, Block::iterator end) {
   for (Operation &op : llvm::make_range(begin, end)) {
     op.walk([&](Operation *inner) {
       auto check = dyn_cast<loop::CheckOp>(inner);
-      auto call = dyn_cast<loop::CallOp>(inner);
+      auto call = dyn_cast<rt::CallOp>(inner);
       // A check that holds whenever the node is reached is erased later.
       if (!(check && !matchPattern(check.getCondition(), m_One())) &&
           !(call && call.getWhere()))

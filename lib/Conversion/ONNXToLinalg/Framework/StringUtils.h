@@ -17,7 +17,7 @@
 
 namespace loopc {
 
-/// A call of function `callee` of the runtime; see loop.call. `where` is the
+/// A call of function `callee` of the runtime; see rt.call. `where` is the
 /// path of a node whose call may fail.
 mlir::Value callRuntime(mlir::OpBuilder &b, mlir::Location loc,
                         llvm::StringRef callee, mlir::ValueRange arguments,

@@ -20,100 +20,134 @@ using IP = arith::CmpIPredicate;
 // Col2Im
 //===----------------------------------------------------------------------===//
 
-static LogicalResult lowerCol2Im(NodeLowering &l) {
-  Value x = l.in(0);
+namespace {
+/// Blocks of an image, as columns, and where they are put.
+struct BlockColumns {
+  LogicalResult read(NodeLowering &l);
+  /// Counts the places that the block has along each axis.
+  LogicalResult findPlaces(NodeLowering &l);
+  /// What the columns hold for a pixel and a place in the block; the sum over
+  /// the latter is the pixel.
+  Value valueAt(ScalarBuilder &s, Type compute) const;
+
+  Value x;
+  Dims image, block, places;
+  SmallVector<int64_t> strides, dilations, pads;
+  OpFoldResult channels;
+  SmallVector<Value> blockValues, placeValues;
+};
+} // namespace
+
+LogicalResult BlockColumns::read(NodeLowering &l) {
+  x = l.in(0);
   if (l.rank(0) != 3)
     return l.refuse("the input has rank " + Twine(l.rank(0)) + ", expected 3");
   if (failed(requireArithmetic(l, 0)))
     return failure();
-  FailureOr<Dims> image = integers(l, 1, std::nullopt, "image_shape");
-  if (failed(image))
+  FailureOr<Dims> given = integers(l, 1, std::nullopt, "image_shape");
+  if (failed(given))
     return failure();
-  int64_t axes = image->size();
-  FailureOr<Dims> block = integers(l, 2, axes, "block_shape");
-  if (failed(block))
+  image = *given;
+  int64_t axes = image.size();
+  given = integers(l, 2, axes, "block_shape");
+  if (failed(given))
     return failure();
+  block = *given;
   auto list = [&](StringRef name, int64_t count, int64_t value) {
     return l.intsAttr(name).value_or(SmallVector<int64_t>(count, value));
   };
-  SmallVector<int64_t> strides = list("strides", axes, 1),
-                       dilations = list("dilations", axes, 1),
-                       pads = list("pads", 2 * axes, 0);
+  strides = list("strides", axes, 1);
+  dilations = list("dilations", axes, 1);
+  pads = list("pads", 2 * axes, 0);
   auto isPositive = [](int64_t value) { return value > 0; };
-  if (static_cast<int64_t>(block->size()) != axes ||
+  if (static_cast<int64_t>(block.size()) != axes ||
       static_cast<int64_t>(strides.size()) != axes ||
       static_cast<int64_t>(dilations.size()) != axes ||
       static_cast<int64_t>(pads.size()) != 2 * axes ||
       !llvm::all_of(strides, isPositive) ||
       !llvm::all_of(dilations, isPositive))
     return l.refuse("strides, pads, dilations and shapes do not fit");
-  // Places that the block has along each axis.
-  Dims places;
+  return success();
+}
+
+LogicalResult BlockColumns::findPlaces(NodeLowering &l) {
   OpFoldResult numPlaces = l.fold(1);
+  int64_t axes = image.size();
   for (int64_t k = 0; k < axes; ++k) {
-    (*image)[k] = requireNonNegative(l, (*image)[k], "an extent of the image");
-    (*block)[k] = requireNonNegative(l, (*block)[k], "an extent of the block");
+    image[k] = requireNonNegative(l, image[k], "an extent of the image");
+    block[k] = requireNonNegative(l, block[k], "an extent of the block");
     OpFoldResult reach = l.add(
-        l.mul(l.sub((*block)[k], l.fold(1)), l.fold(dilations[k])), l.fold(1));
+        l.mul(l.sub(block[k], l.fold(1)), l.fold(dilations[k])), l.fold(1));
     OpFoldResult room =
-        l.sub(l.add((*image)[k], l.fold(pads[k] + pads[axes + k])), reach);
+        l.sub(l.add(image[k], l.fold(pads[k] + pads[axes + k])), reach);
     OpFoldResult steps =
         quotient(l, maxSigned(l, room, l.fold(0)), l.fold(strides[k]));
     Value fits = compare(l, IP::sge, room, l.fold(0));
     places.push_back(select(l, fits, l.add(steps, l.fold(1)), l.fold(0)));
     numPlaces = l.mul(numPlaces, places.back());
   }
-  OpFoldResult blockSize = maxSigned(l, l.product(*block), l.fold(1));
-  OpFoldResult channels = quotient(l, l.dim(x, 1), blockSize);
+  OpFoldResult blockSize = maxSigned(l, l.product(block), l.fold(1));
+  channels = quotient(l, l.dim(x, 1), blockSize);
   if (!requireEqual(l, l.dim(x, 2), numPlaces, "the places of the block") ||
       !requireEqual(l, l.dim(x, 1), l.mul(channels, blockSize),
                     "the rows of the columns"))
     return l.refuse("the input does not fit image and block");
-  Dims space = {l.dim(x, 0), channels};
-  llvm::append_range(space, *image);
-  llvm::append_range(space, *block);
+  return success();
+}
+
+Value BlockColumns::valueAt(ScalarBuilder &s, Type compute) const {
+  auto at = [&](int64_t k) -> Value {
+    return linalg::IndexOp::create(s.b, s.loc, k);
+  };
+  auto number = [&](int64_t v) -> Value {
+    return arith::ConstantIndexOp::create(s.b, s.loc, v);
+  };
+  int64_t axes = image.size();
+  Value row = at(1), column = number(0), isThere;
+  for (int64_t k = 0; k < axes; ++k) {
+    Value offset = at(2 + axes + k);
+    row = s.add(s.mul(row, blockValues[k]), offset);
+    Value moved = s.sub(s.add(at(2 + k), number(pads[k])),
+                        s.mul(offset, number(dilations[k])));
+    Value stride = number(strides[k]);
+    Value safe = s.make<arith::MaxSIOp>(moved, number(0));
+    Value place = s.make<arith::DivUIOp>(safe, stride);
+    Value exact = s.make<arith::CmpIOp>(IP::eq, s.mul(place, stride), moved);
+    Value inside = s.make<arith::CmpIOp>(IP::ult, place, placeValues[k]);
+    Value ok = s.both(exact, inside);
+    isThere = isThere ? s.both(isThere, ok) : ok;
+    column = s.add(s.mul(column, placeValues[k]),
+                   s.select(inside, place, number(0)));
+  }
+  Value zero = s.number(compute, 0);
+  if (!isThere)
+    isThere = s.integer(s.b.getI1Type(), 1);
+  Value value =
+      tensor::ExtractOp::create(s.b, s.loc, x, ValueRange{at(0), row, column});
+  return s.select(isThere, s.cast(value, compute), zero);
+}
+
+static LogicalResult lowerCol2Im(NodeLowering &l) {
+  BlockColumns columns;
+  if (failed(columns.read(l)) || failed(columns.findPlaces(l)))
+    return failure();
+  int64_t axes = columns.image.size();
+  Dims space = {l.dim(columns.x, 0), columns.channels};
+  llvm::append_range(space, columns.image);
+  llvm::append_range(space, columns.block);
   SmallVector<int64_t> reduced(
       llvm::to_vector(llvm::seq<int64_t>(2 + axes, 2 + 2 * axes)));
   Type type = l.elementType(0), compute = NodeLowering::computeType(type);
-  SmallVector<Value> blockValues, placeValues;
   for (int64_t k = 0; k < axes; ++k) {
-    blockValues.push_back(l.asIndex((*block)[k]));
-    placeValues.push_back(l.asIndex(places[k]));
+    columns.blockValues.push_back(l.asIndex(columns.block[k]));
+    columns.placeValues.push_back(l.asIndex(columns.places[k]));
   }
-  SpaceOperand shape = {l.empty(*block, compute), reduced};
-  Value result = reduceSpace(
-      l, shape, space, reduced, Combiner::Sum, compute, l.isUnsigned(0),
-      [&](ScalarBuilder &s, ArrayRef<Value>) -> Value {
-        auto at = [&](int64_t k) -> Value {
-          return linalg::IndexOp::create(s.b, s.loc, k);
-        };
-        auto number = [&](int64_t v) -> Value {
-          return arith::ConstantIndexOp::create(s.b, s.loc, v);
-        };
-        Value row = at(1), column = number(0), isThere;
-        for (int64_t k = 0; k < axes; ++k) {
-          Value offset = at(2 + axes + k);
-          row = s.add(s.mul(row, blockValues[k]), offset);
-          Value moved = s.sub(s.add(at(2 + k), number(pads[k])),
-                              s.mul(offset, number(dilations[k])));
-          Value stride = number(strides[k]);
-          Value safe = s.make<arith::MaxSIOp>(moved, number(0));
-          Value place = s.make<arith::DivUIOp>(safe, stride);
-          Value exact =
-              s.make<arith::CmpIOp>(IP::eq, s.mul(place, stride), moved);
-          Value inside = s.make<arith::CmpIOp>(IP::ult, place, placeValues[k]);
-          Value ok = s.both(exact, inside);
-          isThere = isThere ? s.both(isThere, ok) : ok;
-          column = s.add(s.mul(column, placeValues[k]),
-                         s.select(inside, place, number(0)));
-        }
-        Value zero = s.number(compute, 0);
-        if (!isThere)
-          isThere = s.integer(s.b.getI1Type(), 1);
-        Value value = tensor::ExtractOp::create(s.b, s.loc, x,
-                                                ValueRange{at(0), row, column});
-        return s.select(isThere, s.cast(value, compute), zero);
-      });
+  SpaceOperand shape = {l.empty(columns.block, compute), reduced};
+  Value result = reduceSpace(l, shape, space, reduced, Combiner::Sum, compute,
+                             l.isUnsigned(0),
+                             [&](ScalarBuilder &s, ArrayRef<Value>) -> Value {
+                               return columns.valueAt(s, compute);
+                             });
   l.setResult(
       compute == type
           ? result

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Random numbers. A node begins a stream each time it runs (loop.random_stream)
+// Random numbers. A node begins a stream each time it runs (rt.random_stream)
 // and computes the number at each position by mixing both, so that the numbers
 // depend neither on the order nor on the number of threads.
 
@@ -17,9 +17,9 @@ using namespace mlir;
 using namespace loopc;
 
 RandomStream::RandomStream(NodeLowering &l, std::optional<int64_t> seed)
-    : stream(loop::RandomStreamOp::create(l.b, l.b.getI64Type(),
-                                          seed ? l.b.getI64IntegerAttr(*seed)
-                                               : IntegerAttr())) {}
+    : stream(rt::RandomStreamOp::create(l.b, l.b.getI64Type(),
+                                        seed ? l.b.getI64IntegerAttr(*seed)
+                                             : IntegerAttr())) {}
 
 std::optional<int64_t> loopc::floatSeed(NodeLowering &l) {
   if (!l.hasAttr("seed"))

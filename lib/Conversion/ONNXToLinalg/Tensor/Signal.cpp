@@ -81,7 +81,7 @@ static Value padTerms(NodeLowering &l, Value numbers, OpFoldResult extent) {
 }
 
 static Value fourier(NodeLowering &l, Value numbers, bool inverse) {
-  return loop::FourierOp::create(l.b, numbers, inverse).getResult();
+  return rt::FourierOp::create(l.b, numbers, inverse).getResult();
 }
 
 /// `value` in the element type `type`.

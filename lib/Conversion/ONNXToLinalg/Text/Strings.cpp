@@ -21,9 +21,9 @@ using namespace loopc;
 
 Value loopc::callRuntime(OpBuilder &b, Location loc, StringRef callee,
                          ValueRange arguments, Type result, StringRef where) {
-  return loop::CallOp::create(
-      b, loc, result, b.getStringAttr(callee), arguments,
-      where.empty() ? StringAttr() : b.getStringAttr(where));
+  return rt::CallOp::create(b, loc, result, b.getStringAttr(callee), arguments,
+                            where.empty() ? StringAttr()
+                                          : b.getStringAttr(where));
 }
 
 /// The address of a constant of rank 1.
@@ -33,7 +33,7 @@ static Value constantData(ImplicitLocOpBuilder &b, ArrayRef<T> values) {
                                     b.getIntegerType(8 * sizeof(T)));
   Value constant =
       arith::ConstantOp::create(b, DenseElementsAttr::get(type, values));
-  return loop::AddressOfOp::create(b, b.getI64Type(), constant);
+  return rt::AddressOfOp::create(b, b.getI64Type(), constant);
 }
 
 Value loopc::constantBytes(ImplicitLocOpBuilder &b, ArrayRef<int8_t> bytes) {
@@ -57,8 +57,8 @@ static ArrayRef<int8_t> bytesOf(StringRef text) {
 
 Value loopc::stringLiteral(ImplicitLocOpBuilder &b, StringRef text) {
   Value bytes = arith::ConstantIntOp::create(b, b.getI64Type(), text.size());
-  return loop::StringOp::create(b, getStringType(b.getContext()),
-                                constantBytes(b, bytesOf(text)), bytes);
+  return rt::StringOp::create(b, getStringType(b.getContext()),
+                              constantBytes(b, bytesOf(text)), bytes);
 }
 
 /// All texts in one, and where each begins; the last offset is the end.
@@ -94,7 +94,7 @@ Value loopc::stringTensor(ImplicitLocOpBuilder &b, ArrayRef<StringRef> texts,
              init, maps, iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
                Value at = arith::AddIOp::create(b, loc, address, args[0]);
-               Value string = loop::StringOp::create(
+               Value string = rt::StringOp::create(
                    b, loc, getStringType(b.getContext()), at, args[1]);
                linalg::YieldOp::create(b, loc, string);
              })
@@ -118,7 +118,7 @@ Value loopc::equalStrings(OpBuilder &b, Location loc, Value x, Value y) {
 
 Value loopc::stringBytes(OpBuilder &b, Location loc, Value x) {
   Type i64 = b.getI64Type();
-  return loop::StringPartsOp::create(b, loc, i64, i64, x).getBytes();
+  return rt::StringPartsOp::create(b, loc, i64, i64, x).getBytes();
 }
 
 /// %c = onnx.constant dense<["a", "b"]> : tensor<2x!onnx.string>

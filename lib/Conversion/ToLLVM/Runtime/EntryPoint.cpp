@@ -15,6 +15,7 @@
 // of a list (loopc-rt/runtime.h).
 
 #include "loopc/Conversion/ToLLVM/Passes.h"
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/RT/IR/RT.h"
@@ -98,7 +99,7 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
   /// True for what a slot of the border holds: a list, or a buffer of numbers.
   bool canPass(Type type) {
     auto buffer = dyn_cast<MemRefType>(type);
-    return loop::isList(type) ||
+    return isa<list::ListType>(type) ||
            (buffer && !isa<VectorType>(buffer.getElementType()) &&
             rt::TypeConverter(&getContext()).convertType(buffer));
   }
@@ -173,7 +174,7 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
                                  ArrayRef<LLVM::GEPArg>{1});
     };
     auto slotType = [&](Type type) -> Type {
-      return loop::isList(type) ? pointer : converter.convertType(type);
+      return isa<list::ListType>(type) ? pointer : converter.convertType(type);
     };
     b.setInsertionPointToStart(&entry);
     for (unsigned k = 0; k < count; ++k) {

@@ -12,6 +12,7 @@
 
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
@@ -121,7 +122,7 @@ private:
 
 /// What is a pointer here, and had a type of its own before.
 static bool isHandle(Type type) {
-  return loop::isList(type) || isa<rt::RunType>(type);
+  return isa<list::ListType>(type) || isa<rt::RunType>(type);
 }
 
 class RuntimeLowering {
@@ -143,10 +144,10 @@ public:
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) {
       if (isa<memref::AllocOp, memref::DeallocOp, loop::CheckOp, loop::PollOp,
-              loop::SeqEmptyOp, loop::SeqInsertOp, loop::SeqEraseOp,
-              loop::SeqLengthOp, loop::SeqAtOp, loop::SeqRetainOp,
-              loop::SeqReleaseOp, loop::StringOp, loop::StringPartsOp,
-              loop::CallOp, loop::RandomStreamOp, loop::FourierOp>(op))
+              list::EmptyOp, list::InsertOp, list::EraseOp, list::LengthOp,
+              list::AtOp, list::RetainOp, list::ReleaseOp, rt::StringOp,
+              rt::StringPartsOp, rt::CallOp, rt::RandomStreamOp, rt::FourierOp>(
+              op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -157,30 +158,30 @@ public:
         lower(dealloc);
       else if (auto check = dyn_cast<loop::CheckOp>(op))
         lower(check, function);
-      else if (auto call = dyn_cast<loop::CallOp>(op)) {
+      else if (auto call = dyn_cast<rt::CallOp>(op)) {
         if (failed(lower(call)))
           return failure();
-      } else if (auto empty = dyn_cast<loop::SeqEmptyOp>(op))
+      } else if (auto empty = dyn_cast<list::EmptyOp>(op))
         lower(empty);
-      else if (auto insert = dyn_cast<loop::SeqInsertOp>(op))
+      else if (auto insert = dyn_cast<list::InsertOp>(op))
         lower(insert, function);
-      else if (auto erase = dyn_cast<loop::SeqEraseOp>(op))
+      else if (auto erase = dyn_cast<list::EraseOp>(op))
         lower(erase, function);
-      else if (auto length = dyn_cast<loop::SeqLengthOp>(op))
+      else if (auto length = dyn_cast<list::LengthOp>(op))
         lower(length);
-      else if (auto at = dyn_cast<loop::SeqAtOp>(op))
+      else if (auto at = dyn_cast<list::AtOp>(op))
         lower(at, function);
-      else if (auto retain = dyn_cast<loop::SeqRetainOp>(op))
+      else if (auto retain = dyn_cast<list::RetainOp>(op))
         lower(retain);
-      else if (auto release = dyn_cast<loop::SeqReleaseOp>(op))
+      else if (auto release = dyn_cast<list::ReleaseOp>(op))
         lower(release);
-      else if (auto string = dyn_cast<loop::StringOp>(op))
+      else if (auto string = dyn_cast<rt::StringOp>(op))
         lower(string);
-      else if (auto parts = dyn_cast<loop::StringPartsOp>(op))
+      else if (auto parts = dyn_cast<rt::StringPartsOp>(op))
         lower(parts);
-      else if (auto stream = dyn_cast<loop::RandomStreamOp>(op))
+      else if (auto stream = dyn_cast<rt::RandomStreamOp>(op))
         lower(stream);
-      else if (auto transform = dyn_cast<loop::FourierOp>(op))
+      else if (auto transform = dyn_cast<rt::FourierOp>(op))
         lower(transform, function);
       else
         lowerPoll(op, function);
@@ -442,7 +443,7 @@ private:
     old.replaceAllUsesWith(value);
   }
 
-  void lower(loop::StringOp string) {
+  void lower(rt::StringOp string) {
     ImplicitLocOpBuilder b(string.getLoc(), rewriter);
     Value pair =
         LLVM::PoisonOp::create(b, converter.convertType(string.getType()));
@@ -454,7 +455,7 @@ private:
     rewriter.eraseOp(string);
   }
 
-  void lower(loop::StringPartsOp parts) {
+  void lower(rt::StringPartsOp parts) {
     ImplicitLocOpBuilder b(parts.getLoc(), rewriter);
     Value pair = toLLVM(b, parts.getString());
     for (auto [k, part] : llvm::enumerate(parts.getResults()))
@@ -465,7 +466,7 @@ private:
 
   /// A string goes as two arguments and comes back as the pair of registers
   /// that C returns a struct of two words in.
-  LogicalResult lower(loop::CallOp call) {
+  LogicalResult lower(rt::CallOp call) {
     ImplicitLocOpBuilder b(call.getLoc(), rewriter);
     SmallVector<Value> arguments = {run_};
     for (Value operand : call.getArguments()) {
@@ -498,7 +499,7 @@ private:
     return success();
   }
 
-  void lower(loop::RandomStreamOp stream) {
+  void lower(rt::RandomStreamOp stream) {
     ImplicitLocOpBuilder b(stream.getLoc(), rewriter);
     std::optional<int64_t> seed = stream.getSeed();
     Value hasSeed = LLVM::ConstantOp::create(b, i32, int32_t(seed ? 1 : 0));
@@ -510,7 +511,7 @@ private:
     rewriter.eraseOp(stream);
   }
 
-  void lower(loop::FourierOp transform, func::FuncOp function) {
+  void lower(rt::FourierOp transform, func::FuncOp function) {
     Location loc = transform.getLoc();
     ImplicitLocOpBuilder b(loc, rewriter);
     Value data = transform.getData();
@@ -574,11 +575,11 @@ private:
                                 cast<MemRefType>(memref.getType()));
   }
 
-  void lower(loop::SeqEmptyOp empty) {
+  void lower(list::EmptyOp empty) {
     rewriter.replaceOpWithNewOp<LLVM::ZeroOp>(empty, pointer);
   }
 
-  void lower(loop::SeqInsertOp insert, func::FuncOp function) {
+  void lower(list::InsertOp insert, func::FuncOp function) {
     ImplicitLocOpBuilder b(insert.getLoc(), rewriter);
     Value position = toI64(b.getLoc(), insert.getPosition());
     Value element = insert.getElement().front();
@@ -610,7 +611,7 @@ private:
     rewriter.replaceOp(insert, made);
   }
 
-  void lower(loop::SeqEraseOp erase, func::FuncOp function) {
+  void lower(list::EraseOp erase, func::FuncOp function) {
     ImplicitLocOpBuilder b(erase.getLoc(), rewriter);
     Value slot = slotFor(status_, i32, function);
     Value position = toI64(b.getLoc(), erase.getPosition());
@@ -623,7 +624,7 @@ private:
     rewriter.replaceOp(erase, made);
   }
 
-  void lower(loop::SeqLengthOp length) {
+  void lower(list::LengthOp length) {
     ImplicitLocOpBuilder b(length.getLoc(), rewriter);
     replace(b, length, call(b, "loopc_rt_list_length", length.getList()));
     rewriter.eraseOp(length);
@@ -632,7 +633,7 @@ private:
   /// The fields of a loopc_rt_element_view.
   enum ViewField { Owner, Data, Bytes, Rank, ShapeOwner, Shape };
 
-  void lower(loop::SeqAtOp at, func::FuncOp function) {
+  void lower(list::AtOp at, func::FuncOp function) {
     ImplicitLocOpBuilder b(at.getLoc(), rewriter);
     Value position = toI64(b.getLoc(), at.getPosition());
     if (at.getNumResults() == 1) {
@@ -674,13 +675,13 @@ private:
     return descriptor;
   }
 
-  void lower(loop::SeqRetainOp retain) {
+  void lower(list::RetainOp retain) {
     ImplicitLocOpBuilder b(retain.getLoc(), rewriter);
     rewriter.replaceOp(
         retain, call(b, "loopc_rt_list_retain", {run_, retain.getList()}));
   }
 
-  void lower(loop::SeqReleaseOp release) {
+  void lower(list::ReleaseOp release) {
     ImplicitLocOpBuilder b(release.getLoc(), rewriter);
     call(b, "loopc_rt_list_release", {run_, release.getList()});
     rewriter.eraseOp(release);

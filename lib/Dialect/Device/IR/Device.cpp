@@ -37,6 +37,17 @@ void DeviceDialect::initialize() {
       >();
 }
 
+Scope loopc::device::getWaitScope(Operation *op) {
+  if (auto poll = dyn_cast<PollOp>(op))
+    return poll.getInBlock() ? Scope::Block : Scope::Grid;
+  if (auto part = dyn_cast<PartOp>(op); part && !part.getLast())
+    return part.getInBlock() ? Scope::Block : Scope::Grid;
+  if (isa<BarrierOp>(op))
+    return Scope::Grid;
+  return isa<gpu::BarrierOp, gpu::AllReduceOp>(op) ? Scope::Block
+                                                   : Scope::Thread;
+}
+
 //===----------------------------------------------------------------------===//
 // device.region
 //===----------------------------------------------------------------------===//
@@ -89,6 +100,28 @@ LogicalResult RegionOp::verifyRegions() {
   return failure(result.wasInterrupted());
 }
 
+/// A launch must not do with less than the kernel needs.
+static LogicalResult verifyShape(RegionOp region, gpu::GPUFuncOp kernel) {
+  std::optional<ShapeAttr> shape = region.getShape();
+  if (!shape)
+    return success();
+  if (shape->getTiles() && !kernel.getKnownBlockSize())
+    return region.emitOpError("has tiles, for blocks of a fixed size, and a "
+                              "kernel for blocks of any");
+  if (shape->getBarriers())
+    return success();
+  WalkResult result = kernel.walk([&](Operation *op) {
+    if (getWaitScope(op) != Scope::Grid)
+      return WalkResult::advance();
+    InFlightDiagnostic error =
+        region.emitOpError("has a shape without barriers, and a kernel whose "
+                           "blocks wait for one another");
+    error.attachNote(op->getLoc()) << "wait here";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult RegionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   SymbolRefAttr name = getKernelAttr();
   if (!name)
@@ -100,7 +133,38 @@ LogicalResult RegionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (types.empty() || !isa<LLVM::LLVMPointerType>(types.front()) ||
       types.drop_front() != ArrayRef(llvm::to_vector(getGiven().getTypes())))
     return emitOpError("is given other types than those of ") << name;
+  return verifyShape(*this, kernel);
+}
+
+//===----------------------------------------------------------------------===//
+// device.part
+//===----------------------------------------------------------------------===//
+
+LogicalResult PartOp::verify() {
+  if (!getLast())
+    return success();
+  if (getInBlock())
+    return emitOpError("is the last of its kernel, and nobody of a block waits "
+                       "behind it");
+  if (!isa<gpu::GPUFuncOp>((*this)->getParentOp()) ||
+      (*this)->getNextNode() != (*this)->getBlock()->getTerminator() ||
+      (*this)->getBlock()->getNumSuccessors() != 0)
+    return emitOpError("is not the last operation of a kernel");
   return success();
+}
+
+LogicalResult PartOp::verifyRegions() {
+  WalkResult result = getBody().walk([&](Operation *op) {
+    if (getWaitScope(op) == Scope::Thread)
+      return WalkResult::advance();
+    InFlightDiagnostic error = emitOpError("holds '")
+                               << op->getName().getStringRef()
+                               << "', where threads wait for others that may "
+                                  "have left";
+    error.attachNote(op->getLoc()) << "waits here";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,5 +179,43 @@ LogicalResult BufferOp::verify() {
   if (words != 2 + 2 * type.getRank())
     return emitOpError("reads ")
            << words << " words for a buffer of rank " << type.getRank();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// device.graph
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphOp::verify() {
+  ArrayRef<int32_t> nodes = getNodes();
+  if (nodes.empty() || nodes.size() % 4 != 0)
+    return emitOpError("has nodes that are not four numbers each");
+  int64_t numHandles = 0;
+  size_t numKernels = 0;
+  for (; !nodes.empty(); nodes = nodes.drop_front(4)) {
+    int32_t body = nodes[0], handle = nodes[1], kernel = nodes[2];
+    if (body < -1 || body >= numHandles)
+      return emitOpError("has a node in the body of condition ")
+             << body << ", which is not in front of it";
+    if (handle == -1) {
+      ++numKernels;
+      if (kernel < 0 || kernel >= static_cast<int64_t>(getKernels().size()))
+        return emitOpError("has a node that is kernel ")
+               << kernel << " of " << getKernels().size();
+    } else if (handle != numHandles++) {
+      return emitOpError("has condition ")
+             << handle << ", where number " << numHandles - 1 << " is next";
+    }
+  }
+  if (static_cast<int64_t>(getHandles()) != numHandles)
+    return emitOpError("has ")
+           << numHandles << " conditions and handles for " << getHandles();
+  if (getBlocks().size() != numKernels)
+    return emitOpError("has ") << numKernels << " nodes that are kernels and "
+                               << getBlocks().size() << " counts of blocks";
+  if (getWords() < getHandles() + getArguments().size())
+    return emitOpError("has a state of ")
+           << getWords() << " words for " << getHandles() << " handles and "
+           << getArguments().size() << " arguments";
   return success();
 }

@@ -18,6 +18,7 @@
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;

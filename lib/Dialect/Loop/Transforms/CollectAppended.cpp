@@ -9,6 +9,7 @@
 // loop-collect-appended: a sequence that a loop only appends to, and whose
 // elements are only looked at behind the loop, is a collected value.
 
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/Transforms/Canonicalizer.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -36,10 +37,10 @@ namespace {
 /// A carried sequence that becomes a collected value.
 struct Appended {
   unsigned port = 0;
-  SeqInsertOp insert;
-  Value shape;                      ///< of every element
-  OpFoldResult extent;              ///< elements of every element
-  SmallVector<SeqLengthOp> lengths; ///< in the body
+  list::InsertOp insert;
+  Value shape;                         ///< of every element
+  OpFoldResult extent;                 ///< elements of every element
+  SmallVector<list::LengthOp> lengths; ///< in the body
 };
 
 class AppendedToCollected {
@@ -50,7 +51,7 @@ public:
   /// Returns the number of sequences that are collected now.
   unsigned run() {
     for (unsigned k = 0; k < loop.getNumCarried(); ++k) {
-      if (!isList(loop.getInits()[k].getType()))
+      if (!isa<list::ListType>(loop.getInits()[k].getType()))
         continue;
       Appended found;
       found.port = k;
@@ -80,13 +81,13 @@ private:
 
 /// Why a sequence cannot be collected; "" where it can.
 std::string AppendedToCollected::match(Appended &found) {
-  if (!loop.getInits()[found.port].getDefiningOp<SeqEmptyOp>())
+  if (!loop.getInits()[found.port].getDefiningOp<list::EmptyOp>())
     return "it is not empty when the loop begins";
   Value arg = loop.getCarriedArgs()[found.port];
   for (Operation *user : arg.getUsers()) {
-    if (auto length = dyn_cast<SeqLengthOp>(user))
+    if (auto length = dyn_cast<list::LengthOp>(user))
       found.lengths.push_back(length);
-    else if (auto insert = dyn_cast<SeqInsertOp>(user);
+    else if (auto insert = dyn_cast<list::InsertOp>(user);
              insert && !found.insert && insert.getList() == arg)
       found.insert = insert;
     else
@@ -96,7 +97,7 @@ std::string AppendedToCollected::match(Appended &found) {
       loop.getYield().getCarried()[found.port] != found.insert.getResult() ||
       !found.insert->hasOneUse())
     return "an iteration does not append one element and hand it on";
-  auto at = found.insert.getPosition().getDefiningOp<SeqLengthOp>();
+  auto at = found.insert.getPosition().getDefiningOp<list::LengthOp>();
   if (!at || at.getList() != arg)
     return "an element is inserted elsewhere than behind the last one";
   ValueRange parts = found.insert.getElement();
@@ -113,7 +114,7 @@ std::string AppendedToCollected::match(Appended &found) {
       value && !loop.isDefinedOutsideOfLoop(value))
     return "the shape of its elements is not known when the loop begins";
   for (Operation *user : loop.getResult(found.port).getUsers())
-    if (!isa<SeqLengthOp, SeqAtOp>(user))
+    if (!isa<list::LengthOp, list::AtOp>(user))
       return "it is needed as a whole behind the loop";
   return "";
 }
@@ -123,11 +124,11 @@ void AppendedToCollected::replaceReads(const Appended &found, Value list,
                                        Value rows) {
   for (Operation *user : llvm::make_early_inc_range(list.getUsers())) {
     b.setInsertionPoint(user);
-    if (isa<SeqLengthOp>(user)) {
+    if (isa<list::LengthOp>(user)) {
       rewriter.replaceOp(user, b.createOrFold<tensor::DimOp>(rows, 0));
       continue;
     }
-    auto read = cast<SeqAtOp>(user);
+    auto read = cast<list::AtOp>(user);
     auto type = cast<RankedTensorType>(read.getResult(0).getType());
     SmallVector<OpFoldResult> offsets{read.getPosition(), b.getIndexAttr(0)},
         sizes{b.getIndexAttr(1), found.extent};
@@ -190,7 +191,7 @@ void AppendedToCollected::rewrite() {
     Value count = extractScalar(b, loop.getLoc(), loop.getCounter(), "counter");
     if (!count.getType().isIndex())
       count = arith::IndexCastOp::create(b, b.getIndexType(), count);
-    for (SeqLengthOp length : found.lengths)
+    for (list::LengthOp length : found.lengths)
       rewriter.replaceAllUsesWith(length.getResult(), count);
   }
   b.setInsertionPoint(yield);
@@ -198,7 +199,7 @@ void AppendedToCollected::rewrite() {
   rewriter.eraseOp(yield);
   for (Appended &found : appended) {
     rewriter.eraseOp(found.insert);
-    for (SeqLengthOp length : found.lengths)
+    for (list::LengthOp length : found.lengths)
       rewriter.eraseOp(length);
   }
   SmallVector<Value> replacements{made.getLoopBody()->getArgument(0),

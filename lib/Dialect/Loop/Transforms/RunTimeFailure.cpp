@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/Transforms/RunTimeFailure.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
@@ -27,8 +28,8 @@ SmallVector<Value> loopc::createRunTimeFailure(OpBuilder &b, Location loc,
                         Value());
   SmallVector<Value> results;
   for (Type type : types) {
-    if (loop::isList(type)) {
-      results.push_back(loop::SeqEmptyOp::create(b, loc, type));
+    if (isa<list::ListType>(type)) {
+      results.push_back(list::EmptyOp::create(b, loc, type));
       continue;
     }
     auto tensor = cast<TensorType>(type);

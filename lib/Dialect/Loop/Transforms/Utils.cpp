@@ -8,6 +8,7 @@
 
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -445,7 +446,7 @@ static constexpr int64_t kMaxConstantTrips = int64_t(1) << 31;
 Value loop::createZero(OpBuilder &b, Location loc, Type element) {
   if (isa<rt::StringType>(element)) {
     Value zero = arith::ConstantIntOp::create(b, loc, b.getI64Type(), 0);
-    return StringOp::create(b, loc, element, zero, zero);
+    return rt::StringOp::create(b, loc, element, zero, zero);
   }
   auto complex = dyn_cast<ComplexType>(element);
   if (!complex)

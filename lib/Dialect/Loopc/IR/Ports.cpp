@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Loopc/IR/Ports.h"
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -33,34 +34,29 @@ static bool isElementHeldBy(Type model, Type value) {
   return !isa<BuiltinDialect>(model.getDialect()) && isa<rt::StringType>(value);
 }
 
-static SmallVector<Type> getNestedTypes(Type type) {
+/// The same of a collection, which the dialect that describes models has a type
+/// for: it has one kind of element.
+static bool isListHeldBy(Type model, list::ListType value) {
   SmallVector<Type> nested;
-  type.walkImmediateSubElements([](Attribute) {},
-                                [&](Type each) { nested.push_back(each); });
-  return nested;
-}
-
-/// The same of what lists have as elements: those of one list may have several
-/// shapes, and lists of all shapes are of one type.
-static bool isNestedHeldBy(Type model, Type value) {
-  auto from = dyn_cast<TensorType>(model), to = dyn_cast<TensorType>(value);
-  if (from && to)
-    return isElementHeldBy(from.getElementType(), to.getElementType()) &&
-           (!from.hasRank() || !to.hasRank() ||
-            succeeded(verifyCompatibleShape(from, to)));
-  SmallVector<Type> some = getNestedTypes(model),
-                    others = getNestedTypes(value);
-  if (model.getTypeID() != value.getTypeID() || some.empty())
-    return isElementHeldBy(model, value);
-  return llvm::equal(some, others, isNestedHeldBy);
+  model.walkImmediateSubElements([](Attribute) {},
+                                 [&](Type each) { nested.push_back(each); });
+  if (isa<BuiltinDialect>(model.getDialect()) || nested.size() != 1)
+    return false;
+  if (auto inner = dyn_cast<list::ListType>(value.getElement()))
+    return isListHeldBy(nested.front(), inner);
+  auto tensor = dyn_cast<TensorType>(nested.front());
+  return tensor && isElementHeldBy(tensor.getElementType(), value.getElement());
 }
 
 bool loopc::isHeldBy(Type model, Type value, bool isFlat) {
   auto tensor = dyn_cast<TensorType>(model);
   auto shaped = dyn_cast<ShapedType>(value);
-  if (!tensor || !shaped)
-    return model == value ||
-           (!tensor && !shaped && isNestedHeldBy(model, value));
+  if (!tensor || !shaped) {
+    auto list = dyn_cast<list::ListType>(value);
+    if (list)
+      return model == list || isListHeldBy(model, list);
+    return !tensor && !shaped && isElementHeldBy(model, value);
+  }
   if (!isElementHeldBy(tensor.getElementType(), shaped.getElementType()))
     return false;
   if (isFlat)

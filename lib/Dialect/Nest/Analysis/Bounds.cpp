@@ -14,6 +14,7 @@
 // it is at most what they add in all; where the loop goes on only as long as it
 // is small, it is no larger than that.
 
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -115,7 +116,7 @@ static bool isNonNegative(Value value, unsigned depth) {
     scf::ForOp counted = getLoopOf(value);
     return counted && is(counted.getLowerBound());
   }
-  if (isa<memref::DimOp, loop::SeqLengthOp>(op))
+  if (isa<memref::DimOp, list::LengthOp>(op))
     return true;
   if (isa<arith::MaxSIOp>(op))
     return llvm::any_of(op->getOperands(), is);

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "loopc/Dialect/Device/IR/Device.h"
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
@@ -60,8 +62,8 @@ bool loopc::isForDevice(Operation *op) {
   return op
       ->walk([](Operation *nested) {
         return isa<gpu::GPUDialect>(nested->getDialect()) ||
-                       isa<loop::DeviceViewOp, loop::DeviceResultOp,
-                           loop::DeviceWaitOp, loop::DeviceGraphOp>(nested)
+                       isa<device::ViewOp, device::ResultOp, device::WaitOp,
+                           device::GraphOp>(nested)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -69,7 +71,7 @@ bool loopc::isForDevice(Operation *op) {
 }
 
 bool loopc::canBeArgument(Type type) {
-  return type.isIntOrIndexOrFloat() || loop::isList(type) ||
+  return type.isIntOrIndexOrFloat() || isa<list::ListType>(type) ||
          isa<MemRefType, VectorType, ComplexType, rt::RunType, rt::StringType>(
              type) ||
          LLVM::isCompatibleType(type);

@@ -12,44 +12,44 @@
 // REMARK: 1 sequences that it appends to are collected values
 func.func @append(%n: i64, %x0: tensor<?xf32>, %shape: tensor<?xi64>, %k: index) -> (index, tensor<?xf32>, tensor<?xi64>) {
   %true = arith.constant true
-  %none = loop.seq_empty : !onnx.seq<tensor<*xf32>>
-  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>, %s = %none : !onnx.seq<tensor<*xf32>>) {
-    %length = loop.seq_length %s : !onnx.seq<tensor<*xf32>>
-    %t = loop.seq_insert %x0, %shape into %s[%length] : tensor<?xf32>, tensor<?xi64> into !onnx.seq<tensor<*xf32>>
-    loop.yield while(%true : i1) carried(%x, %t : tensor<?xf32>, !onnx.seq<tensor<*xf32>>)
+  %none = list.empty : !list.list<f32>
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>, %s = %none : !list.list<f32>) {
+    %length = list.length %s : !list.list<f32>
+    %t = list.insert %x0, %shape into %s[%length] : tensor<?xf32>, tensor<?xi64> into !list.list<f32>
+    loop.yield while(%true : i1) carried(%x, %t : tensor<?xf32>, !list.list<f32>)
   }
-  %m = loop.seq_length %r#1 : !onnx.seq<tensor<*xf32>>
-  %e, %f = loop.seq_at %r#1[%k] : !onnx.seq<tensor<*xf32>> -> tensor<?xf32>, tensor<?xi64>
+  %m = list.length %r#1 : !list.list<f32>
+  %e, %f = list.at %r#1[%k] : !list.list<f32> -> tensor<?xf32>, tensor<?xi64>
   return %m, %e, %f : index, tensor<?xf32>, tensor<?xi64>
 }
 
 // CHECK-LABEL: func @in_front(
-// CHECK: loop.seq_insert
+// CHECK: list.insert
 // REMARK: a sequence that it carries stays one: an element is inserted elsewhere than behind the last one
 func.func @in_front(%n: i64, %x0: tensor<?xf32>, %shape: tensor<?xi64>) -> index {
   %true = arith.constant true
   %zero = arith.constant 0 : index
-  %none = loop.seq_empty : !onnx.seq<tensor<*xf32>>
-  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %none : !onnx.seq<tensor<*xf32>>) {
-    %t = loop.seq_insert %x0, %shape into %s[%zero] : tensor<?xf32>, tensor<?xi64> into !onnx.seq<tensor<*xf32>>
-    loop.yield while(%true : i1) carried(%t : !onnx.seq<tensor<*xf32>>)
+  %none = list.empty : !list.list<f32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %none : !list.list<f32>) {
+    %t = list.insert %x0, %shape into %s[%zero] : tensor<?xf32>, tensor<?xi64> into !list.list<f32>
+    loop.yield while(%true : i1) carried(%t : !list.list<f32>)
   }
-  %m = loop.seq_length %r : !onnx.seq<tensor<*xf32>>
+  %m = list.length %r : !list.list<f32>
   return %m : index
 }
 
 // CHECK-LABEL: func @returned(
-// CHECK: loop.seq_insert
+// CHECK: list.insert
 // REMARK: a sequence that it carries stays one: it is needed as a whole behind the loop
-func.func @returned(%n: i64, %x0: tensor<?xf32>, %shape: tensor<?xi64>) -> !onnx.seq<tensor<*xf32>> {
+func.func @returned(%n: i64, %x0: tensor<?xf32>, %shape: tensor<?xi64>) -> !list.list<f32> {
   %true = arith.constant true
-  %none = loop.seq_empty : !onnx.seq<tensor<*xf32>>
-  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %none : !onnx.seq<tensor<*xf32>>) {
-    %length = loop.seq_length %s : !onnx.seq<tensor<*xf32>>
-    %t = loop.seq_insert %x0, %shape into %s[%length] : tensor<?xf32>, tensor<?xi64> into !onnx.seq<tensor<*xf32>>
-    loop.yield while(%true : i1) carried(%t : !onnx.seq<tensor<*xf32>>)
+  %none = list.empty : !list.list<f32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %none : !list.list<f32>) {
+    %length = list.length %s : !list.list<f32>
+    %t = list.insert %x0, %shape into %s[%length] : tensor<?xf32>, tensor<?xi64> into !list.list<f32>
+    loop.yield while(%true : i1) carried(%t : !list.list<f32>)
   }
-  return %r : !onnx.seq<tensor<*xf32>>
+  return %r : !list.list<f32>
 }
 
 // A loop behind it that puts all of them behind one another has nothing to do.
@@ -64,15 +64,15 @@ func.func @joined(%n: i64, %x0: tensor<64xf32>) -> tensor<?xf32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %shape = arith.constant dense<64> : tensor<1xi64>
-  %none = loop.seq_empty : !onnx.seq<tensor<*xf32>>
-  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %none : !onnx.seq<tensor<*xf32>>) {
-    %length = loop.seq_length %s : !onnx.seq<tensor<*xf32>>
-    %t = loop.seq_insert %x0, %shape into %s[%length] : tensor<64xf32>, tensor<1xi64> into !onnx.seq<tensor<*xf32>>
-    loop.yield while(%true : i1) carried(%t : !onnx.seq<tensor<*xf32>>)
+  %none = list.empty : !list.list<f32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %none : !list.list<f32>) {
+    %length = list.length %s : !list.list<f32>
+    %t = list.insert %x0, %shape into %s[%length] : tensor<64xf32>, tensor<1xi64> into !list.list<f32>
+    loop.yield while(%true : i1) carried(%t : !list.list<f32>)
   }
-  %m = loop.seq_length %r : !onnx.seq<tensor<*xf32>>
+  %m = list.length %r : !list.list<f32>
   %total = scf.for %k = %zero to %m step %one iter_args(%sum = %zero) -> (index) {
-    %e, %f = loop.seq_at %r[%k] : !onnx.seq<tensor<*xf32>> -> tensor<?xf32>, tensor<?xi64>
+    %e, %f = list.at %r[%k] : !list.list<f32> -> tensor<?xf32>, tensor<?xi64>
     %extent = tensor.extract %f[%zero] : tensor<?xi64>
     %more = arith.index_cast %extent : i64 to index
     %next = arith.addi %sum, %more : index
@@ -80,7 +80,7 @@ func.func @joined(%n: i64, %x0: tensor<64xf32>) -> tensor<?xf32> {
   }
   %e0 = tensor.empty(%total) : tensor<1x?x1xf32>
   %all:2 = scf.for %k = %zero to %m step %one iter_args(%acc = %e0, %at = %zero) -> (tensor<1x?x1xf32>, index) {
-    %e, %f = loop.seq_at %r[%k] : !onnx.seq<tensor<*xf32>> -> tensor<?xf32>, tensor<?xi64>
+    %e, %f = list.at %r[%k] : !list.list<f32> -> tensor<?xf32>, tensor<?xi64>
     %extent = tensor.extract %f[%zero] : tensor<?xi64>
     %more = arith.index_cast %extent : i64 to index
     %part = tensor.expand_shape %e [[0, 1, 2]] output_shape [1, %more, 1] : tensor<?xf32> into tensor<1x?x1xf32>

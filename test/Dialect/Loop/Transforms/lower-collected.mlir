@@ -90,7 +90,7 @@ func.func @length(%go: i1, %n: i64, %x: f32) -> memref<?xf32> {
 // Strings that are left over are empty.
 // CHECK-LABEL: func @length_of_strings(
 func.func @length_of_strings(%go: i1, %n: i64, %x: !rt.string) -> memref<?x!rt.string> {
-  // CHECK: %[[EMPTY:.*]] = loop.string %{{.*}}, %{{.*}}
+  // CHECK: %[[EMPTY:.*]] = rt.string %{{.*}}, %{{.*}}
   // CHECK: linalg.fill ins(%[[EMPTY]]
   %all = loop.loop (%i : i64, %c : i1) while(%go : i1) collect(memref<?x!rt.string> axis 0 length(%n : i64)) {
     loop.yield while(%c : i1) collect(%x : !rt.string)

@@ -18,10 +18,18 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace loopc::device {
 class RegionOp;
+
+/// Threads of a kernel, by which of them something is said.
+enum class Scope { Thread, Block, Grid };
+
+/// Whom a thread that comes to `op` waits for: itself alone, all of its block,
+/// or all of the grid.
+Scope getWaitScope(mlir::Operation *op);
 } // namespace loopc::device
 
 #include "loopc/Dialect/Device/IR/DeviceDialect.h.inc"

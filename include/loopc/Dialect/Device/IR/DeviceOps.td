@@ -16,6 +16,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Device_Dialect : Dialect {
@@ -25,8 +26,9 @@ def Device_Dialect : Dialect {
   let description = [{
     What the passes of lib/Codegen/GPU leave for one another. A part of the host's
     function that becomes a kernel is a `device.region`, from the pass that
-    selects it to the one that launches it; nothing of this dialect is left
-    behind `loopc-insert-waits`.
+    selects it to the one that launches it. What is left becomes calls of the
+    runtime (`convert-launches-to-llvm`), and in kernels barriers
+    (`loopc-lower-kernels`).
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -105,8 +107,8 @@ def Device_RegionOp : Device_Op<"region", [
 }
 
 def Device_YieldOp : Device_Op<"yield", [
-    Pure, Terminator, ReturnLike, HasParent<"RegionOp">]> {
-  let summary = "results of the loop of a device.region";
+    Pure, Terminator, ReturnLike, ParentOneOf<["RegionOp", "PartOp"]>]> {
+  let summary = "results of the loop of a device.region, and the end of a part";
   let description = [{
     ```mlir
     func.func @sum(%x: memref<8xf32>, %f: f32) -> f32 {
@@ -151,6 +153,162 @@ def Device_BufferOp : Device_Op<"buffer"> {
   let assemblyFormat = [{
     $words (`of` $sources^)? attr-dict
     `:` qualified(type($words)) (`,` type($sources)^)? `->` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// What the host asks of the runtime, and threads of one another
+//===----------------------------------------------------------------------===//
+
+def Device_ViewOp : Device_Op<"view", [Pure, SameOperandsAndResultType]> {
+  let summary = "memory of the host where kernels can read it";
+  let description = [{
+    A copy of `host` in memory of the GPU, which lives until the run ends; where
+    the caller's input lies there already it is that. Neither is written
+    afterwards. A `constant` is a weight of the model: it is copied once for all
+    runs. A `shared` copy can be read by the host, too.
+
+    ```mlir
+    func.func @view(%x: memref<?x4xf32>) -> memref<?x4xf32> {
+      %d = device.view %x : memref<?x4xf32>
+      return %d : memref<?x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$host, UnitAttr:$constant, UnitAttr:$shared);
+  let results = (outs AnyMemRef:$device);
+  let assemblyFormat = "$host attr-dict `:` type($host)";
+}
+
+def Device_ResultOp : Device_Op<"result", [
+    SameOperandsAndResultType, MemoryEffects<[MemRead, MemWrite, MemAlloc]>]> {
+  let summary = "memory of the GPU as a result of the run";
+  let description = [{
+    A copy of `device` that the host can read after the next `device.wait`,
+    or the memory itself where the caller wants results on the GPU.
+
+    ```mlir
+    func.func @result(%d: memref<?x4xf32>) -> memref<?x4xf32> {
+      %y = device.result %d : memref<?x4xf32>
+      return %y : memref<?x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$device);
+  let results = (outs AnyMemRef:$host);
+  let assemblyFormat = "$device attr-dict `:` type($device)";
+}
+
+def Device_BarrierOp : Device_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "all threads of a kernel wait for one another";
+  let description = [{
+    What any thread of the grid wrote before is what every thread reads behind
+    it. In kernels only.
+
+    ```mlir
+    func.func @step() {
+      device.barrier
+      return
+    }
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Device_PollOp : Device_Op<"poll", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "all threads of a kernel learn whether the run is over";
+  let description = [{
+    All threads come here together (`loopc-distribute-kernels` verifies that).
+    Where a check has failed, or the run shall end, the kernel ends. Threads wait
+    for those of the whole grid or, with `block`, for those of their block.
+
+    ```mlir
+    func.func @step() {
+      device.poll
+      return
+    }
+    ```
+  }];
+  let arguments = (ins UnitAttr:$in_block);
+  let assemblyFormat = "(`block` $in_block^)? attr-dict";
+}
+
+def Device_PartOp : Device_Op<"part", [RecursiveMemoryEffects]> {
+  let summary = "what not all threads of a kernel go through alike";
+  let description = [{
+    A check that fails in the body, or a `loop.poll` that finds the run over, ends
+    the body for this thread. Behind it all learn of it, as by a `device.poll`,
+    with threads of the same `block` or of the grid. Behind a part that is the
+    `last` of its kernel nothing follows, and nobody waits.
+
+    Nobody waits for others in the body either: they may have left.
+
+    ```mlir
+    func.func @check(%ok: i1) {
+      device.part {
+        loop.check %ok, "it fails"
+        device.yield
+      }
+      return
+    }
+    ```
+  }];
+  let arguments = (ins UnitAttr:$in_block, UnitAttr:$last);
+  // Structured control flow becomes branches in it before it is lowered itself.
+  let regions = (region MinSizedRegion<1>:$body);
+  let assemblyFormat = "(`block` $in_block^)? (`last` $last^)? $body attr-dict";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Device_WaitOp : Device_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the host waits for what the GPU was given to do";
+  let description = [{
+    Behind it the host reads what kernels and copies wrote. The run ends where a
+    kernel failed, or a check in one.
+
+    ```mlir
+    func.func @wait() {
+      device.wait
+      return
+    }
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Device_GraphOp : Device_Op<"graph", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the GPU is given a graph of kernels and conditions to do";
+  let description = [{
+    Each of `nodes` is four numbers: the condition in whose body the node is, or
+    -1; the condition that it is, or -1 for a kernel; which of `kernels`, or of a
+    condition 1 for a loop and 0 for a branch; the threads of a block. Nodes of
+    one body follow one another. A condition comes in front of what is in its
+    body, which runs where, and of a loop for as long as, a kernel set the
+    condition.
+
+    There is one of `blocks` for each kernel, in their order. Kernels are given
+    the run's control and the graph's state, which begins with a word for each
+    of the `handles` and goes on with `arguments`: `words` in all.
+
+    ```mlir
+    func.func @count(%n: i64) {
+      %one = arith.constant 1 : index
+      device.graph [@kernels::@begin, @kernels::@step]
+          nodes [-1, -1, 0, 1, -1, 0, 1, 0, 0, -1, 1, 32] handles 1 words 3
+          blocks(%one, %one) args(%n)
+      return
+    }
+    ```
+  }];
+  let arguments = (ins SymbolRefArrayAttr:$kernels, DenseI32ArrayAttr:$nodes,
+                       I64Attr:$handles, I64Attr:$words,
+                       Variadic<Index>:$blocks, Variadic<I64>:$arguments);
+  let assemblyFormat = [{
+    $kernels `nodes` $nodes `handles` $handles `words` $words
+    `blocks` `(` $blocks `)` `args` `(` $arguments `)` attr-dict
   }];
   let hasVerifier = 1;
 }

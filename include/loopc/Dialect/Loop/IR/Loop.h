@@ -11,7 +11,6 @@
 #ifndef LOOPC_DIALECT_LOOP_IR_LOOP_H
 #define LOOPC_DIALECT_LOOP_IR_LOOP_H
 
-#include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -59,9 +58,6 @@ std::optional<llvm::APInt> getConstantInteger(mlir::Value value);
 /// The first version of ONNX Loop whose type list holds `type`, a tensor, a
 /// sequence or an optional; nothing where no version's does (loop_types).
 std::optional<int64_t> getLoopTypeSince(mlir::Type type);
-
-/// True for a sequence or an optional: what is a list at run time.
-bool isList(mlir::Type type);
 
 /// Calls the operation's verifyBody() ahead of the interfaces that follow in
 /// its list of traits: see Loop_BodyVerified.

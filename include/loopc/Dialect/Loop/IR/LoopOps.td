@@ -25,17 +25,15 @@ def Loop_Dialect : Dialect {
     The `loop` dialect holds one general loop, `loop.loop`, that serves ONNX
     Loop, OpenVINO Loop and TensorIterator, and TensorRT's loops; `loop.scan`
     for ONNX Scan; and the run-time checks that loops need. The operations work
-    on tensors, sequences and optionals, on scalars once one-element values
+    on tensors, sequences and optionals, lists, on scalars once one-element values
     were made scalars, and after bufferization on memrefs.
 
     The rules are those of the specification, docs/Spec.md; their labels
     (`loop_zero`) stand in the descriptions below.
   }];
-  // Folds and canonicalisations make constants, casts and slices.
-  let dependentDialects = ["::loopc::rt::RTDialect",
-                           "::mlir::arith::ArithDialect",
+  // Canonicalisations make constants, casts and slices.
+  let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
-  let hasConstantMaterializer = 1;
 }
 
 /// Calls verifyBody() once the body's operations are verified and before any
@@ -373,183 +371,6 @@ def Loop_PollOp : Loop_Op<"poll", [MemoryEffects<[MemWrite]>]> {
     ```
   }];
   let assemblyFormat = "attr-dict";
-}
-
-include "loopc/Dialect/Loop/IR/LoopRuntimeOps.td"
-
-//===----------------------------------------------------------------------===//
-// Sequences and optionals
-//===----------------------------------------------------------------------===//
-
-/// Operations on lists: what a sequence and an optional are below the ONNX
-/// dialect. Element tensors come as two tensors (memrefs) of rank 1: the
-/// elements in C order and the shape.
-class Loop_SeqOp<string mnemonic, list<Trait> traits = []>
-    : Loop_Op<mnemonic, traits>;
-
-def Loop_SeqEmptyOp : Loop_SeqOp<"seq_empty", [Pure]> {
-  let summary = "a list without elements";
-  let description = [{
-    An empty sequence, or an optional that holds nothing.
-
-    ```mlir
-    func.func @none() -> !onnx.optional<tensor<*xf32>> {
-      %none = loop.seq_empty : !onnx.optional<tensor<*xf32>>
-      return %none : !onnx.optional<tensor<*xf32>>
-    }
-    ```
-  }];
-  let arguments = (ins);
-  let results = (outs AnyType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
-  let hasVerifier = 1;
-}
-
-def Loop_SeqInsertOp : Loop_SeqOp<"seq_insert", [
-    AllTypesMatch<["list", "result"]>,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "a list with one more element";
-  let description = [{
-    The list `list` with an element in front of its element `position`, or
-    behind the last one where that is the length: 0 <= position <= length, which
-    the caller has checked (`seq_index`). The operand is not changed
-    (`seq_value`). The element is a tensor, given by its elements in C order and
-    its shape, or a list (an optional's sequence).
-
-    Behind buffer-place-deallocations the operand `list` is consumed: the change
-    happens in place where nobody else has the list, so that appending is
-    amortised O(1) (`seq_append`). `element_owner` says then what becomes of the
-    element's buffer: `copy` (the default) leaves it alone, `move` gives it to
-    the list, `share` makes the list one more owner.
-
-    ```mlir
-    func.func @append(%s: !onnx.seq<tensor<*xf32>>, %x: tensor<?xf32>,
-                      %shape: tensor<?xi64>) -> !onnx.seq<tensor<*xf32>> {
-      %n = loop.seq_length %s : !onnx.seq<tensor<*xf32>>
-      %t = loop.seq_insert %x, %shape into %s[%n]
-          : tensor<?xf32>, tensor<?xi64> into !onnx.seq<tensor<*xf32>>
-      return %t : !onnx.seq<tensor<*xf32>>
-    }
-    ```
-  }];
-  let arguments = (ins AnyType:$list, Index:$position,
-                       Variadic<AnyType>:$element,
-                       OptionalAttr<StrAttr>:$element_owner);
-  let results = (outs AnyType:$result);
-  let assemblyFormat = [{
-    $element `into` $list `[` $position `]` attr-dict
-    `:` type($element) `into` type($list)
-  }];
-  let hasVerifier = 1;
-}
-
-def Loop_SeqEraseOp : Loop_SeqOp<"seq_erase", [
-    AllTypesMatch<["list", "result"]>, NoMemoryEffect]> {
-  let summary = "a list with one element less";
-  let description = [{
-    The list without its element `position`: 0 <= position < length, which the
-    caller has checked (`seq_index`). Behind buffer-place-deallocations the
-    operand is consumed.
-
-    ```mlir
-    func.func @drop(%s: !onnx.seq<tensor<*xf32>>) -> !onnx.seq<tensor<*xf32>> {
-      %first = arith.constant 0 : index
-      %t = loop.seq_erase %s[%first] : !onnx.seq<tensor<*xf32>>
-      return %t : !onnx.seq<tensor<*xf32>>
-    }
-    ```
-  }];
-  let arguments = (ins AnyType:$list, Index:$position);
-  let results = (outs AnyType:$result);
-  let assemblyFormat = "$list `[` $position `]` attr-dict `:` type($list)";
-  let hasVerifier = 1;
-}
-
-def Loop_SeqLengthOp : Loop_SeqOp<"seq_length", [Pure]> {
-  let summary = "the number of elements of a list";
-  let description = [{
-    Of an optional 0 or 1.
-
-    ```mlir
-    func.func @has(%o: !onnx.optional<tensor<*xf32>>) -> i1 {
-      %zero = arith.constant 0 : index
-      %n = loop.seq_length %o : !onnx.optional<tensor<*xf32>>
-      %has = arith.cmpi ne, %n, %zero : index
-      return %has : i1
-    }
-    ```
-  }];
-  let arguments = (ins AnyType:$list);
-  let results = (outs Index:$result);
-  let assemblyFormat = "$list attr-dict `:` type($list)";
-  let hasFolder = 1;
-  let hasVerifier = 1;
-}
-
-def Loop_SeqAtOp : Loop_SeqOp<"seq_at", [
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "an element of a list";
-  let description = [{
-    Element `position` of the list: 0 <= position < length, which the caller has
-    checked (`seq_index`). A tensor comes as its elements in C order and its
-    shape; a list as itself. What comes out belongs to the list as well: it is
-    never written.
-
-    ```mlir
-    func.func @first(%s: !onnx.seq<tensor<*xf32>>)
-        -> (tensor<?xf32>, tensor<?xi64>) {
-      %zero = arith.constant 0 : index
-      %x, %shape = loop.seq_at %s[%zero]
-          : !onnx.seq<tensor<*xf32>> -> tensor<?xf32>, tensor<?xi64>
-      return %x, %shape : tensor<?xf32>, tensor<?xi64>
-    }
-    ```
-  }];
-  let arguments = (ins AnyType:$list, Index:$position);
-  let results = (outs Variadic<AnyType>:$element);
-  let assemblyFormat = [{
-    $list `[` $position `]` attr-dict `:` type($list) `->` type($element)
-  }];
-  let hasFolder = 1;
-  let hasVerifier = 1;
-}
-
-def Loop_SeqRetainOp : Loop_SeqOp<"seq_retain", [
-    AllTypesMatch<["list", "result"]>, MemoryEffects<[MemWrite]>]> {
-  let summary = "one more handle of a list";
-  let description = [{
-    Made by buffer-place-deallocations where a list is wanted that is still needed
-    elsewhere: the same list, held once more.
-
-    ```mlir
-    func.func @keep(%s: !onnx.seq<tensor<*xf32>>) -> !onnx.seq<tensor<*xf32>> {
-      %t = loop.seq_retain %s : !onnx.seq<tensor<*xf32>>
-      return %t : !onnx.seq<tensor<*xf32>>
-    }
-    ```
-  }];
-  let arguments = (ins AnyType:$list);
-  let results = (outs AnyType:$result);
-  let assemblyFormat = "$list attr-dict `:` type($list)";
-  let hasVerifier = 1;
-}
-
-def Loop_SeqReleaseOp : Loop_SeqOp<"seq_release", [MemoryEffects<[MemWrite]>]> {
-  let summary = "the end of a handle of a list";
-  let description = [{
-    Made by buffer-place-deallocations behind the last use of a list. The last
-    handle takes the list with it.
-
-    ```mlir
-    func.func @end(%s: !onnx.seq<tensor<*xf32>>) {
-      loop.seq_release %s : !onnx.seq<tensor<*xf32>>
-      return
-    }
-    ```
-  }];
-  let arguments = (ins AnyType:$list);
-  let assemblyFormat = "$list attr-dict `:` type($list)";
-  let hasVerifier = 1;
 }
 
 def Loop_ReserveOp : Loop_Op<"reserve", [

@@ -350,17 +350,17 @@ def LoopCollectAppended
   let description = [{
     A carried sequence that begins empty and to which every iteration appends
     one tensor, whose shape no iteration changes, becomes a collected value:
-    what is read of it behind the loop (`loop.seq_at`, `loop.seq_length`) are
+    what is read of it behind the loop (`list.at`, `list.length`) are
     slices of the collected tensor and the number of iterations. A loop that
     joins them all in order (ConcatFromSequence) becomes a view.
 
     ```mlir
     %s = loop.loop ... carried(%l = %none : !onnx.seq<tensor<*xf32>>) {
-      %n = loop.seq_length %l
-      %m = loop.seq_insert %x, %shape into %l[%n]
+      %n = list.length %l
+      %m = list.insert %x, %shape into %l[%n]
       loop.yield carried(%m)
     }
-    %e, %f = loop.seq_at %s[%k]
+    %e, %f = list.at %s[%k]
     // becomes
     %s = loop.loop ... collect(tensor<?x64xf32> axis 0) {
       loop.yield collect(%x)

@@ -1,10 +1,10 @@
-// What the verifier of loop.fourier refuses; one fault a split.
+// What the verifier of rt.fourier refuses; one fault a split.
 
 // RUN: loopc-opt %s -split-input-file -verify-diagnostics
 
 func.func @rank(%t: tensor<2xf64>) {
   // expected-error@+1 {{has data of rank 1, expected at least 2}}
-  %y = loop.fourier %t : tensor<2xf64>
+  %y = rt.fourier %t : tensor<2xf64>
   return
 }
 
@@ -12,7 +12,7 @@ func.func @rank(%t: tensor<2xf64>) {
 
 func.func @parts(%t: tensor<8x3xf64>) {
   // expected-error@+1 {{the last axis of 'tensor<8x3xf64>' is not a real and an imaginary part}}
-  %y = loop.fourier %t : tensor<8x3xf64>
+  %y = rt.fourier %t : tensor<8x3xf64>
   return
 }
 
@@ -20,7 +20,7 @@ func.func @parts(%t: tensor<8x3xf64>) {
 
 func.func @type(%t: tensor<8x2xf32>) {
   // expected-error@+1 {{operand #0 must be ranked tensor of 64-bit float values or memref of 64-bit float values}}
-  %y = loop.fourier %t : tensor<8x2xf32>
+  %y = rt.fourier %t : tensor<8x2xf32>
   return
 }
 
@@ -28,6 +28,6 @@ func.func @type(%t: tensor<8x2xf32>) {
 
 func.func @gaps(%b: memref<8x2xf64, strided<[4, 1]>>) {
   // expected-error@+1 {{do not lie one behind the other}}
-  loop.fourier %b : memref<8x2xf64, strided<[4, 1]>>
+  rt.fourier %b : memref<8x2xf64, strided<[4, 1]>>
   return
 }
