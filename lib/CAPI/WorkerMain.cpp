@@ -20,6 +20,7 @@
 #include "loopc/Driver/Driver.h"
 #include "loopc/Driver/Progress.h"
 #include "loopc/Support/CompilerThread.h"
+#include "loopc/Support/HugePages.h"
 
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/PrettyStackTrace.h"
@@ -137,6 +138,7 @@ extern "C" int loopc_command(int argc, char **argv) {
   llvm::setBugReportMsg("This is a fault of loopc. Please report it, with the "
                         "model, and the text below.\n");
   llvm::InitLLVM init(argc, argv);
+  useHugePages();
   // A file that becomes too large is an error of writing it.
   std::signal(SIGXFSZ, SIG_IGN);
   if (argc > 1 && llvm::StringRef(argv[1]) == "--compile-worker")

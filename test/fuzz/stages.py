@@ -159,6 +159,8 @@ def problems(
         for stage in STAGES:
             level = choice.choice(("-O0", "-O3", "-O3"))
             some = choice.sample(own, choice.choice((0, 1, 1, 2, 3, 5)))
+            # It leaves more functions than one, which is no model; seeds stay what they are.
+            some = [name for name in some if name != "loopc-outline-nests"]
             try:
                 _call(tools / "loopc", path, level, f"--emit={stage}", "-o", text)
                 _compare(_run(tools, text, folder), want, lambda: more_shapes(text))

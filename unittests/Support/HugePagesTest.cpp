@@ -1,0 +1,44 @@
+//===- HugePagesTest.cpp - Tests of the heap of huge pages ----------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Support/HugePages.h"
+#include "gtest/gtest.h"
+
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+
+using namespace loopc;
+
+/// The flags of the mapping that `address` lies in (VmFlags of proc(5)).
+static std::string flagsOf(const void *address) {
+  std::ifstream maps("/proc/self/smaps");
+  bool isInside = false;
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin, end, place = reinterpret_cast<uintptr_t>(address);
+    char dash;
+    std::istringstream range(line);
+    if (range >> std::hex >> begin >> dash >> end && dash == '-')
+      isInside = begin <= place && place < end;
+    else if (isInside && line.rfind("VmFlags:", 0) == 0)
+      return line + " ";
+  }
+  return "";
+}
+
+TEST(HugePages, HeapGrowsInThem) {
+  if (!useHugePages())
+    GTEST_SKIP() << "a sanitizer's malloc, or a limit of the address space";
+  // As operations come, and more of them than the heap had room for before.
+  std::unique_ptr<char[]> blocks[4096];
+  for (std::unique_ptr<char[]> &block : blocks)
+    block.reset(new char[4096]);
+  EXPECT_NE(flagsOf(blocks[4095].get()).find(" hg "), std::string::npos);
+}
