@@ -27,9 +27,9 @@ func.func @square(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %y: memref<64x
 }
 
 // More rows than fit into the second cache go by blocks.
-// CHECK: {{^}}rows: contraction loops=300x64x100 vectors=16 along=d2 rows=d0 sum=d1 tile=8x2 row-block=256 rest=masked:1{{$}}
-// AVX2: {{^}}rows: contraction loops=300x64x100 vectors=8 along=d2 rows=d0 sum=d1 tile=6x2 row-block=192 rest=masked:1{{$}}
-// NEON: {{^}}rows: contraction loops=300x64x100 vectors=4 along=d2 rows=d0 sum=d1 tile=8x2 row-block=256 rest=halves{{$}}
+// CHECK: {{^}}rows: contraction loops=300x64x100 vectors=16 along=d2 rows=d0 sum=d1 tile=8x2 row-block=32 rest=masked:1{{$}}
+// AVX2: {{^}}rows: contraction loops=300x64x100 vectors=8 along=d2 rows=d0 sum=d1 tile=6x2 row-block=24 rest=masked:1{{$}}
+// NEON: {{^}}rows: contraction loops=300x64x100 vectors=4 along=d2 rows=d0 sum=d1 tile=8x2 row-block=32 rest=halves{{$}}
 func.func @rows(%x: memref<300x64xf32>, %w: memref<64x100xf32>, %y: memref<300x100xf32>) {
   linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
       ins(%x, %w : memref<300x64xf32>, memref<64x100xf32>) outs(%y : memref<300x100xf32>) {
@@ -134,7 +134,7 @@ func.func @open(%x: memref<?x?xf32>, %w: memref<?x?xf32>, %y: memref<?x?xf32>) {
 
 // What stays in the first cache is not brought together, whatever the number of
 // rows: all sums stay in registers, and what follows is computed on them.
-// CHECK: {{^}}small_weights: contraction loops=?x64x64 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue | rows<3: tile=1x4 | else: tile=8x2 row-block=256{{$}}
+// CHECK: {{^}}small_weights: contraction loops=?x64x64 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue | rows<3: tile=1x4 | else: tile=8x2 row-block=32{{$}}
 func.func @small_weights(%x: memref<?x64xf32>, %w: memref<64x64xf32>, %y: memref<?x64xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%y : memref<?x64xf32>)

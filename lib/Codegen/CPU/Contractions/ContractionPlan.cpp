@@ -172,6 +172,11 @@ public:
   bool chooseTransposed();
   /// Sizes and order of the tiles.
   void chooseTiles();
+  /// Blocks of `tiles` tiles below one another, which are done before the next
+  /// columns'.
+  void chooseRowBlocks(int64_t tiles);
+  /// How many tiles these are of results that are stored as they are computed.
+  int64_t rowTiles() const;
 
   ContractionPlan plan;
 
@@ -564,6 +569,17 @@ void ContractionPlanner::planRest(RowsPlan &rows) {
   }
 }
 
+int64_t ContractionPlanner::rowTiles() const {
+  int64_t products = 1;
+  for (unsigned dim : plan.sumDims) {
+    if (plan.isDynamic(dim))
+      return CpuModel::kRowTiles;
+    products *= plan.extents[dim];
+  }
+  return products <= CpuModel::kStoredSum ? CpuModel::kRowTilesOfStored
+                                          : CpuModel::kRowTiles;
+}
+
 RowsPlan ContractionPlanner::planRows(int64_t rows) {
   RowsPlan made;
   made.tile = tileFor(rows);
@@ -574,16 +590,22 @@ RowsPlan ContractionPlanner::planRows(int64_t rows) {
     made.tile.vectors = std::min<int64_t>(made.tile.vectors, 4);
   }
   planRest(made);
+  return made;
+}
+
+void ContractionPlanner::chooseRowBlocks(int64_t tiles) {
   // Positions of an image have blocks already, its rows. What was transposed is
   // there for all rows.
   bool hasOther = plan.sumDims.size() != 1 &&
                   (plan.outerDims.size() > 1 || plan.areColumnsOutside);
-  int64_t block = made.tile.rows * CpuModel::kRowTiles;
-  if (!plan.isAlongSum && plan.rowDim && !hasOther && !plan.isStripTransposed &&
-      made.tile.rows >= kTileRowsOfMany &&
-      (plan.isDynamic(*plan.rowDim) || this->rows() > block))
-    made.rowBlock = block;
-  return made;
+  if (plan.isAlongSum || !plan.rowDim || hasOther || plan.isStripTransposed)
+    return;
+  for (RowsPlan &made : plan.versions) {
+    int64_t block = made.tile.rows * tiles;
+    if (made.tile.rows >= kTileRowsOfMany &&
+        (plan.isDynamic(*plan.rowDim) || rows() > block))
+      made.rowBlock = block;
+  }
 }
 
 void ContractionPlanner::chooseTiles() {
@@ -663,6 +685,7 @@ std::optional<ContractionPlan> loopc::planContraction(linalg::LinalgOp op,
   ContractionPlanner many(op, cpu);
   if (!loop::isCold(op) && plan.isAlongSum && many.chooseTransposed()) {
     many.chooseTiles();
+    many.chooseRowBlocks(many.rowTiles());
     many.plan.start = findStart(op, many.plan);
     plan.start = many.plan.start;
     plan.many = std::make_unique<ContractionPlan>(std::move(many.plan));
@@ -670,6 +693,9 @@ std::optional<ContractionPlan> loopc::planContraction(linalg::LinalgOp op,
   }
   plan.start = findStart(op, plan);
   plan.epilogue = findEpilogue(op, plan, cpu);
+  // Rows that are stored transposed lie one behind the other.
+  planner.chooseRowBlocks(plan.epilogue.isTurned ? CpuModel::kRowTiles
+                                                 : planner.rowTiles());
   if (plan.epilogue.isTurned)
     squareTiles(plan, cpu);
   return std::move(plan);
