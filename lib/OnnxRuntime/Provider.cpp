@@ -13,6 +13,9 @@
 
 #include <algorithm>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 using namespace loopc::ort;
 
 /// Whether an operator is one that the provider is for.
@@ -69,13 +72,25 @@ Provider::Provider(const Api &api, const OrtLogger *logger, Options options)
   };
 }
 
-const Provider::Attempt &Provider::compileOnce(const std::string &bytes) {
-  auto [place, isNew] = attempts.try_emplace(bytes);
+static std::pair<uint64_t, uint64_t> hashOf(const Message &message) {
+  std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t *)> state(
+      XXH3_createState(), XXH3_freeState);
+  if (!state || XXH3_128bits_reset(state.get()) != XXH_OK)
+    throw std::bad_alloc();
+  message.visit([&](std::string_view piece) {
+    XXH3_128bits_update(state.get(), piece.data(), piece.size());
+  });
+  XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return {hash.high64, hash.low64};
+}
+
+const Provider::Attempt &Provider::compileOnce(const Message &message) {
+  auto [place, isNew] = attempts.try_emplace(hashOf(message));
   Attempt &attempt = place->second;
   if (!isNew)
     return attempt;
   try {
-    compileInto(attempt, bytes);
+    compileInto(attempt, message.get());
     if (attempt.model)
       attempt.refusal = attempt.model->findUnfitPort();
   } catch (const Error &error) {
@@ -105,7 +120,7 @@ void Provider::compileInto(Attempt &attempt, const std::string &bytes) const {
 std::string Provider::findRefusal(const OrtGraph *graph,
                                   const std::vector<const OrtNode *> &nodes) {
   try {
-    return compileOnce(exportNodes(api, graph, nodes).bytes).refusal;
+    return compileOnce(exportNodes(api, graph, nodes).message).refusal;
   } catch (const Error &error) {
     return error.what();
   }
@@ -203,7 +218,7 @@ void Provider::compileNodes(const OrtGraph *graph, const OrtNode *fused,
                    getList<const OrtValueInfo *>(api, api.Node_GetNumOutputs,
                                                  api.Node_GetOutputs, fused),
                    "output");
-    const Attempt &attempt = compileOnce(exported.bytes);
+    const Attempt &attempt = compileOnce(exported.message);
     if (!attempt.refusal.empty())
       throw Error(kProviderFail, name + ": " + attempt.refusal);
     compiled.model = attempt.model;

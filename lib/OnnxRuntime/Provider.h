@@ -34,7 +34,7 @@ private:
   void compileNodes(const OrtGraph *graph, const OrtNode *fused,
                     OrtNodeComputeInfo *&info, OrtNode *&contextNode);
   /// Compiles a model once.
-  const Attempt &compileOnce(const std::string &bytes);
+  const Attempt &compileOnce(const Message &message);
   void compileInto(Attempt &attempt, const std::string &bytes) const;
   /// Tries nodes of a graph. \returns why loopc does not compile them; "" where
   /// it does.
@@ -47,8 +47,8 @@ private:
   Options options;
   /// Of all runs.
   loopc_cancel_token cancel = {};
-  /// By the model's bytes, until nodes are fused.
-  std::map<std::string, Attempt> attempts;
+  /// By a hash of the model, until nodes are fused.
+  std::map<std::pair<uint64_t, uint64_t>, Attempt> attempts;
 };
 
 } // namespace loopc::ort

@@ -481,6 +481,37 @@ def test_memory_is_flat():
     assert read_memory() - before < 8e6
 
 
+def reset_peak():
+    """Memory at most in use from now on begins with what is in use."""
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
+def read_peak():
+    with open("/proc/self/status") as file:
+        (peak,) = (line.split()[1] for line in file if line.startswith("VmHWM"))
+    return int(peak) * 1024
+
+
+def test_inputs_are_not_copied():
+    # 64 MB, of which each iteration reads a row.
+    model = parse("""
+g (int64 n, float[A, 1000] x) => (float[T, 1000] r) {
+  t = Constant<value = bool {1}>()
+  r = Loop<body = b (int64 i, bool k) => (bool k2, float[1000] row) {
+    k2 = Identity(k)
+    row = Gather<axis = 0>(x, i)
+  }>(n, t)
+}""")
+    session = open_session(model, memory_limit=1000000)
+    feeds = {"n": np.array(5), "x": np.ones((16000, 1000), np.float32)}
+    session.run(None, feeds)
+    reset_peak()
+    before = read_memory()
+    assert session.run(None, feeds)[0].shape == (5, 1000)
+    assert read_peak() - before < 16e6
+
+
 # ----- options and errors ------------------------------------------------------
 
 
