@@ -44,8 +44,12 @@ Provider::Provider(const Api &api, const OrtLogger *logger, Options options)
                OrtNode **contextNodes) {
     auto *provider = static_cast<Provider *>(self);
     return provider->api.guard([&] {
+      std::vector<std::unique_ptr<Kernel>> kernels;
       for (size_t i = 0; i < count; ++i)
-        provider->compileNodes(graphs[i], fused[i], infos[i], contextNodes[i]);
+        kernels.push_back(
+            provider->compileNodes(graphs[i], fused[i], contextNodes[i]));
+      for (size_t i = 0; i < count; ++i)
+        infos[i] = kernels[i].release();
       provider->attempts.clear();
     });
   };
@@ -92,12 +96,10 @@ const Provider::Attempt &Provider::compileOnce(const Message &message) {
   try {
     compileInto(attempt, message.get());
     if (attempt.model)
-      attempt.refusal = attempt.model->findUnfitPort();
+      attempt.unfitPort = attempt.model->findUnfitPort();
   } catch (const Error &error) {
     attempt.refusal = error.what();
   }
-  if (!attempt.refusal.empty())
-    attempt.model.reset();
   return attempt;
 }
 
@@ -120,7 +122,9 @@ void Provider::compileInto(Attempt &attempt, const std::string &bytes) const {
 std::string Provider::findRefusal(const OrtGraph *graph,
                                   const std::vector<const OrtNode *> &nodes) {
   try {
-    return compileOnce(exportNodes(api, graph, nodes).message).refusal;
+    const Attempt &attempt =
+        compileOnce(exportNodes(api, graph, nodes).message);
+    return attempt.refusal.empty() ? attempt.unfitPort : attempt.refusal;
   } catch (const Error &error) {
     return error.what();
   }
@@ -128,10 +132,18 @@ std::string Provider::findRefusal(const OrtGraph *graph,
 
 /// onnxruntime asks for the nodes of a body or a branch before it asks for the
 /// operator that this belongs to. Where that one will be taken, they must be
-/// left in it.
+/// left in it. Its sequences are no reason against that: what it is fused with
+/// is not known yet.
 bool Provider::isInClaimed(const OrtGraph *graph) {
   auto *parent = get<const OrtNode *>(api, api.Graph_GetParentNode, graph);
-  return parent && isLoop(api, parent) && findRefusal(graph, {parent}).empty();
+  if (!parent || !isLoop(api, parent))
+    return false;
+  try {
+    return compileOnce(exportNodes(api, graph, {parent}).message)
+        .refusal.empty();
+  } catch (const Error &) {
+    return false;
+  }
 }
 
 void Provider::claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
@@ -198,8 +210,9 @@ findPlaces(const Api &api, const std::vector<std::string> &names,
   return result;
 }
 
-void Provider::compileNodes(const OrtGraph *graph, const OrtNode *fused,
-                            OrtNodeComputeInfo *&info, OrtNode *&contextNode) {
+std::unique_ptr<Kernel> Provider::compileNodes(const OrtGraph *graph,
+                                               const OrtNode *fused,
+                                               OrtNode *&contextNode) {
   auto nodes = getList<const OrtNode *>(api, api.Graph_GetNumNodes,
                                         api.Graph_GetNodes, graph);
   std::string name = describe(api, nodes.front());
@@ -219,15 +232,16 @@ void Provider::compileNodes(const OrtGraph *graph, const OrtNode *fused,
                                                  api.Node_GetOutputs, fused),
                    "output");
     const Attempt &attempt = compileOnce(exported.message);
-    if (!attempt.refusal.empty())
-      throw Error(kProviderFail, name + ": " + attempt.refusal);
+    if (!attempt.refusal.empty() || !attempt.unfitPort.empty())
+      throw Error(kProviderFail,
+                  name + ": " + attempt.refusal + attempt.unfitPort);
     compiled.model = attempt.model;
     compiled.problem = attempt.problem;
     if (options.makesContext)
       contextNode = makeContextNode(api, graph, fused, attempt.library, options,
                                     compiled);
   }
-  info = new Kernel(api, std::move(compiled), options, cancel);
+  return std::make_unique<Kernel>(api, std::move(compiled), options, cancel);
 }
 
 void Provider::setDynamicOption(std::string_view key, std::string_view value) {

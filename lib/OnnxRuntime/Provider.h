@@ -26,13 +26,12 @@ private:
     std::shared_ptr<const Model> model; ///< null where it cannot be run here
     std::string problem;                ///< why
     std::string library;                ///< its bytes, where they are written
-    std::string refusal;
+    std::string refusal;                ///< where it cannot be compiled
+    std::string unfitPort;              ///< where onnxruntime cannot call it
   };
 
   void claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info);
   bool isInClaimed(const OrtGraph *graph);
-  void compileNodes(const OrtGraph *graph, const OrtNode *fused,
-                    OrtNodeComputeInfo *&info, OrtNode *&contextNode);
   /// Compiles a model once.
   const Attempt &compileOnce(const Message &message);
   void compileInto(Attempt &attempt, const std::string &bytes) const;
@@ -40,6 +39,9 @@ private:
   /// it does.
   std::string findRefusal(const OrtGraph *graph,
                           const std::vector<const OrtNode *> &nodes);
+  std::unique_ptr<Kernel> compileNodes(const OrtGraph *graph,
+                                       const OrtNode *fused,
+                                       OrtNode *&contextNode);
   void setDynamicOption(std::string_view key, std::string_view value);
 
   const Api &api;
