@@ -9,7 +9,6 @@
 #include "Provider.h"
 
 #include "Files.h"
-#include "Regions.h"
 
 #include <algorithm>
 
@@ -18,16 +17,49 @@
 
 using namespace loopc::ort;
 
-/// Whether an operator is one that the provider is for.
-static bool isLoop(const Api &api, const OrtNode *node) {
-  static constexpr std::string_view kOperators[] = {"GRU",  "If",  "Loop",
-                                                    "LSTM", "RNN", "Scan"};
+/// Whether a node is one of ONNX's `operators`, which are in order.
+template <size_t count>
+static bool isOneOf(const Api &api, const OrtNode *node,
+                    const std::string_view (&operators)[count]) {
+  std::string_view domain = get<const char *>(api, api.Node_GetDomain, node);
   std::string_view type =
       get<const char *>(api, api.Node_GetOperatorType, node);
-  std::string_view domain = get<const char *>(api, api.Node_GetDomain, node);
   return (domain.empty() || domain == "ai.onnx") &&
-         std::find(std::begin(kOperators), std::end(kOperators), type) !=
-             std::end(kOperators);
+         std::binary_search(std::begin(operators), std::end(operators), type);
+}
+
+/// Whether an operator is one that the provider is for.
+static bool isLoop(const Api &api, const OrtNode *node) {
+  static constexpr std::string_view kOperators[] = {"GRU",  "If",  "LSTM",
+                                                    "Loop", "RNN", "Scan"};
+  return isOneOf(api, node, kOperators);
+}
+
+/// Whether an operator may as well be computed beside a loop: one that moves
+/// elements, or computes each from one of each operand.
+static bool isLight(const Api &api, const OrtNode *node) {
+  static constexpr std::string_view kOperators[] = {
+      "Abs",       "Add",
+      "And",       "Cast",
+      "Clip",      "Concat",
+      "Div",       "Equal",
+      "Exp",       "Expand",
+      "Flatten",   "Gather",
+      "Greater",   "GreaterOrEqual",
+      "Identity",  "LeakyRelu",
+      "Less",      "LessOrEqual",
+      "Log",       "Max",
+      "Min",       "Mul",
+      "Neg",       "Not",
+      "Or",        "Pad",
+      "Pow",       "Relu",
+      "Reshape",   "Shape",
+      "Sigmoid",   "Slice",
+      "Split",     "Sqrt",
+      "Squeeze",   "Sub",
+      "Tanh",      "Transpose",
+      "Unsqueeze", "Where"};
+  return isOneOf(api, node, kOperators);
 }
 
 Provider::Provider(const Api &api, const OrtLogger *logger, Options options)
@@ -146,6 +178,15 @@ bool Provider::isInClaimed(const OrtGraph *graph) {
   }
 }
 
+std::vector<const OrtNode *>
+Provider::widen(const OrtGraph *graph, const Regions &regions,
+                const std::vector<const OrtNode *> &region) {
+  auto wider = regions.widen(region, [&](const OrtNode *node) {
+    return isLoop(api, node) || isLight(api, node);
+  });
+  return findRefusal(graph, wider).empty() ? wider : region;
+}
+
 void Provider::claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
   auto nodes = getList<const OrtNode *>(api, api.Graph_GetNumNodes,
                                         api.Graph_GetNodes, graph);
@@ -176,6 +217,8 @@ void Provider::claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
     try {
       region = regions.grow(node);
       refusal = findRefusal(graph, region);
+      if (refusal.empty() && options.claim != Claim::Loops)
+        region = widen(graph, regions, region);
     } catch (const Error &error) {
       refusal = error.what();
     }

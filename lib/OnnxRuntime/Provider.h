@@ -10,6 +10,7 @@
 
 #include "Export.h"
 #include "Kernel.h"
+#include "Regions.h"
 
 #include <map>
 
@@ -39,6 +40,10 @@ private:
   /// it does.
   std::string findRefusal(const OrtGraph *graph,
                           const std::vector<const OrtNode *> &nodes);
+  /// A region with what is little work around it, where loopc compiles that.
+  std::vector<const OrtNode *>
+  widen(const OrtGraph *graph, const Regions &regions,
+        const std::vector<const OrtNode *> &region);
   std::unique_ptr<Kernel> compileNodes(const OrtGraph *graph,
                                        const OrtNode *fused,
                                        OrtNode *&contextNode);

@@ -274,6 +274,55 @@ g (int64 n, float[N] x) => (float[K] r, float[L] s) {
     assert_equal(session.run(None, feeds), run_alone(model, feeds))
 
 
+# Two recurrent layers, and what exporters put around them; a product, which is not light.
+LAYERS = """
+g (float[B, T, 3] x, float[1, 16, 3] w, float[1, 16, 4] r, float[1, 16, 4] w2, float[1, 16, 4] r2,
+   float[4, 4] p) => (float[B, T, 4] y, float[B, T, 4] z) {
+  steps = Transpose<perm = [1, 0, 2]>(x)
+  h4 = LSTM<hidden_size = 4>(steps, w, r)
+  axis = Constant<value = int64[1] {1}>()
+  h = Squeeze(h4, axis)
+  g4 = LSTM<hidden_size = 4>(h, w2, r2)
+  g = Squeeze(g4, axis)
+  a = Relu(g)
+  y = Transpose<perm = [1, 0, 2]>(a)
+  product = MatMul(y, p)
+  z = Tanh(product)
+}"""
+
+
+def run_both(session, model, extents):
+    rng = np.random.default_rng(1)
+    feeds = {name: rng.normal(0, 1, shape).astype(np.float32) for name, shape in extents.items()}
+    assert_equal(session.run(None, feeds), run_alone(model, feeds))
+
+
+WEIGHTS = {"w": (1, 16, 3), "r": (1, 16, 4), "p": (4, 4)}
+
+
+def test_claim_regions():
+    model = parse(LAYERS)
+    session = open_session(model, claim="regions")
+    ours = ["LSTM", "LSTM", "Relu", "Squeeze", "Squeeze", "Transpose", "Transpose"]
+    assert get_ours(session) == ours
+    assert get_nodes(session, "CPUExecutionProvider") == ["MatMul", "Tanh"]
+    run_both(session, model, {"x": (2, 5, 3), "w2": (1, 16, 4), "r2": (1, 16, 4), **WEIGHTS})
+
+
+def test_regions_do_not_take_what_others_would_have_to_follow():
+    # Add reads the loop, and a product of what the loop computes.
+    model = parse("""
+g (float[2, B, 3] x, float[1, 16, 3] w, float[1, 16, 4] r, float[4, 4] p) => (float[2, 1, B, 4] y) {
+  h = LSTM<hidden_size = 4>(x, w, r)
+  t = Tanh(h)
+  m = MatMul(t, p)
+  y = Add(m, t)
+}""")
+    session = open_session(model, claim="regions")
+    assert get_ours(session) == ["LSTM", "Tanh"]
+    run_both(session, model, {"x": (2, 5, 3), **WEIGHTS})
+
+
 def test_claim_all():
     model = parse(GROWTH)
     session = open_session(model, claim="all")
@@ -281,7 +330,8 @@ def test_claim_all():
     assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
     model = parse(NESTED.replace("OPERATOR", "com.microsoft.SampleOp"))
     session = open_session(model, claim="all")
-    assert get_ours(session) == ["Loop"]
+    # In the outer loop's body, which stays: a region.
+    assert get_ours(session) == ["Add", "Loop"]
     assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
 
 

@@ -178,7 +178,7 @@ g (int64 n, float[A, 1000] x) => (float[T, 1000] r) {
     [
         (
             {"claim": "some"},
-            "option 'claim' of LoopcExecutionProvider is 'some', expected loops or all",
+            "option 'claim' of LoopcExecutionProvider is 'some', expected loops, regions or all",
         ),
         ({"opt_level": 4}, "option 'opt_level' .* is '4', expected 0 to 3"),
         ({"timeout": "nan"}, "option 'timeout' .* is 'nan', expected a number of seconds"),
