@@ -7,6 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """Models whose loops onnxruntime gives to loopc: who has which node, and the results."""
 
+import ctypes
 import importlib
 import warnings
 
@@ -14,6 +15,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import onnx.parser
+import onnxruntime
 import pytest
 from onnx import numpy_helper
 from ort_provider import (
@@ -165,6 +167,32 @@ g (bool c, {dtype}[N] a, {dtype}[2] b) => ({dtype}[K] r) {{
     kind = {"double": np.float64, "bool": np.bool_}.get(dtype, dtype)
     feeds = {"c": np.array(False), "a": np.arange(3).astype(kind), "b": np.ones(2).astype(kind)}
     assert_equal(session.run(None, feeds), run_alone(model, feeds))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8e4m3fn", "float8e5m2"])
+def test_element_types_that_numpy_lacks(dtype):
+    model = parse(f"""
+g (bool c, {dtype}[N] a) => ({dtype}[M, N] r) {{
+  r = If(c) <then_branch = t () => ({dtype}[K, L] p) {{
+    rows = Constant<value = int64[1] {{0}}>()
+    p = Unsqueeze(a, rows)
+  }}, else_branch = e () => ({dtype}[K2, L2] q) {{
+    columns = Constant<value = int64[1] {{1}}>()
+    q = Unsqueeze(a, columns)
+  }}>
+}}""", opset=21)  # fmt: skip
+    session = open_session(model)
+    assert get_ours(session) == ["If"]
+    number = getattr(onnx.TensorProto, dtype.upper())
+    bits = np.array([0, 1, 56, 127], np.uint16 if dtype == "bfloat16" else np.uint8)
+    feeds = {
+        "c": onnxruntime.OrtValue.ortvalue_from_numpy(np.array(True)),
+        "a": onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, number),
+    }
+    (result,) = session.run_with_ort_values(None, feeds)
+    assert result.shape() == [1, 4] and result.element_type() == number
+    pointer = ctypes.cast(result.data_ptr(), ctypes.POINTER(ctypes.c_char))
+    assert pointer[: bits.nbytes] == bits.tobytes()
 
 
 def test_dimensions_of_one_name_may_differ():
