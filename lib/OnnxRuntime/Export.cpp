@@ -8,8 +8,6 @@
 
 #include "Export.h"
 
-#include "Proto.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -74,6 +72,9 @@ enum AttributeType {
   kOnnxStrings = 8
 };
 
+/// Constants of fewer bytes are copied at once.
+constexpr size_t kLeastBorrowed = 4096;
+
 /// The most that protobuf reads.
 constexpr size_t kMostBytes = (size_t(1) << 31) - 1;
 
@@ -88,7 +89,9 @@ private:
   Message writeNode(const OrtNode *node);
   Message writeAttribute(const OrtOpAttr *attribute);
   Message writeGraph(const OrtGraph *graph);
-  Message writeTensor(std::string_view name, const OrtValue *value);
+  /// \p isOfGraph: the tensor lives as long as the graph.
+  Message writeTensor(std::string_view name, const OrtValue *value,
+                      bool isOfGraph);
   Message writeType(const OrtTypeInfo *type);
   Message writeTensorType(const OrtTypeInfo *type);
   Message writeValueInfo(const OrtValueInfo *value);
@@ -198,7 +201,8 @@ Message Exporter::writeValueInfo(const OrtValueInfo *value) {
 // Constants and attributes
 //===----------------------------------------------------------------------===//
 
-Message Exporter::writeTensor(std::string_view name, const OrtValue *value) {
+Message Exporter::writeTensor(std::string_view name, const OrtValue *value,
+                              bool isOfGraph) {
   int32_t type = 0;
   const int64_t *shape = nullptr;
   size_t rank = 0;
@@ -222,7 +226,10 @@ Message Exporter::writeTensor(std::string_view name, const OrtValue *value) {
     auto *data = static_cast<const char *>(
         get<const void *>(api, api.GetTensorData, value));
     size_t bytes = get<size_t>(api, api.GetTensorSizeInBytes, value);
-    result.addBytes(field::kRawData, {data, bytes});
+    if (isOfGraph && bytes >= kLeastBorrowed)
+      result.borrowBytes(field::kRawData, {data, bytes});
+    else
+      result.addBytes(field::kRawData, {data, bytes});
     return result;
   }
   std::string text(get<size_t>(api, api.GetStringTensorDataLength, value), 0);
@@ -295,7 +302,8 @@ Message Exporter::writeAttribute(const OrtOpAttr *attribute) {
         own(get<OrtValue *>(api, api.OpAttr_GetTensorAttributeAsOrtValue,
                             attribute),
             api.ReleaseValue);
-    result.add(field::kTensorValue, writeTensor("", value.get()));
+    result.add(field::kTensorValue,
+               writeTensor("", value.get(), /*isOfGraph=*/false));
     return result;
   }
   default:
@@ -345,7 +353,7 @@ Message Exporter::writeNode(const OrtNode *node) {
     attribute.addBytes(field::kAttributeName, names[i]);
     attribute.addInt(field::kAttributeType, kOnnxGraph);
     attribute.add(field::kGraphValue, writeGraph(graphs[i]));
-    result.add(field::kAttribute, attribute);
+    result.add(field::kAttribute, std::move(attribute));
   }
   for (auto *attribute : getList<const OrtOpAttr *>(
            api, api.Node_GetNumAttributes, api.Node_GetAttributes, node))
@@ -366,7 +374,8 @@ Message Exporter::writeGraph(const OrtGraph *graph) {
     result.add(field::kInitializer,
                writeTensor(getName(value),
                            get<const OrtValue *>(
-                               api, api.ValueInfo_GetInitializerValue, value)));
+                               api, api.ValueInfo_GetInitializerValue, value),
+                           /*isOfGraph=*/true));
   for (auto *value : getList<const OrtValueInfo *>(api, api.Graph_GetNumInputs,
                                                    api.Graph_GetInputs, graph))
     result.add(field::kGraphInput, writeValueInfo(value));
@@ -392,7 +401,8 @@ void Exporter::addInputs(const std::vector<const OrtNode *> &nodes,
       auto *constant =
           get<const OrtValue *>(api, api.ValueInfo_GetInitializerValue, value);
       if (constant) {
-        graph.add(field::kInitializer, writeTensor(getName(value), constant));
+        graph.add(field::kInitializer,
+                  writeTensor(getName(value), constant, /*isOfGraph=*/true));
         return;
       }
     }
@@ -473,11 +483,11 @@ ExportedModel Exporter::run(const OrtGraph *graph,
                get<int64_t>(api, api.Graph_GetOnnxIRVersion, graph));
   model.addBytes(field::kProducer, "loopc");
   writeOperatorSets(graph, model);
-  model.add(field::kGraph, body);
-  if (model.get().size() > kMostBytes)
-    refuse("with its constants it has " + std::to_string(model.get().size()) +
+  model.add(field::kGraph, std::move(body));
+  if (model.getSize() > kMostBytes)
+    refuse("with its constants it has " + std::to_string(model.getSize()) +
            " bytes, more than a model may have");
-  exported.bytes = model.take();
+  exported.message = std::move(model);
   return exported;
 }
 

@@ -9,6 +9,7 @@
 #define LOOPC_LIB_ONNXRUNTIME_EXPORT_H
 
 #include "Api.h"
+#include "Proto.h"
 
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ namespace loopc::ort {
 
 /// A model that computes what some nodes of a graph compute.
 struct ExportedModel {
-  std::string bytes; ///< serialised
+  Message message; ///< borrows constants of the graph
   /// Names of its inputs (what nodes read and other nodes, or callers, compute)
   /// and outputs (what is read outside).
   std::vector<std::string> inputs;

@@ -94,6 +94,7 @@ LOOPC_ORT_EXPORT OrtStatus *
 CreateEpFactories(const char *, const OrtApiBase *base, const OrtLogger *logger,
                   OrtEpFactory **factories, size_t maxFactories,
                   size_t *numFactories) {
+  *numFactories = 0;
   // Without statuses nothing can be said: they are older than all else that is
   // asked for.
   auto *table = base->GetApi(1);
@@ -101,7 +102,6 @@ CreateEpFactories(const char *, const OrtApiBase *base, const OrtLogger *logger,
     return nullptr;
   auto create =
       reinterpret_cast<OrtStatus *(*)(int32_t, const char *)>(table[0]);
-  *numFactories = 0;
   try {
     Api api;
     if (std::string problem = api.load(base); !problem.empty())

@@ -147,6 +147,8 @@ void Run::writeStrings(size_t index, const loopc_strings &strings) {
   auto *output =
       get<OrtValue *>(api, api.KernelContext_GetOutput, context, index,
                       static_cast<const int64_t *>(strings.shape), rank);
+  if (!output) // nobody wants it
+    return;
   auto count = static_cast<size_t>(countElements(strings.shape, rank));
   for (size_t i = 0; i < count; ++i) {
     const loopc_string &text = strings.data[i];
@@ -165,6 +167,8 @@ void Run::writeOutput(size_t index, const loopc_value &value) {
       get<OrtValue *>(api, api.KernelContext_GetOutput, context, index,
                       static_cast<const int64_t *>(tensor.shape),
                       static_cast<size_t>(tensor.ndim));
+  if (!output)
+    return;
   auto *data = get<void *>(api, api.GetTensorMutableData, output);
   size_t bytes = get<size_t>(api, api.GetTensorSizeInBytes, output);
   if (bytes != 0)

@@ -49,8 +49,15 @@ static constexpr Row kRows[] = {
      }},
     {"claim",
      [](Options &options, std::string_view value) -> std::string {
-       options.claim = value == "all" ? Claim::All : Claim::Loops;
-       return value == "all" || value == "loops" ? "" : "loops or all";
+       if (value == "loops")
+         options.claim = Claim::Loops;
+       else if (value == "regions")
+         options.claim = Claim::Regions;
+       else if (value == "all")
+         options.claim = Claim::All;
+       else
+         return "loops, regions or all";
+       return "";
      }},
     {"compile_timeout",
      [](Options &options, std::string_view value) {

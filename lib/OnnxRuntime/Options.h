@@ -20,8 +20,9 @@ inline constexpr char kOptionPrefix[] = "ep.loopcexecutionprovider.";
 
 /// Which nodes the provider takes.
 enum class Claim {
-  Loops, ///< loops, branches and recurrent operators
-  All,   ///< all nodes, where loopc takes them all; else the same
+  Loops,   ///< loops, branches and recurrent operators
+  Regions, ///< and what is little work around them
+  All,     ///< all nodes, where loopc takes them all; else regions
 };
 
 struct Options {

@@ -18,9 +18,12 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace loopc::ort {
 
+/// Large constants are borrowed: a model of many of them is put together once.
 class Message {
 public:
   /// A field that is an integer, a bool or an enumeration.
@@ -34,24 +37,69 @@ public:
     uint32_t bits;
     std::memcpy(&bits, &value, sizeof(bits));
     for (unsigned shift = 0; shift < 32; shift += 8)
-      bytes += static_cast<char>(bits >> shift);
+      addByte(bits >> shift);
   }
 
   void addBytes(unsigned field, std::string_view value) {
     addKey(field, kLength);
     addVarint(value.size());
-    bytes += value;
+    getText() += value;
+    size += value.size();
   }
 
-  void add(unsigned field, const Message &message) {
-    addBytes(field, message.bytes);
+  /// The same for bytes that live as long as the message.
+  void borrowBytes(unsigned field, std::string_view value) {
+    addKey(field, kLength);
+    addVarint(value.size());
+    getText();
+    pieces.back().borrowed = value;
+    size += value.size();
   }
 
-  const std::string &get() const { return bytes; }
-  std::string take() { return std::move(bytes); }
+  void add(unsigned field, Message message) {
+    addKey(field, kLength);
+    addVarint(message.size);
+    size += message.size;
+    for (Piece &piece : message.pieces)
+      pieces.push_back(std::move(piece));
+  }
+
+  size_t getSize() const { return size; }
+
+  /// Calls `function` with the bytes, piece by piece.
+  template <typename Function> void visit(Function function) const {
+    for (const Piece &piece : pieces) {
+      function(std::string_view(piece.text));
+      function(piece.borrowed);
+    }
+  }
+
+  std::string get() const {
+    std::string bytes;
+    bytes.reserve(size);
+    visit([&](std::string_view piece) { bytes += piece; });
+    return bytes;
+  }
 
 private:
   enum Encoding : unsigned { kVarint = 0, kLength = 2, kFixed32 = 5 };
+
+  /// A text, and what comes behind it.
+  struct Piece {
+    std::string text;
+    std::string_view borrowed;
+  };
+
+  std::string &getText() {
+    if (pieces.empty() || !pieces.back().borrowed.empty())
+      pieces.emplace_back();
+    return pieces.back().text;
+  }
+
+  void addByte(uint64_t byte) {
+    getText() += static_cast<char>(byte);
+    ++size;
+  }
 
   void addKey(unsigned field, Encoding encoding) {
     addVarint(field << 3 | encoding);
@@ -59,11 +107,12 @@ private:
 
   void addVarint(uint64_t value) {
     for (; value >= 0x80; value >>= 7)
-      bytes += static_cast<char>(value | 0x80);
-    bytes += static_cast<char>(value);
+      addByte(value | 0x80);
+    addByte(value);
   }
 
-  std::string bytes;
+  std::vector<Piece> pieces;
+  size_t size = 0;
 };
 
 } // namespace loopc::ort

@@ -9,22 +9,57 @@
 #include "Provider.h"
 
 #include "Files.h"
-#include "Regions.h"
 
 #include <algorithm>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 using namespace loopc::ort;
+
+/// Whether a node is one of ONNX's `operators`, which are in order.
+template <size_t count>
+static bool isOneOf(const Api &api, const OrtNode *node,
+                    const std::string_view (&operators)[count]) {
+  std::string_view domain = get<const char *>(api, api.Node_GetDomain, node);
+  std::string_view type =
+      get<const char *>(api, api.Node_GetOperatorType, node);
+  return (domain.empty() || domain == "ai.onnx") &&
+         std::binary_search(std::begin(operators), std::end(operators), type);
+}
 
 /// Whether an operator is one that the provider is for.
 static bool isLoop(const Api &api, const OrtNode *node) {
-  static constexpr std::string_view kOperators[] = {"GRU",  "If",  "Loop",
-                                                    "LSTM", "RNN", "Scan"};
-  std::string_view type =
-      get<const char *>(api, api.Node_GetOperatorType, node);
-  std::string_view domain = get<const char *>(api, api.Node_GetDomain, node);
-  return (domain.empty() || domain == "ai.onnx") &&
-         std::find(std::begin(kOperators), std::end(kOperators), type) !=
-             std::end(kOperators);
+  static constexpr std::string_view kOperators[] = {"GRU",  "If",  "LSTM",
+                                                    "Loop", "RNN", "Scan"};
+  return isOneOf(api, node, kOperators);
+}
+
+/// Whether an operator may as well be computed beside a loop: one that moves
+/// elements, or computes each from one of each operand.
+static bool isLight(const Api &api, const OrtNode *node) {
+  static constexpr std::string_view kOperators[] = {
+      "Abs",       "Add",
+      "And",       "Cast",
+      "Clip",      "Concat",
+      "Div",       "Equal",
+      "Exp",       "Expand",
+      "Flatten",   "Gather",
+      "Greater",   "GreaterOrEqual",
+      "Identity",  "LeakyRelu",
+      "Less",      "LessOrEqual",
+      "Log",       "Max",
+      "Min",       "Mul",
+      "Neg",       "Not",
+      "Or",        "Pad",
+      "Pow",       "Relu",
+      "Reshape",   "Shape",
+      "Sigmoid",   "Slice",
+      "Split",     "Sqrt",
+      "Squeeze",   "Sub",
+      "Tanh",      "Transpose",
+      "Unsqueeze", "Where"};
+  return isOneOf(api, node, kOperators);
 }
 
 Provider::Provider(const Api &api, const OrtLogger *logger, Options options)
@@ -41,8 +76,12 @@ Provider::Provider(const Api &api, const OrtLogger *logger, Options options)
                OrtNode **contextNodes) {
     auto *provider = static_cast<Provider *>(self);
     return provider->api.guard([&] {
+      std::vector<std::unique_ptr<Kernel>> kernels;
       for (size_t i = 0; i < count; ++i)
-        provider->compileNodes(graphs[i], fused[i], infos[i], contextNodes[i]);
+        kernels.push_back(
+            provider->compileNodes(graphs[i], fused[i], contextNodes[i]));
+      for (size_t i = 0; i < count; ++i)
+        infos[i] = kernels[i].release();
       provider->attempts.clear();
     });
   };
@@ -69,20 +108,30 @@ Provider::Provider(const Api &api, const OrtLogger *logger, Options options)
   };
 }
 
-const Provider::Attempt &Provider::compileOnce(const std::string &bytes) {
-  auto [place, isNew] = attempts.try_emplace(bytes);
+static std::pair<uint64_t, uint64_t> hashOf(const Message &message) {
+  std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t *)> state(
+      XXH3_createState(), XXH3_freeState);
+  if (!state || XXH3_128bits_reset(state.get()) != XXH_OK)
+    throw std::bad_alloc();
+  message.visit([&](std::string_view piece) {
+    XXH3_128bits_update(state.get(), piece.data(), piece.size());
+  });
+  XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return {hash.high64, hash.low64};
+}
+
+const Provider::Attempt &Provider::compileOnce(const Message &message) {
+  auto [place, isNew] = attempts.try_emplace(hashOf(message));
   Attempt &attempt = place->second;
   if (!isNew)
     return attempt;
   try {
-    compileInto(attempt, bytes);
+    compileInto(attempt, message.get());
     if (attempt.model)
-      attempt.refusal = attempt.model->findUnfitPort();
+      attempt.unfitPort = attempt.model->findUnfitPort();
   } catch (const Error &error) {
     attempt.refusal = error.what();
   }
-  if (!attempt.refusal.empty())
-    attempt.model.reset();
   return attempt;
 }
 
@@ -105,7 +154,9 @@ void Provider::compileInto(Attempt &attempt, const std::string &bytes) const {
 std::string Provider::findRefusal(const OrtGraph *graph,
                                   const std::vector<const OrtNode *> &nodes) {
   try {
-    return compileOnce(exportNodes(api, graph, nodes).bytes).refusal;
+    const Attempt &attempt =
+        compileOnce(exportNodes(api, graph, nodes).message);
+    return attempt.refusal.empty() ? attempt.unfitPort : attempt.refusal;
   } catch (const Error &error) {
     return error.what();
   }
@@ -113,10 +164,27 @@ std::string Provider::findRefusal(const OrtGraph *graph,
 
 /// onnxruntime asks for the nodes of a body or a branch before it asks for the
 /// operator that this belongs to. Where that one will be taken, they must be
-/// left in it.
+/// left in it. Its sequences are no reason against that: what it is fused with
+/// is not known yet.
 bool Provider::isInClaimed(const OrtGraph *graph) {
   auto *parent = get<const OrtNode *>(api, api.Graph_GetParentNode, graph);
-  return parent && isLoop(api, parent) && findRefusal(graph, {parent}).empty();
+  if (!parent || !isLoop(api, parent))
+    return false;
+  try {
+    return compileOnce(exportNodes(api, graph, {parent}).message)
+        .refusal.empty();
+  } catch (const Error &) {
+    return false;
+  }
+}
+
+std::vector<const OrtNode *>
+Provider::widen(const OrtGraph *graph, const Regions &regions,
+                const std::vector<const OrtNode *> &region) {
+  auto wider = regions.widen(region, [&](const OrtNode *node) {
+    return isLoop(api, node) || isLight(api, node);
+  });
+  return findRefusal(graph, wider).empty() ? wider : region;
 }
 
 void Provider::claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
@@ -149,6 +217,8 @@ void Provider::claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
     try {
       region = regions.grow(node);
       refusal = findRefusal(graph, region);
+      if (refusal.empty() && options.claim != Claim::Loops)
+        region = widen(graph, regions, region);
     } catch (const Error &error) {
       refusal = error.what();
     }
@@ -183,8 +253,9 @@ findPlaces(const Api &api, const std::vector<std::string> &names,
   return result;
 }
 
-void Provider::compileNodes(const OrtGraph *graph, const OrtNode *fused,
-                            OrtNodeComputeInfo *&info, OrtNode *&contextNode) {
+std::unique_ptr<Kernel> Provider::compileNodes(const OrtGraph *graph,
+                                               const OrtNode *fused,
+                                               OrtNode *&contextNode) {
   auto nodes = getList<const OrtNode *>(api, api.Graph_GetNumNodes,
                                         api.Graph_GetNodes, graph);
   std::string name = describe(api, nodes.front());
@@ -203,16 +274,17 @@ void Provider::compileNodes(const OrtGraph *graph, const OrtNode *fused,
                    getList<const OrtValueInfo *>(api, api.Node_GetNumOutputs,
                                                  api.Node_GetOutputs, fused),
                    "output");
-    const Attempt &attempt = compileOnce(exported.bytes);
-    if (!attempt.refusal.empty())
-      throw Error(kProviderFail, name + ": " + attempt.refusal);
+    const Attempt &attempt = compileOnce(exported.message);
+    if (!attempt.refusal.empty() || !attempt.unfitPort.empty())
+      throw Error(kProviderFail,
+                  name + ": " + attempt.refusal + attempt.unfitPort);
     compiled.model = attempt.model;
     compiled.problem = attempt.problem;
     if (options.makesContext)
       contextNode = makeContextNode(api, graph, fused, attempt.library, options,
                                     compiled);
   }
-  info = new Kernel(api, std::move(compiled), options, cancel);
+  return std::make_unique<Kernel>(api, std::move(compiled), options, cancel);
 }
 
 void Provider::setDynamicOption(std::string_view key, std::string_view value) {

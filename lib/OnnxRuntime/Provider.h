@@ -10,6 +10,7 @@
 
 #include "Export.h"
 #include "Kernel.h"
+#include "Regions.h"
 
 #include <map>
 
@@ -26,20 +27,26 @@ private:
     std::shared_ptr<const Model> model; ///< null where it cannot be run here
     std::string problem;                ///< why
     std::string library;                ///< its bytes, where they are written
-    std::string refusal;
+    std::string refusal;                ///< where it cannot be compiled
+    std::string unfitPort;              ///< where onnxruntime cannot call it
   };
 
   void claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info);
   bool isInClaimed(const OrtGraph *graph);
-  void compileNodes(const OrtGraph *graph, const OrtNode *fused,
-                    OrtNodeComputeInfo *&info, OrtNode *&contextNode);
   /// Compiles a model once.
-  const Attempt &compileOnce(const std::string &bytes);
+  const Attempt &compileOnce(const Message &message);
   void compileInto(Attempt &attempt, const std::string &bytes) const;
   /// Tries nodes of a graph. \returns why loopc does not compile them; "" where
   /// it does.
   std::string findRefusal(const OrtGraph *graph,
                           const std::vector<const OrtNode *> &nodes);
+  /// A region with what is little work around it, where loopc compiles that.
+  std::vector<const OrtNode *>
+  widen(const OrtGraph *graph, const Regions &regions,
+        const std::vector<const OrtNode *> &region);
+  std::unique_ptr<Kernel> compileNodes(const OrtGraph *graph,
+                                       const OrtNode *fused,
+                                       OrtNode *&contextNode);
   void setDynamicOption(std::string_view key, std::string_view value);
 
   const Api &api;
@@ -47,8 +54,8 @@ private:
   Options options;
   /// Of all runs.
   loopc_cancel_token cancel = {};
-  /// By the model's bytes, until nodes are fused.
-  std::map<std::string, Attempt> attempts;
+  /// By a hash of the model, until nodes are fused.
+  std::map<std::pair<uint64_t, uint64_t>, Attempt> attempts;
 };
 
 } // namespace loopc::ort

@@ -8,6 +8,8 @@
 
 #include "Regions.h"
 
+#include <algorithm>
+
 using namespace loopc::ort;
 
 static bool isTensor(const Api &api, const OrtValueInfo *value) {
@@ -18,12 +20,14 @@ static bool isTensor(const Api &api, const OrtValueInfo *value) {
 
 Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes)
     : nodes(std::move(givenNodes)), before(nodes.size()), behind(nodes.size()),
-      touched(nodes.size()), fusedAs(nodes.size()) {
+      makesOutput(nodes.size()), touched(nodes.size()), fusedAs(nodes.size()) {
   std::map<std::string, size_t> producers;
   auto touch = [&](const OrtValueInfo *value, size_t number, bool isMade) {
     std::string name = get<const char *>(api, api.GetValueInfoName, value);
+    bool isOutput = get<bool>(api, api.ValueInfo_IsGraphOutput, value);
     if (isMade)
       producers.emplace(name, number);
+    makesOutput[number] = makesOutput[number] || (isMade && isOutput);
     auto producer = producers.find(name);
     if (!isMade && producer != producers.end()) {
       before[number].insert(producer->second);
@@ -31,8 +35,7 @@ Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes)
     }
     if (isTensor(api, value))
       return;
-    bool isBorder = producer == producers.end() ||
-                    get<bool>(api, api.ValueInfo_IsGraphOutput, value);
+    bool isBorder = producer == producers.end() || isOutput;
     auto [place, isNew] =
         collections.try_emplace(name, Collection{isBorder, {}});
     place->second.nodes.insert(number);
@@ -93,7 +96,7 @@ void Regions::follow(const std::vector<Numbers> &edges, const Numbers &region,
 
 /// Adds nodes that read what the region computes, and compute what it reads.
 bool Regions::addBetween(Numbers &region) const {
-  auto getNeighbours = [&](const std::vector<Numbers> &edges) {
+  auto getFollowers = [&](const std::vector<Numbers> &edges) {
     Numbers found;
     for (size_t number : region)
       for (size_t next : edges[number])
@@ -102,31 +105,87 @@ bool Regions::addBetween(Numbers &region) const {
     follow(edges, region, found);
     return found;
   };
-  Numbers readers = getNeighbours(behind);
+  Numbers readers = getFollowers(behind);
   size_t size = region.size();
-  for (size_t number : getNeighbours(before))
+  for (size_t number : getFollowers(before))
     if (readers.contains(number))
       region.insert(number);
   return region.size() != size;
 }
 
-std::vector<const OrtNode *> Regions::grow(const OrtNode *node) const {
-  Numbers region = {numbers.at(node)};
+void Regions::complete(Numbers &region) const {
   size_t size;
   do {
     size = region.size();
     for (size_t number : Numbers(region))
       addProducersAndReaders(number, region);
   } while (addBetween(region) || region.size() != size);
+}
+
+std::vector<const OrtNode *> Regions::getNodes(const Numbers &region) const {
   std::vector<const OrtNode *> result;
-  for (size_t number : region) {
+  for (size_t number : region)
+    result.push_back(nodes[number]);
+  return result;
+}
+
+std::vector<const OrtNode *> Regions::grow(const OrtNode *node) const {
+  Numbers region = {numbers.at(node)};
+  complete(region);
+  for (size_t number : region)
     if (fusedAs[number])
       throw Error(kNotImplemented,
                   "it cannot be computed apart from nodes that are fused "
                   "already");
-    result.push_back(nodes[number]);
+  return getNodes(region);
+}
+
+Regions::Numbers Regions::getNeighbours(const Numbers &region) const {
+  Numbers found;
+  for (size_t number : region) {
+    for (size_t next : behind[number])
+      if (!region.contains(next))
+        found.insert(next);
+    for (size_t next : before[number])
+      if (!region.contains(next) && !makesOutput[next] &&
+          std::includes(region.begin(), region.end(), behind[next].begin(),
+                        behind[next].end()))
+        found.insert(next);
   }
-  return result;
+  return found;
+}
+
+bool Regions::tryToAdd(size_t number, Numbers &region,
+                       const Predicate &isWelcome) const {
+  Numbers wider = region;
+  wider.insert(number);
+  try {
+    complete(wider);
+  } catch (const Error &) {
+    return false;
+  }
+  for (size_t one : wider)
+    if (!region.contains(one) && (fusedAs[one] || !isWelcome(nodes[one])))
+      return false;
+  region = std::move(wider);
+  return true;
+}
+
+std::vector<const OrtNode *>
+Regions::widen(const std::vector<const OrtNode *> &given,
+               const Predicate &isWelcome) const {
+  Numbers region, refused;
+  for (const OrtNode *node : given)
+    region.insert(numbers.at(node));
+  size_t size;
+  do {
+    size = region.size();
+    for (size_t number : getNeighbours(region))
+      if (!region.contains(number) && !refused.contains(number) &&
+          !tryToAdd(number, region, isWelcome))
+        refused.insert(number);
+  } while (region.size() != size);
+  return getNodes(region);
 }
 
 void Regions::fuse(const std::vector<const OrtNode *> &region) {

@@ -17,6 +17,7 @@
 
 #include "Api.h"
 
+#include <functional>
 #include <map>
 #include <set>
 
@@ -35,6 +36,13 @@ public:
   /// are none.
   std::vector<const OrtNode *> grow(const OrtNode *node) const;
 
+  using Predicate = std::function<bool(const OrtNode *)>;
+
+  /// The same nodes, and those around them that `isWelcome`: what only they
+  /// read, and what reads them. None is added that others would have to follow.
+  std::vector<const OrtNode *> widen(const std::vector<const OrtNode *> &region,
+                                     const Predicate &isWelcome) const;
+
   /// The nodes become one, as far as later regions are concerned.
   void fuse(const std::vector<const OrtNode *> &region);
 
@@ -43,6 +51,13 @@ private:
 
   void addProducersAndReaders(size_t number, Numbers &region) const;
   bool addBetween(Numbers &region) const;
+  /// Adds what must be in the region, too.
+  void complete(Numbers &region) const;
+  /// Adds a node with what must follow it, where all of that is welcome.
+  bool tryToAdd(size_t number, Numbers &region,
+                const Predicate &isWelcome) const;
+  std::vector<const OrtNode *> getNodes(const Numbers &region) const;
+  Numbers getNeighbours(const Numbers &region) const;
   /// Adds what follows from `found` in the direction of `edges`, without going
   /// through `region`. Fused nodes are found together.
   void follow(const std::vector<Numbers> &edges, const Numbers &region,
@@ -58,6 +73,7 @@ private:
   std::map<const OrtNode *, size_t> numbers;
   std::vector<Numbers> before; ///< of each node, those that it reads
   std::vector<Numbers> behind;
+  std::vector<bool> makesOutput;                 ///< of the graph
   std::map<std::string, Collection> collections; ///< by name
   std::vector<std::vector<std::string>> touched; ///< collections of each node
   std::vector<size_t> fusedAs; ///< 0, or the number of a fused node

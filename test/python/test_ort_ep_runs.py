@@ -1,0 +1,313 @@
+# ===- test_ort_ep_runs.py - Runs of the execution provider -----------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Runs, options and registration of the execution provider, and the cache behind it."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import types
+import warnings
+
+import loopc
+import loopc.onnxruntime
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime
+import pytest
+from ort_provider import (
+    GROWTH,
+    assert_equal,
+    get_ours,
+    growth_feeds,
+    open_session,
+    parse,
+    run_alone,
+)
+
+# ----- runs --------------------------------------------------------------------
+
+# Fails in the iteration whose number is not below the extent of x.
+GATHERING = """
+g (int64 n, float[N] x) => (float[T] c) {
+  t = Constant<value = bool {1}>()
+  c = Loop<body = b (int64 i, bool k) => (bool k2, float o) {
+    k2 = Identity(k)
+    o = Gather<axis = 0>(x, i)
+  }>(n, t)
+}"""
+
+
+def test_errors_from_inside():
+    session = open_session(parse(GATHERING), log_level=4)
+    assert get_ours(session) == ["Loop"]
+    feeds = {"n": np.array(9), "x": np.zeros(3, np.float32)}
+    # onnxruntime's errors have no common base.
+    with pytest.raises(Exception, match=r"body/#0 Gather .*: index 3 is out of .*iteration 3"):
+        session.run(None, feeds)
+    feeds["n"] = np.array(3)
+    assert session.run(None, feeds)[0].shape == (3,)
+
+
+# Runs as long as nobody ends it.
+ENDLESS = """
+g (float[N] x) => (float[N] r) {
+  t = Constant<value = bool {1}>()
+  n = Constant<value = int64 {9223372036854775807}>()
+  r = Loop<body = b (int64 i, bool k, float[N] s) => (bool k2, float[N] s2) {
+    k2 = Identity(k)
+    s2 = Cos(s)
+  }>(n, t, x)
+}"""
+
+
+def test_timeout():
+    session = open_session(parse(ENDLESS), log_level=4, timeout=0.05)
+    with pytest.raises(Exception, match="time"):
+        session.run(None, {"x": np.ones(3, np.float32)})
+
+
+def test_cancellation():
+    session = open_session(parse(ENDLESS), log_level=4, timeout=60)
+    errors = []
+
+    def run():
+        try:
+            session.run(None, {"x": np.ones(3, np.float32)})
+        except Exception as error:  # onnxruntime's errors have no common base.
+            errors.append(str(error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.05)
+    session.set_ep_dynamic_options({"cancel": "1"})
+    thread.join()
+    assert len(errors) == 1 and "cancelled" in errors[0]
+    with pytest.raises(Exception, match="cancelled"):
+        session.run(None, {"x": np.ones(3, np.float32)})
+    with pytest.raises(Exception, match="'cancel', which is 0 or 1"):
+        session.set_ep_dynamic_options({"cancel": "maybe"})
+
+
+def test_threads():
+    model = parse(GROWTH)
+    session = open_session(model)
+    wrong = []
+
+    def run(number):
+        for step in range(50):
+            feeds = growth_feeds(number, 1 + step % 7)
+            results = session.run(None, feeds)
+            if not np.array_equal(results[1], expected[number, 1 + step % 7]):
+                wrong.append((number, step))
+
+    expected = {
+        (number, extent): run_alone(model, growth_feeds(number, extent))[1]
+        for number in range(8)
+        for extent in range(1, 8)
+    }
+    threads = [threading.Thread(target=run, args=[number]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def read_memory():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def test_memory_is_flat():
+    session = open_session(parse(GROWTH))
+    feeds = growth_feeds(10, 1000)
+    for _ in range(2000):
+        session.run(None, feeds)
+    before = read_memory()
+    for _ in range(10000):
+        session.run(None, feeds)
+    # 44 KB of outputs a run would be 440 MB.
+    assert read_memory() - before < 8e6
+
+
+def reset_peak():
+    """Memory at most in use from now on begins with what is in use."""
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
+def read_peak():
+    with open("/proc/self/status") as file:
+        (peak,) = (line.split()[1] for line in file if line.startswith("VmHWM"))
+    return int(peak) * 1024
+
+
+def test_inputs_are_not_copied():
+    # 64 MB, of which each iteration reads a row.
+    model = parse("""
+g (int64 n, float[A, 1000] x) => (float[T, 1000] r) {
+  t = Constant<value = bool {1}>()
+  r = Loop<body = b (int64 i, bool k) => (bool k2, float[1000] row) {
+    k2 = Identity(k)
+    row = Gather<axis = 0>(x, i)
+  }>(n, t)
+}""")
+    session = open_session(model, memory_limit=1000000)
+    feeds = {"n": np.array(5), "x": np.ones((16000, 1000), np.float32)}
+    session.run(None, feeds)
+    reset_peak()
+    before = read_memory()
+    assert session.run(None, feeds)[0].shape == (5, 1000)
+    assert read_peak() - before < 16e6
+
+
+# ----- options and errors ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"claim": "some"},
+            "option 'claim' of LoopcExecutionProvider is 'some', expected loops, regions or all",
+        ),
+        ({"opt_level": 4}, "option 'opt_level' .* is '4', expected 0 to 3"),
+        ({"timeout": "nan"}, "option 'timeout' .* is 'nan', expected a number of seconds"),
+        ({"memory_limit": -1}, "option 'memory_limit' .* is '-1', expected a number of bytes"),
+        ({"device": 0}, "LoopcExecutionProvider has no option 'device': it has cache_dir, claim,"),
+    ],
+)
+def test_wrong_options(options, message, capfd):
+    # onnxruntime's Python prints the error, and makes a session without the provider.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = open_session(parse(GROWTH), **options)
+    assert session.get_providers() == ["CPUExecutionProvider"]
+    assert re.search(message, capfd.readouterr().out)
+
+
+def test_memory_limit():
+    session = open_session(parse(GROWTH), log_level=4, memory_limit=1000)
+    with pytest.raises(Exception, match="out of memory"):
+        session.run(None, growth_feeds(10, 1000))
+
+
+def test_compile_timeout(capfd):
+    # What cannot be compiled in time stays with onnxruntime. In this process nothing ends a
+    # compilation that has begun.
+    session = open_session(parse(GROWTH), log_level=2, compile_timeout=1e-9)
+    assert get_ours(session) == []
+    assert "Loop stays with onnxruntime: " in capfd.readouterr().err
+
+
+def test_register_is_done_once():
+    first, second = loopc.onnxruntime.register(), loopc.onnxruntime.register()
+    assert len(first) == len(second) == 1
+    assert first[0].ep_name == "LoopcExecutionProvider"
+    assert first[0].ep_vendor == "loopc"
+    assert os.path.basename(loopc.get_ep_library()) == "libloopc_ort.so"
+
+
+def test_register_where_onnxruntime_is_another_module(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", loopc)
+    with pytest.raises(loopc.Error, match="is loopc itself"):
+        loopc.onnxruntime.register()
+    monkeypatch.setitem(sys.modules, "onnxruntime", types.SimpleNamespace(__version__="1.20.1"))
+    with pytest.raises(loopc.Error, match=r"needs onnxruntime 1\.27 .* onnxruntime 1\.20\.1"):
+        loopc.onnxruntime.register()
+
+
+@pytest.fixture
+def enabled():
+    loopc.onnxruntime.enable(opt_level=0)
+    yield
+    loopc.onnxruntime.disable()
+
+
+def test_sessions_of_others(enabled):
+    model = parse(GROWTH).SerializeToString()
+    session_options = onnxruntime.SessionOptions()
+    ours = [loopc.onnxruntime.PROVIDER, "CPUExecutionProvider"]
+    for arguments in (
+        {},
+        {"sess_options": session_options},
+        # They have the provider now.
+        {"sess_options": session_options},
+        {"providers": ["CPUExecutionProvider"]},
+        {"providers": [("CPUExecutionProvider", {"arena_extend_strategy": "kSameAsRequested"})]},
+    ):
+        session = onnxruntime.InferenceSession(model, **arguments)
+        assert session.get_providers() == ours
+        assert_equal(session.run(None, growth_feeds()), run_alone(parse(GROWTH), growth_feeds()))
+    others = [name for name in onnxruntime.get_available_providers() if name != ours[1]][:1]
+    session = onnxruntime.InferenceSession(model, providers=[*others, *ours[1:]])
+    assert (loopc.onnxruntime.PROVIDER in session.get_providers()) == (not others)
+    loopc.onnxruntime.disable()
+    assert onnxruntime.InferenceSession(model).get_providers() == ours[1:]
+
+
+PACKAGE = """
+import sys, warnings, numpy as np, pathlib, importlib.util
+if sys.argv[1] == "loopc":
+    import loopc.onnxruntime
+    loopc.onnxruntime.enable()
+import onnx_asr
+folder = pathlib.Path(importlib.util.find_spec("silero_vad").origin).parent
+vad = onnx_asr.load_vad("silero", folder / "data")
+tones = np.sin(2 * np.pi * 220 * np.arange(16000) / 16000)
+tones = (tones + np.random.default_rng(0).normal(0, 0.05, 16000)).astype(np.float32)
+speech = np.concatenate([tones[:8000] / 50, tones])[None]
+print([list(one) for one in vad.segment_batch(speech, np.array([speech.shape[1]]), 16000)])
+print("libloopc_ort" in open("/proc/self/maps").read())
+"""
+
+
+def test_a_package_as_it_is():
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", PACKAGE, name],
+            env=os.environ | {"LOOPC_VERIFY_EACH": "0"},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.splitlines()
+        for name in ("loopc", "onnxruntime")
+    ]
+    assert said[0] == [said[1][0], "True"]
+    assert said[1][1] == "False"
+
+
+# ----- what users have: the cache, and a process that compiles -------------------
+
+WARM = """
+import sys, numpy as np, onnxruntime, loopc.onnxruntime
+options = loopc.onnxruntime.add_provider(onnxruntime.SessionOptions(), cache_dir=sys.argv[2])
+session = onnxruntime.InferenceSession(sys.argv[1], options)
+x = np.arange(4, dtype=np.float32)
+print(session.run(None, {"n": np.array(2), "x": x, "y": x})[0].tolist())
+maps = open("/proc/self/maps").read()
+print("libloopc.so" in maps, "libLLVM" in maps, "libloopc_compiler" in maps, sys.argv[2] in maps)
+"""
+
+
+def test_cache_without_a_compiler_in_the_process(tmp_path):
+    onnx.save(parse(GROWTH), tmp_path / "model.onnx")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("LOOPC_")}
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", WARM, "model.onnx", str(tmp_path / "cache")],
+            cwd=tmp_path, env=environment | extra, check=True, capture_output=True, text=True,
+        ).stdout.splitlines()
+        # The second one finds the code: it could not compile.
+        for extra in ({}, {"LOOPC_COMPILE": "inprocess"})
+    ]  # fmt: skip
+    assert answers[0] == answers[1] == ["[0.0, 16.0, 32.0, 48.0]", "True False False True"]
