@@ -13,8 +13,8 @@
 #include "ContribOperators.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <map>
 
 using namespace mlir;
 using namespace loopc::importer;
@@ -25,7 +25,7 @@ static constexpr StringLiteral kNoMap =
     "outputs of the model, which ZipMap makes";
 
 static bool isText(const ContribCall &call, unsigned input) {
-  return isa<loopc::onnx::StringType>(call.getElementType(input));
+  return isa_and_nonnull<loopc::onnx::StringType>(call.getElementType(input));
 }
 
 static std::string listOf(ArrayRef<int64_t> values) {
@@ -59,8 +59,8 @@ static std::string writeDictVectorizer(const ContribCall &call) {
     return call.refuse("the attribute '" + name +
                        "' for keys of this type is missing or empty");
   // A key that is there twice has the place of the first.
-  llvm::StringMap<int64_t> texts;
-  llvm::DenseMap<int64_t, int64_t> numbers;
+  std::map<StringRef, int64_t> texts;
+  std::map<int64_t, int64_t> numbers;
   SmallVector<int64_t> places;
   for (int64_t k = 0; k < size; ++k)
     places.push_back(
@@ -105,7 +105,8 @@ static std::string writeCastMap(const ContribCall &call) {
                   "row = Gather(values, order)\n"
                   "Y = Unsqueeze(row, axis0)\n";
   int64_t size = call.getInt("max_map", 1);
-  if (form != "SPARSE" || size < 0)
+  if (form != "SPARSE" || size < 0 ||
+      size > std::numeric_limits<int32_t>::max())
     return call.refuse("the form '" + form + "' of " + Twine(size) + " values");
   // Negative keys are no places; those behind the last one are dropped. What
   // texts are filled with is onnxruntime's.

@@ -122,6 +122,8 @@ private:
   bool hasProbabilities() const { return countFloats(call, "prob_a") > 0; }
   int64_t numPairs() const { return classes * (classes - 1) / 2; }
 
+  static constexpr int64_t kMostClasses = 512;
+
   std::string writePairScores() const;
   std::string writeVotes() const;
   std::string writeLinearScores() const;
@@ -160,13 +162,15 @@ bool SvmClassifier::checkSizes() const {
   };
   if (classes < 2)
     return fail(Twine(classes) + " labels of classes");
-  int64_t total = 0;
+  // Votes are a product with a matrix of classes and pairs.
+  if (classes > kMostClasses)
+    return fail(Twine(classes) + " classes: more than " + Twine(kMostClasses));
+  int64_t total = 0, coefficients = countFloats(call, "coefficients");
   for (int64_t count : supports) {
-    if (count < 0)
+    if (count < 0 || count > coefficients)
       return fail("a class of " + Twine(count) + " support vectors");
     total += count;
   }
-  int64_t coefficients = countFloats(call, "coefficients");
   if (!hasVectors())
     return (coefficients > 0 && coefficients % classes == 0 &&
             countFloats(call, "rho") > 0) ||
@@ -187,35 +191,48 @@ bool SvmClassifier::checkSizes() const {
   return true;
 }
 
-/// score (f64): k times the coefficients. Row b - 1 of these is, for the
-/// vectors of class a < b, what they count in the pair (a, b); row a, for those
-/// of b.
+/// score (f64): of classes a < b, the support vectors of a times row b - 1 of
+/// the coefficients, and those of b times row a. A product for each class has
+/// the sums for all rows, which lie side by side.
 std::string SvmClassifier::writePairScores() const {
-  const pb::AttributeProto *given = call.getAttr("coefficients");
-  SmallVector<int64_t> begins;
-  int64_t total = 0;
-  for (int64_t count : supports) {
-    begins.push_back(total);
+  int64_t total = 0, rows = classes - 1;
+  std::string sums, names;
+  for (auto [c, count] : llvm::enumerate(supports)) {
+    sums += llvm::formatv("begin{0} = Constant<value_ints = [{1}]>()\n"
+                          "end{0} = Constant<value_ints = [{2}]>()\n"
+                          "k{0} = Slice(wide, begin{0}, end{0}, axis1)\n"
+                          "w{0} = Slice(weights, begin{0}, end{0}, axis0)\n"
+                          "sums{0} = MatMul(k{0}, w{0})\n",
+                          c, total, total + count);
+    names += llvm::formatv("{0}sums{1}", c ? ", " : "", c);
     total += count;
   }
-  std::vector<double> weights(total * numPairs());
-  int64_t pair = 0;
-  auto add = [&](int64_t ofClass, int64_t row) {
-    for (int64_t m = begins[ofClass], e = m + supports[ofClass]; m < e; ++m)
-      weights[m * numPairs() + pair] = given->floats(row * total + m);
-  };
+  std::vector<int64_t> firsts, seconds;
   for (int64_t a = 0; a < classes; ++a)
-    for (int64_t b = a + 1; b < classes; ++b, ++pair) {
-      add(a, b - 1);
-      add(b, a);
+    for (int64_t b = a + 1; b < classes; ++b) {
+      firsts.push_back(a * rows + b - 1);
+      seconds.push_back(b * rows + a);
     }
-  call.addConstant("weights", {total, numPairs()}, weights);
+  call.addConstant("ofFirst", {numPairs()}, firsts);
+  call.addConstant("ofSecond", {numPairs()}, seconds);
   return writeKernelOfRows(call, total, 0) +
+         llvm::formatv("rowsShape = Constant<value_ints = [{0}, {1}]>()\n",
+                       rows, total)
+             .str() +
+         "axis0 = Constant<value_ints = [0]>()\n"
+         "axis1 = Constant<value_ints = [1]>()\n"
          "wide = Cast<to = 11>(k)\n"
+         "given0 = Constant<value_floats: floats = @coefficients>()\n"
+         "given1 = Reshape(given0, rowsShape)\n"
+         "given2 = Cast<to = 11>(given1)\n"
+         "weights = Transpose<perm = [1, 0]>(given2)\n" +
+         sums + "sums = Concat<axis = 1>(" + names + ")\n" +
+         "firstSums = Gather<axis = 1>(sums, ofFirst)\n"
+         "secondSums = Gather<axis = 1>(sums, ofSecond)\n"
+         "both = Add(firstSums, secondSums)\n"
          "rho0 = Constant<value_floats: floats = @rho>()\n"
          "rho = Cast<to = 11>(rho0)\n"
-         "sums = MatMul(wide, weights)\n"
-         "score = Add(sums, rho)\n"
+         "score = Add(both, rho)\n"
          "pairs = Cast<to = 1>(score)\n";
 }
 
@@ -231,13 +248,13 @@ std::string SvmClassifier::writeVotes() const {
       given[b] += 1;
     }
   call.addConstant("gains", {numPairs(), classes}, gains);
-  call.addConstant("given", {classes}, given);
+  call.addConstant("others0", {classes}, given);
   return "none = Constant<value_float = 0.0>()\n"
          "none64 = Cast<to = 11>(none)\n"
          "isFirst = Greater(score, none64)\n"
          "won = Cast<to = 11>(isFirst)\n"
          "gained = MatMul(won, gains)\n"
-         "votes = Add(gained, given)\n"
+         "votes = Add(gained, others0)\n"
          "class = ArgMax<axis = 1, keepdims = 0>(votes)\n";
 }
 
@@ -315,8 +332,7 @@ std::string SvmClassifier::writePairProbabilities() const {
 /// pairwise coupling", algorithm 2), as libsvm computes them. A row is done
 /// when its error is small.
 std::string SvmClassifier::writeCoupling() const {
-  return llvm::formatv("axis1 = Constant<value_ints = [1]>()\n"
-                       "axis2 = Constant<value_ints = [2]>()\n"
+  return llvm::formatv("axis2 = Constant<value_ints = [2]>()\n"
                        "others = Transpose<perm = [0, 2, 1]>(r)\n"
                        "products = Mul(r, others)\n"
                        "squares = Mul(r, r)\n"
@@ -453,9 +469,9 @@ std::string SvmClassifier::writeScores() const {
                          ? "other = Neg(pairs)\n"
                          : "one = Constant<value_float = 1.0>()\n"
                            "other = Sub(one, pairs)\n";
-  text += "both = Concat<axis = 1>(other, pairs)\n";
-  return text +
-         (name == "LOGISTIC" ? "Z = Sigmoid(both)\n" : "Z = Identity(both)\n");
+  text += "scores = Concat<axis = 1>(other, pairs)\n";
+  return text + (name == "LOGISTIC" ? "Z = Sigmoid(scores)\n"
+                                    : "Z = Identity(scores)\n");
 }
 
 std::string SvmClassifier::writeLabels() const {
