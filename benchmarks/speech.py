@@ -175,7 +175,8 @@ def main() -> int:
         for engine, rows in found.items():
             command = [sys.executable, __file__, engine]
             rows.append(json.loads(subprocess.run(command, stdout=-1, check=True).stdout))
-    np.testing.assert_allclose(*(rows[0]["results"] for rows in found.values()), rtol=1e-3)
+    ours, theirs = (rows[0]["results"] for rows in found.values())
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3)
     best = {engine: min(row["seconds"] for row in rows) for engine, rows in found.items()}
     memory = {engine: min(row["bytes"] for row in rows) for engine, rows in found.items()}
     for engine in ENGINES:

@@ -111,7 +111,10 @@ class _Part:
         """Gives the model's functions domains of its own."""
         domains = {function.domain for function in self.model.functions}
         known = {(function.domain, function.name) for function in self.model.functions}
-        scope = lambda domain: f"{domain}.{self.number}"  # noqa: E731
+
+        def scope(domain: str) -> str:
+            return f"{domain}.{self.number}"
+
         for nodes in _node_lists(self.model):
             for node in nodes:
                 if (node.domain, node.op_type) in known:
@@ -245,7 +248,7 @@ def _kind(kind: Any) -> str:
 
     which = kind.WhichOneof("value")
     if which in ("tensor_type", "sparse_tensor_type"):
-        return onnx.TensorProto.DataType.Name(getattr(kind, which).elem_type)
+        return str(onnx.TensorProto.DataType.Name(getattr(kind, which).elem_type))
     element = getattr(getattr(kind, which), "elem_type", None) if which else None
     return f"{which} of {_kind(element)}" if element is not None else str(which)
 

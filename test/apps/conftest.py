@@ -15,3 +15,6 @@ os.environ["LOOPC_CACHE_DIR"] = "off"
 os.environ.setdefault("LOOPC_COMPILE", "inprocess")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Ray's clusters here are of this machine, and of a moment.
+os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
