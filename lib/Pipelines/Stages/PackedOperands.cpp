@@ -140,12 +140,12 @@ static bool isZeroFill(Operation *op) {
                   matchPattern(fill.getInputs()[0], m_PosZeroFloat()));
 }
 
-/// Whether `writer` writes panels, to a place where there are zeros if it
+/// Whether panels are written to `place`, and there are zeros if it
 /// leaves out elements; `isZero`: the place is zero.
-static bool fillsPanels(linalg::GenericOp writer, bool isZero) {
+static bool fillsPanels(OpOperand &place, bool isZero) {
+  auto writer = cast<linalg::GenericOp>(place.getOwner());
   std::optional<Panels> panels = getPanels(writer);
-  if (!panels || !writer.isDpsInit(
-                     &writer->getOpOperand(findPackedOperand(writer, *panels))))
+  if (!panels || place.getOperandNumber() != findPackedOperand(writer, *panels))
     return false;
   SmallVector<int64_t> extents = writer.getStaticLoopRanges();
   return isZero || llvm::all_of(getGroups(*panels), [&](PanelGroup group) {
@@ -159,10 +159,11 @@ static bool isFilledTensor(Value tensor) {
   auto writer = tensor.getDefiningOp<linalg::GenericOp>();
   if (!writer)
     return false;
-  Value place = withoutCasts(writer.getDpsInits()[0]);
-  ElementsAttr constant = getConstant(place);
-  return fillsPanels(writer, constant ? isZero(constant)
-                                      : isZeroFill(place.getDefiningOp()));
+  OpOperand *place = writer.getTiedOpOperand(cast<OpResult>(tensor));
+  Value before = withoutCasts(place->get());
+  ElementsAttr constant = getConstant(before);
+  return fillsPanels(*place, constant ? isZero(constant)
+                                      : isZeroFill(before.getDefiningOp()));
 }
 
 /// Whether `buffer` is filled with panels, once, before `reader` reads it:
@@ -175,26 +176,28 @@ static bool isFilledBuffer(Value buffer, Operation *reader) {
   auto alloc = buffer.getDefiningOp<memref::AllocOp>();
   if (!alloc)
     return false;
-  Operation *fill = nullptr, *copy = nullptr;
-  for (Operation *user : alloc->getUsers()) {
+  OpOperand *fill = nullptr, *copy = nullptr;
+  for (OpOperand &use : alloc->getUses()) {
+    Operation *user = use.getOwner();
     auto structured = dyn_cast<linalg::LinalgOp>(user);
-    bool writes = structured && llvm::is_contained(structured.getDpsInits(),
-                                                   alloc.getResult());
-    if (!writes) {
+    if (!structured || !structured.isDpsInit(&use)) {
       if (!structured && !isa<memref::DimOp, memref::DeallocOp>(user))
         return false;
       continue;
     }
-    Operation *&place = isa<linalg::FillOp>(user) ? fill : copy;
+    OpOperand *&place = isa<linalg::FillOp>(user) ? fill : copy;
     if (place || user->getBlock() != alloc->getBlock())
       return false;
-    place = user;
+    place = &use;
   }
-  auto writer = dyn_cast_or_null<linalg::GenericOp>(copy);
+  if (!copy || !isa<linalg::GenericOp>(copy->getOwner()))
+    return false;
+  Operation *writer = copy->getOwner(),
+            *filled = fill ? fill->getOwner() : nullptr;
   Operation *here = alloc->getBlock()->findAncestorOpInBlock(*reader);
-  return writer && here && writer->isBeforeInBlock(here) &&
-         (!fill || fill->isBeforeInBlock(writer)) &&
-         fillsPanels(writer, isZeroFill(fill));
+  return here && writer->isBeforeInBlock(here) &&
+         (!filled || filled->isBeforeInBlock(writer)) &&
+         fillsPanels(*copy, isZeroFill(filled));
 }
 
 /// The number of the operand of `op` that is said to be packed, and is not
