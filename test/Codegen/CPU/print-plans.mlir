@@ -132,6 +132,19 @@ func.func @open(%x: memref<?x?xf32>, %w: memref<?x?xf32>, %y: memref<?x?xf32>) {
   return
 }
 
+// A window along the other axis of an image is no matrix whose rows are read one
+// after the other: what is left of a row is a narrow tile.
+// CHECK: {{^}}window: contraction loops=?x5x? vectors=16 along=d2 sum=d1 outer=d0 tile=1x8 rest=narrow:2{{$}}
+func.func @window(%x: memref<?x?xf32>, %shape: memref<5xf32>, %y: memref<?x?xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, k, j) -> (i + k, j)>, affine_map<(i, k, j) -> (k)>, affine_map<(i, k, j) -> (i, j)>], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %shape : memref<?x?xf32>, memref<5xf32>) outs(%y : memref<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %m = arith.maximumf %a, %s : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
 // What stays in the first cache is not brought together, whatever the number of
 // rows: all sums stay in registers, and what follows is computed on them.
 // CHECK: {{^}}small_weights: contraction loops=?x64x64 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue | rows<3: tile=1x4 | else: tile=8x2 row-block=32{{$}}

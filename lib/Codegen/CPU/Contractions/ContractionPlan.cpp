@@ -437,6 +437,9 @@ bool ContractionPlanner::readsMatrixRows(int64_t rows) {
       ShapedType::isDynamic(rows) || rows > 2)
     return false;
   int64_t sum = plan.extents[plan.sumDims[0]];
+  // One block, in any order: a window of an image most often.
+  if (ShapedType::isStatic(sum) && sum <= kRowBlock)
+    return false;
   int64_t columns = plan.extents[*plan.columnDim];
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
