@@ -37,7 +37,8 @@ bool loopc::capi::wantsWorker() {
 
 /// The environment that a worker gets. A compiler goes through much memory in
 /// small pieces: with pages of 2 MiB, which the C library asks for by this, it
-/// takes 0.8 to 0.9 of the time. Whoever has set it wants something else.
+/// takes 0.8 to 0.93 of the time. Who has set the variable wants something
+/// else.
 static std::vector<char *> getWorkerEnvironment() {
   static char tunables[] =
       "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864:"

@@ -24,12 +24,10 @@
 using namespace mlir;
 using namespace loopc;
 
-/// Instructions that are worth a part of their own: a part costs the start of
-/// LLVM's passes and the reading of its code, some milliseconds, and threads
-/// are done at the same time where there are several parts for each. Of an LSTM
-/// cell, greedy decoding and silero-vad parts of half as many instructions take
-/// 2 to 5% more time together, and 0.7 to 0.9 of it by the clock with two
-/// threads.
+/// Instructions that are worth a part of their own. A part costs the start of
+/// LLVM's passes and the reading of its code, some milliseconds: with parts of
+/// this size LLVM takes 3 to 5% more than with twice as large ones, and its
+/// threads are done at nearly the same time.
 static constexpr unsigned kPartInstructions = 1000;
 static constexpr unsigned kMaxParts = 16;
 /// Instructions that are worth leaving as they are: a run that passes through
