@@ -72,7 +72,7 @@ enum ErrorCode : int32_t {
 };
 
 /// OrtLoggingLevel.
-enum Severity : int32_t { kVerbose = 0, kInfo = 1, kWarning = 2, kError = 3 };
+enum Severity : int32_t { kWarning = 2 };
 
 /// ONNXType.
 enum ValueKind : int32_t { kTensor = 1, kSequence = 2, kOptional = 6 };
@@ -81,9 +81,7 @@ enum ValueKind : int32_t { kTensor = 1, kSequence = 2, kOptional = 6 };
 /// ONNX's TensorProto.DataType.
 enum ElementType : int32_t {
   kFloat = 1,
-  kInt64 = 7,
   kString = 8,
-  kBool = 9,
   kLastSharedType = 20,
 };
 

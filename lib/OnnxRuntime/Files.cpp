@@ -21,16 +21,18 @@
 using namespace loopc::ort;
 
 TemporaryFile::TemporaryFile() {
-  const char *folder = std::getenv("TMPDIR");
-  path = std::string(folder && *folder ? folder : "/tmp") + "/loopc-XXXXXX";
-  int descriptor = mkstemp(path.data());
-  if (descriptor < 0)
-    throw Error(kProviderFail, "loopc cannot make the file '" + path +
+  const char *place = std::getenv("TMPDIR");
+  folder = std::string(place && *place ? place : "/tmp") + "/loopc-XXXXXX";
+  if (!mkdtemp(folder.data()))
+    throw Error(kProviderFail, "loopc cannot make the folder '" + folder +
                                    "': " + std::strerror(errno));
-  close(descriptor);
+  path = folder + "/model.so";
 }
 
-TemporaryFile::~TemporaryFile() { unlink(path.c_str()); }
+TemporaryFile::~TemporaryFile() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+}
 
 std::string loopc::ort::readFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);

@@ -13,10 +13,11 @@
 
 namespace loopc::ort {
 
-/// A file that ends with its owner; a library that was loaded from it stays.
+/// Room for a library and what the compiler writes beside it, in a folder that
+/// ends with its owner; a library that was loaded stays.
 class TemporaryFile {
 public:
-  /// Makes an empty file. Throws Error, as all functions here do.
+  /// Makes the folder. Throws Error, as all functions here do.
   TemporaryFile();
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile &) = delete;
@@ -25,7 +26,8 @@ public:
   const std::string &getPath() const { return path; }
 
 private:
-  std::string path;
+  std::string folder;
+  std::string path; ///< where the library will be
 };
 
 std::string readFile(const std::string &path);

@@ -50,7 +50,9 @@ def write_context(folder, embed, model="model.onnx", **options):
 
 
 @pytest.mark.parametrize("embed", ["0", "1"])
-def test_context_models(tmp_path, embed):
+def test_context_models(tmp_path, embed, monkeypatch, tmp_path_factory):
+    scratch = tmp_path_factory.mktemp("scratch")
+    monkeypatch.setenv("TMPDIR", str(scratch))
     model = parse(GROWTH)
     onnx.save(model, tmp_path / "model.onnx")
     expected = run_alone(model, growth_feeds())
@@ -73,6 +75,7 @@ def test_context_models(tmp_path, embed):
     session = open_session(str(moved / "context.onnx"))
     assert get_ours(session) == ["EPContext"]
     assert_equal(session.run(None, growth_feeds()), expected)
+    assert list(scratch.iterdir()) == []
 
 
 def load_changed(folder, change):
