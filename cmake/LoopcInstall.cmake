@@ -8,6 +8,8 @@
 #   lib/pythonX.Y/site-packages/loopc  the Python package
 # Programs of C and C++ use it by find_package(loopc): loopc::loopc is the C API,
 # loopc::rt, loopc::rt_threads and loopc::rt_cuda are what compiled models want.
+# loopc::compiler is the program loopc, which loopc_add_model(TARGET MODEL) calls.
+# pkg-config has the C API as loopc, and the runtime as loopc-rt.
 # find_package(loopc COMPONENTS compiler) wants MLIR, and has all libraries of the
 # compiler by their names: loopc::LoopcLoopIR is the dialect `loop`,
 # loopc::LoopcRegistration all passes, loopc::LoopcNetwork the network API,
@@ -23,6 +25,9 @@ file(RELATIVE_PATH _to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 set_target_properties(loopc loopc-run PROPERTIES INSTALL_RPATH "$ORIGIN/${_to_lib}")
 set_target_properties(loopc_compiler PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS ${_tools} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The program loopc once more, as a target of the package.
+set_target_properties(loopc PROPERTIES EXPORT_NAME compiler)
+install(TARGETS loopc EXPORT loopcTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 set_target_properties(loopc_ort PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS loopc_compiler loopc_ort LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
@@ -53,7 +58,7 @@ install(EXPORT loopcCompilerTargets NAMESPACE loopc::
   FILE loopc-compiler-targets.cmake DESTINATION ${_config})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/loopc ${CMAKE_BINARY_DIR}/include/loopc
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
-  PATTERN "*.h" PATTERN "*.def" PATTERN "*.td" PATTERN "*.inc"
+  PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.def" PATTERN "*.td" PATTERN "*.inc"
   PATTERN "CMakeFiles" EXCLUDE)
 
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/loopc-config.cmake.in
@@ -61,7 +66,17 @@ configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/loopc-config.cmake.in
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/loopc-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/loopc-config.cmake
-  ${CMAKE_CURRENT_BINARY_DIR}/loopc-config-version.cmake DESTINATION ${_config})
+  ${CMAKE_CURRENT_BINARY_DIR}/loopc-config-version.cmake
+  ${CMAKE_SOURCE_DIR}/cmake/LoopcAddModel.cmake DESTINATION ${_config})
+
+# From the folder of the files, so that the prefix can be moved.
+set(_pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH LOOPC_PC_PREFIX /${_pkgconfig} /)
+foreach(_name loopc loopc-rt)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/${_name}.pc.in
+    ${CMAKE_CURRENT_BINARY_DIR}/${_name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${_name}.pc DESTINATION ${_pkgconfig})
+endforeach()
 
 if(LOOPC_ENABLE_PYTHON)
   get_target_property(_packages loopc_python LOOPC_PACKAGES)

@@ -11,8 +11,9 @@
     ./dev wheel --python python3.12   for that Python (3.12 and later: and all after it)
 
 In it are the package `loopc`, the commands `loopc` and `loopc-run`, the runtimes that
-compiled models link with, and the headers (`loopc.get_include()`). It takes Linux with a C
-library as new as that of this machine. Exit status 1 where something is missing.
+compiled models link with, and the headers (`loopc.get_include()`). It takes Linux with glibc
+2.34 or later and the C++ library of GCC 11 (Ubuntu 22.04, RHEL 9, Debian 12). Exit status 1
+where something is missing, or would take a newer glibc.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from standalone import (
     is_common,
     is_stable,
     link_compiler,
+    link_library,
     link_program,
     needed_libraries,
     run,
@@ -72,13 +74,37 @@ Tag: {tag}
 """
 
 
-def platform_tag(files: Sequence[pathlib.Path]) -> str:
-    """The oldest C library with which all of these files load, as a platform of pip."""
-    texts = [run(["objdump", "-p", str(file)], ROOT) for file in files]
-    versions = re.findall(r"\bGLIBC_2\.(\d+)", "".join(texts))
-    # Packed relocations have a name and no number.
-    packed = ["36"] if any("GLIBC_ABI_DT_RELR" in text for text in texts) else []
-    newest = max(map(int, [*versions, *packed]))
+#: The oldest glibc that a wheel takes: 2.34 made libpthread and libdl part of libc.
+OLDEST = 34
+
+
+def needed_symbols(table: str) -> dict[str, int]:
+    """Symbols of glibc in what objdump -T prints, and the 2.N that each came with."""
+    found = re.findall(r"\bGLIBC_2\.(\d+)(?:\.\d+)?\)?\s+(\S+)$", table, re.M)
+    return {symbol: int(minor) for minor, symbol in found}
+
+
+def is_program(file: pathlib.Path) -> bool:
+    """Whether a file is a program or a library."""
+    with file.open("rb") as content:
+        return content.read(4) == b"\x7fELF"
+
+
+def platform_tag(files: Sequence[pathlib.Path], oldest: int) -> str:
+    """The oldest C library with which all of these files load, as a platform of pip.
+
+    Raises:
+        PackError: one needs a symbol that is newer than glibc 2.`oldest`.
+    """
+    newest = 0
+    for file in filter(is_program, files):
+        symbols = needed_symbols(run(["objdump", "-T", str(file)], ROOT))
+        if "GLIBC_ABI_DT_RELR" in run(["objdump", "-p", str(file)], ROOT):
+            symbols["packed relocations"] = 36
+        late = sorted(name for name, minor in symbols.items() if minor > oldest)
+        if late:
+            raise PackError(f"{file.name} needs a glibc after 2.{oldest}: {', '.join(late)}")
+        newest = max([newest, *symbols.values()])
     return f"manylinux_2_{newest}_{platform.machine()}"
 
 
@@ -91,7 +117,8 @@ def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> st
         for name, path in needed_libraries(file):
             if not is_common(name) and not (folder / name).exists():
                 shutil.copy(path, folder / name)
-    for name in (*RUNTIMES, PROVIDER):
+    link_library(build, f"lib/{PROVIDER}", folder / PROVIDER)
+    for name in RUNTIMES:
         shutil.copy(build / "lib" / name, folder)
     for name in ("loopc-c", "loopc-rt"):
         shutil.copytree(ROOT / "include" / name, package / "include" / name)
@@ -100,15 +127,16 @@ def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> st
     return build_extension(build, python, package, folder / API)
 
 
-def make_wheel(build: pathlib.Path, out: pathlib.Path, python: str) -> pathlib.Path:
-    """Makes the wheel in the folder `out`."""
+def make_wheel(build: pathlib.Path, out: pathlib.Path, python: str, oldest: int) -> pathlib.Path:
+    """Makes the wheel in the folder `out`, for glibc 2.`oldest` and later."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         tree = pathlib.Path(scratch)
         of_python = build_package(build, tree / "loopc", python)
         name = "cp" + of_python.replace(".", "")
         abi = "abi3" if is_stable(of_python) else name
-        tag = f"{name}-{abi}-{platform_tag(sorted(tree.rglob('*.so*')))}"
+        files = sorted(file for file in tree.rglob("*") if file.is_file())
+        tag = f"{name}-{abi}-{platform_tag(files, oldest)}"
         info = tree / f"loopc-{version()}.dist-info"
         info.mkdir()
         wanted = f">={of_python}" if is_stable(of_python) else f"=={of_python}.*"
@@ -134,11 +162,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", metavar="DIR")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="default: BUILD/wheels")
     parser.add_argument("--python", default=sys.executable, help="with headers; default: .venv's")
+    parser.add_argument("--glibc", type=int, default=OLDEST, metavar="N",
+                        help=f"oldest glibc that it may take, 2.N (default: {OLDEST})")  # fmt: skip
     options = parser.parse_args(argv)
     build = options.build.resolve()
     print("Linking the compiler with LLVM, some minutes", flush=True)
     try:
-        made = make_wheel(build, (options.out or build / "wheels").resolve(), options.python)
+        out = (options.out or build / "wheels").resolve()
+        made = make_wheel(build, out, options.python, options.glibc)
     except (PackError, OSError) as error:
         print(f"make_wheel: {error}", file=sys.stderr)
         return 1

@@ -24,6 +24,11 @@ BUILT_API = "lib/libloopc.so.0.1.0"
 API = "libloopc.so.0"
 BUILT = "lib/libloopc_compiler.so.0.1.0"
 LIBRARY = "libloopc_compiler.so.0"
+#: The C++ library goes into what is linked: that of a machine may be older. Nobody sees it.
+STATIC = ("-static-libstdc++", "-Wl,--exclude-libs,libstdc++.a")
+#: Libraries of C++ that are linked into programs with it. Debian's archives of them are not
+#: for libraries, which have them beside them; they take the C++ library of GCC 11.
+OF_CXX = re.compile(r"^(/.*/lib(?:protobuf|pugixml))\.so[.\d]*$")
 #: Libraries that every machine has.
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux|lib(c|m|dl|pthread|rt)\.so)")
 
@@ -63,8 +68,22 @@ def link_program(build: pathlib.Path, name: str, folder: pathlib.Path) -> pathli
         for argument in _link_command(build, f"bin/{name}")
         if not argument.startswith("-Wl,-rpath")
     ]
-    run([*arguments, "-Wl,-s", "-Wl,-rpath,$ORIGIN"], build)
+    for k, argument in enumerate(arguments):
+        archive = OF_CXX.sub(r"\1.a", argument)
+        if archive != argument and pathlib.Path(archive).exists():
+            arguments[k] = archive
+    run([*arguments, *STATIC, "-lz", "-Wl,-s", "-Wl,-rpath,$ORIGIN"], build)
     return made
+
+
+def link_library(build: pathlib.Path, built: str, made: pathlib.Path) -> None:
+    """A library of the build, which finds those beside it and has the C++ library in it."""
+    command = [
+        str(made) if argument == built else argument
+        for argument in _link_command(build, built)
+        if not argument.startswith("-Wl,-rpath")
+    ]
+    run([*command, *STATIC, "-Wl,-s", "-Wl,-rpath,$ORIGIN"], build)
 
 
 def link_compiler(build: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
@@ -90,13 +109,15 @@ def link_compiler(build: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
         )
     made = folder / LIBRARY
     folder.mkdir(parents=True, exist_ok=True)
-    run(["strip", "--strip-unneeded", "-o", str(folder / API), BUILT_API], build)
+    link_library(build, BUILT_API, folder / API)
+    # Not with packed relocations, which glibc has from 2.36 on.
     arguments = [
         str(made) if argument == BUILT else argument
         for argument in command
-        if not argument.startswith("-Wl,-rpath")
+        if not argument.startswith(("-Wl,-rpath", "-Wl,-z,pack-relative-relocs"))
     ]
-    run([*arguments, "-Wl,--as-needed", "-Wl,--icf=all", "-Wl,-s", "-Wl,-rpath,$ORIGIN"], build)
+    small = ["-Wl,--as-needed", "-Wl,--icf=all", "-Wl,-s"]
+    run([*arguments, *STATIC, *small, "-Wl,-rpath,$ORIGIN"], build)
     return made
 
 
@@ -147,9 +168,10 @@ def build_extension(
         flags.append("-DPy_LIMITED_API=0x030C0000")
         suffix = ".abi3.so"
     sources = sorted(map(str, (ROOT / "python/src").glob("*.cpp")))
+    sources.append(str(ROOT / "lib/Support/OldLibc.cpp"))
     to_library = os.path.relpath(library.parent, package)
     run([shutil.which("clang++-22") or "c++", *flags, *sources, f"{binding}/src/nb_combined.cpp",
-         str(library), f"-Wl,-rpath,$ORIGIN/{to_library}", "-Wl,-s",
+         *STATIC, str(library), f"-Wl,-rpath,$ORIGIN/{to_library}", "-Wl,-s",
          "-o", str(package / f"_loopc{suffix}")], ROOT)  # fmt: skip
     return of_python
 

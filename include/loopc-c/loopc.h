@@ -127,8 +127,9 @@ LOOPC_API int loopc_compile_options_set_target(loopc_compile_options *options,
                                                const char *triple);
 
 /// LLVM's name of the CPU, "x86-64-v3"; "native" is this machine's with all its
-/// features. The default, "", is "native" where the target is this machine, and
-/// the target's baseline elsewhere.
+/// features; "portable" is one that most machines have (x86-64-v3, or what this
+/// machine has of it). The default, "", is "native" for sessions, "portable"
+/// for what is written to files, and for another target its baseline.
 LOOPC_API int loopc_compile_options_set_cpu(loopc_compile_options *options,
                                             const char *cpu);
 

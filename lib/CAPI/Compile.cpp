@@ -320,8 +320,12 @@ LogicalResult Writer::write() {
 static int writeFile(const Source &source, int emit, const std::string &output,
                      const loopc_compile_options &options,
                      loopc_diagnostics &diagnostics) {
+  CompilerOptions changed = makeOptions(options);
+  // What is written is for other machines, too.
+  if (changed.target.cpu.empty())
+    changed.target.cpu = "portable";
   return withCompiler(
-      source, makeOptions(options), diagnostics, [&](Compiler &compiler) {
+      source, std::move(changed), diagnostics, [&](Compiler &compiler) {
         // "-" is a file like any other.
         std::string path = output == "-" ? "./-" : output;
         return Writer(compiler, outputOf(emit), std::move(path)).write();

@@ -61,6 +61,11 @@ struct Flags {
       cl::cat(general)};
   cl::opt<bool> noHeader{"no-header", cl::desc("Write no C header"),
                          cl::cat(general)};
+  cl::opt<bool> debugLines{
+      "g",
+      cl::desc("Line tables, whose source is a file with a line for each node, "
+               "beside the output with the ending .nodes: for gdb and perf"),
+      cl::cat(general)};
   cl::opt<bool> verbose{"verbose", cl::desc("Say what is written"),
                         cl::cat(general)};
   cl::alias shortVerbose{"v", cl::aliasopt(verbose),
@@ -111,9 +116,10 @@ struct Flags {
       cl::cat(target)};
   cl::opt<std::string> cpu{
       "cpu", cl::value_desc("name"),
-      cl::desc("CPU to compile for, by LLVM's name, x86-64-v3, generic, or "
-               "native: this one (default for this machine). A CPU that lacks "
-               "what the code uses is an error at load"),
+      cl::desc(
+          "CPU to compile for, by LLVM's name, x86-64-v3, generic, native "
+          "(this one), or portable (default): x86-64-v3 on most x86-64 "
+          "machines. A CPU that lacks what the code uses is an error at load"),
       cl::cat(target)};
   cl::opt<std::string> features{"features", cl::value_desc("+a,-b"),
                                 cl::desc("CPU features to use or not to use"),
@@ -291,6 +297,15 @@ static bool readPaths(const Flags &flags, DriverOptions &options) {
     sys::path::replace_extension(path, ".h");
     options.headerPath = path.str().str();
   }
+  if (flags.debugLines) {
+    SmallString<128> path(options.outputPath);
+    if (options.output < Output::LLVMIR || options.output == Output::PTX ||
+        path == "-")
+      return refuse("-g wants machine code, and a file for it");
+    sys::path::replace_extension(path, ".nodes");
+    sys::fs::make_absolute(path);
+    options.compiler.target.nodesFile = path.str().str();
+  }
   if (options.output == Output::Shared && options.outputPath == "-")
     return refuse("a shared object cannot go to standard output");
   if (!options.headerPath.empty() && options.headerPath == options.outputPath)
@@ -322,6 +337,9 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
     options.target.triple = flags.triple;
   }
   options.target.cpu = flags.cpu;
+  // What is written is for other machines, too.
+  if (options.target.cpu.empty())
+    options.target.cpu = "portable";
   options.target.features = flags.features;
   options.target.runtimeLibrary = flags.runtime;
   options.target.libraryPaths.assign(flags.libraryPaths.begin(),

@@ -22,6 +22,7 @@
 #include "mlir/Support/Timing.h"
 
 #include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Host.h"
 
 #include <chrono>
 
@@ -250,7 +251,12 @@ ExitCode Driver::compile() {
     return watcher.getCode();
   // Last of all: who should read it may be gone, which ends the program.
   if (options.verbose) {
-    errs() << "loopc: wrote '" << options.outputPath << "'\n";
+    errs() << "loopc: wrote '" << options.outputPath << "'";
+    if (options.compiler.target.cpu == "portable" &&
+        options.compiler.target.triple.empty())
+      errs() << " for " << getPortableCpu(Triple(sys::getProcessTriple()))
+             << " and later CPUs (--cpu=native: for this one)";
+    errs() << '\n';
     if (header)
       errs() << "loopc: wrote '" << options.headerPath << "'\n";
   }

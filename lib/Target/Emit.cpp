@@ -79,6 +79,25 @@ static LogicalResult writeWeights(const WeightSet &weights, StringRef path,
   return success();
 }
 
+/// Writes the file that line tables refer to; nothing where there are none.
+static LogicalResult writeNodes(ArrayRef<std::string> nodes, StringRef path,
+                                Location loc) {
+  if (path.empty())
+    return success();
+  llvm::Expected<OutputFile> file = OutputFile::create(path);
+  llvm::Error error = file.takeError();
+  if (!error) {
+    for (StringRef node : nodes)
+      file->getStream() << node << '\n';
+    error = file->keep();
+  }
+  if (error)
+    return emitError(loc, Diag::CannotWrite)
+           << "cannot write the nodes to '" << path
+           << "': " << llvm::toString(std::move(error));
+  return success();
+}
+
 LogicalResult loopc::checkTarget(const TargetOptions &options, Location loc) {
   if (failed(createMachine(options, loc)))
     return failure();
@@ -151,9 +170,15 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
       module, info, *machine, options, *weights, WeightPlace::Object);
   if (failed(translated))
     return failure();
+  std::vector<std::string> nodes = std::move(translated->nodes);
+  // Last, as all that stands beside the output.
+  auto finish = [&](LogicalResult written) {
+    return failed(written) ? failure()
+                           : writeNodes(nodes, options.nodesFile, loc);
+  };
   if (kind != CodeKind::Object)
-    return writeText(std::move(*translated), info, *machine->llvm, options,
-                     kind, *weights, os, weightsFile, loc);
+    return finish(writeText(std::move(*translated), info, *machine->llvm,
+                            options, kind, *weights, os, weightsFile, loc));
 
   scope = timing.nest("Divide");
   ModuleParts parts = ModuleParts::divide(std::move(*translated), info.symbol);
@@ -172,5 +197,5 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
   FailureOr<ObjectBytes> object = joinObjects(std::move(*objects), loc);
   if (failed(object))
     return failure();
-  return writeObject(*object, info, *weights, os, loc);
+  return finish(writeObject(*object, info, *weights, os, loc));
 }

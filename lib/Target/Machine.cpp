@@ -9,6 +9,7 @@
 #include "Machine.h"
 
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Target/CodeGen.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -147,6 +148,13 @@ static FailureOr<const llvm::Target *> lookUpTarget(const Triple &triple,
            << "target '" << triple.str()
            << "' is not supported: loopc makes ELF objects for x86_64 and "
               "aarch64";
+  // What is compiled for another system could not be linked.
+  bool hasRuntime = triple.isOSLinux() || triple.getOS() == Triple::UnknownOS;
+  if (!hasRuntime)
+    return emitError(loc, Diag::UnknownTarget)
+           << "target '" << triple.str() << "' is not supported: there is no "
+           << "runtime for " << triple.getOSName()
+           << ", which models are linked with; loopc has them for Linux";
   std::string message;
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, message);
@@ -171,6 +179,24 @@ struct HostCpu {
 };
 } // namespace
 
+std::string loopc::getPortableCpu(const Triple &triple) {
+  if (!triple.isX86())
+    return "generic";
+  // Of x86-64's levels the third has what makes vectors worth their while;
+  // every server and most PCs since 2015 have it. An older machine gets code
+  // for itself.
+  const llvm::StringMap<bool> &found = HostCpu::get().features;
+  auto has = [&](std::initializer_list<StringRef> names) {
+    return llvm::all_of(names, [&](StringRef name) {
+      auto feature = found.find(name);
+      return feature != found.end() && feature->getValue();
+    });
+  };
+  if (has({"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}))
+    return "x86-64-v3";
+  return has({"popcnt", "sse4.2", "ssse3"}) ? "x86-64-v2" : "x86-64";
+}
+
 /// Finds the name of the CPU, and for "native" what the CPU has.
 static LogicalResult chooseCpu(const TargetOptions &options,
                                const Triple &triple, std::string &cpu,
@@ -181,6 +207,8 @@ static LogicalResult chooseCpu(const TargetOptions &options,
   cpu = options.cpu;
   if (cpu.empty())
     cpu = isHost ? "native" : "generic";
+  if (cpu == "portable")
+    cpu = isHost ? getPortableCpu(triple) : "generic";
   if (cpu == "generic" && triple.isX86())
     cpu = "x86-64";
   if (cpu != "native")

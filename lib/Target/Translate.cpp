@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Translate.h"
+#include "DebugLines.h"
 #include "Descriptor.h"
 #include "FuseProducts.h"
 #include "Kernels.h"
@@ -276,6 +277,12 @@ loopc::translateModule(ModuleOp module, const ModelInfo &info,
   }
   LLVMModule result = LLVMModule::create();
   moveLoopAnnotations(module);
+  if (!options.nodesFile.empty()) {
+    auto nodes = numberNodes(module, options.nodesFile);
+    if (failed(nodes))
+      return failure();
+    result.nodes = std::move(*nodes);
+  }
   result.module = translateModuleToLLVMIR(module, *result.context, info.symbol);
   if (failed(result.report(loc)) || !result.module)
     return failure();

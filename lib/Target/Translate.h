@@ -45,6 +45,8 @@ struct LLVMModule {
   std::unique_ptr<std::vector<Message>> messages;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
+  /// The lines of TargetOptions::nodesFile.
+  std::vector<std::string> nodes;
 };
 
 /// Translates `module`: all functions become internal but NAME_model and

@@ -60,7 +60,8 @@ def compile(
         emit: "obj", "shared", or one of the compiler's stages: "onnx", "loop",
             "linalg", "memref", "scf", "llvm", "llvm-ir", "asm", "ptx".
         target: LLVM's triple; None for this machine's.
-        cpu: LLVM's name of the CPU; None for the target's default.
+        cpu: LLVM's name of the CPU, "native" (this machine's) or "portable", the default:
+            one that most machines have. Of another target it is the baseline.
         features: CPU features beside the CPU's own ("+avx2,-fma").
         chip: the GPU that runs loops and tensors, this one or later ones ("sm_90");
             None for none.

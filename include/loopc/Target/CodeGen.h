@@ -25,6 +25,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/Timing.h"
 
+#include "llvm/TargetParser/Triple.h"
+
 namespace llvm {
 class raw_pwrite_stream;
 } // namespace llvm
@@ -40,6 +42,11 @@ void registerTargetTranslations(mlir::DialectRegistry &registry);
 /// Checks triple, CPU and features, and reports what is wrong at `loc`.
 mlir::LogicalResult checkTarget(const TargetOptions &options,
                                 mlir::Location loc);
+
+/// The name of the CPU whose code most machines of the target run: what objects
+/// and libraries are made for where nobody says it. Of this machine's
+/// architecture it is one that this machine runs, too.
+std::string getPortableCpu(const llvm::Triple &triple);
 
 /// Compiles `module`, which is used up, and writes it to `os`.
 ///

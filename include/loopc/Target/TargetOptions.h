@@ -22,7 +22,8 @@ namespace loopc {
 struct TargetOptions {
   /// LLVM's triple ("aarch64-linux-gnu"); empty: this machine's.
   std::string triple;
-  /// LLVM's name of a CPU, or "native" for this one with all its features.
+  /// LLVM's name of a CPU, "native" for this one with all its features, or
+  /// "portable" for getPortableCpu().
   /// Empty: native when compiling for this machine, generic otherwise.
   std::string cpu;
   /// Features added to or taken from those of the CPU: "+avx2,-avx512f".
@@ -45,6 +46,9 @@ struct TargetOptions {
   /// Round a product and the sum that it goes into once, by an FMA where the
   /// target has one, as C++ compilers do. ONNX rounds each.
   bool fpContract = false;
+  /// Where a line for each node is written, which line tables in the code refer
+  /// to as its source; empty: the code has none.
+  std::string nodesFile;
   /// NAME of the functions NAME_model and NAME_run, a C identifier; empty: made
   /// from the model's name.
   std::string name;
