@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/Transforms/RunTimeFailure.h"
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"

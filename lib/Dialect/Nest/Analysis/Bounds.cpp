@@ -14,8 +14,8 @@
 // it is at most what they add in all; where the loop goes on only as long as it
 // is small, it is no larger than that.
 
-#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
+#include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/List/IR/List.h"
-#include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
