@@ -120,7 +120,10 @@ def test_linear_classifier(classes: int, positive: bool, transform: str) -> None
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a label too few": ({"classlabels_ints": [1]}, "1 labels"),
     "a number of 'rho' too many": ({"rho": [1.0] * 4}, "4 numbers of 'rho' for 3 pairs"),
-    "a coefficient too few": ({"coefficients": [1.0] * 11}, "11 coefficients for 6 support vectors"),
+    "a coefficient too few": (
+        {"coefficients": [1.0] * 11},
+        "11 coefficients for 6 support vectors",
+    ),
     "an unknown kernel": ({"kernel_type": "CUBE"}, "'CUBE'"),
     "an unknown transform": ({"post_transform": "CUBE"}, "'CUBE'"),
     "half a vector": ({"support_vectors": [1.0] * 7}, "7 numbers for 6 support vectors"),
