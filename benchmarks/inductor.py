@@ -7,7 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """Times torch.compile with the backends loopc and inductor, and torch itself, on one thread.
 
-    PYTHONPATH=build/python .venv-apps/bin/python benchmarks/inductor.py [REGEX]
+    PYTHONPATH=build/python .venv-apps/torch/bin/python benchmarks/inductor.py [REGEX]
 
 The programs are those of test/apps/torch_programs.py, with inputs of the sizes below. The
 backends take turns; a time is the least of all rounds. Inductor needs a C++ compiler.
