@@ -7,7 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """Times torch.compile with the backends loopc and inductor, and torch itself, on one thread.
 
-    PYTHONPATH=build/python .venv-apps/bin/python benchmarks/inductor.py [REGEX]
+    PYTHONPATH=build/python .venv-apps/torch/bin/python benchmarks/inductor.py [REGEX]
 
 The programs are those of test/apps/torch_programs.py, with inputs of the sizes below. The
 backends take turns; a time is the least of all rounds. Inductor needs a C++ compiler.
@@ -54,9 +54,6 @@ SIZES: dict[str, Callable[[], tuple[Any, ...]]] = {
     "map_rows": lambda: (rand(500, 64), rand(64)),
     "map_cond": lambda: (rand(500, 64),),
     "associative_linear": lambda: (rand(256, 64).sigmoid(), rand(256, 64)),
-    "gru": lambda: (rand(1, 200, 4),),
-    "lstm": lambda: (rand(1, 200, 4),),
-    "lstm_two_ways": lambda: (rand(1, 100, 4),),
     "Greedy": lambda: (rand(1, 8),),
     "Beam": lambda: (rand(3),),
     "Block": lambda: (rand(4, 128, 8),),

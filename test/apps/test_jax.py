@@ -17,6 +17,7 @@ import loopc
 import numpy as np
 import pytest
 from jax import lax
+from pages import run_page
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(6, 4)).astype(np.float32)
@@ -340,3 +341,7 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "loopc.from_jax needs the package jax2onnx: pip install jax2onnx" in done.stdout
+
+
+def test_page(tmp_path):
+    run_page("JAX.md", "", tmp_path)

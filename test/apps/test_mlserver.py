@@ -10,11 +10,13 @@
 import concurrent.futures
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -27,6 +29,10 @@ model (float[N,4] x, int64 count) => (float[N,4] y, float[N,4] z) <bool go = {1}
     { c2 = Identity (c)  v2 = Tanh (v) }>
   z = Neg (x)
 }"""
+
+
+#: Its settings are those that the test has.
+SERVING = Path(__file__).parents[2] / "docs/Serving.md"
 
 
 def free_port():
@@ -45,22 +51,15 @@ def address(tmp_path_factory):
         "metrics_port": ports[2], "parallel_workers": 2,
     }  # fmt: skip
     (folder / "settings.json").write_text(json.dumps(settings))
-    (folder / "model-settings.json").write_text(
-        json.dumps(
-            {
-                "name": "loop",
-                "implementation": "loopc.mlserver.LoopcModel",
-                "parameters": {"uri": "./model.onnx", "extra": {"opt_level": 1}},
-            }
-        )
-    )
+    (page,) = re.findall(r"^```json\n(.*?)^```$", SERVING.read_text(), re.MULTILINE | re.DOTALL)
+    (folder / "model-settings.json").write_text(page)
     command = [sys.executable, "-c", "from mlserver.cli import main; main()", "start", str(folder)]
     with open(folder / "log", "w") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
     client = tritonclient.http.InferenceServerClient(f"127.0.0.1:{ports[0]}")
     for _ in range(600):
         try:
-            if client.is_model_ready("loop"):
+            if client.is_model_ready("model"):
                 break
         except OSError:
             pass
@@ -82,7 +81,7 @@ def ask(address, x, count):
     inputs[0].set_data_from_numpy(x, binary_data=False)
     inputs[1].set_data_from_numpy(np.array([count]), binary_data=False)
     wanted = [tritonclient.http.InferRequestedOutput("y", binary_data=False)]
-    return client.infer("loop", inputs, outputs=wanted).as_numpy("y")
+    return client.infer("model", inputs, outputs=wanted).as_numpy("y")
 
 
 def test_requests_at_the_same_time(address):
@@ -95,7 +94,7 @@ def test_requests_at_the_same_time(address):
 
 def test_metadata(address):
     client = tritonclient.http.InferenceServerClient(address[0])
-    found = client.get_model_metadata("loop")
+    found = client.get_model_metadata("model")
     assert [(one["name"], one["datatype"], one["shape"]) for one in found["inputs"]] == [
         ("x", "FP32", [-1, 4]),
         ("count", "INT64", []),

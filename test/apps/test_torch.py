@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import torch
 import torch._dynamo
+from pages import run_page
 from torch import nn
 from torch.utils import _pytree as pytree
 from torch_programs import PROGRAMS, rand
@@ -225,3 +226,7 @@ def test_results_of_numpy_types_that_torch_has_itself():
     assert compiled(torch.ones(3, dtype=torch.bfloat16)).dtype == torch.bfloat16
     raw = compiled.session.run(None, {"input": torch.ones(3, dtype=torch.bfloat16)})[0]
     assert np.dtype(raw.dtype).name == "bfloat16"
+
+
+def test_page(tmp_path):
+    run_page("Torch.md", "", tmp_path)

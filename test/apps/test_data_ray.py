@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 import pytest
 import ray
+from pages import run_page
 
 MODEL = """<ir_version: 8, opset_import: ["" : 17]>
 model (float[N,4] x) => (float[N,4] y, float[N] total) <int64[1] axes = {1}> {
@@ -129,3 +130,7 @@ def test_a_worker_is_killed(model, tmp_path):
     x = np.stack([row["x"] for row in found])
     np.testing.assert_array_equal(x[np.argsort(x[:, 0])], rows(1000))
     np.testing.assert_allclose(np.stack([row["y"] for row in found]), np.tanh(x), 1e-5, 1e-6)
+
+
+def test_page(tmp_path):
+    run_page("Serving.md", "", tmp_path)
