@@ -23,7 +23,7 @@
 #include "llvm/ADT/SetVector.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPASSIGNSTORAGE
+#define GEN_PASS_DEF_BUFFERASSIGNSTORAGE
 #include "loopc/Bufferize/Passes.h.inc"
 } // namespace loopc
 
@@ -646,8 +646,8 @@ private:
   IRRewriter rewriter;
 };
 
-struct LoopAssignStorage
-    : loopc::impl::LoopAssignStorageBase<LoopAssignStorage> {
+struct BufferAssignStorage
+    : loopc::impl::BufferAssignStorageBase<BufferAssignStorage> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -28,7 +28,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPPLACEDEALLOCATIONS
+#define GEN_PASS_DEF_BUFFERPLACEDEALLOCATIONS
 #include "loopc/Bufferize/Passes.h.inc"
 } // namespace loopc
 
@@ -640,9 +640,9 @@ static WalkResult mustBeKnown(Operation *op) {
 }
 
 namespace {
-struct LoopPlaceDeallocations
-    : loopc::impl::LoopPlaceDeallocationsBase<LoopPlaceDeallocations> {
-  using LoopPlaceDeallocationsBase::LoopPlaceDeallocationsBase;
+struct BufferPlaceDeallocations
+    : loopc::impl::BufferPlaceDeallocationsBase<BufferPlaceDeallocations> {
+  using BufferPlaceDeallocationsBase::BufferPlaceDeallocationsBase;
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;

@@ -19,7 +19,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPPRIVATIZEEMPTY
+#define GEN_PASS_DEF_BUFFERPRIVATIZEEMPTY
 #include "loopc/Bufferize/Passes.h.inc"
 } // namespace loopc
 
@@ -174,8 +174,8 @@ static void keepOutOfBranches(func::FuncOp function) {
 }
 
 namespace {
-struct LoopPrivatizeEmpty
-    : loopc::impl::LoopPrivatizeEmptyBase<LoopPrivatizeEmpty> {
+struct BufferPrivatizeEmpty
+    : loopc::impl::BufferPrivatizeEmptyBase<BufferPrivatizeEmpty> {
   void runOnOperation() override {
     getOperation().walk(
         [](tensor::CollapseShapeOp op) { replaceEmptyCollapse(op); });

@@ -20,7 +20,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPSETTLEVIEWS
+#define GEN_PASS_DEF_BUFFERSETTLEVIEWS
 #include "loopc/Bufferize/Passes.h.inc"
 } // namespace loopc
 
@@ -78,7 +78,8 @@ static void settle(memref::SubViewOp op, const llvm::SmallBitVector &dropped) {
 }
 
 namespace {
-struct LoopSettleViews : loopc::impl::LoopSettleViewsBase<LoopSettleViews> {
+struct BufferSettleViews
+    : loopc::impl::BufferSettleViewsBase<BufferSettleViews> {
   void runOnOperation() override {
     getOperation()->walk([](memref::SubViewOp op) {
       llvm::SmallBitVector dropped = droppedByExtents(op);

@@ -27,7 +27,7 @@
 #include <set>
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPCHECKACCESSES
+#define GEN_PASS_DEF_CHECKACCESSES
 #include "loopc/Instrument/Passes.h.inc"
 } // namespace loopc
 
@@ -502,8 +502,7 @@ void Checker::visit(Operation *op) {
 }
 
 namespace {
-struct LoopCheckAccesses
-    : loopc::impl::LoopCheckAccessesBase<LoopCheckAccesses> {
+struct CheckAccesses : loopc::impl::CheckAccessesBase<CheckAccesses> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     for (auto function : module.getOps<func::FuncOp>()) {

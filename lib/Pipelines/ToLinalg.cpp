@@ -49,14 +49,14 @@ void loopc::populateONNXToLinalg(PassAdder manager,
                     "math on tensors, in loops and branches that stay");
   functions.addPass(createLoopLowerScan(),
                     "from here on there is one kind of loop");
-  functions.addPass(createLoopLowerUnranked(),
+  functions.addPass(createONNXLowerUnranked(),
                     "no node is left that reads a tensor of unknown rank, only "
                     "loops, branches and the function's border do");
 }
 
 void loopc::populateFourierOnGPU(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
-      createLoopExpandFourier(),
+      createTensorExpandFourier(),
       "the lowering leaves transforms whole, which only the host can call the "
       "runtime for; their passes are elementwise, and fused with the rest");
 }
@@ -102,11 +102,11 @@ void loopc::populateVersions(PassAdder manager, const PipelineOptions &) {
 void loopc::populateLayouts(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(
-      createLoopChooseLayouts(),
+      createTensorChooseLayouts(),
       "before constants are folded and operations are fused: it moves "
       "transposes, which both then take up");
   functions.addPass(
-      createLoopSinkExpansions(),
+      createTensorSinkExpansions(),
       "transposes of weights have their place; leaves them as constants, which "
       "are then folded, or behind what moves their elements");
 }
@@ -114,7 +114,7 @@ void loopc::populateLayouts(PassAdder manager, const PipelineOptions &) {
 void loopc::populateInvariants(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(
-      createLoopFoldConstants(),
+      createTensorFoldConstants(),
       "with their final order of axes; what is constant then need "
       "not be moved out of loops");
   functions.addPass(createLoopHoistInvariants(),
@@ -153,16 +153,16 @@ void loopc::populateCollected(PassAdder manager, const PipelineOptions &) {
 }
 
 void loopc::populateFusion(PassAdder manager, const PipelineOptions &options) {
-  LoopFuseElementwiseOptions fusion;
+  TensorFuseElementwiseOptions fusion;
   fusion.forKernels = !options.chip.empty();
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createLoopBatchSlices(),
                     "before operations are fused, while products stand alone; "
                     "takes them out of loops, for all iterations at once");
-  functions.addPass(createLoopFuseElementwise(fusion),
+  functions.addPass(createTensorFuseElementwise(fusion),
                     "all tensor code has its final place; leaves one "
                     "linalg.generic for what goes through memory once");
-  functions.addPass(createLoopWidenFactors(),
+  functions.addPass(createTensorWidenFactors(),
                     "wants to see who reads a factor: fusing has left the "
                     "roundings to 16 bits that stay in memory");
   functions.addPass(
@@ -178,24 +178,24 @@ void loopc::populateFusionOnGPU(PassAdder manager, const PipelineOptions &) {
 
 void loopc::populateRegisters(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(createLoopInterchangeElements(),
+  functions.addPass(createCpuInterchangeElements(),
                     "bodies are fused, so that it sees whether all of one is "
                     "element by element; takes whole loops away from the rest");
-  functions.addPass(createLoopInterchangeScans(),
+  functions.addPass(createCpuInterchangeScans(),
                     "of the loops that are left, those along the last axis");
   addCleanup(manager, "products are seen without what the tiles left behind");
-  manager.addPass(createLoopPackContractions(),
+  manager.addPass(createCpuPackContractions(),
                   "products have their final operands; leaves panels in maps, "
                   "and packing where a loop does not repeat it");
   PassAdder bodies = manager.nest<func::FuncOp>();
-  bodies.addPass(createLoopKeepInRegisters(),
+  bodies.addPass(createCpuKeepInRegisters(),
                  "behind packing, which wants linalg: what is left of small "
                  "tensors becomes vectors");
   bodies.addPass(createLoopUnrollSmall(),
                  "counts the operations of bodies that are vectors already");
   addCleanup(manager, "numbers of iterations are constants now");
   PassAdder rows = manager.nest<func::FuncOp>();
-  rows.addPass(createLoopFuseReductions(),
+  rows.addPass(createCpuFuseReductions(),
                "last of all fusions: an operation with rows and their "
                "sums is none that others know");
   rows.addPass(createLoopHoistInvariants(),

@@ -17,7 +17,7 @@ void loopc::populateBuffers(PassAdder manager, const PipelineOptions &) {
   manager.addPass(createMarkInputsReadOnly(),
                   "bufferization would write into what the caller owns");
   manager.nest<func::FuncOp>().addPass(
-      createLoopPrivatizeEmpty(),
+      createBufferPrivatizeEmpty(),
       "equal places for results were made one, which would have to be copied");
   manager.addPass(createBufferizeEliminateEmpty(),
                   "each place has one user: a result is computed where it is "
@@ -25,7 +25,7 @@ void loopc::populateBuffers(PassAdder manager, const PipelineOptions &) {
   manager.addPass(createBufferizeTensors(),
                   "tensors are as they shall be in memory; leaves buffers "
                   "without owners");
-  manager.addPass(createLoopSettleViews(),
+  manager.addPass(createBufferSettleViews(),
                   "bufferized views may leave out another axis than the "
                   "tensor's did; before canonicalization folds them");
   addCleanup(manager, "casts and copies of bufferization");
@@ -39,12 +39,12 @@ void loopc::populateOwnership(PassAdder manager,
                     "anybody asks who owns what is carried");
   functions.addPass(createCanonicalizer(),
                     "carried values that are not changed leave the loop");
-  functions.addPass(createLoopPlaceDeallocations(),
+  functions.addPass(createBufferPlaceDeallocations(),
                     "all buffers are there; leaves exactly one owner for each "
                     "on every path");
-  LoopAssignStorageOptions storage;
+  BufferAssignStorageOptions storage;
   storage.straight = options.optLevel > 0 && options.chip.empty();
-  functions.addPass(createLoopAssignStorage(storage),
+  functions.addPass(createBufferAssignStorage(storage),
                     "where a buffer ends is known; leaves carried buffers that "
                     "take turns, and no allocation in loops of fixed shapes");
   functions.addPass(createCanonicalizer(),

@@ -26,10 +26,10 @@ void loopc::populateCopies(PassAdder manager, const PipelineOptions &) {
 void loopc::populateVectors(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(
-      createLoopVectorizeContractions(),
+      createCpuVectorizeContractions(),
       "takes sums of products, convolutions too, and what follows "
       "them in registers, before others take it apart");
-  functions.addPass(createLoopVectorizeRows(),
+  functions.addPass(createCpuVectorizeRows(),
                     "takes the rest that is worth vectors of our own; what it "
                     "leaves LLVM makes vectors of");
 }
@@ -55,7 +55,7 @@ void loopc::populateNests(PassAdder manager, const PipelineOptions &options) {
 
 void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
-      createLoopFuseOutermost(),
+      createNestFuseOutermost(),
       "wants nests whose bounds are equal as values: behind the cleanup");
 }
 
@@ -73,7 +73,7 @@ void loopc::populateAccessChecks(PassAdder manager,
                                  const PipelineOptions &options) {
   if (options.checkAccesses)
     manager.addPass(
-        createLoopCheckAccesses(),
+        createCheckAccesses(),
         "all accesses are there: what comes later makes none of its "
         "own but copies of whole buffers");
 }

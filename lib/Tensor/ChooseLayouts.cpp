@@ -30,7 +30,7 @@
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPCHOOSELAYOUTS
+#define GEN_PASS_DEF_TENSORCHOOSELAYOUTS
 #include "loopc/Tensor/Passes.h.inc"
 } // namespace loopc
 
@@ -674,8 +674,8 @@ void Layouts::run(func::FuncOp function) {
 }
 
 namespace {
-struct LoopChooseLayouts
-    : loopc::impl::LoopChooseLayoutsBase<LoopChooseLayouts> {
+struct TensorChooseLayouts
+    : loopc::impl::TensorChooseLayoutsBase<TensorChooseLayouts> {
   using Base::Base;
 
   void runOnOperation() override {

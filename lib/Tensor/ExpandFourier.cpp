@@ -26,7 +26,7 @@
 #include "llvm/Support/MathExtras.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPEXPANDFOURIER
+#define GEN_PASS_DEF_TENSOREXPANDFOURIER
 #include "loopc/Tensor/Passes.h.inc"
 } // namespace loopc
 
@@ -496,8 +496,8 @@ void Expansion::run() {
 }
 
 namespace {
-struct LoopExpandFourier
-    : loopc::impl::LoopExpandFourierBase<LoopExpandFourier> {
+struct TensorExpandFourier
+    : loopc::impl::TensorExpandFourierBase<TensorExpandFourier> {
   void runOnOperation() override {
     SmallVector<rt::FourierOp> found;
     getOperation()->walk([&](rt::FourierOp op) {

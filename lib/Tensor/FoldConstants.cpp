@@ -24,7 +24,7 @@
 #include "llvm/ADT/MapVector.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPFOLDCONSTANTS
+#define GEN_PASS_DEF_TENSORFOLDCONSTANTS
 #include "loopc/Tensor/Passes.h.inc"
 } // namespace loopc
 
@@ -145,8 +145,8 @@ static bool isWanted(Value value, const llvm::DenseSet<Operation *> &gone) {
 }
 
 namespace {
-struct LoopFoldConstants
-    : loopc::impl::LoopFoldConstantsBase<LoopFoldConstants> {
+struct TensorFoldConstants
+    : loopc::impl::TensorFoldConstantsBase<TensorFoldConstants> {
   using Base::Base;
 
   void runOnOperation() override {

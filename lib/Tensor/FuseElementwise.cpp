@@ -24,7 +24,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPFUSEELEMENTWISE
+#define GEN_PASS_DEF_TENSORFUSEELEMENTWISE
 #include "loopc/Tensor/Passes.h.inc"
 } // namespace loopc
 
@@ -302,8 +302,8 @@ static LogicalResult generalizeTransposes(IRRewriter &rewriter,
 }
 
 namespace {
-struct LoopFuseElementwise
-    : loopc::impl::LoopFuseElementwiseBase<LoopFuseElementwise> {
+struct TensorFuseElementwise
+    : loopc::impl::TensorFuseElementwiseBase<TensorFuseElementwise> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -23,7 +23,7 @@
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPSINKEXPANSIONS
+#define GEN_PASS_DEF_TENSORSINKEXPANSIONS
 #include "loopc/Tensor/Passes.h.inc"
 } // namespace loopc
 
@@ -406,8 +406,8 @@ static bool wantsStored(OpOperand &use) {
 }
 
 namespace {
-struct LoopSinkExpansions
-    : loopc::impl::LoopSinkExpansionsBase<LoopSinkExpansions> {
+struct TensorSinkExpansions
+    : loopc::impl::TensorSinkExpansionsBase<TensorSinkExpansions> {
   using Base::Base;
 
   void runOnOperation() override {

@@ -22,7 +22,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPWIDENFACTORS
+#define GEN_PASS_DEF_TENSORWIDENFACTORS
 #include "loopc/Tensor/Passes.h.inc"
 } // namespace loopc
 
@@ -110,7 +110,8 @@ static bool widen(IRRewriter &rewriter, linalg::GenericOp producer,
 }
 
 namespace {
-struct LoopWidenFactors : loopc::impl::LoopWidenFactorsBase<LoopWidenFactors> {
+struct TensorWidenFactors
+    : loopc::impl::TensorWidenFactorsBase<TensorWidenFactors> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     getOperation().walk([&](linalg::GenericOp op) {

@@ -42,7 +42,7 @@ def MarkInputsReadOnly
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
-def LoopPrivatizeEmpty
+def BufferPrivatizeEmpty
     : Pass<"buffer-privatize-empty", "::mlir::func::FuncOp"> {
   let summary = "give every user of a tensor.empty its own";
   let description = [{
@@ -61,7 +61,7 @@ def LoopPrivatizeEmpty
     "::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def LoopSettleViews : Pass<"buffer-settle-views"> {
+def BufferSettleViews : Pass<"buffer-settle-views"> {
   let summary = "say of each view which axes it leaves out";
   let description = [{
     Where the strides are not known, and another axis has the extent 1 as well,
@@ -73,7 +73,7 @@ def LoopSettleViews : Pass<"buffer-settle-views"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
-def LoopPlaceDeallocations
+def BufferPlaceDeallocations
     : Pass<"buffer-place-deallocations", "::mlir::func::FuncOp"> {
   let summary = "settle who owns each buffer and free it after its last use";
   let description = [{
@@ -93,7 +93,7 @@ def LoopPlaceDeallocations
     "::mlir::scf::SCFDialect"];
 }
 
-def LoopAssignStorage : Pass<"buffer-assign-storage", "::mlir::func::FuncOp"> {
+def BufferAssignStorage : Pass<"buffer-assign-storage", "::mlir::func::FuncOp"> {
   let summary = "no allocation in loops whose shapes do not change";
   let description = [{
     A buffer, also of branches, that lives within one iteration and whose size

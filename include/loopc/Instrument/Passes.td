@@ -13,7 +13,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def LoopCheckAccesses : Pass<"loopc-check-accesses", "::mlir::ModuleOp"> {
+def CheckAccesses : Pass<"loopc-check-accesses", "::mlir::ModuleOp"> {
   let summary = "check every access to a buffer against its extents at run time";
   let description = [{
     Puts a `loop.check` in front of everything that reads, writes or describes a

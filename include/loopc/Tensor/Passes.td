@@ -11,7 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def LoopExpandFourier
+def TensorExpandFourier
     : Pass<"tensor-expand-fourier", "::mlir::func::FuncOp"> {
   let summary = "compute Fourier transforms element by element";
   let description = [{
@@ -36,7 +36,7 @@ def LoopExpandFourier
     "::mlir::tensor::TensorDialect"];
 }
 
-def LoopFuseElementwise
+def TensorFuseElementwise
     : Pass<"tensor-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "make elementwise operations one loop over registers";
   let description = [{
@@ -65,7 +65,7 @@ def LoopFuseElementwise
     "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def LoopWidenFactors
+def TensorWidenFactors
     : Pass<"tensor-widen-factors", "::mlir::func::FuncOp"> {
   let summary = "do not round factors of a sum of products to 16 bits";
   let description = [{
@@ -84,7 +84,7 @@ def LoopWidenFactors
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
-def LoopChooseLayouts
+def TensorChooseLayouts
     : Pass<"tensor-choose-layouts", "::mlir::func::FuncOp"> {
   let summary = "order the axes of tensors so that few are transposed";
   let description = [{
@@ -112,7 +112,7 @@ def LoopChooseLayouts
                            "::mlir::tensor::TensorDialect"];
 }
 
-def LoopSinkExpansions
+def TensorSinkExpansions
     : Pass<"tensor-sink-expansions", "::mlir::func::FuncOp"> {
   let summary = "expand weights where they are read, or when compiling";
   let description = [{
@@ -141,7 +141,7 @@ def LoopSinkExpansions
                            "::mlir::tensor::TensorDialect"];
 }
 
-def LoopFoldConstants
+def TensorFoldConstants
     : Pass<"tensor-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "constants that are put together of parts of constants";
   let description = [{

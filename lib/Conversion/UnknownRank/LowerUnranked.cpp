@@ -23,7 +23,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPLOWERUNRANKED
+#define GEN_PASS_DEF_ONNXLOWERUNRANKED
 #include "loopc/Conversion/UnknownRank/Passes.h.inc"
 } // namespace loopc
 
@@ -488,8 +488,8 @@ private:
   ImplicitLocOpBuilder b;
 };
 
-struct LoopLowerUnranked
-    : loopc::impl::LoopLowerUnrankedBase<LoopLowerUnranked> {
+struct ONNXLowerUnranked
+    : loopc::impl::ONNXLowerUnrankedBase<ONNXLowerUnranked> {
   void runOnOperation() override {
     bool needed = false;
     getOperation().walk([&](Operation *op) {

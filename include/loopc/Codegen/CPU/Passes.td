@@ -11,7 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def LoopFuseReductions
+def CpuFuseReductions
     : Pass<"cpu-fuse-reductions", "::mlir::func::FuncOp"> {
   let summary = "reduce rows while they are computed";
   let description = [{
@@ -31,7 +31,7 @@ def LoopFuseReductions
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
-def LoopInterchangeElements
+def CpuInterchangeElements
     : Pass<"cpu-interchange-elements", "::mlir::func::FuncOp"> {
   let summary = "run all iterations of a tile of elements in registers";
   let description = [{
@@ -61,7 +61,7 @@ def LoopInterchangeElements
     "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
 }
 
-def LoopInterchangeScans
+def CpuInterchangeScans
     : Pass<"cpu-interchange-scans", "::mlir::func::FuncOp"> {
   let summary = "run elementwise loops over columns on transposed tiles";
   let description = [{
@@ -98,7 +98,7 @@ def LoopInterchangeScans
     "::mlir::vector::VectorDialect"];
 }
 
-def LoopKeepInRegisters
+def CpuKeepInRegisters
     : Pass<"cpu-keep-in-registers", "::mlir::func::FuncOp"> {
   let summary = "small tensors of loop bodies live in vector registers";
   let description = [{
@@ -125,7 +125,7 @@ def LoopKeepInRegisters
     "::mlir::vector::VectorDialect"];
 }
 
-def LoopPackContractions
+def CpuPackContractions
     : Pass<"cpu-pack-contractions", "::mlir::ModuleOp"> {
   let summary = "bring operands of matrix products into panels, once";
   let description = [{
@@ -145,7 +145,7 @@ def LoopPackContractions
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def LoopVectorizeContractions
+def CpuVectorizeContractions
     : Pass<"cpu-vectorize-contractions", "::mlir::func::FuncOp"> {
   let summary = "matrix products in registers";
   let description = [{
@@ -211,7 +211,7 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
   }];
 }
 
-def LoopVectorizeRows
+def CpuVectorizeRows
     : Pass<"cpu-vectorize-rows", "::mlir::func::FuncOp"> {
   let summary = "elementwise operations that broadcast, in masked vectors";
   let description = [{

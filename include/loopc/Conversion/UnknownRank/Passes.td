@@ -43,7 +43,7 @@ def ONNXSwitchOnRank : Pass<"onnx-switch-on-rank", "::mlir::func::FuncOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
-def LoopLowerUnranked
+def ONNXLowerUnranked
     : Pass<"onnx-lower-unranked", "::mlir::func::FuncOp"> {
   let summary = "make tensors of unknown rank pairs of elements and shape";
   let description = [{

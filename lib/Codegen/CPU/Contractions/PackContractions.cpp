@@ -22,7 +22,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPPACKCONTRACTIONS
+#define GEN_PASS_DEF_CPUPACKCONTRACTIONS
 #include "loopc/Codegen/CPU/Passes.h.inc"
 } // namespace loopc
 
@@ -638,8 +638,8 @@ static void expandInProducts(Operation *root) {
 }
 
 namespace {
-struct LoopPackContractions
-    : loopc::impl::LoopPackContractionsBase<LoopPackContractions> {
+struct CpuPackContractions
+    : loopc::impl::CpuPackContractionsBase<CpuPackContractions> {
   using Base::Base;
 
   void runOnOperation() override {

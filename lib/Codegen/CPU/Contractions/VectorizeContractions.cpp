@@ -25,7 +25,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPVECTORIZECONTRACTIONS
+#define GEN_PASS_DEF_CPUVECTORIZECONTRACTIONS
 #include "loopc/Codegen/CPU/Passes.h.inc"
 } // namespace loopc
 
@@ -46,8 +46,8 @@ static bool emitCopy(linalg::GenericOp op, CpuModel cpu) {
 }
 
 namespace {
-struct LoopVectorizeContractions
-    : loopc::impl::LoopVectorizeContractionsBase<LoopVectorizeContractions> {
+struct CpuVectorizeContractions
+    : loopc::impl::CpuVectorizeContractionsBase<CpuVectorizeContractions> {
   using Base::Base;
 
   void runOnOperation() override {

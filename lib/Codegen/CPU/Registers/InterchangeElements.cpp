@@ -30,7 +30,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPINTERCHANGEELEMENTS
+#define GEN_PASS_DEF_CPUINTERCHANGEELEMENTS
 #include "loopc/Codegen/CPU/Passes.h.inc"
 } // namespace loopc
 
@@ -482,9 +482,9 @@ void ElementInterchange::rewrite() {
 }
 
 namespace {
-struct LoopInterchangeElements
-    : loopc::impl::LoopInterchangeElementsBase<LoopInterchangeElements> {
-  using LoopInterchangeElementsBase::LoopInterchangeElementsBase;
+struct CpuInterchangeElements
+    : loopc::impl::CpuInterchangeElementsBase<CpuInterchangeElements> {
+  using CpuInterchangeElementsBase::CpuInterchangeElementsBase;
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());

@@ -22,7 +22,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPINTERCHANGESCANS
+#define GEN_PASS_DEF_CPUINTERCHANGESCANS
 #include "loopc/Codegen/CPU/Passes.h.inc"
 } // namespace loopc
 
@@ -349,9 +349,9 @@ void ScanInterchange::planLanes() {
 }
 
 namespace {
-struct LoopInterchangeScans
-    : loopc::impl::LoopInterchangeScansBase<LoopInterchangeScans> {
-  using LoopInterchangeScansBase::LoopInterchangeScansBase;
+struct CpuInterchangeScans
+    : loopc::impl::CpuInterchangeScansBase<CpuInterchangeScans> {
+  using CpuInterchangeScansBase::CpuInterchangeScansBase;
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());

@@ -28,7 +28,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPKEEPINREGISTERS
+#define GEN_PASS_DEF_CPUKEEPINREGISTERS
 #include "loopc/Codegen/CPU/Passes.h.inc"
 } // namespace loopc
 
@@ -609,9 +609,9 @@ static void writeLastAxis(tensor::ExtractSliceOp slice,
 }
 
 namespace {
-struct LoopKeepInRegisters
-    : loopc::impl::LoopKeepInRegistersBase<LoopKeepInRegisters> {
-  using LoopKeepInRegistersBase::LoopKeepInRegistersBase;
+struct CpuKeepInRegisters
+    : loopc::impl::CpuKeepInRegistersBase<CpuKeepInRegisters> {
+  using CpuKeepInRegistersBase::CpuKeepInRegistersBase;
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());

@@ -24,7 +24,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPFUSEREDUCTIONS
+#define GEN_PASS_DEF_CPUFUSEREDUCTIONS
 #include "loopc/Codegen/CPU/Passes.h.inc"
 } // namespace loopc
 
@@ -150,8 +150,8 @@ static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
 }
 
 namespace {
-struct LoopFuseReductions
-    : loopc::impl::LoopFuseReductionsBase<LoopFuseReductions> {
+struct CpuFuseReductions
+    : loopc::impl::CpuFuseReductionsBase<CpuFuseReductions> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     SmallVector<Block *> blocks;

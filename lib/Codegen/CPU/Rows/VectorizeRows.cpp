@@ -31,7 +31,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPVECTORIZEROWS
+#define GEN_PASS_DEF_CPUVECTORIZEROWS
 #include "loopc/Codegen/CPU/Passes.h.inc"
 } // namespace loopc
 
@@ -494,9 +494,8 @@ static void fillAsRow(IRRewriter &rewriter, linalg::FillOp fill) {
 }
 
 namespace {
-struct LoopVectorizeRows
-    : loopc::impl::LoopVectorizeRowsBase<LoopVectorizeRows> {
-  using LoopVectorizeRowsBase::LoopVectorizeRowsBase;
+struct CpuVectorizeRows : loopc::impl::CpuVectorizeRowsBase<CpuVectorizeRows> {
+  using CpuVectorizeRowsBase::CpuVectorizeRowsBase;
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());

@@ -28,7 +28,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_LOOPFUSEOUTERMOST
+#define GEN_PASS_DEF_NESTFUSEOUTERMOST
 #include "loopc/Dialect/Nest/Transforms/Passes.h.inc"
 } // namespace loopc
 
@@ -183,8 +183,8 @@ static bool hasSameRange(scf::ForOp first, scf::ForOp second) {
 }
 
 namespace {
-struct LoopFuseOutermost
-    : loopc::impl::LoopFuseOutermostBase<LoopFuseOutermost> {
+struct NestFuseOutermost
+    : loopc::impl::NestFuseOutermostBase<NestFuseOutermost> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     SmallVector<Block *> blocks;

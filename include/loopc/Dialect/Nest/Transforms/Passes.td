@@ -52,7 +52,7 @@ def ConvertLinalgToNests : Pass<"convert-linalg-to-nests"> {
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
-def LoopFuseOutermost : Pass<"nest-fuse-outermost", "::mlir::func::FuncOp"> {
+def NestFuseOutermost : Pass<"nest-fuse-outermost", "::mlir::func::FuncOp"> {
   let summary = "let nests that read one after the other take turns";
   let description = [{
     Nests over the same range whose iterations are independent become one, if
