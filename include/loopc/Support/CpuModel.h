@@ -52,11 +52,11 @@ struct CpuModel : VectorUnit {
   /// Tiles below one another whose rows, of a block of the sum, stay in the
   /// second cache while all columns go by.
   static constexpr int64_t kRowTiles = 32;
-  /// Of sums of up to so many elements, storing them takes as long as computing
-  /// them. Fewer rows are stored to then before the next ones: those of more
-  /// are in too many pages, and lie in the same sets of the first cache where
-  /// columns are a power of two (1,024 rows and columns and sums of 64 took 1.5
-  /// times as long, 1,000 columns of sums of 16 as well).
+  /// Sums of up to so many elements take as long to store as to compute. Then
+  /// blocks have fewer tiles: the results of more rows lie in too many pages,
+  /// and in the same sets of the first cache where rows are a power of two long
+  /// (1,024 rows and columns and sums of 64 took 1.5 times as long, 1,000
+  /// columns of sums of 16 as well).
   static constexpr int64_t kStoredSum = 128;
   static constexpr int64_t kRowTilesOfStored = 4;
   /// Up to so many rows sums are not done in blocks: they would be stored as

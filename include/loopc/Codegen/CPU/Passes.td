@@ -223,8 +223,8 @@ def CpuVectorizeRows
     along other axes than the last, windows of poolings among them, is held in
     registers, some vectors of the result at once, while all of it goes by.
 
-    Operations over the same rows that follow one another (of a Softmax, a
-    LayerNormalization) are one loop over rows, if each writes to buffers that
+    Operations over the same rows that follow one another (of a Softmax) are one
+    loop over rows, if each writes to buffers that
     nobody knows by another name, the part of its row: some rows go through all
     of them before the next ones.
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The operations of a Softmax or a LayerNormalization go over the same rows:
+// The operations of a Softmax go over the same rows:
 //
 //   linalg.generic (max)  ins(%x : memref<?x?xf32>) outs(%m : memref<?xf32>)
 //   linalg.generic (exp)  ins(%x, %m) outs(%y : memref<?x?xf32>, %s)

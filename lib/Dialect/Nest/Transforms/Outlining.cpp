@@ -115,8 +115,11 @@ void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
     part->walk([&](Operation *op) {
       if (Access access = getAccess(op); access.writes)
         written.insert(getViewRoot(access.buffer));
-      if (auto dealloc = dyn_cast<memref::DeallocOp>(op))
-        freed.insert(getViewRoot(dealloc.getMemref()));
+      // It is freed through the other pointer of its descriptor, here or where
+      // it is handed to.
+      if (isa<memref::DeallocOp, func::CallOp>(op))
+        for (Value operand : op->getOperands())
+          freed.insert(getViewRoot(operand));
     });
   llvm::DenseMap<Value, unsigned> users;
   for (Value capture : captures)
@@ -127,7 +130,6 @@ void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
       continue;
     Value root = getViewRoot(capture);
     auto alloc = root.getDefiningOp<memref::AllocOp>();
-    // It is freed through the other pointer of its descriptor.
     if (users[root] == 1 && written.contains(root) && !freed.contains(root) &&
         alloc && isKnownByViewsOnly(alloc))
       made.setArgAttr(first + k, LLVM::LLVMDialect::getNoAliasAttrName(),
