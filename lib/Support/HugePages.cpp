@@ -21,8 +21,8 @@
 /// So much of the address space the heap has from the beginning. It takes
 /// memory as it is used. What it takes beyond that has pages of the usual size.
 static constexpr int kReserved = 512 << 20;
-/// Behind that, blocks from this size on are mapped by themselves. glibc lets the
-/// size grow by itself, but not if anything else is set.
+/// Behind that, blocks from this size on are mapped by themselves. glibc lets
+/// the size grow by itself, but not if anything else is set.
 static constexpr int kLargeBlock = 4 << 20;
 
 static bool isLimited(__rlimit_resource resource) {

@@ -16,6 +16,7 @@
 // memory once; what follows finds it in the first cache.
 
 #include "RowVectorizer.h"
+#include "Rows.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

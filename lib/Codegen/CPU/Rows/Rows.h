@@ -9,6 +9,7 @@
 #ifndef LOOPC_LIB_CODEGEN_CPU_ROWS_ROWS_H
 #define LOOPC_LIB_CODEGEN_CPU_ROWS_ROWS_H
 
+#include "loopc/Support/CpuModel.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
