@@ -13,6 +13,7 @@
 #include "loopc/Bufferize/Storage.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,6 +31,13 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
+
+bool loopc::isInEachIteration(Operation *op, Operation *loop) {
+  for (; op && op != loop; op = op->getParentOp())
+    if (op->hasAttr(kColdAttrName) || op->hasAttr(kGrowsAttrName))
+      return false;
+  return true;
+}
 
 /// `value` without casts that keep the buffer.
 static Value withoutCasts(Value value) {
@@ -659,15 +667,19 @@ struct BufferAssignStorage
     for (LoopOp loop : loops) {
       Location loc = loop.getLoc();
       LoopOp made = assignment.run(loop);
-      unsigned left = 0;
-      made.walk([&](memref::AllocOp) { ++left; });
+      unsigned left = 0, inEach = 0;
+      made.walk([&](memref::AllocOp alloc) {
+        ++left;
+        inEach += isInEachIteration(alloc, made);
+      });
       made->removeAttr(kFixedStorageAttrName);
       if (left == 0)
         made->setAttr(kFixedStorageAttrName, UnitAttr::get(&getContext()));
-      else
+      else if (inEach != 0)
         remarkMissed(loc, "AssignStorage",
-                     Twine(left) + " buffers are allocated in each iteration: "
-                                   "their size changes");
+                     Twine(inEach) +
+                         " buffers are allocated in each iteration: "
+                         "their size changes");
     }
     SmallVector<linalg::GenericOp> ops;
     if (straight)

@@ -12,7 +12,10 @@
 // loop.loop.
 
 #include "LoopReport.h"
+#include "loopc/Bufferize/Storage.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Diagnostics.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -58,11 +61,8 @@ struct LoopReport::State {
 };
 
 /// True of a version of a loop that hardly ever runs.
-static bool isCold(Operation *op) {
-  for (; op; op = op->getParentOp())
-    if (op->hasAttr("loopc.cold"))
-      return true;
-  return false;
+static bool isColdVersion(LoopOp loop) {
+  return loop->hasAttr(loop::kColdAttrName) || loop::isCold(loop);
 }
 
 static bool isOfLoop(Operation *op, LoopOp loop) {
@@ -130,7 +130,7 @@ static StringRef describeCarried(LoopOp loop, unsigned k) {
   if (root == loop.getCarriedArgs()[k])
     return kInPlace;
   if (auto branch = root.getDefiningOp<scf::IfOp>())
-    if (branch->hasAttr("loopc.grows"))
+    if (branch->hasAttr(kGrowsAttrName))
       return kGrowing;
   Operation *made = root.getDefiningOp();
   bool isInside = made && loop.getBody().isAncestor(made->getParentRegion());
@@ -163,11 +163,7 @@ static std::string describeVectors(LoopOp loop) {
 static unsigned countAllocations(LoopOp loop) {
   unsigned count = 0;
   loop.getBody().walk([&](memref::AllocOp alloc) {
-    Operation *parent = alloc->getParentOp();
-    while (parent != loop && !parent->hasAttr("loopc.cold") &&
-           !parent->hasAttr("loopc.grows"))
-      parent = parent->getParentOp();
-    count += isOfLoop(alloc, loop) && parent == loop;
+    count += isOfLoop(alloc, loop) && isInEachIteration(alloc, loop);
   });
   return count;
 }
@@ -206,7 +202,7 @@ void LoopReport::State::lookAt(Pass *pass, Operation *op, bool isBehind) {
   StringRef name = pass->getArgument();
   auto walk = [&](auto function) {
     op->walk<WalkOrder::PreOrder>([&](LoopOp loop) {
-      if (!isCold(loop))
+      if (!isColdVersion(loop))
         function(loop, seen[locationPath(loop.getLoc())]);
     });
   };

@@ -11,6 +11,7 @@
 #ifndef LOOPC_BUFFERIZE_STORAGE_H
 #define LOOPC_BUFFERIZE_STORAGE_H
 
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace loopc {
@@ -19,6 +20,11 @@ namespace loopc {
 /// carries and computes has its place before the loop.
 inline constexpr llvm::StringLiteral kFixedStorageAttrName =
     "loopc.fixed_storage";
+
+/// True if each iteration of `loop` comes to `op` in its body; false where `op`
+/// stands in a branch that makes room (`loopc.grows`), or in a version of an
+/// inner loop that hardly ever runs (`loopc.cold`).
+bool isInEachIteration(mlir::Operation *op, mlir::Operation *loop);
 
 } // namespace loopc
 

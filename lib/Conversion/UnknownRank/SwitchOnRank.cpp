@@ -477,11 +477,18 @@ private:
   void fail(onnx::NodeOp node, StringRef refused, Value number,
             TypeRange types) {
     Location loc = node.getLoc();
-    scf::YieldOp::create(b, loc,
-                         createRunTimeFailure(b, loc,
-                                              locationPath(loc) + ": " +
-                                                  node.getOpType() + refused,
-                                              number, types));
+    // Sequences are lists from the next pass on.
+    SmallVector<Type> made = llvm::map_to_vector(types, [](Type type) {
+      return isa<TensorType>(type) ? type : toSignless(type);
+    });
+    SmallVector<Value> values = createRunTimeFailure(
+        b, loc, locationPath(loc) + ": " + node.getOpType() + refused, number,
+        made);
+    for (auto [value, type] : llvm::zip_equal(values, types))
+      if (value.getType() != type)
+        value = UnrealizedConversionCastOp::create(b, loc, type, value)
+                    .getResult(0);
+    scf::YieldOp::create(b, loc, values);
   }
 
   OpBuilder b;
