@@ -661,22 +661,6 @@ def test_compiler_that_crashes(cache):
     run(shift())
 
 
-@pytest.mark.parametrize("given", [None, "glibc.malloc.check=0"])
-def test_worker_asks_for_large_pages(monkeypatch, given):
-    if given:
-        monkeypatch.setenv("GLIBC_TUNABLES", given)
-    seen = set()
-
-    def look(*_: object) -> None:
-        for child in children():
-            variables = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
-            seen.update(one.decode() for one in variables if one.startswith(b"GLIBC_TUNABLES="))
-
-    run(shift(), progress=look)
-    (value,) = seen
-    assert value == f"GLIBC_TUNABLES={given}" if given else "glibc.malloc.hugetlb=1" in value
-
-
 def test_interrupt_while_a_file_is_written(tmp_path):
     thread = in_another_thread(lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
