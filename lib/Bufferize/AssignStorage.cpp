@@ -666,6 +666,7 @@ struct BufferAssignStorage
     getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
     for (LoopOp loop : loops) {
       Location loc = loop.getLoc();
+      bool isColdVersion = loop->hasAttr(kColdAttrName) || isCold(loop);
       LoopOp made = assignment.run(loop);
       unsigned left = 0, inEach = 0;
       made.walk([&](memref::AllocOp alloc) {
@@ -676,10 +677,12 @@ struct BufferAssignStorage
       if (left == 0)
         made->setAttr(kFixedStorageAttrName, UnitAttr::get(&getContext()));
       else if (inEach != 0)
-        remarkMissed(loc, "AssignStorage",
-                     Twine(inEach) +
-                         " buffers are allocated in each iteration: "
-                         "their size changes");
+        remarkMissed(
+            loc, "AssignStorage",
+            Twine(inEach) + " buffers are allocated in each iteration" +
+                (isColdVersion ? " of the version for extents that do not agree"
+                               : "") +
+                ": their size changes");
     }
     SmallVector<linalg::GenericOp> ops;
     if (straight)

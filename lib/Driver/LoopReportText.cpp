@@ -156,7 +156,7 @@ public:
   void write(StringRef model, llvm::raw_ostream &os) const;
 
 private:
-  static constexpr unsigned kLine = 18, kIndent = 28, kPad = 10, kLetter = 7;
+  static constexpr unsigned kLine = 18, kIndent = 28, kPad = 10, kLetter = 8;
   std::string body;
   llvm::raw_string_ostream shapes{body};
   unsigned top = 40, width = 400;
