@@ -149,3 +149,45 @@ func.func @few(%x: memref<3x5000xf32>) -> memref<3x5000xf32> {
   memref.dealloc %m : memref<3xf32>
   return %y : memref<3x5000xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// What the group reads through a view is freed behind it.
+// CHECK-LABEL: func @freed_view(
+// CHECK: %[[A:.*]] = memref.alloc(
+// CHECK-NOT: memref.dealloc %[[A]]
+// CHECK: scf.for
+// CHECK: arith.mulf {{.*}} : vector<16xf32>
+// CHECK: } {loopc.parallel}
+// CHECK-NEXT: memref.dealloc %[[A]]
+func.func private @produce(memref<?x?xf32>)
+func.func @freed_view(%d0: index, %d1: index) -> memref<?x?xf32> {
+  %least = arith.constant 0xFF800000 : f32
+  %a = memref.alloc(%d0, %d1) : memref<?x?xf32>
+  call @produce(%a) : (memref<?x?xf32>) -> ()
+  %x = memref.subview %a[0, 0] [%d0, %d1] [1, 1] : memref<?x?xf32> to memref<?x?xf32, strided<[?, 1]>>
+  %m = memref.alloc(%d0) : memref<?xf32>
+  %y = memref.alloc(%d0, %d1) : memref<?x?xf32>
+  linalg.fill ins(%least : f32) outs(%m : memref<?xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<?x?xf32, strided<[?, 1]>>) outs(%m : memref<?xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %t = arith.maximumf %p, %o : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %m : memref<?x?xf32, strided<[?, 1]>>, memref<?xf32>) outs(%y : memref<?x?xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %t = arith.subf %p, %q : f32
+    linalg.yield %t : f32
+  }
+  memref.dealloc %a : memref<?x?xf32>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%y, %m : memref<?x?xf32>, memref<?xf32>) outs(%y : memref<?x?xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %t = arith.mulf %p, %q : f32
+    linalg.yield %t : f32
+  }
+  memref.dealloc %m : memref<?xf32>
+  return %y : memref<?x?xf32>
+}

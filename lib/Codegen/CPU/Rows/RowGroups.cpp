@@ -18,6 +18,7 @@
 #include "RowVectorizer.h"
 #include "Rows.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -271,7 +272,11 @@ void RowGroups::flush() {
 unsigned RowGroups::run(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
-      if (buffers.contains(dealloc.getMemref()))
+      // The group may read it through a view.
+      Value root = getViewRoot(dealloc.getMemref());
+      if (llvm::any_of(buffers, [&](const auto &entry) {
+            return getViewRoot(entry.first) == root;
+          }))
         freed.push_back(dealloc);
       continue;
     }
