@@ -1,5 +1,4 @@
-//===- Files.cpp - Files with compiled code -------------------------------
-//===//
+//===- Files.cpp - Files with compiled code -------------------------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -21,8 +20,12 @@
 using namespace loopc::ort;
 
 TemporaryFile::TemporaryFile() {
-  const char *place = std::getenv("TMPDIR");
-  folder = std::string(place && *place ? place : "/tmp") + "/loopc-XXXXXX";
+  std::error_code error;
+  std::filesystem::path place = std::filesystem::temp_directory_path(error);
+  if (error)
+    throw Error(kProviderFail, "loopc finds no folder for temporary files: " +
+                                   error.message());
+  folder = place / "loopc-XXXXXX";
   if (!mkdtemp(folder.data()))
     throw Error(kProviderFail, "loopc cannot make the folder '" + folder +
                                    "': " + std::strerror(errno));

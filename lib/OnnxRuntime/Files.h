@@ -1,5 +1,4 @@
-//===- Files.h - Files with compiled code ------------------------*- C++ -*-
-//===//
+//===- Files.h - Files with compiled code ----------------------*- C++ -*-===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -90,7 +90,7 @@ static bool isZero(ElementsAttr value) {
 /// number from `first` on along `remainder` are zero.
 static bool isZeroBehind(ElementsAttr value, unsigned quotient,
                          unsigned remainder, int64_t first) {
-  if (isZero(value))
+  if (value.getNumElements() == 0 || isZero(value))
     return true;
   ArrayRef<char> bytes = getBytes(value);
   // One element that stands for all, or bits.
