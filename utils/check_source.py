@@ -6,7 +6,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Checks what formatters do not: licence header, length, tabs, line ends, calls to avoid.
+"""Checks what formatters do not: licence header, length, tabs, line ends, includes, calls to avoid.
 
 Prints one line for each fault, ``file:line: message``, and exits with 1 if
 there was any.
@@ -35,6 +35,64 @@ HOISTING = "lib/Dialect/Loop/Transforms/HoistInvariants.cpp"
 UNSAFE = re.compile(r"\b(isSpeculatable|moveLoopInvariantCode|createLoopInvariantCodeMotionPass)\(")
 
 
+# The folders of lib/ and include/loopc from the bottom up: a file includes headers of its own
+# folder and of those before it.
+LAYERS = (
+    "Support",
+    "Dialect/RT",
+    "Dialect/List",
+    "Dialect/Device",
+    "Dialect/Loopc",
+    "Dialect/Loop",
+    "Dialect/Nest",
+    "Dialect/ONNX",
+    "Tensor",
+    "Bufferize",
+    "Conversion/LoopToSCF",
+    "Conversion/ONNXToLinalg",
+    "Conversion/UnknownRank",
+    "Conversion/ToLLVM",
+    "Codegen/CPU",
+    "Codegen/GPU",
+    "Target",
+    "Instrument",
+    "Pipelines",
+    "Frontend",
+    "Frontend/Common",
+    "Frontend/ONNX",
+    "Frontend/OpenVINO",
+    "Frontend/Network",
+    "Driver",
+)
+# Those of them that work on programs of every format and know no operator of ONNX.
+WITHOUT_ONNX = ("Tensor", "Bufferize", "Conversion/LoopToSCF", "Conversion/ToLLVM", "Codegen/")
+INCLUDE = re.compile(r'^#?include "loopc/([\w/]+/)\w+\.')
+
+
+def layer_of(folder: str) -> str | None:
+    """The entry of LAYERS that ``folder``, below lib/ or include/loopc/, belongs to."""
+    inside = [layer for layer in LAYERS if folder.startswith(layer + "/")]
+    return max(inside, key=len, default=None)
+
+
+def layering_faults(path: Path, lines: list[str]) -> list[tuple[int, str]]:
+    """Includes of headers that belong to a folder above the file's own (LAYERS)."""
+    place = re.match(r"(?:lib|include/loopc)/(.+)", str(path))
+    own = layer_of(place[1]) if place else None
+    faults: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        header = INCLUDE.match(line)
+        other = layer_of(header[1]) if header else None
+        if own is None or other is None:
+            continue
+        unaware = own.startswith(WITHOUT_ONNX) and other == "Dialect/ONNX"
+        if unaware or LAYERS.index(other) > LAYERS.index(own):
+            faults.append(
+                (number, f"{own} does not include {other}: see LAYERS in {Path(__file__).name}")
+            )
+    return faults
+
+
 def faults_of(path: Path, text: str) -> list[tuple[int, str]]:
     """Line numbers and messages of what is wrong with one file."""
     lines = text.splitlines()
@@ -44,6 +102,7 @@ def faults_of(path: Path, text: str) -> list[tuple[int, str]]:
             faults.append((1, f"no '{LICENCE}' in the first lines"))
         if len(lines) > MAX_LINES:
             faults.append((len(lines), f"{len(lines)} lines; {MAX_LINES} are allowed"))
+    faults += layering_faults(path, lines)
     for number, line in enumerate(lines, 1):
         if "\t" in line:
             faults.append((number, "a tab"))

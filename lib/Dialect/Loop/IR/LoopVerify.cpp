@@ -17,15 +17,13 @@
 // dominance says, and no operation on these values changes one.
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace loopc::loop;
-using loopc::onnx::OptionalType;
-using loopc::onnx::SeqType;
-using loopc::onnx::StringType;
+
+#include "loopc/Dialect/Loop/IR/VersionedTypes.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // Type lists of the ONNX versions (loop_types)
@@ -34,8 +32,9 @@ using loopc::onnx::StringType;
 /// The first version of Loop, If and Scan whose lists hold tensors of `type`;
 /// nothing where no version does.
 static std::optional<int64_t> getElementSince(Type type) {
-  if (isa<StringType, loopc::rt::StringType, Float16Type, Float32Type,
-          Float64Type>(type))
+  if (auto versioned = dyn_cast<VersionedTypeInterface>(type))
+    return versioned.getFirstLoopVersion();
+  if (isa<loopc::rt::StringType, Float16Type, Float32Type, Float64Type>(type))
     return 1;
   if (auto complex = dyn_cast<ComplexType>(type)) {
     if (isa<Float32Type, Float64Type>(complex.getElementType()))
@@ -72,33 +71,17 @@ static std::optional<int64_t> getElementSince(Type type) {
 }
 
 std::optional<int64_t> loopc::loop::getLoopTypeSince(Type type) {
-  auto atLeast = [](std::optional<int64_t> since, int64_t least) {
-    return since ? std::max(*since, least) : since;
-  };
   if (auto tensor = dyn_cast<TensorType>(type))
     return getElementSince(tensor.getElementType());
-  if (auto seq = dyn_cast<SeqType>(type)) {
-    if (auto tensor = dyn_cast<TensorType>(seq.getElementType()))
-      return atLeast(getElementSince(tensor.getElementType()), 13);
-    return std::nullopt;
-  }
-  auto optional = dyn_cast<OptionalType>(type);
-  if (!optional)
-    return std::nullopt;
-  std::optional<int64_t> inner = getLoopTypeSince(optional.getElementType());
-  if (isa<OptionalType>(optional.getElementType()))
-    return std::nullopt;
-  // Element types that came after 16 are in no optional(seq).
-  if (isa<SeqType>(optional.getElementType()) && inner && *inner > 16)
-    return std::nullopt;
-  return atLeast(inner, 16);
+  auto versioned = dyn_cast<VersionedTypeInterface>(type);
+  return versioned ? versioned.getFirstLoopVersion() : std::nullopt;
 }
 
 /// Holds `type` to the list of `since`. Scalars, memrefs and whatever else
 /// passes made of ONNX's values are in no list and are let through.
 static LogicalResult verifyTypeSince(Operation *op, const Twine &what,
                                      Type type, std::optional<int64_t> since) {
-  if (!since || !isa<TensorType, SeqType, OptionalType>(type))
+  if (!since || !isa<TensorType, VersionedTypeInterface>(type))
     return success();
   std::optional<int64_t> first = getLoopTypeSince(type);
   if (!first)

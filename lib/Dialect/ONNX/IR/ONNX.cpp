@@ -16,6 +16,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace loopc;
 using namespace loopc::onnx;
 
 #include "loopc/Dialect/ONNX/IR/ONNXDialect.cpp.inc"
@@ -33,6 +34,29 @@ void ONNXDialect::initialize() {
 #include "loopc/Dialect/ONNX/IR/ONNXOps.cpp.inc"
       >();
   addSchemaCache(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Types: where Loop, If and Scan list them (loop_types)
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t> StringType::getFirstLoopVersion() const { return 1; }
+
+std::optional<int64_t> SeqType::getFirstLoopVersion() const {
+  if (!isa<TensorType>(getElementType()))
+    return std::nullopt;
+  std::optional<int64_t> inner = loop::getLoopTypeSince(getElementType());
+  return inner ? std::max<int64_t>(*inner, 13) : inner;
+}
+
+std::optional<int64_t> OptionalType::getFirstLoopVersion() const {
+  if (!isa<TensorType, SeqType>(getElementType()))
+    return std::nullopt;
+  std::optional<int64_t> inner = loop::getLoopTypeSince(getElementType());
+  // Element types that came after 16 are in no optional(seq).
+  if (!inner || (isa<SeqType>(getElementType()) && *inner > 16))
+    return std::nullopt;
+  return std::max<int64_t>(*inner, 16);
 }
 
 Operation *ONNXDialect::materializeConstant(OpBuilder &builder, Attribute value,

@@ -73,6 +73,7 @@ public:
 } // namespace loopc::loop
 
 #include "loopc/Dialect/Loop/IR/LoopDialect.h.inc"
+#include "loopc/Dialect/Loop/IR/VersionedTypes.h.inc"
 
 #define GET_OP_CLASSES
 #include "loopc/Dialect/Loop/IR/LoopOps.h.inc"

@@ -11,6 +11,7 @@
 #ifndef LOOPC_DIALECT_ONNX_IR_ONNX_H
 #define LOOPC_DIALECT_ONNX_IR_ONNX_H
 
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/BuiltinAttributes.h"

@@ -9,6 +9,7 @@
 #ifndef LOOPC_DIALECT_ONNX_IR_ONNXOPS_TD
 #define LOOPC_DIALECT_ONNX_IR_ONNXOPS_TD
 
+include "loopc/Dialect/Loop/IR/VersionedTypes.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/OpBase.td"
@@ -34,8 +35,9 @@ def ONNX_Dialect : Dialect {
   let hasConstantMaterializer = 1;
 }
 
-class ONNX_Type<string name, string mnem, list<Trait> traits = []>
-    : TypeDef<ONNX_Dialect, name, traits> {
+class ONNX_Type<string name, string mnem>
+    : TypeDef<ONNX_Dialect, name,
+              [DeclareTypeInterfaceMethods<Loop_VersionedTypeInterface>]> {
   let mnemonic = mnem;
 }
 
