@@ -128,9 +128,9 @@ public:
   mlir::LogicalResult emit(Output output, llvm::raw_pwrite_stream &os,
                            llvm::StringRef weightsFile = "");
 
-  /// Links `object`, which emit() wrote, to the shared object `file`.
-  mlir::LogicalResult link(llvm::StringRef object, llvm::StringRef file,
-                           llvm::StringRef soname);
+  /// Compiles to the shared object `file`: see generateShared(). Instead of
+  /// emit().
+  mlir::LogicalResult emitShared(llvm::StringRef file, llvm::StringRef soname);
 
   /// Compiles for this process. Instead of emit().
   mlir::FailureOr<std::unique_ptr<CompiledModel>> compileInProcess();
@@ -147,6 +147,8 @@ private:
   std::unique_ptr<llvm::MemoryBuffer> takeBytecode(llvm::StringRef name,
                                                    llvm::StringRef bytes);
   mlir::LogicalResult lower(Output output);
+  /// The same, after the target was checked where code is made for it.
+  mlir::LogicalResult lowerForTarget(Output output);
 
   CompilerOptions options;
   std::unique_ptr<mlir::MLIRContext> context;

@@ -14,7 +14,6 @@
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
 #include "loopc/Support/ReadFile.h"
-#include "loopc/Support/ScratchFile.h"
 #include "loopc/Target/CodeGen.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -222,7 +221,7 @@ public:
   LogicalResult writeLibrary();
 
 private:
-  LogicalResult writeObjectAndLink(OutputFile &file);
+  LogicalResult writeShared(OutputFile &file);
   std::optional<OutputFile> open(StringRef path);
   LogicalResult keep(OutputFile &file, StringRef path);
   LogicalResult cannotWrite(StringRef path, llvm::Error error);
@@ -253,30 +252,16 @@ LogicalResult Writer::keep(OutputFile &file, StringRef path) {
   return success();
 }
 
-LogicalResult Writer::writeObjectAndLink(OutputFile &file) {
+LogicalResult Writer::writeShared(OutputFile &file) {
   if (file.getTemporaryPath().empty())
     return cannotWrite(path, llvm::createStringError("is not a plain file"));
-  // Beside the library: there has to be room for its weights.
-  llvm::Expected<ScratchFile> object =
-      ScratchFile::createBeside(file.getTemporaryPath());
-  if (!object)
-    return cannotWrite("a temporary file", object.takeError());
-  llvm::raw_fd_ostream os(object->getDescriptor(), /*shouldClose=*/false);
-  LogicalResult compiled = compiler.emit(Output::Object, os);
-  os.flush();
-  std::error_code error = os.error();
-  os.clear_error();
-  if (succeeded(compiled) && error)
-    return cannotWrite("a temporary file", llvm::errorCodeToError(error));
-  return success(
-      succeeded(compiled) &&
-      succeeded(compiler.link(object->getPath(), file.getTemporaryPath(),
-                              llvm::sys::path::filename(path))));
+  return compiler.emitShared(file.getTemporaryPath(),
+                             llvm::sys::path::filename(path));
 }
 
 LogicalResult Writer::writeLibrary() {
   std::optional<OutputFile> file = open(path);
-  return success(file && succeeded(writeObjectAndLink(*file)) &&
+  return success(file && succeeded(writeShared(*file)) &&
                  succeeded(keep(*file, path)));
 }
 
@@ -297,7 +282,7 @@ LogicalResult Writer::write() {
       return failure();
   }
   if (output == Output::Shared) {
-    if (failed(writeObjectAndLink(*file)))
+    if (failed(writeShared(*file)))
       return failure();
   } else {
     bool isText = output == Output::LLVMIR || output == Output::Assembly;

@@ -224,14 +224,18 @@ LogicalResult Compiler::lower(Output output) {
   return success();
 }
 
-LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
-                             StringRef weightsFile) {
-  assert(output != Output::Shared && "emit an object and link it");
+LogicalResult Compiler::lowerForTarget(Output output) {
   // A wrong target shall not be found after minutes of work.
   if ((output > Output::LLVM || !options.target.chip.empty()) &&
       failed(checkTarget(options.target, UnknownLoc::get(context.get()))))
     return failure();
-  if (failed(lower(output)))
+  return lower(output);
+}
+
+LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
+                             StringRef weightsFile) {
+  assert(output != Output::Shared && "a shared object is a file: emitShared()");
+  if (failed(lowerForTarget(output)))
     return failure();
   if (output <= Output::LLVM) {
     TimingScope scope = timing->nest("Print");
@@ -247,16 +251,15 @@ LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
                       timing->nest("Code generation"));
 }
 
-LogicalResult Compiler::link(StringRef object, StringRef file,
-                             StringRef soname) {
-  TimingScope scope = timing->nest("Link");
-  return linkSharedObject(object, file, soname, options.target,
-                          UnknownLoc::get(context.get()));
+LogicalResult Compiler::emitShared(StringRef file, StringRef soname) {
+  if (failed(lowerForTarget(Output::Shared)))
+    return failure();
+  return generateShared(*module, info, options.target, file, soname,
+                        timing->nest("Code generation"));
 }
 
 FailureOr<std::unique_ptr<CompiledModel>> Compiler::compileInProcess() {
-  if (failed(checkTarget(options.target, UnknownLoc::get(context.get()))) ||
-      failed(lower(Output::LLVM)))
+  if (failed(lowerForTarget(Output::Object)))
     return failure();
   return CompiledModel::create(*module, info, options.target,
                                timing->nest("Code generation"));

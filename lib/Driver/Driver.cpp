@@ -16,7 +16,6 @@
 #include "loopc/Support/ProgressLine.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Support/Remedies.h"
-#include "loopc/Support/ScratchFile.h"
 #include "loopc/Target/CodeGen.h"
 
 #include "mlir/Support/Timing.h"
@@ -165,21 +164,8 @@ bool Driver::compileShared(OutputFile &file) {
   if (file.getTemporaryPath().empty())
     return cannotWrite(options.outputPath,
                        createStringError("is not a plain file"));
-  // Beside the library: there has to be room for its weights.
-  Expected<ScratchFile> object =
-      ScratchFile::createBeside(file.getTemporaryPath());
-  if (!object)
-    return cannotWrite("a temporary file", object.takeError());
-  raw_fd_ostream os(object->getDescriptor(), /*shouldClose=*/false);
-  bool isCompiled = succeeded(compiler.emit(Output::Object, os));
-  os.flush();
-  std::error_code error = os.error();
-  os.clear_error();
-  if (isCompiled && error)
-    return cannotWrite("a temporary file", errorCodeToError(error));
-  return isCompiled &&
-         succeeded(compiler.link(object->getPath(), file.getTemporaryPath(),
-                                 sys::path::filename(options.outputPath)));
+  return succeeded(compiler.emitShared(
+      file.getTemporaryPath(), sys::path::filename(options.outputPath)));
 }
 
 bool Driver::compileTo(OutputFile &file) {

@@ -47,18 +47,8 @@ ScratchFile::~ScratchFile() {
 }
 
 llvm::Expected<ScratchFile> ScratchFile::create() {
-  llvm::SmallString<128> folder;
+  llvm::SmallString<128> folder, name;
   llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
-  return createIn(folder);
-}
-
-llvm::Expected<ScratchFile> ScratchFile::createBeside(llvm::StringRef path) {
-  llvm::StringRef folder = llvm::sys::path::parent_path(path);
-  return createIn(folder.empty() ? "." : folder);
-}
-
-llvm::Expected<ScratchFile> ScratchFile::createIn(llvm::StringRef folder) {
-  llvm::SmallString<128> name;
   int first = openIn(folder, name);
   if (first < 0)
     first = ::memfd_create("loopc", MFD_CLOEXEC);
@@ -83,6 +73,14 @@ llvm::Expected<ScratchFile> ScratchFile::createIn(llvm::StringRef folder) {
   errno = problem;
   return descriptor < 0 ? llvm::Expected<ScratchFile>(lastError())
                         : std::move(file);
+}
+
+llvm::Expected<ScratchFile> ScratchFile::createWith(llvm::StringRef bytes) {
+  llvm::Expected<ScratchFile> file = create();
+  if (file)
+    if (llvm::Error error = file->write(bytes))
+      return std::move(error);
+  return file;
 }
 
 llvm::Error ScratchFile::write(llvm::StringRef bytes) {

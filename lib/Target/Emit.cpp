@@ -151,6 +151,76 @@ static LogicalResult writePTX(ModuleOp module, const TargetOptions &options,
   return success();
 }
 
+namespace {
+/// A model as code whose weights are not in it yet.
+struct ModelCode {
+  WeightSet weights;
+  /// The lines of TargetOptions::nodesFile.
+  std::vector<std::string> nodes;
+  ObjectBytes object;
+};
+} // namespace
+
+/// Compiles `module` to an object with a section for the weights.
+static FailureOr<ModelCode>
+compileObject(ModuleOp module, const ModelInfo &info,
+              const TargetOptions &options, const Machine &machine,
+              WeightBytes bytes, TimingScope &timing) {
+  Location loc = module.getLoc();
+  FailureOr<WeightSet> weights = WeightSet::extract(module, info);
+  if (failed(weights))
+    return failure();
+  TimingScope scope = timing.nest("Translate to LLVM");
+  FailureOr<LLVMModule> translated = translateModule(
+      module, info, machine, options, *weights, WeightPlace::Object);
+  if (failed(translated))
+    return failure();
+  ModelCode code;
+  code.nodes = std::move(translated->nodes);
+  scope = timing.nest("Divide");
+  ModuleParts parts = ModuleParts::divide(std::move(*translated), info.symbol);
+  scope.stop();
+  auto addWeights = [&] {
+    weights->keepOnly(
+        [&](StringRef symbol) { return parts.usesGlobal(symbol); });
+    addEmptyWeightSection(*parts.getMain().module, info, *weights, bytes,
+                          /*isShared=*/parts.size() > 1);
+  };
+  FailureOr<std::vector<ObjectBytes>> objects =
+      parts.compile(options, loc, addWeights, timing);
+  if (failed(objects))
+    return failure();
+  scope = timing.nest("Join");
+  FailureOr<ObjectBytes> object = joinObjects(std::move(*objects), loc);
+  if (failed(object))
+    return failure();
+  code.object = std::move(*object);
+  code.weights = std::move(*weights);
+  return code;
+}
+
+/// Writes `module` as LLVM IR or assembly; what else stands in the file that
+/// line tables refer to comes back.
+static FailureOr<std::vector<std::string>>
+compileText(ModuleOp module, const ModelInfo &info,
+            const TargetOptions &options, Machine &machine, CodeKind kind,
+            llvm::raw_pwrite_stream &os, StringRef weightsFile,
+            TimingScope &timing) {
+  FailureOr<WeightSet> weights = WeightSet::extract(module, info);
+  if (failed(weights))
+    return failure();
+  TimingScope scope = timing.nest("Translate to LLVM");
+  FailureOr<LLVMModule> translated = translateModule(
+      module, info, machine, options, *weights, WeightPlace::Object);
+  if (failed(translated))
+    return failure();
+  std::vector<std::string> nodes = std::move(translated->nodes);
+  if (failed(writeText(std::move(*translated), info, *machine.llvm, options,
+                       kind, *weights, os, weightsFile, module.getLoc())))
+    return failure();
+  return nodes;
+}
+
 LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
                                   const TargetOptions &options, CodeKind kind,
                                   llvm::raw_pwrite_stream &os,
@@ -162,40 +232,39 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
       options, loc, /*keepsInlineAssembly=*/kind == CodeKind::Assembly);
   if (failed(machine))
     return failure();
-  FailureOr<WeightSet> weights = WeightSet::extract(module, info);
-  if (failed(weights))
-    return failure();
-  TimingScope scope = timing.nest("Translate to LLVM");
-  FailureOr<LLVMModule> translated = translateModule(
-      module, info, *machine, options, *weights, WeightPlace::Object);
-  if (failed(translated))
-    return failure();
-  std::vector<std::string> nodes = std::move(translated->nodes);
-  // Last, as all that stands beside the output.
-  auto finish = [&](LogicalResult written) {
-    return failed(written) ? failure()
-                           : writeNodes(nodes, options.nodesFile, loc);
-  };
-  if (kind != CodeKind::Object)
-    return finish(writeText(std::move(*translated), info, *machine->llvm,
-                            options, kind, *weights, os, weightsFile, loc));
+  // The nodes are written last, as all that stands beside the output.
+  if (kind != CodeKind::Object) {
+    FailureOr<std::vector<std::string>> nodes = compileText(
+        module, info, options, *machine, kind, os, weightsFile, timing);
+    return success(succeeded(nodes) &&
+                   succeeded(writeNodes(*nodes, options.nodesFile, loc)));
+  }
+  FailureOr<ModelCode> code = compileObject(module, info, options, *machine,
+                                            WeightBytes::Appended, timing);
+  return success(
+      succeeded(code) &&
+      succeeded(appendWeights(code->object, code->weights, os, loc)) &&
+      succeeded(writeNodes(code->nodes, options.nodesFile, loc)));
+}
 
-  scope = timing.nest("Divide");
-  ModuleParts parts = ModuleParts::divide(std::move(*translated), info.symbol);
-  scope.stop();
-  auto addWeights = [&] {
-    weights->keepOnly(
-        [&](StringRef symbol) { return parts.usesGlobal(symbol); });
-    addEmptyWeightSection(*parts.getMain().module, info, *weights,
-                          /*isShared=*/parts.size() > 1);
-  };
-  FailureOr<std::vector<ObjectBytes>> objects =
-      parts.compile(options, loc, addWeights, timing);
-  if (failed(objects))
+LogicalResult loopc::generateShared(ModuleOp module, const ModelInfo &info,
+                                    const TargetOptions &options,
+                                    StringRef output, StringRef soname,
+                                    TimingScope timing) {
+  Location loc = module.getLoc();
+  FailureOr<Machine> machine = createMachine(options, loc);
+  if (failed(machine))
     return failure();
-  scope = timing.nest("Join");
-  FailureOr<ObjectBytes> object = joinObjects(std::move(*objects), loc);
-  if (failed(object))
+  FailureOr<ModelCode> code = compileObject(module, info, options, *machine,
+                                            WeightBytes::Reserved, timing);
+  if (failed(code))
     return failure();
-  return finish(writeObject(*object, info, *weights, os, loc));
+  TimingScope scope = timing.nest("Link");
+  // What may go wrong from here on has no place in the model.
+  loc = UnknownLoc::get(module.getContext());
+  return success(succeeded(linkSharedObject(std::move(code->object),
+                                            code->weights.getTotalSize(),
+                                            output, soname, options, loc)) &&
+                 succeeded(fillWeights(output, code->weights, loc)) &&
+                 succeeded(writeNodes(code->nodes, options.nodesFile, loc)));
 }

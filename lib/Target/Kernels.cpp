@@ -213,14 +213,12 @@ static FailureOr<std::string> assemble(StringRef ptx, StringRef chip,
   std::string ptxas = findPtxas();
   if (ptxas.empty())
     return std::string();
-  llvm::Expected<ScratchFile> source = ScratchFile::create(),
+  llvm::Expected<ScratchFile> source = ScratchFile::createWith(ptx),
                               object = ScratchFile::create(),
                               log = ScratchFile::create();
   llvm::Error error = source.takeError();
   for (auto *file : {&object, &log})
     error = llvm::joinErrors(std::move(error), file->takeError());
-  if (!error)
-    error = source->write(ptx);
   if (error)
     return emitError(loc, Diag::CannotWrite)
            << "no temporary file can be written for ptxas: "

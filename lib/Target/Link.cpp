@@ -11,11 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Parts.h"
+#include "Link.h"
+#include "Machine.h"
 #include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/ScratchFile.h"
-#include "loopc/Target/CodeGen.h"
 
 #include "lld/Common/Driver.h"
 #include "llvm/BinaryFormat/Magic.h"
@@ -117,13 +117,13 @@ private:
 } // namespace
 
 /// lld maps the file that it writes: where the disk becomes full, that is a
-/// signal, not an error. So there has to be room for all of `inputs`.
-static LogicalResult checkRoom(StringRef output, ArrayRef<StringRef> inputs,
-                               Location loc) {
+/// signal, not an error. So there has to be room for `needed` bytes and all of
+/// `inputs`.
+static LogicalResult checkRoom(StringRef output, uint64_t needed,
+                               ArrayRef<StringRef> inputs, Location loc) {
   SmallString<128> folder(llvm::sys::path::parent_path(output));
   if (folder.empty())
     folder = ".";
-  uint64_t needed = 0;
   for (StringRef input : inputs) {
     uint64_t size = 0;
     if (!input.empty() && !llvm::sys::fs::file_size(input, size))
@@ -165,8 +165,8 @@ static bool isSharedLibrary(StringRef path) {
          magic == llvm::file_magic::elf_shared_object;
 }
 
-LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
-                                      StringRef soname,
+LogicalResult loopc::linkSharedObject(ObjectBytes object, uint64_t reserved,
+                                      StringRef output, StringRef soname,
                                       const TargetOptions &options,
                                       Location loc) {
   llvm::Triple triple = getTriple(options);
@@ -189,8 +189,15 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
            << " for target '" << triple.str()
            << "': name its folder by --library-path";
 
+  llvm::Expected<ScratchFile> file =
+      ScratchFile::createWith(StringRef(object.data(), object.size()));
+  object = ObjectBytes();
+  if (!file)
+    return emitError(loc, Diag::CannotWrite)
+           << "cannot write a temporary file: "
+           << llvm::toString(file.takeError());
   std::string outputText = output.str();
-  std::string objectText = object.str();
+  std::string objectText = file->getPath().str();
   std::string sonameText = "--soname=" + soname.str();
   SmallVector<const char *> arguments = {
       "ld.lld", "-shared", "--eh-frame-hdr", "--hash-style=gnu",
@@ -225,7 +232,8 @@ LogicalResult loopc::linkSharedObject(StringRef object, StringRef output,
              << "', which a model for a GPU needs";
     arguments.push_back("--undefined=loopc_rt_cuda_begin");
   }
-  if (failed(checkRoom(output, {object, threads, cuda, runtime}, loc)))
+  if (failed(checkRoom(output, reserved, {objectText, threads, cuda, runtime},
+                       loc)))
     return failure();
   arguments.push_back(runtime.c_str());
   if (isShared)
@@ -331,12 +339,10 @@ FailureOr<ObjectBytes> loopc::joinObjects(std::vector<ObjectBytes> objects,
   std::vector<ScratchFile> files;
   std::vector<std::string> texts{"ld.lld", "-r", "--threads=1"};
   for (ObjectBytes &bytes : objects) {
-    llvm::Expected<ScratchFile> file = ScratchFile::create();
-    llvm::Error error = file.takeError();
-    if (!error)
-      error = file->write(StringRef(bytes.data(), bytes.size()));
-    if (error)
-      return fail(llvm::toString(std::move(error)));
+    llvm::Expected<ScratchFile> file =
+        ScratchFile::createWith(StringRef(bytes.data(), bytes.size()));
+    if (!file)
+      return fail(llvm::toString(file.takeError()));
     bytes = ObjectBytes();
     texts.push_back(file->getPath().str());
     files.push_back(std::move(*file));

@@ -20,6 +20,7 @@
 #ifndef LOOPC_LIB_TARGET_PARTS_H
 #define LOOPC_LIB_TARGET_PARTS_H
 
+#include "Link.h"
 #include "Translate.h"
 
 #include "mlir/Support/Timing.h"
@@ -28,9 +29,6 @@
 #include <vector>
 
 namespace loopc {
-
-/// The bytes of an ELF object.
-using ObjectBytes = llvm::SmallVector<char, 0>;
 
 /// A module as one part or more.
 class ModuleParts {
@@ -76,11 +74,6 @@ private:
   /// True if the main part is only what a run passes through once.
   bool isMainStraight = false;
 };
-
-/// Links `objects`, made from the parts of one module, to one object, in which
-/// hidden symbols are local.
-mlir::FailureOr<ObjectBytes> joinObjects(std::vector<ObjectBytes> objects,
-                                         mlir::Location loc);
 
 } // namespace loopc
 

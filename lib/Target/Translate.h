@@ -70,18 +70,29 @@ bool emitCode(llvm::Module &module, llvm::TargetMachine &machine,
 void addWeightSection(llvm::Module &module, const ModelInfo &info,
                       const WeightSet &weights, llvm::StringRef file);
 
-/// Adds an empty section, with the symbols of the weights where they will be
-/// once writeObject() has filled it. They are local, or hidden if code of other
-/// objects reads them.
-void addEmptyWeightSection(llvm::Module &module, const ModelInfo &info,
-                           const WeightSet &weights, bool isShared);
+/// What becomes of a section of weights whose bytes LLVM does not see.
+enum class WeightBytes {
+  Appended, ///< the section is empty until appendWeights()
+  Reserved  ///< it takes room in what is linked, which fillWeights() fills
+};
 
-/// Writes the ELF object `object`, made after addEmptyWeightSection(), and the
+/// Adds such a section, with the symbols of the weights where they will be.
+/// They are local, or hidden if code of other objects reads them (`isShared`).
+void addEmptyWeightSection(llvm::Module &module, const ModelInfo &info,
+                           const WeightSet &weights, WeightBytes bytes,
+                           bool isShared);
+
+/// Writes the ELF object `object`, made with WeightBytes::Appended, and the
 /// bytes of the weights behind it: they are copied once, from where they are to
 /// the file.
-mlir::LogicalResult writeObject(llvm::MutableArrayRef<char> object,
-                                const ModelInfo &info, const WeightSet &weights,
-                                llvm::raw_ostream &os, mlir::Location loc);
+mlir::LogicalResult appendWeights(llvm::MutableArrayRef<char> object,
+                                  const WeightSet &weights,
+                                  llvm::raw_ostream &os, mlir::Location loc);
+
+/// Writes the bytes of the weights into the ELF file `path`, which was linked
+/// of an object made with WeightBytes::Reserved.
+mlir::LogicalResult fillWeights(llvm::StringRef path, const WeightSet &weights,
+                                mlir::Location loc);
 
 } // namespace loopc
 

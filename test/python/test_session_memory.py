@@ -13,13 +13,17 @@ process of its own, where nothing else comes and goes.
 
 import gc
 import multiprocessing
+import os
 import platform
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import loopc
 import loopc.aot
 import numpy as np
+import onnx.helper
 import onnx.parser
 import pytest
 
@@ -143,3 +147,53 @@ def test_closed_sessions_leave_nothing(
         before, after = pool.apply(_watch, (way, tmp_path, WAYS[way]))
     assert after[0] <= before[0] + MORE_MAPPINGS, f"mappings: {before[0]}, then {after[0]}"
     assert after[1] <= before[1] + MORE_KILOBYTES, f"resident kB: {before[1]}, then {after[1]}"
+
+
+def test_weights_are_written_once(tmp_path: Path) -> None:
+    """A library takes the packed weights from memory: neither an object nor the linker holds them.
+
+    The peak of the process that compiles is the weights as the model has them, and as they are
+    packed; what else the linker would map is the same once or twice more.
+    """
+    extent, count = 2048, 12
+    size = extent * extent * 4
+    rng = np.random.default_rng(0)
+    weights = rng.standard_normal((extent, extent), dtype=np.float32) / extent
+    with (tmp_path / "weights").open("wb") as file:
+        for k in range(count):
+            file.write(np.roll(weights, k, axis=0).tobytes())
+    names = ["x", *(f"y{k}" for k in range(count - 1)), "y"]
+    initializers = []
+    for k in range(count):
+        tensor = onnx.TensorProto(name=f"w{k}", data_type=onnx.TensorProto.FLOAT)
+        tensor.dims.extend([extent, extent])
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        for key, value in (("location", "weights"), ("offset", k * size), ("length", size)):
+            tensor.external_data.add(key=key, value=str(value))
+        initializers.append(tensor)
+    graph = onnx.helper.make_graph(
+        [
+            onnx.helper.make_node("MatMul", [names[k], f"w{k}"], [names[k + 1]])
+            for k in range(count)
+        ],
+        "products",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["N", extent])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["N", extent])],
+        initializers,
+    )
+    opsets = [onnx.helper.make_opsetid("", 17)]
+    model = onnx.helper.make_model(graph, ir_version=8, opset_imports=opsets)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    library = tmp_path / "m.so"
+    arguments = ["compile", tmp_path / "m.onnx", "--emit=shared", "-o", library]
+    process = subprocess.Popen([sys.executable, "-m", "loopc", *map(str, arguments)])
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0
+    assert library.stat().st_size > count * size
+    assert usage.ru_maxrss * 1024 < 2.9 * count * size
+    x = rng.standard_normal((2, extent), dtype=np.float32)
+    expected: np.ndarray = x
+    for k in range(count):
+        expected = expected @ np.roll(weights, k, axis=0)
+    (y,) = loopc.InferenceSession(library).run(None, {"x": x})
+    np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-5 * float(np.abs(expected).max()))

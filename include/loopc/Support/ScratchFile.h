@@ -35,8 +35,8 @@ public:
   /// In the folder of temporary files, or in memory where nothing can be
   /// written there.
   static llvm::Expected<ScratchFile> create();
-  /// The same in the folder of `path`: where there is room for what is large.
-  static llvm::Expected<ScratchFile> createBeside(llvm::StringRef path);
+  /// The same, with `bytes` in it.
+  static llvm::Expected<ScratchFile> createWith(llvm::StringRef bytes);
 
   int getDescriptor() const { return descriptor; }
 
@@ -50,8 +50,6 @@ public:
   llvm::Expected<std::string> read() const;
 
 private:
-  static llvm::Expected<ScratchFile> createIn(llvm::StringRef folder);
-
   int descriptor = -1;
   std::string path;
   /// It has a name after all, which is removed at the end.

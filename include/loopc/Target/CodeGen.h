@@ -59,14 +59,15 @@ mlir::LogicalResult generateCode(mlir::ModuleOp module, const ModelInfo &info,
                                  llvm::StringRef weightsFile = "",
                                  mlir::TimingScope timing = {});
 
-/// Links `object` and the runtime to the shared object `output`, which is
-/// written as it is made: callers give the name of a temporary file. `soname`
-/// is what programs that link to it will look for.
-mlir::LogicalResult linkSharedObject(llvm::StringRef object,
-                                     llvm::StringRef output,
-                                     llvm::StringRef soname,
-                                     const TargetOptions &options,
-                                     mlir::Location loc);
+/// Compiles `module`, which is used up, and links it with the runtime to the
+/// shared object `output`, which is written as it is made: callers give the
+/// name of a temporary file. The bytes of the weights are written once, into
+/// that file. `soname` is what programs that link to it will look for.
+mlir::LogicalResult generateShared(mlir::ModuleOp module, const ModelInfo &info,
+                                   const TargetOptions &options,
+                                   llvm::StringRef output,
+                                   llvm::StringRef soname,
+                                   mlir::TimingScope timing = {});
 
 /// Writes the C header of the model: its functions, and the names, types and
 /// shapes of inputs and outputs as comments and as macros.
