@@ -70,6 +70,12 @@ int32_t loopc_rt_poll(loopc_run *run);
 int32_t loopc_rt_fail(loopc_run *run, const char *message, int64_t iteration,
                       const int64_t *values, int64_t num_values);
 
+/// The same with the path of a node and ": " in front of the message: number
+/// `place` of the table `places` (see loopc_rt_locate).
+int32_t loopc_rt_fail_at(loopc_run *run, const char *places, int32_t place,
+                         const char *message, int64_t iteration,
+                         const int64_t *values, int64_t num_values);
+
 /// Puts the path of a node in front of the message of a run that ended with
 /// LOOPC_ERROR_MEMORY, where that has none yet: number `place` of a table. A
 /// path in it is two bytes, how many bytes it has in common with the beginning

@@ -81,7 +81,7 @@ static void annotateRuntimeFunction(llvm::Function &function) {
   StringRef name = function.getName();
   function.addFnAttr(llvm::Attribute::NoUnwind);
   bool readsArguments = name == "loopc_rt_free" || name == "loopc_rt_fail" ||
-                        name == "loopc_rt_locate";
+                        name == "loopc_rt_fail_at" || name == "loopc_rt_locate";
   bool allocates = name == "loopc_rt_alloc" || name == "loopc_rt_alloc_scratch";
   if (!readsArguments && !allocates && name != "loopc_rt_poll")
     return;

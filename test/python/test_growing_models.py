@@ -12,9 +12,10 @@ import re
 
 import loopc
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
-from growing_models import GROWING, inputs_of
+from growing_models import GROWING, inputs_of, parse
 
 # Functions that call each other are written out: 2^n copies.
 FEW = {"functions_called_twice": 4}
@@ -57,3 +58,51 @@ def test_code_is_linear(name: str, tmp_path: pathlib.Path) -> None:
         texts.append(file.read_text())
     assert texts[1].count("\n") <= 4.4 * texts[0].count("\n")
     assert largest_function(texts[1]) <= LARGEST
+
+
+def sections(model: onnx.ModelProto, file: pathlib.Path) -> int:
+    """How many functions hold sections of the model's code."""
+    loopc.compile(model.SerializeToString(), file, emit="llvm")
+    return len(re.findall(r"^ *llvm\.func internal .*_section", file.read_text(), re.M))
+
+
+def loops_that_pick(count: int) -> onnx.ModelProto:
+    """Loops in a row, named by their numbers, each of which reads an element that an input says."""
+    lines, last = ["axes = Constant <value = int64[1] {0}> ()"], "x"
+    for k in range(count):
+        lines.append(
+            f"""k{k} = Constant <value = int64 {{{k}}}> () at{k} = Gather <axis = 0> (where, k{k})
+            l{k}, all{k} = Loop (m, "", {last}) <body = step{k} (int64 i{k}, bool go{k}, float[N] s{k})
+                => (bool again{k}, float[N] t{k}, float[N] c{k}) {{
+                again{k} = Identity (go{k}) e{k} = Gather <axis = 0> (s{k}, at{k})
+                a{k} = Add (s{k}, e{k}) t{k} = Tanh (a{k}) c{k} = Identity (s{k})
+            }}>
+            most{k} = ReduceMax <keepdims = 0> (all{k}, axes) v{k} = Add (l{k}, most{k})"""
+        )
+        last = f"v{k}"
+    nodes = "\n".join(lines)
+    model = parse(f"picks (float[N] x, int64[W] where, int64 m) => (float[N] {last}) {{ {nodes} }}")
+    loops = (node for node in model.graph.node if node.op_type == "Loop")
+    for k, loop in enumerate(loops):
+        loop.name = f"loop {k}"
+    return model
+
+
+def test_equal_sections_are_compiled_once(tmp_path: pathlib.Path) -> None:
+    """Code of any number of equal loops has as many functions, though each loop has its messages."""
+    file = tmp_path / "model.mlir"
+    few, many = (sections(GROWING["loops_in_a_row"](count, "N"), file) for count in (48, 96))
+    assert 1 <= few == many <= 4
+    assert 1 <= sections(loops_that_pick(48), file) <= 4
+
+
+def test_errors_name_the_loop_of_a_shared_section() -> None:
+    count = 48
+    session = loopc.InferenceSession(loops_that_pick(count).SerializeToString())
+    feeds = {"x": np.arange(5, dtype=np.float32), "m": np.int64(3)}
+    session.run(None, {**feeds, "where": np.zeros(count, np.int64)})
+    for failing in range(0, count, 3):
+        where = np.zeros(count, np.int64)
+        where[failing] = 9
+        with pytest.raises(Exception, match=rf"main/Loop 'loop {failing}'.* index 9 "):
+            session.run(None, {**feeds, "where": where})

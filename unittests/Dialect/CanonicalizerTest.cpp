@@ -15,6 +15,7 @@
 #include "loopc/Pipelines/Registration.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/PatternMatch.h"
@@ -213,5 +214,46 @@ TEST_F(CanonicalizerTest, SkipsWhatIsCanonical) {
   ASSERT_TRUE(succeeded(manager.run(*module)));
   // The second one finds nothing.
   EXPECT_EQ(rounds, 2u);
+}
+
+/// Blocks that are not reached go where there are branches.
+TEST_F(CanonicalizerTest, DropsUnreachedBlocks) {
+  auto module = parseSourceString<ModuleOp>("func.func @f(%x: i64) -> i64 {\n"
+                                            "  cf.br ^end(%x : i64)\n"
+                                            "^unreached:\n"
+                                            "  cf.br ^end(%x : i64)\n"
+                                            "^end(%y: i64):\n"
+                                            "  return %y : i64\n"
+                                            "}\n",
+                                            &context);
+  ASSERT_TRUE(module);
+  PassManager manager(&context);
+  manager.addPass(loopc::createCanonicalizer());
+  ASSERT_TRUE(succeeded(manager.run(*module)));
+  module->walk([](func::FuncOp function) {
+    EXPECT_TRUE(function.getBody().hasOneBlock());
+  });
+}
+
+/// What became dead behind its last visit is gone all the same.
+TEST_F(CanonicalizerTest, DropsDeadChains) {
+  auto module = parseSourceString<ModuleOp>("func.func @f(%x: i64) -> i64 {\n"
+                                            "  %c0 = arith.constant 0 : i64\n"
+                                            "  %a = arith.addi %x, %x : i64\n"
+                                            "  %b = arith.muli %a, %x : i64\n"
+                                            "  %d = arith.muli %b, %c0 : i64\n"
+                                            "  %e = arith.addi %d, %x : i64\n"
+                                            "  return %e : i64\n"
+                                            "}\n",
+                                            &context);
+  ASSERT_TRUE(module);
+  PassManager manager(&context);
+  manager.addPass(loopc::createCanonicalizer());
+  ASSERT_TRUE(succeeded(manager.run(*module)));
+  unsigned left = 0;
+  module->walk([&](func::FuncOp function) {
+    left = llvm::range_size(function.getBody().front());
+  });
+  EXPECT_EQ(left, 1u);
 }
 } // namespace

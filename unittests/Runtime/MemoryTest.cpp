@@ -328,6 +328,23 @@ TEST(Memory, OtherErrorsHaveAPlaceOfTheirOwn) {
   EXPECT_EQ(outcome.message, "main/#7 Gather: no");
 }
 
+/// Checks of compiled code name their node by its number.
+TEST(Memory, ChecksNameTheirPlace) {
+  Outcome outcome = runEntry([](void *raw, void **, void **) {
+    const int64_t values[] = {-7, 3};
+    int32_t status = loopc_rt_fail_at(asRun(raw), kPlaces, 1,
+                                      "index {} is not below {}", 4, values, 2);
+    // Only the first error is kept.
+    EXPECT_NE(loopc_rt_fail_at(asRun(raw), kPlaces, 2, "no", -1, nullptr, 0),
+              0);
+    return status;
+  });
+  EXPECT_EQ(outcome.status, LOOPC_ERROR_RUNTIME);
+  EXPECT_EQ(outcome.message,
+            "main/#1 Loop 'decode' (opset 21): index -7 is not "
+            "below 3 (iteration 4)");
+}
+
 TEST(Memory, PlacesOfAnyLength) {
   static std::string places;
   static int32_t number;

@@ -205,12 +205,9 @@ static void appendShape(TextBuffer &text, int64_t rank,
   text.append(rank > kMaxShownRank ? ", ...]" : "]");
 }
 
-extern "C" int32_t loopc_rt_fail(loopc_run *run, const char *message,
-                                 int64_t iteration, const int64_t *values,
-                                 int64_t numValues) {
-  if (!claimError(*run))
-    return getOtherStatus(*run, LOOPC_ERROR_RUNTIME);
-  TextBuffer text = beginError(*run);
+/// Appends `message` with `values` in its holes.
+static void appendMessage(TextBuffer &text, const char *message,
+                          const int64_t *values, int64_t numValues) {
   int64_t next = 0;
   const char *begin = message ? message : "";
   while (const char *hole = next < numValues ? findHole(begin) : nullptr) {
@@ -229,13 +226,34 @@ extern "C" int32_t loopc_rt_fail(loopc_run *run, const char *message,
     begin = hole + 3;
   }
   text.append(begin);
+}
+
+/// loopc_rt_fail() with a path of `length` bytes in front of the message, if
+/// there is one.
+static int32_t fail(loopc_run &run, const char *path, size_t length,
+                    const char *message, int64_t iteration,
+                    const int64_t *values, int64_t numValues) {
+  if (!claimError(run))
+    return getOtherStatus(run, LOOPC_ERROR_RUNTIME);
+  TextBuffer text = beginError(run);
+  if (length != 0) {
+    text.append(path, length);
+    text.append(": ");
+  }
+  appendMessage(text, message, values, numValues);
   if (iteration >= 0) {
     text.append(" (iteration ");
     text.append(iteration);
     text.append(")");
   }
-  finishError(*run, LOOPC_ERROR_RUNTIME, text);
+  finishError(run, LOOPC_ERROR_RUNTIME, text);
   return LOOPC_ERROR_RUNTIME;
+}
+
+extern "C" int32_t loopc_rt_fail(loopc_run *run, const char *message,
+                                 int64_t iteration, const int64_t *values,
+                                 int64_t numValues) {
+  return fail(*run, nullptr, 0, message, iteration, values, numValues);
 }
 
 /// Reads path number `place` of a table (see loopc_rt_locate) into `path`;
@@ -260,6 +278,15 @@ static size_t readPlace(const char *places, int32_t place,
       return length;
     places += size + 1;
   }
+}
+
+extern "C" int32_t loopc_rt_fail_at(loopc_run *run, const char *places,
+                                    int32_t place, const char *message,
+                                    int64_t iteration, const int64_t *values,
+                                    int64_t numValues) {
+  char path[sizeof(loopc_error::message)];
+  size_t length = readPlace(places, place, path);
+  return fail(*run, path, length, message, iteration, values, numValues);
 }
 
 extern "C" void loopc_rt_locate(loopc_run *run, const char *places,

@@ -29,7 +29,8 @@ func.func @alloc(%run: !rt.run, %n: index) -> i32 {
   // CHECK: %[[SECOND:.*]] = llvm.mlir.constant(1 : i32)
   // CHECK: cf.cond_br %{{.*}} weights({{.*}}), ^{{.*}}, ^[[FAIL]](%[[SECOND]] : i32)
   // CHECK: ^[[NEGATIVE]]:
-  // CHECK: llvm.call @loopc_rt_fail(%[[HANDLE]]
+  // CHECK: %[[OWN:.*]] = llvm.mlir.constant(0 : i32)
+  // CHECK: llvm.call @loopc_rt_fail_at(%[[HANDLE]], %{{.*}}, %[[OWN]],
   // CHECK: ^[[END:.*]]: // pred: ^[[FAIL]]
   // CHECK: %[[STATUS:.*]] = llvm.mlir.constant(1 : i32)
   // CHECK: return %[[STATUS]]
@@ -100,6 +101,30 @@ func.func @check(%run: !rt.run, %ok: i1, %n: i64, %i: i64) -> i32 {
   // CHECK: %[[STATUS:.*]] = llvm.call @loopc_rt_fail(%[[HANDLE]], %[[TEXT]], %[[I]], %{{.*}}, %{{.*}})
   // CHECK: return %[[STATUS]]
   loop.check %ok, "{} is wrong"(%n : i64) iteration %i : i64
+  %z = llvm.mlir.constant(0 : i32) : i32
+  return %z : i32
+}
+
+// The node that a message begins with is a number, so that equal checks of two
+// nodes differ in it alone; a message that begins otherwise is kept as it is.
+// CHECK-LABEL: func @placed_checks(
+// CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr
+func.func @placed_checks(%run: !rt.run, %ok: i1, %n: i64) -> i32 {
+  // CHECK: ^{{.*}}: // pred: ^bb0
+  // CHECK: ^[[FIRST:.*]]: // pred: ^bb0
+  // CHECK: %[[TABLE:.*]] = llvm.mlir.addressof @loopc_places
+  // CHECK: %[[GATHER:.*]] = llvm.mlir.constant([[#NUMBER:]] : i32)
+  // CHECK: %[[TEXT:.*]] = llvm.mlir.addressof @[[MESSAGE:loopc_message_[0-9]+]]
+  // CHECK: llvm.call @loopc_rt_fail_at(%[[HANDLE]], %[[TABLE]], %[[GATHER]], %[[TEXT]],
+  loop.check %ok, "main/#2 Gather (opset 21): {} is wrong"(%n : i64) loc("main/#2 Gather (opset 21)")
+  // CHECK: %[[TABLE:.*]] = llvm.mlir.addressof @loopc_places
+  // CHECK: %[[NEXT:.*]] = llvm.mlir.constant([[#NUMBER+1]] : i32)
+  // CHECK: %[[SAME:.*]] = llvm.mlir.addressof @[[MESSAGE]]
+  // CHECK: llvm.call @loopc_rt_fail_at(%[[HANDLE]], %[[TABLE]], %[[NEXT]], %[[SAME]],
+  loop.check %ok, "main/#3 Gather (opset 21): {} is wrong"(%n : i64) loc("main/#3 Gather (opset 21)")
+  // CHECK: %[[OTHER:.*]] = llvm.mlir.addressof @loopc_message_
+  // CHECK: llvm.call @loopc_rt_fail(%[[HANDLE]], %[[OTHER]],
+  loop.check %ok, "main/#4 Gather: {} is wrong"(%n : i64) loc("main/#3 Gather (opset 21)")
   %z = llvm.mlir.constant(0 : i32) : i32
   return %z : i32
 }

@@ -388,3 +388,82 @@ llvm.func internal @nest_0(%x: !llvm.ptr {llvm.noalias}, %y: !llvm.ptr) attribut
   llvm.store %v, %y : i64, !llvm.ptr
   llvm.return
 }
+
+// -----
+
+// Numbers of places count on from one section to the next, here by 5: they are
+// sums of one argument, however many they are.
+// CHECK-LABEL: llvm.func @places(
+// CHECK: %[[FIRST:.*]] = llvm.mlir.constant(7 : i32) : i32
+// CHECK: llvm.call @section(%{{.*}}, %[[FIRST]]) : (!llvm.ptr, i32) -> ()
+// CHECK: %[[SECOND:.*]] = llvm.mlir.constant(12 : i32) : i32
+// CHECK: llvm.call @section(%{{.*}}, %[[SECOND]]) : (!llvm.ptr, i32) -> ()
+// CHECK: %[[THIRD:.*]] = llvm.mlir.constant(2 : i32) : i32
+// CHECK: llvm.call @section(%{{.*}}, %[[THIRD]]) : (!llvm.ptr, i32) -> ()
+// CHECK: llvm.func internal @section(%[[X:.*]]: !llvm.ptr, %[[PLACE:.*]]: i32)
+// CHECK: %[[DISTANCE:.*]] = llvm.mlir.constant(-4 : i32) : i32
+// CHECK: %[[OTHER:.*]] = llvm.add %[[PLACE]], %[[DISTANCE]] : i32
+// CHECK: llvm.call @fail(%[[X]], %[[PLACE]])
+// CHECK: llvm.call @fail(%[[X]], %[[OTHER]])
+// CHECK: llvm.call @fail(%[[X]], %[[PLACE]])
+// CHECK-NOT: llvm.func internal @section_0
+llvm.func @fail(!llvm.ptr, i32)
+llvm.func @places(%x: !llvm.ptr) {
+  llvm.call @section(%x) : (!llvm.ptr) -> ()
+  llvm.call @section_0(%x) : (!llvm.ptr) -> ()
+  llvm.call @section_1(%x) : (!llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal @section(%x: !llvm.ptr) attributes {loopc.outlined} {
+  %a = llvm.mlir.constant(7 : i32) : i32
+  %b = llvm.mlir.constant(3 : i32) : i32
+  llvm.call @fail(%x, %a) : (!llvm.ptr, i32) -> ()
+  llvm.call @fail(%x, %b) : (!llvm.ptr, i32) -> ()
+  llvm.call @fail(%x, %a) : (!llvm.ptr, i32) -> ()
+  llvm.return
+}
+llvm.func internal @section_0(%x: !llvm.ptr) attributes {loopc.outlined} {
+  %a = llvm.mlir.constant(12 : i32) : i32
+  %b = llvm.mlir.constant(8 : i32) : i32
+  llvm.call @fail(%x, %a) : (!llvm.ptr, i32) -> ()
+  llvm.call @fail(%x, %b) : (!llvm.ptr, i32) -> ()
+  llvm.call @fail(%x, %a) : (!llvm.ptr, i32) -> ()
+  llvm.return
+}
+llvm.func internal @section_1(%x: !llvm.ptr) attributes {loopc.outlined} {
+  %a = llvm.mlir.constant(2 : i32) : i32
+  %b = llvm.mlir.constant(-2 : i32) : i32
+  llvm.call @fail(%x, %a) : (!llvm.ptr, i32) -> ()
+  llvm.call @fail(%x, %b) : (!llvm.ptr, i32) -> ()
+  llvm.call @fail(%x, %a) : (!llvm.ptr, i32) -> ()
+  llvm.return
+}
+
+// -----
+
+// Distances in memory that count on are arguments each: no sum is made in front
+// of loops.
+// CHECK-LABEL: llvm.func @distances(
+// CHECK: llvm.call @nest(%{{.*}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, i64, i64) -> ()
+// CHECK: llvm.func internal @nest(%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64)
+// CHECK-NOT: llvm.add
+llvm.func @use(!llvm.ptr, i64)
+llvm.func @distances(%x: !llvm.ptr) {
+  llvm.call @nest(%x) : (!llvm.ptr) -> ()
+  llvm.call @nest_0(%x) : (!llvm.ptr) -> ()
+  llvm.return
+}
+llvm.func internal @nest(%x: !llvm.ptr) attributes {loopc.outlined} {
+  %a = llvm.mlir.constant(7 : i64) : i64
+  %b = llvm.mlir.constant(3 : i64) : i64
+  llvm.call @use(%x, %a) : (!llvm.ptr, i64) -> ()
+  llvm.call @use(%x, %b) : (!llvm.ptr, i64) -> ()
+  llvm.return
+}
+llvm.func internal @nest_0(%x: !llvm.ptr) attributes {loopc.outlined} {
+  %a = llvm.mlir.constant(12 : i64) : i64
+  %b = llvm.mlir.constant(8 : i64) : i64
+  llvm.call @use(%x, %a) : (!llvm.ptr, i64) -> ()
+  llvm.call @use(%x, %b) : (!llvm.ptr, i64) -> ()
+  llvm.return
+}

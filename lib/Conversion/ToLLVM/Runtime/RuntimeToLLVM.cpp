@@ -216,7 +216,11 @@ public:
 
 private:
   LLVM::LLVMFuncOp declare(StringRef name) {
-    return declareRuntimeFunction(module, name);
+    // To look a symbol up is to go through the module.
+    LLVM::LLVMFuncOp &declared = runtime[name];
+    if (!declared)
+      declared = declareRuntimeFunction(module, name);
+    return declared;
   }
 
   /// The block that returns a non-zero status; the error is recorded already.
@@ -400,7 +404,20 @@ private:
     Block *failing =
         rewriter.createBlock(&function.getBody(), function.getBody().end());
     ImplicitLocOpBuilder b(loc, rewriter);
-    Value message = stringAddress(b, check.getMessage());
+    // The path of the node that checks goes by its number: the code of layers
+    // that are equal otherwise differs in numbers alone.
+    StringRef text = check.getMessage();
+    std::string path = locationPath(loc);
+    bool isPlaced = path.size() <= kLongestPath && text.consume_front(path) &&
+                    text.consume_front(": ");
+    SmallVector<Value> arguments{run_};
+    if (isPlaced)
+      arguments.append(
+          {places.getAddress(b, module),
+           LLVM::ConstantOp::create(b, i32, places.getNumber(loc))});
+    else
+      text = check.getMessage();
+    arguments.push_back(stringAddress(b, text));
     Value iteration =
         check.getIteration()
             ? toI64(loc, check.getIteration())
@@ -415,10 +432,11 @@ private:
                                        ArrayRef<LLVM::GEPArg>{int32_t(k)});
       LLVM::StoreOp::create(b, toI64(loc, value), slot);
     }
-    LLVM::LLVMFuncOp fn = declare("loopc_rt_fail");
+    arguments.append({iteration, values, count});
     Value status =
         LLVM::CallOp::create(
-            b, fn, ValueRange{run_, message, iteration, values, count})
+            b, declare(isPlaced ? "loopc_rt_fail_at" : "loopc_rt_fail"),
+            arguments)
             .getResult();
     if (function.getNumResults() == 1)
       func::ReturnOp::create(b, status);
@@ -705,6 +723,7 @@ private:
   Value run_;
   Block *failure_ = nullptr, *placedFailure_ = nullptr;
   Value status_, view_;
+  llvm::StringMap<LLVM::LLVMFuncOp> runtime;
   llvm::StringMap<LLVM::GlobalOp> strings;
   PlaceTable places;
 };

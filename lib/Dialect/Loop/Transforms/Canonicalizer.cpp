@@ -9,6 +9,7 @@
 #include "loopc/Dialect/Loop/Transforms/Canonicalizer.h"
 #include "loopc/Dialect/Loop/IR/CanonicalPatterns.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -22,13 +23,24 @@ struct Canonical {
   explicit Canonical(Operation *) {}
 };
 
+/// True where no function has branches: its operations are in one block, or in
+/// regions of others.
+static bool isStructured(Operation *op) {
+  return llvm::all_of(op->getRegions(), [](Region &region) {
+    return region.empty() ||
+           (region.hasOneBlock() &&
+            llvm::all_of(region.front(), [](Operation &inner) {
+              return !isa<FunctionOpInterface>(inner) || isStructured(&inner);
+            }));
+  });
+}
+
 struct Canonicalizer : PassWrapper<Canonicalizer, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Canonicalizer)
 
   explicit Canonicalizer(int64_t rounds) {
     config.setMaxIterations(rounds);
     config.setUseTopDownTraversal();
-    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
   }
 
   StringRef getArgument() const override { return "canonicalize"; }
@@ -49,11 +61,22 @@ struct Canonicalizer : PassWrapper<Canonicalizer, OperationPass<>> {
   void runOnOperation() override {
     bool changed = false;
     if (!getCachedAnalysis<Canonical>())
-      (void)applyPatternsGreedily(getOperation(), patterns, config, &changed);
+      (void)applyPatternsGreedily(getOperation(), patterns,
+                                  getConfig(getOperation()), &changed);
     if (changed)
       return;
     getAnalysis<Canonical>();
     markAllAnalysesPreserved();
+  }
+
+  /// Which blocks are reached, and what they hand on, is only asked where there
+  /// are branches: MLIR walks through everything three times for it.
+  GreedyRewriteConfig getConfig(Operation *op) const {
+    GreedyRewriteConfig own = config;
+    own.setRegionSimplificationLevel(isStructured(op)
+                                         ? GreedySimplifyRegionLevel::Disabled
+                                         : GreedySimplifyRegionLevel::Normal);
+    return own;
   }
 
   GreedyRewriteConfig config;

@@ -234,8 +234,27 @@ static bool mayDiffer(const Place &place, TypedAttr a, TypedAttr b) {
              BranchOpInterface>(user);
 }
 
+/// True for numbers that may be the sum of an argument and a constant: not
+/// those of addresses, which are used in loops.
+static bool mayCountOn(TypedAttr number) {
+  Type type = number.getType();
+  return type.isInteger() && !type.isInteger(64) && !type.isInteger(1);
+}
+
+/// `number` for a comparison with the numbers of other nests at its place: the
+/// distance from `first`, the first one's, if it may count on from another
+/// place.
+static TypedAttr fromFirst(TypedAttr number, TypedAttr first) {
+  if (!mayCountOn(number))
+    return number;
+  return IntegerAttr::get(number.getType(),
+                          cast<IntegerAttr>(number).getValue() -
+                              cast<IntegerAttr>(first).getValue());
+}
+
 /// The different sequences of numbers at the places of `differs`, and for each
-/// such place which of them it is.
+/// such place which of them it is, or counts on from: numbers of nodes in the
+/// table of their paths are other ones in each layer, all by the same distance.
 static std::pair<SmallVector<Column>, SmallVector<unsigned>>
 columnsOf(ArrayRef<Nest *> members, const llvm::BitVector &differs) {
   SmallVector<Column> columns;
@@ -248,8 +267,11 @@ columnsOf(ArrayRef<Nest *> members, const llvm::BitVector &differs) {
     SmallVector<const void *> key;
     for (Nest *nest : members) {
       column.push_back(nest->numbers[place]);
-      key.push_back(column.back().getAsOpaquePointer());
+      key.push_back(
+          fromFirst(column.back(), column.front()).getAsOpaquePointer());
     }
+    // Of which type, too.
+    key.push_back(column.front().getType().getAsOpaquePointer());
     auto [it, isNew] = known.try_emplace(key, columns.size());
     if (isNew)
       columns.push_back(column);
@@ -267,14 +289,15 @@ refine(const Cluster &cluster, const Nest &nest,
   const Nest &first = *cluster.members.front();
   SmallVector<unsigned> columns(first.places.size());
   // By the members' column, or the number that all of them have, and the nest's
-  // number.
+  // number, or how far they count on.
   std::map<std::tuple<unsigned, const void *, const void *>, unsigned> known;
   for (unsigned k : differs.set_bits()) {
     bool differed = cluster.differs.test(k);
+    TypedAttr number = first.numbers[k];
+    const void *all = fromFirst(number, number).getAsOpaquePointer();
     auto [it, isNew] = known.try_emplace(
-        {differed ? cluster.columns[k] + 1 : 0,
-         differed ? nullptr : first.numbers[k].getAsOpaquePointer(),
-         nest.numbers[k].getAsOpaquePointer()},
+        {differed ? cluster.columns[k] + 1 : 0, differed ? nullptr : all,
+         fromFirst(nest.numbers[k], number).getAsOpaquePointer()},
         known.size());
     if (known.size() > kMostArguments)
       return std::nullopt;
@@ -390,7 +413,8 @@ static Value broadcast(Value argument, Type type) {
             made->getResult(0).getType() == type)
           return made->getResult(0);
   Location loc = argument.getLoc();
-  OpBuilder b = OpBuilder::atBlockBegin(argument.getParentBlock());
+  OpBuilder b(argument.getContext());
+  b.setInsertionPointAfterValue(argument);
   Value none = LLVM::PoisonOp::create(b, loc, type);
   Value zero =
       LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(0));
@@ -398,6 +422,19 @@ static Value broadcast(Value argument, Type type) {
       LLVM::InsertElementOp::create(b, loc, type, none, argument, zero);
   SmallVector<int32_t> lanes(vector.getNumElements(), 0);
   return LLVM::ShuffleVectorOp::create(b, loc, first, none, lanes);
+}
+
+/// The number at a place of the first of the nests, which it has as `number`,
+/// where `argument` stands for `counted`.
+static Value countOn(Value argument, TypedAttr counted, TypedAttr number) {
+  if (counted == number)
+    return argument;
+  OpBuilder b(argument.getContext());
+  b.setInsertionPointAfterValue(argument);
+  Location loc = argument.getLoc();
+  Value distance = LLVM::ConstantOp::create(b, loc, number.getType(),
+                                            fromFirst(number, counted));
+  return LLVM::AddOp::create(b, loc, argument, distance);
 }
 
 namespace {
@@ -429,8 +466,11 @@ static void share(const Cluster &cluster, llvm::StringMap<Callee> &callees) {
   SmallVector<Value> arguments = addArguments(function, columns);
   for (auto [place, column] :
        llvm::zip_equal(cluster.differs.set_bits(), which)) {
-    OpOperand *operand = cluster.members.front()->places[place].operand;
-    operand->set(broadcast(arguments[column], operand->get().getType()));
+    Nest &first = *cluster.members.front();
+    OpOperand *operand = first.places[place].operand;
+    Value number = countOn(arguments[column], columns[column].front(),
+                           first.numbers[place]);
+    operand->set(broadcast(number, operand->get().getType()));
   }
   for (auto [k, nest] : llvm::enumerate(cluster.members))
     for (LLVM::CallOp call : callees[nest->function.getSymName()].calls) {
@@ -481,7 +521,8 @@ static void sharePiece(const Cluster &cluster,
                callees[first.function.getSymName()].sharedOut.front(), types);
   for (auto [place, column] :
        llvm::zip_equal(cluster.differs.set_bits(), which))
-    first.places[place].operand->set(read[column]);
+    first.places[place].operand->set(
+        countOn(read[column], columns[column].front(), first.numbers[place]));
   for (auto [k, piece] : llvm::enumerate(cluster.members)) {
     SmallVector<TypedAttr> numbers;
     for (const Column &column : columns)

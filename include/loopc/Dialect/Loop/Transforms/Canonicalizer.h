@@ -26,7 +26,7 @@ namespace loopc {
 /// visited again in the same one, so that more of them find little, such as
 /// what a loop need not carry once another value is dead. It is not run where
 /// the last run has changed nothing and all passes since have kept all
-/// analyses.
+/// analyses, and looks at blocks only in functions that have branches.
 std::unique_ptr<mlir::Pass> createCanonicalizer(int64_t rounds = 1);
 
 } // namespace loopc

@@ -196,9 +196,10 @@ def ShareNests : Pass<"loopc-share-nests", "::mlir::ModuleOp"> {
   let description = [{
     In LLVM's dialect: internal functions marked `loopc.outlined`, which
     `loopc-outline-nests` and `loopc-parallelize-nests` make, lose the arguments
-    that they do not read. Those that are equal but for i64 constants become
-    one, which gets the numbers that differ as arguments, and keeps `llvm.noalias`
-    at arguments that all of them have it at. Bounds below 16 stay
+    that they do not read. Those that are equal but for numbers become one, which
+    gets the numbers that differ as arguments, and keeps `llvm.noalias` at
+    arguments that all of them have it at. Numbers of nodes, which count on from
+    one layer to the next, are sums of one argument. Bounds below 16 stay
     constants, and so do the distances in an innermost loop where there are many
     of them: nests that differ in these are not shared.
 
