@@ -217,7 +217,9 @@ def scan_of_no_axis_beside_another():
     }"""), [
         run("matrix", {"x": ramp(2, 3), "y": ramp(3)}),
         run("vector", {"x": ramp(3), "y": ramp(3)}, error="axis 1 is out of range"),
-        run("scalar", {"x": f32(3), "y": ramp(0)}, error="axis 1 is out of range|scan input|scalar"),
+        run(
+            "scalar", {"x": f32(3), "y": ramp(0)}, error="axis 1 is out of range|scan input|scalar"
+        ),
     ]
 
 
