@@ -600,7 +600,7 @@ class Scan(ControlOp):
         what = f"{self._where}: collected value '{name}'"
         every = [row[k] for item in rows for row in item]
         if not every:
-            nothing = _empty(self.onnx_node, k)
+            nothing = _empty(self.onnx_node, k, -2)  # Padding has rows, of any rank.
             return _zeros((len(rows), steps, *nothing.shape[1:]), nothing.dtype)
         element = stack(every, what)[0]
         result = _zeros((len(rows), steps, *element.shape), element.dtype)

@@ -275,11 +275,17 @@ private:
     target->getOperations().splice(target->end(), body->getOperations());
   }
 
-  /// The collected value of shape [trips] + `shape`, with its first axis moved
-  /// to `axis`.
-  FlatTensor finishCollected(Value rows, Value shape, int64_t where) {
+  /// Collected value `k` of shape [trips] + `shape`, with its first axis moved
+  /// to where it is collected along.
+  FlatTensor finishCollected(unsigned k, Value rows, Value shape) {
+    int64_t where = collected[k].axis;
     Value trips = f.length(rows), zero = f.index(0), one = f.index(1);
     Value elements = f.flatten(rows).elements, rank = f.length(shape);
+    // Padding without a row that tells its extents has no elements, though
+    // there may be place for those of a row that is known before the loop.
+    if (loop.getLengthOf(k))
+      elements = extractSlice(b, b.getLoc(), elements, {b.getIndexAttr(0)},
+                              {f.mul(trips, f.product(shape))});
     if (where == 0)
       return {elements, f.withNewAxis(shape, zero, trips)};
     Value axis = f.index(where);
@@ -307,8 +313,7 @@ private:
       Value rows = made.getCollectedResults()[k];
       auto type = cast<TensorType>(result.getType());
       if (collected[k].isUnranked) {
-        FlatTensor flat =
-            finishCollected(rows, range.front(), collected[k].axis);
+        FlatTensor flat = finishCollected(k, rows, range.front());
         range = range.drop_front();
         values.push_back(f.unflatten(flat, type));
       } else if (isUnranked(type)) {
