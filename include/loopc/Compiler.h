@@ -33,6 +33,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,9 @@ struct CompilerOptions {
   /// Folder of external data; empty: that of the model's file.
   std::string externalDataFolder;
   InputFormat format = InputFormat::Auto;
+  /// Whether the IR is verified behind every pass; where nothing is said the
+  /// environment decides (LOOPC_VERIFY_EACH).
+  std::optional<bool> verifyEach;
   /// Called with the pass manager before it runs: to print, to time.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configurePasses;
 };
@@ -143,6 +147,10 @@ private:
   /// What is done to every model that was imported.
   mlir::LogicalResult finishImport();
   mlir::LogicalResult parseMLIR(llvm::StringRef name, llvm::StringRef bytes);
+  /// Verifies MLIR that was read. A stage that loopc wrote may have views in
+  /// code that no run reaches, which MLIR's verifier is against: a check in
+  /// front of each holds them to that.
+  mlir::LogicalResult verifyRead();
   /// `bytes` at an address that MLIR takes them at: `buffer` itself, or a copy.
   std::unique_ptr<llvm::MemoryBuffer> takeBytecode(llvm::StringRef name,
                                                    llvm::StringRef bytes);

@@ -17,7 +17,6 @@
 #include "loopc/Target/CodeGen.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -60,10 +59,7 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
       shape.push_back(extent < 0 ? ShapedType::kDynamic : extent);
   }
   if (given.verify)
-    options.configurePasses = [](PassManager &passes) {
-      passes.enableVerifier(true);
-      return success();
-    };
+    options.verifyEach = true;
   return options;
 }
 

@@ -377,24 +377,20 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   }
   options.dims = std::move(import.dims);
   options.shapes = std::move(import.shapes);
-  // Else the environment decides.
-  std::optional<bool> verify;
   if (flags.verify != cl::BOU_UNSET)
-    verify = flags.verify == cl::BOU_TRUE;
+    options.verifyEach = flags.verify == cl::BOU_TRUE;
   else if (parseOutput(flags.emit).value_or(Output::Object) <= Output::LLVM)
-    verify = true;
-  options.configurePasses = [print = bool(flags.printAfterAll),
-                             verify](mlir::PassManager &passes) {
-    if (verify)
-      passes.enableVerifier(*verify);
-    if (print)
-      passes.enableIRPrinting(
-          [](mlir::Pass *, mlir::Operation *) { return false; },
-          [](mlir::Pass *, mlir::Operation *) { return true; },
-          /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/true,
-          /*printAfterOnlyOnFailure=*/false, errs());
-    return mlir::applyPassManagerCLOptions(passes);
-  };
+    options.verifyEach = true;
+  options.configurePasses =
+      [print = bool(flags.printAfterAll)](mlir::PassManager &passes) {
+        if (print)
+          passes.enableIRPrinting(
+              [](mlir::Pass *, mlir::Operation *) { return false; },
+              [](mlir::Pass *, mlir::Operation *) { return true; },
+              /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/true,
+              /*printAfterOnlyOnFailure=*/false, errs());
+        return mlir::applyPassManagerCLOptions(passes);
+      };
   return true;
 }
 

@@ -300,15 +300,19 @@ def _as_argument(declared: TypeProto, outer: Value, value: Any, dtype: type) -> 
 
 
 def _empty(node: NodeProto, index: int, axis: int = 0) -> np.ndarray:
-    """loop_zero: length 0, known dimensions as the types say, 0 for unknown."""
+    """loop_zero: length 0, known dimensions as the types say, 0 for unknown.
+
+    A rank that is unknown is the least one that has the axis, or one more where
+    `unknown_extent` asks what depends on it.
+    """
     options = _options.get()
     if not options.collected:
         options.collected.update(collected_types(options.model))
     elem_type, dims = options.collected[key_of(node)][index]
     unknown = options.unknown_extent
-    shape = [unknown if d is None else d for d in dims or []]
-    if dims is None:  # An unknown rank gives [0].
-        return np.empty([0, unknown] if unknown else [0], dtype_of(elem_type))
+    if dims is None:
+        dims = [None] * ((axis if axis >= 0 else -axis - 1) + bool(unknown))
+    shape = [unknown if d is None else d for d in dims]
     shape.insert(axis % (len(shape) + 1), 0)
     return np.empty(shape, dtype_of(elem_type))
 
@@ -596,7 +600,7 @@ class Scan(ControlOp):
         what = f"{self._where}: collected value '{name}'"
         every = [row[k] for item in rows for row in item]
         if not every:
-            nothing = _empty(self.onnx_node, k)
+            nothing = _empty(self.onnx_node, k, -2)  # Padding has rows, of any rank.
             return _zeros((len(rows), steps, *nothing.shape[1:]), nothing.dtype)
         element = stack(every, what)[0]
         result = _zeros((len(rows), steps, *element.shape), element.dtype)

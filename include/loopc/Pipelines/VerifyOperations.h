@@ -9,6 +9,7 @@
 #define LOOPC_PIPELINES_VERIFYOPERATIONS_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace mlir {
 class Diagnostic;
@@ -19,10 +20,11 @@ class PassManager;
 namespace loopc {
 
 /// Verifies `root` and all in it, and hands errors to `report`. Views in code
-/// that never runs, whose extents contradict each other, are none; returns how
-/// many there are.
-unsigned verifyOperations(mlir::Operation *root,
-                          llvm::function_ref<void(mlir::Diagnostic &)> report);
+/// that never runs, whose extents contradict each other, are none; returns
+/// them.
+llvm::SmallVector<mlir::Operation *>
+verifyOperations(mlir::Operation *root,
+                 llvm::function_ref<void(mlir::Diagnostic &)> report);
 
 /// Verifies the IR behind each pass of `passes`; errors are internal ones of
 /// the compiler, and set `hasFailed`.

@@ -8,9 +8,10 @@
 
 #include "DeviceRegions.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
-#include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -68,15 +69,22 @@ KernelRoots::KernelRoots(device::RegionOp region, gpu::GPUFuncOp kernel) {
       outside[argument] = getViewRoot(given);
 }
 
-/// The classes of buffers that `op`, or what is in it, writes to.
+/// The classes of buffers that `op`, or what is in it, writes to: what an
+/// operation says of its effects, and all that a call is given.
 static DenseSet<const void *> collectWritten(Operation *op,
                                              const AliasClasses &classes) {
   DenseSet<const void *> written;
   op->walk([&](Operation *nested) {
-    if (Access access = getAccess(nested); access.writes)
-      written.insert(classes.of(access.buffer));
-    else if (auto copy = dyn_cast<memref::CopyOp>(nested))
-      written.insert(classes.of(copy.getTarget()));
+    if (auto effects = dyn_cast<MemoryEffectOpInterface>(nested)) {
+      SmallVector<MemoryEffects::EffectInstance> all;
+      effects.getEffects<MemoryEffects::Write>(all);
+      for (const MemoryEffects::EffectInstance &each : all)
+        if (each.getValue())
+          written.insert(classes.of(each.getValue()));
+    } else if (isa<CallOpInterface>(nested)) {
+      for (Value operand : nested->getOperands())
+        written.insert(classes.of(operand));
+    }
   });
   return written;
 }

@@ -10,6 +10,7 @@
 // and its shape, two tensors of rank 1.
 
 #include "FlatView.h"
+#include "RankRules.h"
 #include "loopc/Conversion/UnknownRank/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -123,27 +124,30 @@ private:
     SmallVector<Type> types;
     for (auto [k, value, result] : llvm::enumerate(
              loop.getYield().getCollected(), loop.getCollectedResults())) {
-      bool open = isUnranked(value.getType());
-      collected.push_back({open, ports.collectAxes[k]});
+      int64_t &axis = ports.collectAxes[k];
+      bool open =
+          isUnranked(result.getType()) && !hasAxisFor(value.getType(), axis);
+      collected.push_back({open, axis});
       if (!open && isUnranked(result.getType())) {
-        int64_t &axis = ports.collectAxes[k];
-        auto type = dyn_cast<RankedTensorType>(value.getType());
+        RankedTensorType type = stackedType(value.getType());
         if (axis < 0)
-          axis += (type ? type.getRank() : 0) + 1;
-        types.push_back(stackedType(value.getType()));
+          axis += type.getRank();
+        types.push_back(type);
         continue;
       }
       if (!open) {
         types.push_back(result.getType());
         continue;
       }
-      ports.collectAxes[k] = 0;
+      axis = 0;
       Type element = getElementTypeOrSelf(value.getType());
       types.push_back(RankedTensorType::get(
           {ShapedType::kDynamic, ShapedType::kDynamic}, element));
-      // loop_zero: without an iteration there is no shape, [0] comes out;
-      // padding (loop_collect_length) is rows of nothing.
-      Value none = loop.getLengthOf(k) ? f.shapeOf(f.index(0)) : f.shapeOf({});
+      // loop_zero: without an iteration there is no shape. There are the axes
+      // that there must be, with nothing along them; padding
+      // (loop_collect_length) is rows of nothing.
+      SmallVector<Value> extents(leastRankOfCollected(loop, k) - 1, f.index(0));
+      Value none = f.shapeOf(extents);
       inits.push_back(none);
       arguments.push_back(none.getType());
       results.push_back(none.getType());
@@ -151,8 +155,26 @@ private:
     llvm::append_range(results, types);
   }
 
+  /// The type of an iteration's part of collected result `k`, whose rank is
+  /// known.
+  RankedTensorType rowType(unsigned k) {
+    auto type = cast<RankedTensorType>(loop.getCollectedResults()[k].getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape.erase(shape.begin() + collected[k].axis);
+    return RankedTensorType::get(shape, type.getElementType());
+  }
+
+  /// Whether values of `type` are known to be collected along `axis`: where an
+  /// axis is out of range, that is an error of the first iteration.
+  static bool hasAxisFor(Type type, int64_t axis) {
+    if (isUnranked(type))
+      return false;
+    int64_t rank = stackedType(type).getRank();
+    return -rank <= axis && axis < rank;
+  }
+
   /// A tensor of one more axis, none of which is known.
-  static Type stackedType(Type type) {
+  static RankedTensorType stackedType(Type type) {
     auto ranked = dyn_cast<RankedTensorType>(type);
     SmallVector<int64_t> shape((ranked ? ranked.getRank() : 0) + 1,
                                ShapedType::kDynamic);
@@ -169,7 +191,7 @@ private:
       slices.push_back({});
       if (open && !isUnranked(type)) {
         // What the body wants tells the rank.
-        auto stacked = cast<TensorType>(stackedType(type));
+        RankedTensorType stacked = stackedType(type);
         value = f.unflatten(f.flatten(value), stacked);
         if (ports.sliceAxes[k] < 0)
           ports.sliceAxes[k] += stacked.getRank();
@@ -206,7 +228,9 @@ private:
     unsigned port = firstShape;
     for (auto [k, value] : llvm::enumerate(yield.getCollected())) {
       if (!collected[k].isUnranked) {
-        rows.push_back(value);
+        rows.push_back(isUnranked(value.getType())
+                           ? f.unflatten(f.flatten(value), rowType(k))
+                           : value);
         continue;
       }
       if (!isFirst) {
@@ -214,6 +238,10 @@ private:
                                             "the iteration");
         isFirst = f.equal(f.toIndex(counter), f.index(0));
       }
+      Type type = value.getType();
+      if (!isa<TensorType>(type)) // A scalar stands for its tensor of rank 0.
+        value = tensor::FromElementsOp::create(
+            b, RankedTensorType::get({}, type), value);
       FlatTensor flat = f.flatten(value);
       Value before = made.getCarriedArgs()[port++];
       SmallVector<Value> shown = f.shownShape(flat.shape);
@@ -247,11 +275,17 @@ private:
     target->getOperations().splice(target->end(), body->getOperations());
   }
 
-  /// The collected value of shape [trips] + `shape`, with its first axis moved
-  /// to `axis`.
-  FlatTensor finishCollected(Value rows, Value shape, int64_t where) {
+  /// Collected value `k` of shape [trips] + `shape`, with its first axis moved
+  /// to where it is collected along.
+  FlatTensor finishCollected(unsigned k, Value rows, Value shape) {
+    int64_t where = collected[k].axis;
     Value trips = f.length(rows), zero = f.index(0), one = f.index(1);
     Value elements = f.flatten(rows).elements, rank = f.length(shape);
+    // Padding without a row that tells its extents has no elements, though
+    // there may be place for those of a row that is known before the loop.
+    if (loop.getLengthOf(k))
+      elements = extractSlice(b, b.getLoc(), elements, {b.getIndexAttr(0)},
+                              {f.mul(trips, f.product(shape))});
     if (where == 0)
       return {elements, f.withNewAxis(shape, zero, trips)};
     Value axis = f.index(where);
@@ -279,8 +313,7 @@ private:
       Value rows = made.getCollectedResults()[k];
       auto type = cast<TensorType>(result.getType());
       if (collected[k].isUnranked) {
-        FlatTensor flat =
-            finishCollected(rows, range.front(), collected[k].axis);
+        FlatTensor flat = finishCollected(k, rows, range.front());
         range = range.drop_front();
         values.push_back(f.unflatten(flat, type));
       } else if (isUnranked(type)) {

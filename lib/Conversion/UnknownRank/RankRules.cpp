@@ -214,3 +214,9 @@ std::optional<int64_t> loopc::requiredRank(onnx::NodeOp node, unsigned i) {
     return rank;
   return rankByValues(node, i);
 }
+
+int64_t loopc::leastRankOfCollected(loop::LoopOp loop, unsigned k) {
+  int64_t axis = loop.getCollectAxes()[k];
+  return std::max<int64_t>(axis < 0 ? -axis : axis + 1,
+                           loop.getLengthOf(k) ? 2 : 1);
+}

@@ -9,6 +9,7 @@
 #ifndef LOOPC_LIB_CONVERSION_UNKNOWNRANK_RANKRULES_H
 #define LOOPC_LIB_CONVERSION_UNKNOWNRANK_RANKRULES_H
 
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include <optional>
 
@@ -38,6 +39,11 @@ std::optional<int64_t> rankOfInput(onnx::NodeOp node, unsigned i);
 
 /// The rank of the updates of a ScatterND, where the other operands tell it.
 std::optional<int64_t> rankOfUpdates(onnx::NodeOp node);
+
+/// The least rank of collected result `k` of a loop, whose type tells none: it
+/// has the axis that it is collected along, and padding has rows. That is its
+/// rank after no iteration (loop_zero).
+int64_t leastRankOfCollected(loop::LoopOp loop, unsigned k);
 
 } // namespace loopc
 

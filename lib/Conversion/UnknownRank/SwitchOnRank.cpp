@@ -74,7 +74,12 @@ private:
   /// Adds the ranks of `value`, each changed by `offset`.
   void collect(Value value, int64_t offset, Ranks &ranks, Seen &seen) {
     auto add = [&](int64_t rank) {
-      if (rank == kMore || rank + offset > kMaxRank)
+      if (rank == kMore) {
+        ranks.insert(kMore);
+        for (int64_t k = kMaxRank + offset; k < kMaxRank; ++k)
+          if (k >= 0)
+            ranks.insert(k + 1); // of what had more axes before they went
+      } else if (rank + offset > kMaxRank)
         ranks.insert(kMore);
       else if (rank + offset >= 0)
         ranks.insert(rank + offset);
@@ -96,9 +101,11 @@ private:
       return;
     }
     SmallVector<Source> sources;
-    if (auto result = dyn_cast<OpResult>(value))
-      sourcesOf(result, sources, ranks);
-    else
+    if (auto result = dyn_cast<OpResult>(value)) {
+      if (std::optional<int64_t> rank = rankWithoutTrips(result))
+        add(*rank);
+      sourcesOf(result, sources);
+    } else
       sourcesOf(cast<BlockArgument>(value), sources);
     for (Source source : sources)
       collect(source.value, offset + source.offset, ranks, seen);
@@ -122,7 +129,16 @@ private:
             (node.getOpType() == "Optional" && !node.getInputOrNull(0)));
   }
 
-  void sourcesOf(OpResult result, SmallVector<Source> &sources, Ranks &ranks) {
+  /// The rank of what a loop collects in no iteration (loop_zero).
+  static std::optional<int64_t> rankWithoutTrips(OpResult result) {
+    auto loop = dyn_cast<loop::LoopOp>(result.getOwner());
+    if (!loop || result.getResultNumber() < loop.getNumCarried())
+      return std::nullopt;
+    return leastRankOfCollected(loop, result.getResultNumber() -
+                                          loop.getNumCarried());
+  }
+
+  void sourcesOf(OpResult result, SmallVector<Source> &sources) {
     Operation *op = result.getOwner();
     unsigned k = result.getResultNumber();
     if (auto cast = dyn_cast<tensor::CastOp>(op)) {
@@ -141,7 +157,6 @@ private:
       } else {
         sources.push_back(
             {loop.getYield().getCollected()[k - loop.getNumCarried()], 1});
-        ranks.insert(1); // after zero trips (loop_zero)
       }
     } else if (auto node = dyn_cast<onnx::NodeOp>(op)) {
       sourcesOfNode(node, sources);

@@ -31,6 +31,8 @@ class FlatTypes : OwnContext, LayerEmitter, public TypeOracle {
 public:
   explicit FlatTypes(const INetworkDefinition &network)
       : LayerEmitter(network, owned) {
+    // Operations that an error is about may be half made.
+    context.printOpOnDiagnostic(false);
     context
         .loadDialect<arith::ArithDialect, func::FuncDialect, loop::LoopDialect,
                      onnx::ONNXDialect, tensor::TensorDialect>();

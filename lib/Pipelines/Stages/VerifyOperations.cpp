@@ -90,7 +90,7 @@ static bool isImpossibleView(Operation *op) {
       .Default([](Operation *) { return false; });
 }
 
-unsigned
+SmallVector<Operation *>
 loopc::verifyOperations(Operation *root,
                         llvm::function_ref<void(Diagnostic &)> report) {
   MLIRContext *context = root->getContext();
@@ -101,20 +101,20 @@ loopc::verifyOperations(Operation *root,
     return succeeded(verify(op, recursively));
   };
   if (isValid(root, /*recursively=*/true))
-    return 0;
+    return {};
   found.clear();
-  unsigned numImpossible = 0;
+  SmallVector<Operation *> impossible;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     size_t before = found.size();
     if (!isValid(op, /*recursively=*/false) && isImpossibleView(op)) {
       found.truncate(before);
-      ++numImpossible;
+      impossible.push_back(op);
     }
   });
   for (Diagnostic &each : found)
     if (each.getSeverity() == DiagnosticSeverity::Error)
       report(each);
-  return numImpossible;
+  return impossible;
 }
 
 namespace {

@@ -26,12 +26,14 @@ struct VerifyStage : loopc::impl::VerifyStageBase<VerifyStage> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     StageErrors errors(stage);
-    unsigned impossible = verifyOperations(module, [&](Diagnostic &each) {
-      InFlightDiagnostic error = errors.emit(each.getLocation()) << each.str();
-      for (Diagnostic &note : each.getNotes())
-        error.attachNote(note.getLocation()) << note.str();
-    });
-    count(numImpossible, impossible,
+    SmallVector<Operation *> impossible =
+        verifyOperations(module, [&](Diagnostic &each) {
+          InFlightDiagnostic error = errors.emit(each.getLocation())
+                                     << each.str();
+          for (Diagnostic &note : each.getNotes())
+            error.attachNote(note.getLocation()) << note.str();
+        });
+    count(numImpossible, impossible.size(),
           "views in code that never runs have extents that contradict");
     // The rules take it for granted that operations are as they shall be.
     if (!errors.any())

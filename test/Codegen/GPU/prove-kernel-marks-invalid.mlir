@@ -107,3 +107,36 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// However it does so.
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    gpu.func @count(%run: !llvm.ptr, %x: memref<8xf32>, %y: memref<8xf32>) kernel {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c8 = arith.constant 8 : index
+      scf.for %i = %c0 to %c8 step %c1 {
+        %v = memref.load %y[%i] : memref<8xf32>
+        %w = memref.atomic_rmw addf %v, %x[%c0] : (f32, memref<8xf32>) -> f32
+      }
+      gpu.return
+    }
+  }
+  func.func @host(%x: memref<8xf32>, %y: memref<8xf32>) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    // expected-error @below {{has a kernel that writes to what it is given as #0, which its loop does not write to}}
+    device.region kernel @kernels::@count given(%x, %y : memref<8xf32>, memref<8xf32>) {
+      scf.for %i = %c0 to %c8 step %c1 {
+        %v = memref.load %x[%i] : memref<8xf32>
+        memref.store %v, %y[%i] : memref<8xf32>
+      }
+      device.yield
+    }
+    return
+  }
+}

@@ -21,3 +21,29 @@ func.func @elements(%m: tensor<i64>, %x: tensor<4xf32>, %y: tensor<2x3xf32>, %p:
   %t = onnx.node "GatherND"(%e, %k) since 13 : (tensor<*xf32>, tensor<1x1xi64>) -> tensor<*xf32>
   return %t : tensor<*xf32>
 }
+
+// loop_zero: after no iteration there is the axis that is collected along, and
+// none else. What is done to the value then is done to that rank, too.
+// CHECK-LABEL: func @after_no_iteration(
+func.func @after_no_iteration(%m: i64, %x: tensor<2x3xf32>, %axes: tensor<2xi64>, %k: tensor<1x1xi64>)
+    -> (tensor<*xf32>, tensor<*xf32>) {
+  %u = tensor.cast %x : tensor<2x3xf32> to tensor<*xf32>
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%m : i64)
+      collect(tensor<*xf32> axis 0, tensor<*xf32> axis -2) {
+    loop.yield while(%c : i1) collect(%u, %u : tensor<*xf32>, tensor<*xf32>)
+  }
+  %y = onnx.node "Unsqueeze"(%r#0, %axes) since 13 : (tensor<*xf32>, tensor<2xi64>) -> tensor<*xf32>
+  // CHECK: scf.index_switch
+  // CHECK-NEXT: case 3 {
+  // CHECK: case 5 {
+  // CHECK-NOT: case
+  // CHECK: default {
+  %s = onnx.node "GatherND"(%y, %k) since 13 : (tensor<*xf32>, tensor<1x1xi64>) -> tensor<*xf32>
+  // CHECK: scf.index_switch
+  // CHECK-NEXT: case 2 {
+  // CHECK: case 3 {
+  // CHECK-NOT: case
+  // CHECK: default {
+  %t = onnx.node "GatherND"(%r#1, %k) since 13 : (tensor<*xf32>, tensor<1x1xi64>) -> tensor<*xf32>
+  return %s, %t : tensor<*xf32>, tensor<*xf32>
+}

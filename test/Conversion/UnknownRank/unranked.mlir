@@ -117,6 +117,53 @@ func.func @collects(%m: i64, %x: tensor<*xf32>) -> tensor<*xf32> {
 
 // -----
 
+// loop_zero: after no iteration there are the axes up to the collected one.
+// CHECK-LABEL: func.func @collects_along_axis_2(
+// CHECK: %[[NONE:.*]] = arith.constant dense<0> : tensor<2xi64>
+// CHECK: %[[SHAPE:.*]] = tensor.cast %[[NONE]]
+// CHECK: loop.loop {{.*}}carried(%{{.*}} = %[[SHAPE]] : tensor<?xi64>)
+func.func @collects_along_axis_2(%m: i64, %x: tensor<*xf32>) -> tensor<*xf32> {
+  %ys = loop.loop (%i : i64, %c : i1) trips(%m : i64)
+      collect(tensor<*xf32> axis 2) {
+    loop.yield while(%c : i1) collect(%x : tensor<*xf32>)
+  }
+  return %ys : tensor<*xf32>
+}
+
+// -----
+
+// What is collected has no such axis: an error of the first iteration, if there
+// is one.
+// CHECK-LABEL: func.func @has_no_such_axis(
+// CHECK: loop.loop {{.*}}collect(tensor<?x1xf32> axis 0)
+// CHECK: loop.check {{.*}}axis {} is out of range for collected values of rank {}
+func.func @has_no_such_axis(%m: i64, %x: f32) -> tensor<*xf32> {
+  %ys = loop.loop (%i : i64, %c : i1) trips(%m : i64)
+      collect(tensor<*xf32> axis 3) {
+    loop.yield while(%c : i1) collect(%x : f32)
+  }
+  return %ys : tensor<*xf32>
+}
+
+// -----
+
+// What the result's type tells is held against each value, and is the shape
+// after no iteration.
+// CHECK-LABEL: func.func @collects_rows(
+// CHECK: loop.loop {{.*}}collect(tensor<?x?x4xf32> axis 1)
+// CHECK: loop.check {{.*}}rank {}, expected {}
+// CHECK: loop.check {{.*}}dimension {}, expected {}
+// CHECK: loop.yield {{.*}}collect(%{{.*}} : tensor<?x4xf32>)
+func.func @collects_rows(%m: i64, %x: tensor<*xf32>) -> tensor<?x?x4xf32> {
+  %ys = loop.loop (%i : i64, %c : i1) trips(%m : i64)
+      collect(tensor<?x?x4xf32> axis 1) {
+    loop.yield while(%c : i1) collect(%x : tensor<*xf32>)
+  }
+  return %ys : tensor<?x?x4xf32>
+}
+
+// -----
+
 // A slice along axis 0 is one of a view of rank 2.
 // CHECK-LABEL: func.func @slices(
 // CHECK: %[[V:.*]] = tensor.expand_shape {{.*}} into tensor<?x?xf32>

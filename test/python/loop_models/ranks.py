@@ -179,6 +179,50 @@ def scan_unknown_rank_without_axis():
     ]
 
 
+@loop_model("loop_zero", "scan_axes", ort=SCAN_WITHOUT_SHAPE)
+def scan_of_no_trips_unknown_rank():
+    """Without a trip there are the axes that are collected along, which the next scan reads."""
+    return graph("""(float[A,B] x, float[] v) => (float[] ys, float[] zs, float[C] sums) {
+        ys, zs = Scan <num_scan_inputs = 1, scan_output_axes = [1, -2],
+            body = g (float[B] row) => (float[] a, float[] b) {
+                a = Identity(v)
+                b = Neg(v)
+            }> (x)
+        sums = Scan <num_scan_inputs = 2, scan_input_axes = [1, 0],
+            body = h (float[] part, float[B] row) => (float s) {
+                p = ReduceSum<keepdims = 0>(part)
+                q = ReduceSum<keepdims = 0>(row)
+                s = Add(p, q)
+            }> (ys, x)
+    }"""), [
+        run(
+            "none",
+            {"x": ramp(0, 3), "v": ramp(2, 3)},
+            [np.zeros((0, 0), np.float32), np.zeros((0, 0), np.float32), f32([])],
+        ),
+        run("two", {"x": ramp(2, 3), "v": ramp(2, 3)}),
+        run("no_axis", {"x": ramp(2, 3), "v": f32(1)}, error=r"(?i)axis"),
+    ]
+
+
+@loop_model("scan_axes", "scan_lengths")
+def scan_of_no_axis_beside_another():
+    """An axis that is not there is the error, and not a length that it has not."""
+    return graph("""(float[] x, float[A] y) => (float[A] s) {
+        s = Scan <num_scan_inputs = 2, scan_input_axes = [1, 0],
+            body = g (float[] a, float b) => (float c) {
+                n = ReduceSum<keepdims = 0>(a)
+                c = Add(n, b)
+            }> (x, y)
+    }"""), [
+        run("matrix", {"x": ramp(2, 3), "y": ramp(3)}),
+        run("vector", {"x": ramp(3), "y": ramp(3)}, error="axis 1 is out of range"),
+        run(
+            "scalar", {"x": f32(3), "y": ramp(0)}, error="axis 1 is out of range|scan input|scalar"
+        ),
+    ]
+
+
 @loop_model("if_types")
 def branches_feed_elementwise():
     """Three squeezes that happen or not, whose results meet in elementwise operators."""

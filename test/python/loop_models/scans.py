@@ -207,6 +207,19 @@ def scan8_empty_item():
     ]  # fmt: skip
 
 
+@loop_model("loop_zero", "loop_collect_length", "scan8_lengths", ort=OrtDiffers(
+    "refuses", "ORT wants the shapes that a Scan's body yields"))  # fmt: skip
+def scan8_no_item_unknown_rank():
+    """Scan 8: items without an iteration have rows of padding, of no elements."""
+    return graph("""(int64[B] lens, float[B,T] xs, float[] v) => (float[] ys) {
+        ys = Scan <num_scan_inputs = 1, body = g (float x) => (float[] y) { y = Neg(v) }> (lens, xs)
+    }""", opset=8), [
+        run("none", {"lens": i64([0, 0]), "xs": ramp(2, 3), "v": ramp(2, 2)},
+            [np.zeros((2, 3, 0), np.float32)]),
+        run("ragged", {"lens": i64([1, 2]), "xs": ramp(2, 3), "v": ramp(2, 2)}),
+    ]  # fmt: skip
+
+
 @loop_model("scan8_lengths", "scan8_batch")
 def scan8_reversed():
     """Scan 8: a reversed input starts at sequence_lens[b] - 1."""

@@ -67,9 +67,14 @@ private:
   OpFoldResult extentOf(Value value, int64_t axis) {
     if (isa<RankedTensorType>(value.getType()))
       return resolveDim(b, b.getLoc(), value, axis);
-    Value at = arith::ConstantIndexOp::create(b, axis);
+    // scan_axes
+    Value at = arith::ConstantIndexOp::create(b, axis), given = at;
+    Value rank = tensor::RankOp::create(b, value);
     if (axis < 0)
-      at = arith::AddIOp::create(b, at, tensor::RankOp::create(b, value));
+      at = arith::AddIOp::create(b, at, rank);
+    // One comparison: a negative axis is a large unsigned one.
+    check(arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at, rank),
+          "axis {} is out of range for rank {}", {given, rank});
     return tensor::DimOp::create(b, value, at).getResult();
   }
 

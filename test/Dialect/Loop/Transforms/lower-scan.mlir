@@ -91,8 +91,14 @@ func.func @batched(%s0: tensor<2x4xf32>, %x: tensor<2x3x4xf32>,
   return %s, %o : tensor<2x4xf32>, tensor<2x3x4xf32>
 }
 
-// An axis of what has no rank yet still counts from the end.
+// scan_axes: an axis of what has no rank yet still counts from the end, and
+// must be one before its extent is asked for.
 // CHECK-LABEL: func @unranked(
+// CHECK: %[[RANK:.*]] = tensor.rank
+// CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %[[RANK]]
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %[[AT]], %[[RANK]]
+// CHECK: loop.check %[[IN]], "{{.*}}axis {} is out of range for rank {}"
+// CHECK: tensor.dim %{{.*}}, %[[AT]]
 // CHECK: loop.loop {{.*}}slices(%{{.*}} = %{{.*}} : tensor<*xf32> axis -1 -> tensor<*xf32>)
 func.func @unranked(%s0: tensor<*xf32>, %x: tensor<*xf32>) -> tensor<*xf32> {
   %s = loop.scan states(%a = %s0 : tensor<*xf32>)
