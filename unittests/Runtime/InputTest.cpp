@@ -322,6 +322,20 @@ TEST(Input, ScalarHasRankZero) {
   EXPECT_THAT(seen.floats, ElementsAre(7));
 }
 
+TEST(Input, BoolsOfZeroAndOneArePassedWithoutCopy) {
+  TestModel model(lookAtBytes<2>);
+  model.input("b", kBool, {open(), open()});
+  TestTensor<uint8_t> b(kBool, {2, 3}, {0, 1, 1, 0, 0, 1});
+  Outcome outcome = runOk(model, {b.get()});
+  EXPECT_EQ(seen.data, b.data.data());
+  EXPECT_EQ(outcome.statistics.copied_bytes, 0u);
+  // The last one is looked at, too.
+  b.data.back() = 2;
+  outcome = runOk(model, {b.get()});
+  EXPECT_NE(seen.data, b.data.data());
+  EXPECT_EQ(outcome.statistics.copied_bytes, 6u);
+}
+
 TEST(Input, BoolsAreNormalised) {
   TestModel model(lookAtBytes<2>);
   model.input("b", kBool, {open(), open()});

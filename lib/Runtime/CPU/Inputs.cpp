@@ -142,6 +142,15 @@ int32_t loopc::rt::checkInputs(loopc_run &run, const loopc_model &model,
   return checkNamedDims(run, model, inputs);
 }
 
+/// True if `count` bools from `data` on are 0 and 1, as nearly always: that
+/// takes a third of the time of writing them.
+static bool areNormalBools(const char *data, int64_t count) {
+  char bits = 0;
+  for (int64_t i = 0; i < count; ++i)
+    bits |= data[i];
+  return (bits & ~1) == 0;
+}
+
 /// Writes the elements of a bool tensor as 0 and 1: any other byte is true.
 static void normalizeBools(const StridedLoop &loop, const char *src,
                            char *dst) {
@@ -185,9 +194,10 @@ int32_t loopc::rt::makeInnerElements(loopc_run &run, const DLTensor &tensor,
     return LOOPC_OK;
   const char *data =
       static_cast<const char *>(tensor.data) + tensor.byte_offset;
-  bool asIs = !layout.isBool && !layout.isPacked &&
+  bool asIs = !layout.isPacked &&
               reinterpret_cast<uintptr_t>(data) % layout.alignment == 0 &&
-              isContiguous(tensor.ndim, tensor.shape, tensor.strides);
+              isContiguous(tensor.ndim, tensor.shape, tensor.strides) &&
+              (!layout.isBool || areNormalBools(data, inner.count));
   inner.data = data;
   if (asIs)
     return LOOPC_OK;

@@ -48,3 +48,28 @@ func.func @pixels(%x: memref<3x32x32xf32>, %y: memref<34x34x3xf32>) {
   }
   return
 }
+
+// Where both axes are open there is code for each number of colours up to four,
+// of pixels and of planes, and tiles for more.
+// CHECK-LABEL: func @open(
+// CHECK-SAME:    %[[X:[^:]+]]: memref<?x?x?xf32>
+// CHECK:         arith.cmpi eq, %[[C:.*]], %c1 : index
+// CHECK:         arith.cmpi eq, %[[C]], %c3 : index
+// CHECK:         %[[PIXELS:.*]] = memref.collapse_shape %[[X]] {{\[\[}}0], [1, 2]]
+// CHECK:         vector.maskedload %[[PIXELS]]
+// CHECK:         vector.shuffle {{.*}} [0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, -1, -1, -1, -1, -1]
+// CHECK:         arith.cmpi eq, %[[C]], %c4 : index
+// CHECK:         arith.cmpi eq, %[[R:.*]], %c3 : index
+// CHECK:         vector.shuffle {{.*}} [0, 16, -1, 1, 17, -1, 2, 18, -1, 3, 19, -1, 4, 20, -1, 5]
+// CHECK:         arith.cmpi eq, %[[R]], %c4 : index
+// CHECK:         arith.andi
+// CHECK-COUNT-16: vector.load
+// CHECK-NOT:     linalg.generic
+func.func @open(%x: memref<?x?x?xf32>, %y: memref<?x?x?xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(n, c, p) -> (n, p, c)>, affine_map<(n, c, p) -> (n, c, p)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : memref<?x?x?xf32>) outs(%y : memref<?x?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}

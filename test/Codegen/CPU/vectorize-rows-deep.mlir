@@ -121,3 +121,37 @@ func.func @apart(%x: memref<?xf32>, %at: memref<?xi64>, %y: memref<?xf32>) {
   }
   return
 }
+
+// Rows of an image whose extents are open may be short: those of a channel are
+// one.
+// CHECK-LABEL: func @open_image(
+// CHECK-SAME: %[[X:[^:]+]]: memref<?x?x?x?xf32>
+// CHECK: %[[ROWS:.*]] = memref.collapse_shape %[[X]] {{\[\[}}0], [1], [2, 3]]
+// CHECK: scf.for %[[N:.*]] =
+// CHECK: scf.for %[[C:.*]] =
+// CHECK-NOT: scf.for
+// CHECK: scf.for %[[J:.*]] =
+// CHECK: vector.load %[[ROWS]][%[[N]], %[[C]], %[[J]]]
+func.func @open_image(%x: memref<?x?x?x?xf32>, %g: memref<?xf32>, %y: memref<?x?x?x?xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(n, c, h, w) -> (n, c, h, w)>, affine_map<(n, c, h, w) -> (c)>, affine_map<(n, c, h, w) -> (n, c, h, w)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x, %g : memref<?x?x?x?xf32>, memref<?xf32>) outs(%y : memref<?x?x?x?xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %s = arith.mulf %p, %q : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// One axis is left to be dealt to threads.
+// CHECK-LABEL: func @open_rows(
+// CHECK-NOT: memref.collapse_shape
+// CHECK: return
+func.func @open_rows(%x: memref<?x?xf32>, %g: memref<?xf32>, %y: memref<?x?xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(n, c) -> (n, c)>, affine_map<(n, c) -> (n)>, affine_map<(n, c) -> (n, c)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %g : memref<?x?xf32>, memref<?xf32>) outs(%y : memref<?x?xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %s = arith.mulf %p, %q : f32
+    linalg.yield %s : f32
+  }
+  return
+}

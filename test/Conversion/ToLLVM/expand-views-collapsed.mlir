@@ -52,3 +52,19 @@ func.func @collapsed_empty(%x: memref<1x1x0xf32, strided<[0, 0, 1], offset: ?>>,
   %element = memref.load %flat[%i, %i] : memref<1x0xf32, strided<[0, 1], offset: ?>>
   return %element : f32
 }
+
+// A part of a buffer, whose strides are known: nothing divides to find the
+// elements of its rows.
+// CHECK-LABEL: func @collapsed_part(
+// CHECK-SAME: %[[X:[^:]+]]: memref<8x4x4xf32>, %[[I:[^:]+]]: index)
+func.func @collapsed_part(%x: memref<8x4x4xf32>, %i: index) -> f32 {
+  // CHECK: %[[PART:.*]] = memref.subview %[[X]]
+  // CHECK: %{{[^,]*}}, %[[OFFSET:[^,]*]], {{.*}} = memref.extract_strided_metadata %[[PART]]
+  // CHECK: %[[ROWS:.*]] = memref.reinterpret_cast %[[PART]] to offset: [%[[OFFSET]]], sizes: [2, 16], strides: [16, 1]
+  // CHECK-NOT: affine.delinearize_index
+  // CHECK: memref.load %[[ROWS]][%[[I]], %[[I]]]
+  %part = memref.subview %x[%i, 0, 0] [2, 4, 4] [1, 1, 1] : memref<8x4x4xf32> to memref<2x4x4xf32, strided<[16, 4, 1], offset: ?>>
+  %rows = memref.collapse_shape %part [[0], [1, 2]] : memref<2x4x4xf32, strided<[16, 4, 1], offset: ?>> into memref<2x16xf32, strided<[16, 1], offset: ?>>
+  %element = memref.load %rows[%i, %i] : memref<2x16xf32, strided<[16, 1], offset: ?>>
+  return %element : f32
+}

@@ -12,7 +12,10 @@
 //
 // Where one of the two axes is short, as the colours of an image are, tiles are
 // as long as a vector and as wide as that axis: vectors of colours that lie
-// side by side are vectors of one colour each, shuffled.
+// side by side are vectors of one colour each, shuffled. Where only a run knows
+// both axes there is code for each number of colours, and for long axes:
+//
+//   if (rows == 1) ... else if (rows == 2) ... else if (columns == 1) ... else
 
 #include "Contractions.h"
 #include "Rows/VectorElements.h"
@@ -54,8 +57,11 @@ private:
   bool match();
   std::optional<Kind> kindOf(OpOperand &operand);
   bool matchShort();
-  std::optional<Part> partOf(OpOperand &operand);
-  void emitShort();
+  bool matchParts(unsigned few, unsigned many, int64_t count);
+  std::optional<Part> partOf(OpOperand &operand, int64_t count);
+  void emitShort(bool isMasked = false);
+  void emitVersions();
+  void emitLong();
   void emitShortTile(Value rest);
   Value together(OpOperand &operand);
   SmallVector<Value> placeTogether(OpOperand &operand, int64_t number);
@@ -403,26 +409,27 @@ void TransposeTiles::emitTileOrRest() {
 // A short axis
 //===----------------------------------------------------------------------===//
 
-std::optional<TransposeTiles::Part> TransposeTiles::partOf(OpOperand &operand) {
+std::optional<TransposeTiles::Part> TransposeTiles::partOf(OpOperand &operand,
+                                                           int64_t count) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
   ArrayRef<AffineExpr> results = map.getResults();
   if (!map.isFunctionOfDim(longDim))
     return Part::Element;
-  auto count = [&](unsigned dim) {
+  auto countUses = [&](unsigned dim) {
     return llvm::count_if(
         results, [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
   };
   AffineExpr across = b.getAffineDimExpr(shortDim);
   AffineExpr along = b.getAffineDimExpr(longDim);
-  if (count(longDim) != 1 || !hasUnitStride(operand.get()))
+  if (countUses(longDim) != 1 || !hasUnitStride(operand.get()))
     return std::nullopt;
   if (results.back() == along)
     return Part::Apart;
   auto type = cast<MemRefType>(operand.get().getType());
   int64_t rank = type.getRank();
-  if (rank < 2 || results.back() != across || count(shortDim) != 1 ||
+  if (rank < 2 || results.back() != across || countUses(shortDim) != 1 ||
       results[rank - 2] != along ||
-      type.getDimSize(rank - 1) != statics[shortDim])
+      (!type.isDynamicDim(rank - 1) && type.getDimSize(rank - 1) != count))
     return std::nullopt;
   SmallVector<ReassociationIndices> groups;
   for (int64_t axis : llvm::seq(rank - 1))
@@ -433,17 +440,14 @@ std::optional<TransposeTiles::Part> TransposeTiles::partOf(OpOperand &operand) {
   return Part::Together;
 }
 
-bool TransposeTiles::matchShort() {
-  auto isFew = [&](unsigned dim) {
-    return !ShapedType::isDynamic(statics[dim]) && statics[dim] <= kFewNumbers;
-  };
-  if (isFew(rowDim) == isFew(columnDim))
-    return false;
-  shortDim = isFew(rowDim) ? rowDim : columnDim;
-  longDim = isFew(rowDim) ? columnDim : rowDim;
+/// Finds how operands lie where axis `few` has `count` numbers.
+bool TransposeTiles::matchParts(unsigned few, unsigned many, int64_t count) {
+  shortDim = few;
+  longDim = many;
+  parts.clear();
   unsigned bits = 8;
   for (OpOperand &operand : op->getOpOperands()) {
-    std::optional<Part> part = partOf(operand);
+    std::optional<Part> part = partOf(operand, count);
     if (!part || (op.isDpsInit(&operand) && *part == Part::Element))
       return false;
     parts.push_back(*part);
@@ -459,6 +463,16 @@ bool TransposeTiles::matchShort() {
   if (!ShapedType::isDynamic(statics[longDim]))
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[longDim]));
   return lanes > 1;
+}
+
+bool TransposeTiles::matchShort() {
+  auto isFew = [&](unsigned dim) {
+    return !ShapedType::isDynamic(statics[dim]) && statics[dim] <= kFewNumbers;
+  };
+  if (isFew(rowDim) == isFew(columnDim))
+    return false;
+  unsigned few = isFew(rowDim) ? rowDim : columnDim;
+  return matchParts(few, few == rowDim ? columnDim : rowDim, statics[few]);
 }
 
 /// A vector whose lane k is lane `from(k).second` of source `from(k).first`.
@@ -568,13 +582,16 @@ void TransposeTiles::emitShortTile(Value rest) {
   }
 }
 
-void TransposeTiles::emitShort() {
+/// Tiles along the long axis, the last of which is masked; with `isMasked` all
+/// are, which is half the code.
+void TransposeTiles::emitShort(bool isMasked) {
+  joined.clear();
   for (auto [k, operand] : llvm::enumerate(op->getOpOperands()))
     joined.push_back(parts[k] == Part::Together ? together(operand) : Value());
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
   Value size = extents[longDim];
-  Value whole = apply(d0.floorDiv(lanes) * lanes, {size});
+  Value whole = isMasked ? index(0) : apply(d0.floorDiv(lanes) * lanes, {size});
   std::function<void(unsigned)> emit = [&](unsigned next) {
     if (next < out.getNumResults()) {
       unsigned dim = cast<AffineDimExpr>(out.getResult(next)).getPosition();
@@ -582,7 +599,8 @@ void TransposeTiles::emitShort() {
         return emit(next + 1);
       return loop(dim, index(0), extents[dim], 1, [&] { emit(next + 1); });
     }
-    loop(longDim, index(0), whole, lanes, [&] { emitShortTile(Value()); });
+    if (!isMasked)
+      loop(longDim, index(0), whole, lanes, [&] { emitShortTile(Value()); });
     if (!ShapedType::isDynamic(statics[longDim]) &&
         statics[longDim] % lanes == 0)
       return;
@@ -590,6 +608,41 @@ void TransposeTiles::emitShort() {
          [&] { emitShortTile(apply(d1 - d0, {at[longDim], size})); });
   };
   emit(0);
+}
+
+/// Both axes long.
+void TransposeTiles::emitLong() {
+  SmallVector<unsigned> outer;
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (AffineExpr expr : out.getResults()) {
+    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+    if (dim != rowDim && dim != columnDim)
+      outer.push_back(dim);
+  }
+  emitLoops(outer);
+}
+
+/// Code for each number up to kFewNumbers that one of two open axes may have,
+/// and for more.
+void TransposeTiles::emitVersions() {
+  OpBuilder::InsertionGuard guard(b);
+  int64_t square = lanes;
+  for (auto [few, many] :
+       {std::pair(rowDim, columnDim), std::pair(columnDim, rowDim)})
+    for (int64_t count : llvm::seq_inclusive<int64_t>(1, kFewNumbers)) {
+      if (!matchParts(few, many, count))
+        break;
+      Value isFew = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                          extents[few], index(count));
+      auto branch = scf::IfOp::create(b, TypeRange(), isFew, /*withElse=*/true);
+      b.setInsertionPoint(branch.thenBlock()->getTerminator());
+      statics[few] = count;
+      emitShort(/*isMasked=*/true);
+      statics[few] = ShapedType::kDynamic;
+      b.setInsertionPoint(branch.elseBlock()->getTerminator());
+    }
+  lanes = square;
+  emitLong();
 }
 
 bool TransposeTiles::run() {
@@ -609,14 +662,11 @@ bool TransposeTiles::run() {
     op.erase();
     return true;
   }
-  SmallVector<unsigned> outer;
-  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  for (AffineExpr expr : out.getResults()) {
-    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-    if (dim != rowDim && dim != columnDim)
-      outer.push_back(dim);
-  }
-  emitLoops(outer);
+  if (ShapedType::isDynamic(statics[rowDim]) &&
+      ShapedType::isDynamic(statics[columnDim]))
+    emitVersions();
+  else
+    emitLong();
   op.erase();
   return true;
 }

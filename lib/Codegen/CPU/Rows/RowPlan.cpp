@@ -45,6 +45,7 @@ private:
   bool matchReduction();
   bool matchBody();
   bool waitsForSums();
+  bool isVectorLoad(memref::LoadOp load);
   std::optional<unsigned> findRows();
   bool runsAlong(OpOperand &operand) {
     return op.getMatchingIndexingMap(&operand).isFunctionOfDim(last);
@@ -65,6 +66,17 @@ bool RowMatcher::waitsForSums() {
     if (++count > kShort || !isa<arith::ArithDialect>(inner.getDialect()))
       return false;
   return !llvm::is_contained(plan.combiners, nullptr);
+}
+
+/// True for reads of neighbours, of which LLVM would ask in each row whether
+/// they are written there, or read them one by one.
+bool RowMatcher::isVectorLoad(memref::LoadOp load) {
+  if (load.getIndices().empty())
+    return false;
+  bool isOneIfTrue;
+  Value along = load.getIndices().back();
+  return countRepeats(load, op, last) != 0 || isNumberAlong(along, op, last) ||
+         findOnePlace(along, op, last, isOneIfTrue);
 }
 
 /// The axis to take several rows of: the innermost that has several.
@@ -183,11 +195,10 @@ static bool needsVectors(linalg::GenericOp op) {
 bool RowMatcher::match() {
   if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 || !cpu.hasMasks())
     return false;
-  bool broadcasts = op.getNumReductionLoops() > 0 || needsVectors(op) ||
-                    llvm::any_of(op.getBody()->getOps<memref::LoadOp>(),
-                                 [&](memref::LoadOp load) {
-                                   return countRepeats(load, op, last) != 0;
-                                 });
+  bool broadcasts =
+      op.getNumReductionLoops() > 0 || needsVectors(op) ||
+      llvm::any_of(op.getBody()->getOps<memref::LoadOp>(),
+                   [&](memref::LoadOp load) { return isVectorLoad(load); });
   for (OpOperand &operand : op->getOpOperands()) {
     if (!matchOperand(operand))
       return false;

@@ -51,6 +51,9 @@ private:
                        mlir::IRMapping &known);
   mlir::Value read(mlir::memref::LoadOp load, const mlir::IRMapping &mapping,
                    mlir::ValueRange at, mlir::Value mask);
+  mlir::Value readOneOrRow(mlir::Value buffer, mlir::ValueRange place,
+                           mlir::Value condition, bool isOneIfTrue,
+                           mlir::Value mask);
   mlir::IRMapping readAll(mlir::ValueRange at, mlir::Value mask,
                           const mlir::IRMapping *before);
   mlir::SmallVector<mlir::Value> compute(mlir::IRMapping &mapping,

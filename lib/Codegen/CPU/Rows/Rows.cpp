@@ -107,6 +107,20 @@ bool loopc::isNumberAlong(Value value, linalg::GenericOp op, unsigned dim) {
   return isNumberAlong(made->getOperand(0), op, dim);
 }
 
+Value loopc::findOnePlace(Value value, linalg::GenericOp op, unsigned dim,
+                          bool &isOneIfTrue) {
+  auto select = value.getDefiningOp<arith::SelectOp>();
+  if (!select || variesAlong(select.getCondition(), op, dim))
+    return {};
+  Value place = select.getTrueValue(), one = select.getFalseValue();
+  isOneIfTrue = isNumberAlong(one, op, dim);
+  if (isOneIfTrue)
+    std::swap(place, one);
+  return isNumberAlong(place, op, dim) && !variesAlong(one, op, dim)
+             ? select.getCondition()
+             : Value();
+}
+
 int64_t loopc::repeatsAlong(Value value, linalg::GenericOp op, unsigned dim) {
   constexpr int64_t kMost = 16;
   int64_t times = 1;
@@ -157,8 +171,10 @@ bool loopc::canLoadAlong(memref::LoadOp load, linalg::GenericOp op,
   MemRefType type = load.getMemRefType();
   if (llvm::any_of(indices.drop_back(), varies) || !type.isLastDimUnitStride())
     return false;
+  bool isOneIfTrue;
   if (isNumberAlong(indices.back(), op, dim) ||
-      repeatsAlong(indices.back(), op, dim))
+      repeatsAlong(indices.back(), op, dim) ||
+      findOnePlace(indices.back(), op, dim, isOneIfTrue))
     return isVectorElement(type.getElementType());
   // Elements apart are read by 4 or 8 bytes.
   return type.getElementTypeBitWidth() >= 32 &&
@@ -196,7 +212,8 @@ static std::optional<SmallVector<unsigned>> orderForRows(linalg::GenericOp op) {
 }
 
 /// Neighbouring axes at the end of `op` as one, which makes longer rows: those
-/// that are reduced, or with few elements.
+/// that are reduced, or with few elements. An open axis may have few, as those
+/// of images do: it is joined with the one before it.
 static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
                                       linalg::GenericOp op) {
   constexpr int64_t kFew = 64;
@@ -206,8 +223,8 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
   if (!op.hasPureBufferSemantics() || count < 2 || op.hasIndexSemantics())
     return op;
   bool isReduced = kinds.back() == utils::IteratorType::reduction;
-  if (!isReduced &&
-      (ShapedType::isDynamic(extents.back()) || extents.back() >= kFew))
+  bool isOpen = ShapedType::isDynamic(extents.back());
+  if (!isReduced && !isOpen && extents.back() >= kFew)
     return op;
   auto canJoin = [&](ReassociationIndicesRef dims) {
     SmallVector<ReassociationIndices> one{ReassociationIndices(dims)};
@@ -233,7 +250,7 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
     return true;
   };
   // Of the others, one is left to be dealt to threads.
-  unsigned least = isReduced ? 0 : 1;
+  unsigned least = isReduced ? 0 : isOpen ? std::max(count - 2, 1u) : 1;
   ReassociationIndices joined{count - 1};
   while (first > least + 1 && kinds[first - 2] == kinds.back()) {
     ReassociationIndices more = joined;

@@ -38,6 +38,14 @@ bool variesAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
 /// along axis `dim`, or more by what does not vary along it.
 bool isNumberAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
 
+/// The condition of an arith.select `value`, an index in the body of `op`, that
+/// is the number of the element along axis `dim` or the same for all of them,
+/// as a condition says that does not vary along it: true for the same one if
+/// `isOneIfTrue` is. Null for other values. An operand whose extent is 1 or
+/// that of the result, which only a run knows, is read so.
+mlir::Value findOnePlace(mlir::Value value, mlir::linalg::GenericOp op,
+                         unsigned dim, bool &isOneIfTrue);
+
 /// How many elements along axis `dim` have the same number, a power of two, if
 /// `value`, an index in the body of `op`, is that of the element divided by it;
 /// else 0.
@@ -46,7 +54,8 @@ int64_t repeatsAlong(mlir::Value value, mlir::linalg::GenericOp op,
 
 /// True if vectors along axis `dim` can be read where `load`, in the body of
 /// `op`, reads one element: all of them the same one, neighbours, each of them
-/// once or several times, or elements apart along the buffer's last axis.
+/// once or several times, one of both as a condition says, or elements apart
+/// along the buffer's last axis.
 bool canLoadAlong(mlir::memref::LoadOp load, mlir::linalg::GenericOp op,
                   unsigned dim);
 

@@ -96,9 +96,14 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
   IRMapping known;
   Value apart;
   int64_t times = countRepeats(load, op, last);
+  bool isOneIfTrue = false;
+  Value condition =
+      load.getIndices().empty()
+          ? Value()
+          : findOnePlace(load.getIndices().back(), op, last, isOneIfTrue);
   for (Value value : load.getIndices()) {
     if (variesAlong(value, op, last) && !isNumberAlong(value, op, last) &&
-        times == 0) {
+        times == 0 && !condition) {
       apart = mapping.lookup(value);
       place.push_back(index(0));
     } else {
@@ -109,9 +114,31 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
     return gatherLanes(b, load.getMemRef(), place, apart, mask, plan.lanes);
   if (!variesAlong(load.getResult(), op, last))
     return wide(memref::LoadOp::create(b, load.getMemRef(), place));
+  if (condition)
+    return readOneOrRow(load.getMemRef(), place, numberOf(condition, at, known),
+                        isOneIfTrue, mask);
   if (times)
     return repeatLanes(b, load.getMemRef(), place, mask, times, plan.lanes);
   return loadLanes(b, load.getMemRef(), place, mask, plan.lanes);
+}
+
+/// The neighbours of `buffer` from `place` on, or the element there for all of
+/// them where `condition` is `isOneIfTrue`. It is the same in the whole row:
+/// LLVM makes a loop of each case.
+Value RowVectorizer::readOneOrRow(Value buffer, ValueRange place,
+                                  Value condition, bool isOneIfTrue,
+                                  Value mask) {
+  auto one = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder in(loc, builder);
+    Value element = memref::LoadOp::create(in, buffer, place);
+    scf::YieldOp::create(in, widen(in, element, plan.lanes));
+  };
+  auto row = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder in(loc, builder);
+    scf::YieldOp::create(in, loadLanes(in, buffer, place, mask, plan.lanes));
+  };
+  return isOneIfTrue ? scf::IfOp::create(b, condition, one, row).getResult(0)
+                     : scf::IfOp::create(b, condition, row, one).getResult(0);
 }
 
 /// Where the elements of a vector that begins at `at` are along axis `dim`.

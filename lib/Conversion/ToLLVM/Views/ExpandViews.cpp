@@ -63,13 +63,16 @@ static void expand(memref::ExpandShapeOp op) {
   op.erase();
 }
 
-/// memref.collapse_shape of what is all there, or of what has no elements, by
-/// whose extents upstream's patterns divide  ->  memref.reinterpret_cast.
+/// memref.collapse_shape of what is all there, of a part whose strides are
+/// known, or of what has no elements, by whose extents upstream's patterns
+/// divide  ->  memref.reinterpret_cast.
 static void collapse(memref::CollapseShapeOp op) {
   MemRefType from = op.getSrcType(), type = op.getResultType();
   bool isPlain = from.getLayout().isIdentity() && type.getLayout().isIdentity();
+  bool isKnown =
+      llvm::none_of(type.getStridesAndOffset().first, ShapedType::isDynamic);
   if (type.getRank() == 0 ||
-      (!isPlain && !llvm::is_contained(from.getShape(), 0)))
+      (!isPlain && !isKnown && !llvm::is_contained(from.getShape(), 0)))
     return;
   ImplicitLocOpBuilder b(op.getLoc(), op);
   SmallVector<OpFoldResult> sizes, strides(type.getRank());
@@ -93,10 +96,10 @@ static void collapse(memref::CollapseShapeOp op) {
     stride = b.createOrFold<arith::MulIOp>(
         stride, getValueOrCreateConstantIndexOp(b, op.getLoc(), sizes[axis]));
   }
-  OpFoldResult offset =
-      ShapedType::isDynamic(staticOffset)
-          ? OpFoldResult(arith::ConstantIndexOp::create(b, 0).getResult())
-          : b.getIndexAttr(staticOffset);
+  OpFoldResult offset = b.getIndexAttr(staticOffset);
+  if (ShapedType::isDynamic(staticOffset))
+    offset =
+        memref::ExtractStridedMetadataOp::create(b, op.getSrc()).getOffset();
   Value view = memref::ReinterpretCastOp::create(b, type, op.getSrc(), offset,
                                                  sizes, strides);
   op.replaceAllUsesWith(view);
