@@ -50,6 +50,14 @@ def _scale(node: Any, operands: Operands) -> None:
         raise ValueError(f"a scale of shape {scale.shape} does not broadcast to {shape}")
 
 
+def _slope(node: Any, operands: Operands) -> None:
+    if type(node).__name__ == "PRelu_6":  # One for each channel.
+        return
+    shape, slope = operands[0].shape, operands[1].shape
+    if np.broadcast_shapes(shape, slope) != shape:
+        raise ValueError(f"a slope of shape {slope} does not broadcast to {shape}")
+
+
 def _windows(node: Any, operands: Operands) -> None:
     data, weights = operands[0], operands[1]
     rank = data.ndim - 2
@@ -80,6 +88,7 @@ CHECKS: dict[str, Callable[[Any, Operands], None]] = {
     "GatherElements": _indices,
     "Split": _parts,
     "LayerNormalization": _scale,
+    "PRelu": _slope,
     "Conv": _windows,
     "ConvInteger": _windows,
     "TopK": _count,

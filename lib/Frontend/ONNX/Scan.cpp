@@ -126,14 +126,16 @@ LogicalResult Importer::readScan(NodeContext &nc, ScanParts &parts) {
                                    parts.outputReverse)));
 }
 
-/// Takes `size` into `known`; both are one number (scan_lengths).
+/// Takes `size` into `known`; both are one number (scan_lengths). In code that
+/// may not run two numbers are an error of the run, if it comes to that.
 static LogicalResult unify(NodeContext &nc, int64_t &known, int64_t size,
                            const Twine &what) {
-  if (ShapedType::isStatic(known) && ShapedType::isStatic(size) &&
-      known != size)
+  bool isOfMainGraph = !nc.scope.parent && nc.scope.graph;
+  if (isOfMainGraph && ShapedType::isStatic(known) &&
+      ShapedType::isStatic(size) && known != size)
     return loopc::emitError(nc.loc, Diag::ScanShape)
            << what << " is " << size << " but others have " << known;
-  if (ShapedType::isStatic(size))
+  if (ShapedType::isDynamic(known))
     known = size;
   return success();
 }

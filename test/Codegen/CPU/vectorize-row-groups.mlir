@@ -191,3 +191,76 @@ func.func @freed_view(%d0: index, %d1: index) -> memref<?x?xf32> {
   memref.dealloc %m : memref<?xf32>
   return %y : memref<?x?xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// A fill of a part of what the first operation reads ends the group: behind the
+// fill it would read another thing.
+// CHECK-LABEL: func @filled_in_between(
+// CHECK: } {loopc.parallel}
+// CHECK: linalg.fill
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+// CHECK: return
+func.func @filled_in_between(%n: index, %k: index) -> memref<?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %x = memref.alloc(%n, %n) : memref<?x?xf32>
+  %part = memref.subview %x[0, 0] [%n, %k] [1, 1] : memref<?x?xf32> to memref<?x?xf32, strided<[?, 1]>>
+  call @set(%x) : (memref<?x?xf32>) -> ()
+  %m = memref.alloc(%n) : memref<?xf32>
+  %y = memref.alloc(%n, %n) : memref<?x?xf32>
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<?x?xf32>) outs(%m : memref<?xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %t = arith.maximumf %p, %o : f32
+    linalg.yield %t : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%part : memref<?x?xf32, strided<[?, 1]>>)
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %m : memref<?x?xf32>, memref<?xf32>) outs(%y : memref<?x?xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %t = arith.subf %p, %q : f32
+    linalg.yield %t : f32
+  }
+  memref.dealloc %m : memref<?xf32>
+  memref.dealloc %x : memref<?x?xf32>
+  return %y : memref<?x?xf32>
+}
+func.func private @set(memref<?x?xf32>)
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// What is freed in between may be what the first operation reads; what is freed
+// behind the group stays where it is.
+// CHECK-LABEL: func @freed_by_another_name(
+// CHECK-SAME: %[[A:[^:]+]]: memref<?x?xf32>, %[[B:[^:]+]]: memref<?x?xf32>, %[[Z:[^:]+]]: memref<8xf32>
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+// CHECK-NEXT: memref.dealloc %[[A]]
+// CHECK-NEXT: linalg.fill {{.*}} outs(%[[Z]] :
+// CHECK: memref.dealloc %[[Z]]
+func.func @freed_by_another_name(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %z: memref<8xf32>, %c: i1, %n: index) -> memref<?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %x = arith.select %c, %a, %b : memref<?x?xf32>
+  %m = memref.alloc(%n) : memref<?xf32>
+  %w = memref.alloc(%n, %n) : memref<?x?xf32>
+  %y = memref.alloc(%n, %n) : memref<?x?xf32>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "reduction"]} ins(%x : memref<?x?xf32>) outs(%m, %w : memref<?xf32>, memref<?x?xf32>) {
+  ^bb0(%p: f32, %o: f32, %u: f32):
+    %t = arith.maximumf %p, %o : f32
+    linalg.yield %t, %p : f32, f32
+  }
+  memref.dealloc %a : memref<?x?xf32>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%w, %m : memref<?x?xf32>, memref<?xf32>) outs(%y : memref<?x?xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %t = arith.subf %p, %q : f32
+    linalg.yield %t : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%z : memref<8xf32>)
+  memref.dealloc %z : memref<8xf32>
+  return %y : memref<?x?xf32>
+}

@@ -220,6 +220,51 @@ def scan8_no_item_unknown_rank():
     ]  # fmt: skip
 
 
+@loop_model("scan8_lengths")
+def scan8_lengths_of_other_items():
+    """Scan 8: there is a length for each item, or the run ends."""
+    return graph("""(int64[C] lens, float[B,T] xs) => (float[P,Q] ys) {
+        ys = Scan <num_scan_inputs = 1, body = g (float x) => (float y) { y = Neg(x) }> (lens, xs)
+    }""", opset=8), [
+        run("too_few", {"lens": i64([1]), "xs": ramp(3, 2)}, error=r"lengths|sequence_lens"),
+        run("too_many", {"lens": i64([1, 2, 1, 1]), "xs": ramp(3, 2)},
+            error=r"lengths|sequence_lens"),
+        run("each", {"lens": i64([1, 2, 1]), "xs": ramp(3, 2, start=1)},
+            [f32([[-1, 0], [-3, -4], [-5, 0]])]),
+    ]  # fmt: skip
+
+
+@loop_model("scan8_lengths",
+            ort=OrtDiffers("accepts", "ORT does not look at the rank", ("matrix",)))  # fmt: skip
+def scan8_lengths_of_unknown_rank():
+    """Scan 8: what the lengths have to be tells their rank."""
+    return graph("""(int64[] lens, float[B,T] xs) => (float[P,Q] ys) {
+        ys = Scan <num_scan_inputs = 1, body = g (float x) => (float y) { y = Neg(x) }> (lens, xs)
+    }""", opset=8), [
+        run("matrix", {"lens": i64([[1, 2]]), "xs": ramp(2, 2)}, error=r"rank|sequence_lens"),
+        run("each", {"lens": i64([1, 2]), "xs": ramp(2, 2, start=1)}, [f32([[-1, 0], [-3, -4]])]),
+    ]  # fmt: skip
+
+
+@loop_model(
+    "scan_lengths", "loop_order", ort=OrtDiffers("refuses", "ORT infers shapes of bodies first")
+)
+def scan_of_two_lengths_in_a_loop():
+    """Two lengths that are known are an error of an iteration, if there is one."""
+    return graph("""(int64 M, float[2] x, float[3] y) => (float s) {
+        zero = Constant <value = float {0}> ()
+        s = Loop <body = b (int64 i, bool c, float a) => (bool c, float t) {
+            t = Scan <num_scan_inputs = 2, body = g (float v, float p, float q) => (float w) {
+                r = Mul(p, q)
+                w = Add(v, r)
+            }> (a, x, y)
+        }> (M, "", zero)
+    }"""), [
+        run("none", {"M": i64(0), "x": ramp(2), "y": ramp(3)}, [f32(0)]),
+        run("one", {"M": i64(1), "x": ramp(2), "y": ramp(3)}, error=r"(?i)length"),
+    ]
+
+
 @loop_model("scan8_lengths", "scan8_batch")
 def scan8_reversed():
     """Scan 8: a reversed input starts at sequence_lens[b] - 1."""

@@ -18,7 +18,6 @@
 #include "RowVectorizer.h"
 #include "Rows.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
-#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -86,8 +85,10 @@ private:
   /// Fills in front of what is reduced; of the group once one of its operations
   /// uses the buffer.
   SmallVector<linalg::FillOp> fills;
-  /// What frees buffers of the group between its operations.
+  /// What frees buffers behind the first operation of the group, and how many
+  /// of them come before the last one.
   SmallVector<memref::DeallocOp> freed;
+  size_t numFreedBetween = 0;
   unsigned numRowDims = 0; ///< axes that all operations have first
   unsigned numWritten = 0;
 };
@@ -160,13 +161,18 @@ void RowGroups::addMember(linalg::LinalgOp op,
                           std::unique_ptr<RowVectorizer> rows,
                           const BufferUses &uses) {
   members.push_back({op, std::move(rows)});
+  numFreedBetween = freed.size();
   for (const auto &[buffer, use] : uses)
     buffers[buffer].add(use);
 }
 
 bool RowGroups::add(linalg::FillOp fill) {
-  if (!fill.hasPureBufferSemantics() ||
-      buffers.contains(fill.getDpsInits().front()))
+  Value buffer = fill.getDpsInits().front();
+  if (!fill.hasPureBufferSemantics() || buffers.contains(buffer))
+    return false;
+  // The group is written behind it, with what reads the memory in front of it
+  // by another name.
+  if (!members.empty() && !isKnownByItself(buffer))
     return false;
   fills.push_back(fill);
   return true;
@@ -266,17 +272,15 @@ void RowGroups::flush() {
   buffers.clear();
   fills.clear();
   freed.clear();
+  numFreedBetween = 0;
   numRowDims = 0;
 }
 
 unsigned RowGroups::run(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
-      // The group may read it through a view.
-      Value root = getViewRoot(dealloc.getMemref());
-      if (llvm::any_of(buffers, [&](const auto &entry) {
-            return getViewRoot(entry.first) == root;
-          }))
+      // The group may read it by any name, such as the result of a select.
+      if (!members.empty())
         freed.push_back(dealloc);
       continue;
     }
@@ -437,7 +441,7 @@ void RowGroups::write() {
     writeSeveral(b, at, *several, extents[*several]);
   else
     writeRows(b, at, numRowDims - 1);
-  for (memref::DeallocOp dealloc : freed)
+  for (memref::DeallocOp dealloc : ArrayRef(freed).take_front(numFreedBetween))
     rewriter.moveOpAfter(dealloc, nest);
   for (Member &member : members)
     rewriter.eraseOp(member.op);

@@ -201,12 +201,32 @@ private:
     rewriter.eraseOp(yield);
   }
 
+  /// The lengths of the items, one for each (scan8_lengths); null where none
+  /// are given.
+  Value findLengths(Value batch) {
+    Value lens = scan.getSequenceLens();
+    if (!lens)
+      return lens;
+    if (auto type = dyn_cast<UnrankedTensorType>(lens.getType()))
+      lens = tensor::CastOp::create(
+          b,
+          RankedTensorType::get({ShapedType::kDynamic}, type.getElementType()),
+          lens);
+    Value count = toI64(resolveDim(b, b.getLoc(), lens, 0));
+    if (count != batch)
+      check(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, count, batch),
+            "there are {} sequence lengths for {} items of the batch",
+            {count, batch});
+    return lens;
+  }
+
   /// Scan-8: each batch item runs by itself (scan8_batch).
   void lowerBatch() {
     SmallVector<Value> operands(scan.getInits());
     llvm::append_range(operands, scan.getInputs());
     SmallVector<int64_t> zeros(operands.size(), 0);
     Value batch = toI64(commonExtent(operands, zeros, "batch sizes"));
+    Value lens = findLengths(batch);
     LoopPorts ports;
     ports.sliceAxes = zeros;
     ports.sliceReverse.resize(operands.size(), false);
@@ -226,7 +246,7 @@ private:
     ValueRange inits = args.take_front(scan.getNumStates());
     ValueRange inputs = args.drop_front(scan.getNumStates());
     Value trips;
-    if (Value lens = scan.getSequenceLens()) {
+    if (lens) {
       Value at =
           arith::IndexCastOp::create(b, b.getIndexType(), outer.getCounter());
       trips = tensor::ExtractOp::create(b, lens, at);
