@@ -55,6 +55,17 @@ def run_alone(model, feeds):
     return session.run(None, feeds)
 
 
+def open_claiming(ours, model, **options):
+    """A session in which loopc has these operators."""
+    session = open_session(model, **options)
+    assert get_ours(session) == ours
+    return session
+
+
+def assert_like_alone(session, model, feeds):
+    assert_equal(session.run(None, feeds), run_alone(model, feeds))
+
+
 def assert_equal(got, expected):
     assert len(got) == len(expected)
     for one, other in zip(got, expected, strict=True):

@@ -331,6 +331,11 @@ TEST(Input, BoolsAreNormalised) {
   b.strides = {1, 2};
   runOk(model, {b.get()});
   EXPECT_THAT(seen.bytes, ElementsAre(0, 1, 0, 1, 1, 1));
+  // Those that need not be are not copied.
+  TestTensor<uint8_t> normal(kBool, {2, 2}, {0, 1, 1, 0});
+  runOk(model, {normal.get()});
+  EXPECT_THAT(seen.bytes, ElementsAre(0, 1, 1, 0));
+  EXPECT_EQ(seen.data, normal.data.data());
 }
 
 TEST(Input, FourBitsAreUnpacked) {

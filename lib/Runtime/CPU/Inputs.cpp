@@ -171,6 +171,14 @@ static void unpack(const StridedLoop &loop, const ElementLayout &layout,
   });
 }
 
+/// True for bools that are all 0 or 1, as most callers have them.
+static bool areNormalBools(const char *data, int64_t count) {
+  unsigned char bits = 0;
+  for (int64_t i = 0; i < count; ++i)
+    bits |= static_cast<unsigned char>(data[i]);
+  return bits <= 1;
+}
+
 int32_t loopc::rt::makeInnerElements(loopc_run &run, const DLTensor &tensor,
                                      InnerElements &inner) {
   if (isOfDevice(tensor.device))
@@ -185,9 +193,10 @@ int32_t loopc::rt::makeInnerElements(loopc_run &run, const DLTensor &tensor,
     return LOOPC_OK;
   const char *data =
       static_cast<const char *>(tensor.data) + tensor.byte_offset;
-  bool asIs = !layout.isBool && !layout.isPacked &&
+  bool asIs = !layout.isPacked &&
               reinterpret_cast<uintptr_t>(data) % layout.alignment == 0 &&
-              isContiguous(tensor.ndim, tensor.shape, tensor.strides);
+              isContiguous(tensor.ndim, tensor.shape, tensor.strides) &&
+              (!layout.isBool || areNormalBools(data, inner.count));
   inner.data = data;
   if (asIs)
     return LOOPC_OK;
