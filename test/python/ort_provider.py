@@ -7,6 +7,8 @@
 # ===------------------------------------------------------------------------===#
 """Sessions of onnxruntime that give their loops to loopc, and models for them."""
 
+import warnings
+
 import loopc
 import loopc.onnxruntime
 import numpy as np
@@ -31,6 +33,21 @@ def open_session(model, log_level=3, **options):
 def parse(text, opset=17):
     head = f'<ir_version: 8, opset_import: ["" : {opset}, "com.microsoft" : 1]>\n'
     return onnx.parser.parse_model(head + text)
+
+
+def find_refusal(capfd, **options):
+    """What onnxruntime says of options that are wrong.
+
+    Until 1.31 its Python prints the error, and makes a session without the provider.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            session = open_session(parse(GROWTH), **options)
+    except Exception as error:  # onnxruntime's errors have no common base.
+        return str(error)
+    assert session.get_providers() == ["CPUExecutionProvider"]
+    return capfd.readouterr().out
 
 
 def get_nodes(session, provider):
