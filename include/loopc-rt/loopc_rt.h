@@ -99,7 +99,8 @@ typedef struct {
 ///    capacity as a shape) and dtype set by the caller: the result is written
 ///    there, in C order, and `tensor.shape` becomes the actual shape. If the
 ///    result has another rank or more elements than the capacity, the run fails
-///    with LOOPC_ERROR_OUTPUT and a message that holds the needed shape.
+///    with LOOPC_ERROR_OUTPUT and a message that holds the needed shape. A run
+///    that fails may have written to the data.
 /// Tensors of a model for GPUs may lie on the GPU of the run (DLPack's kDLCUDA
 /// and kDLCUDAManaged): inputs, whose elements must be there for work of the
 /// run's stream, or of CUDA's default stream where the options name none;
@@ -192,6 +193,18 @@ typedef struct {
   /// none.
   int (*interrupt)(void *context);
   void *interrupt_context;
+  /// Asked once, with `place_context`, where the tensor of output number
+  /// `output` shall lie that came all zero: when its shape is known, in most
+  /// cases before it is computed, else when it has been. The result is computed
+  /// there, or copied there where it was computed elsewhere (the memory is not
+  /// aligned to 64 bytes, or shared with an input; the shape was not known).
+  /// The memory has room for the tensor in C order, and is the caller's:
+  /// `loopc_value_release` leaves it alone. Null: the run allocates the output.
+  /// Called on the thread that the run began on; not for states, and not where
+  /// outputs stay on a GPU. Null: nobody is asked.
+  void *(*place_output)(void *context, size_t output, const int64_t *shape,
+                        int32_t ndim);
+  void *place_context;
   uint64_t reserved[2]; ///< zero
 } loopc_run_options;
 

@@ -44,6 +44,14 @@ void *loopc_rt_alloc(loopc_run *run, int64_t bytes);
 /// loop reads again and again then has a place of its own in the caches.
 void *loopc_rt_alloc_scratch(loopc_run *run, int64_t bytes);
 
+/// The same as loopc_rt_alloc for what becomes the tensor of output number
+/// `number`, whole and in C order, and of this shape unless it has no elements:
+/// the caller's memory for it, where it can be computed there. The memory is
+/// neither freed by the model nor given another owner, and asked for once a
+/// run.
+void *loopc_rt_alloc_output(loopc_run *run, int64_t bytes, int64_t number,
+                            const int64_t *shape, int64_t rank);
+
 /// Adds an owner to memory of loopc_rt_alloc, which comes with one; null is a
 /// no-op.
 void loopc_rt_retain(loopc_run *run, void *pointer);

@@ -72,7 +72,7 @@ enum ErrorCode : int32_t {
 };
 
 /// OrtLoggingLevel.
-enum Severity : int32_t { kWarning = 2 };
+enum Severity : int32_t { kVerbose = 0, kWarning = 2 };
 
 /// ONNXType.
 enum ValueKind : int32_t { kTensor = 1, kSequence = 2, kOptional = 6 };

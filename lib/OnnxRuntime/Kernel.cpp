@@ -9,6 +9,7 @@
 #include "Kernel.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 
@@ -50,12 +51,24 @@ struct Texts {
 /// One run.
 class Run {
 public:
-  Run(const Api &api, OrtKernelContext *context) : api(api), context(context) {}
+  /// \p compiled: what is run. \p log: where values lie is kept for it.
+  Run(const Api &api, const CompiledNodes &compiled, OrtKernelContext *context,
+      bool log)
+      : api(api), compiled(compiled), context(context), log(log) {}
 
-  void readInput(const loopc_port &port, size_t index, loopc_value &value);
-  void writeOutput(size_t index, const loopc_value &value);
+  void readInput(size_t number, loopc_value &value);
+  /// Lets tensors that are results lie in memory of onnxruntime's.
+  void placeOutputs(loopc_run_options &options);
+  void writeOutput(size_t number, const loopc_value &value);
+
+  /// "'x' is read at 0x1000, 'y' is written at 0x2000".
+  std::string places;
 
 private:
+  /// The memory of an output, which onnxruntime makes; null where nobody wants
+  /// it. Throws Error.
+  void *place(size_t number, const int64_t *shape, size_t rank);
+  void note(const char *name, const char *what, const void *data);
   /// The shape of an input as its port has it.
   const int64_t *fitShape(const loopc_type &type, const int64_t *shape,
                           size_t rank);
@@ -64,7 +77,11 @@ private:
   void writeStrings(size_t index, const loopc_strings &strings);
 
   const Api &api;
+  const CompiledNodes &compiled;
   OrtKernelContext *context;
+  bool log;
+  /// Of onnxruntime, which compiled code cannot be left with.
+  std::exception_ptr problem;
   std::deque<Texts> texts;
   std::deque<std::vector<int64_t>> shapes;
 };
@@ -113,9 +130,19 @@ void Run::readStrings(const OrtValue *given, const int64_t *shape, size_t rank,
                       static_cast<int32_t>(rank)};
 }
 
-void Run::readInput(const loopc_port &port, size_t index, loopc_value &value) {
-  auto *given =
-      get<const OrtValue *>(api, api.KernelContext_GetInput, context, index);
+void Run::note(const char *name, const char *what, const void *data) {
+  if (!log)
+    return;
+  char address[32];
+  std::snprintf(address, sizeof(address), "%p", data);
+  places.append(places.empty() ? "" : ", ").append("'").append(name);
+  places.append("' is ").append(what).append(" at ").append(address);
+}
+
+void Run::readInput(size_t number, loopc_value &value) {
+  const loopc_port &port = compiled.model->get().inputs[number];
+  auto *given = get<const OrtValue *>(api, api.KernelContext_GetInput, context,
+                                      compiled.inputs[number]);
   if (!given)
     throw Error(kInvalidArgument,
                 std::string("input '") + port.name + "' was not given");
@@ -136,6 +163,7 @@ void Run::readInput(const loopc_port &port, size_t index, loopc_value &value) {
   DLTensor &tensor = value.as.tensor;
   tensor.data =
       const_cast<void *>(get<const void *>(api, api.GetTensorData, given));
+  note(port.name, "read", tensor.data);
   tensor.device = {kDLCPU, 0};
   tensor.ndim = static_cast<int32_t>(rank);
   tensor.dtype = port.type->dtype;
@@ -159,20 +187,36 @@ void Run::writeStrings(size_t index, const loopc_strings &strings) {
   }
 }
 
-void Run::writeOutput(size_t index, const loopc_value &value) {
-  if (value.kind == LOOPC_STRINGS)
-    return writeStrings(index, value.as.strings);
-  const DLTensor &tensor = value.as.tensor;
-  auto *output =
-      get<OrtValue *>(api, api.KernelContext_GetOutput, context, index,
-                      static_cast<const int64_t *>(tensor.shape),
-                      static_cast<size_t>(tensor.ndim));
+void *Run::place(size_t number, const int64_t *shape, size_t rank) {
+  auto *output = get<OrtValue *>(api, api.KernelContext_GetOutput, context,
+                                 compiled.outputs[number], shape, rank);
   if (!output)
-    return;
+    return nullptr;
   auto *data = get<void *>(api, api.GetTensorMutableData, output);
-  size_t bytes = get<size_t>(api, api.GetTensorSizeInBytes, output);
-  if (bytes != 0)
-    std::memcpy(data, static_cast<const char *>(tensor.data), bytes);
+  note(compiled.model->get().outputs[number].name, "written", data);
+  return data;
+}
+
+void Run::placeOutputs(loopc_run_options &options) {
+  options.place_context = this;
+  options.place_output = [](void *context, size_t number, const int64_t *shape,
+                            int32_t rank) -> void * {
+    auto &run = *static_cast<Run *>(context);
+    try {
+      return run.place(number, shape, static_cast<size_t>(rank));
+    } catch (...) {
+      run.problem = std::current_exception();
+      return nullptr;
+    }
+  };
+}
+
+void Run::writeOutput(size_t number, const loopc_value &value) {
+  if (problem)
+    std::rethrow_exception(problem);
+  // Tensors are where they belong, or nobody wants them.
+  if (value.kind == LOOPC_STRINGS)
+    writeStrings(compiled.outputs[number], value.as.strings);
 }
 
 static ErrorCode getCode(int status) {
@@ -190,9 +234,14 @@ static ErrorCode getCode(int status) {
   }
 }
 
-Kernel::Kernel(const Api &api, CompiledNodes compiled, const Options &options,
+Kernel::Kernel(const Api &api, const OrtLogger *logger, std::string name,
+               CompiledNodes compiled, const Options &options,
                loopc_cancel_token &cancel)
-    : OrtNodeComputeInfo{}, api(api), compiled(std::move(compiled)) {
+    : OrtNodeComputeInfo{}, api(api), logger(nullptr), name(std::move(name)),
+      compiled(std::move(compiled)) {
+  if (logger &&
+      get<int32_t>(api, api.Logger_GetLoggingSeverityLevel, logger) == kVerbose)
+    this->logger = logger;
   version = kVersion;
   createState = [](OrtNodeComputeInfo *self, OrtNodeComputeContext *,
                    void **state) -> OrtStatus * {
@@ -212,19 +261,30 @@ Kernel::Kernel(const Api &api, CompiledNodes compiled, const Options &options,
 }
 
 void Kernel::run(OrtKernelContext *context) const {
-  Run run(api, context);
-  const auto &[model, problem, inputs, outputs] = compiled;
-  if (!model)
-    throw Error(kProviderFail, problem);
-  Values given(inputs.size());
-  for (size_t k = 0; k < inputs.size(); ++k)
-    run.readInput(model->get().inputs[k], inputs[k], given[k]);
-  Values results(outputs.size());
+  if (!compiled.model)
+    throw Error(kProviderFail, compiled.problem);
+  Run run(api, compiled, context, logger != nullptr);
+  Values given(compiled.inputs.size());
+  for (size_t k = 0; k < compiled.inputs.size(); ++k)
+    run.readInput(k, given[k]);
+  Values results(compiled.outputs.size());
+  loopc_run_options options = runOptions;
+  run.placeOutputs(options);
+  loopc_run_statistics statistics = {};
+  if (logger)
+    options.statistics = &statistics;
   loopc_error error;
-  if (int status = loopc_session_run(model->getSession(), &runOptions,
-                                     given.get(), inputs.size(), results.get(),
-                                     outputs.size(), &error))
+  if (int status =
+          loopc_session_run(compiled.model->getSession(), &options, given.get(),
+                            compiled.inputs.size(), results.get(),
+                            compiled.outputs.size(), &error))
     throw Error(getCode(status), error.message);
-  for (size_t k = 0; k < outputs.size(); ++k)
-    run.writeOutput(outputs[k], results[k]);
+  for (size_t k = 0; k < compiled.outputs.size(); ++k)
+    run.writeOutput(k, results[k]);
+  if (logger)
+    api.log(logger, kVerbose,
+            name + ": " + run.places + "; " +
+                std::to_string(statistics.copied_bytes) +
+                " bytes copied, at most " +
+                std::to_string(statistics.peak_bytes) + " bytes of its own");
 }

@@ -15,13 +15,17 @@ namespace loopc::ort {
 /// What runs a fused node, on any number of threads at a time.
 class Kernel : public OrtNodeComputeInfo {
 public:
-  Kernel(const Api &api, CompiledNodes compiled, const Options &options,
+  /// \p name: what messages call it.
+  Kernel(const Api &api, const OrtLogger *logger, std::string name,
+         CompiledNodes compiled, const Options &options,
          loopc_cancel_token &cancel);
 
 private:
   void run(OrtKernelContext *context) const;
 
   const Api &api;
+  const OrtLogger *logger; ///< null where nobody wants to know of runs
+  std::string name;
   CompiledNodes compiled;
   loopc_run_options runOptions = {};
 };

@@ -284,7 +284,8 @@ std::unique_ptr<Kernel> Provider::compileNodes(const OrtGraph *graph,
       contextNode = makeContextNode(api, graph, fused, attempt.library, options,
                                     compiled);
   }
-  return std::make_unique<Kernel>(api, std::move(compiled), options, cancel);
+  return std::make_unique<Kernel>(api, logger, std::move(name),
+                                  std::move(compiled), options, cancel);
 }
 
 void Provider::setDynamicOption(std::string_view key, std::string_view value) {

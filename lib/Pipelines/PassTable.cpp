@@ -136,6 +136,8 @@ static constexpr PassEntry kPasses[] = {
      "iterations are shared by threads"},
     {"loopc-place-buffers", PassUse::Needed,
      "buffers are where kernels reach them"},
+    {"loopc-place-outputs", PassUse::SameBits,
+     "outputs are computed in memory of the caller"},
     {"loopc-promote-accumulators", PassUse::Needed,
      "kernels sum up in registers"},
     {"loopc-prove-kernel-marks", PassUse::Needed,

@@ -38,6 +38,11 @@ void loopc::populateViewsOnGPU(PassAdder manager, const PipelineOptions &) {
 
 void loopc::populateEntryPoint(PassAdder manager,
                                const PipelineOptions &options) {
+  if (options.chip.empty())
+    manager.nest<func::FuncOp>().addPass(
+        createPlaceOutputs(),
+        "no pass moves or shares buffers any more; results are still there. "
+        "Those of a GPU are copied to the caller's memory");
   manager.addPass(createMakeEntryPoint(),
                   "ports are buffers; leaves one signature, and the run as the "
                   "argument that the runtime's functions want");

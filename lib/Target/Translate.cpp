@@ -80,9 +80,12 @@ LogicalResult LLVMModule::report(Location loc) {
 static void annotateRuntimeFunction(llvm::Function &function) {
   StringRef name = function.getName();
   function.addFnAttr(llvm::Attribute::NoUnwind);
+  bool allocatesOutput = name == "loopc_rt_alloc_output";
   bool readsArguments = name == "loopc_rt_free" || name == "loopc_rt_fail" ||
-                        name == "loopc_rt_fail_at" || name == "loopc_rt_locate";
-  bool allocates = name == "loopc_rt_alloc" || name == "loopc_rt_alloc_scratch";
+                        name == "loopc_rt_fail_at" ||
+                        name == "loopc_rt_locate" || allocatesOutput;
+  bool allocates = name == "loopc_rt_alloc" ||
+                   name == "loopc_rt_alloc_scratch" || allocatesOutput;
   if (!readsArguments && !allocates && name != "loopc_rt_poll")
     return;
   function.setMemoryEffects(

@@ -9,6 +9,7 @@
 
     loops.py --seeds 0:1000                     from ONNX
     loops.py --seeds 0:1000 --engine openvino   from the IR that OpenVINO writes of them
+    loops.py --seeds 0:1000 --engine onnxruntime  inside onnxruntime, as its execution provider
     loops.py --seeds 0:200 --engine cuda        as kernels, on what LOOPC_CUDA_DRIVER names, or
                                                 else on the driver for tests; cuda-cluster,
                                                 cuda-graph and cuda-host: in that form of

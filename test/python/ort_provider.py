@@ -7,6 +7,8 @@
 # ===------------------------------------------------------------------------===#
 """Sessions of onnxruntime that give their loops to loopc, and models for them."""
 
+import warnings
+
 import loopc
 import loopc.onnxruntime
 import numpy as np
@@ -33,6 +35,21 @@ def parse(text, opset=17):
     return onnx.parser.parse_model(head + text)
 
 
+def find_refusal(capfd, **options):
+    """What onnxruntime says of options that are wrong.
+
+    Until 1.31 its Python prints the error, and makes a session without the provider.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            session = open_session(parse(GROWTH), **options)
+    except Exception as error:  # onnxruntime's errors have no common base.
+        return str(error)
+    assert session.get_providers() == ["CPUExecutionProvider"]
+    return capfd.readouterr().out
+
+
 def get_nodes(session, provider):
     """The operators that a provider has."""
     return sorted(
@@ -53,6 +70,17 @@ def run_alone(model, feeds):
         model.SerializeToString(), providers=["CPUExecutionProvider"]
     )
     return session.run(None, feeds)
+
+
+def open_claiming(ours, model, **options):
+    """A session in which loopc has these operators."""
+    session = open_session(model, **options)
+    assert get_ours(session) == ours
+    return session
+
+
+def assert_like_alone(session, model, feeds):
+    assert_equal(session.run(None, feeds), run_alone(model, feeds))
 
 
 def assert_equal(got, expected):

@@ -8,7 +8,8 @@
 """Runs random models in other processes, which may die, and says how they ended.
 
 An engine is a way to loopc: from ONNX, from the IR that OpenVINO writes of the
-model, or from ONNX to kernels on the first GPU (what LOOPC_CUDA_DRIVER names).
+model, inside onnxruntime as its execution provider, or from ONNX to kernels on the
+first GPU (what LOOPC_CUDA_DRIVER names).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from random_checks import (
 )
 from random_models import RandomModel
 
-ENGINES = ("onnx", "openvino", "cuda", "cuda-cluster", "cuda-graph", "cuda-host")
+ENGINES = ("onnx", "openvino", "onnxruntime", "cuda", "cuda-cluster", "cuda-graph", "cuda-host")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +69,9 @@ def judge(
     if outcome.values is None:
         if engine == "openvino" and engines.worker(_answer_converted, limit).ask(asked[:3]).crashed:
             return Finding(Verdict.REFUSED, f"OpenVINO dies of it: {outcome.error}")
+        theirs = engines.worker(engines.run_ort).ask((content, model.feeds))
+        if engine == "onnxruntime" and theirs.crashed:
+            return Finding(Verdict.REFUSED, f"onnxruntime dies of it: {outcome.error}")
         return Finding(Verdict.CRASHED, outcome.error or "")
     [finding] = outcome.values
     assert isinstance(finding, Finding)
@@ -147,11 +151,18 @@ def _answer(
     model = RandomModel(0, onnx.load_model_from_string(content), feeds, types)
     if engine == "openvino":
         model = _as_openvino_reads(model)
+    elif engine == "onnxruntime":
+        model = dataclasses.replace(model, ort_compat=True)
     run = functools.partial(_RUNS[engine], settings=settings)
     finding = check(model, run)
     if engine == "openvino" and finding.verdict.bad and _loses_initial_values(model):
         reason = "OpenVINO leaves out the initial value of a state that no trip reads"
         finding = Finding(Verdict.REFUSED, f"{reason}: {finding.reason}")
+    if engine == "onnxruntime" and finding.verdict is Verdict.WRONG:
+        # Some of its operators leave elements of results as memory was.
+        alone = check(model, _run_onnxruntime_alone)
+        if set(finding.places) <= set(alone.places):
+            finding = Finding(Verdict.DISPUTED, f"onnxruntime by itself: {alone.reason}")
     return engines.Outcome(values=[finding])
 
 
@@ -213,6 +224,29 @@ def _run_onnx(model: RandomModel, settings: Settings) -> list[Any]:
 
     content = model.proto.SerializeToString()
     return loopc.InferenceSession(content, _options(settings)).run(None, model.feeds)
+
+
+def _run_onnxruntime_alone(model: RandomModel) -> list[Any]:
+    alone = engines.run_ort(model.proto.SerializeToString(), model.feeds)
+    if alone.values is None:
+        raise NotForEngineError(f"onnxruntime does not run it: {alone.error}")
+    return alone.values
+
+
+def _run_in_onnxruntime(model: RandomModel, settings: Settings) -> list[Any]:
+    """By onnxruntime with loopc in it, which has all loops, branches and recurrent operators.
+
+    A model that onnxruntime does not run by itself is none for it: its own operators
+    are the rest of the model.
+    """
+    import ort_provider
+
+    _run_onnxruntime_alone(model)
+    options = {"intra_op_num_threads": settings.intra_op_num_threads}
+    if settings.opt_level is not None:
+        options["opt_level"] = settings.opt_level
+    session = ort_provider.open_session(model.proto, **options)
+    return list(session.run(None, model.feeds))
 
 
 def _run_cuda(model: RandomModel, settings: Settings, device_loops: str = "auto") -> list[Any]:
@@ -280,6 +314,7 @@ def _run_openvino(model: RandomModel, settings: Settings) -> list[Any]:
 _RUNS: dict[str, Callable[..., list[Any]]] = {
     "onnx": _run_onnx,
     "openvino": _run_openvino,
+    "onnxruntime": _run_in_onnxruntime,
     "cuda": _run_cuda,
     "cuda-cluster": functools.partial(_run_cuda, device_loops="cluster"),
     "cuda-graph": functools.partial(_run_cuda, device_loops="graph"),

@@ -237,7 +237,8 @@ def test_memory_limit():
     options = loopc.RunOptions()
     options.memory_limit = 10_000
     with pytest.raises(loopc.RunError, match="out of memory"):
-        session.run(None, {"x": [np.ones(100_000, bool)]}, options)
+        # Elements that do not lie in order are copied.
+        session.run(None, {"x": [np.ones(200_000, bool)[::2]]}, options)
 
 
 # ===- Descriptions and errors ------------------------------------------------===#

@@ -22,12 +22,13 @@ from ort_provider import (
     GROWTH,
     NESTED,
     assert_equal,
+    assert_like_alone,
     get_nodes,
     get_ours,
     growth_feeds,
+    open_claiming,
     open_session,
     parse,
-    run_alone,
 )
 
 CONTROL_FLOW = {"If", "Loop", "Scan"}
@@ -105,31 +106,28 @@ def test_onnx_suite(name):
 
 def test_captures_and_collected():
     model = parse(GROWTH)
-    session = open_session(model)
-    assert get_ours(session) == ["Loop"]
+    session = open_claiming(["Loop"], model)
     for trips, extent in ((3, 4), (0, 2), (5, 1), (2, 0)):
         feeds = growth_feeds(trips, extent)
-        assert_equal(session.run(None, feeds), run_alone(model, feeds))
+        assert_like_alone(session, model, feeds)
 
 
 def test_nested_loops_are_claimed_whole():
     model = parse(NESTED.replace("OPERATOR", "Neg"))
-    session = open_session(model)
-    assert get_ours(session) == ["Loop"]
+    session = open_claiming(["Loop"], model)
     assert get_nodes(session, "CPUExecutionProvider") == ["Add"]
-    assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
+    assert_like_alone(session, model, growth_feeds())
 
 
 def test_what_is_refused_stays_and_what_is_in_it_is_claimed(capfd):
     # An operator that onnxruntime has, and loopc has not.
     model = parse(NESTED.replace("OPERATOR", "com.microsoft.SampleOp"))
-    session = open_session(model, log_level=2)
-    assert get_ours(session) == ["Loop"]
+    session = open_claiming(["Loop"], model, log_level=2)
     assert {"Loop", "SampleOp"} <= set(get_nodes(session, "CPUExecutionProvider"))
     said = capfd.readouterr().err
     assert said.count("Loop stays with onnxruntime: ") == 1
     assert "SampleOp" in said.split("stays with onnxruntime: ")[1].splitlines()[0]
-    assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
+    assert_like_alone(session, model, growth_feeds())
 
 
 def test_strings():
@@ -141,15 +139,14 @@ g (bool c, string[N] a, string[M] b) => (string[K] r) {
     q = Concat<axis = 0>(a, b)
   }>
 }""")
-    session = open_session(model)
-    assert get_ours(session) == ["If"]
+    session = open_claiming(["If"], model)
     for chosen in (True, False):
         feeds = {
             "c": np.array(chosen),
             "a": np.array(["", "ä", "a longer text than most"], object),
             "b": np.array(["z"], object),
         }
-        assert_equal(session.run(None, feeds), run_alone(model, feeds))
+        assert_like_alone(session, model, feeds)
 
 
 @pytest.mark.parametrize("dtype", ["double", "int8", "uint16", "int64", "float16", "bool"])
@@ -162,11 +159,10 @@ g (bool c, {dtype}[N] a, {dtype}[2] b) => ({dtype}[K] r) {{
     q = Concat<axis = 0>(a, b)
   }}>
 }}""")
-    session = open_session(model)
-    assert get_ours(session) == ["If"]
+    session = open_claiming(["If"], model)
     kind = {"double": np.float64, "bool": np.bool_}.get(dtype, dtype)
     feeds = {"c": np.array(False), "a": np.arange(3).astype(kind), "b": np.ones(2).astype(kind)}
-    assert_equal(session.run(None, feeds), run_alone(model, feeds))
+    assert_like_alone(session, model, feeds)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float8e4m3fn", "float8e5m2"])
@@ -181,8 +177,7 @@ g (bool c, {dtype}[N] a) => ({dtype}[M, N] r) {{
     q = Unsqueeze(a, columns)
   }}>
 }}""", opset=21)  # fmt: skip
-    session = open_session(model)
-    assert get_ours(session) == ["If"]
+    session = open_claiming(["If"], model)
     number = getattr(onnx.TensorProto, dtype.upper())
     bits = np.array([0, 1, 56, 127], np.uint16 if dtype == "bfloat16" else np.uint8)
     feeds = {
@@ -237,7 +232,7 @@ def test_sequences_within_a_region():
     assert get_ours(session) == ["ConcatFromSequence", "Loop", "Loop", "SequenceEmpty"]
     for trips, extent in ((1, 4), (3, 2)):
         feeds = {"n": np.array(trips), "x": np.arange(extent, dtype=np.float32)}
-        assert_equal(session.run(None, feeds), run_alone(model, feeds))
+        assert_like_alone(session, model, feeds)
 
 
 def test_branches_in_a_loop_with_a_list():
@@ -259,10 +254,9 @@ g (int64 n, float[N] x) => (float[K] r) {
   }>(n, t, none)
   r = ConcatFromSequence<axis = 0>(rows)
 }""")
-    session = open_session(model)
-    assert get_ours(session) == ["ConcatFromSequence", "Loop", "SequenceEmpty"]
+    session = open_claiming(["ConcatFromSequence", "Loop", "SequenceEmpty"], model)
     feeds = {"n": np.array(4), "x": np.arange(3, dtype=np.float32)}
-    assert_equal(session.run(None, feeds), run_alone(model, feeds))
+    assert_like_alone(session, model, feeds)
 
 
 def test_regions_have_what_is_between_their_nodes():
@@ -271,7 +265,7 @@ def test_regions_have_what_is_between_their_nodes():
     session = open_session(model)
     assert get_nodes(session, "CPUExecutionProvider") == []
     feeds = {"n": np.array(3), "x": np.arange(2, dtype=np.float32)}
-    assert_equal(session.run(None, feeds), run_alone(model, feeds))
+    assert_like_alone(session, model, feeds)
 
 
 def test_regions_need_one_another_in_one_order():
@@ -299,7 +293,7 @@ g (int64 n, float[N] x) => (float[K] r, float[L] s) {
     session = open_session(model)
     assert "Loop" in get_ours(session)
     feeds = {"n": np.array(2), "x": np.arange(3, dtype=np.float32)}
-    assert_equal(session.run(None, feeds), run_alone(model, feeds))
+    assert_like_alone(session, model, feeds)
 
 
 # Two recurrent layers, and what exporters put around them; a product, which is not light.
@@ -322,7 +316,7 @@ g (float[B, T, 3] x, float[1, 16, 3] w, float[1, 16, 4] r, float[1, 16, 4] w2, f
 def run_both(session, model, extents):
     rng = np.random.default_rng(1)
     feeds = {name: rng.normal(0, 1, shape).astype(np.float32) for name, shape in extents.items()}
-    assert_equal(session.run(None, feeds), run_alone(model, feeds))
+    assert_like_alone(session, model, feeds)
 
 
 WEIGHTS = {"w": (1, 16, 3), "r": (1, 16, 4), "p": (4, 4)}
@@ -346,21 +340,19 @@ g (float[2, B, 3] x, float[1, 16, 3] w, float[1, 16, 4] r, float[4, 4] p) => (fl
   m = MatMul(t, p)
   y = Add(m, t)
 }""")
-    session = open_session(model, claim="regions")
-    assert get_ours(session) == ["LSTM", "Tanh"]
+    session = open_claiming(["LSTM", "Tanh"], model, claim="regions")
     run_both(session, model, {"x": (2, 5, 3), **WEIGHTS})
 
 
 def test_claim_all():
     model = parse(GROWTH)
-    session = open_session(model, claim="all")
-    assert get_ours(session) == ["Add", "Loop"]
-    assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
+    session = open_claiming(["Add", "Loop"], model, claim="all")
+    assert_like_alone(session, model, growth_feeds())
     model = parse(NESTED.replace("OPERATOR", "com.microsoft.SampleOp"))
     session = open_session(model, claim="all")
     # In the outer loop's body, which stays: a region.
     assert get_ours(session) == ["Add", "Loop"]
-    assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
+    assert_like_alone(session, model, growth_feeds())
 
 
 def test_empty_tensors_of_wrong_extents():
@@ -374,8 +366,7 @@ g (int64 n, float[A, B, 3] x) => (float[A, B, 1] r) <int64[1] axis = {-1}> {
     s2 = Neg(s)
   }>(n, t, m)
 }""", opset=18)  # fmt: skip
-    session = open_session(model)
-    assert get_ours(session) == ["Loop"]
+    session = open_claiming(["Loop"], model)
     for extents in ((2, 0, 3), (2, 2, 3)):
         feeds = {"n": np.array(1), "x": np.ones(extents, np.float32)}
         assert session.run(None, feeds)[0].shape == (*extents[:2], 1)

@@ -14,10 +14,10 @@ import platform
 import re
 import subprocess
 import sys
-import warnings
 
 import loopc
 import loopc.onnxruntime
+import numpy as np
 import onnx
 import onnx.parser
 import onnxruntime
@@ -25,8 +25,10 @@ import pytest
 from ort_provider import (
     GROWTH,
     assert_equal,
-    get_ours,
+    assert_like_alone,
+    find_refusal,
     growth_feeds,
+    open_claiming,
     open_session,
     parse,
     run_alone,
@@ -72,8 +74,7 @@ def test_context_models(tmp_path, embed, monkeypatch, tmp_path_factory):
     moved.mkdir()
     for name in ["context.onnx", *libraries]:
         os.rename(tmp_path / name, moved / name)
-    session = open_session(str(moved / "context.onnx"))
-    assert get_ours(session) == ["EPContext"]
+    session = open_claiming(["EPContext"], str(moved / "context.onnx"))
     assert_equal(session.run(None, growth_feeds()), expected)
     assert list(scratch.iterdir()) == []
 
@@ -131,22 +132,20 @@ def test_context_models_in_memory(tmp_path):
             session_options, model.SerializeToString(), embed_compiled_data_into_model=embed
         ).compile_to_bytes()
 
-    session = open_session(onnx.ModelProto.FromString(compile_model(True)))
-    assert get_ours(session) == ["EPContext"]
-    assert_equal(session.run(None, growth_feeds()), run_alone(model, growth_feeds()))
+    session = open_claiming(["EPContext"], onnx.ModelProto.FromString(compile_model(True)))
+    assert_like_alone(session, model, growth_feeds())
     with pytest.raises(Exception, match=r"ep\.context_file_path says where"):
         compile_model(False)
 
 
 def test_context_models_for_other_machines(tmp_path, capfd):
     onnx.save(parse(GROWTH), tmp_path / "model.onnx")
-    session = open_session(parse(GROWTH), log_level=2, cpu="none-such")
-    assert get_ours(session) == []
+    session = open_claiming([], parse(GROWTH), log_level=2, cpu="none-such")
     assert "Loop stays with onnxruntime: error: LC0602: 'none-such'" in capfd.readouterr().err
     if platform.machine() == "x86_64":
         write_context(tmp_path, "0", cpu="x86-64-v2")
         session = open_session(str(tmp_path / "context.onnx"))
-        assert_equal(session.run(None, growth_feeds()), run_alone(parse(GROWTH), growth_feeds()))
+        assert_like_alone(session, parse(GROWTH), growth_feeds())
 
 
 # ----- other onnxruntimes ------------------------------------------------------
@@ -232,34 +231,55 @@ print(said[-1])
 # ----- docs/OnnxRuntimeEP.md -----------------------------------------------------
 
 
-def test_the_programs_of_the_documentation(tmp_path, monkeypatch, capsys):
+def test_the_programs_of_the_documentation(tmp_path, monkeypatch, capfd):
     text = (ROOT / "docs/OnnxRuntimeEP.md").read_text()
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     start, report, cancel, ahead = (block for language, block in blocks if language == "python")
-    _, answer = (block for language, block in blocks if not language)
+    _, answer, said = (block for language, block in blocks if not language)
     onnx.save(parse(GROWTH), tmp_path / "model.onnx")
     monkeypatch.chdir(tmp_path)
     names = {}
     exec(start, names)
-    assert_equal(
-        names["session"].run(None, growth_feeds()), run_alone(parse(GROWTH), growth_feeds())
-    )
+    assert_like_alone(names["session"], parse(GROWTH), growth_feeds())
     exec(report, names)
-    assert capsys.readouterr().out == answer
+    assert capfd.readouterr().out == answer
     exec(cancel, names)
     with pytest.raises(Exception, match="cancelled"):
         names["session"].run(None, growth_feeds())
     if platform.machine() == "x86_64":
         exec(ahead, names)
         session = open_session("compiled.onnx")
-        assert_equal(session.run(None, growth_feeds()), run_alone(parse(GROWTH), growth_feeds()))
+        assert_like_alone(session, parse(GROWTH), growth_feeds())
+
+    check_what_a_run_says(said, capfd)
+
+
+def check_what_a_run_says(documented, capfd):
+    model = parse("""
+g (int64 n, float[N] x) => (float[N] y) {
+  t = Constant<value = bool {1}>()
+  y = Loop<body = b (int64 i, bool k, float[N] s) => (bool k2, float[N] s2) {
+    k2 = Identity(k)
+    s2 = Cos(s)
+  }>(n, t, x)
+}""")
+    (loop,) = (node for node in model.graph.node if node.op_type == "Loop")
+    loop.name = "decode"
+    session = open_session(model, log_level=0)
+    capfd.readouterr()
+    session.run(None, {"n": np.array(2), "x": np.ones(3, np.float32)})
+    (line,) = re.findall(r"Loop 'decode': .* of its own", capfd.readouterr().err)
+    line = line.replace("'n' is read", "'x' is read")
+
+    def mask(text):
+        return re.sub(r"'x' is read at N(, 'x' is read at N)*", "inputs",
+                      re.sub(r"0x\w+|\d+", "N", text))  # fmt: skip
+
+    assert mask(line) == mask(documented.strip())
 
 
 def test_the_documentation_has_all_options(capfd):
     text = (ROOT / "docs/OnnxRuntimeEP.md").read_text()
     rows = set(re.findall(r"^\| `(\w+)`", text, re.MULTILINE)) | {"features"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        open_session(parse(GROWTH), device=0)
-    (listed,) = re.findall(r"'device': it has ([\w, ]+)", capfd.readouterr().out)
+    (listed,) = re.findall(r"'device': it has ([\w, ]+)", find_refusal(capfd, device=0))
     assert set(listed.split(", ")) - {""} <= rows

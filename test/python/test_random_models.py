@@ -37,6 +37,7 @@ from random_open_models import open_model
 from random_programs import random_program
 
 MODELS, CHUNK = 140, 10
+IN_ONNXRUNTIME = 60
 PROGRAMS, PROGRAMS_CHUNK = 300, 20
 OPEN_MODELS, OPEN_CHUNK = 60, 10
 FUZZ = pathlib.Path(__file__).parents[1] / "fuzz"
@@ -56,6 +57,21 @@ def test_random_models(first: int) -> None:
     assert not wrong, "\n".join(wrong)
     # Models that say nothing would pass too.
     assert count[Verdict.SAME] >= CHUNK * 0.7, count
+
+
+@pytest.mark.parametrize("first", range(0, IN_ONNXRUNTIME, IN_ONNXRUNTIME // 2))
+def test_random_models_in_onnxruntime(first: int) -> None:
+    """What loopc takes of them as onnxruntime's execution provider."""
+    count: collections.Counter[Verdict] = collections.Counter()
+    wrong = []
+    for seed in range(first, first + IN_ONNXRUNTIME // 2):
+        finding = judge(random_model(seed), "onnxruntime")
+        count[finding.verdict] += 1
+        if finding.verdict.bad:
+            wrong.append(f"seed {seed}: {finding.verdict.value}: {finding.reason}")
+    assert not wrong, "\n".join(wrong)
+    # onnxruntime refuses some.
+    assert count[Verdict.SAME] >= IN_ONNXRUNTIME // 2 * 0.5, count
 
 
 @pytest.mark.parametrize("first", range(0, PROGRAMS, PROGRAMS_CHUNK))

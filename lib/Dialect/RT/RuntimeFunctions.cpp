@@ -54,6 +54,7 @@ struct RuntimeFunction {
 #define LOOPC_FUNCTION(name) {#name, &Prototype<decltype(name)>::convert}
 static constexpr RuntimeFunction kFunctions[] = {
     LOOPC_FUNCTION(loopc_rt_alloc),
+    LOOPC_FUNCTION(loopc_rt_alloc_output),
     LOOPC_FUNCTION(loopc_rt_alloc_scratch),
     LOOPC_FUNCTION(loopc_rt_cuda_alloc),
     LOOPC_FUNCTION(loopc_rt_cuda_begin),

@@ -142,10 +142,48 @@ struct Result {
   const char *data;
   Block *block;  ///< of the run, or null: the memory is somebody else's
   bool onDevice; ///< the data are a GPU's; see DeviceBorder.h
-  bool isNew;    ///< the runtime allocates the output
+  bool isNew;    ///< the output came all zero
   bool isDone;   ///< the output has it already
   bool handOver; ///< the block becomes the output's memory
+  bool wasAsked; ///< the caller was asked for `place`
+  /// The caller's memory for the output, or null; where the result is computed
+  /// there, its bytes; and the shape that it was asked for with, null for a
+  /// buffer that came with the call.
+  char *place;
+  uint64_t placeBytes;
+  const int64_t *placeShape;
+  int32_t placeRank;
 };
+
+/// What a run was called with, and what becomes of its outputs.
+struct Border {
+  const loopc_model *model;
+  const loopc_value *inputs;
+  const loopc_value *outputs;
+  Result *results;
+};
+
+/// The caller's memory for an output that came all zero, of which `result` has
+/// rank, shape and type; null where there is none. Asks for it unless that was
+/// done. \returns the status of an error.
+int32_t findPlace(loopc_run &run, const loopc_model &model, size_t number,
+                  Result &result);
+
+/// Addresses [begin, end).
+struct Range {
+  uintptr_t begin;
+  uintptr_t end;
+
+  bool overlaps(const Range &other) const {
+    return begin < other.end && other.begin < end;
+  }
+};
+
+/// The memory that the caller gave for an output.
+inline char *getBuffer(const loopc_value &value) {
+  char *data = static_cast<char *>(value.as.tensor.data);
+  return data ? data + value.as.tensor.byte_offset : nullptr;
+}
 
 /// Copies the elements of a result that the host has to `dst`, in C order and
 /// as they are at the border.

@@ -55,26 +55,6 @@ int32_t loopc::rt::openForValues(loopc_run &run, const loopc_model &model,
   return getHooks().open(run);
 }
 
-/// The bytes that the elements of a tensor lie in, from the first to the last.
-static void getSpan(const DLTensor &tensor, const ElementLayout &layout,
-                    int64_t count, const char *&begin, uint64_t &bytes) {
-  begin = static_cast<const char *>(tensor.data) + tensor.byte_offset;
-  if (isContiguous(tensor.ndim, tensor.shape, tensor.strides)) {
-    bytes = layout.getBorderBytes(static_cast<uint64_t>(count));
-    return;
-  }
-  int64_t lowest = 0, highest = 0; // of the elements
-  for (int32_t dim = 0; dim < tensor.ndim; ++dim) {
-    int64_t reach = (tensor.shape[dim] - 1) * tensor.strides[dim];
-    (reach < 0 ? lowest : highest) += reach;
-  }
-  // Bits divide into bytes without a rest only where elements are not packed.
-  int64_t first = lowest * layout.bits, last = (highest + 1) * layout.bits;
-  int64_t firstByte = first >> 3;
-  begin += firstByte;
-  bytes = static_cast<uint64_t>(((last + 7) >> 3) - firstByte);
-}
-
 int32_t loopc::rt::fetchElements(loopc_run &run, const DLTensor &tensor,
                                  InnerElements &inner) {
   ElementLayout layout;

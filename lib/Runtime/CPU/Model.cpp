@@ -135,6 +135,8 @@ static int32_t readOptions(loopc_run &run, const loopc_run_options *given,
   run.cancel = options.cancel;
   run.interrupt = options.interrupt;
   run.interruptContext = options.interrupt_context;
+  run.placeOutput = options.place_output;
+  run.placeContext = options.place_context;
   run.memoryLimit = options.memory_limit;
   run.numThreads = options.num_threads ? options.num_threads : 1;
   run.concurrent = run.numThreads > 1;
@@ -265,6 +267,10 @@ static int32_t runModel(loopc_run &run, const loopc_model *model,
   passStateFlags(*model, inputs, frame);
   if ((status = loopc_rt_poll(&run)))
     return status;
+  Border border = {model, inputs, outputs, frame.results};
+  // Guarded memory has pages of its own, and a GPU's is not the caller's.
+  if (!run.heap.isGuarded && !run.deviceProgram)
+    run.border = &border;
   int32_t returned = model->entry(&run, frame.inputs, frame.outputs);
   // An error that code in a parallel loop recorded counts whatever the entry
   // returns.

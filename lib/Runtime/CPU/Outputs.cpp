@@ -155,24 +155,13 @@ static int32_t checkCapacity(loopc_run &run, const PortName &port,
   return LOOPC_OK;
 }
 
-static char *getBuffer(const loopc_value &value) {
-  char *data = static_cast<char *>(value.as.tensor.data);
-  return data ? data + value.as.tensor.byte_offset : nullptr;
+/// Where an output is to be copied to: memory of the caller; null where it is
+/// there, or has none.
+static char *getTarget(const Result &result, const loopc_value &output) {
+  if (result.isDone)
+    return nullptr;
+  return result.isNew ? result.place : getBuffer(output);
 }
-
-namespace {
-
-/// Addresses [begin, end).
-struct Range {
-  uintptr_t begin;
-  uintptr_t end;
-
-  bool overlaps(const Range &other) const {
-    return begin < other.end && other.begin < end;
-  }
-};
-
-} // namespace
 
 /// The addresses of a result's elements.
 static Range getRange(const Result &result) {
@@ -194,14 +183,13 @@ static Range getRange(const Result &result) {
 static int32_t saveFromOverwriting(loopc_run &run, const loopc_model &model,
                                    const Result *results,
                                    const loopc_value *outputs, Result &result) {
-  if (result.block || result.onDevice || result.count == 0)
+  if (result.block || result.onDevice || result.isDone || result.count == 0)
     return LOOPC_OK;
   Range range = getRange(result);
   for (size_t k = 0; k < model.num_outputs; ++k) {
-    if (results[k].isNew || results[k].bytes == 0)
-      continue;
-    uintptr_t buffer = reinterpret_cast<uintptr_t>(getBuffer(outputs[k]));
-    if (!range.overlaps({buffer, buffer + results[k].bytes}))
+    auto buffer =
+        reinterpret_cast<uintptr_t>(getTarget(results[k], outputs[k]));
+    if (!buffer || !range.overlaps({buffer, buffer + results[k].bytes}))
       continue;
     void *copy = allocate(run, result.count * result.layout.innerBytes,
                           /*byModel=*/false);
@@ -237,8 +225,8 @@ static int32_t allocateOutput(loopc_run &run, const PortName &port,
   }
   if (run.returnsOnDevice)
     return makeDeviceOutput(run, port, type, result, value);
-  void *data = nullptr;
-  if (canHandOver(run, result.layout, result.block, result.bytes) &&
+  void *data = result.place;
+  if (!data && canHandOver(run, result.layout, result.block, result.bytes) &&
       isContiguous(result.memoryRank, result.memoryShape,
                    result.memoryStrides)) {
     result.handOver = result.block->isPromised = true;
@@ -317,6 +305,13 @@ static bool isList(const loopc_type &type) {
   return type.kind == LOOPC_SEQUENCE || type.kind == LOOPC_OPTIONAL;
 }
 
+/// True for a result that was computed in the caller's memory for it.
+static bool isInPlace(const Result &result) {
+  return result.place && result.data == result.place &&
+         isContiguous(result.memoryRank, result.memoryShape,
+                      result.memoryStrides);
+}
+
 /// Everything that can fail before the first output is written.
 static int32_t prepareOutputs(loopc_run &run, const loopc_model &model,
                               void **slots, Result *results,
@@ -330,12 +325,14 @@ static int32_t prepareOutputs(loopc_run &run, const loopc_model &model,
       continue;
     int32_t status = readResult(run, getPort(k), type,
                                 static_cast<int64_t *>(slots[k]), results[k]);
-    if (!status && !results[k].isNew) {
-      hasBuffers = true;
-      status = checkCapacity(run, getPort(k), results[k], outputs[k]);
-    }
+    if (!status)
+      status = results[k].isNew
+                   ? findPlace(run, model, k, results[k])
+                   : checkCapacity(run, getPort(k), results[k], outputs[k]);
     if (status)
       return status;
+    results[k].isDone = isInPlace(results[k]);
+    hasBuffers |= getTarget(results[k], outputs[k]) != nullptr;
   }
   for (size_t k = 0; hasBuffers && k < model.num_outputs; ++k)
     if (int32_t status =

@@ -106,6 +106,9 @@ struct Team;
 /// What a run has on a GPU: see ../CUDA. Null until it is needed.
 struct Gpu;
 
+/// What a run was called with: see Border.h.
+struct Border;
+
 } // namespace loopc::rt
 
 struct loopc_run {
@@ -145,6 +148,12 @@ struct loopc_run {
   loopc::rt::Heap heap;
   loopc::rt::StringArena strings;
   loopc_run_statistics statistics = {};
+  /// Set where outputs may be computed in memory of the caller.
+  loopc::rt::Border *border = nullptr;
+  /// The caller's, or null.
+  void *(*placeOutput)(void *context, size_t output, const int64_t *shape,
+                       int32_t rank) = nullptr;
+  void *placeContext = nullptr;
   uint64_t numRandomStreams = 0; ///< begun so far
 };
 

@@ -63,6 +63,11 @@ bool getNumElements(int32_t rank, const int64_t *shape, uint32_t elementBytes,
 /// may have any stride; a tensor without elements is always contiguous.
 bool isContiguous(int64_t rank, const int64_t *shape, const int64_t *strides);
 
+/// The bytes that the `count` elements of a tensor lie in, one at least, from
+/// the first to the last.
+void getSpan(const DLTensor &tensor, const ElementLayout &layout, int64_t count,
+             const char *&begin, uint64_t &bytes);
+
 } // namespace loopc::rt
 
 #endif // LOOPC_LIB_RUNTIME_CPU_TYPES_H

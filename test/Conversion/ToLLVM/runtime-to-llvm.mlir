@@ -163,3 +163,25 @@ func.func @fourier(%run: !rt.run, %b: memref<3x?x400x2xf64>) -> i32 {
 func.func private @outlined(%x: f32) -> f32 attributes {loopc.nest, loopc.outlined} {
   return %x : f32
 }
+
+// What becomes an output is asked for with its shape.
+// CHECK-LABEL: func @output(
+// CHECK-SAME: %[[HANDLE:[^:]+]]: !llvm.ptr
+func.func @output(%run: !rt.run, %v: memref<?xf32>) -> i32 {
+  // CHECK: %[[SHAPE:.*]] = llvm.alloca %{{.*}} x !llvm.array<3 x i64>
+  // CHECK: %[[FIRST:.*]] = llvm.getelementptr %[[SHAPE]][0, 0]
+  // CHECK: llvm.store %[[N:.*]], %[[FIRST]] : i64
+  // CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
+  // CHECK: %[[SECOND:.*]] = llvm.getelementptr %[[SHAPE]][0, 1]
+  // CHECK: llvm.store %[[ONE]], %[[SECOND]] : i64
+  // CHECK: %[[THIRD:.*]] = llvm.getelementptr %[[SHAPE]][0, 2]
+  // CHECK: llvm.store %{{.*}}, %[[THIRD]] : i64
+  // CHECK: %[[NUMBER:.*]] = llvm.mlir.constant(2 : i64)
+  // CHECK: %[[RANK:.*]] = llvm.mlir.constant(3 : i64)
+  // CHECK: llvm.call @loopc_rt_alloc_output(%[[HANDLE]], %{{.*}}, %[[NUMBER]], %[[SHAPE]], %[[RANK]])
+  %c0 = arith.constant 0 : index
+  %d = memref.dim %v, %c0 : memref<?xf32>
+  %a = memref.alloc(%d) {loopc.output = [2, affine_map<(d0, d1) -> (d0, 1, d1)>]} : memref<?x4xf32>
+  %z = llvm.mlir.constant(0 : i32) : i32
+  return %z : i32
+}

@@ -50,6 +50,22 @@ func.func @declared(%x: tensor<*xf32>) -> (tensor<*xf32> {loopc.declared = [2]})
 
 // -----
 
+// expected-error @+2 {{'memref.alloc' op attribute 'loopc.output' must be the number of an output and a map from the 1 extents of the buffer to some of them and to constants}}
+func.func @output(%n: index) {
+  %m = memref.alloc(%n) {loopc.output = [0, affine_map<(d0, d1) -> (d0)>]} : memref<?xf32>
+  return
+}
+
+// -----
+
+// expected-error @+2 {{'memref.alloc' op attribute 'loopc.output' must be the number of an output}}
+func.func @output(%n: index) {
+  %m = memref.alloc(%n) {loopc.output = [0, affine_map<(d0) -> (d0 + 1)>]} : memref<?xf32>
+  return
+}
+
+// -----
+
 // One name is one extent.
 // expected-error @+1 {{'func.func' op attribute 'loopc.dims' at argument #1 calls an extent of 3 'N', and at argument #0 one of 2}}
 func.func @contradict(%x: tensor<2xf32> {loopc.dims = ["N"]}, %y: tensor<?x3xf32> {loopc.dims = ["M", "N"]}) {

@@ -24,12 +24,41 @@ def MakeEntryPoint : Pass<"loopc-make-entry-point", "::mlir::ModuleOp"> {
                            "::mlir::LLVM::LLVMDialect"];
 }
 
+def PlaceOutputs : Pass<"loopc-place-outputs", "::mlir::func::FuncOp"> {
+  let summary = "mark the buffers that become outputs";
+  let description = [{
+    A buffer that is all of an output, made at most once in a run, never
+    released and in no list, gets `loopc.output`: the number of the output, and
+    its extents as a map of the buffer's. The runtime can then take memory of the
+    caller for it. The map holds where the output has elements. What a loop
+    hands on, and parts of buffers, are not marked.
+
+    ```mlir
+    func.func @main(%n: index) -> memref<?x1xf32> {
+      %m = memref.alloc(%n) : memref<?xf32>
+      %y = memref.expand_shape %m [[0, 1]] output_shape [%n, 1]
+          : memref<?xf32> into memref<?x1xf32>
+      return %y : memref<?x1xf32>
+    }
+    // becomes
+    func.func @main(%n: index) -> memref<?x1xf32> {
+      %m = memref.alloc(%n)
+          {loopc.output = [0, affine_map<(d0) -> (d0, 1)>]} : memref<?xf32>
+      %y = memref.expand_shape %m [[0, 1]] output_shape [%n, 1]
+          : memref<?xf32> into memref<?x1xf32>
+      return %y : memref<?x1xf32>
+    }
+    ```
+  }];
+}
+
 def ConvertLoopRuntimeToLLVM
     : Pass<"convert-loop-runtime-to-llvm", "::mlir::ModuleOp"> {
   let summary = "lower allocation, checks and polls to calls of loopc_rt";
   let description = [{
     After scf-to-cf: the run (`!rt.run`) and lists become pointers. Buffers come
-    from `loopc_rt_alloc` of the run; a check that
+    from `loopc_rt_alloc` of the run, those that are marked `loopc.output` from
+    `loopc_rt_alloc_output`; a check that
     fails and a run that shall end return a status from the function. What is
     marked `loopc.nest` has none of these; what is marked `loopc.outlined` gets
     LLVM's `noinline`.

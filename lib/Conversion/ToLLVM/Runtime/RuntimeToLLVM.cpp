@@ -15,6 +15,7 @@
 #include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Dialect/Loopc/IR/Outputs.h"
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/RT/IR/RT.h"
@@ -321,6 +322,35 @@ private:
     rewriter.setInsertionPoint(alloc);
   }
 
+  /// Memory for `alloc`, of these extents and `bytes` bytes, or null.
+  Value obtainMemory(ImplicitLocOpBuilder &b, memref::AllocOp alloc,
+                     ArrayRef<Value> sizes, Value bytes,
+                     func::FuncOp function) {
+    auto output = alloc->getAttrOfType<ArrayAttr>(kOutputAttrName);
+    if (!output)
+      return call(
+          b, isScratch(alloc) ? "loopc_rt_alloc_scratch" : "loopc_rt_alloc",
+          {run_, bytes});
+    AffineMap map = cast<AffineMapAttr>(output[1]).getValue();
+    auto type = LLVM::LLVMArrayType::get(i64, map.getNumResults());
+    Value shape;
+    slotFor(shape, type, function);
+    for (auto [k, extent] : llvm::enumerate(map.getResults())) {
+      Value value;
+      if (auto constant = dyn_cast<AffineConstantExpr>(extent))
+        value = LLVM::ConstantOp::create(b, i64, constant.getValue());
+      else
+        value = sizes[cast<AffineDimExpr>(extent).getPosition()];
+      Value place = LLVM::GEPOp::create(b, pointer, type, shape,
+                                        ArrayRef<LLVM::GEPArg>{0, int32_t(k)});
+      LLVM::StoreOp::create(b, value, place);
+    }
+    Value number =
+        LLVM::ConstantOp::create(b, i64, cast<IntegerAttr>(output[0]).getInt());
+    Value rank = LLVM::ConstantOp::create(b, i64, map.getNumResults());
+    return call(b, "loopc_rt_alloc_output", {run_, bytes, number, shape, rank});
+  }
+
   void lower(memref::AllocOp alloc, func::FuncOp function) {
     checkExtents(alloc, function);
     ImplicitLocOpBuilder b(alloc.getLoc(), rewriter);
@@ -341,10 +371,7 @@ private:
                    : Value(LLVM::MulOp::create(b, stride, sizes[axis]));
     }
     Value bytes = countBufferBytes(b, type, sizes);
-    LLVM::LLVMFuncOp fn =
-        declare(isScratch(alloc) ? "loopc_rt_alloc_scratch" : "loopc_rt_alloc");
-    Value memory =
-        LLVM::CallOp::create(b, fn, ValueRange{run_, bytes}).getResult();
+    Value memory = obtainMemory(b, alloc, sizes, bytes, function);
     Value null = LLVM::ZeroOp::create(b, pointer);
     Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null);
     // Where a small buffer finds no memory it is not to blame.

@@ -12,6 +12,7 @@
 // a parser does that finds one.
 
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Dialect/Loopc/IR/Outputs.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -254,6 +255,27 @@ static LogicalResult verifyGrows(Operation *op) {
   return success();
 }
 
+/// Whether `op`, a memref.alloc, is said to become an output by a number and a
+/// map of its extents, each of whose results is one of them or a constant.
+static LogicalResult verifyOutput(Operation *op) {
+  auto pair = op->getAttrOfType<ArrayAttr>(kOutputAttrName);
+  auto number = pair.size() == 2 ? dyn_cast<IntegerAttr>(pair[0]) : nullptr;
+  auto map = pair.size() == 2 ? dyn_cast<AffineMapAttr>(pair[1]) : nullptr;
+  auto type = cast<MemRefType>(op->getResult(0).getType());
+  bool isGood = number && number.getInt() >= 0 && map &&
+                map.getValue().getNumDims() == type.getRank() &&
+                map.getValue().getNumSymbols() == 0 &&
+                llvm::all_of(map.getValue().getResults(),
+                             llvm::IsaPred<AffineDimExpr, AffineConstantExpr>);
+  if (isGood)
+    return success();
+  return op->emitOpError()
+         << "attribute '" << kOutputAttrName
+         << "' must be the number of an output and a map from the "
+         << type.getRank() << " extents of the buffer to some of them and to "
+         << "constants";
+}
+
 /// What the attribute `name` says of `op` beside that it stands there.
 static LogicalResult verifyMeaning(Operation *op, StringRef name) {
   if (name == kMaySkipAttrName) {
@@ -269,6 +291,8 @@ static LogicalResult verifyMeaning(Operation *op, StringRef name) {
     return verifyPacked(op);
   if (name == kGrowsAttrName)
     return verifyGrows(op);
+  if (name == kOutputAttrName)
+    return verifyOutput(op);
   return success();
 }
 
