@@ -94,3 +94,23 @@ def test_mostly_padding(channels: int, kernel: tuple[int, int], dilation: tuple[
     _compare(_model(f"n,{channels},h,w", attributes, weights), feeds)
     for x in feeds[:3]:
         _compare(_model(",".join(map(str, x.shape)), attributes, weights), [x])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape", ["n, 64, h, w", "n, 64, 7, 14", "1, 64, h, 5"])
+def test_images_of_no_whole_tiles(shape: str, threads: int) -> None:
+    """Tiles go through both axes of an image: those that end in the next row, and the last one."""
+    random = np.random.default_rng(3)
+    weights = random.standard_normal((80, 64, 3, 3)).astype(np.float32) / 24
+    data = _model(shape, "pads = [1, 1, 1, 1]", weights).SerializeToString()
+    session = loopc.InferenceSession(data, loopc.SessionOptions(intra_op_num_threads=threads))
+    reference = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    known = [dim.strip() for dim in shape.split(",")]
+    for sizes in [(1, 64, 1, 1), (2, 64, 3, 1), (1, 64, 2, 5), (1, 64, 23, 23), (3, 64, 7, 14)]:
+        fixed = [
+            int(dim) if dim.isdigit() else size for dim, size in zip(known, sizes, strict=True)
+        ]
+        x = random.standard_normal(fixed).astype(np.float32)
+        (want,) = reference.run(None, {"x": x})
+        (got,) = session.run(None, {"x": x})
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4, err_msg=str(x.shape))
