@@ -176,6 +176,8 @@ static constexpr PassEntry kPasses[] = {
      "constants are put together when compiling"},
     {"tensor-fuse-elementwise", PassUse::Rounding,
      "elementwise operations go through memory once"},
+    {"tensor-scale-subnormals", PassUse::Rounding,
+     "products with subnormal weights take no longer than others"},
     {"tensor-sink-expansions", PassUse::Rounding,
      "weights of few bits are not expanded in each run"},
     {"tensor-widen-factors", PassUse::Rounding,

@@ -159,6 +159,11 @@ void loopc::populateFusion(PassAdder manager, const PipelineOptions &options) {
   functions.addPass(createLoopBatchSlices(),
                     "before operations are fused, while products stand alone; "
                     "takes them out of loops, for all iterations at once");
+  if (options.chip.empty())
+    functions.addPass(createTensorScaleSubnormals(),
+                      "constants are folded and products stand alone; what it "
+                      "multiplies is then fused. A GPU needs no more time for "
+                      "subnormal numbers");
   functions.addPass(createTensorFuseElementwise(fusion),
                     "all tensor code has its final place; leaves one "
                     "linalg.generic for what goes through memory once");

@@ -94,3 +94,44 @@ def test_mostly_padding(channels: int, kernel: tuple[int, int], dilation: tuple[
     _compare(_model(f"n,{channels},h,w", attributes, weights), feeds)
     for x in feeds[:3]:
         _compare(_model(",".join(map(str, x.shape)), attributes, weights), [x])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape", ["n, 64, h, w", "n, 64, 7, 14", "1, 64, h, 5"])
+def test_images_of_no_whole_tiles(shape: str, threads: int) -> None:
+    """Tiles go through both axes of an image: those that end in the next row, and the last one."""
+    random = np.random.default_rng(3)
+    weights = random.standard_normal((80, 64, 3, 3)).astype(np.float32) / 24
+    data = _model(shape, "pads = [1, 1, 1, 1]", weights).SerializeToString()
+    session = loopc.InferenceSession(data, loopc.SessionOptions(intra_op_num_threads=threads))
+    reference = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    known = [dim.strip() for dim in shape.split(",")]
+    for sizes in [(1, 64, 1, 1), (2, 64, 3, 1), (1, 64, 2, 5), (1, 64, 23, 23), (3, 64, 7, 14)]:
+        fixed = [
+            int(dim) if dim.isdigit() else size for dim, size in zip(known, sizes, strict=True)
+        ]
+        x = random.standard_normal(fixed).astype(np.float32)
+        (want,) = reference.run(None, {"x": x})
+        (got,) = session.run(None, {"x": x})
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4, err_msg=str(x.shape))
+
+
+def test_subnormal_weights() -> None:
+    """Products with subnormal weights, and of subnormal numbers, are those of NumPy."""
+    random = np.random.default_rng(4)
+    weights = random.standard_normal((16, 32, 1, 1)).astype(np.float32)
+    weights[:, ::2] *= np.float32(2.0**-140)
+    weights[:, 1] = 0
+    session = loopc.InferenceSession(
+        _model("n, 32, h, w", "group = 1", weights).SerializeToString()
+    )
+    bias = np.random.default_rng(1).standard_normal(16).astype(np.float32)
+    for scale in [1.0, 2.0**-60, 2.0**-100, 2.0**100, 2.0**126]:
+        x = (random.standard_normal((1, 32, 5, 7)) * scale).astype(np.float32)
+        x[:, 1::2] = 0  # what is left are the products with what is subnormal
+        (got,) = session.run(None, {"x": x})
+        exact = np.einsum(
+            "nchw,oc->nohw", x.astype(np.float64), weights[:, :, 0, 0].astype(np.float64)
+        )
+        want = (exact + bias[:, None, None]).astype(np.float32)
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6, err_msg=str(scale))

@@ -71,6 +71,7 @@ UNTRIED = {
     "tensor-expand-fourier",
     "loop-fuse-loops",
     "cpu-interchange-scans",
+    "tensor-scale-subnormals",
     "tensor-widen-factors",
     "loopc-divide-blocks",
     "loopc-externalize-weights",

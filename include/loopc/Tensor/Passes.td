@@ -84,6 +84,29 @@ def TensorWidenFactors
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def TensorScaleSubnormals
+    : Pass<"tensor-scale-subnormals", "::mlir::func::FuncOp"> {
+  let summary = "multiply with subnormal weights as with normal ones";
+  let description = [{
+    Training with a decay leaves channels all of whose weights are next to
+    nothing, and subnormal. Processors take some hundred cycles for a product
+    with one. In a sum of products with a constant the weights of such channels
+    are multiplied by a power of two, and what they are multiplied with by its
+    inverse, which changes no product:
+
+    ```mlir
+    %y = linalg.generic ins(%x, %w) { ... x[i, k] * w[k, j] ... }
+    // becomes
+    %s = arith.constant dense<[1.0, 5.42101086E-20]> : tensor<2xf32>
+    %z = linalg.generic ins(%x, %s) { x[i, k] * s[k] }
+    %y = linalg.generic ins(%z, %v) { ... z[i, k] * v[k, j] ... }
+    ```
+  }];
+  let statistics = [Statistic<"numScaled", "scaled", "products scaled">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def TensorChooseLayouts
     : Pass<"tensor-choose-layouts", "::mlir::func::FuncOp"> {
   let summary = "order the axes of tensors so that few are transposed";

@@ -38,9 +38,10 @@ struct TileShape {
 
 /// The tile for `rows` rows (dynamic: many) of `columns` columns in vectors of
 /// `lanes`, whose sums fit into the registers and are enough to keep the
-/// multipliers busy.
-TileShape chooseTile(CpuModel cpu, int64_t rows, int64_t columns,
-                     int64_t lanes);
+/// multipliers busy. `isWide`: more vectors and fewer rows, where there are
+/// columns for them.
+TileShape chooseTile(CpuModel cpu, int64_t rows, int64_t columns, int64_t lanes,
+                     bool isWide = false);
 
 /// A sum of products of integers that the target has instructions for.
 struct DotProduct {

@@ -167,16 +167,56 @@ func.func @small_weights(%x: memref<?x64xf32>, %w: memref<64x64xf32>, %y: memref
   return
 }
 
-// Of an image whose batch alone is open the rows of tiles are the positions
-// along its last axis, as if all was known: 14 of them are two whole tiles.
+// Of an image the rows of tiles are the positions along both of its axes, since
+// neither 14 of them nor an open number is a number of whole tiles. 24 sums fill
+// the registers; with half as many registers tiles are as for other products.
 #image = affine_map<(b, h, w, y, x, c, n) -> (b, h + y, w + x, c)>
 #kernel = affine_map<(b, h, w, y, x, c, n) -> (y, x, c, n)>
 #result = affine_map<(b, h, w, y, x, c, n) -> (b, h, w, n)>
-// CHECK: {{^}}open_batch: contraction loops=?x14x14x3x3x64x64 vectors=16 along=d6 rows=d2 sum=d3,d4,d5 outer=d0,d1 tile=7x2{{$}}
-// AVX2: {{^}}open_batch: contraction loops=?x14x14x3x3x64x64 vectors=8 along=d6 rows=d2 sum=d3,d4,d5 outer=d0,d1 tile=5x2{{$}}
+// CHECK: {{^}}open_batch: contraction loops=?x14x14x3x3x64x64 vectors=16 along=d6 rows=d1,d2 sum=d3,d4,d5 outer=d0 tile=6x4 row-block=24{{$}}
+// AVX2: {{^}}open_batch: contraction loops=?x14x14x3x3x64x64 vectors=8 along=d6 rows=d1,d2 sum=d3,d4,d5 outer=d0 tile=6x2 row-block=24{{$}}
 func.func @open_batch(%x: memref<?x16x16x64xf32>, %w: memref<3x3x64x64xf32>, %y: memref<?x14x14x64xf32>) {
   linalg.generic {indexing_maps = [#image, #kernel, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "parallel"]}
       ins(%x, %w : memref<?x16x16x64xf32>, memref<3x3x64x64xf32>) outs(%y : memref<?x14x14x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// Open height and width have the same plan.
+// CHECK: {{^}}open_size: contraction loops=1x?x?x3x3x64x64 vectors=16 along=d6 rows=d1,d2 sum=d3,d4,d5 outer=d0 tile=6x4 row-block=24{{$}}
+func.func @open_size(%x: memref<1x?x?x64xf32>, %w: memref<3x3x64x64xf32>, %y: memref<1x?x?x64xf32>) {
+  linalg.generic {indexing_maps = [#image, #kernel, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "parallel"]}
+      ins(%x, %w : memref<1x?x?x64xf32>, memref<3x3x64x64xf32>) outs(%y : memref<1x?x?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// 40 positions of a row are eight tiles of five rows.
+// CHECK: {{^}}whole_rows: contraction loops=1x40x40x3x3x64x64 vectors=16 along=d6 rows=d2 sum=d3,d4,d5 outer=d0,d1 tile=5x4{{$}}
+func.func @whole_rows(%x: memref<1x42x42x64xf32>, %w: memref<3x3x64x64xf32>, %y: memref<1x40x40x64xf32>) {
+  linalg.generic {indexing_maps = [#image, #kernel, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "parallel"]}
+      ins(%x, %w : memref<1x42x42x64xf32>, memref<3x3x64x64xf32>) outs(%y : memref<1x40x40x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// Sums of 27 products do not hide how rows of two axes are found.
+// CHECK: {{^}}short_windows: contraction loops=1x?x?x3x3x3x64 vectors=16 along=d6 rows=d2 sum=d3,d4,d5 outer=d0,d1 sum-written-out | rows<3: tile=1x4 | else: tile=6x4{{$}}
+func.func @short_windows(%x: memref<1x?x?x3xf32>, %w: memref<3x3x3x64xf32>, %y: memref<1x?x?x64xf32>) {
+  linalg.generic {indexing_maps = [#image, #kernel, #result], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "parallel"]}
+      ins(%x, %w : memref<1x?x?x3xf32>, memref<3x3x3x64xf32>) outs(%y : memref<1x?x?x64xf32>) {
   ^bb0(%a: f32, %b: f32, %s: f32):
     %p = arith.mulf %a, %b : f32
     %t = arith.addf %s, %p fastmath<contract> : f32

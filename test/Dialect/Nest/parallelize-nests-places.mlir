@@ -195,6 +195,83 @@ func.func @divided(%run: !rt.run, %x: memref<?x8xf32>) {
 
 // -----
 
+// Two neighbours, the second counted on from quotient and remainder of the first.
+// CHECK: remark: {{.*}}its iterations run on the threads of the run
+func.func @successor(%run: !rt.run, %x: memref<?x?xf32>, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = arith.constant 16777216 : index
+  %f = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %n step %c2 {
+    %q = arith.divui %i, %m : index
+    %r = arith.remui %i, %m : index
+    memref.store %f, %x[%q, %r] : memref<?x?xf32>
+    %next = arith.addi %r, %c1 : index
+    %behind = arith.cmpi eq, %next, %m : index
+    %r1 = arith.select %behind, %c0, %next : index
+    %up = arith.addi %q, %c1 : index
+    %q1 = arith.select %behind, %up, %q : index
+    memref.store %f, %x[%q1, %r1] : memref<?x?xf32>
+  } {loopc.parallel}
+  return
+}
+
+// -----
+
+// The remainder of one number with the quotient of another one is no number.
+// CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
+func.func @successor_of_other(%run: !rt.run, %x: memref<?x?xf32>, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = arith.constant 16777216 : index
+  %f = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %n step %c2 {
+    %q = arith.divui %i, %m : index
+    %r = arith.remui %i, %m : index
+    memref.store %f, %x[%q, %r] : memref<?x?xf32>
+    %next = arith.addi %r, %c1 : index
+    %behind = arith.cmpi eq, %next, %m : index
+    %r1 = arith.select %behind, %c0, %next : index
+    %up = arith.addi %q, %c1 : index
+    %q1 = arith.select %behind, %up, %q : index
+    memref.store %f, %x[%q, %r1] : memref<?x?xf32>
+  } {loopc.parallel}
+  return
+}
+
+// -----
+
+// The third of three neighbours is the next iteration's first.
+// CHECK: remark: {{.*}}it does not run on several threads: iterations may write to one place
+func.func @three_of_two(%run: !rt.run, %x: memref<?x?xf32>, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = arith.constant 16777216 : index
+  %f = arith.constant 1.0 : f32
+  scf.for %i = %c0 to %n step %c2 {
+    %q = arith.divui %i, %m : index
+    %r = arith.remui %i, %m : index
+    memref.store %f, %x[%q, %r] : memref<?x?xf32>
+    %next = arith.addi %r, %c1 : index
+    %behind = arith.cmpi eq, %next, %m : index
+    %r1 = arith.select %behind, %c0, %next : index
+    %up = arith.addi %q, %c1 : index
+    %q1 = arith.select %behind, %up, %q : index
+    %next2 = arith.addi %r1, %c1 : index
+    %behind2 = arith.cmpi eq, %next2, %m : index
+    %r2 = arith.select %behind2, %c0, %next2 : index
+    %up2 = arith.addi %q1, %c1 : index
+    %q2 = arith.select %behind2, %up2, %q1 : index
+    memref.store %f, %x[%q2, %r2] : memref<?x?xf32>
+  } {loopc.parallel}
+  return
+}
+
+// -----
+
 // The loop in it is shared out with it only if its iterations are independent.
 // CHECK: remark: {{.*}}its iterations run on the threads of the run
 // CHECK: func.func @inner(

@@ -19,7 +19,7 @@ using namespace loopc;
 Extent ContractionBody::extentOf(OpOperand &operand) {
   AffineMap map = v.op.getMatchingIndexingMap(&operand);
   Extent extent;
-  extent.rows = v.rowDim && map.isFunctionOfDim(*v.rowDim);
+  extent.rows = v.plan.isOfRows(map);
   extent.columns = v.columnDim && map.isFunctionOfDim(*v.columnDim);
   extent.lanes = map.isFunctionOfDim(v.laneDim);
   return extent;
@@ -53,6 +53,8 @@ SmallVector<Value> ContractionBody::indices(AffineMap map, int64_t i, int64_t j,
     at[*v.rowDim] = tile.rowAt[i];
   else if (v.rowDim)
     dims[*v.rowDim] = dims[*v.rowDim] + i;
+  if (!tile.joinedAt.empty())
+    at[*v.plan.joinedDim] = tile.joinedAt[i];
   if (v.columnDim && !tile.columnAt.empty())
     at[*v.columnDim] = tile.columnAt[j];
   else if (v.columnDim)

@@ -46,6 +46,8 @@ struct Tile {
   llvm::SmallVector<mlir::Value> counts = {};
   /// Where each row, or column, is; empty: one behind the other.
   llvm::SmallVector<mlir::Value> rowAt = {}, columnAt = {};
+  /// Where each row is in the loop that is joined with that of the rows.
+  llvm::SmallVector<mlir::Value> joinedAt = {};
 };
 
 class ContractionBody;
@@ -72,6 +74,8 @@ private:
   mlir::Value extent(unsigned dim) {
     return mlir::getValueOrCreateConstantIndexOp(b, b.getLoc(), extents[dim]);
   }
+  /// Iterations along `dim`: of the rows with those of the loop that is joined.
+  mlir::Value trips(unsigned dim);
   mlir::Value index(int64_t value) {
     return mlir::arith::ConstantIndexOp::create(b, value);
   }
@@ -102,6 +106,9 @@ private:
   void emitHalves(mlir::Value from);
   void emitRows(Tile tile, unsigned outer = 0);
   void emitTile(const Tile &tile);
+  /// Sets where the rows of `tile` are, of which `places` has the numbers;
+  /// none: one behind the other.
+  void placeRows(Tile &tile, llvm::ArrayRef<mlir::Value> places);
   llvm::SmallVector<mlir::Value> emitSum(const Tile &tile,
                                          mlir::ValueRange sums, unsigned next);
   /// The sum along the innermost loop, by groups.

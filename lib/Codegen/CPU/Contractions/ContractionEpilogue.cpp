@@ -57,9 +57,8 @@ void ContractionEmitter::storeThroughEpilogue(ContractionBody &borders,
         if (argument.use_empty())
           continue;
         AffineMap map = epilogue.maps[k];
-        Value &value =
-            loaded[{k, rowDim && map.isFunctionOfDim(*rowDim) ? i : -1,
-                    map.isFunctionOfDim(*columnDim) ? j : -1}];
+        Value &value = loaded[{k, plan.isOfRows(map) ? i : -1,
+                               map.isFunctionOfDim(*columnDim) ? j : -1}];
         if (!value)
           value =
               widen(b, borders.load(epilogueOperands[k], map, i, j, /*k=*/0),

@@ -92,16 +92,16 @@ SmallVector<Value> ContractionEmitter::sumOver(unsigned dim, Value from,
 void ContractionEmitter::inSteps(
     unsigned dim, int64_t most,
     llvm::function_ref<void(int64_t, ArrayRef<Value>)> body) {
-  Value size = extent(dim), whole = wholeSteps(dim, most);
+  Value size = trips(dim), whole = wholeSteps(dim, most);
   bool isBlock = dim == rowDim && rowsBegin;
   Value from = isBlock ? rowsBegin : index(0), to = isBlock ? rowsEnd : whole;
   bool hasMain = !(dim == rowDim && isRestOfRows), hasRest = !isBlock;
-  if (!isDynamic(dim)) {
+  int64_t count = dim == rowDim ? plan.rows() : plan.extents[dim];
+  if (!ShapedType::isDynamic(count)) {
     if (hasMain)
       loopOver(dim, from, to, most, [&] { body(most, {}); });
     if (hasRest)
-      loopOver(dim, whole, size, most,
-               [&] { body(plan.extents[dim] % most, {}); });
+      loopOver(dim, whole, size, most, [&] { body(count % most, {}); });
     return;
   }
   if (hasMain)
@@ -109,7 +109,8 @@ void ContractionEmitter::inSteps(
   if (!hasRest || most == 1)
     return;
   // What is beyond the end is the last one again, read and written alike.
-  int64_t half = llvm::divideCeil(most, 2);
+  int64_t half =
+      dim == rowDim ? plan.restRows(*version) : llvm::divideCeil(most, 2);
   loopOver(dim, whole, size, half, [&] {
     AffineExpr d0 = b.getAffineDimExpr(0);
     Value last = apply(d0 - 1, size);
@@ -122,7 +123,13 @@ void ContractionEmitter::inSteps(
 
 Value ContractionEmitter::wholeSteps(unsigned dim, int64_t most) {
   AffineExpr d0 = b.getAffineDimExpr(0);
-  return apply(d0.floorDiv(most) * most, {extent(dim)});
+  return apply(d0.floorDiv(most) * most, {trips(dim)});
+}
+
+Value ContractionEmitter::trips(unsigned dim) {
+  if (dim != rowDim || !plan.joinedDim)
+    return extent(dim);
+  return b.createOrFold<arith::MulIOp>(extent(*plan.joinedDim), extent(dim));
 }
 
 void ContractionEmitter::begin() {
@@ -174,7 +181,7 @@ void ContractionEmitter::emitVersions(unsigned next) {
   if (next == plan.fewerRows.size())
     return emitVersion(plan.versions[next]);
   Value few =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, extent(*rowDim),
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, trips(*rowDim),
                             index(plan.fewerRows[next]));
   auto branch = scf::IfOp::create(b, TypeRange(), few, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -250,7 +257,8 @@ void ContractionEmitter::emitRowBlocks() {
     emitColumns();
     rowsBegin = rowsEnd = Value();
   });
-  if (!isDynamic(dim) && plan.extents[dim] % version->tile.rows == 0)
+  int64_t rows = plan.rows();
+  if (!ShapedType::isDynamic(rows) && rows % version->tile.rows == 0)
     return;
   isRestOfRows = true;
   emitColumns();
@@ -338,9 +346,34 @@ void ContractionEmitter::emitRows(Tile tile, unsigned outer) {
   inSteps(*rowDim, version->tile.rows,
           [&](int64_t rows, ArrayRef<Value> places) {
             tile.rows = rows;
-            tile.rowAt.assign(places.begin(), places.end());
+            placeRows(tile, places);
             emitTile(tile);
           });
+}
+
+void ContractionEmitter::placeRows(Tile &tile, ArrayRef<Value> places) {
+  tile.rowAt.assign(places.begin(), places.end());
+  tile.joinedAt.clear();
+  if (!plan.joinedDim)
+    return;
+  bool areNeighbours = places.empty();
+  if (areNeighbours)
+    tile.rowAt.push_back(at[*rowDim]);
+  Value size = extent(*rowDim);
+  for (Value &row : tile.rowAt) {
+    tile.joinedAt.push_back(arith::DivUIOp::create(b, row, size));
+    row = arith::RemUIOp::create(b, row, size);
+  }
+  // Behind the last of an outer iteration comes the first of the next one.
+  while (areNeighbours && int64_t(tile.rowAt.size()) < tile.rows) {
+    Value row = tile.rowAt.back(), joined = tile.joinedAt.back();
+    Value next = arith::AddIOp::create(b, row, index(1));
+    Value isBehind =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, next, size);
+    tile.rowAt.push_back(arith::SelectOp::create(b, isBehind, index(0), next));
+    tile.joinedAt.push_back(arith::SelectOp::create(
+        b, isBehind, arith::AddIOp::create(b, joined, index(1)), joined));
+  }
 }
 
 //===----------------------------------------------------------------------===//

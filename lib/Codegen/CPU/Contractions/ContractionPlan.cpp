@@ -12,6 +12,7 @@
 #include "ContractionPlan.h"
 #include "Rows/VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -36,6 +37,10 @@ static constexpr int64_t kFewProducts = 32;
 static constexpr int64_t kFewProductsOfOpen = 8;
 /// More rows make tiles no better.
 static constexpr int64_t kManyRows = 32;
+/// So many products of vectors in a tile hide how its rows are found.
+static constexpr int64_t kWorkOfJoined = 4096;
+/// In a row of so many tiles the last one, which is not whole, does not count.
+static constexpr int64_t kLongRow = 8;
 
 //===----------------------------------------------------------------------===//
 // Operands
@@ -160,8 +165,9 @@ std::optional<unsigned> loopc::findSharingRows(linalg::LinalgOp op,
 namespace {
 class ContractionPlanner {
 public:
-  ContractionPlanner(linalg::LinalgOp op, CpuModel cpu)
-      : op(op), cpu(cpu), types(op.getIteratorTypesArray()) {
+  ContractionPlanner(linalg::LinalgOp op, CpuModel cpu, bool isTurned = false)
+      : op(op), cpu(cpu), types(op.getIteratorTypesArray()),
+        isTurned(isTurned) {
     plan.extents = op.getStaticLoopRanges();
     plan.panels = getPanels(op);
   }
@@ -189,20 +195,24 @@ private:
   bool canMask();
   int64_t lanesFor(int64_t extent);
   void chooseStrip();
+  void chooseJoined();
   OpOperand *findShared();
   bool isOfRow(Value value);
   bool chooseWidened();
+  bool isWide(int64_t rows);
   TileShape tileFor(int64_t rows);
   int64_t sumBlockFor(int64_t rows);
   bool readsMatrixRows(int64_t rows);
   bool wantsColumnsOutside();
   RowsPlan planRows(int64_t rows);
   void planRest(RowsPlan &rows);
-  int64_t rows() { return plan.rowDim ? plan.extents[*plan.rowDim] : 1; }
+  int64_t rows() { return plan.rows(); }
 
   linalg::LinalgOp op;
   CpuModel cpu;
   SmallVector<IteratorType> types;
+  /// Rows of tiles are stored one behind the other, in squares.
+  bool isTurned;
 };
 } // namespace
 
@@ -401,11 +411,15 @@ bool ContractionPlanner::chooseTransposed() {
 //===----------------------------------------------------------------------===//
 
 TileShape loopc::chooseTile(CpuModel cpu, int64_t rows, int64_t columns,
-                            int64_t lanes) {
-  int64_t most = cpu.tileRows();
+                            int64_t lanes, bool isWide) {
+  int64_t most = isWide ? cpu.wideTileRows() : cpu.tileRows();
   bool isMany = ShapedType::isDynamic(rows) || rows >= 8 * most;
   TileShape shape{most, 1};
-  if (!isMany)
+  // One row less leaves a fifth of the registers empty and no rest.
+  if (isWide && !ShapedType::isDynamic(rows) && rows % most != 0 &&
+      rows % (most - 1) == 0)
+    shape.rows = most - 1;
+  else if (!isMany)
     shape.rows = llvm::divideCeil(
         rows, llvm::divideCeil(std::max<int64_t>(rows, 1), most));
   shape.rows = std::max<int64_t>(shape.rows, 1);
@@ -418,9 +432,24 @@ TileShape loopc::chooseTile(CpuModel cpu, int64_t rows, int64_t columns,
   return shape;
 }
 
+/// True if tiles of `rows` rows fill the registers for sums: those of windows
+/// of an image, most of which are long, if there are columns for them. They
+/// need two kinds of tiles, or none as high as others, where these leave no
+/// rest.
+bool ContractionPlanner::isWide(int64_t rows) {
+  if (plan.sumDims.size() < 2 || plan.dot || isTurned ||
+      plan.extents[*plan.columnDim] < cpu.wideTileVectors() * plan.lanes)
+    return false;
+  int64_t most = cpu.wideTileRows();
+  return ShapedType::isDynamic(rows) || rows % cpu.tileRows() != 0 ||
+         rows % most == 0 || rows % (most - 1) == 0;
+}
+
 TileShape ContractionPlanner::tileFor(int64_t rows) {
-  if (!plan.isAlongSum)
-    return chooseTile(cpu, rows, plan.extents[*plan.columnDim], plan.lanes);
+  if (!plan.isAlongSum) {
+    int64_t columns = plan.extents[*plan.columnDim];
+    return chooseTile(cpu, rows, columns, plan.lanes, isWide(rows));
+  }
   rows = ShapedType::isDynamic(rows) ? 4 : std::min<int64_t>(rows, 4);
   int64_t columns = !plan.columnDim ? 1
                     : rows > 2      ? CpuModel::kSumsUnderWay / 2
@@ -479,6 +508,31 @@ bool ContractionPlanner::wantsColumnsOutside() {
       return true;
   }
   return false;
+}
+
+/// Joins the loop of the rows with the one around it, where each would end with
+/// a tile that is not whole: rows of an image are short, or of open length.
+void ContractionPlanner::chooseJoined() {
+  // Of a single loop around, most often a batch, there is often one iteration.
+  if (isTurned || plan.isAlongSum || !plan.rowDim || loop::isCold(op) ||
+      plan.sumDims.size() < 2 || plan.outerDims.size() < 2)
+    return;
+  unsigned outer = plan.outerDims.back();
+  if (plan.extents[outer] == 1 || !isParallelDim(op, outer))
+    return;
+  // To find where each row is takes time that little work does not hide.
+  int64_t products = plan.products();
+  TileShape tile = tileFor(ShapedType::kDynamic);
+  if (tile.rows < kTileRowsOfMany ||
+      (!ShapedType::isDynamic(products) &&
+       products * tile.rows * tile.vectors < kWorkOfJoined))
+    return;
+  int64_t rows = plan.extents[*plan.rowDim];
+  if (!ShapedType::isDynamic(rows) &&
+      (rows % tileFor(rows).rows == 0 || rows >= kLongRow * tile.rows))
+    return;
+  plan.joinedDim = outer;
+  plan.outerDims.pop_back();
 }
 
 /// True if `value` of the body differs from row to row, or is the sum.
@@ -573,14 +627,13 @@ void ContractionPlanner::planRest(RowsPlan &rows) {
 }
 
 int64_t ContractionPlanner::rowTiles() const {
-  int64_t products = 1;
-  for (unsigned dim : plan.sumDims) {
-    if (plan.isDynamic(dim))
-      return CpuModel::kRowTiles;
-    products *= plan.extents[dim];
-  }
-  return products <= CpuModel::kStoredSum ? CpuModel::kRowTilesOfStored
-                                          : CpuModel::kRowTiles;
+  // As many as a row of an image has: its neighbours stay in the first cache.
+  if (plan.joinedDim)
+    return CpuModel::kRowTilesOfStored;
+  int64_t products = plan.products();
+  return !ShapedType::isDynamic(products) && products <= CpuModel::kStoredSum
+             ? CpuModel::kRowTilesOfStored
+             : CpuModel::kRowTiles;
 }
 
 RowsPlan ContractionPlanner::planRows(int64_t rows) {
@@ -606,13 +659,14 @@ void ContractionPlanner::chooseRowBlocks(int64_t tiles) {
   for (RowsPlan &made : plan.versions) {
     int64_t block = made.tile.rows * tiles;
     if (made.tile.rows >= kTileRowsOfMany &&
-        (plan.isDynamic(*plan.rowDim) || rows() > block))
+        (ShapedType::isDynamic(rows()) || rows() > block))
       made.rowBlock = block;
   }
 }
 
 void ContractionPlanner::chooseTiles() {
-  bool isOpen = plan.rowDim && plan.isDynamic(*plan.rowDim);
+  chooseJoined();
+  bool isOpen = plan.rowDim && ShapedType::isDynamic(rows());
   // What hardly runs is rather short.
   bool isRare = loop::isCold(op);
   bool areMany = isOpen ? !isRare : rows() >= CpuModel::kRowsOfStrip;
@@ -623,7 +677,7 @@ void ContractionPlanner::chooseTiles() {
     int64_t last = plan.extents[plan.sumDims.back()];
     plan.isSumWrittenOut = last > 1 && last <= kShortSum;
   }
-  if (!isOpen || plan.isStripTransposed) {
+  if (!isOpen || plan.isStripTransposed || plan.joinedDim) {
     plan.versions = {planRows(rows())};
     plan.versions.back().usesStrip = plan.strip;
     return;
@@ -648,12 +702,9 @@ void ContractionPlanner::chooseTiles() {
 /// True if sums are so short that to store them, transposed, is most of the
 /// work. Rows of open length begin anywhere in a cache line.
 static bool isMostlyStores(const ContractionPlan &plan) {
-  int64_t products = 1;
-  for (unsigned dim : plan.sumDims) {
-    if (plan.isDynamic(dim))
-      return false;
-    products *= plan.extents[dim];
-  }
+  int64_t products = plan.products();
+  if (ShapedType::isDynamic(products))
+    return false;
   if (plan.isDynamic(*plan.rowDim))
     return products <= kFewProductsOfOpen;
   return products <= kFewProducts &&
@@ -678,9 +729,9 @@ static void squareTiles(ContractionPlan &plan, CpuModel cpu) {
   }
 }
 
-std::optional<ContractionPlan> loopc::planContraction(linalg::LinalgOp op,
-                                                      CpuModel cpu) {
-  ContractionPlanner planner(op, cpu);
+static std::optional<ContractionPlan>
+planContraction(linalg::LinalgOp op, CpuModel cpu, bool isTurned) {
+  ContractionPlanner planner(op, cpu, isTurned);
   if (!planner.choose())
     return std::nullopt;
   planner.chooseTiles();
@@ -696,12 +747,28 @@ std::optional<ContractionPlan> loopc::planContraction(linalg::LinalgOp op,
   }
   plan.start = findStart(op, plan);
   plan.epilogue = findEpilogue(op, plan, cpu);
+  if (plan.epilogue.isTurned && !isTurned && plan.sumDims.size() > 1)
+    return planContraction(op, cpu, /*isTurned=*/true);
   // Rows that are stored transposed lie one behind the other.
   planner.chooseRowBlocks(plan.epilogue.isTurned ? CpuModel::kRowTiles
                                                  : planner.rowTiles());
   if (plan.epilogue.isTurned)
     squareTiles(plan, cpu);
   return std::move(plan);
+}
+
+std::optional<ContractionPlan> loopc::planContraction(linalg::LinalgOp op,
+                                                      CpuModel cpu) {
+  return ::planContraction(op, cpu, /*isTurned=*/false);
+}
+
+int64_t ContractionPlan::restRows(const RowsPlan &version) const {
+  auto [rows, vectors] = version.tile;
+  int64_t half = llvm::divideCeil(rows, 2);
+  if (isAlongSum || !joinedDim)
+    return half;
+  return std::min<int64_t>(half,
+                           llvm::divideCeil(CpuModel::kSumsUnderWay, vectors));
 }
 
 int64_t ContractionPlan::countUnrolled(int64_t sums) const {
@@ -711,89 +778,4 @@ int64_t ContractionPlan::countUnrolled(int64_t sums) const {
     while (count > 1 && count * lanes > extents[laneDim])
       count /= 2;
   return count;
-}
-
-//===----------------------------------------------------------------------===//
-// Text
-//===----------------------------------------------------------------------===//
-
-static void printDims(raw_ostream &os, StringRef name,
-                      ArrayRef<unsigned> dims) {
-  if (dims.empty())
-    return;
-  os << ' ' << name << '=';
-  llvm::interleave(dims, os, [&](unsigned dim) { os << 'd' << dim; }, ",");
-}
-
-static void print(raw_ostream &os, const RowsPlan &rows) {
-  os << " tile=" << rows.tile.rows << 'x' << rows.tile.vectors;
-  if (rows.sumBlock)
-    os << (rows.readsMatrixRows ? " matrix-rows=" : " sum-block=")
-       << rows.sumBlock;
-  if (rows.rowBlock)
-    os << " row-block=" << rows.rowBlock;
-  if (rows.usesStrip)
-    os << " strip";
-  switch (rows.rest) {
-  case ColumnRest::None:
-    return;
-  case ColumnRest::Masked:
-    os << " rest=masked:" << rows.restVectors;
-    return;
-  case ColumnRest::NarrowTiles:
-    os << " rest=narrow:" << rows.restVectors;
-    return;
-  case ColumnRest::AllTiles:
-    os << " rest=all-masked";
-    return;
-  case ColumnRest::Halves:
-    os << " rest=halves";
-    return;
-  }
-}
-
-void ContractionPlan::print(raw_ostream &os) const {
-  os << "loops=";
-  llvm::interleave(
-      extents, os,
-      [&](int64_t extent) {
-        if (ShapedType::isDynamic(extent))
-          os << '?';
-        else
-          os << extent;
-      },
-      "x");
-  os << " vectors=" << lanes << (isAlongSum ? " along-sum=d" : " along=d")
-     << laneDim;
-  if (rowDim)
-    printDims(os, "rows", *rowDim);
-  if (columnDim && isAlongSum)
-    printDims(os, "columns", *columnDim);
-  printDims(os, "sum", sumDims);
-  printDims(os, "outer", outerDims);
-  if (dot)
-    os << " dot=" << dot->sum.size;
-  if (areColumnsOutside)
-    os << " columns-outside";
-  if (isSumWrittenOut)
-    os << " sum-written-out";
-  if (strip)
-    os << (isStripTransposed ? " transposes=%" : " packs=%")
-       << strip->getOperandNumber() << 'x' << stripRows
-       << (stripValue ? " widened" : "");
-  if (start.writer)
-    os << (start.filled ? " start=filled" : " start=copied");
-  if (epilogue.op)
-    os << (epilogue.isTurned ? " epilogue=turned" : " epilogue");
-  for (auto [rows, version] : llvm::zip(fewerRows, versions)) {
-    os << " | rows<" << rows << ':';
-    ::print(os, version);
-  }
-  if (!fewerRows.empty())
-    os << " | else:";
-  ::print(os, versions.back());
-  if (many) {
-    os << " || rows>=" << CpuModel::kRowsOfStrip << ": ";
-    many->print(os);
-  }
 }

@@ -73,6 +73,10 @@ struct ContractionPlan {
   llvm::SmallVector<int64_t> extents;
   /// Loops over rows of tiles, columns of tiles, and along which vectors run.
   std::optional<unsigned> rowDim, columnDim;
+  /// A loop around that of the rows which is gone through as one with it: the
+  /// rows of a tile are neighbours in both, so that only the last tile of all
+  /// is not whole.
+  std::optional<unsigned> joinedDim;
   unsigned laneDim = 0;
   llvm::SmallVector<unsigned> outerDims, sumDims;
   int64_t lanes = 1;
@@ -107,6 +111,33 @@ struct ContractionPlan {
 
   bool isDynamic(unsigned dim) const {
     return mlir::ShapedType::isDynamic(extents[dim]);
+  }
+  /// Rows that tiles go through; dynamic where only the run knows.
+  int64_t rows() const {
+    if (!rowDim)
+      return 1;
+    if (isDynamic(*rowDim) || (joinedDim && isDynamic(*joinedDim)))
+      return mlir::ShapedType::kDynamic;
+    return extents[*rowDim] * (joinedDim ? extents[*joinedDim] : 1);
+  }
+  /// Rows of the tiles behind the last whole one of `version`, where only the
+  /// run knows how many there are: half as many, or so few that their sums are
+  /// enough to be under way.
+  int64_t restRows(const RowsPlan &version) const;
+  /// True if what `map` finds differs from row to row.
+  bool isOfRows(mlir::AffineMap map) const {
+    return (rowDim && map.isFunctionOfDim(*rowDim)) ||
+           (joinedDim && map.isFunctionOfDim(*joinedDim));
+  }
+  /// Products in a sum; dynamic where only the run knows.
+  int64_t products() const {
+    int64_t count = 1;
+    for (unsigned dim : sumDims) {
+      if (isDynamic(dim))
+        return mlir::ShapedType::kDynamic;
+      count *= extents[dim];
+    }
+    return count;
   }
   /// True if `map` is that of the operand that is packed along `dim`.
   bool isPacked(mlir::AffineMap map, unsigned dim) const {

@@ -26,6 +26,91 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
+static void printDims(raw_ostream &os, StringRef name,
+                      ArrayRef<unsigned> dims) {
+  if (dims.empty())
+    return;
+  os << ' ' << name << '=';
+  llvm::interleave(dims, os, [&](unsigned dim) { os << 'd' << dim; }, ",");
+}
+
+static void print(raw_ostream &os, const RowsPlan &rows) {
+  os << " tile=" << rows.tile.rows << 'x' << rows.tile.vectors;
+  if (rows.sumBlock)
+    os << (rows.readsMatrixRows ? " matrix-rows=" : " sum-block=")
+       << rows.sumBlock;
+  if (rows.rowBlock)
+    os << " row-block=" << rows.rowBlock;
+  if (rows.usesStrip)
+    os << " strip";
+  switch (rows.rest) {
+  case ColumnRest::None:
+    return;
+  case ColumnRest::Masked:
+    os << " rest=masked:" << rows.restVectors;
+    return;
+  case ColumnRest::NarrowTiles:
+    os << " rest=narrow:" << rows.restVectors;
+    return;
+  case ColumnRest::AllTiles:
+    os << " rest=all-masked";
+    return;
+  case ColumnRest::Halves:
+    os << " rest=halves";
+    return;
+  }
+}
+
+void ContractionPlan::print(raw_ostream &os) const {
+  os << "loops=";
+  llvm::interleave(
+      extents, os,
+      [&](int64_t extent) {
+        if (ShapedType::isDynamic(extent))
+          os << '?';
+        else
+          os << extent;
+      },
+      "x");
+  os << " vectors=" << lanes << (isAlongSum ? " along-sum=d" : " along=d")
+     << laneDim;
+  SmallVector<unsigned, 2> rowDims;
+  if (joinedDim)
+    rowDims.push_back(*joinedDim);
+  if (rowDim)
+    rowDims.push_back(*rowDim);
+  printDims(os, "rows", rowDims);
+  if (columnDim && isAlongSum)
+    printDims(os, "columns", *columnDim);
+  printDims(os, "sum", sumDims);
+  printDims(os, "outer", outerDims);
+  if (dot)
+    os << " dot=" << dot->sum.size;
+  if (areColumnsOutside)
+    os << " columns-outside";
+  if (isSumWrittenOut)
+    os << " sum-written-out";
+  if (strip)
+    os << (isStripTransposed ? " transposes=%" : " packs=%")
+       << strip->getOperandNumber() << 'x' << stripRows
+       << (stripValue ? " widened" : "");
+  if (start.writer)
+    os << (start.filled ? " start=filled" : " start=copied");
+  if (epilogue.op)
+    os << (epilogue.isTurned ? " epilogue=turned" : " epilogue");
+  for (auto [rows, version] : llvm::zip(fewerRows, versions)) {
+    os << " | rows<" << rows << ':';
+    ::print(os, version);
+  }
+  if (!fewerRows.empty())
+    os << " | else:";
+  ::print(os, versions.back());
+  if (many) {
+    os << " || rows>=" << CpuModel::kRowsOfStrip << ": ";
+    many->print(os);
+  }
+}
+
 namespace {
 struct PrintPlans : loopc::impl::PrintPlansBase<PrintPlans> {
   using Base::Base;

@@ -235,8 +235,56 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Operation *op) const {
   if (isQuotient || isa<arith::RemUIOp, arith::RemSIOp>(op))
     return partOf(op->getOperand(0), getConstantIntValue(op->getOperand(1)),
                   op->getOperand(1), isQuotient);
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    if (std::optional<Sum> next = findSuccessor(select))
+      return *next;
   sum.isOther = true;
   return sum;
+}
+
+IterationPlaces::Sum IterationPlaces::dividedBy(const Part &part) const {
+  Sum sum = sumOf(part.value);
+  sum.constant += part.plus;
+  return sum;
+}
+
+/// Of the number behind one that is divided, counted on from that one's:
+/// `r + 1 == n ? 0 : r + 1` is the remainder, `r + 1 == n ? q + 1 : q` the
+/// quotient.
+std::optional<IterationPlaces::Sum>
+IterationPlaces::findSuccessor(arith::SelectOp select) const {
+  auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
+    return std::nullopt;
+  Sum next = sumOf(compare.getLhs());
+  if (next.isOther || next.parts.size() != 1 || !next.terms.empty() ||
+      next.constant != 1)
+    return std::nullopt;
+  Part part = next.parts.front();
+  Value size = compare.getRhs();
+  if (part.isQuotient ||
+      (part.divisor ? getConstantIntValue(size) != part.divisor
+                    : size != part.by))
+    return std::nullopt;
+  Sum behind = sumOf(select.getTrueValue()),
+      within = sumOf(select.getFalseValue());
+  Sum successor;
+  if (behind.isConstant() && behind.constant == 0 && within.isEqual(next)) {
+    ++part.plus;
+    successor.parts.push_back(part);
+    return successor;
+  }
+  part.isQuotient = true;
+  Sum quotient;
+  quotient.parts.push_back(part);
+  if (!within.isEqual(quotient))
+    return std::nullopt;
+  ++quotient.constant;
+  if (!behind.isEqual(quotient))
+    return std::nullopt;
+  ++part.plus;
+  successor.parts.push_back(part);
+  return successor;
 }
 
 //===----------------------------------------------------------------------===//
@@ -559,10 +607,11 @@ bool IterationPlaces::tellsByParts(const Place &place) const {
     });
     if (!hasOther || !part.isQuotient)
       continue;
-    Sum whole = sumOf(part.value);
+    Sum whole = dividedBy(part);
     if (rangeOf(whole, one))
       return true;
-    if (whole.parts.size() == 1 && whole.terms.empty() && !whole.isOther)
+    if (whole.parts.size() == 1 && whole.terms.empty() && whole.constant == 0 &&
+        !whole.isOther)
       known.push_back(whole.parts.front());
   }
   return false;
@@ -580,27 +629,87 @@ bool IterationPlaces::tellsIteration(const Access &write) const {
   return tells(placeOf(write));
 }
 
-/// True if along `axis` the parts that an iteration has at all of `places` are
-/// together no more than the distance of two iterations.
-bool IterationPlaces::areInOnePart(ArrayRef<Place> places, size_t axis) const {
-  const std::optional<Range> &one = places.front().ranges[axis];
-  if (!one)
-    return false;
+/// True if the parts `ranges` that an iteration has are together no more than
+/// the distance of two iterations.
+bool IterationPlaces::areInOnePart(ArrayRef<const Range *> ranges) const {
+  const Range &one = *ranges.front();
   int64_t begin = 0, end = 0;
-  for (const Place &place : places) {
-    const std::optional<Range> &range = place.ranges[axis];
-    if (!range || range->iterations != one->iterations ||
-        range->scale != one->scale)
+  for (const Range *range : ranges) {
+    if (range->iterations != one.iterations || range->scale != one.scale)
       return false;
     Sum difference = range->first;
-    difference.add(one->first, -1);
-    if (!difference.isConstant() || (one->scale && difference.constant != 0))
+    difference.add(one.first, -1);
+    if (!difference.isConstant() || (one.scale && difference.constant != 0))
       return false;
     begin = std::min(begin, difference.constant);
-    if (!one->scale)
+    if (!one.scale)
       end = std::max(end, difference.constant + *range->length);
   }
-  return one->scale || end - begin <= std::abs(one->iterations) * step;
+  return one.scale || end - begin <= std::abs(one.iterations) * step;
+}
+
+/// The same of the parts along `axis`.
+bool IterationPlaces::areInOnePart(ArrayRef<Place> places, size_t axis) const {
+  SmallVector<const Range *> ranges;
+  for (const Place &place : places) {
+    if (!place.ranges[axis])
+      return false;
+    ranges.push_back(&*place.ranges[axis]);
+  }
+  return areInOnePart(ranges);
+}
+
+std::optional<IterationPlaces::Divided>
+IterationPlaces::findDivided(const Place &place) const {
+  Sum one;
+  one.constant = 1;
+  for (size_t axis = 0; axis < place.indices.size(); ++axis) {
+    const Part *part = findPart(place, axis);
+    if (!part || !part->isQuotient)
+      continue;
+    Part remainder = *part;
+    remainder.isQuotient = false;
+    for (size_t other = 0; other < place.indices.size(); ++other) {
+      const Part *rest = findPart(place, other);
+      if (!rest || !(*rest == remainder))
+        continue;
+      if (std::optional<Range> range = rangeOf(dividedBy(*part), one))
+        return Divided{axis, other, *part, *range};
+    }
+  }
+  return std::nullopt;
+}
+
+/// True if `places` are quotients and remainders of numbers, by one divisor and
+/// along the same axes, that are together an iteration's part.
+bool IterationPlaces::areInOneDivided(ArrayRef<Place> places) const {
+  SmallVector<Divided> numbers;
+  for (const Place &place : places) {
+    std::optional<Divided> number = findDivided(place);
+    if (!number)
+      return false;
+    numbers.push_back(std::move(*number));
+  }
+  const Divided &one = numbers.front();
+  // What is added to quotient and remainder is the same everywhere.
+  auto hasSameOffset = [&](const Place &place, size_t axis) {
+    Sum here = place.indices[axis], first = places.front().indices[axis];
+    here.parts.clear();
+    first.parts.clear();
+    return here.isEqual(first);
+  };
+  SmallVector<const Range *> ranges;
+  for (auto [place, number] : llvm::zip_equal(places, numbers)) {
+    if (number.quotientAxis != one.quotientAxis ||
+        number.remainderAxis != one.remainderAxis ||
+        number.quotient.divisor != one.quotient.divisor ||
+        number.quotient.by != one.quotient.by ||
+        !hasSameOffset(place, one.quotientAxis) ||
+        !hasSameOffset(place, one.remainderAxis))
+      return false;
+    ranges.push_back(&number.range);
+  }
+  return areInOnePart(ranges);
 }
 
 /// True if what an iteration does at `places`, of one buffer, none of them is
@@ -617,6 +726,8 @@ bool IterationPlaces::areInOnePart(ArrayRef<Place> places) const {
   for (size_t axis = 0; axis < one.ranges.size(); ++axis)
     if (areInOnePart(places, axis))
       return true;
+  if (areInOneDivided(places))
+    return true;
   return tellsByParts(one) && llvm::all_of(places, [&](const Place &place) {
            for (size_t axis = 0; axis < one.indices.size(); ++axis)
              if (findPart(one, axis) &&

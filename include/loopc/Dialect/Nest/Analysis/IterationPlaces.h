@@ -9,6 +9,7 @@
 #define LOOPC_DIALECT_NEST_ANALYSIS_ITERATIONPLACES_H
 
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -35,16 +36,18 @@ public:
                llvm::function_ref<mlir::Value(mlir::Value)> rootOf) const;
 
 private:
-  /// What a number was divided by: a quotient or a remainder.
+  /// The quotient, or the remainder, of the number `value + plus`.
   struct Part {
     mlir::Value value;
     std::optional<int64_t> divisor;
     mlir::Value by; ///< null where the divisor is known
     bool isQuotient;
+    int64_t plus = 0;
 
     bool operator==(const Part &other) const {
       return value == other.value && divisor == other.divisor &&
-             by == other.by && isQuotient == other.isQuotient;
+             by == other.by && isQuotient == other.isQuotient &&
+             plus == other.plus;
     }
   };
 
@@ -100,6 +103,9 @@ private:
   Sum partOf(mlir::Value value, std::optional<int64_t> divisor, mlir::Value by,
              bool isQuotient) const;
   Sum productOf(const Sum &sum, mlir::OpFoldResult factor) const;
+  /// The number that `part` is of.
+  Sum dividedBy(const Part &part) const;
+  std::optional<Sum> findSuccessor(mlir::arith::SelectOp select) const;
 
   llvm::SmallVector<Sum, 1> sumsOfMin(mlir::Value value) const;
   bool isLast(const Sum &last, mlir::Value upper) const;
@@ -118,7 +124,17 @@ private:
 
   Place placeOf(const Access &access) const;
   const Part *findPart(const Place &place, size_t axis) const;
+  /// A number of which `place` has the quotient and the remainder, along two
+  /// axes.
+  struct Divided {
+    size_t quotientAxis, remainderAxis;
+    Part quotient;
+    Range range; ///< the numbers that an iteration has
+  };
+  std::optional<Divided> findDivided(const Place &place) const;
   bool tellsByParts(const Place &place) const;
+  bool areInOnePart(llvm::ArrayRef<const Range *> ranges) const;
+  bool areInOneDivided(llvm::ArrayRef<Place> places) const;
   bool tells(const Place &place) const;
   bool areInOnePart(llvm::ArrayRef<Place> places, size_t axis) const;
   bool areInOnePart(llvm::ArrayRef<Place> places) const;

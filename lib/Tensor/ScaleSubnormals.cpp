@@ -1,0 +1,256 @@
+//===- ScaleSubnormals.cpp - Factors that are subnormal -------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// tensor-scale-subnormals: where training with a decay has made all weights of
+// a channel vanish, they are subnormal. A processor takes some hundred cycles
+// for each product with one of them. Both factors of such a channel are
+// multiplied by powers of two: the weights by 2^64 (f32), what they are
+// multiplied with by 2^-64.
+//
+// Products are what they were. Where a factor loses bits, as it is subnormal
+// now, the product was less than half of the least subnormal number and added
+// nothing; it may have made a negative zero of a sum of zeros.
+
+#include "loopc/Tensor/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include <cmath>
+#include <limits>
+
+namespace loopc {
+#define GEN_PASS_DEF_TENSORSCALESUBNORMALS
+#include "loopc/Tensor/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// In a channel are at least so many subnormal weights of all weights' number:
+/// what is multiplied with them is gone through once more.
+static constexpr int64_t kRareShare = 1024;
+
+namespace {
+/// One sum of products with constant weights.
+struct Product {
+  linalg::GenericOp op;
+  OpOperand *weights, *other;
+  /// A loop over the sum, and its axis in both.
+  unsigned dim, weightsAxis, otherAxis;
+};
+
+/// Powers of two for numbers of type `T`. Weights below `tiny` stay below 1,
+/// and a number that is subnormal when it was scaled down makes a product with
+/// them that is less than half of the least number.
+template <typename T> struct Scales {
+  using Limits = std::numeric_limits<T>;
+  static constexpr int exponent = -(Limits::min_exponent - 2) / 2 + 1;
+  static T up() { return std::ldexp(T(1), exponent); }
+  static T down() { return std::ldexp(T(1), -exponent); }
+  static T tiny() {
+    return std::ldexp(T(1), Limits::min_exponent + Limits::digits + 2);
+  }
+};
+} // namespace
+
+template <typename T> static bool isSubnormal(T number) {
+  return (std::abs(number) < std::numeric_limits<T>::min()) & (number != 0);
+}
+
+/// True if `op` adds up products of two operands and nothing else.
+static bool isSumOfProducts(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
+      op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
+    return false;
+  Block *body = op.getBody();
+  auto add =
+      body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!add)
+    return false;
+  Value sum = op.getRegionOutputArgs()[0];
+  Value added = add.getLhs() == sum ? add.getRhs() : add.getLhs();
+  auto product = added.getDefiningOp<arith::MulFOp>();
+  auto isFactor = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == body && argument != sum;
+  };
+  return product && (add.getLhs() == sum || add.getRhs() == sum) &&
+         sum.hasOneUse() && isFactor(product.getLhs()) &&
+         isFactor(product.getRhs()) && product.getLhs() != product.getRhs();
+}
+
+/// The elements of a constant, seen with other axes or not; empty where `value`
+/// is none.
+template <typename T> static ArrayRef<T> elementsOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  auto elements =
+      constant ? dyn_cast<ElementsAttr>(constant.getValue()) : ElementsAttr();
+  ArrayRef<char> bytes;
+  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(elements)) {
+    if (!dense.isSplat())
+      bytes = dense.getRawData();
+  } else if (auto resource =
+                 dyn_cast_or_null<DenseResourceElementsAttr>(elements)) {
+    if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
+      bytes = blob->getData();
+  }
+  if (bytes.empty() || bytes.size() != elements.getNumElements() * sizeof(T) ||
+      reinterpret_cast<uintptr_t>(bytes.data()) % alignof(T) != 0)
+    return {};
+  return {reinterpret_cast<const T *>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+/// The axis of `map` along which `dim` alone runs.
+static std::optional<unsigned> axisOf(AffineMap map, unsigned dim) {
+  std::optional<unsigned> found;
+  for (auto [axis, expr] : llvm::enumerate(map.getResults())) {
+    if (!expr.isFunctionOfDim(dim))
+      continue;
+    if (found || expr != getAffineDimExpr(dim, map.getContext()))
+      return std::nullopt;
+    found = axis;
+  }
+  return found;
+}
+
+/// How far neighbours along `axis` of `type` are apart.
+static int64_t strideOf(RankedTensorType type, unsigned axis) {
+  return ShapedType::getNumElements(type.getShape().drop_front(axis + 1));
+}
+
+/// The scale of each channel of `product`; empty where none is scaled.
+template <typename T>
+static SmallVector<T> findScales(const Product &product, ArrayRef<T> elements) {
+  auto type = cast<RankedTensorType>(product.weights->get().getType());
+  int64_t stride = strideOf(type, product.weightsAxis);
+  int64_t channels = type.getDimSize(product.weightsAxis);
+  SmallVector<T> most(channels, T(0));
+  SmallVector<int64_t> subnormals(channels, 0);
+  for (auto [k, element] : llvm::enumerate(elements)) {
+    int64_t channel = k / stride % channels;
+    T size = std::abs(element);
+    // NaN is no channel's largest number: nothing is known of it then.
+    most[channel] = size <= most[channel] ? most[channel] : size;
+    subnormals[channel] += isSubnormal(element);
+  }
+  SmallVector<T> scales(channels, T(1));
+  int64_t count = 0;
+  for (int64_t channel : llvm::seq(channels))
+    if (subnormals[channel] && most[channel] < Scales<T>::tiny()) {
+      scales[channel] = Scales<T>::down();
+      count += subnormals[channel];
+    }
+  if (count == 0 || count * kRareShare < int64_t(elements.size()))
+    scales.clear();
+  return scales;
+}
+
+/// The weights of `product`, scaled up where `scales` scale down.
+template <typename T>
+static Value scaleWeights(OpBuilder &b, Product product, ArrayRef<T> elements,
+                          ArrayRef<T> scales) {
+  auto type = cast<RankedTensorType>(product.weights->get().getType());
+  int64_t stride = strideOf(type, product.weightsAxis);
+  SmallVector<T> scaled(elements);
+  for (auto [k, element] : llvm::enumerate(scaled))
+    if (scales[k / stride % scales.size()] != 1)
+      element *= Scales<T>::up();
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(scaled.data()),
+                       scaled.size() * sizeof(T));
+  auto value = DenseResourceElementsAttr::get(
+      type, "loopc_scaled",
+      HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, /*align=*/64));
+  return arith::ConstantOp::create(b, product.op.getLoc(), type, value);
+}
+
+/// What the weights are multiplied with, times `scales`.
+template <typename T>
+static Value scaleOther(OpBuilder &b, Product product, ArrayRef<T> scales) {
+  Location loc = product.op.getLoc();
+  Value value = product.other->get();
+  auto type = cast<RankedTensorType>(value.getType());
+  auto row = RankedTensorType::get(scales.size(), type.getElementType());
+  Value factors = arith::ConstantOp::create(
+      b, loc, row, DenseElementsAttr::get(row, scales));
+  AffineMap all = b.getMultiDimIdentityMap(type.getRank());
+  AffineMap along =
+      AffineMap::get(type.getRank(), 0, b.getAffineDimExpr(product.otherAxis));
+  Value empty = tensor::EmptyOp::create(
+      b, loc, tensor::getMixedSizes(b, loc, value), type.getElementType());
+  SmallVector<utils::IteratorType> parallel(type.getRank(),
+                                            utils::IteratorType::parallel);
+  auto scaled = linalg::GenericOp::create(
+      b, loc, empty.getType(), ValueRange{value, factors}, empty,
+      ArrayRef<AffineMap>{all, along, all}, parallel,
+      [](OpBuilder &nested, Location at, ValueRange args) {
+        Value product = arith::MulFOp::create(nested, at, args[0], args[1]);
+        linalg::YieldOp::create(nested, at, product);
+      });
+  return scaled.getResult(0);
+}
+
+/// Scales both factors of `op` along a loop of the sum; false where there are
+/// no subnormal weights to scale.
+template <typename T> static bool scale(linalg::GenericOp op) {
+  for (OpOperand *weights : op.getDpsInputOperands()) {
+    ArrayRef<T> elements = elementsOf<T>(weights->get());
+    // In most weights there are none: a loop without an end, for vectors.
+    int64_t count = 0;
+    for (T element : elements)
+      count += isSubnormal(element);
+    if (count == 0)
+      continue;
+    OpOperand *other = op.getDpsInputOperand(1 - weights->getOperandNumber());
+    SmallVector<unsigned> sums;
+    op.getReductionDims(sums);
+    for (unsigned dim : sums) {
+      auto axis = axisOf(op.getMatchingIndexingMap(weights), dim);
+      auto otherAxis = axisOf(op.getMatchingIndexingMap(other), dim);
+      if (!axis || !otherAxis)
+        continue;
+      Product product{op, weights, other, dim, *axis, *otherAxis};
+      SmallVector<T> scales = findScales<T>(product, elements);
+      if (scales.empty())
+        continue;
+      OpBuilder b(op);
+      Value scaledOther = scaleOther<T>(b, product, scales);
+      weights->set(scaleWeights<T>(b, product, elements, scales));
+      other->set(scaledOther);
+      return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+struct TensorScaleSubnormals
+    : loopc::impl::TensorScaleSubnormalsBase<TensorScaleSubnormals> {
+  void runOnOperation() override {
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (!isSumOfProducts(op))
+        return;
+      auto isOf = [&](auto isType) {
+        return llvm::all_of(op->getOperands(), [&](Value operand) {
+          return isType(getElementTypeOrSelf(operand));
+        });
+      };
+      if (isOf([](Type type) { return type.isF32(); }))
+        numScaled += scale<float>(op);
+      else if (isOf([](Type type) { return type.isF64(); }))
+        numScaled += scale<double>(op);
+    });
+  }
+};
+} // namespace
