@@ -15,6 +15,7 @@ import models_basic
 import models_loops
 import models_programs
 import models_recurrent
+import models_trees
 from models_basic import Benchmark
 
 #: Made when asked for.
@@ -23,6 +24,7 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     **models_loops.BENCHMARKS,
     **models_recurrent.BENCHMARKS,
     **models_programs.BENCHMARKS,
+    **models_trees.BENCHMARKS,
 }
 
 

@@ -124,7 +124,7 @@ def test_wrong_outputs_are_found():
 @pytest.mark.parametrize("key", suite.BENCHMARKS)
 def test_limit(key):
     """What is written by hand is right, too."""
-    if key == "silero_vad":
+    if key in ("silero_vad", "tree_ensemble"):  # weights are constants of theirs
         assert peers._limit_of(key) is None
         return
     benchmark = suite.make(key)

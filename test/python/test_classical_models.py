@@ -279,7 +279,7 @@ def test_tree_refused(name: str) -> None:
 def test_trees_make_no_code() -> None:
     """A hundred times the trees make a table a hundred times as long, and the same code."""
     sizes = []
-    for count in (2, 200):
+    for count in (8, 200):
         trees = forest(np.random.default_rng(1), count, 1, "target")
         model = make("TreeEnsembleRegressor", {"x": X}, {"y": FLOAT}, n_targets=1, **trees)
         session = loopc.InferenceSession(model)

@@ -14,6 +14,9 @@
 using namespace mlir;
 using namespace loopc;
 
+/// Bytes of a table up to which it is written where it is used.
+static constexpr int64_t kInlineBytes = 1024;
+
 //===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//
@@ -36,7 +39,12 @@ DenseElementsAttr loopc::denseElements(Attribute attribute) {
 
 SmallVector<double> loopc::numbersOf(DenseElementsAttr tensor) {
   SmallVector<double> result;
-  if (isa<IntegerType>(tensor.getElementType())) {
+  result.reserve(tensor.getNumElements());
+  if (tensor.getElementType().isF32()) {
+    llvm::append_range(result, tensor.getValues<float>());
+  } else if (tensor.getElementType().isF64()) {
+    llvm::append_range(result, tensor.getValues<double>());
+  } else if (isa<IntegerType>(tensor.getElementType())) {
     bool isSigned = !tensor.getElementType().isUnsignedInteger();
     for (const APInt &value : tensor.getValues<APInt>())
       result.push_back(value.roundToDouble(isSigned));
@@ -68,36 +76,46 @@ SmallVector<StringRef> loopc::stringsAttr(NodeLowering &l, StringRef name) {
   return result;
 }
 
-static Value tableOf(NodeLowering &l, Type type, SmallVector<Attribute> values,
-                     Attribute filler) {
-  if (values.empty())
-    values.push_back(filler);
-  auto tensor =
-      RankedTensorType::get({static_cast<int64_t>(values.size())}, type);
-  return arith::ConstantOp::create(l.b, DenseElementsAttr::get(tensor, values));
+Value loopc::tableOfBytes(NodeLowering &l, Type element, ArrayRef<char> bytes) {
+  // There is something to read even where there is nothing.
+  SmallVector<char> filler(element.getIntOrFloatBitWidth() / 8, 0);
+  if (bytes.empty())
+    bytes = filler;
+  auto type = RankedTensorType::get(
+      {static_cast<int64_t>(bytes.size() / filler.size())}, element);
+  TypedAttr value;
+  if (static_cast<int64_t>(bytes.size()) <= kInlineBytes)
+    value = DenseElementsAttr::getFromRawBuffer(type, bytes);
+  else
+    value = DenseResourceElementsAttr::get(
+        type, "loopc_table",
+        HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64));
+  return arith::ConstantOp::create(l.b, type, value);
 }
 
 Value loopc::floatTable(NodeLowering &l, ArrayRef<double> values, Type type) {
-  return tableOf(l, type,
-                 llvm::map_to_vector(
-                     values,
-                     [&](double value) -> Attribute {
-                       APFloat number(value);
-                       bool loses;
-                       number.convert(cast<FloatType>(type).getFloatSemantics(),
-                                      APFloat::rmNearestTiesToEven, &loses);
-                       return FloatAttr::get(type, number);
-                     }),
-                 l.b.getFloatAttr(type, 0));
+  if (type.isF64())
+    return tableOf<double>(l, type, values);
+  if (type.isF32())
+    return tableOf(
+        l, type,
+        ArrayRef<float>(SmallVector<float>(values.begin(), values.end())));
+  // Of 16 bits: the rounding of the conversion is that of APFloat.
+  SmallVector<uint16_t> bits;
+  for (double value : values) {
+    APFloat number(value);
+    bool loses;
+    number.convert(cast<FloatType>(type).getFloatSemantics(),
+                   APFloat::rmNearestTiesToEven, &loses);
+    bits.push_back(number.bitcastToAPInt().getZExtValue());
+  }
+  return tableOf(l, type, ArrayRef<uint16_t>(bits));
 }
 
 Value loopc::integerTable(NodeLowering &l, ArrayRef<int64_t> values) {
-  return tableOf(l, l.b.getI32Type(),
-                 llvm::map_to_vector(values,
-                                     [&](int64_t value) -> Attribute {
-                                       return l.b.getI32IntegerAttr(value);
-                                     }),
-                 l.b.getI32IntegerAttr(0));
+  return tableOf(
+      l, l.b.getI32Type(),
+      ArrayRef<int32_t>(SmallVector<int32_t>(values.begin(), values.end())));
 }
 
 FailureOr<Value> loopc::featureRows(NodeLowering &l) {

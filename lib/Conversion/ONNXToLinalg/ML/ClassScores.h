@@ -29,10 +29,20 @@ llvm::SmallVector<double> numbersAttr(NodeLowering &l, llvm::StringRef name);
 /// The strings of attribute `name`; none where it is not there.
 llvm::SmallVector<llvm::StringRef> stringsAttr(NodeLowering &l,
                                                llvm::StringRef name);
-/// A constant of floats: one at least, so that it can be read.
+/// A constant of rank 1 that has these bytes, one element at least, so that it
+/// can be read.
+mlir::Value tableOfBytes(NodeLowering &l, mlir::Type element,
+                         llvm::ArrayRef<char> bytes);
+template <typename T>
+mlir::Value tableOf(NodeLowering &l, mlir::Type element,
+                    llvm::ArrayRef<T> values) {
+  return tableOfBytes(l, element,
+                      {reinterpret_cast<const char *>(values.data()),
+                       values.size() * sizeof(T)});
+}
+/// Constants of floats of 16 bits or more, and of i32, likewise.
 mlir::Value floatTable(NodeLowering &l, llvm::ArrayRef<double> values,
                        mlir::Type type);
-/// A constant of i32, one at least.
 mlir::Value integerTable(NodeLowering &l, llvm::ArrayRef<int64_t> values);
 
 /// Input 0 as (rows, features); one of rank 1 is one row.
