@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import models_attention
 import models_basic
 import models_loops
 import models_programs
@@ -23,6 +24,7 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     **models_basic.BENCHMARKS,
     **models_loops.BENCHMARKS,
     **models_recurrent.BENCHMARKS,
+    **models_attention.BENCHMARKS,
     **models_programs.BENCHMARKS,
     **models_trees.BENCHMARKS,
 }

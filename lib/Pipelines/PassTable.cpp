@@ -46,6 +46,8 @@ static constexpr PassEntry kPasses[] = {
     {"convert-vector-to-llvm", PassUse::Needed, "vector has no other lowering"},
     {"cpu-fuse-reductions", PassUse::Rounding,
      "rows are reduced while they are computed"},
+    {"cpu-interchange-batches", PassUse::Rounding,
+     "all iterations of a head run while a cache holds its state"},
     {"cpu-interchange-elements", PassUse::Rounding,
      "all iterations of some elements stay in registers"},
     {"cpu-interchange-scans", PassUse::Rounding,

@@ -188,6 +188,9 @@ void loopc::populateRegisters(PassAdder manager, const PipelineOptions &) {
                     "element by element; takes whole loops away from the rest");
   functions.addPass(createCpuInterchangeScans(),
                     "of the loops that are left, those along the last axis");
+  functions.addPass(createCpuInterchangeBatches(),
+                    "of the loops that are left, those of several heads; "
+                    "before products are packed, which then are of one head");
   addCleanup(manager, "products are seen without what the tiles left behind");
   manager.addPass(createCpuPackContractions(),
                   "products have their final operands; leaves panels in maps, "

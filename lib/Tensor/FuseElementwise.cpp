@@ -11,6 +11,7 @@
 // cheap, and neighbours over the same elements become one operation with
 // several results.
 
+#include "SimplifyGenerics.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Tensor/MergeGenerics.h"
@@ -22,6 +23,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_TENSORFUSEELEMENTWISE
@@ -190,6 +192,26 @@ static bool repeatsForColumns(OpOperand *operand, linalg::GenericOp producer) {
   });
 }
 
+/// True if `operand` is a matrix, each element of which is read once, to be
+/// multiplied with a vector.
+static bool isOfVectorProduct(OpOperand *operand) {
+  auto product = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap read = product.getMatchingIndexingMap(operand);
+  if (!isProduct(product) || !read.isProjectedPermutation())
+    return false;
+  SmallVector<int64_t> extents = product.getStaticLoopRanges();
+  auto isReadBy = [&](AffineMap map) {
+    return llvm::all_of(llvm::seq(product.getNumLoops()), [&](unsigned dim) {
+      return extents[dim] == 1 || map.isFunctionOfDim(dim);
+    });
+  };
+  return isReadBy(read) &&
+         llvm::none_of(product.getDpsInputOperands(), [&](OpOperand *other) {
+           return other != operand &&
+                  isReadBy(product.getMatchingIndexingMap(other));
+         });
+}
+
 /// True if `operand`'s producer may be computed in its consumer: where nobody
 /// else needs it, or where it is cheap. On a GPU a kernel of its own costs more
 /// than to compute it several times.
@@ -222,6 +244,11 @@ static bool mayFuse(OpOperand *operand, bool forKernels) {
     return false;
   if (isSummedUp(operand, producer))
     return true;
+  // A matrix that is multiplied with a vector: to store it takes longer than to
+  // compute it twice, unless it is stored all the same.
+  if (!forKernels && isOfVectorProduct(operand) &&
+      llvm::all_of(producer->getUsers(), llvm::IsaPred<linalg::GenericOp>))
+    reread = false;
   Block *body = producer.getBody();
   return llvm::all_of(*body, isCheap) &&
          llvm::range_size(body->without_terminator()) <= kMaxRecomputedOps &&
@@ -311,6 +338,11 @@ struct TensorFuseElementwise
     IRRewriter rewriter(context);
     if (failed(generalizeTransposes(rewriter, getOperation())))
       return signalPassFailure();
+    if (!forKernels) {
+      RewritePatternSet simpler(context);
+      populateSimplifyGenerics(simpler);
+      walkAndApplyPatterns(getOperation(), std::move(simpler));
+    }
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(
         patterns,

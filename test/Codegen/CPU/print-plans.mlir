@@ -549,3 +549,17 @@ func.func @short_columns(%x: memref<64x20xf32>, %y: memref<20xf32>) {
   }
   return
 }
+
+// What is computed element by element beside column sums is stored.
+// CHECK: {{^}}state_and_sums: columns vectors=16 strip=4 reduced=d0 stores=#0{{$}}
+func.func @state_and_sums(%s: memref<64x64xf32>, %q: memref<64xf32>, %y: memref<64xf32>) {
+  linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (i)>, #id, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%s, %q : memref<64x64xf32>, memref<64xf32>) outs(%s, %y : memref<64x64xf32>, memref<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32, %t: f32):
+    %d = arith.addf %a, %a : f32
+    %m = arith.mulf %d, %b : f32
+    %w = arith.addf %t, %m : f32
+    linalg.yield %d, %w : f32, f32
+  }
+  return
+}

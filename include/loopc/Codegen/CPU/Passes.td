@@ -31,6 +31,37 @@ def CpuFuseReductions
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def CpuInterchangeBatches
+    : Pass<"cpu-interchange-batches", "::mlir::func::FuncOp"> {
+  let summary = "run all iterations of an independent part while a cache holds it";
+  let description = [{
+    A loop that carries matrices of several heads or batches, none of which
+    depends on another's in any iteration, becomes a loop over them with the
+    iterations inside, if one head's matrices fit into a cache that those of all
+    do not fit into. The loop over heads is parallel. The axes are followed
+    through all operations of the body (AxisClasses.h). The loop must have a trip
+    count and no condition; products of all heads with one matrix, and parts
+    whose elements do not lie together, stay as they are.
+
+    ```mlir
+    %r:2 = loop.loop (%t ...) trips(%n : i64)
+        carried(%s = %s0 : tensor<4x64x64xf32>, %y = %e : tensor<?x4x64xf32>) {
+      %k = tensor.extract_slice %ks[%t, 0, 0] [1, 4, 64] [1, 1, 1]
+    // becomes
+    %r:2 = scf.for %h = %c0 to %c4 step %c1 iter_args(%ss = %s0, %ys = %e) {
+      %part = tensor.extract_slice %ss[%h, 0, 0] [1, 64, 64] [1, 1, 1]
+      loop.loop (%t ...) trips(%n : i64)
+          carried(%s = %part : tensor<1x64x64xf32>, %y = %ys : tensor<?x4x64xf32>) {
+        %k = tensor.extract_slice %ks[%t, %h, 0] [1, 1, 64] [1, 1, 1]
+    ```
+  }];
+  let statistics = [
+    Statistic<"numInterchanged", "interchanged", "loops that were interchanged">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def CpuInterchangeElements
     : Pass<"cpu-interchange-elements", "::mlir::func::FuncOp"> {
   let summary = "run all iterations of a tile of elements in registers";

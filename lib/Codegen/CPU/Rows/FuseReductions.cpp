@@ -11,9 +11,13 @@
 // while it is in a register.
 
 #include "Contractions/ContractionPlan.h"
+#include "FuseColumns.h"
 #include "VectorElements.h"
 #include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Support/CpuModel.h"
 #include "loopc/Tensor/MergeGenerics.h"
@@ -159,9 +163,16 @@ struct CpuFuseReductions
       if (!isa_and_nonnull<linalg::LinalgOp>(block->getParentOp()))
         blocks.push_back(block);
     });
-    for (Block *block : blocks)
+    CpuModel cpu(getVectorUnit(getOperation()));
+    for (Block *block : blocks) {
+      // Matrices that a loop carries: what is computed once may be one of many
+      // sums that have better kernels.
+      if (isa<loop::LoopOp>(block->getParentOp()) &&
+          !loop::isCold(block->getParentOp()))
+        numMerged += fuseColumns(rewriter, *block, cpu);
       numMerged +=
           mergeGenerics(rewriter, *block, goesThroughRows, goTogether).merged;
+    }
     RewritePatternSet cleanup(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
     if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup),

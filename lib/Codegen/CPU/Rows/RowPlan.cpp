@@ -293,6 +293,11 @@ bool ColumnMatcher::matchInit(OpOperand &operand) {
       map.getNumResults() == 0 ||
       map.getResults().back() != getAffineDimExpr(last, op.getContext()))
     return false;
+  bool isStored =
+      map.isPermutation() && !op.payloadUsesValueFromOperand(&operand);
+  plan.isStored.push_back(isStored);
+  if (isStored)
+    return true;
   // Every row of the result is written once.
   for (auto [k, kind] : llvm::enumerate(op.getIteratorTypesArray()))
     if (map.isFunctionOfDim(k) != (kind == IteratorType::parallel))
@@ -318,6 +323,8 @@ bool ColumnMatcher::match() {
     return false;
   if (!op.getBody()->getOps<memref::LoadOp>().empty())
     return false;
+  if (!llvm::is_contained(plan.isStored, false))
+    return false;
   unsigned bits = bitsOfVectorBody(op);
   plan.lanes = bits ? cpu.lanesOf(bits) : 0;
   if (plan.lanes <= 1)
@@ -340,4 +347,7 @@ std::optional<ColumnPlan> loopc::planColumns(linalg::GenericOp op,
 void ColumnPlan::print(llvm::raw_ostream &os) const {
   os << "vectors=" << lanes << " strip=" << vectors << " reduced=";
   llvm::interleave(reduced, os, [&](unsigned dim) { os << 'd' << dim; }, ",");
+  for (auto [k, stored] : llvm::enumerate(isStored))
+    if (stored)
+      os << " stores=#" << k;
 }

@@ -44,11 +44,12 @@ std::optional<RowPlan> planRows(mlir::linalg::GenericOp op, CpuModel cpu);
 
 /// A reduction along other axes than the last, a window's among them: strips of
 /// a row of the result stay in registers while all that they are reduced from
-/// goes by.
+/// goes by. What is computed element by element beside it is stored.
 struct ColumnPlan {
   int64_t lanes = 0;                     ///< of the vectors
   int64_t vectors = 0;                   ///< of a strip; 0: rows are shorter
   llvm::SmallVector<unsigned> reduced{}; ///< axes, the outermost first
+  llvm::SmallVector<bool> isStored{};    ///< outputs that are not reduced
 
   void print(llvm::raw_ostream &os) const;
 };

@@ -12,7 +12,7 @@
 //       for strip of the row
 //         sums = what the result holds
 //         for all that is reduced
-//           sums = body(vectors, sums)
+//           sums = body(vectors, sums), and store what is no sum
 //         the result holds sums
 //
 // Elements are reduced one after the other, as the operation says.
@@ -54,7 +54,12 @@ private:
     return vector::CreateMaskOp::create(
         b, VectorType::get({lanes}, b.getI1Type()), rest);
   }
-  SmallVector<Value> computeBody(ValueRange at, Value rest, ValueRange sums);
+  void readInputs(SmallVector<Value> at, ArrayRef<Value> columns, Value rest,
+                  bool change, MutableArrayRef<IRMapping> to);
+  SmallVector<Value> addElements(SmallVector<Value> at, ArrayRef<Value> columns,
+                                 Value rest, ValueRange sums,
+                                 ArrayRef<IRMapping> known);
+  void write(OpOperand &init, ValueRange at, Value mask, Value vector);
   void makeStrip(SmallVector<Value> at, unsigned vectors, Value rest);
   void makeColumns(SmallVector<Value> &at, Value columns);
 
@@ -107,17 +112,71 @@ Value ColumnVectorizer::read(OpOperand &operand, ValueRange at, Value rest) {
   return vector::ShuffleOp::create(b, lead, trail, even);
 }
 
-/// The sums, once the elements at `at` are in them.
-SmallVector<Value> ColumnVectorizer::computeBody(ValueRange at, Value rest,
-                                                 ValueRange sums) {
-  IRMapping mapping;
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (BlockArgument arg = op.getMatchingBlockArgument(input);
-        !arg.use_empty())
-      mapping.map(arg, read(*input, at, rest));
-  for (auto [init, sum] : llvm::zip_equal(op.getRegionOutputArgs(), sums))
-    mapping.map(init, sum);
-  return cloneWide(b, *op.getBody(), mapping, lanes);
+/// True if `operand` is read at a place that one of `dims` changes.
+static bool changesWith(linalg::GenericOp op, OpOperand *operand,
+                        ArrayRef<unsigned> dims) {
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  return llvm::any_of(dims,
+                      [&](unsigned dim) { return map.isFunctionOfDim(dim); });
+}
+
+/// Reads the inputs that change with what is reduced, or those that do not, for
+/// each of `columns`: what no column changes is read once.
+void ColumnVectorizer::readInputs(SmallVector<Value> at,
+                                  ArrayRef<Value> columns, Value rest,
+                                  bool change, MutableArrayRef<IRMapping> to) {
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    BlockArgument arg = op.getMatchingBlockArgument(input);
+    if (arg.use_empty() || changesWith(op, input, reduced) != change)
+      continue;
+    bool isOfColumn = changesWith(op, input, last);
+    Value vector;
+    for (auto [column, mapping] : llvm::zip_equal(columns, to)) {
+      at[last] = column;
+      if (!vector || isOfColumn)
+        vector = read(*input, at, rest);
+      mapping.map(arg, vector);
+    }
+  }
+}
+
+void ColumnVectorizer::write(OpOperand &init, ValueRange at, Value mask,
+                             Value vector) {
+  SmallVector<Value> place = placeOf(init, at);
+  if (mask)
+    vector::MaskedStoreOp::create(b, init.get(), place, mask, vector);
+  else
+    vector::StoreOp::create(b, vector, init.get(), place);
+}
+
+/// The sums of `columns`, once the elements at `at` are in them; stores what is
+/// no sum. `known` are the inputs that have been read.
+SmallVector<Value> ColumnVectorizer::addElements(SmallVector<Value> at,
+                                                 ArrayRef<Value> columns,
+                                                 Value rest, ValueRange sums,
+                                                 ArrayRef<IRMapping> known) {
+  Value mask = rest ? maskOf(rest) : Value();
+  SmallVector<IRMapping> mappings(known);
+  readInputs(at, columns, rest, /*change=*/true, mappings);
+  SmallVector<Value> next;
+  for (auto [column, mapping] : llvm::zip_equal(columns, mappings)) {
+    at[last] = column;
+    for (auto [arg, stored] :
+         llvm::zip_equal(op.getRegionOutputArgs(), plan.isStored))
+      if (!stored) {
+        mapping.map(arg, sums.front());
+        sums = sums.drop_front();
+      }
+    SmallVector<Value> made = cloneWide(b, *op.getBody(), mapping, lanes);
+    for (auto [init, stored, value] :
+         llvm::zip_equal(op.getDpsInitsMutable(), plan.isStored, made)) {
+      if (stored)
+        write(init, at, mask, value);
+      else
+        next.push_back(value);
+    }
+  }
+  return next;
 }
 
 /// `vectors` of a row from at[last] on; with `rest` given, the one has so many
@@ -129,20 +188,23 @@ void ColumnVectorizer::makeStrip(SmallVector<Value> at, unsigned vectors,
   for (unsigned k = 0; k < vectors; ++k) {
     columns.push_back(
         b.createOrFold<arith::AddIOp>(at[last], index(k * lanes)));
-    at[last] = columns.front();
   }
   Value mask = rest ? maskOf(rest) : Value();
-  auto forAll = [&](auto &&what) {
+  auto forAllSums = [&](auto &&what) {
     for (Value column : columns)
-      for (OpOperand &init : op.getDpsInitsMutable()) {
+      for (auto [init, stored] :
+           llvm::zip_equal(op.getDpsInitsMutable(), plan.isStored)) {
         SmallVector<Value> here = at;
         here[last] = column;
-        what(init, placeOf(init, here));
+        if (!stored)
+          what(init, here);
       }
   };
-  forAll([&](OpOperand &init, ValueRange place) {
-    sums.push_back(load(init.get(), place, mask));
+  forAllSums([&](OpOperand &init, ValueRange here) {
+    sums.push_back(load(init.get(), placeOf(init, here), mask));
   });
+  SmallVector<IRMapping> known(vectors);
+  readInputs(at, columns, rest, /*change=*/false, known);
   scf::ForOp outermost;
   for (unsigned dim : reduced) {
     auto loop = scf::ForOp::create(b, index(0), extents[dim], index(1), sums);
@@ -155,23 +217,12 @@ void ColumnVectorizer::makeStrip(SmallVector<Value> at, unsigned vectors,
                 loop.getRegionIterArgs().end());
     b.setInsertionPointToEnd(loop.getBody());
   }
-  SmallVector<Value> next;
-  size_t each = op.getNumDpsInits();
-  for (auto [k, column] : llvm::enumerate(columns)) {
-    at[last] = column;
-    llvm::append_range(
-        next, computeBody(at, rest, ValueRange(sums).slice(k * each, each)));
-  }
-  scf::YieldOp::create(b, next);
+  scf::YieldOp::create(b, addElements(at, columns, rest, sums, known));
   b.setInsertionPointAfter(outermost);
   unsigned k = 0;
   at[last] = columns.front();
-  forAll([&](OpOperand &init, ValueRange place) {
-    Value sum = outermost.getResult(k++);
-    if (mask)
-      vector::MaskedStoreOp::create(b, init.get(), place, mask, sum);
-    else
-      vector::StoreOp::create(b, sum, init.get(), place);
+  forAllSums([&](OpOperand &init, ValueRange here) {
+    write(init, here, mask, outermost.getResult(k++));
   });
 }
 

@@ -1,0 +1,196 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SimplifyGenerics.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Tensor/MergeGenerics.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace loopc;
+using utils::IteratorType;
+
+/// True if the one reader of `op` computes element by element, with another
+/// matrix of the same elements: what it adds to the state of a recurrence.
+static bool isAddedToMatrix(linalg::GenericOp op) {
+  if (!op->hasOneUse())
+    return false;
+  OpOperand &use = *op->use_begin();
+  auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return reader && isElementwise(reader) && reader.isDpsInput(&use) &&
+         reader.getMatchingIndexingMap(&use).isPermutation() &&
+         llvm::any_of(reader.getDpsInputOperands(), [&](OpOperand *other) {
+           return other != &use &&
+                  reader.getMatchingIndexingMap(other).isPermutation();
+         });
+}
+
+namespace {
+/// A column times a row is no sum:
+///
+///     %o = linalg.generic (d0, d1, d2 = 1 reduced) ins(%column, %row)
+///         outs(%zeros) { %out + %a * %b }
+///     ->  linalg.generic (d0, d1) ins(%column, %row) { 0.0 + %a * %b }
+///
+/// Einsum writes it with %zeros as they are, and no third loop. The zero stays:
+/// -0.0 is not 0.0.
+struct SumOfOne : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override;
+};
+
+/// Elements that are extracted at the numbers of the loops are an operand's:
+///
+///     linalg.generic outs(%e) { %i = linalg.index 0; tensor.extract %x[%i,
+///     %c0] }
+///     ->  linalg.generic ins(%x) {indexing_maps = [(d0, d1) -> (d0, 0), ...]}
+///
+/// Where the extent is the loop's, `select(extent == 1, 0, %i)` is %i.
+struct ReadAlongLoops : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override;
+};
+} // namespace
+
+LogicalResult SumOfOne::matchAndRewrite(linalg::GenericOp op,
+                                        PatternRewriter &rewriter) const {
+  if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
+      op.hasIndexSemantics() || op.getNumDpsInputs() == 0 ||
+      !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)))
+    return failure();
+  auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  if (!fill || !isAddedToMatrix(op))
+    return failure();
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<AffineExpr> loops;
+  unsigned count = 0;
+  for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (kind == IteratorType::parallel)
+      loops.push_back(rewriter.getAffineDimExpr(count++));
+    else if (extents[dim] == 1)
+      loops.push_back(rewriter.getAffineConstantExpr(0));
+    else
+      return failure();
+  }
+  SmallVector<AffineMap> maps;
+  for (AffineMap map : op.getIndexingMapsArray()) {
+    if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
+      return failure();
+    maps.push_back(map.replaceDimsAndSymbols(loops, {}, count, 0));
+  }
+  if (!maps.back().isIdentity())
+    return failure();
+  Location loc = op.getLoc();
+  Value init = op.getDpsInits()[0];
+  Value empty =
+      tensor::EmptyOp::create(rewriter, loc, resolveDims(rewriter, loc, init),
+                              getElementTypeOrSelf(init.getType()));
+  auto made = linalg::GenericOp::create(
+      rewriter, loc, TypeRange{empty.getType()}, op.getDpsInputs(),
+      ValueRange{empty}, maps,
+      SmallVector<IteratorType>(count, IteratorType::parallel),
+      [&](OpBuilder &b, Location, ValueRange args) {
+        IRMapping mapping;
+        mapping.map(op.getBody()->getArguments(), args);
+        mapping.map(op.getBody()->getArguments().back(), fill.getInputs()[0]);
+        for (Operation &inner : *op.getBody()) {
+          Operation *copy = b.clone(inner, mapping);
+          // One sum has no order.
+          if (auto sum = dyn_cast<arith::AddFOp>(copy))
+            sum.setFastmath(sum.getFastmath() & arith::FastMathFlags::contract);
+        }
+      });
+  rewriter.replaceOpWithNewOp<tensor::CastOp>(op, op.getResult(0).getType(),
+                                              made.getResult(0));
+  return success();
+}
+
+/// The loop whose number `index` is, where `x` has the extent of that loop
+/// along `axis`; none where it is something else.
+static std::optional<unsigned> findLoop(OpBuilder &b, linalg::GenericOp op,
+                                        Value x, unsigned axis, Value index) {
+  // Any other number than 0 is chosen where the extent is more than 1 only.
+  bool isChosen = false;
+  Value extentOfOne;
+  if (auto select = index.getDefiningOp<arith::SelectOp>()) {
+    auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
+    if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
+        !isConstantIntValue(compare.getRhs(), 1) ||
+        !isConstantIntValue(select.getTrueValue(), 0))
+      return std::nullopt;
+    isChosen = true;
+    extentOfOne = compare.getLhs();
+    index = select.getFalseValue();
+  }
+  auto number = index.getDefiningOp<linalg::IndexOp>();
+  if (!number || number->getBlock() != op.getBody())
+    return std::nullopt;
+  OpFoldResult extent = resolveDim(b, op.getLoc(), x, axis),
+               loop = resolveDim(b, op.getLoc(), op.getDpsInits()[0],
+                                 number.getDim());
+  if (!isEqualConstantIntOrValue(extent, loop) ||
+      (isChosen && !isEqualConstantIntOrValue(extent, extentOfOne)))
+    return std::nullopt;
+  return number.getDim();
+}
+
+LogicalResult ReadAlongLoops::matchAndRewrite(linalg::GenericOp op,
+                                              PatternRewriter &rewriter) const {
+  if (!isElementwise(op))
+    return failure();
+  for (auto read : op.getBody()->getOps<tensor::ExtractOp>()) {
+    Value x = read.getTensor();
+    if (x.getParentBlock() == op.getBody())
+      continue;
+    SmallVector<AffineExpr> place;
+    for (auto [axis, index] : llvm::enumerate(read.getIndices())) {
+      if (isConstantIntValue(index, 0) &&
+          cast<RankedTensorType>(x.getType()).getDimSize(axis) == 1)
+        place.push_back(rewriter.getAffineConstantExpr(0));
+      else if (std::optional<unsigned> loop =
+                   findLoop(rewriter, op, x, axis, index))
+        place.push_back(rewriter.getAffineDimExpr(*loop));
+    }
+    if (place.empty() || place.size() != read.getIndices().size())
+      continue;
+    SmallVector<Value> inputs(op.getDpsInputs());
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    unsigned at = inputs.size();
+    inputs.push_back(x);
+    maps.insert(maps.begin() + at,
+                AffineMap::get(op.getNumLoops(), 0, place, op.getContext()));
+    auto made = linalg::GenericOp::create(
+        rewriter, op.getLoc(), op->getResultTypes(), inputs, op.getDpsInits(),
+        maps, op.getIteratorTypesArray(),
+        [&](OpBuilder &b, Location, ValueRange args) {
+          IRMapping mapping;
+          for (auto [k, arg] : llvm::enumerate(op.getBody()->getArguments()))
+            mapping.map(arg, args[k < at ? k : k + 1]);
+          for (Operation &inner : *op.getBody()) {
+            if (&inner == read)
+              mapping.map(read.getResult(), args[at]);
+            else
+              b.clone(inner, mapping);
+          }
+        });
+    rewriter.replaceOp(op, made.getResults());
+    return success();
+  }
+  return failure();
+}
+
+void loopc::populateSimplifyGenerics(RewritePatternSet &patterns) {
+  patterns.add<SumOfOne, ReadAlongLoops>(patterns.getContext());
+}

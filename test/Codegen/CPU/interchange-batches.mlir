@@ -1,0 +1,178 @@
+// RUN: loopc-opt %s --cpu-interchange-batches --canonicalize --cse | FileCheck %s
+// RUN: loopc-opt %s --cpu-interchange-batches --remark-format=emitRemark \
+// RUN:   --remarks-filter=loop 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+
+#id = affine_map<(h, k, v) -> (h, k, v)>
+#head = affine_map<(h, k, v) -> (h)>
+#key = affine_map<(h, k, v) -> (h, k)>
+#value = affine_map<(h, k, v) -> (h, v)>
+#shared = affine_map<(h, k, v) -> (k, v)>
+
+// A head's 16 KiB stay in the first cache for all iterations; what they collect
+// is written where it is, and zeros are made, not cut.
+// REMARK: all iterations of a part of what it carries run one after the other
+// CHECK-LABEL: func @heads(
+// CHECK-SAME: %[[N:[^:]+]]: i64, %[[Q:[^:]+]]: tensor<?x4x64xf32>, %{{[^:]+}}: tensor<?x4xf32>, %[[S0:[^:]+]]: tensor<4x64x64xf32>, %[[Y0:[^:]+]]: tensor<?x4x64xf32>
+// CHECK: scf.for %[[H:[^ ]+]] = %c0 to %c4 step %c1 iter_args(%[[ALL:[^ ]+]] = %[[S0]], %[[YS:[^ ]+]] = %[[Y0]])
+// CHECK: linalg.fill {{.*}} -> tensor<1x64xf32>
+// CHECK: %[[PART:.*]] = tensor.extract_slice %[[ALL]][%[[H]], 0, 0] [1, 64, 64]
+// CHECK: %[[R:.*]]:2 = loop.loop {{.*}} trips(%[[N]] : i64) carried(%{{[^ ]+}} = %[[PART]] : tensor<1x64x64xf32>, %[[Y:[^ ]+]] = %[[YS]] : tensor<?x4x64xf32>)
+// CHECK: tensor.extract_slice %[[Q]][%{{[^,]+}}, %[[H]], 0] [1, 1, 64]
+// CHECK: } -> tensor<1x64x64xf32>
+// CHECK: } -> tensor<1x64xf32>
+// CHECK: tensor.insert_slice %{{.*}} into %[[Y]][%{{[^,]+}}, %[[H]], 0] [1, 1, 64]
+// CHECK: tensor.insert_slice %[[R]]#0 into %[[ALL]][%[[H]], 0, 0] [1, 64, 64]
+// CHECK: } {loopc.parallel}
+func.func @heads(%n: i64, %q: tensor<?x4x64xf32>, %g: tensor<?x4xf32>, %s0: tensor<4x64x64xf32>, %y0: tensor<?x4x64xf32>) -> (tensor<4x64x64xf32>, tensor<?x4x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x64x64xf32>
+  %r = tensor.empty() : tensor<4x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%r : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %out:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : tensor<4x64x64xf32>, %ys = %y0 : tensor<?x4x64xf32>) {
+    %t = arith.index_cast %i : i64 to index
+    %x = tensor.extract_slice %q[%t, 0, 0] [1, 4, 64] [1, 1, 1] : tensor<?x4x64xf32> to tensor<4x64xf32>
+    %d = tensor.extract_slice %g[%t, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
+    %s1 = linalg.generic {indexing_maps = [#id, #head, #key, #value, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%s, %d, %x, %x : tensor<4x64x64xf32>, tensor<4xf32>, tensor<4x64xf32>, tensor<4x64xf32>) outs(%e : tensor<4x64x64xf32>) {
+    ^bb0(%a: f32, %b: f32, %k: f32, %v: f32, %o: f32):
+      %p = arith.mulf %a, %b : f32
+      %m = arith.mulf %k, %v : f32
+      %w = arith.addf %p, %m : f32
+      linalg.yield %w : f32
+    } -> tensor<4x64x64xf32>
+    %y = linalg.generic {indexing_maps = [#key, #id, #value], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x, %s1 : tensor<4x64xf32>, tensor<4x64x64xf32>) outs(%z : tensor<4x64xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %w = arith.addf %o, %m fastmath<reassoc> : f32
+      linalg.yield %w : f32
+    } -> tensor<4x64xf32>
+    %ys1 = tensor.insert_slice %y into %ys[%t, 0, 0] [1, 4, 64] [1, 1, 1] : tensor<4x64xf32> into tensor<?x4x64xf32>
+    loop.yield while(%c : i1) carried(%s1, %ys1 : tensor<4x64x64xf32>, tensor<?x4x64xf32>)
+  }
+  return %out#0, %out#1 : tensor<4x64x64xf32>, tensor<?x4x64xf32>
+}
+
+// Batches of heads, of unknown numbers: two loops around the iterations.
+// REMARK: all iterations of a part of what it carries run one after the other
+// REMARK: all iterations of a part of what it carries run one after the other
+// CHECK-LABEL: func @batches(
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: loop.loop {{.*}} carried(%{{[^ ]+}} = %{{[^ ]+}} : tensor<1x1x?x64xf32>)
+func.func @batches(%n: i64, %x: tensor<?x?x?x64xf32>, %s0: tensor<?x?x?x64xf32>) -> tensor<?x?x?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %b = tensor.dim %s0, %c0 : tensor<?x?x?x64xf32>
+  %h = tensor.dim %s0, %c1 : tensor<?x?x?x64xf32>
+  %k = tensor.dim %s0, %c2 : tensor<?x?x?x64xf32>
+  %e = tensor.empty(%b, %h, %k) : tensor<?x?x?x64xf32>
+  %out = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : tensor<?x?x?x64xf32>) {
+    %s1 = linalg.generic {indexing_maps = [affine_map<(b, h, k, v) -> (b, h, k, v)>, affine_map<(b, h, k, v) -> (b, h, k, v)>, affine_map<(b, h, k, v) -> (b, h, k, v)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%s, %x : tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>) outs(%e : tensor<?x?x?x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %w = arith.addf %p, %q : f32
+      linalg.yield %w : f32
+    } -> tensor<?x?x?x64xf32>
+    loop.yield while(%c : i1) carried(%s1 : tensor<?x?x?x64xf32>)
+  }
+  return %out : tensor<?x?x?x64xf32>
+}
+
+// All of it stays in the first cache as it is.
+// REMARK: parts of what it carries inside: what it carries is no larger than a cache
+// CHECK-LABEL: func @small(
+// CHECK-NOT: scf.for
+func.func @small(%n: i64, %x: tensor<4x16x16xf32>, %s0: tensor<4x16x16xf32>) -> tensor<4x16x16xf32> {
+  %e = tensor.empty() : tensor<4x16x16xf32>
+  %out = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : tensor<4x16x16xf32>) {
+    %s1 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%s, %x : tensor<4x16x16xf32>, tensor<4x16x16xf32>) outs(%e : tensor<4x16x16xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %w = arith.addf %p, %q : f32
+      linalg.yield %w : f32
+    } -> tensor<4x16x16xf32>
+    loop.yield while(%c : i1) carried(%s1 : tensor<4x16x16xf32>)
+  }
+  return %out : tensor<4x16x16xf32>
+}
+
+// Rows that share a matrix are multiplied with it together.
+// REMARK: parts of what it carries inside: all parts are multiplied with one matrix
+// CHECK-LABEL: func @shared(
+// CHECK-NOT: scf.for
+func.func @shared(%n: i64, %w: tensor<64x64xf32>, %s0: tensor<4x64x64xf32>) -> tensor<4x64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x64x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<4x64x64xf32>) -> tensor<4x64x64xf32>
+  %out = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : tensor<4x64x64xf32>) {
+    %s1 = linalg.generic {indexing_maps = [affine_map<(h, m, n, k) -> (h, m, k)>, affine_map<(h, m, n, k) -> (k, n)>, affine_map<(h, m, n, k) -> (h, m, n)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%s, %w : tensor<4x64x64xf32>, tensor<64x64xf32>) outs(%z : tensor<4x64x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %m = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %m fastmath<reassoc> : f32
+      linalg.yield %t : f32
+    } -> tensor<4x64x64xf32>
+    loop.yield while(%c : i1) carried(%s1 : tensor<4x64x64xf32>)
+  }
+  return %out : tensor<4x64x64xf32>
+}
+
+// Each head gets the sum of all, so that rows, not heads, stand alone.
+// CHECK-LABEL: func @mixed(
+// CHECK: tensor.extract_slice %{{.*}}[0, %{{.*}}, 0] [4, 1, 64]
+// CHECK: loop.loop {{.*}} : tensor<4x1x64xf32>
+func.func @mixed(%n: i64, %s0: tensor<4x64x64xf32>) -> tensor<4x64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x64x64xf32>
+  %r = tensor.empty() : tensor<64x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%r : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %out = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : tensor<4x64x64xf32>) {
+    %sum = linalg.generic {indexing_maps = [#id, #shared], iterator_types = ["reduction", "parallel", "parallel"]}
+        ins(%s : tensor<4x64x64xf32>) outs(%z : tensor<64x64xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %t = arith.addf %o, %p fastmath<reassoc> : f32
+      linalg.yield %t : f32
+    } -> tensor<64x64xf32>
+    %s1 = linalg.generic {indexing_maps = [#id, #shared, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%s, %sum : tensor<4x64x64xf32>, tensor<64x64xf32>) outs(%e : tensor<4x64x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %w = arith.addf %p, %q : f32
+      linalg.yield %w : f32
+    } -> tensor<4x64x64xf32>
+    loop.yield while(%c : i1) carried(%s1 : tensor<4x64x64xf32>)
+  }
+  return %out : tensor<4x64x64xf32>
+}
+
+// Each head reads its neighbour, by a slice.
+// CHECK-LABEL: func @neighbours(
+// CHECK: tensor.extract_slice %{{.*}}[0, %{{.*}}, 0] [8, 1, 64]
+// CHECK: loop.loop {{.*}} : tensor<8x1x64xf32>
+func.func @neighbours(%n: i64, %s0: tensor<8x64x64xf32>) -> tensor<8x64x64xf32> {
+  %out = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : tensor<8x64x64xf32>) {
+    %a = tensor.extract_slice %s[1, 0, 0] [7, 64, 64] [1, 1, 1] : tensor<8x64x64xf32> to tensor<7x64x64xf32>
+    %s1 = tensor.insert_slice %a into %s[0, 0, 0] [7, 64, 64] [1, 1, 1] : tensor<7x64x64xf32> into tensor<8x64x64xf32>
+    loop.yield while(%c : i1) carried(%s1 : tensor<8x64x64xf32>)
+  }
+  return %out : tensor<8x64x64xf32>
+}
+
+// A condition may end it: all heads together.
+// REMARK: parts of what it carries inside: a condition may end it
+// CHECK-LABEL: func @condition(
+// CHECK-NOT: scf.for
+func.func @condition(%n: i64, %go: i1, %x: tensor<4x64x64xf32>, %s0: tensor<4x64x64xf32>) -> tensor<4x64x64xf32> {
+  %e = tensor.empty() : tensor<4x64x64xf32>
+  %out = loop.loop (%i : i64, %c : i1) trips(%n : i64) while(%go : i1) carried(%s = %s0 : tensor<4x64x64xf32>) {
+    %s1 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%s, %x : tensor<4x64x64xf32>, tensor<4x64x64xf32>) outs(%e : tensor<4x64x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %w = arith.addf %p, %q : f32
+      linalg.yield %w : f32
+    } -> tensor<4x64x64xf32>
+    loop.yield while(%c : i1) carried(%s1 : tensor<4x64x64xf32>)
+  }
+  return %out : tensor<4x64x64xf32>
+}

@@ -1,0 +1,93 @@
+// RUN: loopc-opt %s --tensor-fuse-elementwise | FileCheck %s
+// RUN: loopc-opt %s --tensor-fuse-elementwise=for-kernels | FileCheck %s --check-prefix=KERNELS
+
+#id = affine_map<(i, j) -> (i, j)>
+
+// A column times a row, as a MatMul writes it, is added where it is computed.
+// CHECK-LABEL: func @outer_product(
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel"]
+// CHECK: %[[P:.*]] = arith.mulf %{{.*}}, %{{.*}} fastmath<contract>
+// CHECK: %[[Z:.*]] = arith.addf %{{.*}}, %{{.*}} fastmath<contract>
+// CHECK: arith.addf %{{.*}}, %[[Z]] : f32
+// CHECK-NOT: linalg.generic
+// KERNELS-LABEL: func @outer_product(
+// KERNELS: ["parallel", "parallel", "reduction"]
+func.func @outer_product(%s: tensor<8x?xf32>, %a: tensor<8x1xf32>, %b: tensor<1x?xf32>, %n: index) -> tensor<8x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<8x?xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x?xf32>) -> tensor<8x?xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<8x1xf32>, tensor<1x?xf32>) outs(%z : tensor<8x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %t: f32):
+    %m = arith.mulf %x, %y fastmath<contract> : f32
+    %w = arith.addf %t, %m fastmath<reassoc,contract> : f32
+    linalg.yield %w : f32
+  } -> tensor<8x?xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %p : tensor<8x?xf32>, tensor<8x?xf32>) outs(%e : tensor<8x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %t: f32):
+    %w = arith.addf %x, %y : f32
+    linalg.yield %w : f32
+  } -> tensor<8x?xf32>
+  return %r : tensor<8x?xf32>
+}
+
+// A product of its own keeps the kernel that it has.
+// CHECK-LABEL: func @alone(
+// CHECK: ["parallel", "parallel", "reduction"]
+func.func @alone(%a: tensor<8x1xf32>, %b: tensor<1x8xf32>) -> tensor<8x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<8x1xf32>, tensor<1x8xf32>) outs(%z : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %t: f32):
+    %m = arith.mulf %x, %y fastmath<contract> : f32
+    %w = arith.addf %t, %m fastmath<reassoc,contract> : f32
+    linalg.yield %w : f32
+  } -> tensor<8x8xf32>
+  return %p : tensor<8x8xf32>
+}
+
+// What would be repeated if its extent were 1 is read as it is: the extent is
+// the loop's.
+// CHECK-LABEL: func @repeated(
+// CHECK-NOT: tensor.extract
+// CHECK: linalg.generic
+// CHECK-SAME: ins(%{{[^:]+}} : tensor<?x1xf32>)
+// CHECK-NOT: tensor.extract
+func.func @repeated(%x: tensor<?x1xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?x1xf32>
+  %isOne = arith.cmpi eq, %n, %c1 : index
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<?x4xf32>) {
+  ^bb0(%t: f32):
+    %i = linalg.index 0 : index
+    %k = arith.select %isOne, %c0, %i : index
+    %w = tensor.extract %x[%k, %c0] : tensor<?x1xf32>
+    linalg.yield %w : f32
+  } -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
+
+// Of another extent it is not.
+// CHECK-LABEL: func @other(
+// CHECK: tensor.extract
+func.func @other(%x: tensor<?x1xf32>, %m: index) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?x1xf32>
+  %isOne = arith.cmpi eq, %n, %c1 : index
+  %e = tensor.empty(%m) : tensor<?x4xf32>
+  %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<?x4xf32>) {
+  ^bb0(%t: f32):
+    %i = linalg.index 0 : index
+    %k = arith.select %isOne, %c0, %i : index
+    %w = tensor.extract %x[%k, %c0] : tensor<?x1xf32>
+    linalg.yield %w : f32
+  } -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
