@@ -136,6 +136,8 @@ static constexpr PassEntry kPasses[] = {
      "iterations are shared by threads"},
     {"loopc-place-buffers", PassUse::Needed,
      "buffers are where kernels reach them"},
+    {"loopc-profile-parts", PassUse::Needed,
+     "it measures what --profile asks for"},
     {"loopc-promote-accumulators", PassUse::Needed,
      "kernels sum up in registers"},
     {"loopc-prove-kernel-marks", PassUse::Needed,

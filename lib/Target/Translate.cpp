@@ -81,9 +81,11 @@ static void annotateRuntimeFunction(llvm::Function &function) {
   StringRef name = function.getName();
   function.addFnAttr(llvm::Attribute::NoUnwind);
   bool readsArguments = name == "loopc_rt_free" || name == "loopc_rt_fail" ||
-                        name == "loopc_rt_locate";
+                        name == "loopc_rt_locate" ||
+                        name == "loopc_rt_profile_begin";
   bool allocates = name == "loopc_rt_alloc" || name == "loopc_rt_alloc_scratch";
-  if (!readsArguments && !allocates && name != "loopc_rt_poll")
+  if (!readsArguments && !allocates && name != "loopc_rt_poll" &&
+      !name.starts_with("loopc_rt_profile_"))
     return;
   function.setMemoryEffects(
       readsArguments ? llvm::MemoryEffects::inaccessibleOrArgMemOnly()

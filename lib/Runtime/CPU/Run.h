@@ -106,6 +106,9 @@ struct Team;
 /// What a run has on a GPU: see ../CUDA. Null until it is needed.
 struct Gpu;
 
+/// What a run measures: see Profile.h. Null where nobody wants to know.
+struct Profile;
+
 } // namespace loopc::rt
 
 struct loopc_run {
@@ -146,6 +149,11 @@ struct loopc_run {
   loopc::rt::StringArena strings;
   loopc_run_statistics statistics = {};
   uint64_t numRandomStreams = 0; ///< begun so far
+  /// The caller's, or null.
+  void (*reportProfile)(void *context,
+                        const loopc_run_profile *profile) = nullptr;
+  void *profileContext = nullptr;
+  loopc::rt::Profile *profile = nullptr;
 };
 
 namespace loopc::rt {
