@@ -764,6 +764,9 @@ bool ShapeVersion::run() {
   }
   makeBranch();
   original->setAttr(kColdAttrName, rewriter.getUnitAttr());
+  // What passes say of it is not said of the copy.
+  original->walk(
+      [](Operation *op) { op->setLoc(inGeneralVersion(op->getLoc())); });
   return true;
 }
 
@@ -779,13 +782,15 @@ struct LoopVersionShapes
     if (outermost.empty())
       return markAllAnalysesPreserved();
     auto patterns = getDimPatterns(&getContext(), /*keepPorts=*/true);
-    for (LoopOp loop : outermost)
+    for (LoopOp loop : outermost) {
+      Location loc = loop.getLoc();
       if (carriesUnknown(loop) && ShapeVersion(loop, patterns).run()) {
         ++numVersioned;
-        remarkDone(loop.getLoc(), "VersionShapes",
+        remarkDone(loc, "VersionShapes",
                    "there is a version of it for extents that agree and stay "
                    "what they are");
       }
+    }
   }
 
 private:
