@@ -767,6 +767,9 @@ bool ShapeVersion::run() {
   // What passes say of it is not said of the copy.
   original->walk(
       [](Operation *op) { op->setLoc(inGeneralVersion(op->getLoc())); });
+  remarkDone(copy.getLoc(), "VersionShapes",
+             "there is a version of it for extents that agree and stay what "
+             "they are");
   return true;
 }
 
@@ -782,15 +785,9 @@ struct LoopVersionShapes
     if (outermost.empty())
       return markAllAnalysesPreserved();
     auto patterns = getDimPatterns(&getContext(), /*keepPorts=*/true);
-    for (LoopOp loop : outermost) {
-      Location loc = loop.getLoc();
-      if (carriesUnknown(loop) && ShapeVersion(loop, patterns).run()) {
+    for (LoopOp loop : outermost)
+      if (carriesUnknown(loop) && ShapeVersion(loop, patterns).run())
         ++numVersioned;
-        remarkDone(loc, "VersionShapes",
-                   "there is a version of it for extents that agree and stay "
-                   "what they are");
-      }
-    }
   }
 
 private:
