@@ -6,6 +6,7 @@
 #   include/  the headers of the C API and of the runtime; loopc/: the compiler's,
 #             with what TableGen made and its sources
 #   lib/pythonX.Y/site-packages/loopc  the Python package
+#   share/    man pages, and completion for bash, zsh and fish (tools/Shell.cmake)
 # Programs of C and C++ use it by find_package(loopc): loopc::loopc is the C API,
 # loopc::rt, loopc::rt_threads and loopc::rt_cuda are what compiled models want.
 # loopc::compiler is the program loopc, which loopc_add_model(TARGET MODEL) calls.

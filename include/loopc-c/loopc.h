@@ -208,6 +208,13 @@ LOOPC_API int
 loopc_compile_options_set_check_accesses(loopc_compile_options *options,
                                          int enabled);
 
+/// Non-zero: the model can say where the time of a run goes, by node and by
+/// iterations of loops, where the options of a run ask for it
+/// (loopc_run_options::profile, loopc_profile_add()). For the CPU. The default
+/// is 0: the code measures nothing.
+LOOPC_API int loopc_compile_options_set_profile(loopc_compile_options *options,
+                                                int enabled);
+
 /// Leaves out the pass `name`, which must be one that only optimises, else the
 /// compilation fails with LOOPC_COMPILE_ERROR_ARGUMENT and a message that lists
 /// them (docs/Driver.md). For finding faults of the compiler; once for each
@@ -359,6 +366,40 @@ LOOPC_API void loopc_session_reset_states(loopc_session *session);
 /// Frees the session and its code. No run may be under way, and outputs that
 /// runs of a loaded shared library allocated must have been released.
 LOOPC_API void loopc_session_destroy(loopc_session *session);
+
+//===----------------------------------------------------------------------===//
+// Profiles
+//===----------------------------------------------------------------------===//
+
+/// Where the time of runs went, summed up. Runs of any number of threads may be
+/// added at the same time:
+///
+///   loopc_profile *profile = loopc_profile_create();
+///   options.profile = loopc_profile_add;
+///   options.profile_context = profile;
+///   loopc_session_run(session, &options, ...);
+///   loopc_profile_write(profile, "profile.json");
+///   fputs(loopc_profile_table(profile), stdout);
+///   loopc_profile_destroy(profile);
+typedef struct loopc_profile loopc_profile;
+
+/// A profile of no runs; null where memory has run out.
+LOOPC_API loopc_profile *loopc_profile_create(void);
+
+LOOPC_API void loopc_profile_destroy(loopc_profile *profile);
+
+/// What loopc_run_options::profile may be; `profile` is a loopc_profile.
+LOOPC_API void loopc_profile_add(void *profile, const loopc_run_profile *run);
+
+/// A table of nodes, those with the most time of their own first, and of loops;
+/// lives until the next call for `profile`, or its end.
+LOOPC_API const char *loopc_profile_table(loopc_profile *profile);
+
+/// Writes a trace of the runs into file `path`: JSON that Perfetto and Chrome's
+/// about:tracing show, with the names that onnxruntime has in its own. Of long
+/// runs it has the first events. \returns a loopc_compile_status.
+LOOPC_API int loopc_profile_write(const loopc_profile *profile,
+                                  const char *path);
 
 //===----------------------------------------------------------------------===//
 // GPUs

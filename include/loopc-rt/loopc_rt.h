@@ -165,6 +165,42 @@ typedef struct {
   uint64_t copied_bytes; ///< bytes moved by buffer copies inside the runtime
 } loopc_run_statistics;
 
+/// A part of a model that a profile tells apart: what became of a node, or a
+/// loop of the model. What happens in iterations is measured in some of them
+/// and extrapolated to all, by the time that the loop took.
+typedef struct {
+  const char *name;  ///< path of the node in the model, or file:line:column
+  int32_t loop;      ///< number of the part that is the loop around it, or -1
+  int32_t is_loop;   ///< non-zero: its iterations are told apart
+  double seconds;    ///< in it; of a loop with all that is in it
+  double calls;      ///< how often it ran; of a loop how often it began
+  double iterations; ///< of a loop
+} loopc_profile_part;
+
+/// A part, or one iteration of a loop, at one time.
+typedef struct {
+  int32_t part;
+  int64_t iteration;   ///< -1: the whole part
+  int64_t begin;       ///< nanoseconds of CLOCK_MONOTONIC
+  int64_t nanoseconds; ///< how long it took
+} loopc_profile_event;
+
+/// Where the time of one run of a model that was compiled for profiles
+/// (LOOPC_MODEL_PROFILED) went. The memory is the run's.
+typedef struct {
+  size_t size; ///< of this struct
+  const char *model;
+  int64_t begin; ///< of the model's code, nanoseconds of CLOCK_MONOTONIC
+  int64_t nanoseconds;
+  size_t num_parts;
+  const loopc_profile_part *parts;
+  /// In the order in which they ended, 32768 at most: all of the parts outside
+  /// of loops, and the first of those in them.
+  size_t num_events;
+  const loopc_profile_event *events;
+  uint64_t num_dropped; ///< events for which there was no room
+} loopc_run_profile;
+
 /// How to run. Zero-initialise, set `size` to sizeof(loopc_run_options) and
 /// whatever is needed. A null pointer means all defaults.
 typedef struct {
@@ -205,6 +241,11 @@ typedef struct {
   void *(*place_output)(void *context, size_t output, const int64_t *shape,
                         int32_t ndim);
   void *place_context;
+  /// Called with `profile_context` when the run ends, by an error, too, on the
+  /// thread that began it. The model must have been compiled for profiles
+  /// (LOOPC_MODEL_PROFILED). Null: none is made.
+  void (*profile)(void *context, const loopc_run_profile *profile);
+  void *profile_context;
   uint64_t reserved[2]; ///< zero
 } loopc_run_options;
 
@@ -264,6 +305,10 @@ typedef struct {
 /// a wrong access ends the program by a signal where it happens. Slow.
 #define LOOPC_MODEL_GUARDED 2u
 
+/// Flag of a model that was compiled to measure its parts (`loopc --profile`),
+/// where the options of a run ask for a profile.
+#define LOOPC_MODEL_PROFILED 4u
+
 /// A compiled model. Constant; made by the compiler. `entry` is internal: use
 /// loopc_model_run().
 ///
@@ -274,7 +319,7 @@ typedef struct {
 /// run to the next; nothing is kept between runs by the model itself.
 typedef struct loopc_model {
   uint32_t abi_version; ///< LOOPC_ABI_VERSION of the compiler
-  uint32_t flags;       ///< LOOPC_MODEL_STATES, LOOPC_MODEL_GUARDED
+  uint32_t flags;       ///< LOOPC_MODEL_STATES, ...
   const char *name;
   const char *producer;     ///< "loopc 0.1.0"
   const char *cpu_features; ///< "+avx2,+fma": what the code needs; may be ""

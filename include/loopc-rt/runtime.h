@@ -109,6 +109,37 @@ void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
 char *loopc_rt_string_alloc(loopc_run *run, int64_t bytes);
 
 //===----------------------------------------------------------------------===//
+// Profiles
+//===----------------------------------------------------------------------===//
+//
+// A model has numbered parts: loops, and what became of nodes. Only the thread
+// that began the run calls these functions, and but for the first only where
+// that one said so.
+
+/// Begins the profile of a run. `names` are those of `count` parts, each
+/// terminated, `loops` for each the part that is the loop around it, or -1.
+/// \returns 0 where nobody wants a profile.
+int32_t loopc_rt_profile_begin(loopc_run *run, const char *names,
+                               const int32_t *loops, int32_t count);
+
+/// The time since the call before belongs to `part`, which has ended. Where it
+/// comes in pieces, `calls` is 1 for the first of them and 0 for the others.
+void loopc_rt_profile_mark(loopc_run *run, int32_t part, int32_t calls);
+
+/// Loop `part` begins; what was done since the call before is a part of it.
+void loopc_rt_profile_enter(loopc_run *run, int32_t part);
+
+/// An iteration of loop `part` begins. \returns whether it is to be measured:
+/// only then are functions called for what is in it.
+int32_t loopc_rt_profile_iteration(loopc_run *run, int32_t part);
+
+/// Such an iteration has ended.
+void loopc_rt_profile_next(loopc_run *run, int32_t part);
+
+/// Loop `part` has ended.
+void loopc_rt_profile_leave(loopc_run *run, int32_t part);
+
+//===----------------------------------------------------------------------===//
 // Lists
 //===----------------------------------------------------------------------===//
 //

@@ -82,6 +82,8 @@ struct CompilerOptions {
   /// gives each buffer memory of its own between unreadable pages: for finding
   /// faults of the compiler.
   bool checkAccesses = false;
+  /// The code measures its parts where a run asks for it: for the CPU.
+  bool profile = false;
   /// Passes that only optimise and are left out, by their names (PassTable.h):
   /// for finding faults of the compiler.
   std::vector<std::string> disabledPasses;

@@ -190,6 +190,11 @@ loopc_compile_options_set_check_accesses(loopc_compile_options *options,
                    [&] { options->checkAccesses = enabled != 0; });
 }
 
+extern "C" int loopc_compile_options_set_profile(loopc_compile_options *options,
+                                                 int enabled) {
+  return setOption(options, true, [&] { options->profile = enabled != 0; });
+}
+
 extern "C" int
 loopc_compile_options_disable_pass(loopc_compile_options *options,
                                    const char *name) {

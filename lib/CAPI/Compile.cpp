@@ -47,6 +47,7 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
   options.target.name = given.name;
   options.ortCompat = given.ortCompat;
   options.checkAccesses = given.checkAccesses;
+  options.profile = given.profile;
   options.disabledPasses = given.disabledPasses;
   options.target.fpContract = given.fpContract;
   options.externalDataFolder = given.baseDirectory;

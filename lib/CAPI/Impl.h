@@ -53,6 +53,7 @@ struct loopc_compile_options {
   bool fpContract = false;
   bool verify = false;
   bool checkAccesses = false;
+  bool profile = false;
   std::vector<std::string> disabledPasses;
   std::vector<std::pair<std::string, int64_t>> dims;
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;

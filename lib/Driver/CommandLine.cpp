@@ -194,6 +194,11 @@ struct Flags {
       cl::desc("The model checks each access to a buffer against its extents "
                "and runs with guarded memory: to find faults of the compiler"),
       cl::cat(debug)};
+  cl::opt<bool> profile{
+      "profile",
+      cl::desc("The model measures its nodes and the iterations of its loops "
+               "where a run asks for it (loopc-run --profile)"),
+      cl::cat(debug)};
   cl::list<std::string> disabledPasses{
       "disable-pass", cl::CommaSeparated, cl::value_desc("pass"),
       cl::desc("Leave out a pass that only optimises (loopc-opt "
@@ -349,6 +354,7 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
     return refuse("--name: '" + flags.name + "' is not a C identifier");
   options.ortCompat = flags.ortCompat;
   options.checkAccesses = flags.checkAccesses;
+  options.profile = flags.profile;
   options.disabledPasses.assign(flags.disabledPasses.begin(),
                                 flags.disabledPasses.end());
   if (std::string problem = checkDisabledPasses(options.disabledPasses);

@@ -212,6 +212,11 @@ LogicalResult Compiler::lower(Output output) {
            << "--check-accesses: "
            << (isLowered ? "the module is in the LLVM dialect already"
                          : "code for GPUs is not checked");
+  if (options.profile && (isLowered || !options.target.chip.empty()))
+    return loopc::emitError(module->getLoc(), Diag::BadOption)
+           << "--profile: "
+           << (isLowered ? "the module is in the LLVM dialect already"
+                         : "code for GPUs is not measured; use NVIDIA's nsys");
   if (std::string problem = checkDisabledPasses(options.disabledPasses);
       !problem.empty())
     return loopc::emitError(module->getLoc(), Diag::BadOption)
@@ -222,6 +227,7 @@ LogicalResult Compiler::lower(Output output) {
     PipelineOptions pipeline;
     pipeline.optLevel = static_cast<int>(options.target.optLevel);
     pipeline.checkAccesses = options.checkAccesses;
+    pipeline.profile = options.profile;
     pipeline.disabledPasses = options.disabledPasses;
     pipeline.vectors = getVectorUnit(options.target);
     pipeline.chip = options.target.chip;

@@ -17,6 +17,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Remarks.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -77,10 +78,12 @@ void LoopReport::State::addRemark(const remark::detail::Remark &found) {
   ReportedRemark made;
   made.place = locationPath(found.getLocation());
   made.isDone = type == llvm::remarks::Type::Passed;
+  made.isGeneral = isInGeneralVersion(found.getLocation());
   for (const remark::detail::Remark::Arg &arg : found.getArgs())
     made.text += arg.val;
   for (ReportedRemark &other : remarks)
-    if (other.place == made.place && other.text == made.text) {
+    if (other.place == made.place && other.text == made.text &&
+        other.isGeneral == made.isGeneral) {
       ++other.count;
       return;
     }
@@ -314,7 +317,8 @@ std::vector<ReportedLoop> LoopReport::takeLoops() {
   for (unsigned k : order) {
     loops[k].remarks = state->takeRemarks(loops[k].path);
     for (const ReportedRemark &one : loops[k].remarks)
-      if (one.isDone && StringRef(one.text).ends_with("threads of the run"))
+      if (one.isDone && !one.isGeneral &&
+          StringRef(one.text).ends_with("threads of the run"))
         ++loops[k].sharedNests;
     llvm::erase(state->written, loops[k].path);
   }

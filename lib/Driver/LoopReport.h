@@ -24,6 +24,8 @@ struct ReportedRemark {
   std::string place; ///< graph path of the node
   std::string text;
   bool isDone = false; ///< else: why something was not done
+  /// About the version of a loop for any extents, where there is another one.
+  bool isGeneral = false;
   unsigned count = 1;
 };
 

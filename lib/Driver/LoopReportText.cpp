@@ -38,8 +38,12 @@ static StringRef nodeOf(const ReportedRemark &remark, StringRef loop) {
                               : StringRef(remark.place).rsplit('/').second;
 }
 
-static void addRemarks(const ReportedLoop &loop, std::vector<Line> &lines) {
+/// Of one version of the loop.
+static void addRemarks(const ReportedLoop &loop, bool isGeneral,
+                       std::vector<Line> &lines) {
   for (const ReportedRemark &remark : loop.remarks) {
+    if (remark.isGeneral != isGeneral)
+      continue;
     StringRef node = nodeOf(remark, loop.path);
     std::string text = node.empty() ? "" : node.str() + ": ";
     text += remark.text;
@@ -47,6 +51,15 @@ static void addRemarks(const ReportedLoop &loop, std::vector<Line> &lines) {
       text += llvm::formatv(" ({0} times)", remark.count);
     lines.push_back({text, remark.isDone ? Line::Done : Line::Missed});
   }
+}
+
+static void addGeneralVersion(const ReportedLoop &loop,
+                              std::vector<Line> &lines) {
+  if (llvm::none_of(loop.remarks,
+                    [](const auto &remark) { return remark.isGeneral; }))
+    return;
+  lines.push_back({"the version for extents that do not agree:"});
+  addRemarks(loop, /*isGeneral=*/true, lines);
 }
 
 static std::vector<Line> describe(const ReportedLoop &loop) {
@@ -64,19 +77,15 @@ static std::vector<Line> describe(const ReportedLoop &loop) {
   add("allocations", loop.allocations
                          ? llvm::Twine(loop.allocations) + " in each iteration"
                          : llvm::Twine("none in an iteration"));
-  bool hasVersions = llvm::any_of(loop.remarks, [](const auto &remark) {
-    return StringRef(remark.text).starts_with("there is a version of it");
-  });
-  if (hasVersions)
-    add("versions", "one for extents that agree, as above, and one for others; "
-                    "what follows is said of both");
-  addRemarks(loop, lines);
+  addRemarks(loop, /*isGeneral=*/false, lines);
+  addGeneralVersion(loop, lines);
   return lines;
 }
 
 static std::vector<Line> describeGone(const ReportedLoop &loop) {
   std::vector<Line> lines{{"is no loop of the code"}};
-  addRemarks(loop, lines);
+  addRemarks(loop, /*isGeneral=*/false, lines);
+  addGeneralVersion(loop, lines);
   return lines;
 }
 

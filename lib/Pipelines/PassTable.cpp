@@ -140,6 +140,8 @@ static constexpr PassEntry kPasses[] = {
      "buffers are where kernels reach them"},
     {"loopc-place-outputs", PassUse::SameBits,
      "outputs are computed in memory of the caller"},
+    {"loopc-profile-parts", PassUse::Needed,
+     "it measures what --profile asks for"},
     {"loopc-promote-accumulators", PassUse::Needed,
      "kernels sum up in registers"},
     {"loopc-prove-kernel-marks", PassUse::Needed,

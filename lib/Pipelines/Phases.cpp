@@ -58,6 +58,7 @@ void loopc::printPipelines(raw_ostream &os) {
       json.object([&] {
         PipelineOptions options;
         options.checkAccesses = true;
+        options.profile = true;
         options.vectors = VectorUnit();
         if (phase.target == PhaseTarget::GPU)
           options.chip = "sm_80";

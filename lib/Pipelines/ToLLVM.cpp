@@ -10,6 +10,7 @@
 #include "loopc/Bufferize/Passes.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "loopc/Instrument/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -69,6 +70,13 @@ void loopc::populateThreads(PassAdder manager, const PipelineOptions &) {
   manager.addPass(createParallelizeNests(),
                   "nests are final and their marks are proved; before they "
                   "become functions, of which it makes its own");
+}
+
+void loopc::populateProfile(PassAdder manager, const PipelineOptions &options) {
+  if (options.profile)
+    manager.addPass(createProfileParts(),
+                    "nests are shared by threads, or are not: what the run's "
+                    "own thread does is in one function");
 }
 
 void loopc::populateFunctions(PassAdder manager, const PipelineOptions &) {

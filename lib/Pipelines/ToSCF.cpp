@@ -41,8 +41,10 @@ void loopc::populateNests(PassAdder manager, const PipelineOptions &options) {
   functions.addPass(createConvertLinalgToNests(nests),
                     "all that no pass before has taken; leaves loops that say "
                     "whether their iterations are independent");
+  ConvertLoopToSCFOptions loops;
+  loops.markIterations = options.profile;
   functions.addPass(
-      createConvertLoopToSCF(),
+      createConvertLoopToSCF(loops),
       "nothing that knows loop.loop comes behind it, and bodies "
       "are nests already, so that tight ones are polled in strips");
   functions.addPass(createEliminateCommon(),

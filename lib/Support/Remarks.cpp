@@ -8,6 +8,7 @@
 
 #include "loopc/Support/Remarks.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Remarks.h"
 
@@ -46,6 +47,27 @@ void loopc::remarkMissed(Location loc, StringRef name, const Twine &text) {
 void loopc::remarkFact(Location loc, StringRef name, const Twine &text) {
   if (auto remark = remark::analysis(loc, makeOptions(name)))
     remark << text.str();
+}
+
+static constexpr StringLiteral kGeneralVersion = "general version";
+
+Location loopc::inGeneralVersion(Location loc) {
+  MLIRContext *context = loc.getContext();
+  return FusedLoc::get({loc}, StringAttr::get(context, kGeneralVersion),
+                       context);
+}
+
+bool loopc::isInGeneralVersion(Location loc) {
+  return loc
+      ->walk([](Location inner) {
+        auto fused = dyn_cast<FusedLoc>(inner);
+        auto why = fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata())
+                         : StringAttr();
+        return why && why.getValue() == kGeneralVersion
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 void loopc::enableRemarks(MLIRContext &context) {

@@ -227,7 +227,8 @@ llvm::GlobalVariable *TableBuilder::build(llvm::Function *entry,
   }
   size_t numStates = info.getNumStates();
   uint32_t flags = (numStates ? LOOPC_MODEL_STATES : 0) |
-                   (info.isGuarded ? LOOPC_MODEL_GUARDED : 0);
+                   (info.isGuarded ? LOOPC_MODEL_GUARDED : 0) |
+                   (info.isProfiled ? LOOPC_MODEL_PROFILED : 0);
   llvm::Constant *table = llvm::ConstantStruct::getAnon(
       {getInt(32, LOOPC_ABI_VERSION), getInt(32, flags), getString(info.name),
        getString("loopc " LOOPC_VERSION), getString(cpuFeatures),

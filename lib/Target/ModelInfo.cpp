@@ -318,6 +318,7 @@ FailureOr<ModelInfo> loopc::readModelInfo(ModuleOp module, StringRef symbol,
       failed(checkMaps(module, info.outputs)))
     return failure();
   info.isGuarded = module->hasAttr(kGuardedAttr);
+  info.isProfiled = module->hasAttr(kProfiledAttr);
   return info;
 }
 

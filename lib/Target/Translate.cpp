@@ -80,13 +80,13 @@ LogicalResult LLVMModule::report(Location loc) {
 static void annotateRuntimeFunction(llvm::Function &function) {
   StringRef name = function.getName();
   function.addFnAttr(llvm::Attribute::NoUnwind);
-  bool allocatesOutput = name == "loopc_rt_alloc_output";
-  bool readsArguments = name == "loopc_rt_free" || name == "loopc_rt_fail" ||
-                        name == "loopc_rt_fail_at" ||
-                        name == "loopc_rt_locate" || allocatesOutput;
-  bool allocates = name == "loopc_rt_alloc" ||
-                   name == "loopc_rt_alloc_scratch" || allocatesOutput;
-  if (!readsArguments && !allocates && name != "loopc_rt_poll")
+  bool allocates = name.starts_with("loopc_rt_alloc");
+  bool readsArguments = llvm::is_contained(
+      {"loopc_rt_alloc_output", "loopc_rt_fail", "loopc_rt_fail_at",
+       "loopc_rt_free", "loopc_rt_locate", "loopc_rt_profile_begin"},
+      name);
+  if (!readsArguments && !allocates && name != "loopc_rt_poll" &&
+      !name.starts_with("loopc_rt_profile_"))
     return;
   function.setMemoryEffects(
       readsArguments ? llvm::MemoryEffects::inaccessibleOrArgMemOnly()

@@ -49,6 +49,7 @@ def compile(
     base_directory: str | os.PathLike[str] | None = None,
     verify: bool = False,
     check_accesses: bool = False,
+    profile: bool = False,
     disabled_passes: Sequence[str] = (),
 ) -> list[Diagnostic]:
     """Compiles a model into a file.
@@ -82,6 +83,8 @@ def compile(
         verify: verify the compiler's work after every pass.
         check_accesses: check each access to a buffer, and run with guarded memory:
             to find faults of the compiler. Such a model is many times slower.
+        profile: make a model that can say where the time of a run goes (``loopc-run
+            --profile``, `SessionOptions.enable_profiling`).
         disabled_passes: names of passes that only optimise (``loopc-opt
             --print-passes``) and are left out: to find faults of the compiler.
 
@@ -114,6 +117,7 @@ def compile(
         "base_directory": folder("base_directory", base_directory),
         "verify": int(bool(verify)),
         "check_accesses": int(bool(check_accesses)),
+        "profile": int(bool(profile)),
         "disabled_passes": names("disabled_passes", disabled_passes),
     }
     network = network_of(model)

@@ -131,8 +131,8 @@ class SessionOptions(_Configurable):
 
     The attributes of onnxruntime's class that are not described here can be set,
     too: those about memory, logs and threads make no difference, and
-    InferenceSession warns of those whose result would be missed
-    (`enable_profiling`, `optimized_model_filepath`).
+    InferenceSession warns of the one whose result would be missed
+    (`optimized_model_filepath`).
 
     Attributes:
         intra_op_num_threads: threads of a run; 0 (the default) and less mean one.
@@ -159,6 +159,9 @@ class SessionOptions(_Configurable):
             to find faults of the compiler. Such a model is many times slower.
         disabled_passes: names of passes that only optimise (``loopc-opt
             --print-passes``) and are left out: to find faults of the compiler.
+        enable_profiling: measure where the time of runs goes, by node and by
+            iterations of loops, until `InferenceSession.end_profiling`.
+        profile_file_prefix: how the name of its file begins.
         cache_dir: the folder that compiled models are kept in, for the next session
             of the same model with the same options; None for the environment's
             LOOPC_CACHE_DIR, or else the user's own (~/.cache/loopc); "off" for none.
@@ -414,8 +417,6 @@ class SessionOptions(_Configurable):
     def _unheeded(self) -> list[str]:
         """What was asked for and will not be there after the session."""
         texts = []
-        if self.enable_profiling:
-            texts.append("enable_profiling: no profile is written")
         if self.optimized_model_filepath:
             texts.append("optimized_model_filepath: no optimized ONNX model is written")
         return texts
@@ -438,6 +439,7 @@ class SessionOptions(_Configurable):
             "base_directory": folder("base_directory", self.base_directory),
             "verify": int(bool(self.verify)),
             "check_accesses": int(bool(self.check_accesses)),
+            "profile": int(bool(self.enable_profiling)),
             "disabled_passes": names("disabled_passes", self.disabled_passes),
             "cache": folder("cache_dir", self.cache_dir) or "",
             "strict_cache": int(bool(self.strict_cache)),

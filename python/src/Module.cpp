@@ -196,6 +196,13 @@ NB_MODULE(_loopc, m) {
       .def("reset", &CancelToken::reset)
       .def_prop_ro("requested", &CancelToken::requested);
 
+  nb::class_<Profile>(m, "Profile")
+      .def(nb::init<>())
+      .def("table", &Profile::table)
+      .def("write", [](const Profile &self, const nb::bytes &path) {
+        return self.write(pathOf(path));
+      });
+
   nb::class_<Session>(m, "Session")
       .def_prop_ro("name",
                    [](const Session &self) { return self.getModel().name; })
@@ -240,14 +247,17 @@ NB_MODULE(_loopc, m) {
           [](Session &self, nb::object names, const nb::dict &feeds,
              CancelToken *token, double timeout, int32_t numThreads,
              uint64_t memoryLimit, int32_t device, bool deviceResults,
-             uintptr_t stream, bool timesDevice, const nb::dict &buffers) {
+             uintptr_t stream, bool timesDevice, const nb::dict &buffers,
+             Profile *profile) {
             return self.run(names, feeds,
-                            {token, timeout, numThreads, memoryLimit, device,
-                             deviceResults, stream, timesDevice, buffers});
+                            {token, profile, timeout, numThreads, memoryLimit,
+                             device, deviceResults, stream, timesDevice,
+                             buffers});
           },
           "output_names"_a.none(), "input_feed"_a, "token"_a.none(),
           "timeout"_a, "num_threads"_a, "memory_limit"_a, "device"_a,
-          "device_results"_a, "stream"_a, "time_device"_a, "buffers"_a)
+          "device_results"_a, "stream"_a, "time_device"_a, "buffers"_a,
+          "profile"_a.none())
       .def("maps",
            [](const Session &self) { return describeMaps(self.getModel()); })
       .def_prop_ro("uses_device", &Session::usesDevice);

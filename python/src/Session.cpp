@@ -86,6 +86,7 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       {"allow_tf32", loopc_compile_options_set_allow_tf32},
       {"verify", loopc_compile_options_set_verify},
       {"strict_cache", loopc_compile_options_set_strict_cache},
+      {"profile", loopc_compile_options_set_profile},
       {"check_accesses", loopc_compile_options_set_check_accesses}};
   for (auto [keyObject, value] : dict) {
     if (value.is_none())
@@ -344,6 +345,10 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
   options.device = settings.device;
   options.device_results = settings.deviceResults;
   options.stream = reinterpret_cast<void *>(settings.stream);
+  if (settings.profile) {
+    options.profile = loopc_profile_add;
+    options.profile_context = settings.profile->get();
+  }
   double deviceSeconds = 0;
   if (settings.timesDevice)
     options.device_seconds = &deviceSeconds;

@@ -67,9 +67,32 @@ private:
   loopc_cancel_token token = {};
 };
 
+/// Where the time of runs went.
+class Profile {
+public:
+  Profile() : profile(loopc_profile_create()) {
+    if (!profile)
+      throw std::bad_alloc();
+  }
+  ~Profile() { loopc_profile_destroy(profile); }
+  Profile(const Profile &) = delete;
+  Profile &operator=(const Profile &) = delete;
+
+  std::string table() { return loopc_profile_table(profile); }
+  /// \returns a loopc_compile_status.
+  int write(const std::string &path) const {
+    return loopc_profile_write(profile, path.c_str());
+  }
+  loopc_profile *get() { return profile; }
+
+private:
+  loopc_profile *profile;
+};
+
 /// How one call of run() runs.
 struct RunSettings {
   CancelToken *token = nullptr;
+  Profile *profile = nullptr;
   double timeoutSeconds = 0;
   int32_t numThreads = 0;
   uint64_t memoryLimit = 0;

@@ -118,13 +118,6 @@ def test_session_options(engine):
 
 def test_session_options_that_are_missed(tmp_path):
     options = loopc.SessionOptions()
-    options.enable_profiling = True
-    with pytest.warns(UserWarning, match="enable_profiling: no profile"):
-        session = loopc.InferenceSession(PLAIN, options)
-    with pytest.raises(loopc.InvalidArgument, match="profiling"):
-        session.end_profiling()
-    assert loopc.InferenceSession(PLAIN).end_profiling() == ""
-    options = loopc.SessionOptions()
     options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
     with pytest.warns(UserWarning, match="optimized_model_filepath"):
         loopc.InferenceSession(PLAIN, options)

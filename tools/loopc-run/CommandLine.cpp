@@ -111,6 +111,13 @@ struct Flags {
   cl::opt<bool> statistics{"stats",
                            cl::desc("Print allocations and memory of the run"),
                            cl::cat(kRunning)};
+  cl::opt<std::string> profile{
+      "profile", cl::ValueOptional, cl::value_desc("file"),
+      cl::desc(
+          "Print where the time of the runs went, by node and by loop, and "
+          "write a trace for Perfetto to <file>, if given. An .so must "
+          "have been made by loopc --profile"),
+      cl::cat(kRunning)};
 
   cl::opt<bool> describe{
       "describe",
@@ -309,6 +316,8 @@ static bool readOptions(const Flags &flags, Options &options) {
   options.threads = flags.threads;
   options.memoryLimit = flags.memory;
   options.statistics = flags.statistics;
+  options.profile = flags.profile.getNumOccurrences() > 0;
+  options.profilePath = flags.profile;
   options.quiet = flags.quiet;
   options.describe = flags.describe;
   options.limit = flags.limit;
@@ -346,6 +355,7 @@ static bool readOptions(const Flags &flags, Options &options) {
   loopc_compile_options_set_verify(compile, flags.verify);
   loopc_compile_options_set_cache(compile, flags.cache.c_str());
   loopc_compile_options_set_check_accesses(compile, flags.checkAccesses);
+  loopc_compile_options_set_profile(compile, options.profile);
   for (const std::string &pass : flags.disabledPasses)
     if (loopc_compile_options_disable_pass(compile, pass.c_str()))
       return refuse("--disable-pass: expected the name of a pass");

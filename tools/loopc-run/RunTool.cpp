@@ -128,6 +128,10 @@ public:
     settings.device = options.device.value_or(0);
     if (options.statistics && options.device)
       settings.device_seconds = &deviceSeconds;
+    if (options.profile) {
+      settings.profile = loopc_profile_add;
+      settings.profile_context = profile.get();
+    }
   }
 
   /// Runs once and copies the outputs.
@@ -135,6 +139,9 @@ public:
 
   /// Runs again and again and prints the times.
   ExitCode bench();
+
+  /// Prints where the time went, and writes the trace that is asked for.
+  ExitCode reportProfile();
 
   const loopc_run_statistics &getStatistics() const { return statistics; }
   /// Of the run that ended last, by the GPU's clock.
@@ -150,6 +157,8 @@ private:
   loopc_run_options settings = {};
   loopc_run_statistics statistics = {};
   double deviceSeconds = 0;
+  std::unique_ptr<loopc_profile, void (*)(loopc_profile *)> profile{
+      loopc_profile_create(), &loopc_profile_destroy};
 };
 
 } // namespace
@@ -232,6 +241,15 @@ ExitCode Runner::bench() {
          << formatTime(sum / static_cast<double>(times.size())) << ", max "
          << formatTime(times.back()) << "\n";
   return ExitOk;
+}
+
+ExitCode Runner::reportProfile() {
+  outs() << loopc_profile_table(profile.get());
+  const std::string &path = options.profilePath;
+  if (path.empty() || !loopc_profile_write(profile.get(), path.c_str()))
+    return ExitOk;
+  printError("cannot write the profile to '" + path + "'");
+  return ExitFile;
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,6 +372,8 @@ static ExitCode runModel(loopc_session *session, const Options &options) {
   // Wrong results are not worth timing.
   if (options.bench && code == ExitOk)
     code = runner.bench();
+  if (options.profile && code == ExitOk)
+    code = runner.reportProfile();
   return code;
 }
 

@@ -56,7 +56,9 @@ struct Options {
   std::string chip;          ///< to compile for; empty: that of the device
   uint64_t memoryLimit = 0;
   bool statistics = false;
-  bool describe = false; ///< the model, in the place of a run
+  bool profile = false;
+  std::string profilePath; ///< of the trace; may be empty
+  bool describe = false;   ///< the model, in the place of a run
   bool quiet = false;
   int64_t limit = 60;
   loopc_compile_options *compile = nullptr;

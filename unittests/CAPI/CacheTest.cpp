@@ -50,6 +50,7 @@ TEST(Key, HoldsAllThatMakesADifference) {
       [](auto &o) { o.fpContract = true; },
       [](auto &o) { o.verify = true; },
       [](auto &o) { o.checkAccesses = true; },
+      [](auto &o) { o.profile = true; },
       [](auto &o) { o.disabledPasses = {"cse"}; },
       [](auto &o) { o.dims = {{"n", 1}}; },
       [](auto &o) { o.shapes = {{"x", {1, 2}}}; },

@@ -182,6 +182,7 @@ TEST(PassTable, HasThePassesOfAllPipelines) {
         options.optLevel = level;
         options.chip = chip.str();
         options.checkAccesses = check;
+        options.profile = check;
         options.vectors = VectorUnit();
         collectNames(options, names);
       }

@@ -29,6 +29,7 @@ static constexpr size_t kMostPasses = 15;
 static PipelineOptions makeOptions(PhaseTarget target) {
   PipelineOptions options;
   options.checkAccesses = true;
+  options.profile = true;
   options.vectors = VectorUnit();
   if (target == PhaseTarget::GPU)
     options.chip = "sm_90";

@@ -73,9 +73,9 @@ TEST(Model, AbiVersion) {
 
 TEST(Model, Flags) {
   TestModel model(succeed);
-  model.model.flags = 4;
+  model.model.flags = 8;
   EXPECT_STREQ(check(model, LOOPC_ERROR_ABI).message,
-               "model 'test' has flags 0x4, which this runtime does not know");
+               "model 'test' has flags 0x8, which this runtime does not know");
 }
 
 TEST(Model, Incomplete) {

@@ -61,4 +61,39 @@ def CheckAccesses : Pass<"loopc-check-accesses", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ProfileParts : Pass<"loopc-profile-parts", "::mlir::ModuleOp"> {
+  let summary = "measure nests, calls and loops of the model at run time";
+  let description = [{
+    Divides the model's function into parts: loops of the model (those that
+    `convert-loop-to-scf` marked with `loopc.iterations`), and what became of one
+    node elsewhere. Behind each part is a call of `loopc_rt_profile_mark`, which
+    reads the time once; what takes less than a few hundred instructions is a part
+    of what follows it. In a loop the calls are behind a test: the runtime says of
+    each iteration whether it is measured, and lets as many go by that measuring
+    takes a small part of the time. A loop whose iterations take no longer than
+    the question is one part.
+
+    Other functions are not changed: what threads share is one part.
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 {
+      func.call @main_nest(%x) : (memref<?xf32>) -> ()
+    } {loopc.iterations = "each"}
+    // becomes
+    scf.if %on { llvm.call @loopc_rt_profile_enter(%run, %loop) }
+    scf.for %i = %c0 to %n step %c1 {
+      %measured = ... @loopc_rt_profile_iteration(%run, %loop)
+      func.call @main_nest(%x) : (memref<?xf32>) -> ()
+      scf.if %measured { llvm.call @loopc_rt_profile_mark(%run, %part) }
+      scf.if %measured { llvm.call @loopc_rt_profile_next(%run, %loop) }
+    }
+    scf.if %on { llvm.call @loopc_rt_profile_leave(%run, %loop) }
+    ```
+  }];
+  let statistics = [Statistic<"numParts", "parts", "parts that are told apart">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif // LOOPC_INSTRUMENT_PASSES_TD

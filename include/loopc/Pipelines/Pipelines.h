@@ -38,6 +38,8 @@ struct PipelineOptions {
   int optLevel = 2;
   /// Accesses to buffers are checked at run time (CompilerOptions).
   bool checkAccesses = false;
+  /// Parts of the model are measured at run time (CompilerOptions).
+  bool profile = false;
   /// The target's vector registers; none: the module's `loopc.target` stays as
   /// it is, with its registers and its GPU.
   std::optional<VectorUnit> vectors;

@@ -32,6 +32,14 @@ void remarkMissed(mlir::Location loc, llvm::StringRef name,
 void remarkFact(mlir::Location loc, llvm::StringRef name,
                 const llvm::Twine &text);
 
+/// `loc` in the version of a loop for any extents, where there is another one
+/// for extents that agree. It names the same node, and is carried on by whatever
+/// passes make of what is there.
+mlir::Location inGeneralVersion(mlir::Location loc);
+
+/// True for such a location.
+bool isInGeneralVersion(mlir::Location loc);
+
 /// Makes remarks diagnostics of `context`, of severity remark.
 void enableRemarks(mlir::MLIRContext &context);
 

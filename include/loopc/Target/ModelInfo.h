@@ -48,6 +48,7 @@ inline constexpr llvm::StringLiteral kWeightAttr = "loopc.weight";
 
 /// Set on the module of a model that runs with guarded memory.
 inline constexpr llvm::StringLiteral kGuardedAttr = "loopc.guarded";
+inline constexpr llvm::StringLiteral kProfiledAttr = "loopc.profiled";
 
 /// The function that computes: int32_t (void *run, void **in, void **out).
 inline constexpr llvm::StringLiteral kEntryName = "loopc_entry";
@@ -89,7 +90,8 @@ struct ModelInfo {
   std::string symbol; ///< NAME of NAME_model and NAME_run
   std::vector<PortInfo> inputs;
   std::vector<PortInfo> outputs;
-  bool isGuarded = false; ///< LOOPC_MODEL_GUARDED
+  bool isGuarded = false;  ///< LOOPC_MODEL_GUARDED
+  bool isProfiled = false; ///< LOOPC_MODEL_PROFILED
 
   /// How many of the last inputs, and outputs, are states.
   size_t getNumStates() const;

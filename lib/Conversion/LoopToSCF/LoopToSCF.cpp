@@ -13,6 +13,7 @@
 #include "loopc/Conversion/LoopToSCF/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "loopc/Dialect/Nest/IR/Iterations.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -41,8 +42,9 @@ static constexpr int64_t kUnboundedCost = kUnpolledCost + 1;
 namespace {
 class LoopConversion {
 public:
-  LoopConversion(IRRewriter &rewriter, LoopOp loop)
-      : rewriter(rewriter), b(loop.getLoc(), rewriter), loop(loop) {}
+  LoopConversion(IRRewriter &rewriter, LoopOp loop, bool markIterations)
+      : rewriter(rewriter), b(loop.getLoc(), rewriter), loop(loop),
+        markIterations(markIterations) {}
 
   LogicalResult run() {
     if (!loop.getSlices().empty() || loop.getNumCollected())
@@ -133,6 +135,8 @@ private:
       values.assign(strips.getRegionIterArgs().begin(),
                     strips.getRegionIterArgs().end());
       scf::ForOp inner = makeFor(begin, end, one, values);
+      mark(strips, kStrips);
+      mark(inner, kEachIteration);
       // What ends sooner than a strip is not polled at all.
       Value whole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, size,
                                           constant(type, strip));
@@ -143,12 +147,18 @@ private:
       fillFor(inner, always);
     } else {
       strips = makeFor(zero, trips, one, values);
+      mark(strips, kEachIteration);
       b.setInsertionPointToStart(strips.getBody());
       if (polled)
         PollOp::create(b);
       fillFor(strips, always);
     }
     rewriter.replaceOp(loop, strips.getResults().drop_front(conditionCarried));
+  }
+
+  void mark(Operation *made, StringRef iterations) {
+    if (markIterations)
+      made->setAttr(kIterationsAttrName, b.getStringAttr(iterations));
   }
 
   /// A loop with an empty body, without a terminator.
@@ -184,6 +194,7 @@ private:
     SmallVector<Type> types(ValueRange(inits).getTypes());
     SmallVector<Location> locs(types.size(), loop.getLoc());
     auto made = scf::WhileOp::create(b, types, inits);
+    mark(made, kEachIteration);
     Block *before = b.createBlock(&made.getBefore(), {}, types, locs);
     Value proceed = always;
     if (loop.getTripCount())
@@ -220,9 +231,12 @@ private:
   int64_t cost = 1;  ///< of an iteration
   int64_t strip = 1; ///< iterations between polls
   bool conditionCarried = false;
+  bool markIterations;
 };
 
 struct ConvertLoopToSCF : loopc::impl::ConvertLoopToSCFBase<ConvertLoopToSCF> {
+  using ConvertLoopToSCFBase::ConvertLoopToSCFBase;
+
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     // Outer loops first: a check belongs to the innermost loop around it, and
@@ -231,7 +245,7 @@ struct ConvertLoopToSCF : loopc::impl::ConvertLoopToSCFBase<ConvertLoopToSCF> {
     getOperation().walk<WalkOrder::PreOrder>(
         [&](LoopOp loop) { loops.push_back(loop); });
     for (LoopOp loop : loops)
-      if (failed(LoopConversion(rewriter, loop).run()))
+      if (failed(LoopConversion(rewriter, loop, markIterations).run()))
         return signalPassFailure();
   }
 };

@@ -10,6 +10,7 @@
 #include "CpuFeatures.h"
 #include "DeviceBorder.h"
 #include "Guard.h"
+#include "Profile.h"
 #include "Run.h"
 #include "Value.h"
 
@@ -49,7 +50,9 @@ static int32_t checkModel(loopc_run &run, const loopc_model *model) {
         run, LOOPC_ERROR_ABI,
         "the model was compiled for ABI version %u, this runtime has %u",
         model->abi_version, unsigned{LOOPC_ABI_VERSION});
-  if (model->flags & ~(LOOPC_MODEL_STATES | LOOPC_MODEL_GUARDED))
+  constexpr uint32_t kFlags =
+      LOOPC_MODEL_STATES | LOOPC_MODEL_GUARDED | LOOPC_MODEL_PROFILED;
+  if (model->flags & ~kFlags)
     return recordError(run, LOOPC_ERROR_ABI,
                        "model '%s' has flags 0x%x, which this runtime does "
                        "not know",
@@ -64,6 +67,11 @@ static int32_t checkModel(loopc_run &run, const loopc_model *model) {
   if (int32_t status = checkFeatures(run, *model))
     return status;
   run.heap.isGuarded = model->flags & LOOPC_MODEL_GUARDED;
+  if (run.reportProfile && !(model->flags & LOOPC_MODEL_PROFILED))
+    return recordError(run, LOOPC_ERROR_INPUT,
+                       "the options ask for a profile, but model '%s' was "
+                       "compiled without; compile it with --profile",
+                       getName(*model));
   run.deviceProgram = model->device_program;
   if (!run.deviceProgram &&
       (run.deviceNumber || run.returnsOnDevice || run.stream))
@@ -137,6 +145,8 @@ static int32_t readOptions(loopc_run &run, const loopc_run_options *given,
   run.interruptContext = options.interrupt_context;
   run.placeOutput = options.place_output;
   run.placeContext = options.place_context;
+  run.reportProfile = options.profile;
+  run.profileContext = options.profile_context;
   run.memoryLimit = options.memory_limit;
   run.numThreads = options.num_threads ? options.num_threads : 1;
   run.concurrent = run.numThreads > 1;
@@ -272,6 +282,7 @@ static int32_t runModel(loopc_run &run, const loopc_model *model,
   if (!run.heap.isGuarded && !run.deviceProgram)
     run.border = &border;
   int32_t returned = model->entry(&run, frame.inputs, frame.outputs);
+  stopProfile(run);
   // An error that code in a parallel loop recorded counts whatever the entry
   // returns.
   if ((status = getStatus(run)))
@@ -303,6 +314,8 @@ extern "C" int loopc_model_run(const loopc_model *model,
   loopc_run_statistics *statistics = nullptr;
   int32_t status = runModel(run, model, options, statistics, inputs, numInputs,
                             outputs, numOutputs);
+  if (run.profile)
+    endProfile(run, getName(*model));
   if (run.endTeam)
     run.endTeam(run);
   if (run.endGpu)

@@ -108,6 +108,8 @@ struct Gpu;
 
 /// What a run was called with: see Border.h.
 struct Border;
+/// What a run measures: see Profile.h. Null where nobody wants to know.
+struct Profile;
 
 } // namespace loopc::rt
 
@@ -155,6 +157,11 @@ struct loopc_run {
                        int32_t rank) = nullptr;
   void *placeContext = nullptr;
   uint64_t numRandomStreams = 0; ///< begun so far
+  /// The caller's, or null.
+  void (*reportProfile)(void *context,
+                        const loopc_run_profile *profile) = nullptr;
+  void *profileContext = nullptr;
+  loopc::rt::Profile *profile = nullptr;
 };
 
 namespace loopc::rt {

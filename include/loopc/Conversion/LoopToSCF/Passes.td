@@ -19,6 +19,10 @@ def ConvertLoopToSCF : Pass<"convert-loop-to-scf", "::mlir::func::FuncOp"> {
     the iteration. Loops are polled for cancellation (`loop_cancel`), tight ones
     in strips.
   }];
+  let options = [
+    Option<"markIterations", "mark-iterations", "bool", /*default=*/"false",
+           "say in `loopc.iterations` whose iterations are a model's loop's">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
 }

@@ -375,6 +375,7 @@ private:
                                 ArrayRef<utils::IteratorType> iterators) {
     auto made = linalg::GenericOp::create(b, inits.getTypes(), inputs, inits,
                                           maps, iterators);
+    made->setLoc(op.getLoc());
     IRMapping mapping;
     op.getRegion().cloneInto(&made.getRegion(), mapping);
     return made;

@@ -764,6 +764,12 @@ bool ShapeVersion::run() {
   }
   makeBranch();
   original->setAttr(kColdAttrName, rewriter.getUnitAttr());
+  // What passes say of it is not said of the copy.
+  original->walk(
+      [](Operation *op) { op->setLoc(inGeneralVersion(op->getLoc())); });
+  remarkDone(copy.getLoc(), "VersionShapes",
+             "there is a version of it for extents that agree and stay what "
+             "they are");
   return true;
 }
 
@@ -780,12 +786,8 @@ struct LoopVersionShapes
       return markAllAnalysesPreserved();
     auto patterns = getDimPatterns(&getContext(), /*keepPorts=*/true);
     for (LoopOp loop : outermost)
-      if (carriesUnknown(loop) && ShapeVersion(loop, patterns).run()) {
+      if (carriesUnknown(loop) && ShapeVersion(loop, patterns).run())
         ++numVersioned;
-        remarkDone(loop.getLoc(), "VersionShapes",
-                   "there is a version of it for extents that agree and stay "
-                   "what they are");
-      }
   }
 
 private:

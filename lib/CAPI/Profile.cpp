@@ -1,0 +1,342 @@
+//===- Profile.cpp - Profiles of runs as a table and a trace --------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The trace has the form that Chrome, Perfetto and the tools for onnxruntime's
+// profiles read: an array of complete events ("ph": "X"), in microseconds.
+
+#include "loopc-c/loopc.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unistd.h>
+#include <vector>
+
+/// Events that a profile keeps, of all runs: some 40 bytes each.
+static constexpr size_t kMostEvents = 1 << 17;
+
+namespace {
+/// A part of all runs of its name and loop.
+struct Part {
+  std::string name;
+  int32_t loop = -1;
+  bool isLoop = false;
+  double seconds = 0, calls = 0, iterations = 0;
+
+  bool is(const loopc_profile_part &given, int32_t itsLoop) const {
+    return loop == itsLoop && isLoop == (given.is_loop != 0) &&
+           name == given.name;
+  }
+};
+
+struct Event {
+  int32_t part; ///< -1: a whole run
+  int64_t iteration, begin, nanoseconds;
+  int64_t thread;
+};
+} // namespace
+
+struct loopc_profile {
+  mutable std::mutex mutex;
+  std::string model;
+  std::vector<Part> parts;
+  std::map<std::tuple<int32_t, bool, std::string>, int32_t> numbers;
+  /// What the parts of the run that was added last are here: most runs are of
+  /// one model.
+  std::vector<int32_t> lastParts;
+  std::vector<Event> events;
+  uint64_t numRuns = 0, numDropped = 0;
+  double seconds = 0;
+  std::string table;
+
+  int32_t findPart(const loopc_profile_part &given, int32_t loop);
+  void add(const loopc_run_profile &run);
+  void write(std::FILE *file) const;
+  std::string makeTable() const;
+};
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+int32_t loopc_profile::findPart(const loopc_profile_part &given, int32_t loop) {
+  auto [it, isNew] = numbers.try_emplace({loop, given.is_loop != 0, given.name},
+                                         static_cast<int32_t>(parts.size()));
+  if (isNew)
+    parts.push_back({given.name, loop, given.is_loop != 0});
+  return it->second;
+}
+
+void loopc_profile::add(const loopc_run_profile &run) {
+  std::lock_guard lock(mutex);
+  model = run.model;
+  ++numRuns;
+  seconds += static_cast<double>(run.nanoseconds) * 1e-9;
+  numDropped += run.num_dropped;
+  // Loops come before what is in them.
+  std::vector<int32_t> &found = lastParts;
+  found.resize(run.num_parts, -1);
+  for (size_t k = 0; k < run.num_parts; ++k) {
+    const loopc_profile_part &given = run.parts[k];
+    int32_t loop = given.loop < 0 ? -1 : found[given.loop];
+    if (found[k] < 0 || !parts[found[k]].is(given, loop))
+      found[k] = findPart(given, loop);
+    Part &part = parts[found[k]];
+    part.seconds += given.seconds;
+    part.calls += given.calls;
+    part.iterations += given.iterations;
+  }
+  size_t room = kMostEvents - std::min(kMostEvents, events.size());
+  size_t taken = std::min(room, run.num_events + 1);
+  numDropped += run.num_events + 1 - taken;
+  if (taken == 0)
+    return;
+  // Asking the kernel takes as long as a small part.
+  static thread_local const int64_t thread = gettid();
+  events.push_back({-1, -1, run.begin, run.nanoseconds, thread});
+  for (size_t k = 0; k + 1 < taken; ++k) {
+    const loopc_profile_event &event = run.events[k];
+    events.push_back({found[event.part], event.iteration, event.begin,
+                      event.nanoseconds, thread});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+__attribute__((format(printf, 2, 3))) static void
+append(std::string &text, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char line[128];
+  std::vsnprintf(line, sizeof(line), format, arguments);
+  va_end(arguments);
+  text += line;
+}
+
+static double divide(double a, double b) { return b > 0 ? a / b : 0; }
+
+std::string loopc_profile::makeTable() const {
+  std::string text;
+  append(text, "profile: %" PRIu64 " run%s of ", numRuns,
+         numRuns == 1 ? "" : "s");
+  text += model;
+  append(text, ", %.3f ms each\n",
+         1e3 * divide(seconds, static_cast<double>(numRuns)));
+  // What a loop takes beside what is in it.
+  std::vector<double> own(parts.size());
+  double outside = seconds;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    own[k] += parts[k].seconds;
+    (parts[k].loop < 0 ? outside : own[parts[k].loop]) -= parts[k].seconds;
+  }
+  std::vector<size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return own[a] != own[b] ? own[a] > own[b] : a < b;
+  });
+  auto share = [&](double part) { return 100 * divide(part, seconds); };
+  text += "     %   total ms       calls    mean us  node\n";
+  for (size_t k : order) {
+    const Part &part = parts[k];
+    double time = std::max(own[k], 0.0);
+    double count = part.isLoop ? part.iterations : part.calls;
+    append(text, "%6.1f %10.3f %11.0f %10.3f  ", share(time), 1e3 * time, count,
+           1e6 * divide(time, count));
+    // Before the loop, and in it, the same node may have done something.
+    bool isInOwnLoop = part.loop >= 0 && parts[part.loop].name == part.name;
+    text += part.name + (part.isLoop   ? ": the loop itself\n"
+                         : isInOwnLoop ? ": in its iterations\n"
+                                       : "\n");
+  }
+  append(text, "%6.1f %10.3f %11s %10s  between nodes\n",
+         share(std::max(outside, 0.0)), 1e3 * std::max(outside, 0.0), "", "");
+  bool isFirst = true;
+  for (const Part &part : parts) {
+    if (!part.isLoop)
+      continue;
+    if (isFirst)
+      text += "     %   total ms  iterations    mean us  loop with all in it\n";
+    isFirst = false;
+    append(text, "%6.1f %10.3f %11.0f %10.3f  ", share(part.seconds),
+           1e3 * part.seconds, part.iterations,
+           1e6 * divide(part.seconds, part.iterations));
+    text += part.name + "\n";
+  }
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// The trace
+//===----------------------------------------------------------------------===//
+
+static std::string quote(std::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      quoted += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      append(quoted, "\\u%04x", c);
+    else
+      quoted += c;
+  }
+  return quoted + '"';
+}
+
+namespace {
+/// What the last part of a path says: "main/#3 Gather 'pick' (opset 17)".
+struct Node {
+  std::string name; ///< "pick"; without a name "Gather_3", or the path
+  std::string op;   ///< "Gather"; empty where the path is no node's
+};
+} // namespace
+
+/// Where the last component begins; names may have slashes in them.
+static size_t findLast(std::string_view path) {
+  size_t begin = 0;
+  bool isQuoted = false;
+  for (size_t k = 0; k < path.size(); ++k) {
+    isQuoted ^= path[k] == '\'';
+    if (path[k] == '/' && !isQuoted)
+      begin = k + 1;
+  }
+  return begin;
+}
+
+static Node readNode(const std::string &path) {
+  std::string_view last = std::string_view(path).substr(findLast(path));
+  std::string number;
+  if (last.starts_with('#')) {
+    size_t space = last.find(' ');
+    number = last.substr(1, space - 1);
+    last.remove_prefix(space == std::string_view::npos ? last.size()
+                                                       : space + 1);
+  }
+  size_t end = std::min(last.find(' '), last.size());
+  std::string op(last.substr(0, end));
+  size_t first = last.find('\''), second = last.rfind('\'');
+  bool isNamed = first != std::string_view::npos && second > first;
+  if (!isNamed && number.empty())
+    return {path, ""};
+  if (isNamed)
+    return {std::string(last.substr(first + 1, second - first - 1)), op};
+  return {op + "_" + number, op};
+}
+
+/// Events of one kind are written in the words that onnxruntime has for it.
+static void writeEvent(std::FILE *file, const Event &event,
+                       const std::string &category, const std::string &name,
+                       const std::string &arguments) {
+  std::fprintf(
+      file,
+      ",\n{\"cat\":\"%s\",\"pid\":%d,\"tid\":%" PRId64
+      ",\"dur\":%.3f,\"ts\":%.3f,\"ph\":\"X\",\"name\":%s,\"args\":{%s}"
+      "}",
+      category.c_str(), static_cast<int>(getpid()), event.thread,
+      static_cast<double>(event.nanoseconds) * 1e-3,
+      static_cast<double>(event.begin) * 1e-3, quote(name).c_str(),
+      arguments.c_str());
+}
+
+void loopc_profile::write(std::FILE *file) const {
+  std::lock_guard lock(mutex);
+  std::fprintf(file,
+               "[\n{\"ph\":\"M\",\"pid\":%d,\"tid\":0,\"ts\":0,\"name\":"
+               "\"process_name\",\"args\":{\"name\":%s,\"runs\":%" PRIu64
+               ",\"dropped_events\":%" PRIu64 "}}",
+               static_cast<int>(getpid()), quote("loopc: " + model).c_str(),
+               numRuns, numDropped);
+  std::vector<Node> nodes;
+  for (const Part &part : parts)
+    nodes.push_back(readNode(part.name));
+  for (const Event &event : events) {
+    if (event.part < 0) {
+      writeEvent(file, event, "Session", "model_run",
+                 "\"model\":" + quote(model));
+      continue;
+    }
+    const Part &part = parts[event.part];
+    const Node &node = nodes[event.part];
+    std::string arguments =
+        "\"op_name\":" + quote(node.op) +
+        ",\"provider\":\"CPUExecutionProvider\",\"path\":" + quote(part.name);
+    if (event.iteration < 0)
+      writeEvent(file, event, "Node", node.name + "_kernel_time", arguments);
+    else
+      writeEvent(file, event, "Iteration",
+                 node.name + " iteration " + std::to_string(event.iteration),
+                 "\"iteration\":" + std::to_string(event.iteration) +
+                     ",\"path\":" + quote(part.name));
+  }
+  std::fprintf(file, "\n]\n");
+}
+
+//===----------------------------------------------------------------------===//
+// The interface
+//===----------------------------------------------------------------------===//
+
+extern "C" loopc_profile *loopc_profile_create(void) {
+  return new (std::nothrow) loopc_profile();
+}
+
+extern "C" void loopc_profile_destroy(loopc_profile *profile) {
+  delete profile;
+}
+
+extern "C" void loopc_profile_add(void *profile, const loopc_run_profile *run) {
+  if (!profile || !run)
+    return;
+  auto *all = static_cast<loopc_profile *>(profile);
+  try {
+    all->add(*run);
+  } catch (const std::bad_alloc &) {
+    // The run itself went well: what there is no memory for is missing.
+    std::lock_guard lock(all->mutex);
+    ++all->numDropped;
+  }
+}
+
+extern "C" const char *loopc_profile_table(loopc_profile *profile) {
+  if (!profile)
+    return "";
+  std::lock_guard lock(profile->mutex);
+  try {
+    profile->table = profile->makeTable();
+  } catch (const std::bad_alloc &) {
+    return "";
+  }
+  return profile->table.c_str();
+}
+
+extern "C" int loopc_profile_write(const loopc_profile *profile,
+                                   const char *path) {
+  if (!profile || !path || !*path)
+    return LOOPC_COMPILE_ERROR_ARGUMENT;
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path, "we"),
+                                                        &std::fclose);
+  if (!file)
+    return LOOPC_COMPILE_ERROR_FILE;
+  try {
+    profile->write(file.get());
+  } catch (const std::bad_alloc &) {
+    return LOOPC_COMPILE_ERROR_INTERNAL;
+  }
+  bool isBad = std::ferror(file.get());
+  return std::fclose(file.release()) || isBad ? LOOPC_COMPILE_ERROR_FILE
+                                              : LOOPC_COMPILE_OK;
+}
