@@ -754,6 +754,8 @@ planContraction(linalg::LinalgOp op, CpuModel cpu, bool isTurned) {
   }
   plan.start = findStart(op, plan);
   plan.epilogue = findEpilogue(op, plan, cpu);
+  // Squares are made of rows that lie one behind the other, in tiles as high as
+  // a vector has parts.
   if (plan.epilogue.isTurned && !isTurned && plan.sumDims.size() > 1)
     return planContraction(op, cpu, /*isTurned=*/true);
   // Rows that are stored transposed lie one behind the other.
