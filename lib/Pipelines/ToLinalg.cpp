@@ -167,7 +167,9 @@ void loopc::populateFusion(PassAdder manager, const PipelineOptions &options) {
   functions.addPass(createTensorFuseElementwise(fusion),
                     "all tensor code has its final place; leaves one "
                     "linalg.generic for what goes through memory once");
-  functions.addPass(createTensorWidenFactors(),
+  TensorWidenFactorsOptions widening;
+  widening.forKernels = !options.chip.empty();
+  functions.addPass(createTensorWidenFactors(widening),
                     "wants to see who reads a factor: fusing has left the "
                     "roundings to 16 bits that stay in memory");
   functions.addPass(

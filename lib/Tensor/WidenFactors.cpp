@@ -14,12 +14,20 @@
 // read twice, must be the same for all its readers. A rounding that the model
 // asked for by Cast stays: those that belong to arithmetic are marked as
 // loopc.may_skip.
+//
+// What the rows of a product are is widened in front of it, in vectors: in the
+// product each element would be widened by itself, for each tile of columns
+// and, of an image, for each window anew. Constant weights of windows, for
+// which there are no strips that widen them, are widened by the compiler.
 
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/APFloat.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_TENSORWIDENFACTORS
@@ -80,6 +88,16 @@ static OpOperand *readingFactor(OpResult result) {
   return &use;
 }
 
+/// Makes `sum` read `wide`, of f32, as the operand `factor`, which it widened.
+static void readWide(IRRewriter &rewriter, linalg::GenericOp sum,
+                     OpOperand &factor, Value wide) {
+  factor.set(wide);
+  BlockArgument element = sum.getMatchingBlockArgument(&factor);
+  element.setType(rewriter.getF32Type());
+  for (Operation *user : llvm::make_early_inc_range(element.getUsers()))
+    rewriter.replaceOp(user, element);
+}
+
 /// Makes result `k` of `producer` one of f32 elements; false where it cannot.
 static bool widen(IRRewriter &rewriter, linalg::GenericOp producer,
                   unsigned k) {
@@ -101,17 +119,145 @@ static bool widen(IRRewriter &rewriter, linalg::GenericOp producer,
                                    empty.getMixedSizes(), f32));
   producer.getMatchingBlockArgument(&init).setType(f32);
   producer->getResult(k).setType(init.get().getType());
-  auto sum = cast<linalg::GenericOp>(factor->getOwner());
-  BlockArgument element = sum.getMatchingBlockArgument(factor);
-  element.setType(f32);
-  for (Operation *user : llvm::make_early_inc_range(element.getUsers()))
-    rewriter.replaceOp(user, element);
+  readWide(rewriter, cast<linalg::GenericOp>(factor->getOwner()), *factor,
+           factor->get());
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// In front of the product
+//===----------------------------------------------------------------------===//
+
+/// From so many rows and columns on what rows are is computed before.
+static constexpr int64_t kRows = 4;
+static constexpr int64_t kColumns = 16;
+
+/// The loop of `sum` along the last axis of its result; none where there is
+/// more than one result, or the axis is no loop's.
+static std::optional<unsigned> columnLoop(linalg::GenericOp sum) {
+  if (sum.getNumDpsInits() != 1)
+    return std::nullopt;
+  AffineMap out = sum.getMatchingIndexingMap(sum.getDpsInitOperand(0));
+  if (out.getNumResults() == 0)
+    return std::nullopt;
+  auto last = dyn_cast<AffineDimExpr>(out.getResults().back());
+  return last ? std::optional(last.getPosition()) : std::nullopt;
+}
+
+/// True if `factor` of `sum` is read as rows: once for each of many columns.
+static bool areRows(linalg::GenericOp sum, OpOperand &factor,
+                    unsigned columns) {
+  SmallVector<int64_t> extents = sum.getStaticLoopRanges();
+  AffineMap map = sum.getMatchingIndexingMap(&factor);
+  auto isFew = [](int64_t extent, int64_t least) {
+    return ShapedType::isStatic(extent) && extent < least;
+  };
+  if (map.isFunctionOfDim(columns) || isFew(extents[columns], kColumns))
+    return false;
+  int64_t rows = 1;
+  for (auto [dim, type] : llvm::enumerate(sum.getIteratorTypesArray()))
+    if (type == utils::IteratorType::parallel && map.isFunctionOfDim(dim))
+      rows = ShapedType::isDynamic(extents[dim]) ? kRows : rows * extents[dim];
+  return rows >= kRows;
+}
+
+static Value widenedTensor(OpBuilder &b, Location loc, Value value) {
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+  Value empty = tensor::EmptyOp::create(
+      b, loc, tensor::getMixedSizes(b, loc, value), b.getF32Type());
+  AffineMap all = b.getMultiDimIdentityMap(rank);
+  SmallVector<utils::IteratorType> parallel(rank,
+                                            utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, loc, empty.getType(), value, empty, ArrayRef{all, all},
+             parallel,
+             [](OpBuilder &nested, Location at, ValueRange args) {
+               Value wide = arith::ExtFOp::create(nested, at,
+                                                  nested.getF32Type(), args[0]);
+               linalg::YieldOp::create(nested, at, wide);
+             })
+      .getResult(0);
+}
+
+/// `value` in f32. A padded image is padded behind, so that what widens it
+/// writes it into the padded one.
+static Value widenedRows(OpBuilder &b, Location loc, Value value) {
+  auto pad = value.getDefiningOp<tensor::PadOp>();
+  Value filler = pad ? pad.getConstantPaddingValue() : Value();
+  if (!filler || !pad->hasOneUse())
+    return widenedTensor(b, loc, value);
+  Value inner = widenedTensor(b, loc, pad.getSource());
+  Value wide = arith::ExtFOp::create(b, loc, b.getF32Type(), filler);
+  return tensor::PadOp::create(
+      b, loc, pad.getResultType().clone(b.getF32Type()), inner,
+      pad.getMixedLowPad(), pad.getMixedHighPad(), wide, pad.getNofold());
+}
+
+/// The constant `value` in f32; null if it is none.
+static Value widenedConstant(OpBuilder &b, Location loc, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  auto resource = constant
+                      ? dyn_cast<DenseResourceElementsAttr>(constant.getValue())
+                      : DenseResourceElementsAttr();
+  AsmResourceBlob *blob =
+      resource ? resource.getRawHandle().getBlob() : nullptr;
+  if (!blob || int64_t(blob->getData().size()) != type.getNumElements() * 2)
+    return {};
+  auto *from = reinterpret_cast<const uint16_t *>(blob->getData().data());
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(type.getElementType()).getFloatSemantics();
+  SmallVector<float> wide;
+  for (uint16_t bits : ArrayRef(from, type.getNumElements())) {
+    APFloat number(semantics, APInt(16, bits));
+    wide.push_back(number.convertToFloat());
+  }
+  auto wideType = type.clone(b.getF32Type());
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(wide.data()),
+                       wide.size() * sizeof(float));
+  auto made = DenseResourceElementsAttr::get(
+      wideType, "loopc_widened",
+      HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, /*align=*/64));
+  return arith::ConstantOp::create(b, loc, wideType, made);
+}
+
+/// Widens factors of `sum` in front of it; the number of them.
+static int widenInFront(IRRewriter &rewriter, linalg::GenericOp sum) {
+  // Few rows go through a loop, whose memory is what it is without this.
+  if (sum.getNumReductionLoops() == 0 ||
+      sum->getParentOfType<LoopLikeOpInterface>())
+    return 0;
+  std::optional<unsigned> columns = columnLoop(sum);
+  int count = 0;
+  for (OpOperand *factor : sum.getDpsInputOperands()) {
+    Type element = getElementTypeOrSelf(factor->get());
+    if (!columns || !(element.isF16() || element.isBF16()) ||
+        !isOnlyMultiplied(sum.getMatchingBlockArgument(factor)))
+      continue;
+    rewriter.setInsertionPoint(sum);
+    Value wide;
+    if (areRows(sum, *factor, *columns))
+      wide = widenedRows(rewriter, sum.getLoc(), factor->get());
+    else if (sum.getNumReductionLoops() > 1)
+      wide = widenedConstant(rewriter, sum.getLoc(), factor->get());
+    if (!wide)
+      continue;
+    readWide(rewriter, sum, *factor, wide);
+    ++count;
+  }
+  return count;
 }
 
 namespace {
 struct TensorWidenFactors
     : loopc::impl::TensorWidenFactorsBase<TensorWidenFactors> {
+  using Base::Base;
+
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     getOperation().walk([&](linalg::GenericOp op) {
@@ -122,6 +268,8 @@ struct TensorWidenFactors
         if ((element.isF16() || element.isBF16()) && widen(rewriter, op, k))
           ++numWidened;
       }
+      if (!forKernels)
+        numWidened += widenInFront(rewriter, op);
     });
   }
 };

@@ -79,7 +79,20 @@ def TensorWidenFactors
 
     What has two readers, or is compared, keeps its rounding, as does a Cast:
     only what is marked `loopc.may_skip` goes.
+
+    Outside of loops, of other factors what rows are is widened in front of the
+    product, in vectors, and constant weights of windows are constants of f32:
+
+    ```mlir
+    %x = linalg.generic ins(%h) { arith.extf %h ... }
+    %y = linalg.generic ins(%x, %w) { arith.mulf %x, (arith.extf %w) ... }
+    ```
   }];
+  let options = [
+    Option<"forKernels", "for-kernels", "bool", "false",
+           "A GPU computes it, whose tensor cores read 16 bits: nothing is "
+           "widened in front">,
+  ];
   let statistics = [Statistic<"numWidened", "widened", "factors widened">];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }

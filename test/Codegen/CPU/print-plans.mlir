@@ -225,6 +225,23 @@ func.func @short_windows(%x: memref<1x?x?x3xf32>, %w: memref<3x3x3x64xf32>, %y: 
   return
 }
 
+// One filter a channel: no element is shared by vectors, which more of them in a
+// tile would make better use of.
+#image1 = affine_map<(b, h, w, y, x, n) -> (b, h + y, w + x, n)>
+#kernel1 = affine_map<(b, h, w, y, x, n) -> (y, x, n)>
+#result1 = affine_map<(b, h, w, y, x, n) -> (b, h, w, n)>
+// CHECK: {{^}}one_filter: contraction loops=?x14x14x5x5x256 vectors=16 along=d5 rows=d2 sum=d3,d4 outer=d0,d1 sum-written-out tile=7x2{{$}}
+func.func @one_filter(%x: memref<?x18x18x256xf32>, %w: memref<5x5x256xf32>, %y: memref<?x14x14x256xf32>) {
+  linalg.generic {indexing_maps = [#image1, #kernel1, #result1], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x18x18x256xf32>, memref<5x5x256xf32>) outs(%y : memref<?x14x14x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
 // Of what is known in front of an open extent, and of less than a tile's rows
 // behind it, there are no better tiles.
 #rows3 = affine_map<(b, m, k, n) -> (b, m, k)>

@@ -440,9 +440,16 @@ bool ContractionPlanner::isWide(int64_t rows) {
   if (plan.sumDims.size() < 2 || plan.dot || isTurned ||
       plan.extents[*plan.columnDim] < cpu.wideTileVectors() * plan.lanes)
     return false;
+  // More vectors share an element of a row. Of one filter a channel a row has
+  // vectors of its own.
+  bool hasElements = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *in) {
+    AffineMap map = op.getMatchingIndexingMap(in);
+    return plan.isOfRows(map) && !map.isFunctionOfDim(plan.laneDim);
+  });
   int64_t most = cpu.wideTileRows();
-  return ShapedType::isDynamic(rows) || rows % cpu.tileRows() != 0 ||
-         rows % most == 0 || rows % (most - 1) == 0;
+  return hasElements &&
+         (ShapedType::isDynamic(rows) || rows % cpu.tileRows() != 0 ||
+          rows % most == 0 || rows % (most - 1) == 0);
 }
 
 TileShape ContractionPlanner::tileFor(int64_t rows) {
@@ -747,6 +754,8 @@ planContraction(linalg::LinalgOp op, CpuModel cpu, bool isTurned) {
   }
   plan.start = findStart(op, plan);
   plan.epilogue = findEpilogue(op, plan, cpu);
+  // Squares are made of rows that lie one behind the other, in tiles as high as
+  // a vector has parts.
   if (plan.epilogue.isTurned && !isTurned && plan.sumDims.size() > 1)
     return planContraction(op, cpu, /*isTurned=*/true);
   // Rows that are stored transposed lie one behind the other.
