@@ -282,3 +282,42 @@ def test_threads() -> None:
     two = loopc.InferenceSession(model, options).run(None, {"x": x})[0]
     np.testing.assert_array_equal(one, two)
     np.testing.assert_array_equal(one[:50], scores(trees, x[:50], 3))
+
+
+PLACED = {
+    "a circle": ({"nodes_truenodeids": [1, 0], "nodes_trueleafs": [0, 0]}, "leads back to itself"),
+    "a leaf that is not there": ({"nodes_falsenodeids": [0, 7]}, "leads to a node that is not"),
+    "a node before the first": ({"nodes_truenodeids": [-1, 1]}, "leads to a node that is not"),
+    "a root that is not there": ({"tree_roots": [2]}, "root 2 is no node"),
+    "a target too many": ({"leaf_targetids": [0, 1, 5]}, "target 5 is not one of 2"),
+    "a feature before the first": ({"nodes_featureids": [0, -3]}, "feature -3 is negative"),
+    "a feature that no input has": ({"nodes_featureids": [0, 1 << 40]}, "has a feature 10995"),
+    "a leaf too few": ({"leaf_targetids": [0, 1]}, "must have same length"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_refused(name: str) -> None:
+    """What no run could compute is one error, which says where."""
+
+    def tensor(values: list[float], kind: int = FLOAT) -> onnx.TensorProto:
+        return helper.make_tensor("t", kind, [len(values)], values)
+
+    attributes: dict[str, Any] = {
+        "tree_roots": [0], "nodes_modes": tensor([0, 0], TensorProto.UINT8),
+        "nodes_featureids": [0, 1], "nodes_splits": tensor([0.5, 1.0]),
+        "nodes_truenodeids": [1, 1], "nodes_trueleafs": [0, 1],
+        "nodes_falsenodeids": [0, 2], "nodes_falseleafs": [1, 1],
+        "leaf_targetids": [0, 1, 0], "leaf_weights": tensor([1.0, 2.0, 4.0]),
+    }  # fmt: skip
+    x = np.float32([[0, 0], [1, 0], [0, 2]])
+
+    def model(changed: dict[str, Any]) -> bytes:
+        return make("TreeEnsemble", {"x": x}, {"y": FLOAT}, ml=5, n_targets=2,
+                    aggregate_function=1, post_transform=0, **(attributes | changed))  # fmt: skip
+
+    (got,) = loopc.InferenceSession(model({})).run(None, {"x": x})
+    np.testing.assert_array_equal(got, np.float32([[0, 2], [1, 0], [4, 0]]))
+    changed, reason = PLACED[name]
+    with pytest.raises(loopc.CompileError, match=f"main/#0 .*TreeEnsemble.*{reason}"):
+        loopc.InferenceSession(model(changed))

@@ -35,10 +35,8 @@ static std::string writeKernel(const ContribCall &call) {
       "k_params = Constant<value_floats: floats = @kernel_params>()\n"
       "k_at0 = Constant<value_int = 0>()\n"
       "k_at1 = Constant<value_int = 1>()\n"
-      "k_at2 = Constant<value_int = 2>()\n"
       "k_gamma = Gather(k_params, k_at0)\n"
-      "k_coef0 = Gather(k_params, k_at1)\n"
-      "k_degree = Gather(k_params, k_at2)\n";
+      "k_coef0 = Gather(k_params, k_at1)\n";
   if (type == "RBF")
     // Not by products: what is left of their differences has few digits.
     return text + "k_axis1 = Constant<value_ints = [1]>()\n"
@@ -53,8 +51,12 @@ static std::string writeKernel(const ContribCall &call) {
   text += "k_product = MatMul(x, columns)\n"
           "k_scaled = Mul(k_product, k_gamma)\n"
           "k_moved = Add(k_scaled, k_coef0)\n";
-  if (type == "POLY")
+  if (type == "POLY") {
+    // A constant of its own: a small whole number makes it products.
+    double degree = given->floats(2);
+    call.addConstant("k_degree", {}, ArrayRef(degree));
     return text + "k = Pow(k_moved, k_degree)\n";
+  }
   if (type == "SIGMOID")
     return text + "k = Tanh(k_moved)\n";
   return call.refuse("the kernel '" + type + "' is unknown");

@@ -93,6 +93,12 @@ private:
                                ValueRange sums);
 
   OpFoldResult countOfBlocks();
+  /// Blocks of trees are of one size, in whole vectors.
+  int64_t numTreeBlocks() const { return llvm::divideCeil(numTrees, kWalks); }
+  int64_t treesOfBlock() const {
+    int64_t blocks = std::max<int64_t>(numTreeBlocks(), 1);
+    return llvm::alignTo(llvm::divideCeil(numTrees, blocks), 8);
+  }
   /// Few trees are walked one after the other.
   bool walksAlone() const { return l.forKernels || numTrees < kLeastTrees; }
   /// Which targets have a number yet is to be known.
@@ -145,7 +151,7 @@ TreeWalker::TreeWalker(NodeLowering &l, const Trees &trees,
     values = tableOf<int32_t>(l, type, packed.floats);
   // Whole blocks are read; what is not there is the first tree once more.
   std::vector<int32_t> padded(packed.roots);
-  padded.resize(llvm::alignTo(numTrees, kWalks), 0);
+  padded.resize(numTreeBlocks() * treesOfBlock(), 0);
   roots = tableOf<int32_t>(l, i32, padded);
   if (!packed.treeTargets.empty())
     treeTargets = tableOf<int32_t>(l, i32, packed.treeTargets);
@@ -461,9 +467,9 @@ SmallVector<Value> TreeWalker::addTreesOneByOne(Value offset, ValueRange sums) {
 
 /// The same, of as many trees at once as there are walks.
 SmallVector<Value> TreeWalker::addTrees(Value offset, ValueRange sums) {
-  int64_t walks = std::min<int64_t>(kWalks, llvm::alignTo(numTrees, 8));
-  Value numBlocks = l.index(llvm::divideCeil(numTrees, walks));
-  return loopOver(numBlocks, sums, [&](Value block, ValueRange before) {
+  int64_t walks = treesOfBlock();
+  Value count = l.index(numTreeBlocks());
+  return loopOver(count, sums, [&](Value block, ValueRange before) {
     Value first = arith::MulIOp::create(l.b, block, l.index(walks));
     Value starts = l.slice(roots, Dims{first}, Dims{l.fold(walks)});
     Value leaves = toLeaves(starts, [&] { return offset; });

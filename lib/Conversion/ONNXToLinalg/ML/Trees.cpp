@@ -353,15 +353,12 @@ bool TreePacker::isOneTarget() {
 /// the place of the others cost less than a list.
 bool TreePacker::areAllTargets() const {
   size_t count = 0;
-  BitVector seen(trees.numTargets);
   for (int32_t leaf : leaves) {
-    seen.reset();
-    for (int32_t target : targetsOf(leaf)) {
-      if (seen.test(target))
-        return false;
-      seen.set(target);
-    }
-    count += seen.count();
+    SmallVector<int32_t> own(targetsOf(leaf));
+    llvm::sort(own);
+    if (llvm::adjacent_find(own) != own.end())
+      return false;
+    count += own.size();
   }
   size_t all = leaves.size() * trees.numTargets;
   if (trees.isMinOrMax())
