@@ -306,7 +306,7 @@ def test_reshape_says_all_extents() -> None:
         y = Reshape(x, s)
     }""")
     compare(model.run(None, {"x": ramp(2, 8)}), [ramp(2, 4, 2)])
-    with pytest.raises(loopc.RunError, match="6 elements .* by the 8 elements"):
+    with pytest.raises(loopc.RunError, match=r"6 elements .* by the 8 elements"):
         model.run(None, {"x": ramp(2, 3)})
 
 
