@@ -299,6 +299,17 @@ def test_shapes() -> None:
         compare(model.run(None, {"x": x}), [i64(shape), i64(x.size), i64(shape[-2:]), flat, x.T])
 
 
+def test_reshape_says_all_extents() -> None:
+    """Extents that both shapes have are counted in the message, too."""
+    model = session("""(float[A,B] x) => (float[] y) {
+        s = Constant<value = int64[3] {0, 4, -1}>()
+        y = Reshape(x, s)
+    }""")
+    compare(model.run(None, {"x": ramp(2, 8)}), [ramp(2, 4, 2)])
+    with pytest.raises(loopc.RunError, match=r"6 elements .* by the 8 elements"):
+        model.run(None, {"x": ramp(2, 3)})
+
+
 def test_squeeze_and_unsqueeze() -> None:
     squeeze = session("(float[] x) => (float[] y) { y = Squeeze(x) }")
     for shape in ((), (1,), (3, 1), (1, 2, 1, 3, 1), (0, 1)):

@@ -117,14 +117,14 @@ static bool isZeroBehind(ElementsAttr value, unsigned quotient,
 }
 
 /// Whether a constant is panels of as many elements as `op` reads along their
-/// axes, as far as that is known, and of zeros.
+/// axes, which must be known, and of zeros.
 static bool hasZeros(linalg::GenericOp op, const Panels &panels,
                      ElementsAttr value) {
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   return llvm::all_of(getGroups(panels), [&](PanelGroup group) {
-    int64_t rest = ShapedType::isStatic(extents[group.dim])
-                       ? extents[group.dim] % group.size
-                       : 0;
+    if (ShapedType::isDynamic(extents[group.dim]))
+      return false;
+    int64_t rest = extents[group.dim] % group.size;
     AffineExpr d = getAffineDimExpr(group.dim, op.getContext());
     ArrayRef<AffineExpr> results = panels.map.getResults();
     unsigned quotient =
@@ -140,30 +140,42 @@ static bool isZeroFill(Operation *op) {
                   matchPattern(fill.getInputs()[0], m_PosZeroFloat()));
 }
 
-/// Whether panels are written to `place`, and there are zeros if it
+/// Whether the panels that `reader` reads are written to `place`, as many
+/// elements as it reads, as far as both are known, and there are zeros if that
 /// leaves out elements; `isZero`: the place is zero.
-static bool fillsPanels(OpOperand &place, bool isZero) {
+static bool fillsPanels(OpOperand &place, bool isZero,
+                        linalg::GenericOp reader) {
   auto writer = cast<linalg::GenericOp>(place.getOwner());
-  std::optional<Panels> panels = getPanels(writer);
+  std::optional<Panels> panels = getPanels(writer), read = getPanels(reader);
   if (!panels || place.getOperandNumber() != findPackedOperand(writer, *panels))
     return false;
-  SmallVector<int64_t> extents = writer.getStaticLoopRanges();
-  return isZero || llvm::all_of(getGroups(*panels), [&](PanelGroup group) {
-           return ShapedType::isStatic(extents[group.dim]) &&
-                  extents[group.dim] % group.size == 0;
-         });
+  SmallVector<PanelGroup> groups = getGroups(*panels),
+                          wanted = getGroups(*read);
+  if (groups.size() != wanted.size())
+    return false;
+  SmallVector<int64_t> extents = writer.getStaticLoopRanges(),
+                       readExtents = reader.getStaticLoopRanges();
+  return llvm::all_of(llvm::zip(groups, wanted), [&](const auto &pair) {
+    auto [group, other] = pair;
+    int64_t extent = extents[group.dim], readExtent = readExtents[other.dim];
+    if (ShapedType::isDynamic(extent))
+      return isZero;
+    return (isZero || extent % group.size == 0) && group.size == other.size &&
+           (ShapedType::isDynamic(readExtent) || readExtent == extent);
+  });
 }
 
 /// Whether `tensor` is panels that an operation has filled.
-static bool isFilledTensor(Value tensor) {
+static bool isFilledTensor(Value tensor, linalg::GenericOp reader) {
   auto writer = tensor.getDefiningOp<linalg::GenericOp>();
   if (!writer)
     return false;
   OpOperand *place = writer.getTiedOpOperand(cast<OpResult>(tensor));
   Value before = withoutCasts(place->get());
   ElementsAttr constant = getConstant(before);
-  return fillsPanels(*place, constant ? isZero(constant)
-                                      : isZeroFill(before.getDefiningOp()));
+  return fillsPanels(
+      *place, constant ? isZero(constant) : isZeroFill(before.getDefiningOp()),
+      reader);
 }
 
 /// Whether `buffer` is filled with panels, once, before `reader` reads it:
@@ -172,7 +184,7 @@ static bool isFilledTensor(Value tensor) {
 ///
 /// in a row of one block. All that uses the buffer is looked at, so that nobody
 /// else writes to it; views of it are not followed.
-static bool isFilledBuffer(Value buffer, Operation *reader) {
+static bool isFilledBuffer(Value buffer, linalg::GenericOp reader) {
   auto alloc = buffer.getDefiningOp<memref::AllocOp>();
   if (!alloc)
     return false;
@@ -197,7 +209,7 @@ static bool isFilledBuffer(Value buffer, Operation *reader) {
   Operation *here = alloc->getBlock()->findAncestorOpInBlock(*reader);
   return here && writer->isBeforeInBlock(here) &&
          (!filled || filled->isBeforeInBlock(writer)) &&
-         fillsPanels(*copy, isZeroFill(filled));
+         fillsPanels(*copy, isZeroFill(filled), reader);
 }
 
 /// The number of the operand of `op` that is said to be packed, and is not
@@ -211,9 +223,9 @@ static std::optional<unsigned> findUnproved(linalg::GenericOp op) {
     return std::nullopt;
   Value source = withoutCasts(op->getOperand(number));
   ElementsAttr constant = getConstant(source);
-  bool isProved = constant
-                      ? hasZeros(op, *panels, constant)
-                      : isFilledTensor(source) || isFilledBuffer(source, op);
+  bool isProved =
+      constant ? hasZeros(op, *panels, constant)
+               : isFilledTensor(source, op) || isFilledBuffer(source, op);
   return isProved ? std::nullopt : std::optional(number);
 }
 

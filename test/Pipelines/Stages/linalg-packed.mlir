@@ -97,3 +97,47 @@ func.func @given(%x: tensor<1xf32>, %w: tensor<2x1x8xf32>, %y: tensor<12xf32>) -
   } -> tensor<12xf32>
   return %s : tensor<12xf32>
 }
+
+// -----
+
+// Of a constant, how many elements are read must be known: of ten columns what
+// is behind them is not zero.
+#x = affine_map<(k, n) -> (k)>
+#w = affine_map<(k, n) -> (n floordiv 8, k, n mod 8)>
+#y = affine_map<(k, n) -> (n)>
+func.func @open(%x: tensor<1xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %weights = arith.constant dense<[[[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]], [[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]]]> : tensor<2x1x8xf32>
+  // expected-error @+2 {{operand #1 has zeros behind its elements, and that is not proved}}
+  // expected-note @+1 {{please report it}}
+  %r = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["reduction", "parallel"]}
+      ins(%x, %weights : tensor<1xf32>, tensor<2x1x8xf32>) outs(%y : tensor<?xf32>) attrs = {loopc.packed} {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    linalg.yield %c : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// A copy of sixteen columns, of which twelve are read: behind these there are
+// four of them.
+#x = affine_map<(k, n) -> (k)>
+#w = affine_map<(k, n) -> (n floordiv 8, k, n mod 8)>
+#y = affine_map<(k, n) -> (n)>
+#from = affine_map<(k, n) -> (k, n)>
+func.func @fewer(%x: tensor<1xf32>, %u: tensor<1x16xf32>, %y: tensor<12xf32>) -> tensor<12xf32> {
+  %empty = tensor.empty() : tensor<2x1x8xf32>
+  %whole = linalg.generic {indexing_maps = [#from, #w], iterator_types = ["parallel", "parallel"]}
+      ins(%u : tensor<1x16xf32>) outs(%empty : tensor<2x1x8xf32>) attrs = {loopc.packed} {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x1x8xf32>
+  // expected-error @+2 {{operand #1 has zeros behind its elements, and that is not proved}}
+  // expected-note @+1 {{please report it}}
+  %s = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["reduction", "parallel"]}
+      ins(%x, %whole : tensor<1xf32>, tensor<2x1x8xf32>) outs(%y : tensor<12xf32>) attrs = {loopc.packed} {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    linalg.yield %c : f32
+  } -> tensor<12xf32>
+  return %s : tensor<12xf32>
+}

@@ -161,6 +161,7 @@ static OpFoldResult countElements(NodeLowering &l,
 void ReshapeShape::resolveInferred(int64_t position) {
   Dims ours = source, theirs = dims;
   theirs.erase(theirs.begin() + position);
+  Dims given = theirs;
   cancel(ours, theirs);
   OpFoldResult count = l.product(ours), known = countElements(l, theirs);
   dims[position] = count;
@@ -177,7 +178,7 @@ void ReshapeShape::resolveInferred(int64_t position) {
       fits,
       "cannot reshape: {} elements are not divided evenly by the {} "
       "elements of the given dimensions",
-      ValueRange{l.asIndex(l.product(source)), l.asIndex(l.product(theirs))});
+      ValueRange{l.asIndex(l.product(source)), l.asIndex(l.product(given))});
   dims[position] = quotient(l, count, divisor);
   // A check that failed at compile time proves nothing.
   isProven &= getConstantIntValue(known) && !matchPattern(fits, m_Zero());
