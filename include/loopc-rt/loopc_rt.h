@@ -205,6 +205,14 @@ typedef struct {
   void *(*place_output)(void *context, size_t output, const int64_t *shape,
                         int32_t ndim);
   void *place_context;
+  /// Threads of the caller, in place of the run's own: calls `work(argument,
+  /// k)` for each k below `count`, at most `num_threads`, on any threads and in
+  /// any order, and returns when all calls have. Called with
+  /// `parallel_context`, by the thread that the run began on, for each parallel
+  /// loop. Null: the run has threads of its own.
+  void (*parallel_for)(void *context, void (*work)(void *argument, size_t k),
+                       void *argument, size_t count);
+  void *parallel_context;
   uint64_t reserved[2]; ///< zero
 } loopc_run_options;
 

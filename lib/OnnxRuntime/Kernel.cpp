@@ -59,6 +59,8 @@ public:
   void readInput(size_t number, loopc_value &value);
   /// Lets tensors that are results lie in memory of onnxruntime's.
   void placeOutputs(loopc_run_options &options);
+  /// Lets parallel loops run on onnxruntime's threads.
+  void lendThreads(loopc_run_options &options);
   void writeOutput(size_t number, const loopc_value &value);
 
   /// "'x' is read at 0x1000, 'y' is written at 0x2000".
@@ -211,6 +213,22 @@ void Run::placeOutputs(loopc_run_options &options) {
   };
 }
 
+void Run::lendThreads(loopc_run_options &options) {
+  options.parallel_context = this;
+  options.parallel_for = [](void *context, void (*work)(void *, size_t),
+                            void *argument, size_t count) {
+    auto &run = *static_cast<Run *>(context);
+    OrtStatus *status = run.api.KernelContext_ParallelFor(
+        run.context, work, count, /*batches=*/0, argument);
+    if (!status)
+      return;
+    // It has called nothing.
+    run.api.ReleaseStatus(status);
+    for (size_t k = 0; k < count; ++k)
+      work(argument, k);
+  };
+}
+
 void Run::writeOutput(size_t number, const loopc_value &value) {
   if (problem)
     std::rethrow_exception(problem);
@@ -238,7 +256,7 @@ Kernel::Kernel(const Api &api, const OrtLogger *logger, std::string name,
                CompiledNodes compiled, const Options &options,
                loopc_cancel_token &cancel)
     : OrtNodeComputeInfo{}, api(api), logger(nullptr), name(std::move(name)),
-      compiled(std::move(compiled)) {
+      compiled(std::move(compiled)), borrowsThreads(options.borrowsThreads) {
   if (logger &&
       get<int32_t>(api, api.Logger_GetLoggingSeverityLevel, logger) == kVerbose)
     this->logger = logger;
@@ -270,6 +288,8 @@ void Kernel::run(OrtKernelContext *context) const {
   Values results(compiled.outputs.size());
   loopc_run_options options = runOptions;
   run.placeOutputs(options);
+  if (borrowsThreads)
+    run.lendThreads(options);
   loopc_run_statistics statistics = {};
   if (logger)
     options.statistics = &statistics;

@@ -37,6 +37,10 @@ struct Options {
   double timeout = 0;       ///< seconds of a run; 0: no limit
   uint64_t memoryLimit = 0; ///< bytes; 0: no limit
 
+  /// Whether parallel loops run on onnxruntime's threads. Where these sleep
+  /// behind each of them they come too late for the next one.
+  bool borrowsThreads = true;
+
   // Those of onnxruntime's own about models with compiled code.
   bool makesContext = false;
   bool embedsContext = false;
