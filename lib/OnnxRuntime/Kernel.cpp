@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <thread>
 
 using namespace loopc::ort;
 
@@ -252,6 +253,17 @@ static ErrorCode getCode(int status) {
   }
 }
 
+/// Where nobody says a number, onnxruntime's pool has a thread for each core;
+/// members of a loop that it has no threads for come one after the other.
+static int32_t countThreads(const Options &options) {
+  if (options.numThreads != 0)
+    return options.numThreads;
+  if (!options.borrowsThreads)
+    return 1;
+  return static_cast<int32_t>(
+      std::clamp(std::thread::hardware_concurrency(), 1u, 64u));
+}
+
 Kernel::Kernel(const Api &api, const OrtLogger *logger, std::string name,
                CompiledNodes compiled, const Options &options,
                loopc_cancel_token &cancel)
@@ -274,7 +286,7 @@ Kernel::Kernel(const Api &api, const OrtLogger *logger, std::string name,
   runOptions.size = sizeof(runOptions);
   runOptions.cancel = &cancel;
   runOptions.timeout_seconds = options.timeout;
-  runOptions.num_threads = options.numThreads;
+  runOptions.num_threads = countThreads(options);
   runOptions.memory_limit = options.memoryLimit;
 }
 
