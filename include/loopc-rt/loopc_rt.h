@@ -246,6 +246,14 @@ typedef struct {
   /// (LOOPC_MODEL_PROFILED). Null: none is made.
   void (*profile)(void *context, const loopc_run_profile *profile);
   void *profile_context;
+  /// Threads of the caller, in place of the run's own: calls `work(argument,
+  /// k)` for each k below `count`, at most `num_threads`, on any threads and in
+  /// any order, and returns when all calls have. Called with
+  /// `parallel_context`, by the thread that the run began on, for each parallel
+  /// loop. Null: the run has threads of its own.
+  void (*parallel_for)(void *context, void (*work)(void *argument, size_t k),
+                       void *argument, size_t count);
+  void *parallel_context;
   uint64_t reserved[2]; ///< zero
 } loopc_run_options;
 

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <thread>
 
 using namespace loopc::ort;
 
@@ -59,6 +60,8 @@ public:
   void readInput(size_t number, loopc_value &value);
   /// Lets tensors that are results lie in memory of onnxruntime's.
   void placeOutputs(loopc_run_options &options);
+  /// Lets parallel loops run on onnxruntime's threads.
+  void lendThreads(loopc_run_options &options);
   void writeOutput(size_t number, const loopc_value &value);
 
   /// "'x' is read at 0x1000, 'y' is written at 0x2000".
@@ -211,6 +214,22 @@ void Run::placeOutputs(loopc_run_options &options) {
   };
 }
 
+void Run::lendThreads(loopc_run_options &options) {
+  options.parallel_context = this;
+  options.parallel_for = [](void *context, void (*work)(void *, size_t),
+                            void *argument, size_t count) {
+    auto &run = *static_cast<Run *>(context);
+    OrtStatus *status = run.api.KernelContext_ParallelFor(
+        run.context, work, count, /*batches=*/0, argument);
+    if (!status)
+      return;
+    // It has called nothing.
+    run.api.ReleaseStatus(status);
+    for (size_t k = 0; k < count; ++k)
+      work(argument, k);
+  };
+}
+
 void Run::writeOutput(size_t number, const loopc_value &value) {
   if (problem)
     std::rethrow_exception(problem);
@@ -234,11 +253,22 @@ static ErrorCode getCode(int status) {
   }
 }
 
+/// Where nobody says a number, onnxruntime's pool has a thread for each core;
+/// members of a loop that it has no threads for come one after the other.
+static int32_t countThreads(const Options &options) {
+  if (options.numThreads != 0)
+    return options.numThreads;
+  if (!options.borrowsThreads)
+    return 1;
+  return static_cast<int32_t>(
+      std::clamp(std::thread::hardware_concurrency(), 1u, 64u));
+}
+
 Kernel::Kernel(const Api &api, const OrtLogger *logger, std::string name,
                CompiledNodes compiled, const Options &options,
                loopc_cancel_token &cancel)
     : OrtNodeComputeInfo{}, api(api), logger(nullptr), name(std::move(name)),
-      compiled(std::move(compiled)) {
+      compiled(std::move(compiled)), borrowsThreads(options.borrowsThreads) {
   if (logger &&
       get<int32_t>(api, api.Logger_GetLoggingSeverityLevel, logger) == kVerbose)
     this->logger = logger;
@@ -256,7 +286,7 @@ Kernel::Kernel(const Api &api, const OrtLogger *logger, std::string name,
   runOptions.size = sizeof(runOptions);
   runOptions.cancel = &cancel;
   runOptions.timeout_seconds = options.timeout;
-  runOptions.num_threads = options.numThreads;
+  runOptions.num_threads = countThreads(options);
   runOptions.memory_limit = options.memoryLimit;
 }
 
@@ -270,6 +300,8 @@ void Kernel::run(OrtKernelContext *context) const {
   Values results(compiled.outputs.size());
   loopc_run_options options = runOptions;
   run.placeOutputs(options);
+  if (borrowsThreads)
+    run.lendThreads(options);
   loopc_run_statistics statistics = {};
   if (logger)
     options.statistics = &statistics;

@@ -27,6 +27,7 @@ private:
   const OrtLogger *logger; ///< null where nobody wants to know of runs
   std::string name;
   CompiledNodes compiled;
+  bool borrowsThreads;
   loopc_run_options runOptions = {};
 };
 

@@ -130,6 +130,8 @@ Options Options::read(const Api &api, const OrtSessionOptions *session) {
     std::string_view key = keys[i];
     if (key.starts_with(kOptionPrefix))
       setOption(options, key.substr(sizeof(kOptionPrefix) - 1), values[i]);
+    else if (key == "session.intra_op.allow_spinning")
+      options.borrowsThreads = values[i] != std::string_view("0");
     else if (key == "ep.context_enable")
       options.makesContext = values[i] == std::string_view("1");
     else if (key == "ep.context_embed_mode")

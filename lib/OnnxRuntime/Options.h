@@ -33,9 +33,13 @@ struct Options {
   std::string features; ///< beside the CPU's own
   std::string cache;    ///< "": the user's; "off": none
   double compileTimeout = 0;
-  int numThreads = 1;
+  int numThreads = 0; ///< of a run; 0: see Kernel
   double timeout = 0;       ///< seconds of a run; 0: no limit
   uint64_t memoryLimit = 0; ///< bytes; 0: no limit
+
+  /// Whether parallel loops run on onnxruntime's threads. Where these sleep
+  /// behind each of them they come too late for the next one.
+  bool borrowsThreads = true;
 
   // Those of onnxruntime's own about models with compiled code.
   bool makesContext = false;

@@ -79,6 +79,31 @@ def test_context_models(tmp_path, embed, monkeypatch, tmp_path_factory):
     assert list(scratch.iterdir()) == []
 
 
+LOAD = """
+import numpy as np, onnxruntime, loopc.onnxruntime
+options = loopc.onnxruntime.add_provider(onnxruntime.SessionOptions())
+session = onnxruntime.InferenceSession("context.onnx", options)
+x = np.arange(4, dtype=np.float32)
+print(session.run(None, {"n": np.array(2), "x": x, "y": x})[0].tolist())
+maps = open("/proc/self/maps").read()
+print([name in maps for name in ("libloopc.so", "libloopc_ort", "libloopc_compiler", "libLLVM")])
+"""
+
+
+@pytest.mark.parametrize("embed", ["0", "1"])
+def test_context_models_are_loaded_without_a_compiler(tmp_path, embed):
+    onnx.save(parse(GROWTH), tmp_path / "model.onnx")
+    write_context(tmp_path, embed)
+    os.remove(tmp_path / "model.onnx")
+    # A process that could compile would do it itself.
+    said = subprocess.run(
+        [sys.executable, "-c", LOAD],
+        cwd=tmp_path, env=os.environ | {"LOOPC_COMPILE": "inprocess", "LOOPC_CACHE_DIR": "off"},
+        check=True, capture_output=True, text=True,
+    ).stdout.splitlines()  # fmt: skip
+    assert said == ["[0.0, 16.0, 32.0, 48.0]", "[True, True, False, False]"]
+
+
 def load_changed(folder, change):
     """A session of context.onnx after its node is changed."""
     model = onnx.load(folder / "context.onnx")

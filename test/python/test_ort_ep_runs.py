@@ -122,6 +122,38 @@ def test_threads():
     assert not wrong
 
 
+@pytest.mark.parametrize("spinning", ["0", "1"])
+def test_parallel_loops(spinning):
+    # Rows of a product, which several threads compute; their thread in Python is not asked.
+    model = parse("""
+g (int64 n, float[400, 256] x, float[256, 256] w) => (float[400, 256] r) {
+  t = Constant<value = bool {1}>()
+  r = Loop<body = b (int64 i, bool k, float[400, 256] s) => (bool k2, float[400, 256] s2) {
+    k2 = Identity(k)
+    p = MatMul(s, w)
+    s2 = Tanh(p)
+  }>(n, t, x)
+}""")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 2
+    options.add_session_config_entry("session.intra_op.allow_spinning", spinning)
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), loopc.onnxruntime.add_provider(options)
+    )
+    rng = np.random.default_rng(3)
+    feeds = {"n": np.array(3), "x": rng.normal(0, 1, (400, 256)).astype(np.float32),
+             "w": rng.normal(0, 0.1, (256, 256)).astype(np.float32)}  # fmt: skip
+
+    def count_threads():
+        return len(os.listdir("/proc/self/task"))
+
+    before = count_threads()
+    assert_like_alone(session, model, feeds)
+    session.run(None, feeds)
+    # loopc's own threads stay for the next run, and are there where onnxruntime's are not used.
+    assert (count_threads() > before) == (spinning == "0")
+
+
 def read_memory():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")

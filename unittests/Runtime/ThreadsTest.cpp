@@ -284,4 +284,74 @@ TEST(Threads, SeveralWork) {
   EXPECT_LE(ids.size(), 4u);
 }
 
+/// A caller's threads: the even members one after the other on the caller's own
+/// thread, the last one first, the others on another one.
+struct Lender {
+  int numLoops = 0;
+
+  loopc_run_options getOptions() {
+    loopc_run_options options = makeOptions();
+    options.num_threads = 5;
+    options.parallel_context = this;
+    options.parallel_for = [](void *context, void (*work)(void *, size_t),
+                              void *argument, size_t count) {
+      EXPECT_EQ(count, 5u);
+      ++static_cast<Lender *>(context)->numLoops;
+      std::thread other([&] {
+        for (size_t k : {1, 3})
+          work(argument, k);
+      });
+      for (size_t k : {4, 2, 0})
+        work(argument, k);
+      other.join();
+    };
+    return options;
+  }
+  Outcome run(std::function<int32_t(loopc_run *)> what) {
+    body = &what;
+    TestModel model([](void *run, void **, void **) {
+      return (*body)(static_cast<loopc_run *>(run));
+    });
+    std::vector<loopc_value> outputs;
+    loopc_run_options options = getOptions();
+    return runModel(model, {}, outputs, &options);
+  }
+};
+
+TEST(CallersThreads, ComputeEverythingOnce) {
+  Lender lender;
+  Outcome outcome = lender.run([](loopc_run *run) {
+    for (int round = 0; round < 3; ++round) {
+      std::vector<int> seen(1000);
+      parallelFor(
+          run, 1000, 16, [&](loopc_run *run, int64_t begin, int64_t end) {
+            // A loop in a loop stays on its thread.
+            parallelFor(run, end - begin, 1,
+                        [&](loopc_run *, int64_t first, int64_t last) {
+                          for (int64_t i = begin + first; i < begin + last; ++i)
+                            ++seen[static_cast<size_t>(i)];
+                        });
+          });
+      EXPECT_EQ(seen, std::vector<int>(1000, 1));
+    }
+    return 0;
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+  EXPECT_EQ(lender.numLoops, 3);
+}
+
+TEST(CallersThreads, KeepTheErrorOfTheFirstIterations) {
+  Lender lender;
+  Outcome outcome = lender.run([](loopc_run *run) {
+    parallelFor(run, 100, 1, [](loopc_run *run, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        if (i >= 2)
+          loopc_rt_fail(run, "failed", i, nullptr, 0);
+    });
+    return loopc_rt_poll(run);
+  });
+  EXPECT_EQ(outcome.status, LOOPC_ERROR_RUNTIME);
+  EXPECT_THAT(outcome.message, testing::HasSubstr("iteration 2"));
+}
+
 } // namespace

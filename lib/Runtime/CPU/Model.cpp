@@ -147,6 +147,8 @@ static int32_t readOptions(loopc_run &run, const loopc_run_options *given,
   run.placeContext = options.place_context;
   run.reportProfile = options.profile;
   run.profileContext = options.profile_context;
+  run.parallelFor = options.parallel_for;
+  run.parallelContext = options.parallel_context;
   run.memoryLimit = options.memory_limit;
   run.numThreads = options.num_threads ? options.num_threads : 1;
   run.concurrent = run.numThreads > 1;

@@ -156,6 +156,10 @@ struct loopc_run {
   void *(*placeOutput)(void *context, size_t output, const int64_t *shape,
                        int32_t rank) = nullptr;
   void *placeContext = nullptr;
+  /// The caller's threads, or null.
+  void (*parallelFor)(void *context, void (*work)(void *argument, size_t k),
+                      void *argument, size_t count) = nullptr;
+  void *parallelContext = nullptr;
   uint64_t numRandomStreams = 0; ///< begun so far
   /// The caller's, or null.
   void (*reportProfile)(void *context,

@@ -11,6 +11,9 @@
 // a whole run does. When the run ends they are parked. Between two loops, and
 // parked, they wait, first awake and then asleep.
 //
+// Where the caller has threads, a team of the run has none: for each loop, the
+// caller calls for each member.
+//
 // A process may fork and a library may be closed at any time between runs: the
 // child of a fork has threads of its own, and the library ends its threads.
 //
@@ -267,33 +270,50 @@ static int64_t findPiece(const loopc_run &run) {
   const Team &team = *run.team;
   pthread_t self = pthread_self();
   for (int32_t k = 0; k < team.numMembers; ++k)
-    if (pthread_equal(team.members[k].thread, self))
+    if (__atomic_load_n(&team.members[k].thread, __ATOMIC_RELAXED) == self)
       return __atomic_load_n(&team.members[k].piece, __ATOMIC_RELAXED);
   return kNoPiece;
 }
 
-/// Starts as many threads as there are to be had; null where there is no
-/// memory.
-static Team *startTeam(int32_t wanted) {
+/// Member `k` of the team on a thread of the caller's, which may be another one
+/// in each loop, and one for several members.
+static void workOnCallersThread(void *raw, size_t k) {
+  Team &team = *static_cast<Team *>(raw);
+  Member &member = team.members[k];
+  __atomic_store_n(&member.thread, pthread_self(), __ATOMIC_RELAXED);
+  work(team, member);
+  __atomic_store_n(&member.thread, pthread_t(), __ATOMIC_RELAXED);
+}
+
+static Team *createTeam(int32_t wanted) {
   auto *team = static_cast<Team *>(
       calloc(1, sizeof(Team) + static_cast<size_t>(wanted) * sizeof(Member)));
   if (!team)
     return nullptr;
   team->numWanted = wanted;
+  team->numMembers = 1;
+  for (int32_t k = 0; k < wanted; ++k) {
+    team->members[k].team = team;
+    team->members[k].piece = kNoPiece;
+  }
+  return team;
+}
+
+/// Starts as many threads as there are to be had; null where there is no
+/// memory.
+static Team *startTeam(int32_t wanted) {
+  Team *team = createTeam(wanted);
+  if (!team)
+    return nullptr;
   team->process = getpid();
   pthread_mutex_init(&team->mutex, nullptr);
   pthread_cond_init(&team->wakeUp, nullptr);
-  team->members[0].team = team;
-  team->members[0].piece = kNoPiece;
-  team->numMembers = 1;
   // Signals are for the threads of the program.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (int32_t k = 1; k < wanted; ++k) {
     Member &member = team->members[k];
-    member.team = team;
-    member.piece = kNoPiece;
     if (pthread_create(&member.thread, nullptr, runMember, &member) != 0)
       break;
     ++team->numMembers;
@@ -305,6 +325,16 @@ static Team *startTeam(int32_t wanted) {
 /// The team of `run` from here on, or null.
 static Team *joinTeam(loopc_run &run) {
   int32_t wanted = run.numThreads < kMaxThreads ? run.numThreads : kMaxThreads;
+  if (run.parallelFor) {
+    Team *lent = createTeam(wanted);
+    if (!lent)
+      return nullptr;
+    lent->run = &run;
+    lent->numMembers = wanted;
+    run.team = lent;
+    run.endTeam = [](loopc_run &run) { free(run.team); };
+    return lent;
+  }
   Team *team = unparkTeam(wanted);
   if (!team)
     team = startTeam(wanted);
@@ -349,10 +379,15 @@ extern "C" void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
   }
   team->isBusy = true;
   run->findPiece = findPiece;
-  __atomic_store_n(&team->state, kIsOpen, __ATOMIC_RELEASE);
-  announce(*team);
-  work(*team, team->members[0]);
-  closeLoop(*team);
+  if (run->parallelFor) {
+    run->parallelFor(run->parallelContext, workOnCallersThread, team,
+                     static_cast<size_t>(team->numMembers));
+  } else {
+    __atomic_store_n(&team->state, kIsOpen, __ATOMIC_RELEASE);
+    announce(*team);
+    work(*team, team->members[0]);
+    closeLoop(*team);
+  }
   run->findPiece = nullptr;
   team->isBusy = false;
 }
