@@ -13,8 +13,6 @@
 #include "loopc/Instrument/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -104,13 +102,11 @@ void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
                   "behind branches: a check that fails returns from the "
                   "function; before memref is lowered, whose allocations are "
                   "the run's");
-  manager.addPass(createConvertMathToLLVMPass(),
-                  "what loopc-expand-math has left and LLVM has");
-  manager.addPass(createConvertMathToLibmPass(), "what LLVM has not");
-  // All in one conversion: each goes through the whole module.
+  // All in one conversion: each goes through the whole module. Of math there is
+  // what loopc-expand-math has left: functions that LLVM has.
   ConvertToLLVMPassOptions rest;
-  rest.filterDialects = {"arith", "cf",     "complex", "func", "index",
-                         "loopc", "memref", "rt",      "ub"};
+  rest.filterDialects = {"arith", "cf",   "complex", "func", "index",
+                         "loopc", "math", "memref",  "rt",   "ub"};
   rest.useDynamic = true;
   manager.addPass(createConvertToLLVMPass(rest),
                   "all dialects that are left, at once");

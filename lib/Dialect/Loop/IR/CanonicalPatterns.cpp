@@ -25,8 +25,9 @@ FrozenRewritePatternSet CanonicalPatterns::get(MLIRContext *context) {
     dialect->getCanonicalizationPatterns(all);
   for (RegisteredOperationName operation : operations)
     operation.getCanonicalizationPatterns(all, context);
-  // SuccessorInputs.cpp has what they do.
+  // SuccessorInputs.cpp and BranchConditions.cpp have what they do.
   static const std::string squares[] = {
+      "(anonymous namespace)::ConditionPropagation",
       "(anonymous namespace)::MakeRegionBranchOpSuccessorInputsDead",
       "(anonymous namespace)::RemoveDuplicateSuccessorInputUses"};
   own.patterns = FrozenRewritePatternSet(std::move(all), squares);

@@ -400,4 +400,5 @@ void LoopOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
   populateSlicePatterns(patterns);
   // Loops become scf's.
   populateSuccessorInputPatterns(patterns);
+  populateBranchConditionPatterns(patterns);
 }

@@ -59,6 +59,10 @@ void populateSlicePatterns(mlir::RewritePatternSet &patterns);
 /// where upstream's take that of squares.
 void populateSuccessorInputPatterns(mlir::RewritePatternSet &patterns);
 
+/// Patterns that replace the condition of a branch of scf in the branch's
+/// regions, in time that is linear in its uses or in what is in them.
+void populateBranchConditionPatterns(mlir::RewritePatternSet &patterns);
+
 } // namespace loopc::loop
 
 #endif // LOOPC_DIALECT_LOOP_IR_LOOPREWRITE_H
