@@ -56,7 +56,9 @@ static SmallVector<Operation *> findUses(scf::ForOp loop, memref::StoreOp store,
   SmallVector<Operation *> uses;
   const void *memory = classes.of(store.getMemref());
   WalkResult result = loop.getBody()->walk([&](Operation *op) {
-    if (!isa<memref::LoadOp, memref::StoreOp, memref::CopyOp>(op))
+    // What only hands a buffer on is in its class with what it hands it to.
+    if (isMemoryEffectFree(op) || op->getNumRegions() != 0 ||
+        op->hasTrait<OpTrait::IsTerminator>())
       return WalkResult::advance();
     auto [buffer, place] = getPlace(op);
     if (op->getBlock() == loop.getBody() && buffer == store.getMemref() &&
