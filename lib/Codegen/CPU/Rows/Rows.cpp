@@ -13,6 +13,7 @@
 #include "RowPlan.h"
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -163,7 +164,9 @@ int64_t loopc::stepAlong(OpOperand &operand, linalg::GenericOp op,
 bool loopc::canLoadAlong(memref::LoadOp load, linalg::GenericOp op,
                          unsigned dim) {
   // An element that is written may be read by one behind it.
-  if (llvm::is_contained(op.getDpsInits(), load.getMemRef()))
+  Value read = getViewRoot(load.getMemRef());
+  if (llvm::any_of(op.getDpsInits(),
+                   [&](Value init) { return getViewRoot(init) == read; }))
     return false;
   auto varies = [&](Value value) { return variesAlong(value, op, dim); };
   OperandRange indices = load.getIndices();
