@@ -78,3 +78,20 @@ func.func @one_or_all(%x: memref<?x?xf32>, %one: i1, %y: memref<?x?xf32>) {
   }
   return
 }
+
+// Rows of a buffer whose other rows are written, through a view of it, are read
+// one by one.
+// CHECK-LABEL: func @of_itself(
+// CHECK-NOT: vector.
+// CHECK: return
+func.func @of_itself(%x: memref<8x64xf32>) {
+  %part = memref.subview %x[1, 0] [7, 64] [1, 1] : memref<8x64xf32> to memref<7x64xf32, strided<[64, 1], offset: 64>>
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]} outs(%part : memref<7x64xf32, strided<[64, 1], offset: 64>>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %v = memref.load %x[%i, %j] : memref<8x64xf32>
+    linalg.yield %v : f32
+  }
+  return
+}

@@ -14,6 +14,18 @@ func.func @polynomials(%x: f32) -> (f32, f32, f32) {
   return %a, %b, %c : f32, f32, f32
 }
 
+// The argument takes three, the polynomial four and the next two terms of
+// exp(r) = 1 + r (1 + r q(r)) the rest.
+// SCALES-LABEL: func @exponential(
+// SCALES-COUNT-9: math.fma
+// SCALES-NOT: math.fma
+// SCALES-NOT: arith.mulf
+// SCALES: return
+func.func @exponential(%x: f32) -> f32 {
+  %a = math.exp %x : f32
+  return %a : f32
+}
+
 // Where the target has an instruction for it.
 // SCALES-LABEL: func @scaled(
 // SCALES: llvm.call_intrinsic "llvm.ldexp"(%{{.*}}, %{{.*}}) : (f32, i32) -> f32

@@ -298,3 +298,64 @@ func.func @not_own(%x: memref<4194304xf32>) -> memref<4194304xf32> {
   memref.dealloc %y : memref<4194304xf32>
   return %z : memref<4194304xf32>
 }
+
+// -----
+
+// A head's rows and columns may be one axis of a view.
+// CHECK-LABEL: func.func @rows_of_heads(
+// CHECK: memref.collapse_shape
+// CHECK: scf.for %[[H:[^ ]+]] =
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @rows_of_heads(%x: memref<8x512x512xf32>) -> memref<8x512x512xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c512 = arith.constant 512 : index
+  %a = memref.alloc() : memref<8x512x512xf32>
+  %rows = memref.collapse_shape %a [[0], [1, 2]] : memref<8x512x512xf32> into memref<8x262144xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    scf.for %i = %c0 to %c512 step %c1 {
+      %0 = memref.load %x[%h, %i, %c0] : memref<8x512x512xf32>
+      memref.store %0, %rows[%h, %i] : memref<8x262144xf32>
+    }
+  } {loopc.parallel}
+  %b = memref.alloc() : memref<8x512x512xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    scf.for %i = %c0 to %c512 step %c1 {
+      %0 = memref.load %a[%h, %i, %i] : memref<8x512x512xf32>
+      memref.store %0, %b[%h, %i, %c0] : memref<8x512x512xf32>
+    }
+  } {loopc.parallel}
+  memref.dealloc %a : memref<8x512x512xf32>
+  return %b : memref<8x512x512xf32>
+}
+
+// -----
+
+// Heads and rows are one axis: two heads may have the same number along it.
+// CHECK-LABEL: func.func @heads_and_rows(
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+func.func @heads_and_rows(%x: memref<8x512x512xf32>) -> memref<8x512x512xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %a = memref.alloc() : memref<8x512x512xf32>
+  %rows = memref.collapse_shape %a [[0, 1], [2]] : memref<8x512x512xf32> into memref<4096x512xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %x[%h, %c0, %c0] : memref<8x512x512xf32>
+    memref.store %0, %rows[%h, %c0] : memref<4096x512xf32>
+  } {loopc.parallel}
+  %b = memref.alloc() : memref<8x512x512xf32>
+  scf.for %h = %c0 to %c8 step %c1 {
+    %0 = memref.load %a[%h, %c0, %c0] : memref<8x512x512xf32>
+    memref.store %0, %b[%h, %c0, %c0] : memref<8x512x512xf32>
+  } {loopc.parallel}
+  memref.dealloc %a : memref<8x512x512xf32>
+  return %b : memref<8x512x512xf32>
+}

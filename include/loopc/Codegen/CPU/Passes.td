@@ -250,9 +250,10 @@ def CpuVectorizeRows
     operands with fewer of them, or reduces the last one, becomes a loop over
     rows of vectors. The rest of a row is one masked vector. Sums along a row
     are put together in a vector where their order may change. Axes that are
-    reduced, or short, and lie one after the other, are one row. What is reduced
-    along other axes than the last, windows of poolings among them, is held in
-    registers, some vectors of the result at once, while all of it goes by.
+    reduced, short or open, and lie one after the other, are one row. What is
+    reduced along other axes than the last, windows of poolings among them, is
+    held in registers, some vectors of the result at once, while all of it goes
+    by.
 
     Operations over the same rows that follow one another (of a Softmax) are one
     loop over rows, if each writes to buffers that

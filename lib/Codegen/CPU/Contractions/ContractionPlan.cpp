@@ -10,6 +10,7 @@
 // how large tiles are, in which order they are done, what is brought together.
 
 #include "ContractionPlan.h"
+#include "Rows/Rows.h"
 #include "Rows/VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
@@ -292,7 +293,7 @@ bool ContractionPlanner::chooseAlongSum() {
       return !op.getMatchingIndexingMap(in).isFunctionOfDim(dim) ||
              strideAlong(op, plan, *in, dim) == 1;
     });
-    if (!fits || !reorderableAddition(op))
+    if (!fits || !reorderableAddition(op) || isSumOfRow(op, dim, cpu))
       continue;
     plan.laneDim = dim;
     plan.isAlongSum = true;

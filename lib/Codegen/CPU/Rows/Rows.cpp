@@ -10,8 +10,10 @@
 // of.
 
 #include "Rows.h"
+#include "RowPlan.h"
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -162,7 +164,9 @@ int64_t loopc::stepAlong(OpOperand &operand, linalg::GenericOp op,
 bool loopc::canLoadAlong(memref::LoadOp load, linalg::GenericOp op,
                          unsigned dim) {
   // An element that is written may be read by one behind it.
-  if (llvm::is_contained(op.getDpsInits(), load.getMemRef()))
+  Value read = getViewRoot(load.getMemRef());
+  if (llvm::any_of(op.getDpsInits(),
+                   [&](Value init) { return getViewRoot(init) == read; }))
     return false;
   auto varies = [&](Value value) { return variesAlong(value, op, dim); };
   OperandRange indices = load.getIndices();
@@ -179,6 +183,22 @@ bool loopc::canLoadAlong(memref::LoadOp load, linalg::GenericOp op,
   // Elements apart are read by 4 or 8 bytes.
   return type.getElementTypeBitWidth() >= 32 &&
          isVectorElement(type.getElementType());
+}
+
+bool loopc::isSumOfRow(linalg::LinalgOp op, unsigned dim, CpuModel cpu) {
+  constexpr int64_t kLightBody = 16, kLong = 256;
+  auto runsAlong = [&](OpOperand *input) {
+    return op.getMatchingIndexingMap(input).isFunctionOfDim(dim);
+  };
+  if (op.getNumDpsInputs() < 2 ||
+      llvm::count_if(op.getDpsInputOperands(), runsAlong) > 1)
+    return false;
+  int64_t extent = op.getStaticLoopRanges()[dim];
+  bool isLong = ShapedType::isStatic(extent) && extent >= kLong;
+  if (!isLong && !isLightBody(*op.getBlock(), kLightBody))
+    return false;
+  auto generic = dyn_cast<linalg::GenericOp>(*op);
+  return generic && planRows(generic, cpu);
 }
 
 /// The order of axes in which the last one is what neighbours in memory differ

@@ -69,6 +69,12 @@ int64_t countRepeats(mlir::memref::LoadOp load, mlir::linalg::GenericOp op,
 int64_t stepAlong(mlir::OpOperand &operand, mlir::linalg::GenericOp op,
                   unsigned dim);
 
+/// True for a sum along `dim` of what is computed of one row, which is no
+/// product, and which planRows() has a plan for: rows are summed up together
+/// with what follows of them. Of functions this is so where rows are long;
+/// those of masked vectors take longer than sums of products do.
+bool isSumOfRow(mlir::linalg::LinalgOp op, unsigned dim, CpuModel cpu);
+
 /// Replaces operations of `block` that follow one another and go over the same
 /// rows by one nest, which computes some rows of all of them before the next
 /// rows. \returns how many operations these were.

@@ -122,8 +122,9 @@ namespace {
 struct ExpNumbers {
   double overPower;    ///< 1 / ln(2)
   double ln2, ln2Rest; ///< k times the first is exact
-  /// Of q, exp(r) = 1 + r + r^2 q(r), the highest first.
-  ArrayRef<double> coefficients;
+  /// Of q, exp(r) = 1 + r + r^2 q(r), the highest first: such that the error is
+  /// small beside exp(r), and beside exp(r) - 1.
+  ArrayRef<double> coefficients, lessOne;
   /// Beyond these exp(x) is infinity and 0.
   double largest, smallest;
   /// From here on the one of exp(x) - 1 is less than half a unit, and -exp(x).
@@ -132,10 +133,14 @@ struct ExpNumbers {
 } // namespace
 
 static ExpNumbers expNumbers(Numbers &n) {
+  // Fitted: within 2^-28 of exp(r).
+  static constexpr double kSingle[] = {0x1.6a23ccp-10f, 0x1.123a20p-7f,
+                                       0x1.5558f2p-5f, 0x1.555492p-3f,
+                                       0x1.fffffcp-2f};
   // Cephes'.
-  static constexpr double kSingle[] = {1.9875691500e-4f, 1.3981999507e-3f,
-                                       8.3334519073e-3f, 4.1665795894e-2f,
-                                       1.6666665459e-1f, 5.0000001201e-1f};
+  static constexpr double kLessOne[] = {1.9875691500e-4f, 1.3981999507e-3f,
+                                        8.3334519073e-3f, 4.1665795894e-2f,
+                                        1.6666665459e-1f, 5.0000001201e-1f};
   // Fitted: within 2^-58 of exp(r).
   static constexpr double kDouble[] = {
       0x1.af858f032f547p-26, 0x1.28b048fa55ccdp-22, 0x1.71dddfc6eea70p-19,
@@ -147,36 +152,39 @@ static ExpNumbers expNumbers(Numbers &n) {
             0x1.62e42feep-1,
             0x1.a39ef35793c76p-33,
             kDouble,
+            kDouble,
             710,
             -746,
             38,
             -38};
-  return {
-      0x1.715476p0f, 0x1.62e4p-1f, 0x1.7f7d1cp-20f, kSingle, 89, -104, 20, -18};
+  return {0x1.715476p0f, 0x1.62e4p-1f, 0x1.7f7d1cp-20f,
+          kSingle,       kLessOne,     89,
+          -104,          20,           -18};
 }
 
-/// k and exp(r) - 1, with x = k ln(2) + r and |r| <= ln(2) / 2.
+/// k and r, with x = k ln(2) + r and |r| <= ln(2) / 2.
 static std::pair<Value, Value> reduceExp(Numbers &n, Value x) {
   ExpNumbers with = expNumbers(n);
   auto [k, whole] = n.round(x, n.number(with.overPower));
   Value r = n.fma(whole, n.number(-with.ln2), x);
-  r = n.fma(whole, n.number(-with.ln2Rest), r);
-  Value q = n.polynomial(r, with.coefficients);
-  return {k, n.fma(q, n.mul(r, r), r)};
+  return {k, n.fma(whole, n.number(-with.ln2Rest), r)};
 }
 
-/// exp(x) = exp(r) 2^k.
+/// exp(x) = exp(r) 2^k, with exp(r) = 1 + r (1 + r q(r)).
 static Value buildExp(Numbers &n, Value x) {
   ExpNumbers with = expNumbers(n);
   x = n.atLeast(n.atMost(x, with.largest), with.smallest);
-  auto [k, p] = reduceExp(n, x);
-  return n.scale(n.add(p, n.number(1.0)), k);
+  auto [k, r] = reduceExp(n, x);
+  Value one = n.number(1.0), q = n.polynomial(r, with.coefficients);
+  return n.scale(n.fma(n.fma(q, r, one), r, one), k);
 }
 
 /// exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), with x = k ln(2) + r, for x
 /// where 2^k is a number.
 static Value buildExpM1Within(Numbers &n, Value x) {
-  auto [k, p] = reduceExp(n, x);
+  auto [k, r] = reduceExp(n, x);
+  Value q = n.polynomial(r, expNumbers(n).lessOne);
+  Value p = n.fma(q, n.mul(r, r), r);
   Value scale = n.powerOfTwo(k);
   return n.fma(p, scale, n.sub(scale, n.number(1.0)));
 }

@@ -67,6 +67,24 @@ static bool takesStep(const Access &access, size_t axis, scf::ForOp nest) {
   return extent == 1 || (step && extent <= *step);
 }
 
+/// The axis of the root of `buffer` that numbers along its axis `axis` count
+/// along, too; none where a view counts from another place.
+static std::optional<unsigned> axisOfRoot(Value buffer, unsigned axis) {
+  while (Value source = getViewSource(buffer)) {
+    Operation *view = buffer.getDefiningOp();
+    if (auto joined = dyn_cast<memref::CollapseShapeOp>(view)) {
+      ReassociationIndices group = joined.getReassociationIndices()[axis];
+      if (group.size() != 1)
+        return std::nullopt;
+      axis = group.front();
+    } else if (!isa<memref::CastOp>(view)) {
+      return std::nullopt;
+    }
+    buffer = source;
+  }
+  return axis;
+}
+
 /// What `nest` does with buffers; none where it does something else as well.
 static std::optional<Uses> findUses(scf::ForOp nest) {
   Uses uses;
@@ -81,10 +99,9 @@ static std::optional<Uses> findUses(scf::ForOp nest) {
     }
     Value base = getViewRoot(access.buffer);
     std::optional<unsigned> axis;
-    if (base == access.buffer)
-      for (auto [k, index] : llvm::enumerate(access.place))
-        if (index == nest.getInductionVar() && takesStep(access, k, nest))
-          axis = k;
+    for (auto [k, index] : llvm::enumerate(access.place))
+      if (index == nest.getInductionVar() && takesStep(access, k, nest))
+        axis = axisOfRoot(access.buffer, k);
     uses[base].add(axis, access.writes);
     return WalkResult::advance();
   });
