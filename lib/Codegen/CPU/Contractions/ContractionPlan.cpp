@@ -685,6 +685,7 @@ std::optional<ContractionPlan> loopc::planContraction(linalg::LinalgOp op,
     return std::nullopt;
   planner.chooseTiles();
   ContractionPlan &plan = planner.plan;
+  plan.pairs = findPairs(op, plan);
   ContractionPlanner many(op, cpu);
   if (!loop::isCold(op) && plan.isAlongSum && many.chooseTransposed()) {
     many.chooseTiles();
@@ -773,10 +774,8 @@ void ContractionPlan::print(raw_ostream &os) const {
   printDims(os, "outer", outerDims);
   if (dot)
     os << " dot=" << dot->sum.size;
-  if (areColumnsOutside)
-    os << " columns-outside";
-  if (isSumWrittenOut)
-    os << " sum-written-out";
+  os << (areColumnsOutside ? " columns-outside" : "")
+     << (isSumWrittenOut ? " sum-written-out" : "") << (pairs ? " pairs" : "");
   if (strip)
     os << (isStripTransposed ? " transposes=%" : " packs=%")
        << strip->getOperandNumber() << 'x' << stripRows
