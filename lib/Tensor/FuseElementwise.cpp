@@ -192,12 +192,22 @@ static bool repeatsForColumns(OpOperand *operand, linalg::GenericOp producer) {
   });
 }
 
+/// True if the body of `op` adds a product to its sum.
+static bool addsProducts(linalg::GenericOp op) {
+  Value result = op.getBody()->getTerminator()->getOperand(0);
+  auto sum = result.getDefiningOp<arith::AddFOp>();
+  return sum && llvm::any_of(sum->getOperands(), [](Value value) {
+           return value.getDefiningOp<arith::MulFOp>() != nullptr;
+         });
+}
+
 /// True if `operand` is a matrix, each element of which is read once, to be
 /// multiplied with a vector.
 static bool isOfVectorProduct(OpOperand *operand) {
   auto product = cast<linalg::GenericOp>(operand->getOwner());
   AffineMap read = product.getMatchingIndexingMap(operand);
-  if (!isProduct(product) || !read.isProjectedPermutation())
+  if (!isProduct(product) || !addsProducts(product) ||
+      !read.isProjectedPermutation())
     return false;
   SmallVector<int64_t> extents = product.getStaticLoopRanges();
   auto isReadBy = [&](AffineMap map) {

@@ -18,19 +18,24 @@ using namespace mlir;
 using namespace loopc;
 using utils::IteratorType;
 
-/// True if the one reader of `op` computes element by element, with another
-/// matrix of the same elements: what it adds to the state of a recurrence.
+/// True if what is computed of `op` alone, element by element, is put together
+/// with another matrix of the same elements: what is added to the state of a
+/// recurrence, scaled perhaps.
 static bool isAddedToMatrix(linalg::GenericOp op) {
-  if (!op->hasOneUse())
-    return false;
-  OpOperand &use = *op->use_begin();
-  auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
-  return reader && isElementwise(reader) && reader.isDpsInput(&use) &&
-         reader.getMatchingIndexingMap(&use).isPermutation() &&
-         llvm::any_of(reader.getDpsInputOperands(), [&](OpOperand *other) {
-           return other != &use &&
-                  reader.getMatchingIndexingMap(other).isPermutation();
-         });
+  while (op && op->hasOneUse()) {
+    OpOperand &use = *op->use_begin();
+    auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!reader || !isElementwise(reader) || !reader.isDpsInput(&use) ||
+        !reader.getMatchingIndexingMap(&use).isPermutation())
+      return false;
+    if (llvm::any_of(reader.getDpsInputOperands(), [&](OpOperand *other) {
+          return other != &use &&
+                 reader.getMatchingIndexingMap(other).isPermutation();
+        }))
+      return true;
+    op = reader;
+  }
+  return false;
 }
 
 namespace {

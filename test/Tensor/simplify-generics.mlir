@@ -91,3 +91,98 @@ func.func @other(%x: tensor<?x1xf32>, %m: index) -> tensor<?x4xf32> {
   } -> tensor<?x4xf32>
   return %r : tensor<?x4xf32>
 }
+
+// So is one that is scaled in between.
+// CHECK-LABEL: func @scaled(
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel"]
+// CHECK: arith.mulf {{.*}} fastmath<contract>
+// CHECK-NOT: linalg.generic
+func.func @scaled(%s: tensor<8x8xf32>, %g: f32, %a: tensor<8x1xf32>, %b: tensor<1x8xf32>) -> tensor<8x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<8x1xf32>, tensor<1x8xf32>) outs(%z : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %t: f32):
+    %m = arith.mulf %x, %y fastmath<contract> : f32
+    %w = arith.addf %t, %m fastmath<reassoc,contract> : f32
+    linalg.yield %w : f32
+  } -> tensor<8x8xf32>
+  %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %t: f32):
+    %w = arith.mulf %x, %g : f32
+    linalg.yield %w : f32
+  } -> tensor<8x8xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %q : tensor<8x8xf32>, tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %t: f32):
+    %w = arith.addf %x, %y : f32
+    linalg.yield %w : f32
+  } -> tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
+}
+
+// A decayed matrix is computed again where a vector is multiplied with it; one
+// whose largest elements are looked for is stored.
+// CHECK-LABEL: func @decayed(
+// CHECK: linalg.generic
+// CHECK-SAME: ["reduction", "parallel"]
+// CHECK: linalg.generic
+// CHECK-SAME: ["parallel", "parallel"]
+// CHECK-NOT: linalg.generic
+// CHECK-LABEL: func @largest(
+// CHECK: linalg.generic
+// CHECK-SAME: ["parallel", "parallel"]
+// CHECK: linalg.generic
+// CHECK-SAME: ["reduction", "parallel"]
+// CHECK: linalg.generic
+// CHECK-SAME: ["reduction", "parallel"]
+func.func @decayed(%s: tensor<8x8xf32>, %g: tensor<8xf32>, %k: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<8x8xf32>) {
+  %e = tensor.empty() : tensor<8x8xf32>
+  %d = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (i)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %g : tensor<8x8xf32>, tensor<8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %t: f32):
+    %w = arith.mulf %x, %y : f32
+    linalg.yield %w : f32
+  } -> tensor<8x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, #id, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%k, %d : tensor<8xf32>, tensor<8x8xf32>) outs(%z : tensor<8xf32>) {
+  ^bb0(%a: f32, %x: f32, %t: f32):
+    %m = arith.mulf %a, %x : f32
+    %w = arith.addf %t, %m fastmath<reassoc> : f32
+    linalg.yield %w : f32
+  } -> tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%d, %y : tensor<8x8xf32>, tensor<8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %y0: f32, %t: f32):
+    %w = arith.addf %x, %y0 : f32
+    linalg.yield %w : f32
+  } -> tensor<8x8xf32>
+  return %y, %r : tensor<8xf32>, tensor<8x8xf32>
+}
+func.func @largest(%s: tensor<8x8xf32>, %g: tensor<8xf32>, %k: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8x8xf32>
+  %d = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (i)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %g : tensor<8x8xf32>, tensor<8xf32>) outs(%e : tensor<8x8xf32>) {
+  ^bb0(%x: f32, %y: f32, %t: f32):
+    %w = arith.addf %x, %y : f32
+    linalg.yield %w : f32
+  } -> tensor<8x8xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, #id, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%k, %d : tensor<8xf32>, tensor<8x8xf32>) outs(%z : tensor<8xf32>) {
+  ^bb0(%a: f32, %x: f32, %t: f32):
+    %m = arith.addf %a, %x : f32
+    %w = arith.maximumf %t, %m : f32
+    linalg.yield %w : f32
+  } -> tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, #id, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%y, %d : tensor<8xf32>, tensor<8x8xf32>) outs(%z : tensor<8xf32>) {
+  ^bb0(%y0: f32, %x: f32, %t: f32):
+    %m = arith.addf %x, %y0 : f32
+    %w = arith.minimumf %t, %m : f32
+    linalg.yield %w : f32
+  } -> tensor<8xf32>
+  return %y, %r : tensor<8xf32>, tensor<8xf32>
+}

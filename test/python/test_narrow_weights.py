@@ -297,3 +297,26 @@ def test_half_floats(rows: int) -> None:
     got = loopc.InferenceSession(stored).run(None, {"x": x})[0]
     want = loopc.InferenceSession(plain).run(None, {"x": x})[0]
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("columns", [31, 64, 100, 144, 257])
+def test_two_vectors_at_a_time(columns: int) -> None:
+    """Even and odd columns are summed up apart: whole tiles, rests, what follows, any rows."""
+    random = np.random.default_rng(columns)
+    floats = random.standard_normal((70, columns)).astype(np.float32)
+    narrow = floats.astype(ml_dtypes.bfloat16)
+    floats = narrow.astype(np.float32)
+    bias = random.standard_normal(columns).astype(np.float32)
+    node = helper.make_node("Cast", ["w_q"], ["w"], to=FLOAT)
+    follow = [
+        helper.make_node("MatMul", ["x", "w"], ["p"]),
+        helper.make_node("Add", ["p", "bias"], ["s"]),
+        helper.make_node("Relu", ["s"], ["y"]),
+    ]
+    x = random.standard_normal((40, 70)).astype(np.float32)
+    stored = _model([node, *follow], {"w_q": narrow, "bias": bias}, x, ["N", 70])
+    plain = _model(follow, {"w": floats, "bias": bias}, x, ["N", 70])
+    sessions = [loopc.InferenceSession(model) for model in (stored, plain)]
+    for rows in (1, 2, 3, 7, 40):
+        got, want = (session.run(None, {"x": x[:rows]})[0] for session in sessions)
+        np.testing.assert_array_equal(got, want)

@@ -225,6 +225,7 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
     | `packs=%K x R`, `transposes=%K x R` | operand K is brought together, R elements of the sum at a time, if there turn out to be many rows |
     | `columns-outside` | all positions are done for some columns before the next columns |
     | `sum-written-out` | the last loop over the sum is no loop |
+    | `pairs` | weights of bf16 are widened for two vectors at a time |
     | `start=filled`, `start=copied` | what the result is filled with, or copied from, is what the sums begin with |
     | `epilogue`, `epilogue=turned` | what follows is computed on the sums; its result has the rows last |
     | `tile=RxV` | R rows of V vectors |
@@ -238,6 +239,7 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
     | `rows=N of=dK`, `reduces=OP into=#M` | rows along the last axis: N of axis K are reduced at once, by OP, into output M |
     | `sums=N` | N vectors of a row that is reduced alone have sums of their own |
     | `strip=N reduced=dK,...` | columns: N vectors of the result stay in registers while all along these axes goes by |
+    | `stores=#N` | output N is computed element by element beside the columns |
     | `transposed`, `masks-columns`, `masks-rows`, `writes-padding` | of a copy: rows become columns; the last panel, square or group may be cut off; what fills the panels in front is not needed |
   }];
 }

@@ -234,6 +234,15 @@ Value ContractionBody::get(Value value, int64_t i, int64_t j, int64_t k) {
           extent.columns ? j : -1, extent.lanes ? k : -1};
   if (auto it = values.find(key); it != values.end())
     return it->second;
+  if (v.arePaired && op == v.plan.pairs) {
+    int64_t first = j - j % 2;
+    std::pair<Value, Value> pair = loadPair(i, first, k);
+    std::get<2>(key) = first;
+    values[key] = pair.first;
+    std::get<2>(key) = first + 1;
+    values[key] = pair.second;
+    return j == first ? pair.first : pair.second;
+  }
   Value result;
   if (v.strip && value == v.plan.stripValue)
     result = loadStrip(j);

@@ -83,6 +83,8 @@ private:
   mlir::Value apply(mlir::AffineExpr expr, mlir::ValueRange dims);
   mlir::Value maskOf(mlir::Value count);
   mlir::Value added(mlir::Value x, mlir::Value y);
+  bool canPair(const Tile &tile);
+  void shufflePairs(llvm::MutableArrayRef<mlir::Value> sums, bool apart);
 
   void storeThroughEpilogue(ContractionBody &borders, const Tile &tile,
                             llvm::ArrayRef<mlir::Value> sums);
@@ -164,6 +166,8 @@ private:
   /// The place of strips, when they are copied, and what the current tiles
   /// read: rows of the block, columns of the tile.
   mlir::Value stripPlace, isStripCopied, strip;
+  /// The tile's sums are of even and odd columns of each two vectors.
+  bool arePaired = false;
   /// The block has this many elements, which are written out; 0: a loop.
   int64_t wholeBlock = 0;
   /// What is read as vectors, by rows of panels of groups.
@@ -221,6 +225,7 @@ private:
   Extent extentOf(mlir::Value value);
   Extent extentOf(mlir::OpOperand &operand);
   mlir::Value get(mlir::Value value, int64_t i, int64_t j, int64_t k);
+  std::pair<mlir::Value, mlir::Value> loadPair(int64_t i, int64_t j, int64_t k);
   mlir::Value compute(mlir::Operation *op, int64_t i, int64_t j, int64_t k);
   llvm::SmallVector<mlir::Value> indices(mlir::AffineMap map, int64_t i,
                                          int64_t j, int64_t k);

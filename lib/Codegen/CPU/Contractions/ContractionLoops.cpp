@@ -391,7 +391,12 @@ void ContractionEmitter::emitTile(const Tile &tile) {
       sums.push_back(plan.isAlongSum
                          ? arith::ConstantOp::create(b, b.getZeroAttr(type))
                          : borders.start(init, i, j));
+  arePaired = canPair(tile);
+  if (arePaired)
+    shufflePairs(sums, /*apart=*/true);
   sums = emitSum(tile, sums, 0);
+  if (std::exchange(arePaired, false))
+    shufflePairs(sums, /*apart=*/false);
   // Every row is read before the first is written: two may be the same one
   // (inSteps()), which must not be added to twice.
   for (int64_t i : llvm::seq(tile.rows))

@@ -744,6 +744,7 @@ planContraction(linalg::LinalgOp op, CpuModel cpu, bool isTurned) {
     return std::nullopt;
   planner.chooseTiles();
   ContractionPlan &plan = planner.plan;
+  plan.pairs = findPairs(op, plan);
   ContractionPlanner many(op, cpu);
   if (!loop::isCold(op) && plan.isAlongSum && many.chooseTransposed()) {
     many.chooseTiles();

@@ -104,6 +104,9 @@ struct ContractionPlan {
   /// number.
   llvm::SmallVector<int64_t, 2> fewerRows;
   llvm::SmallVector<RowsPlan, 3> versions;
+  /// Widens elements of bf16 of the packed operand, those of two vectors at a
+  /// time; null: each vector by itself.
+  mlir::Operation *pairs = nullptr;
   StartPlan start;
   EpiloguePlan epilogue;
   /// How it is done where there turn out to be many rows; null: so as well.
@@ -157,6 +160,11 @@ std::optional<ContractionPlan> planContraction(mlir::linalg::LinalgOp op,
 /// them; `without` is none.
 std::optional<unsigned> findSharingRows(mlir::linalg::LinalgOp op,
                                         unsigned laneDim, unsigned without);
+
+/// What widens bf16 of panels in the body of `op`, if that can be done for two
+/// vectors at a time by `plan` (ContractionPairs.cpp); null if not.
+mlir::Operation *findPairs(mlir::linalg::LinalgOp op,
+                           const ContractionPlan &plan);
 
 /// Finds what the sums of `op` begin with by `plan`, and what can be computed
 /// on them (FusedNeighbours.cpp).

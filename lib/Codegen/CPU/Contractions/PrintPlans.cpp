@@ -90,6 +90,8 @@ void ContractionPlan::print(raw_ostream &os) const {
     os << " columns-outside";
   if (isSumWrittenOut)
     os << " sum-written-out";
+  if (pairs)
+    os << " pairs";
   if (strip)
     os << (isStripTransposed ? " transposes=%" : " packs=%")
        << strip->getOperandNumber() << 'x' << stripRows

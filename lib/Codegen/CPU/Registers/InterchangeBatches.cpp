@@ -64,7 +64,8 @@ private:
   std::optional<int64_t> bytesOf(Value tensor, ArrayRef<unsigned> numbers);
   tensor::InsertSliceOp findCollecting(unsigned port);
 
-  Value sliceOf(Value tensor);
+  std::pair<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
+  placeOfPart(Value tensor);
   Value sliceOfOutside(Value tensor);
   RankedTensorType typeOfSlice(Value tensor);
   LoopOp makeIterations(ValueRange outs);
@@ -277,17 +278,13 @@ RankedTensorType BatchInterchange::typeOfSlice(Value tensor) {
   return type.clone(shape);
 }
 
-/// The part of `tensor`, which is as it was outside of the loop; itself where
-/// it has none.
-Value BatchInterchange::sliceOf(Value tensor) {
-  std::optional<unsigned> axis = axes.axisIn(tensor, chosen);
-  if (!axis)
-    return tensor;
+/// Offsets and sizes of the part in a tensor with the extents of `tensor`.
+std::pair<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
+BatchInterchange::placeOfPart(Value tensor) {
   SmallVector<OpFoldResult> sizes = resolveDims(b, b.getLoc(), tensor),
                             offsets(sizes.size(), b.getIndexAttr(0));
-  sizes[*axis] = b.getIndexAttr(1);
-  offsets[*axis] = at;
-  return extractSlice(b, b.getLoc(), tensor, offsets, sizes);
+  offsets[*axes.axisIn(tensor, chosen)] = at;
+  return {offsets, withOne(sizes, tensor)};
 }
 
 SmallVector<OpFoldResult>
@@ -313,14 +310,16 @@ Value BatchInterchange::sliceOfOutside(Value tensor) {
         b, withOne(resolveDims(b, b.getLoc(), like), like),
         rankedType(like).getElementType());
   };
-  if (tensor.getDefiningOp<tensor::EmptyOp>())
+  if (tensor.getDefiningOp<tensor::EmptyOp>()) {
     slice = makeEmpty(tensor);
-  else if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+  } else if (auto fill = tensor.getDefiningOp<linalg::FillOp>()) {
     slice = linalg::FillOp::create(b, fill.getInputs()[0],
                                    ValueRange{makeEmpty(tensor)})
                 .getResult(0);
-  else
-    slice = sliceOf(tensor);
+  } else {
+    auto [offsets, sizes] = placeOfPart(tensor);
+    slice = extractSlice(b, b.getLoc(), tensor, offsets, sizes);
+  }
   return slice;
 }
 
@@ -350,46 +349,44 @@ void BatchInterchange::cloneGeneric(linalg::GenericOp op, IRMapping &mapping) {
   mapping.map(op->getResults(), made->getResults());
 }
 
+/// Numbers of a slice in the body that is being made.
+static SmallVector<OpFoldResult> inBody(const IRMapping &mapping,
+                                        ArrayRef<OpFoldResult> numbers) {
+  return llvm::map_to_vector(numbers, [&](OpFoldResult number) {
+    auto value = dyn_cast<Value>(number);
+    return value ? OpFoldResult(mapping.lookupOrDefault(value)) : number;
+  });
+}
+
 void BatchInterchange::cloneSlice(tensor::ExtractSliceOp op,
                                   IRMapping &mapping) {
   Value source = op.getSource();
-  auto known = [&](ArrayRef<OpFoldResult> numbers) {
-    return llvm::map_to_vector(numbers, [&](OpFoldResult number) {
-      auto value = dyn_cast<Value>(number);
-      return value ? OpFoldResult(mapping.lookupOrDefault(value)) : number;
-    });
-  };
-  SmallVector<OpFoldResult> offsets = known(op.getMixedOffsets()),
-                            sizes = withOne(known(op.getMixedSizes()), source);
+  SmallVector<OpFoldResult> offsets = inBody(mapping, op.getMixedOffsets()),
+                            sizes = withOne(inBody(mapping, op.getMixedSizes()),
+                                            source);
   // A row of a tensor from outside is read where it is.
   if (Value own = mapping.lookupOrNull(source))
     source = own;
   else if (std::optional<unsigned> axis = axes.axisIn(source, chosen))
     offsets[*axis] = at;
-  Value made = tensor::ExtractSliceOp::create(b, typeOfSlice(op.getResult()),
-                                              source, offsets, sizes,
-                                              known(op.getMixedStrides()));
+  Value made = tensor::ExtractSliceOp::create(
+      b, typeOfSlice(op.getResult()), source, offsets, sizes,
+      inBody(mapping, op.getMixedStrides()));
   mapping.map(op.getResult(), made);
 }
 
 void BatchInterchange::cloneInsertion(tensor::InsertSliceOp op,
                                       IRMapping &mapping) {
-  auto known = [&](ArrayRef<OpFoldResult> numbers) {
-    return llvm::map_to_vector(numbers, [&](OpFoldResult number) {
-      auto value = dyn_cast<Value>(number);
-      return value ? OpFoldResult(mapping.lookupOrDefault(value)) : number;
-    });
-  };
   Value dest = lookup(op.getDest(), mapping);
-  SmallVector<OpFoldResult> offsets = known(op.getMixedOffsets());
+  SmallVector<OpFoldResult> offsets = inBody(mapping, op.getMixedOffsets());
   // All parts' rows are collected in one tensor.
   if (dest.getType() == op.getDest().getType())
     if (std::optional<unsigned> axis = axes.axisIn(op.getDest(), chosen))
       offsets[*axis] = at;
   Value made = tensor::InsertSliceOp::create(
       b, lookup(op.getSource(), mapping), dest, offsets,
-      withOne(known(op.getMixedSizes()), op.getDest()),
-      known(op.getMixedStrides()));
+      withOne(inBody(mapping, op.getMixedSizes()), op.getDest()),
+      inBody(mapping, op.getMixedStrides()));
   mapping.map(op.getResult(), made);
 }
 
@@ -406,9 +403,7 @@ void BatchInterchange::cloneOp(Operation &op, IRMapping &mapping) {
       .Case([&](tensor::EmptyOp empty) {
         SmallVector<OpFoldResult> sizes =
             withOne(empty.getMixedSizes(), empty.getResult());
-        for (OpFoldResult &size : sizes)
-          if (auto value = dyn_cast<Value>(size))
-            size = mapping.lookupOrDefault(value);
+        sizes = inBody(mapping, sizes);
         Value made =
             tensor::EmptyOp::create(b, sizes, empty.getType().getElementType());
         mapping.map(empty.getResult(), made);
@@ -423,9 +418,7 @@ void BatchInterchange::cloneOp(Operation &op, IRMapping &mapping) {
             withOne(getMixedValues(view.getStaticOutputShape(),
                                    view.getOutputShape(), b),
                     view.getResult());
-        for (OpFoldResult &size : sizes)
-          if (auto value = dyn_cast<Value>(size))
-            size = mapping.lookupOrDefault(value);
+        sizes = inBody(mapping, sizes);
         Value made = tensor::ExpandShapeOp::create(
             b, typeOfSlice(view.getResult()), lookup(view.getSrc(), mapping),
             view.getReassociationIndices(), sizes);
@@ -463,11 +456,7 @@ LoopOp BatchInterchange::makeIterations(ValueRange outs) {
       inits.push_back(out);
       continue;
     }
-    std::optional<unsigned> axis = axes.axisIn(init, chosen);
-    SmallVector<OpFoldResult> sizes = resolveDims(b, b.getLoc(), init),
-                              offsets(sizes.size(), b.getIndexAttr(0));
-    sizes[*axis] = b.getIndexAttr(1);
-    offsets[*axis] = at;
+    auto [offsets, sizes] = placeOfPart(init);
     Value part = extractSlice(b, b.getLoc(), out, offsets, sizes);
     inits.push_back(b.createOrFold<tensor::CastOp>(typeOfSlice(init), part));
   }
@@ -509,11 +498,7 @@ SmallVector<Value> BatchInterchange::putBack(LoopOp inner, ValueRange outs) {
       made.push_back(part);
       continue;
     }
-    std::optional<unsigned> axis = axes.axisIn(init, chosen);
-    SmallVector<OpFoldResult> sizes = resolveDims(b, b.getLoc(), init),
-                              offsets(sizes.size(), b.getIndexAttr(0));
-    sizes[*axis] = b.getIndexAttr(1);
-    offsets[*axis] = at;
+    auto [offsets, sizes] = placeOfPart(init);
     made.push_back(insertSlice(b, b.getLoc(), part, out, offsets, sizes));
   }
   return made;

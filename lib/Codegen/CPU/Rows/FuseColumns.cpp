@@ -198,10 +198,13 @@ static bool sumsUp(linalg::GenericOp first, linalg::GenericOp second) {
   });
 }
 
-unsigned loopc::fuseColumns(IRRewriter &rewriter, Block &block, CpuModel cpu) {
+unsigned
+loopc::fuseColumns(IRRewriter &rewriter, Block &block, CpuModel cpu,
+                   llvm::function_ref<bool(linalg::GenericOp)> isTaken) {
   SmallVector<Column> columns;
   for (auto product : block.getOps<linalg::GenericOp>())
-    if (std::optional<Column> column = findColumn(product, cpu))
+    if (std::optional<Column> column = findColumn(product, cpu);
+        column && !isTaken(column->matrix))
       columns.push_back(*column);
   llvm::SmallPtrSet<Operation *, 8> members;
   for (Column &column : columns) {

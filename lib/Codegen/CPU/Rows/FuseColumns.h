@@ -16,10 +16,11 @@
 namespace loopc {
 
 /// Makes one operation of what computes a matrix of `block` element by element
-/// and what multiplies it with a vector, along whichever axis. \returns how
-/// many there were.
+/// and what multiplies it with a vector, along whichever axis; not of a matrix
+/// that is computed elsewhere, as `isTaken` says. \returns how many there were.
 unsigned fuseColumns(mlir::IRRewriter &rewriter, mlir::Block &block,
-                     CpuModel cpu);
+                     CpuModel cpu,
+                     llvm::function_ref<bool(mlir::linalg::GenericOp)> isTaken);
 
 } // namespace loopc
 

@@ -169,7 +169,7 @@ struct CpuFuseReductions
       // sums that have better kernels.
       if (isa<loop::LoopOp>(block->getParentOp()) &&
           !loop::isCold(block->getParentOp()))
-        numMerged += fuseColumns(rewriter, *block, cpu);
+        numMerged += fuseColumns(rewriter, *block, cpu, isOfSums);
       numMerged +=
           mergeGenerics(rewriter, *block, goesThroughRows, goTogether).merged;
     }
