@@ -304,8 +304,8 @@ class InferRequest:
                 or one array; None for what was set before.
             share_inputs: read the arrays where they are, and make no copies.
         """
-        self.start_async(inputs, share_inputs=share_inputs)
-        self.wait()
+        self._take(inputs, share_inputs)
+        self._run()
         return self.results
 
     def start_async(
@@ -316,14 +316,17 @@ class InferRequest:
         Raises:
             InvalidArgument: a run is under way, or there is no such input.
         """
+        self._take(inputs, share_inputs)
+        if userdata is not None:
+            self.userdata = userdata
+        self._running = self._worker.submit(self._run)
+
+    def _take(self, inputs: Any, share_inputs: bool) -> None:
         if self._running is not None and not self._running.done():
             raise InvalidArgument("the request is busy: wait() for its run")
         for key, value in self._by_key(inputs).items():
             tensor = value if isinstance(value, Tensor) else Tensor(value, share_inputs)
             self.set_tensor(key, tensor)
-        if userdata is not None:
-            self.userdata = userdata
-        self._running = self._worker.submit(self._run)
 
     def _by_key(self, inputs: Any) -> dict[Any, Any]:
         if inputs is None:
