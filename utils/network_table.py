@@ -195,14 +195,16 @@ def _module(name: str, title: str, doc: str, body: str) -> str:
 
 def _enum(name: str, doc: str, members: list[tuple[str, int]]) -> str:
     lines = "".join(f"    {member} = {number}\n" for member, number in members)
-    return f'\n\nclass {name}(IntEnum):\n    """{doc}"""\n\n{lines}'
+    return f'\n\nclass {name}(Named):\n    """{doc}"""\n\n{lines}'
 
 
 def enums_module() -> str:
     """python/loopc/_network_enums.py."""
     types = data_types()
     kinds = sorted((layer.number, layer.kind) for layer in layers())
-    body = "from enum import IntEnum\n"
+    body = "from enum import Enum, IntEnum\n"
+    body += '\n\nclass Named(IntEnum):\n    """Prints as TensorRT\'s do: LayerType.SHUFFLE."""\n\n'
+    body += "    __str__ = Enum.__str__\n    __format__ = Enum.__format__\n"
     body += _enum(
         "DataType",
         "Element types; from DOUBLE on they are loopc's own.",

@@ -242,15 +242,15 @@ static Node readNode(const std::string &path) {
 static void writeEvent(std::FILE *file, const Event &event,
                        const std::string &category, const std::string &name,
                        const std::string &arguments) {
+  // Microseconds by their integers: a program's locale may have a comma.
   std::fprintf(
       file,
-      ",\n{\"cat\":\"%s\",\"pid\":%d,\"tid\":%" PRId64
-      ",\"dur\":%.3f,\"ts\":%.3f,\"ph\":\"X\",\"name\":%s,\"args\":{%s}"
-      "}",
+      ",\n{\"cat\":\"%s\",\"pid\":%d,\"tid\":%" PRId64 ",\"dur\":%" PRId64
+      ".%03d,\"ts\":%" PRId64 ".%03d,\"ph\":\"X\",\"name\":%s,\"args\":{%s}}",
       category.c_str(), static_cast<int>(getpid()), event.thread,
-      static_cast<double>(event.nanoseconds) * 1e-3,
-      static_cast<double>(event.begin) * 1e-3, quote(name).c_str(),
-      arguments.c_str());
+      event.nanoseconds / 1000, static_cast<int>(event.nanoseconds % 1000),
+      event.begin / 1000, static_cast<int>(event.begin % 1000),
+      quote(name).c_str(), arguments.c_str());
 }
 
 void loopc_profile::write(std::FILE *file) const {

@@ -51,10 +51,12 @@ void loopc::remarkFact(Location loc, StringRef name, const Twine &text) {
 
 static constexpr StringLiteral kGeneralVersion = "general version";
 
-Location loopc::inGeneralVersion(Location loc) {
-  MLIRContext *context = loc.getContext();
-  return FusedLoc::get({loc}, StringAttr::get(context, kGeneralVersion),
-                       context);
+void loopc::locateInGeneralVersion(Operation *loop) {
+  MLIRContext *context = loop->getContext();
+  auto version = StringAttr::get(context, kGeneralVersion);
+  loop->walk([&](Operation *op) {
+    op->setLoc(FusedLoc::get({op->getLoc()}, version, context));
+  });
 }
 
 bool loopc::isInGeneralVersion(Location loc) {

@@ -8,10 +8,17 @@
 # Made by utils/network_table.py from include/loopc/Frontend/Network; ./dev docs writes it again.
 """Enumerators as TensorRT spells them."""
 
-from enum import IntEnum
+from enum import Enum, IntEnum
 
 
-class DataType(IntEnum):
+class Named(IntEnum):
+    """Prints as TensorRT's do: LayerType.SHUFFLE."""
+
+    __str__ = Enum.__str__
+    __format__ = Enum.__format__
+
+
+class DataType(Named):
     """Element types; from DOUBLE on they are loopc's own."""
 
     FLOAT = 0
@@ -42,7 +49,7 @@ class DataType(IntEnum):
     STRING = 113
 
 
-class LayerType(IntEnum):
+class LayerType(Named):
     """Kinds of layers; NODE is loopc's own."""
 
     CONVOLUTION = 0
@@ -86,7 +93,7 @@ class LayerType(IntEnum):
     NODE = 1000
 
 
-class ElementWiseOperation(IntEnum):
+class ElementWiseOperation(Named):
     """Of two values; ADD is what TensorRT's guide calls SUM."""
 
     SUM = 0
@@ -106,7 +113,7 @@ class ElementWiseOperation(IntEnum):
     ADD = 0
 
 
-class UnaryOperation(IntEnum):
+class UnaryOperation(Named):
     """Of one value."""
 
     EXP = 0
@@ -136,7 +143,7 @@ class UnaryOperation(IntEnum):
     ISNAN = 24
 
 
-class ActivationType(IntEnum):
+class ActivationType(Named):
     """The activations; docs/NetworkLayers.md has their formulas."""
 
     RELU = 0
@@ -155,7 +162,7 @@ class ActivationType(IntEnum):
     GELU_TANH = 13
 
 
-class MatrixOperation(IntEnum):
+class MatrixOperation(Named):
     """What becomes of an operand of a product."""
 
     NONE = 0
@@ -163,7 +170,7 @@ class MatrixOperation(IntEnum):
     VECTOR = 2
 
 
-class ReduceOperation(IntEnum):
+class ReduceOperation(Named):
     """How axes are reduced."""
 
     SUM = 0
@@ -173,7 +180,7 @@ class ReduceOperation(IntEnum):
     AVG = 4
 
 
-class SampleMode(IntEnum):
+class SampleMode(Named):
     """What a slice reads beyond the bounds."""
 
     STRICT_BOUNDS = 0
@@ -184,7 +191,7 @@ class SampleMode(IntEnum):
     DEFAULT = 0
 
 
-class GatherMode(IntEnum):
+class GatherMode(Named):
     """What indices mean."""
 
     DEFAULT = 0
@@ -192,21 +199,21 @@ class GatherMode(IntEnum):
     ND = 2
 
 
-class ScatterMode(IntEnum):
+class ScatterMode(Named):
     """What indices mean."""
 
     ELEMENT = 0
     ND = 1
 
 
-class TopKOperation(IntEnum):
+class TopKOperation(Named):
     """The largest or the smallest."""
 
     MAX = 0
     MIN = 1
 
 
-class FillOperation(IntEnum):
+class FillOperation(Named):
     """The rule of a fill."""
 
     LINSPACE = 0
@@ -214,7 +221,7 @@ class FillOperation(IntEnum):
     RANDOM_NORMAL = 2
 
 
-class PoolingType(IntEnum):
+class PoolingType(Named):
     """What becomes of a window."""
 
     MAX = 0
@@ -222,7 +229,7 @@ class PoolingType(IntEnum):
     MAX_AVERAGE_BLEND = 2
 
 
-class PaddingMode(IntEnum):
+class PaddingMode(Named):
     """Padding of windows."""
 
     EXPLICIT_ROUND_DOWN = 0
@@ -231,13 +238,13 @@ class PaddingMode(IntEnum):
     SAME_LOWER = 3
 
 
-class CumulativeOperation(IntEnum):
+class CumulativeOperation(Named):
     """What runs along an axis."""
 
     SUM = 0
 
 
-class LoopOutput(IntEnum):
+class LoopOutput(Named):
     """What leaves a loop."""
 
     LAST_VALUE = 0
@@ -245,7 +252,7 @@ class LoopOutput(IntEnum):
     REVERSE = 2
 
 
-class TripLimit(IntEnum):
+class TripLimit(Named):
     """What ends a loop."""
 
     COUNT = 0

@@ -159,6 +159,18 @@ def test_a_model_without_a_profile_has_none(tmp_path):
     assert "profile" not in (tmp_path / "plain.mlir").read_text()
 
 
+def test_a_model_without_parts_has_a_table():
+    options = loopc.SessionOptions()
+    options.enable_profiling = True
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        tiny (float x) => (float y) { y = Add (x, x) }"""
+    )
+    session = loopc.InferenceSession(model, options)
+    assert session.run(None, {"x": np.float32(2)})[0] == 4
+    assert session.get_profiling_table().splitlines()[-1].endswith("between nodes")
+
+
 def test_errors(tmp_path):
     session = profiled()
     session._options.profile_file_prefix = str(tmp_path / "no" / "folder")

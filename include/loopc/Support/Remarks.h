@@ -16,6 +16,7 @@
 #define LOOPC_SUPPORT_REMARKS_H
 
 #include "mlir/IR/Location.h"
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/Twine.h"
 
 namespace loopc {
@@ -32,10 +33,10 @@ void remarkMissed(mlir::Location loc, llvm::StringRef name,
 void remarkFact(mlir::Location loc, llvm::StringRef name,
                 const llvm::Twine &text);
 
-/// `loc` in the version of a loop for any extents, where there is another one
-/// for extents that agree. It names the same node, and is carried on by whatever
-/// passes make of what is there.
-mlir::Location inGeneralVersion(mlir::Location loc);
+/// Says in the locations of what is in `loop`, itself included, that this is
+/// its version for any extents, beside one for extents that agree. They name
+/// the same nodes, and passes carry them on.
+void locateInGeneralVersion(mlir::Operation *loop);
 
 /// True for such a location.
 bool isInGeneralVersion(mlir::Location loc);

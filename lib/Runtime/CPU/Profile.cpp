@@ -8,7 +8,7 @@
 
 // Time is read from the processor's counter, and put against the clock when the
 // run ends. Of the iterations of a loop so many are measured that it takes
-// about 3 % of their time, at places that vary, so that they are no special
+// about 2 % of their time, at places that vary, so that they are no special
 // ones. What was measured in a loop is extrapolated by the time of all its
 // iterations.
 

@@ -764,9 +764,7 @@ bool ShapeVersion::run() {
   }
   makeBranch();
   original->setAttr(kColdAttrName, rewriter.getUnitAttr());
-  // What passes say of it is not said of the copy.
-  original->walk(
-      [](Operation *op) { op->setLoc(inGeneralVersion(op->getLoc())); });
+  locateInGeneralVersion(original);
   remarkDone(copy.getLoc(), "VersionShapes",
              "there is a version of it for extents that agree and stay what "
              "they are");
@@ -786,8 +784,8 @@ struct LoopVersionShapes
       return markAllAnalysesPreserved();
     auto patterns = getDimPatterns(&getContext(), /*keepPorts=*/true);
     for (LoopOp loop : outermost)
-      if (carriesUnknown(loop) && ShapeVersion(loop, patterns).run())
-        ++numVersioned;
+      numVersioned +=
+          carriesUnknown(loop) && ShapeVersion(loop, patterns).run();
   }
 
 private:

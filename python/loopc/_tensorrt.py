@@ -1,0 +1,530 @@
+# ===- _tensorrt.py - Engines and contexts ------------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""What loopc.tensorrt has beside the networks of loopc.network."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from loopc._compile import compile as _compile
+from loopc._errors import CompileError, Error, InvalidArgument
+from loopc._network_types import data_type, numpy_type
+from loopc._ort_value import array_at
+from loopc._session import InferenceSession, NodeArg
+from loopc._session import load as _load
+from loopc.network import DataType, INetworkDefinition
+
+# ===------------------------------------------------------------------------===#
+# Logs
+# ===------------------------------------------------------------------------===#
+
+
+class ILogger:
+    """Who is told what is wrong; `log` is the caller's."""
+
+    class Severity(IntEnum):
+        """How much it matters: the less, the greater."""
+
+        INTERNAL_ERROR = 0
+        ERROR = 1
+        WARNING = 2
+        INFO = 3
+        VERBOSE = 4
+
+    INTERNAL_ERROR = Severity.INTERNAL_ERROR
+    ERROR = Severity.ERROR
+    WARNING = Severity.WARNING
+    INFO = Severity.INFO
+    VERBOSE = Severity.VERBOSE
+
+    def log(self, severity: ILogger.Severity, msg: str) -> None:
+        """Takes a message."""
+        raise NotImplementedError("a logger has a method log(severity, msg)")
+
+
+class Logger(ILogger):
+    """Writes messages to standard error."""
+
+    def __init__(self, min_severity: ILogger.Severity = ILogger.WARNING) -> None:
+        self.min_severity = min_severity
+
+    def log(self, severity: ILogger.Severity, msg: str) -> None:
+        """Writes a message that is severe enough."""
+        if severity <= self.min_severity:
+            print(f"[TRT] [{severity.name[0]}] {msg}", file=sys.stderr)
+
+
+# ===------------------------------------------------------------------------===#
+# Building
+# ===------------------------------------------------------------------------===#
+
+
+class Weights:
+    """Values of a layer: an array, or the number of none of a type."""
+
+    def __init__(self, values: Any = None) -> None:
+        if isinstance(values, DataType):
+            values = np.empty(0, numpy_type(values))
+        self._array = np.asarray([] if values is None else values)
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The array."""
+        return self._array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.asarray(self._array, dtype)
+
+    def __len__(self) -> int:
+        return self._array.size
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self._array.size
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of them."""
+        return self._array.nbytes
+
+    @property
+    def dtype(self) -> DataType:
+        """Their type."""
+        return data_type(self._array.dtype)
+
+
+class NetworkDefinitionCreationFlag(IntEnum):
+    """Both are how every network is here."""
+
+    EXPLICIT_BATCH = 0
+    STRONGLY_TYPED = 1
+
+
+class MemoryPoolType(IntEnum):
+    """Memory of an engine; only WORKSPACE has a meaning: a run may hold so much."""
+
+    WORKSPACE = 0
+    DLA_MANAGED_SRAM = 1
+    DLA_LOCAL_DRAM = 2
+    DLA_GLOBAL_DRAM = 3
+    TACTIC_DRAM = 4
+    TACTIC_SHARED_MEMORY = 5
+
+
+class IOptimizationProfile:
+    """Shapes of inputs; an extent that cannot change is fixed in the engine."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[str, list[tuple[int, ...]]] = {}
+
+    def set_shape(
+        self, input: str, min: Sequence[int], opt: Sequence[int], max: Sequence[int]
+    ) -> None:
+        """The smallest, usual and largest shape of an input."""
+        shapes = [tuple(one) for one in (min, opt, max)]
+        if not all(a <= b <= c for a, b, c in zip(*shapes, strict=True)):
+            raise InvalidArgument(f"set_shape('{input}'): min, opt and max do not ascend")
+        self._shapes[input] = shapes
+
+    def get_shape(self, input: str) -> list[tuple[int, ...]]:
+        """What was set, or nothing."""
+        return self._shapes.get(input, [])
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _fixed(self) -> dict[str, list[int | None]]:
+        return {
+            name: [a if a == c else None for a, _, c in zip(*shapes, strict=True)]
+            for name, shapes in self._shapes.items()
+        }
+
+
+class IBuilderConfig:
+    """How an engine is built."""
+
+    def __init__(self) -> None:
+        self.builder_optimization_level = 3
+        self._profiles: list[IOptimizationProfile] = []
+        self._limits: dict[MemoryPoolType, int] = {}
+
+    def add_optimization_profile(self, profile: IOptimizationProfile) -> int:
+        """Adds a profile; an engine has one.
+
+        Raises:
+            InvalidArgument: it has one already.
+        """
+        if self._profiles:
+            raise InvalidArgument("an engine has one optimization profile: leave extents open")
+        self._profiles.append(profile)
+        return 0
+
+    @property
+    def num_optimization_profiles(self) -> int:
+        """Of those that were added."""
+        return len(self._profiles)
+
+    def set_memory_pool_limit(self, pool: MemoryPoolType, pool_size: int) -> None:
+        """Keeps a limit; an engine takes the memory that the model needs."""
+        self._limits[pool] = pool_size
+
+    def get_memory_pool_limit(self, pool: MemoryPoolType) -> int:
+        """The limit that was set."""
+        return self._limits.get(pool, 0)
+
+
+class IHostMemory(bytes):
+    """An engine as bytes."""
+
+    @property
+    def nbytes(self) -> int:
+        """Their number."""
+        return len(self)
+
+
+class Network(INetworkDefinition):
+    """A network of layers, or the model that a parser has read."""
+
+    def __init__(self) -> None:
+        super().__init__("network")
+        self._model: bytes | None = None
+        self._folder: str | None = None
+
+
+class Builder:
+    """Makes networks and engines."""
+
+    def __init__(self, logger: ILogger) -> None:
+        self.logger = logger
+
+    def create_network(self, flags: int = 0) -> Network:
+        """An empty network; the flags make no difference."""
+        return Network()
+
+    def create_builder_config(self) -> IBuilderConfig:
+        """A configuration."""
+        return IBuilderConfig()
+
+    def create_optimization_profile(self) -> IOptimizationProfile:
+        """A profile."""
+        return IOptimizationProfile()
+
+    def is_network_supported(self, network: Network, config: IBuilderConfig) -> bool:
+        """Whether an engine can be built of it."""
+        return self.build_serialized_network(network, config) is not None
+
+    def build_serialized_network(
+        self, network: Network, config: IBuilderConfig
+    ) -> IHostMemory | None:
+        """Compiles for this machine; None where that fails, which the logger is told."""
+        shapes = config._profiles[0]._fixed() if config._profiles else {}
+        with tempfile.TemporaryDirectory(prefix="loopc-") as folder:
+            file = Path(folder) / "engine.so"
+            try:
+                _compile(
+                    network if network._model is None else network._model,
+                    file,
+                    emit="shared",
+                    cpu="native",
+                    opt_level=min(config.builder_optimization_level, 3),
+                    shapes=shapes,
+                    base_directory=network._folder,
+                )
+            except Error as error:
+                self.logger.log(ILogger.ERROR, str(error))
+                return None
+            return IHostMemory(file.read_bytes())
+
+    def build_engine_with_config(
+        self, network: Network, config: IBuilderConfig
+    ) -> ICudaEngine | None:
+        """The same as an engine."""
+        plan = self.build_serialized_network(network, config)
+        return None if plan is None else Runtime(self.logger).deserialize_cuda_engine(plan)
+
+
+class ParserError:
+    """What is wrong with a model."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def desc(self) -> str:
+        """In words."""
+        return self._text
+
+    def __str__(self) -> str:
+        return self._text
+
+
+class OnnxParser:
+    """Reads an ONNX model into an empty network."""
+
+    def __init__(self, network: Network, logger: ILogger) -> None:
+        self._network = network
+        self._logger = logger
+        self._errors: list[ParserError] = []
+
+    def parse(self, model: bytes, path: str | None = None) -> bool:
+        """Reads a serialized model; `path` says where its external data lie."""
+        self._errors = []
+        if self._network.num_layers or self._network.num_inputs:
+            raise InvalidArgument("a model is parsed into an empty network")
+        folder = os.path.dirname(os.path.abspath(path)) if path else None
+        with tempfile.TemporaryDirectory(prefix="loopc-") as scratch:
+            try:
+                _compile(model, Path(scratch) / "x.mlir", emit="onnx", base_directory=folder)
+            except CompileError as error:
+                self._errors = [ParserError(str(error))]
+                self._logger.log(ILogger.ERROR, str(error))
+                return False
+        self._network._model, self._network._folder = bytes(model), folder
+        return True
+
+    def parse_from_file(self, path: str) -> bool:
+        """Reads a model in a file."""
+        return self.parse(Path(path).read_bytes(), path)
+
+    @property
+    def num_errors(self) -> int:
+        """Of the call before."""
+        return len(self._errors)
+
+    def get_error(self, index: int) -> ParserError:
+        """One of them."""
+        return self._errors[index]
+
+    def clear_errors(self) -> None:
+        """Forgets them."""
+        self._errors = []
+
+
+# ===------------------------------------------------------------------------===#
+# Running
+# ===------------------------------------------------------------------------===#
+
+
+class TensorIOMode(IntEnum):
+    """What a tensor of an engine is."""
+
+    NONE = 0
+    INPUT = 1
+    OUTPUT = 2
+
+
+class IOutputAllocator:
+    """Gives memory to an output whose shape only the run knows; both are the caller's."""
+
+    def reallocate_output(self, tensor_name: str, memory: int, size: int, alignment: int) -> int:
+        """The address of `size` bytes; `memory` is the one from before, or 0."""
+        raise NotImplementedError("an allocator has a method reallocate_output")
+
+    def notify_shape(self, tensor_name: str, shape: tuple[int, ...]) -> None:
+        """Takes the shape of the result."""
+        raise NotImplementedError("an allocator has a method notify_shape")
+
+
+class ICudaEngine:
+    """A compiled model, whose tensors are its inputs, and then its outputs."""
+
+    def __init__(self, plan: bytes, logger: ILogger) -> None:
+        self._plan = IHostMemory(plan)
+        self._logger = logger
+        with tempfile.TemporaryDirectory(prefix="loopc-") as folder:
+            file = Path(folder) / "engine.so"
+            file.write_bytes(plan)
+            self._session: InferenceSession = _load(file)
+        self._inputs = {port.name: port for port in self._session.get_inputs()}
+        self._outputs = {port.name: port for port in self._session.get_outputs()}
+
+    @property
+    def num_io_tensors(self) -> int:
+        """Inputs and outputs."""
+        return len(self._inputs) + len(self._outputs)
+
+    def get_tensor_name(self, index: int) -> str:
+        """The name of tensor `index`."""
+        return [*self._inputs, *self._outputs][index]
+
+    def __getitem__(self, index: int) -> str:
+        return self.get_tensor_name(index)
+
+    def __iter__(self) -> Any:
+        return iter([*self._inputs, *self._outputs])
+
+    def _port(self, name: str) -> NodeArg:
+        port = self._inputs.get(name) or self._outputs.get(name)
+        if port is None:
+            known = ", ".join(map(repr, self))
+            raise InvalidArgument(f"the engine has no tensor {name!r}; it has: {known}")
+        return port
+
+    def get_tensor_mode(self, name: str) -> TensorIOMode:
+        """Whether it is an input or an output."""
+        self._port(name)
+        return TensorIOMode.INPUT if name in self._inputs else TensorIOMode.OUTPUT
+
+    def get_tensor_shape(self, name: str) -> tuple[int, ...]:
+        """Its extents; -1 where the run chooses one."""
+        shape = self._port(name).shape or []
+        return tuple(one if isinstance(one, int) else -1 for one in shape)
+
+    def get_tensor_dtype(self, name: str) -> DataType:
+        """The type of its elements."""
+        return data_type(_element(self._port(name)))
+
+    def create_execution_context(self) -> IExecutionContext:
+        """A context; those of one engine may run at a time."""
+        return IExecutionContext(self)
+
+    def serialize(self) -> IHostMemory:
+        """What it was made of."""
+        return self._plan
+
+
+def _element(port: NodeArg) -> str:
+    inner = port.type.removeprefix("tensor(").removesuffix(")")
+    return {"float": "float32", "double": "float64"}.get(inner, inner)
+
+
+class IExecutionContext:
+    """Runs of an engine, with the addresses that they read and write."""
+
+    def __init__(self, engine: ICudaEngine) -> None:
+        self.engine = engine
+        self._shapes: dict[str, tuple[int, ...]] = {}
+        self._addresses: dict[str, int] = {}
+        self._allocators: dict[str, IOutputAllocator] = {}
+
+    def set_input_shape(self, name: str, shape: Sequence[int]) -> bool:
+        """The extents of an input; false where they do not fit the engine."""
+        known = self.engine.get_tensor_shape(name)
+        given = tuple(int(one) for one in shape)
+        fits = len(known) == len(given) and all(
+            one in (-1, other) for one, other in zip(known, given, strict=True)
+        )
+        if not fits:
+            text = f"the input '{name}' of shape {known} cannot have the shape {given}"
+            self.engine._logger.log(ILogger.ERROR, text)
+            return False
+        self._shapes[name] = given
+        return True
+
+    def get_tensor_shape(self, name: str) -> tuple[int, ...]:
+        """The extents of an input, or of an output of the run before."""
+        return self._shapes.get(name, self.engine.get_tensor_shape(name))
+
+    def set_tensor_address(self, name: str, memory: int) -> bool:
+        """Where an input is read, or an output is written to: memory of the host."""
+        self.engine._port(name)
+        self._addresses[name] = int(memory)
+        return True
+
+    def get_tensor_address(self, name: str) -> int:
+        """What was set; else 0."""
+        return self._addresses.get(name, 0)
+
+    def set_output_allocator(self, name: str, output_allocator: IOutputAllocator) -> bool:
+        """Who gives memory to an output when its shape is known."""
+        self.engine._port(name)
+        self._allocators[name] = output_allocator
+        return True
+
+    def _read(self, name: str, port: NodeArg) -> Any:
+        shape = self.get_tensor_shape(name)
+        if -1 in shape:
+            raise InvalidArgument(f"the input '{name}' of shape {shape} has no set_input_shape()")
+        if not self._addresses.get(name):
+            raise InvalidArgument(f"the input '{name}' has no set_tensor_address()")
+        return array_at(_element(port), shape, self._addresses[name])
+
+    def _write(self, name: str, port: NodeArg, value: Any) -> None:
+        result = np.ascontiguousarray(value)
+        address = self._addresses.get(name, 0)
+        if allocator := self._allocators.get(name):
+            address = allocator.reallocate_output(name, address, max(result.nbytes, 1), 64)
+            allocator.notify_shape(name, result.shape)
+        if not address:
+            raise InvalidArgument(f"the output '{name}' has no set_tensor_address()")
+        self._shapes[name] = result.shape
+        array_at(_element(port), result.shape, address)[...] = result
+
+    def execute_v2(self, bindings: Sequence[int]) -> bool:
+        """Runs with an address for each tensor, in their order; false where that fails."""
+        for name, address in zip(self.engine, bindings, strict=True):
+            self.set_tensor_address(name, address)
+        return self.execute_async_v3(0)
+
+    def execute_async_v3(self, stream_handle: int) -> bool:
+        """Runs, and returns when all outputs are written; false where that fails."""
+        try:
+            feeds = {name: self._read(name, port) for name, port in self.engine._inputs.items()}
+            results = self.engine._session.run(None, feeds)
+            for (name, port), value in zip(self.engine._outputs.items(), results, strict=True):
+                self._write(name, port, value)
+        except Error as error:
+            self.engine._logger.log(ILogger.ERROR, str(error))
+            return False
+        return True
+
+
+class Runtime:
+    """Makes engines of their bytes."""
+
+    def __init__(self, logger: ILogger) -> None:
+        self.logger = logger
+
+    def deserialize_cuda_engine(self, serialized_engine: bytes) -> ICudaEngine | None:
+        """The engine; None where the bytes are none, or are another machine's."""
+        try:
+            return ICudaEngine(bytes(serialized_engine), self.logger)
+        except Error as error:
+            self.logger.log(ILogger.ERROR, str(error))
+            return None
+
+
+def nptype(trt_type: DataType) -> np.dtype[Any]:
+    """The type of numpy that a type is."""
+    return numpy_type(trt_type)
+
+
+def volume(iterable: Sequence[int]) -> int:
+    """The number of elements of a shape."""
+    return math.prod(iterable)
+
+
+__all__ = [
+    "Builder",
+    "IBuilderConfig",
+    "ICudaEngine",
+    "IExecutionContext",
+    "IHostMemory",
+    "ILogger",
+    "IOptimizationProfile",
+    "IOutputAllocator",
+    "Logger",
+    "MemoryPoolType",
+    "Network",
+    "NetworkDefinitionCreationFlag",
+    "OnnxParser",
+    "ParserError",
+    "Runtime",
+    "TensorIOMode",
+    "Weights",
+    "nptype",
+    "volume",
+]
