@@ -33,7 +33,7 @@ struct Options {
   std::string features; ///< beside the CPU's own
   std::string cache;    ///< "": the user's; "off": none
   double compileTimeout = 0;
-  int numThreads = 0; ///< of a run; 0: see Kernel
+  int numThreads = 0;       ///< of a run; 0: see Kernel
   double timeout = 0;       ///< seconds of a run; 0: no limit
   uint64_t memoryLimit = 0; ///< bytes; 0: no limit
 
