@@ -176,9 +176,9 @@ func.func @output(%run: !rt.run, %v: memref<?xf32>) -> i32 {
   // CHECK: llvm.store %[[ONE]], %[[SECOND]] : i64
   // CHECK: %[[THIRD:.*]] = llvm.getelementptr %[[SHAPE]][0, 2]
   // CHECK: llvm.store %{{.*}}, %[[THIRD]] : i64
-  // CHECK: %[[NUMBER:.*]] = llvm.mlir.constant(2 : i64)
+  // CHECK: %[[PORT:.*]] = llvm.mlir.constant(2 : i64)
   // CHECK: %[[RANK:.*]] = llvm.mlir.constant(3 : i64)
-  // CHECK: llvm.call @loopc_rt_alloc_output(%[[HANDLE]], %{{.*}}, %[[NUMBER]], %[[SHAPE]], %[[RANK]])
+  // CHECK: llvm.call @loopc_rt_alloc_output(%[[HANDLE]], %{{.*}}, %[[PORT]], %[[SHAPE]], %[[RANK]])
   %c0 = arith.constant 0 : index
   %d = memref.dim %v, %c0 : memref<?xf32>
   %a = memref.alloc(%d) {loopc.output = [2, affine_map<(d0, d1) -> (d0, 1, d1)>]} : memref<?x4xf32>
