@@ -83,7 +83,7 @@ int32_t loopc_profile::findPart(const loopc_profile_part &given, int32_t loop) {
 
 void loopc_profile::add(const loopc_run_profile &run) {
   std::lock_guard lock(mutex);
-  model = run.model;
+  model = run.model ? run.model : "";
   ++numRuns;
   seconds += static_cast<double>(run.nanoseconds) * 1e-9;
   numDropped += run.num_dropped;

@@ -30,7 +30,7 @@ m (float[N] x, int64 n) => (float[N] y) {
   }>
 }"""
 #: Objects by their type's name: how they are made, and the function that frees them.
-_OBJECTS = ("session", "diagnostics", "compile_options", "network")
+_OBJECTS = ("profile", "session", "diagnostics", "compile_options", "network")
 
 #: What the library may call while it compiles, which goes on.
 _GO_ON = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda *_: 0)
@@ -53,6 +53,9 @@ def functions() -> list[Function]:
 def _type(parameter: str) -> str:
     """The type of "const char *name"."""
     text = " ".join(parameter.split())
+    # What callbacks are given as their context.
+    if text == "void *profile":
+        return "loopc_profile *"
     return re.sub(r"\w+$", "", text).strip() if not text.endswith("*") else text
 
 
@@ -77,6 +80,8 @@ class Caller:
             function.restype = ctypes.c_void_p
             arguments = (b"net",) if name == "network_create" else ()
             made[name.removesuffix("_create")] = function(*arguments)
+        library.loopc_profile_create.restype = ctypes.c_void_p
+        made["profile"] = library.loopc_profile_create()
         session, diagnostics = ctypes.c_void_p(), ctypes.c_void_p()
         library.loopc_session_create_from_bytes(
             _MODEL, len(_MODEL), None, ctypes.byref(session), ctypes.byref(diagnostics)

@@ -70,6 +70,7 @@ def test_pairs_are_of_every_kind() -> None:
 UNTRIED = {
     "tensor-expand-fourier",
     "loop-fuse-loops",
+    "cpu-interchange-batches",
     "cpu-interchange-scans",
     "tensor-scale-subnormals",
     "tensor-widen-factors",
