@@ -115,7 +115,7 @@ class NetworkDefinitionCreationFlag(IntEnum):
 
 
 class MemoryPoolType(IntEnum):
-    """Memory of an engine; only WORKSPACE has a meaning: a run may hold so much."""
+    """Memory of an engine. Limits are kept as they are given, and have no effect on a run."""
 
     WORKSPACE = 0
     DLA_MANAGED_SRAM = 1
