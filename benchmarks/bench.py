@@ -14,6 +14,7 @@
     bench.py --compare times.json     beside another run's
     bench.py --docs                   writes docs/Benchmarks.md and its chart
     bench.py --ready                  time and memory until sessions are ready (ready.py)
+    bench.py --models                 models of Python packages (user_models.py)
 
 The engines take turns, so that what else the machine does falls on all of them;
 the table shows medians. In the same run each engine's outputs are checked
@@ -41,6 +42,7 @@ import numpy as np
 import ready
 import report
 import suite
+import user_models
 from models_basic import Benchmark
 from peers import ALL_ENGINES, ENGINES, GPU_ENGINES, version_of
 from worker import Worker
@@ -250,6 +252,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "--ready" in given:
         given.remove("--ready")
         return ready.main(given)
+    if "--models" in given:
+        given.remove("--models")
+        return user_models.main(given)
     options = parse(given)
     if options.list:
         print("\n".join(options.keys))

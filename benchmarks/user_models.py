@@ -7,27 +7,49 @@
 # ===------------------------------------------------------------------------===#
 """Compiles ONNX models, runs them beside onnxruntime and compares what comes out.
 
-    user_models.py model.onnx [more.onnx] [--set x.1=8000] [--set sr=16000]
+    bench.py --models                  models of Python packages and of exporters
+    bench.py --models model.onnx ...   others
+    bench.py --models --set x.1=8000   what open extents and inputs are
+    bench.py --models --docs           writes the table of docs/Models.md
 
 An open first dimension is 1, the others 64, unless set: by their name, or by the
 input and the axis. Inputs are random, or what is set. A row: seconds to compile,
-milliseconds of a run (the shortest of some in turns, one thread), onnxruntime's
-time in times of loopc's, and the largest relative difference of an output.
-Exit status 1 where a model is refused or fails.
+milliseconds of a run (the shortest of some in turns), onnxruntime's time in times
+of loopc's, and the largest difference of an output beside the largest element of it.
+Each model has a process of its own. The packages that user_models.toml names are
+downloaded once, into a cache. Exit status 1 where a model that onnxruntime runs is
+refused or fails.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
+import math
+import os
+import re
+import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import model_packages
 import numpy as np
 from ml_dtypes import bfloat16
+from model_packages import Entry
 
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/Models.md"
+#: What --docs writes stands between these lines.
+BEGIN = "<!-- Made by ./dev bench --models --docs -->"
+END = "<!-- end of it -->"
+#: Seconds that one model may take.
+PATIENCE = 900
 TYPES: dict[str, Any] = {
     "tensor(float)": np.float32,
     "tensor(double)": np.float64,
@@ -37,18 +59,27 @@ TYPES: dict[str, Any] = {
     "tensor(int32)": np.int32,
     "tensor(uint8)": np.uint8,
     "tensor(bool)": np.bool_,
+    "tensor(string)": np.object_,
 }
+
+
+def make_shape(name: str, extents: Sequence[Any], given: Mapping[str, str]) -> list[int]:
+    """The extents of an input: those that are known, what was given, or 1 and 64."""
+    shape = []
+    for axis, extent in enumerate(extents):
+        if not isinstance(extent, int):
+            chosen = given.get(f"{name}.{axis}") or given.get(str(extent))
+            extent = int(chosen) if chosen else (1 if axis == 0 else 64)
+        shape.append(extent)
+    return shape
 
 
 def make_feed(port: Any, given: Mapping[str, str], random: np.random.Generator) -> np.ndarray:
     """A value for an input: what was given, or random."""
-    shape = []
-    for axis, extent in enumerate(port.shape):
-        if not isinstance(extent, int):
-            chosen = given.get(f"{port.name}.{axis}") or given.get(str(extent))
-            extent = int(chosen) if chosen else (1 if axis == 0 else 64)
-        shape.append(extent)
+    shape = make_shape(port.name, port.shape, given)
     dtype = TYPES[port.type]
+    if dtype is np.object_:
+        return np.full(shape, given.get(port.name, "a"), np.object_)
     if port.name in given:
         return np.full(shape, float(given[port.name])).astype(dtype)
     if np.issubdtype(dtype, np.floating):
@@ -56,66 +87,206 @@ def make_feed(port: Any, given: Mapping[str, str], random: np.random.Generator) 
     return random.integers(0, 2 if dtype is np.bool_ else 5, shape).astype(dtype)
 
 
-def _difference(got: Any, want: Any) -> float:
+def difference(got: Any, want: Any) -> float:
+    """The largest one of two outputs, beside the largest finite element."""
+    if isinstance(want, dict):
+        return difference(list(got.values()), list(want.values()))
     if isinstance(want, list):
-        return max(map(_difference, got, want), default=0.0)
-    got = np.asarray(got)
+        if len(got) != len(want):
+            return math.inf
+        return max(map(difference, got, want), default=0.0)
+    got, want = np.asarray(got), np.asarray(want)
     if got.shape != want.shape or got.dtype != want.dtype:
-        return float("inf")
+        return math.inf
     if want.dtype.kind not in "fc":
-        return 0.0 if (got == want).all() else float("inf")
-    scale = np.abs(want).astype(np.float64) + 1e-3
-    return float(np.max(np.abs(got.astype(np.float64) - want) / scale, initial=0.0))
+        return 0.0 if (got == want).all() else math.inf
+    got, want = got.astype(np.float64), want.astype(np.float64)
+    finite = np.isfinite(want)
+    if not np.array_equal(got[~finite], want[~finite], equal_nan=True):
+        return math.inf
+    got, want = got[finite], want[finite]
+    scale = float(np.max(np.abs(want), initial=0.0)) or 1.0
+    return float(np.max(np.abs(got - want), initial=0.0)) / scale
 
 
-def _measure(path: Path, given: Mapping[str, str]) -> str:
+@dataclasses.dataclass
+class Figures:
+    """Of one model: seconds, and the largest difference."""
+
+    compiling: float = 0.0
+    loopc: float = 0.0
+    onnxruntime: float = 0.0
+    difference: float = 0.0
+    problem: str = ""
+
+    @property
+    def times(self) -> float:
+        """onnxruntime's time in times of loopc's."""
+        return self.onnxruntime / self.loopc
+
+
+def _measure_here(path: str, given: Mapping[str, str], threads: int) -> Figures:
+    """In this process; a problem of loopc is told, one of onnxruntime raised."""
     # Here, so that a process of ready.py has one of the two.
     import loopc
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = threads
     options.log_severity_level = 4
     peer = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     random = np.random.default_rng(0)
     feeds = {port.name: make_feed(port, given, random) for port in peer.get_inputs()}
+    want = peer.run(None, feeds)
+    own = loopc.SessionOptions(cache_dir="off")
+    own.intra_op_num_threads = threads
     begin = time.perf_counter()
-    session = loopc.InferenceSession(path, loopc.SessionOptions(cache_dir="off"))
-    compiled = time.perf_counter() - begin
-    difference = _difference(session.run(None, feeds), peer.run(None, feeds))
-    best = [float("inf"), float("inf")]
-    for _ in range(7):
+    try:
+        session = loopc.InferenceSession(path, own)
+        figures = Figures(time.perf_counter() - begin)
+        figures.difference = difference(session.run(None, feeds), want)
+    except Exception as error:  # whatever it is, the next model goes on
+        return Figures(problem=f"{type(error).__name__}: {str(error).splitlines()[0][:200]}")
+    best = [math.inf, math.inf]
+    turns, until = 0, time.perf_counter() + 1
+    while turns < 7 or (turns < 200 and time.perf_counter() < until):
         for k, engine in enumerate((session, peer)):
             begin = time.perf_counter()
             engine.run(None, feeds)
             best[k] = min(best[k], time.perf_counter() - begin)
-    return (
-        f"{compiled:8.2f} {best[0] * 1e3:10.3f} {best[1] * 1e3:12.3f} {best[1] / best[0]:7.2f}x "
-        f"{difference:12.2g}"
+        turns += 1
+    figures.loopc, figures.onnxruntime = best
+    return figures
+
+
+def measure(entry: Entry, threads: int) -> Figures:
+    """In a process of its own."""
+    command = [sys.executable, __file__, "--one", "--threads", str(threads), str(entry.path)]
+    command += [f"--set={name}={value}" for name, value in entry.given.items()]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE, check=False,
+            env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return Figures(problem=f"more than {PATIENCE} seconds")
+    if done.returncode != 0 or not done.stdout:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        told = lines[-1][:200] if lines else "it said nothing"
+        who = "onnxruntime" if "onnxruntime" in told else f"status {done.returncode}"
+        return Figures(problem=f"{who}: {told}")
+    return Figures(**json.loads(done.stdout.splitlines()[-1]))
+
+
+HEADING = """\
+| package | model | compiling, s | loopc, ms | onnxruntime, ms | times | difference |
+|---|---|---|---|---|---|---|"""
+
+
+def line(entry: Entry, figures: Figures) -> str:
+    """Of the table."""
+    if figures.problem:
+        return f"| {entry.origin} | {entry.name} | {figures.problem} | | | | |"
+    cells = (
+        *(entry.origin, entry.name, f"{figures.compiling:.2f}"),
+        *(f"{1e3 * figures.loopc:.3f}", f"{1e3 * figures.onnxruntime:.3f}"),
+        *(f"{figures.times:.2f}", f"{figures.difference:.2g}"),
     )
+    return f"| {' | '.join(cells)} |"
 
 
-def main() -> int:
-    """The command."""
+def summary(rows: Sequence[tuple[Entry, Figures]]) -> str:
+    """How many there are, their mean and the worst."""
+    good = [(figures.times, entry) for entry, figures in rows if not figures.problem]
+    if not good:
+        return "- No model was run."
+    mean = math.exp(sum(math.log(times) for times, _ in good) / len(good))
+    packages = len({entry.origin for _, entry in good})
+    least, worst = min(good, key=lambda one: one[0])
+    behind = sum(times < 0.95 for times, _ in good)
+    texts = [
+        f"- {len(good)} models of {packages} packages and exporters: {mean:.2f} times as fast as "
+        f"onnxruntime in the geometric mean, {least:.2f} at worst ({worst.name}); {behind} are "
+        "below 0.95."
+    ]
+    texts += [f"- {entry.name}: {figures.problem}" for entry, figures in rows if figures.problem]
+    return "\n".join(texts)
+
+
+def write_page(rows: Sequence[tuple[Entry, Figures]], threads: int) -> None:
+    """Writes the table between its two lines of the page."""
+    import onnxruntime
+    from bench import processor
+
+    before, rest = PAGE.read_text().split(BEGIN, 1)
+    after = rest.split(END, 1)[1]
+    told = f"onnxruntime {onnxruntime.__version__}, {threads} thread(s), {processor()}:"
+    table = "\n".join([HEADING, *(line(*row) for row in rows)])
+    PAGE.write_text(f"{before}{BEGIN}\n\n{told}\n\n{table}\n\n{summary(rows)}\n\n{END}{after}")
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("models", nargs="+", type=Path, metavar="MODEL")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER")
-    arguments = parser.parse_args()
-    if not all("=" in one for one in arguments.set):
+        prog="bench.py --models", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    add = parser.add_argument
+    add("models", nargs="*", type=Path, metavar="MODEL")
+    add("--set", action="append", default=[], metavar="NAME=NUMBER")
+    add("--filter", default="", metavar="REGEX", help="only models whose package or name matches")
+    add("--threads", type=int, default=1, metavar="N", help="threads of both (default 1)")
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "loopc-models"
+    add("--cache", type=Path, default=cache, metavar="FOLDER", help=f"of packages ({cache})")
+    add("--docs", action="store_true", help="write the table of docs/Models.md")
+    add("--one", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(argv)
+    if not all("=" in one for one in options.set):
         parser.error("--set takes NAME=NUMBER")
-    given = dict(one.split("=", 1) for one in arguments.set)
-    width = max(len(path.name) for path in arguments.models)
-    print(f"{'model':{width}} compile s   loopc ms onnxruntime ms   times   difference")
-    status = 0
-    for path in arguments.models:
-        try:
-            row = _measure(path, given)
-        except Exception as error:  # of either engine: the next model goes on
-            row, status = f" {type(error).__name__}: {str(error).splitlines()[0][:200]}", 1
-        print(f"{path.name:{width}}{row}", flush=True)
-    return status
+    for path in options.models:
+        if not path.is_file():
+            parser.error(f"there is no file {path}")
+    if options.threads < 1:
+        parser.error("--threads must be positive")
+    if options.docs and (options.models or options.filter):
+        parser.error("--docs writes all rows: it takes no models and no --filter")
+    try:
+        options.pattern = re.compile(options.filter)
+    except re.error as error:
+        parser.error(f"--filter: {error}")
+    return options
+
+
+def _entries(options: argparse.Namespace, given: Mapping[str, str]) -> Iterator[Entry]:
+    def wanted(entry: Entry) -> bool:
+        return bool(options.pattern.search(f"{entry.origin} {entry.name}"))
+
+    if options.models:
+        yield from filter(wanted, (Entry("", path, given) for path in options.models))
+    else:
+        yield from model_packages.find(options.cache, wanted)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints the table and returns the exit status."""
+    options = parse(argv)
+    given = dict(one.split("=", 1) for one in options.set)
+    if options.one:
+        figures = _measure_here(str(options.models[0]), given, options.threads)
+        print(json.dumps(dataclasses.asdict(figures)))
+        return 0
+    rows = []
+    print(HEADING, flush=True)
+    try:
+        for entry in _entries(options, given):
+            rows.append((entry, measure(entry, options.threads)))
+            print(line(*rows[-1]), flush=True)
+    except RuntimeError as error:
+        print(f"user_models.py: error: {error}", file=sys.stderr)
+        return 1
+    print(f"\n{summary(rows)}")
+    if options.docs:
+        write_page(rows, options.threads)
+    return int(any(f.problem and not f.problem.startswith("onnxruntime") for _, f in rows))
 
 
 if __name__ == "__main__":
