@@ -225,10 +225,10 @@ static bool isOfVectorProduct(OpOperand *operand) {
 /// True if `operand`'s producer may be computed in its consumer: where nobody
 /// else needs it, or where it is cheap. On a GPU a kernel of its own costs more
 /// than to compute it several times.
-static bool mayFuse(OpOperand *operand, bool forKernels) {
+static bool mayFuse(OpOperand *operand, BodyCosts &costs, bool forKernels) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!producer || !consumer || !fitIntoOneBody(producer, consumer))
+  if (!producer || !consumer || !costs.fitIntoOne(producer, consumer))
     return false;
   // Not into what runs more often for each element that is produced.
   bool reread = consumer.getNumReductionLoops() > 0 ||
@@ -268,13 +268,13 @@ static bool mayFuse(OpOperand *operand, bool forKernels) {
 /// Whether to fuse. A producer that others need as well gets its own producers
 /// first: what is cheap alone is not cheap with all that comes before it, as
 /// the sum that a residual network adds to in each layer.
-static bool shouldFuse(OpOperand *operand, bool forKernels) {
-  if (!mayFuse(operand, forKernels))
+static bool shouldFuse(OpOperand *operand, BodyCosts &costs, bool forKernels) {
+  if (!mayFuse(operand, costs, forKernels))
     return false;
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   return producer->hasOneUse() ||
          llvm::none_of(producer->getOpOperands(), [&](OpOperand &own) {
-           return mayFuse(&own, forKernels);
+           return mayFuse(&own, costs, forKernels);
          });
 }
 
@@ -353,14 +353,17 @@ struct TensorFuseElementwise
       populateSimplifyGenerics(simpler);
       walkAndApplyPatterns(getOperation(), std::move(simpler));
     }
+    BodyCosts costs;
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(
-        patterns,
-        [&](OpOperand *operand) { return shouldFuse(operand, forKernels); });
+        patterns, [&](OpOperand *operand) {
+          return shouldFuse(operand, costs, forKernels);
+        });
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     FrozenRewritePatternSet frozen(std::move(patterns));
-    if (failed(applyPatternsGreedily(getOperation(), frozen, untilDone())))
+    if (failed(applyPatternsGreedily(getOperation(), frozen,
+                                     untilDone().setListener(&costs))))
       return signalPassFailure();
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) { blocks.push_back(block); });
@@ -379,7 +382,9 @@ struct TensorFuseElementwise
         compared += counts.compared;
       }
     if (reportWork)
-      getOperation().emitRemark() << compared << " operations compared";
+      getOperation().emitRemark()
+          << compared << " operations compared, bodies of "
+          << costs.getNumCounted() << " looked at";
     RewritePatternSet cleanup(context);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
     if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup),

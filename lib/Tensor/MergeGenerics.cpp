@@ -41,6 +41,31 @@ bool loopc::fitIntoOneBody(linalg::GenericOp first, linalg::GenericOp second) {
   return cost <= kMaxBodyCost && cost + getBodyCost(second) <= kMaxBodyCost;
 }
 
+unsigned BodyCosts::get(linalg::GenericOp op) {
+  auto [it, isNew] = costs.try_emplace(op, 0);
+  if (isNew) {
+    it->second = getBodyCost(op);
+    numCounted += it->second;
+  }
+  return it->second;
+}
+
+void BodyCosts::forget(Operation *op) {
+  for (; op; op = op->getParentOp())
+    costs.erase(op);
+}
+
+void BodyCosts::notifyOperationInserted(Operation *op,
+                                        OpBuilder::InsertPoint previous) {
+  forget(op);
+  if (previous.isSet())
+    forget(previous.getBlock()->getParentOp());
+}
+
+bool BodyCosts::fitIntoOne(linalg::GenericOp first, linalg::GenericOp second) {
+  return get(first) + get(second) <= kMaxBodyCost;
+}
+
 /// True if `first` can be computed where `second` stands: nothing between them
 /// needs its results.
 static bool canMoveDown(linalg::GenericOp first, linalg::GenericOp second) {

@@ -25,6 +25,29 @@ inline constexpr unsigned kMaxOperands = 24;
 bool fitIntoOneBody(mlir::linalg::GenericOp first,
                     mlir::linalg::GenericOp second);
 
+/// The same for who asks again and again while patterns are applied: knows what
+/// bodies cost until a rewrite changes them. It has to listen to the rewriter.
+class BodyCosts : public mlir::RewriterBase::Listener {
+public:
+  bool fitIntoOne(mlir::linalg::GenericOp first,
+                  mlir::linalg::GenericOp second);
+  /// What the bodies cost that were looked at.
+  uint64_t getNumCounted() const { return numCounted; }
+
+  void notifyOperationInserted(mlir::Operation *op,
+                               mlir::OpBuilder::InsertPoint previous) override;
+  void notifyOperationErased(mlir::Operation *op) override { forget(op); }
+  void notifyOperationModified(mlir::Operation *op) override { forget(op); }
+
+private:
+  unsigned get(mlir::linalg::GenericOp op);
+  /// `op`, or the operation that has it in its body, costs something else now.
+  void forget(mlir::Operation *op);
+
+  llvm::DenseMap<mlir::Operation *, unsigned> costs;
+  uint64_t numCounted = 0;
+};
+
 /// True for what computes each element by itself, in the order of its results.
 bool isElementwise(mlir::linalg::GenericOp op);
 

@@ -62,22 +62,48 @@ def slices(count):
     yield "}"
 
 
-def work(make, count, name):
-    """How many operations the pass `name` looks at."""
+def terms(count):
+    """One sum of many terms, each of two operations: more than one body may hold."""
+    row = "tensor<?xf32>"
+    yield "#id = affine_map<(d) -> (d)>"
+    yield f"func.func @f(%x: {row}) -> {row} {{"
+    traits = '{indexing_maps = [#id, #id], iterator_types = ["parallel"]}'
+    for k in range(count):
+        for name, operand in ((f"%a{k}", "%x"), (f"%t{k}", f"%a{k}")):
+            yield f"{name} = linalg.generic {traits} ins({operand} : {row}) outs(%x : {row}) {{"
+            yield f"^bb0(%b: f32, %o: f32): %n = arith.constant {k}.5 : f32"
+            yield "%c = arith.mulf %b, %n : f32 %d = math.exp %c : f32 linalg.yield %d : f32"
+            yield f"}} -> {row}"
+    numbers = range(count)
+    maps = ", ".join(["#id"] * (count + 1))
+    yield f'%r = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}}'
+    yield "ins(" + ", ".join(f"%t{k}" for k in numbers) + f" : {', '.join([row] * count)})"
+    yield f"outs(%x : {row}) {{"
+    yield "^bb0(" + ", ".join(f"%e{k}: f32" for k in numbers) + ", %o: f32):"
+    for k in numbers:
+        yield f"%s{k} = arith.addf {f'%s{k - 1}' if k else '%o'}, %e{k} : f32"
+    yield f"linalg.yield %s{count - 1} : f32"
+    yield f"}} -> {row} return %r : {row}"
+    yield "}"
+
+
+def work(make, count, name, what):
+    """How much the pass `name` looks at."""
     pipeline = f"--pass-pipeline=builtin.module(func.func({name}{{report-work}}))"
     text = "\n".join(make(count))
     done = subprocess.run(["loopc-opt", pipeline], input=text, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
-    return int(re.search(r"remark: (\d+) (?:operations compared|uses followed)", done.stderr)[1])
+    return int(re.search(rf"remark: .*?(\d+) {what}", done.stderr)[1])
 
 
-for pass_name, generator in (
-    ("loopc-eliminate-common", collected_values),
-    ("buffer-place-deallocations", branches),
-    ("tensor-fuse-elementwise", slices),
+for pass_name, generator, counted in (
+    ("loopc-eliminate-common", collected_values, "operations compared"),
+    ("buffer-place-deallocations", branches, "uses followed"),
+    ("tensor-fuse-elementwise", slices, "operations compared"),
+    ("tensor-fuse-elementwise", terms, "looked at"),
 ):
-    few, many = (work(generator, count, pass_name) for count in (40, 400))
+    few, many = (work(generator, count, pass_name, counted) for count in (40, 400))
     print(
-        f"{pass_name}: {few} and {many}, {'linear' if few and many <= 11 * few else 'not linear'}"
+        f"{pass_name}, {counted}: {few} and {many}, {'linear' if few and many <= 14 * few else 'not linear'}"
     )
