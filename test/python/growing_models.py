@@ -354,6 +354,17 @@ def slices_of_any_rank(count: int, extent: str) -> onnx.ModelProto:
 
 
 @growing
+def softmaxes(count: int, extent: str) -> onnx.ModelProto:
+    """Rows, each of which is reduced and scaled, with nothing between them."""
+    return chain(
+        count,
+        lambda k, last: f"v{k} = Softmax <axis = -1> ({last})",
+        f"float[{extent}, {extent}] x",
+        "float[A, B]",
+    )
+
+
+@growing
 def products(count: int, extent: str) -> onnx.ModelProto:
     """Matrix products, each with a hyperbolic tangent behind it."""
     return chain(

@@ -95,6 +95,8 @@ def test_equal_sections_are_compiled_once(tmp_path: pathlib.Path) -> None:
     assert 1 <= few <= 6
     assert 1 <= many <= 6
     assert 1 <= sections(loops_that_pick(48), file) <= 6
+    # So has code without loops of its own.
+    assert 1 <= sections(GROWING["slices_of_any_rank"](192, "N"), file) <= 6
 
 
 def test_errors_name_the_loop_of_a_shared_section() -> None:

@@ -402,9 +402,8 @@ static bool slice(FlatNode &n) {
   f.check(f.compare(IP::sle, given, rank), "{} starts for a value of rank {}",
           {given, rank});
   Value strides = f.stridesOf(x.shape);
-  Value shape = f.makeShape(rank, [&](Value k) { return f.at(x.shape, k); });
   SmallVector<Value> done = f.forEach(
-      zero, given, {zero, shape, strides},
+      zero, given, {zero, x.shape, strides},
       [&](Value k, ValueRange carried) -> SmallVector<Value> {
         Value axis = axes ? f.normalizeAxis(f.at(axes, k), rank) : k;
         Value stride = f.at(strides, axis);

@@ -246,21 +246,59 @@ Value FlatBuilder::length(Value vector) {
                                          resolveDim(b, b.getLoc(), vector, 0));
 }
 
+/// The loop that counts in `k`, if it is a loop's number.
+static scf::ForOp findCounting(Value k) {
+  auto arg = dyn_cast<BlockArgument>(k);
+  auto loop =
+      arg ? dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp()) : nullptr;
+  return loop && loop.getInductionVar() == k ? loop : nullptr;
+}
+
+/// True for a constant that is not negative, the number of a loop that begins
+/// with such a one, and the one behind it, which is its loop's end at most.
+static bool isNotNegative(Value k) {
+  if (std::optional<int64_t> constant = getConstantIntValue(k))
+    return *constant >= 0;
+  if (auto next = k.getDefiningOp<arith::AddIOp>();
+      next && isOneInteger(next.getRhs()))
+    return findCounting(next.getLhs()) && isNotNegative(next.getLhs());
+  scf::ForOp loop = findCounting(k);
+  return loop && isNotNegative(loop.getLowerBound());
+}
+
+/// True if `k` is the number of a loop over positions of `vector`, whose length
+/// is `extent`.
+static bool isPosition(Value k, Value vector, Value extent) {
+  scf::ForOp loop = findCounting(k);
+  if (!loop || !isNotNegative(loop.getLowerBound()))
+    return false;
+  Value end = loop.getUpperBound();
+  auto other = end.getDefiningOp<tensor::DimOp>();
+  return end == extent || (other && stripCasts(other.getSource()) == vector);
+}
+
+Value FlatBuilder::read(Value vector, Value k, bool isUnsigned) {
+  Value element = b.createOrFold<tensor::ExtractOp>(stripCasts(vector), k);
+  return toIndex(element, isUnsigned);
+}
+
 Value FlatBuilder::at(Value vector, Value k, Value other, bool isUnsigned) {
   vector = stripCasts(vector);
   if (!other)
     other = index(1);
   auto type = cast<RankedTensorType>(vector.getType());
-  auto read = [&] {
-    Value element = b.createOrFold<tensor::ExtractOp>(vector, k);
-    return toIndex(element, isUnsigned);
-  };
   std::optional<int64_t> position = getConstantIntValue(k);
   if (position && type.hasStaticShape())
-    return *position >= 0 && *position < type.getNumElements() ? read() : other;
+    return *position >= 0 && *position < type.getNumElements()
+               ? read(vector, k, isUnsigned)
+               : other;
+  Value extent = length(vector);
+  if (isPosition(k, vector, extent))
+    return read(vector, k, isUnsigned);
   // One comparison: a negative position is a large unsigned one.
-  return ifElse(compare(IP::ult, k, length(vector)), read,
-                [&] { return other; });
+  return ifElse(
+      compare(IP::ult, k, extent), [&] { return read(vector, k, isUnsigned); },
+      [&] { return other; });
 }
 
 Value FlatBuilder::alignedAt(Value shape, Value own, Value rank, Value k) {
@@ -435,9 +473,9 @@ Value FlatBuilder::stridedCopy(Value elements, Value base, Value strides,
     return forEach(zero, lastAxis, {row, base},
                    [&](Value k, ValueRange carried) -> SmallVector<Value> {
                      Value axis = sub(sub(lastAxis, one), k);
-                     Value extent = maximum(at(shape, axis), one);
+                     Value extent = maximum(read(shape, axis), one);
                      Value here =
-                         mul(rem(carried[0], extent), at(strides, axis, zero));
+                         mul(rem(carried[0], extent), read(strides, axis));
                      return {div(carried[0], extent), add(carried[1], here)};
                    })[1];
   });

@@ -33,8 +33,9 @@ struct AxisView {
 llvm::SmallVector<mlir::Type> flatTypes(mlir::Type element);
 
 /// Builds code on flat tensors. Extents, axes and positions are of type index,
-/// shapes and strides are tensor<?xi64>. Every read of a shape is guarded, as
-/// pure operations may be hoisted over the checks before them.
+/// shapes and strides are tensor<?xi64>. A read of a shape is guarded, as pure
+/// operations may be hoisted over the checks before them, but where it is that
+/// of a loop over the shape itself.
 class FlatBuilder {
 public:
   FlatBuilder(mlir::OpBuilder &builder, mlir::Location loc) : b(loc, builder) {}
@@ -144,6 +145,9 @@ public:
   mlir::Value length(mlir::Value vector);
   mlir::Value rank(FlatTensor flat) { return length(flat.shape); }
   mlir::Value count(FlatTensor flat) { return length(flat.elements); }
+  /// Element `k` of a tensor of integers of rank 1, as index, in code that runs
+  /// only where there is one.
+  mlir::Value read(mlir::Value vector, mlir::Value k, bool isUnsigned = false);
   /// Element `k` of a tensor of integers of rank 1, as index; `other` (default:
   /// 1) where there is none.
   mlir::Value at(mlir::Value vector, mlir::Value k, mlir::Value other = {},
@@ -197,8 +201,9 @@ public:
   // Elements
   //===--------------------------------------------------------------------===//
 
-  /// A new tensor of shape `shape` (`count` elements in all), whose element at
-  /// i is element `base` + sum(i[k] * strides[k]) of `elements`.
+  /// A new tensor of shape `shape` (`count` elements in all), of as many axes
+  /// as there are strides, whose element at i is element `base` + sum(i[k] *
+  /// strides[k]) of `elements`.
   mlir::Value stridedCopy(mlir::Value elements, mlir::Value base,
                           mlir::Value strides, mlir::Value shape,
                           mlir::Value count);

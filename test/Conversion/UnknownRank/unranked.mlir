@@ -54,6 +54,32 @@ func.func @along_axis(%x: tensor<*xf32>) -> tensor<*xf32> {
 
 // -----
 
+// Loops over the axes of a shape read it without asking whether there is an
+// axis: the strides, and the places of rows. What is sliced keeps the extents
+// of its other axes, and what an axis that may not be there is asked of is the
+// sliced one, and the last one.
+// CHECK-LABEL: func.func @slice(
+// CHECK-SAME: %{{[a-z0-9]+}}: tensor<?xf32>{{.*}}, %[[S:[a-z0-9]+]]: tensor<?xi64>
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NEXT: tensor.extract %[[S]][
+// CHECK-NOT: scf.if
+// CHECK: scf.if
+// CHECK: tensor.insert %{{.*}} into %[[S]][
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: linalg.generic
+func.func @slice(%x: tensor<*xf32>) -> tensor<*xf32> {
+  %from = onnx.constant dense<1> : tensor<1xi64>
+  %to = onnx.constant dense<9> : tensor<1xi64>
+  %y = onnx.node "Slice"(%x, %from, %to) since 13 : (tensor<*xf32>, tensor<1xi64>, tensor<1xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
 // The rank of the result follows from the dimensions.
 // CHECK-LABEL: func.func @squeeze(
 // CHECK-SAME: -> (tensor<?xf32>{{.*}}, tensor<?xi64> {loopc.shape_of})

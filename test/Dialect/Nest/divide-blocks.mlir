@@ -87,10 +87,14 @@ func.func @carries(%run: !rt.run, %n: index, %p: i1) -> i32 {
 // -----
 
 // Equal sections are one function, and what cannot fail is not asked. Without
-// loops nothing is divided.
+// loops a function is divided where sections have the same operations.
 // CHECK-LABEL: func.func @straight(
 // CHECK-NOT: call
 // CHECK: return
+// CHECK-LABEL: func.func @alike(
+// CHECK: call @[[ALIKE:.*_section]](
+// CHECK-NEXT: call @[[ALIKE]](
+// CHECK-NEXT: return
 // CHECK-LABEL: func.func private @repeats_section(
 // CHECK-SAME: %{{[^:]+}}: !rt.run, %{{[^:]+}}: memref<8xf32>) attributes
 // CHECK: scf.for
@@ -115,6 +119,20 @@ func.func @repeats(%run: !rt.run, %x: memref<8xf32>, %n: index) -> i32 {
 }
 
 func.func @straight(%run: !rt.run, %x: memref<8xf32>) -> i32 {
+  %ok = arith.constant 0 : i32
+  %c0 = arith.constant 0 : index
+  %a = memref.load %x[%c0] : memref<8xf32>
+  %b = arith.addf %a, %a : f32
+  %c = arith.mulf %b, %b : f32
+  memref.store %c, %x[%c0] : memref<8xf32>
+  %d = memref.load %x[%c0] : memref<8xf32>
+  %e = arith.subf %d, %d : f32
+  %f = arith.mulf %e, %e : f32
+  memref.store %f, %x[%c0] : memref<8xf32>
+  return %ok : i32
+}
+
+func.func @alike(%run: !rt.run, %x: memref<8xf32>) -> i32 {
   %ok = arith.constant 0 : i32
   %c0 = arith.constant 0 : index
   %a = memref.load %x[%c0] : memref<8xf32>

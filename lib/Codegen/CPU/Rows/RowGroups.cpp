@@ -27,6 +27,10 @@
 using namespace mlir;
 using namespace loopc;
 
+/// Operations of a group: three times a Softmax. LLVM's time grows faster than a
+/// nest does, and to read a row once more is little beside so much.
+static constexpr size_t kMaxMembers = 16;
+
 namespace {
 /// How operations use a buffer.
 struct BufferUse {
@@ -203,7 +207,7 @@ static unsigned countRowDims(linalg::GenericOp op) {
 }
 
 bool RowGroups::add(linalg::GenericOp op) {
-  if (!op.hasPureBufferSemantics())
+  if (!op.hasPureBufferSemantics() || members.size() >= kMaxMembers)
     return false;
   std::unique_ptr<RowVectorizer> rows;
   unsigned count = countRowDims(op);

@@ -15,6 +15,10 @@
 // Sections are so large that a call beside one is nothing, and what is within
 // loops comes first: a loop that is small as a whole stays as it is. A section
 // ends where few values are alive.
+//
+// What has no loops is not optimised (lib/Target/Parts.h), and takes time in
+// proportion. It is divided where sections look alike, as loopc-share-nests
+// makes one function of those.
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
@@ -71,10 +75,11 @@ static bool mayReachMemory(Operation *op) {
 namespace {
 class Divider {
 public:
-  Divider(func::FuncOp function, SharedFunctions &functions, unsigned size,
-          unsigned maxWords, unsigned maxHandedWords)
+  Divider(func::FuncOp function, SharedFunctions &functions, bool isStraight,
+          unsigned size, unsigned maxWords, unsigned maxHandedWords)
       : function(function), b(function.getContext()), functions(functions),
-        size(size), maxWords(maxWords), maxHandedWords(maxHandedWords) {}
+        isStraight(isStraight), size(size), maxWords(maxWords),
+        maxHandedWords(maxHandedWords) {}
 
   /// Makes functions of the sections of large blocks in `region`, the innermost
   /// first. Returns the number of operations that are left.
@@ -90,6 +95,9 @@ public:
 private:
   unsigned divide(Block &block);
   SmallVector<unsigned> countWordsAlive(Block &block);
+  SmallVector<ArrayRef<Operation *>> findSections(Block &block,
+                                                  ArrayRef<Operation *> ops,
+                                                  ArrayRef<unsigned> counts);
   bool outline(ArrayRef<Operation *> ops);
   void findBorder(ArrayRef<Operation *> ops, Captures &found);
   func::FuncOp makeFunction(ArrayRef<Operation *> ops, const Captures &found,
@@ -98,6 +106,8 @@ private:
   func::FuncOp function;
   OpBuilder b;
   SharedFunctions &functions;
+  /// True if the function has no loops.
+  bool isStraight;
   unsigned size, maxWords, maxHandedWords;
   unsigned numSections = 0;
   /// Of the section that is being moved.
@@ -113,26 +123,27 @@ struct DivideBlocks : loopc::impl::DivideBlocksBase<DivideBlocks> {
     for (func::FuncOp function : present)
       if (isWorthDividing(function)) {
         prepare(function);
-        Divider divider(function, functions, minSize, maxWords, maxHandedWords);
+        Divider divider(function, functions, !hasLoops(function), minSize,
+                        maxWords, maxHandedWords);
         divider.divide(function.getBody());
         numSections += divider.getNumSections();
       }
   }
 
 private:
-  /// True for a large function that is handed the run, returns a status and has
-  /// loops: what a run passes through once is not optimised.
+  static bool hasLoops(func::FuncOp function) {
+    auto find = [](LoopLikeOpInterface) { return WalkResult::interrupt(); };
+    return function.walk(find).wasInterrupted();
+  }
+
+  /// True for a large function that is handed the run and returns a status.
   bool isWorthDividing(func::FuncOp function) {
     if (!rt::findRun(function) || function.getNumResults() == 0 ||
         !function.getResultTypes().front().isInteger(32))
       return false;
     unsigned count = 0;
-    bool hasLoops = false;
-    function.walk([&](Operation *op) {
-      ++count;
-      hasLoops |= isa<LoopLikeOpInterface>(op);
-    });
-    return hasLoops && count >= 2 * minSize;
+    function.walk([&](Operation *) { ++count; });
+    return count >= 2 * minSize;
   }
 
   /// Constants go to the front, so that no section has one for others. What is
@@ -177,22 +188,29 @@ SmallVector<unsigned> Divider::countWordsAlive(Block &block) {
   return alive;
 }
 
-unsigned Divider::divide(Block &block) {
-  SmallVector<Operation *> ops;
-  SmallVector<unsigned> counts;
-  unsigned total = 0;
-  for (Operation &op : block) {
-    unsigned count = 1;
-    for (Region &nested : op.getRegions())
-      count += divide(nested);
-    ops.push_back(&op);
-    counts.push_back(count);
-    total += count;
+/// True if most of `sections` have the operations and types of another one.
+static bool lookAlike(ArrayRef<ArrayRef<Operation *>> sections) {
+  llvm::DenseSet<size_t> kinds;
+  for (ArrayRef<Operation *> section : sections) {
+    llvm::hash_code kind(0);
+    for (Operation *op : section)
+      op->walk([&](Operation *nested) {
+        kind = llvm::hash_combine(
+            kind, nested->getName(),
+            llvm::hash_combine_range(nested->getResultTypes()));
+      });
+    kinds.insert(kind);
   }
-  if (total < 2 * size)
-    return total;
+  return 2 * kinds.size() <= sections.size();
+}
+
+/// The sections of `block`, whose operations are `ops`; `counts` says of each
+/// how many it is with those in it.
+SmallVector<ArrayRef<Operation *>>
+Divider::findSections(Block &block, ArrayRef<Operation *> ops,
+                      ArrayRef<unsigned> counts) {
   SmallVector<unsigned> alive = countWordsAlive(block);
-  SmallVector<std::pair<ArrayRef<Operation *>, unsigned>> sections;
+  SmallVector<ArrayRef<Operation *>> sections;
   for (size_t begin = 0; begin < ops.size();) {
     unsigned count = 0;
     size_t end = begin, best = begin;
@@ -208,16 +226,39 @@ unsigned Divider::divide(Block &block) {
       begin = end + 1;
       continue;
     }
-    sections.emplace_back(
-        ArrayRef(ops).slice(begin, best - begin),
-        llvm::sum_of(ArrayRef(counts).slice(begin, best - begin)));
+    sections.push_back(ops.slice(begin, best - begin));
     begin = best;
   }
+  return sections;
+}
+
+unsigned Divider::divide(Block &block) {
+  SmallVector<Operation *> ops;
+  SmallVector<unsigned> counts;
+  unsigned total = 0;
+  for (Operation &op : block) {
+    unsigned count = 1;
+    for (Region &nested : op.getRegions())
+      count += divide(nested);
+    ops.push_back(&op);
+    counts.push_back(count);
+    total += count;
+  }
+  if (total < 2 * size)
+    return total;
+  SmallVector<ArrayRef<Operation *>> sections =
+      findSections(block, ops, counts);
+  if (isStraight && !lookAlike(sections))
+    return total;
   // The last one first: what is before it is then still what it was.
-  for (auto [section, sectionCount] : llvm::reverse(sections))
+  for (ArrayRef<Operation *> section : llvm::reverse(sections)) {
+    size_t begin = section.begin() - ops.begin();
+    unsigned count =
+        llvm::sum_of(ArrayRef(counts).slice(begin, section.size()));
     if (outline(section))
       // What is left is a call, and the question for its errors.
-      total = total - sectionCount + 2;
+      total = total - count + 2;
+  }
   return total;
 }
 

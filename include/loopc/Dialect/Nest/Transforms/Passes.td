@@ -148,8 +148,10 @@ def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
   let summary = "make the sections of a very large block functions of their own";
   let description = [{
     LLVM's work on a function grows faster than the function. In a function that
-    is handed the run, has loops and at least twice `min-size` operations, each
-    block with so many becomes a sequence of calls, the innermost blocks first:
+    is handed the run and has at least twice `min-size` operations, each
+    block with so many becomes a sequence of calls, the innermost blocks first (if
+    the function has no loops, where half of the sections or more have the
+    operations and types of another one):
     a section of at least `min-size` operations, and what is in them, becomes a
     function, which returns a status, where it may fail, and what is used behind
     the section. It ends where few values are alive, and stays where it is if more
