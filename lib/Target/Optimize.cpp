@@ -29,6 +29,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
@@ -95,21 +96,47 @@ static bool isLocal(const llvm::Instruction &access) {
 /// leaves.
 static constexpr unsigned kShortLoop = 16;
 
-/// True if LLVM may make a loop faster: an innermost one that is not in
-/// vectors, or that is written out, or whose vectors are in memory of the
-/// function's own, which they leave then.
-static bool mayGain(const llvm::Loop &loop, llvm::ScalarEvolution &evolution) {
-  if (!loop.isInnermost())
-    return false;
-  bool isScalar = true;
-  for (const llvm::BasicBlock *block : loop.blocks())
-    for (const llvm::Instruction &one : *block) {
-      isScalar &= !one.getType()->isVectorTy();
-      if (isLocal(one))
-        return true;
-    }
-  unsigned trips = isScalar ? 0 : evolution.getSmallConstantTripCount(&loop);
-  return isScalar || (trips > 0 && trips <= kShortLoop);
+/// A function is in vectors if loops that are not have no more of its
+/// instructions than one in so many.
+static constexpr unsigned kScalarShare = 10;
+
+/// What LLVM may make faster in a function.
+enum class Gain {
+  Nothing,
+  /// What loops of a few iterations are when they are written out, or vectors
+  /// of what is small beside the rest.
+  Little,
+  /// Loops that are not in vectors, or whose vectors are in memory of the
+  /// function's own, which they leave then.
+  Much
+};
+
+/// What LLVM may make faster in the innermost loops of `function`.
+static Gain findGain(const llvm::Function &function,
+                     const llvm::LoopInfo &loops,
+                     llvm::ScalarEvolution &evolution) {
+  Gain gain = Gain::Nothing;
+  unsigned numScalar = 0;
+  for (const llvm::Loop *loop : loops.getLoopsInPreorder()) {
+    if (!loop->isInnermost())
+      continue;
+    bool isScalar = true;
+    unsigned count = 0;
+    for (const llvm::BasicBlock *block : loop->blocks())
+      for (const llvm::Instruction &one : *block) {
+        ++count;
+        isScalar &= !one.getType()->isVectorTy();
+        if (isLocal(one))
+          return Gain::Much;
+      }
+    unsigned trips = evolution.getSmallConstantTripCount(loop);
+    if (isScalar)
+      numScalar += count;
+    if (isScalar || (trips > 0 && trips <= kShortLoop))
+      gain = Gain::Little;
+  }
+  return numScalar * kScalarShare > function.getInstructionCount() ? Gain::Much
+                                                                   : gain;
 }
 
 static llvm::InstCombinePass combineInstructions() {
@@ -139,6 +166,25 @@ static llvm::ModulePassManager buildCleanup() {
   return forEachFunction(std::move(passes));
 }
 
+/// What functions get that may gain a little: vectors for the loops that are
+/// not in vectors, short loops written out, and what is constant and equal
+/// then.
+static llvm::FunctionPassManager buildLittle(unsigned level) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::LoopVectorizePass());
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::IndVarSimplifyPass());
+  loops.addPass(llvm::LoopFullUnrollPass(static_cast<int>(level)));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops)));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(combineInstructions());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(
+      llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                            /*UseMemorySSA=*/true));
+  return passes;
+}
+
 /// What loops that may gain get at -O1: vectors.
 static llvm::ModulePassManager buildVectors() {
   llvm::FunctionPassManager passes;
@@ -150,8 +196,8 @@ static llvm::ModulePassManager buildVectors() {
   return forEachFunction(std::move(passes));
 }
 
-/// Attribute of functions that the cleanup has left nothing to gain in, but by
-/// writing short loops out. Passes that replace a function copy it.
+/// Attribute of functions that nothing is left to gain in, but by writing loops
+/// out in part. Passes that replace a function copy it.
 static constexpr llvm::StringLiteral kFinished = "loopc-finished";
 
 namespace {
@@ -165,7 +211,8 @@ public:
   void run();
 
 private:
-  void findFinished();
+  /// Finishes functions that few passes more are enough for.
+  void finish();
 
   llvm::Module &module;
   unsigned level;
@@ -209,18 +256,20 @@ Optimizer::Optimizer(llvm::Module &module, llvm::TargetMachine &machine,
   builder->crossRegisterProxies(loops, functions, cgscc, modules);
 }
 
-void Optimizer::findFinished() {
+void Optimizer::finish() {
+  llvm::FunctionPassManager little = buildLittle(level);
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
-    auto &info = functions.getResult<llvm::LoopAnalysis>(function);
-    auto &evolution =
-        functions.getResult<llvm::ScalarEvolutionAnalysis>(function);
-    auto gains = [&](const llvm::Loop *loop) {
-      return mayGain(*loop, evolution);
-    };
-    if (llvm::none_of(info.getLoopsInPreorder(), gains))
-      function.addFnAttr(kFinished);
+    Gain gain =
+        findGain(function, functions.getResult<llvm::LoopAnalysis>(function),
+                 functions.getResult<llvm::ScalarEvolutionAnalysis>(function));
+    // At -O1 a few passes are all that is left to come.
+    if (gain == Gain::Much || (gain == Gain::Little && level == 1))
+      continue;
+    if (gain == Gain::Little)
+      functions.invalidate(function, little.run(function, functions));
+    function.addFnAttr(kFinished);
   }
 }
 
@@ -232,7 +281,7 @@ void Optimizer::run() {
   bool isForDevice = module.getTargetTriple().isNVPTX();
   if (level >= 1 && !isForDevice) {
     buildCleanup().run(module, modules);
-    findFinished();
+    finish();
   }
   llvm::ModulePassManager rest = level == 1 && !isForDevice
                                      ? buildVectors()

@@ -183,6 +183,39 @@ TEST_F(OptimizeTest, VectorLoopsStayAsTheyAre) {
   EXPECT_GT(numStores("float", "1.0"), 1u);
 }
 
+// A short loop over vectors is written out.
+TEST_F(OptimizeTest, ShortVectorLoopsAreWrittenOut) {
+  std::string text = addAlways("<4 x float>", vectorOfOnes);
+  text.replace(text.find("%next, %n"), 9, "%next, 4");
+  text.erase(text.find(", !llvm.loop"), 15);
+  auto module = optimize(text, 3);
+  EXPECT_EQ(countMatching(*module, isVectorStore), 4u);
+  auto isPhi = [](const Instruction &one) { return isa<PHINode>(one); };
+  EXPECT_EQ(countMatching(*module, isPhi), 0u);
+}
+
+// A loop that is small beside vectors becomes vectors, and no more: alone, its
+// question is asked in front.
+TEST_F(OptimizeTest, SmallLoopsBesideVectorsBecomeVectors) {
+  std::string vectors;
+  for (int k = 0; k < 200; ++k)
+    vectors += "  %v" + std::to_string(k + 1) + " = fadd <4 x float> %v" +
+               std::to_string(k) + ", %y\n";
+  vectors += "  store <4 x float> %v200, ptr %z\n";
+  auto countMasked = [&](const std::string &front) {
+    std::string text = addOnes("float", "1.0");
+    text.insert(text.find(") {"), ", <4 x float> %v0, <4 x float> %y, ptr %z");
+    text.insert(text.find("  br label %loop"), front);
+    auto module = optimize(text, 3);
+    return countMatching(*module, [](const Instruction &one) {
+      auto *call = dyn_cast<IntrinsicInst>(&one);
+      return call && call->getIntrinsicID() == Intrinsic::masked_store;
+    });
+  };
+  EXPECT_EQ(countMasked(""), 0u);
+  EXPECT_EQ(countMasked(vectors), 1u);
+}
+
 // Vectors in memory of the function's own get into registers when the loop over
 // them is written out.
 TEST_F(OptimizeTest, LocalVectorsLeaveMemory) {
