@@ -57,7 +57,7 @@ func.func @greatest(%x: memref<8x56x56xf32>) -> memref<8x56x56xf32> {
 
 // Open extents, every second window, and what is computed on the sums. What is
 // freed behind the copy is freed behind what reads it now.
-// PLAN: {{^}}average: windows vectors=16 strip=2 reduced=d2,d3 pads=%0 start=filled epilogue
+// PLAN: {{^}}average: windows vectors=16 strip=1 reduced=d2,d3 pads=%0 start=filled epilogue
 // CHECK-LABEL: func @average(
 // CHECK: %[[X:.*]] = memref.alloc(
 // CHECK: %[[Y:.*]] = memref.alloc(

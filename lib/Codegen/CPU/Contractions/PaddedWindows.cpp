@@ -28,8 +28,8 @@ using namespace loopc;
 
 /// Of longer windows along rows the code is too long to be written out.
 static constexpr int64_t kLongWindow = 8;
-/// Vectors of a strip. The loads of a window are many for each of them, so that
-/// more would only make rows longer that have no whole strip.
+/// Vectors of a strip of known rows. Of open ones a strip has one: rows are
+/// often short, and what is left of them reads with masks.
 static constexpr int64_t kStrip = 2;
 
 //===----------------------------------------------------------------------===//
@@ -274,9 +274,10 @@ bool WindowMatcher::match() {
   if (!matchRow() || !isNeutral())
     return false;
   findNeighbours();
-  plan.vectors = kStrip;
-  if (int64_t row = op.getStaticLoopRanges()[last]; ShapedType::isStatic(row))
-    plan.vectors = std::clamp<int64_t>(row / plan.lanes, 1, kStrip);
+  int64_t row = op.getStaticLoopRanges()[last];
+  plan.vectors = ShapedType::isDynamic(row)
+                     ? 1
+                     : std::clamp<int64_t>(row / plan.lanes, 1, kStrip);
   return true;
 }
 
