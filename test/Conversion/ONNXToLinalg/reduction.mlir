@@ -107,14 +107,19 @@ func.func @old_softmax(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
 
 // -----
 
-// Along the last axis a loop over columns, elsewhere one over rows.
+// A loop over what lies across the axis; of open planes over rows of each.
 // CHECK-LABEL: func.func @cumulative
 // CHECK: loop.loop {{.*}} carried({{.*}} : tensor<6xf32>) slices({{.*}} axis 1 -> tensor<6xf32>) collect(tensor<6x4xf32> axis 1)
-// CHECK: scf.for {{.*}} -> (tensor<2x3x4xf32>, tensor<4xf32>)
-func.func @cumulative(%x: tensor<2x3x4xf32>) -> (tensor<2x3x4xf32>, tensor<2x3x4xf32>) {
+// CHECK: loop.loop {{.*}} carried({{.*}} : tensor<2x4xf32>) slices({{.*}} axis 1 -> tensor<2x4xf32>) collect(tensor<2x3x4xf32> axis 1)
+// CHECK: loop.loop {{.*}} carried({{.*}} : tensor<12xf32>) slices({{.*}} axis 0 -> tensor<12xf32>) collect(tensor<2x12xf32> axis 0)
+// CHECK: scf.for {{.*}} -> (tensor<?x3x4xf32>, tensor<4xf32>)
+func.func @cumulative(%x: tensor<2x3x4xf32>, %open: tensor<?x3x4xf32>) -> (tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<?x3x4xf32>) {
   %last = onnx.constant dense<-1> : tensor<i64>
   %one = onnx.constant dense<1> : tensor<i64>
+  %first = onnx.constant dense<0> : tensor<i64>
   %r = onnx.node "CumSum"(%x, %last) since 14 : (tensor<2x3x4xf32>, tensor<i64>) -> tensor<2x3x4xf32>
   %s = onnx.node "CumSum"(%x, %one) since 14 : (tensor<2x3x4xf32>, tensor<i64>) -> tensor<2x3x4xf32>
-  return %r, %s : tensor<2x3x4xf32>, tensor<2x3x4xf32>
+  %t = onnx.node "CumSum"(%x, %first) since 14 : (tensor<2x3x4xf32>, tensor<i64>) -> tensor<2x3x4xf32>
+  %u = onnx.node "CumSum"(%open, %one) since 14 : (tensor<?x3x4xf32>, tensor<i64>) -> tensor<?x3x4xf32>
+  return %r, %s, %t, %u : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<?x3x4xf32>
 }

@@ -103,3 +103,26 @@ func.func @open_batch_by_size(%x: tensor<?x2x4x4xf32>) -> tensor<?x2x8x8xf32> {
   %r = onnx.node "Resize"(%x, %none, %none, %sizes) since 13 {mode = "linear"} : (tensor<?x2x4x4xf32>, none, none, tensor<4xi64>) -> tensor<?x2x8x8xf32>
   return %r : tensor<?x2x8x8xf32>
 }
+
+// -----
+
+// Batches and channels whose sizes are given may turn out to stay as they are:
+// they are handed on, and not resized. Images are not asked.
+// CHECK-LABEL: @open_by_sizes
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x?x?xf32>
+// CHECK: %[[N:.*]] = tensor.dim %[[X]], %c0
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[N]], %c1
+// CHECK: %[[BATCH:.*]] = scf.if %[[SAME]] -> (tensor<?x?x?x?xf32>) {
+// CHECK-NEXT: scf.yield %[[X]]
+// CHECK: } else {
+// CHECK: %[[CHANNELS:.*]] = scf.if %{{.*}} -> (tensor<?x?x?x?xf32>) {
+// CHECK-NEXT: scf.yield %[[BATCH]]
+// CHECK: } else {
+// CHECK-NOT: scf.if
+// CHECK: return %{{.*}} : tensor<1x3x8x8xf32>
+func.func @open_by_sizes(%x: tensor<?x?x?x?xf32>) -> tensor<1x3x8x8xf32> {
+  %none = onnx.none
+  %s = onnx.constant dense<[1, 3, 8, 8]> : tensor<4xi64>
+  %r = onnx.node "Resize"(%x, %none, %none, %s) since 13 {mode = "linear"} : (tensor<?x?x?x?xf32>, none, none, tensor<4xi64>) -> tensor<1x3x8x8xf32>
+  return %r : tensor<1x3x8x8xf32>
+}

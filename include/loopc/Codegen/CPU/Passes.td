@@ -188,6 +188,10 @@ def CpuVectorizeContractions
     target has no masks. Small integers in panels of groups are multiplied and
     summed up a group at a time (`dot_bits` of `#loopc.target`); the copies into such panels
     interleave rows in registers. What is no such sum or copy is left alone.
+
+    Windows of poolings over a copy that was padded with what changes no result
+    read what was copied: rows of padding are left out, columns of it are lanes
+    that a mask leaves out, and the padded copy is not made.
   }];
   let statistics = [Statistic<"numVectorized", "vectorized",
                               "operations that were vectorized">];
@@ -201,8 +205,8 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
   let summary = "print how nests will be computed";
   let description = [{
     Prints a line for each sum of products on buffers that
-    cpu-vectorize-contractions computes by tiles of vectors, for each copy into
-    panels, and for what cpu-vectorize-rows computes by rows or columns, and
+    cpu-vectorize-contractions computes by tiles of vectors, for windows whose
+    padding it leaves out, for each copy into panels, and for what cpu-vectorize-rows computes by rows or columns, and
     changes nothing. `loopc --emit=memref` shows the buffers.
 
     ```mlir

@@ -10,6 +10,7 @@
 
 #include "ContractionPlan.h"
 #include "Copies/CopyPlan.h"
+#include "PaddedWindows.h"
 #include "Rows/RowPlan.h"
 #include "Rows/Rows.h"
 #include "loopc/Codegen/CPU/Passes.h"
@@ -139,6 +140,8 @@ struct PrintPlans : loopc::impl::PrintPlansBase<PrintPlans> {
     OwningOpRef<func::FuncOp> copy = func.clone(copies);
     IRRewriter rewriter(func.getContext());
     func.walk([&](linalg::LinalgOp op) {
+      if (auto windows = planWindows(op, cpu))
+        return print("windows", windows);
       if (auto contraction = planContraction(op, cpu))
         return print("contraction", contraction);
       auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());

@@ -15,6 +15,7 @@
 
 #include "ContractionEmitter.h"
 #include "Copies/CopyPlan.h"
+#include "PaddedWindows.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -51,8 +52,11 @@ struct CpuVectorizeContractions
   using Base::Base;
 
   void runOnOperation() override {
-    getOperation().walk([](linalg::FillOp fill) { fillBorder(fill); });
     IRRewriter rewriter(&getContext());
+    CpuModel cpu(getVectorUnit(getOperation()));
+    // Before borders are filled: what windows leave out is not padded at all.
+    vectorizeWindows(rewriter, cpu);
+    getOperation().walk([](linalg::FillOp fill) { fillBorder(fill); });
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
     for (linalg::LinalgOp &op : ops)
@@ -61,7 +65,6 @@ struct CpuVectorizeContractions
         op = cast<linalg::LinalgOp>(
             linalg::generalizeNamedOp(rewriter, op)->getOperation());
       }
-    CpuModel cpu(getVectorUnit(getOperation()));
     llvm::SmallPtrSet<Operation *, 8> gone;
     for (linalg::LinalgOp op : ops) {
       if (gone.contains(op))
@@ -80,6 +83,22 @@ struct CpuVectorizeContractions
         gone.insert(epilogue);
         epilogue.erase();
       }
+      ++numVectorized;
+    }
+  }
+
+  void vectorizeWindows(IRRewriter &rewriter, CpuModel cpu) {
+    SmallVector<linalg::GenericOp> ops;
+    llvm::SmallPtrSet<Operation *, 8> gone;
+    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    for (linalg::GenericOp op : ops) {
+      if (gone.contains(op))
+        continue;
+      std::optional<WindowPlan> plan = planWindows(op, cpu);
+      if (!plan)
+        continue;
+      gone.insert(plan->epilogue.op);
+      emitWindows(rewriter, op, *plan);
       ++numVectorized;
     }
   }

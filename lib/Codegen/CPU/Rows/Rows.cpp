@@ -231,6 +231,119 @@ static std::optional<SmallVector<unsigned>> orderForRows(linalg::GenericOp op) {
   return std::nullopt;
 }
 
+/// True if `view` has all of axis `axis` of its source.
+static bool isWholeAlong(memref::SubViewOp view, int64_t axis) {
+  OpFoldResult size = view.getMixedSizes()[axis];
+  if (!isConstantIntValue(view.getMixedOffsets()[axis], 0))
+    return false;
+  MemRefType type = view.getSourceType();
+  if (!type.isDynamicDim(axis))
+    return isConstantIntValue(size, type.getDimSize(axis));
+  auto value = dyn_cast<Value>(size);
+  if (!value)
+    return false;
+  if (auto alloc = view.getSource().getDefiningOp<memref::AllocOp>())
+    return alloc.getDynamicSizes()[type.getDynamicDimIndex(axis)] == value;
+  auto dim = value.getDefiningOp<memref::DimOp>();
+  return dim && dim.getSource() == view.getSource() &&
+         dim.getConstantIndex() == axis;
+}
+
+/// The view that `buffer` is, if it is cut from a buffer along none of the axes
+/// that `groups` put together; else null.
+static memref::SubViewOp cutAcross(Value buffer,
+                                   ArrayRef<ReassociationIndices> groups) {
+  auto view = buffer.getDefiningOp<memref::SubViewOp>();
+  if (!view || !view.hasUnitStride() ||
+      view.getSourceType().getRank() != view.getType().getRank() ||
+      !view.getSourceType().getLayout().isIdentity())
+    return {};
+  bool isWhole = llvm::all_of(groups, [&](ReassociationIndicesRef group) {
+    return group.size() == 1 || llvm::all_of(group, [&](int64_t axis) {
+             return isWholeAlong(view, axis);
+           });
+  });
+  return isWhole ? view : memref::SubViewOp();
+}
+
+/// True if the axes of each of `groups` can be put together: the type says so,
+/// or the view.
+static bool canGroup(Value buffer, ArrayRef<ReassociationIndices> groups) {
+  return memref::CollapseShapeOp::isGuaranteedCollapsible(
+             cast<MemRefType>(buffer.getType()), groups) ||
+         cutAcross(buffer, groups);
+}
+
+/// `buffer` with the axes of each of `groups` put together. The type of an open
+/// view does not tell that this can be done: its source is seen so, and cut.
+static Value groupBuffer(OpBuilder &b, Location loc, Value buffer,
+                         ArrayRef<ReassociationIndices> groups) {
+  if (memref::CollapseShapeOp::isGuaranteedCollapsible(
+          cast<MemRefType>(buffer.getType()), groups))
+    return memref::CollapseShapeOp::create(b, loc, buffer, groups);
+  memref::SubViewOp view = cutAcross(buffer, groups);
+  Value source =
+      memref::CollapseShapeOp::create(b, loc, view.getSource(), groups);
+  SmallVector<OpFoldResult> offsets, sizes;
+  for (auto [axis, group] : llvm::enumerate(groups)) {
+    bool isOne = group.size() == 1;
+    offsets.push_back(isOne ? view.getMixedOffsets()[group.front()]
+                            : OpFoldResult(b.getIndexAttr(0)));
+    sizes.push_back(isOne ? view.getMixedSizes()[group.front()]
+                          : memref::getMixedSize(b, loc, source, axis));
+  }
+  SmallVector<OpFoldResult> ones(groups.size(), b.getIndexAttr(1));
+  return memref::SubViewOp::create(b, loc, source, offsets, sizes, ones);
+}
+
+/// The axes of an operand that is read by `map`, those that `dims` count along
+/// put together.
+static SmallVector<ReassociationIndices>
+groupAxes(AffineMap map, ReassociationIndicesRef dims) {
+  SmallVector<ReassociationIndices> groups;
+  for (auto [k, expr] : llvm::enumerate(map.getResults())) {
+    int64_t dim = cast<AffineDimExpr>(expr).getPosition();
+    if (dim > dims.front() && dim <= dims.back())
+      groups.back().push_back(k);
+    else
+      groups.push_back({static_cast<int64_t>(k)});
+  }
+  return groups;
+}
+
+/// The last loops of `op`, `dims`, as one. linalg's own function wants types to
+/// tell that axes can be put together, which those of open views do not.
+static linalg::GenericOp joinLoops(IRRewriter &rewriter, linalg::GenericOp op,
+                                   ReassociationIndicesRef dims) {
+  Location loc = op.getLoc();
+  unsigned first = dims.front();
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> operands;
+  SmallVector<AffineMap> maps;
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    Value value = operand.get();
+    if (map.isFunctionOfDim(first))
+      value = groupBuffer(rewriter, loc, value, groupAxes(map, dims));
+    operands.push_back(value);
+    SmallVector<AffineExpr> exprs;
+    for (AffineExpr expr : map.getResults())
+      if (cast<AffineDimExpr>(expr).getPosition() <= first)
+        exprs.push_back(expr);
+    maps.push_back(AffineMap::get(first + 1, 0, exprs, op.getContext()));
+  }
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  kinds.truncate(first + 1);
+  ArrayRef<Value> all = operands;
+  auto made = linalg::GenericOp::create(
+      rewriter, loc, all.take_front(op.getNumDpsInputs()),
+      all.drop_front(op.getNumDpsInputs()), maps, kinds);
+  rewriter.inlineRegionBefore(op.getRegion(), made.getRegion(),
+                              made.getRegion().begin());
+  rewriter.eraseOp(op);
+  return made;
+}
+
 /// Neighbouring axes at the end of `op` as one, which makes longer rows: those
 /// that are reduced, or with few elements. An open axis may have few, as those
 /// of images do: it is joined with the one before it.
@@ -248,26 +361,14 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
     return op;
   auto canJoin = [&](ReassociationIndicesRef dims) {
     SmallVector<ReassociationIndices> one{ReassociationIndices(dims)};
-    for (OpOperand &operand : op->getOpOperands()) {
+    return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
       AffineMap map = op.getMatchingIndexingMap(&operand);
-      auto type = dyn_cast<MemRefType>(operand.get().getType());
-      if (!map.isProjectedPermutation() || !type ||
-          !linalg::areDimSequencesPreserved({map}, one))
-        return false;
-      if (!map.isFunctionOfDim(dims.front()))
-        continue;
-      SmallVector<ReassociationIndices> groups;
-      for (auto [k, expr] : llvm::enumerate(map.getResults())) {
-        int64_t dim = cast<AffineDimExpr>(expr).getPosition();
-        if (dim > dims.front() && dim <= dims.back())
-          groups.back().push_back(k);
-        else
-          groups.push_back({static_cast<int64_t>(k)});
-      }
-      if (!memref::CollapseShapeOp::isGuaranteedCollapsible(type, groups))
-        return false;
-    }
-    return true;
+      return map.isProjectedPermutation() &&
+             isa<MemRefType>(operand.get().getType()) &&
+             linalg::areDimSequencesPreserved({map}, one) &&
+             (!map.isFunctionOfDim(dims.front()) ||
+              canGroup(operand.get(), groupAxes(map, dims)));
+    });
   };
   // Of the others, one is left to be dealt to threads.
   unsigned least = isReduced ? 0 : isOpen ? std::max(count - 2, 1u) : 1;
@@ -282,13 +383,7 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
   }
   if (joined.size() < 2)
     return op;
-  rewriter.setInsertionPoint(op);
-  FailureOr<linalg::CollapseResult> result =
-      linalg::collapseOpIterationDims(op, joined, rewriter);
-  if (failed(result))
-    return op;
-  rewriter.eraseOp(op);
-  return cast<linalg::GenericOp>(*result->collapsedOp);
+  return joinLoops(rewriter, op, joined);
 }
 
 linalg::GenericOp loopc::arrangeRows(IRRewriter &rewriter,

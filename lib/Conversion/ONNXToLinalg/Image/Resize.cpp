@@ -13,6 +13,7 @@
 #include "Framework/ElementwiseUtils.h"
 #include "Framework/ShapeUtils.h"
 #include "Vision.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -415,6 +416,32 @@ static Value narrow(NodeLowering &l, Value x, Type type, bool toUnsigned) {
       });
 }
 
+/// The same of an axis that may turn out to stay as it is: batches and channels
+/// mostly do, and each axis that is resized goes through all elements.
+static Value resizeUnlessEqual(NodeLowering &l, const Options &options, Value x,
+                               const Axis &axis) {
+  auto type = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[axis.axis] = ShapedType::kDynamic;
+  // A cast of what is handed on, to the extent that is known, would copy it.
+  auto open = type.clone(shape);
+  Location loc = l.b.getLoc();
+  Value stays = compare(l, IP::eq, axis.from, axis.to);
+  auto branch = scf::IfOp::create(l.b, loc, open, stays, true);
+  {
+    OpBuilder::InsertionGuard guard(l.b);
+    auto yield = [&](Block *block, llvm::function_ref<Value()> make) {
+      l.b.setInsertionPointToStart(block);
+      Value made = make();
+      scf::YieldOp::create(l.b, loc,
+                           l.b.createOrFold<tensor::CastOp>(loc, open, made));
+    };
+    yield(branch.thenBlock(), [&] { return x; });
+    yield(branch.elseBlock(), [&] { return resizeAxis(l, options, x, axis); });
+  }
+  return branch.getResult(0);
+}
+
 static Value resizeSmooth(NodeLowering &l, const Options &options, Value x,
                           ArrayRef<Axis> axes) {
   Type type = cast<RankedTensorType>(x.getType()).getElementType();
@@ -430,8 +457,22 @@ static Value resizeSmooth(NodeLowering &l, const Options &options, Value x,
                             return NodeLowering::castScalar(
                                 b, loc, e[0], isUnsigned, compute, false);
                           });
-  for (const Axis &axis : axes)
-    value = resizeAxis(l, options, value, axis);
+  // Images lie along the last two axes.
+  constexpr int64_t kImageAxes = 2;
+  int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
+  SmallVector<int64_t> shape(
+      cast<RankedTensorType>(value.getType()).getShape());
+  for (const Axis &axis : axes) {
+    shape[axis.axis] =
+        getConstantIntValue(axis.to).value_or(ShapedType::kDynamic);
+    bool mayStay =
+        axis.isBySize && !axis.begin && axis.axis < rank - kImageAxes &&
+        !(getConstantIntValue(axis.from) && getConstantIntValue(axis.to));
+    value = mayStay ? resizeUnlessEqual(l, options, value, axis)
+                    : resizeAxis(l, options, value, axis);
+  }
+  value = l.b.createOrFold<tensor::CastOp>(
+      l.b.getLoc(), RankedTensorType::get(shape, compute), value);
   return type == compute ? value : narrow(l, value, type, isUnsigned);
 }
 

@@ -86,13 +86,19 @@ bool Pooling::paysToSeparate() {
 
 Value Pooling::reduceWindows(Value filler, Value start, Type type,
                              ReduceFn reduce, bool inAnyOrder) {
-  Value padded = padSpatial(l, x, window, filler);
   auto axes = llvm::to_vector(llvm::seq<unsigned>(0, window.size()));
   if (!inAnyOrder || !paysToSeparate())
-    return reduceAlong(padded, axes, start, type, reduce);
-  for (unsigned k : llvm::reverse(axes))
-    padded = reduceAlong(padded, k, start, type, reduce);
-  return padded;
+    return reduceAlong(padSpatial(l, x, window, filler), axes, start, type,
+                       reduce);
+  // Each axis is padded for what is reduced along it alone: the others read no
+  // padding of it.
+  Value reduced = x;
+  for (unsigned k : llvm::reverse(axes)) {
+    Value padded = padSpatial(l, reduced, window, filler, /*first=*/2, k);
+    reduced = reduceAlong(padded, k, start, type, reduce);
+    filler = start;
+  }
+  return reduced;
 }
 
 Value Pooling::reduceAlong(Value padded, ArrayRef<unsigned> axes, Value start,

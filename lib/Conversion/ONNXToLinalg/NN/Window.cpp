@@ -149,7 +149,8 @@ FailureOr<Window> loopc::readWindow(NodeLowering &l, ArrayRef<OpFoldResult> in,
 }
 
 Value loopc::padSpatial(NodeLowering &l, Value value, const Window &window,
-                        Value filler, int64_t first) {
+                        Value filler, int64_t first,
+                        std::optional<unsigned> only) {
   Dims dims = l.dims(value), target = dims;
   Dims offsets(dims.size(), l.fold(0));
   bool pads = false;
@@ -158,6 +159,8 @@ Value loopc::padSpatial(NodeLowering &l, Value value, const Window &window,
     OpFoldResult reach =
         l.add(l.mul(l.sub(axis.out, l.fold(1)), l.fold(axis.stride)),
               effectiveKernel(l, axis));
+    if (only && only != k)
+      continue;
     // With no padding windows reach the end at most, but for rounding up.
     OpFoldResult extent = maxSigned(l, held, reach);
     bool isPlain = isConstantIntValue(axis.before, 0) &&

@@ -47,9 +47,10 @@ mlir::FailureOr<Dims> kernelShape(NodeLowering &l, int64_t rank,
                                   llvm::ArrayRef<mlir::OpFoldResult> dims);
 /// `value`, [N, C, spatial...] (or with the spatial axes from `first` on), with
 /// the padding of `window` holding `filler`, and as much more behind as its
-/// windows reach.
+/// windows reach; along axis `only` of the window, where one is given.
 mlir::Value padSpatial(NodeLowering &l, mlir::Value value, const Window &window,
-                       mlir::Value filler, int64_t first = 2);
+                       mlir::Value filler, int64_t first = 2,
+                       std::optional<unsigned> only = std::nullopt);
 /// The extents of the result along the window's axes.
 Dims outExtents(const Window &window);
 

@@ -39,35 +39,38 @@ static Value fromStart(NodeLowering &l, const Accumulation &a, Value k,
   return l.asIndex(l.sub(l.sub(extent, l.fold(1)), k));
 }
 
-/// Along the last axis of a matrix, as a loop over its columns: it runs as a
-/// Scan over axis 1 does.
-static Value accumulateColumns(NodeLowering &l, const Accumulation &a,
-                               Value value, Value identity) {
-  Dims dims = l.dims(value);
+/// Along `axis`, as a loop over what lies across it: it runs as a Scan over
+/// that axis does.
+static Value accumulateSlices(NodeLowering &l, const Accumulation &a,
+                              Value value, int64_t axis, Value identity) {
+  Dims dims = l.dims(value), across = dims;
+  across.erase(across.begin() + axis);
   auto [shape, dynamic] = decomposeMixedValues(dims);
   auto type = RankedTensorType::get(shape, a.element);
   value = l.b.createOrFold<tensor::CastOp>(l.b.getLoc(), type, value);
-  Value start = l.filled(dims[0], identity);
+  Value start = l.filled(across, identity);
   Type i64 = l.b.getI64Type();
   Value trips = l.b.createOrFold<arith::IndexCastOp>(l.b.getLoc(), i64,
-                                                     l.asIndex(dims[1]));
+                                                     l.asIndex(dims[axis]));
   loop::LoopPorts ports;
-  ports.sliceAxes = ports.collectAxes = {1};
+  ports.sliceAxes = ports.collectAxes = {axis};
   ports.sliceReverse = ports.collectReverse = {a.reverse};
   ports.collectHasLength = {false};
-  auto column = RankedTensorType::get({type.getDimSize(0)}, a.element);
-  SmallVector<Type> arguments{i64, l.b.getI1Type(), start.getType(), column};
+  SmallVector<int64_t> acrossShape(shape);
+  acrossShape.erase(acrossShape.begin() + axis);
+  auto slice = RankedTensorType::get(acrossShape, a.element);
+  SmallVector<Type> arguments{i64, l.b.getI1Type(), start.getType(), slice};
   auto loop = loop::LoopOp::create(
       l.b, l.b.getLoc(), TypeRange{start.getType(), type}, arguments, trips,
       Value(), start, value, ValueRange(), ports);
   {
     OpBuilder::InsertionGuard guard(l.b);
     l.b.setInsertionPointToEnd(loop.getLoopBody());
-    auto map = [&](ArrayRef<Value> columns, Type element, ScalarsBody body) {
+    auto map = [&](ArrayRef<Value> slices, Type element, ScalarsBody body) {
       SmallVector<SpaceOperand> operands;
-      for (Value each : columns)
-        operands.push_back({each, {0}});
-      return mapSpace(l, operands, dims[0], element, body);
+      for (Value each : slices)
+        operands.push_back({each, allAxes(across.size())});
+      return mapSpace(l, operands, across, element, body);
     };
     Value before = loop.getCarriedArgs()[0];
     Value next = map({loop.getSliceArgs()[0], before}, a.compute,
@@ -83,10 +86,10 @@ static Value accumulateColumns(NodeLowering &l, const Accumulation &a,
                           next, stored);
   }
   Value result = loop.getResult(1);
-  if (!type.isDynamicDim(0) || !type.isDynamicDim(1))
+  if (!type.isDynamicDim(axis) || slice.hasStaticShape())
     return result;
-  // A loop that does not run knows nothing of the extents of its columns.
-  Value isEmpty = compare(l, IP::eq, dims[1], l.fold(0));
+  // A loop that does not run knows nothing of the extents of its slices.
+  Value isEmpty = compare(l, IP::eq, dims[axis], l.fold(0));
   auto branch = scf::IfOp::create(l.b, l.b.getLoc(), type, isEmpty, true);
   OpBuilder::InsertionGuard guard(l.b);
   l.b.setInsertionPointToStart(branch.thenBlock());
@@ -227,18 +230,29 @@ static LogicalResult lowerCumulative(NodeLowering &l) {
   ArrayRef<OpFoldResult> all = dims;
   OpFoldResult outer = l.product(all.take_front(*axis));
   OpFoldResult inner = l.product(all.drop_front(*axis + 1));
+  bool inVectors = a.element == a.compute && a.element.isIntOrFloat() &&
+                   a.element.getIntOrFloatBitWidth() >= 8;
   Value result;
   if (isConstantIntValue(inner, 1)) {
     value = reshapeByGroups(l, value, {outer, dims[*axis]});
     std::optional<int64_t> rows = getConstantIntValue(outer);
-    bool inVectors = a.element == a.compute && a.element.isIntOrFloat() &&
-                     a.element.getIntOrFloatBitWidth() >= 8;
     result = !inVectors || (rows && *rows < kMinColumns)
                  ? accumulateRows(l, a, value, identity)
-                 : accumulateColumns(l, a, value, identity);
+                 : accumulateSlices(l, a, value, 1, identity);
+  } else if (bool isStatic =
+                 llvm::all_of(all,
+                              [](OpFoldResult extent) {
+                                return getConstantIntValue(extent).has_value();
+                              });
+             inVectors && isStatic && isConstantIntValue(outer, 1)) {
+    value = reshapeByGroups(l, value, {dims[*axis], inner});
+    result = accumulateSlices(l, a, value, 0, identity);
   } else {
+    // Of open extents the loop's state would be one tensor of all planes, which
+    // no tile of registers holds through all iterations.
     value = reshapeByGroups(l, value, {outer, dims[*axis], inner});
-    result = accumulatePlanes(l, a, value, identity);
+    result = inVectors && isStatic ? accumulateSlices(l, a, value, 1, identity)
+                                   : accumulatePlanes(l, a, value, identity);
   }
   l.setResult(reshapeByGroups(l, result, dims));
   return success();

@@ -1,0 +1,56 @@
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 mask-bits=8},func.func(cpu-vectorize-rows,canonicalize,cse))' | FileCheck %s
+
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+
+// A part of open extents that is cut along its channels: rows and columns are
+// one behind the other, though the type of the view does not tell.
+// CHECK-LABEL: func @channels(
+// CHECK-SAME: %[[X:[^:]+]]: memref<?x?x?x?xf32>
+// CHECK: %[[Y:.*]] = memref.alloc(
+// CHECK-DAG: %[[FROM:.*]] = memref.collapse_shape %[[X]] {{\[\[}}0], [1], [2, 3]]
+// CHECK-DAG: %[[ALL:.*]] = memref.collapse_shape %[[Y]] {{\[\[}}0], [1], [2, 3]]
+// CHECK: %[[PART:.*]] = memref.subview %[[ALL]][0, %{{.*}}, 0] {{.*}} to memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+// CHECK: vector.load %[[FROM]]
+// CHECK: vector.store %{{.*}}, %[[PART]]
+func.func @channels(%x: memref<?x?x?x?xf32>, %n: index, %c: index, %h: index, %w: index, %first: index, %some: index) -> memref<?x?x?x?xf32> {
+  %y = memref.alloc(%n, %c, %h, %w) : memref<?x?x?x?xf32>
+  %part = memref.subview %y[0, %first, 0, 0] [%n, %some, %h, %w] [1, 1, 1, 1] : memref<?x?x?x?xf32> to memref<?x?x?x?xf32, strided<[?, ?, ?, 1], offset: ?>>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : memref<?x?x?x?xf32>) outs(%part : memref<?x?x?x?xf32, strided<[?, ?, ?, 1], offset: ?>>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
+  }
+  return %y : memref<?x?x?x?xf32>
+}
+
+// Of a part of an argument, whose extents it is asked for.
+// CHECK-LABEL: func @split(
+// CHECK: memref.collapse_shape %{{.*}} {{\[\[}}0], [1], [2, 3]] : memref<?x?x?x?xf32> into memref<?x?x?xf32>
+// CHECK: memref.subview {{.*}} strided<[?, ?, 1]
+func.func @split(%x: memref<?x?x?x?xf32>, %some: index) -> memref<?x?x?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %n = memref.dim %x, %c0 : memref<?x?x?x?xf32>
+  %h = memref.dim %x, %c2 : memref<?x?x?x?xf32>
+  %w = memref.dim %x, %c3 : memref<?x?x?x?xf32>
+  %part = memref.subview %x[0, 0, 0, 0] [%n, %some, %h, %w] [1, 1, 1, 1] : memref<?x?x?x?xf32> to memref<?x?x?x?xf32, strided<[?, ?, ?, 1]>>
+  %y = memref.alloc(%n, %some, %h, %w) : memref<?x?x?x?xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%part : memref<?x?x?x?xf32, strided<[?, ?, ?, 1]>>) outs(%y : memref<?x?x?x?xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
+  }
+  return %y : memref<?x?x?x?xf32>
+}
+
+// Rows that are cut do not lie one behind the other.
+// CHECK-LABEL: func @cut_rows(
+// CHECK-NOT: memref.collapse_shape
+func.func @cut_rows(%x: memref<?x?x?x?xf32>, %n: index, %c: index, %h: index, %w: index, %some: index) -> memref<?x?x?x?xf32> {
+  %y = memref.alloc(%n, %c, %h, %w) : memref<?x?x?x?xf32>
+  %part = memref.subview %y[0, 0, 0, 0] [%n, %c, %h, %some] [1, 1, 1, 1] : memref<?x?x?x?xf32> to memref<?x?x?x?xf32, strided<[?, ?, ?, 1]>>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : memref<?x?x?x?xf32>) outs(%part : memref<?x?x?x?xf32, strided<[?, ?, ?, 1]>>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
+  }
+  return %y : memref<?x?x?x?xf32>
+}
