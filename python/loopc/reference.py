@@ -323,8 +323,12 @@ def _empty(node: NodeProto, index: int, axis: int = 0) -> np.ndarray:
 
 
 def _array(value: Any) -> Value:
-    """A scalar of NumPy's as the tensor that it is."""
-    return np.asarray(value) if isinstance(value, np.generic) else value
+    """A scalar of NumPy's as the tensor that it is; texts as objects, which have one type."""
+    if isinstance(value, np.generic):
+        value = np.asarray(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
+        return value.astype(object)
+    return value
 
 
 def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:

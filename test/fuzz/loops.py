@@ -18,6 +18,7 @@
                                                 of inputs, in one form of declared shapes each
                                                 (--forms all: in every form)
     loops.py --seeds 0:300 --open               the same of large models of any extent
+    loops.py --seeds 0:1000 --states            the same of programs whose states are of every type
     loops.py --minimise 77 --write /tmp         writes what of model 77 fails, as
                                                 loops-77.onnx and its inputs as loops-77.npz
     loops.py --minimise 77 --programs           the same of a program's first failing run
@@ -43,7 +44,7 @@ import pathlib
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 
@@ -54,10 +55,11 @@ import onnx.printer
 from onnx.inliner import inline_local_functions
 from random_checks import Finding, Verdict, graphs
 from random_engines import ENGINES, Settings, judge, judge_sets
-from random_inputs import FORMS, form
+from random_inputs import FORMS, RandomProgram, form
 from random_models import RandomModel, random_model
 from random_open_models import open_model
 from random_programs import random_program
+from random_states import random_states
 from shrink import shrink
 
 
@@ -79,6 +81,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
                         help="random_programs.py's, with many inputs, through ONNX")  # fmt: skip
     parser.add_argument("--open", action="store_true",
                         help="random_open_models.py's, with many inputs, through ONNX")  # fmt: skip
+    parser.add_argument("--states", action="store_true",
+                        help="random_states.py's, with many inputs, through ONNX")  # fmt: skip
     parser.add_argument("--forms", default="one", metavar="FORM",
                         help=f"one (the default: by the seed), all, {', '.join(FORMS)}")  # fmt: skip
     parser.add_argument("--opt-level", type=int, choices=range(4), metavar="0-3")
@@ -99,10 +103,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--seeds stands alone")
     if options.forms not in ("one", "all", *FORMS):
         parser.error(f"--forms: '{options.forms}' is not one, all, {', '.join(FORMS)}")
-    if options.programs and options.open:
-        parser.error("--programs or --open")
-    if (options.programs or options.open) and options.engine != "onnx":
-        parser.error("--programs and --open go through ONNX")
+    many = options.programs + options.open + options.states
+    if many > 1:
+        parser.error("one of --programs, --open and --states")
+    if many and options.engine != "onnx":
+        parser.error("--programs, --open and --states go through ONNX")
     if options.threads < 1 or options.timeout <= 0:
         parser.error("--threads and --timeout must be positive")
     if options.keep is not None and not options.keep.is_dir():
@@ -128,14 +133,22 @@ def _use_test_driver() -> None:
     }
 
 
+def _maker(options: argparse.Namespace) -> Callable[[int], RandomProgram] | None:
+    """What makes models of many sets of inputs, where these are asked for."""
+    if options.programs:
+        return random_program
+    if options.states:
+        return random_states
+    return open_model if options.open else None
+
+
 class Fuzzer:
     """Judges models as the command line asks."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self._settings = Settings(options.opt_level, options.threads)
-        #: What makes models of many sets of inputs, where these are asked for.
-        self._make = random_program if options.programs else open_model if options.open else None
+        self._make = _maker(options)
 
     def judge(self, model: RandomModel) -> Finding:
         """How a model ends."""
@@ -271,7 +284,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.model is not None:
         model = _loaded(options.model, options.minimise or 0)
     else:
-        many = options.programs or options.open
+        many = options.programs or options.open or options.states
         model = (fuzzer.first_failing if many else random_model)(options.minimise)
     if options.minimise is not None:
         return fuzzer.minimise(model)

@@ -78,7 +78,7 @@ def constants(proto: onnx.ModelProto) -> list[int]:
                     if attribute.t.data_type == TensorProto.STRING:
                         continue
                     values = numpy_helper.to_array(attribute.t)
-                    found.update(int(v) for v in values.ravel()[:8] if abs(v) <= 16)
+                    found.update(int(v) for v in values.ravel()[:8] if -16 <= v <= 16)
 
     visit(proto.graph.node)
     for function in proto.functions:
@@ -141,12 +141,18 @@ def _values(given: Given, extents: _Extents, known: Sequence[int], draw: random.
     size = int(np.prod(shape))
     if given.elem == TensorProto.BOOL:
         return np.asarray([draw.random() < 0.7 for _ in range(size)], dtype).reshape(shape)
+    if given.elem == TensorProto.STRING:
+        words = ["", "a", "bc", "\u00e9", "longer than a short text is"]
+        return np.asarray([draw.choice(words) for _ in range(size)], object).reshape(shape)
     if not shape:
         numbers: list[float] = [0, 0, 1, 1, 2, 2, 3, 4, draw.choice(known)]
         if given.name != "n":
             least = np.iinfo(dtype).min if np.issubdtype(dtype, np.integer) else -2.5
             numbers += [-1, -3, 7, least]
-        return np.asarray(draw.choice(numbers), dtype)
+        number = draw.choice(numbers)
+        if np.issubdtype(dtype, np.unsignedinteger) and number < 0:
+            number += np.iinfo(dtype).max + 1
+        return np.asarray(number, dtype)
     how = draw.randrange(5)
     if how == 0:  # Each a place in it.
         numbers = [*range(size)]
@@ -155,6 +161,11 @@ def _values(given: Given, extents: _Extents, known: Sequence[int], draw: random.
         numbers = [draw.choice((0, 1)) for _ in range(size)]
     else:
         numbers = [draw.randrange(-3, 7) for _ in range(size)]
+    if np.issubdtype(dtype, np.unsignedinteger):
+        numbers = [
+            number if number >= 0 else number + np.iinfo(dtype).max + 1 for number in numbers
+        ]
+        return np.asarray(numbers, dtype).reshape(shape)
     made = np.asarray(numbers, np.float64)
     if given.elem == TensorProto.FLOAT and how > 1:
         made = made + 0.5
@@ -213,7 +224,7 @@ def _fits(feeds: Feeds, fixed: Mapping[str, list[int | str | None] | None]) -> b
 def _different(sets: Sequence[Feeds]) -> Iterator[Feeds]:
     seen = set()
     for feeds in sets:
-        key = tuple((name, value.shape, value.tobytes()) for name, value in feeds.items())
+        key = tuple((name, value.shape, str(value.tolist())) for name, value in feeds.items())
         if key not in seen:
             seen.add(key)
             yield feeds

@@ -35,11 +35,14 @@ from random_inputs import FORMS, constants, form
 from random_models import RandomModel, random_model
 from random_open_models import open_model
 from random_programs import random_program
+from random_state_steps import TYPES
+from random_states import random_states
 
 MODELS, CHUNK = 140, 10
 IN_ONNXRUNTIME = 60
 PROGRAMS, PROGRAMS_CHUNK = 300, 20
 OPEN_MODELS, OPEN_CHUNK = 60, 10
+STATES, STATES_CHUNK = 60, 15
 FUZZ = pathlib.Path(__file__).parents[1] / "fuzz"
 
 
@@ -115,6 +118,42 @@ def test_random_models_of_any_extent(first: int) -> None:
     assert not wrong, "\n".join(wrong)
     assert count[Verdict.SAME] >= count.total() * 0.5, count
     assert count[Verdict.REFUSED] <= count.total() * 0.2, count
+
+
+@pytest.mark.parametrize("first", range(0, STATES, STATES_CHUNK))
+def test_random_states(first: int) -> None:
+    """Programs over values of every element type, in one form of declared shapes each."""
+    count: collections.Counter[Verdict] = collections.Counter()
+    wrong = []
+    for seed in range(first, first + STATES_CHUNK):
+        program = random_states(seed)
+        name = FORMS[seed % len(FORMS)]
+        made = form(program, name)
+        model = RandomModel(seed, made.proto, {}, program.types)
+        settings = Settings({1: 0, 3: 1}.get(seed % 11, 3), 2 if seed % 4 == 2 else 1)
+        for number, finding in enumerate(judge_sets(model, made.sets, settings, 60)):
+            count[finding.verdict] += 1
+            if finding.verdict.bad:
+                what = f"{finding.verdict.value}: {finding.reason}"
+                wrong.append(f"program {seed} {name} #{number}: {what}")
+    assert not wrong, "\n".join(wrong)
+    assert count[Verdict.SAME] >= count.total() * 0.9, count
+
+
+def test_states_are_of_every_kind() -> None:
+    programs = [random_states(seed) for seed in range(300)]
+    kinds = collections.Counter(kind for program in programs for kind in program.kinds)
+    wanted = ["loop", "scan", "branch", "collection", "optional", "depth 0", "depth 1", "depth 2"]
+    wanted += [f"state of type {elem}" for elem in TYPES]
+    wanted += [f"collected of type {elem}" for elem in TYPES if TYPES[elem] > 1]
+    assert not [kind for kind in wanted if not kinds[kind]], kinds
+    for program in programs[:20]:
+        again = random_states(program.seed)
+        assert again.proto == program.proto
+        for one, other in zip(program.sets, again.sets, strict=True):
+            assert {k: v.tolist() for k, v in one.items()} == {
+                k: v.tolist() for k, v in other.items()
+            }
 
 
 def test_models_of_any_extent_are_of_every_kind() -> None:

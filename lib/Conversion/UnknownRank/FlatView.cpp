@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FlatView.h"
+#include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Diagnostics.h"
@@ -153,6 +154,12 @@ Value FlatBuilder::toIndex(Value value, bool isUnsigned) {
   if (auto cast = value.getDefiningOp<arith::IndexCastOp>();
       cast && value.getType().isInteger(64) && cast.getIn().getType().isIndex())
     return cast.getIn();
+  // Types of elements are the model's yet, which arith has no operations on.
+  if (value.getType().isUnsignedInteger()) {
+    Type type = toSignless(value.getType());
+    value = UnrealizedConversionCastOp::create(b, type, value).getResult(0);
+    isUnsigned = true;
+  }
   if (isUnsigned)
     return b.createOrFold<arith::IndexCastUIOp>(b.getIndexType(), value);
   return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);

@@ -76,3 +76,15 @@ func.func @quantized(%x: tensor<4x6xf32>, %s: tensor<6xf32>, %t: tensor<4x2xf32>
   %r = onnx.node "QuantizeLinear"(%x, %t) since 25 {block_size = 3 : i64} : (tensor<4x6xf32>, tensor<4x2xf32>) -> tensor<4x6xui8>
   return %q, %r : tensor<4x6xui8>, tensor<4x6xui8>
 }
+
+// -----
+
+// A constant that a fold has made is of the model's types, too.
+// CHECK-LABEL: func.func @folded
+// CHECK-DAG: arith.constant dense<-56> : tensor<1xi8>
+// CHECK-DAG: arith.constant dense<[-8, 7]> : tensor<2xi8>
+func.func @folded() -> (tensor<1xui8>, tensor<2xi4>) {
+  %a = arith.constant dense<200> : tensor<1xui8>
+  %b = arith.constant dense<[-8, 7]> : tensor<2xi4>
+  return %a, %b : tensor<1xui8>, tensor<2xi4>
+}

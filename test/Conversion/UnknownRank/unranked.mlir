@@ -258,3 +258,15 @@ func.func @texts(%x: tensor<*x!onnx.string>, %y: tensor<*x!onnx.string>) -> tens
   %z = onnx.node "StringConcat"(%x, %y) since 20 : (tensor<*x!onnx.string>, tensor<*x!onnx.string>) -> tensor<*x!onnx.string>
   return %z : tensor<*x!onnx.string>
 }
+
+// -----
+
+// The check of a divisor reads unsigned elements, which arith has no type for
+// before the lowering: the IR is right behind each pass.
+// CHECK-LABEL: func.func @unsigned_divisor(
+// CHECK: arith.index_castui %{{.*}} : i16 to index
+// CHECK: loop.check %{{.*}}, "{{.*}}integer division by zero"
+func.func @unsigned_divisor(%x: tensor<*xui16>, %y: tensor<*xui16>) -> tensor<*xui16> {
+  %z = onnx.node "Mod"(%x, %y) since 13 : (tensor<*xui16>, tensor<*xui16>) -> tensor<*xui16>
+  return %z : tensor<*xui16>
+}

@@ -409,6 +409,10 @@ struct ConvertONNXToLinalg
     };
     SmallVector<Operation *> casts;
     function.walk([&](Operation *op) {
+      // Folds before the pass make constants of the model's types.
+      if (auto constant = dyn_cast<arith::ConstantOp>(op))
+        if (auto elements = dyn_cast<ElementsAttr>(constant.getValue()))
+          constant.setValueAttr(cast<TypedAttr>(toSignless(elements)));
       llvm::for_each(op->getResults(), retype);
       for (Region &region : op->getRegions())
         for (Block &block : region)
