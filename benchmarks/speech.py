@@ -149,8 +149,9 @@ def make_models(width: int) -> dict[str, Any]:
 
     weights: dict[str, np.ndarray] = {
         "window": np.hanning(512).astype(np.float32)[None],
-        "mel": np.maximum(0, 1 - abs(np.arange(257)[:, None] / 3.2 - np.arange(80)))
-        .astype(np.float32),
+        "mel": np.maximum(0, 1 - abs(np.arange(257)[:, None] / 3.2 - np.arange(80))).astype(
+            np.float32
+        ),
         "zero": np.zeros(1, np.int64),
         "one": np.ones(1, np.int64),
     }
@@ -261,7 +262,7 @@ def open_onnxruntime(folder: pathlib.Path) -> Step:
 ENGINES = {"loopc": open_loopc, "onnxruntime": open_onnxruntime}
 
 
-def memory() -> tuple[int, int]:
+def memory() -> tuple[int, ...]:
     """Bytes of this process that are in memory, and those that no other process shares."""
     text = pathlib.Path("/proc/self/smaps_rollup").read_text()
     found = {line.split()[0]: line.split() for line in text.splitlines()[1:]}
