@@ -183,7 +183,11 @@ def _translations(torch: Any) -> dict[Any, Callable[..., Any]]:
                 node.version = None
         return results
 
-    return {map_impl: write_map, torch.ops.higher_order.while_loop: write_while}
+    return {
+        map_impl: write_map,
+        torch.ops.higher_order.while_loop: write_while,
+        **_torch_forms.recurrent_translations(),
+    }
 
 
 @dataclass(frozen=True)
