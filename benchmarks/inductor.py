@@ -59,6 +59,18 @@ SIZES: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Block": lambda: (rand(4, 128, 8),),
     "cond_nested": lambda: (rand(10_000),),
     "CondModules": lambda: (rand(512, 4),),
+    "Perceptron": lambda: (rand(8, 16),),
+    "Heads": lambda: (rand(1, 64, 32),),
+    "Exit": lambda: (rand(8, 16),),
+    "Experts": lambda: (rand(8, 16),),
+    "power_iteration": lambda: (rand(64, 64), rand(64)),
+    "conjugate_gradient": lambda: (torch.diag(torch.arange(1.0, 65)), rand(64)),
+    "differential_equation": lambda: (rand(64), rand(64, 64) / 8),
+    "bisection": lambda: (rand(1000).abs(),),
+    "shortest_paths": lambda: (rand(64, 64).abs(),),
+    "inverse": lambda: (torch.eye(32) + 0.1 * rand(32, 32),),
+    "life": lambda: ((rand(64, 64) > 0).float(),),
+    "lstm": lambda: (rand(1, 64, 4),),
 }  # fmt: skip
 
 

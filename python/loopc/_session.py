@@ -361,7 +361,8 @@ class InferenceSession:
         self._overridable = [one for one, own in zip(inputs, defaults, strict=True) if own]
         self._outputs = [NodeArg(*port) for port in outputs]
         self._states = [NodeArg(*port) for port in session.states()]
-        self._statistics: RunStatistics | None = None
+        # What RunStatistics is made of when it is asked for.
+        self._statistics: tuple[Any, ...] | None = None
         self._profile = _loopc.Profile() if options.enable_profiling else None
         self._profile_start = time.monotonic_ns() if options.enable_profiling else 0
         self._properties = ModelProperties()
@@ -409,8 +410,13 @@ class InferenceSession:
         device_outputs: bool | None,
         buffers: dict[str, Any],
     ) -> list[Any]:
+        # Small models run in a microsecond: nothing is called here that need not be.
         options = self._options
-        token = timeout = memory_limit = num_threads = stream = None
+        token = num_threads = stream = None
+        # The slot: a property would cost a tenth of a small run.
+        if options._intra_op_num_threads > 0:
+            num_threads = options._intra_op_num_threads
+        timeout, memory_limit = options.timeout, options.memory_limit
         time_device = False
         if run_options is not None:
             if not isinstance(run_options, RunOptions):
@@ -418,19 +424,25 @@ class InferenceSession:
                     f"run_options: expected loopc.RunOptions, got {_name_of(run_options)}"
                 )
             token = run_options._token
-            timeout = run_options.timeout
-            memory_limit = run_options.memory_limit
-            num_threads = run_options.num_threads
+            if run_options.timeout is not None:
+                timeout = run_options.timeout
+            if run_options.memory_limit is not None:
+                memory_limit = run_options.memory_limit
+            if run_options.num_threads is not None:
+                num_threads = run_options.num_threads
             stream = run_options.stream
             time_device = run_options.time_device
             if device_outputs is None:
                 device_outputs = run_options.device_outputs
         if device_outputs is None:
             device_outputs = self._device_outputs
-        if not isinstance(input_feed, Mapping):
+        if isinstance(input_feed, dict):
+            feeds = input_feed
+        elif isinstance(input_feed, Mapping):
+            feeds = dict(input_feed)
+        else:
             raise InvalidArgument(f"input_feed: expected a dict, got {_name_of(input_feed)}")
-        feeds = input_feed if isinstance(input_feed, dict) else dict(input_feed)
-        maps, wanted = self._maps, output_names
+        maps, wanted, place = self._maps, output_names, self._place
         if maps is not None:
             # All of them where none are named.
             asked = list(output_names or [port.name for port in self._outputs])
@@ -439,22 +451,17 @@ class InferenceSession:
             wanted,
             feeds,
             token,
-            seconds(options.timeout if timeout is None else timeout),
-            count(
-                "num_threads",
-                # The slot: a property would cost a tenth of a small run.
-                max(options._intra_op_num_threads, 0) if num_threads is None else num_threads,
-                2**31 - 1,
-            ),
-            count("memory_limit", options.memory_limit if memory_limit is None else memory_limit),
-            self._place.device or 0,
+            0.0 if timeout is None else seconds(timeout),
+            0 if num_threads is None else count("num_threads", num_threads, 2**31 - 1),
+            0 if memory_limit is None else count("memory_limit", memory_limit),
+            place.device or 0,
             bool(device_outputs) and self._session.uses_device,
-            count("stream", self._place.stream if stream is None else stream, 2**64 - 1),
+            place.stream if stream is None else count("stream", stream, 2**64 - 1),
             bool(time_device),
             buffers,
             self._profile,
         )
-        self._statistics = RunStatistics(*statistics)
+        self._statistics = statistics
         if status != 0:
             raise run_error(status, message)
         return results if maps is None else maps.results(asked, results)
@@ -729,7 +736,7 @@ class InferenceSession:
 
         None before the first run.
         """
-        return self._statistics
+        return None if self._statistics is None else RunStatistics(*self._statistics)
 
 
 def load(

@@ -183,7 +183,11 @@ def _translations(torch: Any) -> dict[Any, Callable[..., Any]]:
                 node.version = None
         return results
 
-    return {map_impl: write_map, torch.ops.higher_order.while_loop: write_while}
+    return {
+        map_impl: write_map,
+        torch.ops.higher_order.while_loop: write_while,
+        **_torch_forms.recurrent_translations(),
+    }
 
 
 @dataclass(frozen=True)
@@ -233,7 +237,7 @@ class TorchFunction:
         self._out_spec = out_spec
         self._inputs = list(inputs)
         self._outputs = list(outputs)
-        self._names = [one for one in self._outputs if isinstance(one, str)]
+        self._all_tensors = not any(isinstance(one, _Constant) for one in self._outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the model.
@@ -273,12 +277,10 @@ class TorchFunction:
             for name, leaf in zip(self._inputs, leaves, strict=True)
             if name is not None
         }
-        values = self.session.run(None, feeds, run_options)
-        tensors = dict(zip(self._names, values, strict=True))
-        return [
-            one.value if isinstance(one, _Constant) else to_tensor(tensors[one])
-            for one in self._outputs
-        ]
+        tensors = map(to_tensor, self.session.run(None, feeds, run_options))
+        if self._all_tensors:
+            return list(tensors)
+        return [one.value if isinstance(one, _Constant) else next(tensors) for one in self._outputs]
 
     def __reduce__(self) -> tuple[Any, ...]:
         from torch.utils import _pytree as pytree
@@ -296,6 +298,18 @@ def _restore(session: InferenceSession, into: str, out: str, *ports: Any) -> Tor
 
 def to_feed(value: Any) -> Any:
     """A tensor, as a session reads it where it is; numbers as they are."""
+    kind = getattr(value, "dtype", None)
+    if kind in _numpy_types() and value.is_cpu and not value.requires_grad:
+        try:
+            # Half as long as DLPack's way.
+            return value.numpy()
+        except RuntimeError:
+            return _to_other_feed(value)
+    return _to_other_feed(value)
+
+
+def _to_other_feed(value: Any) -> Any:
+    """As `to_feed`: types that NumPy does not have, devices, tensors that are only described."""
     import torch
 
     if not isinstance(value, torch.Tensor):
@@ -304,7 +318,6 @@ def to_feed(value: Any) -> Any:
     if value.is_conj() or value.is_neg():
         # What only says that it is to be conjugated, or negated, cannot be handed on.
         value = value.resolve_conj().resolve_neg()
-    # Half as long as DLPack's way, which is for types that NumPy does not have, and devices.
     return value.numpy() if value.dtype in _numpy_types() and not value.is_cuda else value
 
 
@@ -328,15 +341,25 @@ def _views() -> dict[Any, tuple[str, str]]:
     return found | {np.dtype(ml_dtypes.bfloat16): ("uint16", "bfloat16")}
 
 
-def to_tensor(array: Any) -> Any:
-    """A result of a session as a tensor over the same memory."""
+@functools.cache
+def _from_numpy() -> Callable[[np.ndarray], Any]:
     import torch
 
+    made: Callable[[np.ndarray], Any] = torch.from_numpy
+    return made
+
+
+def to_tensor(array: Any) -> Any:
+    """A result of a session as a tensor over the same memory."""
     if not isinstance(array, np.ndarray):
+        import torch
+
         return torch.from_dlpack(array)
     # A look-up by the type: making its name takes longer than all else here.
     views = _views().get(array.dtype)
     if views is None:
-        return torch.from_numpy(array)
+        return _from_numpy()(array)
+    import torch
+
     bits, own = views
     return torch.from_numpy(array.view(bits)).view(getattr(torch, own))

@@ -77,6 +77,7 @@ class _Compiled:
         self._graph = graph
         self._options = options
         self._eager = False
+        self._grad_enabled = torch.is_grad_enabled
         self._versions: list[_Version] = []
         examples = [
             node.meta.get("example_value") for node in graph.graph.nodes if node.op == "placeholder"
@@ -85,15 +86,15 @@ class _Compiled:
         self._examples = examples
 
     def __call__(self, *inputs: Any) -> Any:
-        import torch
-
-        if not self._eager and torch.is_grad_enabled() and any(map(_needs_grad, inputs)):
+        if not self._eager and self._grad_enabled() and any(map(_needs_grad, inputs)):
             self._fall_back("gradients are wanted (torch.no_grad() or requires_grad_(False))")
         if self._eager:
             return self._graph(*inputs)
         for version in self._versions:
             if version.fits(inputs):
                 return version.run(inputs)
+        import torch
+
         try:
             with torch.no_grad():
                 version = _Version(
@@ -135,8 +136,7 @@ class _Version:
         given = [inputs[at] for at in self._places]
         shapes = tuple(_dynamic_shape(examples[at]) for at in self._places)
         self._function = _export(module, given, shapes, options)
-        self._patterns = self._function.session.get_inputs()
-        self._shapes = {port.name: port.shape for port in self._patterns}
+        self._extents = self._find_extents(examples)
 
     def fits(self, inputs: Sequence[Any]) -> bool:
         """Whether it was compiled for these parameters, as they are, and these extents."""
@@ -146,14 +146,22 @@ class _Version:
                 return False
             if _change_count(given) != changes:
                 return False
-        for name, at in zip(self._function._inputs, self._places, strict=True):
-            wanted = self._shapes.get(name) if name is not None else None
-            if wanted is None:
-                continue
-            for extent, given in zip(wanted, inputs[at].shape, strict=True):
-                if isinstance(extent, int) and extent != given:
-                    return False
-        return True
+        return all(inputs[at].shape[axis] == extent for at, axis, extent in self._extents)
+
+    def _find_extents(self, examples: Sequence[Any]) -> list[tuple[int, int, int]]:
+        """Input, axis and extent where torch has left an extent open and its exporter has not.
+
+        What torch has not left open it checks itself, before each call.
+        """
+        import torch
+
+        shapes = {port.name: port.shape for port in self._function.session.get_inputs()}
+        return [
+            (at, axis, extent)
+            for name, at in zip(self._function._inputs, self._places, strict=True)
+            for axis, extent in enumerate(shapes.get(name) or ())
+            if isinstance(extent, int) and isinstance(examples[at].shape[axis], torch.SymInt)
+        ]
 
     def run(self, inputs: Sequence[Any]) -> Any:
         return self._function.run_flat([inputs[at] for at in self._places])

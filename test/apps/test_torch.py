@@ -55,7 +55,7 @@ def test_export(name):
 
 
 #: Those that torch.compile captures as one graph.
-COMPILED = """cond_sum cond_nested CondModules while_halve while_gcd Greedy Beam scan_rnn
+COMPILED = """rnn_any_length Exit inverse cond_sum cond_nested CondModules while_halve while_gcd Greedy Beam scan_rnn
     scan_any_length selective_scan map_rows lstm lstm_any_length Block types""".split()
 
 

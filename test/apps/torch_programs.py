@@ -411,6 +411,8 @@ class Recurrent(nn.Module):
 
 for _name, _make in {
     "rnn": lambda: Recurrent(nn.RNN),
+    "rnn_relu_layers": lambda: Recurrent(nn.RNN, nonlinearity="relu", num_layers=2, bias=False),
+    "rnn_two_ways": lambda: Recurrent(nn.RNN, bidirectional=True, num_layers=2),
     "gru": lambda: Recurrent(nn.GRU),
     "gru_two_ways": lambda: Recurrent(nn.GRU, bidirectional=True),
     "lstm": lambda: Recurrent(nn.LSTM),
@@ -418,7 +420,7 @@ for _name, _make in {
     "lstm_two_ways": lambda: Recurrent(nn.LSTM, bidirectional=True),
 }.items():
     PROGRAMS[_name] = Program(_make, (rand(2, 7, 4),))
-for _name in ("gru", "lstm"):
+for _name in ("rnn", "gru", "lstm"):
     PROGRAMS[f"{_name}_any_length"] = Program(
         PROGRAMS[_name].make,
         (rand(2, 7, 4),),
@@ -441,6 +443,169 @@ class Block(nn.Module):
 
 
 program(rand(2, 5, 8), others=[(rand(2, 2, 8),), (rand(2, 9, 8),)], dynamic=({1: AUTO},))(Block)
+
+
+class Perceptron(nn.Module):
+    """Three layers, normalised."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(16, 64), nn.GELU(), nn.LayerNorm(64),
+            nn.Linear(64, 64), nn.SiLU(), nn.LayerNorm(64), nn.Linear(64, 8),
+        )  # fmt: skip
+
+    def forward(self, x):
+        return self.layers(x).softmax(-1)
+
+
+program(rand(2, 16), others=[(rand(2, 16) * 9,)])(Perceptron)
+
+
+class Heads(nn.Module):
+    """Attention of several heads, with a mask of what is before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.project, self.out = nn.Linear(32, 96, bias=False), nn.Linear(32, 32, bias=False)
+
+    def forward(self, x):
+        def split(one):
+            return one.unflatten(-1, (4, 8)).transpose(1, 2)
+
+        q, k, v = map(split, self.project(x).chunk(3, -1))
+        y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.out(y.transpose(1, 2).flatten(2))
+
+
+program(rand(2, 5, 32), others=[(rand(2, 5, 32) * 5,)])(Heads)
+
+
+class Exit(nn.Module):
+    """Layers that are left as soon as one is sure."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second, self.head = nn.Linear(16, 16), nn.Linear(16, 16), nn.Linear(16, 4)
+
+    def forward(self, x):
+        y = self.first(x).relu()
+        early = self.head(y).softmax(-1)
+
+        def deeper(y, early):
+            return self.head(self.second(y).relu()).softmax(-1)
+
+        return torch.cond(early.max() > 0.5, lambda y, early: early.clone(), deeper, (y, early))
+
+
+program(rand(1, 16), others=[(rand(1, 16) * 9,), (rand(1, 16) * 0,)])(Exit)
+
+
+class Experts(nn.Module):
+    """A gate chooses one of two networks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = nn.Linear(16, 2)
+        self.one, self.other = (
+            nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 16)) for _ in range(2)
+        )
+
+    def forward(self, x):
+        which = self.gate(x).mean(0).argmax()
+        return x + torch.cond(which == 0, lambda x: self.one(x), lambda x: self.other(x), (x,))
+
+
+program(rand(3, 16), others=[(rand(3, 16),), (-rand(3, 16),)])(Experts)
+
+
+# ----- algorithms -----------------------------------------------------------------
+
+
+@program(rand(4, 4), rand(4))
+def power_iteration(matrix, x):
+    def step(n, x):
+        y = matrix @ x
+        return n + 1, y / y.norm()
+
+    return while_loop(lambda n, x: n < 20, step, (torch.tensor(0), x))
+
+
+@program(torch.eye(4) * 2, rand(4), others=[(torch.diag(torch.arange(1.0, 5)), rand(4))])
+def conjugate_gradient(matrix, b):
+    def step(n, x, r, p):
+        q = matrix @ p
+        square = r.dot(r)
+        alpha = square / p.dot(q)
+        rest = r - alpha * q
+        return n + 1, x + alpha * p, rest, rest + rest.dot(rest) / square * p
+
+    def going(n, x, r, p):
+        return (n < 50) & (r.dot(r) > 1e-6)
+
+    return while_loop(going, step, (torch.tensor(0), torch.zeros_like(b), b.clone(), b.clone()))
+
+
+@program(rand(4), rand(4, 4), others=[(rand(4), rand(4, 4))])
+def differential_equation(x, matrix):
+    # The method of Heun.
+    def slope(x):
+        return torch.tanh(matrix @ x) - x
+
+    def step(n, x):
+        one = slope(x)
+        return n + 1, x + 0.005 * (one + slope(x + 0.01 * one))
+
+    return while_loop(lambda n, x: n < 50, step, (torch.tensor(0), x))[1]
+
+
+@program(rand(5).abs(), others=[(rand(5).abs() * 100,)])
+def bisection(target):
+    # The roots of x^3 + x = target.
+    def step(n, low, high):
+        middle = (low + high) / 2
+        above = middle * middle * middle + middle > target
+        return n + 1, torch.where(above, low, middle), torch.where(above, middle, high)
+
+    start = (torch.tensor(0), torch.zeros_like(target), target + 1)
+    return while_loop(lambda n, low, high: n < 40, step, start)[1]
+
+
+@program(rand(6, 6).abs(), others=[(rand(6, 6).abs() + torch.eye(6) * 9,)])
+def shortest_paths(weights):
+    # Bellman and Ford's, until nothing changes.
+    def step(changed, distance):
+        shorter = torch.minimum(distance, (distance[:, None] + weights).amin(0))
+        return (shorter < distance).any(), shorter
+
+    first = torch.full_like(weights[0], 1e9)
+    first = torch.where(torch.arange(weights.shape[0]) == 0, torch.zeros_like(first), first)
+    return while_loop(lambda changed, d: changed.clone(), step, (torch.tensor(True), first))[1]
+
+
+@program(torch.eye(4) + 0.1 * rand(4, 4), others=[(torch.eye(4) * 3 + 0.1 * rand(4, 4),)])
+def inverse(matrix):
+    # Newton and Schulz's.
+    eye = torch.eye(matrix.shape[0])
+
+    def step(n, x):
+        return n + 1, x @ (2 * eye - matrix @ x)
+
+    start = (matrix.T / (matrix.abs().sum(0).max() * matrix.abs().sum(1).max())).contiguous()
+    return while_loop(lambda n, x: n < 30, step, (torch.tensor(0), start))[1]
+
+
+@program((rand(6, 6) > 0).float(), others=[((rand(6, 6) > 1).float(),)])
+def life(board):
+    kernel = torch.ones(1, 1, 3, 3)
+
+    def step(n, board):
+        padded = nn.functional.pad(board, (1, 1, 1, 1))
+        around = nn.functional.conv2d(padded[None, None], kernel)[0, 0] - board
+        alive = (around == 3) | ((around == 2) & (board > 0))
+        return n + 1, alive.to(board.dtype)
+
+    return while_loop(lambda n, board: n < 8, step, (torch.tensor(0), board))[1]
 
 
 @program({"a": rand(3), "b": [rand(2), rand(2)]}, rand(3))

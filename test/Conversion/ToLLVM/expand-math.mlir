@@ -26,6 +26,22 @@ func.func @exponential(%x: f32) -> f32 {
   return %a : f32
 }
 
+// A result that is too small is slow to compute: what becomes 0 is computed
+// from 0, and replaced.
+// CHECK-LABEL: func @vanishes(
+// CHECK-SAME: %[[X:[^:]+]]: vector<16xf32>
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<16xf32>
+// CHECK-DAG: %[[SMALLEST:.*]] = arith.constant dense<-1.040000e+02> : vector<16xf32>
+// CHECK: %[[VANISHES:.*]] = arith.cmpf olt, %[[X]], %[[SMALLEST]]
+// CHECK: %[[SAFE:.*]] = arith.select %[[VANISHES]], %[[ZERO]], %{{.*}}
+// CHECK: math.fma %[[SAFE]],
+// CHECK: %[[Y:.*]] = arith.select %[[VANISHES]], %[[ZERO]], %{{.*}}
+// CHECK-NEXT: return %[[Y]]
+func.func @vanishes(%x: vector<16xf32>) -> vector<16xf32> {
+  %a = math.exp %x : vector<16xf32>
+  return %a : vector<16xf32>
+}
+
 // Where the target has an instruction for it.
 // SCALES-LABEL: func @scaled(
 // SCALES: llvm.call_intrinsic "llvm.ldexp"(%{{.*}}, %{{.*}}) : (f32, i32) -> f32

@@ -170,13 +170,18 @@ static std::pair<Value, Value> reduceExp(Numbers &n, Value x) {
   return {k, n.fma(whole, n.number(-with.ln2Rest), r)};
 }
 
-/// exp(x) = exp(r) 2^k, with exp(r) = 1 + r (1 + r q(r)).
+/// exp(x) = exp(r) 2^k, with exp(r) = 1 + r (1 + r q(r)). What becomes 0, as
+/// all that a mask of attention leaves out, is not computed: a result that is
+/// too small takes a processor a hundred times as long as others.
 static Value buildExp(Numbers &n, Value x) {
   ExpNumbers with = expNumbers(n);
-  x = n.atLeast(n.atMost(x, with.largest), with.smallest);
+  Value zero = n.number(0.0), one = n.number(1.0);
+  Value vanishes = n.is(CmpFPredicate::OLT, x, n.number(with.smallest));
+  x = n.select(vanishes, zero, n.atMost(x, with.largest));
   auto [k, r] = reduceExp(n, x);
-  Value one = n.number(1.0), q = n.polynomial(r, with.coefficients);
-  return n.scale(n.fma(n.fma(q, r, one), r, one), k);
+  Value q = n.polynomial(r, with.coefficients);
+  Value y = n.scale(n.fma(n.fma(q, r, one), r, one), k);
+  return n.select(vanishes, zero, y);
 }
 
 /// exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), with x = k ln(2) + r, for x
