@@ -104,6 +104,13 @@ void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                            void (*fn)(void *args, int64_t begin, int64_t end),
                            void *args);
 
+/// The same where threads are the faster way, as far as the run has seen, and
+/// 1; else 0, and the caller computes all of it.
+int32_t loopc_rt_try_parallel_for(loopc_run *run, int64_t n, int64_t grain,
+                                  void (*fn)(void *args, int64_t begin,
+                                             int64_t end),
+                                  void *args);
+
 /// Memory for the text of strings, not aligned, valid until the run ends; bytes
 /// may be 0. Null and an error as for loopc_rt_alloc.
 char *loopc_rt_string_alloc(loopc_run *run, int64_t bytes);

@@ -70,8 +70,10 @@ void loopc::populateKernelSelection(PassAdder manager,
   functions.addPass(createSplitLibraryProducts(products),
                     "what fusing has left of products that the library may "
                     "compute");
+  NestRetractUnprovedOptions retract;
+  retract.forKernels = true;
   functions.addPass(
-      createNestRetractUnproved(),
+      createNestRetractUnproved(retract),
       "nests are as they stay: what the passes above have made is "
       "proved, too, before threads share it");
   SelectKernelsOptions select;

@@ -61,9 +61,12 @@ void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
       "wants nests whose bounds are equal as values: behind the cleanup");
 }
 
-void loopc::populateIndependence(PassAdder manager, const PipelineOptions &) {
+void loopc::populateIndependence(PassAdder manager,
+                                 const PipelineOptions &options) {
+  NestRetractUnprovedOptions retract;
+  retract.forKernels = !options.chip.empty();
   manager.nest<func::FuncOp>().addPass(
-      createNestRetractUnproved(),
+      createNestRetractUnproved(retract),
       "last of the passes that rewrite nests: marks that are left are proved");
 }
 

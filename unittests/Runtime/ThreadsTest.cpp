@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../../lib/Runtime/Threads/Pace.h"
 #include "TestModel.h"
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <gmock/gmock.h>
@@ -97,6 +99,33 @@ TEST_P(OnThreads, ManyLoops) {
     }
     for (int64_t i = 0; i < 64; ++i)
       EXPECT_EQ(sums[static_cast<size_t>(i)], 2000 * i);
+    return 0;
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+}
+
+// What the caller is to compute itself is untouched, all else is done once.
+TEST_P(OnThreads, TriedLoops) {
+  Outcome outcome = runOn(GetParam(), [](loopc_run *run) {
+    std::vector<std::atomic<int>> seen(1000);
+    int numShared = 0;
+    for (int round = 1; round <= 200; ++round) {
+      int32_t isDone = loopc_rt_try_parallel_for(
+          run, 1000, 16,
+          [](void *args, int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i)
+              ++static_cast<std::atomic<int> *>(args)[i];
+          },
+          seen.data());
+      numShared += isDone != 0;
+      for (std::atomic<int> &count : seen)
+        if (!isDone)
+          ++count;
+        else
+          EXPECT_EQ(count, round);
+    }
+    if (GetParam() == 1)
+      EXPECT_EQ(numShared, 0);
     return 0;
   });
   EXPECT_EQ(outcome.status, LOOPC_OK);
@@ -268,20 +297,97 @@ TEST(Threads, RunsAtTheSameTime) {
   EXPECT_EQ(total, 6 * 10 * 200 * 100);
 }
 
+// A team without a past: threads that were late in a run are left alone for
+// some time, in the next run, too.
 TEST(Threads, SeveralWork) {
-  std::set<std::thread::id> ids;
-  std::mutex mutex;
-  Outcome outcome = runOn(4, [&](loopc_run *run) {
-    parallelFor(run, 16, 1, [&](loopc_run *, int64_t, int64_t) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      std::lock_guard<std::mutex> guard(mutex);
-      ids.insert(std::this_thread::get_id());
-    });
+  std::set<std::thread::id> ids = threadsOfRun(6);
+  EXPECT_GT(ids.size(), 1u);
+  EXPECT_LE(ids.size(), 6u);
+}
+
+// A thread that has no core within a piece, as if others were computed there:
+// the caller goes on alone, and asks again later.
+TEST(Threads, AreLeftAloneWithoutACore) {
+  using namespace std::chrono;
+  bool wasAlone = false, cameBack = false;
+  Outcome outcome = runOn(2, [&](loopc_run *run) {
+    auto caller = std::this_thread::get_id();
+    std::atomic<bool> isHere = false;
+    auto meet = [&](milliseconds sleep) {
+      isHere = false;
+      parallelFor(run, 3, 1, [&](loopc_run *, int64_t, int64_t) {
+        if (std::this_thread::get_id() != caller) {
+          isHere = true;
+          std::this_thread::sleep_for(sleep);
+        }
+        // For the other one, which may be late.
+        auto end = steady_clock::now() + milliseconds(20);
+        while (!isHere && steady_clock::now() < end)
+          std::this_thread::yield();
+      });
+      return isHere.load();
+    };
+    auto end = steady_clock::now() + seconds(20);
+    while (!meet(milliseconds(60)) && steady_clock::now() < end)
+      continue;
+    wasAlone = !meet(milliseconds(0));
+    while (!cameBack && steady_clock::now() < end)
+      cameBack = meet(milliseconds(0));
     return 0;
   });
   EXPECT_EQ(outcome.status, LOOPC_OK);
-  EXPECT_GT(ids.size(), 1u);
-  EXPECT_LE(ids.size(), 4u);
+  EXPECT_TRUE(wasAlone);
+  EXPECT_TRUE(cameBack);
+}
+
+/// How many of the last `count` iterations of a loop with two nests shared them
+/// out. An iteration takes `together` where it does, else `alone`.
+int countShared(loopc::rt::Pace &pace, std::chrono::microseconds together,
+                std::chrono::microseconds alone, int count) {
+  static const char inFront = 0, first = 0, second = 0;
+  // Trials are over by then.
+  constexpr int warmUp = 20;
+  int numShared = 0;
+  pace.beginRun();
+  pace.isShared(&inFront, 1000);
+  for (int k = 0; k < warmUp + count; ++k) {
+    bool isShared = pace.isShared(&first, 64);
+    EXPECT_EQ(pace.isShared(&second, 7), isShared);
+    auto end = std::chrono::steady_clock::now() + (isShared ? together : alone);
+    while (std::chrono::steady_clock::now() < end)
+      continue;
+    numShared += k >= warmUp && isShared;
+  }
+  return numShared;
+}
+
+TEST(Pace, TheBetterWayIsKept) {
+  using std::chrono::microseconds;
+  auto pace = std::make_unique<loopc::rt::Pace>();
+  EXPECT_EQ(countShared(*pace, microseconds(300), microseconds(900), 40), 40);
+  auto other = std::make_unique<loopc::rt::Pace>();
+  EXPECT_EQ(countShared(*other, microseconds(900), microseconds(300), 40), 0);
+}
+
+// What was better once may not stay so, and is tried again. In the next run
+// what is known holds from its beginning.
+TEST(Pace, IsTriedAgain) {
+  using std::chrono::microseconds;
+  auto pace = std::make_unique<loopc::rt::Pace>();
+  countShared(*pace, microseconds(300), microseconds(900), 20);
+  countShared(*pace, microseconds(900), microseconds(300), 200);
+  EXPECT_EQ(countShared(*pace, microseconds(900), microseconds(300), 10), 0);
+}
+
+// After a loss nothing is shared out for a multiple of it.
+TEST(Pace, LossesAreAvoided) {
+  auto pace = std::make_unique<loopc::rt::Pace>();
+  static const char nest = 0;
+  EXPECT_TRUE(pace->isShared(&nest, 64));
+  pace->noteLoss(loopc::rt::readThreadsClock(), 1'000'000'000);
+  EXPECT_FALSE(pace->isShared(&nest, 64));
+  pace->noteLoss(loopc::rt::readThreadsClock(), 0);
+  EXPECT_TRUE(pace->isShared(&nest, 64));
 }
 
 /// A caller's threads: the even members one after the other on the caller's own

@@ -105,6 +105,7 @@ static constexpr RuntimeFunction kFunctions[] = {
     LOOPC_FUNCTION(loopc_rt_string_to_int),
     LOOPC_FUNCTION(loopc_rt_string_to_uint),
     LOOPC_FUNCTION(loopc_rt_string_upper),
+    LOOPC_FUNCTION(loopc_rt_try_parallel_for),
 };
 #undef LOOPC_FUNCTION
 

@@ -24,3 +24,9 @@ loopc_rt_parallel_for(loopc_run *, int64_t n, int64_t,
   if (n > 0)
     fn(args, 0, n);
 }
+
+extern "C" __attribute__((weak)) int32_t loopc_rt_try_parallel_for(
+    loopc_run *, int64_t, int64_t,
+    void (*)(void *args, int64_t begin, int64_t end), void *) {
+  return 0;
+}

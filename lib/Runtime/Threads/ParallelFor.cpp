@@ -23,14 +23,18 @@
 // computes a piece makes no difference to what comes out. Ends of pieces lie at
 // multiples of the grain, whatever the number of threads.
 //
+// A nest in a loop is shared out where that was seen to be faster: see Pace.h.
+//
 //===----------------------------------------------------------------------===//
 
 #include "../CPU/Run.h"
+#include "Pace.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 using namespace loopc::rt;
@@ -44,9 +48,17 @@ constexpr int32_t kMaxThreads = 256;
 /// others waiting for a piece and not for its share.
 constexpr int64_t kPiecesPerThread = 4;
 
-/// Rounds that a thread looks for the next loop before it sleeps: some dozen
-/// microseconds, what a sleep and an awakening would take.
-constexpr int kRoundsAwake = 500;
+/// Nanoseconds that a thread looks for the next loop before it sleeps: to wake
+/// it up takes the caller some 20 microseconds, where the cores are those of a
+/// virtual machine, and the thread comes as many later. Less between runs, of
+/// which there may be no next one.
+constexpr int64_t kAwake = 200'000, kAwakeParked = 30'000;
+
+/// Rounds between two looks at the clock.
+constexpr int kRounds = 64;
+
+/// Nanoseconds after which a thread that is waited for may have lost its core.
+constexpr int64_t kLate = 20'000;
 
 /// Bit of a team's state: threads may enter the loop. The bits below it count
 /// those that are inside, without the caller.
@@ -91,8 +103,13 @@ struct Team {
   int32_t generation; ///< loops so far; what the threads wait for
   uint32_t state;     ///< who may enter the loop, and who is inside
   int32_t asleep;     ///< threads that sleep, and must be woken
+  int32_t arrivals;   ///< threads that came to the loop, without the caller
   bool isBusy;        ///< within a loop: another one runs on its thread alone
-  bool isOver;        ///< the run ends
+  bool isParked;      ///< between runs
+  bool isOver;        ///< the threads end
+  bool isLent;        ///< the threads are the caller's
+
+  Pace pace;
 
   pthread_mutex_t mutex;
   pthread_cond_t wakeUp;
@@ -140,12 +157,17 @@ static void work(Team &team, Member &member) {
 
 /// Waits for a loop after number `seen`, or for the end; returns its number.
 static int32_t waitForLoop(Team &team, int32_t seen) {
-  for (int round = 0; round < kRoundsAwake; ++round) {
-    int32_t now = __atomic_load_n(&team.generation, __ATOMIC_ACQUIRE);
-    if (now != seen)
-      return now;
-    pauseThread();
-  }
+  int64_t begin = readThreadsClock(), limit;
+  do {
+    for (int round = 0; round < kRounds; ++round) {
+      int32_t now = __atomic_load_n(&team.generation, __ATOMIC_ACQUIRE);
+      if (now != seen)
+        return now;
+      pauseThread();
+    }
+    limit = __atomic_load_n(&team.isParked, __ATOMIC_RELAXED) ? kAwakeParked
+                                                              : kAwake;
+  } while (readThreadsClock() - begin < limit);
   pthread_mutex_lock(&team.mutex);
   __atomic_fetch_add(&team.asleep, 1, __ATOMIC_SEQ_CST);
   int32_t now;
@@ -161,8 +183,10 @@ static bool enterLoop(Team &team) {
   uint32_t state = __atomic_load_n(&team.state, __ATOMIC_RELAXED);
   while (state & kIsOpen)
     if (__atomic_compare_exchange_n(&team.state, &state, state + 1, true,
-                                    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+                                    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+      __atomic_fetch_add(&team.arrivals, 1, __ATOMIC_RELAXED);
       return true;
+    }
   return false;
 }
 
@@ -180,17 +204,52 @@ static void *runMember(void *raw) {
   }
 }
 
+/// A thread that is within a piece; null where there is none.
+static Member *findLate(Team &team) {
+  for (int32_t k = 1; k < team.numMembers; ++k)
+    if (__atomic_load_n(&team.members[k].piece, __ATOMIC_RELAXED) != kNoPiece)
+      return &team.members[k];
+  return nullptr;
+}
+
+/// Nanoseconds that the thread has been computing; 0 where nobody knows.
+static int64_t readCpuClock(const Member *member) {
+  clockid_t clock;
+  timespec now;
+  if (!member || pthread_getcpuclockid(member->thread, &clock) != 0 ||
+      clock_gettime(clock, &now) != 0)
+    return 0;
+  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
+
+/// Waits until all threads are out, for one that is late.
+static void waitForLate(Team &team) {
+  const Member *late = findLate(team);
+  int64_t begin = readThreadsClock(), computed = readCpuClock(late);
+  while (__atomic_load_n(&team.state, __ATOMIC_ACQUIRE) != 0)
+    sched_yield();
+  int64_t now = readThreadsClock(), waited = now - begin;
+  int64_t lost = waited - (readCpuClock(late) - computed);
+  if (lost > waited / 2 && lost > kLate)
+    team.pace.noteLoss(now, lost);
+}
+
 /// Lets nobody in any more and waits until everybody is out. Who slept through
 /// the loop is not waited for.
 static void closeLoop(Team &team) {
   __atomic_fetch_and(&team.state, ~kIsOpen, __ATOMIC_RELAXED);
-  // Whoever is late has most likely lost its core.
-  for (int round = 0; __atomic_load_n(&team.state, __ATOMIC_ACQUIRE) != 0;
-       ++round) {
-    if (round < kRoundsAwake)
+  int64_t begin = 0;
+  while (__atomic_load_n(&team.state, __ATOMIC_ACQUIRE) != 0) {
+    for (int round = 0; round < kRounds; ++round) {
+      if (__atomic_load_n(&team.state, __ATOMIC_ACQUIRE) == 0)
+        break;
       pauseThread();
-    else
-      sched_yield();
+    }
+    int64_t now = readThreadsClock();
+    if (begin == 0)
+      begin = now;
+    else if (now - begin > kLate)
+      return waitForLate(team);
   }
 }
 
@@ -212,12 +271,14 @@ static void destroyTeam(Team *team) {
   // The threads stayed behind a fork, with whatever they waited for.
   if (team->process != getpid())
     return;
-  __atomic_store_n(&team->isOver, true, __ATOMIC_RELAXED);
-  announce(*team);
-  for (int32_t k = 1; k < team->numMembers; ++k)
-    pthread_join(team->members[k].thread, nullptr);
-  pthread_cond_destroy(&team->wakeUp);
-  pthread_mutex_destroy(&team->mutex);
+  if (!team->isLent) {
+    __atomic_store_n(&team->isOver, true, __ATOMIC_RELAXED);
+    announce(*team);
+    for (int32_t k = 1; k < team->numMembers; ++k)
+      pthread_join(team->members[k].thread, nullptr);
+    pthread_cond_destroy(&team->wakeUp);
+    pthread_mutex_destroy(&team->mutex);
+  }
   free(team);
 }
 
@@ -225,6 +286,7 @@ static void parkTeam(loopc_run &run) {
   Team *team = run.team;
   run.team = nullptr;
   team->run = nullptr;
+  __atomic_store_n(&team->isParked, true, __ATOMIC_RELAXED);
   for (Team *&place : parked) {
     Team *expected = nullptr;
     if (__atomic_compare_exchange_n(&place, &expected, team, false,
@@ -239,7 +301,7 @@ static void parkTeam(loopc_run &run) {
 }
 
 /// A team that was parked; null where there is none of so many threads.
-static Team *unparkTeam(int32_t wanted) {
+static Team *unparkTeam(int32_t wanted, bool isLent) {
   for (Team *&place : parked) {
     Team *team = __atomic_exchange_n(&place, nullptr, __ATOMIC_ACQ_REL);
     if (!team)
@@ -248,7 +310,7 @@ static Team *unparkTeam(int32_t wanted) {
       destroyTeam(team);
       continue;
     }
-    if (team->numWanted == wanted)
+    if (team->numWanted == wanted && team->isLent == isLent)
       return team;
     Team *expected = nullptr;
     if (!__atomic_compare_exchange_n(&place, &expected, team, false,
@@ -322,26 +384,32 @@ static Team *startTeam(int32_t wanted) {
   return team;
 }
 
+/// Members for the threads of a caller. What is known of the pace outlives the
+/// run.
+static Team *makeLentTeam(int32_t wanted) {
+  Team *team = createTeam(wanted);
+  if (!team)
+    return nullptr;
+  team->process = getpid();
+  team->isLent = true;
+  team->numMembers = wanted;
+  return team;
+}
+
 /// The team of `run` from here on, or null.
 static Team *joinTeam(loopc_run &run) {
   int32_t wanted = run.numThreads < kMaxThreads ? run.numThreads : kMaxThreads;
-  if (run.parallelFor) {
-    Team *lent = createTeam(wanted);
-    if (!lent)
-      return nullptr;
-    lent->run = &run;
-    lent->numMembers = wanted;
-    run.team = lent;
-    run.endTeam = [](loopc_run &run) { free(run.team); };
-    return lent;
-  }
-  Team *team = unparkTeam(wanted);
+  bool isLent = run.parallelFor != nullptr;
+  Team *team = unparkTeam(wanted, isLent);
   if (!team)
-    team = startTeam(wanted);
+    team = isLent ? makeLentTeam(wanted) : startTeam(wanted);
   if (!team)
     return nullptr;
   team->run = &run;
-  team->members[0].thread = pthread_self();
+  __atomic_store_n(&team->isParked, false, __ATOMIC_RELAXED);
+  team->pace.beginRun();
+  if (!isLent)
+    team->members[0].thread = pthread_self();
   run.team = team;
   run.endTeam = parkTeam;
   return team;
@@ -351,43 +419,65 @@ extern "C" int32_t loopc_rt_num_threads(loopc_run *run) {
   return run->numThreads;
 }
 
-extern "C" void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
-                                      void (*fn)(void *args, int64_t begin,
-                                                 int64_t end),
-                                      void *args) {
-  if (n <= 0)
-    return;
+/// Divides `n` iterations into pieces, at multiples of `grain`, and deals them
+/// out.
+static void dealPieces(Team &team, int64_t n, int64_t grain) {
+  int64_t pieces = team.numMembers * kPiecesPerThread;
+  int64_t grains = (n - 1) / grain + 1;
+  team.count = n;
+  team.step = ((grains - 1) / pieces + 1) * grain;
+  pieces = (n - 1) / team.step + 1;
+  for (int64_t k = 0; k < team.numMembers; ++k) {
+    team.members[k].next = pieces * k / team.numMembers;
+    team.members[k].end = pieces * (k + 1) / team.numMembers;
+  }
+}
+
+/// Shares the pieces out; false where one thread is to compute all of them.
+static bool shareOut(loopc_run &run, int64_t n, int64_t grain,
+                     void (*fn)(void *args, int64_t begin, int64_t end),
+                     void *args) {
   if (grain < 1)
     grain = 1;
-  Team *team = nullptr;
-  if (run->numThreads > 1 && n > grain)
-    team = run->team ? run->team : joinTeam(*run);
-  if (!team || team->numMembers == 1 || team->isBusy) {
-    fn(args, 0, n);
-    return;
-  }
-  int64_t pieces = team->numMembers * kPiecesPerThread;
-  int64_t grains = (n - 1) / grain + 1;
+  if (run.numThreads < 2 || n <= grain)
+    return false;
+  Team *team = run.team ? run.team : joinTeam(run);
+  if (!team || team->numMembers == 1 || team->isBusy ||
+      !team->pace.isShared(reinterpret_cast<const void *>(fn), n))
+    return false;
   team->fn = fn;
   team->args = args;
-  team->count = n;
-  team->step = ((grains - 1) / pieces + 1) * grain;
-  pieces = (n - 1) / team->step + 1;
-  for (int64_t k = 0; k < team->numMembers; ++k) {
-    team->members[k].next = pieces * k / team->numMembers;
-    team->members[k].end = pieces * (k + 1) / team->numMembers;
-  }
+  dealPieces(*team, n, grain);
   team->isBusy = true;
-  run->findPiece = findPiece;
-  if (run->parallelFor) {
-    run->parallelFor(run->parallelContext, workOnCallersThread, team,
-                     static_cast<size_t>(team->numMembers));
+  run.findPiece = findPiece;
+  if (run.parallelFor) {
+    run.parallelFor(run.parallelContext, workOnCallersThread, team,
+                    static_cast<size_t>(team->numMembers));
   } else {
+    int32_t arrivals = __atomic_load_n(&team->arrivals, __ATOMIC_RELAXED);
     __atomic_store_n(&team->state, kIsOpen, __ATOMIC_RELEASE);
     announce(*team);
     work(*team, team->members[0]);
     closeLoop(*team);
+    team->pace.noteEnd(__atomic_load_n(&team->arrivals, __ATOMIC_RELAXED) !=
+                       arrivals);
   }
-  run->findPiece = nullptr;
+  run.findPiece = nullptr;
   team->isBusy = false;
+  return true;
+}
+
+extern "C" void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
+                                      void (*fn)(void *args, int64_t begin,
+                                                 int64_t end),
+                                      void *args) {
+  if (n > 0 && !shareOut(*run, n, grain, fn, args))
+    fn(args, 0, n);
+}
+
+extern "C" int32_t
+loopc_rt_try_parallel_for(loopc_run *run, int64_t n, int64_t grain,
+                          void (*fn)(void *args, int64_t begin, int64_t end),
+                          void *args) {
+  return shareOut(*run, n, grain, fn, args);
 }

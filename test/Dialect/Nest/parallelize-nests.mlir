@@ -88,11 +88,20 @@ func.func @small(%run: !rt.run, %m: memref<64xf32>) -> i32 {
 // A nest in a loop that may be small stays where it was, too: a call would count.
 // One that is large by any guess does not (@large_guess).
 // CHECK-LABEL: func.func @in_loop(
+// Where one thread was seen to be faster it is computed there, too.
 // CHECK: scf.for
-// CHECK: func.call @in_loop_shared
+// CHECK: %[[DONE:.*]] = scf.if %{{.*}} -> (i1) {
+// CHECK: %[[SHARED:.*]] = func.call @in_loop_tried
+// CHECK: loop.poll
+// CHECK: scf.yield %[[SHARED]]
 // CHECK: } else {
+// CHECK: scf.yield %false
+// CHECK: %[[LEFT:.*]] = arith.xori %[[DONE]], %true
+// CHECK: scf.if %[[LEFT]] {
 // CHECK-NEXT: scf.for
 // CHECK: func.func private @in_loop_parallel(
+// CHECK: func.func private @in_loop_tried(
+// CHECK: llvm.call @loopc_rt_try_parallel_for
 // Among many others it is a call, which asks for threads itself.
 // LONG-LABEL: func.func @in_loop(
 // LONG: scf.for
@@ -241,20 +250,67 @@ func.func @scratch(%run: !rt.run, %m: memref<?xf32>, %s: memref<1xf32>, %n: inde
 
 // -----
 
-// What allocates stays.
+// What an iteration allocates is its own. A thread may find no memory: the loop
+// is asked for errors where it is not shared out, too.
 // CHECK-LABEL: func.func @allocates(
-// CHECK-NOT: loopc_rt_parallel_for
-// CHECK: return
-// REMARK: remark: {{.*}}it does not run on several threads: it holds 'memref.alloc'
+// CHECK: call @allocates_shared(
+// CHECK: func.func private @allocates_parallel(
+// CHECK: scf.for
+// CHECK: memref.alloc() : memref<1xf32>
+// CHECK: memref.dealloc
 func.func @allocates(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %ok = arith.constant 0 : i32
   scf.for %i = %c0 to %n step %c1 {
     %s = memref.alloc() : memref<1xf32>
-    %x = memref.load %s[%c0] : memref<1xf32>
-    memref.store %x, %m[%i] : memref<?xf32>
+    %x = memref.load %m[%i] : memref<?xf32>
+    memref.store %x, %s[%c0] : memref<1xf32>
+    %y = memref.load %s[%c0] : memref<1xf32>
+    memref.store %y, %m[%i] : memref<?xf32>
     memref.dealloc %s : memref<1xf32>
+  } {loopc.parallel}
+  return %ok : i32
+}
+
+// -----
+
+// A buffer that is handed from iteration to iteration of a loop in it may be the
+// one that all share.
+// CHECK-LABEL: func.func @allocates_or_shares(
+// CHECK-NOT: loopc_rt_parallel_for
+// CHECK: return
+func.func @allocates_or_shares(%run: !rt.run, %m: memref<?xf32>, %t: memref<1xf32>, %n: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %n step %c1 {
+    %s = memref.alloc() : memref<1xf32>
+    %r = scf.for %k = %c0 to %n step %c1 iter_args(%b = %t) -> (memref<1xf32>) {
+      %x = memref.load %m[%i] : memref<?xf32>
+      memref.store %x, %b[%c0] : memref<1xf32>
+      scf.yield %s : memref<1xf32>
+    }
+    memref.dealloc %s : memref<1xf32>
+  } {loopc.parallel}
+  return %ok : i32
+}
+
+// -----
+
+// What an iteration frees is what it has allocated.
+// CHECK-LABEL: func.func @frees(
+// CHECK-NOT: loopc_rt_parallel_for
+// CHECK: return
+// REMARK: remark: {{.*}}it does not run on several threads: it frees memory that it has not allocated
+func.func @frees(%run: !rt.run, %m: memref<?xf32>, %t: memref<1xf32>, %n: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %n step %c1 {
+    %x = memref.load %m[%i] : memref<?xf32>
+    memref.store %x, %m[%i] : memref<?xf32>
+    memref.dealloc %t : memref<1xf32>
   } {loopc.parallel}
   return %ok : i32
 }

@@ -1,6 +1,7 @@
 // RUN: loopc-opt %s --nest-retract-unproved | FileCheck %s
 // RUN: loopc-opt %s --pass-pipeline='builtin.module(func.func(nest-retract-unproved))' \
 // RUN:   --remark-format=emitRemark --remarks-filter=loop 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: loopc-opt %s --nest-retract-unproved=for-kernels | FileCheck %s --check-prefix=KERNEL
 
 // Rows are independent, windows in them are not, as they overlap.
 // REMARK: remark: {{.*}}its iterations are said to be independent, and that is not proved: iterations may write to one place
@@ -55,6 +56,27 @@ func.func @private(%x: memref<64xf32>, %y: memref<64xf32>, %z: memref<64xf32>) {
     memref.store %0, %own[%c1] : memref<4xf32>
     %1 = memref.load %own[%c1] : memref<4xf32>
     memref.store %1, %z[%j] : memref<64xf32>
+  } {loopc.parallel}
+  return
+}
+
+// Threads of a run can allocate memory, those of a kernel cannot.
+// CHECK-LABEL: func.func @allocates(
+// CHECK: } {loopc.parallel}
+// KERNEL-LABEL: func.func @allocates(
+// KERNEL-NOT: loopc.parallel
+// KERNEL: return
+func.func @allocates(%x: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %j = %c0 to %c64 step %c1 {
+    %own = memref.alloc() : memref<1xf32>
+    %0 = memref.load %x[%j] : memref<64xf32>
+    memref.store %0, %own[%c0] : memref<1xf32>
+    %1 = memref.load %own[%c0] : memref<1xf32>
+    memref.store %1, %x[%j] : memref<64xf32>
+    memref.dealloc %own : memref<1xf32>
   } {loopc.parallel}
   return
 }

@@ -8,6 +8,7 @@
 
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "loopc/Dialect/Nest/Analysis/IterationPlaces.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
@@ -80,28 +81,75 @@ memref::AllocOp loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
   return alloc;
 }
 
-Operation *loopc::findUnsharedOp(scf::ForOp nest) {
+Operation *loopc::findUnsharedOp(scf::ForOp nest, bool mayAllocate) {
   Operation *found = nullptr;
   nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    found = isAllowed(op) ? nullptr : op;
+    bool isShared =
+        isAllowed(op) ||
+        (mayAllocate && isa<memref::AllocOp, memref::DeallocOp>(op));
+    found = isShared ? nullptr : op;
     return found ? WalkResult::interrupt() : WalkResult::advance();
   });
   return found;
 }
 
+namespace {
+/// The memory that an iteration of a nest allocates and nobody outside of the
+/// iteration knows.
+class IterationMemory {
+public:
+  explicit IterationMemory(scf::ForOp nest);
+
+  bool has(Value buffer) const {
+    return classes && !foreign.contains(classes->of(buffer));
+  }
+
+private:
+  std::optional<AliasClasses> classes; ///< none where nothing is allocated
+  /// Classes of what is not allocated in the nest, or not known to be.
+  llvm::DenseSet<const void *> foreign;
+};
+} // namespace
+
+IterationMemory::IterationMemory(scf::ForOp nest) {
+  auto isAllocation = [](memref::AllocOp) { return WalkResult::interrupt(); };
+  if (!nest.getBody()->walk(isAllocation).wasInterrupted())
+    return;
+  classes.emplace(nest);
+  nest.getBody()->walk([&](Operation *op) {
+    // Loops and branches hand on what comes from elsewhere.
+    bool isKnown = isa<memref::AllocOp, arith::SelectOp>(op) || isViewOp(op) ||
+                   op->getNumRegions() != 0;
+    for (Value value : op->getOperands())
+      if (isa<BaseMemRefType>(value.getType()) &&
+          nest.isDefinedOutsideOfLoop(value))
+        foreign.insert(classes->of(value));
+    for (Value value : op->getResults())
+      if (isa<BaseMemRefType>(value.getType()) && !isKnown)
+        foreign.insert(classes->of(value));
+  });
+}
+
 std::string
 loopc::findParallelObstacle(scf::ForOp nest,
                             llvm::function_ref<Value(Value)> rootOf) {
-  if (Operation *op = findUnsharedOp(nest))
+  if (Operation *op = findUnsharedOp(nest, /*mayAllocate=*/true))
     return ("it holds '" + op->getName().getStringRef() + "'").str();
   IterationPlaces places(nest);
+  IterationMemory own(nest);
   std::optional<APInt> trips = nest.getStaticTripCount();
   bool isOnce = trips && trips->isOne() && !findOnlyParallelLoop(nest);
   std::string why;
   SmallVector<Access> accesses;
   nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto free = dyn_cast<memref::DeallocOp>(op);
+        free && !own.has(free.getMemref())) {
+      why = "it frees memory that it has not allocated";
+      return WalkResult::interrupt();
+    }
     Access access = getAccess(op);
-    if (!access.buffer || isOnce || findPrivateMemory(access.buffer, nest))
+    if (!access.buffer || isOnce || findPrivateMemory(access.buffer, nest) ||
+        own.has(access.buffer))
       return WalkResult::advance();
     if (access.writes && !places.tellsIteration(access)) {
       why = "iterations may write to one place";

@@ -55,7 +55,7 @@ static constexpr double kGuessedTrips = 8;
 static constexpr double kCallWork = 4096;
 /// In a loop the threads are awake from the iteration before: so many times
 /// less work pays.
-static constexpr double kAwakeShare = 8;
+static constexpr double kAwakeShare = 64;
 /// Ends of pieces lie at multiples of so many elements, so that the same ones
 /// are computed in vectors whatever the number of threads.
 static constexpr int64_t kVectorGrain = 64;
@@ -195,6 +195,14 @@ private:
   LLVM::LLVMFuncOp makeThunk(func::FuncOp body);
   func::FuncOp makeSharer(func::FuncOp body, double minWork, double minPiece,
                           bool isKnown, bool asksForThreads);
+  func::FuncOp makeTrial(func::FuncOp body, double minWork, double minPiece,
+                         bool isKnown);
+  void shareOrCall(func::FuncOp body, func::FuncOp sharer, Value count,
+                   bool asksForThreads);
+  void shareOrStay(func::FuncOp trial, Value count);
+  Value makeFlag(bool value) {
+    return arith::ConstantOp::create(b, b.getBoolAttr(value));
+  }
   Value pays(double minWork, bool isKnown, bool asksForThreads,
              const IRMapping &mapping);
   void fillIteration(Value number, IRMapping &mapping);
@@ -202,7 +210,8 @@ private:
   void dropPrivateMemory();
   Value isWorthIt(double minWork, const IRMapping &mapping);
   Value chooseGrain(double minPiece, const IRMapping &mapping);
-  void callInParallel(func::FuncOp body, Value grain, ValueRange given);
+  LLVM::CallOp callInParallel(StringRef function, func::FuncOp body,
+                              Value grain, ValueRange given);
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
@@ -444,10 +453,11 @@ Value NestParallelizer::chooseGrain(double minPiece, const IRMapping &mapping) {
                                lanes);
 }
 
-/// Calls loopc_rt_parallel_for; `given` are the run, the number of iterations
-/// and the captures.
-void NestParallelizer::callInParallel(func::FuncOp body, Value grain,
-                                      ValueRange given) {
+/// Calls `function` of the runtime; `given` are the run, the number of
+/// iterations and the captures.
+LLVM::CallOp NestParallelizer::callInParallel(StringRef function,
+                                              func::FuncOp body, Value grain,
+                                              ValueRange given) {
   auto context = getContextType(shared.converter, shared.pointer,
                                 ValueRange(captures).getTypes());
   Value place;
@@ -469,11 +479,10 @@ void NestParallelizer::callInParallel(func::FuncOp body, Value grain,
       llvmValue = MemRefDescriptor(llvmValue).alignedPtr(b, b.getLoc());
     LLVM::StoreOp::create(b, llvmValue, field);
   }
-  LLVM::LLVMFuncOp callee =
-      declareRuntimeFunction(shared.module, "loopc_rt_parallel_for");
+  LLVM::LLVMFuncOp callee = declareRuntimeFunction(shared.module, function);
   Value thunk = LLVM::AddressOfOp::create(b, makeThunk(body));
-  LLVM::CallOp::create(b, callee,
-                       ValueRange{run, toLLVM(given[1]), grain, thunk, place});
+  return LLVM::CallOp::create(
+      b, callee, ValueRange{run, toLLVM(given[1]), grain, thunk, place});
 }
 
 /// Whether threads are there and have work; null if both are known.
@@ -518,9 +527,46 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body, double minWork,
     func::CallOp::create(b, body, all);
     b.setInsertionPointToStart(branch.thenBlock());
   }
-  callInParallel(body, chooseGrain(minPiece, mapping), entry->getArguments());
+  callInParallel("loopc_rt_parallel_for", body, chooseGrain(minPiece, mapping),
+                 entry->getArguments());
   b.setInsertionPointToEnd(entry);
   func::ReturnOp::create(b);
+  return shared.functions.add(made);
+}
+
+/// func(run, iterations, captures...) -> i1, or one that is there: true if it
+/// has shared the body out; else there is not enough work, or the run has seen
+/// that one thread is faster, and nothing was computed.
+func::FuncOp NestParallelizer::makeTrial(func::FuncOp body, double minWork,
+                                         double minPiece, bool isKnown) {
+  func::FuncOp made =
+      makeFunction("_tried", {shared.run, b.getIndexType()}, b.getI1Type());
+  Block *entry = &made.getBody().front();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  mapping.map(captures, entry->getArguments().drop_front(2));
+  for (Operation *constant : constants)
+    b.clone(*constant, mapping);
+  auto tryIt = [&]() -> Value {
+    LLVM::CallOp call =
+        callInParallel("loopc_rt_try_parallel_for", body,
+                       chooseGrain(minPiece, mapping), entry->getArguments());
+    Value none = arith::ConstantIntOp::create(b, b.getI32Type(), 0);
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, call.getResult(),
+                                 none);
+  };
+  if (isKnown) {
+    func::ReturnOp::create(b, tryIt());
+    return shared.functions.add(made);
+  }
+  auto branch = scf::IfOp::create(b, b.getI1Type(), isWorthIt(minWork, mapping),
+                                  /*withElse=*/true);
+  func::ReturnOp::create(b, branch.getResults());
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, tryIt());
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, makeFlag(false));
   return shared.functions.add(made);
 }
 
@@ -534,8 +580,9 @@ bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
   bool isKnown = work.open.empty();
   if (isKnown && work.known < minWork)
     return false;
-  nest.walk(
-      [&](Operation *op) { canFail |= isa<loop::CheckOp, loop::PollOp>(op); });
+  nest.walk([&](Operation *op) {
+    canFail |= isa<loop::CheckOp, loop::PollOp, memref::AllocOp>(op);
+  });
   bool isOnce = isKnown || work.getTotal(kGuessedTrips) >= kCallWork ||
                 fillsNewMemory(nest);
   b.setInsertionPoint(nest);
@@ -548,16 +595,28 @@ bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
   func::FuncOp body = makeBody();
   // In a small iteration the code knows whether there are threads.
   bool asksForThreads = !isInLoop || isOneOfMany;
-  func::FuncOp sharer =
-      makeSharer(body, minWork, minPiece, isKnown, asksForThreads);
-  SmallVector<Value> arguments{run(), total};
+  if (asksForThreads || isOnce) {
+    func::FuncOp sharer =
+        makeSharer(body, minWork, minPiece, isKnown, asksForThreads);
+    shareOrCall(body, sharer, total, asksForThreads);
+    nest.erase();
+    dropPrivateMemory();
+  } else {
+    shareOrStay(makeTrial(body, minWork, minPiece, isKnown), total);
+  }
+  return true;
+}
+
+/// In front of the nest what takes its place: so much work, or so seldom, that
+/// a call is nothing. The code is there once.
+void NestParallelizer::shareOrCall(func::FuncOp body, func::FuncOp sharer,
+                                   Value count, bool asksForThreads) {
+  SmallVector<Value> arguments{run(), count};
   llvm::append_range(arguments, captures);
   if (asksForThreads) {
     func::CallOp::create(b, sharer, arguments);
     loop::PollOp::create(b);
-    nest.erase();
-    dropPrivateMemory();
-    return true;
+    return;
   }
   auto branch = scf::IfOp::create(b, TypeRange(), threads, /*withElse=*/true);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -565,19 +624,27 @@ bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
   // Errors of the pieces, and the end of the run.
   loop::PollOp::create(b);
   b.setInsertionPointToStart(branch.elseBlock());
-  if (isOnce) {
-    // So much work, or so seldom, that a call is nothing: the code is there
-    // once.
-    arguments.insert(arguments.begin() + 1, index(0));
-    func::CallOp::create(b, body, arguments);
-    if (canFail)
-      loop::PollOp::create(b);
-    nest.erase();
-    dropPrivateMemory();
-  } else {
-    nest->moveBefore(branch.elseBlock()->getTerminator());
-  }
-  return true;
+  arguments.insert(arguments.begin() + 1, index(0));
+  func::CallOp::create(b, body, arguments);
+  if (canFail)
+    loop::PollOp::create(b);
+}
+
+/// The nest stays, for where it is not shared out: a call would count.
+void NestParallelizer::shareOrStay(func::FuncOp trial, Value count) {
+  SmallVector<Value> arguments{run(), count};
+  llvm::append_range(arguments, captures);
+  auto tried = scf::IfOp::create(b, b.getI1Type(), threads, /*withElse=*/true);
+  Value isLeft = arith::XOrIOp::create(b, tried.getResult(0), makeFlag(true));
+  auto left = scf::IfOp::create(b, isLeft);
+  nest->moveBefore(left.thenBlock()->getTerminator());
+  b.setInsertionPointToStart(tried.elseBlock());
+  scf::YieldOp::create(b, makeFlag(false));
+  b.setInsertionPointToStart(tried.thenBlock());
+  Value isDone = func::CallOp::create(b, trial, arguments).getResult(0);
+  // Errors of the pieces, and the end of the run.
+  loop::PollOp::create(b);
+  scf::YieldOp::create(b, isDone);
 }
 
 //===----------------------------------------------------------------------===//

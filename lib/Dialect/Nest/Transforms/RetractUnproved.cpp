@@ -23,6 +23,8 @@ using namespace loopc;
 namespace {
 struct NestRetractUnproved
     : loopc::impl::NestRetractUnprovedBase<NestRetractUnproved> {
+  using NestRetractUnprovedBase::NestRetractUnprovedBase;
+
   void runOnOperation() override {
     // Loops whose iterations write to such a buffer are not independent without
     // the mark.
@@ -43,7 +45,7 @@ struct NestRetractUnproved
     getOperation().walk([&](scf::ForOp loop) {
       if (!loop->hasAttr(kParallelAttrName))
         return;
-      std::string why = findParallelObstacle(loop);
+      std::string why = findObstacle(loop);
       if (why.empty())
         return;
       loop->removeAttr(kParallelAttrName);
@@ -53,6 +55,13 @@ struct NestRetractUnproved
                    "not proved: " +
                        why);
     });
+  }
+
+  std::string findObstacle(scf::ForOp loop) {
+    if (forKernels)
+      if (Operation *op = findUnsharedOp(loop))
+        return ("it holds '" + op->getName().getStringRef() + "'").str();
+    return findParallelObstacle(loop);
   }
 };
 } // namespace

@@ -489,7 +489,10 @@ static void share(const Cluster &cluster, llvm::StringMap<Callee> &callees) {
 //===----------------------------------------------------------------------===//
 
 /// What shares a nest out.
-static constexpr StringLiteral kParallelFor = "loopc_rt_parallel_for";
+static bool isParallelFor(LLVM::CallOp call) {
+  return call.getCallee() == "loopc_rt_parallel_for" ||
+         call.getCallee() == "loopc_rt_try_parallel_for";
+}
 
 /// Adds `nest` to `cluster`, if numbers that it hands on are all that differs.
 static bool joinPiece(Cluster &cluster, Nest &nest) {
@@ -565,7 +568,7 @@ static bool isOnlySharedOut(LLVM::AddressOfOp address,
     return false;
   for (OpOperand &use : address->getUses()) {
     auto call = dyn_cast<LLVM::CallOp>(use.getOwner());
-    if (!call || call.getCallee() != kParallelFor || !isPlainCall(call) ||
+    if (!call || !isParallelFor(call) || !isPlainCall(call) ||
         use.getOperandNumber() != 3)
       return false;
     calls.push_back(call);

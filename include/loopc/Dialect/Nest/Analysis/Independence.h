@@ -29,12 +29,15 @@ mlir::memref::AllocOp findWrittenPrivately(mlir::Operation *op,
                                            mlir::scf::ForOp nest);
 
 /// An operation in `nest` that threads cannot run at the same time, whatever it
-/// touches; null where there is none.
-mlir::Operation *findUnsharedOp(mlir::scf::ForOp nest);
+/// touches; null where there is none. Threads of a run can allocate memory, and
+/// free it, those of a kernel cannot.
+mlir::Operation *findUnsharedOp(mlir::scf::ForOp nest,
+                                bool mayAllocate = false);
 
 /// Why iterations of `nest` cannot run at the same time, though they are said
 /// to be independent (Parallel.h); "" where they can. Buffers for which
-/// `rootOf` gives one value may be the same memory.
+/// `rootOf` gives one value may be the same memory; what an iteration allocates
+/// is its own.
 std::string findParallelObstacle(
     mlir::scf::ForOp nest,
     llvm::function_ref<mlir::Value(mlir::Value)> rootOf = getViewRoot);

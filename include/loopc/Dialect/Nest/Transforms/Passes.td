@@ -21,6 +21,8 @@ def NestRetractUnproved : Pass<"nest-retract-unproved", "::mlir::func::FuncOp"> 
     verifier refuses a mark that cannot be proved. The same holds for buffers
     that are marked `loopc.private`: what an iteration reads of one must lie in
     what the same iteration has written before (`findPrivateObstacle`).
+    What an iteration allocates is its own: threads of a run can allocate. With
+    `for-kernels` such a loop loses its mark, as the threads of a kernel cannot.
 
     ```mlir
     // Window i reaches into the next one: the mark goes.
@@ -32,6 +34,9 @@ def NestRetractUnproved : Pass<"nest-retract-unproved", "::mlir::func::FuncOp"> 
     } {loopc.parallel}
     ```
   }];
+  let options = [
+    Option<"forKernels", "for-kernels", "bool", /*default=*/"false",
+           "threads cannot allocate memory">];
   let statistics = [
     Statistic<"numRetracted", "retracted", "marks that were taken back">
   ];
@@ -98,11 +103,12 @@ def ParallelizeNests
     In a loop the nest itself is in the other branch where a call might count,
     unless it is one of `long-loop` there: then there is no branch either, as
     outside of loops.
-    A nest whose iterations write to one place, or that allocates, stays.
+    A nest whose iterations write to one place stays. What an iteration
+    allocates is its own.
   }];
   let options = [
-    Option<"minWork", "min-work", "unsigned", /*default=*/"262144",
-           "operations from which on threads pay; an eighth of it in a loop">,
+    Option<"minWork", "min-work", "unsigned", /*default=*/"524288",
+           "operations from which on threads pay; in a loop a 64th of it">,
     Option<"minPiece", "min-piece", "unsigned", /*default=*/"32768",
            "operations of a piece, at least">,
     Option<"longLoop", "long-loop", "unsigned", /*default=*/"48",
