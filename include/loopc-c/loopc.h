@@ -222,6 +222,15 @@ LOOPC_API int loopc_compile_options_set_profile(loopc_compile_options *options,
 LOOPC_API int loopc_compile_options_disable_pass(loopc_compile_options *options,
                                                  const char *name);
 
+/// Gives the model the operators of the shared library `path`, which describes
+/// them as loopc-rt/custom.h has it; once for each library. A session calls
+/// them there, and the library stays in the process. An object that is written
+/// refers to the variables that LOOPC_CUSTOM_OP defines: the program links
+/// them.
+LOOPC_API int
+loopc_compile_options_add_custom_ops(loopc_compile_options *options,
+                                     const char *path);
+
 /// The folder that compiled models are kept in, for the next session of the
 /// same model with the same options: a path, "" for the environment's
 /// LOOPC_CACHE_DIR or the user's own (~/.cache/loopc), or "off", the default,

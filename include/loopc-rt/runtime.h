@@ -25,7 +25,7 @@
 #ifndef LOOPC_RT_RUNTIME_H
 #define LOOPC_RT_RUNTIME_H
 
-#include "loopc-rt/loopc_rt.h"
+#include "loopc-rt/custom.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -321,6 +321,22 @@ int32_t loopc_rt_regex_full_match(loopc_run *run, const char *text,
 /// no memory for 2 to 17 n numbers or the run shall end.
 int32_t loopc_rt_fourier(loopc_run *run, double *numbers, int64_t count,
                          int64_t n, int32_t is_inverse);
+
+//===----------------------------------------------------------------------===//
+// Custom operators
+//===----------------------------------------------------------------------===//
+
+/// Calls `op`, with inputs whose `count` is filled in here. Of outputs come in:
+/// the type, whether one is wanted, and null in `shape` and `data`, which are
+/// then memory of loopc_rt_alloc. `ranks` has for each output the rank that it
+/// must have, or -1. `where` begins the message of an error. Returns non-zero
+/// after recording one.
+int32_t loopc_rt_custom(loopc_run *run, const loopc_custom_op *op,
+                        const loopc_custom_attribute *attributes,
+                        int64_t num_attributes, loopc_custom_tensor *inputs,
+                        int64_t num_inputs, loopc_custom_tensor *outputs,
+                        int64_t num_outputs, const int64_t *ranks,
+                        const char *where);
 
 //===----------------------------------------------------------------------===//
 // Random numbers

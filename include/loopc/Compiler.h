@@ -95,6 +95,8 @@ struct CompilerOptions {
   std::vector<std::pair<std::string, std::string>> states;
   /// Folder of external data; empty: that of the model's file.
   std::string externalDataFolder;
+  /// Libraries of custom operators (loopc-rt/custom.h).
+  std::vector<std::string> customLibraries;
   InputFormat format = InputFormat::Auto;
   /// Whether the IR is verified behind every pass; where nothing is said the
   /// environment decides (LOOPC_VERIFY_EACH).
@@ -146,6 +148,8 @@ public:
   const ModelInfo &getModelInfo() const { return info; }
 
 private:
+  /// Loads the libraries of custom operators.
+  mlir::LogicalResult loadOperators();
   /// What is done to every model that was imported.
   mlir::LogicalResult finishImport();
   mlir::LogicalResult parseMLIR(llvm::StringRef name, llvm::StringRef bytes);

@@ -272,6 +272,15 @@ public:
   Options &timeout(double seconds) {
     return check(loopc_compile_options_set_timeout(get(), seconds), "timeout");
   }
+  /// A library of custom operators (loopc-rt/custom.h).
+  Options &customOps(const std::string &path) {
+    return check(loopc_compile_options_add_custom_ops(get(), path.c_str()),
+                 "customOps");
+  }
+  /// Runs may be measured (loopc_profile).
+  Options &profile(bool enabled) {
+    return check(loopc_compile_options_set_profile(get(), enabled), "profile");
+  }
 
   /// For the setters of the C API that are not here.
   loopc_compile_options *get() const { return options.get(); }

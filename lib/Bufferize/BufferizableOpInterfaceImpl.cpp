@@ -21,6 +21,7 @@
 #include "loopc/Bufferize/Models.h"
 #include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/RT/IR/CustomOp.h"
 #include "loopc/Dialect/RT/IR/RT.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -404,6 +405,44 @@ struct ListAtInterface : ReadingInterface<ListAtInterface, list::AtOp> {
     return success();
   }
 };
+
+/// Its results are memory that nobody else has.
+struct CustomInterface : ReadingInterface<CustomInterface, rt::CustomOp> {
+  bool bufferizesToAllocation(Operation *, Value) const { return true; }
+  bool isWritable(Operation *, Value, const AnalysisState &) const {
+    return true;
+  }
+  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
+                                          const BufferizationOptions &,
+                                          const BufferizationState &,
+                                          SmallVector<Value> &) const {
+    return contiguousType(value.getType());
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto custom = cast<rt::CustomOp>(op);
+    SmallVector<Value> operands;
+    for (Value operand : custom.getValues()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+      if (succeeded(buffer))
+        buffer = castBuffer(rewriter, *buffer,
+                            contiguousType(operand.getType()), options);
+      if (failed(buffer))
+        return failure();
+      operands.push_back(*buffer);
+    }
+    SmallVector<Type> types;
+    for (Type type : custom->getResultTypes())
+      types.push_back(contiguousType(type));
+    replaceOpWithNewBufferizedOp<rt::CustomOp>(
+        rewriter, op, types, custom.getSymbol(), operands, custom.getInputs(),
+        custom.getOutputs(), custom.getNodeAttributes(), custom.getWhere(),
+        custom.getStateful());
+    return success();
+  }
+};
 } // namespace
 
 void loopc::loop::registerBufferizableOpInterfaceExternalModels(
@@ -419,6 +458,7 @@ void loopc::loop::registerBufferizableOpInterfaceExternalModels(
   });
   registry.addExtension(+[](MLIRContext *context, rt::RTDialect *) {
     rt::AddressOfOp::attachInterface<AddressOfInterface>(*context);
+    rt::CustomOp::attachInterface<CustomInterface>(*context);
     rt::FourierOp::attachInterface<FourierInterface>(*context);
   });
 }

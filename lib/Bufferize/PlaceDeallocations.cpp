@@ -22,6 +22,7 @@
 #include "loopc/Bufferize/Passes.h"
 #include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Dialect/RT/IR/CustomOp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -375,7 +376,7 @@ private:
       processBlock(region.getRegion().front(), {});
       return ownResults(op.getResults(), owned);
     }
-    if (isa<func::CallOp, list::RetainOp>(op))
+    if (isa<func::CallOp, list::RetainOp, rt::CustomOp>(op))
       return ownResults(op.getResults(), owned);
     if (isa<list::AtOp>(op))
       return ownResults(op.getResults(), owned, /*shared=*/true);

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 
@@ -200,6 +201,17 @@ loopc_compile_options_disable_pass(loopc_compile_options *options,
                                    const char *name) {
   return setOption(options, name && *name,
                    [&] { options->disabledPasses.emplace_back(name); });
+}
+
+extern "C" int
+loopc_compile_options_add_custom_ops(loopc_compile_options *options,
+                                     const char *path) {
+  return setOption(options, path && *path, [&] {
+    // The worker has a folder of its own.
+    std::error_code error;
+    auto absolute = std::filesystem::absolute(path, error);
+    options->customLibraries.push_back(error ? path : absolute.string());
+  });
 }
 
 extern "C" int loopc_compile_options_set_cache(loopc_compile_options *options,

@@ -49,6 +49,7 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
   options.checkAccesses = given.checkAccesses;
   options.profile = given.profile;
   options.disabledPasses = given.disabledPasses;
+  options.customLibraries = given.customLibraries;
   options.target.fpContract = given.fpContract;
   options.externalDataFolder = given.baseDirectory;
   for (const auto &[name, extent] : given.dims)
@@ -321,6 +322,7 @@ static int compileEntry(const Source &source, const std::string &runtime,
   FileRecorder recorder(info.files);
   CompilerOptions changed = makeOptions(options);
   changed.target.runtimeLibrary = runtime;
+  changed.target.bindsOperators = true;
   return withCompiler(
       source, std::move(changed), diagnostics, [&](Compiler &compiler) {
         LogicalResult written =

@@ -20,6 +20,7 @@
 #include "Worker.h"
 
 #include "loopc/Support/CompilerThread.h"
+#include "loopc/Support/CustomLibrary.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -77,6 +78,7 @@ public:
   int run();
 
 private:
+  int loadOperators();
   int openModel(bool &isPlain);
   int writeNetwork();
   void findKey();
@@ -104,8 +106,27 @@ private:
   Hash settings, contents; ///< what the key is made of
   Hash key;                ///< without files beside the model
   int64_t begin = getNow();
+  std::vector<const loopc_custom_op *> operators; ///< of the libraries
 };
 } // namespace
+
+int Creation::loadOperators() {
+  for (const std::string &path : options.customLibraries) {
+    struct stat status;
+    if (stat(path.c_str(), &status) != 0) {
+      diagnostics.addError(kCannotReadCode,
+                           "cannot read the library of custom operators '" +
+                               path + "': " + strerror(errno));
+      return LOOPC_COMPILE_ERROR_FILE;
+    }
+    if (std::string problem = loadCustomLibrary(path, operators);
+        !problem.empty()) {
+      diagnostics.addError(kBadOptionCode, problem);
+      return LOOPC_COMPILE_ERROR_ARGUMENT;
+    }
+  }
+  return LOOPC_COMPILE_OK;
+}
 
 /// Opens the file of the model. `isPlain`: a worker can be given it.
 int Creation::openModel(bool &isPlain) {
@@ -160,10 +181,23 @@ void Creation::findKey() {
   if (size_t slash = name.rfind('/'); slash != std::string_view::npos)
     name.remove_prefix(slash + 1);
   settings = hashSettings(options, name, describeCpu(), describeBuild());
+  std::vector<Hash> libraries;
+  for (const std::string &path : options.customLibraries) {
+    Descriptor file = openToRead(path);
+    if (!file || !cache->hash(file.get(), options.strictCache,
+                              libraries.emplace_back())) {
+      cache.reset();
+      return;
+    }
+  }
+  if (!libraries.empty())
+    settings = combine(settings, {}, libraries);
   if (source.path.empty())
     contents = hashOf(source.bytes);
-  else if (!cache->hash(model.get(), options.strictCache, contents))
+  else if (!cache->hash(model.get(), options.strictCache, contents)) {
     cache.reset();
+    return;
+  }
   key = combine(settings, contents, {});
 }
 
@@ -198,7 +232,7 @@ bool Creation::takeFromCache() {
   std::optional<Entry> entry = cache->find(wanted, diagnostics);
   if (!entry)
     return false;
-  if (!openEntry(entry->path, entry->text.symbol, session).empty()) {
+  if (!openEntry(entry->path, entry->text.symbol, operators, session).empty()) {
     cache->drop(wanted);
     return false;
   }
@@ -279,7 +313,7 @@ int Creation::take(const std::string &output, Reply &reply) {
     if (std::string kept = keep(output, reply); !kept.empty())
       path = kept;
   // A file system that code cannot be run from, for one.
-  if (!openEntry(path, reply.symbol, session).empty())
+  if (!openEntry(path, reply.symbol, operators, session).empty())
     return compileInProcess();
   append(diagnostics, reply.diagnostics);
   return LOOPC_COMPILE_OK;
@@ -321,6 +355,8 @@ int Creation::compile() {
 int Creation::run() {
   if (int verdict = watch.poll())
     return Watch::explain(verdict, diagnostics);
+  if (int status = loadOperators())
+    return status;
   if (!options.chip.empty())
     return compileInProcess();
   bool isPlain;

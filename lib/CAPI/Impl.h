@@ -13,6 +13,7 @@
 #define LOOPC_LIB_CAPI_IMPL_H
 
 #include "loopc-c/network.h"
+#include "loopc-rt/custom.h"
 #include "loopc/Frontend/Network/Network.h"
 
 #include <memory>
@@ -55,6 +56,7 @@ struct loopc_compile_options {
   bool checkAccesses = false;
   bool profile = false;
   std::vector<std::string> disabledPasses;
+  std::vector<std::string> customLibraries; ///< absolute paths
   std::vector<std::pair<std::string, int64_t>> dims;
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
   /// Inputs, and the outputs that they are in the next run.
@@ -145,7 +147,9 @@ int loadShared(const char *path, const char *name, loopc_session &session,
 
 /// Opens the library `path`, whose model is run by this libloopc, and checks
 /// that it fits this machine. \returns an empty text, or what is wrong.
+/// Custom operators that it calls are those of `operators`.
 std::string openEntry(const std::string &path, const std::string &symbol,
+                      const std::vector<const loopc_custom_op *> &operators,
                       loopc_session &session);
 
 /// Runs the model as it stands, with values for all of its ports.

@@ -57,7 +57,7 @@ struct CompilerInterface {
 };
 
 /// Changes with Impl.h and this file.
-inline constexpr uint32_t kInterfaceVersion = 3;
+inline constexpr uint32_t kInterfaceVersion = 4;
 
 /// The compiler, which is loaded by the first call. Throws runtime_error where
 /// it cannot be.

@@ -117,7 +117,9 @@ Hash loopc::capi::hashSettings(const loopc_compile_options &options,
   loopc_compile_options sorted = options;
   std::sort(sorted.dims.begin(), sorted.dims.end());
   std::sort(sorted.shapes.begin(), sorted.shapes.end());
-  // Where files beside the model lie says nothing about what is in them.
+  // Where files beside the model, and libraries, lie says nothing about what is
+  // in them, which the caller adds.
+  sorted.customLibraries.clear();
   sorted.baseDirectory = options.baseDirectory.empty() ? "" : "given";
   Writer writer;
   visitOptions(writer, std::as_const(sorted));

@@ -121,13 +121,15 @@ template <typename Archive, typename Options>
 void visitOptions(Archive &archive, Options &options) {
   auto &[target, cpu, features, chip, deviceLoops, cublas, name, baseDirectory,
          minKernelWork, allowTf32, optLevel, ortCompat, fpContract, verify,
-         checkAccesses, profile, disabledPasses, dims, shapes, states,
+         checkAccesses, profile, disabledPasses, customLibraries, dims, shapes,
+         states,
          // What code does not depend on.
          cache, strictCache, timeoutSeconds, cancel, progress,
          progressContext] = options;
   archive(target, cpu, features, chip, deviceLoops, cublas, name, baseDirectory,
           minKernelWork, allowTf32, optLevel, ortCompat, fpContract, verify,
-          checkAccesses, profile, disabledPasses, dims, shapes, states);
+          checkAccesses, profile, disabledPasses, customLibraries, dims, shapes,
+          states);
 }
 
 /// What a worker is to compile. Its model is what is open as kModelDescriptor.

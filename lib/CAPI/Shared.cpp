@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <mutex>
 #include <set>
 
 using namespace loopc::capi;
@@ -115,9 +116,23 @@ int loopc::capi::loadShared(const char *givenPath, const char *givenName,
   return LOOPC_COMPILE_OK;
 }
 
-std::string loopc::capi::openEntry(const std::string &path,
-                                   const std::string &symbol,
-                                   loopc_session &session) {
+/// Copies the descriptions of operators into the room that `library` has for
+/// those that it calls. One that is in the process already has them.
+static void bindOperators(void *library,
+                          const std::vector<const loopc_custom_op *> &all) {
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> guard(mutex);
+  for (const loopc_custom_op *op : all) {
+    auto *room = static_cast<loopc_custom_op *>(dlsym(library, op->symbol));
+    if (room && room->abi_version == 0)
+      std::memcpy(room, op, sizeof(*op));
+  }
+}
+
+std::string
+loopc::capi::openEntry(const std::string &path, const std::string &symbol,
+                       const std::vector<const loopc_custom_op *> &operators,
+                       loopc_session &session) {
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return dlerror();
@@ -136,6 +151,7 @@ std::string loopc::capi::openEntry(const std::string &path,
   const loopc_model *model = getModel();
   if (std::string fault = findFault(model, /*withPorts=*/true); !fault.empty())
     return fail(fault);
+  bindOperators(library, operators);
   session.library = library;
   session.model = model;
   return "";

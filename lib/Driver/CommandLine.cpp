@@ -204,6 +204,11 @@ struct Flags {
       cl::desc("Leave out a pass that only optimises (loopc-opt "
                "--print-passes lists them); repeatable"),
       cl::cat(debug)};
+  cl::list<std::string> customOps{
+      "custom-ops", cl::value_desc("library"),
+      cl::desc("A shared library of custom operators (loopc-rt/custom.h); "
+               "repeatable"),
+      cl::cat(model)};
   cl::opt<bool> printAfterAll{"print-ir-after-all-passes",
                               cl::desc("Print the IR after each of loopc's "
                                        "passes that changed it"),
@@ -360,6 +365,8 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   if (std::string problem = checkDisabledPasses(options.disabledPasses);
       !problem.empty())
     return refuse("--disable-pass: " + problem);
+  options.customLibraries.assign(flags.customOps.begin(),
+                                 flags.customOps.end());
   options.target.fpContract = flags.fpContract;
   options.externalDataFolder = flags.externalData;
   std::optional<InputFormat> format =

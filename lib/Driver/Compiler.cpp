@@ -9,6 +9,7 @@
 #include "loopc/Compiler.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Frontend/Network/Emit.h"
 #include "loopc/Frontend/Network/Network.h"
 #include "loopc/Frontend/ONNX/Importer.h"
@@ -19,6 +20,7 @@
 #include "loopc/Pipelines/Pipelines.h"
 #include "loopc/Pipelines/Registration.h"
 #include "loopc/Pipelines/VerifyOperations.h"
+#include "loopc/Support/CustomLibrary.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/ReadFile.h"
 #include "loopc/Target/CodeGen.h"
@@ -31,6 +33,8 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -92,7 +96,35 @@ LogicalResult Compiler::parseFile(StringRef path, StringRef opened) {
   return parseBytes(path, buffer->getBuffer());
 }
 
+LogicalResult Compiler::loadOperators() {
+  Location loc = UnknownLoc::get(context.get());
+  auto &known = onnx::CustomOperators::of(context.get());
+  llvm::StringSet<> symbols;
+  for (const std::string &path : options.customLibraries) {
+    if (!llvm::sys::fs::exists(path))
+      return loopc::emitError(loc, Diag::CannotRead)
+             << "cannot read the library of custom operators '" << path
+             << "': there is no such file";
+    std::vector<const loopc_custom_op *> operators;
+    if (std::string problem = loadCustomLibrary(path, operators);
+        !problem.empty())
+      return loopc::emitError(loc, Diag::BadOption) << problem;
+    for (const loopc_custom_op *op : operators) {
+      if (!known.add(*op) || !symbols.insert(op->symbol).second)
+        return loopc::emitError(loc, Diag::BadOption)
+               << "'" << path << "' has operator '" << op->domain
+               << "::" << op->name << "' of version " << op->since_version
+               << ", " << op->symbol << ", which is there already";
+      options.target.customOperators.emplace_back(op->symbol, op);
+    }
+  }
+  options.target.customLibraries = options.customLibraries;
+  return success();
+}
+
 LogicalResult Compiler::parseBytes(StringRef name, StringRef bytes) {
+  if (failed(loadOperators()))
+    return failure();
   TimingScope scope = timing->nest("Import");
   fileStem = name == "-" ? "" : llvm::sys::path::stem(name).str();
   bool isMLIR =

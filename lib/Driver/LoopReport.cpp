@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Dialect/RT/IR/CustomOp.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Remarks.h"
 
@@ -165,8 +166,12 @@ static std::string describeVectors(LoopOp loop) {
 
 static unsigned countAllocations(LoopOp loop) {
   unsigned count = 0;
-  loop.getBody().walk([&](memref::AllocOp alloc) {
-    count += isOfLoop(alloc, loop) && isInEachIteration(alloc, loop);
+  loop.getBody().walk([&](Operation *op) {
+    if (!isOfLoop(op, loop) || !isInEachIteration(op, loop))
+      return;
+    // Of a custom operator each result comes as elements and shape.
+    if (isa<memref::AllocOp, rt::CustomOp>(op))
+      count += isa<rt::CustomOp>(op) ? op->getNumResults() / 2 : 1;
   });
   return count;
 }

@@ -65,7 +65,8 @@ struct CompiledModel::Linked {
     layer.reset();
   }
 
-  llvm::Error link(std::vector<ObjectBytes> objects, StringRef name);
+  llvm::Error link(std::vector<ObjectBytes> objects, StringRef name,
+                   const TargetOptions &options);
   llvm::Expected<const loopc_model *> getModel(StringRef symbol);
 
   WeightSet weights;
@@ -75,7 +76,8 @@ struct CompiledModel::Linked {
 };
 
 llvm::Error CompiledModel::Linked::link(std::vector<ObjectBytes> objects,
-                                        StringRef name) {
+                                        StringRef name,
+                                        const TargetOptions &options) {
   auto control = SelfExecutorProcessControl::Create();
   if (!control)
     return control.takeError();
@@ -94,6 +96,9 @@ llvm::Error CompiledModel::Linked::link(std::vector<ObjectBytes> objects,
   for (const WeightSet::Weight &weight : weights.getWeights())
     symbols[session->intern(weight.symbol)] = ExecutorSymbolDef(
         ExecutorAddr::fromPtr(weight.data), llvm::JITSymbolFlags::Exported);
+  for (const auto &[symbol, op] : options.customOperators)
+    symbols[session->intern(symbol)] = ExecutorSymbolDef(
+        ExecutorAddr::fromPtr(op), llvm::JITSymbolFlags::Exported);
   if (llvm::Error error = library->define(absoluteSymbols(std::move(symbols))))
     return error;
   // libm by name first: a program may have loaded it out of sight.
@@ -173,7 +178,8 @@ CompiledModel::create(ModuleOp module, const ModelInfo &info,
            << "the model cannot be linked into this process: "
            << llvm::toString(std::move(error));
   };
-  if (llvm::Error error = linked->link(std::move(*objects), info.symbol))
+  if (llvm::Error error =
+          linked->link(std::move(*objects), info.symbol, options))
     return fail(std::move(error));
   llvm::Expected<const loopc_model *> model = linked->getModel(info.symbol);
   if (!model)

@@ -232,6 +232,10 @@ LogicalResult loopc::linkSharedObject(ObjectBytes object, uint64_t reserved,
              << "', which a model for a GPU needs";
     arguments.push_back("--undefined=loopc_rt_cuda_begin");
   }
+  // Where nobody binds the custom operators they are those of the libraries.
+  if (!options.bindsOperators)
+    for (const std::string &library : options.customLibraries)
+      arguments.push_back(library.c_str());
   if (failed(checkRoom(output, reserved, {objectText, threads, cuda, runtime},
                        loc)))
     return failure();

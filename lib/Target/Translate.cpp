@@ -172,6 +172,16 @@ static void declareWeights(llvm::Module &module, const WeightSet &weights,
   }
 }
 
+/// Custom operators that whoever loads the code binds: their descriptions get
+/// room in it, all zero.
+static void makeRoomForOperators(llvm::Module &module,
+                                 const TargetOptions &options) {
+  for (const auto &[symbol, op] : options.customOperators)
+    if (llvm::GlobalVariable *global = module.getGlobalVariable(symbol))
+      global->setInitializer(
+          llvm::ConstantAggregateZero::get(global->getValueType()));
+}
+
 /// Makes everything local to the module but the two functions.
 static void internalize(llvm::Module &module, const ModelInfo &info) {
   for (llvm::GlobalValue &value : module.global_values()) {
@@ -309,6 +319,8 @@ loopc::translateModule(ModuleOp module, const ModelInfo &info,
   declareWeights(llvmModule, weights, place);
   addModelTable(llvmModule, info, weights, entry, machine.requiredFeatures);
   internalize(llvmModule, info);
+  if (options.bindsOperators)
+    makeRoomForOperators(llvmModule, options);
   groupParallelAccesses(llvmModule);
   storeBooleansAsBytes(llvmModule);
   fuseProducts(llvmModule, options.fpContract);

@@ -51,6 +51,7 @@ def compile(
     check_accesses: bool = False,
     profile: bool = False,
     disabled_passes: Sequence[str] = (),
+    custom_ops: Sequence[str] = (),
 ) -> list[Diagnostic]:
     """Compiles a model into a file.
 
@@ -87,6 +88,8 @@ def compile(
             --profile``, `SessionOptions.enable_profiling`).
         disabled_passes: names of passes that only optimise (``loopc-opt
             --print-passes``) and are left out: to find faults of the compiler.
+        custom_ops: paths of shared libraries of custom operators; an object refers to
+            the variables of their descriptions, which the program links.
 
     Returns:
         Warnings and remarks.
@@ -119,6 +122,7 @@ def compile(
         "check_accesses": int(bool(check_accesses)),
         "profile": int(bool(profile)),
         "disabled_passes": names("disabled_passes", disabled_passes),
+        "custom_ops": names("custom_ops", custom_ops),
     }
     network = network_of(model)
     if network is not None:

@@ -176,6 +176,7 @@ class SessionOptions(_Configurable):
 
     __slots__ = (
         "_cancel",
+        "_custom_ops",
         "_execution_mode",
         "_execution_order",
         "_graph_optimization_level",
@@ -269,6 +270,7 @@ class SessionOptions(_Configurable):
         self.progress = progress
         self._cancel = _loopc.CancelToken()
         self._initializers = Initializers()
+        self._custom_ops: list[str] = []
         # What onnxruntime's programs set; no result depends on it.
         self.enable_cpu_mem_arena = True
         self.enable_mem_pattern = True
@@ -410,9 +412,20 @@ class SessionOptions(_Configurable):
         """Raises InvalidArgument: providers are arguments of `InferenceSession`."""
         raise InvalidArgument("name providers as an argument of InferenceSession")
 
-    def register_custom_ops_library(self, path: str) -> None:
-        """Raises InvalidArgument: there are no libraries of custom operators."""
-        raise InvalidArgument(f"custom operators from a library are not supported: {path}")
+    def register_custom_ops_library(self, path: str | os.PathLike[str]) -> None:
+        """Gives the model the operators of a shared library.
+
+        The library describes them as ``loopc-rt/custom.h`` has it, and stays in the
+        process. One that was made for onnxruntime is refused when a session is made:
+        its operators call onnxruntime itself (docs/CustomOperators.md).
+
+        Raises:
+            InvalidArgument: the path is empty, or no path.
+        """
+        name = folder("path", path)
+        if not name:
+            raise InvalidArgument("path: expected the path of a library")
+        self._custom_ops.append(name)
 
     def _unheeded(self) -> list[str]:
         """What was asked for and will not be there after the session."""
@@ -441,6 +454,7 @@ class SessionOptions(_Configurable):
             "check_accesses": int(bool(self.check_accesses)),
             "profile": int(bool(self.enable_profiling)),
             "disabled_passes": names("disabled_passes", self.disabled_passes),
+            "custom_ops": list(self._custom_ops),
             "cache": folder("cache_dir", self.cache_dir) or "",
             "strict_cache": int(bool(self.strict_cache)),
             "timeout": seconds(self.compile_timeout),

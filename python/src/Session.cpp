@@ -62,6 +62,13 @@ static void disablePasses(loopc_compile_options *options, nb::handle passes) {
       throw ArgumentError("'disabled_passes' wants names of passes");
 }
 
+static void addCustomOps(loopc_compile_options *options, nb::handle paths) {
+  for (nb::handle path : paths)
+    if (loopc_compile_options_add_custom_ops(
+            options, nb::cast<std::string>(path).c_str()))
+      throw ArgumentError("'custom_ops' wants paths of libraries");
+}
+
 Options loopc::python::makeOptions(const nb::dict &dict) {
   Options options(loopc_compile_options_create());
   if (!options)
@@ -107,6 +114,8 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       addStates(options.get(), value);
     else if (key == "disabled_passes")
       disablePasses(options.get(), value);
+    else if (key == "custom_ops")
+      addCustomOps(options.get(), value);
     else if (key == "timeout")
       status = loopc_compile_options_set_timeout(options.get(),
                                                  nb::cast<double>(value));

@@ -61,7 +61,12 @@ def as_printed(text: str) -> str:
 
 @pytest.mark.parametrize(
     ("page", "seen"),
-    [("Start.md", as_printed), ("Profile.md", without_times), ("Walks.md", without_times)],
+    [
+        ("Start.md", as_printed),
+        ("CustomOperators.md", as_printed),
+        ("Profile.md", without_times),
+        ("Walks.md", without_times),
+    ],
 )
 def test_commands_print_what_the_page_says(page, seen, reader):
     ran = 0

@@ -121,8 +121,6 @@ def test_session_options_that_are_missed(tmp_path):
     options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
     with pytest.warns(UserWarning, match="optimized_model_filepath"):
         loopc.InferenceSession(PLAIN, options)
-    with pytest.raises(loopc.InvalidArgument, match="custom operators"):
-        options.register_custom_ops_library("library.so")
     for key, value in ((1, "a"), ("a", 1), ("", "a")):
         with pytest.raises(loopc.InvalidArgument, match="configuration entry"):
             options.add_session_config_entry(key, value)

@@ -178,6 +178,11 @@ struct Flags {
       cl::desc("Leave out a pass that only optimises (loopc-opt "
                "--print-passes lists them); repeatable"),
       cl::cat(kCompiling)};
+  cl::list<std::string> customOps{
+      "custom-ops", cl::value_desc("library"),
+      cl::desc("A shared library of custom operators (loopc-rt/custom.h); "
+               "repeatable"),
+      cl::cat(kCompiling)};
   cl::opt<std::string> cache{
       "cache", cl::value_desc("folder"),
       cl::desc("Where compiled models are kept, or off (default: "
@@ -359,6 +364,9 @@ static bool readOptions(const Flags &flags, Options &options) {
   for (const std::string &pass : flags.disabledPasses)
     if (loopc_compile_options_disable_pass(compile, pass.c_str()))
       return refuse("--disable-pass: expected the name of a pass");
+  for (const std::string &library : flags.customOps)
+    if (loopc_compile_options_add_custom_ops(compile, library.c_str()))
+      return refuse("--custom-ops: expected the path of a library");
   return readDims(flags, options) && readBench(flags, options) &&
          readDevice(flags, options);
 }

@@ -342,6 +342,8 @@ TEST(CAPI, OptionsChangeTheModel) {
       loopc_compile_options_disable_pass(options, "loopc-eliminate-common"), 0);
   EXPECT_NE(loopc_compile_options_disable_pass(options, ""), 0);
   EXPECT_NE(loopc_compile_options_disable_pass(options, nullptr), 0);
+  EXPECT_NE(loopc_compile_options_add_custom_ops(options, ""), 0);
+  EXPECT_NE(loopc_compile_options_add_custom_ops(options, nullptr), 0);
   Made made(kAdd, options);
   ASSERT_EQ(made.status, LOOPC_COMPILE_OK);
   // The session does not need the options any more.
@@ -370,6 +372,15 @@ TEST(CAPI, OptionsThatDoNotFit) {
   Made unfinished(kAdd, options);
   EXPECT_EQ(unfinished.status, LOOPC_COMPILE_ERROR_ARGUMENT);
   EXPECT_EQ(unfinished.code(), "LC0101");
+  loopc_compile_options_destroy(options);
+}
+
+TEST(CAPI, CustomOperatorsThatAreNotThere) {
+  loopc_compile_options *options = loopc_compile_options_create();
+  EXPECT_EQ(loopc_compile_options_add_custom_ops(options, "/no/library.so"), 0);
+  Made missing(kAdd, options);
+  EXPECT_EQ(missing.status, LOOPC_COMPILE_ERROR_FILE);
+  EXPECT_EQ(missing.code(), "LC0102");
   loopc_compile_options_destroy(options);
 }
 

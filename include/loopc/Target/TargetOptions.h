@@ -59,6 +59,14 @@ struct TargetOptions {
   /// built with the compiler, which is this machine's. Or a libloopc.so, which
   /// the process that loads the object has to have.
   std::string runtimeLibrary;
+  /// Variables that describe custom operators (loopc-rt/custom.h), in this
+  /// process: code that is compiled into it refers to them.
+  std::vector<std::pair<std::string, const void *>> customOperators;
+  /// Shared objects: libraries that define such variables, to link with.
+  std::vector<std::string> customLibraries;
+  /// Shared objects: the variables are in the object itself, all zero, and
+  /// whoever loads it copies what they are into them.
+  bool bindsOperators = false;
 };
 
 /// True for the triple of a GPU: the code of the host is then this machine's.

@@ -66,6 +66,7 @@ static constexpr RuntimeFunction kFunctions[] = {
     LOOPC_FUNCTION(loopc_rt_cuda_output),
     LOOPC_FUNCTION(loopc_rt_cuda_product),
     LOOPC_FUNCTION(loopc_rt_cuda_sync),
+    LOOPC_FUNCTION(loopc_rt_custom),
     LOOPC_FUNCTION(loopc_rt_fail),
     LOOPC_FUNCTION(loopc_rt_fail_at),
     LOOPC_FUNCTION(loopc_rt_fourier),

@@ -455,7 +455,7 @@ const ContribOperator *loopc::importer::findContribOperator(StringRef domain,
   for (ArrayRef<ContribOperator> family :
        {getContribLayers(), getContribAttention(), getContribQuantized(),
         getContribRecurrent(), getContribStates(), getContribSupportVectors(),
-        getContribMaps()})
+        getContribMaps(), getContribTensors()})
     for (const ContribOperator &op : family)
       if (op.domain == domain && op.name == name)
         return &op;

@@ -97,6 +97,7 @@ llvm::ArrayRef<ContribOperator> getContribRecurrent();
 llvm::ArrayRef<ContribOperator> getContribStates();
 llvm::ArrayRef<ContribOperator> getContribSupportVectors();
 llvm::ArrayRef<ContribOperator> getContribMaps();
+llvm::ArrayRef<ContribOperator> getContribTensors();
 
 /// The operator, or null.
 const ContribOperator *findContribOperator(llvm::StringRef domain,

@@ -12,6 +12,7 @@
 
 #include "ContribOperators.h"
 #include "ImporterImpl.h"
+#include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "loopc/Dialect/ONNX/IR/Schemas.h"
@@ -67,6 +68,11 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
   nc.loc = nodeLoc(nc.graphPath, nc.index, node, nc.opset);
   if (findLocalFunction(node))
     return NodeKind::LocalFunction;
+  if (const loopc_custom_op *custom = onnx::CustomOperators::of(&context).find(
+          nc.domain, node.op_type(), nc.opset)) {
+    nc.since = custom->since_version;
+    return NodeKind::Lowered;
+  }
   nc.schema = onnx::findSchema(nc.domain, node.op_type(), nc.opset);
   // Operators without a schema are known by the version of their domain.
   nc.since = nc.schema ? nc.schema->since_version() : nc.opset;
@@ -104,7 +110,8 @@ static StringRef getRemedy(StringRef domain) {
   if (domain == "com.microsoft" || domain.starts_with("com.microsoft."))
     return "onnxruntime's optimizer and converters write its operators: use "
            "the model from before, or give the model functions of these names";
-  return "a function of the model with this name would define it";
+  return "a function of the model with this name would define it, or a library "
+         "of custom operators";
 }
 
 /// Why the node cannot be imported, without its place: equal faults have equal

@@ -9,6 +9,7 @@
 // The main graph, scopes, and nodes that stay nodes.
 
 #include "ImporterImpl.h"
+#include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "mlir/IR/Verifier.h"
@@ -382,14 +383,16 @@ LogicalResult Importer::importGenericNode(NodeContext &nc) {
   size_t numOutputs = nc.node.output_size();
   while (numOutputs > 1 && nc.node.output(numOutputs - 1).empty())
     --numOutputs;
+  bool isCustom = onnx::CustomOperators::of(&context).find(
+      nc.domain, nc.node.op_type(), nc.since);
   SmallVector<Type> types;
   for (size_t k = 0; k < numOutputs; ++k) {
     StringRef name = nc.node.output(k);
-    // What has a schema gets its types from there.
+    // What has a schema, or is of a library, gets its types from there.
     Type type = UnrankedTensorType::get(builder.getF32Type());
     if (name.empty())
       type = builder.getNoneType();
-    else if (!nc.schema)
+    else if (!nc.schema && !isCustom)
       type = declaredType(nc.scope, name);
     if (!type)
       return loopc::emitError(nc.loc, Diag::TypeInference)

@@ -8,6 +8,7 @@
 
 #include "Ownership.h"
 #include "loopc/Dialect/List/IR/List.h"
+#include "loopc/Dialect/RT/IR/CustomOp.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -296,7 +297,7 @@ void OwnershipChecker::visitOther(Operation *op) {
       add(all, {resource, conditions.both(conditions.negate(condition), when)});
     return alias(select, std::move(all));
   }
-  if (isa<func::CallOp>(op))
+  if (isa<func::CallOp, rt::CustomOp>(op))
     return own(op->getResults());
   for (Value result : llvm::make_filter_range(op->getResults(), isOwnable)) {
     if (auto view = dyn_cast<ViewLikeOpInterface>(op))

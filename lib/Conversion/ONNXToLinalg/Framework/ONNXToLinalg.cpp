@@ -10,6 +10,7 @@
 // the table's row, then gives everything the element types of toSignless().
 
 #include "Collections/SequenceParts.h"
+#include "CustomNodes.h"
 #include "NN/FoldQuantized.h"
 #include "StringUtils.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
@@ -18,6 +19,7 @@
 #include "loopc/Dialect/Loop/Transforms/RunTimeFailure.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
+#include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Messages.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -311,8 +313,13 @@ struct ConvertONNXToLinalg
       return success();
     });
     onnx::NodeOp node = lowering.node;
-    const LoweringRow *row = LoweringTable::get().find(
-        node.getDomain(), node.getOpType(), node.getSinceVersion());
+    static constexpr LoweringRow kCustom = {
+        "", "", 1, kLatest, lowerCustomNode, /*anyRank=*/true};
+    const LoweringRow *row =
+        onnx::CustomOperators::of(&getContext()).find(node)
+            ? &kCustom
+            : LoweringTable::get().find(node.getDomain(), node.getOpType(),
+                                        node.getSinceVersion());
     if (!row)
       return loopc::emitError(node.getLoc(), Diag::NoLowering)
              << "operator " << node.getOpType() << " of version "

@@ -10,6 +10,7 @@
 // and release of buffers, lists, checks, polls and large constants, in
 // functions that are given the run (`!rt.run`) and whose result is a status.
 
+#include "CustomCalls.h"
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Dialect/List/IR/List.h"
@@ -147,8 +148,8 @@ public:
       if (isa<memref::AllocOp, memref::DeallocOp, loop::CheckOp, loop::PollOp,
               list::EmptyOp, list::InsertOp, list::EraseOp, list::LengthOp,
               list::AtOp, list::RetainOp, list::ReleaseOp, rt::StringOp,
-              rt::StringPartsOp, rt::CallOp, rt::RandomStreamOp, rt::FourierOp>(
-              op))
+              rt::StringPartsOp, rt::CallOp, rt::RandomStreamOp, rt::FourierOp,
+              rt::CustomOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -184,6 +185,8 @@ public:
         lower(stream);
       else if (auto transform = dyn_cast<rt::FourierOp>(op))
         lower(transform, function);
+      else if (auto custom = dyn_cast<rt::CustomOp>(op))
+        lower(custom, function);
       else
         lowerPoll(op, function);
     }
@@ -582,6 +585,17 @@ private:
     rewriter.eraseOp(transform);
   }
 
+  void lower(rt::CustomOp custom, func::FuncOp function) {
+    Value status = lowerCustomCall(custom, run_, function, module, converter,
+                                   numCustomGlobals);
+    Location loc = custom.getLoc();
+    Value zero = LLVM::ConstantOp::create(rewriter, loc, i32, int32_t(0));
+    Value ok = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::eq,
+                                    status, zero);
+    branchUnless(ok, custom, failureBlock(function));
+    rewriter.eraseOp(custom);
+  }
+
   //===--------------------------------------------------------------------===//
   // Lists
   //===--------------------------------------------------------------------===//
@@ -753,6 +767,7 @@ private:
   llvm::StringMap<LLVM::LLVMFuncOp> runtime;
   llvm::StringMap<LLVM::GlobalOp> strings;
   PlaceTable places;
+  unsigned numCustomGlobals = 0;
 };
 
 struct ConvertLoopRuntimeToLLVM

@@ -8,6 +8,7 @@
 
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "SchemaCache.h"
+#include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -34,6 +35,7 @@ void ONNXDialect::initialize() {
 #include "loopc/Dialect/ONNX/IR/ONNXOps.cpp.inc"
       >();
   addSchemaCache(*this);
+  addInterfaces<CustomOperators>();
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,6 +93,10 @@ bool NodeOp::hasOutput(unsigned i) {
 /// two draws, and they are not moved or merged.
 static bool isRandom(NodeOp node) {
   StringRef opType = node.getOpType();
+  if (const loopc_custom_op *custom =
+          node->getDialect()->getRegisteredInterface<CustomOperators>()->find(
+              node))
+    return custom->flags & LOOPC_CUSTOM_STATEFUL;
   // Dropout draws where its third input may say that this is training.
   return opType.starts_with("Random") || opType == "Bernoulli" ||
          opType == "Multinomial" ||

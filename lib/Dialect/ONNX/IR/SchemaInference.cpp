@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SchemaImpl.h"
+#include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -482,6 +483,9 @@ LogicalResult loopc::onnx::inferNodeTypes(NodeOp node,
   const OpSchema *schema;
   if (failed(checkNode(node, /*withResults=*/false, schema, emitError)))
     return failure();
+  if (const loopc_custom_op *custom =
+          schema ? nullptr : CustomOperators::of(node.getContext()).find(node))
+    return inferCustomTypes(node, *custom, types, emitError);
   try {
     std::optional<NodeContext> context;
     if (schema) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/RT/IR/RT.h"
+#include "loopc/Dialect/RT/IR/CustomOp.h"
 #include "loopc/Dialect/RT/IR/TypeConversion.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -51,6 +52,7 @@ void RTDialect::initialize() {
 #define GET_OP_LIST
 #include "loopc/Dialect/RT/IR/RTOps.cpp.inc"
       >();
+  addOperations<CustomOp>();
 }
 
 BlockArgument loopc::rt::findRun(FunctionOpInterface function) {

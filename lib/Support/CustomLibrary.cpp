@@ -1,0 +1,185 @@
+//===- CustomLibrary.cpp - Libraries of custom operators ------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Support/CustomLibrary.h"
+
+#include <algorithm>
+#include <dlfcn.h>
+
+using namespace loopc;
+
+static constexpr std::string_view kTypes[] = {
+    "bool",    "int8",      "int16",      "int32",   "int64",    "uint8",
+    "uint16",  "uint32",    "uint64",     "float16", "bfloat16", "float32",
+    "float64", "complex64", "complex128", "string"};
+
+std::vector<std::string_view> loopc::splitWords(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    size_t end = std::min(text.find(' ', begin), text.size());
+    if (begin < end)
+      words.push_back(text.substr(begin, end - begin));
+    text.remove_prefix(end);
+  }
+  return words;
+}
+
+static bool hasText(const char *text) { return text && *text; }
+
+/// Whether one of the first `count` inputs has this name.
+static bool hasInput(const loopc_custom_op &op, const char *name,
+                     int64_t count) {
+  return std::any_of(op.inputs, op.inputs + count, [&](const auto &input) {
+    return std::string_view(input.name) == name;
+  });
+}
+
+/// What is wrong with the type of a port; "" where nothing is. It may be that
+/// of one of the first `numInputs` inputs.
+static std::string findTypeFault(const loopc_custom_op &op,
+                                 const loopc_custom_port &port,
+                                 int64_t numInputs) {
+  if (hasText(port.types) == hasText(port.type_of))
+    return "has to have one of 'types' and 'type_of'";
+  if (port.type_of && !hasInput(op, port.type_of, numInputs))
+    return "has the type of '" + std::string(port.type_of) +
+           "', which is no input before it";
+  if (port.types)
+    for (std::string_view type : splitWords(port.types))
+      if (std::find(std::begin(kTypes), std::end(kTypes), type) ==
+          std::end(kTypes))
+        return "has the type '" + std::string(type) +
+               "', which custom operators do not have";
+  return "";
+}
+
+static std::string findInputFault(const loopc_custom_op &op, int64_t k) {
+  const loopc_custom_port &input = op.inputs[k];
+  if (!hasText(input.name))
+    return "has no name";
+  if (hasInput(op, input.name, k))
+    return "has the name '" + std::string(input.name) + "' of another one";
+  bool isLast = k + 1 == op.num_inputs;
+  if ((input.flags & LOOPC_CUSTOM_VARIADIC) && !isLast)
+    return "is variadic, which the last input may be";
+  bool mayMiss = input.flags & (LOOPC_CUSTOM_OPTIONAL | LOOPC_CUSTOM_VARIADIC);
+  if (!mayMiss && k > 0 && (op.inputs[k - 1].flags & LOOPC_CUSTOM_OPTIONAL))
+    return "is not optional, as the one before it is";
+  return findTypeFault(op, input, k);
+}
+
+static std::string findOutputFault(const loopc_custom_op &op, int64_t k) {
+  const loopc_custom_port &output = op.outputs[k];
+  if (!hasText(output.name))
+    return "has no name";
+  if (output.flags & LOOPC_CUSTOM_VARIADIC)
+    return "is variadic, which the last input may be";
+  for (const char *other : {output.shape_of, output.rank_of})
+    if (other && !hasInput(op, other, op.num_inputs))
+      return "has the shape of '" + std::string(other) + "', which is no input";
+  if (output.types && splitWords(output.types).size() != 1)
+    return "has several types";
+  if (output.rank < 0)
+    return "has a negative rank";
+  return findTypeFault(op, output, op.num_inputs);
+}
+
+/// The fault of a table of `count` rows, "" where there is none.
+template <typename Find>
+static std::string findFaultIn(const void *table, int64_t count,
+                               std::string_view what, Find find) {
+  if (count < 0 || (count > 0 && !table))
+    return "the table of its " + std::string(what) + "s is missing";
+  for (int64_t k = 0; k < count; ++k)
+    if (std::string fault = find(k); !fault.empty())
+      return std::string(what) + " #" + std::to_string(k) + " " + fault;
+  return "";
+}
+
+static std::string findFault(const loopc_custom_op &op) {
+  if (!hasText(op.symbol) ||
+      !std::string_view(op.symbol).starts_with("loopc_op_"))
+    return "it is not made by LOOPC_CUSTOM_OP";
+  if (!hasText(op.domain) || std::string_view(op.domain) == "ai.onnx" ||
+      std::string_view(op.domain).starts_with("ai.onnx."))
+    return "it has no domain of its own";
+  if (!hasText(op.name))
+    return "it has no name";
+  if (op.since_version < 1)
+    return "'since_version' is less than 1";
+  if (!op.compute)
+    return "it has no function 'compute'";
+  if (op.num_outputs < 1)
+    return "it has no output";
+  auto inputFault = [&](int64_t k) { return findInputFault(op, k); };
+  auto outputFault = [&](int64_t k) { return findOutputFault(op, k); };
+  auto parameterFault = [&](int64_t k) -> std::string {
+    const loopc_custom_parameter &parameter = op.parameters[k];
+    if (!hasText(parameter.name))
+      return "has no name";
+    if (parameter.kind < LOOPC_CUSTOM_INT ||
+        parameter.kind > LOOPC_CUSTOM_STRINGS)
+      return "is of a kind that there is not";
+    return "";
+  };
+  std::string fault =
+      findFaultIn(op.inputs, op.num_inputs, "input", inputFault);
+  if (fault.empty())
+    fault = findFaultIn(op.outputs, op.num_outputs, "output", outputFault);
+  if (fault.empty())
+    fault = findFaultIn(op.parameters, op.num_parameters, "parameter",
+                        parameterFault);
+  return fault;
+}
+
+/// Why a library that defines no list of operators is none.
+static std::string explainMissingList(void *library) {
+  if (dlsym(library, "RegisterCustomOps"))
+    return "its operators are for onnxruntime, and call it: run the model in "
+           "onnxruntime, where loopc is an execution provider, or describe "
+           "their functions for loopc (docs/CustomOperators.md)";
+  return "it has no list of operators: LOOPC_CUSTOM_LIBRARY of "
+         "loopc-rt/custom.h makes one";
+}
+
+std::string
+loopc::loadCustomLibrary(const std::string &path,
+                         std::vector<const loopc_custom_op *> &operators) {
+  auto fail = [&](const std::string &problem) {
+    return "cannot load the operators of '" + path + "': " + problem;
+  };
+  // With a slash, since dlopen() searches for plain names elsewhere.
+  std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return fail(dlerror());
+  auto list = reinterpret_cast<const loopc_custom_library *(*)()>(
+      dlsym(library, "loopc_custom_operators"));
+  if (!list)
+    return fail(explainMissingList(library));
+  const loopc_custom_library &all = *list();
+  auto isOther = [](uint32_t version) { return version != LOOPC_CUSTOM_ABI; };
+  bool isOld = isOther(all.abi_version);
+  for (uint32_t k = 0; k < all.count && !isOld; ++k)
+    isOld = isOther(all.operators[k]->abi_version) ||
+            all.operators[k]->size != sizeof(loopc_custom_op);
+  if (isOld)
+    return fail("it was compiled with another version of loopc-rt/custom.h; "
+                "this one is version " +
+                std::to_string(LOOPC_CUSTOM_ABI));
+  for (uint32_t k = 0; k < all.count; ++k) {
+    const loopc_custom_op &op = *all.operators[k];
+    if (std::string fault = findFault(op); !fault.empty())
+      return fail("operator #" + std::to_string(k) +
+                  (hasText(op.name) ? " '" + std::string(op.name) + "'" : "") +
+                  ": " + fault);
+    operators.push_back(&op);
+  }
+  return "";
+}
