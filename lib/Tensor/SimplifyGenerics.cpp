@@ -13,10 +13,14 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 using namespace loopc;
 using utils::IteratorType;
+
+/// Constants of so many elements may be there in two shapes.
+static constexpr int64_t kMostTwice = 4096;
 
 /// True if what is computed of `op` alone, element by element, is put together
 /// with another matrix of the same elements: what is added to the state of a
@@ -62,6 +66,21 @@ struct SumOfOne : OpRewritePattern<linalg::GenericOp> {
 ///
 /// Where the extent is the loop's, `select(extent == 1, 0, %i)` is %i.
 struct ReadAlongLoops : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override;
+};
+
+/// What is added to channels is a vector of them, whatever rank it was written
+/// with:
+///
+///     linalg.generic ins(%x, %c : tensor<1x24x1x1xf32>) {(d0..d3) -> (0, d3,
+///     0, 0)}
+///     ->  linalg.generic ins(%x, %c : tensor<24xf32>) {(d0..d3) -> (d3)}
+///
+/// Its neighbours are the last axis then, which vectors are read along.
+struct DropAxesOfOne : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(linalg::GenericOp op,
@@ -196,6 +215,66 @@ LogicalResult ReadAlongLoops::matchAndRewrite(linalg::GenericOp op,
   return failure();
 }
 
+/// The same elements as a tensor of `type`; null for what is no list of them.
+static TypedAttr withShape(Attribute value, RankedTensorType type) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
+    return DenseResourceElementsAttr::get(type, resource.getRawHandle());
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  return dense ? TypedAttr(dense.reshape(type)) : TypedAttr();
+}
+
+/// `constant`, read by `map`, without axes of one element where others are, and
+/// how it is read then; null where nothing is to be done.
+static std::pair<Value, AffineMap>
+dropAxes(PatternRewriter &rewriter, arith::ConstantOp constant, AffineMap map) {
+  auto type = cast<RankedTensorType>(constant.getType());
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> place;
+  for (auto [extent, expr] : llvm::zip_equal(type.getShape(), map.getResults()))
+    if (extent != 1 || !isa<AffineConstantExpr>(expr)) {
+      shape.push_back(extent);
+      place.push_back(expr);
+    }
+  // Numbers alone become parts of the body.
+  if (place.empty() || place.size() == map.getNumResults())
+    return {};
+  auto vector =
+      RankedTensorType::get(shape, type.getElementType(), type.getEncoding());
+  TypedAttr value = withShape(constant.getValue(), vector);
+  if (!value)
+    return {};
+  return {arith::ConstantOp::create(rewriter, constant.getLoc(), value),
+          AffineMap::get(map.getNumDims(), 0, place, map.getContext())};
+}
+
+LogicalResult DropAxesOfOne::matchAndRewrite(linalg::GenericOp op,
+                                             PatternRewriter &rewriter) const {
+  if (!isElementwise(op))
+    return failure();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<Value> operands(op->getOperands());
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    unsigned k = operand->getOperandNumber();
+    auto constant = operands[k].getDefiningOp<arith::ConstantOp>();
+    // A large one that others read would be there twice.
+    if (!constant ||
+        (!constant->hasOneUse() &&
+         cast<ShapedType>(constant.getType()).getNumElements() > kMostTwice))
+      continue;
+    if (auto [value, map] = dropAxes(rewriter, constant, maps[k]); value) {
+      operands[k] = value;
+      maps[k] = map;
+    }
+  }
+  if (llvm::equal(operands, op->getOperands()))
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] {
+    op->setOperands(operands);
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+  return success();
+}
+
 void loopc::populateSimplifyGenerics(RewritePatternSet &patterns) {
-  patterns.add<SumOfOne, ReadAlongLoops>(patterns.getContext());
+  patterns.add<SumOfOne, ReadAlongLoops, DropAxesOfOne>(patterns.getContext());
 }

@@ -15,7 +15,8 @@ namespace loopc {
 
 /// Patterns that make operations elementwise where they are so but for how they
 /// are written: sums of one product each, and elements that are extracted at
-/// the numbers of the loops.
+/// the numbers of the loops; and constants vectors that are such but for axes
+/// of one element.
 void populateSimplifyGenerics(mlir::RewritePatternSet &patterns);
 
 } // namespace loopc

@@ -186,3 +186,18 @@ func.func @largest(%s: tensor<8x8xf32>, %g: tensor<8xf32>, %k: tensor<8xf32>, %z
   } -> tensor<8xf32>
   return %y, %r : tensor<8xf32>, tensor<8xf32>
 }
+
+// What is added to channels is a vector of them.
+// CHECK-LABEL: func @bias(
+// CHECK: %[[BIAS:.*]] = arith.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[BIAS]] : tensor<?x?x2xf32>, tensor<2xf32>)
+func.func @bias(%x: tensor<?x?x2xf32>, %e: tensor<?x?x2xf32>) -> tensor<?x?x2xf32> {
+  %c = arith.constant dense<[[[1.0]], [[2.0]]]> : tensor<2x1x1xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (k, 0, 0)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %c : tensor<?x?x2xf32>, tensor<2x1x1xf32>) outs(%e : tensor<?x?x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %y = arith.addf %a, %b : f32
+    linalg.yield %y : f32
+  } -> tensor<?x?x2xf32>
+  return %r : tensor<?x?x2xf32>
+}

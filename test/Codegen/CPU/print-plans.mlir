@@ -580,3 +580,50 @@ func.func @state_and_sums(%s: memref<64x64xf32>, %q: memref<64xf32>, %y: memref<
   }
   return
 }
+
+// -----
+
+// The buffer of the sums is filled again for another product: what it holds
+// until then nobody reads, so that it need not be stored. In @read_again it is.
+// CHECK: {{^}}filled_again: {{.*}} start=filled epilogue
+// CHECK: {{^}}filled_again: {{.*}} start=filled tile
+// CHECK: {{^}}read_again: {{.*}} start=filled tile
+func.func @filled_again(%x: memref<64x96xf32>, %w: memref<96x256xf32>, %y: memref<64x256xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %s = memref.alloc() : memref<64x256xf32>
+  %r = memref.alloc() : memref<64x256xf32>
+  linalg.fill ins(%zero : f32) outs(%s : memref<64x256xf32>)
+  linalg.matmul ins(%x, %w : memref<64x96xf32>, memref<96x256xf32>) outs(%s : memref<64x256xf32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%s : memref<64x256xf32>) outs(%r : memref<64x256xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.negf %a : f32
+    linalg.yield %n : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%s : memref<64x256xf32>)
+  linalg.matmul ins(%x, %w : memref<64x96xf32>, memref<96x256xf32>) outs(%s : memref<64x256xf32>)
+  memref.copy %s, %y : memref<64x256xf32> to memref<64x256xf32>
+  memref.copy %r, %y : memref<64x256xf32> to memref<64x256xf32>
+  memref.dealloc %s : memref<64x256xf32>
+  memref.dealloc %r : memref<64x256xf32>
+  return
+}
+func.func @read_again(%x: memref<64x96xf32>, %w: memref<96x256xf32>, %y: memref<64x256xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %s = memref.alloc() : memref<64x256xf32>
+  %r = memref.alloc() : memref<64x256xf32>
+  linalg.fill ins(%zero : f32) outs(%s : memref<64x256xf32>)
+  linalg.matmul ins(%x, %w : memref<64x96xf32>, memref<96x256xf32>) outs(%s : memref<64x256xf32>)
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%s : memref<64x256xf32>) outs(%r : memref<64x256xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.negf %a : f32
+    linalg.yield %n : f32
+  }
+  memref.copy %s, %y : memref<64x256xf32> to memref<64x256xf32>
+  linalg.fill ins(%zero : f32) outs(%s : memref<64x256xf32>)
+  memref.copy %r, %y : memref<64x256xf32> to memref<64x256xf32>
+  memref.dealloc %s : memref<64x256xf32>
+  memref.dealloc %r : memref<64x256xf32>
+  return
+}

@@ -76,3 +76,18 @@ func.func @window_at_run_time(%x: tensor<1x2x?xf32>) -> tensor<1x2x?xf32> {
   %r = onnx.node "MaxPool"(%x) since 12 {kernel_shape = array<i64: 3>} : (tensor<1x2x?xf32>) -> tensor<1x2x?xf32>
   return %r : tensor<1x2x?xf32>
 }
+
+// -----
+
+// The second window is known to fit, and leaves the extent as it is: what it
+// makes is added to the image without a check, and without broadcasting.
+// CHECK-LABEL: @extents_that_stay
+// CHECK: loop.check {{.*}} "{{.*}}Conv: a window of extent {} does not fit into a padded axis of {}"
+// CHECK-NOT: loop.check
+// CHECK-NOT: arith.select
+func.func @extents_that_stay(%x: tensor<1x2x?xf32>, %w: tensor<2x2x3xf32>) -> tensor<1x2x?xf32> {
+  %a = onnx.node "Conv"(%x, %w) since 11 {pads = array<i64: 1, 1>} : (tensor<1x2x?xf32>, tensor<2x2x3xf32>) -> tensor<1x2x?xf32>
+  %b = onnx.node "Conv"(%a, %w) since 11 {pads = array<i64: 1, 1>} : (tensor<1x2x?xf32>, tensor<2x2x3xf32>) -> tensor<1x2x?xf32>
+  %r = onnx.node "Add"(%a, %b) since 14 : (tensor<1x2x?xf32>, tensor<1x2x?xf32>) -> tensor<1x2x?xf32>
+  return %r : tensor<1x2x?xf32>
+}

@@ -238,15 +238,46 @@ static std::pair<linalg::GenericOp, OpOperand *> readerOf(linalg::LinalgOp op) {
   return {};
 }
 
+/// True if `view` has all elements of the buffer that it is of.
+static bool isWhole(Value view) {
+  while (Operation *op = view.getDefiningOp()) {
+    if (!isa<memref::CollapseShapeOp, memref::ExpandShapeOp, memref::CastOp>(
+            op))
+      return isa<memref::AllocOp>(op);
+    view = op->getOperand(0);
+  }
+  return false;
+}
+
+/// True if nobody reads what `buffer` holds behind `last`: it ends there, or is
+/// filled again for another product.
+static bool isLastUse(Value buffer, Operation *last) {
+  auto alloc = buffer.getDefiningOp<memref::AllocOp>();
+  if (!alloc || alloc->getBlock() != last->getBlock() || !isPrivate(buffer))
+    return false;
+  Operation *first = nullptr;
+  bool areHere = allUsersOfViews(buffer, [&](Operation *user) {
+    Operation *outer = alloc->getBlock()->findAncestorOpInBlock(*user);
+    if (outer && !isa<memref::DimOp>(user) && last->isBeforeInBlock(outer) &&
+        (!first || outer->isBeforeInBlock(first)))
+      first = outer;
+    return outer != nullptr;
+  });
+  auto fill = dyn_cast_or_null<linalg::FillOp>(first);
+  return areHere && (!first || isa<memref::DeallocOp>(first) ||
+                     (fill && isWhole(fill.getOutputs()[0])));
+}
+
 /// True if nobody but `op`, what its sums begin with and `last` reads or writes
-/// what `buffer` holds.
+/// what `buffer` holds then.
 static bool isLastUse(Value buffer, linalg::LinalgOp op, const StartPlan &start,
                       Operation *last) {
-  return buffer.getDefiningOp<memref::AllocOp>() &&
-         allUsersOfViews(buffer, [&](Operation *user) {
-           return user == op || user == start.writer || user == last ||
-                  isa<memref::DeallocOp, memref::DimOp>(user);
-         });
+  return isLastUse(buffer, last) ||
+         (buffer.getDefiningOp<memref::AllocOp>() &&
+          allUsersOfViews(buffer, [&](Operation *user) {
+            return user == op || user == start.writer || user == last ||
+                   isa<memref::DeallocOp, memref::DimOp>(user);
+          }));
 }
 
 /// True if neighbours along `dim` are neighbours in `type`, read by `map`, or

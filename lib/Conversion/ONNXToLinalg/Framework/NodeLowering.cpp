@@ -480,10 +480,31 @@ static OpFoldResult combine(NodeLowering &l, OpFoldResult x, OpFoldResult y) {
     return l.fold(*constant);
   return value;
 }
+
+/// `x + number`, where `x` may be such a sum itself: an extent that a window
+/// changes back is the same value again.
+static OpFoldResult addNumber(NodeLowering &l, OpFoldResult x, int64_t number) {
+  if (number == 0)
+    return x;
+  auto value = dyn_cast<Value>(x);
+  auto sum = value ? value.getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+  APInt other;
+  if (sum && matchPattern(sum.getRhs(), m_ConstantInt(&other)))
+    return addNumber(l, sum.getLhs(),
+                     uint64_t(number) + uint64_t(other.getSExtValue()));
+  return combine<arith::AddIOp>(l, x, l.fold(number));
+}
+
 OpFoldResult NodeLowering::add(OpFoldResult x, OpFoldResult y) {
+  if (std::optional<int64_t> number = getConstantIntValue(y))
+    return addNumber(*this, x, *number);
+  if (std::optional<int64_t> number = getConstantIntValue(x))
+    return addNumber(*this, y, *number);
   return combine<arith::AddIOp>(*this, x, y);
 }
 OpFoldResult NodeLowering::sub(OpFoldResult x, OpFoldResult y) {
+  if (std::optional<int64_t> number = getConstantIntValue(y))
+    return addNumber(*this, x, -uint64_t(*number));
   return combine<arith::SubIOp>(*this, x, y);
 }
 OpFoldResult NodeLowering::mul(OpFoldResult x, OpFoldResult y) {

@@ -81,7 +81,14 @@ static LogicalResult settleOutput(NodeLowering &l, WindowAxis &axis,
                     Twine(*getConstantIntValue(kernel)) +
                     " does not fit into a padded axis of " +
                     Twine(*getConstantIntValue(padded)));
-  if (!isKnownNonNegative(span))
+  bool isKnown = isKnownNonNegative(span);
+  if (isKnown && axis.stride == 1 && !ceil) {
+    // Not by way of `span`: an axis that keeps its extent keeps the value.
+    OpFoldResult more = l.sub(l.add(axis.before, axis.after), kernel);
+    axis.out = l.add(axis.in, l.add(more, l.fold(1)));
+    return success();
+  }
+  if (!isKnown)
     l.check(compare(l, arith::CmpIPredicate::sge, span, l.fold(0)),
             "a window of extent {} does not fit into a padded axis of {}",
             ValueRange{l.asIndex(kernel), l.asIndex(padded)});
