@@ -206,8 +206,9 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
   let description = [{
     Prints a line for each sum of products on buffers that
     cpu-vectorize-contractions computes by tiles of vectors, for windows whose
-    padding it leaves out, for each copy into panels, and for what cpu-vectorize-rows computes by rows or columns, and
-    changes nothing. `loopc --emit=memref` shows the buffers.
+    padding it leaves out, for each copy into panels, and for what
+    cpu-vectorize-rows computes by rows or columns, and changes nothing.
+    `loopc --emit=memref` shows the buffers.
 
     ```mlir
     // loopc-opt --loopc-set-target="vector-bits=512 registers=32 mask-bits=8" --loopc-print-plans

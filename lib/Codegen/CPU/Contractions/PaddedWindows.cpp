@@ -20,6 +20,7 @@
 #include "Rows/Rows.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
@@ -78,6 +79,23 @@ static std::optional<PaddedCopy> findCopy(Value buffer, Operation *reader) {
   return isInOrder ? std::optional(found) : std::nullopt;
 }
 
+/// True if `written`, to which `reader` or what stands in front of it writes,
+/// is no other name of what is copied.
+static bool isApart(Value written, PaddedCopy &padded, Operation *reader) {
+  Value root = getViewRoot(written), source = getViewRoot(padded.source());
+  auto target = root.getDefiningOp<memref::AllocOp>();
+  if (!target)
+    return false;
+  auto argument = dyn_cast<BlockArgument>(source);
+  bool isInput =
+      argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (isInput || source.getDefiningOp<memref::AllocOp>())
+    return root != source;
+  // What a loop or a branch hands on may be any buffer that was there before.
+  return target->getBlock() == reader->getBlock() &&
+         padded.copy->isBeforeInBlock(target);
+}
+
 /// True if nothing between the copy and `reader` writes to what is copied.
 /// Collects what is freed in between.
 static bool staysAsItIs(PaddedCopy &padded, Operation *reader) {
@@ -90,15 +108,11 @@ static bool staysAsItIs(PaddedCopy &padded, Operation *reader) {
       continue;
     }
     auto other = dyn_cast<linalg::LinalgOp>(op);
-    if (!other || !other.hasPureBufferSemantics())
+    if (!other || !other.hasPureBufferSemantics() ||
+        !llvm::all_of(other.getDpsInits(), [&](Value init) {
+          return isApart(init, padded, reader);
+        }))
       return false;
-    // What is allocated behind the copy is no other name of its source.
-    for (Value init : other.getDpsInits()) {
-      auto target = getViewRoot(init).getDefiningOp<memref::AllocOp>();
-      if (!target || target->getBlock() != reader->getBlock() ||
-          target->isBeforeInBlock(padded.copy))
-        return false;
-    }
   }
   return true;
 }
@@ -237,12 +251,11 @@ void WindowMatcher::findNeighbours() {
   if (!plan.epilogue.op)
     return;
   // The source is read where the epilogue stands.
-  Value source = getViewRoot(plan.padded.source());
   bool isWritten = false;
-  for (Operation *next = op->getNextNode();; next = next->getNextNode()) {
+  for (Operation *next = op;; next = next->getNextNode()) {
     if (auto other = dyn_cast<linalg::LinalgOp>(next))
-      isWritten |= llvm::any_of(other.getDpsInits(), [&](Value init) {
-        return getViewRoot(init) == source;
+      isWritten |= !llvm::all_of(other.getDpsInits(), [&](Value init) {
+        return isApart(init, plan.padded, op);
       });
     if (next == plan.epilogue.op)
       break;
@@ -260,7 +273,8 @@ bool WindowMatcher::match() {
   plan.lanes = columns->lanes;
   plan.reduced = columns->reduced;
   std::optional<PaddedCopy> padded = findCopy(plan.input->get(), op);
-  if (!padded || !staysAsItIs(*padded, op))
+  if (!padded || !staysAsItIs(*padded, op) ||
+      !isApart(op.getDpsInits()[0], *padded, op))
     return false;
   plan.padded = std::move(*padded);
   ContractionPlan rows;

@@ -232,6 +232,7 @@ static LogicalResult lowerCumulative(NodeLowering &l) {
   OpFoldResult inner = l.product(all.drop_front(*axis + 1));
   bool inVectors = a.element == a.compute && a.element.isIntOrFloat() &&
                    a.element.getIntOrFloatBitWidth() >= 8;
+  bool isStatic = getConstantIntValue(l.product(all)).has_value();
   Value result;
   if (isConstantIntValue(inner, 1)) {
     value = reshapeByGroups(l, value, {outer, dims[*axis]});
@@ -239,12 +240,7 @@ static LogicalResult lowerCumulative(NodeLowering &l) {
     result = !inVectors || (rows && *rows < kMinColumns)
                  ? accumulateRows(l, a, value, identity)
                  : accumulateSlices(l, a, value, 1, identity);
-  } else if (bool isStatic =
-                 llvm::all_of(all,
-                              [](OpFoldResult extent) {
-                                return getConstantIntValue(extent).has_value();
-                              });
-             inVectors && isStatic && isConstantIntValue(outer, 1)) {
+  } else if (inVectors && isStatic && isConstantIntValue(outer, 1)) {
     value = reshapeByGroups(l, value, {dims[*axis], inner});
     result = accumulateSlices(l, a, value, 0, identity);
   } else {
