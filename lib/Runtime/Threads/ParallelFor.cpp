@@ -471,8 +471,16 @@ extern "C" void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                                       void (*fn)(void *args, int64_t begin,
                                                  int64_t end),
                                       void *args) {
-  if (n > 0 && !shareOut(*run, n, grain, fn, args))
-    fn(args, 0, n);
+  if (n <= 0 || shareOut(*run, n, grain, fn, args))
+    return;
+  // Loops in the pieces stay on this thread, as those of shared pieces do.
+  Team *team = run->team;
+  bool isOutermost = team && !team->isBusy;
+  if (isOutermost)
+    team->isBusy = true;
+  fn(args, 0, n);
+  if (isOutermost)
+    team->isBusy = false;
 }
 
 extern "C" int32_t

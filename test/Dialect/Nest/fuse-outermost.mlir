@@ -37,6 +37,50 @@ func.func @heads(%x: memref<8x512x512xf32>) -> memref<8x512x512xf32> {
 
 // -----
 
+// Sequences of a batch become one nest, and so do the heads in them: as one
+// behind the other they would be no nest for threads. Rows are read across.
+// CHECK-LABEL: func.func @batch(
+// CHECK: scf.for %[[B:[^ ]+]] =
+// CHECK-NEXT: scf.for %[[H:[^ ]+]] =
+// CHECK-NEXT: scf.for
+// CHECK: memref.store %{{.*}}, %{{.*}}[%[[B]], %[[H]],
+// CHECK: }
+// CHECK-NEXT: scf.for
+// CHECK: memref.load %{{.*}}[%[[B]], %[[H]],
+// CHECK: }
+// CHECK-NEXT: } {loopc.parallel}
+// CHECK-NEXT: } {loopc.parallel}
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @batch(%x: memref<?x8x512x512xf32>, %n: index) -> memref<?x8x512x512xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c512 = arith.constant 512 : index
+  %a = memref.alloc(%n) : memref<?x8x512x512xf32>
+  %b = memref.alloc(%n) : memref<?x8x512x512xf32>
+  scf.for %s = %c0 to %n step %c1 {
+    scf.for %h = %c0 to %c8 step %c1 {
+      scf.for %i = %c0 to %c512 step %c1 {
+        %0 = memref.load %x[%s, %h, %i, %c0] : memref<?x8x512x512xf32>
+        memref.store %0, %a[%s, %h, %i, %i] : memref<?x8x512x512xf32>
+      } {loopc.parallel}
+    } {loopc.parallel}
+  } {loopc.parallel}
+  scf.for %s = %c0 to %n step %c1 {
+    scf.for %h = %c0 to %c8 step %c1 {
+      scf.for %i = %c0 to %c512 step %c1 {
+        %0 = memref.load %a[%s, %h, %i, %c0] : memref<?x8x512x512xf32>
+        memref.store %0, %b[%s, %h, %i, %c0] : memref<?x8x512x512xf32>
+      } {loopc.parallel}
+    } {loopc.parallel}
+  } {loopc.parallel}
+  memref.dealloc %a : memref<?x8x512x512xf32>
+  return %b : memref<?x8x512x512xf32>
+}
+
+// -----
+
 // Each reads what all have written.
 // CHECK-LABEL: func.func @across(
 // CHECK: } {loopc.parallel}

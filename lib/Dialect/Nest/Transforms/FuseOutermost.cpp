@@ -207,7 +207,8 @@ struct NestFuseOutermost
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) {
       Operation *parent = block->getParentOp();
-      // The outermost ones only: within, all is in a cache.
+      // The outermost ones only, and what lies side by side in those that
+      // become one: else, within, all is in a cache.
       if (!isCandidate(dyn_cast<scf::ForOp>(parent)))
         blocks.push_back(block);
     });
@@ -220,6 +221,7 @@ struct NestFuseOutermost
     // them, but for what is freed.
     SmallVector<Nest> nests;
     SmallVector<SmallVector<Operation *>> between;
+    SmallVector<scf::ForOp> fused;
     std::optional<unsigned> from;
     unsigned to = 0;
     auto flush = [&] {
@@ -228,6 +230,8 @@ struct NestFuseOutermost
           rewriter.moveOpBefore(other, nests[*from].loop);
         fuse(nests[*from].loop, nests[k].loop, rewriter);
       }
+      if (from)
+        fused.push_back(nests[*from].loop);
       nests.clear();
       between.clear();
       from.reset();
@@ -271,6 +275,11 @@ struct NestFuseOutermost
       }
     }
     flush();
+    // What an iteration hands on may be large, too, and its loops, one behind
+    // the other, no longer make one nest for threads: sequences of a batch, of
+    // which there may be one, and heads.
+    for (scf::ForOp loop : fused)
+      run(*loop.getBody(), rewriter);
   }
 
   void fuse(scf::ForOp first, scf::ForOp second, IRRewriter &rewriter) {
