@@ -458,6 +458,38 @@ private:
   std::unique_ptr<loopc_session, Destroy> session;
 };
 
+/// Where the time of runs went: give its options to runs of a session that
+/// was made with Options::profile(true).
+class Profile {
+public:
+  Profile() : profile(loopc_profile_create()) {
+    if (!profile)
+      throw std::bad_alloc();
+    options.size = sizeof(options);
+    options.profile = loopc_profile_add;
+    options.profile_context = profile.get();
+  }
+
+  /// For Session::run(), which adds the run.
+  const loopc_run_options *runOptions() const { return &options; }
+  /// A table of nodes and loops.
+  std::string table() const { return loopc_profile_table(profile.get()); }
+  /// Writes a trace for Perfetto.
+  void write(const std::string &path) const {
+    if (int status = loopc_profile_write(profile.get(), path.c_str()))
+      throw CompileError(status, "cannot write '" + path + "'", "");
+  }
+
+private:
+  struct Destroy {
+    void operator()(loopc_profile *profile) const {
+      loopc_profile_destroy(profile);
+    }
+  };
+  std::unique_ptr<loopc_profile, Destroy> profile;
+  loopc_run_options options = {};
+};
+
 } // namespace loopc
 
 #endif // LOOPC_LOOPC_HPP

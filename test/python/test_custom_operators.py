@@ -356,6 +356,15 @@ def test_sessions_from_the_cache(tmp_path):
     assert count() > entries
 
 
+def test_a_shared_library_of_a_model(tmp_path, library):
+    """It is linked with the library of operators, and finds it where it was."""
+    text = HEADER + "g (float[n] x) => (float[n] y) { y = test.Scale<factor = 2.0>(x) }"
+    model = onnx.parser.parse_model(text).SerializeToString()
+    shared = tmp_path / "model.so"
+    loopc.compile(model, shared, emit="shared", custom_ops=[str(library)])
+    same(loopc.load(shared).run(None, {"x": X[0]}), 2 * X[0])
+
+
 CXX = """#include "loopc-rt/custom.h"
 static int f(loopc_custom_call *call) {
   auto *x = static_cast<const double *>(call->inputs[0].data);

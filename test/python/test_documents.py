@@ -14,6 +14,7 @@ the page names, with the tools and this Python in PATH.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -35,7 +36,7 @@ def commands(block: str) -> list[tuple[str, str]]:
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
     """The folder of a reader who has built loopc."""
-    for name in ("examples", "include", "utils"):
+    for name in ("examples", "include", "lib", "utils"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "build").mkdir()
     for name in ("lib", "share", "test"):
@@ -64,6 +65,14 @@ def as_printed(text: str) -> str:
     [
         ("Start.md", as_printed),
         ("CustomOperators.md", as_printed),
+        pytest.param(
+            "AArch64.md",
+            as_printed,
+            marks=pytest.mark.skipif(
+                not (shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64")),
+                reason="the page wants Debian's cross compiler and qemu",
+            ),
+        ),
         ("Profile.md", without_times),
         ("Walks.md", without_times),
     ],

@@ -139,6 +139,26 @@ TEST(Cxx, RunErrors) {
   }
 }
 
+TEST(Cxx, Profiles) {
+  Session session = Session::fromBytes(kAdd, loopc::Options().profile(true));
+  loopc::Profile profile;
+  const std::array<float, 3> x = {1, 2, 3};
+  for (int k = 0; k < 2; ++k)
+    session.run({{"x", Value::view<float>(x, {1, 3})},
+                 {"b", Value::vector<float>({1, 1, 1})}},
+                profile.runOptions());
+  EXPECT_THAT(profile.table(), HasSubstr("2 runs"));
+  EXPECT_THROW(profile.write("/no/folder/profile.json"), loopc::CompileError);
+}
+
+TEST(Cxx, LibrariesOfOperators) {
+  EXPECT_THAT(messageOf([] {
+                Session::fromBytes(
+                    kAdd, loopc::Options().customOps("/no/library.so"));
+              }),
+              HasSubstr("/no/library.so"));
+}
+
 TEST(Cxx, Maps) {
   Session session = Session::fromBytes(kMaps);
   const loopc_map *maps = session.model().maps;

@@ -97,6 +97,13 @@ static float bfloatToFloat(uint16_t bits) {
 
 #define LOOPC_RT_BUILTIN extern "C" __attribute__((weak))
 
+#if defined(__aarch64__) && !defined(__clang__) && __GNUC__ < 13
+// GCC's name for it there, before C++ had the other one.
+using Half = __fp16;
+#else
+using Half = _Float16;
+#endif
+
 // The types decide the registers: xmm0 or h0, not a general one. The names are
 // the compilers'.
 // NOLINTBEGIN(readability-identifier-naming)
@@ -109,13 +116,13 @@ LOOPC_RT_BUILTIN __bf16 __truncdfbf2(double value) {
 LOOPC_RT_BUILTIN float __extendbfsf2(__bf16 value) {
   return bfloatToFloat(__builtin_bit_cast(uint16_t, value));
 }
-LOOPC_RT_BUILTIN _Float16 __truncsfhf2(float value) {
-  return __builtin_bit_cast(_Float16, floatToHalf(value));
+LOOPC_RT_BUILTIN Half __truncsfhf2(float value) {
+  return __builtin_bit_cast(Half, floatToHalf(value));
 }
-LOOPC_RT_BUILTIN _Float16 __truncdfhf2(double value) {
-  return __builtin_bit_cast(_Float16, doubleToHalf(value));
+LOOPC_RT_BUILTIN Half __truncdfhf2(double value) {
+  return __builtin_bit_cast(Half, doubleToHalf(value));
 }
-LOOPC_RT_BUILTIN float __extendhfsf2(_Float16 value) {
+LOOPC_RT_BUILTIN float __extendhfsf2(Half value) {
   return __builtin_bit_cast(float,
                             widenHalf(__builtin_bit_cast(uint16_t, value)));
 }
