@@ -57,7 +57,7 @@ def TensorFuseElementwise
            "A GPU computes it: what is computed of operands is computed in "
            "products, which costs less than a kernel of its own">,
     Option<"reportWork", "report-work", "bool", "false",
-           "say how many neighbours were compared">,
+           "say how many neighbours, and producers, were compared">,
   ];
   let statistics = [Statistic<"numMerged", "merged",
                               "neighbours merged into one operation">];

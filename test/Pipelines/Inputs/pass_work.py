@@ -62,6 +62,24 @@ def slices(count):
     yield "}"
 
 
+def residuals(count):
+    """Sums that go on through all parts, of what is read elsewhere of the one before."""
+    row = "tensor<?xf32>"
+    yield "#id = affine_map<(d) -> (d)>"
+    yield f"func.func private @g({row}) -> {row}"
+    yield f"func.func @f(%v0: {row}, %e: {row}) -> {row} {{"
+    for k in range(count):
+        yield f"%w{k} = func.call @g(%v{k}) : ({row}) -> {row}"
+        yield (
+            f"%v{k + 1} = linalg.generic {{indexing_maps = [#id, #id, #id],"
+            f' iterator_types = ["parallel"]}} ins(%v{k}, %w{k} : {row}, {row}) outs(%e : {row}) {{'
+        )
+        yield "^bb0(%a: f32, %b: f32, %o: f32): %s = arith.addf %a, %b : f32 linalg.yield %s : f32"
+        yield f"}} -> {row}"
+    yield f"return %v{count} : {row}"
+    yield "}"
+
+
 def work(make, count, name):
     """How many operations the pass `name` looks at."""
     pipeline = f"--pass-pipeline=builtin.module(func.func({name}{{report-work}}))"
@@ -69,13 +87,15 @@ def work(make, count, name):
     done = subprocess.run(["loopc-opt", pipeline], input=text, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
-    return int(re.search(r"remark: (\d+) (?:operations compared|uses followed)", done.stderr)[1])
+    counts = re.findall(r"remark: (\d+) (?:operations compared|uses followed)", done.stderr)
+    return sum(map(int, counts))
 
 
 for pass_name, generator in (
     ("loopc-eliminate-common", collected_values),
     ("buffer-place-deallocations", branches),
     ("tensor-fuse-elementwise", slices),
+    ("tensor-fuse-elementwise", residuals),
 ):
     few, many = (work(generator, count, pass_name) for count in (40, 400))
     print(
