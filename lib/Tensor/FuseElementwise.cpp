@@ -339,6 +339,70 @@ static LogicalResult generalizeTransposes(IRRewriter &rewriter,
 }
 
 namespace {
+/// What a rewrite may have made possible elsewhere: whether an operation is
+/// fused depends on its producers' own producers, and on who else needs them.
+class Affected : public BodyCosts {
+public:
+  SmallVector<Operation *> takeAll() {
+    return llvm::to_vector(std::exchange(found, {}));
+  }
+
+private:
+  void add(Operation *op) {
+    if (isa<linalg::GenericOp>(op))
+      found.insert(op);
+  }
+  void addUsers(Operation *op) {
+    if (!isa<linalg::GenericOp>(op))
+      return;
+    add(op);
+    for (Operation *user : op->getUsers()) {
+      add(user);
+      for (Operation *other : user->getUsers())
+        add(other);
+    }
+  }
+  void notifyOperationInserted(Operation *op,
+                               OpBuilder::InsertPoint previous) override {
+    BodyCosts::notifyOperationInserted(op, previous);
+    addUsers(op);
+  }
+  void notifyOperationModified(Operation *op) override {
+    BodyCosts::notifyOperationModified(op);
+    addUsers(op);
+  }
+  void notifyOperationErased(Operation *op) override {
+    BodyCosts::notifyOperationErased(op);
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        addUsers(producer);
+    // It is still one of the users.
+    found.remove(op);
+  }
+
+  llvm::SetVector<Operation *> found;
+};
+
+/// Applies `patterns` until nothing changes: again to what a rewrite may have
+/// made possible, and to the whole function only where that is done.
+static LogicalResult fuse(func::FuncOp function,
+                          const FrozenRewritePatternSet &patterns,
+                          Affected &affected) {
+  for (bool changed = true; changed;) {
+    GreedyRewriteConfig config;
+    config.setMaxIterations(1).setListener(&affected);
+    // Not having come to an end is no failure here.
+    (void)applyPatternsGreedily(function, patterns, config, &changed);
+    GreedyRewriteConfig some = untilDone();
+    some.setListener(&affected).setScope(&function.getBody());
+    for (SmallVector<Operation *> ops = affected.takeAll(); !ops.empty();
+         ops = affected.takeAll())
+      if (failed(applyOpPatternsGreedily(ops, patterns, some)))
+        return failure();
+  }
+  return success();
+}
+
 struct TensorFuseElementwise
     : loopc::impl::TensorFuseElementwiseBase<TensorFuseElementwise> {
   using Base::Base;
@@ -353,17 +417,18 @@ struct TensorFuseElementwise
       populateSimplifyGenerics(simpler);
       walkAndApplyPatterns(getOperation(), std::move(simpler));
     }
-    BodyCosts costs;
+    Affected affected;
     RewritePatternSet patterns(context);
+    uint64_t asked = 0;
     linalg::populateElementwiseOpsFusionPatterns(
         patterns, [&](OpOperand *operand) {
-          return shouldFuse(operand, costs, forKernels);
+          ++asked;
+          return shouldFuse(operand, affected, forKernels);
         });
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     FrozenRewritePatternSet frozen(std::move(patterns));
-    if (failed(applyPatternsGreedily(getOperation(), frozen,
-                                     untilDone().setListener(&costs))))
+    if (failed(fuse(getOperation(), frozen, affected)))
       return signalPassFailure();
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) { blocks.push_back(block); });
@@ -383,8 +448,8 @@ struct TensorFuseElementwise
       }
     if (reportWork)
       getOperation().emitRemark()
-          << compared << " operations compared, bodies of "
-          << costs.getNumCounted() << " looked at";
+          << compared + asked << " operations compared, bodies of "
+          << affected.getNumCounted() << " looked at";
     RewritePatternSet cleanup(context);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
     if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup),

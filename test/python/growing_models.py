@@ -365,6 +365,50 @@ def softmaxes(count: int, extent: str) -> onnx.ModelProto:
 
 
 @growing
+def norms(count: int, extent: str) -> onnx.ModelProto:
+    """Rows with their mean and variance, one behind the other."""
+    return chain(
+        count,
+        lambda k, last: f"v{k} = LayerNormalization <axis = -1> ({last}, w)",
+        f"float[{extent}, 8] x, float[8] w",
+        "float[A, B]",
+    )
+
+
+@growing
+def largest(count: int, extent: str) -> onnx.ModelProto:
+    """The largest elements and their places, of which something is added to all."""
+    return chain(
+        count,
+        lambda k, last: (
+            f"k{k} = Constant <value = int64[1] {{3}}> () a{k}, i{k} = TopK ({last}, k{k})"
+            f" j{k} = Cast <to = 1> (i{k}) d{k} = Mul (a{k}, j{k})"
+            f" w{k} = ReduceMax <keepdims = 1> (d{k}) v{k} = Add ({last}, w{k})"
+        ),
+        f"float[{extent}] x",
+        "float[R]",
+    )
+
+
+@growing
+def scans(count: int, extent: str) -> onnx.ModelProto:
+    """Scans, each over the rows that the one before has collected."""
+    lines, last = [], "x"
+    for k in range(count):
+        lines.append(
+            f"""l{k}, c{k} = Scan <num_scan_inputs = 1, body = step{k}
+                (float[{extent}] s{k}, float[{extent}] r{k}) => (float[{extent}] t{k}, float[{extent}] o{k}) {{
+                a{k} = Add (s{k}, r{k}) t{k} = Tanh (a{k}) o{k} = Identity (a{k})
+            }}> (h, {last})"""
+        )
+        last = f"c{k}"
+    nodes = "\n".join(lines)
+    return parse(
+        f"growing (float[{extent}] h, float[L, {extent}] x) => (float[L, {extent}] {last}) {{ {nodes} }}"
+    )
+
+
+@growing
 def products(count: int, extent: str) -> onnx.ModelProto:
     """Matrix products, each with a hyperbolic tangent behind it."""
     return chain(

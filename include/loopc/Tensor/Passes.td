@@ -57,8 +57,8 @@ def TensorFuseElementwise
            "A GPU computes it: what is computed of operands is computed in "
            "products, which costs less than a kernel of its own">,
     Option<"reportWork", "report-work", "bool", "false",
-           "say how many neighbours were compared, and the size of the bodies "
-           "that were looked at">,
+           "say how many neighbours, and producers, were compared, and the "
+           "size of the bodies that were looked at">,
   ];
   let statistics = [Statistic<"numMerged", "merged",
                               "neighbours merged into one operation">];

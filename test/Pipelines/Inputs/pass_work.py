@@ -87,6 +87,24 @@ def terms(count):
     yield "}"
 
 
+def residuals(count):
+    """Sums that go on through all parts, of what is read elsewhere of the one before."""
+    row = "tensor<?xf32>"
+    yield "#id = affine_map<(d) -> (d)>"
+    yield f"func.func private @g({row}) -> {row}"
+    yield f"func.func @f(%v0: {row}, %e: {row}) -> {row} {{"
+    for k in range(count):
+        yield f"%w{k} = func.call @g(%v{k}) : ({row}) -> {row}"
+        yield (
+            f"%v{k + 1} = linalg.generic {{indexing_maps = [#id, #id, #id],"
+            f' iterator_types = ["parallel"]}} ins(%v{k}, %w{k} : {row}, {row}) outs(%e : {row}) {{'
+        )
+        yield "^bb0(%a: f32, %b: f32, %o: f32): %s = arith.addf %a, %b : f32 linalg.yield %s : f32"
+        yield f"}} -> {row}"
+    yield f"return %v{count} : {row}"
+    yield "}"
+
+
 def work(make, count, name, what):
     """How much the pass `name` looks at."""
     pipeline = f"--pass-pipeline=builtin.module(func.func({name}{{report-work}}))"
@@ -94,13 +112,15 @@ def work(make, count, name, what):
     done = subprocess.run(["loopc-opt", pipeline], input=text, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
-    return int(re.search(rf"remark: .*?(\d+) {what}", done.stderr)[1])
+    counts = re.findall(rf"remark: .*?(\d+) {what}", done.stderr)
+    return sum(map(int, counts))
 
 
 for pass_name, generator, counted in (
     ("loopc-eliminate-common", collected_values, "operations compared"),
     ("buffer-place-deallocations", branches, "uses followed"),
     ("tensor-fuse-elementwise", slices, "operations compared"),
+    ("tensor-fuse-elementwise", residuals, "operations compared"),
     ("tensor-fuse-elementwise", terms, "looked at"),
 ):
     few, many = (work(generator, count, pass_name, counted) for count in (40, 400))

@@ -27,8 +27,8 @@
 using namespace mlir;
 using namespace loopc;
 
-/// Operations of a group: three times a Softmax. LLVM's time grows faster than a
-/// nest does, and to read a row once more is little beside so much.
+/// Operations of a group: three times a Softmax. LLVM's time grows faster than
+/// a nest does, and to read a row once more is little beside so much.
 static constexpr size_t kMaxMembers = 16;
 
 namespace {
