@@ -171,3 +171,26 @@ func.func @row(%n: i64, %x: tensor<5x3xf32>) -> tensor<5x3xf32> {
   }
   return %r : tensor<5x3xf32>
 }
+
+// What is yielded is what is carried, in another place: it is not read from
+// memory again.
+// CHECK-LABEL: func @as_it_was(
+// CHECK-NOT: tensor.empty
+// CHECK: loop.loop {{.*}} carried(%[[X:.*]] = %{{.*}} : vector<1xi64>, %[[Y:.*]] = %{{.*}} : vector<1xi64>)
+// CHECK-NEXT: loop.yield {{.*}} carried(%[[Y]], %[[X]] : vector<1xi64>, vector<1xi64>)
+func.func @as_it_was(%n: i64, %x0: tensor<1xi64>, %y0: tensor<1xi64>) -> (tensor<1xi64>, tensor<1xi64>) {
+  %true = arith.constant true
+  %e = tensor.empty() : tensor<1xi64>
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<1xi64>, %y = %y0 : tensor<1xi64>) {
+    %p = linalg.generic {indexing_maps = [affine_map<(d0) -> (0)>, #id], iterator_types = ["parallel"]} ins(%x : tensor<1xi64>) outs(%e : tensor<1xi64>) {
+    ^bb0(%a: i64, %o: i64):
+      linalg.yield %a : i64
+    } -> tensor<1xi64>
+    %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%y : tensor<1xi64>) outs(%e : tensor<1xi64>) {
+    ^bb0(%a: i64, %o: i64):
+      linalg.yield %a : i64
+    } -> tensor<1xi64>
+    loop.yield while(%true : i1) carried(%q, %p : tensor<1xi64>, tensor<1xi64>)
+  }
+  return %r#0, %r#1 : tensor<1xi64>, tensor<1xi64>
+}

@@ -28,3 +28,15 @@ func.func @dead(%x: tensor<2xf32>) {
   %a = onnx.node "Abs"(%x) since 13 : (tensor<2xf32>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+// Texts are no numbers: folds of MLIR do not take them for such.
+// CHECK-LABEL: func.func @texts
+// CHECK-NEXT: %[[C:.*]] = onnx.constant dense<"bc"> : tensor<!onnx.string>
+// CHECK-NEXT: tensor.expand_shape %[[C]]
+func.func @texts() -> tensor<1x!onnx.string> {
+  %c = onnx.constant dense<"bc"> : tensor<!onnx.string>
+  %e = tensor.expand_shape %c [] output_shape [1] : tensor<!onnx.string> into tensor<1x!onnx.string>
+  return %e : tensor<1x!onnx.string>
+}

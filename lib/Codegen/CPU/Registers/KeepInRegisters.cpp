@@ -559,11 +559,12 @@ unsigned RegisterKeeper::carry() {
                              loop.getCondition(), inits, loop.getSlices(),
                              loop.getLengths(), loop.getPorts());
   made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  // First what is yielded: that may be a vector as it was carried.
+  rewriter.modifyOpInPlace(yield,
+                           [&] { yield.getCarriedMutable().assign(next); });
   for (unsigned k : ports)
     rewriter.replaceAllUsesWith(carried.lookup(loop.getCarriedArgs()[k]),
                                 made.getCarriedArgs()[k]);
-  rewriter.modifyOpInPlace(yield,
-                           [&] { yield.getCarriedMutable().assign(next); });
   // What read the tensors has no users any more, but stands there still.
   b.setInsertionPoint(made);
   SmallVector<Value> replacements(made.getLoopBody()->getArguments());

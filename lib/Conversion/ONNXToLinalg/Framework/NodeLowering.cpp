@@ -347,8 +347,11 @@ NodeLowering::constantStrings(unsigned i) {
   Value value = node.getInputs()[i];
   while (auto cast = value.getDefiningOp<tensor::CastOp>())
     value = cast.getSource();
-  DenseStringElementsAttr elements;
-  if (!matchPattern(value, m_Constant(&elements)))
+  auto constant = value.getDefiningOp<onnx::ConstantOp>();
+  auto elements = constant
+                      ? dyn_cast<DenseStringElementsAttr>(constant.getValue())
+                      : DenseStringElementsAttr();
+  if (!elements)
     return std::nullopt;
   return llvm::to_vector(elements.getValues<StringRef>());
 }

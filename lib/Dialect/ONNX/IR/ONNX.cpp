@@ -65,13 +65,21 @@ Operation *ONNXDialect::materializeConstant(OpBuilder &builder, Attribute value,
                                             Type type, Location loc) {
   if (isa<NoneType>(type))
     return NoneOp::create(builder, loc, type);
+  if (auto texts = dyn_cast<ArrayAttr>(value); texts && texts.size() == 1)
+    value = texts[0];
   if (auto elements = dyn_cast<ElementsAttr>(value))
     if (elements.getShapedType() == type)
       return ConstantOp::create(builder, loc, elements);
   return nullptr;
 }
 
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+/// Texts are wrapped: folds of MLIR take the elements of any dense attribute
+/// for numbers, and tensor.expand_shape reads the width of their type.
+OpFoldResult ConstantOp::fold(FoldAdaptor) {
+  if (isa<DenseStringElementsAttr>(getValue()))
+    return ArrayAttr::get(getContext(), getValue());
+  return getValue();
+}
 
 OpFoldResult NoneOp::fold(FoldAdaptor) { return UnitAttr::get(getContext()); }
 
