@@ -10,7 +10,8 @@
 // be cleaned up, and no more: unrolled, vectorized and simplified once more it
 // runs as fast, and that is most of what LLVM's passes take. So all functions
 // get a few passes, and those with loops that are still scalar get the rest: of
-// -O1 what makes vectors of them, of higher levels all that LLVM has.
+// -O1 what makes vectors of them, of higher levels all that LLVM has. In
+// between are functions that have little of that, or loops to be written out.
 //
 //===----------------------------------------------------------------------===//
 
