@@ -176,3 +176,32 @@ func.func @condition(%n: i64, %go: i1, %x: tensor<4x64x64xf32>, %s0: tensor<4x64
   }
   return %out : tensor<4x64x64xf32>
 }
+
+// What an iteration makes of %w has other extents than %w0 along an axis that
+// no part goes along. Nobody reads %w in the loop.
+// REMARK: parts of what it carries inside: a value that it carries may change its shape
+// CHECK-LABEL: func @unread(
+// CHECK-NOT: scf.for
+func.func @unread(%n: i64, %s0: tensor<4x64x64xf32>, %w0: tensor<?x64x64xf32>) -> (tensor<4x64x64xf32>, tensor<?x64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x64x64xf32>
+  %r = tensor.empty() : tensor<64x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%r : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %out:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : tensor<4x64x64xf32>, %w = %w0 : tensor<?x64x64xf32>) {
+    %sum = linalg.generic {indexing_maps = [#id, #shared], iterator_types = ["reduction", "parallel", "parallel"]}
+        ins(%s : tensor<4x64x64xf32>) outs(%z : tensor<64x64xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %t = arith.addf %o, %p fastmath<reassoc> : f32
+      linalg.yield %t : f32
+    } -> tensor<64x64xf32>
+    %s1 = linalg.generic {indexing_maps = [#id, #shared, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%s, %sum : tensor<4x64x64xf32>, tensor<64x64xf32>) outs(%e : tensor<4x64x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %v = arith.addf %p, %q : f32
+      linalg.yield %v : f32
+    } -> tensor<4x64x64xf32>
+    %w1 = tensor.cast %s1 : tensor<4x64x64xf32> to tensor<?x64x64xf32>
+    loop.yield while(%c : i1) carried(%s1, %w1 : tensor<4x64x64xf32>, tensor<?x64x64xf32>)
+  }
+  return %out#0, %out#1 : tensor<4x64x64xf32>, tensor<?x64x64xf32>
+}

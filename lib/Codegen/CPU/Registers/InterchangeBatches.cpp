@@ -184,11 +184,13 @@ std::string BatchInterchange::matchClass(unsigned number) {
     if (!axis)
       return "a value that it carries has no such axis";
     // By induction: of what has the extents that the loop begins with each
-    // iteration makes what has them, too.
+    // iteration makes what has them, too. The parts of a value are put together
+    // in one of these extents, whether or not an iteration reads it.
     Value next = loop.getYield().getCarried()[port];
-    if (!isEqualConstantIntOrValue(axes.extentOf(init, *axis),
-                                   axes.extentOf(next, *axis)))
-      return "a value that it carries may change its shape";
+    for (unsigned k = 0; k < rankedType(arg).getRank(); ++k)
+      if (!isEqualConstantIntOrValue(axes.extentOf(init, k),
+                                     axes.extentOf(next, k)))
+        return "a value that it carries may change its shape";
   }
   for (Value tensor : axes.getTensors())
     if (!isOutside(tensor) && !isRowsOfLast(tensor, number))
