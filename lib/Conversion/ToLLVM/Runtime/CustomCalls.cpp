@@ -337,8 +337,9 @@ Value CustomCallBuilder::build(Value run) {
   Value status =
       LLVM::CallOp::create(
           b, declareRuntimeFunction(module, "loopc_rt_custom"),
-          ValueRange{run, op, attributes, number(custom.getNodeAttributes().size()),
-                     inputs, number(custom.getInputs().size()), outputs,
+          ValueRange{run, op, attributes,
+                     number(custom.getNodeAttributes().size()), inputs,
+                     number(custom.getInputs().size()), outputs,
                      number(custom.getOutputs().size()), ranks, where})
           .getResult();
   replaceResults(outputs);
