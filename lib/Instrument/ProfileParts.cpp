@@ -221,7 +221,10 @@ void Profiler::visit(Block &block, int32_t loop, Value active) {
       for (Region &region : op->getRegions())
         for (Block &inner : region)
           visit(inner, loop, active);
-    } else if (guessWork(op) >= leastWork) {
+    } else if (op->getLoc() != function.getLoc() &&
+               guessWork(op) >= leastWork) {
+      // What is the function's own, as the question how many threads there
+      // are, belongs to no node.
       if (last && locationPath(last->getLoc()) != locationPath(op->getLoc()))
         mark();
       last = op;

@@ -714,7 +714,7 @@ def test_progress(capfd):
 @pytest.mark.parametrize("tool", ["loopc", "loopc-run"])
 def test_progress_of_tools(tmp_path, tool):
     """On a terminal, and gone at the end."""
-    (tmp_path / "model.onnx").write_bytes(slow())
+    (tmp_path / "model.onnx").write_bytes(slow(500))
     ours, theirs = pty.openpty()
     folder = Path(loopc._loopc.__file__).parents[2] / "bin"
     last = (

@@ -127,6 +127,8 @@ struct ExpNumbers {
   ArrayRef<double> coefficients, lessOne;
   /// Beyond these exp(x) is infinity and 0.
   double largest, smallest;
+  /// Half of its k is the exponent of 0.
+  double smallestScaled;
   /// From here on the one of exp(x) - 1 is less than half a unit, and -exp(x).
   double withoutOne, onlyOne;
 };
@@ -155,11 +157,19 @@ static ExpNumbers expNumbers(Numbers &n) {
             kDouble,
             710,
             -746,
+            -1418,
             38,
             -38};
-  return {0x1.715476p0f, 0x1.62e4p-1f, 0x1.7f7d1cp-20f,
-          kSingle,       kLessOne,     89,
-          -104,          20,           -18};
+  return {0x1.715476p0f,
+          0x1.62e4p-1f,
+          0x1.7f7d1cp-20f,
+          kSingle,
+          kLessOne,
+          89,
+          -104,
+          -176,
+          20,
+          -18};
 }
 
 /// k and r, with x = k ln(2) + r and |r| <= ln(2) / 2.
@@ -170,18 +180,24 @@ static std::pair<Value, Value> reduceExp(Numbers &n, Value x) {
   return {k, n.fma(whole, n.number(-with.ln2Rest), r)};
 }
 
-/// exp(x) = exp(r) 2^k, with exp(r) = 1 + r (1 + r q(r)). What becomes 0, as
-/// all that a mask of attention leaves out, is not computed: a result that is
-/// too small takes a processor a hundred times as long as others.
+/// exp(x) = exp(r) 2^k, with exp(r) = 1 + r (1 + r q(r)).
+///
+/// A result that is too small takes a processor a hundred times as long as
+/// others, and what a mask of attention leaves out is such. An instruction that
+/// scales has lanes that it leaves out. Two products go on to where k / 2 is
+/// the exponent of 0.
 static Value buildExp(Numbers &n, Value x) {
   ExpNumbers with = expNumbers(n);
-  Value zero = n.number(0.0), one = n.number(1.0);
-  Value vanishes = n.is(CmpFPredicate::OLT, x, n.number(with.smallest));
-  x = n.select(vanishes, zero, n.atMost(x, with.largest));
+  Value vanishes;
+  if (n.hasInstructionToScale())
+    vanishes = n.is(CmpFPredicate::OLT, x, n.number(with.smallest));
+  x = n.atMost(x, with.largest);
+  if (!vanishes)
+    x = n.atLeast(x, with.smallestScaled);
   auto [k, r] = reduceExp(n, x);
-  Value q = n.polynomial(r, with.coefficients);
+  Value one = n.number(1.0), q = n.polynomial(r, with.coefficients);
   Value y = n.scale(n.fma(n.fma(q, r, one), r, one), k);
-  return n.select(vanishes, zero, y);
+  return vanishes ? n.select(vanishes, n.number(0.0), y) : y;
 }
 
 /// exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), with x = k ln(2) + r, for x

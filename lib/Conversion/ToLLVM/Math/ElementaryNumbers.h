@@ -115,15 +115,19 @@ struct Numbers {
   Value polynomial(Value x, std::initializer_list<Number> coefficients) {
     return polynomial(x, llvm::ArrayRef<Number>(coefficients));
   }
-  /// 2^n for -bias() < n <= bias().
+  /// 2^n for -bias() < n <= bias(), and 0 for -bias().
   Value powerOfTwo(Value n) {
     using namespace mlir::arith;
     return withBits(onBits<ShLIOp>(onBits<AddIOp>(n, bias()), fractionBits()));
   }
-  /// x 2^n for -2 bias() < n < 2 bias() with one rounding.
-  Value scale(Value x, Value n) {
+  /// True if the target has an instruction that scales these numbers.
+  bool hasInstructionToScale() {
     auto vector = mlir::dyn_cast<mlir::VectorType>(type);
-    if (scales && (!vector || vector.getRank() == 1))
+    return scales && (!vector || vector.getRank() == 1);
+  }
+  /// x 2^n for -2 bias() < n < 2 bias() with one rounding; 0 for -2 bias().
+  Value scale(Value x, Value n) {
+    if (hasInstructionToScale())
       return mlir::LLVM::CallIntrinsicOp::create(
                  b, type, b.getStringAttr("llvm.ldexp"), mlir::ValueRange{x, n})
           ->getResult(0);
