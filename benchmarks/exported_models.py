@@ -71,15 +71,14 @@ def _scikit_learn(folder: Path) -> Iterator[Path]:
         yield path
 
 
-def _boosted(folder: Path, name: str, train: Callable[[Any, Any], Any], convert: str) -> Path:
-    import onnxmltools
+def _boosted(folder: Path, estimator: Any, convert: Callable[..., Any]) -> Path:
     from onnxmltools.convert.common.data_types import FloatTensorType
 
-    path = folder / f"{name}.onnx"
+    path = folder / f"{type(estimator).__name__}.onnx"
     if not path.exists():
         rows, classes = _data()
-        model = getattr(onnxmltools, convert)(
-            train(rows, classes),
+        model = convert(
+            estimator.fit(rows, classes),
             initial_types=[("X", FloatTensorType([None, FEATURES]))],
             target_opset=15,
         )
@@ -89,24 +88,20 @@ def _boosted(folder: Path, name: str, train: Callable[[Any, Any], Any], convert:
 
 def _lightgbm(folder: Path) -> Iterator[Path]:
     import lightgbm
+    import onnxmltools
 
     options = {"n_estimators": 100, "num_leaves": 63, "verbose": -1, "random_state": 0}
     for kind in (lightgbm.LGBMClassifier, lightgbm.LGBMRegressor):
-        yield _boosted(
-            folder, kind.__name__, lambda x, y, kind=kind: kind(**options).fit(x, y),
-            "convert_lightgbm",
-        )  # fmt: skip
+        yield _boosted(folder, kind(**options), onnxmltools.convert_lightgbm)
 
 
 def _xgboost(folder: Path) -> Iterator[Path]:
+    import onnxmltools
     import xgboost
 
     options = {"n_estimators": 100, "max_depth": 6, "random_state": 0}
     for kind in (xgboost.XGBClassifier, xgboost.XGBRegressor):
-        yield _boosted(
-            folder, kind.__name__, lambda x, y, kind=kind: kind(**options).fit(x, y),
-            "convert_xgboost",
-        )  # fmt: skip
+        yield _boosted(folder, kind(**options), onnxmltools.convert_xgboost)
 
 
 def write(folder: Path) -> Iterator[tuple[str, Path]]:

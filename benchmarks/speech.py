@@ -238,7 +238,7 @@ def open_onnxruntime(folder: pathlib.Path) -> Step:
 
     def search(encoded: np.ndarray) -> np.ndarray:
         nonlocal words, context
-        found = []
+        found: list[int] = []
         while len(found) < MOST:
             (scores,) = joiner.run(None, {"encoded": encoded, "context": context})
             word = int(scores.argmax())
@@ -307,9 +307,11 @@ def compare(folder: pathlib.Path, width: int) -> None:
     ours, theirs = (rows[0]["results"] for rows in found.values())
     np.testing.assert_allclose(ours, theirs, rtol=1e-2, atol=1e-3)
     best = {engine: np.min([row["figures"] for row in rows], 0) for engine, rows in found.items()}
-    rows = [f"{a * 1e6:8.1f} {b / 1e6:6.1f} {c / 1e6:6.1f}" for a, b, c in best.values()]
+    lines = [f"{a * 1e6:8.1f} {b / 1e6:6.1f} {c / 1e6:6.1f}" for a, b, c in best.values()]
     ratios = " ".join(f"{ratio:6.2f}" for ratio in best["onnxruntime"] / best["loopc"])
-    print(f"{width:5} {found['loopc'][0]['words']:5} {rows[0]} | {rows[1]} | {ratios}", flush=True)
+    print(
+        f"{width:5} {found['loopc'][0]['words']:5} {lines[0]} | {lines[1]} | {ratios}", flush=True
+    )
 
 
 def main() -> int:

@@ -159,7 +159,7 @@ class _Version:
         return [
             (at, axis, extent)
             for name, at in zip(self._function._inputs, self._places, strict=True)
-            for axis, extent in enumerate(shapes.get(name) or ())
+            for axis, extent in enumerate((name and shapes.get(name)) or ())
             if isinstance(extent, int) and isinstance(examples[at].shape[axis], torch.SymInt)
         ]
 
