@@ -256,10 +256,11 @@ LogicalResult DropAxesOfOne::matchAndRewrite(linalg::GenericOp op,
   for (OpOperand *operand : op.getDpsInputOperands()) {
     unsigned k = operand->getOperandNumber();
     auto constant = operands[k].getDefiningOp<arith::ConstantOp>();
+    // Operands may be numbers, too.
+    auto type = dyn_cast<RankedTensorType>(operands[k].getType());
     // A large one that others read would be there twice.
-    if (!constant ||
-        (!constant->hasOneUse() &&
-         cast<ShapedType>(constant.getType()).getNumElements() > kMostTwice))
+    if (!constant || !type ||
+        (!constant->hasOneUse() && type.getNumElements() > kMostTwice))
       continue;
     if (auto [value, map] = dropAxes(rewriter, constant, maps[k]); value) {
       operands[k] = value;

@@ -201,3 +201,17 @@ func.func @bias(%x: tensor<?x?x2xf32>, %e: tensor<?x?x2xf32>) -> tensor<?x?x2xf3
   } -> tensor<?x?x2xf32>
   return %r : tensor<?x?x2xf32>
 }
+
+// A number that is an operand, and is read twice, has no axes.
+// CHECK-LABEL: func @numbers(
+// CHECK: linalg.generic
+func.func @numbers(%p: i1, %x: tensor<3xi8>, %e: tensor<3xi8>) -> (tensor<3xi8>, i8) {
+  %c = arith.constant 7 : i8
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x, %c : tensor<3xi8>, i8) outs(%e : tensor<3xi8>) {
+  ^bb0(%a: i8, %b: i8, %o: i8):
+    %y = arith.addi %a, %b : i8
+    linalg.yield %y : i8
+  } -> tensor<3xi8>
+  return %r, %c : tensor<3xi8>, i8
+}
