@@ -19,7 +19,7 @@ of loopc's, and the largest difference of an output beside the largest element o
 (or 0.001: what is smaller is rounded to nothing in the layers before).
 Each model has a process of its own. The packages that user_models.toml names are
 downloaded once, into a cache. Exit status 1 where a model that onnxruntime runs is
-refused or fails.
+refused or fails, or an output has another shape or type, or other integers.
 """
 
 from __future__ import annotations
@@ -106,6 +106,8 @@ def difference(got: Any, want: Any) -> float:
     if not np.array_equal(got[~finite], want[~finite], equal_nan=True):
         return math.inf
     got, want = got[finite], want[finite]
+    if not np.isfinite(got).all():
+        return math.inf
     scale = float(np.max(np.abs(want), initial=1e-3))
     return float(np.max(np.abs(got - want), initial=0.0)) / scale
 
@@ -146,6 +148,8 @@ def _measure_here(path: str, given: Mapping[str, str], threads: int) -> Figures:
         session = loopc.InferenceSession(path, own)
         figures = Figures(time.perf_counter() - begin)
         figures.difference = difference(session.run(None, feeds), want)
+        if math.isinf(figures.difference):
+            return Figures(problem="an output differs in its shape, its type or its integers")
     except Exception as error:  # whatever it is, the next model goes on
         return Figures(problem=f"{type(error).__name__}: {str(error).splitlines()[0][:200]}")
     best = [math.inf, math.inf]

@@ -90,18 +90,28 @@ def test_a_file_that_the_wheel_lacks(packages: Path, capsys: pytest.CaptureFixtu
     assert "has no thing/data/no.onnx" in capsys.readouterr().err
 
 
+def test_a_wrong_output_is_a_failure(
+    packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "relu.onnx"
+    monkeypatch.setattr(user_models, "difference", lambda got, want: math.inf)
+    assert "differs" in user_models._measure_here(str(path), {}, 1).problem
+
+
 @pytest.mark.parametrize(
     ("got", "want", "expected"),
     [
         ([1.0, 2.0], [1.0, 4.0], 0.5),
         ([np.inf, 1.0], [np.inf, 1.0], 0.0),
         ([np.inf, 1.0], [1.0, 1.0], math.inf),
+        ([np.nan, 1.0], [1.0, 1.0], math.inf),
+        ([2e-4], [1e-4], 0.1),
         ([np.nan, 1.0], [np.nan, 1.0], 0.0),
         ([0.0], [0.0], 0.0),
     ],
 )
 def test_difference(got: list[float], want: list[float], expected: float) -> None:
-    assert user_models.difference(np.float32(got), np.float32(want)) == expected
+    assert user_models.difference(np.float32(got), np.float32(want)) == pytest.approx(expected)
 
 
 def test_difference_of_kinds() -> None:
