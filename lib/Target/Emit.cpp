@@ -161,12 +161,11 @@ struct ModelCode {
 };
 } // namespace
 
-/// Compiles `module` to an object with a section for the weights.
-static FailureOr<ModelCode>
-compileObject(ModuleOp module, const ModelInfo &info,
-              const TargetOptions &options, const Machine &machine,
-              WeightBytes bytes, TimingScope &timing) {
-  Location loc = module.getLoc();
+/// Takes the weights out of `module` and translates what is left.
+static FailureOr<std::pair<WeightSet, LLVMModule>>
+translateWithoutWeights(ModuleOp module, const ModelInfo &info,
+                        const TargetOptions &options, const Machine &machine,
+                        TimingScope &timing) {
   FailureOr<WeightSet> weights = WeightSet::extract(module, info);
   if (failed(weights))
     return failure();
@@ -175,15 +174,28 @@ compileObject(ModuleOp module, const ModelInfo &info,
       module, info, machine, options, *weights, WeightPlace::Object);
   if (failed(translated))
     return failure();
+  return std::make_pair(std::move(*weights), std::move(*translated));
+}
+
+/// Compiles `module` to an object with a section for the weights.
+static FailureOr<ModelCode>
+compileObject(ModuleOp module, const ModelInfo &info,
+              const TargetOptions &options, const Machine &machine,
+              WeightBytes bytes, TimingScope &timing) {
+  Location loc = module.getLoc();
+  auto input = translateWithoutWeights(module, info, options, machine, timing);
+  if (failed(input))
+    return failure();
+  auto &[weights, translated] = *input;
   ModelCode code;
-  code.nodes = std::move(translated->nodes);
-  scope = timing.nest("Divide");
-  ModuleParts parts = ModuleParts::divide(std::move(*translated), info.symbol);
+  code.nodes = std::move(translated.nodes);
+  TimingScope scope = timing.nest("Divide");
+  ModuleParts parts = ModuleParts::divide(std::move(translated), info.symbol);
   scope.stop();
   auto addWeights = [&] {
-    weights->keepOnly(
+    input->first.keepOnly(
         [&](StringRef symbol) { return parts.usesGlobal(symbol); });
-    addEmptyWeightSection(*parts.getMain().module, info, *weights, bytes,
+    addEmptyWeightSection(*parts.getMain().module, info, input->first, bytes,
                           /*isShared=*/parts.size() > 1);
   };
   FailureOr<std::vector<ObjectBytes>> objects =
@@ -195,7 +207,7 @@ compileObject(ModuleOp module, const ModelInfo &info,
   if (failed(object))
     return failure();
   code.object = std::move(*object);
-  code.weights = std::move(*weights);
+  code.weights = std::move(weights);
   return code;
 }
 
@@ -206,17 +218,13 @@ compileText(ModuleOp module, const ModelInfo &info,
             const TargetOptions &options, Machine &machine, CodeKind kind,
             llvm::raw_pwrite_stream &os, StringRef weightsFile,
             TimingScope &timing) {
-  FailureOr<WeightSet> weights = WeightSet::extract(module, info);
-  if (failed(weights))
+  auto input = translateWithoutWeights(module, info, options, machine, timing);
+  if (failed(input))
     return failure();
-  TimingScope scope = timing.nest("Translate to LLVM");
-  FailureOr<LLVMModule> translated = translateModule(
-      module, info, machine, options, *weights, WeightPlace::Object);
-  if (failed(translated))
-    return failure();
-  std::vector<std::string> nodes = std::move(translated->nodes);
-  if (failed(writeText(std::move(*translated), info, *machine.llvm, options,
-                       kind, *weights, os, weightsFile, module.getLoc())))
+  auto &[weights, translated] = *input;
+  std::vector<std::string> nodes = std::move(translated.nodes);
+  if (failed(writeText(std::move(translated), info, *machine.llvm, options,
+                       kind, weights, os, weightsFile, module.getLoc())))
     return failure();
   return nodes;
 }

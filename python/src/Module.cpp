@@ -174,7 +174,8 @@ static nb::list describe(const loopc_port *ports, size_t count) {
   return list;
 }
 
-NB_MODULE(_loopc, m) {
+/// Errors of the bindings become loopc's exceptions.
+static void translateExceptions() {
   static nb::handle invalidArgument =
       nb::object(nb::module_::import_("loopc._errors").attr("InvalidArgument"))
           .release();
@@ -189,7 +190,10 @@ NB_MODULE(_loopc, m) {
                           "an argument is of a type that is not expected");
         }
       });
+}
 
+/// What a run can be given: a token that cancels it, a profile to add to.
+static void defineRunObjects(nb::module_ &m) {
   nb::class_<CancelToken>(m, "CancelToken")
       .def(nb::init<>())
       .def("cancel", &CancelToken::cancel)
@@ -202,7 +206,9 @@ NB_MODULE(_loopc, m) {
       .def("write", [](const Profile &self, const nb::bytes &path) {
         return self.write(pathOf(path));
       });
+}
 
+static void defineSession(nb::module_ &m) {
   nb::class_<Session>(m, "Session")
       .def_prop_ro("name",
                    [](const Session &self) { return self.getModel().name; })
@@ -261,7 +267,12 @@ NB_MODULE(_loopc, m) {
       .def("maps",
            [](const Session &self) { return describeMaps(self.getModel()); })
       .def_prop_ro("uses_device", &Session::usesDevice);
+}
 
+NB_MODULE(_loopc, m) {
+  translateExceptions();
+  defineRunObjects(m);
+  defineSession(m);
   m.def("create_from_file", &createFromFile, "path"_a, "options"_a);
   m.def("create_from_bytes", &createFromBytes, "data"_a, "options"_a);
   m.def("load_shared", &loadShared, "path"_a, "name"_a.none());

@@ -301,9 +301,7 @@ static void makeScalar(const loopc_type &type, loopc_value &value) {
     tensor.ndim = 0;
 }
 
-nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
-                       const RunSettings &settings) {
-  std::vector<size_t> chosen = chooseOutputs(names);
+std::vector<nb::object> Session::matchFeeds(const nb::dict &feeds) const {
   // Owned: converting one input may run Python code that changes the dict.
   std::vector<nb::object> given(numInputs());
   for (auto [nameObject, object] : feeds) {
@@ -321,29 +319,32 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
           "'; it has: " + quotedList(model->inputs, numInputs()));
     given[found->second] = nb::borrow(object);
   }
+  return given;
+}
 
-  Inputs arena = usesDevice() ? Inputs(settings.stream) : Inputs();
-  std::vector<loopc_value> inputs(numInputs());
+/// The values of `given`, by the number of the input, in memory of `arena`.
+static std::vector<loopc_value>
+convertInputs(const loopc_model &model, const std::vector<nb::object> &given,
+              Inputs &arena) {
+  std::vector<loopc_value> inputs(given.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const loopc_port &port = model->inputs[i];
+    const loopc_port &port = model.inputs[i];
     std::string where = std::string("input '") + port.name + "'";
-    if (!given[i].is_valid() && hasDefault(*model, i))
+    if (!given[i].is_valid() && hasDefault(model, i))
       continue;
     if (!given[i].is_valid())
       throw ArgumentError(where + " (" + typeName(*port.type) + ") is missing");
     arena.convertInput(given[i], *port.type, where, inputs[i]);
     makeScalar(*port.type, inputs[i]);
   }
+  return inputs;
+}
 
-  Outputs outputs(numOutputs());
-  Buffers buffers;
-  for (auto [name, object] : settings.buffers)
-    outputs.values[findOutput(nb::cast<std::string>(name))] =
-        buffers.add(object);
-  loopc_error error = {};
-  loopc_run_statistics statistics = {};
-  CancelToken own;
-  CancelToken &token = settings.token ? *settings.token : own;
+/// The options of the C API for one run; what they refer to outlives them.
+static loopc_run_options makeRunOptions(const RunSettings &settings,
+                                        CancelToken &token,
+                                        loopc_run_statistics &statistics,
+                                        double &deviceSeconds) {
   loopc_run_options options = {};
   options.size = sizeof(options);
   options.cancel = token.get();
@@ -358,9 +359,16 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
     options.profile = loopc_profile_add;
     options.profile_context = settings.profile->get();
   }
-  double deviceSeconds = 0;
   if (settings.timesDevice)
     options.device_seconds = &deviceSeconds;
+  return options;
+}
+
+/// Calls `run` without Python's lock, while signals that Python handles end the
+/// run by `token`. \returns the status of `run`. \throws what a handler raised.
+template <typename Run>
+static int runInterruptibly(CancelToken &token, loopc_run_options &options,
+                            Run run) {
   int status;
   bool interrupted, raised;
   {
@@ -370,9 +378,7 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
     if (PyErr_CheckSignals())
       throw nb::python_error();
     nb::gil_scoped_release unlocked;
-    status =
-        loopc_session_run(session, &options, inputs.data(), inputs.size(),
-                          outputs.values.data(), outputs.values.size(), &error);
+    status = run();
     interrupted = guard.interrupted();
     raised = guard.raised();
   }
@@ -384,6 +390,33 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
     if (PyErr_CheckSignals())
       throw nb::python_error();
   }
+  return status;
+}
+
+nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
+                       const RunSettings &settings) {
+  std::vector<size_t> chosen = chooseOutputs(names);
+  std::vector<nb::object> given = matchFeeds(feeds);
+  Inputs arena = usesDevice() ? Inputs(settings.stream) : Inputs();
+  std::vector<loopc_value> inputs = convertInputs(*model, given, arena);
+
+  Outputs outputs(numOutputs());
+  Buffers buffers;
+  for (auto [name, object] : settings.buffers)
+    outputs.values[findOutput(nb::cast<std::string>(name))] =
+        buffers.add(object);
+  loopc_error error = {};
+  loopc_run_statistics statistics = {};
+  CancelToken own;
+  CancelToken &token = settings.token ? *settings.token : own;
+  double deviceSeconds = 0;
+  loopc_run_options options =
+      makeRunOptions(settings, token, statistics, deviceSeconds);
+  int status = runInterruptibly(token, options, [&] {
+    return loopc_session_run(session, &options, inputs.data(), inputs.size(),
+                             outputs.values.data(), outputs.values.size(),
+                             &error);
+  });
 
   nb::list results;
   if (status == LOOPC_OK) {

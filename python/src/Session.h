@@ -143,6 +143,9 @@ public:
 private:
   std::vector<size_t> chooseOutputs(nb::handle names) const;
   size_t findOutput(const std::string &name) const;
+  /// The objects of `feeds` by the number of the input, null for what is left
+  /// out. \throws ArgumentError for a name that the model does not have.
+  std::vector<nb::object> matchFeeds(const nb::dict &feeds) const;
 
   using Names = std::unordered_map<std::string_view, size_t>;
 

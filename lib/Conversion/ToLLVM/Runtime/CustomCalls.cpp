@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "CustomCalls.h"
+#include "FlatMemRef.h"
 #include "loopc-rt/custom.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
-#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -296,16 +296,8 @@ Value CustomCallBuilder::storeOutputs(Value &ranks) {
 }
 
 Value CustomCallBuilder::makeFlat(MemRefType type, Value data, Value size) {
-  Location loc = b.getLoc();
-  auto descriptor =
-      MemRefDescriptor::poison(b, loc, converter.convertType(type));
-  descriptor.setAllocatedPtr(b, loc, data);
-  descriptor.setAlignedPtr(b, loc, data);
-  descriptor.setConstantOffset(b, loc, 0);
-  descriptor.setSize(b, loc, 0, size);
-  descriptor.setConstantStride(b, loc, 0, 1);
-  return UnrealizedConversionCastOp::create(b, type, Value(descriptor))
-      .getResult(0);
+  Value flat = makeFlatMemRef(b, b.getLoc(), converter, type, data, data, size);
+  return UnrealizedConversionCastOp::create(b, type, flat).getResult(0);
 }
 
 void CustomCallBuilder::replaceResults(Value outputs) {

@@ -11,6 +11,7 @@
 // functions that are given the run (`!rt.run`) and whose result is a status.
 
 #include "CustomCalls.h"
+#include "FlatMemRef.h"
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Dialect/List/IR/List.h"
@@ -714,24 +715,13 @@ private:
     Value size = LLVM::ConstantOp::create(b, i64, getElementBytes(type));
     Value count = LLVM::UDivOp::create(b, field(Bytes), size);
     replace(b, at.getResult(0),
-            flatMemRef(b, type, field(Owner), field(Data), count));
+            makeFlatMemRef(b, b.getLoc(), converter, type, field(Owner),
+                           field(Data), count));
     replace(b, at.getResult(1),
-            flatMemRef(b, cast<MemRefType>(at.getResult(1).getType()),
-                       field(ShapeOwner), field(Shape), field(Rank)));
+            makeFlatMemRef(b, b.getLoc(), converter,
+                           cast<MemRefType>(at.getResult(1).getType()),
+                           field(ShapeOwner), field(Shape), field(Rank)));
     rewriter.eraseOp(at);
-  }
-
-  Value flatMemRef(ImplicitLocOpBuilder &b, MemRefType type, Value owner,
-                   Value data, Value size) {
-    Location loc = b.getLoc();
-    auto descriptor =
-        MemRefDescriptor::poison(b, loc, converter.convertType(type));
-    descriptor.setAllocatedPtr(b, loc, owner);
-    descriptor.setAlignedPtr(b, loc, data);
-    descriptor.setConstantOffset(b, loc, 0);
-    descriptor.setSize(b, loc, 0, size);
-    descriptor.setConstantStride(b, loc, 0, 1);
-    return descriptor;
   }
 
   void lower(list::RetainOp retain) {
