@@ -110,6 +110,31 @@ def test_sets(kind: Any, awkward: bool) -> None:
     check(model, x, scores(trees, x, 2, kind=kind), ort=False)
 
 
+@pytest.mark.parametrize("count", [4, 65])
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_uneven_trees(count: int, missing: bool, kind: Any) -> None:
+    """Few rows go through chains one after the other, and turn by branches."""
+    rng = np.random.default_rng(count)
+    tensor = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    x = rows_of(rng, 4, kind, values=AWKWARD, nans=True)
+
+    def chains(leaves: str, targets: int) -> list[Node]:
+        forest = Forest(rng, missing=missing, values=AWKWARD)
+        return [forest.tree(40, leaves_of(leaves, targets, rng), chain=True) for _ in range(count)]
+
+    for targets in (1, 3):
+        trees = chains("one", targets)
+        model = make("TreeEnsemble", {"x": x}, {"y": tensor}, ml=5, n_targets=targets,
+                     aggregate_function=1, post_transform=0, **placed(trees, tensor))  # fmt: skip
+        check(model, x, scores(trees, x, targets, kind=kind), ort=False)
+    for leaves in ("all", "some"):
+        trees = chains(leaves, 3)
+        attributes = numbered(trees, missing=missing, doubles=kind == np.float64)
+        model = make("TreeEnsembleRegressor", {"x": x}, {"y": FLOAT}, n_targets=3, **attributes)
+        check(model, x, scores(trees, x, 3, kind=kind), ort=False)
+
+
 def test_doubles() -> None:
     rng = np.random.default_rng(5)
     forest = Forest(rng)

@@ -42,6 +42,7 @@ def ConvertONNXToLinalg
     "::loopc::list::ListDialect", "::loopc::loop::LoopDialect",
     "::loopc::rt::RTDialect", "::mlir::arith::ArithDialect",
     "::mlir::complex::ComplexDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::LLVM::LLVMDialect",
     "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
     "::mlir::vector::VectorDialect"];

@@ -13,12 +13,17 @@
 // tree, or where there are few rows those of one row through a block of trees.
 // A step is the same for all of them, so that it is made of vectors, and a leaf
 // leads to itself, so that walks of different lengths wait for one another.
+// Few rows go one by one through trees of which few walks are long: there most
+// would wait. Such a walk turns by branches, as the processor goes on with the
+// next node, and the next tree, before it has the number that decides.
 // What leaves contribute is added tree by tree, in the order of the ensemble,
 // as onnxruntime does: the sums have the same bits.
 
 #include "Trees.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace loopc;
@@ -32,6 +37,9 @@ static constexpr int64_t kWalks = 64;
 static constexpr int64_t kLeastRows = 24;
 /// Trees from which on a block is of trees: what a step of one vector takes.
 static constexpr int64_t kLeastTrees = 4;
+/// How many times as many steps a block of trees may take as walks do that wait
+/// for no other.
+static constexpr double kMostUneven = 3;
 /// Targets from which on the numbers of a leaf are added as vectors; with fewer
 /// it is those of neighbouring rows.
 static constexpr int64_t kManyTargets = 8;
@@ -53,6 +61,7 @@ public:
 
 private:
   using OffsetFn = llvm::function_ref<Value()>;
+  using ValueFn = llvm::function_ref<Value()>;
 
   Value integer(Type type, int64_t value) { return l.constantInt(type, value); }
   Value toIndex(Value value) {
@@ -65,7 +74,12 @@ private:
     return toIndex(read(table, place));
   }
   NodeBits readNode(Value node);
+  Value readFeature(Value meta, Value offset);
+  Value child(Value node, Value meta, Value number);
   Value step(Value node, const NodeBits &bits, Value offset);
+  Value branch(Value condition, bool expected, ValueFn thenValue,
+               ValueFn elseValue);
+  Value branchStep(Value node, const NodeBits &bits, Value offset);
   Value masked(Value meta, int64_t flag);
   Value toLeaves(Value starts, OffsetFn offset);
   Value toLeaf(Value root, Value offset);
@@ -99,8 +113,7 @@ private:
     int64_t blocks = std::max<int64_t>(numTreeBlocks(), 1);
     return llvm::alignTo(llvm::divideCeil(numTrees, blocks), 8);
   }
-  /// Few trees are walked one after the other.
-  bool walksAlone() const { return l.forKernels || numTrees < kLeastTrees; }
+  bool walksAlone() const;
   /// Which targets have a number yet is to be known.
   bool hasFlags() const {
     return trees.isMinOrMax() && packed.kind == PackedTrees::Some;
@@ -123,6 +136,7 @@ private:
   const Trees &trees;
   const PackedTrees &packed;
   int64_t numTrees;
+  bool isAlone; ///< trees are walked one after the other
   Type type, metaType, i32;
   OpFoldResult numRows, width;
   Value flat; ///< the features of all rows
@@ -133,7 +147,7 @@ private:
 TreeWalker::TreeWalker(NodeLowering &l, const Trees &trees,
                        const PackedTrees &packed, Value rows)
     : l(l), trees(trees), packed(packed), numTrees(packed.roots.size()),
-      i32(l.b.getI32Type()) {
+      isAlone(walksAlone()), i32(l.b.getI32Type()) {
   type = packed.isDouble ? Type(l.b.getF64Type()) : l.b.getF32Type();
   metaType = packed.isSplit ? Type(l.b.getI64Type()) : i32;
   numRows = l.dim(rows, 0);
@@ -163,6 +177,24 @@ TreeWalker::TreeWalker(NodeLowering &l, const Trees &trees,
   }
 }
 
+/// Few trees are walked one after the other, and so are those, as gradient
+/// boosting makes them leaf by leaf, whose longest walks are much longer than
+/// most: a block of trees takes as many steps as the longest walk in it.
+bool TreeWalker::walksAlone() const {
+  if (l.forKernels || numTrees < kLeastTrees)
+    return true;
+  ArrayRef<int32_t> longest(packed.longestWalks);
+  double inBlocks = 0;
+  for (; !longest.empty(); longest = longest.drop_front(std::min<size_t>(
+                               treesOfBlock(), longest.size()))) {
+    ArrayRef<int32_t> block = longest.take_front(treesOfBlock());
+    inBlocks += double(block.size()) * *llvm::max_element(block);
+  }
+  double alone = std::accumulate(packed.expectedWalks.begin(),
+                                 packed.expectedWalks.end(), 0.0);
+  return inBlocks > kMostUneven * alone;
+}
+
 //===----------------------------------------------------------------------===//
 // A step
 //===----------------------------------------------------------------------===//
@@ -181,20 +213,38 @@ Value TreeWalker::masked(Value meta, int64_t flag) {
   return arith::AndIOp::create(l.b, meta, integer(metaType, flag));
 }
 
+/// The feature that `meta` asks for, of those that begin at `offset`.
+Value TreeWalker::readFeature(Value meta, Value offset) {
+  Value feature = arith::AndIOp::create(
+      l.b,
+      arith::ShRUIOp::create(l.b, meta,
+                             integer(metaType, PackedTrees::kFeatureShift)),
+      integer(metaType, (int64_t(1) << packed.featureBits) - 1));
+  return read(flat, arith::AddIOp::create(l.b, offset, toIndex(feature)));
+}
+
+/// The node `number` (0 or 1) of the two that the one of `meta` leads to, whose
+/// place is `node`.
+Value TreeWalker::child(Value node, Value meta, Value number) {
+  Value distance = arith::AddIOp::create(
+      l.b,
+      arith::ShRSIOp::create(
+          l.b, meta,
+          integer(metaType, PackedTrees::kFeatureShift + packed.featureBits)),
+      number);
+  if (packed.isSplit)
+    distance = arith::TruncIOp::create(l.b, i32, distance);
+  return arith::AddIOp::create(l.b, node, distance);
+}
+
 /// The node behind `node`, whose features begin at `offset`; a leaf itself.
 Value TreeWalker::step(Value node, const NodeBits &bits, Value offset) {
-  int64_t shift = PackedTrees::kFeatureShift;
-  Value feature = arith::AndIOp::create(
-      l.b, arith::ShRUIOp::create(l.b, bits.meta, integer(metaType, shift)),
-      integer(metaType, (int64_t(1) << packed.featureBits) - 1));
-  Value x = read(flat, arith::AddIOp::create(l.b, offset, toIndex(feature)));
+  Value x = readFeature(bits.meta, offset);
   Value goes = arith::CmpFOp::create(l.b, FP::OLE, x, bits.value);
   if (packed.tracksNaN) {
     Value isNaN = arith::CmpFOp::create(l.b, FP::UNO, x, x);
     Value tracks = arith::CmpIOp::create(
-        l.b, IP::ne,
-        arith::AndIOp::create(l.b, bits.meta,
-                              integer(metaType, PackedTrees::kTrueIfNaN)),
+        l.b, IP::ne, masked(bits.meta, PackedTrees::kTrueIfNaN),
         integer(metaType, 0));
     goes = arith::OrIOp::create(l.b, goes,
                                 arith::AndIOp::create(l.b, isNaN, tracks));
@@ -203,14 +253,46 @@ Value TreeWalker::step(Value node, const NodeBits &bits, Value offset) {
   Value one = arith::AndIOp::create(
       l.b, arith::SelectOp::create(l.b, goes, bits.meta, integer(metaType, 0)),
       integer(metaType, PackedTrees::kInner));
-  Value distance = arith::AddIOp::create(
-      l.b,
-      arith::ShRSIOp::create(l.b, bits.meta,
-                             integer(metaType, shift + packed.featureBits)),
-      one);
-  if (packed.isSplit)
-    distance = arith::TruncIOp::create(l.b, i32, distance);
-  return arith::AddIOp::create(l.b, node, distance);
+  return child(node, bits.meta, one);
+}
+
+/// What `thenValue` or `elseValue` make, by a branch that the processor
+/// predicts. As a select it would be one of the numbers that the next load
+/// waits for.
+Value TreeWalker::branch(Value condition, bool expected, ValueFn thenValue,
+                         ValueFn elseValue) {
+  Value expectedValue = integer(l.b.getI1Type(), expected);
+  Value predicted = LLVM::ExpectOp::create(l.b, condition, expectedValue);
+  auto made = scf::IfOp::create(l.b, i32, predicted, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(l.b);
+  l.b.setInsertionPointToStart(made.thenBlock());
+  scf::YieldOp::create(l.b, thenValue());
+  l.b.setInsertionPointToStart(made.elseBlock());
+  scf::YieldOp::create(l.b, elseValue());
+  return made.getResult(0);
+}
+
+/// The same of a node that is no leaf, by branches. NaN has one of its own,
+/// also where no node tracks it: LLVM makes arithmetic of two numbers that
+/// differ by one.
+Value TreeWalker::branchStep(Value node, const NodeBits &bits, Value offset) {
+  Value x = readFeature(bits.meta, offset);
+  auto toChild = [&](int64_t number) {
+    return child(node, bits.meta, integer(metaType, number));
+  };
+  auto whenGreater = [&] { return toChild(0); };
+  auto whenNaN = [&] {
+    Value shifted = arith::ShRUIOp::create(
+        l.b, masked(bits.meta, PackedTrees::kTrueIfNaN), integer(metaType, 2));
+    return child(node, bits.meta, shifted);
+  };
+  return branch(
+      arith::CmpFOp::create(l.b, FP::OLE, x, bits.value), true,
+      [&] { return toChild(1); },
+      [&] {
+        return branch(arith::CmpFOp::create(l.b, FP::UNO, x, x), false, whenNaN,
+                      whenGreater);
+      });
 }
 
 /// A loop of `count` iterations (an index). What its body allocates is
@@ -292,7 +374,10 @@ Value TreeWalker::toLeaf(Value root, Value offset) {
       },
       [&](OpBuilder &b, Location, ValueRange node) {
         inLoop(b, [&] {
-          scf::YieldOp::create(l.b, step(node[0], readNode(node[0]), offset));
+          NodeBits bits = readNode(node[0]);
+          scf::YieldOp::create(l.b, l.forKernels
+                                        ? step(node[0], bits, offset)
+                                        : branchStep(node[0], bits, offset));
         });
       });
   return loop.getResult(0);
@@ -516,11 +601,11 @@ Value TreeWalker::singleRows(Value sums, OpFoldResult first) {
     Value row = arith::AddIOp::create(l.b, number, l.asIndex(first));
     Value offset = arith::MulIOp::create(l.b, row, l.asIndex(width));
     SmallVector<Value> own = ownSums(before[0], row);
-    own = walksAlone() ? addTreesOneByOne(offset, own) : addTrees(offset, own);
+    own = isAlone ? addTreesOneByOne(offset, own) : addTrees(offset, own);
     return SmallVector<Value>{insertSums(own[0], before[0], row)};
   };
   OpFoldResult count = l.sub(numRows, first);
-  if (!walksAlone())
+  if (!isAlone)
     return loopOver(l.asIndex(count), sums, addRow)[0];
   return loopNest(
       l, count, sums,

@@ -250,6 +250,7 @@ public:
   }
 
   LogicalResult place(NodeLowering &l);
+  void measureWalks();
   void chooseKind();
   void writeContributions();
   void writeNodes();
@@ -315,6 +316,27 @@ LogicalResult TreePacker::place(NodeLowering &l) {
   packed.areStumps =
       llvm::all_of(trees.roots, [&](int32_t root) { return isLeaf(root); });
   return success();
+}
+
+/// What a node leads to stands behind it, but where several nodes lead to it:
+/// walks that go back within a tree are counted as if they ended there.
+void TreePacker::measureWalks() {
+  std::vector<int32_t> longest(nodeAt.size());
+  std::vector<double> expected(nodeAt.size());
+  for (size_t tree = 0; tree < packed.roots.size(); ++tree) {
+    size_t root = packed.roots[tree];
+    size_t end =
+        tree + 1 < packed.roots.size() ? packed.roots[tree + 1] : nodeAt.size();
+    for (size_t at = end; at-- > root;) {
+      if (isLeaf(nodeAt[at]))
+        continue;
+      int32_t first = firstOf[nodeAt[at]];
+      longest[at] = 1 + std::max(longest[first], longest[first + 1]);
+      expected[at] = 1 + (expected[first] + expected[first + 1]) / 2;
+    }
+    packed.longestWalks.push_back(longest[root]);
+    packed.expectedWalks.push_back(expected[root]);
+  }
 }
 
 /// True if each leaf has one contribution, to the target of its tree. To a sum
@@ -453,6 +475,7 @@ FailureOr<PackedTrees> loopc::packTrees(NodeLowering &l, const Trees &trees,
   TreePacker packer(trees, isDouble);
   if (failed(packer.place(l)))
     return failure();
+  packer.measureWalks();
   packer.chooseKind();
   packer.writeContributions();
   if (packer.packed.weights.size() >= std::numeric_limits<int32_t>::max())

@@ -82,6 +82,10 @@ struct PackedTrees {
   /// a cache while many rows go through them.
   std::vector<int32_t> groups;
   bool areStumps = false; ///< every tree is a leaf
+  /// Of each tree: steps of the longest walk, and of a walk that turns either
+  /// way at each node equally often. For cost models.
+  std::vector<int32_t> longestWalks;
+  std::vector<double> expectedWalks;
 
   /// What leaves contribute.
   enum Kind {
