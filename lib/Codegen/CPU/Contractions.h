@@ -15,6 +15,7 @@
 #include "loopc/Dialect/Loopc/IR/Panels.h"
 #include "loopc/Support/CpuModel.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -77,14 +78,29 @@ llvm::SmallVector<mlir::Value>
 transposeVectors(mlir::ImplicitLocOpBuilder &b,
                  llvm::ArrayRef<mlir::Value> rows);
 
-/// Fills no more than the border of what `fill` fills, if all within is written
-/// next; else false.
-bool fillBorder(mlir::linalg::FillOp fill);
+/// A buffer that is filled, and all of whose inside is written next.
+struct BorderPlan {
+  // Operations are handles, which MLIR's accessors do not take as const.
+  mutable mlir::memref::AllocOp buffer;
+  mutable mlir::memref::SubViewOp inside;
+  mlir::Operation *writer; ///< of the inside; the border is filled before it
+
+  /// Axes at whose begin, and at whose end, there is a border, or may be one.
+  void print(llvm::raw_ostream &os) const;
+  /// The extents of the buffer.
+  llvm::SmallVector<mlir::OpFoldResult> getExtents() const;
+};
+
+/// The border that is all of what `fill` has to fill; none where more is read,
+/// or the buffer is so small that filling it twice costs less.
+std::optional<BorderPlan> planBorder(mlir::linalg::FillOp fill);
+/// Fills the border in the place of `fill`.
+void emitBorder(mlir::linalg::FillOp fill, const BorderPlan &plan);
 
 /// Replaces `op` by tiles that are transposed in registers, if it is
-/// elementwise and reads an operand whose rows are columns of the result; else
-/// false. What is too much for a tile is left behind a transpose, in its own
-/// order.
+/// elementwise and reads an operand whose rows are columns of the result
+/// (TransposePlan.h); else false. What is too much for a tile is left behind a
+/// transpose, in its own order.
 bool transposeTiles(mlir::linalg::GenericOp op, CpuModel cpu);
 
 } // namespace loopc

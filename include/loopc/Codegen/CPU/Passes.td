@@ -206,8 +206,9 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
   let description = [{
     Prints a line for each sum of products on buffers that
     cpu-vectorize-contractions computes by tiles of vectors, for windows whose
-    padding it leaves out, for each copy into panels, and for what
-    cpu-vectorize-rows computes by rows or columns, and changes nothing.
+    padding it leaves out, for each copy into panels, each transpose and each
+    border that is filled, and for what cpu-vectorize-rows computes by rows or
+    columns, and changes nothing.
     `loopc --emit=memref` shows the buffers.
 
     ```mlir
@@ -245,6 +246,10 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
     | `sums=N` | N vectors of a row that is reduced alone have sums of their own |
     | `strip=N reduced=dK,...` | columns: N vectors of the result stay in registers while all along these axes goes by |
     | `stores=#N` | output N is computed element by element beside the columns |
+    | `rows=dN columns=dM tile=LxL` | of a transpose: squares of L vectors, along dM in the result and along dN in what is read |
+    | `short=dN:C vectors=L` | of a transpose: that axis has C numbers, of which vectors of L along the other axis are put together; before `else`: if it turns out to have |
+    | `copied-first` | of a transpose: what is computed on it is left to an operation of its own |
+    | `of=TYPE dN=begin`, `=end`, `=both` | of a border: the buffer, and where along which axes it is filled |
     | `transposed`, `masks-columns`, `masks-rows`, `writes-padding` | of a copy: rows become columns; the last panel, square or group may be cut off; what fills the panels in front is not needed |
   }];
 }

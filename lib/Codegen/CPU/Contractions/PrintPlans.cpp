@@ -10,12 +10,14 @@
 
 #include "ContractionPlan.h"
 #include "Copies/CopyPlan.h"
+#include "Copies/TransposePlan.h"
 #include "PaddedWindows.h"
 #include "Rows/RowPlan.h"
 #include "Rows/Rows.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -140,6 +142,15 @@ struct PrintPlans : loopc::impl::PrintPlansBase<PrintPlans> {
     OwningOpRef<func::FuncOp> copy = func.clone(copies);
     IRRewriter rewriter(func.getContext());
     func.walk([&](linalg::LinalgOp op) {
+      Operation *copied = copies.lookup(op.getOperation());
+      if (auto fill = dyn_cast<linalg::FillOp>(op.getOperation()))
+        print("border", planBorder(fill));
+      if (isa<linalg::TransposeOp>(op)) {
+        rewriter.setInsertionPoint(copied);
+        FailureOr<linalg::GenericOp> general =
+            linalg::generalizeNamedOp(rewriter, cast<linalg::LinalgOp>(copied));
+        return print("transpose", planTranspose(*general, cpu));
+      }
       if (auto windows = planWindows(op, cpu))
         return print("windows", windows);
       if (auto contraction = planContraction(op, cpu))
@@ -152,8 +163,10 @@ struct PrintPlans : loopc::impl::PrintPlansBase<PrintPlans> {
         panels = planGroupCopy(generic, cpu);
       if (panels)
         return print("copy", panels);
-      linalg::GenericOp rows = arrangeRows(
-          rewriter, cast<linalg::GenericOp>(copies.lookup(op.getOperation())));
+      if (auto transpose = planTranspose(generic, cpu))
+        return print("transpose", transpose);
+      linalg::GenericOp rows =
+          arrangeRows(rewriter, cast<linalg::GenericOp>(copied));
       if (auto columns = planColumns(rows, cpu))
         print("columns", columns);
       else

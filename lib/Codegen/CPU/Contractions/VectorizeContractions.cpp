@@ -56,7 +56,10 @@ struct CpuVectorizeContractions
     CpuModel cpu(getVectorUnit(getOperation()));
     // Before borders are filled: what windows leave out is not padded at all.
     vectorizeWindows(rewriter, cpu);
-    getOperation().walk([](linalg::FillOp fill) { fillBorder(fill); });
+    getOperation().walk([](linalg::FillOp fill) {
+      if (std::optional<BorderPlan> plan = planBorder(fill))
+        emitBorder(fill, *plan);
+    });
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
     for (linalg::LinalgOp &op : ops)

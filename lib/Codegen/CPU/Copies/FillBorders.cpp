@@ -53,48 +53,90 @@ static memref::SubViewOp writtenPart(linalg::FillOp fill, Operation *&writer) {
   return part;
 }
 
-bool loopc::fillBorder(linalg::FillOp fill) {
-  Value buffer = fill.getOutputs()[0];
-  auto alloc = buffer.getDefiningOp<memref::AllocOp>();
+std::optional<BorderPlan> loopc::planBorder(linalg::FillOp fill) {
+  auto alloc = fill.getOutputs()[0].getDefiningOp<memref::AllocOp>();
   if (!alloc || !alloc.getType().getLayout().isIdentity())
-    return false;
+    return std::nullopt;
   MemRefType type = alloc.getType();
   if (!type.getElementType().isIntOrFloat())
-    return false;
+    return std::nullopt;
   if (type.hasStaticShape() &&
       type.getNumElements() * (type.getElementTypeBitWidth() / 8) < kSmallBytes)
-    return false;
+    return std::nullopt;
   Operation *writer = nullptr;
-  memref::SubViewOp part = writtenPart(fill, writer);
-  if (!part)
-    return false;
-  ImplicitLocOpBuilder b(fill.getLoc(), writer);
+  memref::SubViewOp inside = writtenPart(fill, writer);
+  if (!inside)
+    return std::nullopt;
+  return BorderPlan{alloc, inside, writer};
+}
+
+/// Whether there may be something at the begin and at the end of an axis that
+/// is `all` long, where `size` elements from `offset` on are written.
+static std::pair<bool, bool> sidesOf(OpFoldResult offset, OpFoldResult size,
+                                     OpFoldResult all) {
+  bool begin = !isConstantIntValue(offset, 0);
+  std::optional<int64_t> first = getConstantIntValue(offset),
+                         count = getConstantIntValue(size),
+                         whole = getConstantIntValue(all);
+  bool isKnown = first && count && whole;
+  bool end = isKnown ? *first + *count != *whole
+                     : begin || !isEqualConstantIntOrValue(size, all);
+  return {begin, end};
+}
+
+void BorderPlan::print(raw_ostream &os) const {
+  os << "of=" << buffer.getType();
+  SmallVector<OpFoldResult> all = getExtents();
+  for (auto [axis, extent] : llvm::enumerate(all)) {
+    auto [begin, end] = sidesOf(inside.getMixedOffsets()[axis],
+                                inside.getMixedSizes()[axis], extent);
+    if (begin || end)
+      os << " d" << axis
+         << (begin && end ? "=both"
+             : begin      ? "=begin"
+                          : "=end");
+  }
+}
+
+SmallVector<OpFoldResult> BorderPlan::getExtents() const {
+  MemRefType type = buffer.getType();
+  SmallVector<OpFoldResult> all;
+  for (int64_t axis : llvm::seq(type.getRank()))
+    all.push_back(
+        type.isDynamicDim(axis)
+            ? OpFoldResult(
+                  buffer.getDynamicSizes()[type.getDynamicDimIndex(axis)])
+            : Builder(buffer.getContext()).getIndexAttr(type.getDimSize(axis)));
+  return all;
+}
+
+void loopc::emitBorder(linalg::FillOp fill, const BorderPlan &plan) {
+  memref::SubViewOp part = plan.inside;
+  ImplicitLocOpBuilder b(fill.getLoc(), plan.writer);
   AffineExpr d0, d1, d2;
   bindDims(b.getContext(), d0, d1, d2);
   auto apply = [&](AffineExpr expr, ArrayRef<OpFoldResult> dims) {
     return affine::makeComposedFoldedAffineApply(
         b, b.getLoc(), AffineMap::get(dims.size(), 0, expr), dims);
   };
-  int64_t rank = type.getRank();
-  SmallVector<OpFoldResult> all = memref::getMixedSizes(b, b.getLoc(), buffer);
-  for (int64_t axis : llvm::seq(rank))
-    if (type.isDynamicDim(axis))
-      all[axis] = alloc.getDynamicSizes()[type.getDynamicDimIndex(axis)];
+  SmallVector<OpFoldResult> all = plan.getExtents();
+  int64_t rank = all.size();
   SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), sizes(all);
   SmallVector<OpFoldResult> ones(rank, b.getIndexAttr(1));
   auto fillPart = [&] {
-    Value view = memref::SubViewOp::create(b, buffer, offsets, sizes, ones);
+    Value view =
+        memref::SubViewOp::create(b, plan.buffer, offsets, sizes, ones);
     linalg::FillOp::create(b, fill.getInputs()[0], view);
   };
   for (int64_t axis : llvm::seq(rank)) {
     OpFoldResult offset = part.getMixedOffsets()[axis];
     OpFoldResult size = part.getMixedSizes()[axis];
-    if (!isConstantIntValue(offset, 0)) {
+    auto [begin, end] = sidesOf(offset, size, all[axis]);
+    if (begin) {
       sizes[axis] = offset;
       fillPart();
     }
-    if (!isConstantIntValue(offset, 0) ||
-        !isEqualConstantIntOrValue(size, all[axis])) {
+    if (end) {
       offsets[axis] = apply(d0 + d1, {offset, size});
       sizes[axis] = apply(d0 - d1 - d2, {all[axis], offset, size});
       if (!isConstantIntValue(sizes[axis], 0))
@@ -104,5 +146,4 @@ bool loopc::fillBorder(linalg::FillOp fill) {
     sizes[axis] = size;
   }
   fill.erase();
-  return true;
 }

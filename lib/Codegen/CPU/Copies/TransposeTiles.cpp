@@ -17,49 +17,44 @@
 //
 //   if (rows == 1) ... else if (rows == 2) ... else if (columns == 1) ... else
 
-#include "Contractions.h"
 #include "Rows/VectorElements.h"
+#include "TransposePlan.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace loopc;
 
-/// So many operations are written out for each row of a tile.
-static constexpr int64_t kLightBody = 6;
-/// Numbers of a short axis at most.
-static constexpr int64_t kFewNumbers = 4;
 /// Tiles below one another that are turned before the next column of tiles.
 static constexpr int64_t kBlock = 32;
 /// So many tiles beside one another are turned before those below.
 static constexpr int64_t kFewTiles = 2;
 
+using Kind = TransposePlan::Kind;
+using Part = ShortTranspose::Part;
+
 namespace {
 class TransposeTiles {
 public:
-  TransposeTiles(linalg::GenericOp op, CpuModel cpu)
-      : b(op.getLoc(), op), op(op), cpu(cpu) {}
-  bool run();
+  TransposeTiles(linalg::GenericOp op, const TransposePlan &plan)
+      : b(op.getLoc(), op), op(op), plan(plan), rowDim(plan.rowDim),
+        columnDim(plan.columnDim), statics(plan.extents), lanes(plan.lanes) {}
+
+  /// Leaves a transpose, and the rest as an operation of its own behind it,
+  /// which finds everything in its own order. Null if that cannot be.
+  linalg::GenericOp splitOff();
+  /// The operation with loops that follow one another in all operands, and are
+  /// one behind the other in memory, as one. Null where there are none.
+  linalg::GenericOp joinAxes();
+  /// Writes the loops in the place of the operation.
+  void emit();
 
 private:
-  /// How an operand is read: in vectors along the rows of the tile, along its
-  /// columns, or as one element for all columns.
-  enum class Kind { Rows, Columns, Element };
-
-  /// How an operand is read or written where one axis is short: one element
-  /// for a whole vector, a vector for each number of the short axis, or as many
-  /// vectors as there are numbers, in which these lie side by side.
-  enum class Part { Element, Apart, Together };
-
-  bool match();
-  std::optional<Kind> kindOf(OpOperand &operand);
-  bool matchShort();
-  bool matchParts(unsigned few, unsigned many, int64_t count);
-  std::optional<Part> partOf(OpOperand &operand, int64_t count);
-  void emitShort(bool isMasked = false);
+  void emitShort(const ShortTranspose &axes, bool isMasked = false);
   void emitVersions();
   void emitLong();
   void emitShortTile(Value rest);
@@ -67,8 +62,6 @@ private:
   SmallVector<Value> placeTogether(OpOperand &operand, int64_t number);
   Value pick(ArrayRef<Value> sources,
              llvm::function_ref<std::pair<int64_t, int64_t>(int64_t)> from);
-  bool splitOff();
-  linalg::GenericOp joinAxes();
   void emitLoops(ArrayRef<unsigned> dims);
   void emitTile(bool isWhole);
   void emitRow(int64_t i, ArrayRef<SmallVector<Value>> turned, Value mask);
@@ -92,118 +85,41 @@ private:
 
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
-  CpuModel cpu;
-  SmallVector<Kind> kinds;
+  const TransposePlan &plan;
+  unsigned rowDim, columnDim;
+  SmallVector<int64_t> statics; ///< extents of the loops
+  int64_t lanes;                ///< of the vectors that are written now
   SmallVector<Value> extents, at;
-  SmallVector<int64_t> statics;
-  /// Vectors of the result run along the columns.
-  unsigned rowDim = 0, columnDim = 0;
-  int64_t lanes = 0;
-  /// The short axis and the other one, how operands lie along them, and those
-  /// where the two are one axis.
+  /// Where one axis is short: that and the other one, how operands lie along
+  /// them, and those where the two are one axis.
   unsigned shortDim = 0, longDim = 0;
-  SmallVector<Part> parts;
+  ArrayRef<Part> parts;
   SmallVector<Value> joined;
 };
 } // namespace
 
-static bool hasUnitStride(Value buffer) {
-  auto type = dyn_cast<MemRefType>(buffer.getType());
-  return type && type.isLastDimUnitStride();
-}
-
-std::optional<TransposeTiles::Kind> TransposeTiles::kindOf(OpOperand &operand) {
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (!map.isFunctionOfDim(columnDim))
-    return Kind::Element;
-  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
-  if (!last || !hasUnitStride(operand.get()) ||
-      llvm::count_if(map.getResults(), [&](AffineExpr expr) {
-        return expr.isFunctionOfDim(last.getPosition());
-      }) != 1)
-    return std::nullopt;
-  return last.getPosition() == columnDim ? Kind::Columns : Kind::Rows;
-}
-
-bool TransposeTiles::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumReductionLoops() != 0 ||
-      op.getNumDpsInits() != 1 || op.getNumLoops() < 2 ||
-      !op.getRegionOutputArgs()[0].use_empty())
-    return false;
-  OpOperand &init = *op.getDpsInitOperand(0);
-  AffineMap out = op.getMatchingIndexingMap(&init);
-  auto bitsOf = [&](OpOperand &operand) {
-    unsigned bits =
-        vectorBitsOf(getElementTypeOrSelf(operand.get())).value_or(0);
-    return cpu.canMask(bits) ? bits : 0;
-  };
-  unsigned bits = bitsOf(init);
-  if (!out.isPermutation() || !hasUnitStride(init.get()) || bits == 0)
-    return false;
-  columnDim = cast<AffineDimExpr>(out.getResults().back()).getPosition();
-  std::optional<unsigned> rows;
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    if (!isa<MemRefType>(input->get().getType()))
-      return false;
-    std::optional<Kind> kind = kindOf(*input);
-    if (!kind)
-      return false;
-    kinds.push_back(*kind);
-    if (*kind == Kind::Element)
-      continue;
-    if (bitsOf(*input) == 0)
-      return false;
-    bits = std::max(bits, bitsOf(*input));
-    if (*kind == Kind::Columns)
-      continue;
-    unsigned dim = cast<AffineDimExpr>(
-                       op.getMatchingIndexingMap(input).getResults().back())
-                       .getPosition();
-    if (rows && *rows != dim)
-      return false;
-    rows = dim;
-  }
-  statics = op.getStaticLoopRanges();
-  if (!rows || statics[*rows] == 1 || statics[columnDim] == 1)
-    return false;
-  rowDim = *rows;
-  // Lanes that are masked compute, too: nothing that may fail.
-  for (Operation &inner : op.getBody()->without_terminator())
-    if (!isVectorOperation(inner))
-      return false;
-  lanes = cpu.lanesOf(bits);
-  for (unsigned dim : {rowDim, columnDim})
-    if (!ShapedType::isDynamic(statics[dim]))
-      lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[dim]));
-  lanes = std::min(lanes, CpuModel::kSquareLanes);
-  return lanes > 1;
-}
-
-/// Leaves a transpose, whose tiles are small, and the rest as an operation of
-/// its own behind it, which finds everything in its own order. False if that
-/// cannot be.
-bool TransposeTiles::splitOff() {
+linalg::GenericOp TransposeTiles::splitOff() {
   OpOperand *turned = nullptr;
   Value out = op.getOutputs()[0];
   for (auto [operand, kind] :
-       llvm::zip_equal(op.getDpsInputOperands(), kinds)) {
+       llvm::zip_equal(op.getDpsInputOperands(), plan.kinds)) {
     // Written before it is read.
     if (operand->get() == out ||
         !isa_and_nonnull<memref::AllocOp>(out.getDefiningOp()))
-      return false;
+      return {};
     if (kind != Kind::Rows)
       continue;
     if (turned)
-      return false;
+      return {};
     turned = operand;
   }
   if (getElementTypeOrSelf(turned->get()) != getElementTypeOrSelf(out))
-    return false;
+    return {};
   // Views of the result by another name.
   for (OpOperand *operand : op.getDpsInputOperands())
     if (operand->get().getDefiningOp<ViewLikeOpInterface>() &&
         operand != turned)
-      return false;
+      return {};
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap from = maps[turned->getOperandNumber()], to = maps.back();
   auto copy = linalg::GenericOp::create(
@@ -215,12 +131,10 @@ bool TransposeTiles::splitOff() {
   maps[turned->getOperandNumber()] = to;
   turned->set(out);
   op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
-  return TransposeTiles(copy, cpu).run();
+  return copy;
 }
 
-/// The operation with loops that follow one another in all operands, and are
-/// one behind the other in memory, as one: of the rows of a small image each
-/// ends with a tile that is not whole. Null where there are none.
+// Of the rows of a small image each ends with a tile that is not whole.
 linalg::GenericOp TransposeTiles::joinAxes() {
   for (OpOperand &operand : op->getOpOperands())
     if (!op.getMatchingIndexingMap(&operand).isProjectedPermutation() ||
@@ -280,11 +194,11 @@ void TransposeTiles::emitRow(int64_t i, ArrayRef<SmallVector<Value>> turned,
     Type element = getElementTypeOrSelf(operand->get());
     auto type = VectorType::get(lanes, element);
     SmallVector<Value> place = placeOf(*operand, here);
-    if (kinds[k] == Kind::Rows) {
+    if (plan.kinds[k] == Kind::Rows) {
       values.map(argument, turned[k][i]);
     } else if (argument.use_empty()) {
       continue;
-    } else if (kinds[k] == Kind::Element) {
+    } else if (plan.kinds[k] == Kind::Element) {
       values.map(argument,
                  widened(memref::LoadOp::create(b, operand->get(), place)));
     } else if (mask) {
@@ -316,9 +230,9 @@ void TransposeTiles::emitTile(bool isWhole) {
     columns = apply(d1 - d0, {at[columnDim], extents[columnDim]});
     lastColumn = apply(d0 - 1, extents[columnDim]);
   }
-  SmallVector<SmallVector<Value>> turned(kinds.size());
+  SmallVector<SmallVector<Value>> turned(plan.kinds.size());
   for (auto [k, operand] : llvm::enumerate(op.getDpsInputOperands())) {
-    if (kinds[k] != Kind::Rows)
+    if (plan.kinds[k] != Kind::Rows)
       continue;
     auto type = VectorType::get(lanes, getElementTypeOrSelf(operand->get()));
     Value mask = isWhole ? Value() : maskOf(rows);
@@ -408,72 +322,6 @@ void TransposeTiles::emitTileOrRest() {
 //===----------------------------------------------------------------------===//
 // A short axis
 //===----------------------------------------------------------------------===//
-
-std::optional<TransposeTiles::Part> TransposeTiles::partOf(OpOperand &operand,
-                                                           int64_t count) {
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  ArrayRef<AffineExpr> results = map.getResults();
-  if (!map.isFunctionOfDim(longDim))
-    return Part::Element;
-  auto countUses = [&](unsigned dim) {
-    return llvm::count_if(
-        results, [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
-  };
-  AffineExpr across = b.getAffineDimExpr(shortDim);
-  AffineExpr along = b.getAffineDimExpr(longDim);
-  if (countUses(longDim) != 1 || !hasUnitStride(operand.get()))
-    return std::nullopt;
-  if (results.back() == along)
-    return Part::Apart;
-  auto type = cast<MemRefType>(operand.get().getType());
-  int64_t rank = type.getRank();
-  if (rank < 2 || results.back() != across || countUses(shortDim) != 1 ||
-      results[rank - 2] != along ||
-      (!type.isDynamicDim(rank - 1) && type.getDimSize(rank - 1) != count))
-    return std::nullopt;
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t axis : llvm::seq(rank - 1))
-    groups.push_back({axis});
-  groups.back().push_back(rank - 1);
-  if (!memref::CollapseShapeOp::isGuaranteedCollapsible(type, groups))
-    return std::nullopt;
-  return Part::Together;
-}
-
-/// Finds how operands lie where axis `few` has `count` numbers.
-bool TransposeTiles::matchParts(unsigned few, unsigned many, int64_t count) {
-  shortDim = few;
-  longDim = many;
-  parts.clear();
-  unsigned bits = 8;
-  for (OpOperand &operand : op->getOpOperands()) {
-    std::optional<Part> part = partOf(operand, count);
-    if (!part || (op.isDpsInit(&operand) && *part == Part::Element))
-      return false;
-    parts.push_back(*part);
-    if (*part == Part::Element)
-      continue;
-    std::optional<unsigned> width =
-        vectorBitsOf(getElementTypeOrSelf(operand.get()));
-    if (!width || *width < cpu.maskBits)
-      return false;
-    bits = std::max(bits, *width);
-  }
-  lanes = cpu.lanesOf(bits);
-  if (!ShapedType::isDynamic(statics[longDim]))
-    lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(statics[longDim]));
-  return lanes > 1;
-}
-
-bool TransposeTiles::matchShort() {
-  auto isFew = [&](unsigned dim) {
-    return !ShapedType::isDynamic(statics[dim]) && statics[dim] <= kFewNumbers;
-  };
-  if (isFew(rowDim) == isFew(columnDim))
-    return false;
-  unsigned few = isFew(rowDim) ? rowDim : columnDim;
-  return matchParts(few, few == rowDim ? columnDim : rowDim, statics[few]);
-}
 
 /// A vector whose lane k is lane `from(k).second` of source `from(k).first`.
 Value TransposeTiles::pick(
@@ -584,7 +432,12 @@ void TransposeTiles::emitShortTile(Value rest) {
 
 /// Tiles along the long axis, the last of which is masked; with `isMasked` all
 /// are, which is half the code.
-void TransposeTiles::emitShort(bool isMasked) {
+void TransposeTiles::emitShort(const ShortTranspose &axes, bool isMasked) {
+  shortDim = axes.shortDim;
+  longDim = axes.longDim;
+  parts = axes.parts;
+  llvm::SaveAndRestore savedLanes(lanes, axes.lanes);
+  llvm::SaveAndRestore savedExtent(statics[shortDim], axes.count);
   joined.clear();
   for (auto [k, operand] : llvm::enumerate(op->getOpOperands()))
     joined.push_back(parts[k] == Part::Together ? together(operand) : Value());
@@ -622,55 +475,46 @@ void TransposeTiles::emitLong() {
   emitLoops(outer);
 }
 
-/// Code for each number up to kFewNumbers that one of two open axes may have,
-/// and for more.
+/// Code for each number that one of two open axes may have, and for more.
 void TransposeTiles::emitVersions() {
   OpBuilder::InsertionGuard guard(b);
-  int64_t square = lanes;
-  for (auto [few, many] :
-       {std::pair(rowDim, columnDim), std::pair(columnDim, rowDim)})
-    for (int64_t count : llvm::seq_inclusive<int64_t>(1, kFewNumbers)) {
-      if (!matchParts(few, many, count))
-        break;
-      Value isFew = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                          extents[few], index(count));
-      auto branch = scf::IfOp::create(b, TypeRange(), isFew, /*withElse=*/true);
-      b.setInsertionPoint(branch.thenBlock()->getTerminator());
-      statics[few] = count;
-      emitShort(/*isMasked=*/true);
-      statics[few] = ShapedType::kDynamic;
-      b.setInsertionPoint(branch.elseBlock()->getTerminator());
-    }
-  lanes = square;
+  for (const ShortTranspose &version : plan.versions) {
+    Value isFew =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                              extents[version.shortDim], index(version.count));
+    auto branch = scf::IfOp::create(b, TypeRange(), isFew, /*withElse=*/true);
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    emitShort(version, /*isMasked=*/true);
+    b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  }
   emitLong();
 }
 
-bool TransposeTiles::run() {
-  if (!match())
-    return false;
-  if (!isLightBody(*op.getBody(), kLightBody))
-    return splitOff(), false;
-  if (linalg::GenericOp joined = joinAxes())
-    return TransposeTiles(joined, cpu).run();
+void TransposeTiles::emit() {
   for (Range range : cast<linalg::LinalgOp>(op.getOperation())
                          .createLoopRanges(b, b.getLoc()))
     extents.push_back(
         getValueOrCreateConstantIndexOp(b, b.getLoc(), range.size));
   at.assign(extents.size(), Value());
-  if (matchShort()) {
-    emitShort();
-    op.erase();
-    return true;
-  }
-  if (ShapedType::isDynamic(statics[rowDim]) &&
-      ShapedType::isDynamic(statics[columnDim]))
-    emitVersions();
+  if (plan.isShort)
+    emitShort(*plan.isShort);
   else
-    emitLong();
+    emitVersions();
   op.erase();
-  return true;
 }
 
 bool loopc::transposeTiles(linalg::GenericOp op, CpuModel cpu) {
-  return TransposeTiles(op, cpu).run();
+  std::optional<TransposePlan> plan = planTranspose(op, cpu);
+  if (!plan)
+    return false;
+  TransposeTiles tiles(op, *plan);
+  if (plan->isCopiedFirst) {
+    if (linalg::GenericOp copy = tiles.splitOff())
+      transposeTiles(copy, cpu);
+    return false;
+  }
+  if (linalg::GenericOp joined = tiles.joinAxes())
+    return transposeTiles(joined, cpu);
+  tiles.emit();
+  return true;
 }

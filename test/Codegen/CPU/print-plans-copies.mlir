@@ -1,0 +1,63 @@
+// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 registers=32 mask-bits=8},loopc-print-plans)' -o /dev/null | FileCheck %s
+// RUN: loopc-opt %s -pass-pipeline='builtin.module(loopc-set-target{vector-bits=128 registers=32 mask-bits=0},loopc-print-plans)' -o /dev/null | FileCheck %s --check-prefix=NOMASK --allow-empty
+
+#id = affine_map<(i, j) -> (i, j)>
+#turned = affine_map<(i, j) -> (j, i)>
+
+// Squares of vectors, read along the rows and written along the columns.
+// NOMASK-NOT: transpose
+// CHECK: {{^}}squares: transpose loops=64x96 rows=d0 columns=d1 tile=16x16
+func.func @squares(%x: memref<96x64xf32>, %y: memref<64x96xf32>) {
+  linalg.transpose ins(%x : memref<96x64xf32>) outs(%y : memref<64x96xf32>) permutation = [1, 0]
+  return
+}
+
+// The colours of an image.
+// CHECK: {{^}}colours: transpose loops=3x224x224 rows=d0 columns=d2 short=d0:3 vectors=16
+func.func @colours(%x: memref<224x224x3xf32>, %y: memref<3x224x224xf32>) {
+  linalg.transpose ins(%x : memref<224x224x3xf32>) outs(%y : memref<3x224x224xf32>) permutation = [2, 0, 1]
+  return
+}
+
+// Only a run knows both axes.
+// CHECK: {{^}}open: transpose loops=?x? rows=d0 columns=d1 | short=d0:1 vectors=16
+// CHECK-SAME: | short=d1:4 vectors=16 | else: tile=16x16
+func.func @open(%x: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  linalg.generic {indexing_maps = [#turned, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<?x?xf32>) outs(%y : memref<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
+// What is much for a tile is computed by rows behind a transpose.
+// CHECK: {{^}}heavy: transpose loops=64x96 rows=d0 columns=d1 copied-first tile=16x16
+func.func @heavy(%x: memref<96x64xf32>, %y: memref<64x96xf32>) {
+  linalg.generic {indexing_maps = [#turned, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<96x64xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %e = math.tanh %a : f32
+    %f = math.exp %e : f32
+    %g = math.tanh %f : f32
+    linalg.yield %g : f32
+  }
+  return
+}
+
+// The padding of an image: all within is written next.
+// CHECK: {{^}}padded: border of=memref<1x64x58x58xf32> d2=both d3=end
+func.func @padded(%x: memref<1x64x56x57xf32>) -> memref<1x64x58x58xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc() : memref<1x64x58x58xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<1x64x58x58xf32>)
+  %inside = memref.subview %y[0, 0, 1, 0] [1, 64, 56, 57] [1, 1, 1, 1]
+      : memref<1x64x58x58xf32> to memref<1x64x56x57xf32, strided<[215296, 3364, 58, 1], offset: 58>>
+  linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : memref<1x64x56x57xf32>) outs(%inside : memref<1x64x56x57xf32, strided<[215296, 3364, 58, 1], offset: 58>>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return %y : memref<1x64x58x58xf32>
+}
