@@ -14,8 +14,14 @@
 // for each of them. What one operation writes and another reads has all shared
 // axes, at the same places for all, so that iterations along them are
 // independent of one another.
+//
+// Where only the run knows whether a mask is as long as the scores, one of both
+// is broadcast in a branch that hands it on as it is otherwise. Then there are
+// two versions: tiles, where all such branches hand it on, and the operations
+// as they were.
 
 #include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/CpuModel.h"
@@ -62,12 +68,16 @@ public:
   /// True if `last` ends a chain that is worth tiles.
   bool find();
   /// Its operations, in their order.
-  SmallVector<linalg::LinalgOp> getMembers() const;
+  SmallVector<linalg::LinalgOp> getOps() const;
   void emit(RewriterBase &rewriter);
 
 private:
   bool findFrom(OpOperand &rows);
   bool include(Value buffer, const Places &axes);
+  bool includeUses(Value value, const Places &axes);
+  bool includeBranch(scf::YieldOp yield, const Places &axes);
+  bool isOfBranches(Operation *op) const;
+  bool areBranchesLocal() const;
   bool addUser(OpOperand &use, const Places &axes);
   bool addOthers(linalg::LinalgOp op);
   void addFills();
@@ -76,22 +86,36 @@ private:
   bool areWritesIndependent() const;
   bool startsWithWrites() const;
   bool canMoveDown();
-  bool isUnrelated(Operation *op) const;
+  bool isUnrelated(Operation *op, Operation *within) const;
+  bool canPass(ArrayRef<Value> written, ArrayRef<Value> touched,
+               Operation *op) const;
   int64_t chooseRows();
   std::optional<Places> findAxes(OpOperand &operand) const;
   Value makeTile(OpBuilder &b, memref::AllocOp alloc, const Places &axes) const;
   void makeLoops(RewriterBase &rewriter);
+  void emitTiles(RewriterBase &rewriter);
+  void keepOriginal(RewriterBase &rewriter, scf::IfOp versions);
   Value viewTile(OpBuilder &b, OpOperand &operand);
   void copyOp(RewriterBase &rewriter, linalg::LinalgOp op);
 
   linalg::GenericOp last;
   /// The buffer between the products.
   memref::AllocOp scores;
-  /// The loops of each operation, and the axes of each buffer that nobody else
-  /// uses.
-  llvm::MapVector<Operation *, Places> loops;
-  llvm::MapVector<Value, Places> buffers;
-  SmallVector<memref::DeallocOp> deallocs;
+  struct Members {
+    /// The loops of each operation, and the axes of each buffer that nobody
+    /// else uses.
+    llvm::MapVector<Operation *, Places> loops;
+    llvm::MapVector<Value, Places> buffers;
+    SmallVector<memref::DeallocOp> deallocs;
+    /// Branches that hand on a buffer of the chain, or else a copy of it that
+    /// is broadcast, and the buffers that their results stand for.
+    SmallVector<scf::IfOp> branches;
+    llvm::DenseMap<Value, Value> handedOn;
+  } members;
+  Value bufferOf(Value value) const {
+    Value buffer = members.handedOn.lookup(value);
+    return buffer ? buffer : value;
+  }
 
   /// The loops that are made, the part of each shared axis that an iteration
   /// has, and what it sees in the place of buffers.
@@ -133,13 +157,16 @@ static bool isProduct(linalg::LinalgOp op) {
          llvm::any_of(generic.getDpsInputOperands(), lacksColumns);
 }
 
+/// True for what uses a buffer and gives it no other name.
+static bool isKnownUser(Operation *user) {
+  return isa<linalg::LinalgOp, memref::DeallocOp, memref::DimOp, memref::CopyOp,
+             memref::LoadOp, func::ReturnOp>(user);
+}
+
 /// True if nobody knows `buffer` by another name than its views.
 static bool isKnownByViewsOnly(Value buffer) {
   return buffer.getDefiningOp<memref::AllocOp>() &&
-         allUsersOfViews(buffer, [](Operation *user) {
-           return isa<linalg::LinalgOp, memref::DeallocOp, memref::DimOp,
-                      memref::CopyOp, func::ReturnOp>(user);
-         });
+         allUsersOfViews(buffer, isKnownUser);
 }
 
 /// The place of each of `dims` among the results of `map`; none if one is no
@@ -147,8 +174,8 @@ static bool isKnownByViewsOnly(Value buffer) {
 static std::optional<Places> placesOf(ArrayRef<unsigned> dims, AffineMap map) {
   Places places;
   for (unsigned dim : dims) {
-    std::optional<unsigned> place = map.getResultPosition(
-        getAffineDimExpr(dim, map.getContext()));
+    std::optional<unsigned> place =
+        map.getResultPosition(getAffineDimExpr(dim, map.getContext()));
     if (!place)
       return std::nullopt;
     for (auto [k, expr] : llvm::enumerate(map.getResults()))
@@ -161,17 +188,18 @@ static std::optional<Places> placesOf(ArrayRef<unsigned> dims, AffineMap map) {
 
 std::optional<Places> Chain::findAxes(OpOperand &operand) const {
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
-  return placesOf(loops.lookup(op), op.getMatchingIndexingMap(&operand));
+  return placesOf(members.loops.lookup(op),
+                  op.getMatchingIndexingMap(&operand));
 }
 
-SmallVector<linalg::LinalgOp> Chain::getMembers() const {
-  SmallVector<linalg::LinalgOp> members;
-  for (auto &entry : loops)
-    members.push_back(cast<linalg::LinalgOp>(entry.first));
-  llvm::sort(members, [](linalg::LinalgOp x, linalg::LinalgOp y) {
+SmallVector<linalg::LinalgOp> Chain::getOps() const {
+  SmallVector<linalg::LinalgOp> ops;
+  for (auto &entry : members.loops)
+    ops.push_back(cast<linalg::LinalgOp>(entry.first));
+  llvm::sort(ops, [](linalg::LinalgOp x, linalg::LinalgOp y) {
     return x->isBeforeInBlock(y);
   });
-  return members;
+  return ops;
 }
 
 /// Adds the operation that uses a buffer of the chain with shared `axes`; false
@@ -192,7 +220,7 @@ bool Chain::addUser(OpOperand &use, const Places &axes) {
   }
   if (placesOf(dims, map) != axes)
     return false;
-  auto [entry, isNew] = loops.insert({op, dims});
+  auto [entry, isNew] = members.loops.insert({op, dims});
   if (!isNew)
     return entry->second == dims;
   // Operands of which other elements are read for each row stay whole, others
@@ -213,19 +241,20 @@ bool Chain::addOthers(linalg::LinalgOp op) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (op == last || (isEnd && op.isDpsInput(&operand)) ||
         !isa<MemRefType>(operand.get().getType()) ||
-        buffers.contains(operand.get()))
+        members.buffers.contains(bufferOf(operand.get())))
       continue;
     std::optional<Places> axes = findAxes(operand);
+    Value buffer = operand.get();
+    while (auto branch = buffer.getDefiningOp<scf::IfOp>()) {
+      unsigned number = cast<OpResult>(buffer).getResultNumber();
+      buffer = branch.thenYield().getOperand(number);
+    }
     if (!axes)
       continue;
-    auto loopsBefore = loops;
-    auto buffersBefore = buffers;
-    auto deallocsBefore = deallocs;
-    if (!include(operand.get(), *axes)) {
-      loops = std::move(loopsBefore);
-      buffers = std::move(buffersBefore);
-      deallocs = std::move(deallocsBefore);
-    }
+    Members before = members;
+    if (!include(buffer, *axes) ||
+        !members.buffers.contains(bufferOf(operand.get())))
+      members = std::move(before);
   }
   return true;
 }
@@ -235,16 +264,83 @@ bool Chain::include(Value buffer, const Places &axes) {
   auto alloc = buffer.getDefiningOp<memref::AllocOp>();
   if (!alloc || !alloc.getType().getLayout().isIdentity())
     return false;
-  auto [entry, isNew] = buffers.insert({buffer, axes});
+  auto [entry, isNew] = members.buffers.insert({buffer, axes});
   if (!isNew)
     return entry->second == axes;
-  for (OpOperand &use : buffer.getUses()) {
-    if (auto dealloc = dyn_cast<memref::DeallocOp>(use.getOwner()))
-      deallocs.push_back(dealloc);
-    else if (!isa<linalg::LinalgOp>(use.getOwner()) || !addUser(use, axes))
+  return includeUses(buffer, axes);
+}
+
+/// Adds what uses `value`, which is a buffer of the chain.
+bool Chain::includeUses(Value value, const Places &axes) {
+  SmallVector<Operation *> inner;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    auto dealloc = dyn_cast<memref::DeallocOp>(user);
+    auto yield = dyn_cast<scf::YieldOp>(user);
+    if (yield && isa<scf::IfOp>(yield->getParentOp())) {
+      if (!includeBranch(yield, axes))
+        return false;
+    } else if (user->getBlock() != last->getBlock() &&
+               last->getBlock()->findAncestorOpInBlock(*user)) {
+      inner.push_back(user);
+    } else if (dealloc) {
+      members.deallocs.push_back(dealloc);
+    } else if (!isa<linalg::LinalgOp>(user) || !addUser(use, axes)) {
+      return false;
+    }
+  }
+  return llvm::all_of(inner, [&](Operation *op) { return isOfBranches(op); });
+}
+
+/// True for what stands in a branch of the chain.
+bool Chain::isOfBranches(Operation *op) const {
+  return llvm::any_of(members.branches, [&](scf::IfOp branch) {
+    return branch->isProperAncestor(op);
+  });
+}
+
+/// Adds the branch in which `yield` hands on a buffer of the chain.
+bool Chain::includeBranch(scf::YieldOp yield, const Places &axes) {
+  auto branch = cast<scf::IfOp>(yield->getParentOp());
+  if (branch->getBlock() != last->getBlock() || branch.getNumResults() != 1 ||
+      yield != branch.thenYield() ||
+      !llvm::hasSingleElement(*branch.thenBlock()) ||
+      llvm::is_contained(members.branches, branch))
+    return false;
+  members.branches.push_back(branch);
+  members.handedOn[branch.getResult(0)] = bufferOf(yield.getOperand(0));
+  return includeUses(branch.getResult(0), axes);
+}
+
+/// True if branches have nothing to do with other buffers than the chain's and
+/// their own: they may stand where the last product does.
+bool Chain::areBranchesLocal() const {
+  auto isLocal = [&](Operation *op, scf::IfOp branch) {
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      if (!isa<MemRefType>(operand.getType()))
+        return true;
+      Value root = getViewRoot(operand);
+      return members.buffers.contains(bufferOf(root)) ||
+             branch->isAncestor(root.getParentBlock()->getParentOp());
+    });
+  };
+  for (scf::IfOp branch : members.branches) {
+    bool areAll = true;
+    branch->walk([&](Operation *op) {
+      areAll &= isLocal(op, branch) &&
+                (isMemoryEffectFree(op) ||
+                 isa<linalg::LinalgOp, memref::AllocOp, memref::DeallocOp,
+                     memref::LoadOp, scf::IfOp>(op));
+    });
+    if (!areAll)
       return false;
   }
-  return true;
+  // Both versions have buffers of their own.
+  return members.branches.empty() ||
+         llvm::all_of(llvm::make_first_range(members.buffers),
+                      [&](Value buffer) {
+                        return buffer.getParentBlock() == last->getBlock();
+                      });
 }
 
 /// Adds what fills the result of the last product right in front of it: its
@@ -256,13 +352,13 @@ void Chain::addFills() {
     auto fill = dyn_cast<linalg::FillOp>(user);
     if (fill && axes && fill->getBlock() == last->getBlock() &&
         fill->isBeforeInBlock(last))
-      loops.insert({fill, *axes});
+      members.loops.insert({fill, *axes});
   }
 }
 
 bool Chain::hasProductAndReduction() const {
   bool hasProduct = false, hasReduction = false;
-  for (linalg::LinalgOp op : getMembers()) {
+  for (linalg::LinalgOp op : getOps()) {
     bool product = isProduct(op);
     hasProduct |= product && op != last;
     hasReduction |= !product && op.getNumReductionLoops() != 0;
@@ -288,22 +384,22 @@ bool Chain::isLarge(unsigned rowAxis) {
 /// True if each iteration writes what no other one reads or writes, in buffers
 /// that others know as well.
 bool Chain::areWritesIndependent() const {
-  SmallVector<linalg::LinalgOp> members = getMembers();
+  SmallVector<linalg::LinalgOp> ops = getOps();
   auto isUsedAlike = [&](OpOperand &write) {
     Value root = getViewRoot(write.get());
     std::optional<Places> axes = findAxes(write);
     if (!axes || !isKnownByViewsOnly(root))
       return false;
-    for (linalg::LinalgOp op : members)
+    for (linalg::LinalgOp op : ops)
       for (OpOperand &operand : op->getOpOperands())
         if (getViewRoot(operand.get()) == root &&
             (operand.get() != write.get() || findAxes(operand) != axes))
           return false;
     return true;
   };
-  for (linalg::LinalgOp op : members)
+  for (linalg::LinalgOp op : ops)
     for (OpOperand &init : op.getDpsInitsMutable())
-      if (!buffers.contains(init.get()) && !isUsedAlike(init))
+      if (!members.buffers.contains(bufferOf(init.get())) && !isUsedAlike(init))
         return false;
   return true;
 }
@@ -312,39 +408,27 @@ bool Chain::areWritesIndependent() const {
 /// before: nothing is carried by them.
 bool Chain::startsWithWrites() const {
   llvm::SmallPtrSet<Value, 8> written;
-  for (linalg::LinalgOp op : getMembers()) {
-    for (OpOperand &operand : op->getOpOperands())
-      if (buffers.contains(operand.get()) && !written.contains(operand.get()) &&
+  for (linalg::LinalgOp op : getOps()) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value buffer = bufferOf(operand.get());
+      if (members.buffers.contains(buffer) && !written.contains(buffer) &&
           op.payloadUsesValueFromOperand(&operand))
         return false;
+    }
     for (OpOperand &init : op.getDpsInitsMutable())
       if (op.getMatchingIndexingMap(&init).isPermutation())
-        written.insert(init.get());
+        written.insert(bufferOf(init.get()));
   }
-  return llvm::all_of(
-      buffers, [&](auto &entry) { return written.contains(entry.first); });
+  return llvm::all_of(members.buffers, [&](const auto &entry) {
+    return written.contains(entry.first);
+  });
 }
 
-/// True if `op`, which is no part of the chain and stands among its operations,
-/// may run before those of them that stand before it.
-bool Chain::isUnrelated(Operation *op) const {
-  if (isMemoryEffectFree(op) || isa<memref::AllocOp, memref::DeallocOp>(op))
-    return true;
-  SmallVector<Value> written;
-  llvm::SmallPtrSet<Value, 8> touched;
-  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-    written.push_back(getViewRoot(copy.getTarget()));
-  } else if (auto other = dyn_cast<linalg::LinalgOp>(op)) {
-    for (Value init : other.getDpsInits())
-      written.push_back(getViewRoot(init));
-  } else {
-    return false;
-  }
-  for (Value operand : op->getOperands())
-    touched.insert(getViewRoot(operand));
-  if (!llvm::all_of(written, isKnownByViewsOnly))
-    return false;
-  for (auto &entry : loops) {
+/// True if what is `written` and `touched` within `op` has nothing to do with
+/// the chain's operations in front of it.
+bool Chain::canPass(ArrayRef<Value> written, ArrayRef<Value> touched,
+                    Operation *op) const {
+  for (auto &entry : members.loops) {
     auto member = cast<linalg::LinalgOp>(entry.first);
     if (op->isBeforeInBlock(member))
       continue;
@@ -352,25 +436,93 @@ bool Chain::isUnrelated(Operation *op) const {
       if (llvm::is_contained(written, getViewRoot(operand)))
         return false;
     for (Value init : member.getDpsInits())
-      if (touched.contains(getViewRoot(init)))
+      if (llvm::is_contained(touched, getViewRoot(init)))
         return false;
   }
   return true;
 }
 
+/// True if `op`, which is no part of the chain and stands among its operations,
+/// or in `within` that does, may run before those that stand before it.
+bool Chain::isUnrelated(Operation *op, Operation *within) const {
+  auto isUnrelatedWithin = [&](Operation &inner) {
+    return isUnrelated(&inner, within);
+  };
+  if (isa<scf::IfOp>(op))
+    return llvm::all_of(op->getRegions(), [&](Region &region) {
+      return region.empty() || llvm::all_of(region.front().without_terminator(),
+                                            isUnrelatedWithin);
+    });
+  // What is freed where the chain stands is freed behind it.
+  if (isa<memref::AllocOp, loop::CheckOp>(op) || isMemoryEffectFree(op) ||
+      (isa<memref::DeallocOp>(op) && op == within))
+    return true;
+  SmallVector<Value> written, touched;
+  for (Value operand : op->getOperands())
+    if (isa<MemRefType>(operand.getType()))
+      touched.push_back(getViewRoot(operand));
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    written.push_back(getViewRoot(copy.getTarget()));
+  else if (auto store = dyn_cast<memref::StoreOp>(op))
+    written.push_back(getViewRoot(store.getMemRef()));
+  else if (auto other = dyn_cast<linalg::LinalgOp>(op))
+    for (Value init : other.getDpsInits())
+      written.push_back(getViewRoot(init));
+  else if (isa<memref::DeallocOp>(op))
+    written = touched;
+  else if (!isa<memref::LoadOp>(op))
+    return false;
+  // Loads within the bodies of operations of linalg.
+  op->walk([&](memref::LoadOp load) {
+    touched.push_back(getViewRoot(load.getMemRef()));
+  });
+  // What comes to know it by another name behind it is no operation in front.
+  auto isNew = [&](Value root) {
+    return root.getParentBlock() == last->getBlock() &&
+           root.getDefiningOp<memref::AllocOp>() &&
+           allUsersOfViews(root, [&](Operation *user) {
+             Operation *place = last->getBlock()->findAncestorOpInBlock(*user);
+             return isKnownUser(user) ||
+                    (place && within->isBeforeInBlock(place));
+           });
+  };
+  auto isKnown = [&](Value root) {
+    return isKnownByViewsOnly(root) || isNew(root) ||
+           (root.getDefiningOp<memref::AllocOp>() &&
+            within->isAncestor(root.getDefiningOp())) ||
+           isa<memref::DeallocOp>(op);
+  };
+  return llvm::all_of(written, isKnown) && canPass(written, touched, within);
+}
+
+/// True for a branch that does no more than free something.
+static bool isDealloc(Operation *op) {
+  if (isa<memref::DeallocOp>(op))
+    return true;
+  auto branch = dyn_cast<scf::IfOp>(op);
+  return branch && branch.getNumResults() == 0 && !branch.elseBlock() &&
+         llvm::all_of(branch.thenBlock()->without_terminator(),
+                      llvm::IsaPred<memref::DeallocOp>);
+}
+
 /// True if all operations of the chain may run where the last one does.
 bool Chain::canMoveDown() {
-  Operation *first = getMembers().front();
+  Operation *first = getOps().front();
   for (Operation *op = first; op != last; op = op->getNextNode())
-    if (!loops.contains(op) && !isUnrelated(op))
+    if (!members.loops.contains(op) &&
+        !llvm::is_contained(members.branches, op) && !isDealloc(op) &&
+        !isUnrelated(op, op))
       return false;
+  // What is handed on is seen by the chain alone.
+  for (scf::IfOp branch : members.branches)
+    for (Operation *user : branch->getUsers())
+      if (user->getBlock() != last->getBlock())
+        return false;
   return true;
 }
 
 bool Chain::findFrom(OpOperand &rows) {
-  loops.clear();
-  buffers.clear();
-  deallocs.clear();
+  members = Members();
   scores = rows.get().getDefiningOp<memref::AllocOp>();
   AffineMap map = last.getMatchingIndexingMap(&rows);
   if (!scores || !map.isProjectedPermutation())
@@ -382,8 +534,8 @@ bool Chain::findFrom(OpOperand &rows) {
   if (axes.empty() || !isLarge(axes.back()) || !include(scores, axes))
     return false;
   addFills();
-  return hasProductAndReduction() && areWritesIndependent() &&
-         startsWithWrites() && canMoveDown();
+  return hasProductAndReduction() && areBranchesLocal() &&
+         areWritesIndependent() && startsWithWrites() && canMoveDown();
 }
 
 bool Chain::find() {
@@ -397,15 +549,15 @@ bool Chain::find() {
 /// one, and of which the second cache holds what the chain has for each row.
 int64_t Chain::chooseRows() {
   MemRefType type = scores.getType();
-  const Places &axes = buffers.lookup(scores);
+  const Places &axes = members.buffers.lookup(scores);
   int64_t bytes = type.getElementTypeBitWidth() / 8;
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
     if (!llvm::is_contained(axes, axis) && !type.isDynamicDim(axis))
       bytes *= type.getDimSize(axis);
-  int64_t most = std::clamp<int64_t>(llvm::alignDown(CpuModel::kSecondCache / 4 /
-                                                std::max<int64_t>(bytes, 1),
-                                            kRowsOfTile),
-                            kLeastRows, kMostRows);
+  int64_t most = std::clamp<int64_t>(
+      llvm::alignDown(CpuModel::kSecondCache / 4 / std::max<int64_t>(bytes, 1),
+                      kRowsOfTile),
+      kLeastRows, kMostRows);
   int64_t extent = type.getDimSize(axes.back());
   if (ShapedType::isDynamic(extent))
     return most;
@@ -423,7 +575,7 @@ void Chain::makeLoops(RewriterBase &rewriter) {
   MLIRContext *context = rewriter.getContext();
   int64_t rows = chooseRows();
   SmallVector<OpFoldResult> all = scores.getMixedSizes();
-  const Places &axes = buffers.lookup(scores);
+  const Places &axes = members.buffers.lookup(scores);
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   for (unsigned axis : axes) {
     OpFoldResult extent = all[axis];
@@ -467,7 +619,7 @@ Value Chain::makeTile(OpBuilder &b, memref::AllocOp alloc,
 /// What one iteration sees of `operand`; the same value for all who see the
 /// same of it.
 Value Chain::viewTile(OpBuilder &b, OpOperand &operand) {
-  if (Value tile = tiles.lookup(operand.get()))
+  if (Value tile = tiles.lookup(bufferOf(operand.get())))
     return tile;
   auto op = cast<linalg::LinalgOp>(operand.getOwner());
   auto type = dyn_cast<MemRefType>(operand.get().getType());
@@ -475,7 +627,7 @@ Value Chain::viewTile(OpBuilder &b, OpOperand &operand) {
     return operand.get();
   AffineMap map = op.getMatchingIndexingMap(&operand);
   SmallVector<std::optional<unsigned>> axes;
-  for (unsigned dim : loops.lookup(op)) {
+  for (unsigned dim : members.loops.lookup(op)) {
     std::optional<Places> axis = placesOf({dim}, map);
     axes.push_back(axis ? std::optional(axis->front()) : std::nullopt);
   }
@@ -508,34 +660,75 @@ void Chain::copyOp(RewriterBase &rewriter, linalg::LinalgOp op) {
   auto copy = cast<linalg::LinalgOp>(
       clone(rewriter, op, /*newResultTypes=*/TypeRange(), operands));
   SmallVector<OpFoldResult> starts(op.getNumLoops());
-  for (auto [dim, offset] : llvm::zip_equal(loops.lookup(op), offsets))
+  for (auto [dim, offset] : llvm::zip_equal(members.loops.lookup(op), offsets))
     starts[dim] = offset;
   linalg::offsetIndices(rewriter, copy, starts);
+}
+
+/// Writes the loops over tiles, with all operations within.
+void Chain::emitTiles(RewriterBase &rewriter) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  makeLoops(rewriter);
+  for (auto &[buffer, axes] : members.buffers)
+    tiles[buffer] =
+        makeTile(rewriter, buffer.getDefiningOp<memref::AllocOp>(), axes);
+  for (linalg::LinalgOp op : getOps())
+    copyOp(rewriter, op);
+  for (auto &entry : members.buffers)
+    memref::DeallocOp::create(rewriter, last.getLoc(), tiles[entry.first]);
+}
+
+/// Moves the chain as it was, with its buffers, into the second version.
+void Chain::keepOriginal(RewriterBase &rewriter, scf::IfOp versions) {
+  SmallVector<Operation *> ops(members.branches.begin(),
+                               members.branches.end());
+  for (auto &entry : members.loops)
+    ops.push_back(entry.first);
+  for (auto &entry : members.buffers)
+    ops.push_back(entry.first.getDefiningOp());
+  llvm::append_range(ops, members.deallocs);
+  llvm::sort(ops,
+             [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
+  for (Operation *op : ops)
+    rewriter.moveOpBefore(op, versions.elseYield());
 }
 
 void Chain::emit(RewriterBase &rewriter) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(last);
-  SmallVector<linalg::LinalgOp> members = getMembers();
-  makeLoops(rewriter);
-  for (auto &[buffer, axes] : buffers)
-    tiles[buffer] =
-        makeTile(rewriter, buffer.getDefiningOp<memref::AllocOp>(), axes);
-  for (linalg::LinalgOp op : members)
-    copyOp(rewriter, op);
-  for (auto &entry : buffers)
-    memref::DeallocOp::create(rewriter, last.getLoc(), tiles[entry.first]);
-  // What is freed in between the loops read.
-  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(
-           Block::iterator(members.front()), Block::iterator(last))))
-    if (isa<memref::DeallocOp>(op))
-      rewriter.moveOpAfter(&op, nest.front());
-  for (memref::DeallocOp dealloc : deallocs)
-    rewriter.eraseOp(dealloc);
-  for (linalg::LinalgOp op : members)
-    rewriter.eraseOp(op);
-  for (auto &entry : buffers)
-    rewriter.eraseOp(entry.first.getDefiningOp());
+  Location loc = last.getLoc();
+  SmallVector<linalg::LinalgOp> ops = getOps();
+  SmallVector<Operation *> freed;
+  for (Operation *op = ops.front(); op != last; op = op->getNextNode())
+    if (isDealloc(op) && !llvm::is_contained(members.deallocs, op))
+      freed.push_back(op);
+  Operation *made = nullptr;
+  if (members.branches.empty()) {
+    emitTiles(rewriter);
+    made = nest.front();
+    for (memref::DeallocOp dealloc : members.deallocs)
+      rewriter.eraseOp(dealloc);
+    for (linalg::LinalgOp op : ops)
+      rewriter.eraseOp(op);
+    for (auto &entry : members.buffers)
+      rewriter.eraseOp(entry.first.getDefiningOp());
+  } else {
+    Value agrees;
+    for (scf::IfOp branch : members.branches) {
+      Value next = branch.getCondition();
+      agrees =
+          agrees ? arith::AndIOp::create(rewriter, loc, agrees, next) : next;
+    }
+    auto versions = scf::IfOp::create(rewriter, loc, agrees,
+                                      /*withElseRegion=*/true);
+    made = versions;
+    rewriter.setInsertionPointToStart(versions.thenBlock());
+    emitTiles(rewriter);
+    keepOriginal(rewriter, versions);
+  }
+  // What is freed in between the chain reads.
+  for (Operation *op : llvm::reverse(freed))
+    rewriter.moveOpAfter(op, made);
 }
 
 namespace {
@@ -555,7 +748,7 @@ struct CpuTileChains : loopc::impl::CpuTileChainsBase<CpuTileChains> {
       Chain chain(op);
       if (!chain.find())
         continue;
-      for (linalg::LinalgOp member : chain.getMembers())
+      for (linalg::LinalgOp member : chain.getOps())
         gone.insert(member);
       chain.emit(rewriter);
       ++numTiled;
