@@ -13,6 +13,7 @@ more than queries (a cache), heads share keys.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import loopc
@@ -75,21 +76,30 @@ def check(session: loopc.InferenceSession, feeds: dict[str, Array]) -> None:
     np.testing.assert_allclose(got, expect(feeds), rtol=2e-5, atol=2e-5)
 
 
-@pytest.mark.parametrize("rows", [1, 5, 63, 64, 65, 130, 200])
-def test_open_lengths(rows: int) -> None:
+def test_open_lengths() -> None:
     session = loopc.InferenceSession(make_model("L", "L", "B,1,L,L"))
-    for batch in (1, 3):
-        check(session, make_feeds(batch, rows, 0, (batch, 1, rows, rows)))
+    for rows in (1, 5, 63, 64, 65, 130, 200):
+        for batch in (1, 3):
+            check(session, make_feeds(batch, rows, 0, (batch, 1, rows, rows)))
 
 
-@pytest.mark.parametrize("rows", [1, 70])
-@pytest.mark.parametrize("past", [1, 40])
-def test_cache_and_mask_of_any_length(rows: int, past: int) -> None:
+def test_cache_and_mask_of_any_length() -> None:
     """Whether the mask is as long as the scores, or one element, the run tells."""
     session = loopc.InferenceSession(make_model("L", "P", "B,1,M,T"))
-    for length in (rows + past, 1):
-        for across in {rows, 1}:
+    for rows, past in itertools.product((1, 70), (1, 40)):
+        for length, across in itertools.product((rows + past, 1), {rows, 1}):
             check(session, make_feeds(2, rows, past, (2, 1, across, length)))
+
+
+def test_scores_that_the_mask_broadcasts() -> None:
+    """One query of one sequence: the other version, for lengths that do not agree."""
+    model = make_model("L", "P", "b,1,l,t")
+    for k, name in enumerate(["batch", "heads", "rows", "width"]):
+        model.graph.output[0].type.tensor_type.shape.dim[k].dim_param = name
+    session = loopc.InferenceSession(model.SerializeToString())
+    for mask in ((2, 1, 3, 5), (1, 1, 3, 5), (2, 1, 1, 5), (1, 1, 3, 1)):
+        check(session, make_feeds(1, 1, 4, mask))
+    check(session, make_feeds(2, 70, 4, (2, 1, 70, 74)))
 
 
 def test_lengths_of_zero() -> None:

@@ -18,7 +18,7 @@
 // Where only the run knows whether a mask is as long as the scores, one of both
 // is broadcast in a branch that hands it on as it is otherwise. Then there are
 // two versions: tiles, where all such branches hand it on, and the operations
-// as they were.
+// as they were, in plain loops.
 
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -29,6 +29,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -678,7 +679,9 @@ void Chain::emitTiles(RewriterBase &rewriter) {
     memref::DeallocOp::create(rewriter, last.getLoc(), tiles[entry.first]);
 }
 
-/// Moves the chain as it was, with its buffers, into the second version.
+/// Moves the chain as it was, with its buffers, into the second version. That
+/// is for scores of which an axis is one element, and so are no work: short
+/// code is better than fast code.
 void Chain::keepOriginal(RewriterBase &rewriter, scf::IfOp versions) {
   SmallVector<Operation *> ops(members.branches.begin(),
                                members.branches.end());
@@ -691,6 +694,14 @@ void Chain::keepOriginal(RewriterBase &rewriter, scf::IfOp versions) {
              [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
   for (Operation *op : ops)
     rewriter.moveOpBefore(op, versions.elseYield());
+  SmallVector<linalg::LinalgOp> plain;
+  versions.elseBlock()->walk(
+      [&](linalg::LinalgOp op) { plain.push_back(op); });
+  for (linalg::LinalgOp op : plain) {
+    rewriter.setInsertionPoint(op);
+    if (succeeded(linalg::linalgOpToLoops(rewriter, op)))
+      rewriter.eraseOp(op);
+  }
 }
 
 void Chain::emit(RewriterBase &rewriter) {
