@@ -83,7 +83,7 @@ private:
   bool addOthers(linalg::LinalgOp op);
   void addFills();
   bool hasProductAndReduction() const;
-  bool isLarge(unsigned rowAxis);
+  bool isLarge();
   bool areWritesIndependent() const;
   bool startsWithWrites() const;
   bool canMoveDown();
@@ -368,18 +368,27 @@ bool Chain::hasProductAndReduction() const {
 }
 
 /// True if all rows are, or may be, too much for a cache, and are some tiles of
-/// a product.
-bool Chain::isLarge(unsigned rowAxis) {
+/// a product. A tile of little work takes longer to begin than to compute.
+bool Chain::isLarge() {
   MemRefType type = scores.getType();
   Type element = type.getElementType();
+  const Places &axes = members.buffers.lookup(scores);
+  unsigned rowAxis = axes.back();
   int64_t rows = type.getDimSize(rowAxis);
   if (!element.isIntOrFloat() ||
       (!ShapedType::isDynamic(rows) && rows < kRowsOfTile))
     return false;
-  if (!type.hasStaticShape())
-    return type.getRank() >= kManyAxes;
-  return type.getNumElements() * element.getIntOrFloatBitWidth() / 8 >=
-         CpuModel::kLargeBuffer;
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  if (type.hasStaticShape())
+    return type.getNumElements() * bytes >= CpuModel::kLargeBuffer;
+  bool isKnown = true;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (axis == rowAxis || !llvm::is_contained(axes, axis)) {
+      isKnown &= !type.isDynamicDim(axis);
+      bytes *= type.isDynamicDim(axis) ? 1 : type.getDimSize(axis);
+    }
+  return type.getRank() >= kManyAxes &&
+         (!isKnown || bytes >= CpuModel::kSmallOperand);
 }
 
 /// True if each iteration writes what no other one reads or writes, in buffers
@@ -532,7 +541,7 @@ bool Chain::findFrom(OpOperand &rows) {
   for (auto [k, expr] : llvm::enumerate(map.getResults()))
     if (isParallelDim(last, cast<AffineDimExpr>(expr).getPosition()))
       axes.push_back(k);
-  if (axes.empty() || !isLarge(axes.back()) || !include(scores, axes))
+  if (axes.empty() || !include(scores, axes) || !isLarge())
     return false;
   addFills();
   return hasProductAndReduction() && areBranchesLocal() &&
@@ -695,8 +704,7 @@ void Chain::keepOriginal(RewriterBase &rewriter, scf::IfOp versions) {
   for (Operation *op : ops)
     rewriter.moveOpBefore(op, versions.elseYield());
   SmallVector<linalg::LinalgOp> plain;
-  versions.elseBlock()->walk(
-      [&](linalg::LinalgOp op) { plain.push_back(op); });
+  versions.elseBlock()->walk([&](linalg::LinalgOp op) { plain.push_back(op); });
   for (linalg::LinalgOp op : plain) {
     rewriter.setInsertionPoint(op);
     if (succeeded(linalg::linalgOpToLoops(rewriter, op)))
