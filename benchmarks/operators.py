@@ -81,6 +81,7 @@ def _products() -> Iterator[Case]:
         (8, 512, 512),
         (8, 1, 1024),
         (4, 1024, 1024),
+        (2, 4096, 4096),
     ):
         nodes = [
             node("Transpose", ["k"], ["t"], perm=[0, 1, 3, 2]),

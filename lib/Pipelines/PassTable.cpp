@@ -53,6 +53,8 @@ static constexpr PassEntry kPasses[] = {
      "small tensors stay in registers"},
     {"cpu-pack-contractions", PassUse::Rounding,
      "operands of products lie as registers want them"},
+    {"cpu-tile-chains", PassUse::Rounding,
+     "rows between two products stay in a cache"},
     {"cpu-vectorize-contractions", PassUse::Rounding,
      "products are computed in registers"},
     {"cpu-vectorize-rows", PassUse::Rounding,

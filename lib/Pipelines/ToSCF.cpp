@@ -25,6 +25,9 @@ void loopc::populateCopies(PassAdder manager, const PipelineOptions &) {
 
 void loopc::populateVectors(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
+  functions.addPass(createCpuTileChains(),
+                    "what an iteration of a loop allocates is hoisted where "
+                    "it can be; operations are linalg still");
   functions.addPass(
       createCpuVectorizeContractions(),
       "takes sums of products, convolutions too, and what follows "

@@ -176,6 +176,36 @@ def CpuPackContractions
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CpuTileChains
+    : Pass<"cpu-tile-chains", "::mlir::func::FuncOp"> {
+  let summary = "products, and what reduces the rows between them, by tiles of rows";
+  let description = [{
+    A product, reductions of its rows and a product that sums the rows up (the
+    scores of attention, softmax, the product with the values) become one nest
+    over batches and tiles of rows, if each operation between computes a row
+    from the same row. What lies between the products is then as large as one
+    tile: it stays in a cache, and no iteration needs another's.
+
+    ```mlir
+    %s = memref.alloc() : memref<8x1024x1024xf32>
+    linalg.generic ... ins(%q, %k) outs(%s)      // a product
+    linalg.generic ... ins(%s) outs(%m)          // maxima of rows, and so on
+    linalg.generic ... ins(%s, %v) outs(%o)      // a product
+    // becomes
+    scf.for %h = %c0 to %c8 step %c1 {
+      scf.for %row = %c0 to %c1024 step %c64 {
+        %t = memref.alloc() : memref<1x64x1024xf32>
+        %qt = memref.subview %q[%h, %row, 0] [1, 64, 64] [1, 1, 1]
+        linalg.generic ... ins(%qt, %kt) outs(%t)
+        ...
+    ```
+  }];
+  let statistics = [Statistic<"numTiled", "tiled", "chains of operations">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def CpuVectorizeContractions
     : Pass<"cpu-vectorize-contractions", "::mlir::func::FuncOp"> {
   let summary = "matrix products in registers";

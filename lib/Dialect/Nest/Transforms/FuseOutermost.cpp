@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// nest-fuse-outermost: the scores of attention, what softmax makes of them and
-// the product that reads that are nests over heads. One head's scores fit into
-// a cache, those of all heads do not.
+// nest-fuse-outermost: nests over heads of which one reads what another has
+// written. What one head has fits into a cache, what all have does not.
+// Products with rows between them have come as tiles (cpu-tile-chains).
 
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/Analysis/PrivateBuffers.h"
