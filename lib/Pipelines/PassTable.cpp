@@ -179,6 +179,8 @@ static constexpr PassEntry kPasses[] = {
      "elementwise operations go through memory once"},
     {"tensor-scale-subnormals", PassUse::Rounding,
      "products with subnormal weights take no longer than others"},
+    {"tensor-narrow-weights", PassUse::Needed,
+     "it rounds what --weights asks for"},
     {"tensor-sink-expansions", PassUse::Rounding,
      "weights of few bits are not expanded in each run"},
     {"tensor-widen-factors", PassUse::Rounding,
