@@ -62,12 +62,31 @@ static llvm::SmallBitVector summedAxes(OpOperand &operand) {
   return sums;
 }
 
+/// True if `op` is a transpose that is no linalg.transpose yet.
+static bool isTranspose(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && generic.getNumDpsInputs() == 1 &&
+         generic.getNumDpsInits() == 1 &&
+         generic.getNumParallelLoops() == generic.getNumLoops() &&
+         llvm::all_of(generic.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isPermutation(); }) &&
+         generic.getIndexingMapsArray().back().isIdentity() &&
+         generic.getBody()->getTerminator()->getOperand(0) ==
+             generic.getBody()->getArgument(0);
+}
+
 /// The axes of what `op`, a transpose or a reshape, reads that become those of
 /// its result that are set in `sums`; nothing where one becomes both kinds.
 static std::optional<llvm::SmallBitVector>
 summedBefore(Operation *op, const llvm::SmallBitVector &sums) {
   auto from = cast<RankedTensorType>(op->getOperand(0).getType());
   llvm::SmallBitVector before(from.getRank());
+  if (isTranspose(op)) {
+    AffineMap map = cast<linalg::GenericOp>(op).getIndexingMapsArray().front();
+    for (unsigned axis : llvm::seq(map.getNumResults()))
+      before[axis] = sums[map.getDimPosition(axis)];
+    return before;
+  }
   if (auto transpose = dyn_cast<linalg::TransposeOp>(op)) {
     for (auto [to, axis] : llvm::enumerate(transpose.getPermutation()))
       before[axis] = sums[to];
@@ -100,8 +119,8 @@ static Weights findWeights(OpOperand &operand) {
   while (Operation *op = weights.value.getDefiningOp()) {
     if (isa<arith::ConstantOp>(op))
       return weights;
-    if (!isa<linalg::TransposeOp, tensor::CollapseShapeOp,
-             tensor::ExpandShapeOp>(op) ||
+    if ((!isTranspose(op) && !isa<linalg::TransposeOp, tensor::CollapseShapeOp,
+                                  tensor::ExpandShapeOp>(op)) ||
         !cast<RankedTensorType>(op->getOperand(0).getType()).hasStaticShape())
       break;
     std::optional<llvm::SmallBitVector> sums = summedBefore(op, weights.sums);
@@ -284,11 +303,16 @@ SmallVector<Value> TensorNarrowWeights::round(OpBuilder &b,
 
 void TensorNarrowWeights::narrow(const Weights &weights) {
   auto tensor = dyn_cast<RankedTensorType>(weights.value.getType());
-  if (!tensor || !tensor.getElementType().isF32() || !tensor.hasStaticShape() ||
-      bytesOf(tensor) <= kSmall)
+  if (!tensor || !tensor.getElementType().isF32() || !tensor.hasStaticShape())
     return;
+  ConstantReader reader(isTranspose);
   ConstantBytes bytes;
-  if (!ConstantReader().read(weights.value, bytes))
+  if (!reader.read(weights.value, bytes))
+    return;
+  // What counts is the model's constant, whatever it is cut into.
+  if (llvm::all_of(reader.sources, [](arith::ConstantOp source) {
+        return bytesOf(cast<RankedTensorType>(source.getType())) <= kSmall;
+      }))
     return;
   ArrayRef<float> numbers(reinterpret_cast<const float *>(bytes.data()),
                           bytes.size() / sizeof(float));
@@ -313,8 +337,7 @@ void TensorNarrowWeights::narrow(const Weights &weights) {
   ++numNarrowed;
   if (!wide)
     return;
-  ConstantReader reader;
   ConstantBytes floats;
-  if (reader.readGeneric(made, floats))
+  if (ConstantReader().readGeneric(made, floats))
     replaceByConstant(made, floats);
 }
