@@ -15,6 +15,7 @@ import models_attention
 import models_basic
 import models_loops
 import models_programs
+import models_recurrences
 import models_recurrent
 import models_trees
 from models_basic import Benchmark
@@ -25,6 +26,7 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     **models_loops.BENCHMARKS,
     **models_recurrent.BENCHMARKS,
     **models_attention.BENCHMARKS,
+    **models_recurrences.BENCHMARKS,
     **models_programs.BENCHMARKS,
     **models_trees.BENCHMARKS,
 }
