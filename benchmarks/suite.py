@@ -14,6 +14,7 @@ from collections.abc import Callable
 import models_attention
 import models_basic
 import models_loops
+import models_networks
 import models_programs
 import models_recurrences
 import models_recurrent
@@ -27,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     **models_recurrent.BENCHMARKS,
     **models_attention.BENCHMARKS,
     **models_recurrences.BENCHMARKS,
+    **models_networks.BENCHMARKS,
     **models_programs.BENCHMARKS,
     **models_trees.BENCHMARKS,
 }
