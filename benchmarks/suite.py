@@ -14,7 +14,9 @@ from collections.abc import Callable
 import models_attention
 import models_basic
 import models_loops
+import models_networks
 import models_programs
+import models_recurrences
 import models_recurrent
 import models_trees
 from models_basic import Benchmark
@@ -25,6 +27,8 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     **models_loops.BENCHMARKS,
     **models_recurrent.BENCHMARKS,
     **models_attention.BENCHMARKS,
+    **models_recurrences.BENCHMARKS,
+    **models_networks.BENCHMARKS,
     **models_programs.BENCHMARKS,
     **models_trees.BENCHMARKS,
 }

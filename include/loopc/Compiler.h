@@ -21,6 +21,7 @@
 #ifndef LOOPC_COMPILER_H
 #define LOOPC_COMPILER_H
 
+#include "loopc/Support/WeightType.h"
 #include "loopc/Target/CompiledModel.h"
 #include "loopc/Target/ModelInfo.h"
 #include "loopc/Target/TargetOptions.h"
@@ -82,6 +83,9 @@ struct CompilerOptions {
   /// gives each buffer memory of its own between unreadable pages: for finding
   /// faults of the compiler.
   bool checkAccesses = false;
+  /// What constant f32 weights of products of matrices are rounded to: results
+  /// change.
+  WeightType weights = WeightType::Model;
   /// The code measures its parts where a run asks for it: for the CPU.
   bool profile = false;
   /// Passes that only optimise and are left out, by their names (PassTable.h):

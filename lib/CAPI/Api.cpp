@@ -14,6 +14,7 @@
 
 #include "loopc/Support/Cublas.h"
 #include "loopc/Support/DeviceLoops.h"
+#include "loopc/Support/WeightType.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -141,6 +142,13 @@ extern "C" int loopc_compile_options_set_cublas(loopc_compile_options *options,
   if (which && *which && !loopc::parseCublas(which))
     return LOOPC_COMPILE_ERROR_ARGUMENT;
   return setText(options, &loopc_compile_options::cublas, which);
+}
+
+extern "C" int loopc_compile_options_set_weights(loopc_compile_options *options,
+                                                 const char *type) {
+  if (type && *type && !loopc::parseWeightType(type))
+    return LOOPC_COMPILE_ERROR_ARGUMENT;
+  return setText(options, &loopc_compile_options::weights, type);
 }
 
 /// Letters and digits as C has them, whatever the locale.

@@ -42,6 +42,8 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
     options.target.deviceLoops = *form;
   if (auto which = parseCublas(given.cublas))
     options.target.cublas = *which;
+  if (auto type = parseWeightType(given.weights))
+    options.weights = *type;
   options.target.allowTf32 = given.allowTf32;
   options.target.optLevel = static_cast<unsigned>(given.optLevel);
   options.target.name = given.name;

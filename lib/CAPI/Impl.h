@@ -45,6 +45,7 @@ struct loopc_compile_options {
   std::string chip;
   std::string deviceLoops;
   std::string cublas;
+  std::string weights;
   std::string name;
   std::string baseDirectory;
   int minKernelWork = -1; ///< -1: the default

@@ -119,17 +119,17 @@ private:
 /// whether code depends on it, and the cache would take two models for one.
 template <typename Archive, typename Options>
 void visitOptions(Archive &archive, Options &options) {
-  auto &[target, cpu, features, chip, deviceLoops, cublas, name, baseDirectory,
-         minKernelWork, allowTf32, optLevel, ortCompat, fpContract, verify,
-         checkAccesses, profile, disabledPasses, customLibraries, dims, shapes,
-         states,
+  auto &[target, cpu, features, chip, deviceLoops, cublas, weights, name,
+         baseDirectory, minKernelWork, allowTf32, optLevel, ortCompat,
+         fpContract, verify, checkAccesses, profile, disabledPasses,
+         customLibraries, dims, shapes, states,
          // What code does not depend on.
          cache, strictCache, timeoutSeconds, cancel, progress,
          progressContext] = options;
-  archive(target, cpu, features, chip, deviceLoops, cublas, name, baseDirectory,
-          minKernelWork, allowTf32, optLevel, ortCompat, fpContract, verify,
-          checkAccesses, profile, disabledPasses, customLibraries, dims, shapes,
-          states);
+  archive(target, cpu, features, chip, deviceLoops, cublas, weights, name,
+          baseDirectory, minKernelWork, allowTf32, optLevel, ortCompat,
+          fpContract, verify, checkAccesses, profile, disabledPasses,
+          customLibraries, dims, shapes, states);
 }
 
 /// What a worker is to compile. Its model is what is open as kModelDescriptor.

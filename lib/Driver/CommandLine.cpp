@@ -162,6 +162,16 @@ struct Flags {
       cl::desc("Round a product and the sum that it goes into once, as C++ "
                "compilers do (default: each once, as ONNX has it)"),
       cl::cat(model)};
+  cl::opt<WeightType> weights{
+      "weights", cl::init(WeightType::Model),
+      cl::desc("Round constant f32 weights of products of matrices, which then "
+               "take less memory"),
+      cl::values(clEnumValN(WeightType::Model, "model", "Not at all (default)"),
+                 clEnumValN(WeightType::BF16, "bf16", "To bf16"),
+                 clEnumValN(WeightType::F16, "f16", "To f16"),
+                 clEnumValN(WeightType::Int8, "int8",
+                            "To 8 bits, with a scale for each output channel")),
+      cl::cat(model)};
   cl::opt<std::string> externalData{
       "external-data", cl::value_desc("folder"),
       cl::desc("Where the model's external data is (default: beside it)"),
@@ -358,6 +368,7 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   if (flags.name.getNumOccurrences() && !isCIdentifier(flags.name))
     return refuse("--name: '" + flags.name + "' is not a C identifier");
   options.ortCompat = flags.ortCompat;
+  options.weights = flags.weights;
   options.checkAccesses = flags.checkAccesses;
   options.profile = flags.profile;
   options.disabledPasses.assign(flags.disabledPasses.begin(),
@@ -419,7 +430,8 @@ bool loopc::parseCommandLine(int argc, const char *const *argv,
   if (std::optional<std::string> problem = parseOptions(
           argc, argv, "Compiles models with control flow to native code.\n",
           {{"device-loops", &flags.deviceLoops.getParser()},
-           {"cublas", &flags.cublas.getParser()}}))
+           {"cublas", &flags.cublas.getParser()},
+           {"weights", &flags.weights.getParser()}}))
     return refuse(*problem);
   options.remarks = flags.remarks;
   options.timing = flags.timing;

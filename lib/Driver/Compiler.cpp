@@ -259,6 +259,7 @@ LogicalResult Compiler::lower(Output output) {
     PipelineOptions pipeline;
     pipeline.optLevel = static_cast<int>(options.target.optLevel);
     pipeline.checkAccesses = options.checkAccesses;
+    pipeline.weights = options.weights;
     pipeline.profile = options.profile;
     pipeline.disabledPasses = options.disabledPasses;
     pipeline.vectors = getVectorUnit(options.target);

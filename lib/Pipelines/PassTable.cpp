@@ -179,6 +179,8 @@ static constexpr PassEntry kPasses[] = {
      "constants are put together when compiling"},
     {"tensor-fuse-elementwise", PassUse::Rounding,
      "elementwise operations go through memory once"},
+    {"tensor-narrow-weights", PassUse::Needed,
+     "it rounds what --weights asks for"},
     {"tensor-scale-subnormals", PassUse::Rounding,
      "products with subnormal weights take no longer than others"},
     {"tensor-sink-expansions", PassUse::Rounding,

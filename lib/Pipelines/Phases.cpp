@@ -59,6 +59,7 @@ void loopc::printPipelines(raw_ostream &os) {
         PipelineOptions options;
         options.checkAccesses = true;
         options.profile = true;
+        options.weights = WeightType::BF16;
         options.vectors = VectorUnit();
         if (phase.target == PhaseTarget::GPU)
           options.chip = "sm_80";

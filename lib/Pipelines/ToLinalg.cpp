@@ -99,6 +99,18 @@ void loopc::populateVersions(PassAdder manager, const PipelineOptions &) {
   addCleanup(functions, "in the new version comparisons of extents are known");
 }
 
+void loopc::populateWeights(PassAdder manager, const PipelineOptions &options) {
+  if (options.weights == WeightType::Model)
+    return;
+  TensorNarrowWeightsOptions narrow;
+  narrow.type = options.weights;
+  narrow.wide = options.optLevel == 0 || !options.chip.empty();
+  manager.nest<func::FuncOp>().addPass(
+      createTensorNarrowWeights(narrow),
+      "products are linalg; from here on weights are as in a model that stores "
+      "them in few bits");
+}
+
 void loopc::populateLayouts(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(

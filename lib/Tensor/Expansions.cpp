@@ -85,12 +85,9 @@ static bool isLight(linalg::GenericOp expansion) {
          static_cast<int64_t>(llvm::range_size(operations)) <= kMostRepeated;
 }
 
-bool loopc::isExpandedInProduct(OpOperand &operand) {
+bool loopc::isWeightsOfProduct(OpOperand &operand) {
   auto product = dyn_cast<linalg::GenericOp>(operand.getOwner());
-  auto expansion = operand.get().getDefiningOp<linalg::GenericOp>();
-  if (!product || !expansion || !isExpansion(expansion) ||
-      !isNarrow(expansion) || !isLight(expansion) ||
-      !product.hasPureTensorSemantics() ||
+  if (!product || !product.hasPureTensorSemantics() ||
       product.getNumReductionLoops() != 1 || product.getNumDpsInits() != 1 ||
       product.getNumDpsInputs() < 2 || !product.isDpsInput(&operand))
     return false;
@@ -110,4 +107,10 @@ bool loopc::isExpandedInProduct(OpOperand &operand) {
            return types[dim] == utils::IteratorType::reduction &&
                   map.isFunctionOfDim(dim);
          });
+}
+
+bool loopc::isExpandedInProduct(OpOperand &operand) {
+  auto expansion = operand.get().getDefiningOp<linalg::GenericOp>();
+  return expansion && isExpansion(expansion) && isNarrow(expansion) &&
+         isLight(expansion) && isWeightsOfProduct(operand);
 }

@@ -14,6 +14,7 @@
 #include "SimplifyGenerics.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "loopc/Tensor/Expansions.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/Passes.h"
 #include "loopc/Tensor/StoredTranspose.h"
@@ -313,6 +314,12 @@ static bool isStartOfSums(linalg::GenericOp op) {
          product.isDpsInit(&use);
 }
 
+/// True if a product of matrices expands what `op` computes where it sums up:
+/// it would not find that among the results of an operation that computes more.
+static bool isExpandedWhereRead(linalg::GenericOp op) {
+  return isExpansion(op) && llvm::any_of(op->getUses(), isExpandedInProduct);
+}
+
 /// True if both go through the same elements, and may do so together.
 static bool areNeighbours(IRRewriter &rewriter, linalg::GenericOp first,
                           linalg::GenericOp second) {
@@ -437,8 +444,9 @@ struct TensorFuseElementwise
       if (!isa_and_nonnull<linalg::LinalgOp>(block->getParentOp())) {
         MergeCounts counts = mergeGenerics(
             rewriter, *block,
-            [](linalg::GenericOp op) {
-              return isElementwise(op) && !isStartOfSums(op);
+            [&](linalg::GenericOp op) {
+              return isElementwise(op) && !isStartOfSums(op) &&
+                     (forKernels || !isExpandedWhereRead(op));
             },
             [&](linalg::GenericOp first, linalg::GenericOp second) {
               return areNeighbours(rewriter, first, second);

@@ -271,6 +271,29 @@ std::optional<Read> Sinking::expanded(tensor::ExpandShapeOp op, Read operand) {
   return operand;
 }
 
+/// Replaces `op` by what `expansion` computes of `reads`.
+static void replaceByExpansion(RewriterBase &rewriter, Operation *op,
+                               linalg::GenericOp expansion,
+                               ArrayRef<Read> reads) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Value init = tensor::EmptyOp::create(rewriter, op->getLoc(), type.getShape(),
+                                       type.getElementType());
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (const Read &read : reads) {
+    inputs.push_back(read.value);
+    maps.push_back(read.map);
+  }
+  maps.push_back(rewriter.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> types(type.getRank(),
+                                         utils::IteratorType::parallel);
+  auto made = linalg::GenericOp::create(rewriter, expansion.getLoc(), type,
+                                        inputs, init, maps, types);
+  rewriter.cloneRegionBefore(expansion.getRegion(), made.getRegion(),
+                             made.getRegion().begin());
+  rewriter.replaceOp(op, made.getResults());
+}
+
 Read Sinking::withoutUnits(Read operand) {
   llvm::SmallBitVector units(operand.map.getNumResults());
   SmallVector<AffineExpr> exprs;
@@ -309,22 +332,7 @@ bool Sinking::run() {
   for (OpOperand *input : expansion.getDpsInputOperands())
     if (!read(*input))
       return false;
-  Value init = tensor::EmptyOp::create(rewriter, move->getLoc(),
-                                       type.getShape(), type.getElementType());
-  SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;
-  for (const Read &read : reads) {
-    inputs.push_back(read.value);
-    maps.push_back(read.map);
-  }
-  maps.push_back(rewriter.getMultiDimIdentityMap(type.getRank()));
-  SmallVector<utils::IteratorType> types(type.getRank(),
-                                         utils::IteratorType::parallel);
-  auto moved = linalg::GenericOp::create(rewriter, expansion.getLoc(), type,
-                                         inputs, init, maps, types);
-  rewriter.cloneRegionBefore(expansion.getRegion(), moved.getRegion(),
-                             moved.getRegion().begin());
-  rewriter.replaceOp(move, moved.getResults());
+  replaceByExpansion(rewriter, move, expansion, reads);
   return true;
 }
 
@@ -393,6 +401,75 @@ static void readNarrow(RewriterBase &rewriter, tensor::ExtractOp extract,
                          expansion.getBody()->getTerminator()->getOperand(0)));
 }
 
+/// True if only the run tells which part of a tensor `slice` reads: it looks up
+/// rows.
+static bool isLookup(tensor::ExtractSliceOp slice) {
+  return llvm::any_of(slice.getStaticOffsets(), ShapedType::isDynamic) &&
+         slice.getType().hasStaticShape() && slice.hasUnitStride();
+}
+
+/// The part of `input`, an operand of `expansion`, that the elements of `slice`
+/// follow from, and how the slice reads it, of whose loops those of the
+/// expansion are `kept`, or one element. Nothing where that is no part.
+static std::optional<Read> sliceOperand(RewriterBase &rewriter,
+                                        tensor::ExtractSliceOp slice,
+                                        linalg::GenericOp expansion,
+                                        OpOperand &input,
+                                        ArrayRef<AffineExpr> kept) {
+  SmallVector<OpFoldResult> offsets, sizes;
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> exprs;
+  for (AffineExpr expr :
+       expansion.getMatchingIndexingMap(&input).getResults()) {
+    if (matchBlockNumber(expr))
+      return std::nullopt;
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    offsets.push_back(dim ? slice.getMixedOffsets()[dim.getPosition()]
+                          : rewriter.getIndexAttr(0));
+    sizes.push_back(dim ? slice.getMixedSizes()[dim.getPosition()]
+                        : rewriter.getIndexAttr(1));
+    AffineExpr to = dim ? kept[dim.getPosition()] : expr;
+    if (dim && isa<AffineConstantExpr>(to))
+      continue;
+    exprs.push_back(to);
+    shape.push_back(*getConstantIntValue(sizes.back()));
+  }
+  SmallVector<OpFoldResult> strides(sizes.size(), rewriter.getIndexAttr(1));
+  auto type = RankedTensorType::get(shape, getElementTypeOrSelf(input.get()));
+  Value part = tensor::ExtractSliceOp::create(
+      rewriter, slice.getLoc(), type, input.get(), offsets, sizes, strides);
+  return Read{part, AffineMap::get(slice.getType().getRank(), 0, exprs,
+                                   rewriter.getContext())};
+}
+
+/// Expands the rows that `slice` looks up instead of all.
+///
+///   %r = tensor.extract_slice (linalg.generic ins(%c) { arith.extf })[%i, 0]
+///
+/// becomes
+///
+///   %s = tensor.extract_slice %c[%i, 0]
+///   %r = linalg.generic ins(%s) { arith.extf }
+static void sliceNarrow(RewriterBase &rewriter, tensor::ExtractSliceOp slice,
+                        linalg::GenericOp expansion) {
+  rewriter.setInsertionPoint(slice);
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  SmallVector<AffineExpr> kept(dropped.size(),
+                               rewriter.getAffineConstantExpr(0));
+  for (unsigned axis = 0, next = 0; axis < dropped.size(); ++axis)
+    if (!dropped[axis])
+      kept[axis] = rewriter.getAffineDimExpr(next++);
+  SmallVector<Read> reads;
+  for (OpOperand *input : expansion.getDpsInputOperands()) {
+    std::optional<Read> part =
+        sliceOperand(rewriter, slice, expansion, *input, kept);
+    if (!part)
+      return;
+    reads.push_back(*part);
+  }
+  replaceByExpansion(rewriter, slice, expansion, reads);
+}
+
 /// True if `use` makes a tensor of all elements of an expansion, or reads each
 /// many times: they are better computed by the compiler.
 static bool wantsStored(OpOperand &use) {
@@ -446,9 +523,13 @@ struct TensorSinkExpansions
 
 private:
   static void lookUpNarrow(RewriterBase &rewriter, linalg::GenericOp op) {
-    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
       if (auto extract = dyn_cast<tensor::ExtractOp>(user))
         readNarrow(rewriter, extract, op);
+      else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+               slice && isLookup(slice))
+        sliceNarrow(rewriter, slice, op);
+    }
   }
 
   void compute(linalg::GenericOp op) {

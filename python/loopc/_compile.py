@@ -46,6 +46,7 @@ def compile(
     states: Mapping[str, str] | None = None,
     ort_compat: bool = False,
     fp_contract: bool = False,
+    weights: str | None = None,
     base_directory: str | os.PathLike[str] | None = None,
     verify: bool = False,
     check_accesses: bool = False,
@@ -79,6 +80,8 @@ def compile(
         ort_compat: follow onnxruntime where it differs from the specification.
         fp_contract: round a product and the sum that it goes into once, as C++
             compilers do, not each as ONNX has it.
+        weights: what constant float weights of products of matrices are rounded to:
+            "bf16", "f16", "int8" (a scale for each output channel); None for nothing.
         base_directory: the folder of the external data of a model that is given
             as bytes or ModelProto.
         verify: verify the compiler's work after every pass.
@@ -117,6 +120,7 @@ def compile(
         "states": states_by_name(states),
         "ort_compat": int(bool(ort_compat)),
         "fp_contract": int(bool(fp_contract)),
+        "weights": text("weights", weights),
         "base_directory": folder("base_directory", base_directory),
         "verify": int(bool(verify)),
         "check_accesses": int(bool(check_accesses)),

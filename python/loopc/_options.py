@@ -152,6 +152,9 @@ class SessionOptions(_Configurable):
         memory_limit: bytes that a run may hold; None for no limit.
         cpu: LLVM's name of the CPU; None for this machine's.
         features: CPU features beside the CPU's own ("+avx2,-fma").
+        weights: what constant float weights of products of matrices are rounded to,
+            which then take less memory: "bf16", "f16", "int8" (a scale for each output
+            channel); None for nothing.
         base_directory: the folder of the external data of a model that is given
             as bytes or ModelProto.
         verify: verify the compiler's work after every pass.
@@ -212,6 +215,7 @@ class SessionOptions(_Configurable):
         "use_deterministic_compute",
         "use_per_session_threads",
         "verify",
+        "weights",
     )
 
     execution_mode = _Choice(ExecutionMode)
@@ -237,6 +241,7 @@ class SessionOptions(_Configurable):
         memory_limit: int | None = None,
         cpu: str | None = None,
         features: str | None = None,
+        weights: str | None = None,
         base_directory: str | os.PathLike[str] | None = None,
         verify: bool = False,
         check_accesses: bool = False,
@@ -260,6 +265,7 @@ class SessionOptions(_Configurable):
         self.memory_limit = memory_limit
         self.cpu = cpu
         self.features = features
+        self.weights = weights
         self.base_directory = base_directory
         self.verify = verify
         self.check_accesses = check_accesses
@@ -449,6 +455,7 @@ class SessionOptions(_Configurable):
             "states": states_by_name(self.states),
             "cpu": text("cpu", self.cpu),
             "features": text("features", self.features),
+            "weights": text("weights", self.weights),
             "base_directory": folder("base_directory", self.base_directory),
             "verify": int(bool(self.verify)),
             "check_accesses": int(bool(self.check_accesses)),

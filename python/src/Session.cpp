@@ -82,6 +82,7 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       {"chip", loopc_compile_options_set_chip},
       {"device_loops", loopc_compile_options_set_device_loops},
       {"cublas", loopc_compile_options_set_cublas},
+      {"weights", loopc_compile_options_set_weights},
       {"name", loopc_compile_options_set_name},
       {"cache", loopc_compile_options_set_cache},
       {"base_directory", loopc_compile_options_set_base_directory}};

@@ -321,3 +321,32 @@ func.func @split_with_blocks() -> tensor<8x12x80xf32> {
   %c = tensor.expand_shape %f [[0, 1], [2]] output_shape [8, 12, 80] : tensor<96x80xf32> into tensor<8x12x80xf32>
   return %c : tensor<8x12x80xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+
+// A row that is looked up is expanded behind the lookup; its scale is looked up
+// with it.
+// CHECK-DAG: #[[ALL:.+]] = affine_map<(d0) -> (d0)>
+// CHECK-DAG: #[[ONE:.+]] = affine_map<(d0) -> ()>
+// CHECK-LABEL: func.func @row(
+// CHECK-SAME: %[[I:.+]]: index
+// CHECK-DAG: %[[W:.+]] = tensor.extract_slice %{{.+}}[%[[I]], 0] [1, 80] [1, 1] : tensor<96x80xi8> to tensor<80xi8>
+// CHECK-DAG: %[[S:.+]] = tensor.extract_slice %{{.+}}[%[[I]]] [1] [1] : tensor<96xf32> to tensor<f32>
+// CHECK: %[[R:.+]] = linalg.generic {indexing_maps = [#[[ALL]], #[[ONE]], #[[ALL]]], {{.*}} ins(%[[W]], %[[S]] :
+// CHECK: return %[[R]]
+func.func @row(%i: index) -> tensor<80xf32> {
+  %w = arith.constant dense<3> : tensor<96x80xi8>
+  %s = arith.constant dense<0.5> : tensor<96xf32>
+  %e = tensor.empty() : tensor<96x80xf32>
+  %f = linalg.generic {indexing_maps = [#id, #rows, #id], iterator_types = ["parallel", "parallel"]} ins(%w, %s : tensor<96x80xi8>, tensor<96xf32>) outs(%e : tensor<96x80xf32>) {
+  ^bb0(%in: i8, %scale: f32, %out: f32):
+    %a = arith.sitofp %in : i8 to f32
+    %b = arith.mulf %a, %scale : f32
+    linalg.yield %b : f32
+  } -> tensor<96x80xf32>
+  %r = tensor.extract_slice %f[%i, 0] [1, 80] [1, 1] : tensor<96x80xf32> to tensor<80xf32>
+  return %r : tensor<80xf32>
+}

@@ -251,6 +251,23 @@ def test_looked_up(kind: str) -> None:
     _check(weights, nodes, x)
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_row_is_looked_up(tmp_path: Path, kind: str, shape: tuple[int, ...]) -> None:
+    """A row that is a slice of the table: it is expanded alone."""
+    weights = _weights(kind, (500, 40), 0)
+    gather = helper.make_node("Gather", ["w", "x"], ["y"])
+    x = np.full(shape, 499)
+    stored = _model([*weights.nodes, gather], weights.constants, x, [*shape])
+    session = loopc.InferenceSession(stored)
+    for index in (0, 499, -3):
+        got = session.run(None, {"x": np.full(shape, index)})[0]
+        np.testing.assert_array_equal(got, weights.floats[np.full(shape, index)])
+    text = _linalg(tmp_path, weights, [gather], x)
+    # Scales of blocks are looked up with the elements, but not by slices.
+    assert kind == "blocks" or not re.search(r"arith.constant .*: tensor<500x40xf32>", text)
+
+
 def _linalg(path: Path, weights: Weights, nodes: list[onnx.NodeProto], x: np.ndarray) -> str:
     model = onnx.load_from_string(
         _model([*weights.nodes, *nodes], weights.constants, x, [*x.shape])

@@ -165,6 +165,12 @@ struct Flags {
       cl::desc("Round a product and the sum that it goes into once, as C++ "
                "compilers do (default: each once, as ONNX has it)"),
       cl::cat(kCompiling)};
+  cl::opt<std::string> weights{
+      "weights", cl::value_desc("type"),
+      cl::desc(
+          "Round constant f32 weights of products of matrices to bf16, f16 "
+          "or int8 (default: model, not at all)"),
+      cl::cat(kCompiling)};
   cl::opt<bool> verify{"verify",
                        cl::desc("Verify the compiler's work after every pass"),
                        cl::cat(kCompiling)};
@@ -357,6 +363,9 @@ static bool readOptions(const Flags &flags, Options &options) {
   loopc_compile_options_set_features(compile, flags.features.c_str());
   loopc_compile_options_set_ort_compat(compile, flags.ortCompat);
   loopc_compile_options_set_fp_contract(compile, flags.fpContract);
+  if (loopc_compile_options_set_weights(compile, flags.weights.c_str()))
+    return refuse("--weights=" + flags.weights +
+                  ": expected bf16, f16, int8 or model");
   loopc_compile_options_set_verify(compile, flags.verify);
   loopc_compile_options_set_cache(compile, flags.cache.c_str());
   loopc_compile_options_set_check_accesses(compile, flags.checkAccesses);

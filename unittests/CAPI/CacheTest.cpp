@@ -42,6 +42,7 @@ TEST(Key, HoldsAllThatMakesADifference) {
       [](auto &o) { o.chip = "sm_90"; },
       [](auto &o) { o.deviceLoops = "host"; },
       [](auto &o) { o.cublas = "off"; },
+      [](auto &o) { o.weights = "bf16"; },
       [](auto &o) { o.name = "m"; },
       [](auto &o) { o.minKernelWork = 0; },
       [](auto &o) { o.allowTf32 = true; },

@@ -182,6 +182,7 @@ TEST(PassTable, HasThePassesOfAllPipelines) {
         options.chip = chip.str();
         options.checkAccesses = check;
         options.profile = check;
+        options.weights = check ? WeightType::Int8 : WeightType::Model;
         options.vectors = VectorUnit();
         collectNames(options, names);
       }

@@ -30,6 +30,7 @@ static PipelineOptions makeOptions(PhaseTarget target) {
   PipelineOptions options;
   options.checkAccesses = true;
   options.profile = true;
+  options.weights = WeightType::BF16;
   options.vectors = VectorUnit();
   if (target == PhaseTarget::GPU)
     options.chip = "sm_90";

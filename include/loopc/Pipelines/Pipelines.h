@@ -11,6 +11,7 @@
 #ifndef LOOPC_PIPELINES_PIPELINES_H
 #define LOOPC_PIPELINES_PIPELINES_H
 
+#include "loopc/Support/WeightType.h"
 #include "loopc/Target/TargetOptions.h"
 
 #include <optional>
@@ -40,6 +41,8 @@ struct PipelineOptions {
   bool checkAccesses = false;
   /// Parts of the model are measured at run time (CompilerOptions).
   bool profile = false;
+  /// What weights of products are rounded to (CompilerOptions).
+  WeightType weights = WeightType::Model;
   /// The target's vector registers; none: the module's `loopc.target` stays as
   /// it is, with its registers and its GPU.
   std::optional<VectorUnit> vectors;

@@ -26,6 +26,11 @@ bool isExpansion(mlir::linalg::GenericOp op);
 /// True if what `expansion` reads is smaller than what it computes.
 bool isNarrow(mlir::linalg::GenericOp expansion);
 
+/// True if its reader, a product of matrices, reads `operand` as vectors along
+/// the last axis of the result, all of them for each row: weights, if it is
+/// constant.
+bool isWeightsOfProduct(mlir::OpOperand &operand);
+
 /// True if `operand` is a narrow expansion of a few simple instructions an
 /// element that its reader, a product of matrices, computes where it sums up:
 /// the constant is stored, and read, as it is in the model.

@@ -8,6 +8,7 @@
 #ifndef LOOPC_TENSOR_PASSES_H
 #define LOOPC_TENSOR_PASSES_H
 
+#include "loopc/Support/WeightType.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -149,6 +149,44 @@ def TensorChooseLayouts
                            "::mlir::tensor::TensorDialect"];
 }
 
+def TensorNarrowWeights
+    : Pass<"tensor-narrow-weights", "::mlir::func::FuncOp"> {
+  let summary = "round constant f32 weights of products to fewer bits";
+  let description = [{
+    With `--weights`: constants of f32 that a product of matrices sums up, of
+    more than 16 KiB, become constants of `type` behind an expansion, as if the
+    model had stored them so. What reads such a constant besides reads the same
+    numbers.
+
+    ```mlir
+    %w = arith.constant dense_resource<w> : tensor<256x1024xf32>
+    // becomes, of int8,
+    %q = arith.constant dense_resource<q> : tensor<256x1024xi8>
+    %s = arith.constant dense_resource<s> : tensor<1024xf32>
+    %w = linalg.generic // (d0, d1) -> (d0, d1), (d0, d1) -> (d1)
+           ins(%q, %s) { arith.sitofp, arith.mulf }
+    ```
+
+    Weights that are not finite, or would not be as f16 or bf16, stay.
+  }];
+  let options = [
+    Option<"type", "type", "::loopc::WeightType",
+           /*default=*/"::loopc::WeightType::Model", "what they become",
+           [{::llvm::cl::values(
+               clEnumValN(::loopc::WeightType::Model, "model", "nothing else"),
+               clEnumValN(::loopc::WeightType::BF16, "bf16", "bf16"),
+               clEnumValN(::loopc::WeightType::F16, "f16", "f16"),
+               clEnumValN(::loopc::WeightType::Int8, "int8",
+                          "8 bits, with a scale for each output channel")) }]>,
+    Option<"wide", "wide", "bool", /*default=*/"false",
+           "rounded weights stay f32: no later pass reads expansions">];
+  let statistics = [
+    Statistic<"numNarrowed", "narrowed", "constants of fewer bits">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def TensorSinkExpansions
     : Pass<"tensor-sink-expansions", "::mlir::func::FuncOp"> {
   let summary = "expand weights where they are read, or when compiling";
