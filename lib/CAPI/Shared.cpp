@@ -8,6 +8,7 @@
 
 #include "Files.h"
 #include "Impl.h"
+#include "loopc/Support/CustomLibrary.h"
 
 #include "loopc-rt/runtime.h"
 
@@ -118,8 +119,9 @@ int loopc::capi::loadShared(const char *givenPath, const char *givenName,
 
 /// Copies the descriptions of operators into the room that `library` has for
 /// those that it calls. One that is in the process already has them.
-static void bindOperators(void *library,
-                          const std::vector<const loopc_custom_op *> &all) {
+/// \returns an empty text, or what is wrong.
+static std::string
+bindOperators(void *library, const std::vector<const loopc_custom_op *> &all) {
   static std::mutex mutex;
   std::lock_guard<std::mutex> guard(mutex);
   for (const loopc_custom_op *op : all) {
@@ -127,6 +129,20 @@ static void bindOperators(void *library,
     if (room && room->abi_version == 0)
       std::memcpy(room, op, sizeof(*op));
   }
+  // The others are of loopc's own libraries.
+  for (const loopc::OwnOperator *own = loopc::getOwnOperators(); own->library;
+       ++own) {
+    auto *room = static_cast<loopc_custom_op *>(dlsym(library, own->symbol));
+    if (!room || room->abi_version != 0)
+      continue;
+    const loopc_custom_op *op = nullptr;
+    std::string path;
+    if (std::string fault = loopc::loadOwnOperator(*own, op, path);
+        !fault.empty())
+      return fault;
+    std::memcpy(room, op, sizeof(*op));
+  }
+  return "";
 }
 
 std::string
@@ -151,7 +167,8 @@ loopc::capi::openEntry(const std::string &path, const std::string &symbol,
   const loopc_model *model = getModel();
   if (std::string fault = findFault(model, /*withPorts=*/true); !fault.empty())
     return fail(fault);
-  bindOperators(library, operators);
+  if (std::string fault = bindOperators(library, operators); !fault.empty())
+    return fail(fault);
   session.library = library;
   session.model = model;
   return "";

@@ -264,6 +264,114 @@ static std::string writeMultiHeadAttention(const ContribCall &call) {
                                        : writeProducts(call, mask));
 }
 
+/// `to` [b, heads, p, size] of the buffer `past`: the first `past_size` keys of
+/// each row; where there are beams, those of the beam that each came from.
+static std::string writeHistory(bool hasBeams, StringRef past, StringRef to) {
+  std::string text = llvm::formatv(
+      "{1}_own = Slice({0}, origin, past_size, second)\n", past, to);
+  if (!hasBeams)
+    return text + llvm::formatv("{0} = Identity({0}_own)\n", to).str();
+  return text + llvm::formatv("{0}_like = Shape({0}_own)\n"
+                              "{0}_from = Expand(sources, {0}_like)\n"
+                              "{0} = GatherElements<axis = 0>"
+                              "({0}_own, {0}_from)\n",
+                              to)
+                    .str();
+}
+
+/// sources [b, 1, p, 1]: the row of the batch that each key of the past is of.
+/// cache_indirection [b / beams, beams, most] says which beam.
+static constexpr StringLiteral kSources =
+    "beam_column = Constant<value_ints = [-1, 1]>()\n"
+    "beams64 = Cast<to = 7>(beam_width)\n"
+    "beams = Reshape(beams64, unit)\n"
+    "rows1 = Shape<start = 0, end = 1>(query)\n"
+    "rows0 = Squeeze(rows1, origin)\n"
+    "nought = Constant<value_int = 0>()\n"
+    "step = Constant<value_int = 1>()\n"
+    "rows = Range(nought, rows0, step)\n"
+    "groups = Div(rows, beams)\n"
+    "firsts0 = Mul(groups, beams)\n"
+    "firsts = Reshape(firsts0, beam_column)\n"
+    "most = Shape<start = 2>(cache_indirection)\n"
+    "by_row = Concat<axis = 0>(rows1, most)\n"
+    "origins0 = Cast<to = 7>(cache_indirection)\n"
+    "origins1 = Reshape<allowzero = 1>(origins0, by_row)\n"
+    "origins = Slice(origins1, origin, past_size, unit)\n"
+    "sources0 = Add(origins, firsts)\n"
+    "at13 = Constant<value_ints = [1, 3]>()\n"
+    "sources = Unsqueeze(sources0, at13)\n";
+
+/// One step of a decoder. Keys and values of a buffer are those of the steps
+/// before, and this one's take the next place; or they are an encoder's.
+static std::string writeDecoderAttention(const ContribCall &call) {
+  enum {
+    Query,
+    Key,
+    Value,
+    Mask,
+    AttentionBias,
+    PastKey,
+    PastValue,
+    PastLength,
+    BeamWidth,
+    Indirection,
+    Bias
+  };
+  bool isBuffer = call.getInt("past_present_share_buffer");
+  bool hasBeams = call.has(BeamWidth) && call.has(Indirection);
+  if (call.wants(3))
+    return call.refuse("output 'qk'");
+  if (call.has(PastKey) != call.has(PastValue) ||
+      (isBuffer && call.has(PastKey) && !call.has(PastLength)))
+    return call.refuse("a past without all of its inputs");
+  if (hasBeams && call.has(PastKey) && !isBuffer)
+    return call.refuse("beams without a buffer that past and present share");
+  std::string text, past, last;
+  bool hasPast = call.has(PastKey);
+  if (hasPast && isBuffer) {
+    text = "origin = Constant<value_ints = [0]>()\n"
+           "unit = Constant<value_ints = [1]>()\n"
+           "second = Constant<value_ints = [2]>()\n"
+           "past_size0 = Cast<to = 7>(past_sequence_length)\n"
+           "past_size = Reshape(past_size0, unit)\n";
+    if (hasBeams)
+      text += kSources.str();
+    for (StringRef name : {"key", "value"}) {
+      text +=
+          writeHistory(hasBeams, ("past_" + name).str(), ("old_" + name).str());
+      last += llvm::formatv("{0}_end = Shape<start = 2, end = 3>(past_{0})\n"
+                            "{0}_next = Add(past_size, unit)\n"
+                            "{0}_rest = Slice(past_{0}, {0}_next, {0}_end, "
+                            "second)\n"
+                            "{0}_own = Slice(past_{0}, origin, past_size, "
+                            "second)\n"
+                            "{0}_new = Slice(all_{0}, past_size, {0}_next, "
+                            "second)\n"
+                            "present_{0} = Concat<axis = 2>({0}_own, {0}_new, "
+                            "{0}_rest)\n",
+                            name);
+    }
+    past = ", old_key, old_value";
+  } else {
+    if (hasPast)
+      past = ", past_key, past_value";
+    last = "present_key = Identity(all_key)\n"
+           "present_value = Identity(all_value)\n";
+  }
+  return text +
+         llvm::formatv(
+             "output, all_key, all_value = com.microsoft.MultiHeadAttention<"
+             "num_heads: int = @num_heads, scale: float = @scale, "
+             "mask_filter_value: float = @mask_filter_value>"
+             "(query, {0}, {1}, {2}, {3}, {4}{5})\n",
+             call.has(Key) ? "key" : "", call.has(Value) ? "value" : "",
+             call.has(Bias) ? "bias" : "", call.has(Mask) ? "mask_index" : "",
+             call.has(AttentionBias) ? "attention_bias" : "", past)
+             .str() +
+         last;
+}
+
 static std::string writeAttention(const ContribCall &call) {
   enum { Input, Weights, Bias, Mask, Past, AttentionBias, PastLength };
   int64_t heads = call.getInt("num_heads");
@@ -585,6 +693,12 @@ ArrayRef<ContribOperator> loopc::importer::getContribAttention() {
        "query, key, value, bias, key_padding_mask, attention_bias, past_key, "
        "past_value, past_sequence_length, cache_indirection",
        "output, present_key, present_value, qk", writeMultiHeadAttention},
+      {kContribDomain, "DecoderMaskedMultiHeadAttention",
+       "num_heads, scale, mask_filter_value: float = -10000.0, "
+       "past_present_share_buffer, output_qk",
+       "query, key, value, mask_index, attention_bias, past_key, past_value, "
+       "past_sequence_length, beam_width, cache_indirection, bias",
+       "output, present_key, present_value, qk", writeDecoderAttention},
       {kContribDomain, "Attention",
        "num_heads, scale, unidirectional, do_rotary, rotary_embedding_dim, "
        "past_present_share_buffer, qkv_hidden_sizes, "
