@@ -66,6 +66,29 @@ static std::string findFault(const loopc_model *model, bool withPorts) {
   return loopc_model_check(&checked, &error) == LOOPC_OK ? "" : error.message;
 }
 
+/// Loads a model's library; null, and `problem` says why. Libraries of loopc's
+/// own that it needs may be in no folder that the system searches: those that
+/// are in the process already are found by their names.
+static void *openModel(const std::string &path, std::string &problem) {
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library)
+    return library;
+  problem = dlerror();
+  for (const loopc::OwnOperator *own = loopc::getOwnOperators(); own->library;
+       ++own) {
+    const loopc_custom_op *op = nullptr;
+    std::string file;
+    if (problem.find(own->library) == std::string::npos ||
+        !loopc::loadOwnOperator(*own, op, file).empty())
+      continue;
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library)
+      return library;
+    problem = dlerror();
+  }
+  return nullptr;
+}
+
 int loopc::capi::loadShared(const char *givenPath, const char *givenName,
                             loopc_session &session,
                             loopc_diagnostics &diagnostics) {
@@ -99,9 +122,10 @@ int loopc::capi::loadShared(const char *givenPath, const char *givenName,
                        : std::string("': one of them must be named")));
     return LOOPC_COMPILE_ERROR_ARGUMENT;
   }
-  session.library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string problem;
+  session.library = openModel(path, problem);
   if (!session.library)
-    return cannotRead(dlerror());
+    return cannotRead(problem);
   auto getModel = reinterpret_cast<ModelFunction>(
       dlsym(session.library, (name + "_model").c_str()));
   session.run = reinterpret_cast<loopc_session::RunFunction>(

@@ -45,10 +45,11 @@ struct Flags {
       cl::cat(general)};
   cl::opt<std::string> emit{
       "emit", cl::init("obj"), cl::value_desc("stage"),
-      cl::desc("Stop at onnx, loop, linalg, memref, scf or llvm (MLIR), "
-               "llvm-ir or asm (weights go to <file>.weights), ptx (the code "
-               "of the GPU), obj, shared (with the runtime in it; default: what "
-               "the ending of <file> says, .so, .s or .ll, else obj)"),
+      cl::desc(
+          "Stop at onnx, loop, linalg, memref, scf or llvm (MLIR), "
+          "llvm-ir or asm (weights go to <file>.weights), ptx (the code "
+          "of the GPU), obj, shared (with the runtime in it; default: what "
+          "the ending of <file> says, .so, .s or .ll, else obj)"),
       cl::cat(general)};
   cl::opt<std::string> optLevel{"O",
                                 cl::Prefix,

@@ -11,7 +11,9 @@ import struct
 import zlib
 
 import loopc
+import loopc.aot
 import numpy as np
+import onnx
 import onnx.parser
 import pytest
 from onnx.backend.test.case.node import _image_decoder_data as frozen
@@ -199,3 +201,10 @@ def test_in_a_loop():
     (shapes,) = loopc.InferenceSession(made).run(None, feeds)
     assert shapes.tolist() == [[5, 7, 3], [1, 2, 3]]
     assert loopc.InferenceSession(made).run(None, {**feeds, "count": np.int64(0)})[0].size == 0
+
+
+def test_ahead_of_time():
+    """The library of the operator is found beside libloopc, wherever the system looks."""
+    session = loopc.aot.session(onnx.load_from_string(model()))
+    (image,) = session.run(None, {"file": as_bytes(png(list(RGB), 2))})
+    np.testing.assert_array_equal(image, RGB)
