@@ -111,3 +111,54 @@ def test_decoder_attention_with_buffer(past, beams):
     compare("DecoderMaskedMultiHeadAttention",
             [query, key, value, None, None, *buffers, int32([past]), width, source],
             3, num_heads=HEADS, past_present_share_buffer=1)  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", [0, 1])
+@pytest.mark.parametrize("interleaved", [0, 1])
+@pytest.mark.parametrize("rank", [3, 4])
+def test_rotary_embedding_of_three_positions(layout, interleaved, rank):
+    x = floats(2, 5, 3 * 16) if rank == 3 else floats(2, 3, 5, 16)
+    places = RNG.integers(0, 9, (3, 2, 5)).astype(np.int64)
+    more = {"num_heads": 3} if rank == 3 else {}
+    compare("MRotaryEmbedding", [x, places, floats(9, 8), floats(9, 8)], mrope_layout=layout,
+            interleaved=interleaved, mrope_section=[4, 2, 2], **more)  # fmt: skip
+
+
+HIDDEN, INNER, EXPERTS = 6, 10, 4
+
+
+def experts(rows, wide=1, third=False, biased=True):
+    def bias(width):
+        return floats(EXPERTS, width) if biased else None
+
+    return [floats(*rows, HIDDEN), floats(int(np.prod(rows)), EXPERTS),
+            floats(EXPERTS, wide * INNER, HIDDEN), bias(wide * INNER),
+            floats(EXPERTS, HIDDEN, INNER), bias(HIDDEN),
+            *([floats(EXPERTS, INNER, HIDDEN), bias(INNER)] if third else [])]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["relu", "gelu", "silu", "identity"])
+@pytest.mark.parametrize("normalize", [0, 1])
+@pytest.mark.parametrize("rows", [(7,), (2, 3)])
+def test_experts(kind, normalize, rows):
+    for k in (1, 2):
+        compare("MoE", experts(rows, biased=k == 1), activation_type=kind, k=k,
+                normalize_routing_weights=normalize)  # fmt: skip
+
+
+def test_experts_with_gates():
+    """onnxruntime's CPU takes gates and values that alternate; the other forms are those in another order."""
+    gates = {"activation_type": "swiglu", "k": 2, "activation_alpha": 1.702,
+             "activation_beta": 1.0, "swiglu_limit": 0.7, "normalize_routing_weights": 1}  # fmt: skip
+    x, routes, w1, b1, w2, b2 = experts((5,), wide=2)
+    operands = [x, routes, w1, b1, w2, b2]
+    compare("MoE", operands, swiglu_fusion=1, **gates)
+    gate, value = (w1[:, 0::2], b1[:, 0::2]), (w1[:, 1::2], b1[:, 1::2])
+    behind = [np.concatenate(both, 1) for both in zip(gate, value, strict=True)]
+    results = []
+    for fusion, given in [(1, operands), (2, [x, routes, *behind, w2, b2]),
+                          (0, [x, routes, *gate, w2, b2, *value])]:  # fmt: skip
+        made, feeds = make("MoE", given, [np.float32], swiglu_fusion=fusion, **gates)
+        results.append(loopc.InferenceSession(made).run(None, feeds)[0])
+    for other in results[1:]:
+        np.testing.assert_allclose(other, results[0], rtol=1e-5, atol=1e-6)

@@ -434,6 +434,37 @@ static std::string writeQAttention(const ContribCall &call) {
 // Rotary embeddings and GroupQueryAttention
 //===----------------------------------------------------------------------===//
 
+/// x [b, heads, s, size] of the input.
+static std::string writeRotaryInput(const ContribCall &call) {
+  if (call.getRank(0) == 4)
+    return "x = Identity(input)\n";
+  // Heads by their number, or by what the tables have for one.
+  std::string text;
+  if (int64_t heads = call.getInt("num_heads"))
+    text = llvm::formatv("shape = Constant<value_ints = [0, 0, {0}, -1]>()\n",
+                         heads);
+  else
+    text = "start = Constant<value_ints = [0, 0, -1]>()\n"
+           "half = Shape<start = 1>(cos_cache)\n"
+           "size = Add(half, half)\n"
+           "shape = Concat<axis = 0>(start, size)\n";
+  return text + "parts = Reshape(input, shape)\n"
+                "x = Transpose<perm = [0, 2, 1, 3]>(parts)\n";
+}
+
+/// output, in the form of the input, by tables of the given names.
+static std::string writeRotated(const ContribCall &call, StringRef tables) {
+  std::string text = llvm::formatv(
+      "y = RotaryEmbedding<interleaved: int = @interleaved, "
+      "rotary_embedding_dim: int = @rotary_embedding_dim>(x, {0})\n",
+      tables);
+  if (call.getRank(0) == 4)
+    return text + "output = Identity(y)\n";
+  return text + "rows = Transpose<perm = [0, 2, 1, 3]>(y)\n"
+                "flat = Shape(input)\n"
+                "output = Reshape(rows, flat)\n";
+}
+
 static std::string writeRotaryEmbedding(const ContribCall &call) {
   std::optional<int64_t> rank = call.getRank(0), placeRank = call.getRank(1);
   if (rank != 3 && rank != 4)
@@ -442,22 +473,7 @@ static std::string writeRotaryEmbedding(const ContribCall &call) {
     return call.refuse("positions whose rank is not 1 or 2");
   if (call.getInt("is_packed_batching") || call.getFloat("scale", 1) != 1)
     return call.refuse("packed batches, and a scale");
-  std::string text;
-  if (rank == 4) {
-    text = "x = Identity(input)\n";
-  } else {
-    // Heads by their number, or by what the tables have for one.
-    if (int64_t heads = call.getInt("num_heads"))
-      text = llvm::formatv("shape = Constant<value_ints = [0, 0, {0}, -1]>()\n",
-                           heads);
-    else
-      text = "start = Constant<value_ints = [0, 0, -1]>()\n"
-             "half = Shape<start = 1>(cos_cache)\n"
-             "size = Add(half, half)\n"
-             "shape = Concat<axis = 0>(start, size)\n";
-    text += "parts = Reshape(input, shape)\n"
-            "x = Transpose<perm = [0, 2, 1, 3]>(parts)\n";
-  }
+  std::string text = writeRotaryInput(call);
   if (placeRank == 2)
     text += "places = Identity(position_ids)\n";
   else
@@ -472,14 +488,60 @@ static std::string writeRotaryEmbedding(const ContribCall &call) {
             "row = Add(offsets, position_ids)\n"
             "both = Concat<axis = 0>(batch, length1)\n"
             "places = Expand(row, both)\n";
-  text += "y = RotaryEmbedding<interleaved: int = @interleaved, "
-          "rotary_embedding_dim: int = @rotary_embedding_dim>"
-          "(x, cos_cache, sin_cache, places)\n";
-  if (rank == 4)
-    return text + "output = Identity(y)\n";
-  return text + "rows = Transpose<perm = [0, 2, 1, 3]>(y)\n"
-                "flat = Shape(input)\n"
-                "output = Reshape(rows, flat)\n";
+  return text + writeRotated(call, "cos_cache, sin_cache, places");
+}
+
+/// Which of the three positions (of time, rows and columns) each column of the
+/// tables takes; empty where the attributes say no such thing.
+static std::vector<int64_t> findStreams(const ContribCall &call) {
+  const pb::AttributeProto *sections = call.getAttr("mrope_section");
+  if (!sections || sections->ints_size() != 3)
+    return {};
+  std::vector<int64_t> streams;
+  for (int64_t stream = 0; stream < 3; ++stream) {
+    if (sections->ints(stream) < 0 || sections->ints(stream) > (1 << 20))
+      return {};
+    streams.insert(streams.end(), sections->ints(stream), stream);
+  }
+  if (call.getInt("mrope_layout") == 1)
+    for (int64_t k = 0; k < static_cast<int64_t>(streams.size()); ++k) {
+      int64_t stream = k % 3;
+      streams[k] = k < 3 * sections->ints(stream) ? stream : 0;
+    }
+  return streams;
+}
+
+/// A row of the tables is put together for each token: of each column the row
+/// that its position says.
+static std::string writeManyRotary(const ContribCall &call) {
+  std::optional<int64_t> rank = call.getRank(0);
+  if (rank != 3 && rank != 4)
+    return call.refuse("an input whose rank is not 3 or 4");
+  if (call.getRank(1) != 3)
+    return call.refuse("positions whose rank is not 3");
+  if (call.getInt("is_packed_batching") || call.getFloat("scale", 1) != 1)
+    return call.refuse("packed batches, and a scale");
+  std::vector<int64_t> streams = findStreams(call);
+  if (streams.empty())
+    return call.refuse("'mrope_section' is no three lengths");
+  int64_t count = streams.size();
+  call.addConstant("streams", {count}, streams);
+  std::string text =
+      writeRotaryInput(call) +
+      llvm::formatv("positions = Cast<to = 7>(position_ids)\n"
+                    "behind = Transpose<perm = [1, 2, 0]>(positions)\n"
+                    "each = Gather<axis = 2>(behind, streams)\n"
+                    "each_shape = Shape(each)\n"
+                    "as_rows = Constant<value_ints = [-1, {0}]>()\n"
+                    "places = Reshape(each, as_rows)\n",
+                    count)
+          .str();
+  for (StringRef name : {"cos", "sin"})
+    text +=
+        llvm::formatv("{0}_rows = GatherElements<axis = 0>({0}_cache, places)\n"
+                      "{0} = Reshape<allowzero = 1>({0}_rows, each_shape)\n",
+                      name);
+  return text + writeRotated(call, "cos, sin");
 }
 
 /// q, k1 and v1 of what GroupQueryAttention is given.
@@ -717,6 +779,10 @@ ArrayRef<ContribOperator> loopc::importer::getContribAttention() {
        "is_packed_batching",
        "input, position_ids, cos_cache, sin_cache", "output",
        writeRotaryEmbedding},
+      {kContribDomain, "MRotaryEmbedding",
+       "interleaved: int = 0, num_heads, rotary_embedding_dim, scale, "
+       "is_packed_batching, mrope_section, mrope_layout",
+       "input, position_ids, cos_cache, sin_cache", "output", writeManyRotary},
       {kContribDomain, "GroupQueryAttention",
        "num_heads, kv_num_heads, scale, softcap, do_rotary, "
        "rotary_interleaved, local_window_size, smooth_softmax, causal, "

@@ -500,7 +500,8 @@ const ContribOperator *loopc::importer::findContribOperator(StringRef domain,
   for (ArrayRef<ContribOperator> family :
        {getContribLayers(), getContribAttention(), getContribQuantized(),
         getContribRecurrent(), getContribStates(), getContribSupportVectors(),
-        getContribMaps(), getContribTensors(), getContribIndexing()})
+        getContribMaps(), getContribTensors(), getContribIndexing(),
+        getContribExperts()})
     for (const ContribOperator &op : family)
       if (op.domain == domain && op.name == name)
         return &op;
