@@ -110,7 +110,8 @@ typedef struct loopc_custom_call {
 
 enum {
   LOOPC_CUSTOM_OPTIONAL = 1, ///< may be left out
-  LOOPC_CUSTOM_VARIADIC = 2  ///< the last input: once or more often
+  LOOPC_CUSTOM_VARIADIC = 2, ///< the last input: once or more often
+  LOOPC_CUSTOM_NEW_AXIS = 4  ///< of an output: one axis more than `rank_of`
 };
 
 /// For loopc_custom_port::rank.

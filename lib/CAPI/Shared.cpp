@@ -8,6 +8,7 @@
 
 #include "Files.h"
 #include "Impl.h"
+#include "loopc/Support/CustomLibrary.h"
 
 #include "loopc-rt/runtime.h"
 
@@ -65,6 +66,29 @@ static std::string findFault(const loopc_model *model, bool withPorts) {
   return loopc_model_check(&checked, &error) == LOOPC_OK ? "" : error.message;
 }
 
+/// Loads a model's library; null, and `problem` says why. Libraries of loopc's
+/// own that it needs may be in no folder that the system searches: those that
+/// are in the process already are found by their names.
+static void *openModel(const std::string &path, std::string &problem) {
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library)
+    return library;
+  problem = dlerror();
+  for (const loopc::OwnOperator *own = loopc::getOwnOperators(); own->library;
+       ++own) {
+    const loopc_custom_op *op = nullptr;
+    std::string file;
+    if (problem.find(own->library) == std::string::npos ||
+        !loopc::loadOwnOperator(*own, op, file).empty())
+      continue;
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library)
+      return library;
+    problem = dlerror();
+  }
+  return nullptr;
+}
+
 int loopc::capi::loadShared(const char *givenPath, const char *givenName,
                             loopc_session &session,
                             loopc_diagnostics &diagnostics) {
@@ -98,9 +122,10 @@ int loopc::capi::loadShared(const char *givenPath, const char *givenName,
                        : std::string("': one of them must be named")));
     return LOOPC_COMPILE_ERROR_ARGUMENT;
   }
-  session.library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string problem;
+  session.library = openModel(path, problem);
   if (!session.library)
-    return cannotRead(dlerror());
+    return cannotRead(problem);
   auto getModel = reinterpret_cast<ModelFunction>(
       dlsym(session.library, (name + "_model").c_str()));
   session.run = reinterpret_cast<loopc_session::RunFunction>(
@@ -118,8 +143,9 @@ int loopc::capi::loadShared(const char *givenPath, const char *givenName,
 
 /// Copies the descriptions of operators into the room that `library` has for
 /// those that it calls. One that is in the process already has them.
-static void bindOperators(void *library,
-                          const std::vector<const loopc_custom_op *> &all) {
+/// \returns an empty text, or what is wrong.
+static std::string
+bindOperators(void *library, const std::vector<const loopc_custom_op *> &all) {
   static std::mutex mutex;
   std::lock_guard<std::mutex> guard(mutex);
   for (const loopc_custom_op *op : all) {
@@ -127,6 +153,20 @@ static void bindOperators(void *library,
     if (room && room->abi_version == 0)
       std::memcpy(room, op, sizeof(*op));
   }
+  // The others are of loopc's own libraries.
+  for (const loopc::OwnOperator *own = loopc::getOwnOperators(); own->library;
+       ++own) {
+    auto *room = static_cast<loopc_custom_op *>(dlsym(library, own->symbol));
+    if (!room || room->abi_version != 0)
+      continue;
+    const loopc_custom_op *op = nullptr;
+    std::string path;
+    if (std::string fault = loopc::loadOwnOperator(*own, op, path);
+        !fault.empty())
+      return fault;
+    std::memcpy(room, op, sizeof(*op));
+  }
+  return "";
 }
 
 std::string
@@ -151,7 +191,8 @@ loopc::capi::openEntry(const std::string &path, const std::string &symbol,
   const loopc_model *model = getModel();
   if (std::string fault = findFault(model, /*withPorts=*/true); !fault.empty())
     return fail(fault);
-  bindOperators(library, operators);
+  if (std::string fault = bindOperators(library, operators); !fault.empty())
+    return fail(fault);
   session.library = library;
   session.model = model;
   return "";

@@ -17,6 +17,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -44,9 +45,11 @@ struct Flags {
       cl::cat(general)};
   cl::opt<std::string> emit{
       "emit", cl::init("obj"), cl::value_desc("stage"),
-      cl::desc("Stop at onnx, loop, linalg, memref, scf or llvm (MLIR), "
-               "llvm-ir or asm (weights go to <file>.weights), ptx (the code "
-               "of the GPU), obj (default), shared (with the runtime in it)"),
+      cl::desc(
+          "Stop at onnx, loop, linalg, memref, scf or llvm (MLIR), "
+          "llvm-ir or asm (weights go to <file>.weights), ptx (the code "
+          "of the GPU), obj, shared (with the runtime in it; default: what "
+          "the ending of <file> says, .so, .s or .ll, else obj)"),
       cl::cat(general)};
   cl::opt<std::string> optLevel{"O",
                                 cl::Prefix,
@@ -284,9 +287,21 @@ static std::optional<Output> parseOutput(StringRef text) {
   return findNamed(ArrayRef(kStages), text);
 }
 
+/// What --emit says, or else the name of the file that is written: .so is a
+/// shared library, .s assembly, .ll LLVM's IR, and anything else an object.
+static std::optional<Output> chooseOutput(const Flags &flags) {
+  if (flags.emit.getNumOccurrences())
+    return parseOutput(flags.emit);
+  return llvm::StringSwitch<Output>(sys::path::extension(flags.output))
+      .Case(".so", Output::Shared)
+      .Case(".s", Output::Assembly)
+      .Case(".ll", Output::LLVMIR)
+      .Default(Output::Object);
+}
+
 static bool readPaths(const Flags &flags, DriverOptions &options) {
   options.input = flags.input;
-  std::optional<Output> output = parseOutput(flags.emit);
+  std::optional<Output> output = chooseOutput(flags);
   if (!output)
     return refuse("--emit: there is no stage '" + flags.emit + "': it is " +
                   listNames(ArrayRef(kStages)));
@@ -403,7 +418,7 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
   options.shapes = std::move(import.shapes);
   if (flags.verify != cl::BOU_UNSET)
     options.verifyEach = flags.verify == cl::BOU_TRUE;
-  else if (parseOutput(flags.emit).value_or(Output::Object) <= Output::LLVM)
+  else if (chooseOutput(flags).value_or(Output::Object) <= Output::LLVM)
     options.verifyEach = true;
   options.configurePasses =
       [print = bool(flags.printAfterAll)](mlir::PassManager &passes) {

@@ -119,6 +119,10 @@ LogicalResult Compiler::loadOperators() {
     }
   }
   options.target.customLibraries = options.customLibraries;
+  known.onLoad = [this](const loopc_custom_op &op, const std::string &path) {
+    options.target.customOperators.emplace_back(op.symbol, &op);
+    options.target.customLibraries.push_back(path);
+  };
   return success();
 }
 

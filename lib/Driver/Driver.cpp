@@ -20,6 +20,7 @@
 
 #include "mlir/Support/Timing.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -255,6 +256,12 @@ static bool isCode(StringRef text) {
          all_of(text.drop_front(2), isDigit);
 }
 
+/// True for one that is no file here.
+static bool isCommandOfPython(StringRef text) {
+  return is_contained({"compile", "run", "bench", "doctor"}, text) &&
+         !sys::fs::exists(text);
+}
+
 int loopc::runDriver(int argc, const char *const *argv) {
   DriverOptions options;
   std::vector<const char *> arguments(argv, argv + argc);
@@ -269,6 +276,13 @@ int loopc::runDriver(int argc, const char *const *argv) {
     // An option like others.
     arguments[1] = "--explain";
     argv = arguments.data();
+  }
+  if (argc > 1 && isCommandOfPython(argv[1])) {
+    printError(errs(), "loopc", Diag::BadOption,
+               "'" + Twine(argv[1]) +
+                   "' is a command of 'python -m loopc'; 'loopc MODEL' "
+                   "compiles a model, and 'loopc-run MODEL' runs it");
+    return ExitUsage;
   }
   if (!parseCommandLine(argc, argv, options))
     return ExitUsage;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <dlfcn.h>
+#include <filesystem>
 
 using namespace loopc;
 
@@ -102,12 +103,13 @@ static std::string findFaultIn(const void *table, int64_t count,
   return "";
 }
 
-static std::string findFault(const loopc_custom_op &op) {
+static std::string findFault(const loopc_custom_op &op, bool isOwn) {
   if (!hasText(op.symbol) ||
       !std::string_view(op.symbol).starts_with("loopc_op_"))
     return "it is not made by LOOPC_CUSTOM_OP";
-  if (!hasText(op.domain) || std::string_view(op.domain) == "ai.onnx" ||
-      std::string_view(op.domain).starts_with("ai.onnx."))
+  if (!isOwn &&
+      (!hasText(op.domain) || std::string_view(op.domain) == "ai.onnx" ||
+       std::string_view(op.domain).starts_with("ai.onnx.")))
     return "it has no domain of its own";
   if (!hasText(op.name))
     return "it has no name";
@@ -148,9 +150,10 @@ static std::string explainMissingList(void *library) {
          "loopc-rt/custom.h makes one";
 }
 
-std::string
-loopc::loadCustomLibrary(const std::string &path,
-                         std::vector<const loopc_custom_op *> &operators) {
+/// As loadCustomLibrary(); `isOwn`: operators may be ONNX's.
+static std::string
+loadLibrary(const std::string &path, bool isOwn,
+            std::vector<const loopc_custom_op *> &operators) {
   auto fail = [&](const std::string &problem) {
     return "cannot load the operators of '" + path + "': " + problem;
   };
@@ -175,11 +178,68 @@ loopc::loadCustomLibrary(const std::string &path,
                 std::to_string(LOOPC_CUSTOM_ABI));
   for (uint32_t k = 0; k < all.count; ++k) {
     const loopc_custom_op &op = *all.operators[k];
-    if (std::string fault = findFault(op); !fault.empty())
+    if (std::string fault = findFault(op, isOwn); !fault.empty())
       return fail("operator #" + std::to_string(k) +
                   (hasText(op.name) ? " '" + std::string(op.name) + "'" : "") +
                   ": " + fault);
     operators.push_back(&op);
   }
   return "";
+}
+
+std::string
+loopc::loadCustomLibrary(const std::string &path,
+                         std::vector<const loopc_custom_op *> &operators) {
+  return loadLibrary(path, /*isOwn=*/false, operators);
+}
+
+//===----------------------------------------------------------------------===//
+// Libraries of loopc's own
+//===----------------------------------------------------------------------===//
+
+const OwnOperator *loopc::getOwnOperators() {
+  static constexpr OwnOperator operators[] = {
+      {"", "ImageDecoder", 20, "libloopc_images.so", "loopc_op_image_decoder"},
+      {"com.microsoft", "Tokenizer", 1, "libloopc_text.so",
+       "loopc_op_tokenizer"},
+      {}};
+  return operators;
+}
+
+/// The file `name` beside this code; "" where it is not there.
+static std::string findOwnLibrary(const std::string &name) {
+  static const int anchor = 0;
+  Dl_info info;
+  if (!dladdr(&anchor, &info) || !info.dli_fname)
+    return "";
+  std::error_code error;
+  // Of a program the name may be what it was started as.
+  std::filesystem::path self = info.dli_fname;
+  if (!std::filesystem::exists(self, error))
+    self = "/proc/self/exe";
+  self = std::filesystem::canonical(self, error);
+  for (const char *folder : {".", "../lib"})
+    if (auto file = self.parent_path() / folder / name;
+        !error && std::filesystem::exists(file, error))
+      return std::filesystem::canonical(file, error).string();
+  return "";
+}
+
+std::string loopc::loadOwnOperator(const OwnOperator &own,
+                                   const loopc_custom_op *&op,
+                                   std::string &path) {
+  path = findOwnLibrary(own.library);
+  if (path.empty())
+    return std::string(own.library) +
+           ", which computes it, is not there: this loopc was built without it";
+  std::vector<const loopc_custom_op *> operators;
+  if (std::string fault = loadLibrary(path, /*isOwn=*/true, operators);
+      !fault.empty())
+    return fault;
+  for (const loopc_custom_op *each : operators)
+    if (std::string_view(each->symbol) == own.symbol) {
+      op = each;
+      return "";
+    }
+  return "'" + path + "' does not have it";
 }

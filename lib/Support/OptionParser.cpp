@@ -132,6 +132,24 @@ static std::string tidied(StringRef line, StringRef tool,
   return line.str();
 }
 
+/// LLVM's parser counts the arguments that are no options.
+static bool isAboutFiles(StringRef line) {
+  return line.contains("ositional command line arguments specified") ||
+         line.contains("ositional arguments specified") ||
+         line.starts_with("Must specify at least") ||
+         line.starts_with("Can specify at most");
+}
+
+static std::string describeFiles(StringRef line) {
+  if (line.starts_with("Not enough positional"))
+    return "no file is given;";
+  if (line.starts_with("Too many positional"))
+    return "more than one file is given;";
+  if (isAboutFiles(line))
+    return ("see " + line.rsplit("See: ").second).str();
+  return line.str();
+}
+
 std::optional<std::string>
 loopc::parseOptions(int argc, const char *const *argv, StringRef overview,
                     ArrayRef<OptionChoices> choices) {
@@ -153,8 +171,14 @@ loopc::parseOptions(int argc, const char *const *argv, StringRef overview,
   }
   SmallVector<StringRef> lines;
   StringRef(text).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  // The value of an option that there is not is taken for one more file.
+  bool isUnknown = llvm::any_of(lines, [](StringRef line) {
+    return line.contains("Unknown command line argument");
+  });
   SmallVector<std::string> parts;
   for (StringRef line : lines)
-    parts.push_back(tidied(line, toolName, choices));
+    if (std::string part = tidied(line, toolName, choices);
+        !isUnknown || !isAboutFiles(part))
+      parts.push_back(describeFiles(part));
   return parts.empty() ? "cannot be parsed" : join(parts, " ");
 }

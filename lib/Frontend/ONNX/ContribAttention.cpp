@@ -264,6 +264,114 @@ static std::string writeMultiHeadAttention(const ContribCall &call) {
                                        : writeProducts(call, mask));
 }
 
+/// `to` [b, heads, p, size] of the buffer `past`: the first `past_size` keys of
+/// each row; where there are beams, those of the beam that each came from.
+static std::string writeHistory(bool hasBeams, StringRef past, StringRef to) {
+  std::string text = llvm::formatv(
+      "{1}_own = Slice({0}, origin, past_size, second)\n", past, to);
+  if (!hasBeams)
+    return text + llvm::formatv("{0} = Identity({0}_own)\n", to).str();
+  return text + llvm::formatv("{0}_like = Shape({0}_own)\n"
+                              "{0}_from = Expand(sources, {0}_like)\n"
+                              "{0} = GatherElements<axis = 0>"
+                              "({0}_own, {0}_from)\n",
+                              to)
+                    .str();
+}
+
+/// sources [b, 1, p, 1]: the row of the batch that each key of the past is of.
+/// cache_indirection [b / beams, beams, most] says which beam.
+static constexpr StringLiteral kSources =
+    "beam_column = Constant<value_ints = [-1, 1]>()\n"
+    "beams64 = Cast<to = 7>(beam_width)\n"
+    "beams = Reshape(beams64, unit)\n"
+    "rows1 = Shape<start = 0, end = 1>(query)\n"
+    "rows0 = Squeeze(rows1, origin)\n"
+    "nought = Constant<value_int = 0>()\n"
+    "step = Constant<value_int = 1>()\n"
+    "rows = Range(nought, rows0, step)\n"
+    "groups = Div(rows, beams)\n"
+    "firsts0 = Mul(groups, beams)\n"
+    "firsts = Reshape(firsts0, beam_column)\n"
+    "most = Shape<start = 2>(cache_indirection)\n"
+    "by_row = Concat<axis = 0>(rows1, most)\n"
+    "origins0 = Cast<to = 7>(cache_indirection)\n"
+    "origins1 = Reshape<allowzero = 1>(origins0, by_row)\n"
+    "origins = Slice(origins1, origin, past_size, unit)\n"
+    "sources0 = Add(origins, firsts)\n"
+    "at13 = Constant<value_ints = [1, 3]>()\n"
+    "sources = Unsqueeze(sources0, at13)\n";
+
+/// One step of a decoder. Keys and values of a buffer are those of the steps
+/// before, and this one's take the next place; or they are an encoder's.
+static std::string writeDecoderAttention(const ContribCall &call) {
+  enum {
+    Query,
+    Key,
+    Value,
+    Mask,
+    AttentionBias,
+    PastKey,
+    PastValue,
+    PastLength,
+    BeamWidth,
+    Indirection,
+    Bias
+  };
+  bool isBuffer = call.getInt("past_present_share_buffer");
+  bool hasBeams = call.has(BeamWidth) && call.has(Indirection);
+  if (call.wants(3))
+    return call.refuse("output 'qk'");
+  if (call.has(PastKey) != call.has(PastValue) ||
+      (isBuffer && call.has(PastKey) && !call.has(PastLength)))
+    return call.refuse("a past without all of its inputs");
+  if (hasBeams && call.has(PastKey) && !isBuffer)
+    return call.refuse("beams without a buffer that past and present share");
+  std::string text, past, last;
+  bool hasPast = call.has(PastKey);
+  if (hasPast && isBuffer) {
+    text = "origin = Constant<value_ints = [0]>()\n"
+           "unit = Constant<value_ints = [1]>()\n"
+           "second = Constant<value_ints = [2]>()\n"
+           "past_size0 = Cast<to = 7>(past_sequence_length)\n"
+           "past_size = Reshape(past_size0, unit)\n";
+    if (hasBeams)
+      text += kSources.str();
+    for (StringRef name : {"key", "value"}) {
+      text +=
+          writeHistory(hasBeams, ("past_" + name).str(), ("old_" + name).str());
+      last += llvm::formatv("{0}_end = Shape<start = 2, end = 3>(past_{0})\n"
+                            "{0}_next = Add(past_size, unit)\n"
+                            "{0}_rest = Slice(past_{0}, {0}_next, {0}_end, "
+                            "second)\n"
+                            "{0}_own = Slice(past_{0}, origin, past_size, "
+                            "second)\n"
+                            "{0}_new = Slice(all_{0}, past_size, {0}_next, "
+                            "second)\n"
+                            "present_{0} = Concat<axis = 2>({0}_own, {0}_new, "
+                            "{0}_rest)\n",
+                            name);
+    }
+    past = ", old_key, old_value";
+  } else {
+    if (hasPast)
+      past = ", past_key, past_value";
+    last = "present_key = Identity(all_key)\n"
+           "present_value = Identity(all_value)\n";
+  }
+  return text +
+         llvm::formatv(
+             "output, all_key, all_value = com.microsoft.MultiHeadAttention<"
+             "num_heads: int = @num_heads, scale: float = @scale, "
+             "mask_filter_value: float = @mask_filter_value>"
+             "(query, {0}, {1}, {2}, {3}, {4}{5})\n",
+             call.has(Key) ? "key" : "", call.has(Value) ? "value" : "",
+             call.has(Bias) ? "bias" : "", call.has(Mask) ? "mask_index" : "",
+             call.has(AttentionBias) ? "attention_bias" : "", past)
+             .str() +
+         last;
+}
+
 static std::string writeAttention(const ContribCall &call) {
   enum { Input, Weights, Bias, Mask, Past, AttentionBias, PastLength };
   int64_t heads = call.getInt("num_heads");
@@ -326,6 +434,37 @@ static std::string writeQAttention(const ContribCall &call) {
 // Rotary embeddings and GroupQueryAttention
 //===----------------------------------------------------------------------===//
 
+/// x [b, heads, s, size] of the input.
+static std::string writeRotaryInput(const ContribCall &call) {
+  if (call.getRank(0) == 4)
+    return "x = Identity(input)\n";
+  // Heads by their number, or by what the tables have for one.
+  std::string text;
+  if (int64_t heads = call.getInt("num_heads"))
+    text = llvm::formatv("shape = Constant<value_ints = [0, 0, {0}, -1]>()\n",
+                         heads);
+  else
+    text = "start = Constant<value_ints = [0, 0, -1]>()\n"
+           "half = Shape<start = 1>(cos_cache)\n"
+           "size = Add(half, half)\n"
+           "shape = Concat<axis = 0>(start, size)\n";
+  return text + "parts = Reshape(input, shape)\n"
+                "x = Transpose<perm = [0, 2, 1, 3]>(parts)\n";
+}
+
+/// output, in the form of the input, by tables of the given names.
+static std::string writeRotated(const ContribCall &call, StringRef tables) {
+  std::string text = llvm::formatv(
+      "y = RotaryEmbedding<interleaved: int = @interleaved, "
+      "rotary_embedding_dim: int = @rotary_embedding_dim>(x, {0})\n",
+      tables);
+  if (call.getRank(0) == 4)
+    return text + "output = Identity(y)\n";
+  return text + "rows = Transpose<perm = [0, 2, 1, 3]>(y)\n"
+                "flat = Shape(input)\n"
+                "output = Reshape(rows, flat)\n";
+}
+
 static std::string writeRotaryEmbedding(const ContribCall &call) {
   std::optional<int64_t> rank = call.getRank(0), placeRank = call.getRank(1);
   if (rank != 3 && rank != 4)
@@ -334,22 +473,7 @@ static std::string writeRotaryEmbedding(const ContribCall &call) {
     return call.refuse("positions whose rank is not 1 or 2");
   if (call.getInt("is_packed_batching") || call.getFloat("scale", 1) != 1)
     return call.refuse("packed batches, and a scale");
-  std::string text;
-  if (rank == 4) {
-    text = "x = Identity(input)\n";
-  } else {
-    // Heads by their number, or by what the tables have for one.
-    if (int64_t heads = call.getInt("num_heads"))
-      text = llvm::formatv("shape = Constant<value_ints = [0, 0, {0}, -1]>()\n",
-                           heads);
-    else
-      text = "start = Constant<value_ints = [0, 0, -1]>()\n"
-             "half = Shape<start = 1>(cos_cache)\n"
-             "size = Add(half, half)\n"
-             "shape = Concat<axis = 0>(start, size)\n";
-    text += "parts = Reshape(input, shape)\n"
-            "x = Transpose<perm = [0, 2, 1, 3]>(parts)\n";
-  }
+  std::string text = writeRotaryInput(call);
   if (placeRank == 2)
     text += "places = Identity(position_ids)\n";
   else
@@ -364,14 +488,60 @@ static std::string writeRotaryEmbedding(const ContribCall &call) {
             "row = Add(offsets, position_ids)\n"
             "both = Concat<axis = 0>(batch, length1)\n"
             "places = Expand(row, both)\n";
-  text += "y = RotaryEmbedding<interleaved: int = @interleaved, "
-          "rotary_embedding_dim: int = @rotary_embedding_dim>"
-          "(x, cos_cache, sin_cache, places)\n";
-  if (rank == 4)
-    return text + "output = Identity(y)\n";
-  return text + "rows = Transpose<perm = [0, 2, 1, 3]>(y)\n"
-                "flat = Shape(input)\n"
-                "output = Reshape(rows, flat)\n";
+  return text + writeRotated(call, "cos_cache, sin_cache, places");
+}
+
+/// Which of the three positions (of time, rows and columns) each column of the
+/// tables takes; empty where the attributes say no such thing.
+static std::vector<int64_t> findStreams(const ContribCall &call) {
+  const pb::AttributeProto *sections = call.getAttr("mrope_section");
+  if (!sections || sections->ints_size() != 3)
+    return {};
+  std::vector<int64_t> streams;
+  for (int64_t stream = 0; stream < 3; ++stream) {
+    if (sections->ints(stream) < 0 || sections->ints(stream) > (1 << 20))
+      return {};
+    streams.insert(streams.end(), sections->ints(stream), stream);
+  }
+  if (call.getInt("mrope_layout") == 1)
+    for (int64_t k = 0; k < static_cast<int64_t>(streams.size()); ++k) {
+      int64_t stream = k % 3;
+      streams[k] = k < 3 * sections->ints(stream) ? stream : 0;
+    }
+  return streams;
+}
+
+/// A row of the tables is put together for each token: of each column the row
+/// that its position says.
+static std::string writeManyRotary(const ContribCall &call) {
+  std::optional<int64_t> rank = call.getRank(0);
+  if (rank != 3 && rank != 4)
+    return call.refuse("an input whose rank is not 3 or 4");
+  if (call.getRank(1) != 3)
+    return call.refuse("positions whose rank is not 3");
+  if (call.getInt("is_packed_batching") || call.getFloat("scale", 1) != 1)
+    return call.refuse("packed batches, and a scale");
+  std::vector<int64_t> streams = findStreams(call);
+  if (streams.empty())
+    return call.refuse("'mrope_section' is no three lengths");
+  int64_t count = streams.size();
+  call.addConstant("streams", {count}, streams);
+  std::string text =
+      writeRotaryInput(call) +
+      llvm::formatv("positions = Cast<to = 7>(position_ids)\n"
+                    "behind = Transpose<perm = [1, 2, 0]>(positions)\n"
+                    "each = Gather<axis = 2>(behind, streams)\n"
+                    "each_shape = Shape(each)\n"
+                    "as_rows = Constant<value_ints = [-1, {0}]>()\n"
+                    "places = Reshape(each, as_rows)\n",
+                    count)
+          .str();
+  for (StringRef name : {"cos", "sin"})
+    text +=
+        llvm::formatv("{0}_rows = GatherElements<axis = 0>({0}_cache, places)\n"
+                      "{0} = Reshape<allowzero = 1>({0}_rows, each_shape)\n",
+                      name);
+  return text + writeRotated(call, "cos, sin");
 }
 
 /// q, k1 and v1 of what GroupQueryAttention is given.
@@ -585,6 +755,12 @@ ArrayRef<ContribOperator> loopc::importer::getContribAttention() {
        "query, key, value, bias, key_padding_mask, attention_bias, past_key, "
        "past_value, past_sequence_length, cache_indirection",
        "output, present_key, present_value, qk", writeMultiHeadAttention},
+      {kContribDomain, "DecoderMaskedMultiHeadAttention",
+       "num_heads, scale, mask_filter_value: float = -10000.0, "
+       "past_present_share_buffer, output_qk",
+       "query, key, value, mask_index, attention_bias, past_key, past_value, "
+       "past_sequence_length, beam_width, cache_indirection, bias",
+       "output, present_key, present_value, qk", writeDecoderAttention},
       {kContribDomain, "Attention",
        "num_heads, scale, unidirectional, do_rotary, rotary_embedding_dim, "
        "past_present_share_buffer, qkv_hidden_sizes, "
@@ -603,6 +779,10 @@ ArrayRef<ContribOperator> loopc::importer::getContribAttention() {
        "is_packed_batching",
        "input, position_ids, cos_cache, sin_cache", "output",
        writeRotaryEmbedding},
+      {kContribDomain, "MRotaryEmbedding",
+       "interleaved: int = 0, num_heads, rotary_embedding_dim, scale, "
+       "is_packed_batching, mrope_section, mrope_layout",
+       "input, position_ids, cos_cache, sin_cache", "output", writeManyRotary},
       {kContribDomain, "GroupQueryAttention",
        "num_heads, kv_num_heads, scale, softcap, do_rotary, "
        "rotary_interleaved, local_window_size, smooth_softmax, causal, "

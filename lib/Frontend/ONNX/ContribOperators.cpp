@@ -312,6 +312,40 @@ static std::string writeEmbedLayerNorm(const ContribCall &call) {
                 "mask_index = ConstantOfShape<value = int32[1] {0}>(batch)\n";
 }
 
+/// Softmax of rows; the axes from `axis` on are one.
+static constexpr char kBiasSoftmax[] =
+    "sum = Add(data, bias)\n"
+    "shape = Shape(sum)\n"
+    "flat = Flatten<axis: int = @axis>(sum)\n"
+    "soft = Softmax<axis = 1>(flat)\n"
+    "output = Reshape<allowzero = 1>(soft, shape)";
+
+/// Each part is dequantized; the rest is EmbedLayerNormalization.
+static std::string writeQuantizedEmbedding(const ContribCall &call) {
+  std::string text;
+  auto add = [&](StringRef part, StringRef value) {
+    text += llvm::formatv("{0} = DequantizeLinear({1}, {0}_scale, "
+                          "{0}_zero_point)\n",
+                          part, value);
+  };
+  add("word_embedding", "word_embedding_quant");
+  add("position_embedding", "position_embedding_quant");
+  add("gamma", "gamma_quant");
+  add("beta", "beta_quant");
+  bool hasSegments = call.has(1);
+  if (hasSegments)
+    add("segment", "segment_embedding");
+  return text + llvm::formatv(
+                    "layernorm_out{0} = com.microsoft."
+                    "EmbedLayerNormalization<epsilon: float = @epsilon>"
+                    "(input_ids, {1}, word_embedding, position_embedding, "
+                    "{2}, gamma, beta{3})\n",
+                    call.wants(1) ? ", mask_index_out" : "",
+                    hasSegments ? "segment_ids" : "",
+                    hasSegments ? "segment" : "", call.has(7) ? ", mask" : "")
+                    .str();
+}
+
 //===----------------------------------------------------------------------===//
 // Distances
 //===----------------------------------------------------------------------===//
@@ -435,6 +469,17 @@ ArrayRef<ContribOperator> loopc::importer::getContribLayers() {
        "input_ids, segment_ids, word_embedding, position_embedding, "
        "segment_embedding, gamma, beta, mask, position_ids",
        "output, mask_index, embedding_sum", writeEmbedLayerNorm},
+      {kContribDomain, "QEmbedLayerNormalization", "epsilon: float = 1e-12",
+       "input_ids, segment_ids, word_embedding_quant, "
+       "position_embedding_quant, segment_embedding, gamma_quant, beta_quant, "
+       "mask, word_embedding_scale, position_embedding_scale, segment_scale, "
+       "gamma_scale, beta_scale, word_embedding_zero_point, "
+       "position_embedding_zero_point, segment_zero_point, gamma_zero_point, "
+       "beta_zero_point",
+       "layernorm_out, mask_index_out", writeQuantizedEmbedding},
+      {kContribDomain, "BiasSoftmax",
+       "axis: int = 1, is_inner_broadcast: int = 0", "data, bias", "output",
+       write<kBiasSoftmax>},
       // Of the standard domain, but in no version of ONNX (the second: in none
       // before 17): onnxruntime's optimizer writes them whatever is imported.
       {"", "SimplifiedLayerNormalization",
@@ -455,7 +500,8 @@ const ContribOperator *loopc::importer::findContribOperator(StringRef domain,
   for (ArrayRef<ContribOperator> family :
        {getContribLayers(), getContribAttention(), getContribQuantized(),
         getContribRecurrent(), getContribStates(), getContribSupportVectors(),
-        getContribMaps(), getContribTensors()})
+        getContribMaps(), getContribTensors(), getContribIndexing(),
+        getContribExperts()})
     for (const ContribOperator &op : family)
       if (op.domain == domain && op.name == name)
         return &op;

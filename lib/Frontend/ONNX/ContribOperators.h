@@ -98,6 +98,8 @@ llvm::ArrayRef<ContribOperator> getContribStates();
 llvm::ArrayRef<ContribOperator> getContribSupportVectors();
 llvm::ArrayRef<ContribOperator> getContribMaps();
 llvm::ArrayRef<ContribOperator> getContribTensors();
+llvm::ArrayRef<ContribOperator> getContribIndexing();
+llvm::ArrayRef<ContribOperator> getContribExperts();
 
 /// The operator, or null.
 const ContribOperator *findContribOperator(llvm::StringRef domain,

@@ -407,6 +407,74 @@ static std::string writeMatMulNBits(const ContribCall &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// MatMulBnb4
+//===----------------------------------------------------------------------===//
+
+/// The 16 numbers that 4 bits stand for, as bitsandbytes has them: FP4, and
+/// NF4, the quantiles of a normal distribution.
+static constexpr double kFp4[] = {
+    0.0,         0.00520833333, 0.66666667,  1.0,  0.33333333,
+    0.5,         0.16666667,    0.25,        -0.0, -0.00520833333,
+    -0.66666667, -1.0,          -0.33333333, -0.5, -0.16666667,
+    -0.25};
+static constexpr double kNf4[] = {-1.0,
+                                  -0.6961928009986877,
+                                  -0.5250730514526367,
+                                  -0.39491748809814453,
+                                  -0.28444138169288635,
+                                  -0.18477343022823334,
+                                  -0.09105003625154495,
+                                  0.0,
+                                  0.07958029955625534,
+                                  0.16093020141124725,
+                                  0.24611230194568634,
+                                  0.33791524171829224,
+                                  0.44070982933044434,
+                                  0.5626170039176941,
+                                  0.7229568362236023,
+                                  1.0};
+
+/// Blocks go through the rows of the weights [N, K] as if they were one row;
+/// of a byte the high bits are first.
+static std::string writeMatMulBnb4(const ContribCall &call) {
+  int64_t k = call.getInt("K"), n = call.getInt("N"),
+          block = call.getInt("block_size"), type = call.getInt("quant_type");
+  if (k < 1 || n < 1 || block < 1)
+    return call.refuse("the attributes 'K', 'N' and 'block_size' are not all "
+                       "there and above 0");
+  if (type != 0 && type != 1)
+    return call.refuse("'quant_type' is neither 0 (FP4) nor 1 (NF4)");
+  call.addConstant("numbers64", {16}, ArrayRef<double>(type ? kNf4 : kFp4));
+  return llvm::formatv(
+      "numbers = CastLike(numbers64, absmax)\n"
+      "bytes0 = Constant<value_ints = [-1, 1]>()\n"
+      "bytes = Reshape(B, bytes0)\n"
+      "shifts = Constant<value = uint8[2] {{4, 0}>()\n"
+      "mask = Constant<value = uint8 {{15}>()\n"
+      "shifted = BitShift<direction = \"RIGHT\">(bytes, shifts)\n"
+      "codes0 = BitwiseAnd(shifted, mask)\n"
+      "flat = Constant<value_ints = [-1]>()\n"
+      "codes1 = Reshape(codes0, flat)\n"
+      "codes2 = Cast<to = 6>(codes1)\n"
+      "origin = Constant<value_ints = [0]>()\n"
+      "count = Constant<value_ints = [{0}]>()\n"
+      "codes = Slice(codes2, origin, count)\n"
+      "units = Gather(numbers, codes)\n"
+      "column = Reshape(absmax, bytes0)\n"
+      "wide = Constant<value_ints = [1, {1}]>()\n"
+      "factors0 = Expand(column, wide)\n"
+      "factors1 = Reshape(factors0, flat)\n"
+      "factors = Slice(factors1, origin, count)\n"
+      "weights0 = Mul(units, factors)\n"
+      "matrix = Constant<value_ints = [{2}, {3}]>()\n"
+      "weights1 = Reshape(weights0, matrix)\n"
+      "weights = {4}(weights1)\n"
+      "Y = MatMul(A, weights)\n",
+      n * k, block, n, k,
+      call.getInt("transB", 1) ? "Transpose<perm = [1, 0]>" : "Identity");
+}
+
+//===----------------------------------------------------------------------===//
 // Table
 //===----------------------------------------------------------------------===//
 
@@ -522,6 +590,9 @@ ArrayRef<ContribOperator> loopc::importer::getContribQuantized() {
       {kContribDomain, "GatherBlockQuantized",
        "bits, block_size, quantize_axis, gather_axis",
        "data, indices, scales, zero_points", "output", writeGatherBlocks},
+      {kContribDomain, "MatMulBnb4",
+       "K, N, block_size, quant_type, training_mode, transB", "A, B, absmax",
+       "Y", writeMatMulBnb4},
       {kContribDomain, "MatMulNBits",
        "K, N, bits, block_size, accuracy_level, weight_prepacked",
        "A, B, scales, zero_points, g_idx, bias", "Y", writeMatMulNBits},

@@ -151,6 +151,10 @@ static std::pair<Diag, std::string> explain(const NodeContext &nc) {
 
 void Importer::addUnsupported(const NodeContext &nc) {
   auto [diag, text] = explain(nc);
+  if (std::string fault = onnx::CustomOperators::of(&context).getFault(
+          nc.domain, nc.node.op_type());
+      !fault.empty())
+    text += ": " + fault;
   Unsupported &entry = unsupported[builder.getStringAttr(text)];
   entry.diag = diag;
   entry.places.try_emplace(nc.loc, true);

@@ -108,8 +108,47 @@ static LogicalResult parseText(StringRef bytes, StringRef path,
   }
 }
 
-static LogicalResult checkParsed(const pb::ModelProto &proto, Location loc,
-                                 bool parsed) {
+/// What a file is that is no ONNX model, by how it begins, and what makes one
+/// of it; empty where that is not known.
+static StringRef describeForeign(StringRef bytes) {
+  if (bytes.starts_with("version https://git-lfs"))
+    return "a pointer of Git LFS: 'git lfs pull' brings the model";
+  if (bytes.starts_with("PK\x03\x04"))
+    return "a zip archive, as torch.save and Keras write: export the model to "
+           "ONNX (torch.onnx.export)";
+  if (bytes.starts_with("\x1f\x8b"))
+    return "compressed by gzip: unpack it";
+  if (bytes.starts_with("\x89HDF"))
+    return "an HDF5 file, as Keras writes: tf2onnx makes ONNX models of it";
+  if (bytes.starts_with("\x80\x02") || bytes.starts_with("\x80\x04"))
+    return "a pickle of Python: export the model to ONNX";
+  if (bytes.substr(4, 4) == "ORTM")
+    return "in onnxruntime's own format: take the .onnx file that it was made "
+           "of";
+  if (bytes.substr(4, 4) == "TFL3")
+    return "a TensorFlow Lite model: tf2onnx --tflite makes an ONNX model of "
+           "it";
+  StringRef text = bytes.ltrim();
+  if (text.starts_with_insensitive("<!doctype") ||
+      text.starts_with_insensitive("<html"))
+    return "a web page: what was downloaded is not the model";
+  return "";
+}
+
+/// True after an error where the bytes are known to be something else.
+static bool refuseForeign(StringRef bytes, Location loc) {
+  StringRef what = describeForeign(bytes);
+  if (what.empty())
+    return false;
+  loopc::emitError(loc, Diag::NotAModel)
+      << "this is not an ONNX model but " << what;
+  return true;
+}
+
+static LogicalResult checkParsed(const pb::ModelProto &proto, StringRef bytes,
+                                 Location loc, bool parsed) {
+  if ((!parsed || !proto.has_graph()) && refuseForeign(bytes, loc))
+    return failure();
   if (!parsed)
     return loopc::emitError(loc, Diag::NotAModel)
            << "this is not an ONNX model, or it is damaged or cut off";
@@ -163,12 +202,13 @@ FailureOr<ModelRef> importer::loadBytes(StringRef name, StringRef bytes,
     return failure();
   SilentProtobuf silent;
   if (looksTextual(bytes)) {
-    if (failed(parseText(bytes, name, context, model->proto)))
+    if (refuseForeign(bytes, loc) ||
+        failed(parseText(bytes, name, context, model->proto)))
       return failure();
   } else {
     bool parsed = model->proto.ParseFromArray(bytes.data(),
                                               static_cast<int>(bytes.size()));
-    if (failed(checkParsed(model->proto, loc, parsed)))
+    if (failed(checkParsed(model->proto, bytes, loc, parsed)))
       return failure();
   }
   if (failed(checkVersion(model->proto, loc)))
@@ -312,7 +352,7 @@ FailureOr<ModelRef> importer::loadFile(StringRef path, MLIRContext &context,
   model->file = std::move(*buffer);
   SilentProtobuf silent;
   bool parsed = parseInPlace(bytes, *model);
-  if (failed(checkParsed(model->proto, loc, parsed)) ||
+  if (failed(checkParsed(model->proto, bytes, loc, parsed)) ||
       failed(checkVersion(model->proto, loc)))
     return failure();
   return model;

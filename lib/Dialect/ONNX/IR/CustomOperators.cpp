@@ -40,12 +40,42 @@ const loopc_custom_op *CustomOperators::find(StringRef domain, StringRef name,
         op->since_version <= version &&
         (!best || best->since_version < op->since_version))
       best = op;
-  return best;
+  return best ? best : findOwn(domain, name, version);
+}
+
+const loopc_custom_op *CustomOperators::findOwn(StringRef domain,
+                                                StringRef name,
+                                                int64_t version) const {
+  const OwnOperator *row = getOwnOperators();
+  for (unsigned k = 0; row->library; ++k, ++row) {
+    if (name != row->name || domain != row->domain ||
+        version < row->sinceVersion)
+      continue;
+    std::lock_guard<std::mutex> guard(mutex);
+    own.resize(std::max<size_t>(own.size(), k + 1));
+    Own &found = own[k];
+    std::string path;
+    if (!found.isTried) {
+      found.isTried = true;
+      found.fault = loadOwnOperator(*row, found.op, path);
+      if (found.op && onLoad)
+        onLoad(*found.op, path);
+    }
+    return found.op;
+  }
+  return nullptr;
+}
+
+std::string CustomOperators::getFault(StringRef domain, StringRef name) const {
+  std::lock_guard<std::mutex> guard(mutex);
+  for (auto [k, found] : llvm::enumerate(own))
+    if (name == getOwnOperators()[k].name &&
+        domain == getOwnOperators()[k].domain)
+      return found.fault;
+  return "";
 }
 
 const loopc_custom_op *CustomOperators::find(NodeOp node) const {
-  if (operators.empty())
-    return nullptr;
   return find(node.getDomain(), node.getOpType(), node.getSinceVersion());
 }
 
@@ -292,7 +322,7 @@ TensorType CustomNode::typeOf(const loopc_custom_port &output) {
     rank = output.rank - 1;
   else if (Value input = output.rank_of ? findInput(output.rank_of) : Value())
     if (auto type = dyn_cast<RankedTensorType>(input.getType()))
-      rank = type.getRank();
+      rank = type.getRank() + (output.flags & LOOPC_CUSTOM_NEW_AXIS ? 1 : 0);
   if (!rank)
     return UnrankedTensorType::get(element);
   return RankedTensorType::get(

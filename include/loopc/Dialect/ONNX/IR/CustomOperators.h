@@ -15,6 +15,8 @@
 #include "loopc-rt/custom.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "mlir/IR/DialectInterface.h"
+#include <functional>
+#include <mutex>
 
 namespace loopc::onnx {
 
@@ -28,13 +30,33 @@ public:
 
   /// False where the domain has another operator of this name and version.
   bool add(const loopc_custom_op &op);
-  /// The operator that version `version` of the domain has; or null.
+  /// The operator that version `version` of the domain has; or null. One of
+  /// loopc's own libraries is loaded when it is first asked for.
   const loopc_custom_op *find(llvm::StringRef domain, llvm::StringRef name,
                               int64_t version) const;
   const loopc_custom_op *find(NodeOp node) const;
 
+  /// Told of each operator of loopc's own libraries that is loaded, and of the
+  /// library.
+  std::function<void(const loopc_custom_op &, const std::string &)> onLoad;
+  /// Why the library of an operator cannot be loaded; "" where nobody asked, or
+  /// it has none of loopc's own.
+  std::string getFault(llvm::StringRef domain, llvm::StringRef name) const;
+
 private:
+  /// What became of an operator of loopc's own, in the order of
+  /// getOwnOperators().
+  struct Own {
+    bool isTried = false;
+    const loopc_custom_op *op = nullptr;
+    std::string fault;
+  };
+  const loopc_custom_op *findOwn(llvm::StringRef domain, llvm::StringRef name,
+                                 int64_t version) const;
+
   llvm::SmallVector<const loopc_custom_op *> operators;
+  mutable std::mutex mutex; ///< of `own`: passes run in several threads
+  mutable llvm::SmallVector<Own, 1> own;
 };
 
 /// The types of the results of `node`, of the operator `op`. Fails after
