@@ -202,3 +202,32 @@ def test_weights_are_written_once(tmp_path: Path) -> None:
         expected = expected @ np.roll(weights, k, axis=0)
     (y,) = loopc.InferenceSession(library).run(None, {"x": x})
     np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-5 * float(np.abs(expected).max()))
+
+
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+@pytest.mark.skipif(not HUGE_PAGES.exists(), reason="the kernel has no huge pages")
+@pytest.mark.parametrize(("rows", "expected"), [(1 << 23, True), (1 << 10, False)])
+def test_large_buffers_ask_for_huge_pages(tmp_path: Path, rows: int, expected: bool) -> None:
+    """A run's large buffer is in pages that are advised to be huge, and a small one is not."""
+    text = """<ir_version: 8, opset_import: ["": 17]> m (float[n] x) => (float y) {
+  first = Softmax<axis = 0>(x)
+  y = ReduceMax<keepdims = 0>(first)
+}"""
+    (tmp_path / "m.onnx").write_bytes(_bytes(text))
+    # Of a process whose heap nobody else has advised.
+    code = (
+        "import re, sys, loopc, numpy as np\n"
+        "session = loopc.InferenceSession(sys.argv[1])\n"
+        "session.run(None, {'x': np.ones(int(sys.argv[2]), np.float32)})\n"
+        "size = 0\n"
+        "for line in open('/proc/self/smaps'):\n"
+        "    if line.startswith('Size:'):\n"
+        "        size = int(line.split()[1])\n"
+        "    if line.startswith('VmFlags:') and 'hg' in line.split() and size >= 16384:\n"
+        "        print('advised')\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "m.onnx"), str(rows)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    assert ("advised" in done.stdout) == expected

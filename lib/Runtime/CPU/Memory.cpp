@@ -32,6 +32,9 @@ constexpr size_t kSlack = 2 * kDataAlignment - 16;
 /// cache that would hold it: caches have few places for each physical address.
 constexpr size_t kHugePage = 2 << 20;
 
+/// Blocks from this size on ask for them.
+constexpr size_t kLeastHuge = 2 * kHugePage;
+
 /// Scratch memory of these sizes comes from the run's slab, while it has room.
 constexpr size_t kLeastScratch = 512 << 10;
 constexpr size_t kMostScratch = kHugePage / 4 * 3;
@@ -281,6 +284,20 @@ static void limitTo([[maybe_unused]] Block *block,
 #endif
 }
 
+/// Asks for huge pages: the kernel gives them in fewer faults and lends them in
+/// fewer steps, and the processor has translations of more addresses. What the
+/// kernel does not follow changes nothing.
+static void adviseHugePages([[maybe_unused]] void *raw,
+                            [[maybe_unused]] size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  uintptr_t begin = reinterpret_cast<uintptr_t>(raw);
+  uintptr_t page = (begin + kHugePage - 1) & ~uintptr_t(kHugePage - 1);
+  uintptr_t end = (begin + bytes) & ~uintptr_t(kHugePage - 1);
+  if (page < end)
+    madvise(reinterpret_cast<void *>(page), end - page, MADV_HUGEPAGE);
+#endif
+}
+
 /// A block from malloc, or null.
 static Block *createBlock(const SizeClass &sizeClass) {
   if (Block *block = findKept(sizeClass))
@@ -288,6 +305,8 @@ static Block *createBlock(const SizeClass &sizeClass) {
   void *raw = malloc(sizeClass.capacity + kSlack);
   if (!raw)
     return nullptr;
+  if (sizeClass.capacity >= kLeastHuge)
+    adviseHugePages(raw, sizeClass.capacity + kSlack);
   uintptr_t address = reinterpret_cast<uintptr_t>(raw);
   uintptr_t aligned = (address + kDataAlignment - 1) & ~(kDataAlignment - 1);
   Block *block =

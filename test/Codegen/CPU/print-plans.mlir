@@ -627,3 +627,55 @@ func.func @read_again(%x: memref<64x96xf32>, %w: memref<96x256xf32>, %y: memref<
   memref.dealloc %r : memref<64x256xf32>
   return
 }
+
+#open_window = affine_map<(b, i, j, p, q, c, n) -> (b, i + p, j + q, c)>
+#open_kernel = affine_map<(b, i, j, p, q, c, n) -> (p, q, c, n)>
+#open_image = affine_map<(b, i, j, p, q, c, n) -> (b, i, j, n)>
+#open_positions = affine_map<(b, n, i, j) -> (b, i, j, n)>
+#open_planes = affine_map<(b, n, i, j) -> (b, n, i, j)>
+
+// Rows of open length leave tiles empty: long sums are not worth it, and what
+// they are is transposed behind; of 27 products it is.
+// CHECK: {{^}}window_long: contraction loops=?x?x?x3x3x64x64 {{.*}} rows=d1,d2 {{.*}} start=filled tile=6x4 row-block=24{{$}}
+// CHECK: {{^}}window_short: contraction loops=?x?x?x3x3x3x64 {{.*}} rows=d2 {{.*}} epilogue=turned {{.*}}
+func.func @window_long(%x: memref<?x?x?x64xf32>, %w: memref<3x3x64x64xf32>, %b: index, %i: index, %j: index) -> memref<?x64x?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc(%b, %i, %j) : memref<?x?x?x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<?x?x?x64xf32>)
+  linalg.generic {indexing_maps = [#open_window, #open_kernel, #open_image], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x?x?x64xf32>, memref<3x3x64x64xf32>) outs(%y : memref<?x?x?x64xf32>) {
+  ^bb0(%a: f32, %f: f32, %s: f32):
+    %p = arith.mulf %a, %f : f32
+    %t = arith.addf %s, %p fastmath<reassoc,contract> : f32
+    linalg.yield %t : f32
+  }
+  %r = memref.alloc(%b, %i, %j) : memref<?x64x?x?xf32>
+  linalg.generic {indexing_maps = [#open_positions, #open_planes], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%y : memref<?x?x?x64xf32>) outs(%r : memref<?x64x?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  memref.dealloc %y : memref<?x?x?x64xf32>
+  return %r : memref<?x64x?x?xf32>
+}
+
+func.func @window_short(%x: memref<?x?x?x3xf32>, %w: memref<3x3x3x64xf32>, %b: index, %i: index, %j: index) -> memref<?x64x?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc(%b, %i, %j) : memref<?x?x?x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<?x?x?x64xf32>)
+  linalg.generic {indexing_maps = [#open_window, #open_kernel, #open_image], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x?x?x3xf32>, memref<3x3x3x64xf32>) outs(%y : memref<?x?x?x64xf32>) {
+  ^bb0(%a: f32, %f: f32, %s: f32):
+    %p = arith.mulf %a, %f : f32
+    %t = arith.addf %s, %p fastmath<reassoc,contract> : f32
+    linalg.yield %t : f32
+  }
+  %r = memref.alloc(%b, %i, %j) : memref<?x64x?x?xf32>
+  linalg.generic {indexing_maps = [#open_positions, #open_planes], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%y : memref<?x?x?x64xf32>) outs(%r : memref<?x64x?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  memref.dealloc %y : memref<?x?x?x64xf32>
+  return %r : memref<?x64x?x?xf32>
+}

@@ -67,3 +67,26 @@ func.func @slice_of_slice(%x: tensor<20x?xf32>) -> tensor<2x?xf32> {
   %b = onnx.node "Slice"(%a, %one, %four, %axes, %by_two) since 13 {} : (tensor<6x?xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<2x?xf32>
   return %b : tensor<2x?xf32>
 }
+
+// -----
+
+// The border along the last axis comes from the input by a table, so that it
+// is written in its place; that along rows is read from the result.
+// CHECK-LABEL: func @edges
+// CHECK-SAME:    %[[X:[^ ]+]]: tensor<?x8x?x?xf32>
+// CHECK:         %[[KEPT:.*]] = tensor.insert_slice %[[X]] into
+// CHECK:         %[[TABLE:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<3xindex>)
+// CHECK:         %[[LEFT:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<?x8x?x3xf32>)
+// CHECK-DAG:       tensor.extract %[[TABLE]]
+// CHECK-DAG:       tensor.extract %[[X]]
+// CHECK:         tensor.insert_slice %[[LEFT]] into %[[KEPT]]
+// CHECK:         %[[RIGHT:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<?x8x?x3xf32>)
+// CHECK:           tensor.extract %[[X]]
+// CHECK:         %[[WIDE:.*]] = tensor.insert_slice %[[RIGHT]] into
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<?x8x3x?xf32>)
+// CHECK:           tensor.extract %[[WIDE]]
+func.func @edges(%x: tensor<?x8x?x?xf32>) -> tensor<?x8x?x?xf32> {
+  %pads = onnx.constant dense<[0, 0, 3, 3, 0, 0, 3, 3]> : tensor<8xi64>
+  %y = onnx.node "Pad"(%x, %pads) since 13 {mode = "edge"} : (tensor<?x8x?x?xf32>, tensor<8xi64>) -> tensor<?x8x?x?xf32>
+  return %y : tensor<?x8x?x?xf32>
+}

@@ -403,3 +403,62 @@ func.func @heads_and_rows(%x: memref<8x512x512xf32>) -> memref<8x512x512xf32> {
   memref.dealloc %a : memref<8x512x512xf32>
   return %b : memref<8x512x512xf32>
 }
+
+// -----
+
+// The border of an image that the second one pads stands in front: rows are
+// read while they are in a cache.
+// CHECK-LABEL: func.func @padded(
+// CHECK: memref.alloc() : memref<322x322x32xf32>
+// CHECK: scf.for
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: memref.store %cst
+// CHECK: scf.for
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: memref.store %cst
+// CHECK: scf.for %[[I:[^ ]+]] =
+// CHECK-NEXT: scf.for
+// CHECK: memref.store %{{.*}}, %{{.*}}[%[[I]],
+// CHECK-NEXT: }
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: memref.load %{{.*}}[%[[I]],
+// CHECK: } {loopc.parallel}
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @padded(%x: memref<320x320x32xf32>) -> memref<322x322x32xf32> {
+  %cst = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c320 = arith.constant 320 : index
+  %c322 = arith.constant 322 : index
+  %a = memref.alloc() : memref<320x320x32xf32>
+  scf.for %i = %c0 to %c320 step %c1 {
+    scf.for %j = %c0 to %c320 step %c1 {
+      %0 = memref.load %x[%i, %j, %c0] : memref<320x320x32xf32>
+      memref.store %0, %a[%i, %j, %c0] : memref<320x320x32xf32>
+    }
+  } {loopc.parallel}
+  %b = memref.alloc() : memref<322x322x32xf32>
+  %top = memref.subview %b[0, 0, 0] [1, 322, 32] [1, 1, 1] : memref<322x322x32xf32> to memref<1x322x32xf32, strided<[10304, 32, 1]>>
+  scf.for %j = %c0 to %c322 step %c1 {
+    scf.for %k = %c0 to %c1 step %c1 {
+      memref.store %cst, %top[%k, %j, %c0] : memref<1x322x32xf32, strided<[10304, 32, 1]>>
+    }
+  } {loopc.parallel}
+  %left = memref.subview %b[1, 0, 0] [320, 1, 32] [1, 1, 1] : memref<322x322x32xf32> to memref<320x1x32xf32, strided<[10304, 32, 1], offset: 10304>>
+  scf.for %i = %c0 to %c320 step %c1 {
+    scf.for %k = %c0 to %c1 step %c1 {
+      memref.store %cst, %left[%i, %k, %c0] : memref<320x1x32xf32, strided<[10304, 32, 1], offset: 10304>>
+    }
+  } {loopc.parallel}
+  %inside = memref.subview %b[1, 1, 0] [320, 320, 32] [1, 1, 1] : memref<322x322x32xf32> to memref<320x320x32xf32, strided<[10304, 32, 1], offset: 10336>>
+  scf.for %i = %c0 to %c320 step %c1 {
+    scf.for %j = %c0 to %c320 step %c1 {
+      %0 = memref.load %a[%i, %j, %c0] : memref<320x320x32xf32>
+      %1 = math.exp %0 : f32
+      memref.store %1, %inside[%i, %j, %c0] : memref<320x320x32xf32, strided<[10304, 32, 1], offset: 10336>>
+    }
+  } {loopc.parallel}
+  memref.dealloc %a : memref<320x320x32xf32>
+  return %b : memref<322x322x32xf32>
+}

@@ -81,9 +81,11 @@ struct PadSource {
   Value before, inner, last, zero, end;
   /// 2 * (inner - 1), or 1 for one element.
   Value period;
-  /// No pad is longer than what it repeats: no division is needed.
+  /// No pad is longer than what it repeats: nothing is divided by its extent.
   bool isShort;
 
+  /// Some instructions, which take no longer than to look it up.
+  bool isSimple() const { return isShort && mode != PadMode::Wrap; }
   Value operator()(OpBuilder &b, Location loc, Value index) const;
 };
 } // namespace
@@ -138,8 +140,130 @@ static PadSource sourceOf(NodeLowering &l, const AxisPad &pad, PadMode mode) {
           isAtMostLast(pad.before) && isAtMostLast(pad.after)};
 }
 
+namespace {
+/// Fills the borders of a padded tensor, axis by axis.
+class BorderFiller {
+public:
+  BorderFiller(NodeLowering &l, ArrayRef<AxisPad> pads, PadMode mode,
+               Value stays, Value result)
+      : l(l), pads(pads), mode(mode), stays(stays), result(result) {
+    for (const AxisPad &pad : pads) {
+      places.push_back(pad.before);
+      sizes.push_back(pad.inner);
+    }
+  }
+
+  Value fillAll();
+
+private:
+  using Origin = std::function<Value(OpBuilder &, Location, Value)>;
+
+  void fill(unsigned axis, OpFoldResult place, OpFoldResult count);
+  Value readStaying(unsigned axis, OpFoldResult place, Dims &part);
+  Value readResult(unsigned axis, ArrayRef<OpFoldResult> to, const Dims &part);
+  Origin originOf(unsigned axis, OpFoldResult place, OpFoldResult count);
+
+  NodeLowering &l;
+  ArrayRef<AxisPad> pads;
+  PadMode mode;
+  Value stays, result;
+  /// What of the result is there already.
+  Dims places, sizes;
+  /// No axis has its border yet.
+  bool isFirst = true;
+};
+} // namespace
+
+/// Where elements of a border come from along its axis, counted in the result.
+/// It has few elements there, and many of each: the places are a table.
+BorderFiller::Origin BorderFiller::originOf(unsigned axis, OpFoldResult place,
+                                            OpFoldResult count) {
+  PadSource source = sourceOf(l, pads[axis], mode);
+  Value begin = l.asIndex(place);
+  auto origin = [source, begin](OpBuilder &b, Location loc, Value at) {
+    return source(b, loc, arith::AddIOp::create(b, loc, at, begin));
+  };
+  if (source.isSimple())
+    return origin;
+  Value table = l.generate({count}, l.b.getIndexType(),
+                           [&](OpBuilder &b, Location loc, ValueRange at) {
+                             return origin(b, loc, at[0]);
+                           });
+  return [table](OpBuilder &b, Location loc, Value at) {
+    return tensor::ExtractOp::create(b, loc, table, at).getResult();
+  };
+}
+
+/// The border of the first axis, of the elements that stay: it is computed in
+/// its place, as nothing of the result is read. Where there are none, which a
+/// check refuses, none is read: the border is empty.
+Value BorderFiller::readStaying(unsigned axis, OpFoldResult place, Dims &part) {
+  const AxisPad &pad = pads[axis];
+  Origin origin = originOf(axis, place, part[axis]);
+  std::optional<int64_t> known = getConstantIntValue(pad.inner);
+  if (!known || *known < 1) {
+    // By an axis that only the run knows, so that others stay known.
+    unsigned guard = axis;
+    for (auto [k, extent] : llvm::enumerate(part))
+      if (!getConstantIntValue(extent))
+        guard = k;
+    part[guard] = l.mul(part[guard], minSigned(l, pad.inner, l.fold(1)));
+  }
+  Value before = l.asIndex(pad.before);
+  return l.generate(
+      part, getElementTypeOrSelf(stays.getType()),
+      [&](OpBuilder &b, Location loc, ValueRange at) {
+        SmallVector<Value> indices(at);
+        indices[axis] =
+            arith::SubIOp::create(b, loc, origin(b, loc, at[axis]), before);
+        return tensor::ExtractOp::create(b, loc, stays, indices).getResult();
+      });
+}
+
+/// The border of a further axis, of what is in the result.
+Value BorderFiller::readResult(unsigned axis, ArrayRef<OpFoldResult> to,
+                               const Dims &part) {
+  Origin origin = originOf(axis, to[axis], part[axis]);
+  SmallVector<Value> begins;
+  for (OpFoldResult begin : to)
+    begins.push_back(l.asIndex(begin));
+  return l.generate(
+      part, getElementTypeOrSelf(stays.getType()),
+      [&](OpBuilder &b, Location loc, ValueRange at) {
+        SmallVector<Value> indices;
+        for (auto [index, begin] : llvm::zip_equal(at, begins))
+          indices.push_back(arith::AddIOp::create(b, loc, index, begin));
+        indices[axis] = origin(b, loc, at[axis]);
+        return tensor::ExtractOp::create(b, loc, result, indices).getResult();
+      });
+}
+
+void BorderFiller::fill(unsigned axis, OpFoldResult place, OpFoldResult count) {
+  if (isConstantIntValue(count, 0))
+    return;
+  Dims to = places, part = sizes;
+  to[axis] = place;
+  part[axis] = count;
+  Value border =
+      isFirst ? readStaying(axis, place, part) : readResult(axis, to, part);
+  result = l.insert(border, result, to, part);
+}
+
+Value BorderFiller::fillAll() {
+  for (unsigned k = pads.size(); k-- > 0;) {
+    const AxisPad &pad = pads[k];
+    fill(k, l.fold(0), pad.before);
+    fill(k, l.add(pad.before, pad.inner), pad.after);
+    isFirst &=
+        isConstantIntValue(pad.before, 0) && isConstantIntValue(pad.after, 0);
+    places[k] = l.fold(0);
+    sizes[k] = pad.extent;
+  }
+  return result;
+}
+
 /// What stays is put in its place; then each axis, the last one first, gets the
-/// elements in front of it and behind, which are in the result already.
+/// elements in front of it and behind, which are there already.
 static Value padByIndex(NodeLowering &l, Value value, ArrayRef<AxisPad> pads,
                         PadMode mode) {
   Dims extents, crops, places, sizes;
@@ -153,39 +277,14 @@ static Value padByIndex(NodeLowering &l, Value value, ArrayRef<AxisPad> pads,
     l.check(isFilled,
             "axis " + Twine(k) + " is empty: there is nothing to pad it with");
   }
-  Type element = getElementTypeOrSelf(value.getType());
-  Value result = l.empty(extents, element);
+  Value result = l.empty(extents, getElementTypeOrSelf(value.getType()));
   if (isKnownEmpty(extents) || isKnownEmpty(sizes))
     return result;
-  result = l.insert(sliceOf(l, value, crops, sizes), result, places, sizes);
-  for (unsigned k = pads.size(); k-- > 0;) {
-    const AxisPad &pad = pads[k];
-    auto fill = [&](OpFoldResult place, OpFoldResult count) {
-      if (isConstantIntValue(count, 0))
-        return;
-      Dims to = places, part = sizes;
-      to[k] = place;
-      part[k] = count;
-      PadSource source = sourceOf(l, pad, mode);
-      SmallVector<Value> origin;
-      for (OpFoldResult begin : to)
-        origin.push_back(l.asIndex(begin));
-      Value border = l.generate(
-          part, element, [&](OpBuilder &b, Location loc, ValueRange at) {
-            SmallVector<Value> from;
-            for (auto [index, begin] : llvm::zip_equal(at, origin))
-              from.push_back(arith::AddIOp::create(b, loc, index, begin));
-            from[k] = source(b, loc, from[k]);
-            return tensor::ExtractOp::create(b, loc, result, from).getResult();
-          });
-      result = l.insert(border, result, to, part);
-    };
-    fill(l.fold(0), pad.before);
-    fill(l.add(pad.before, pad.inner), pad.after);
-    places[k] = l.fold(0);
-    sizes[k] = pad.extent;
-  }
-  return result;
+  Value stays = value;
+  if (!llvm::all_of_zip(sizes, l.dims(value), sameExtent))
+    stays = sliceOf(l, value, crops, sizes);
+  result = l.insert(stays, result, places, sizes);
+  return BorderFiller(l, pads, mode, stays, result).fillAll();
 }
 
 /// Pads along `axes`: `pads` holds all beginnings, then all ends.

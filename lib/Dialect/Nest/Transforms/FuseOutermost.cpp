@@ -162,15 +162,21 @@ static bool canFuse(const Nest &first, const Nest &second, bool &handsOn) {
   return true;
 }
 
-/// True for a nest that fills small buffers which none of `nests` knows: it may
-/// stand in front of them.
+/// True for a nest that fills buffers which none of `nests` knows, the border
+/// of a padded image, say: it may stand in front of them.
 static bool isFillOfOthers(const Uses &uses, ArrayRef<Nest> nests) {
   return llvm::all_of(uses, [&](const auto &entry) {
     const auto &[buffer, use] = entry;
-    return !use.isRead && !isLarge(buffer) &&
+    return !use.isRead &&
            llvm::none_of(nests, [&, buffer = buffer](const Nest &nest) {
              return nest.uses.contains(buffer);
            });
+  });
+}
+
+static bool writesLarge(const Uses &uses) {
+  return llvm::any_of(uses, [](const auto &entry) {
+    return entry.second.isWritten && isLarge(entry.first);
   });
 }
 
@@ -253,7 +259,9 @@ struct NestFuseOutermost
           if (handsOn && !source)
             source = k;
         }
-        if (!fits && !nests.empty() && isFillOfOthers(nest.uses, nests)) {
+        // Within, the border of a large buffer would keep loops apart.
+        if ((!fits || writesLarge(nest.uses)) && !nests.empty() &&
+            isFillOfOthers(nest.uses, nests)) {
           open.push_back(loop);
           continue;
         }
