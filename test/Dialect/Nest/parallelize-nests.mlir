@@ -101,7 +101,10 @@ func.func @small(%run: !rt.run, %m: memref<64xf32>) -> i32 {
 // CHECK-NEXT: scf.for
 // CHECK: func.func private @in_loop_parallel(
 // CHECK: func.func private @in_loop_tried(
-// CHECK: llvm.call @loopc_rt_try_parallel_for
+// Whether it is large by itself is told.
+// CHECK: %[[IS_LARGE:.*]] = arith.cmpf oge, %{{.*}}, %{{.*}} : f64
+// CHECK: %[[FLAG:.*]] = arith.extui %[[IS_LARGE]] : i1 to i32
+// CHECK: llvm.call @loopc_rt_try_parallel_for({{.*}}, %[[FLAG]])
 // Among many others it is a call, which asks for threads itself.
 // LONG-LABEL: func.func @in_loop(
 // LONG: scf.for
