@@ -102,7 +102,8 @@ func.func @small(%run: !rt.run, %m: memref<64xf32>) -> i32 {
 // CHECK: func.func private @in_loop_parallel(
 // CHECK: func.func private @in_loop_tried(
 // Whether it is large by itself is told.
-// CHECK: %[[IS_LARGE:.*]] = arith.cmpf oge, %{{.*}}, %{{.*}} : f64
+// CHECK: %[[LARGE:.*]] = arith.constant 5.242880e+05 : f64
+// CHECK: %[[IS_LARGE:.*]] = arith.cmpf oge, %{{.*}}, %[[LARGE]] : f64
 // CHECK: %[[FLAG:.*]] = arith.extui %[[IS_LARGE]] : i1 to i32
 // CHECK: llvm.call @loopc_rt_try_parallel_for({{.*}}, %[[FLAG]])
 // Among many others it is a call, which asks for threads itself.
