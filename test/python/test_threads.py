@@ -21,7 +21,7 @@ import numpy as np
 import onnx.parser
 import pytest
 
-HEADER = '<ir_version: 8, opset_import: ["" : 17]>\n'
+HEADER = '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>\n'
 
 MANDELBROT = """
 main (float[H,W] x, float[H,W] y, int64 n) => (float[H,W] a, float[H,W] b) {
@@ -77,6 +77,24 @@ MODELS: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
         "main (float[8,200,64] q, float[8,64,300] k, float[8,300,64] v) => (float[8,200,64] y) "
         "{ s = MatMul(q, k) p = Softmax(s) y = MatMul(p, v) }",
         {"q": (8, 200, 64), "k": (8, 64, 300), "v": (8, 300, 64)},
+    ),
+    # One image: the channels are shared out, which lie within the batch.
+    "open batch": (
+        "main (float[N,16,H,W] x, float[64,16,3,3] w, float[64,64,3,3] v) => (float[N,64,H,W] y) "
+        "{ a = Conv<pads = [1, 1, 1, 1]>(x, w) b = Relu(a) y = Conv<pads = [1, 1, 1, 1]>(b, v) }",
+        {"x": (1, 16, 41, 43), "w": (64, 16, 3, 3), "v": (64, 64, 3, 3)},
+    ),
+    "attention in an open batch": (
+        "main (float[B,8,S,64] q, float[B,8,64,T] k, float[B,8,T,64] v) => (float[B,8,S,64] y) "
+        "{ s = MatMul(q, k) p = Softmax(s) y = MatMul(p, v) }",
+        {"q": (1, 8, 100, 64), "k": (1, 8, 64, 130), "v": (1, 8, 130, 64)},
+    ),
+    # Heads go through all steps by themselves.
+    "linear attention": (
+        "main (float[1,L,256] q, float[1,L,256] k, float[1,L,256] v, float[1,4,64,64] s) "
+        "=> (float[1,L,256] y, float[1,4,64,64] t) { y, t = com.microsoft.LinearAttention"
+        '<q_num_heads = 4, kv_num_heads = 4, update_rule = "linear">(q, k, v, s) }',
+        {"q": (1, 256, 256), "k": (1, 256, 256), "v": (1, 256, 256), "s": (1, 4, 64, 64)},
     ),
     "recurrence": (
         "main (float[T,B,I] x, float[1,G,I] w, float[1,G,H] r) => (float[T,1,B,256] y) "
@@ -324,6 +342,12 @@ def test_the_cores_of_the_process(tmp_path: pathlib.Path) -> None:
 def test_small_models_start_no_thread(tmp_path: pathlib.Path, name: str) -> None:
     text, shapes = SMALL[name]
     assert gained(tmp_path, text, shapes, LOOPC_NUM_THREADS="2") == 0
+
+
+@pytest.mark.parametrize("name", ["open batch", "attention in an open batch", "linear attention"])
+def test_threads_within_a_batch_of_one(tmp_path: pathlib.Path, name: str) -> None:
+    text, shapes = MODELS[name]
+    assert gained(tmp_path, text, tuple(shapes.values()), LOOPC_NUM_THREADS="2") == 1
 
 
 def test_runs_at_a_time_share_the_cores(tmp_path: pathlib.Path) -> None:

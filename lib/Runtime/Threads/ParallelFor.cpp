@@ -519,6 +519,9 @@ extern "C" void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                                       void *args) {
   if (n <= 0 || shareOut(*run, n, grain, fn, args, /*isPatient=*/false))
     return;
+  // Of one piece the loops in it are shared out.
+  if (n <= grain)
+    return fn(args, 0, n);
   // Loops in the pieces stay on this thread, as those of shared pieces do.
   Team *team = run->team;
   bool isOutermost = team && !team->isBusy;

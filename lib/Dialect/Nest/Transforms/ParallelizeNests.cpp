@@ -16,6 +16,10 @@
 // writes to must tell the iteration, and no other iteration may read them. Sums
 // are never split, so that what comes out is the same for every number of
 // threads.
+//
+// A nest over a batch of an open extent may have one iteration, and then work
+// for one thread. So the nests in its body are shared out, too, which happens
+// where the nest around them is not.
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
@@ -167,6 +171,8 @@ struct ParallelFunctions {
   /// Functions that were made, so that equal nests share one: of pieces, and
   /// those that share them out.
   SharedFunctions functions;
+  /// Functions of nests that may have one iteration.
+  llvm::SmallSetVector<func::FuncOp, 8> ofOne;
   /// What is called for a piece, by its function.
   llvm::DenseMap<Operation *, LLVM::LLVMFuncOp> thunks;
 
@@ -188,11 +194,13 @@ public:
         estimate(nest, makeRules()), work(estimate.of(nest)),
         b(nest.getLoc(), nest.getContext()) {}
 
-  /// False where there is too little work, whatever the run brings.
-  bool run(bool isOneOfMany);
+  /// False where there is too little work, whatever the run brings, or where
+  /// the nest would have to be there twice and `mayBeTwice` is not set.
+  bool run(bool isOneOfMany, bool mayBeTwice);
 
 private:
   void collectLoops();
+  bool mayBeOne() const;
   Value countTrips(scf::ForOp loop);
   func::FuncOp makeFunction(const Twine &suffix, TypeRange arguments,
                             Type result);
@@ -274,6 +282,14 @@ void NestParallelizer::collectLoops() {
       break;
     loops.push_back(inner);
   }
+}
+
+/// Whether the loops that are shared out may have one iteration together.
+bool NestParallelizer::mayBeOne() const {
+  return llvm::all_of(loops, [](scf::ForOp loop) {
+    std::optional<APInt> count = loop.getStaticTripCount();
+    return !count || count->isOne();
+  });
 }
 
 Value NestParallelizer::countTrips(scf::ForOp loop) {
@@ -604,7 +620,7 @@ func::FuncOp NestParallelizer::makeTrial(func::FuncOp body) {
   return shared.functions.add(made);
 }
 
-bool NestParallelizer::run(bool isOneOfMany) {
+bool NestParallelizer::run(bool isOneOfMany, bool mayBeTwice) {
   if (isKnown() && work.known < minWork)
     return false;
   nest.walk([&](Operation *op) {
@@ -612,6 +628,10 @@ bool NestParallelizer::run(bool isOneOfMany) {
   });
   bool isOnce = isKnown() || work.getTotal(kGuessedTrips) >= kCallWork ||
                 fillsNewMemory(nest);
+  // In a small iteration the code knows whether there are threads.
+  bool asksForThreads = !isInLoop || isOneOfMany;
+  if (!asksForThreads && !isOnce && !mayBeTwice)
+    return false;
   b.setInsertionPoint(nest);
   collectLoops();
   for (scf::ForOp loop : loops) {
@@ -620,8 +640,8 @@ bool NestParallelizer::run(bool isOneOfMany) {
                   : trips.back();
   }
   func::FuncOp body = makeBody();
-  // In a small iteration the code knows whether there are threads.
-  bool asksForThreads = !isInLoop || isOneOfMany;
+  if (mayBeOne())
+    shared.ofOne.insert(body);
   if (asksForThreads || isOnce) {
     func::FuncOp sharer = makeSharer(body, asksForThreads);
     shareOrCall(body, sharer, total, asksForThreads);
@@ -702,30 +722,37 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
   void runOnOperation() override {
     ParallelFunctions shared(getOperation());
     SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
-    for (func::FuncOp function : present) {
-      // Threads come from the run.
-      if (!rt::findRun(function))
+    for (func::FuncOp function : present)
+      parallelize(shared, function, /*mayBeTwice=*/true);
+    // At the end: until then a function may be found to be equal.
+    for (unsigned k = 0; k < shared.ofOne.size(); ++k)
+      parallelize(shared, shared.ofOne[k], /*mayBeTwice=*/false);
+  }
+
+  void parallelize(ParallelFunctions &shared, func::FuncOp function,
+                   bool mayBeTwice) {
+    // Threads come from the run.
+    if (!rt::findRun(function))
+      return;
+    Operation *asked = nullptr;
+    Value threads;
+    auto longLoops = findLongLoops(function, longLoop);
+    for (scf::ForOp nest : collectNests(function)) {
+      if (!asked)
+        std::tie(asked, threads) = askForThreads(shared, function);
+      Location loc = nest.getLoc();
+      bool isOneOfMany = longLoops.contains(
+          nest->getParentOfType<LoopLikeOpInterface>().getOperation());
+      if (!NestParallelizer(shared, nest, threads, minWork, minPiece)
+               .run(isOneOfMany, mayBeTwice))
         continue;
-      Operation *asked = nullptr;
-      Value threads;
-      auto longLoops = findLongLoops(function, longLoop);
-      for (scf::ForOp nest : collectNests(function)) {
-        if (!asked)
-          std::tie(asked, threads) = askForThreads(shared, function);
-        Location loc = nest.getLoc();
-        bool isOneOfMany = longLoops.contains(
-            nest->getParentOfType<LoopLikeOpInterface>().getOperation());
-        if (!NestParallelizer(shared, nest, threads, minWork, minPiece)
-                 .run(isOneOfMany))
-          continue;
-        remarkDone(loc, "Parallelize",
-                   "its iterations run on the threads of the run");
-        ++numParallel;
-      }
-      if (asked && threads.use_empty()) {
-        threads.getDefiningOp()->erase();
-        asked->erase();
-      }
+      remarkDone(loc, "Parallelize",
+                 "its iterations run on the threads of the run");
+      ++numParallel;
+    }
+    if (asked && threads.use_empty()) {
+      threads.getDefiningOp()->erase();
+      asked->erase();
     }
   }
 
